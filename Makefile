@@ -1,0 +1,150 @@
+# `make` alone lists what there is to make.
+
+CFLAGS ?= -O2 -g
+CXXFLAGS ?= -O2 -g
+WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(WERROR)
+C_FLAGS = -std=gnu11 $(WARNINGS) $(CFLAGS) -pthread -MMD -MP -I.
+CXX_FLAGS = -std=c++17 $(WARNINGS) $(CXXFLAGS) -pthread -MMD -MP -I.
+ZE_LIBS := -lze_loader -ldl -lm
+
+DEVICE := $(patsubst tests/softgpu/%.c,%,$(wildcard tests/softgpu/*.c))
+FIXTURE := $(patsubst tests/%.c,%,$(filter-out tests/test_%,$(wildcard tests/*.c)))
+TESTS := $(patsubst tests/%.c,%,$(wildcard tests/test_*.c))
+KERNELS := $(patsubst examples/kernels/%.cl,%,$(wildcard examples/kernels/*.cl))
+EXAMPLES := $(basename $(notdir $(wildcard examples/*.c examples/*.cpp examples/*.cc)))
+BENCHES := $(patsubst bench/%.c,%,$(wildcard bench/*.c))
+KERNEL_BINARIES := $(KERNELS:%=build/kernels/%.so)
+
+# What single examples need beyond the rest.
+CC_ranks := mpicc
+NEEDS_ranks := mpicc:libopenmpi-dev mpirun:openmpi-bin
+LIBS_bench_google := -lbenchmark
+NEEDS_bench_google := libbenchmark-dev
+
+ifndef V
+.SILENT:
+endif
+ifeq ($(filter -j%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc)
+endif
+comma := ,
+.DELETE_ON_ERROR:
+.SECONDARY:
+.SUFFIXES:
+
+.PHONY: help
+help: ## this list
+	awk -F ':.*## ' '/^[a-zA-Z%-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	echo
+	echo "examples: $(sort $(EXAMPLES))"
+	echo "tests: $(sort $(TESTS))"
+
+.PHONY: demo
+demo: run-regions ## build the software device and the example 'regions', and run it
+
+# ---- packages -------------------------------------------------------------------------------------------------
+
+.PHONY: deps deps-build deps-test
+deps: deps-build deps-test $(EXAMPLES:%=deps-example-%) ## install every package that any target needs
+deps-build:
+	tests/deps.sh cc:gcc libc6-dev libze1 libze-dev
+deps-test: deps-build
+	tests/deps.sh libcmocka-dev
+deps-example-%: deps-build
+	tests/deps.sh c++:g++ $(NEEDS_$*)
+
+# ---- the software device and the tests, each in a variant -----------------------------------------------------
+
+# $(call variant,DIRECTORY,FLAGS)
+define variant
+$(1)/softgpu/%.o: tests/softgpu/%.c | deps-build
+	mkdir -p $$(@D)
+	$$(CC) $$(C_FLAGS) $(2) -fPIC -c -o $$@ $$<
+
+$(1)/libze_softgpu.so: $(DEVICE:%=$(1)/softgpu/%.o)
+	echo "  $$@"
+	$$(CC) $$(C_FLAGS) $(2) -shared -Wl,-z,defs -o $$@ $$^ -ldl -lm
+
+$(1)/tests/%.o: tests/%.c | deps-test
+	mkdir -p $$(@D)
+	$$(CC) $$(C_FLAGS) $(2) -c -o $$@ $$<
+
+$(1)/tests/test_%: $(1)/tests/test_%.o $(FIXTURE:%=$(1)/tests/%.o)
+	echo "  $$@"
+	$$(CC) $$(C_FLAGS) $(2) -o $$@ $$^ -lcmocka $$(ZE_LIBS)
+
+.PHONY: $(1)/all
+$(1)/all: $(1)/libze_softgpu.so $(TESTS:%=$(1)/tests/%)
+
+-include $(wildcard $(1)/softgpu/*.d $(1)/tests/*.d)
+endef
+
+$(eval $(call variant,build,))
+$(eval $(call variant,build/asan,-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer))
+$(eval $(call variant,build/tsan,-fsanitize=thread))
+
+.PHONY: test
+test: build/all build/asan/all build/tsan/all $(KERNEL_BINARIES) ## all tests: plain, sanitizers, validation layer, other loaders
+	tests/run-tests.sh
+
+test-%: build/libze_softgpu.so build/tests/test_% $(KERNEL_BINARIES) ## one test program, plain
+	tests/run-tests.sh test_$*
+
+# ---- kernels and examples -------------------------------------------------------------------------------------
+
+build/kernels/%.so: examples/kernels/%.cl tests/softgpu/kernel.h | deps-build
+	mkdir -p $(@D)
+	$(CC) -O2 -shared -fPIC -include tests/softgpu/kernel.h -x c -o $@ $<
+
+build/examples/%: examples/%.c | deps-example-%
+	mkdir -p $(@D)
+	echo "  $@"
+	$(or $(CC_$*),$(CC)) $(C_FLAGS) -o $@ $< $(LIBS_$*) $(ZE_LIBS)
+
+build/examples/%: examples/%.cpp | deps-example-%
+	mkdir -p $(@D)
+	echo "  $@"
+	$(CXX) $(CXX_FLAGS) -o $@ $< $(LIBS_$*) $(ZE_LIBS)
+
+build/examples/%: examples/%.cc | deps-example-%
+	mkdir -p $(@D)
+	echo "  $@"
+	$(CXX) $(CXX_FLAGS) -o $@ $< $(LIBS_$*) $(ZE_LIBS)
+
+-include $(wildcard build/examples/*.d)
+
+.PHONY: examples
+examples: $(EXAMPLES:%=build/examples/%) $(KERNEL_BINARIES) build/libze_softgpu.so ## build all examples to build/examples/
+
+run-%: build/examples/% $(KERNEL_BINARIES) build/libze_softgpu.so ## build and run one example
+	tests/run-on-device.sh $(RUN_$*) $<
+
+.PHONY: bench
+bench: $(BENCHES:%=build/bench/%) $(KERNEL_BINARIES) build/libze_softgpu.so ## what the library costs
+	for program in $(BENCHES:%=build/bench/%); do tests/run-on-device.sh $$program || exit 1; done
+
+build/bench/%: bench/%.c | deps-build
+	mkdir -p $(@D)
+	$(CC) $(C_FLAGS) -o $@ $< $(ZE_LIBS)
+
+# ---- checks ---------------------------------------------------------------------------------------------------
+
+.PHONY: matrix
+matrix: | deps-build ## compile the header in every language, compiler and mode
+	tests/compile/matrix.sh
+
+.PHONY: suites
+suites: ## fetch the headers and loaders of other Debian suites
+	tests/suites.sh
+
+.PHONY: lint
+lint: ## formatting, and what must not be in the tree
+	tests/lint.sh
+
+.PHONY: format
+format: ## bring all sources into shape
+	git ls-files '*.h' '*.c' '*.cpp' '*.cc' | xargs clang-format -i
+
+.PHONY: clean
+clean: ## remove what was built, except the fetched suites
+	find build -mindepth 1 -maxdepth 1 ! -name suites -exec rm -r {} + 2>/dev/null || true
