@@ -1,0 +1,289 @@
+/* The software device's inside: what its files share. The outside is Level Zero itself and softgpu_control.h.
+ *
+ *   object.c   live handles, and the ledger      control.c   behaviours, faults, calls, clock
+ *   driver.c   dispatch tables, driver, devices  memory.c    contexts and allocations
+ *   module.c   modules and kernels               list.c      command lists: appending
+ *   queue.c    queues, fences, the device thread event.c     event pools and events
+ *   metrics.c  queries.c  streamers.c            the tools functions
+ */
+#ifndef SOFTGPU_H
+#define SOFTGPU_H
+
+#include <level_zero/ze_api.h>
+#include <level_zero/zet_api.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "newer.h"
+#include "softgpu_control.h"
+
+#pragma GCC visibility push(hidden)
+
+/* ---- objects --------------------------------------------------------------------------------------------
+ *
+ * A handle is the address of an object that begins with an sg_object. Objects live in slabs that are never
+ * given back, one type a slab, so that any address can be asked whether it is a live object, without touching
+ * memory that is not ours. Addresses of destroyed objects are used again as late as possible. */
+
+#define SG_TYPES(X)                                                                                          \
+    X(DRIVER)                                                                                                \
+    X(DEVICE) X(CONTEXT) X(QUEUE) X(LIST) X(FENCE) X(EVENT_POOL) X(EVENT) X(MODULE) X(BUILD_LOG) X(KERNEL)   \
+        X(METRIC_GROUP) X(METRIC) X(STREAMER) X(QUERY_POOL) X(QUERY)
+
+typedef enum sg_type {
+#define SG_ENUMERATOR(name) SG_##name,
+    SG_TYPES(SG_ENUMERATOR)
+#undef SG_ENUMERATOR
+        SG_TYPE_COUNT
+} sg_type;
+
+typedef struct sg_object {
+    sg_type type;
+    _Atomic uint32_t alive;
+    uint64_t serial; /* never the same for two objects */
+    struct sg_object *parent;
+    _Atomic uint32_t children;
+    struct sg_object *next_free;
+} sg_object;
+
+/* Zeroed but for its header. The size is the same for all objects of a type. NULL: out of memory. A parent,
+ * where there is one, may not be destroyed before its children: that is a finding. */
+void *sg_object_create(sg_type type, size_t size, void *parent);
+void sg_object_destroy(void *object);
+
+/* The object if the handle is a live one of the type, or NULL. */
+void *sg_object_check(const void *handle, sg_type type);
+
+/* What a destroy function says to a handle that sg_object_check() refused: notes a double destruction. */
+ze_result_t sg_object_refuse(const void *handle, sg_type type);
+
+/* Is it still the object that had this serial number? For commands that outlive what they refer to. */
+static inline bool sg_object_is(const sg_object *object, uint64_t serial) {
+    return atomic_load_explicit(&object->alive, memory_order_acquire) && object->serial == serial;
+}
+
+/* Calls visit(object, argument) for each live object of a type. */
+void sg_object_each(sg_type type, void (*visit)(void *object, void *argument), void *argument);
+
+/* A finding for the ledger: something that an application must not do. */
+void sg_finding(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Allocations and other things that are no objects: +1 and -1. */
+void sg_ledger_count_memory(int change);
+
+/* ---- control --------------------------------------------------------------------------------------------
+ */
+
+/* Is it one of the occasions at which the device behaves like this? Counts the occasion. */
+bool sg_behaves(enum softgpu_behaviour behaviour);
+
+/* Is the behaviour on at all? Counts nothing. */
+bool sg_behaviour_is_on(enum softgpu_behaviour behaviour);
+
+bool sg_is_lost(void);
+
+enum { SG_MAX_DEVICES = 4, SG_MAX_SUB_DEVICES = 4 };
+uint32_t sg_device_count(void);
+uint32_t sg_sub_device_count(void);
+
+/* Reads the environment, once. The result is what zeInit answers. */
+ze_result_t sg_control_init(void);
+
+/* The functions of functions.def. */
+typedef enum sg_function {
+#define SG_FUNCTION(table, slot, version, kind, name, parameters, arguments) SG_CALL_##name,
+#include "functions.def"
+#undef SG_FUNCTION
+    SG_FUNCTION_COUNT
+} sg_function;
+
+#define SG_FUNCTION(table, slot, version, kind, name, parameters, arguments) ze_result_t sg_##name parameters;
+#include "functions.def"
+#undef SG_FUNCTION
+
+typedef enum sg_kind { SG_KIND_HOST, SG_KIND_DEVICE } sg_kind;
+
+/* Every call begins with this: counts it, and answers what a fault or the loss of the device wants answered.
+ */
+ze_result_t sg_enter(sg_function function, sg_kind kind);
+
+/* ---- time -----------------------------------------------------------------------------------------------
+ *
+ * One clock for all devices. Nanoseconds are those of CLOCK_MONOTONIC. Ticks are as the device counts them,
+ * with no more than the valid bits. */
+
+uint64_t sg_now(void);
+uint64_t sg_ticks_at(uint64_t nanoseconds);
+uint32_t sg_timestamp_bits(void);
+uint64_t sg_ticks_per_second(void);
+
+/* Waits (for whatever sg_progress() announces) until done(argument) or the time is up or the device is lost:
+ * SUCCESS, NOT_READY or DEVICE_LOST. A timeout of 0 asks once, UINT64_MAX is no limit. */
+ze_result_t sg_wait(bool (*done)(void *argument), void *argument, uint64_t timeout);
+
+/* Something that a host thread may wait for has happened. */
+void sg_progress(void);
+
+/* ---- devices and what they count ------------------------------------------------------------------------
+ */
+
+typedef enum sg_counter {
+    SG_KERNELS, /* launches */
+    SG_GROUPS,
+    SG_ITEMS,
+    SG_KERNEL_BYTES_READ, /* by LOAD of the kernels, and so on */
+    SG_KERNEL_BYTES_WRITTEN,
+    SG_LOCAL_BYTES_READ,
+    SG_LOCAL_BYTES_WRITTEN,
+    SG_GROUP_BARRIERS, /* one for each work-group that passes one */
+    SG_COPIES,
+    SG_COPY_BYTES_READ,
+    SG_COPY_BYTES_WRITTEN,
+    SG_FILLS,
+    SG_FILL_BYTES_WRITTEN,
+    SG_COMMANDS,
+    SG_LIST_BARRIERS,
+    SG_FLUSHES,
+    SG_COMPUTE_BUSY_NS, /* commands of the compute queues */
+    SG_COPY_BUSY_NS,    /* commands of the copy queues */
+    SG_TIME_NS,
+    SG_CYCLES, /* of the processor's time stamp counter */
+    /* The device thread's own, with SG_WITH_THREAD alone: */
+    SG_CPU_NS,
+    SG_MINOR_FAULTS,
+    SG_MAJOR_FAULTS,
+    SG_VOLUNTARY_SWITCHES,
+    SG_INVOLUNTARY_SWITCHES,
+    SG_COUNTER_COUNT
+} sg_counter;
+
+typedef enum sg_engine { SG_COMPUTE_ENGINE, SG_COPY_ENGINE, SG_ENGINE_COUNT } sg_engine;
+
+typedef struct sg_root sg_root;
+struct sg_metrics;
+
+typedef struct sg_device {
+    sg_object object;
+    uint32_t index;                              /* of the root device, or of the sub-device in its root */
+    struct sg_device *parent;                    /* NULL in a root device */
+    sg_root *root;                               /* thread and queues, shared by a root and its sub-devices */
+    struct sg_metrics *metrics;                  /* for metrics.c */
+    _Atomic uint64_t counters[SG_COUNTER_COUNT]; /* written by the device thread alone */
+    _Atomic uint64_t busy_since[SG_ENGINE_COUNT]; /* 0: idle */
+    _Atomic uint64_t busy_version;
+} sg_device;
+
+sg_device *sg_device_at(uint32_t index);                             /* a root device */
+sg_device *sg_sub_device_at(sg_device *root_device, uint32_t index); /* NULL: no such sub-device */
+
+/* All counters at this moment, monotone. On the device thread, between commands, they are exact; from any
+ * other thread they are what the device has got to, a running kernel included to its last finished
+ * work-group. SG_WITH_THREAD costs system calls. */
+enum { SG_WITH_THREAD = 1 };
+void sg_snapshot(sg_device *device, unsigned flags, uint64_t counters[SG_COUNTER_COUNT]);
+
+/* While someone watches (+1, later -1), the device thread publishes its faults and switches after each
+ * command, for snapshots taken by other threads. */
+void sg_watch_thread(sg_device *device, int change);
+
+/* Between pause and resume the device thread executes nothing; a command that runs is waited for. For short
+ * stretches only: to destroy what commands may be using. */
+void sg_device_pause(sg_device *device);
+void sg_device_resume(sg_device *device);
+
+/* Called once when the driver is unloaded, in the order of registration, with the device threads stopped. */
+void sg_at_unload(void (*function)(void));
+
+/* ---- events ----------------------------------------------------------------------------------------------
+ */
+
+typedef struct sg_event_pool {
+    sg_object object;
+    uint32_t count;
+    ze_event_pool_flags_t flags;
+    _Atomic uint8_t *taken; /* which places have an event */
+} sg_event_pool;
+
+typedef struct sg_event {
+    sg_object object;
+    sg_event_pool *pool;
+    uint32_t index;
+    _Atomic uint32_t signalled;
+    _Atomic uint64_t start, end; /* ticks; valid once signalled */
+} sg_event;
+
+/* Signals it and wakes who waits for it, on the host and on all devices. */
+void sg_event_signal(sg_event *event, uint64_t start, uint64_t end);
+
+/* ---- command lists ---------------------------------------------------------------------------------------
+ */
+
+typedef struct sg_queue sg_queue;
+typedef struct sg_list sg_list;
+
+/* What a command knows while it runs on the device thread. */
+typedef struct sg_execution {
+    sg_device *device; /* of the queue: a root or a sub-device */
+    sg_list *list;
+    bool immediate;
+    sg_engine engine;
+    uint64_t start, end; /* ns; when run() has returned, end is set. A nonzero end is kept */
+} sg_execution;
+
+typedef void (*sg_run)(sg_execution *execution, void *argument);
+
+/* A command: run(execution, argument) is called on the device thread, in order, when the wait events are
+ * signalled, with a copy of the argument; then the signal event is signalled. */
+typedef struct sg_append {
+    sg_run run;
+    const void *argument;
+    size_t size;
+    ze_event_handle_t signal;
+    uint32_t wait_count;
+    ze_event_handle_t *waits;
+    bool held; /* on an immediate list: not submitted before the next command that is not held */
+} sg_append;
+
+/* Checks list and events, and appends; on a synchronous immediate list, waits for it. */
+ze_result_t sg_list_append(ze_command_list_handle_t list, const sg_append *command);
+
+ze_command_list_handle_t sg_list_handle(sg_list *list);
+bool sg_list_is_immediate(const sg_list *list);
+sg_device *sg_list_device(const sg_list *list);
+
+/* ---- typed handles: NULL unless it is a live object of that type
+ * ------------------------------------------- */
+
+#define SG_HANDLE(function, structure, handle_type, type)                                                    \
+    static inline structure *function(handle_type handle) { return sg_object_check(handle, type); }
+SG_HANDLE(sg_driver_of, sg_object, ze_driver_handle_t, SG_DRIVER)
+SG_HANDLE(sg_device_of, sg_device, ze_device_handle_t, SG_DEVICE)
+SG_HANDLE(sg_context_of, sg_object, ze_context_handle_t, SG_CONTEXT)
+SG_HANDLE(sg_queue_of, sg_queue, ze_command_queue_handle_t, SG_QUEUE)
+SG_HANDLE(sg_list_of, sg_list, ze_command_list_handle_t, SG_LIST)
+SG_HANDLE(sg_event_pool_of, sg_event_pool, ze_event_pool_handle_t, SG_EVENT_POOL)
+SG_HANDLE(sg_event_of, sg_event, ze_event_handle_t, SG_EVENT)
+
+/* The first lines of most functions. */
+#define SG_NEED_HANDLE(object)                                                                               \
+    do {                                                                                                     \
+        if (!(object))                                                                                       \
+            return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;                                                      \
+    } while (0)
+#define SG_NEED_POINTER(pointer)                                                                             \
+    do {                                                                                                     \
+        if (!(pointer))                                                                                      \
+            return ZE_RESULT_ERROR_INVALID_NULL_POINTER;                                                     \
+    } while (0)
+
+/* The two-call idiom: 0 asks for the number; else *count becomes the number that is given. */
+static inline uint32_t sg_clamp_count(uint32_t *count, uint32_t available) {
+    uint32_t given = *count < available ? *count : available;
+    *count = *count == 0 ? available : given;
+    return given;
+}
+
+#endif

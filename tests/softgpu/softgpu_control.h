@@ -1,0 +1,99 @@
+/* How a test makes the software device behave, and asks it what happened.
+ *
+ * The functions are exported by libze_softgpu.so. A test reaches them with dlsym() in a handle of the library
+ * that the loader has loaded already: dlopen(path, RTLD_NOW | RTLD_NOLOAD). All are safe to call from any
+ * thread.
+ */
+#ifndef SOFTGPU_CONTROL_H
+#define SOFTGPU_CONTROL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What real drivers do beyond, or against, the specification. Off unless asked for; softgpu_behave() turns
+ * one on for every n-th occasion. */
+#define SOFTGPU_BEHAVIOURS(X)                                                                                \
+    X(METRICS_NOT_ENABLED)   /* metric groups: DEPENDENCY_UNAVAILABLE until they are enabled */              \
+    X(NO_METRIC_LIBRARY)     /* no metric group is listed */                                                 \
+    X(ONLY_STALL_SAMPLING)   /* one IP-sampling group is all that is listed */                               \
+    X(STALL_SAMPLING)        /* an IP-sampling group is listed beside the others */                          \
+    X(NO_PERMISSION)         /* groups list and activate, streamers and query pools fail */                  \
+    X(METRIC_NAMES_DIFFER)   /* some metrics have the names of another device */                             \
+    X(LAST_OF_DOMAIN_WINS)   /* two groups of a domain activate: the last counts */                          \
+    X(ACTIVATE_AT_EXECUTION) /* recorded lists: what is active when they are executed counts */              \
+    X(UNKNOWN_FOR_NOT_READY) /* query data that are not there yet: UNKNOWN, not NOT_READY */                 \
+    X(QUERY_END_HELD)        /* an immediate QueryEnd without event waits for the next append */             \
+    X(REPORT_ERROR)          /* a query's data: zeros, and this flag; likewise the next seven */             \
+    X(REPORT_LOST)                                                                                           \
+    X(REPORT_WITHOUT_WORKLOAD)                                                                               \
+    X(REPORT_INCONSISTENT)                                                                                   \
+    X(REPORT_CONTEXT_MISMATCH)                                                                               \
+    X(REPORT_QUERY_MODE_MISMATCH)                                                                            \
+    X(REPORT_OVERRUN)                                                                                        \
+    X(REPORT_QUERY_SPLIT)                                                                                    \
+    X(NEVER_DELIVERED)           /* a query of an immediate list: its event signals, its data never come */  \
+    X(STALE_REPLAY)              /* a list executed again can leave the old report, with SUCCESS */          \
+    X(UNDEFINED_QUERY_TIMESTAMP) /* the event of a QueryEnd has a nonsense timestamp */
+
+enum softgpu_behaviour {
+#define SOFTGPU_ENUMERATOR(name) SOFTGPU_##name,
+    SOFTGPU_BEHAVIOURS(SOFTGPU_ENUMERATOR)
+#undef SOFTGPU_ENUMERATOR
+        SOFTGPU_BEHAVIOUR_COUNT
+};
+
+/* Everything below back to its default: behaviours, faults, costs, counts, timestamps, devices; a lost device
+ * is there again. The ledger stays. */
+void softgpu_reset(void);
+
+/* On for every n-th occasion: 1 is always, 0 is off. */
+void softgpu_behave(enum softgpu_behaviour behaviour, uint32_t every);
+
+/* The n-th call from now of a function ("zeEventCreate"; 1 is the next) answers this ze_result_t and does
+ * nothing. 0 takes the fault back. Returns 0 if the device knows no such function. */
+int softgpu_fail(const char *function, uint32_t nth_call, uint32_t result);
+
+/* Each call of a function takes at least so long, as a stand-in for a real driver's cost. Returns as above.
+ */
+int softgpu_set_call_cost(const char *function, uint32_t nanoseconds);
+
+/* How often a function was called; all of them, for NULL. */
+uint64_t softgpu_calls(const char *function);
+void softgpu_reset_calls(void);
+
+/* All devices are lost: what runs stops, waits end, calls answer DEVICE_LOST. Restored, the queues are empty.
+ */
+void softgpu_lose_device(void);
+void softgpu_restore_device(void);
+
+/* Timestamps: valid bits (of both kinds), ticks per second, and the value of the device's clock now. */
+void softgpu_set_timestamps(uint32_t valid_bits, uint64_t ticks_per_second);
+void softgpu_set_clock(uint64_t ticks_now);
+
+/* Root devices (1 to 4) and sub-devices in each (0, or 2 to 4). Handles stay valid, listings change. */
+void softgpu_set_devices(uint32_t devices, uint32_t sub_devices);
+
+/* The ledger: objects and allocations of the application that are alive, and findings: what it did that it
+ * must not do, such as destroying an object twice. softgpu_ledger() writes both as text, one a line, always
+ * terminated, and returns their number. */
+uint64_t softgpu_live(void);
+uint64_t softgpu_findings(void);
+uint64_t softgpu_ledger(char *text, size_t size);
+void softgpu_forget_findings(void);
+
+/* Before zeInit, the environment says the same:
+ *   SOFTGPU_DEVICES, SOFTGPU_SUB_DEVICES   counts
+ *   SOFTGPU_BEHAVE                         NAME or NAME=n, with commas between: "NO_PERMISSION,REPORT_LOST=3"
+ *   SOFTGPU_INIT_RESULT                    what zeInit answers, as a number
+ *   SOFTGPU_TIMESTAMP_BITS, SOFTGPU_TICKS_PER_SECOND
+ */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
