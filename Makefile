@@ -8,12 +8,13 @@ CXX_FLAGS = -std=c++17 $(WARNINGS) $(CXXFLAGS) -pthread -MMD -MP -I.
 ZE_LIBS := -lze_loader -ldl -lm
 
 DEVICE := $(patsubst tests/softgpu/%.c,%,$(wildcard tests/softgpu/*.c))
-FIXTURE := $(patsubst tests/%.c,%,$(filter-out tests/test_%,$(wildcard tests/*.c)))
+FIXTURE := $(patsubst tests/%.c,%,$(filter-out tests/has_device.c tests/test_%,$(wildcard tests/*.c)))
 TESTS := $(patsubst tests/%.c,%,$(wildcard tests/test_*.c))
 KERNELS := $(patsubst examples/kernels/%.cl,%,$(wildcard examples/kernels/*.cl))
 EXAMPLES := $(basename $(notdir $(wildcard examples/*.c examples/*.cpp examples/*.cc)))
 BENCHES := $(patsubst bench/%.c,%,$(wildcard bench/*.c))
 KERNEL_BINARIES := $(KERNELS:%=build/kernels/%.so)
+RUN_NEEDS := build/has_device build/libze_softgpu.so $(KERNEL_BINARIES)
 
 # What single examples need beyond the rest.
 CC_ranks := mpicc
@@ -111,16 +112,20 @@ build/examples/%: examples/%.cc | deps-example-%
 	echo "  $@"
 	$(CXX) $(CXX_FLAGS) -o $@ $< $(LIBS_$*) $(ZE_LIBS)
 
--include $(wildcard build/examples/*.d)
+build/has_device: tests/has_device.c | deps-build
+	mkdir -p $(@D)
+	$(CC) $(C_FLAGS) -o $@ $< $(ZE_LIBS)
+
+-include $(wildcard build/*.d build/examples/*.d build/bench/*.d)
 
 .PHONY: examples
-examples: $(EXAMPLES:%=build/examples/%) $(KERNEL_BINARIES) build/libze_softgpu.so ## build all examples to build/examples/
+examples: $(EXAMPLES:%=build/examples/%) $(RUN_NEEDS) ## build all examples to build/examples/
 
-run-%: build/examples/% $(KERNEL_BINARIES) build/libze_softgpu.so ## build and run one example
+run-%: build/examples/% $(RUN_NEEDS) ## build and run one example
 	tests/run-on-device.sh $(RUN_$*) $<
 
 .PHONY: bench
-bench: $(BENCHES:%=build/bench/%) $(KERNEL_BINARIES) build/libze_softgpu.so ## what the library costs
+bench: $(BENCHES:%=build/bench/%) $(RUN_NEEDS) ## what the library costs
 	for program in $(BENCHES:%=build/bench/%); do tests/run-on-device.sh $$program || exit 1; done
 
 build/bench/%: bench/%.c | deps-build
