@@ -36,8 +36,12 @@ extern "C" {
     X(REPORT_OVERRUN)                                                                                        \
     X(REPORT_QUERY_SPLIT)                                                                                    \
     X(NEVER_DELIVERED)           /* a query of an immediate list: its event signals, its data never come */  \
-    X(STALE_REPLAY)              /* a list executed again can leave the old report, with SUCCESS */          \
-    X(UNDEFINED_QUERY_TIMESTAMP) /* the event of a QueryEnd has a nonsense timestamp */
+    X(STALE_REPLAY)              /* a query executed again keeps its old report till it ends; no reset helps */ \
+    X(UNDEFINED_QUERY_TIMESTAMP) /* the event of a QueryEnd has a nonsense timestamp */                      \
+    X(SLOW_CALCULATION)          /* a calculation takes long enough to meet another */                       \
+    X(CALCULATION_KEEPS_STATE)   /* TIME reports: one set less the first time; a new capture's first is bogus */ \
+    X(STREAMER_SIZE_IS_CAPACITY) /* and the number of reports asked for affects that answer alone */         \
+    X(STREAMER_ROUNDS)           /* period and notification are rewritten as odd hardware numbers */
 
 enum softgpu_behaviour {
 #define SOFTGPU_ENUMERATOR(name) SOFTGPU_##name,
