@@ -425,7 +425,7 @@ ZT__OFF const char *zt_version(void) {
     return ZETOOLS_VERSION;
 }
 ZT__OFF zt_config zt_config_default(void) {
-    static const zt_config zero; /* NOLINT: zero by the language */
+    static zt_config zero;
     return zero;
 }
 ZT__OFF ZT__RESULT zt_open(const void *context, const void *device, const zt_config *config,
@@ -486,14 +486,14 @@ ZT__OFF uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) {
     return UINT32_MAX;
 }
 ZT__OFF ZT__RESULT zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info) {
-    static const zt_region_info zero;
+    static zt_region_info zero;
     (void)profiler, (void)region;
     if (info)
         *info = zero;
     return (ZT__RESULT)0;
 }
 ZT__OFF ZT__RESULT zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric, zt_stats *stats) {
-    static const zt_stats zero;
+    static zt_stats zero;
     (void)profiler, (void)region, (void)metric;
     if (stats)
         *stats = zero;
