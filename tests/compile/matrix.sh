@@ -1,0 +1,122 @@
+#!/bin/sh
+# Compiles zetools.h without a warning, links and runs it: in every language and compiler, against the headers of
+# every Debian suite that is there (tests/suites.sh), in every mode. The last line is `N passed, N failed`.
+# Usage: tests/compile/matrix.sh
+set -u
+top=$(cd "$(dirname "$0")/../.." && pwd)
+build=$top/build/matrix
+here=$top/tests/compile
+warnings="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror"
+
+c_standards="c99 gnu99 c11 c17 c2x"
+cxx_standards="c++11 c++14 c++17 c++20 gnu++20"
+modes="one optimised static two two-static disabled disabled-two"
+
+# Options that add or remove a part of the library.
+options=$(grep -oE '^ +ZETOOLS_[A-Z_]+ ' "$top/zetools.h" | tr -d ' ' | sort -u |
+    grep -vxE 'ZETOOLS_(IMPLEMENTATION|DISABLE|STATIC)')
+
+# The compiler's own search path, without the Level Zero headers: a directory that has them is replaced by one of
+# links to all the rest.
+without_level_zero() { # COMPILER LANGUAGE
+    "$1" -E -v -x "$2" /dev/null 2>&1 | sed -n '/^#include </,/^End/s/^ //p' | while read -r directory; do
+        if [ -d "$directory/level_zero" ]; then
+            hidden=$build/without$(echo "$directory" | tr / _)
+            mkdir -p "$hidden"
+            for entry in "$directory"/*; do
+                [ "${entry##*/}" = level_zero ] || ln -sfn "$entry" "$hidden/"
+            done
+            directory=$hidden
+        fi
+        printf -- '-isystem %s ' "$directory"
+    done
+}
+
+# A job is COMPILER STANDARD HEADERS MODE.
+jobs() {
+    for compiler in gcc clang; do
+        for standard in $c_standards $cxx_standards; do
+            for headers in $suites; do
+                for mode in $modes $options; do
+                    echo "$compiler $standard $headers $mode"
+                done
+            done
+            echo "$compiler $standard none disabled"
+            echo "$compiler $standard none disabled-two"
+        done
+    done
+}
+
+compile() { # COMPILER STANDARD HEADERS MODE PROGRAM
+    language=c compiler=$1
+    case $2 in
+    *++*)
+        language=c++
+        case $1 in gcc) compiler=g++ ;; clang) compiler=clang++ ;; esac
+        ;;
+    esac
+
+    libraries="-lze_loader -ldl -lm"
+    case $3 in
+    system) search= ;;
+    none)
+        search="-DNO_LEVEL_ZERO -nostdinc $(without_level_zero "$compiler" "$language")"
+        libraries=
+        ;;
+    *) search="-isystem $top/build/suites/$3/include" ;;
+    esac
+
+    sources=$here/program.c
+    both="$here/program.c $here/implementation.c"
+    case $4 in
+    one) mode=-DZETOOLS_IMPLEMENTATION ;;
+    optimised) mode="-DZETOOLS_IMPLEMENTATION -O2" ;;
+    static) mode="-DZETOOLS_IMPLEMENTATION -DZETOOLS_STATIC" ;;
+    two) mode= sources=$both ;;
+    two-static) mode="-DZETOOLS_IMPLEMENTATION -DZETOOLS_STATIC" sources=$both ;;
+    disabled) mode="-DZETOOLS_IMPLEMENTATION -DZETOOLS_DISABLE" ;;
+    disabled-two) mode=-DZETOOLS_DISABLE sources=$both ;;
+    ZETOOLS_*) mode="-DZETOOLS_IMPLEMENTATION -D$4" ;;
+    esac
+
+    # shellcheck disable=SC2086 # these are lists of words
+    "$compiler" -std="$2" $warnings $mode $search -I"$top" -pthread -x "$language" $sources -x none -o "$5" $libraries
+}
+
+run_job() { # COMPILER STANDARD HEADERS MODE
+    name=$(echo "$*" | tr ' ' -)
+    if compile "$@" "$build/$name" >"$build/$name.log" 2>&1 && timeout 60 "$build/$name" >>"$build/$name.log" 2>&1; then
+        echo passed >"$build/$name.result"
+    else
+        echo failed >"$build/$name.result"
+        echo "failed: $*"
+        head -n 30 "$build/$name.log"
+    fi
+    rm -f "$build/$name"
+}
+
+fetched_suites() {
+    for suite in bookworm trixie sid; do
+        if [ -d "$top/build/suites/$suite/include" ]; then
+            echo "$suite"
+        else
+            echo "without the headers of Debian $suite: 'make suites' fetches them" >&2
+        fi
+    done
+}
+
+if [ "${1:-}" = --job ]; then
+    shift
+    run_job "$@"
+    exit 0
+fi
+
+rm -rf "$build"
+mkdir -p "$build"
+suites=$(fetched_suites)
+[ -n "$suites" ] || suites=system
+jobs | xargs -n 4 -P "$(nproc)" "$0" --job
+
+cat "$build"/*.result | awk '
+    { count[$1]++ }
+    END { printf "%d passed, %d failed\n", count["passed"], count["failed"]; exit !count["passed"] || count["failed"] }'

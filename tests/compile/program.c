@@ -1,0 +1,154 @@
+/* Uses every public name once, with no profiler, on which everything is inert: so it needs no device. Compiles as
+   C and as C++. The matrix decides what is defined:
+
+   ZETOOLS_IMPLEMENTATION, ZETOOLS_STATIC, ZETOOLS_DISABLE, ...   the options of zetools.h
+   NO_LEVEL_ZERO                                                  the Level Zero headers are out of reach */
+#include "zetools.h"
+#include "zetools.h" /* a repeated include is harmless */
+
+#include <stdio.h>
+#include <string.h>
+
+static int failures;
+
+#define EXPECT(condition)                                                                                     \
+    do {                                                                                                      \
+        if (!(condition)) {                                                                                   \
+            failures++;                                                                                       \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                           \
+        }                                                                                                     \
+    } while (0)
+
+static int write_nothing(const void *bytes, size_t size, void *user) {
+    (void)bytes, (void)size, (void)user;
+    return 0;
+}
+
+static void *allocate_nothing(size_t size, void *user) {
+    (void)size, (void)user;
+    return NULL;
+}
+
+static void release_nothing(void *memory, void *user) {
+    (void)memory, (void)user;
+}
+
+static void log_nothing(int result, const char *text, void *user) {
+    (void)result, (void)text, (void)user;
+}
+
+static void ignore_sample(const zt_sample *sample, void *user) {
+    (void)sample, (void)user;
+}
+
+static zt_config every_field_set(void) {
+    zt_config config = zt_config_default();
+    config.groups = "ComputeBasic";
+    config.columns = "GpuTime";
+    config.require_metrics = 1;
+    config.slots_per_step = 1;
+    config.max_slots = 2;
+    config.samples = 3;
+    config.wait_timeout_ns = 4;
+    config.log = log_nothing;
+    config.log_user = NULL;
+    config.sample = ignore_sample;
+    config.sample_user = NULL;
+    config.allocator.allocate = allocate_nothing;
+    config.allocator.release = release_nothing;
+    config.allocator.user = NULL;
+    return config;
+}
+
+static void open_fails_on_no_device(zt_profiler **profiler) {
+    zt_config config = every_field_set();
+    int result = (int)zt_open(NULL, NULL, &config, profiler);
+    EXPECT(*profiler == NULL);
+#ifdef ZETOOLS_DISABLE
+    EXPECT(result == 0);
+#else
+    EXPECT(result != 0);
+#endif
+}
+
+static void regions_run_their_body_once(zt_profiler *profiler) {
+    int runs = 0;
+    ZT_REGION(profiler, NULL, "statement")
+        runs++;
+    ZT_REGION(profiler, NULL, "outer") {
+        ZT_REGION(profiler, NULL, "inner") {
+            runs++;
+        }
+    }
+    EXPECT(runs == 2);
+
+    ZT_REGION(profiler, NULL, "left early") {
+        if (runs == 2)
+            break;
+        runs++;
+    }
+    EXPECT(runs == 2);
+
+#if defined(__cplusplus) || defined(__GNUC__)
+    ZT_SCOPE(profiler, NULL, "scope");
+    ZT_SCOPE(profiler, NULL, "another");
+#endif
+
+    zt_region region = zt_begin(profiler, NULL, "by hand");
+    zt_end(&region);
+    zt_end(&region);
+    zt_end(NULL);
+}
+
+static void everything_accepts_no_profiler(zt_profiler *profiler) {
+    const char *text = NULL;
+    zt_region_info info;
+    zt_stats stats;
+    memset(&info, 0, sizeof info);
+    memset(&stats, 0, sizeof stats);
+
+    EXPECT(zt_collect(profiler, 0) == 0);
+    EXPECT(zt_collect(profiler, 1000) == 0);
+    EXPECT(zt_release(profiler, NULL) == 0);
+    zt_counts counts = zt_get_counts(profiler);
+    EXPECT(counts.begun + counts.collected + counts.lost + counts.dropped + counts.in_flight == 0);
+    EXPECT(zt_get_cause(profiler, ZT_LOST_NEVER_DELIVERED) == 0);
+    EXPECT(zt_cause_name(ZT_DROPPED_NO_SLOT) != NULL);
+    EXPECT(zt_region_count(profiler) == 0);
+    EXPECT(zt_metric_count(profiler) == 0);
+    EXPECT(zt_get_metric(profiler, 0) == NULL);
+    EXPECT(zt_find_metric(profiler, "GpuTime") == UINT32_MAX);
+    (void)zt_get_region(profiler, 0, &info);
+    (void)zt_get_stats(profiler, 0, 0, &stats);
+    EXPECT(info.count == 0 && stats.count == 0);
+    EXPECT(zt_report(profiler, "-") == 0);
+    EXPECT(zt_write(profiler, ZT_FORMAT_JSON, write_nothing, NULL) == 0);
+    EXPECT(zt_get_availability(profiler, &text) == ZT_AVAILABILITY_UNKNOWN);
+    EXPECT(text != NULL);
+    (void)zt_last_error(profiler, &text);
+    zt_close(profiler);
+}
+
+static void the_rest_has_no_profiler(void) {
+    EXPECT(strcmp(zt_version(), ZETOOLS_VERSION) == 0);
+    EXPECT(ZETOOLS_VERSION_MAJOR + ZETOOLS_VERSION_MINOR + ZETOOLS_VERSION_PATCH > 0);
+#ifdef NO_LEVEL_ZERO
+    EXPECT(zt_result_name(0) != NULL);
+#else
+    zet_metric_group_handle_t group = NULL;
+    EXPECT(zt_result_name(ZE_RESULT_NOT_READY) != NULL);
+    (void)zt_group_find(NULL, "ComputeBasic", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED, &group);
+    EXPECT(group == NULL);
+    (void)zt_execute((zt_profiler *)NULL, NULL, 0, NULL, NULL);
+#endif
+    (void)zt_groups_write(NULL, 0, write_nothing, NULL);
+}
+
+int main(void) {
+    zt_profiler *profiler = NULL;
+    open_fails_on_no_device(&profiler);
+    regions_run_their_body_once(profiler);
+    everything_accepts_no_profiler(profiler);
+    the_rest_has_no_profiler();
+    return failures != 0;
+}
