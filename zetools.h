@@ -562,8 +562,8 @@ static inline ZT__UNUSED int zt__body(zt_region *region) {
 #define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__once), profiler, list, name)
 #define ZT_SCOPE(profiler, list, name) ((void)sizeof(profiler), (void)sizeof(list), (void)sizeof(name))
 #elif defined(__cplusplus)
-#define ZT__REGION(region, profiler, list, name)                                                              \
-    for (zt_scope region(profiler, list, name); zt__body(&region.region);)
+#define ZT__REGION(scope, profiler, list, name)                                                               \
+    for (zt_scope scope(profiler, list, name); zt__body(&scope.region);)
 #define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
 #define ZT_SCOPE(profiler, list, name) zt_scope ZT__NAME(zt__scope)(profiler, list, name)
 #elif defined(__GNUC__)
