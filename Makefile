@@ -9,7 +9,7 @@ ZE_LIBS := -lze_loader -ldl -lm
 
 DEVICE := $(patsubst tests/softgpu/%.c,%,$(wildcard tests/softgpu/*.c))
 FIXTURE := $(patsubst tests/%.c,%,$(filter-out tests/has_device.c tests/test_%,$(wildcard tests/*.c)))
-TESTS := $(patsubst tests/%.c,%,$(wildcard tests/test_*.c))
+TESTS := $(basename $(notdir $(wildcard tests/test_*.c tests/test_*.cpp)))
 KERNELS := $(patsubst examples/kernels/%.cl,%,$(wildcard examples/kernels/*.cl))
 EXAMPLES := $(basename $(notdir $(wildcard examples/*.c examples/*.cpp examples/*.cc)))
 BENCHES := $(patsubst bench/%.c,%,$(wildcard bench/*.c))
@@ -50,7 +50,7 @@ deps: deps-build deps-test $(EXAMPLES:%=deps-example-%) ## install every package
 deps-build:
 	tests/deps.sh cc:gcc libc6-dev libze1 libze-dev
 deps-test: deps-build
-	tests/deps.sh libcmocka-dev
+	tests/deps.sh c++:g++ libcmocka-dev
 deps-example-%: deps-build
 	tests/deps.sh c++:g++ $(NEEDS_$*)
 
@@ -70,9 +70,13 @@ $(1)/tests/%.o: tests/%.c | deps-test
 	mkdir -p $$(@D)
 	$$(CC) $$(C_FLAGS) $(2) -c -o $$@ $$<
 
+$(1)/tests/%.o: tests/%.cpp | deps-test
+	mkdir -p $$(@D)
+	$$(CXX) $$(CXX_FLAGS) $(2) -c -o $$@ $$<
+
 $(1)/tests/test_%: $(1)/tests/test_%.o $(FIXTURE:%=$(1)/tests/%.o)
 	echo "  $$@"
-	$$(CC) $$(C_FLAGS) $(2) -o $$@ $$^ -lcmocka $$(ZE_LIBS)
+	$$(CXX) $$(CXX_FLAGS) $(2) -o $$@ $$^ -lcmocka $$(ZE_LIBS)
 
 .PHONY: $(1)/all
 $(1)/all: $(1)/libze_softgpu.so $(TESTS:%=$(1)/tests/%)
@@ -148,7 +152,8 @@ lint: ## formatting, and what must not be in the tree
 
 .PHONY: format
 format: ## bring all sources into shape
-	git ls-files '*.h' '*.c' '*.cpp' '*.cc' | xargs clang-format -i
+	find . \( -name .git -o -path ./build \) -prune -o -type f -regex '.*\.\(h\|c\|cpp\|cc\|cl\)' -print | \
+	    xargs clang-format -i
 
 .PHONY: clean
 clean: ## remove what was built, except the fetched suites

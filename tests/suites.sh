@@ -16,7 +16,9 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 
 private_apt() { # SUITE DIRECTORY
     mkdir -p "$2/lists/partial" "$2/cache/archives/partial"
-    mirror=$(apt-get indextargets --format '$(RELEASE) $(REPO_URI)' 'Created-By: Packages' | awk '$1 !~ /-/ { print $2; exit }')
+    # shellcheck disable=SC2016 # apt expands these
+    mirror=$(apt-get indextargets --format '$(RELEASE) $(REPO_URI)' 'Created-By: Packages' |
+        awk '$1 !~ /-/ { print $2; exit }')
     keyring=/usr/share/keyrings/debian-archive-keyring.gpg
     echo "deb [signed-by=$keyring] $mirror $1 main" >"$2/sources.list"
     cat >"$2/apt.conf" <<EOF

@@ -72,7 +72,7 @@ compile() { # COMPILER STANDARD HEADERS MODE PROGRAM
     one) mode=-DZETOOLS_IMPLEMENTATION ;;
     optimised) mode="-DZETOOLS_IMPLEMENTATION -O2" ;;
     static) mode="-DZETOOLS_IMPLEMENTATION -DZETOOLS_STATIC" ;;
-    two) mode= sources=$both ;;
+    two) mode='' sources=$both ;;
     two-static) mode="-DZETOOLS_IMPLEMENTATION -DZETOOLS_STATIC" sources=$both ;;
     disabled) mode="-DZETOOLS_IMPLEMENTATION -DZETOOLS_DISABLE" ;;
     disabled-two) mode=-DZETOOLS_DISABLE sources=$both ;;

@@ -1,5 +1,5 @@
-/* Uses every public name once, with no profiler, on which everything is inert: so it needs no device. Compiles as
-   C and as C++. The matrix decides what is defined:
+/* Uses every public name once, with no profiler, on which everything is inert: so it needs no device.
+   Compiles as C and as C++. The matrix decides what is defined:
 
    ZETOOLS_IMPLEMENTATION, ZETOOLS_STATIC, ZETOOLS_DISABLE, ...   the options of zetools.h
    NO_LEVEL_ZERO                                                  the Level Zero headers are out of reach */
@@ -11,12 +11,12 @@
 
 static int failures;
 
-#define EXPECT(condition)                                                                                     \
-    do {                                                                                                      \
-        if (!(condition)) {                                                                                   \
-            failures++;                                                                                       \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                           \
-        }                                                                                                     \
+#define EXPECT(condition)                                                                                    \
+    do {                                                                                                     \
+        if (!(condition)) {                                                                                  \
+            failures++;                                                                                      \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                          \
+        }                                                                                                    \
     } while (0)
 
 static int write_nothing(const void *bytes, size_t size, void *user) {
@@ -74,7 +74,7 @@ static void open_fails_on_no_device(zt_profiler **profiler) {
 static void regions_run_their_body_once(zt_profiler *profiler) {
     int runs = 0;
     ZT_REGION(profiler, NULL, "statement")
-        runs++;
+    runs++;
     ZT_REGION(profiler, NULL, "outer") {
         ZT_REGION(profiler, NULL, "inner") {
             runs++;

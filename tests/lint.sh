@@ -1,0 +1,36 @@
+#!/bin/sh
+# Formatting of the sources, and a look for what must not be in the tree.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+status=0
+
+complain() { # HEADING, then the lines that prove it
+    if [ -n "$2" ]; then
+        printf '%s\n%s\n' "$1" "$2"
+        status=1
+    fi
+}
+
+files() { # NAME-PATTERN...
+    for pattern; do
+        find . \( -name .git -o -path ./build \) -prune -o -type f -name "$pattern" -print
+    done
+}
+
+find_in_all() { # EXTENDED-REGULAR-EXPRESSION
+    files '*' | xargs grep -nIE -- "$1"
+}
+
+files '*.h' '*.c' '*.cpp' '*.cc' '*.cl' | xargs clang-format --dry-run -Werror || status=1
+
+complain 'paths of a machine:' "$(find_in_all '(^|[^A-Za-z0-9_.*])/(home|root|work|Users)/[A-Za-z0-9]')"
+complain 'hosts, other than where specification and licences are published:' \
+    "$(find_in_all 'https?://' | grep -vE 'https?://(github\.com|spec\.oneapi\.io|oneapi-src\.github\.io)/')"
+complain 'white space at the end of lines:' "$(find_in_all '[[:blank:]]+$')"
+complain 'shell scripts that do not parse:' "$(files '*.sh' run | xargs -n 1 bash -n 2>&1)"
+if command -v shellcheck >/dev/null; then
+    files '*.sh' | xargs shellcheck -s sh || status=1
+    shellcheck .ci/run || status=1
+fi
+
+exit $status
