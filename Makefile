@@ -101,6 +101,18 @@ build/kernels/%.so: examples/kernels/%.cl tests/softgpu/kernel.h | deps-build
 	mkdir -p $(@D)
 	$(CC) -O2 -shared -fPIC -include tests/softgpu/kernel.h -x c -o $@ $<
 
+# For real devices: SPIR-V, by clang and the translator of its version.
+.PHONY: spirv deps-spirv
+spirv: $(KERNELS:%=build/kernels/%.spv) ## build the kernels for real devices
+deps-spirv: deps-build
+	tests/deps.sh clang:clang
+	version=$$(clang -dumpversion | cut -d. -f1) && tests/deps.sh llvm-spirv-$$version:llvm-spirv-$$version
+
+build/kernels/%.spv: examples/kernels/%.cl tests/softgpu/kernel.h | deps-spirv
+	mkdir -p $(@D)
+	clang -x cl -cl-std=CL2.0 --target=spir64 -O2 -emit-llvm -include tests/softgpu/kernel.h -c -o $(@:spv=bc) $<
+	llvm-spirv-$$(clang -dumpversion | cut -d. -f1) -o $@ $(@:spv=bc)
+
 build/examples/%: examples/%.c | deps-example-%
 	mkdir -p $(@D)
 	echo "  $@"
@@ -126,10 +138,12 @@ build/has_device: tests/has_device.c | deps-build
 examples: $(EXAMPLES:%=build/examples/%) $(RUN_NEEDS) ## build all examples to build/examples/
 
 run-%: build/examples/% $(RUN_NEEDS) ## build and run one example
+	if tests/run-on-device.sh; then $(MAKE) spirv; fi
 	tests/run-on-device.sh $(RUN_$*) $<
 
 .PHONY: bench
 bench: $(BENCHES:%=build/bench/%) $(RUN_NEEDS) ## what the library costs
+	if tests/run-on-device.sh; then $(MAKE) spirv; fi
 	for program in $(BENCHES:%=build/bench/%); do tests/run-on-device.sh $$program || exit 1; done
 
 build/bench/%: bench/%.c | deps-build
