@@ -1,6 +1,7 @@
 #!/bin/sh
 # Compiles zetools.h without a warning, links and runs it: in every language and compiler, against the headers of
-# every Debian suite that is there (tests/suites.sh), in every mode. The last line is `N passed, N failed`.
+# every Debian suite that is there (tests/suites.sh), in every mode. Compiles the device, the tests and the examples
+# against the same headers. The last line is `N passed, N failed`.
 # Usage: tests/compile/matrix.sh
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -44,7 +45,19 @@ jobs() {
             echo "$compiler $standard none disabled"
             echo "$compiler $standard none disabled-two"
         done
+        for headers in $suites; do
+            echo "$compiler gnu11 $headers sources"
+            echo "$compiler c++17 $headers sources"
+        done
     done
+}
+
+# The device, the tests and the examples; without those that need more than Level Zero and cmocka.
+other_sources() { # LANGUAGE
+    case $1 in
+    c) find "$top/tests" "$top/examples" "$top/bench" -name '*.c' 2>/dev/null ;;
+    c++) find "$top/tests" "$top/examples" "$top/bench" -name '*.cpp' -o -name '*.cc' 2>/dev/null ;;
+    esac | xargs -r grep -LE '# *include <(mpi\.h|benchmark/)'
 }
 
 compile() { # COMPILER STANDARD HEADERS MODE PROGRAM
@@ -68,6 +81,7 @@ compile() { # COMPILER STANDARD HEADERS MODE PROGRAM
 
     sources=$here/program.c
     both="$here/program.c $here/implementation.c"
+    output="-o $5 $libraries"
     case $4 in
     one) mode=-DZETOOLS_IMPLEMENTATION ;;
     optimised) mode="-DZETOOLS_IMPLEMENTATION -O2" ;;
@@ -77,15 +91,20 @@ compile() { # COMPILER STANDARD HEADERS MODE PROGRAM
     disabled) mode="-DZETOOLS_IMPLEMENTATION -DZETOOLS_DISABLE" ;;
     disabled-two) mode=-DZETOOLS_DISABLE sources=$both ;;
     ZETOOLS_*) mode="-DZETOOLS_IMPLEMENTATION -D$4" ;;
+    sources) mode=-fsyntax-only sources=$(other_sources "$language") output='' ;;
     esac
 
     # shellcheck disable=SC2086 # these are lists of words
-    "$compiler" -std="$2" $warnings $mode $search -I"$top" -pthread -x "$language" $sources -x none -o "$5" $libraries
+    "$compiler" -std="$2" $warnings $mode $search -I"$top" -pthread -x "$language" $sources -x none $output
+}
+
+run_if_linked() { # PROGRAM
+    [ ! -e "$1" ] || timeout 60 "$1"
 }
 
 run_job() { # COMPILER STANDARD HEADERS MODE
     name=$(echo "$*" | tr ' ' -)
-    if compile "$@" "$build/$name" >"$build/$name.log" 2>&1 && timeout 60 "$build/$name" >>"$build/$name.log" 2>&1; then
+    if compile "$@" "$build/$name" >"$build/$name.log" 2>&1 && run_if_linked "$build/$name" >>"$build/$name.log" 2>&1; then
         echo passed >"$build/$name.result"
     else
         echo failed >"$build/$name.result"
