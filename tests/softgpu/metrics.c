@@ -1,0 +1,455 @@
+/* Metric groups: what there is, and what is active. */
+#include <string.h>
+
+#include "metrics.h"
+
+/* ---- the metrics -----------------------------------------------------------------------------------------
+ *
+ * One table: properties and values both come from it. Names are those of a real device where the meaning is
+ * the same. */
+
+enum { COMPUTE = 1, MEMORY = 2, SCHEDULER = 4, STALL = 8, ALL_SETS = COMPUTE | MEMORY | SCHEDULER };
+enum { EVENT = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED };
+enum { TIME = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED };
+enum { BOTH = EVENT | TIME };
+
+#define C(name) (UINT32_C(1) << SG_##name)
+#define IS_FLAG(name) SOFTGPU_REPORT_##name
+#define TYPE(metric, value) ZET_METRIC_TYPE_##metric, ZET_VALUE_TYPE_##value
+
+/* clang-format off */
+#define BYTES_READ (C(KERNEL_BYTES_READ) | C(COPY_BYTES_READ))
+#define BYTES_WRITTEN (C(KERNEL_BYTES_WRITTEN) | C(COPY_BYTES_WRITTEN) | C(FILL_BYTES_WRITTEN))
+#define BUSY (C(COMPUTE_BUSY_NS) | C(COPY_BUSY_NS))
+
+static const sg_formula formulas[] = {
+    {"GpuTime", "GPU", "ns", TYPE(EVENT, UINT64), ALL_SETS, BOTH, DIFFERENCE, C(TIME_NS), 0, 0,
+     "Time from begin to end, on the device's clock"},
+    {"GpuCoreClocks", "GPU", "cycles", TYPE(EVENT, UINT64), ALL_SETS, BOTH, DIFFERENCE, C(CYCLES), 0, 0,
+     "Cycles of the processor's time stamp counter"},
+    {"AvgGpuCoreFrequencyMHz", "GPU", "MHz", TYPE(EVENT, UINT64), ALL_SETS, BOTH, QUOTIENT, C(CYCLES), C(TIME_NS), 1000,
+     "Cycles by time"},
+
+    {"GPU_BUSY", "Front End", "percent", TYPE(DURATION, FLOAT32), COMPUTE, BOTH, QUOTIENT, BUSY, C(TIME_NS), 100,
+     "Share of the time in which the device executed commands"},
+    {"COMMAND_PARSER_COMPUTE_ENGINE_BUSY", "Front End", "percent", TYPE(DURATION, FLOAT32), COMPUTE, BOTH,
+     QUOTIENT, C(COMPUTE_BUSY_NS), C(TIME_NS), 100, "Share of the time in which compute queues executed commands"},
+    {"COMMAND_PARSER_COPY_ENGINE_BUSY", "Front End", "percent", TYPE(DURATION, FLOAT32), COMPUTE | MEMORY, BOTH,
+     QUOTIENT, C(COPY_BUSY_NS), C(TIME_NS), 100, "Share of the time in which copy queues executed commands"},
+    {"COMMAND_PARSER_COMPUTE_ENGINE_DISPATCH_KERNEL_COUNT", "Front End", "events", TYPE(EVENT, UINT64), COMPUTE, BOTH,
+     DIFFERENCE, C(KERNELS), 0, 0, "Kernels launched"},
+    {"COMMAND_PARSER_FLUSH_COUNT", "Front End", "events", TYPE(EVENT, UINT64), COMPUTE, BOTH,
+     DIFFERENCE, C(FLUSHES), 0, 0, "Flushes of the command streamer"},
+    {"LIST_BARRIER_COUNT", "Front End", "events", TYPE(EVENT, UINT32), COMPUTE, BOTH, DIFFERENCE, C(LIST_BARRIERS), 0, 0,
+     "Barriers of command lists"},
+    {"GPGPU_THREADGROUP_COUNT", "Thread Dispatcher", "events", TYPE(EVENT, UINT64), COMPUTE, BOTH,
+     DIFFERENCE, C(GROUPS), 0, 0, "Work-groups executed"},
+    {"WORK_ITEM_COUNT", "Thread Dispatcher", "events", TYPE(EVENT, UINT64), COMPUTE, BOTH, DIFFERENCE, C(ITEMS), 0, 0,
+     "Work-items executed"},
+    {"WORK_ITEMS_PER_GROUP", "Thread Dispatcher", "", TYPE(RATIO, FLOAT64), COMPUTE, BOTH,
+     QUOTIENT, C(ITEMS), C(GROUPS), 1, "Work-items by work-groups"},
+    {"GROUP_BARRIER_COUNT", "Thread Dispatcher", "events", TYPE(EVENT, UINT64), COMPUTE, BOTH,
+     DIFFERENCE, C(GROUP_BARRIERS), 0, 0, "Barriers that work-groups passed"},
+    {"SLM_BYTE_READ", "L1 Cache", "bytes", TYPE(EVENT, UINT64), COMPUTE, BOTH, DIFFERENCE, C(LOCAL_BYTES_READ), 0, 0,
+     "Bytes that kernels read from local memory"},
+    {"SLM_BYTE_WRITE", "L1 Cache", "bytes", TYPE(EVENT, UINT64), COMPUTE, BOTH, DIFFERENCE, C(LOCAL_BYTES_WRITTEN), 0, 0,
+     "Bytes that kernels wrote to local memory"},
+    {"LOAD_STORE_CACHE_BYTE_READ", "L1 Cache", "bytes", TYPE(EVENT, UINT64), COMPUTE | MEMORY, BOTH,
+     DIFFERENCE, C(KERNEL_BYTES_READ), 0, 0, "Bytes that kernels read from global memory"},
+    {"LOAD_STORE_CACHE_BYTE_WRITE", "L1 Cache", "bytes", TYPE(EVENT, UINT64), COMPUTE | MEMORY, BOTH,
+     DIFFERENCE, C(KERNEL_BYTES_WRITTEN), 0, 0, "Bytes that kernels wrote to global memory"},
+
+    {"GPU_MEMORY_BYTE_READ", "Memory", "bytes", TYPE(EVENT, UINT64), COMPUTE | MEMORY, BOTH,
+     DIFFERENCE, BYTES_READ, 0, 0, "Bytes that kernels and copies read"},
+    {"GPU_MEMORY_BYTE_WRITE", "Memory", "bytes", TYPE(EVENT, UINT64), COMPUTE | MEMORY, BOTH,
+     DIFFERENCE, BYTES_WRITTEN, 0, 0, "Bytes that kernels, copies and fills wrote"},
+    {"GPU_MEMORY_BYTE_READ_RATE", "Memory", "GBpS", TYPE(THROUGHPUT, FLOAT32), COMPUTE | MEMORY, BOTH,
+     QUOTIENT, BYTES_READ, C(TIME_NS), 1, "Bytes read by time"},
+    {"GPU_MEMORY_BYTE_WRITE_RATE", "Memory", "GBpS", TYPE(THROUGHPUT, FLOAT32), COMPUTE | MEMORY, BOTH,
+     QUOTIENT, BYTES_WRITTEN, C(TIME_NS), 1, "Bytes written by time"},
+    {"MEMORY_READ_SHARE", "Memory", "percent", TYPE(RATIO, FLOAT64), MEMORY, BOTH,
+     QUOTIENT, BYTES_READ, BYTES_READ | BYTES_WRITTEN, 100, "Bytes read by bytes read and written"},
+    {"COPY_COMMAND_COUNT", "Memory", "events", TYPE(EVENT, UINT32), MEMORY, BOTH, DIFFERENCE, C(COPIES), 0, 0,
+     "Memory copies"},
+    {"COPY_BYTE_COUNT", "Memory", "bytes", TYPE(EVENT, UINT64), MEMORY, BOTH, DIFFERENCE, C(COPY_BYTES_WRITTEN), 0, 0,
+     "Bytes copied"},
+    {"FILL_COMMAND_COUNT", "Memory", "events", TYPE(EVENT, UINT32), MEMORY, BOTH, DIFFERENCE, C(FILLS), 0, 0,
+     "Memory fills"},
+    {"FILL_BYTE_COUNT", "Memory", "bytes", TYPE(EVENT, UINT64), MEMORY, BOTH, DIFFERENCE, C(FILL_BYTES_WRITTEN), 0, 0,
+     "Bytes filled"},
+
+    {"HOST_CPU_TIME", "Host Thread", "ns", TYPE(DURATION, UINT64), SCHEDULER, BOTH, DIFFERENCE, C(CPU_NS), 0, 0,
+     "Processor time of the thread that executes commands"},
+    {"HOST_CPU_BUSY", "Host Thread", "percent", TYPE(DURATION, FLOAT32), SCHEDULER, BOTH,
+     QUOTIENT, C(CPU_NS), C(TIME_NS), 100, "Processor time by time"},
+    {"HOST_CPU_PER_BUSY_TIME", "Host Thread", "", TYPE(RATIO, FLOAT64), SCHEDULER, BOTH, QUOTIENT, C(CPU_NS), BUSY, 1,
+     "Processor time by the time in which the device executed commands"},
+    {"PAGE_FAULTS_MINOR", "Host Thread", "events", TYPE(EVENT, UINT32), SCHEDULER, BOTH,
+     DIFFERENCE, C(MINOR_FAULTS), 0, 0, "Page faults served from memory"},
+    {"PAGE_FAULTS_MAJOR", "Host Thread", "events", TYPE(EVENT, UINT32), SCHEDULER, BOTH,
+     DIFFERENCE, C(MAJOR_FAULTS), 0, 0, "Page faults served from a file"},
+    {"CONTEXT_SWITCHES_VOLUNTARY", "Host Thread", "events", TYPE(EVENT, UINT32), SCHEDULER, BOTH,
+     DIFFERENCE, C(VOLUNTARY_SWITCHES), 0, 0, "Context switches by waiting"},
+    {"CONTEXT_SWITCHES_INVOLUNTARY", "Host Thread", "events", TYPE(EVENT, UINT32), SCHEDULER, BOTH,
+     DIFFERENCE, C(INVOLUNTARY_SWITCHES), 0, 0, "Context switches by others' work"},
+
+    {"IP", "Vector Engine", "", TYPE(IP_EXP, UINT64), STALL, TIME, NOTHING, 0, 0, 0, "Instruction pointer"},
+    {"Active", "Vector Engine", "events", TYPE(EVENT, UINT64), STALL, TIME, NOTHING, 0, 0, 0, "Samples at work"},
+
+    {"QueryBeginTime", "Report Meta Data", "ns", TYPE(TIMESTAMP, UINT64), ALL_SETS, BOTH, BEGIN_TIME, 0, 0, 0,
+     "Begin of the report, on the clock of the metrics"},
+    {"CoreFrequencyMHz", "Report Meta Data", "MHz", TYPE(RAW, UINT64), ALL_SETS, BOTH, QUOTIENT, C(CYCLES), C(TIME_NS), 1000,
+     "Frequency of the clock that is counted"},
+    {"ReportId", "Report Meta Data", "", TYPE(RAW, UINT64), ALL_SETS, BOTH, ID, 0, 0, 0, "Number of the report"},
+    {"ReportsCount", "Report Meta Data", "", TYPE(RAW, UINT64), ALL_SETS, EVENT, COUNT, 0, 0, 0,
+     "Reports that this one is made of"},
+    {"ReportReason", "Report Meta Data", "", TYPE(RAW, UINT32), ALL_SETS, TIME, REASON, 0, 0, 0,
+     "1: the timer, 2: a marker"},
+    {"StreamMarker", "Report Meta Data", "", TYPE(RAW, UINT32), ALL_SETS, TIME, MARKER, 0, 0, 0,
+     "Value of the marker that made the report"},
+    {"QuerySplitOccurred", "Exception", "", TYPE(FLAG, BOOL8), ALL_SETS, EVENT, FLAG, IS_FLAG(QUERY_SPLIT), 0, 0,
+     "The query was split"},
+    {"OverrunOccured", "Exception", "", TYPE(FLAG, BOOL8), ALL_SETS, EVENT, FLAG, IS_FLAG(OVERRUN), 0, 0,
+     "A counter overran"},
+    {"ReportError", "Report Meta Data", "", TYPE(FLAG, BOOL8), ALL_SETS, EVENT, FLAG, IS_FLAG(ERROR), 0, 0,
+     "The report is wrong"},
+    {"ReportLost", "Report Meta Data", "", TYPE(FLAG, BOOL8), ALL_SETS, EVENT, FLAG, IS_FLAG(LOST), 0, 0,
+     "The report was lost"},
+    {"ReportInconsistent", "Report Meta Data", "", TYPE(FLAG, BOOL8), ALL_SETS, EVENT, FLAG, IS_FLAG(INCONSISTENT), 0, 0,
+     "The report contradicts itself"},
+    {"ReportWithoutWorkload", "Report Meta Data", "", TYPE(FLAG, BOOL8), ALL_SETS, EVENT,
+     FLAG, IS_FLAG(WITHOUT_WORKLOAD), 0, 0, "No work ran between begin and end"},
+    {"ReportContextMismatch", "Report Meta Data", "", TYPE(FLAG, BOOL8), ALL_SETS, EVENT,
+     FLAG, IS_FLAG(CONTEXT_MISMATCH), 0, 0, "The report is of another context"},
+    {"ReportQueryModeMismatch", "Report Meta Data", "", TYPE(FLAG, BOOL8), ALL_SETS, EVENT,
+     FLAG, IS_FLAG(QUERY_MODE_MISMATCH), 0, 0, "The report is of another mode"},
+};
+
+enum { FORMULAS = sizeof formulas / sizeof *formulas };
+
+/* With METRIC_NAMES_DIFFER: what another device calls them. */
+static const char *const other_names[][2] = {
+    {"GPU_BUSY", "GpuBusy"},
+    {"GPGPU_THREADGROUP_COUNT", "GpgpuThreadgroupCount"},
+    {"SLM_BYTE_READ", "SlmBytesRead"},
+    {"SLM_BYTE_WRITE", "SlmBytesWritten"},
+    {"GPU_MEMORY_BYTE_READ", "GpuMemoryBytesRead"},
+    {"GPU_MEMORY_BYTE_WRITE", "GpuMemoryBytesWritten"},
+};
+/* clang-format on */
+
+/* In the order in which they are listed. */
+static const sg_set sets[SG_SETS] = {
+    {0, "ComputeBasic", "Compute Metrics Basic set", 0, COMPUTE, BOTH},
+    {1, "MemoryProfile", "Memory traffic of kernels, copies and fills", 0, MEMORY, BOTH},
+    {2, "HostScheduler", "What the host does to the thread that executes commands", 1, SCHEDULER, BOTH},
+    {3, "EuStallSampling", "EU stall sampling", 2, STALL, TIME},
+};
+
+static const zet_metric_group_sampling_type_flags_t samplings[SG_SAMPLINGS] = {
+    ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED,
+    ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED,
+};
+
+typedef struct sg_metric {
+    sg_object object;
+    const sg_formula *formula;
+} sg_metric;
+
+SG_HANDLE(sg_metric_of, sg_metric, zet_metric_handle_t, SG_METRIC)
+
+/* ---- groups ----------------------------------------------------------------------------------------------
+ */
+
+static bool belongs(const sg_formula *formula, const sg_set *set,
+                    zet_metric_group_sampling_type_flags_t sampling) {
+    return (formula->sets & set->bit) && (formula->samplings & sampling);
+}
+
+static sg_metric_group *create_group(sg_device *device, const sg_set *set,
+                                     zet_metric_group_sampling_type_flags_t sampling) {
+    sg_metric_group *group = sg_object_create(SG_METRIC_GROUP, sizeof *group, device);
+    if (!group)
+        return NULL;
+    group->device = device;
+    group->set = set;
+    group->domain = set->domain;
+    group->sampling = sampling;
+    pthread_mutex_init(&group->lock, NULL);
+    for (uint32_t i = 0; i < FORMULAS; i++) {
+        if (!belongs(&formulas[i], set, sampling))
+            continue;
+        sg_metric *metric = sg_object_create(SG_METRIC, sizeof *metric, group);
+        if (!metric)
+            break;
+        metric->formula = &formulas[i];
+        group->formulas[group->metric_count] = &formulas[i];
+        group->metrics[group->metric_count++] = (zet_metric_handle_t)metric;
+    }
+    return group;
+}
+
+static void create_groups(sg_metrics *metrics, sg_device *device) {
+    for (uint32_t i = 0; i < SG_SETS; i++)
+        for (uint32_t k = 0; k < SG_SAMPLINGS; k++)
+            if (sets[i].samplings & samplings[k])
+                metrics->groups[i][k] = create_group(device, &sets[i], samplings[k]);
+}
+
+sg_metrics *sg_metrics_of(sg_device *device) {
+    static sg_metrics all[SG_MAX_DEVICES][1 + SG_MAX_SUB_DEVICES];
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    if (!device->metrics) {
+        sg_metrics *metrics =
+            device->parent ? &all[device->parent->index][1 + device->index] : &all[device->index][0];
+        pthread_mutex_init(&metrics->lock, NULL);
+        create_groups(metrics, device);
+        device->metrics = metrics;
+    }
+    sg_metrics *metrics = device->metrics;
+    pthread_mutex_unlock(&lock);
+    return metrics;
+}
+
+bool sg_group_is_ip_sampling(const sg_metric_group *group) {
+    return group->set->bit == STALL;
+}
+bool sg_group_needs_thread(const sg_metric_group *group) {
+    return group->set->bit == SCHEDULER;
+}
+
+static bool is_listed(const sg_set *set) {
+    if (set->bit == STALL)
+        return sg_behaviour_is_on(SOFTGPU_STALL_SAMPLING) || sg_behaviour_is_on(SOFTGPU_ONLY_STALL_SAMPLING);
+    return !sg_behaviour_is_on(SOFTGPU_ONLY_STALL_SAMPLING) && !sg_behaviour_is_on(SOFTGPU_NO_METRIC_LIBRARY);
+}
+
+static uint32_t list_groups(sg_metrics *metrics, zet_metric_group_handle_t listed[SG_SETS * SG_SAMPLINGS]) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < SG_SETS; i++)
+        for (uint32_t k = 0; k < SG_SAMPLINGS; k++)
+            if (metrics->groups[i][k] && is_listed(&sets[i]))
+                listed[count++] = (zet_metric_group_handle_t)metrics->groups[i][k];
+    return count;
+}
+
+ze_result_t sg_zetMetricGroupGet(zet_device_handle_t handle, uint32_t *count,
+                                 zet_metric_group_handle_t *groups) {
+    sg_device *device = sg_device_of(handle);
+    SG_NEED_HANDLE(device);
+    SG_NEED_POINTER(count);
+    if (sg_behaviour_is_on(SOFTGPU_METRICS_NOT_ENABLED))
+        return ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE;
+    zet_metric_group_handle_t listed[SG_SETS * SG_SAMPLINGS];
+    uint32_t given = sg_clamp_count(count, list_groups(sg_metrics_of(device), listed));
+    if (given > 0)
+        SG_NEED_POINTER(groups);
+    memcpy(groups ? groups : listed, listed, given * sizeof *listed);
+    return ZE_RESULT_SUCCESS;
+}
+
+/* zet_metric_global_timestamps_resolution_exp_t, which the oldest headers lack. */
+typedef struct sg_timestamps_resolution {
+    uint32_t stype;
+    const void *pNext;
+    uint64_t resolution;
+    uint64_t valid_bits;
+} sg_timestamps_resolution;
+
+enum { TIMESTAMPS_RESOLUTION = 9 };
+
+static void fill_extensions(void *extension) {
+    while (extension) {
+        sg_timestamps_resolution *timestamps = extension;
+        if (timestamps->stype == TIMESTAMPS_RESOLUTION) {
+            timestamps->resolution = sg_ticks_per_second();
+            timestamps->valid_bits = sg_timestamp_bits();
+        }
+        extension = ((zet_base_properties_t *)extension)->pNext;
+    }
+}
+
+static void copy_text(char *to, size_t size, const char *from) {
+    strncpy(to, from, size - 1);
+    to[size - 1] = '\0';
+}
+
+ze_result_t sg_zetMetricGroupGetProperties(zet_metric_group_handle_t handle,
+                                           zet_metric_group_properties_t *properties) {
+    sg_metric_group *group = sg_group_of(handle);
+    SG_NEED_HANDLE(group);
+    SG_NEED_POINTER(properties);
+    copy_text(properties->name, sizeof properties->name, group->set->name);
+    copy_text(properties->description, sizeof properties->description, group->set->description);
+    properties->samplingType = group->sampling;
+    properties->domain = group->domain;
+    properties->metricCount = group->metric_count;
+    fill_extensions(properties->pNext);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t sg_zetMetricGet(zet_metric_group_handle_t handle, uint32_t *count, zet_metric_handle_t *metrics) {
+    sg_metric_group *group = sg_group_of(handle);
+    SG_NEED_HANDLE(group);
+    SG_NEED_POINTER(count);
+    uint32_t given = sg_clamp_count(count, group->metric_count);
+    if (given == 0)
+        return ZE_RESULT_SUCCESS;
+    SG_NEED_POINTER(metrics);
+    memcpy(metrics, group->metrics, given * sizeof *metrics);
+    return ZE_RESULT_SUCCESS;
+}
+
+static const char *name_of(const sg_formula *formula) {
+    if (sg_behaviour_is_on(SOFTGPU_METRIC_NAMES_DIFFER))
+        for (size_t i = 0; i < sizeof other_names / sizeof *other_names; i++)
+            if (!strcmp(formula->name, other_names[i][0]))
+                return other_names[i][1];
+    return formula->name;
+}
+
+ze_result_t sg_zetMetricGetProperties(zet_metric_handle_t handle, zet_metric_properties_t *properties) {
+    sg_metric *metric = sg_metric_of(handle);
+    SG_NEED_HANDLE(metric);
+    SG_NEED_POINTER(properties);
+    const sg_formula *formula = metric->formula;
+    copy_text(properties->name, sizeof properties->name, name_of(formula));
+    copy_text(properties->description, sizeof properties->description, formula->description);
+    copy_text(properties->component, sizeof properties->component, formula->component);
+    copy_text(properties->resultUnits, sizeof properties->resultUnits, formula->units);
+    properties->tierNumber = 1;
+    properties->metricType = formula->type;
+    properties->resultType = formula->value;
+    return ZE_RESULT_SUCCESS;
+}
+
+/* ---- activation ------------------------------------------------------------------------------------------
+ */
+
+bool sg_group_is_active(const sg_metric_group *group) {
+    return atomic_load_explicit(&group->device->metrics->active[group->domain], memory_order_acquire) ==
+           group;
+}
+
+/* The groups by domain, or why they cannot be active together. */
+static ze_result_t choose(const sg_device *device, uint32_t count, zet_metric_group_handle_t *groups,
+                          sg_metric_group *chosen[SG_DOMAINS]) {
+    bool last_wins = sg_behaviour_is_on(SOFTGPU_LAST_OF_DOMAIN_WINS);
+    for (uint32_t i = 0; i < count; i++) {
+        sg_metric_group *group = sg_group_of(groups[i]);
+        SG_NEED_HANDLE(group);
+        if (group->device != device || (chosen[group->domain] && !last_wins))
+            return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+        chosen[group->domain] = group;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+static void activate(sg_metrics *metrics, sg_metric_group *const chosen[SG_DOMAINS]) {
+    pthread_mutex_lock(&metrics->lock);
+    for (uint32_t i = 0; i < SG_DOMAINS; i++) {
+        if (metrics->streamers[i] && metrics->active[i] != chosen[i])
+            sg_finding("the metric group of an open streamer was deactivated");
+        atomic_store_explicit(&metrics->active[i], chosen[i], memory_order_release);
+    }
+    pthread_mutex_unlock(&metrics->lock);
+}
+
+ze_result_t sg_zetContextActivateMetricGroups(zet_context_handle_t context, zet_device_handle_t handle,
+                                              uint32_t count, zet_metric_group_handle_t *groups) {
+    SG_NEED_HANDLE(sg_context_of(context));
+    sg_device *device = sg_device_of(handle);
+    SG_NEED_HANDLE(device);
+    if (!groups && count > 0)
+        return ZE_RESULT_ERROR_INVALID_SIZE;
+    sg_metric_group *chosen[SG_DOMAINS] = {NULL};
+    ze_result_t result = choose(device, count, groups, chosen);
+    if (result == ZE_RESULT_SUCCESS)
+        activate(sg_metrics_of(device), chosen);
+    return result;
+}
+
+ze_result_t sg_zetDeviceEnableMetricsExp(zet_device_handle_t device) {
+    SG_NEED_HANDLE(sg_device_of(device));
+    softgpu_behave(SOFTGPU_METRICS_NOT_ENABLED, 0);
+    return ZE_RESULT_SUCCESS;
+}
+
+static bool is_in_use(sg_metrics *metrics) {
+    pthread_mutex_lock(&metrics->lock);
+    bool in_use = metrics->pools > 0;
+    for (uint32_t i = 0; i < SG_DOMAINS; i++)
+        in_use = in_use || metrics->streamers[i];
+    pthread_mutex_unlock(&metrics->lock);
+    return in_use;
+}
+
+ze_result_t sg_zetDeviceDisableMetricsExp(zet_device_handle_t handle) {
+    sg_device *device = sg_device_of(handle);
+    SG_NEED_HANDLE(device);
+    if (is_in_use(sg_metrics_of(device)))
+        return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
+    softgpu_behave(SOFTGPU_METRICS_NOT_ENABLED, 1);
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Moves one group of each domain, of those from `first` on, to the front. Returns how many. */
+static uint32_t gather_concurrent(zet_metric_group_handle_t *groups, uint32_t first, uint32_t count) {
+    bool taken[SG_DOMAINS] = {false};
+    uint32_t gathered = first;
+    for (uint32_t i = first; i < count; i++) {
+        zet_metric_group_handle_t handle = groups[i];
+        uint32_t domain = sg_group_of(handle)->domain;
+        if (taken[domain])
+            continue;
+        taken[domain] = true;
+        memmove(&groups[gathered + 1], &groups[gathered], (i - gathered) * sizeof *groups);
+        groups[gathered++] = handle;
+    }
+    return gathered - first;
+}
+
+/* As many rounds as the most crowded domain has groups. */
+static uint32_t count_rounds(const zet_metric_group_handle_t *groups, uint32_t count) {
+    uint32_t in_domain[SG_DOMAINS] = {0};
+    uint32_t rounds = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t crowd = ++in_domain[sg_group_of(groups[i])->domain];
+        rounds = crowd > rounds ? crowd : rounds;
+    }
+    return rounds;
+}
+
+ze_result_t sg_zetDeviceGetConcurrentMetricGroupsExp(zet_device_handle_t handle, uint32_t group_count,
+                                                     zet_metric_group_handle_t *groups, uint32_t *counts,
+                                                     uint32_t *concurrent_count) {
+    sg_device *device = sg_device_of(handle);
+    SG_NEED_HANDLE(device);
+    SG_NEED_HANDLE(groups);
+    SG_NEED_POINTER(concurrent_count);
+    for (uint32_t i = 0; i < group_count; i++) {
+        sg_metric_group *group = sg_group_of(groups[i]);
+        SG_NEED_HANDLE(group);
+        if (group->device != device)
+            return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+    *concurrent_count = count_rounds(groups, group_count);
+    uint32_t done = 0;
+    for (uint32_t round = 0; counts && round < *concurrent_count; round++) {
+        counts[round] = gather_concurrent(groups, done, group_count);
+        done += counts[round];
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t sg_zetMetricGroupGetGlobalTimestampsExp(zet_metric_group_handle_t group, ze_bool_t of_host,
+                                                    uint64_t *global, uint64_t *metric) {
+    SG_NEED_HANDLE(sg_group_of(group));
+    SG_NEED_POINTER(global);
+    SG_NEED_POINTER(metric);
+    uint64_t now = sg_now();
+    *metric = sg_ticks_at(now);
+    *global = of_host ? now : *metric;
+    return ZE_RESULT_SUCCESS;
+}

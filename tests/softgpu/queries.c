@@ -1,0 +1,366 @@
+/* Metric queries: pools of them, the commands that begin and end them, and their data. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "metrics.h"
+
+typedef enum sg_phase {
+    SG_IDLE,
+    SG_RUNNING,
+    SG_BLIND /* it runs and measures nothing: its data never come */
+} sg_phase;
+
+typedef struct sg_query {
+    sg_object object;
+    struct sg_query_pool *pool;
+    uint32_t index;
+    sg_phase phase;
+    bool used;  /* since the last reset */
+    bool ready; /* its data can be read */
+} sg_query;
+
+typedef struct sg_query_pool {
+    sg_object object;
+    sg_metric_group *group;
+    uint32_t count;
+    uint32_t tiles;
+    size_t raw_size;      /* of one query's data */
+    pthread_mutex_t lock; /* of the queries and of what follows */
+    sg_query **queries;   /* by index, as the rest */
+    sg_counts *begins;
+    uint8_t *raw;
+} sg_query_pool;
+
+SG_HANDLE(sg_query_of, sg_query, zet_metric_query_handle_t, SG_QUERY)
+SG_HANDLE(sg_query_pool_of, sg_query_pool, zet_metric_query_pool_handle_t, SG_QUERY_POOL)
+
+/* ---- pools -----------------------------------------------------------------------------------------------
+ */
+
+static ze_result_t check_pool(const sg_device *device, const sg_metric_group *group,
+                              const zet_metric_query_pool_desc_t *desc) {
+    if (desc->type > ZET_METRIC_QUERY_POOL_TYPE_EXECUTION)
+        return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+    if (desc->type == ZET_METRIC_QUERY_POOL_TYPE_EXECUTION)
+        return ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
+    if (sg_group_is_ip_sampling(group))
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    if (group->device != device || desc->count == 0 || sg_behaviour_is_on(SOFTGPU_NO_PERMISSION) ||
+        group->sampling != ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    return ZE_RESULT_SUCCESS;
+}
+
+static bool has_streamer(const sg_metrics *metrics) {
+    bool any = false;
+    for (uint32_t i = 0; i < SG_DOMAINS; i++)
+        any = any || metrics->streamers[i];
+    return any;
+}
+
+/* A device serves query pools or streamers. */
+static ze_result_t reserve_device(sg_metrics *metrics) {
+    pthread_mutex_lock(&metrics->lock);
+    bool is_free = !has_streamer(metrics);
+    metrics->pools += is_free;
+    pthread_mutex_unlock(&metrics->lock);
+    return is_free ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_NOT_AVAILABLE;
+}
+
+static void release_device(sg_metrics *metrics) {
+    pthread_mutex_lock(&metrics->lock);
+    metrics->pools--;
+    pthread_mutex_unlock(&metrics->lock);
+}
+
+static bool allocate_slots(sg_query_pool *pool) {
+    pool->queries = calloc(pool->count, sizeof *pool->queries);
+    pool->begins = calloc(pool->count, sizeof *pool->begins * (pool->tiles ? pool->tiles : 1));
+    pool->raw = calloc(pool->count, pool->raw_size);
+    return pool->queries && pool->begins && pool->raw;
+}
+
+static void destroy_pool(sg_query_pool *pool) {
+    free(pool->queries);
+    free(pool->begins);
+    free(pool->raw);
+    pthread_mutex_destroy(&pool->lock);
+    sg_object_destroy(pool);
+}
+
+static sg_query_pool *create_pool(sg_object *context, sg_metric_group *group, uint32_t count) {
+    sg_query_pool *pool = sg_object_create(SG_QUERY_POOL, sizeof *pool, context);
+    if (!pool)
+        return NULL;
+    pool->group = group;
+    pool->count = count;
+    pool->tiles = sg_tiles_of(group->device);
+    pool->raw_size = sg_raw_size(pool->tiles, 1);
+    pthread_mutex_init(&pool->lock, NULL);
+    if (allocate_slots(pool))
+        return pool;
+    destroy_pool(pool);
+    return NULL;
+}
+
+ze_result_t sg_zetMetricQueryPoolCreate(zet_context_handle_t context, zet_device_handle_t device_handle,
+                                        zet_metric_group_handle_t group_handle,
+                                        const zet_metric_query_pool_desc_t *desc,
+                                        zet_metric_query_pool_handle_t *out_pool) {
+    sg_device *device = sg_device_of(device_handle);
+    sg_metric_group *group = sg_group_of(group_handle);
+    SG_NEED_HANDLE(sg_context_of(context));
+    SG_NEED_HANDLE(device);
+    SG_NEED_HANDLE(group);
+    SG_NEED_POINTER(desc);
+    SG_NEED_POINTER(out_pool);
+    ze_result_t result = check_pool(device, group, desc);
+    if (result == ZE_RESULT_SUCCESS)
+        result = reserve_device(device->metrics);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    sg_query_pool *pool = create_pool(sg_context_of(context), group, desc->count);
+    if (!pool) {
+        release_device(device->metrics);
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    *out_pool = (zet_metric_query_pool_handle_t)pool;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t sg_zetMetricQueryPoolDestroy(zet_metric_query_pool_handle_t handle) {
+    sg_query_pool *pool = sg_query_pool_of(handle);
+    if (!pool)
+        return sg_object_refuse(handle, SG_QUERY_POOL);
+    if (atomic_load(&pool->object.children) > 0) {
+        sg_finding("a metric query pool was to be destroyed before its queries");
+        return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
+    }
+    release_device(pool->group->device->metrics);
+    destroy_pool(pool);
+    return ZE_RESULT_SUCCESS;
+}
+
+/* ---- queries ---------------------------------------------------------------------------------------------
+ */
+
+static sg_query *create_query(sg_query_pool *pool, uint32_t index) {
+    sg_query *query = sg_object_create(SG_QUERY, sizeof *query, pool);
+    if (query) {
+        query->pool = pool;
+        query->index = index;
+    }
+    return query;
+}
+
+/* One place of a pool has one query, however often it is asked for. */
+ze_result_t sg_zetMetricQueryCreate(zet_metric_query_pool_handle_t handle, uint32_t index,
+                                    zet_metric_query_handle_t *out_query) {
+    sg_query_pool *pool = sg_query_pool_of(handle);
+    SG_NEED_HANDLE(pool);
+    SG_NEED_POINTER(out_query);
+    if (index >= pool->count)
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    pthread_mutex_lock(&pool->lock);
+    sg_query *query = pool->queries[index];
+    if (!query)
+        query = pool->queries[index] = create_query(pool, index);
+    pthread_mutex_unlock(&pool->lock);
+    if (!query)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    *out_query = (zet_metric_query_handle_t)query;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t sg_zetMetricQueryDestroy(zet_metric_query_handle_t handle) {
+    sg_query *query = sg_query_of(handle);
+    if (!query)
+        return sg_object_refuse(handle, SG_QUERY);
+    sg_query_pool *pool = query->pool;
+    sg_device_pause(pool->group->device);
+    pthread_mutex_lock(&pool->lock);
+    pool->queries[query->index] = NULL;
+    pthread_mutex_unlock(&pool->lock);
+    sg_object_destroy(query);
+    sg_device_resume(pool->group->device);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t sg_zetMetricQueryReset(zet_metric_query_handle_t handle) {
+    sg_query *query = sg_query_of(handle);
+    SG_NEED_HANDLE(query);
+    pthread_mutex_lock(&query->pool->lock);
+    if (query->phase == SG_RUNNING)
+        sg_finding("a metric query was reset while it ran");
+    query->used = false;
+    query->ready = query->ready && sg_behaviour_is_on(SOFTGPU_STALE_REPLAY);
+    pthread_mutex_unlock(&query->pool->lock);
+    return ZE_RESULT_SUCCESS;
+}
+
+static uint8_t *raw_of(const sg_query *query) {
+    return query->pool->raw + query->index * query->pool->raw_size;
+}
+
+ze_result_t sg_zetMetricQueryGetData(zet_metric_query_handle_t handle, size_t *size, uint8_t *data) {
+    sg_query *query = sg_query_of(handle);
+    SG_NEED_HANDLE(query);
+    SG_NEED_POINTER(size);
+    const sg_query_pool *pool = query->pool;
+    if (*size == 0) {
+        *size = pool->raw_size;
+        return ZE_RESULT_SUCCESS;
+    }
+    SG_NEED_POINTER(data);
+    if (*size < pool->raw_size)
+        return ZE_RESULT_ERROR_INVALID_SIZE;
+    pthread_mutex_lock(&query->pool->lock);
+    bool ready = query->ready;
+    if (ready)
+        memcpy(data, raw_of(query), pool->raw_size);
+    pthread_mutex_unlock(&query->pool->lock);
+    if (ready) {
+        *size = pool->raw_size;
+        return ZE_RESULT_SUCCESS;
+    }
+    return sg_behaviour_is_on(SOFTGPU_UNKNOWN_FOR_NOT_READY) ? ZE_RESULT_ERROR_UNKNOWN : ZE_RESULT_NOT_READY;
+}
+
+/* ---- commands --------------------------------------------------------------------------------------------
+ */
+
+/* What a command of a list knows of its query. */
+typedef struct sg_query_use {
+    sg_query *query;
+    uint64_t serial;
+    bool was_active; /* the query's group, when the command was appended */
+} sg_query_use;
+
+static sg_query *query_in_use(const sg_query_use *use) {
+    if (sg_object_is(&use->query->object, use->serial))
+        return use->query;
+    sg_finding("a command list uses a metric query that was destroyed");
+    return NULL;
+}
+
+static bool is_active(const sg_query_use *use) {
+    return sg_group_is_active(use->query->pool->group) &&
+           (use->was_active || sg_behaviour_is_on(SOFTGPU_ACTIVATE_AT_EXECUTION));
+}
+
+static sg_counts *begins_of(const sg_query *query) {
+    uint32_t readings = query->pool->tiles ? query->pool->tiles : 1;
+    return query->pool->begins + query->index * readings;
+}
+
+static void flush(const sg_execution *execution) {
+    sg_count(sg_tile_for(execution->device, 0), SG_FLUSHES, 1);
+}
+
+static void run_begin(sg_execution *execution, void *argument) {
+    const sg_query_use *use = argument;
+    sg_query *query = query_in_use(use);
+    if (!query)
+        return;
+    flush(execution);
+    pthread_mutex_lock(&query->pool->lock);
+    if (query->used)
+        sg_finding("a metric query was begun again without a reset");
+    bool never = execution->immediate && sg_behaves(SOFTGPU_NEVER_DELIVERED);
+    query->phase = is_active(use) && !never ? SG_RUNNING : SG_BLIND;
+    query->used = true;
+    query->ready = query->ready && sg_behaves(SOFTGPU_STALE_REPLAY);
+    sg_measure(query->pool->group, query->pool->tiles, begins_of(query));
+    pthread_mutex_unlock(&query->pool->lock);
+}
+
+/* What has struck this report, of all that may: several can at once. */
+static uint32_t strike(void) {
+    uint32_t flags = 0;
+    for (uint32_t i = 0; i < SG_REPORT_FLAGS; i++)
+        flags |= (uint32_t)sg_behaves((enum softgpu_behaviour)(SOFTGPU_REPORT_ERROR + i)) << i;
+    return flags;
+}
+
+/* A struck report has its flags and zeros, and is no error. */
+static void write_reports(sg_query *query, const sg_counts *ends) {
+    const sg_query_pool *pool = query->pool;
+    const sg_counts *begins = begins_of(query);
+    uint32_t flags = strike();
+    uint8_t *to = raw_of(query);
+    sg_report report = sg_report_of(pool->group, SG_REASON_QUERY);
+    report.flags = flags;
+    if (pool->tiles) {
+        sg_packet packet = sg_packet_of(pool->tiles, sizeof report);
+        memcpy(to, &packet, sizeof packet);
+        to += sizeof packet;
+    }
+    for (uint32_t i = 0; i < (pool->tiles ? pool->tiles : 1); i++) {
+        if (!flags)
+            sg_report_fill(&report, &begins[i], &ends[i]);
+        memcpy(to + i * sizeof report, &report, sizeof report);
+    }
+}
+
+static void run_end(sg_execution *execution, void *argument) {
+    const sg_query_use *use = argument;
+    sg_query *query = query_in_use(use);
+    if (!query)
+        return;
+    sg_counts ends[SG_MAX_TILES];
+    sg_measure(query->pool->group, query->pool->tiles, ends);
+    pthread_mutex_lock(&query->pool->lock);
+    if (query->phase == SG_IDLE)
+        sg_finding("a metric query was ended that had not begun");
+    if (query->phase == SG_RUNNING && is_active(use)) {
+        write_reports(query, ends);
+        query->ready = true;
+    }
+    query->phase = SG_IDLE;
+    pthread_mutex_unlock(&query->pool->lock);
+    flush(execution);
+    if (sg_behaves(SOFTGPU_UNDEFINED_QUERY_TIMESTAMP)) {
+        execution->start += UINT64_C(3600000000000);
+        execution->end = 1;
+    }
+}
+
+static ze_result_t append_query(zet_command_list_handle_t list_handle, zet_metric_query_handle_t handle,
+                                sg_append command) {
+    const sg_list *list = sg_list_of(list_handle);
+    sg_query *query = sg_query_of(handle);
+    SG_NEED_HANDLE(list);
+    SG_NEED_HANDLE(query);
+    const sg_query_pool *pool = query->pool;
+    if (!sg_list_fits(list, pool->object.parent, pool->group->device))
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    sg_query_use use = {query, query->object.serial, sg_group_is_active(pool->group)};
+    command.argument = &use;
+    command.size = sizeof use;
+    return sg_list_append(list_handle, &command);
+}
+
+ze_result_t sg_zetCommandListAppendMetricQueryBegin(zet_command_list_handle_t list,
+                                                    zet_metric_query_handle_t query) {
+    return append_query(list, query, (sg_append){.run = run_begin});
+}
+
+ze_result_t sg_zetCommandListAppendMetricQueryEnd(zet_command_list_handle_t list,
+                                                  zet_metric_query_handle_t query, ze_event_handle_t signal,
+                                                  uint32_t wait_count, ze_event_handle_t *waits) {
+    bool held = !signal && sg_behaviour_is_on(SOFTGPU_QUERY_END_HELD);
+    return append_query(
+        list, query,
+        (sg_append){
+            .run = run_end, .signal = signal, .wait_count = wait_count, .waits = waits, .held = held});
+}
+
+static void run_barrier(sg_execution *execution, void *argument) {
+    (void)argument;
+    flush(execution);
+}
+
+ze_result_t sg_zetCommandListAppendMetricMemoryBarrier(zet_command_list_handle_t list) {
+    SG_NEED_HANDLE(sg_list_of(list));
+    return sg_list_append(list, &(sg_append){.run = run_barrier});
+}

@@ -1,0 +1,390 @@
+/* Metric streamers: a thread each that samples by the clock into memory of fixed size. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "metrics.h"
+
+enum {
+    CAPACITY = 4608, /* reports, of each tile */
+    LEAST_PERIOD = 10000,
+    /* As hardware rounds: periods are powers of two of a slow clock's ticks, notifications fill pages. */
+    ODD_TICK = 52,
+    ODD_REPORTS = 113,
+};
+
+typedef struct sg_streamer {
+    sg_object object;
+    sg_metric_group *group;
+    uint32_t tiles;
+    uint32_t period, notify_every;
+    sg_event *event; /* or NULL */
+    uint64_t event_serial;
+    pthread_t thread;
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t changed;
+    bool running;
+    sg_counts last[SG_MAX_TILES]; /* the readings that the next report begins with */
+    sg_report *reports;           /* a ring; of each moment one for every tile */
+    uint32_t first, count;        /* moments */
+    bool dropped;
+    uint32_t unannounced; /* reports since the event was signalled */
+} sg_streamer;
+
+SG_HANDLE(sg_streamer_of, sg_streamer, zet_metric_streamer_handle_t, SG_STREAMER)
+
+static uint32_t columns(const sg_streamer *streamer) {
+    return streamer->tiles ? streamer->tiles : 1;
+}
+
+/* ---- sampling --------------------------------------------------------------------------------------------
+ */
+
+static void store(sg_streamer *streamer, const sg_report *report, const sg_counts *now) {
+    uint32_t place = (streamer->first + streamer->count) % CAPACITY;
+    for (uint32_t i = 0; i < columns(streamer); i++) {
+        sg_report *stored = &streamer->reports[place * columns(streamer) + i];
+        *stored = *report;
+        sg_report_fill(stored, &streamer->last[i], &now[i]);
+    }
+    streamer->count++;
+}
+
+/* When the memory is full, what is new is lost, its number in the sequence included. True: announce. */
+static bool sample(sg_streamer *streamer, sg_reason reason, uint32_t marker) {
+    sg_counts now[SG_MAX_TILES];
+    sg_measure(streamer->group, streamer->tiles, now);
+    sg_report report = sg_report_of(streamer->group, reason);
+    report.marker = marker;
+    if (streamer->count < CAPACITY)
+        store(streamer, &report, now);
+    else
+        streamer->dropped = true;
+    memcpy(streamer->last, now, sizeof *now * columns(streamer));
+    bool announce = ++streamer->unannounced >= streamer->notify_every;
+    streamer->unannounced = announce ? 0 : streamer->unannounced;
+    return announce;
+}
+
+/* Without the streamer's lock, for who waits for the event may hold others. */
+static void announce(const sg_streamer *streamer) {
+    if (!streamer->event || !sg_object_is(&streamer->event->object, streamer->event_serial))
+        return;
+    uint64_t now = sg_ticks_at(sg_now());
+    sg_event_signal(streamer->event, now, now);
+}
+
+static struct timespec time_at(uint64_t nanoseconds) {
+    return (struct timespec){(time_t)(nanoseconds / 1000000000u), (long)(nanoseconds % 1000000000u)};
+}
+
+/* Waits, with the lock, until the time has come; false: it is to stop. */
+static bool await(sg_streamer *streamer, uint64_t time) {
+    struct timespec until = time_at(time);
+    while (streamer->running && sg_now() < time)
+        pthread_cond_timedwait(&streamer->changed, &streamer->lock, &until);
+    return streamer->running;
+}
+
+/* Moments that it was too late for are left out: there is nothing to be read of them any more. */
+static uint64_t next_moment(uint64_t moment, uint32_t period) {
+    uint64_t now = sg_now();
+    uint64_t missed = now > moment ? (now - moment) / period : 0;
+    return moment + (missed + 1) * period;
+}
+
+static void *sample_by_clock(void *argument) {
+    sg_streamer *streamer = argument;
+    pthread_mutex_lock(&streamer->lock);
+    uint64_t moment = sg_now() + streamer->period;
+    while (await(streamer, moment)) {
+        bool due = sample(streamer, SG_REASON_TIMER, 0);
+        pthread_mutex_unlock(&streamer->lock);
+        if (due)
+            announce(streamer);
+        moment = next_moment(moment, streamer->period);
+        pthread_mutex_lock(&streamer->lock);
+    }
+    pthread_mutex_unlock(&streamer->lock);
+    return NULL;
+}
+
+/* ---- opening and closing ---------------------------------------------------------------------------------
+ */
+
+static bool is_usable(ze_event_handle_t handle) {
+    const sg_event *event = sg_event_of(handle);
+    return !handle || (event && event->pool->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE);
+}
+
+static ze_result_t check_streamer(const sg_device *device, const sg_metric_group *group,
+                                  ze_event_handle_t notification) {
+    if (!is_usable(notification))
+        return ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
+    if (sg_behaviour_is_on(SOFTGPU_NO_PERMISSION))
+        return ZE_RESULT_ERROR_UNKNOWN;
+    if (sg_group_is_ip_sampling(group))
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    if (group->device != device || group->sampling != ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED)
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    return sg_group_is_active(group) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+}
+
+/* One streamer a domain, and none where there are query pools. */
+static ze_result_t reserve_domain(sg_streamer *streamer) {
+    sg_metrics *metrics = streamer->group->device->metrics;
+    sg_streamer **place = &metrics->streamers[streamer->group->domain];
+    pthread_mutex_lock(&metrics->lock);
+    ze_result_t result = *place           ? ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE
+                         : metrics->pools ? ZE_RESULT_ERROR_NOT_AVAILABLE
+                                          : ZE_RESULT_SUCCESS;
+    if (result == ZE_RESULT_SUCCESS)
+        *place = streamer;
+    pthread_mutex_unlock(&metrics->lock);
+    return result;
+}
+
+static void release_domain(const sg_streamer *streamer) {
+    sg_metrics *metrics = streamer->group->device->metrics;
+    pthread_mutex_lock(&metrics->lock);
+    metrics->streamers[streamer->group->domain] = NULL;
+    pthread_mutex_unlock(&metrics->lock);
+}
+
+static uint32_t rounded_period(uint32_t period) {
+    uint32_t rounded = ODD_TICK;
+    while (rounded <= period / 2)
+        rounded *= 2;
+    return rounded;
+}
+
+static void set_pace(sg_streamer *streamer, const zet_metric_streamer_desc_t *desc) {
+    bool rounds = sg_behaviour_is_on(SOFTGPU_STREAMER_ROUNDS);
+    uint32_t period = desc->samplingPeriod > LEAST_PERIOD ? desc->samplingPeriod : LEAST_PERIOD;
+    uint32_t reports = desc->notifyEveryNReports > 0 ? desc->notifyEveryNReports : 1;
+    reports = reports < CAPACITY ? reports : CAPACITY;
+    streamer->period = rounds ? rounded_period(period) : period;
+    streamer->notify_every = rounds ? (reports + ODD_REPORTS - 1) / ODD_REPORTS * ODD_REPORTS : reports;
+}
+
+static void set_event(sg_streamer *streamer, ze_event_handle_t handle) {
+    streamer->event = sg_event_of(handle);
+    streamer->event_serial = streamer->event ? streamer->event->object.serial : 0;
+}
+
+static void watch(const sg_streamer *streamer, int change) {
+    if (sg_group_needs_thread(streamer->group))
+        sg_watch_thread(streamer->group->device, change);
+}
+
+static sg_streamer *create(sg_object *context, sg_metric_group *group) {
+    sg_streamer *streamer = sg_object_create(SG_STREAMER, sizeof *streamer, context);
+    if (!streamer)
+        return NULL;
+    streamer->group = group;
+    streamer->tiles = sg_tiles_of(group->device);
+    streamer->reports = calloc((size_t)CAPACITY * columns(streamer), sizeof *streamer->reports);
+    pthread_mutex_init(&streamer->lock, NULL);
+    sg_condition_init(&streamer->changed);
+    return streamer;
+}
+
+/* A marker may be about to use it: the device has to pause. */
+static void destroy(sg_streamer *streamer) {
+    sg_device *device = streamer->group->device;
+    sg_device_pause(device);
+    free(streamer->reports);
+    pthread_cond_destroy(&streamer->changed);
+    pthread_mutex_destroy(&streamer->lock);
+    sg_object_destroy(streamer);
+    sg_device_resume(device);
+}
+
+static void stop(sg_streamer *streamer) {
+    pthread_mutex_lock(&streamer->lock);
+    bool was_running = streamer->running;
+    streamer->running = false;
+    pthread_cond_signal(&streamer->changed);
+    pthread_mutex_unlock(&streamer->lock);
+    if (!was_running)
+        return;
+    pthread_join(streamer->thread, NULL);
+    watch(streamer, -1);
+}
+
+static void stop_one(void *streamer, void *unused) {
+    (void)unused;
+    stop(streamer);
+}
+
+static void stop_all(void) {
+    sg_object_each(SG_STREAMER, stop_one, NULL);
+}
+static void stop_all_at_unload(void) {
+    sg_at_unload(stop_all);
+}
+
+static bool start(sg_streamer *streamer) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, stop_all_at_unload);
+    watch(streamer, 1);
+    sg_measure(streamer->group, streamer->tiles, streamer->last);
+    streamer->running = true;
+    if (sg_thread_start(&streamer->thread, sample_by_clock, streamer))
+        return true;
+    streamer->running = false;
+    watch(streamer, -1);
+    return false;
+}
+
+static ze_result_t reserve_and_start(sg_streamer *streamer) {
+    if (!streamer->reports)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    ze_result_t result = reserve_domain(streamer);
+    if (result != ZE_RESULT_SUCCESS || start(streamer))
+        return result;
+    release_domain(streamer);
+    return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+ze_result_t sg_zetMetricStreamerOpen(zet_context_handle_t context_handle, zet_device_handle_t device_handle,
+                                     zet_metric_group_handle_t group_handle, zet_metric_streamer_desc_t *desc,
+                                     ze_event_handle_t notification,
+                                     zet_metric_streamer_handle_t *out_streamer) {
+    sg_object *context = sg_context_of(context_handle);
+    const sg_device *device = sg_device_of(device_handle);
+    sg_metric_group *group = sg_group_of(group_handle);
+    SG_NEED_HANDLE(context);
+    SG_NEED_HANDLE(device);
+    SG_NEED_HANDLE(group);
+    SG_NEED_POINTER(desc);
+    SG_NEED_POINTER(out_streamer);
+    ze_result_t result = check_streamer(device, group, notification);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    sg_streamer *streamer = create(context, group);
+    if (!streamer)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    set_pace(streamer, desc);
+    set_event(streamer, notification);
+    result = reserve_and_start(streamer);
+    if (result != ZE_RESULT_SUCCESS) {
+        destroy(streamer);
+        return result;
+    }
+    desc->samplingPeriod = streamer->period;
+    desc->notifyEveryNReports = streamer->notify_every;
+    *out_streamer = (zet_metric_streamer_handle_t)streamer;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t sg_zetMetricStreamerClose(zet_metric_streamer_handle_t handle) {
+    sg_streamer *streamer = sg_streamer_of(handle);
+    if (!streamer)
+        return sg_object_refuse(handle, SG_STREAMER);
+    stop(streamer);
+    release_domain(streamer);
+    destroy(streamer);
+    return ZE_RESULT_SUCCESS;
+}
+
+/* ---- reading ---------------------------------------------------------------------------------------------
+ */
+
+static uint32_t least(uint32_t a, uint32_t b) {
+    return a < b ? a : b;
+}
+
+static size_t size_to_ask_for(const sg_streamer *streamer, uint32_t max_reports) {
+    bool is_capacity = sg_behaviour_is_on(SOFTGPU_STREAMER_SIZE_IS_CAPACITY);
+    return sg_raw_size(streamer->tiles, least(is_capacity ? CAPACITY : streamer->count, max_reports));
+}
+
+/* How many moments fit. */
+static uint32_t room_for(const sg_streamer *streamer, size_t size) {
+    size_t header = sg_raw_size(streamer->tiles, 0);
+    size_t moment = sg_raw_size(streamer->tiles, 1) - header;
+    size_t room = size > header ? (size - header) / moment : 0;
+    return room < CAPACITY ? (uint32_t)room : CAPACITY;
+}
+
+static size_t take(sg_streamer *streamer, uint32_t moments, uint8_t *data) {
+    if (moments == 0)
+        return 0;
+    if (streamer->tiles) {
+        sg_packet packet = sg_packet_of(streamer->tiles, moments * sizeof(sg_report));
+        memcpy(data, &packet, sizeof packet);
+        data += sizeof packet;
+    }
+    for (uint32_t tile = 0; tile < columns(streamer); tile++)
+        for (uint32_t i = 0; i < moments; i++, data += sizeof(sg_report)) {
+            uint32_t place = (streamer->first + i) % CAPACITY;
+            memcpy(data, &streamer->reports[place * columns(streamer) + tile], sizeof(sg_report));
+        }
+    streamer->first = (streamer->first + moments) % CAPACITY;
+    streamer->count -= moments;
+    return sg_raw_size(streamer->tiles, moments);
+}
+
+static ze_result_t read_reports(sg_streamer *streamer, uint32_t max_reports, size_t *size, uint8_t *data) {
+    if (*size == 0) {
+        *size = size_to_ask_for(streamer, max_reports);
+        return ZE_RESULT_SUCCESS;
+    }
+    SG_NEED_POINTER(data);
+    uint32_t moments = least(streamer->count, room_for(streamer, *size));
+    if (!sg_behaviour_is_on(SOFTGPU_STREAMER_SIZE_IS_CAPACITY))
+        moments = least(moments, max_reports);
+    *size = take(streamer, moments, data);
+    bool dropped = streamer->dropped;
+    streamer->dropped = false;
+    return dropped ? ZE_RESULT_WARNING_DROPPED_DATA : ZE_RESULT_SUCCESS;
+}
+
+ze_result_t sg_zetMetricStreamerReadData(zet_metric_streamer_handle_t handle, uint32_t max_reports,
+                                         size_t *size, uint8_t *data) {
+    sg_streamer *streamer = sg_streamer_of(handle);
+    SG_NEED_HANDLE(streamer);
+    SG_NEED_POINTER(size);
+    pthread_mutex_lock(&streamer->lock);
+    ze_result_t result = read_reports(streamer, max_reports, size, data);
+    pthread_mutex_unlock(&streamer->lock);
+    return result;
+}
+
+/* ---- markers ---------------------------------------------------------------------------------------------
+ */
+
+typedef struct sg_marker {
+    sg_streamer *streamer;
+    uint64_t serial;
+    uint32_t value;
+} sg_marker;
+
+/* A report of its own, at the very moment. */
+static void run_marker(sg_execution *execution, void *argument) {
+    (void)execution;
+    const sg_marker *marker = argument;
+    sg_streamer *streamer = marker->streamer;
+    if (!sg_object_is(&streamer->object, marker->serial)) {
+        sg_finding("a command list marks a streamer that was closed");
+        return;
+    }
+    pthread_mutex_lock(&streamer->lock);
+    bool due = sample(streamer, SG_REASON_MARKER, marker->value);
+    pthread_mutex_unlock(&streamer->lock);
+    if (due)
+        announce(streamer);
+}
+
+ze_result_t sg_zetCommandListAppendMetricStreamerMarker(zet_command_list_handle_t list_handle,
+                                                        zet_metric_streamer_handle_t handle, uint32_t value) {
+    const sg_list *list = sg_list_of(list_handle);
+    sg_streamer *streamer = sg_streamer_of(handle);
+    SG_NEED_HANDLE(list);
+    SG_NEED_HANDLE(streamer);
+    if (!sg_list_fits(list, streamer->object.parent, streamer->group->device))
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    sg_marker marker = {streamer, streamer->object.serial, value};
+    return sg_list_append(list_handle,
+                          &(sg_append){.run = run_marker, .argument = &marker, .size = sizeof marker});
+}
