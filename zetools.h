@@ -1557,7 +1557,7 @@ ZT__FN void zt__add_value(zt__moments *moments, double value, double weight) {
         moments->max = value;
     moments->count++;
     moments->sum += value;
-    if (weight <= 0)
+    if (!(weight > 0))
         return;
     moments->weight += weight;
     moments->mean += distance * weight / moments->weight;
@@ -2361,8 +2361,9 @@ ZT__FN zt_cause zt__make_room(zt_profiler *profiler) {
     zt_cause cause = ZT_CAUSE_COUNT;
     const zt__slot *slot;
     uint32_t free_count = 0;
-    if (zt__enter(profiler, "zt_begin") != ZE_RESULT_SUCCESS)
-        return ZT_DROPPED_NO_SLOT;
+    if (zt__load(&profiler->harvester) == zt__thread_id())
+        return ZT_DROPPED_NO_SLOT; /* begun inside the sample function */
+    zt__enter(profiler, "zt_begin");
     zt__harvest(profiler, 0, everything);
     zt__lock(&profiler->state);
     for (slot = profiler->free_slots; slot && free_count <= profiler->slot_count / 8; slot = slot->next)
@@ -2636,25 +2637,23 @@ ZT__FN void zt__put_string(zt__writer *writer, const char *text) {
 typedef struct zt__report {
     const zt_profiler *profiler;
     zt__writer writer;
+    zt_region_info info;
     zt_stats *stats; /* by column */
 } zt__report;
 
-ZT__FN zt__record *zt__copy_region(zt__report *report, uint32_t region) {
+/* Returns 0 for a name that was recorded and never ran: it has nothing to show. */
+ZT__FN int zt__copy_region(zt__report *report, uint32_t region) {
     zt_profiler *profiler = (zt_profiler *)report->profiler;
-    zt__record *record = zt__record_at(profiler, region);
+    const zt__record *record = zt__record_at(profiler, region);
     uint32_t column;
+    zt_get_region(profiler, region, &report->info);
+    if (!report->info.count && !report->info.lost && !report->info.dropped)
+        return 0;
     zt__lock(&profiler->results);
     for (column = 0; column < zt__column_count(profiler); column++)
         report->stats[column] = zt__column_stats(profiler, record, column);
     zt__unlock(&profiler->results);
-    return record;
-}
-
-/* A name that was recorded and never ran has nothing to show. */
-ZT__FN int zt__was_seen(const zt_profiler *profiler, uint32_t region) {
-    zt_region_info info;
-    zt_get_region(profiler, region, &info);
-    return info.count || info.lost || info.dropped;
+    return 1;
 }
 
 static const char *const zt__aggregation_names[] = {"sum", "mean", "flag", "none"};
@@ -2692,9 +2691,9 @@ ZT__FN void zt__put_stats(zt__writer *writer, const zt_stats *stats, int json) {
 }
 
 /* One line of CSV. `metric` is NULL for GPU time. */
-ZT__FN void zt__put_csv_line(zt__writer *writer, const zt__record *record, const zt_metric *metric,
+ZT__FN void zt__put_csv_line(zt__writer *writer, const char *region, const zt_metric *metric,
                              const zt_stats *stats) {
-    zt__put_field(writer, record->name);
+    zt__put_field(writer, region);
     zt__put(writer, ",");
     zt__put_field(writer, metric ? metric->name : "GPU time");
     zt__put(writer, ",");
@@ -2719,13 +2718,12 @@ ZT__FN void zt__write_csv(zt__report *report) {
     zt__put(&report->writer, "region,metric,group,component,units,type,aggregation,"
                              "count,sum,mean,stddev,min,max,median,p95\n");
     for (region = 0; region < regions; region++) {
-        const zt__record *record;
-        if (!zt__was_seen(profiler, region))
+        if (!zt__copy_region(report, region))
             continue;
-        record = zt__copy_region(report, region);
-        zt__put_csv_line(&report->writer, record, NULL, &report->stats[0]);
+        zt__put_csv_line(&report->writer, report->info.name, NULL, &report->stats[0]);
         for (metric = 0; metric < profiler->metric_count; metric++)
-            zt__put_csv_line(&report->writer, record, &profiler->metrics[metric], &report->stats[metric + 1]);
+            zt__put_csv_line(&report->writer, report->info.name, &profiler->metrics[metric],
+                             &report->stats[metric + 1]);
     }
 }
 
@@ -2813,18 +2811,16 @@ ZT__FN void zt__write_json(zt__report *report) {
     zt__write_json_metrics(report);
     zt__put(writer, "\"regions\":[");
     for (region = 0; region < regions; region++) {
-        const zt__record *record;
-        if (!zt__was_seen(profiler, region))
+        if (!zt__copy_region(report, region))
             continue;
-        record = zt__copy_region(report, region);
         zt__put(writer, written++ ? ",\n{" : "\n{");
-        zt__put_member(writer, "name", record->name);
+        zt__put_member(writer, "name", report->info.name);
         zt__put(writer, ",");
         zt__put_counter(writer, "count", report->stats[0].count);
         zt__put(writer, ",");
-        zt__put_counter(writer, "lost", record->lost);
+        zt__put_counter(writer, "lost", report->info.lost);
         zt__put(writer, ",");
-        zt__put_counter(writer, "dropped", record->dropped);
+        zt__put_counter(writer, "dropped", report->info.dropped);
         zt__put(writer, ",\n\"time_ns\":");
         zt__put_json_stats(writer, &report->stats[0]);
         zt__put(writer, ",\n\"metrics\":[");
@@ -2910,7 +2906,7 @@ ZT__FN void zt__format_cell(char *out, size_t size, double value) {
     double magnitude = fabs(value);
     if (isnan(value))
         out[0] = 0;
-    else if (value == 0 || (magnitude >= 1000 && magnitude < 1e9))
+    else if (magnitude < 1e9 && (magnitude >= 1000 || floor(value) == value))
         snprintf(out, size, "%.0f", value);
     else if (magnitude >= 1e9 || magnitude < 0.001)
         snprintf(out, size, "%.2e", value);
@@ -2918,17 +2914,24 @@ ZT__FN void zt__format_cell(char *out, size_t size, double value) {
         snprintf(out, size, "%.*f", magnitude >= 100 ? 1 : magnitude >= 10 ? 2 : 3, value);
 }
 
-/* Breaks the name of a metric into lines of a heading, at underscores where that is possible. */
+/* Whether a heading may be broken before this letter of a name. */
+ZT__FN int zt__may_break(const char *letter) {
+    return letter[-1] == '_' || letter[-1] == ' ' ||
+           (letter[-1] >= 'a' && letter[-1] <= 'z' && letter[0] >= 'A' && letter[0] <= 'Z');
+}
+
+/* Breaks a name into lines of a heading, between its words where that is possible. */
 ZT__FN void zt__break_name(const char *name, zt__column *column) {
-    enum { LONGEST = 14 };
+    enum { LONGEST = 14, SHORTEST = 4 };
     uint32_t line;
     for (line = 0; line < ZT__HEAD_LINES && *name; line++) {
         size_t length = strlen(name), cut = length;
-        if (length > LONGEST)
-            for (cut = LONGEST; cut > 4 && name[cut - 1] != '_'; cut--)
+        if (length > LONGEST) {
+            for (cut = LONGEST; cut > SHORTEST && !zt__may_break(name + cut); cut--)
                 ;
-        if (length > LONGEST && cut == 4)
-            cut = LONGEST;
+            if (cut == SHORTEST)
+                cut = LONGEST;
+        }
         memcpy(column->head[line], name, cut);
         column->head[line][cut] = 0;
         if (cut > column->width)
@@ -3064,7 +3067,7 @@ ZT__FN size_t zt__longest_name(const zt_profiler *profiler) {
     uint32_t region, regions = zt_region_count(profiler);
     for (region = 0; region < regions; region++) {
         size_t width = zt__text_width(zt__record_at(profiler, region)->name);
-        if (width > longest && zt__was_seen(profiler, region))
+        if (width > longest)
             longest = width;
     }
     return longest < (size_t)ZT__NAME_WIDTH ? longest : (size_t)ZT__NAME_WIDTH;
@@ -3104,11 +3107,9 @@ ZT__FN void zt__write_rows(zt__report *report, const zt__table *table) {
     const zt_profiler *profiler = report->profiler;
     uint32_t region, i, regions = zt_region_count(profiler);
     for (region = 0; region < regions; region++) {
-        const zt__record *record;
-        if (!zt__was_seen(profiler, region))
+        if (!zt__copy_region(report, region))
             continue;
-        record = zt__copy_region(report, region);
-        zt__put_name(&report->writer, record->name, table->name_width);
+        zt__put_name(&report->writer, report->info.name, table->name_width);
         for (i = 0; i < table->count; i++) {
             const zt__column *column = &table->columns[i];
             double value = zt__figure_of(&report->stats[column->column], column) / column->scale;
@@ -3139,9 +3140,9 @@ ZT__FN void zt__write_footer(zt__report *report, const zt__table *table) {
         zt__put(writer, " instances are still in flight.\n");
     }
     for (i = 0; i < ZT_CAUSE_COUNT; i++)
-        if (profiler->causes[i]) {
+        if (zt_get_cause(profiler, (zt_cause)i)) {
             zt__put_count(writer, zt_get_cause(profiler, (zt_cause)i));
-            zt__put(writer, i < ZT_DROPPED_NO_SLOT ? " instances lost: " : " instances dropped: ");
+            zt__put(writer, i < ZT_DROPPED_NO_SLOT ? " lost: " : " dropped: ");
             zt__put(writer, zt_cause_name((zt_cause)i));
             zt__put(writer, ".\n");
         }
@@ -3684,6 +3685,7 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
                          (unsigned)ZT__MAX_PROFILERS);
     else
         result = zt__set_up(opened);
+    opened->config.groups = opened->config.columns = NULL; /* they may not outlive this call */
     if (result != ZE_RESULT_SUCCESS) {
         zt__thread_error = opened->diagnostics.last;
         zt__thread_error.result = result;
