@@ -17,7 +17,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "newer.h"
 #include "softgpu_control.h"
 
 #pragma GCC visibility push(hidden)
@@ -45,6 +44,7 @@ typedef struct sg_object {
     _Atomic uint32_t alive;
     uint64_t serial; /* never the same for two objects */
     struct sg_object *parent;
+    uint64_t parent_serial;
     _Atomic uint32_t children;
     struct sg_object *next_free;
 } sg_object;
@@ -68,6 +68,8 @@ static inline bool sg_object_is(const sg_object *object, uint64_t serial) {
 /* Calls visit(object, argument) for each live object of a type. */
 void sg_object_each(sg_type type, void (*visit)(void *object, void *argument), void *argument);
 
+void sg_objects_unload(void);
+
 /* A finding for the ledger: something that an application must not do. */
 void sg_finding(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -85,6 +87,9 @@ bool sg_behaviour_is_on(enum softgpu_behaviour behaviour);
 
 bool sg_is_lost(void);
 
+/* Takes everything that is queued off all queues, undone. */
+void sg_drop_all_work(void);
+
 enum { SG_MAX_DEVICES = 4, SG_MAX_SUB_DEVICES = 4 };
 uint32_t sg_device_count(void);
 uint32_t sg_sub_device_count(void);
@@ -99,6 +104,13 @@ typedef enum sg_function {
 #undef SG_FUNCTION
     SG_FUNCTION_COUNT
 } sg_function;
+
+/* As ze_init_driver_type_desc_t, which the oldest headers do not have. */
+struct sg_init_driver_type_desc {
+    ze_structure_type_t stype;
+    const void *next;
+    uint32_t flags;
+};
 
 #define SG_FUNCTION(table, slot, version, kind, name, parameters, arguments) ze_result_t sg_##name parameters;
 #include "functions.def"
@@ -124,8 +136,11 @@ uint64_t sg_ticks_per_second(void);
  * SUCCESS, NOT_READY or DEVICE_LOST. A timeout of 0 asks once, UINT64_MAX is no limit. */
 ze_result_t sg_wait(bool (*done)(void *argument), void *argument, uint64_t timeout);
 
-/* Something that a host thread may wait for has happened. */
+/* Something that a host thread may wait for has happened. What changed was stored sequentially consistent. */
 void sg_progress(void);
+
+/* A condition variable whose time is sg_now()'s. */
+void sg_condition_init(pthread_cond_t *condition);
 
 /* ---- devices and what they count ------------------------------------------------------------------------
  */
@@ -194,6 +209,9 @@ void sg_watch_thread(sg_device *device, int change);
 void sg_device_pause(sg_device *device);
 void sg_device_resume(sg_device *device);
 
+/* Signals are the application's: its own threads shall have them, and not this one. */
+bool sg_thread_start(pthread_t *thread, void *(*function)(void *), void *argument);
+
 /* Called once when the driver is unloaded, in the order of registration, with the device threads stopped. */
 void sg_at_unload(void (*function)(void));
 
@@ -250,7 +268,6 @@ typedef struct sg_append {
 /* Checks list and events, and appends; on a synchronous immediate list, waits for it. */
 ze_result_t sg_list_append(ze_command_list_handle_t list, const sg_append *command);
 
-ze_command_list_handle_t sg_list_handle(sg_list *list);
 bool sg_list_is_immediate(const sg_list *list);
 sg_device *sg_list_device(const sg_list *list);
 
@@ -285,5 +302,7 @@ static inline uint32_t sg_clamp_count(uint32_t *count, uint32_t available) {
     *count = *count == 0 ? available : given;
     return given;
 }
+
+#pragma GCC visibility pop
 
 #endif

@@ -1,0 +1,316 @@
+/* How tests make the device behave: behaviours, faults, call costs and counts, the clock, the loss of the
+ * device. */
+#include "softgpu.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { NANOSECONDS = 1000000000 };
+
+/* ---- calls ---------------------------------------------------------------------------------------------- */
+
+typedef struct call {
+    _Atomic uint64_t count;
+    _Atomic uint32_t fail_in; /* calls until the fault; 0: none */
+    _Atomic uint32_t fail_result;
+    _Atomic uint32_t cost_ns;
+} call;
+
+static call calls[SG_FUNCTION_COUNT];
+
+static const char *const call_names[SG_FUNCTION_COUNT] = {
+#define SG_FUNCTION(table, slot, version, kind, name, parameters, arguments) #name,
+#include "functions.def"
+#undef SG_FUNCTION
+};
+
+/* Whether any call needs more than counting, so that the others are fast. */
+static _Atomic bool attention;
+static _Atomic bool lost;
+
+bool sg_is_lost(void) {
+    return atomic_load_explicit(&lost, memory_order_relaxed);
+}
+
+static void update_attention(void) {
+    bool needed = sg_is_lost();
+    for (unsigned i = 0; i < SG_FUNCTION_COUNT && !needed; ++i)
+        needed = atomic_load(&calls[i].fail_in) || atomic_load(&calls[i].cost_ns);
+    atomic_store(&attention, needed);
+}
+
+static ze_result_t attend(call *to, sg_kind kind) {
+    uint32_t cost = atomic_load_explicit(&to->cost_ns, memory_order_relaxed);
+    if (cost)
+        for (uint64_t end = sg_now() + cost; sg_now() < end;) {
+        }
+    uint32_t fail_in = atomic_load(&to->fail_in);
+    while (fail_in && !atomic_compare_exchange_weak(&to->fail_in, &fail_in, fail_in - 1)) {
+    }
+    if (fail_in == 1)
+        return (ze_result_t)atomic_load(&to->fail_result);
+    return sg_is_lost() && kind == SG_KIND_DEVICE ? ZE_RESULT_ERROR_DEVICE_LOST : ZE_RESULT_SUCCESS;
+}
+
+ze_result_t sg_enter(sg_function function, sg_kind kind) {
+    call *to = &calls[function];
+    atomic_fetch_add_explicit(&to->count, 1, memory_order_relaxed);
+    return atomic_load_explicit(&attention, memory_order_relaxed) ? attend(to, kind) : ZE_RESULT_SUCCESS;
+}
+
+static call *call_named(const char *name) {
+    for (unsigned i = 0; i < SG_FUNCTION_COUNT; ++i)
+        if (strcmp(call_names[i], name) == 0)
+            return &calls[i];
+    return NULL;
+}
+
+int softgpu_fail(const char *function, uint32_t nth_call, uint32_t result) {
+    call *to = call_named(function);
+    if (!to)
+        return 0;
+    atomic_store(&to->fail_result, result);
+    atomic_store(&to->fail_in, nth_call);
+    update_attention();
+    return 1;
+}
+
+int softgpu_set_call_cost(const char *function, uint32_t nanoseconds) {
+    call *to = call_named(function);
+    if (!to)
+        return 0;
+    atomic_store(&to->cost_ns, nanoseconds);
+    update_attention();
+    return 1;
+}
+
+uint64_t softgpu_calls(const char *function) {
+    uint64_t count = 0;
+    for (unsigned i = 0; i < SG_FUNCTION_COUNT; ++i)
+        if (!function || strcmp(call_names[i], function) == 0)
+            count += atomic_load_explicit(&calls[i].count, memory_order_relaxed);
+    return count;
+}
+
+void softgpu_reset_calls(void) {
+    for (unsigned i = 0; i < SG_FUNCTION_COUNT; ++i)
+        atomic_store(&calls[i].count, 0);
+}
+
+/* ---- behaviours ----------------------------------------------------------------------------------------- */
+
+typedef struct behaviour {
+    _Atomic uint32_t every;
+    _Atomic uint32_t occasions;
+} behaviour;
+
+static behaviour behaviours[SOFTGPU_BEHAVIOUR_COUNT];
+
+bool sg_behaviour_is_on(enum softgpu_behaviour which) {
+    return atomic_load_explicit(&behaviours[which].every, memory_order_relaxed) != 0;
+}
+
+bool sg_behaves(enum softgpu_behaviour which) {
+    uint32_t every = atomic_load_explicit(&behaviours[which].every, memory_order_relaxed);
+    return every && (atomic_fetch_add(&behaviours[which].occasions, 1) + 1) % every == 0;
+}
+
+void softgpu_behave(enum softgpu_behaviour which, uint32_t every) {
+    if ((unsigned)which >= SOFTGPU_BEHAVIOUR_COUNT)
+        return;
+    atomic_store(&behaviours[which].occasions, 0);
+    atomic_store(&behaviours[which].every, every);
+}
+
+/* ---- devices, and their loss ----------------------------------------------------------------------------- */
+
+static _Atomic uint32_t device_count = 1;
+static _Atomic uint32_t sub_device_count;
+
+uint32_t sg_device_count(void) {
+    return atomic_load(&device_count);
+}
+uint32_t sg_sub_device_count(void) {
+    return atomic_load(&sub_device_count);
+}
+
+static uint32_t within(uint32_t value, uint32_t least, uint32_t most) {
+    return value < least ? least : value > most ? most : value;
+}
+
+void softgpu_set_devices(uint32_t devices, uint32_t sub_devices) {
+    atomic_store(&device_count, within(devices, 1, SG_MAX_DEVICES));
+    atomic_store(&sub_device_count, sub_devices < 2 ? 0 : within(sub_devices, 2, SG_MAX_SUB_DEVICES));
+}
+
+void softgpu_lose_device(void) {
+    atomic_store(&lost, true);
+    update_attention();
+    sg_drop_all_work();
+    sg_progress();
+}
+
+void softgpu_restore_device(void) {
+    if (sg_is_lost())
+        sg_drop_all_work();
+    atomic_store(&lost, false);
+    update_attention();
+}
+
+/* ---- the clock ------------------------------------------------------------------------------------------ */
+
+static _Atomic uint32_t timestamp_bits = 64;
+static _Atomic uint64_t ticks_per_second = NANOSECONDS;
+static _Atomic uint64_t tick_offset;
+
+uint64_t sg_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * NANOSECONDS + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t ticks_in(uint64_t nanoseconds) {
+    uint64_t rate = atomic_load_explicit(&ticks_per_second, memory_order_relaxed);
+    return nanoseconds / NANOSECONDS * rate + nanoseconds % NANOSECONDS * rate / NANOSECONDS;
+}
+
+uint64_t sg_ticks_at(uint64_t nanoseconds) {
+    uint64_t ticks = ticks_in(nanoseconds) + atomic_load_explicit(&tick_offset, memory_order_relaxed);
+    uint32_t bits = sg_timestamp_bits();
+    return bits < 64 ? ticks & (((uint64_t)1 << bits) - 1) : ticks;
+}
+
+uint32_t sg_timestamp_bits(void) {
+    return atomic_load_explicit(&timestamp_bits, memory_order_relaxed);
+}
+
+uint64_t sg_ticks_per_second(void) {
+    return atomic_load_explicit(&ticks_per_second, memory_order_relaxed);
+}
+
+void softgpu_set_timestamps(uint32_t valid_bits, uint64_t rate) {
+    atomic_store(&timestamp_bits, within(valid_bits, 1, 64));
+    atomic_store(&ticks_per_second, rate && rate <= NANOSECONDS ? rate : NANOSECONDS);
+}
+
+void softgpu_set_clock(uint64_t ticks_now) {
+    atomic_store(&tick_offset, ticks_now - ticks_in(sg_now()));
+}
+
+/* ---- waiting on the host --------------------------------------------------------------------------------- */
+
+static pthread_mutex_t progress_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t progress;
+static pthread_once_t progress_once = PTHREAD_ONCE_INIT;
+static _Atomic uint32_t waiting;
+
+void sg_condition_init(pthread_cond_t *condition) {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+static void progress_init(void) {
+    sg_condition_init(&progress);
+}
+
+/* The state that changed was stored before, sequentially consistent; a waiter that this misses sees that
+ * state. */
+void sg_progress(void) {
+    if (!atomic_load(&waiting))
+        return;
+    pthread_mutex_lock(&progress_lock);
+    pthread_cond_broadcast(&progress);
+    pthread_mutex_unlock(&progress_lock);
+}
+
+static ze_result_t ask(bool (*done)(void *argument), void *argument) {
+    if (done(argument))
+        return ZE_RESULT_SUCCESS;
+    return sg_is_lost() ? ZE_RESULT_ERROR_DEVICE_LOST : ZE_RESULT_NOT_READY;
+}
+
+/* Returns false when the time is up. */
+static bool wait_for_progress(uint64_t deadline) {
+    if (deadline == UINT64_MAX)
+        return pthread_cond_wait(&progress, &progress_lock) == 0;
+    struct timespec at = {(time_t)(deadline / NANOSECONDS), (long)(deadline % NANOSECONDS)};
+    return pthread_cond_timedwait(&progress, &progress_lock, &at) != ETIMEDOUT;
+}
+
+ze_result_t sg_wait(bool (*done)(void *argument), void *argument, uint64_t timeout) {
+    ze_result_t result = ask(done, argument);
+    if (result != ZE_RESULT_NOT_READY || timeout == 0)
+        return result;
+    uint64_t now = sg_now();
+    uint64_t deadline = timeout > (uint64_t)INT64_MAX - now ? UINT64_MAX : now + timeout;
+    pthread_once(&progress_once, progress_init);
+    pthread_mutex_lock(&progress_lock);
+    atomic_fetch_add(&waiting, 1);
+    bool time_left = true;
+    while ((result = ask(done, argument)) == ZE_RESULT_NOT_READY && time_left)
+        time_left = wait_for_progress(deadline);
+    atomic_fetch_sub(&waiting, 1);
+    pthread_mutex_unlock(&progress_lock);
+    return result;
+}
+
+/* ---- defaults, and the environment ----------------------------------------------------------------------- */
+
+void softgpu_reset(void) {
+    for (unsigned i = 0; i < SG_FUNCTION_COUNT; ++i) {
+        atomic_store(&calls[i].fail_in, 0);
+        atomic_store(&calls[i].cost_ns, 0);
+    }
+    for (unsigned i = 0; i < SOFTGPU_BEHAVIOUR_COUNT; ++i)
+        softgpu_behave((enum softgpu_behaviour)i, 0);
+    softgpu_reset_calls();
+    softgpu_set_timestamps(64, NANOSECONDS);
+    atomic_store(&tick_offset, 0);
+    softgpu_set_devices(1, 0);
+    softgpu_restore_device();
+}
+
+static uint64_t number_from(const char *variable, uint64_t otherwise) {
+    const char *text = getenv(variable);
+    return text && *text ? strtoull(text, NULL, 0) : otherwise;
+}
+
+static void behave_as(const char *text, size_t length) {
+    static const char *const names[] = {
+#define SG_NAME(name) #name,
+        SOFTGPU_BEHAVIOURS(SG_NAME)
+#undef SG_NAME
+    };
+    size_t name_length = strcspn(text, "=,");
+    for (unsigned i = 0; i < SOFTGPU_BEHAVIOUR_COUNT; ++i)
+        if (strlen(names[i]) == name_length && strncmp(names[i], text, name_length) == 0)
+            softgpu_behave((enum softgpu_behaviour)i,
+                           name_length < length ? (uint32_t)strtoul(text + name_length + 1, NULL, 0) : 1);
+}
+
+static ze_result_t init_result = ZE_RESULT_SUCCESS;
+
+static void read_environment(void) {
+    softgpu_set_devices((uint32_t)number_from("SOFTGPU_DEVICES", 1),
+                        (uint32_t)number_from("SOFTGPU_SUB_DEVICES", 0));
+    softgpu_set_timestamps((uint32_t)number_from("SOFTGPU_TIMESTAMP_BITS", 64),
+                           number_from("SOFTGPU_TICKS_PER_SECOND", NANOSECONDS));
+    init_result = (ze_result_t)number_from("SOFTGPU_INIT_RESULT", ZE_RESULT_SUCCESS);
+    const char *names = getenv("SOFTGPU_BEHAVE");
+    while (names && *names) {
+        size_t length = strcspn(names, ",");
+        behave_as(names, length);
+        names += length + (names[length] == ',');
+    }
+}
+
+ze_result_t sg_control_init(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, read_environment);
+    return init_result;
+}

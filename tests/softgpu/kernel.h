@@ -1,0 +1,152 @@
+/* One kernel source for two targets: OpenCL C, to become SPIR-V for a real device, and C, to become a shared
+ * object for the software device. It is given to the compiler with -include:
+ *
+ *     cc -x c -include tests/softgpu/kernel.h -O2 -shared -fPIC -o saxpy.so saxpy.cl
+ *     clang -x cl -include tests/softgpu/kernel.h -cl-std=CL2.0 -target spir64 -O2 -emit-llvm -c -o saxpy.bc
+ * saxpy.cl llvm-spirv -o saxpy.spv saxpy.bc
+ *
+ * A kernel is written as phases, each for all items of a work-group, with barriers between:
+ *
+ *     KERNEL(scale, BUFFER(float, y), VALUE(float, a), VALUE(uint, n)) {
+ *         FOR_EACH_ITEM {
+ *             uint i = GLOBAL_ID(0);
+ *             if (i < n)
+ *                 STORE(y, i, a * LOAD(y, i));
+ *         }
+ *     }
+ *
+ * In OpenCL a phase is a plain block and runs once an item; in C it is a loop over the group's items. So what
+ * is between the phases, such as a loop around them, has to be the same for all items.
+ *
+ *   BUFFER(type, name)  VALUE(type, name)    arguments: memory, and a plain value
+ *   LOAD(p, i)  STORE(p, i, value)           access to a buffer, counted in C
+ *   LOCAL(type, name, n)                     an array shared by the group
+ *   LOCAL_LOAD(p, i)  LOCAL_STORE(p, i, v)   access to it, counted in C
+ *   PRIVATE(type, name)  OWN(name)           a value of each item that lives from phase to phase
+ *   BARRIER                                  between two phases that share local memory
+ *   GLOBAL_ID  LOCAL_ID (in a phase)  GROUP_ID  GROUP_SIZE   by dimension
+ */
+#ifndef SOFTGPU_KERNEL_H
+#define SOFTGPU_KERNEL_H
+
+/* An argument is a tuple (kind, type, name), from which SG_EACH makes what either target wants of it. */
+#define BUFFER(type, name) (buffer, type, name)
+#define VALUE(type, name) (value, type, name)
+
+#define SG_COMMA() ,
+#define SG_NOTHING()
+#define SG_EACH_1(make, between, a) make a
+#define SG_EACH_2(make, between, a, ...) make a between() SG_EACH_1(make, between, __VA_ARGS__)
+#define SG_EACH_3(make, between, a, ...) make a between() SG_EACH_2(make, between, __VA_ARGS__)
+#define SG_EACH_4(make, between, a, ...) make a between() SG_EACH_3(make, between, __VA_ARGS__)
+#define SG_EACH_5(make, between, a, ...) make a between() SG_EACH_4(make, between, __VA_ARGS__)
+#define SG_EACH_6(make, between, a, ...) make a between() SG_EACH_5(make, between, __VA_ARGS__)
+#define SG_EACH_7(make, between, a, ...) make a between() SG_EACH_6(make, between, __VA_ARGS__)
+#define SG_EACH_8(make, between, a, ...) make a between() SG_EACH_7(make, between, __VA_ARGS__)
+#define SG_CHOOSE(a, b, c, d, e, f, g, h, chosen, ...) chosen
+#define SG_EACH(make, between, ...)                                                                          \
+    SG_CHOOSE(__VA_ARGS__, SG_EACH_8, SG_EACH_7, SG_EACH_6, SG_EACH_5, SG_EACH_4, SG_EACH_3, SG_EACH_2,      \
+              SG_EACH_1, )                                                                                   \
+    (make, between, __VA_ARGS__)
+
+#define SG_PARAMETER(kind, type, name) SG_PARAMETER_##kind(type, name)
+#define SG_PARAMETER_value(type, name) type name
+
+#ifdef __OPENCL_C_VERSION__
+
+#define SG_PARAMETER_buffer(type, name) __global type *name
+#define KERNEL(name, ...) __kernel void name(SG_EACH(SG_PARAMETER, SG_COMMA, __VA_ARGS__))
+#define FOR_EACH_ITEM
+#define BARRIER barrier(CLK_LOCAL_MEM_FENCE)
+#define LOAD(p, i) ((p)[i])
+#define STORE(p, i, value) ((p)[i] = (value))
+#define LOCAL(type, name, n) __local type name[n]
+#define LOCAL_LOAD(p, i) ((p)[i])
+#define LOCAL_STORE(p, i, value) ((p)[i] = (value))
+#define PRIVATE(type, name) type name
+#define OWN(name) name
+#define GLOBAL_ID(dimension) ((uint)get_global_id(dimension))
+#define LOCAL_ID(dimension) ((uint)get_local_id(dimension))
+#define GROUP_ID(dimension) ((uint)get_group_id(dimension))
+#define GROUP_SIZE(dimension) ((uint)get_local_size(dimension))
+
+#else
+
+#include "kernel_binary.h"
+
+typedef uint32_t uint;
+
+enum { SG_GROUP_LIMIT = 1024 };
+
+typedef struct sg_item {
+    uint32_t index;
+    uint32_t id[3];
+} sg_item;
+
+static inline void sg_next_item(sg_item *item, const softgpu_group *group) {
+    ++item->index;
+    if (++item->id[0] < group->size[0])
+        return;
+    item->id[0] = 0;
+    if (++item->id[1] < group->size[1])
+        return;
+    item->id[1] = 0;
+    ++item->id[2];
+}
+
+#define SG_PARAMETER_buffer(type, name) type *name
+#define SG_DECLARE(kind, type, name)                                                                         \
+    SG_PARAMETER_##kind(type, name) = *(SG_POINTER_##kind(type))(*sg_values++);
+#define SG_POINTER_buffer(type) type *const *
+#define SG_POINTER_value(type) const type *
+#define SG_NAME(kind, type, name) name
+#define SG_DESCRIBE(kind, type, name) SG_DESCRIBE_##kind(type)
+#define SG_DESCRIBE_buffer(type)                                                                             \
+    { sizeof(type *), 1 }
+#define SG_DESCRIBE_value(type)                                                                              \
+    { sizeof(type), 0 }
+
+/* The kernel's body as a function of one work-group; a function that takes its arguments from an array; and
+ * the description of both, in the section from which softgpu_kernels() has them all. */
+#define KERNEL(kernel, ...)                                                                                  \
+    static void sg_body_##kernel(softgpu_group *sg_group, SG_EACH(SG_PARAMETER, SG_COMMA, __VA_ARGS__));     \
+    static void sg_run_##kernel(softgpu_group *sg_group, void *const *sg_values) {                           \
+        SG_EACH(SG_DECLARE, SG_NOTHING, __VA_ARGS__)                                                         \
+        sg_body_##kernel(sg_group, SG_EACH(SG_NAME, SG_COMMA, __VA_ARGS__));                                 \
+    }                                                                                                        \
+    static const softgpu_argument sg_arguments_##kernel[] = {SG_EACH(SG_DESCRIBE, SG_COMMA, __VA_ARGS__)};   \
+    static const softgpu_kernel sg_kernel_##kernel = {#kernel, sg_run_##kernel, sg_arguments_##kernel,       \
+                                                      sizeof sg_arguments_##kernel /                         \
+                                                          sizeof *sg_arguments_##kernel};                    \
+    static const softgpu_kernel *const sg_entry_##kernel __attribute__((section("softgpu_entries"), used)) = \
+        &sg_kernel_##kernel;                                                                                 \
+    static void sg_body_##kernel(softgpu_group *sg_group, SG_EACH(SG_PARAMETER, SG_COMMA, __VA_ARGS__))
+
+#define FOR_EACH_ITEM                                                                                        \
+    for (sg_item sg_this = {0}; sg_this.index < sg_group->items; sg_next_item(&sg_this, sg_group))
+#define BARRIER ((void)++sg_group->barriers)
+#define LOAD(p, i) (sg_group->bytes_read += sizeof *(p), (p)[i])
+#define STORE(p, i, value) ((void)(sg_group->bytes_written += sizeof *(p)), (void)((p)[i] = (value)))
+#define LOCAL(type, name, n) type name[n]
+#define LOCAL_LOAD(p, i) (sg_group->local_bytes_read += sizeof *(p), (p)[i])
+#define LOCAL_STORE(p, i, value)                                                                             \
+    ((void)(sg_group->local_bytes_written += sizeof *(p)), (void)((p)[i] = (value)))
+#define PRIVATE(type, name) type name[SG_GROUP_LIMIT]
+#define OWN(name) name[sg_this.index]
+#define LOCAL_ID(dimension) (sg_this.id[dimension])
+#define GROUP_ID(dimension) (sg_group->id[dimension])
+#define GROUP_SIZE(dimension) (sg_group->size[dimension])
+#define GLOBAL_ID(dimension) (GROUP_ID(dimension) * GROUP_SIZE(dimension) + LOCAL_ID(dimension))
+
+extern const softgpu_kernel *const __start_softgpu_entries[];
+extern const softgpu_kernel *const __stop_softgpu_entries[];
+
+softgpu_kernels_function softgpu_kernels;
+void softgpu_kernels(const softgpu_kernel *const **first, const softgpu_kernel *const **last) {
+    *first = __start_softgpu_entries;
+    *last = __stop_softgpu_entries;
+}
+
+#endif
+
+#endif

@@ -1,0 +1,378 @@
+/* Command lists, and the tapes that they write their commands to. */
+#include "work.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK_BYTES = 1 << 16 };
+
+/* ---- tapes ----------------------------------------------------------------------------------------------- */
+
+static size_t used_of(const sg_chunk *chunk) {
+    return atomic_load_explicit(&chunk->used, memory_order_relaxed);
+}
+
+static sg_chunk *next_of(const sg_chunk *chunk) {
+    return atomic_load_explicit(&chunk->next, memory_order_relaxed);
+}
+
+static sg_chunk *chunk_with_room(sg_tape *tape, size_t bytes) {
+    sg_chunk *chunk = atomic_exchange(&tape->spare, NULL);
+    if (chunk && chunk->capacity < bytes) {
+        free(chunk);
+        chunk = NULL;
+    }
+    if (!chunk) {
+        size_t capacity = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
+        chunk = malloc(sizeof *chunk + capacity);
+        if (!chunk)
+            return NULL;
+        chunk->capacity = capacity;
+    }
+    atomic_store_explicit(&chunk->used, 0, memory_order_relaxed);
+    return chunk;
+}
+
+/* Goes on to the next chunk: one that a reset left, or another. */
+static sg_chunk *extend(sg_tape *tape, size_t bytes) {
+    sg_chunk *left = tape->last ? next_of(tape->last) : NULL;
+    if (left && left->capacity >= bytes)
+        return tape->last = left;
+    sg_chunk *chunk = chunk_with_room(tape, bytes);
+    if (!chunk)
+        return NULL;
+    atomic_store_explicit(&chunk->next, left, memory_order_relaxed);
+    if (tape->last)
+        atomic_store_explicit(&tape->last->next, chunk, memory_order_relaxed);
+    else
+        tape->first = chunk;
+    return tape->last = chunk;
+}
+
+static void *reserve(sg_tape *tape, size_t bytes) {
+    sg_chunk *chunk = tape->last;
+    if (!chunk || chunk->capacity - used_of(chunk) < bytes)
+        chunk = extend(tape, bytes);
+    return chunk ? chunk->bytes + used_of(chunk) : NULL;
+}
+
+static void commit(sg_tape *tape, size_t bytes) {
+    atomic_store_explicit(&tape->last->used, used_of(tape->last) + bytes, memory_order_relaxed);
+    ++tape->written;
+}
+
+static void publish(sg_tape *tape) {
+    atomic_store(&tape->published, tape->written);
+}
+
+static void rewind_tape(sg_tape *tape) {
+    for (sg_chunk *chunk = tape->first; chunk; chunk = next_of(chunk))
+        atomic_store_explicit(&chunk->used, 0, memory_order_relaxed);
+    tape->last = tape->first;
+    tape->written = 0;
+    publish(tape);
+}
+
+static void free_tape(sg_tape *tape, sg_chunk *first) {
+    while (first) {
+        sg_chunk *next = next_of(first);
+        free(first);
+        first = next;
+    }
+    free(atomic_exchange(&tape->spare, NULL));
+}
+
+static void give_chunk_back(sg_tape *tape, sg_chunk *chunk) {
+    free(atomic_exchange(&tape->spare, chunk));
+}
+
+sg_command *sg_tape_peek(sg_tape *tape, sg_cursor *cursor, bool give_back) {
+    if (cursor->played >= atomic_load(&tape->published))
+        return NULL;
+    if (!cursor->chunk)
+        cursor->chunk = tape->first;
+    while (cursor->offset == used_of(cursor->chunk)) {
+        sg_chunk *played_out = cursor->chunk;
+        cursor->chunk = next_of(played_out);
+        cursor->offset = 0;
+        if (give_back)
+            give_chunk_back(tape, played_out);
+    }
+    return (sg_command *)(void *)(cursor->chunk->bytes + cursor->offset);
+}
+
+void sg_tape_step(sg_cursor *cursor, const sg_command *command) {
+    cursor->offset += command->bytes;
+    ++cursor->played;
+}
+
+/* ---- appending ------------------------------------------------------------------------------------------- */
+
+static ze_result_t use_event(sg_event_use *use, ze_event_handle_t handle) {
+    sg_event *event = sg_event_of(handle);
+    if (!event)
+        return ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
+    *use = (sg_event_use){event, event->object.serial};
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t use_events(sg_command *command, const sg_append *append) {
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    command->signal = (sg_event_use){NULL, 0};
+    command->wait_count = append->wait_count;
+    if (append->signal)
+        result = use_event(&command->signal, append->signal);
+    for (uint32_t i = 0; i < append->wait_count && result == ZE_RESULT_SUCCESS; ++i)
+        result = use_event(&command->waits[i], append->waits[i]);
+    return result;
+}
+
+static ze_result_t write_command(sg_list *list, const sg_append *append) {
+    size_t before = (sizeof(sg_command) + append->wait_count * sizeof(sg_event_use) + 15) & ~(size_t)15;
+    size_t bytes = (before + append->size + 15) & ~(size_t)15;
+    sg_command *command = reserve(&list->tape, bytes);
+    if (!command)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    ze_result_t result = use_events(command, append);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    command->bytes = bytes;
+    command->run = append->run;
+    command->argument = (char *)command + before;
+    if (append->size)
+        memcpy(command->argument, append->argument, append->size);
+    commit(&list->tape, bytes);
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t submit_written(sg_list *list) {
+    atomic_store(&list->lane.submitted, list->tape.written);
+    publish(&list->tape);
+    sg_root_ring(list->device->root);
+    return list->synchronous ? sg_lane_wait(&list->lane, UINT64_MAX) : ZE_RESULT_SUCCESS;
+}
+
+ze_result_t sg_list_append(ze_command_list_handle_t handle, const sg_append *append) {
+    sg_list *list = sg_list_of(handle);
+    SG_NEED_HANDLE(list);
+    if (append->wait_count && !append->waits)
+        return ZE_RESULT_ERROR_INVALID_SIZE;
+    if (list->closed)
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    ze_result_t result = write_command(list, append);
+    if (result == ZE_RESULT_SUCCESS && list->is_immediate && !append->held)
+        result = submit_written(list);
+    return result;
+}
+
+bool sg_list_is_immediate(const sg_list *list) {
+    return list->is_immediate;
+}
+
+sg_device *sg_list_device(const sg_list *list) {
+    return list->device;
+}
+
+/* ---- a list's life --------------------------------------------------------------------------------------- */
+
+static ze_result_t create_list(ze_context_handle_t context, ze_device_handle_t device, uint32_t ordinal,
+                               sg_list **out_list) {
+    sg_object *owner = sg_context_of(context);
+    SG_NEED_HANDLE(owner);
+    if (ordinal >= SG_ORDINAL_COUNT)
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    sg_list *list = sg_object_create(SG_LIST, sizeof *list, owner);
+    if (!list)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    list->device = sg_device_of(device);
+    list->ordinal = ordinal;
+    *out_list = list;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t sg_zeCommandListCreate(ze_context_handle_t context, ze_device_handle_t device,
+                                   const ze_command_list_desc_t *desc, ze_command_list_handle_t *out_list) {
+    SG_NEED_HANDLE(sg_device_of(device));
+    SG_NEED_POINTER(desc);
+    SG_NEED_POINTER(out_list);
+    if (desc->flags & ~0x1fu)
+        return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+    sg_list *list;
+    ze_result_t result = create_list(context, device, desc->commandQueueGroupOrdinal, &list);
+    if (result == ZE_RESULT_SUCCESS)
+        *out_list = (ze_command_list_handle_t)list;
+    return result;
+}
+
+ze_result_t sg_zeCommandListCreateImmediate(ze_context_handle_t context, ze_device_handle_t device,
+                                            const ze_command_queue_desc_t *desc,
+                                            ze_command_list_handle_t *out_list) {
+    SG_NEED_HANDLE(sg_device_of(device));
+    SG_NEED_POINTER(desc);
+    SG_NEED_POINTER(out_list);
+    sg_list *list = NULL;
+    ze_result_t result = sg_check_queue_desc(desc);
+    if (result == ZE_RESULT_SUCCESS)
+        result = create_list(context, device, desc->ordinal, &list);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    list->is_immediate = true;
+    list->index = desc->index;
+    list->synchronous = desc->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
+    result = sg_lane_open(&list->lane, list->device, desc->ordinal, list);
+    if (result == ZE_RESULT_SUCCESS)
+        *out_list = (ze_command_list_handle_t)list;
+    else
+        sg_object_destroy(list);
+    return result;
+}
+
+static bool is_idle(const sg_list *list) {
+    return list->is_immediate ? sg_lane_is_idle(&list->lane) : atomic_load(&list->executions) == 0;
+}
+
+static ze_result_t need_idle(const sg_list *list, const char *action) {
+    if (!is_idle(list))
+        sg_device_settle(list->device);
+    if (is_idle(list))
+        return ZE_RESULT_SUCCESS;
+    sg_finding("a LIST %s while the device executes it", action);
+    return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
+}
+
+ze_result_t sg_zeCommandListDestroy(ze_command_list_handle_t handle) {
+    sg_list *list = sg_list_of(handle);
+    if (!list)
+        return sg_object_refuse(handle, SG_LIST);
+    ze_result_t result = need_idle(list, "destroyed");
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    sg_chunk *first = list->tape.first;
+    if (list->is_immediate) {
+        sg_lane_close(&list->lane);
+        first = list->lane.cursor.chunk ? list->lane.cursor.chunk : first;
+    }
+    free_tape(&list->tape, first);
+    sg_object_destroy(list);
+    return ZE_RESULT_SUCCESS;
+}
+
+/* An immediate list is always open. */
+ze_result_t sg_zeCommandListClose(ze_command_list_handle_t handle) {
+    sg_list *list = sg_list_of(handle);
+    SG_NEED_HANDLE(list);
+    if (list->is_immediate || list->closed)
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    publish(&list->tape);
+    list->closed = true;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t sg_zeCommandListReset(ze_command_list_handle_t handle) {
+    sg_list *list = sg_list_of(handle);
+    SG_NEED_HANDLE(list);
+    if (list->is_immediate)
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    ze_result_t result = need_idle(list, "reset");
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    rewind_tape(&list->tape);
+    list->closed = false;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t sg_zeCommandListHostSynchronize(ze_command_list_handle_t handle, uint64_t timeout) {
+    sg_list *list = sg_list_of(handle);
+    SG_NEED_HANDLE(list);
+    return list->is_immediate ? sg_lane_wait(&list->lane, timeout) : ZE_RESULT_ERROR_INVALID_ARGUMENT;
+}
+
+/* ---- what a list is -------------------------------------------------------------------------------------- */
+
+ze_result_t sg_zeCommandListGetDeviceHandle(ze_command_list_handle_t handle, ze_device_handle_t *device) {
+    const sg_list *list = sg_list_of(handle);
+    SG_NEED_HANDLE(list);
+    SG_NEED_POINTER(device);
+    *device = (ze_device_handle_t)list->device;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t sg_zeCommandListGetContextHandle(ze_command_list_handle_t handle, ze_context_handle_t *context) {
+    const sg_list *list = sg_list_of(handle);
+    SG_NEED_HANDLE(list);
+    SG_NEED_POINTER(context);
+    *context = (ze_context_handle_t)list->object.parent;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t sg_zeCommandListGetOrdinal(ze_command_list_handle_t handle, uint32_t *ordinal) {
+    const sg_list *list = sg_list_of(handle);
+    SG_NEED_HANDLE(list);
+    SG_NEED_POINTER(ordinal);
+    *ordinal = list->ordinal;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t sg_zeCommandListImmediateGetIndex(ze_command_list_handle_t handle, uint32_t *index) {
+    const sg_list *list = sg_list_of(handle);
+    SG_NEED_HANDLE(list);
+    SG_NEED_POINTER(index);
+    if (!list->is_immediate)
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    *index = list->index;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t sg_zeCommandListIsImmediate(ze_command_list_handle_t handle, ze_bool_t *is_immediate) {
+    const sg_list *list = sg_list_of(handle);
+    SG_NEED_HANDLE(list);
+    SG_NEED_POINTER(is_immediate);
+    *is_immediate = list->is_immediate;
+    return ZE_RESULT_SUCCESS;
+}
+
+/* ---- barriers and timestamps ----------------------------------------------------------------------------- */
+
+/* Lists are in order: there is nothing to wait for. */
+static void run_barrier(sg_execution *execution, void *argument) {
+    (void)argument;
+    sg_count(sg_tile_for(execution->device, 0), SG_LIST_BARRIERS, 1);
+    sg_count(sg_tile_for(execution->device, 0), SG_FLUSHES, 1);
+}
+
+ze_result_t sg_zeCommandListAppendBarrier(ze_command_list_handle_t list, ze_event_handle_t signal,
+                                          uint32_t wait_count, ze_event_handle_t *waits) {
+    return sg_list_append(
+        list, &(sg_append){.run = run_barrier, .signal = signal, .wait_count = wait_count, .waits = waits});
+}
+
+ze_result_t sg_zeCommandListAppendMemoryRangesBarrier(ze_command_list_handle_t list, uint32_t range_count,
+                                                      const size_t *sizes, const void **ranges,
+                                                      ze_event_handle_t signal, uint32_t wait_count,
+                                                      ze_event_handle_t *waits) {
+    (void)range_count;
+    SG_NEED_HANDLE(sg_list_of(list));
+    SG_NEED_POINTER(sizes);
+    SG_NEED_POINTER(ranges);
+    return sg_zeCommandListAppendBarrier(list, signal, wait_count, waits);
+}
+
+static void run_write_timestamp(sg_execution *execution, void *argument) {
+    uint64_t **destination = argument;
+    **destination = sg_ticks_at(execution->start);
+}
+
+ze_result_t sg_zeCommandListAppendWriteGlobalTimestamp(ze_command_list_handle_t list, uint64_t *destination,
+                                                       ze_event_handle_t signal, uint32_t wait_count,
+                                                       ze_event_handle_t *waits) {
+    SG_NEED_HANDLE(sg_list_of(list));
+    SG_NEED_POINTER(destination);
+    if ((uintptr_t)destination % sizeof *destination)
+        return ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT;
+    return sg_list_append(list, &(sg_append){.run = run_write_timestamp,
+                                             .argument = &destination,
+                                             .size = sizeof destination,
+                                             .signal = signal,
+                                             .wait_count = wait_count,
+                                             .waits = waits});
+}

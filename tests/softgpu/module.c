@@ -1,0 +1,539 @@
+/* Modules, kernels and their launches. */
+#define _GNU_SOURCE /* memfd_create */
+#include "kernel_binary.h"
+#include "work.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { MAX_ARGUMENTS = 32, MAX_ARGUMENT_BYTES = 1024, LOG_BYTES = 256 };
+
+/* ---- code ------------------------------------------------------------------------------------------------
+ *
+ * The code of equal binaries is loaded once, and stays until the process ends: a recorded list may launch a
+ * kernel whose module is gone. */
+
+typedef struct loaded {
+    struct loaded *next;
+    size_t size;
+    uint8_t *binary;
+    const softgpu_kernel *const *first, *const *last;
+} loaded;
+
+typedef struct build {
+    const uint8_t *binary;
+    size_t size;
+    int file; /* of what is loaded, or -1 */
+    char log[LOG_BYTES];
+} build;
+
+static pthread_mutex_t code_lock = PTHREAD_MUTEX_INITIALIZER;
+static loaded *codes;
+
+static bool fail(build *of, const char *why) {
+    snprintf(of->log, sizeof of->log, "%s", why ? why : "the binary cannot be loaded");
+    return false;
+}
+
+/* The dynamic linker trusts what it maps: a file that is shorter than it says must not get there. */
+static bool is_whole_shared_object(const build *of) {
+    ElfW(Ehdr) header;
+    if (of->size < sizeof header)
+        return false;
+    memcpy(&header, of->binary, sizeof header);
+    if (memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_ident[EI_CLASS] != __ELF_NATIVE_CLASS / 32 ||
+        header.e_type != ET_DYN || header.e_phentsize != sizeof(ElfW(Phdr)) || header.e_phoff > of->size ||
+        header.e_phnum > (of->size - header.e_phoff) / sizeof(ElfW(Phdr)))
+        return false;
+    bool dynamic = false;
+    for (unsigned i = 0; i < header.e_phnum; ++i) {
+        ElfW(Phdr) part;
+        memcpy(&part, of->binary + header.e_phoff + i * sizeof part, sizeof part);
+        if (part.p_offset > of->size || part.p_filesz > of->size - part.p_offset)
+            return false;
+        dynamic |= part.p_type == PT_DYNAMIC;
+    }
+    return dynamic;
+}
+
+/* The file stays open: its number is the name by which the dynamic linker would take it for another. */
+static void *open_library(build *of) {
+    char path[64];
+    of->file = memfd_create("kernels", MFD_CLOEXEC);
+    if (of->file < 0 || write(of->file, of->binary, of->size) != (ssize_t)of->size)
+        return NULL;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", of->file);
+    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+static bool kernels_are_sound(const loaded *of) {
+    for (const softgpu_kernel *const *kernel = of->first; kernel < of->last; ++kernel) {
+        size_t bytes = 0;
+        for (uint32_t i = 0; i < (*kernel)->argument_count; ++i)
+            bytes += ((*kernel)->arguments[i].size + 15) & ~(size_t)15;
+        if ((*kernel)->argument_count > MAX_ARGUMENTS || bytes > MAX_ARGUMENT_BYTES)
+            return false;
+    }
+    return of->first < of->last;
+}
+
+static bool find_kernels(build *of, loaded *code) {
+    if (!is_whole_shared_object(of))
+        return fail(of, "not a shared object for this machine, or not all of it");
+    void *library = open_library(of);
+    if (!library)
+        return fail(of, dlerror());
+    softgpu_kernels_function *list;
+    *(void **)&list = dlsym(library, SOFTGPU_KERNELS_SYMBOL);
+    if (list)
+        list(&code->first, &code->last);
+    if (!list || !kernels_are_sound(code)) {
+        dlclose(library);
+        return fail(of, "the shared object has no kernels: was it compiled with kernel.h?");
+    }
+    return true;
+}
+
+static loaded *load_code(build *of) {
+    loaded *code = calloc(1, sizeof *code);
+    uint8_t *binary = malloc(of->size);
+    if (code && binary && find_kernels(of, code)) {
+        memcpy(binary, of->binary, of->size);
+        code->binary = binary;
+        code->size = of->size;
+        code->next = codes;
+        return codes = code;
+    }
+    if (of->file >= 0)
+        close(of->file);
+    free(binary);
+    free(code);
+    return NULL;
+}
+
+static const loaded *code_for(build *of) {
+    pthread_mutex_lock(&code_lock);
+    loaded *found = codes;
+    while (found && (found->size != of->size || memcmp(found->binary, of->binary, of->size)))
+        found = found->next;
+    if (!found)
+        found = load_code(of);
+    pthread_mutex_unlock(&code_lock);
+    return found;
+}
+
+void sg_modules_unload(void) {
+    while (codes) {
+        loaded *next = codes->next;
+        free(codes->binary);
+        free(codes);
+        codes = next;
+    }
+}
+
+/* ---- modules --------------------------------------------------------------------------------------------- */
+
+typedef struct sg_module {
+    sg_object object;
+    const loaded *code;
+} sg_module;
+
+typedef struct sg_build_log {
+    sg_object object;
+    char text[LOG_BYTES];
+} sg_build_log;
+
+SG_HANDLE(module_of, sg_module, ze_module_handle_t, SG_MODULE)
+SG_HANDLE(log_of, sg_build_log, ze_module_build_log_handle_t, SG_BUILD_LOG)
+
+static ze_result_t create_log(const build *of, void *context, ze_module_build_log_handle_t *out_log) {
+    sg_build_log *log = sg_object_create(SG_BUILD_LOG, sizeof *log, context);
+    if (!log)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    memcpy(log->text, of->log, sizeof log->text);
+    *out_log = (ze_module_build_log_handle_t)log;
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t create_module(build *of, void *context, ze_module_handle_t *out_module) {
+    const loaded *code = code_for(of);
+    if (!code)
+        return ZE_RESULT_ERROR_INVALID_NATIVE_BINARY;
+    sg_module *module = sg_object_create(SG_MODULE, sizeof *module, context);
+    if (!module)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    module->code = code;
+    *out_module = (ze_module_handle_t)module;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t sg_zeModuleCreate(ze_context_handle_t context_handle, ze_device_handle_t device,
+                              const ze_module_desc_t *desc, ze_module_handle_t *out_module,
+                              ze_module_build_log_handle_t *out_log) {
+    sg_object *context = sg_context_of(context_handle);
+    SG_NEED_HANDLE(context);
+    SG_NEED_HANDLE(sg_device_of(device));
+    SG_NEED_POINTER(desc);
+    SG_NEED_POINTER(desc->pInputModule);
+    SG_NEED_POINTER(out_module);
+    if (desc->format > ZE_MODULE_FORMAT_NATIVE)
+        return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+    if (!desc->inputSize)
+        return ZE_RESULT_ERROR_INVALID_SIZE;
+    build of = {desc->pInputModule, desc->inputSize, -1, ""};
+    ze_result_t result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    if (desc->format == ZE_MODULE_FORMAT_NATIVE)
+        result = create_module(&of, context, out_module);
+    else
+        fail(&of, "native binaries only: the device has no compiler");
+    if (out_log && create_log(&of, context, out_log) != ZE_RESULT_SUCCESS)
+        *out_log = NULL;
+    return result;
+}
+
+ze_result_t sg_zeModuleDestroy(ze_module_handle_t handle) {
+    sg_module *module = module_of(handle);
+    if (!module)
+        return sg_object_refuse(handle, SG_MODULE);
+    sg_object_destroy(module);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t sg_zeModuleGetKernelNames(ze_module_handle_t handle, uint32_t *count, const char **names) {
+    const sg_module *module = module_of(handle);
+    SG_NEED_HANDLE(module);
+    SG_NEED_POINTER(count);
+    uint32_t given = sg_clamp_count(count, (uint32_t)(module->code->last - module->code->first));
+    for (uint32_t i = 0; i < given && names; ++i)
+        names[i] = module->code->first[i]->name;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t sg_zeModuleGetProperties(ze_module_handle_t handle, ze_module_properties_t *properties) {
+    SG_NEED_HANDLE(module_of(handle));
+    SG_NEED_POINTER(properties);
+    properties->flags = 0;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t sg_zeModuleBuildLogDestroy(ze_module_build_log_handle_t handle) {
+    sg_build_log *log = log_of(handle);
+    if (!log)
+        return sg_object_refuse(handle, SG_BUILD_LOG);
+    sg_object_destroy(log);
+    return ZE_RESULT_SUCCESS;
+}
+
+/* A string in two calls: its size with the terminating zero, then as much of it as fits. */
+static ze_result_t give_string(const char *string, size_t *size, char *text) {
+    SG_NEED_POINTER(size);
+    size_t whole = strlen(string) + 1;
+    if (text && *size)
+        snprintf(text, *size, "%s", string);
+    *size = whole;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t sg_zeModuleBuildLogGetString(ze_module_build_log_handle_t handle, size_t *size, char *text) {
+    const sg_build_log *log = log_of(handle);
+    SG_NEED_HANDLE(log);
+    return give_string(log->text, size, text);
+}
+
+/* ---- kernels --------------------------------------------------------------------------------------------- */
+
+typedef struct sg_kernel {
+    sg_object object;
+    const softgpu_kernel *code;
+    uint32_t group_size[3];
+    uint32_t set; /* a bit for each argument that has a value */
+    ze_kernel_indirect_access_flags_t indirect_access;
+    _Alignas(16) char values[MAX_ARGUMENT_BYTES];
+} sg_kernel;
+
+SG_HANDLE(kernel_of, sg_kernel, ze_kernel_handle_t, SG_KERNEL)
+
+static const softgpu_kernel *kernel_named(const loaded *in, const char *name) {
+    for (const softgpu_kernel *const *kernel = in->first; kernel < in->last; ++kernel)
+        if (strcmp((*kernel)->name, name) == 0)
+            return *kernel;
+    return NULL;
+}
+
+ze_result_t sg_zeKernelCreate(ze_module_handle_t handle, const ze_kernel_desc_t *desc,
+                              ze_kernel_handle_t *out_kernel) {
+    sg_module *module = module_of(handle);
+    SG_NEED_HANDLE(module);
+    SG_NEED_POINTER(desc);
+    SG_NEED_POINTER(desc->pKernelName);
+    SG_NEED_POINTER(out_kernel);
+    if (desc->flags & ~0x3u)
+        return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+    const softgpu_kernel *found = kernel_named(module->code, desc->pKernelName);
+    if (!found)
+        return ZE_RESULT_ERROR_INVALID_KERNEL_NAME;
+    sg_kernel *kernel = sg_object_create(SG_KERNEL, sizeof *kernel, module);
+    if (!kernel)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    kernel->code = found;
+    for (unsigned i = 0; i < 3; ++i)
+        kernel->group_size[i] = 1;
+    *out_kernel = (ze_kernel_handle_t)kernel;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t sg_zeKernelDestroy(ze_kernel_handle_t handle) {
+    sg_kernel *kernel = kernel_of(handle);
+    if (!kernel)
+        return sg_object_refuse(handle, SG_KERNEL);
+    sg_object_destroy(kernel);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t sg_zeKernelSetGroupSize(ze_kernel_handle_t handle, uint32_t x, uint32_t y, uint32_t z) {
+    sg_kernel *kernel = kernel_of(handle);
+    SG_NEED_HANDLE(kernel);
+    if (!x || !y || !z || x > SG_MAX_GROUP_SIZE || y > SG_MAX_GROUP_SIZE || z > SG_MAX_GROUP_SIZE ||
+        (uint64_t)x * y * z > SG_MAX_GROUP_SIZE)
+        return ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION;
+    kernel->group_size[0] = x;
+    kernel->group_size[1] = y;
+    kernel->group_size[2] = z;
+    return ZE_RESULT_SUCCESS;
+}
+
+static uint32_t largest_divisor(uint32_t number, uint32_t limit) {
+    uint32_t divisor = limit;
+    while (number % divisor)
+        --divisor;
+    return divisor;
+}
+
+ze_result_t sg_zeKernelSuggestGroupSize(ze_kernel_handle_t handle, uint32_t width, uint32_t height,
+                                        uint32_t depth, uint32_t *x, uint32_t *y, uint32_t *z) {
+    SG_NEED_HANDLE(kernel_of(handle));
+    SG_NEED_POINTER(x);
+    SG_NEED_POINTER(y);
+    SG_NEED_POINTER(z);
+    if (!width || !height || !depth)
+        return ZE_RESULT_ERROR_INVALID_GLOBAL_WIDTH_DIMENSION;
+    *x = largest_divisor(width, 256);
+    *y = largest_divisor(height, 256 / *x);
+    *z = largest_divisor(depth, 256 / *x / *y);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t sg_zeKernelSuggestMaxCooperativeGroupCount(ze_kernel_handle_t handle, uint32_t *count) {
+    SG_NEED_HANDLE(kernel_of(handle));
+    SG_NEED_POINTER(count);
+    *count = SG_MAX_GROUP_SIZE;
+    return ZE_RESULT_SUCCESS;
+}
+
+static size_t argument_offset(const softgpu_kernel *code, uint32_t index) {
+    size_t offset = 0;
+    for (uint32_t i = 0; i < index; ++i)
+        offset += (code->arguments[i].size + 15) & ~(size_t)15;
+    return offset;
+}
+
+ze_result_t sg_zeKernelSetArgumentValue(ze_kernel_handle_t handle, uint32_t index, size_t size,
+                                        const void *value) {
+    sg_kernel *kernel = kernel_of(handle);
+    SG_NEED_HANDLE(kernel);
+    if (index >= kernel->code->argument_count)
+        return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX;
+    const softgpu_argument *argument = &kernel->code->arguments[index];
+    if (size != argument->size)
+        return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
+    void *buffer = NULL;
+    if (argument->is_buffer && value)
+        memcpy(&buffer, value, sizeof buffer);
+    if (buffer && !sg_memory_is_known(buffer))
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    char *place = kernel->values + argument_offset(kernel->code, index);
+    if (value)
+        memcpy(place, value, size);
+    else
+        memset(place, 0, size);
+    kernel->set |= (uint32_t)1 << index;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t sg_zeKernelSetIndirectAccess(ze_kernel_handle_t handle, ze_kernel_indirect_access_flags_t flags) {
+    sg_kernel *kernel = kernel_of(handle);
+    SG_NEED_HANDLE(kernel);
+    if (flags & ~0x7u)
+        return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+    kernel->indirect_access = flags;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t sg_zeKernelGetIndirectAccess(ze_kernel_handle_t handle,
+                                         ze_kernel_indirect_access_flags_t *flags) {
+    const sg_kernel *kernel = kernel_of(handle);
+    SG_NEED_HANDLE(kernel);
+    SG_NEED_POINTER(flags);
+    *flags = kernel->indirect_access;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t sg_zeKernelGetProperties(ze_kernel_handle_t handle, ze_kernel_properties_t *properties) {
+    const sg_kernel *kernel = kernel_of(handle);
+    SG_NEED_HANDLE(kernel);
+    SG_NEED_POINTER(properties);
+    ze_kernel_properties_t answer = {.stype = properties->stype, .pNext = properties->pNext};
+    answer.numKernelArgs = kernel->code->argument_count;
+    answer.maxSubgroupSize = 1;
+    answer.maxNumSubgroups = SG_MAX_GROUP_SIZE;
+    *properties = answer;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t sg_zeKernelGetName(ze_kernel_handle_t handle, size_t *size, char *name) {
+    const sg_kernel *kernel = kernel_of(handle);
+    SG_NEED_HANDLE(kernel);
+    return give_string(kernel->code->name, size, name);
+}
+
+/* ---- launches -------------------------------------------------------------------------------------------- */
+
+/* What a kernel was when it was appended. */
+typedef struct launch {
+    const softgpu_kernel *code;
+    uint32_t group_size[3];
+    ze_group_count_t groups;
+    const ze_group_count_t *indirect_groups; /* if not NULL, read when it runs */
+    const uint32_t *limit; /* if not NULL, a launch of so many: is this index one of them? */
+    uint32_t index;
+    _Alignas(16) char values[MAX_ARGUMENT_BYTES];
+} launch;
+
+static void count_group(sg_device *tile, softgpu_group *group) {
+    sg_count(tile, SG_GROUPS, 1);
+    sg_count(tile, SG_ITEMS, group->items);
+    sg_count(tile, SG_KERNEL_BYTES_READ, group->bytes_read);
+    sg_count(tile, SG_KERNEL_BYTES_WRITTEN, group->bytes_written);
+    sg_count(tile, SG_LOCAL_BYTES_READ, group->local_bytes_read);
+    sg_count(tile, SG_LOCAL_BYTES_WRITTEN, group->local_bytes_written);
+    sg_count(tile, SG_GROUP_BARRIERS, group->barriers);
+    group->bytes_read = group->bytes_written = group->barriers = 0;
+    group->local_bytes_read = group->local_bytes_written = 0;
+}
+
+static softgpu_group first_group(const launch *what) {
+    ze_group_count_t count = what->indirect_groups ? *what->indirect_groups : what->groups;
+    softgpu_group group = {.count = {count.groupCountX, count.groupCountY, count.groupCountZ}};
+    memcpy(group.size, what->group_size, sizeof group.size);
+    group.items = group.size[0] * group.size[1] * group.size[2];
+    return group;
+}
+
+static void run_groups(sg_device *device, const launch *what, void *const *values) {
+    softgpu_group group = first_group(what);
+    uint64_t plane = (uint64_t)group.count[0] * group.count[1];
+    for (uint64_t n = 0; n < plane * group.count[2] && !sg_is_lost() && !sg_is_stopping(device); ++n) {
+        group.id[0] = (uint32_t)(n % group.count[0]);
+        group.id[1] = (uint32_t)(n / group.count[0] % group.count[1]);
+        group.id[2] = (uint32_t)(n / plane);
+        what->code->run(&group, values);
+        count_group(sg_tile_for(device, n), &group);
+    }
+}
+
+static void run_launch(sg_execution *execution, void *argument) {
+    launch *what = argument;
+    if (what->limit && what->index >= *what->limit)
+        return;
+    void *values[MAX_ARGUMENTS];
+    for (uint32_t i = 0; i < what->code->argument_count; ++i)
+        values[i] = what->values + argument_offset(what->code, i);
+    run_groups(execution->device, what, values);
+    sg_count(sg_tile_for(execution->device, 0), SG_KERNELS, 1);
+}
+
+static ze_result_t append_launch(ze_command_list_handle_t list_handle, ze_kernel_handle_t kernel_handle,
+                                 launch *what, const sg_append *events) {
+    const sg_list *list = sg_list_of(list_handle);
+    const sg_kernel *kernel = kernel_of(kernel_handle);
+    SG_NEED_HANDLE(list);
+    SG_NEED_HANDLE(kernel);
+    if (list->ordinal != SG_COMPUTE_ORDINAL)
+        return ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE;
+    uint32_t needed = (uint32_t)(((uint64_t)1 << kernel->code->argument_count) - 1);
+    if (kernel->set != needed) {
+        sg_finding("a KERNEL launched without values for all its arguments: %s", kernel->code->name);
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+    size_t value_bytes = argument_offset(kernel->code, kernel->code->argument_count);
+    what->code = kernel->code;
+    memcpy(what->group_size, kernel->group_size, sizeof what->group_size);
+    memcpy(what->values, kernel->values, value_bytes);
+    sg_append append = *events;
+    append.run = run_launch;
+    append.argument = what;
+    append.size = offsetof(launch, values) + value_bytes;
+    return sg_list_append(list_handle, &append);
+}
+
+ze_result_t sg_zeCommandListAppendLaunchKernel(ze_command_list_handle_t list, ze_kernel_handle_t kernel,
+                                               const ze_group_count_t *groups, ze_event_handle_t signal,
+                                               uint32_t wait_count, ze_event_handle_t *waits) {
+    SG_NEED_HANDLE(sg_list_of(list));
+    SG_NEED_POINTER(groups);
+    launch what;
+    what.groups = *groups;
+    what.indirect_groups = NULL;
+    what.limit = NULL;
+    sg_append events = {.signal = signal, .wait_count = wait_count, .waits = waits};
+    return append_launch(list, kernel, &what, &events);
+}
+
+/* The groups run one after the other, and no kernel waits for another group: nothing to be cooperative about.
+ */
+ze_result_t sg_zeCommandListAppendLaunchCooperativeKernel(ze_command_list_handle_t list,
+                                                          ze_kernel_handle_t kernel,
+                                                          const ze_group_count_t *groups,
+                                                          ze_event_handle_t signal, uint32_t wait_count,
+                                                          ze_event_handle_t *waits) {
+    return sg_zeCommandListAppendLaunchKernel(list, kernel, groups, signal, wait_count, waits);
+}
+
+ze_result_t sg_zeCommandListAppendLaunchMultipleKernelsIndirect(
+    ze_command_list_handle_t list, uint32_t kernel_count, ze_kernel_handle_t *kernels,
+    const uint32_t *count_buffer, const ze_group_count_t *groups_buffer, ze_event_handle_t signal,
+    uint32_t wait_count, ze_event_handle_t *waits) {
+    SG_NEED_HANDLE(sg_list_of(list));
+    SG_NEED_POINTER(kernels);
+    SG_NEED_POINTER(count_buffer);
+    SG_NEED_POINTER(groups_buffer);
+    if (!kernel_count)
+        return ZE_RESULT_ERROR_INVALID_SIZE;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    for (uint32_t i = 0; i < kernel_count && result == ZE_RESULT_SUCCESS; ++i) {
+        launch what = {.indirect_groups = &groups_buffer[i], .limit = count_buffer, .index = i};
+        bool first = i == 0, last = i + 1 == kernel_count;
+        sg_append events = {
+            .signal = last ? signal : NULL, .wait_count = first ? wait_count : 0, .waits = waits};
+        result = append_launch(list, kernels[i], &what, &events);
+    }
+    return result;
+}
+
+ze_result_t sg_zeCommandListAppendLaunchKernelIndirect(ze_command_list_handle_t list,
+                                                       ze_kernel_handle_t kernel,
+                                                       const ze_group_count_t *groups_buffer,
+                                                       ze_event_handle_t signal, uint32_t wait_count,
+                                                       ze_event_handle_t *waits) {
+    SG_NEED_HANDLE(sg_list_of(list));
+    SG_NEED_POINTER(groups_buffer);
+    launch what = {.indirect_groups = groups_buffer};
+    sg_append events = {.signal = signal, .wait_count = wait_count, .waits = waits};
+    return append_launch(list, kernel, &what, &events);
+}
