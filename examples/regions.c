@@ -45,8 +45,8 @@ static void reduce(zt_profiler *profiler, ze_command_list_handle_t list, problem
 
     for (uint32_t count = ELEMENTS, groups; count > 1; count = groups) {
         groups = (count + GROUP - 1) / GROUP;
-        SET_ARGUMENT(p->reduce.kernel, 0, from);
-        SET_ARGUMENT(p->reduce.kernel, 1, to);
+        SET_ARGUMENT(p->reduce.kernel, 0, to);
+        SET_ARGUMENT(p->reduce.kernel, 1, from);
         SET_ARGUMENT(p->reduce.kernel, 2, count);
         ZT_REGION(profiler, list, "reduce pass")
         launch(list, &p->reduce, groups, 1);
@@ -79,13 +79,13 @@ static void set_arguments(problem *p) {
     const float factor = 2;
     const uint32_t elements = ELEMENTS, width = WIDTH;
 
-    SET_ARGUMENT(p->saxpy.kernel, 0, factor);
+    SET_ARGUMENT(p->saxpy.kernel, 0, p->y);
     SET_ARGUMENT(p->saxpy.kernel, 1, p->x);
-    SET_ARGUMENT(p->saxpy.kernel, 2, p->y);
+    SET_ARGUMENT(p->saxpy.kernel, 2, factor);
     SET_ARGUMENT(p->saxpy.kernel, 3, elements);
-    SET_ARGUMENT(p->matmul.kernel, 0, p->a);
-    SET_ARGUMENT(p->matmul.kernel, 1, p->b);
-    SET_ARGUMENT(p->matmul.kernel, 2, p->c);
+    SET_ARGUMENT(p->matmul.kernel, 0, p->c);
+    SET_ARGUMENT(p->matmul.kernel, 1, p->a);
+    SET_ARGUMENT(p->matmul.kernel, 2, p->b);
     SET_ARGUMENT(p->matmul.kernel, 3, width);
     CHECK(zeKernelSetGroupSize(p->saxpy.kernel, GROUP, 1, 1));
     CHECK(zeKernelSetGroupSize(p->matmul.kernel, TILE, TILE, 1));

@@ -34,9 +34,9 @@ static void prepare_saxpy(recording *r) {
     const float factor = 1;
     const uint32_t elements = ELEMENTS;
 
-    SET_ARGUMENT(r->saxpy.kernel, 0, factor);
+    SET_ARGUMENT(r->saxpy.kernel, 0, r->y);
     SET_ARGUMENT(r->saxpy.kernel, 1, r->x);
-    SET_ARGUMENT(r->saxpy.kernel, 2, r->y);
+    SET_ARGUMENT(r->saxpy.kernel, 2, factor);
     SET_ARGUMENT(r->saxpy.kernel, 3, elements);
     CHECK(zeKernelSetGroupSize(r->saxpy.kernel, GROUP, 1, 1));
     for (uint32_t i = 0; i < ELEMENTS; i++) {

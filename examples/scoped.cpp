@@ -30,9 +30,9 @@ class Saxpy {
             x[i] = static_cast<float>(i % 5);
             y[i] = 0;
         }
-        SET_ARGUMENT(code.kernel, 0, factor);
+        SET_ARGUMENT(code.kernel, 0, y);
         SET_ARGUMENT(code.kernel, 1, x);
-        SET_ARGUMENT(code.kernel, 2, y);
+        SET_ARGUMENT(code.kernel, 2, factor);
         SET_ARGUMENT(code.kernel, 3, elements);
         CHECK(zeKernelSetGroupSize(code.kernel, group_size, 1, 1));
     }
