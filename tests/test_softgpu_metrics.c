@@ -574,6 +574,7 @@ static void a_query_can_wait_for_events(void **state) {
     assert_result(try_read(&b, 0, raw), ZE_RESULT_NOT_READY);
     ok(zeEventHostSignal(gate));
     ok(zeEventHostSynchronize(w->done, A_WHILE));
+    ok(zeEventHostReset(w->done));
     ok(try_read(&b, 0, raw));
     ok(zeEventDestroy(gate));
     ok(zetCommandListAppendMetricMemoryBarrier(w->immediate));
