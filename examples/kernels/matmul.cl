@@ -3,8 +3,8 @@
 #define TILE 16
 
 KERNEL(matmul, BUFFER(float, c), BUFFER(const float, a), BUFFER(const float, b), VALUE(uint, n)) {
-    LOCAL(float, a_tile, TILE *TILE);
-    LOCAL(float, b_tile, TILE *TILE);
+    LOCAL(float, a_tile, (TILE * TILE));
+    LOCAL(float, b_tile, (TILE * TILE));
     PRIVATE(float, sum);
 
     FOR_EACH_ITEM {

@@ -27,9 +27,8 @@ sg_device *sg_tile_for(sg_device *device, uint64_t n) {
 /* ---- busy times ------------------------------------------------------------------------------------------
  *
  * A reader adds the time since a running command began. The version is odd while they change, all of it in
- * sequentially consistent order. The end of a
- * command is read off the clock in between, a reader's time before it looks: so what readers see never goes
- * back. */
+ * sequentially consistent order. The end of a command is read off the clock in between, a reader's time
+ * before it looks: so what readers see never goes back. */
 
 static void begin_one(sg_device *device, sg_engine engine, uint64_t now) {
     atomic_fetch_add(&device->busy_version, 1);
@@ -77,7 +76,7 @@ static void read_busy_times(sg_device *device, uint64_t counters[SG_COUNTER_COUN
     } while (atomic_load(&device->busy_version) != version);
 }
 
-/* ---- the device thread's own ----------------------------------------------------------------------------- */
+/* ---- the device thread's own --------------------------------------------------------------------------- */
 
 void sg_publish_thread_counters(sg_root *root) {
     struct rusage usage;
@@ -107,7 +106,7 @@ static void read_thread_counters(sg_root *root, uint64_t counters[SG_COUNTER_COU
         counters[i] = atomic_load_explicit(&root->device->counters[i], memory_order_relaxed);
 }
 
-/* ---- snapshots ------------------------------------------------------------------------------------------ */
+/* ---- snapshots ----------------------------------------------------------------------------------------- */
 
 static uint64_t cycles_now(void) {
 #if defined(__x86_64__) || defined(__i386__)
