@@ -337,7 +337,8 @@ ZT_API void zt_end(zt_region *region);
 /* Reads what the device has finished and adds it to the statistics. Any thread.
    timeout_ns  0: what is ready, without ever blocking; otherwise, wait for all that is in flight, so long at
                the most
-   Returns NOT_READY when the time was up and instances are still in flight, DEVICE_LOST. Since 0.1. */
+   Returns SUCCESS; with a timeout, NOT_READY when the time was up and instances are still in flight, or when
+   all that is left are regions that nobody ended; DEVICE_LOST. Since 0.1. */
 ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
 
 /* Tells that a list was, or is about to be, reset or destroyed, and that the device is done with it. Collects
@@ -921,7 +922,7 @@ ZT__FN ze_result_t zt__say(zt__diagnostics *diagnostics, ze_result_t result, int
     }
     zt__lock(&diagnostics->lock);
     diagnostics->last = now;
-    first = !(diagnostics->said >> message & 1);
+    first = result != ZE_RESULT_SUCCESS && !(diagnostics->said >> message & 1);
     diagnostics->said |= (uint64_t)1 << message;
     zt__unlock(&diagnostics->lock);
     if (first && diagnostics->log)
@@ -3563,6 +3564,25 @@ ZT__FN void zt__forget_groups(zt_profiler *profiler) {
     profiler->time_metric = UINT32_MAX;
 }
 
+/* Whether somebody outside this library measures on the device: activation would take the counters from them,
+   so the driver is asked before. Anything but a clear answer is left to what follows. */
+ZT__FN ze_result_t zt__ask_in_use(zt_profiler *profiler) {
+    zet_metric_query_pool_handle_t pool = NULL;
+    zet_metric_query_pool_desc_t desc;
+    ze_result_t result;
+    memset(&desc, 0, sizeof desc);
+    desc.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC;
+    desc.type = ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE;
+    desc.count = 1;
+    result = zetMetricQueryPoolCreate(profiler->context, profiler->device, profiler->groups[0].handle, &desc,
+                                      &pool);
+    if (result == ZE_RESULT_SUCCESS)
+        zetMetricQueryPoolDestroy(pool);
+    if (result == ZE_RESULT_ERROR_NOT_AVAILABLE || result == ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE)
+        return zt__refuse(profiler, result, "zetMetricQueryPoolCreate");
+    return ZE_RESULT_SUCCESS;
+}
+
 /* Finds, describes and activates the groups, and makes the first slots: only their query pools show whether
    metrics may be used at all. On failure there are no groups, and the availability says why. */
 ZT__FN ze_result_t zt__open_metrics(zt_profiler *profiler) {
@@ -3574,6 +3594,8 @@ ZT__FN ze_result_t zt__open_metrics(zt_profiler *profiler) {
     result = zt__find_groups(profiler);
     if (result == ZE_RESULT_SUCCESS)
         result = zt__describe_groups(profiler);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zt__ask_in_use(profiler);
     if (result == ZE_RESULT_SUCCESS)
         result = zt__activate_groups(profiler);
     if (result == ZE_RESULT_SUCCESS) {
