@@ -1689,6 +1689,14 @@ ZT__FN zt_stats zt__empty_stats(void) {
     return stats;
 }
 
+ZT__FN zt_region_info zt__empty_region(void) {
+    zt_region_info info;
+    info.name = "";
+    info.count = info.lost = info.dropped = 0;
+    info.time_ns = zt__empty_stats();
+    return info;
+}
+
 /* Statistics of one column, but for median and 95th percentile. With the results locked. */
 ZT__FN zt_stats zt__moment_stats(const zt_profiler *profiler, const zt__record *record, uint32_t column) {
     zt_stats stats = zt__empty_stats();
@@ -3426,7 +3434,7 @@ ZT__FN ze_result_t zt__take_group(zt_profiler *profiler, const zt__catalog *cata
     return ZE_RESULT_SUCCESS;
 }
 
-/* Takes the groups that were asked for, or the default. */
+/* Takes the groups that were asked for, or the default. The catalog has counters. */
 ZT__FN ze_result_t zt__choose_groups(zt_profiler *profiler, const zt__catalog *catalog) {
     const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
     const char *list = profiler->config.groups, *name;
@@ -3437,10 +3445,7 @@ ZT__FN ze_result_t zt__choose_groups(zt_profiler *profiler, const zt__catalog *c
         index = zt__find_group(catalog, "ComputeBasic", strlen("ComputeBasic"), type);
         if (index == UINT32_MAX)
             index = zt__find_group(catalog, NULL, 0, type);
-        if (index != UINT32_MAX)
-            return zt__take_group(profiler, catalog, index);
-        return zt__refuse(profiler, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "zetMetricGroupGet (no group is event-based)");
+        return zt__take_group(profiler, catalog, index);
     }
     while (result == ZE_RESULT_SUCCESS && zt__next_name(&list, &name, &length)) {
         char wanted[ZET_MAX_METRIC_GROUP_NAME], nearest[400];
@@ -3457,14 +3462,10 @@ ZT__FN ze_result_t zt__choose_groups(zt_profiler *profiler, const zt__catalog *c
     return result;
 }
 
-/* Whether a device counts at all: what its stalls sample is no counter. */
+/* Whether a device counts at all: each set of counters has a group that is event-based, and what is sampled
+   of stalling instructions, which drivers list also without their metric libraries, has none. */
 ZT__FN int zt__has_counters(const zt__catalog *catalog) {
-    uint32_t i;
-    for (i = 0; i < catalog->count; i++)
-        if (catalog->properties[i].samplingType & (ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED |
-                                                   ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED))
-            return 1;
-    return 0;
+    return zt__find_group(catalog, NULL, 0, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED) != UINT32_MAX;
 }
 
 ZT__FN ze_result_t zt__find_groups(zt_profiler *profiler) {
@@ -4080,6 +4081,8 @@ ZT__FN ze_result_t zt__bad_index(const zt_profiler *profiler, const char *call, 
 ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info) {
     zt_profiler *locked = zt__mutable(profiler);
     const zt__record *record;
+    if (info)
+        *info = zt__empty_region();
     if (!profiler)
         return ZE_RESULT_SUCCESS;
     if (!info)
@@ -4103,6 +4106,8 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
 ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
                                 zt_stats *stats) {
     zt_profiler *locked = zt__mutable(profiler);
+    if (stats)
+        *stats = zt__empty_stats();
     if (!profiler)
         return ZE_RESULT_SUCCESS;
     if (!stats)
