@@ -3462,8 +3462,7 @@ ZT__FN ze_result_t zt__choose_groups(zt_profiler *profiler, const zt__catalog *c
     return result;
 }
 
-/* Whether a device counts at all: each set of counters has a group that is event-based, and what is sampled
-   of stalling instructions, which drivers list also without their metric libraries, has none. */
+/* Whether a device counts at all. What only samples stalls is typed time-based. */
 ZT__FN int zt__has_counters(const zt__catalog *catalog) {
     return zt__find_group(catalog, NULL, 0, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED) != UINT32_MAX;
 }
