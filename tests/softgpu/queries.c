@@ -188,8 +188,7 @@ ze_result_t sg_zetMetricQueryReset(zet_metric_query_handle_t handle) {
     sg_query *query = sg_query_of(handle);
     SG_NEED_HANDLE(query);
     pthread_mutex_lock(&query->pool->lock);
-    if (query->phase == SG_RUNNING)
-        sg_finding("a metric query was reset while it ran");
+    query->phase = SG_IDLE; /* where an end is still to come, that is found when it does */
     query->used = false;
     query->ready = query->ready && sg_behaviour_is_on(SOFTGPU_STALE_REPLAY);
     pthread_mutex_unlock(&query->pool->lock);
