@@ -7,7 +7,7 @@
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd)
 build=$top/build
-limit=${ZT_TEST_TIMEOUT:-300}
+limit=${ZT_TEST_TIMEOUT:-120}
 
 # A variant is a directory of programs and what is put before them on the command line.
 run_in_variant() { # VARIANT PROGRAM
