@@ -907,6 +907,13 @@ ZT__FN void zt__format(zt__text *out, ze_result_t result, zt__message message, v
     vsnprintf(out->text, sizeof out->text, texts[message], arguments);
 }
 
+ZT__FN void zt__set_text(zt__text *out, ze_result_t result, int message, ...) {
+    va_list arguments;
+    va_start(arguments, message);
+    zt__format(out, result, (zt__message)message, arguments);
+    va_end(arguments);
+}
+
 /* Keeps a message as the last one, and logs the first of its kind. Returns `result`. Not to be called with
    the state or the results locked: the application's log function runs. */
 ZT__FN ze_result_t zt__say(zt__diagnostics *diagnostics, ze_result_t result, int message, ...) {
@@ -1926,17 +1933,22 @@ ZT__FN void zt__free_slot(zt_profiler *profiler, zt__slot *slot) {
     profiler->free_slots = slot;
 }
 
+/* A region that is begun on a list that has run shows that the list is immediate or was reset: what has run
+   will not run again. Returns whether it is so. */
+ZT__FN int zt__renew(zt__list *list) {
+    int has_run = list->executed > 0;
+    list->epoch += (uint32_t)has_run;
+    list->executed = 0;
+    return has_run;
+}
+
 /* Binds a free slot to a list. NULL where there is none. */
 ZT__FN zt__slot *zt__open_slot(zt_profiler *profiler, zt__list *list, uint32_t region) {
     zt__slot *slot = profiler->free_slots;
     if (!slot)
         return NULL;
     profiler->free_slots = slot->next;
-    if (list->executed) {
-        /* begun on a list that has run: it is immediate or was reset, so what has run will not run again */
-        list->epoch++;
-        list->executed = 0;
-    }
+    zt__renew(list);
     slot->list = list;
     slot->epoch = list->epoch;
     slot->region = region;
@@ -2422,16 +2434,23 @@ ZT__FN int zt__finish(zt_profiler *profiler, zt__lists lists) {
     }
 }
 
-/* Frees slots by collecting, and makes more where that gives few. Returns the cause when there are none. */
-ZT__FN zt_cause zt__make_room(zt_profiler *profiler) {
+/* Frees slots by collecting, above all those of a list that a region is begun on, and makes more where that
+   gives few. Returns the cause when there are none. */
+ZT__FN zt_cause zt__make_room(zt_profiler *profiler, zt__list *list) {
     const zt__lists everything = {0, NULL};
     zt_cause cause = ZT_CAUSE_COUNT;
     const zt__slot *slot;
     uint32_t free_count = 0;
+    int has_run;
     if (zt__load(&profiler->harvester) == zt__thread_id())
         return ZT_DROPPED_NO_SLOT; /* begun inside the sample function */
     zt__enter(profiler, "zt_begin");
     zt__harvest(profiler, 0, everything);
+    zt__lock(&profiler->state);
+    has_run = zt__renew(list);
+    zt__unlock(&profiler->state);
+    if (has_run)
+        zt__harvest(profiler, 0, everything);
     zt__lock(&profiler->state);
     for (slot = profiler->free_slots; slot && free_count <= profiler->slot_count / 8; slot = slot->next)
         free_count++;
@@ -2498,18 +2517,22 @@ ZT__FN zt__slot *zt__take_open(zt_profiler *profiler, const zt__list *list) {
     return taken;
 }
 
-/* Drops the regions that were begun on a list and never ended. With the harvest locked. */
+/* Drops the regions that were begun on a list and never ended, or on all where `list` is NULL: then nobody
+   says whether the device has come to them yet, and their slots are left alone. With the harvest locked. */
 ZT__FN void zt__drop_open(zt_profiler *profiler, const zt__list *list, const char *call) {
     zt__slot *taken = zt__take_open(profiler, list), *slot;
     if (taken)
         zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__REGION_NOT_CLOSED, call,
                 zt__record_at(profiler, taken->region)->name);
-    for (slot = taken; slot; slot = slot->next)
+    for (slot = taken; slot && list; slot = slot->next)
         zt__rearm(profiler, slot);
     zt__lock(&profiler->state);
     while ((slot = taken) != NULL) {
         taken = slot->next;
-        zt__free_slot(profiler, slot);
+        if (list)
+            zt__free_slot(profiler, slot);
+        else
+            slot->retired = 1;
     }
     zt__unlock(&profiler->state);
 }
@@ -3211,15 +3234,27 @@ ZT__FN size_t zt__terminal_width(void) {
     return ZT__TABLE_WIDTH;
 }
 
+/* Long names give way where the times would not fit. */
+ZT__FN void zt__fit_names(zt__table *table, size_t limit) {
+    enum { SHORTEST = 12 };
+    size_t over = table->width > limit ? table->width - limit : 0;
+    size_t spare = table->name_width > SHORTEST ? table->name_width - SHORTEST : 0;
+    size_t cut = over < spare ? over : spare;
+    table->name_width -= cut;
+    table->width -= cut;
+}
+
 ZT__FN void zt__write_table(zt__report *report) {
+    size_t limit = zt__terminal_width();
     zt__table table;
     memset(&table, 0, sizeof table);
     table.name_width = table.width = zt__longest_name(report->profiler);
     zt__add_time_columns(report, &table);
+    zt__fit_names(&table, limit);
     if (report->profiler->columns[0])
         zt__add_chosen_metrics(report, &table);
     else
-        zt__add_fitting_metrics(report, &table, zt__terminal_width());
+        zt__add_fitting_metrics(report, &table, limit);
     zt__put(&report->writer, report->profiler->device_name);
     zt__put(&report->writer, "\n");
     zt__write_heading(report, &table);
@@ -3589,8 +3624,11 @@ ZT__FN ze_result_t zt__open_metrics(zt_profiler *profiler) {
     const char *list = profiler->config.groups, *call;
     size_t length;
     ze_result_t result;
-    if (list && !zt__next_name(&list, &call, &length))
-        return zt__unavailable(profiler, ZT_TIMES_BY_CHOICE, ZE_RESULT_SUCCESS, ZT__TIMES_BY_CHOICE);
+    if (list && !zt__next_name(&list, &call, &length)) {
+        profiler->availability = ZT_TIMES_BY_CHOICE; /* nothing went wrong, and nobody is told */
+        zt__set_text(&profiler->availability_text, ZE_RESULT_SUCCESS, ZT__TIMES_BY_CHOICE);
+        return ZE_RESULT_SUCCESS;
+    }
     result = zt__find_groups(profiler);
     if (result == ZE_RESULT_SUCCESS)
         result = zt__describe_groups(profiler);
@@ -3631,7 +3669,7 @@ ZT__FN ze_result_t zt__set_up(zt_profiler *profiler) {
     if (result != ZE_RESULT_SUCCESS && (profiler->config.require_metrics || zt__is_gone(profiler)))
         return result;
     if (profiler->group_count == 0 && profiler->config.require_metrics)
-        return ZE_RESULT_ERROR_INVALID_ARGUMENT; /* metrics are required, and none were asked for */
+        return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__TIMES_BY_CHOICE);
     if (profiler->group_count == 0)
         result = zt__open_times(profiler);
     if (result != ZE_RESULT_SUCCESS)
@@ -3755,12 +3793,24 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
     return ZE_RESULT_SUCCESS;
 }
 
+/* Where nobody can tell whether a list is immediate: better to wait in vain than to take a query away from
+   the device. */
+ZT__FN void zt__suppose_immediate(zt_profiler *profiler) {
+    zt__list *list;
+    zt__lock(&profiler->state);
+    for (list = profiler->active; list; list = list->next_active)
+        if (list->kind == ZT__KIND_UNKNOWN)
+            list->kind = ZT__KIND_IMMEDIATE;
+    zt__unlock(&profiler->state);
+}
+
 ZT_API void zt_close(zt_profiler *profiler) {
     const zt__lists everything = {0, NULL};
     zt__list *list;
     if (!profiler || zt__enter(profiler, "zt_close") != ZE_RESULT_SUCCESS)
         return;
     zt__drop_open(profiler, NULL, "zt_close");
+    zt__suppose_immediate(profiler);
     if (!zt__finish(profiler, everything))
         zt__say(&profiler->diagnostics, ZE_RESULT_NOT_READY, ZT__NOT_FINISHED, "zt_close");
     for (list = profiler->active; list; list = list->next_active)
@@ -3800,7 +3850,7 @@ ZT__FN zt__slot *zt__take_slot(zt_profiler *profiler, ze_command_list_handle_t h
         slot = zt__open_slot(profiler, list, region);
     if (!slot && list && region != UINT32_MAX) {
         zt__unlock(&profiler->state);
-        *cause = zt__make_room(profiler);
+        *cause = zt__make_room(profiler, list);
         zt__lock(&profiler->state);
         slot = zt__open_slot(profiler, list, region);
         if (*cause == ZT_CAUSE_COUNT)
