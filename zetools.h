@@ -3374,6 +3374,7 @@ struct zt_stream {
     ze_event_handle_t event; /* the device notifies with it */
     zet_metric_streamer_handle_t streamer;
     int lost, closing, failure; /* atomic */
+    int is_garbled;             /* what is in the ring does not begin where a report begins. Atomic */
     uint32_t users;             /* threads inside zt_stream_read, atomic */
 
     uint8_t *ring;
@@ -3446,24 +3447,22 @@ ZT__FN uint8_t *zt__free_bytes(zt_stream *stream, size_t *size) {
     return stream->ring + (size_t)place * stream->report_size + stream->partial;
 }
 
-/* A read can end within a report: its rest comes first in the next. Where that begins with a report of its
-   own, the rest is lost. */
-ZT__FN void zt__drop_partial(zt_stream *stream, uint8_t *bytes, size_t size) {
-    if (!stream->partial || (stream->partial + size) % stream->report_size == 0 ||
-        size % stream->report_size != 0)
+/* A read can end within a report: its rest comes first in the next. Where it did not, nothing that follows
+   can be calculated, and the next read is taken to begin with a report. */
+ZT__FN void zt__drop_partial(zt_stream *stream) {
+    if (!zt__load(&stream->is_garbled))
         return;
-    memmove(bytes - stream->partial, bytes, size);
-    stream->partial = 0;
+    zt__store(&stream->is_garbled, 0);
     zt__lock(&stream->lock);
-    stream->counts.reports++;
-    stream->counts.discarded++;
+    stream->counts.reports += stream->partial > 0;
+    stream->counts.discarded += stream->partial > 0;
     zt__unlock(&stream->lock);
+    stream->partial = 0;
 }
 
-/* Counts what has come to `bytes` in the ring. */
-ZT__FN void zt__take_bytes(zt_stream *stream, uint8_t *bytes, size_t size, int dropped) {
+/* Counts what has come into the ring. */
+ZT__FN void zt__take_bytes(zt_stream *stream, size_t size, int dropped) {
     uint64_t reports;
-    zt__drop_partial(stream, bytes, size);
     size += stream->partial;
     reports = size / stream->report_size;
     stream->partial = size % stream->report_size;
@@ -3492,6 +3491,7 @@ ZT__FN ze_result_t zt__read_some(zt_stream *stream, int *more) {
         result = zt__learn_report_size(stream);
     if (result != ZE_RESULT_SUCCESS || !stream->report_size)
         return result;
+    zt__drop_partial(stream);
     bytes = zt__free_bytes(stream, &room);
     *more = 1;
     if (room == 0)
@@ -3501,7 +3501,7 @@ ZT__FN ze_result_t zt__read_some(zt_stream *stream, int *more) {
     if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_WARNING_DROPPED_DATA)
         return result;
     *more = size == room;
-    zt__take_bytes(stream, bytes, size, result == ZE_RESULT_WARNING_DROPPED_DATA);
+    zt__take_bytes(stream, size, result == ZE_RESULT_WARNING_DROPPED_DATA);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -3706,6 +3706,7 @@ ZT__FN int zt__calculate_rows(zt_stream *stream) {
         zt__check_stream(stream, result, "zetMetricGroupCalculateMetricValues");
     else if (result != ZE_RESULT_SUCCESS)
         zt__say(&stream->diagnostics, result, ZT__NOT_CALCULATED, zt_result_name(result));
+    zt__store(&stream->is_garbled, result != ZE_RESULT_SUCCESS);
     zt__accept_rows(stream, reports, result == ZE_RESULT_SUCCESS ? count / metrics : 0);
     return 1;
 }
