@@ -1376,6 +1376,7 @@ typedef struct zt__slot {
     uint8_t executed;    /* has run at least once since it was recorded */
     uint8_t tries;       /* how often the event was there and the data was not */
     uint8_t dead;        /* its commands are on the list in part: bound, and never read */
+    uint8_t unclean;     /* to be reset before it is used: some of its commands have run */
     uint8_t broken;      /* could not be reset: never read, and never used again */
     uint8_t retired;     /* the device may still write to it: never used again */
     zet_metric_query_handle_t queries[ZT__MAX_GROUPS];
@@ -1408,7 +1409,8 @@ struct zt__list {
     uint32_t executed;       /* bound slots that have run */
     uint32_t open;           /* slots begun and not yet bound */
     uint8_t announced;       /* about to be executed: what has never run is not asked */
-    uint8_t quiet;           /* and nor is what nobody else has executed since */
+    uint8_t unready;         /* has slots that are dead or broken */
+    uint8_t quiet;           /* what has run before was not executed again: it is not asked either */
     uint8_t idle;            /* released, and not used since */
     uint8_t queued;          /* in the profiler's queue of idle lists, or was when it became used again */
     uint8_t active;          /* in the profiler's queue of lists with bound slots */
@@ -1624,6 +1626,20 @@ ZT__FN ze_result_t zt__grow(zt_profiler *profiler, const char **call) {
     profiler->slot_count += step->count;
     zt__unlock(&profiler->state);
     return ZE_RESULT_SUCCESS;
+}
+
+/* Resets a slot's event and queries. Where that fails it is broken. */
+ZT__FN void zt__reset_slot(zt_profiler *profiler, zt__slot *slot) {
+    static const char remedy[] = "This slot is not used again. Update the driver if it lasts.";
+    uint32_t g;
+    ze_result_t result = zeEventHostReset(slot->event);
+    int failed = zt__check(profiler, result, "zeEventHostReset", remedy) != ZE_RESULT_SUCCESS;
+    for (g = 0; g < profiler->group_count; g++) {
+        result = zetMetricQueryReset(slot->queries[g]);
+        failed |= zt__check(profiler, result, "zetMetricQueryReset", remedy) != ZE_RESULT_SUCCESS;
+    }
+    slot->broken = failed != 0;
+    slot->unclean = 0;
 }
 
 /* ==== >>statistics: moments of everything, rows of some =================================================== */
@@ -2020,6 +2036,7 @@ ZT__FN void zt__count_lost(zt_profiler *profiler, uint32_t region, zt_cause caus
 ZT__FN void zt__free_slot(zt_profiler *profiler, zt__slot *slot) {
     if (slot->generation & 1)
         zt__store(&slot->generation, slot->generation + 1);
+    slot->unclean |= slot->dead;
     slot->pending = slot->submitted = slot->executed = slot->tries = slot->dead = 0;
     slot->list = NULL;
     if (slot->broken)
@@ -2082,6 +2099,7 @@ ZT__FN void zt__drop_unappended(zt_profiler *profiler, zt__slot *slot) {
     if (slot->generation & 1)
         zt__store(&slot->generation, slot->generation + 1);
     if (slot->dead) {
+        slot->list->unready = 1;
         zt__bind_slot(profiler, slot);
     } else {
         slot->list->open--;
@@ -2110,6 +2128,10 @@ ZT__FN ze_result_t zt__append_stamp(zt_profiler *profiler, ze_command_list_handl
 ZT__FN ze_result_t zt__append_begin(zt_profiler *profiler, zt__slot *slot) {
     ze_command_list_handle_t list = slot->list->handle;
     uint32_t g;
+    if (slot->unclean)
+        zt__reset_slot(profiler, slot);
+    if (slot->broken)
+        return ZE_RESULT_ERROR_UNKNOWN;
     for (g = 0; g < profiler->group_count; g++) {
         ze_result_t result = zetCommandListAppendMetricQueryBegin(list, slot->queries[g]);
         if (result != ZE_RESULT_SUCCESS)
@@ -2389,6 +2411,17 @@ ZT__FN ze_result_t zt__read_reports(zt_profiler *profiler, const zt__slot *slot,
 
 typedef enum zt__outcome { ZT__WAITING, ZT__UNDELIVERED, ZT__READ, ZT__LOST } zt__outcome;
 
+/* The driver does not say whether an instance is finished: it is asked again, and then given up, with its
+   slot, which the device may still write to. */
+ZT__FN zt__outcome zt__not_told(zt_profiler *profiler, zt__slot *slot, ze_result_t result, zt_cause *cause) {
+    zt__check(profiler, result, "zeEventQueryStatus", "It is asked again, and then counted as lost.");
+    if (++slot->tries < ZT__TRIES)
+        return ZT__WAITING;
+    *cause = ZT_LOST_READ_FAILED;
+    slot->broken = slot->retired = 1;
+    return ZT__LOST;
+}
+
 /* Asks a slot's event, and reads its reports into the batch when it has signalled. */
 ZT__FN zt__outcome zt__read_slot(zt_profiler *profiler, zt__slot *slot, zt__batch *batch, zt_cause *cause) {
     const char *call = "zeEventQueryStatus";
@@ -2396,6 +2429,8 @@ ZT__FN zt__outcome zt__read_slot(zt_profiler *profiler, zt__slot *slot, zt__batc
         zt__is_gone(profiler) ? ZE_RESULT_ERROR_DEVICE_LOST : zeEventQueryStatus(slot->event);
     if (result == ZE_RESULT_NOT_READY)
         return ZT__WAITING;
+    if (result != ZE_RESULT_SUCCESS && !zt__is_lost(result))
+        return zt__not_told(profiler, slot, result, cause);
     if (result == ZE_RESULT_SUCCESS && profiler->group_count) {
         call = "zetMetricQueryGetData";
         result = zt__read_reports(profiler, slot, batch);
@@ -2421,17 +2456,10 @@ ZT__FN zt__outcome zt__read_slot(zt_profiler *profiler, zt__slot *slot, zt__batc
 
 /* Makes a slot ready for its next execution or region. */
 ZT__FN void zt__rearm(zt_profiler *profiler, zt__slot *slot) {
-    static const char remedy[] = "This slot is not used again. Update the driver if it lasts.";
-    uint32_t g, failed;
     slot->pending = slot->submitted = slot->tries = 0;
-    if (zt__is_gone(profiler))
-        return;
-    failed =
-        zt__check(profiler, zeEventHostReset(slot->event), "zeEventHostReset", remedy) != ZE_RESULT_SUCCESS;
-    for (g = 0; g < profiler->group_count; g++)
-        failed += zt__check(profiler, zetMetricQueryReset(slot->queries[g]), "zetMetricQueryReset", remedy) !=
-                  ZE_RESULT_SUCCESS;
-    slot->broken = failed > 0;
+    if (!zt__is_gone(profiler) && !slot->broken)
+        zt__reset_slot(profiler, slot);
+    slot->list->unready |= slot->broken;
 }
 
 /* Counts an instance that was announced by nobody: its recorded list was executed again without zt_execute.
@@ -2472,7 +2500,7 @@ ZT__FN int zt__harvest_slot(zt_profiler *profiler, zt__list *list, zt__slot *slo
     zt__outcome outcome;
     if (slot->dead || slot->broken || (!slot->pending && zt__is_gone(profiler)))
         return 1;
-    if (!slot->submitted && list->announced && (list->quiet || !slot->executed))
+    if (slot->pending ? list->announced && !slot->submitted : list->quiet)
         return 1;
     if (!hand->batch)
         hand->batch = zt__take_batch(profiler);
@@ -2480,13 +2508,13 @@ ZT__FN int zt__harvest_slot(zt_profiler *profiler, zt__list *list, zt__slot *slo
     if (hand->starved)
         return 0;
     outcome = zt__read_slot(profiler, slot, hand->batch, &cause);
-    list->quiet |= outcome == ZT__WAITING && !slot->submitted;
+    list->quiet |= outcome == ZT__WAITING && !slot->pending;
     if (outcome == ZT__READ || outcome == ZT__LOST) {
         zt__conclude(profiler, slot, outcome, cause, hand);
         list->newly_executed += !slot->executed;
         slot->executed = 1;
     }
-    return outcome != ZT__WAITING || hand->thorough;
+    return outcome != ZT__WAITING || hand->thorough || !slot->pending;
 }
 
 /* Walks the slots that were taken from one list; those that are done with are freed. */
@@ -2541,6 +2569,7 @@ ZT__FN void zt__put_back(zt_profiler *profiler, zt__list *list, zt__hand *hand) 
 
 /* Reads what is ready of a claimed list, settling where there is no batch with room left. */
 ZT__FN void zt__harvest_list(zt_profiler *profiler, zt__list *list, zt__hand *hand) {
+    list->quiet = 0;
     do {
         hand->starved = 0;
         zt__take_bound(profiler, list);
@@ -2722,7 +2751,7 @@ ZT__FN void zt__unbind(zt_profiler *profiler, zt__list *list) {
     list->last = &list->first;
     list->executed = 0;
     list->epoch++;
-    list->announced = 0;
+    list->announced = list->unready = 0;
     zt__unlock(&profiler->state);
 }
 
@@ -2748,20 +2777,39 @@ ZT__FN zt__slot *zt__take_open(zt_profiler *profiler, const zt__list *list) {
     return taken;
 }
 
-/* Drops the regions that were begun on a list and never ended. */
+/* Drops the regions that were begun on a list and never ended, or on all where `list` is NULL: then nobody
+   says whether the device has come to them yet, and their slots are left alone. */
 ZT__FN void zt__drop_open(zt_profiler *profiler, const zt__list *list, const char *call) {
     zt__slot *taken = zt__take_open(profiler, list), *slot;
     if (taken)
         zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__REGION_NOT_CLOSED, call,
                 zt__record_at(profiler, taken->region)->name);
-    for (slot = taken; slot; slot = slot->next)
+    for (slot = taken; slot && list; slot = slot->next)
         zt__rearm(profiler, slot);
     zt__lock(&profiler->state);
     while ((slot = taken) != NULL) {
         taken = slot->next;
-        zt__free_slot(profiler, slot);
+        if (list)
+            zt__free_slot(profiler, slot);
+        else
+            slot->retired = 1;
     }
     zt__unlock(&profiler->state);
+}
+
+/* Resets, of a claimed list that is done, what only its next execution will use again: slots that are
+   recorded in part, and those that could not be reset before. */
+ZT__FN void zt__make_ready(zt_profiler *profiler, zt__list *list) {
+    zt__hand hand;
+    zt__slot *slot;
+    if (!list->unready || zt__is_gone(profiler))
+        return;
+    zt__start_hand(&hand, 0);
+    zt__take_bound(profiler, list);
+    for (slot = list->taken; slot; slot = slot->next)
+        if (!slot->retired && (slot->dead || slot->broken))
+            zt__reset_slot(profiler, slot);
+    zt__put_back(profiler, list, &hand);
 }
 
 /* Counts an instance that is about to run in a slot that cannot be read. */
@@ -3905,6 +3953,7 @@ ZT__FN ze_result_t zt__open_times(zt_profiler *profiler) {
 
 ZT__FN ze_result_t zt__set_up(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
+    zt__batch *batch;
     ze_result_t result = zt__read_device(profiler);
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -3921,7 +3970,10 @@ ZT__FN ze_result_t zt__set_up(zt_profiler *profiler) {
         return result;
     profiler->row = (double *)zt__allocate(allocator, zt__column_count(profiler), sizeof(double));
     profiler->scratch = (double *)zt__allocate(allocator, profiler->config.samples, sizeof(double));
-    if (profiler->row && profiler->scratch)
+    batch = zt__take_batch(profiler); /* with one at least, what was measured can be read */
+    if (batch)
+        zt__give_batch(profiler, batch);
+    if (profiler->row && profiler->scratch && batch)
         return ZE_RESULT_SUCCESS;
     return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_open",
                    "statistics");
@@ -4299,8 +4351,8 @@ ZT__FN void zt__before_execution(zt_profiler *profiler, uint32_t count,
     for (i = 0; i < count; i++)
         if ((list = zt__claim(profiler, lists[i])) != NULL) {
             list->announced = 1;
-            list->quiet = 0;
-            zt__finish(profiler, list, &deadline);
+            if (zt__finish(profiler, list, &deadline))
+                zt__make_ready(profiler, list);
             zt__unclaim(profiler, list);
         }
     for (i = 0; i < count; i++)
