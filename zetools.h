@@ -2873,6 +2873,7 @@ typedef struct zt__writer {
     zt_write_fn write;
     void *user;
     int failed;
+    size_t blanks; /* of a table, put when something follows them on the line */
     size_t used;
     char bytes[4096];
 } zt__writer;
@@ -2881,6 +2882,7 @@ ZT__FN void zt__start_writer(zt__writer *writer, zt_write_fn write, void *user) 
     writer->write = write;
     writer->user = user;
     writer->failed = 0;
+    writer->blanks = 0;
     writer->used = 0;
 }
 
@@ -3196,9 +3198,23 @@ ZT__FN void zt__write_json(zt__report *report) {
     zt__put(writer, "]}\n");
 }
 
+ZT__FN const char *zt__metric_name(const void *metrics, uint32_t index) {
+    return ((const zt_metric *)metrics)[index].name;
+}
+
+/* The index of a metric, or UINT32_MAX and the nearest names. */
+ZT__FN uint32_t zt__find_metric(const zt_profiler *profiler, const char *name, char *nearest, size_t size) {
+    uint32_t i;
+    for (i = 0; i < profiler->metric_count; i++)
+        if (strcmp(profiler->metrics[i].name, name) == 0)
+            return i;
+    zt__nearest(name, profiler->metrics, profiler->metric_count, zt__metric_name, nearest, size);
+    return UINT32_MAX;
+}
+
 /* ---- the table ------------------------------------------------------------------------------------------- */
 
-enum { ZT__CELL = 9, ZT__NAME_WIDTH = 28, ZT__HEAD_LINES = 4, ZT__MAX_COLUMNS = 32, ZT__TABLE_WIDTH = 100 };
+enum { ZT__NAME_WIDTH = 28, ZT__HEAD_LINES = 6, ZT__MAX_COLUMNS = 32, ZT__TABLE_WIDTH = 100 };
 
 /* What a column of the table shows of a column of the statistics. */
 typedef enum zt__figure { ZT__COUNT, ZT__SUM, ZT__MEAN, ZT__MEDIAN, ZT__P95 } zt__figure;
@@ -3206,7 +3222,8 @@ typedef enum zt__figure { ZT__COUNT, ZT__SUM, ZT__MEAN, ZT__MEDIAN, ZT__P95 } zt
 typedef struct zt__column {
     uint32_t column;
     zt__figure figure;
-    double scale; /* values are divided by it */
+    double scale;             /* values are divided by it */
+    double smallest, largest; /* of what it shows; NaN where it shows nothing */
     size_t width;
     char units[24];
     char head[ZT__HEAD_LINES][24];
@@ -3215,8 +3232,10 @@ typedef struct zt__column {
 typedef struct zt__table {
     zt__column columns[ZT__MAX_COLUMNS];
     uint32_t count;
+    uint32_t metrics;  /* of its columns */
     uint32_t left_out; /* metrics with something to show, for which there was no room */
     size_t name_width, width;
+    char missing[480]; /* a metric that was asked for and is not there */
 } zt__table;
 
 ZT__FN double zt__figure_of(const zt_stats *stats, const zt__column *column) {
@@ -3242,26 +3261,44 @@ ZT__FN size_t zt__text_width(const char *text) {
     return width;
 }
 
+ZT__FN void zt__put_blanks(zt__writer *writer, size_t count) {
+    writer->blanks += count;
+}
+
+ZT__FN void zt__put_cell(zt__writer *writer, const char *bytes, size_t size) {
+    if (size == 0)
+        return;
+    zt__put_repeated(writer, ' ', writer->blanks);
+    writer->blanks = 0;
+    zt__put_bytes(writer, bytes, size);
+}
+
+ZT__FN void zt__end_line(zt__writer *writer) {
+    writer->blanks = 0;
+    zt__put(writer, "\n");
+}
+
+/* A text of a fixed width, from the left. */
 ZT__FN void zt__put_name(zt__writer *writer, const char *text, size_t width) {
     size_t length, used = 0, whole = zt__text_width(text);
     size_t shown = whole <= width ? whole : width - 3;
     const char *letter;
     while (used < shown && (letter = zt__next_char(&text, &length)) != NULL) {
         int control = (unsigned char)*letter < 0x20 || *letter == 0x7F;
-        zt__put_bytes(writer, control ? "?" : letter, control ? 1 : length);
+        zt__put_cell(writer, control ? "?" : letter, control ? 1 : length);
         used++;
     }
     if (whole > width) {
-        zt__put(writer, "...");
+        zt__put_cell(writer, "...", 3);
         used += 3;
     }
-    zt__put_repeated(writer, ' ', width - used);
+    zt__put_blanks(writer, width - used);
 }
 
 ZT__FN void zt__put_right(zt__writer *writer, const char *text, size_t width) {
     size_t length = strlen(text);
-    zt__put_repeated(writer, ' ', length < width ? width - length : 0);
-    zt__put(writer, text);
+    zt__put_blanks(writer, length < width ? width - length : 0);
+    zt__put_cell(writer, text, length);
 }
 
 /* Four digits that matter, without an exponent where it can be. */
@@ -3285,7 +3322,7 @@ ZT__FN int zt__may_break(const char *letter) {
 
 /* Breaks a name into lines of a heading, between its words where that is possible. */
 ZT__FN void zt__break_name(const char *name, zt__column *column) {
-    enum { LONGEST = 14, SHORTEST = 4 };
+    enum { LONGEST = 12, SHORTEST = 4 };
     uint32_t line;
     for (line = 0; line < ZT__HEAD_LINES && *name; line++) {
         size_t length = strcspn(name, "\n"), cut = length;
@@ -3301,29 +3338,49 @@ ZT__FN void zt__break_name(const char *name, zt__column *column) {
             column->width = cut;
         name += cut + (name[cut] == '\n');
     }
-    if (*name)
-        memcpy(column->head[ZT__HEAD_LINES - 1] + LONGEST - 3, "...", 4);
+    if (*name) { /* too long even so */
+        char *last = column->head[ZT__HEAD_LINES - 1];
+        memcpy(last + strlen(last), "...", 4);
+        if (strlen(last) > column->width)
+            column->width = strlen(last);
+    }
 }
 
-/* The largest value of a column over all regions: 0 where there is nothing to show. */
-ZT__FN double zt__largest(const zt__report *report, const zt__column *column) {
+/* What a column shows of a region. */
+ZT__FN double zt__value_of(const zt__report *report, const zt__column *column, uint32_t region) {
     zt_profiler *profiler = (zt_profiler *)report->profiler;
-    uint32_t region, regions = zt_region_count(profiler);
-    int quantile = column->figure == ZT__MEDIAN || column->figure == ZT__P95;
-    double largest = 0;
+    const zt__record *record = zt__record_at(profiler, region);
+    zt_stats stats;
+    zt__lock(&profiler->results);
+    stats = column->figure == ZT__MEDIAN || column->figure == ZT__P95
+                ? zt__column_stats(profiler, record, column->column)
+                : zt__moment_stats(profiler, record, column->column);
+    zt__unlock(&profiler->results);
+    return zt__figure_of(&stats, column);
+}
+
+ZT__FN void zt__find_range(const zt__report *report, zt__column *column) {
+    uint32_t region, regions = zt_region_count(report->profiler);
+    column->smallest = column->largest = zt__nan();
     for (region = 0; region < regions; region++) {
-        const zt__record *record = zt__record_at(profiler, region);
-        zt_stats stats;
-        double value;
-        zt__lock(&profiler->results);
-        stats = quantile ? zt__column_stats(profiler, record, column->column)
-                         : zt__moment_stats(profiler, record, column->column);
-        zt__unlock(&profiler->results);
-        value = fabs(zt__figure_of(&stats, column));
-        if (value > largest)
-            largest = value;
+        double value = zt__value_of(report, column, region);
+        if (!(value >= column->smallest))
+            column->smallest = value;
+        if (!(value <= column->largest))
+            column->largest = value;
     }
-    return largest;
+}
+
+ZT__FN void zt__find_width(const zt__report *report, zt__column *column) {
+    uint32_t region, regions = zt_region_count(report->profiler);
+    if (strlen(column->units) > column->width)
+        column->width = strlen(column->units);
+    for (region = 0; region < regions; region++) {
+        char cell[32];
+        zt__format_cell(cell, sizeof cell, zt__value_of(report, column, region) / column->scale);
+        if (strlen(cell) > column->width)
+            column->width = strlen(cell);
+    }
 }
 
 /* Units that read well for the largest value: "ns" becomes "ms", "bytes" "MB"; units that are no plain count,
@@ -3350,24 +3407,19 @@ ZT__FN void zt__choose_units(zt__column *column, const char *units, int additive
         snprintf(column->units, sizeof column->units, "%s %.16s", prefixes[step], units);
 }
 
-/* Makes a column of the table. Returns the largest value that it shows. */
-ZT__FN double zt__make_column(const zt__report *report, zt__column *column, uint32_t index, zt__figure figure,
-                              const char *head) {
+ZT__FN void zt__make_column(const zt__report *report, zt__column *column, uint32_t index, zt__figure figure,
+                            const char *head) {
     const zt_profiler *profiler = report->profiler;
-    double largest;
     memset(column, 0, sizeof *column);
     column->column = index;
     column->figure = figure;
     column->scale = 1;
-    column->width = ZT__CELL;
-    largest = zt__largest(report, column);
     zt__break_name(head, column);
-    if (figure != ZT__COUNT)
+    zt__find_range(report, column);
+    if (figure != ZT__COUNT && !isnan(column->largest))
         zt__choose_units(column, index == 0 ? "ns" : profiler->metrics[index - 1].units,
-                         zt__column_aggregation(profiler, index) == ZT_AGGREGATE_SUM, largest);
-    if (strlen(column->units) > column->width)
-        column->width = strlen(column->units);
-    return largest;
+                         zt__column_aggregation(profiler, index) == ZT_AGGREGATE_SUM, column->largest);
+    zt__find_width(report, column);
 }
 
 ZT__FN void zt__add_column(zt__table *table, const zt__column *column) {
@@ -3386,43 +3438,67 @@ ZT__FN void zt__add_time_columns(const zt__report *report, zt__table *table) {
     }
 }
 
+/* A metric of an instance: the mean, and of a flag in how many it was set. */
+ZT__FN void zt__make_metric_column(const zt__report *report, zt__column *column, uint32_t metric) {
+    const zt_metric *described = &report->profiler->metrics[metric];
+    zt__make_column(report, column, metric + 1,
+                    described->aggregation == ZT_AGGREGATE_FLAG ? ZT__SUM : ZT__MEAN, described->name);
+}
+
 /* The metrics that were asked for. */
 ZT__FN void zt__add_chosen_metrics(const zt__report *report, zt__table *table) {
     const zt_profiler *profiler = report->profiler;
     const char *list = profiler->columns, *name;
     size_t length;
     while (zt__next_name(&list, &name, &length) && table->count < ZT__MAX_COLUMNS) {
-        char one[ZET_MAX_METRIC_NAME];
+        char one[ZET_MAX_METRIC_NAME], nearest[320];
         uint32_t metric;
         zt__column column;
-        snprintf(one, sizeof one, "%.*s", (int)length, name);
-        metric = zt_find_metric(profiler, one);
-        if (metric == UINT32_MAX)
+        snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : sizeof one - 1), name);
+        metric = zt__find_metric(profiler, one, nearest, sizeof nearest);
+        if (metric == UINT32_MAX) {
+            zt__say(&((zt_profiler *)profiler)->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                    ZT__NO_SUCH_METRIC, "zt_report", one, nearest);
+            snprintf(table->missing, sizeof table->missing, "There is no metric '%.64s'. Nearest: %s.", one,
+                     nearest);
             continue;
-        zt__make_column(report, &column, metric + 1,
-                        profiler->metrics[metric].aggregation == ZT_AGGREGATE_FLAG ? ZT__SUM : ZT__MEAN, one);
+        }
+        zt__make_metric_column(report, &column, metric);
         zt__add_column(table, &column);
+        table->metrics++;
     }
 }
 
-/* As many metrics as fit, of those that have something to show. */
+/* Whether a metric tells regions apart; clocks say what the time says already. */
+ZT__FN int zt__is_telling(const zt__report *report, const zt__column *column) {
+    const char *units = report->profiler->metrics[column->column - 1].units;
+    if (strcmp(units, "cycles") == 0 || strcmp(units, "MHz") == 0)
+        return 0;
+    return column->smallest < column->largest || zt_region_count(report->profiler) < 2;
+}
+
+/* As many metrics as fit, of those that have something to show: first those that tell the most. */
 ZT__FN void zt__add_fitting_metrics(const zt__report *report, zt__table *table, size_t limit) {
     const zt_profiler *profiler = report->profiler;
     uint32_t metric;
-    for (metric = 0; metric < profiler->metric_count; metric++) {
-        zt_aggregation aggregation = profiler->metrics[metric].aggregation;
-        zt__column column;
-        if (metric == profiler->time_metric || aggregation == ZT_AGGREGATE_FLAG ||
-            aggregation == ZT_AGGREGATE_NONE)
-            continue;
-        if (zt__make_column(report, &column, metric + 1, ZT__MEAN, profiler->metrics[metric].name) <= 0)
-            continue;
-        if (table->count < ZT__MAX_COLUMNS && table->width + column.width + 2 <= limit &&
-            table->left_out == 0)
-            zt__add_column(table, &column);
-        else
-            table->left_out++;
-    }
+    int telling;
+    for (telling = 1; telling >= 0; telling--)
+        for (metric = 0; metric < profiler->metric_count; metric++) {
+            zt_aggregation aggregation = profiler->metrics[metric].aggregation;
+            zt__column column;
+            if (metric == profiler->time_metric || aggregation == ZT_AGGREGATE_FLAG ||
+                aggregation == ZT_AGGREGATE_NONE)
+                continue;
+            zt__make_metric_column(report, &column, metric);
+            if (!(column.largest > 0) || zt__is_telling(report, &column) != telling)
+                continue;
+            if (table->count < ZT__MAX_COLUMNS && table->width + column.width + 2 <= limit) {
+                zt__add_column(table, &column);
+                table->metrics++;
+            } else {
+                table->left_out++;
+            }
+        }
 }
 
 ZT__FN size_t zt__longest_name(const zt_profiler *profiler) {
@@ -3452,7 +3528,7 @@ ZT__FN void zt__write_heading(zt__report *report, const zt__table *table) {
             uint32_t used = 0;
             while (used < ZT__HEAD_LINES && column->head[used][0])
                 used++;
-            zt__put(writer, "  ");
+            zt__put_blanks(writer, 2);
             if (line == ZT__HEAD_LINES)
                 zt__put_right(writer, column->units, column->width);
             else
@@ -3460,7 +3536,7 @@ ZT__FN void zt__write_heading(zt__report *report, const zt__table *table) {
                     writer, line >= ZT__HEAD_LINES - used ? column->head[line - (ZT__HEAD_LINES - used)] : "",
                     column->width);
         }
-        zt__put(writer, "\n");
+        zt__end_line(writer);
     }
     zt__put_repeated(writer, '-', table->width);
     zt__put(writer, "\n");
@@ -3475,15 +3551,13 @@ ZT__FN void zt__write_rows(zt__report *report, const zt__table *table) {
         zt__put_name(&report->writer, report->info.name, table->name_width);
         for (i = 0; i < table->count; i++) {
             const zt__column *column = &table->columns[i];
-            double value = zt__figure_of(&report->stats[column->column], column) / column->scale;
             char cell[32];
-            zt__format_cell(cell, sizeof cell, value);
-            if (column->figure == ZT__COUNT)
-                snprintf(cell, sizeof cell, "%llu", (unsigned long long)report->stats[0].count);
-            zt__put(&report->writer, "  ");
+            zt__format_cell(cell, sizeof cell,
+                            zt__figure_of(&report->stats[column->column], column) / column->scale);
+            zt__put_blanks(&report->writer, 2);
             zt__put_right(&report->writer, cell, column->width);
         }
-        zt__put(&report->writer, "\n");
+        zt__end_line(&report->writer);
     }
 }
 
@@ -3509,11 +3583,19 @@ ZT__FN void zt__write_footer(zt__report *report, const zt__table *table) {
             zt__put(writer, zt_cause_name((zt_cause)i));
             zt__put(writer, ".\n");
         }
-    if (table->left_out) {
-        zt__put(writer, "Metrics are means of an instance. ");
-        zt__put_count(writer, table->left_out);
-        zt__put(writer, " more did not fit: ZT_COLUMNS chooses, CSV and JSON have all.\n");
+    if (table->missing[0]) {
+        zt__put(writer, table->missing);
+        zt__put(writer, "\n");
     }
+    if (table->metrics || table->left_out)
+        zt__put(writer, "Metrics are means of an instance");
+    if (table->left_out) {
+        zt__put(writer, "; ");
+        zt__put_count(writer, table->left_out);
+        zt__put(writer, " more did not fit: ZT_COLUMNS chooses, CSV and JSON have all");
+    }
+    if (table->metrics || table->left_out)
+        zt__put(writer, ".\n");
 }
 
 /* The width that a table may take: that of the terminal if it goes to one. */
@@ -3537,6 +3619,20 @@ ZT__FN void zt__fit_names(zt__table *table, size_t limit) {
     table->width -= cut;
 }
 
+ZT__FN void zt__write_title(zt__report *report) {
+    const zt_profiler *profiler = report->profiler;
+    zt__writer *writer = &report->writer;
+    uint32_t g;
+    zt__put(writer, "device: ");
+    zt__put(writer, profiler->device_name);
+    zt__put(writer, profiler->group_count ? ", metrics: " : ", times only");
+    for (g = 0; g < profiler->group_count; g++) {
+        zt__put(writer, g ? ", " : "");
+        zt__put(writer, profiler->groups[g].properties.name);
+    }
+    zt__put(writer, "\n");
+}
+
 ZT__FN void zt__write_table(zt__report *report) {
     size_t limit = zt__terminal_width();
     zt__table table;
@@ -3548,8 +3644,7 @@ ZT__FN void zt__write_table(zt__report *report) {
         zt__add_chosen_metrics(report, &table);
     else
         zt__add_fitting_metrics(report, &table, limit);
-    zt__put(&report->writer, report->profiler->device_name);
-    zt__put(&report->writer, "\n");
+    zt__write_title(report);
     zt__write_heading(report, &table);
     zt__write_rows(report, &table);
     zt__write_footer(report, &table);
@@ -4425,22 +4520,16 @@ ZT_API const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metr
     return profiler && metric < profiler->metric_count ? &profiler->metrics[metric] : NULL;
 }
 
-ZT__FN const char *zt__metric_name(const void *metrics, uint32_t index) {
-    return ((const zt_metric *)metrics)[index].name;
-}
-
 ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) {
     char nearest[400];
-    uint32_t i;
+    uint32_t metric;
     if (!profiler || !name)
         return UINT32_MAX;
-    for (i = 0; i < profiler->metric_count; i++)
-        if (strcmp(profiler->metrics[i].name, name) == 0)
-            return i;
-    zt__nearest(name, profiler->metrics, profiler->metric_count, zt__metric_name, nearest, sizeof nearest);
-    zt__say(&zt__mutable(profiler)->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_METRIC,
-            "zt_find_metric", name, nearest);
-    return UINT32_MAX;
+    metric = zt__find_metric(profiler, name, nearest, sizeof nearest);
+    if (metric == UINT32_MAX)
+        zt__say(&zt__mutable(profiler)->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_METRIC,
+                "zt_find_metric", name, nearest);
+    return metric;
 }
 
 ZT__FN ze_result_t zt__bad_index(const zt_profiler *profiler, const char *call, const char *what,
