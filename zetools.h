@@ -2932,9 +2932,11 @@ ZT__FN ze_result_t zt__open_timeline(zt_profiler *profiler) {
         return result;
     }
     zt__close_timeline(profiler);
+    if (zt__is_lost(result))
+        return zt__check(profiler, result, "zeDeviceGetGlobalTimestamps", "");
     zt__say(&profiler->diagnostics, result, ZT__CLOCKS_UNRELATED, "zeDeviceGetGlobalTimestamps",
             zt_result_name(result));
-    return zt__is_lost(result) ? result : ZE_RESULT_SUCCESS;
+    return ZE_RESULT_SUCCESS;
 }
 
 /* ==== >>harvest: read what is ready, calculate it together, count it ====================================== */
@@ -5661,8 +5663,8 @@ ZT__FN ze_result_t zt__set_up(zt_profiler *profiler) {
         zt__give_batch(profiler, batch);
     if (profiler->config.timeline)
         result = zt__open_timeline(profiler);
-    if (profiler->row && profiler->scratch && batch && result == ZE_RESULT_SUCCESS)
-        return ZE_RESULT_SUCCESS;
+    if (zt__is_gone(profiler) || (profiler->row && profiler->scratch && batch && result == ZE_RESULT_SUCCESS))
+        return result;
     return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_open",
                    "statistics");
 }
