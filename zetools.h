@@ -106,8 +106,8 @@
        (zt_stream_config.profiler), and markers as instants. Regions that overlap without being nested are
        put on tracks of their own.
 
-       Attribution: a row of an attached stream belongs to an instance when its time stamp is within begin and
-       end. Over its rows each region has the mean and the peak of each streamed metric
+       Attribution: a row of an attached stream belongs to an instance when the middle of its period is
+       within begin and end. Over its rows each region has the mean and the peak of each streamed metric
        (zt_get_streamed). Regions that overlap share: each has the whole row, whatever part of it was its
        doing, so that the figures of a nested region are also in those of the outer one. A region that is
        shorter than the period has rows by chance: few instances have one, many make a fair sample. Instances
@@ -353,7 +353,7 @@ typedef struct zt_stream zt_stream;
 
 /* One period. Pointers live as long as the call. Since 0.1. */
 typedef struct zt_row {
-    uint64_t time_ns;   /* by CLOCK_MONOTONIC of the host */
+    uint64_t time_ns;   /* its begin, by CLOCK_MONOTONIC of the host */
     uint64_t device_ns; /* the same moment on the clock of the device's metrics, unwrapped */
     uint32_t metric_count;
     const double *values; /* in the order of zt_stream_get_metric. NaN: not measured */
@@ -2682,7 +2682,7 @@ typedef struct zt__mark {
 } zt__mark;
 
 /* What a stream measures, and the newest of its rows. A stream has it first; attached, it becomes the
-   profiler's when the stream is closed. A row is time, number of the marker, values. */
+   profiler's when the stream is closed. A row is begin, end, number of the marker, values. */
 struct zt__feed {
     zt__feed *next;
     zt_allocator allocator;
@@ -2699,7 +2699,7 @@ struct zt__feed {
     uint32_t mark_count, mark_capacity;
 };
 
-enum { ZT__ROW_TIME, ZT__ROW_MARK, ZT__ROW_VALUES };
+enum { ZT__ROW_BEGIN, ZT__ROW_END, ZT__ROW_MARK, ZT__ROW_VALUES };
 
 ZT__FN size_t zt__row_width(const zt__feed *feed) {
     return (size_t)ZT__ROW_VALUES + feed->group.metric_count;
@@ -2768,11 +2768,17 @@ ZT__FN const char *zt__mark_name(zt__feed *feed, double number) {
     return name;
 }
 
-ZT__FN void zt__keep_row(zt__feed *feed, double time_ns, double mark, const double *values) {
+ZT__FN double zt__row_middle(const double *row) {
+    return row[ZT__ROW_BEGIN] + (row[ZT__ROW_END] - row[ZT__ROW_BEGIN]) / 2;
+}
+
+ZT__FN void zt__keep_row(zt__feed *feed, double begin_ns, double length_ns, double mark,
+                         const double *values) {
     double *row;
     zt__lock(&feed->lock);
     row = zt__row_at(feed, feed->written);
-    row[ZT__ROW_TIME] = time_ns;
+    row[ZT__ROW_BEGIN] = begin_ns;
+    row[ZT__ROW_END] = begin_ns + length_ns;
     row[ZT__ROW_MARK] = mark;
     memcpy(row + ZT__ROW_VALUES, values, feed->group.metric_count * sizeof *values);
     feed->written++;
@@ -2781,12 +2787,12 @@ ZT__FN void zt__keep_row(zt__feed *feed, double time_ns, double mark, const doub
 
 /* ---- attribution: rows meet instances. With the results locked ------------------------------------------- */
 
-/* The first kept row at or after a time. With the feed locked. */
+/* The first kept row whose middle is not before a time. With the feed locked. */
 ZT__FN uint64_t zt__find_row(const zt__feed *feed, double time_ns) {
     uint64_t low = zt__oldest(feed->written, feed->capacity), high = feed->written;
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
-        if (zt__row_at(feed, middle)[ZT__ROW_TIME] < time_ns)
+        if (zt__row_middle(zt__row_at(feed, middle)) < time_ns)
             low = middle + 1;
         else
             high = middle;
@@ -2798,7 +2804,7 @@ ZT__FN uint64_t zt__find_row(const zt__feed *feed, double time_ns) {
 ZT__FN int zt__has_passed(zt__feed *feed, double end_ns) {
     int passed;
     zt__lock(&feed->lock);
-    passed = !feed->open || (feed->written && zt__row_at(feed, feed->written - 1)[ZT__ROW_TIME] >= end_ns);
+    passed = !feed->open || (feed->written && zt__row_middle(zt__row_at(feed, feed->written - 1)) >= end_ns);
     zt__unlock(&feed->lock);
     return passed;
 }
@@ -2826,7 +2832,7 @@ ZT__FN void zt__attribute_rows(zt__feed *feed, zt__moments *streamed, double beg
     zt__lock(&feed->lock);
     for (index = zt__find_row(feed, begin_ns); index < feed->written; index++) {
         const double *row = zt__row_at(feed, index);
-        if (row[ZT__ROW_TIME] >= end_ns)
+        if (zt__row_middle(row) >= end_ns)
             break;
         for (m = 0; m < feed->group.metric_count; m++)
             if (!isnan(row[ZT__ROW_VALUES + m]))
@@ -3673,7 +3679,7 @@ struct zt_stream {
     zt__feed *feed;
     zt__clock clock; /* the owner's */
     zt_stream_info info;
-    uint32_t time_metric, marker_metric; /* or UINT32_MAX */
+    uint32_t time_metric, length_metric, marker_metric; /* or UINT32_MAX */
     int activated;
     ze_event_pool_handle_t events;
     ze_event_handle_t event; /* the device notifies with it */
@@ -4059,6 +4065,12 @@ ZT__FN int zt__take_row(zt_stream *stream, zt_row *row, int is_given) {
     return 1;
 }
 
+ZT__FN double zt__row_length(const zt_stream *stream) {
+    return stream->length_metric == UINT32_MAX || isnan(stream->row[stream->length_metric])
+               ? (double)stream->info.period_ns
+               : stream->row[stream->length_metric];
+}
+
 typedef struct zt__receiver {
     zt_row_fn function; /* or NULL */
     void *user;
@@ -4073,8 +4085,8 @@ ZT__FN void zt__give_rows(zt_stream *stream, zt__receiver *receiver) {
     while (!receiver->stopped &&
            zt__take_row(stream, &row, receiver->function != NULL || feed->profiler != NULL)) {
         if (feed->profiler)
-            zt__keep_row(feed, stream->time_ns, row.marker ? stream->row[stream->marker_metric] : 0,
-                         row.values);
+            zt__keep_row(feed, stream->time_ns, zt__row_length(stream),
+                         row.marker ? stream->row[stream->marker_metric] : 0, row.values);
         receiver->given++;
         receiver->stopped = receiver->function && receiver->function(&row, receiver->user) != 0;
     }
@@ -5130,13 +5142,14 @@ ZT__FN void zt__write_counter(zt__trace *trace, const double *rows, uint64_t cou
             continue;
         last = value;
         zt__begin_event(trace, "C", label, 0);
-        zt__put_time(writer, "ts", (uint64_t)row[ZT__ROW_TIME]);
+        zt__put_time(writer, "ts", (uint64_t)row[ZT__ROW_BEGIN]);
         zt__put(writer, ",\"args\":{");
         zt__put_argument(writer, "value", value);
         zt__put(writer, "}}");
     }
 }
 
+/* The device made a row at the marker, which thus is at its end. */
 ZT__FN void zt__write_marks(zt__trace *trace, zt__feed *feed, const double *rows, uint64_t count) {
     uint64_t i;
     for (i = 0; i < count; i++) {
@@ -5145,7 +5158,7 @@ ZT__FN void zt__write_marks(zt__trace *trace, zt__feed *feed, const double *rows
         if (!name)
             continue;
         zt__begin_event(trace, "i", name, 0);
-        zt__put_time(&trace->report->writer, "ts", (uint64_t)row[ZT__ROW_TIME]);
+        zt__put_time(&trace->report->writer, "ts", (uint64_t)row[ZT__ROW_END]);
         zt__put(&trace->report->writer, ",\"s\":\"p\",\"cat\":\"marker\"}");
     }
 }
@@ -5663,7 +5676,7 @@ ZT__FN ze_result_t zt__set_up(zt_profiler *profiler) {
         zt__give_batch(profiler, batch);
     if (profiler->config.timeline)
         result = zt__open_timeline(profiler);
-    if (zt__is_gone(profiler) || (profiler->row && profiler->scratch && batch && result == ZE_RESULT_SUCCESS))
+    if (zt__is_lost(result) || (profiler->row && profiler->scratch && batch && result == ZE_RESULT_SUCCESS))
         return result;
     return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_open",
                    "statistics");
@@ -6359,7 +6372,7 @@ ZT__FN ze_result_t zt__find_timed_group(zt_stream *stream) {
     return result;
 }
 
-/* The metrics, and which of them are time stamp and marker. */
+/* The metrics, and which of them are time stamp, time and marker. */
 ZT__FN ze_result_t zt__describe_stream(zt_stream *stream) {
     zt__feed *feed = stream->feed;
     const char *call;
@@ -6377,6 +6390,8 @@ ZT__FN ze_result_t zt__describe_stream(zt_stream *stream) {
         if (stream->time_metric == UINT32_MAX && metric->type == (int)ZET_METRIC_TYPE_TIMESTAMP &&
             strcmp(metric->units, "ns") == 0)
             stream->time_metric = i;
+        if (strcmp(metric->name, "GpuTime") == 0 && strcmp(metric->units, "ns") == 0)
+            stream->length_metric = i;
         if (strcmp(metric->name, "StreamMarker") == 0)
             stream->marker_metric = i;
     }
@@ -6571,7 +6586,7 @@ ZT__FN zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handl
     stream->info.group = "";
     stream->diagnostics.log = config->log;
     stream->diagnostics.user = config->log_user;
-    stream->time_metric = stream->marker_metric = UINT32_MAX;
+    stream->time_metric = stream->length_metric = stream->marker_metric = UINT32_MAX;
     pthread_mutex_init(&stream->feed->lock, NULL);
     pthread_mutex_init(&stream->lock, NULL);
     pthread_mutex_init(&stream->owned.mutex, NULL);
