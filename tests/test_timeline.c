@@ -15,13 +15,10 @@
 static char seen[1 << 14]; /* what check_trace.py says of the last trace */
 
 static void read_trace(const char *path, uint64_t low, uint64_t high) {
-    char program[PATH_MAX] = "", command[3 * PATH_MAX];
-    assert_true(readlink("/proc/self/exe", program, sizeof program - 1) > 0);
-    const char *build = strstr(program, "/build/");
-    assert_non_null(build);
-    snprintf(command, sizeof command,
-             "env -u LD_LIBRARY_PATH -u LD_PRELOAD python3 '%.*s/tests/check_trace.py' '%s' %llu %llu",
-             (int)(build - program), program, path, (unsigned long long)low, (unsigned long long)high);
+    char script[PATH_MAX], command[2 * PATH_MAX];
+    find_file("tests/check_trace.py", script, sizeof script);
+    snprintf(command, sizeof command, "env -u LD_LIBRARY_PATH -u LD_PRELOAD python3 '%s' '%s' %llu %llu",
+             script, path, (unsigned long long)low, (unsigned long long)high);
     FILE *pipe = popen(command, "r");
     assert_non_null(pipe);
     seen[fread(seen, 1, sizeof seen - 1, pipe)] = 0;
