@@ -377,7 +377,7 @@ int main(void) {
         TEST(test_device_loss_is_told),
         TEST(test_any_allocation_fails),
         TEST(test_memory_ends),
-        cmocka_unit_test_setup_teardown(test_any_destruction_fails, open_world, abandon_world),
+        cmocka_unit_test_setup_teardown(test_any_destruction_fails, open_leaky_world, abandon_world),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }
