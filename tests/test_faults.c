@@ -120,8 +120,7 @@ static void live(life *me) {
     write_all(profiler);
     step(me);
     check_identity(profiler);
-    if (!can_tell_immediate()) /* else the list is taken for one that may be running */
-        zt_release(profiler, me->never);
+    zt_release(profiler, me->never); /* it may be taken for one that is running, if nobody could tell */
     zt_close(profiler);
 }
 
