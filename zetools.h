@@ -391,7 +391,8 @@ ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, ui
                                 zt_stats *stats);
 
 /* Writes a report: the format by suffix, .csv or .json, anything else a table; "-" is a table on standard
-   output. A file is written beside the target and renamed, so that nobody reads half of it. Any thread.
+   output. A file is written beside the target and renamed, so that nobody reads half of it; pipes and devices
+   are written to. Any thread.
    Returns INVALID_NULL_POINTER, or UNKNOWN with the system's reason in zt_last_error. Since 0.1. */
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
 
@@ -638,6 +639,7 @@ struct zt_scope {
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -3673,19 +3675,27 @@ ZT__FN ze_result_t zt__cannot_write(zt_profiler *profiler, const char *path) {
     return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_UNKNOWN, ZT__CANNOT_WRITE, path, strerror(errno));
 }
 
-/* Writes a file under another name beside the target, and renames it. */
+/* Whether a path is a pipe, a terminal or a device: such are written to, and not replaced by a file. */
+ZT__FN int zt__is_special(const char *path) {
+    struct stat target;
+    return stat(path, &target) == 0 && !S_ISREG(target.st_mode) && !S_ISDIR(target.st_mode);
+}
+
+/* Writes a file under another name beside the target, and renames it; or the target itself, if `beside` is
+   it. */
 ZT__FN ze_result_t zt__write_beside(zt_profiler *profiler, const char *path, const char *beside,
                                     zt_format format) {
     FILE *file = fopen(beside, "wb");
+    int renamed = beside != path;
     ze_result_t result;
     if (!file)
         return zt__cannot_write(profiler, path);
     errno = 0;
     result = zt_write(profiler, format, zt__write_file, file);
-    if ((fclose(file) != 0 || result == ZE_RESULT_ERROR_UNKNOWN || rename(beside, path) != 0) &&
+    if ((fclose(file) != 0 || result == ZE_RESULT_ERROR_UNKNOWN || (renamed && rename(beside, path) != 0)) &&
         (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_ERROR_UNKNOWN))
         result = zt__cannot_write(profiler, path);
-    if (result != ZE_RESULT_SUCCESS)
+    if (result != ZE_RESULT_SUCCESS && renamed)
         remove(beside);
     return result;
 }
@@ -4632,12 +4642,14 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
     format = zt__has_suffix(path, ".csv")    ? ZT_FORMAT_CSV
              : zt__has_suffix(path, ".json") ? ZT_FORMAT_JSON
                                              : ZT_FORMAT_TABLE;
-    size = strlen(path) + 32;
+    if (zt__is_special(path))
+        return zt__write_beside(locked, path, path, format);
+    size = strlen(path) + 64;
     beside = (char *)zt__allocate(&profiler->config.allocator, size, 1);
     if (!beside)
         return zt__say(&locked->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_report",
                        "a path");
-    snprintf(beside, size, "%s.%ld.part", path, (long)getpid());
+    snprintf(beside, size, "%s.%ld.%lx.part", path, (long)getpid(), (unsigned long)zt__thread_id());
     result = zt__write_beside(locked, path, beside, format);
     zt__free(&profiler->config.allocator, beside);
     return result;
