@@ -395,7 +395,8 @@ ZT_API void zt_end(zt_region *region);
 /* Reads what the device has finished and adds it to the statistics. Any thread.
    timeout_ns  0: what is ready, without ever blocking; otherwise, wait for all that is in flight, so long at
                the most
-   Returns NOT_READY when the time was up and instances are still in flight, DEVICE_LOST. Since 0.1. */
+   Returns SUCCESS; with a timeout, NOT_READY when the time was up and instances are still in flight, or when
+   all that is left are regions that nobody ended; DEVICE_LOST. Since 0.1. */
 ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
 
 /* Tells that a list was, or is about to be, reset or destroyed, and that the device is done with it. Collects
@@ -868,6 +869,14 @@ ZT__FN void zt__mfree(void *memory, void *user) {
     free(memory);
 }
 
+ZT__FN zt_allocator zt__default_allocator(void) {
+    zt_allocator allocator;
+    allocator.allocate = zt__malloc;
+    allocator.release = zt__mfree;
+    allocator.user = NULL;
+    return allocator;
+}
+
 ZT__FN void *zt__allocate(const zt_allocator *allocator, size_t count, size_t size) {
     void *memory;
     if (count == 0 || size > SIZE_MAX / count)
@@ -1055,6 +1064,13 @@ ZT__FN void zt__format(zt__text *out, ze_result_t result, zt__message message, v
     vsnprintf(out->text, sizeof out->text, texts[message], arguments);
 }
 
+ZT__FN void zt__set_text(zt__text *out, ze_result_t result, int message, ...) {
+    va_list arguments;
+    va_start(arguments, message);
+    zt__format(out, result, (zt__message)message, arguments);
+    va_end(arguments);
+}
+
 /* Keeps a message as the last one, and logs the first of its kind. Returns `result`. Not to be called with
    the state or the results locked: the application's log function runs. */
 ZT__FN ze_result_t zt__say(zt__diagnostics *diagnostics, ze_result_t result, int message, ...) {
@@ -1070,7 +1086,7 @@ ZT__FN ze_result_t zt__say(zt__diagnostics *diagnostics, ze_result_t result, int
     }
     zt__lock(&diagnostics->lock);
     diagnostics->last = now;
-    first = !(diagnostics->said >> message & 1);
+    first = result != ZE_RESULT_SUCCESS && !(diagnostics->said >> message & 1);
     diagnostics->said |= (uint64_t)1 << message;
     zt__unlock(&diagnostics->lock);
     if (first && diagnostics->log)
@@ -1444,7 +1460,7 @@ ZT__FN double zt__number(const zet_typed_value_t *value) {
 
 /* ==== >>slots: queries, events and time stamps, made in steps and used again ============================== */
 
-enum { ZT__BATCH = 64, ZT__TRIES = 4, ZT__LIST_BUCKETS = 256, ZT__IDLE_LISTS = 1024 };
+enum { ZT__BATCH = 64, ZT__TRIES = 4, ZT__LIST_BUCKETS = 256, ZT__IDLE_LISTS = 64 };
 enum { ZT__NAME_PAGE = 256, ZT__NAME_PAGES = 256, ZT__MAX_PROFILERS = 256 };
 
 typedef struct zt__list zt__list;
@@ -1477,18 +1493,26 @@ typedef struct zt__step {
     zt__slot *slots;
 } zt__step;
 
-typedef enum zt__kind { ZT__KIND_UNKNOWN, ZT__KIND_RECORDED, ZT__KIND_IMMEDIATE } zt__kind;
+typedef enum zt__kind {
+    ZT__KIND_NOT_ASKED,
+    ZT__KIND_UNKNOWN,
+    ZT__KIND_RECORDED,
+    ZT__KIND_IMMEDIATE
+} zt__kind;
 
 /* What is known of a command list. */
 struct zt__list {
     zt__list *next_in_bucket;
     zt__list *next_active;
+    zt__list *next_idle;
     ze_command_list_handle_t handle;
     zt__kind kind;
     uint32_t epoch;    /* counts its recordings, as far as they can be told apart */
     uint32_t executed; /* bound slots that have run */
     uint32_t open;     /* slots begun and not yet bound */
-    uint8_t announced; /* executed with zt_execute: what is not pending does not run */
+    uint8_t announced; /* executed with zt_execute: what is not submitted does not run */
+    uint8_t idle;      /* released, and not used since */
+    uint8_t queued;    /* in the profiler's queue of idle lists, or was when it became used again */
     uint8_t active;    /* in the profiler's chain of lists with bound slots, or in that of the harvest */
     zt__slot *first, **last; /* bound slots, in the order in which they were ended */
     zt__slot *taken;         /* those that the harvest is at */
@@ -1551,7 +1575,8 @@ struct zt_profiler {
     uint32_t open; /* slots begun and not yet bound */
     zt__list *lists[ZT__LIST_BUCKETS];
     zt__list *active;
-    uint32_t list_count;
+    zt__list *idle_first, **idle_last;
+    uint32_t idle_count;
     zt_counts counts;
     uint64_t causes[ZT_CAUSE_COUNT];
     zt__record *records[ZT__NAME_PAGES];
@@ -1738,7 +1763,7 @@ ZT__FN double *zt__row_for_next(zt_profiler *profiler, zt__record *record) {
     uint32_t columns = zt__column_count(profiler);
     uint64_t drawn;
     if (record->kept == record->capacity && record->capacity < profiler->config.samples) {
-        uint32_t capacity = record->capacity ? record->capacity * 2 : 16;
+        uint32_t capacity = record->capacity ? record->capacity * 4 : 8;
         double *rows;
         if (capacity > profiler->config.samples)
             capacity = profiler->config.samples;
@@ -1828,6 +1853,14 @@ ZT__FN zt_stats zt__empty_stats(void) {
     stats.count = 0;
     stats.sum = stats.mean = stats.stddev = stats.min = stats.max = stats.median = stats.p95 = zt__nan();
     return stats;
+}
+
+ZT__FN zt_region_info zt__empty_region(void) {
+    zt_region_info info;
+    info.name = "";
+    info.count = info.lost = info.dropped = 0;
+    info.time_ns = zt__empty_stats();
+    return info;
 }
 
 /* Statistics of one column, but for median and 95th percentile. With the results locked. */
@@ -1969,20 +2002,61 @@ ZT__FN zt__list *zt__find_list(zt_profiler *profiler, ze_command_list_handle_t h
     return *zt__list_place(profiler, handle);
 }
 
-/* Makes the record of a list that is seen for the first time, or again after it was forgotten. */
-ZT__FN zt__list *zt__add_list(zt_profiler *profiler, ze_command_list_handle_t handle, zt__kind kind) {
-    zt__list **place = zt__list_place(profiler, handle);
-    if (!*place) {
-        zt__list *list = (zt__list *)zt__allocate(&profiler->config.allocator, 1, sizeof *list);
-        if (!list)
-            return NULL;
-        list->handle = handle;
-        list->kind = kind;
-        list->last = &list->first;
-        *place = list;
-        profiler->list_count++;
+/* An idle list's record for another list, where there are many: programs that make a new list each time would
+   else need ever more. NULL where there are few. */
+ZT__FN zt__list *zt__recycle_list(zt_profiler *profiler) {
+    while (profiler->idle_count >= ZT__IDLE_LISTS) {
+        zt__list *list = profiler->idle_first;
+        profiler->idle_first = list->next_idle;
+        if (!profiler->idle_first)
+            profiler->idle_last = &profiler->idle_first;
+        profiler->idle_count--;
+        list->queued = 0;
+        if (list->idle) {
+            *zt__list_place(profiler, list->handle) = list->next_in_bucket;
+            memset(list, 0, sizeof *list);
+            return list;
+        }
     }
-    return *place;
+    return NULL;
+}
+
+/* The record of a list, made when it is new. NULL without memory. */
+ZT__FN zt__list *zt__add_list(zt_profiler *profiler, ze_command_list_handle_t handle, zt__kind kind) {
+    zt__list *list = zt__find_list(profiler, handle);
+    if (!list)
+        list = zt__recycle_list(profiler);
+    if (!list)
+        list = (zt__list *)zt__allocate(&profiler->config.allocator, 1, sizeof *list);
+    if (list && !list->handle) {
+        list->handle = handle;
+        list->last = &list->first;
+        *zt__list_place(profiler, handle) = list;
+    }
+    if (list)
+        list->kind = kind;
+    return list;
+}
+
+/* Keeps the record of a list that was reset or destroyed, for the handle may come back. With the harvest
+   locked, and nothing bound to the list. */
+ZT__FN void zt__retire_list(zt_profiler *profiler, zt__list *list, int destroyed) {
+    zt__list **place = &profiler->active;
+    while (*place && *place != list)
+        place = &(*place)->next_active;
+    if (*place)
+        *place = list->next_active;
+    list->active = 0;
+    list->idle = 1;
+    if (destroyed || list->kind == ZT__KIND_IMMEDIATE)
+        list->kind = ZT__KIND_NOT_ASKED; /* destroyed: the handle may come back as another kind */
+    if (!list->queued) {
+        list->queued = 1;
+        list->next_idle = NULL;
+        *profiler->idle_last = list;
+        profiler->idle_last = &list->next_idle;
+        profiler->idle_count++;
+    }
 }
 
 /* Tells what kind of list a handle is from now on. */
@@ -1991,7 +2065,7 @@ ZT__FN void zt__note_kind(zt_profiler *profiler, ze_command_list_handle_t handle
     zt__lock(&profiler->state);
     list = zt__add_list(profiler, handle, kind);
     if (list)
-        list->kind = kind;
+        list->idle = 0;
     zt__unlock(&profiler->state);
 }
 
@@ -2028,17 +2102,22 @@ ZT__FN void zt__free_slot(zt_profiler *profiler, zt__slot *slot) {
     profiler->free_slots = slot;
 }
 
+/* A region that is begun on a list that has run shows that the list is immediate or was reset: what has run
+   will not run again. Returns whether it is so. */
+ZT__FN int zt__renew(zt__list *list) {
+    int has_run = list->executed > 0;
+    list->epoch += (uint32_t)has_run;
+    list->executed = 0;
+    return has_run;
+}
+
 /* Binds a free slot to a list. NULL where there is none. */
 ZT__FN zt__slot *zt__open_slot(zt_profiler *profiler, zt__list *list, uint32_t region) {
     zt__slot *slot = profiler->free_slots;
     if (!slot)
         return NULL;
     profiler->free_slots = slot->next;
-    if (list->executed) {
-        /* begun on a list that has run: it is immediate or was reset, so what has run will not run again */
-        list->epoch++;
-        list->executed = 0;
-    }
+    zt__renew(list);
     slot->list = list;
     slot->epoch = list->epoch;
     slot->region = region;
@@ -2391,7 +2470,7 @@ ZT__FN int zt__is_spent(const zt__list *list, const zt__slot *slot) {
 ZT__FN int zt__harvest_slot(zt_profiler *profiler, zt__list *list, zt__slot *slot) {
     zt_cause cause = ZT_CAUSE_COUNT;
     zt__outcome outcome;
-    if (slot->dead || (!slot->pending && (list->announced || zt__is_gone(profiler))))
+    if (slot->dead || (list->announced && !slot->submitted) || (!slot->pending && zt__is_gone(profiler)))
         return 1;
     outcome = zt__read_slot(profiler, slot, &cause);
     if (outcome == ZT__READ || outcome == ZT__LOST) {
@@ -2529,16 +2608,23 @@ ZT__FN int zt__finish(zt_profiler *profiler, zt__lists lists) {
     }
 }
 
-/* Frees slots by collecting, and makes more where that gives few. Returns the cause when there are none. */
-ZT__FN zt_cause zt__make_room(zt_profiler *profiler) {
+/* Frees slots by collecting, above all those of a list that a region is begun on, and makes more where that
+   gives few. Returns the cause when there are none. */
+ZT__FN zt_cause zt__make_room(zt_profiler *profiler, zt__list *list) {
     const zt__lists everything = {0, NULL};
     zt_cause cause = ZT_CAUSE_COUNT;
     const zt__slot *slot;
     uint32_t free_count = 0;
+    int has_run;
     if (zt__load(&profiler->harvester) == zt__thread_id())
         return ZT_DROPPED_NO_SLOT; /* begun inside the sample function */
     zt__enter(profiler, "zt_begin");
     zt__harvest(profiler, 0, everything);
+    zt__lock(&profiler->state);
+    has_run = zt__renew(list);
+    zt__unlock(&profiler->state);
+    if (has_run)
+        zt__harvest(profiler, 0, everything);
     zt__lock(&profiler->state);
     for (slot = profiler->free_slots; slot && free_count <= profiler->slot_count / 8; slot = slot->next)
         free_count++;
@@ -2605,37 +2691,22 @@ ZT__FN zt__slot *zt__take_open(zt_profiler *profiler, const zt__list *list) {
     return taken;
 }
 
-/* Drops the regions that were begun on a list and never ended. With the harvest locked. */
+/* Drops the regions that were begun on a list and never ended, or on all where `list` is NULL: then nobody
+   says whether the device has come to them yet, and their slots are left alone. With the harvest locked. */
 ZT__FN void zt__drop_open(zt_profiler *profiler, const zt__list *list, const char *call) {
     zt__slot *taken = zt__take_open(profiler, list), *slot;
     if (taken)
         zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__REGION_NOT_CLOSED, call,
                 zt__record_at(profiler, taken->region)->name);
-    for (slot = taken; slot; slot = slot->next)
+    for (slot = taken; slot && list; slot = slot->next)
         zt__rearm(profiler, slot);
     zt__lock(&profiler->state);
     while ((slot = taken) != NULL) {
         taken = slot->next;
-        zt__free_slot(profiler, slot);
-    }
-    zt__unlock(&profiler->state);
-}
-
-/* Forgets a list whose handle may come back as another kind of list. Others are kept, so that the driver is
-   not asked again each time a list is reset; but not without limit. */
-ZT__FN void zt__forget(zt_profiler *profiler, zt__list *list, int destroyed) {
-    zt__list **place;
-    zt__lock(&profiler->state);
-    if (destroyed || list->kind == ZT__KIND_IMMEDIATE || profiler->list_count > ZT__IDLE_LISTS) {
-        for (place = &profiler->active; *place; place = &(*place)->next_active)
-            if (*place == list) {
-                *place = list->next_active;
-                break;
-            }
-        place = zt__list_place(profiler, list->handle);
-        *place = list->next_in_bucket;
-        profiler->list_count--;
-        zt__free(&profiler->config.allocator, list);
+        if (list)
+            zt__free_slot(profiler, slot);
+        else
+            slot->retired = 1;
     }
     zt__unlock(&profiler->state);
 }
@@ -2644,7 +2715,6 @@ ZT__FN void zt__forget(zt_profiler *profiler, zt__list *list, int destroyed) {
    pending from an execution before are overwritten by this one. */
 ZT__FN void zt__announce(zt_profiler *profiler, zt__list *list, uint32_t *overwritten) {
     zt__slot *slot;
-    list->announced = 1;
     list->kind = ZT__KIND_RECORDED;
     for (slot = list->first; slot; slot = slot->next) {
         if (slot->dead)
@@ -2683,12 +2753,17 @@ ZT__PROCESS_WIDE __thread const zt_profiler *zt__announced_by_1;
 /* Reads what the lists' last execution left, and marks the next. */
 ZT__FN void zt__before_execution(zt_profiler *profiler, zt__lists lists) {
     uint32_t i, overwritten = 0;
+    zt__list *list;
     if (zt__enter(profiler, "zt_execute") != ZE_RESULT_SUCCESS)
         return;
+    zt__lock(&profiler->state);
+    for (list = profiler->active; list; list = list->next_active)
+        list->announced |= (uint8_t)zt__is_among(list, lists);
+    zt__unlock(&profiler->state);
     zt__finish(profiler, lists);
     zt__lock(&profiler->state);
     for (i = 0; i < lists.count; i++) {
-        zt__list *list = zt__find_list(profiler, lists.handles[i]);
+        list = zt__find_list(profiler, lists.handles[i]);
         if (list)
             zt__announce(profiler, list, &overwritten);
     }
@@ -2730,7 +2805,9 @@ ZT__FN ze_result_t zt__release(zt_profiler *profiler, ze_command_list_handle_t h
         if (!zt__finish(profiler, lists))
             result = zt__say(&profiler->diagnostics, ZE_RESULT_NOT_READY, ZT__NOT_FINISHED, "zt_release");
         zt__unbind(profiler, list);
-        zt__forget(profiler, list, destroyed);
+        zt__lock(&profiler->state);
+        zt__retire_list(profiler, list, destroyed);
+        zt__unlock(&profiler->state);
     }
     zt__leave(profiler);
     return result;
@@ -3668,7 +3745,7 @@ ZT__FN void zt__format_cell(char *out, size_t size, double value) {
 
 /* Whether a heading may be broken before this letter of a name. */
 ZT__FN int zt__may_break(const char *letter) {
-    return letter[-1] == '_' || letter[-1] == ' ' ||
+    return letter[-1] == '_' ||
            (letter[-1] >= 'a' && letter[-1] <= 'z' && letter[0] >= 'A' && letter[0] <= 'Z');
 }
 
@@ -3677,7 +3754,7 @@ ZT__FN void zt__break_name(const char *name, zt__column *column) {
     enum { LONGEST = 14, SHORTEST = 4 };
     uint32_t line;
     for (line = 0; line < ZT__HEAD_LINES && *name; line++) {
-        size_t length = strlen(name), cut = length;
+        size_t length = strcspn(name, "\n"), cut = length;
         if (length > LONGEST) {
             for (cut = LONGEST; cut > SHORTEST && !zt__may_break(name + cut); cut--)
                 ;
@@ -3688,7 +3765,7 @@ ZT__FN void zt__break_name(const char *name, zt__column *column) {
         column->head[line][cut] = 0;
         if (cut > column->width)
             column->width = cut;
-        name += cut;
+        name += cut + (name[cut] == '\n');
     }
     if (*name)
         memcpy(column->head[ZT__HEAD_LINES - 1] + LONGEST - 3, "...", 4);
@@ -3765,8 +3842,8 @@ ZT__FN void zt__add_column(zt__table *table, const zt__column *column) {
 }
 
 ZT__FN void zt__add_time_columns(const zt__report *report, zt__table *table) {
-    static const char *const heads[] = {"count", "GPU time_total", "GPU time_mean", "GPU time_median",
-                                        "GPU time_p95"};
+    static const char *const heads[] = {"count", "GPU time\ntotal", "GPU time\nmean", "GPU time\nmedian",
+                                        "GPU time\np95"};
     uint32_t figure;
     for (figure = ZT__COUNT; figure <= ZT__P95; figure++) {
         zt__column column;
@@ -3916,15 +3993,27 @@ ZT__FN size_t zt__terminal_width(void) {
     return ZT__TABLE_WIDTH;
 }
 
+/* Long names give way where the times would not fit. */
+ZT__FN void zt__fit_names(zt__table *table, size_t limit) {
+    enum { SHORTEST = 12 };
+    size_t over = table->width > limit ? table->width - limit : 0;
+    size_t spare = table->name_width > SHORTEST ? table->name_width - SHORTEST : 0;
+    size_t cut = over < spare ? over : spare;
+    table->name_width -= cut;
+    table->width -= cut;
+}
+
 ZT__FN void zt__write_table(zt__report *report) {
+    size_t limit = zt__terminal_width();
     zt__table table;
     memset(&table, 0, sizeof table);
     table.name_width = table.width = zt__longest_name(report->profiler);
     zt__add_time_columns(report, &table);
+    zt__fit_names(&table, limit);
     if (report->profiler->columns[0])
         zt__add_chosen_metrics(report, &table);
     else
-        zt__add_fitting_metrics(report, &table, zt__terminal_width());
+        zt__add_fitting_metrics(report, &table, limit);
     zt__put(&report->writer, report->profiler->device_name);
     zt__put(&report->writer, "\n");
     zt__write_heading(report, &table);
@@ -4117,8 +4206,6 @@ ZT_API zt_config zt_config_default(void) {
     config.max_slots = 16384;
     config.samples = 512;
     config.wait_timeout_ns = 1000000000u;
-    config.allocator.allocate = zt__malloc;
-    config.allocator.release = zt__mfree;
     return config;
 }
 
@@ -4138,7 +4225,7 @@ ZT__FN zt_config zt__complete_config(const zt_config *given) {
     if (!config.wait_timeout_ns)
         config.wait_timeout_ns = defaults.wait_timeout_ns;
     if (!config.allocator.allocate)
-        config.allocator = defaults.allocator;
+        config.allocator = zt__default_allocator();
     return config;
 }
 
@@ -4252,7 +4339,7 @@ ZT__FN ze_result_t zt__take_group(zt_profiler *profiler, const zt__catalog *cata
     return ZE_RESULT_SUCCESS;
 }
 
-/* Takes the groups that were asked for, or the default. */
+/* Takes the groups that were asked for, or the default. The catalog has counters. */
 ZT__FN ze_result_t zt__choose_groups(zt_profiler *profiler, const zt__catalog *catalog) {
     const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
     const char *list = profiler->config.groups, *name;
@@ -4263,10 +4350,7 @@ ZT__FN ze_result_t zt__choose_groups(zt_profiler *profiler, const zt__catalog *c
         index = zt__find_group(catalog, "ComputeBasic", strlen("ComputeBasic"), type);
         if (index == UINT32_MAX)
             index = zt__find_group(catalog, NULL, 0, type);
-        if (index != UINT32_MAX)
-            return zt__take_group(profiler, catalog, index);
-        return zt__refuse(profiler, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "zetMetricGroupGet (no group is event-based)");
+        return zt__take_group(profiler, catalog, index);
     }
     while (result == ZE_RESULT_SUCCESS && zt__next_name(&list, &name, &length)) {
         char wanted[ZET_MAX_METRIC_GROUP_NAME], nearest[400];
@@ -4283,14 +4367,9 @@ ZT__FN ze_result_t zt__choose_groups(zt_profiler *profiler, const zt__catalog *c
     return result;
 }
 
-/* Whether a device counts at all: what its stalls sample is no counter. */
+/* Whether a device counts at all. What only samples stalls is typed time-based. */
 ZT__FN int zt__has_counters(const zt__catalog *catalog) {
-    uint32_t i;
-    for (i = 0; i < catalog->count; i++)
-        if (catalog->properties[i].samplingType & (ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED |
-                                                   ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED))
-            return 1;
-    return 0;
+    return zt__find_group(catalog, NULL, 0, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED) != UINT32_MAX;
 }
 
 ZT__FN ze_result_t zt__find_groups(zt_profiler *profiler) {
@@ -4390,17 +4469,41 @@ ZT__FN void zt__forget_groups(zt_profiler *profiler) {
     profiler->time_metric = UINT32_MAX;
 }
 
+/* Whether somebody outside this library measures on the device: activation would take the counters from them,
+   so the driver is asked before. Anything but a clear answer is left to what follows. */
+ZT__FN ze_result_t zt__ask_in_use(zt_profiler *profiler) {
+    zet_metric_query_pool_handle_t pool = NULL;
+    zet_metric_query_pool_desc_t desc;
+    ze_result_t result;
+    memset(&desc, 0, sizeof desc);
+    desc.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC;
+    desc.type = ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE;
+    desc.count = 1;
+    result = zetMetricQueryPoolCreate(profiler->context, profiler->device, profiler->groups[0].handle, &desc,
+                                      &pool);
+    if (result == ZE_RESULT_SUCCESS)
+        zetMetricQueryPoolDestroy(pool);
+    if (result == ZE_RESULT_ERROR_NOT_AVAILABLE || result == ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE)
+        return zt__refuse(profiler, result, "zetMetricQueryPoolCreate");
+    return ZE_RESULT_SUCCESS;
+}
+
 /* Finds, describes and activates the groups, and makes the first slots: only their query pools show whether
    metrics may be used at all. On failure there are no groups, and the availability says why. */
 ZT__FN ze_result_t zt__open_metrics(zt_profiler *profiler) {
     const char *list = profiler->config.groups, *call;
     size_t length;
     ze_result_t result;
-    if (list && !zt__next_name(&list, &call, &length))
-        return zt__unavailable(profiler, ZT_TIMES_BY_CHOICE, ZE_RESULT_SUCCESS, ZT__TIMES_BY_CHOICE);
+    if (list && !zt__next_name(&list, &call, &length)) {
+        profiler->availability = ZT_TIMES_BY_CHOICE; /* nothing went wrong, and nobody is told */
+        zt__set_text(&profiler->availability_text, ZE_RESULT_SUCCESS, ZT__TIMES_BY_CHOICE);
+        return ZE_RESULT_SUCCESS;
+    }
     result = zt__find_groups(profiler);
     if (result == ZE_RESULT_SUCCESS)
         result = zt__describe_groups(profiler);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zt__ask_in_use(profiler);
     if (result == ZE_RESULT_SUCCESS)
         result = zt__activate_groups(profiler);
     if (result == ZE_RESULT_SUCCESS) {
@@ -4436,7 +4539,7 @@ ZT__FN ze_result_t zt__make_ready(zt_profiler *profiler) {
     if (result != ZE_RESULT_SUCCESS && (profiler->config.require_metrics || zt__is_gone(profiler)))
         return result;
     if (profiler->group_count == 0 && profiler->config.require_metrics)
-        return ZE_RESULT_ERROR_INVALID_ARGUMENT; /* metrics are required, and none were asked for */
+        return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__TIMES_BY_CHOICE);
     if (profiler->group_count == 0)
         result = zt__open_times(profiler);
     if (result != ZE_RESULT_SUCCESS)
@@ -4538,6 +4641,7 @@ ZT__FN zt_profiler *zt__create(ze_context_handle_t context, ze_device_handle_t d
     profiler->diagnostics.user = config->log_user;
     profiler->random = UINT64_C(0x9E3779B97F4A7C15);
     profiler->time_metric = UINT32_MAX;
+    profiler->idle_last = &profiler->idle_first;
     pthread_mutex_init(&profiler->state, NULL);
     pthread_mutex_init(&profiler->harvest, NULL);
     pthread_mutex_init(&profiler->results, NULL);
@@ -4580,6 +4684,17 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
     return ZE_RESULT_SUCCESS;
 }
 
+/* Where nobody can tell whether a list is immediate: better to wait in vain than to take a query away from
+   the device. */
+ZT__FN void zt__suppose_immediate(zt_profiler *profiler) {
+    zt__list *list;
+    zt__lock(&profiler->state);
+    for (list = profiler->active; list; list = list->next_active)
+        if (list->kind == ZT__KIND_UNKNOWN)
+            list->kind = ZT__KIND_IMMEDIATE;
+    zt__unlock(&profiler->state);
+}
+
 /* Collects what is finished, and counts what is not as lost. Returns 0 inside the sample function. */
 ZT__FN int zt__wind_up(zt_profiler *profiler, const char *call) {
     const zt__lists everything = {0, NULL};
@@ -4587,6 +4702,7 @@ ZT__FN int zt__wind_up(zt_profiler *profiler, const char *call) {
     if (zt__enter(profiler, call) != ZE_RESULT_SUCCESS)
         return 0;
     zt__drop_open(profiler, NULL, call);
+    zt__suppose_immediate(profiler);
     if (!zt__finish(profiler, everything))
         zt__say(&profiler->diagnostics, ZE_RESULT_NOT_READY, ZT__NOT_FINISHED, call);
     for (list = profiler->active; list; list = list->next_active)
@@ -4611,15 +4727,18 @@ ZT_API void zt_close(zt_profiler *profiler) {
 /* The record of a list, made when it is new. With the state locked, but for the question to the driver. */
 ZT__FN zt__list *zt__need_list(zt_profiler *profiler, ze_command_list_handle_t handle) {
     zt__list *list = zt__find_list(profiler, handle);
-    zt__kind kind;
+    if (!list || list->kind == ZT__KIND_NOT_ASKED) {
+        zt__kind kind;
+        zt__unlock(&profiler->state);
+        zt__inside_1++;
+        kind = zt__ask_kind(profiler, handle);
+        zt__inside_1--;
+        zt__lock(&profiler->state);
+        list = zt__add_list(profiler, handle, kind);
+    }
     if (list)
-        return list;
-    zt__unlock(&profiler->state);
-    zt__inside_1++;
-    kind = zt__ask_kind(profiler, handle);
-    zt__inside_1--;
-    zt__lock(&profiler->state);
-    return zt__add_list(profiler, handle, kind);
+        list->idle = 0;
+    return list;
 }
 
 /* A slot for a new region, or NULL: then the region is counted as dropped, by `cause`. */
@@ -4636,7 +4755,7 @@ ZT__FN zt__slot *zt__take_slot(zt_profiler *profiler, ze_command_list_handle_t h
         slot = zt__open_slot(profiler, list, region);
     if (!slot && list && region != UINT32_MAX) {
         zt__unlock(&profiler->state);
-        *cause = zt__make_room(profiler);
+        *cause = zt__make_room(profiler, list);
         zt__lock(&profiler->state);
         slot = zt__open_slot(profiler, list, region);
         if (*cause == ZT_CAUSE_COUNT)
@@ -4872,6 +4991,8 @@ ZT__FN ze_result_t zt__bad_index(const zt_profiler *profiler, const char *call, 
 ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info) {
     zt_profiler *locked = zt__mutable(profiler);
     const zt__record *record;
+    if (info)
+        *info = zt__empty_region();
     if (!profiler)
         return ZE_RESULT_SUCCESS;
     if (!info)
@@ -4895,6 +5016,8 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
 ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
                                 zt_stats *stats) {
     zt_profiler *locked = zt__mutable(profiler);
+    if (stats)
+        *stats = zt__empty_stats();
     if (!profiler)
         return ZE_RESULT_SUCCESS;
     if (!stats)
@@ -5001,10 +5124,6 @@ ZT_API ze_result_t zt_last_error(const zt_profiler *profiler, const char **text)
 }
 
 /* ---- groups for people ----------------------------------------------------------------------------------- */
-
-ZT__FN zt_allocator zt__default_allocator(void) {
-    return zt_config_default().allocator;
-}
 
 ZT__FN ze_result_t zt__device_catalog(ze_device_handle_t device, zt__catalog *catalog) {
     zt_allocator allocator = zt__default_allocator();

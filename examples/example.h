@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <level_zero/ze_api.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,8 +37,7 @@ static inline void example_check(ze_result_t result, const char *call, const cha
     exit(EXIT_FAILURE);
 }
 
-/* ---- device
- * -------------------------------------------------------------------------------------------------- */
+/* ---- device -------------------------------------------------------------------------------------------- */
 
 /* Kernels lie in $KERNELS, or in ../kernels as seen from the program, which is where `make` puts them. */
 static inline void gpu_find_kernels(gpu *g, const char *program_path) {
@@ -117,8 +115,7 @@ static inline void gpu_close(gpu *g) {
     CHECK(zeContextDestroy(g->context));
 }
 
-/* ---- kernels
- * ------------------------------------------------------------------------------------------------- */
+/* ---- kernels ------------------------------------------------------------------------------------------- */
 
 static inline uint8_t *read_file(const char *path, size_t *size) {
     FILE *file = fopen(path, "rb");
@@ -174,8 +171,7 @@ static inline void program_unload(program *p) {
 #define SET_ARGUMENT(kernel, index, value)                                                                   \
     CHECK(zeKernelSetArgumentValue(kernel, index, sizeof(value), &(value)))
 
-/* ---- memory and lists
- * ---------------------------------------------------------------------------------------- */
+/* ---- memory and lists ---------------------------------------------------------------------------------- */
 
 /* Memory that host and device both use. */
 static inline float *gpu_floats(const gpu *g, size_t count) {
@@ -227,7 +223,7 @@ static inline void immediate_close(immediate *work) {
     CHECK(zeCommandListDestroy(work->list));
 }
 
-/* ---- profiler ------------------------------------------------------------------------------------------------ */
+/* ---- profiler ------------------------------------------------------------------------------------------ */
 
 static inline void print_last_error(const zt_profiler *profiler) {
     const char *text;

@@ -14,17 +14,20 @@ typedef struct recording {
     ze_command_list_handle_t list;
 } recording;
 
-/* ---- recording ----------------------------------------------------------------------------------------------- */
+/* ---- recording ----------------------------------------------------------------------------------------- */
 
 static void record(zt_profiler *profiler, recording *r) {
-    ze_group_count_t groups = {ELEMENTS / GROUP, 1, 1};
+    const ze_group_count_t groups = {ELEMENTS / GROUP, 1, 1};
+    const size_t bytes = ELEMENTS * sizeof(float);
 
     ZT_REGION(profiler, r->list, "step") {
-        ZT_REGION(profiler, r->list, "saxpy")
-        CHECK(zeCommandListAppendLaunchKernel(r->list, r->saxpy.kernel, &groups, NULL, 0, NULL));
+        ZT_REGION(profiler, r->list, "saxpy") {
+            CHECK(zeCommandListAppendLaunchKernel(r->list, r->saxpy.kernel, &groups, NULL, 0, NULL));
+        }
         CHECK(zeCommandListAppendBarrier(r->list, NULL, 0, NULL));
-        ZT_REGION(profiler, r->list, "copy")
-        CHECK(zeCommandListAppendMemoryCopy(r->list, r->copy, r->y, ELEMENTS * sizeof(float), NULL, 0, NULL));
+        ZT_REGION(profiler, r->list, "copy") {
+            CHECK(zeCommandListAppendMemoryCopy(r->list, r->copy, r->y, bytes, NULL, 0, NULL));
+        }
         CHECK(zeCommandListAppendBarrier(r->list, NULL, 0, NULL));
     }
     CHECK(zeCommandListClose(r->list));
@@ -69,7 +72,7 @@ static void recording_close(const gpu *g, recording *r) {
     program_unload(&r->saxpy);
 }
 
-/* ---- checking ------------------------------------------------------------------------------------------------ */
+/* ---- checking ------------------------------------------------------------------------------------------ */
 
 static int are_results_right(const recording *r) {
     for (uint32_t i = 0; i < ELEMENTS; i++)
