@@ -67,6 +67,39 @@
        As everywhere in Level Zero, one command list must not be used by two threads at a time. Different
        lists may: zt_begin and zt_end are safe from any thread.
 
+   TRACING, with ZETOOLS_TRACER
+
+       zt_trace_start() makes a region of every kernel launch of the process that goes to a list of the
+       profiler's context and device, named by the kernel, with no change to the code that launches:
+
+           zt_trace_start(profiler, NULL);
+           solve(...);                       a library that knows nothing of this
+           zt_trace_stop(profiler);
+           zt_report(profiler, "-");
+
+       It works through the loader's tracing layer. Loaders from 1.15.7 on turn that on when they are asked;
+       older ones want ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit. Where the layer is off
+       everything seems to succeed and no callback ever comes, so the start makes a call of its own to see.
+
+       While it runs, lists are observed too, so that neither zt_release() nor zt_execute() is needed: what
+       the last execution of a list left is read before it is executed again (which waits for that execution,
+       as zt_execute does), and a list that is reset or destroyed gives its slots back. Lists created before
+       the start are taken for the profiler's, where the driver cannot tell their context and device.
+       Launches are counted when they are appended: "every n-th" is of those, whatever is executed later. A
+       launch that the driver refuses is counted as dropped.
+
+       config.calls times calls of the application; reports have them below the regions. What is called
+       inside the library, its callbacks and the hooks is neither timed nor traced.
+
+       config.hooks are the application's own callbacks. Around one call this runs: its prologues in the
+       order of the array, what the tracer does before, the call, what the tracer does after, and the
+       epilogues in reverse order. So what a prologue changes is what is measured, and a kernel handle that an
+       epilogue of zeKernelCreate replaces goes by the name of the kernel that it is. Hooks run on the thread
+       that calls, must return normally, and not stop the tracer.
+
+       zt_auto(NULL) does all this for whatever the process creates, and reports at exit: a table, or what
+       ZT_AUTO says. Call it first thing in main.
+
    AGGREGATION
 
        Type and unit of a metric decide (zt_aggregation): counts, cycles, bytes and times add up; percent,
@@ -94,6 +127,8 @@
 
        ZT_GROUPS      overrides config.groups
        ZT_COLUMNS     overrides config.columns
+       ZT_AUTO        where the report of zt_auto() goes: "table", or a path as for zt_report; "off" turns it
+                      off. Reports of further devices are numbered: run.csv, run.2.csv
 
    OPTIONS, to be defined before the header is included
 
@@ -101,6 +136,8 @@
                                 declarations
        ZETOOLS_DISABLE          everything empty: no code, no Level Zero needed, the program unchanged. In
                                 every file of the program or in none
+       ZETOOLS_TRACER           the tracer (see TRACING). In each file that uses it, above all where
+                                ZETOOLS_IMPLEMENTATION is defined
        ZETOOLS_STATIC           the functions are static. For a library that must not export them. Needs
                                 ZETOOLS_IMPLEMENTATION in each file that uses them
 */
@@ -756,8 +793,8 @@ struct zt_scope {
 /* IMPLEMENTATION */
 /*                                                                                                            */
 /* Floors, each built on those above it. Search for their tags: */
-/*   >>platform >>memory >>diagnostics >>driver >>groups >>slots >>statistics >>regions >>harvest >>reports */
-/*   >>public */
+/*   >>platform >>memory >>diagnostics >>driver >>groups >>slots >>statistics >>regions >>harvest >>tracer */
+/*   >>reports >>public */
 /* ========================================================================================================== */
 
 #if defined(ZETOOLS_IMPLEMENTATION) && !defined(ZETOOLS_DISABLE) && !defined(ZT__IMPLEMENTED)
@@ -2909,7 +2946,7 @@ ZT__FN zt__slot *zt__take_open(zt_profiler *profiler, const zt__list *list) {
     for (step = profiler->open ? profiler->steps : NULL; step; step = step->next)
         for (i = 0; i < step->count; i++) {
             zt__slot *slot = &step->slots[i];
-            if (!(slot->generation & 1) || (list && slot->list != list))
+            if (!(zt__load(&slot->generation) & 1) || (list && slot->list != list))
                 continue;
             zt__store(&slot->generation, slot->generation + 1);
             zt__drop_pending(profiler, slot, ZT_DROPPED_NOT_CLOSED);
@@ -3328,10 +3365,10 @@ typedef struct zt__tracer {
     ze_result_t(ZE_APICALL *device_of)(ze_command_list_handle_t, ze_device_handle_t *);
     ze_result_t(ZE_APICALL *disable_layer)(void); /* NULL: it was not enabled here */
 
-    int running;          /* atomic */
-    int proven;           /* a callback came. Atomic */
-    uint32_t in_progress; /* calls between prologue and epilogue. Atomic */
-    int stuck;            /* some call did not end in time */
+    int running;               /* atomic */
+    int proven;                /* a callback came. Atomic */
+    uint32_t in_progress;      /* calls between prologue and epilogue. Atomic */
+    zel_tracer_handle_t stuck; /* a call in it did not end in time: stopped, and to be destroyed later */
 
     zt_trace_config config; /* its strings and hooks are copied here: */
     char *names;
@@ -5526,6 +5563,10 @@ typedef struct zt__frame {
     void *instances[ZT__HOOKS];
 } zt__frame;
 
+/* Counts starts. A callback that has read it sees all that its tracer was before: the loader sees to that
+   too, but tools that watch for races do not look into the loader. */
+ZT__PROCESS_WIDE uint32_t zt__starts_1;
+
 static __thread zt__frame zt__frames[ZT__FRAMES];
 static __thread const zt__tracer *zt__probing;
 
@@ -5805,7 +5846,7 @@ ZT__FN void zt__prologue(uint32_t call, void *parameters, zt__tracer *tracer, vo
             zt__store(&tracer->proven, 1);
         return;
     }
-    frame = zt__open_frame(tracer);
+    frame = zt__load(&zt__starts_1) ? zt__open_frame(tracer) : NULL;
     if (!frame)
         return;
     *instance = frame;
@@ -6013,8 +6054,8 @@ ZT__FN ze_result_t zt__hook_up(zt__tracer *tracer) {
     for (call = 0; call < ZT__CALL_COUNT && result == ZE_RESULT_SUCCESS; call++)
         if (zt__is_observed(tracer, call))
             result = zt__register_call(tracer, call);
-    tracer->stuck = 0;
     __atomic_store_n(&tracer->running, result == ZE_RESULT_SUCCESS, __ATOMIC_SEQ_CST);
+    __atomic_fetch_add(&zt__starts_1, 1, __ATOMIC_RELEASE);
     return result == ZE_RESULT_SUCCESS ? zelTracerSetEnabled(tracer->handle, 1) : result;
 }
 
@@ -6027,6 +6068,17 @@ ZT__FN int zt__wait_for_calls(zt__tracer *tracer) {
     return 1;
 }
 
+/* Destroys a tracer of the loader's that could not be destroyed when it was stopped. Returns 0 where it still
+   cannot. */
+ZT__FN int zt__unstick(zt__tracer *tracer) {
+    if (__atomic_load_n(&tracer->in_progress, __ATOMIC_SEQ_CST))
+        return 0;
+    if (tracer->stuck)
+        zelTracerDestroy(tracer->stuck);
+    tracer->stuck = NULL;
+    return 1;
+}
+
 /* Turns the loader's tracer off, and destroys it unless a call is stuck in it. */
 ZT__FN void zt__unhook(zt__tracer *tracer) {
     __atomic_store_n(&tracer->running, 0, __ATOMIC_SEQ_CST);
@@ -6036,7 +6088,7 @@ ZT__FN void zt__unhook(zt__tracer *tracer) {
         if (zt__wait_for_calls(tracer))
             zelTracerDestroy(tracer->handle);
         else
-            tracer->stuck = 1;
+            tracer->stuck = tracer->handle;
     }
     tracer->handle = NULL;
     if (tracer->disable_layer)
@@ -6049,7 +6101,10 @@ ZT__FN void zt__unhook(zt__tracer *tracer) {
 /* Turns the layer on where the loader can, and a tracer in it; and makes sure that callbacks come. */
 ZT__FN ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_config *config) {
     ze_result_t(ZE_APICALL * enable_layer)(void);
-    ze_result_t result = zt__configure_tracer(tracer, config);
+    ze_result_t result;
+    if (!zt__unstick(tracer))
+        return zt__say(tracer->diagnostics, ZE_RESULT_NOT_READY, ZT__CALLS_IN_PROGRESS);
+    result = zt__configure_tracer(tracer, config);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     zt__find_symbol("zeCommandListGetContextHandle", &tracer->context_of);
@@ -6083,7 +6138,7 @@ ZT__FN zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__diagnost
 ZT__FN void zt__destroy_tracer(zt__tracer *tracer) {
     zt_allocator allocator = tracer->allocator;
     uint32_t i;
-    if (__atomic_load_n(&tracer->in_progress, __ATOMIC_SEQ_CST)) {
+    if (!zt__unstick(tracer)) {
         tracer->diagnostics = NULL;
         tracer->target_count = 0;
         return;

@@ -1000,8 +1000,10 @@ static void test_stopped_with_a_call_in_progress(void **state) {
     launch(w, w->immediate);
     assert_result(zt_trace_stop(profiler), ZE_RESULT_NOT_READY);
     assert_int_equal(heard(w, "[CALLS_IN_PROGRESS]"), 1);
+    assert_result(zt_trace_start(profiler, NULL), ZE_RESULT_NOT_READY);
     launch(w, w->immediate);
-    close_profiler(w, profiler);
+    if (!INSTRUMENTED) /* what it leaves in the loader is a leak to them */
+        close_profiler(w, profiler);
     ok(zeEventHostSignal(w->done));
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_result(blocked.result, ZE_RESULT_SUCCESS);
