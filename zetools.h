@@ -1828,8 +1828,12 @@ ZT__FN ze_result_t zt__grow(zt_profiler *profiler, const char **call) {
 ZT__FN void zt__reset_slot(zt_profiler *profiler, zt__slot *slot) {
     static const char remedy[] = "This slot is not used again. Update the driver if it lasts.";
     uint32_t g;
-    ze_result_t result = zeEventHostReset(slot->event);
-    int failed = zt__check(profiler, result, "zeEventHostReset", remedy) != ZE_RESULT_SUCCESS;
+    ze_result_t result;
+    int failed;
+    zt__inside_1++;
+    result = zeEventHostReset(slot->event);
+    zt__inside_1--;
+    failed = zt__check(profiler, result, "zeEventHostReset", remedy) != ZE_RESULT_SUCCESS;
     for (g = 0; g < profiler->group_count; g++) {
         result = zetMetricQueryReset(slot->queries[g]);
         failed |= zt__check(profiler, result, "zetMetricQueryReset", remedy) != ZE_RESULT_SUCCESS;
@@ -2631,19 +2635,10 @@ ZT__FN zt__outcome zt__not_told(zt_profiler *profiler, zt__slot *slot, ze_result
     return ZT__LOST;
 }
 
-/* Calls of the library's own, which a tracer leaves alone. */
 ZT__FN ze_result_t zt__event_status(ze_event_handle_t event) {
     ze_result_t result;
     zt__inside_1++;
     result = zeEventQueryStatus(event);
-    zt__inside_1--;
-    return result;
-}
-
-ZT__FN ze_result_t zt__reset_event(ze_event_handle_t event) {
-    ze_result_t result;
-    zt__inside_1++;
-    result = zeEventHostReset(event);
     zt__inside_1--;
     return result;
 }
