@@ -1898,6 +1898,7 @@ typedef struct zt__slot {
     uint8_t executed;    /* has run at least once since it was recorded */
     uint8_t tries;       /* how often the event was there and the data was not */
     uint8_t dead;        /* its commands are on the list in part: bound, and never read */
+    uint8_t passed;      /* dead, and one that was bound after it has run: so what there is of it has */
     uint8_t unclean;     /* to be reset before it is used: some of its commands have run */
     uint8_t broken;      /* could not be reset: never read, and never used again */
     uint8_t retired;     /* the device may still write to it: never used again */
@@ -1931,7 +1932,7 @@ struct zt__list {
     uint32_t executed;       /* bound slots that have run */
     uint32_t open;           /* slots begun and not yet bound */
     uint8_t announced;       /* about to be executed: what has never run is not asked */
-    uint8_t unready;         /* has slots that are dead or broken */
+    uint8_t unready;         /* has slots that are dead or broken. Atomic */
     uint8_t quiet;           /* what has run before was not executed again: it is not asked either */
     uint8_t idle;            /* released, and not used since */
     uint8_t queued;          /* in the profiler's queue of idle lists, or was when it became used again */
@@ -2601,7 +2602,7 @@ ZT__FN void zt__free_slot(zt_profiler *profiler, zt__slot *slot) {
     if (slot->generation & 1)
         zt__store(&slot->generation, slot->generation + 1);
     slot->unclean |= slot->dead;
-    slot->pending = slot->submitted = slot->executed = slot->tries = slot->dead = 0;
+    slot->pending = slot->submitted = slot->executed = slot->tries = slot->dead = slot->passed = 0;
     slot->list = NULL;
     if (slot->broken)
         return;
@@ -2663,7 +2664,7 @@ ZT__FN void zt__drop_unappended(zt_profiler *profiler, zt__slot *slot) {
     if (slot->generation & 1)
         zt__store(&slot->generation, slot->generation + 1);
     if (slot->dead) {
-        slot->list->unready = 1;
+        zt__store(&slot->list->unready, (uint8_t)1);
         zt__bind_slot(profiler, slot);
     } else {
         slot->list->open--;
@@ -3496,7 +3497,8 @@ ZT__FN void zt__rearm(zt_profiler *profiler, zt__slot *slot) {
     slot->pending = slot->submitted = slot->tries = 0;
     if (!zt__is_gone(profiler) && !slot->broken)
         zt__reset_slot(profiler, slot);
-    slot->list->unready |= slot->broken;
+    if (slot->broken)
+        zt__store(&slot->list->unready, (uint8_t)1);
 }
 
 /* Counts an instance that was announced by nobody: its recorded list was executed again without zt_execute.
@@ -3526,9 +3528,21 @@ ZT__FN void zt__conclude(zt_profiler *profiler, zt__slot *slot, zt__outcome outc
     }
 }
 
+/* Whether all that a bound slot has of commands has run. */
+ZT__FN int zt__has_run(const zt__slot *slot) {
+    return slot->executed || slot->passed;
+}
+
 /* Whether a bound slot has nothing more to give, because its list was recorded anew since. */
 ZT__FN int zt__is_spent(const zt__list *list, const zt__slot *slot) {
-    return (slot->executed || slot->dead) && slot->epoch != list->taken_epoch;
+    return zt__has_run(slot) && slot->epoch != list->taken_epoch;
+}
+
+/* What was bound before a slot that has run has run as well. */
+ZT__FN void zt__mark_passed(const zt__list *list, const zt__slot *slot) {
+    zt__slot *earlier;
+    for (earlier = list->taken; earlier && earlier != slot; earlier = earlier->next)
+        earlier->passed = earlier->dead;
 }
 
 /* Looks at one bound slot. Returns 0 where those after it cannot be read either. */
@@ -3553,6 +3567,8 @@ ZT__FN int zt__harvest_slot(zt_profiler *profiler, zt__list *list, zt__slot *slo
         zt__conclude(profiler, slot, outcome, cause, hand);
         list->newly_executed += !slot->executed;
         slot->executed = 1;
+        if (zt__load(&list->unready))
+            zt__mark_passed(list, slot);
     }
     return outcome != ZT__WAITING || hand->thorough || !slot->pending;
 }
@@ -3565,7 +3581,7 @@ ZT__FN void zt__walk_list(zt_profiler *profiler, zt__list *list, zt__hand *hand)
         zt__slot *slot = *link;
         if (!zt__is_spent(list, slot))
             go_on = zt__harvest_slot(profiler, list, slot, hand);
-        if (zt__is_spent(list, slot) || (slot->executed && list->kind == ZT__KIND_IMMEDIATE)) {
+        if (zt__is_spent(list, slot) || (zt__has_run(slot) && list->kind == ZT__KIND_IMMEDIATE)) {
             *link = slot->next;
             slot->next = hand->freed;
             hand->freed = slot;
@@ -3787,7 +3803,8 @@ ZT__FN void zt__unbind(zt_profiler *profiler, zt__list *list) {
     list->last = &list->first;
     list->executed = 0;
     list->epoch++;
-    list->announced = list->unready = 0;
+    list->announced = 0;
+    zt__store(&list->unready, (uint8_t)0);
     zt__unlock(&profiler->state);
 }
 
@@ -3838,7 +3855,7 @@ ZT__FN void zt__drop_open(zt_profiler *profiler, const zt__list *list, const cha
 ZT__FN void zt__make_ready(zt_profiler *profiler, zt__list *list) {
     zt__hand hand;
     zt__slot *slot;
-    if (!list->unready || zt__is_gone(profiler))
+    if (!zt__load(&list->unready) || zt__is_gone(profiler))
         return;
     zt__start_hand(&hand, 0);
     zt__take_bound(profiler, list);
