@@ -4409,8 +4409,6 @@ ZT__FN ze_result_t zt__read_until(zt_stream *stream, zt__receiver *receiver, uin
     }
 }
 
-/* ==== >>reports: table, CSV, JSON, trace ================================================================== */
-
 /* ==== >>tracer: what is known of names, kernels, lists and calls ========================================== */
 
 #ifdef ZETOOLS_TRACER
@@ -4916,7 +4914,7 @@ ZT__FN zt_call_info zt__call_stats(zt__tracer *tracer, uint32_t index) {
 
 #endif /* ZETOOLS_TRACER */
 
-/* ==== >>reports: table, CSV, JSON ========================================================================= */
+/* ==== >>reports: table, CSV, JSON, trace ================================================================== */
 
 /* Collects bytes and hands them on in blocks. */
 typedef struct zt__writer {
