@@ -829,6 +829,14 @@ ZT__FN void zt__mfree(void *memory, void *user) {
     free(memory);
 }
 
+ZT__FN zt_allocator zt__default_allocator(void) {
+    zt_allocator allocator;
+    allocator.allocate = zt__malloc;
+    allocator.release = zt__mfree;
+    allocator.user = NULL;
+    return allocator;
+}
+
 ZT__FN void *zt__allocate(const zt_allocator *allocator, size_t count, size_t size) {
     void *memory;
     if (count == 0 || size > SIZE_MAX / count)
@@ -1413,7 +1421,7 @@ ZT__FN double zt__number(const zet_typed_value_t *value) {
 
 /* ==== >>slots: queries, events and time stamps, made in steps and used again ============================== */
 
-enum { ZT__BATCH = 64, ZT__TRIES = 4, ZT__LIST_BUCKETS = 256, ZT__IDLE_LISTS = 1024 };
+enum { ZT__BATCH = 64, ZT__TRIES = 4, ZT__LIST_BUCKETS = 256, ZT__IDLE_LISTS = 64 };
 enum { ZT__NAME_PAGE = 256, ZT__NAME_PAGES = 256, ZT__MAX_PROFILERS = 256 };
 
 typedef struct zt__list zt__list;
@@ -1458,18 +1466,26 @@ typedef struct zt__step {
     zt__slot *slots;
 } zt__step;
 
-typedef enum zt__kind { ZT__KIND_UNKNOWN, ZT__KIND_RECORDED, ZT__KIND_IMMEDIATE } zt__kind;
+typedef enum zt__kind {
+    ZT__KIND_NOT_ASKED,
+    ZT__KIND_UNKNOWN,
+    ZT__KIND_RECORDED,
+    ZT__KIND_IMMEDIATE
+} zt__kind;
 
 /* What is known of a command list. */
 struct zt__list {
     zt__list *next_in_bucket;
     zt__list *next_active;
+    zt__list *next_idle;
     ze_command_list_handle_t handle;
     zt__kind kind;
     uint32_t epoch;    /* counts its recordings, as far as they can be told apart */
     uint32_t executed; /* bound slots that have run */
     uint32_t open;     /* slots begun and not yet bound */
-    uint8_t announced; /* executed with zt_execute: what is not pending does not run */
+    uint8_t announced; /* executed with zt_execute: what is not submitted does not run */
+    uint8_t idle;      /* released, and not used since */
+    uint8_t queued;    /* in the profiler's queue of idle lists, or was when it became used again */
     uint8_t active;    /* in the profiler's chain of lists with bound slots, or in that of the harvest */
     zt__slot *first, **last; /* bound slots, in the order in which they were ended */
     zt__slot *taken;         /* those that the harvest is at */
@@ -1532,7 +1548,8 @@ struct zt_profiler {
     uint32_t open; /* slots begun and not yet bound */
     zt__list *lists[ZT__LIST_BUCKETS];
     zt__list *active;
-    uint32_t list_count;
+    zt__list *idle_first, **idle_last;
+    uint32_t idle_count;
     zt_counts counts;
     uint64_t causes[ZT_CAUSE_COUNT];
     zt__record *records[ZT__NAME_PAGES];
@@ -1761,10 +1778,10 @@ ZT__FN void zt__clear_row(double *row, uint32_t columns) {
 /* Makes room for more rows, up to the limit. Without memory, there is no more than before. */
 ZT__FN void zt__grow_rows(zt_profiler *profiler, zt__record *record, uint32_t wanted) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    uint32_t columns = zt__column_count(profiler), capacity = record->capacity ? record->capacity : 16;
+    uint32_t columns = zt__column_count(profiler), capacity = record->capacity ? record->capacity : 8;
     double *rows;
     while (capacity < wanted)
-        capacity *= 2;
+        capacity *= 4;
     if (capacity > profiler->config.samples)
         capacity = profiler->config.samples;
     if (wanted <= record->capacity || capacity == record->capacity)
@@ -2021,20 +2038,61 @@ ZT__FN zt__list *zt__find_list(zt_profiler *profiler, ze_command_list_handle_t h
     return *zt__list_place(profiler, handle);
 }
 
-/* Makes the record of a list that is seen for the first time, or again after it was forgotten. */
-ZT__FN zt__list *zt__add_list(zt_profiler *profiler, ze_command_list_handle_t handle, zt__kind kind) {
-    zt__list **place = zt__list_place(profiler, handle);
-    if (!*place) {
-        zt__list *list = (zt__list *)zt__allocate(&profiler->config.allocator, 1, sizeof *list);
-        if (!list)
-            return NULL;
-        list->handle = handle;
-        list->kind = kind;
-        list->last = &list->first;
-        *place = list;
-        profiler->list_count++;
+/* An idle list's record for another list, where there are many: programs that make a new list each time would
+   else need ever more. NULL where there are few. */
+ZT__FN zt__list *zt__recycle_list(zt_profiler *profiler) {
+    while (profiler->idle_count >= ZT__IDLE_LISTS) {
+        zt__list *list = profiler->idle_first;
+        profiler->idle_first = list->next_idle;
+        if (!profiler->idle_first)
+            profiler->idle_last = &profiler->idle_first;
+        profiler->idle_count--;
+        list->queued = 0;
+        if (list->idle) {
+            *zt__list_place(profiler, list->handle) = list->next_in_bucket;
+            memset(list, 0, sizeof *list);
+            return list;
+        }
     }
-    return *place;
+    return NULL;
+}
+
+/* The record of a list, made when it is new. NULL without memory. */
+ZT__FN zt__list *zt__add_list(zt_profiler *profiler, ze_command_list_handle_t handle, zt__kind kind) {
+    zt__list *list = zt__find_list(profiler, handle);
+    if (!list)
+        list = zt__recycle_list(profiler);
+    if (!list)
+        list = (zt__list *)zt__allocate(&profiler->config.allocator, 1, sizeof *list);
+    if (list && !list->handle) {
+        list->handle = handle;
+        list->last = &list->first;
+        *zt__list_place(profiler, handle) = list;
+    }
+    if (list)
+        list->kind = kind;
+    return list;
+}
+
+/* Keeps the record of a list that was reset or destroyed, for the handle may come back. With the harvest
+   locked, and nothing bound to the list. */
+ZT__FN void zt__retire_list(zt_profiler *profiler, zt__list *list) {
+    zt__list **place = &profiler->active;
+    while (*place && *place != list)
+        place = &(*place)->next_active;
+    if (*place)
+        *place = list->next_active;
+    list->active = 0;
+    list->idle = 1;
+    if (list->kind == ZT__KIND_IMMEDIATE)
+        list->kind = ZT__KIND_NOT_ASKED; /* destroyed: the handle may come back as another kind */
+    if (!list->queued) {
+        list->queued = 1;
+        list->next_idle = NULL;
+        *profiler->idle_last = list;
+        profiler->idle_last = &list->next_idle;
+        profiler->idle_count++;
+    }
 }
 
 /* Whether a list is immediate: one question to the driver a list. */
@@ -2540,7 +2598,7 @@ ZT__FN int zt__is_spent(const zt__list *list, const zt__slot *slot) {
 ZT__FN int zt__harvest_slot(zt_profiler *profiler, zt__list *list, zt__slot *slot) {
     zt_cause cause = ZT_CAUSE_COUNT;
     zt__outcome outcome;
-    if (slot->dead || (!slot->pending && (list->announced || zt__is_gone(profiler))))
+    if (slot->dead || (list->announced && !slot->submitted) || (!slot->pending && zt__is_gone(profiler)))
         return 1;
     outcome = zt__read_slot(profiler, slot, &cause);
     if (outcome == ZT__READ || outcome == ZT__LOST) {
@@ -2772,30 +2830,10 @@ ZT__FN void zt__drop_open(zt_profiler *profiler, const zt__list *list, const cha
     zt__unlock(&profiler->state);
 }
 
-/* Forgets a list whose handle may come back as another kind of list. Others are kept, so that the driver is
-   not asked again each time a list is reset; but not without limit. */
-ZT__FN void zt__forget(zt_profiler *profiler, zt__list *list) {
-    zt__list **place;
-    zt__lock(&profiler->state);
-    if (list->kind == ZT__KIND_IMMEDIATE || profiler->list_count > ZT__IDLE_LISTS) {
-        for (place = &profiler->active; *place; place = &(*place)->next_active)
-            if (*place == list) {
-                *place = list->next_active;
-                break;
-            }
-        place = zt__list_place(profiler, list->handle);
-        *place = list->next_in_bucket;
-        profiler->list_count--;
-        zt__free(&profiler->config.allocator, list);
-    }
-    zt__unlock(&profiler->state);
-}
-
 /* Marks the instances of a list that is about to be executed. With the state locked. Those that are still
    pending from an execution before are overwritten by this one. */
 ZT__FN void zt__announce(zt_profiler *profiler, zt__list *list, uint32_t *overwritten) {
     zt__slot *slot;
-    list->announced = 1;
     list->kind = ZT__KIND_RECORDED;
     for (slot = list->first; slot; slot = slot->next) {
         if (slot->dead)
@@ -3401,7 +3439,7 @@ ZT__FN void zt__format_cell(char *out, size_t size, double value) {
 
 /* Whether a heading may be broken before this letter of a name. */
 ZT__FN int zt__may_break(const char *letter) {
-    return letter[-1] == '_' || letter[-1] == ' ' ||
+    return letter[-1] == '_' ||
            (letter[-1] >= 'a' && letter[-1] <= 'z' && letter[0] >= 'A' && letter[0] <= 'Z');
 }
 
@@ -3410,7 +3448,7 @@ ZT__FN void zt__break_name(const char *name, zt__column *column) {
     enum { LONGEST = 14, SHORTEST = 4 };
     uint32_t line;
     for (line = 0; line < ZT__HEAD_LINES && *name; line++) {
-        size_t length = strlen(name), cut = length;
+        size_t length = strcspn(name, "\n"), cut = length;
         if (length > LONGEST) {
             for (cut = LONGEST; cut > SHORTEST && !zt__may_break(name + cut); cut--)
                 ;
@@ -3421,7 +3459,7 @@ ZT__FN void zt__break_name(const char *name, zt__column *column) {
         column->head[line][cut] = 0;
         if (cut > column->width)
             column->width = cut;
-        name += cut;
+        name += cut + (name[cut] == '\n');
     }
     if (*name)
         memcpy(column->head[ZT__HEAD_LINES - 1] + LONGEST - 3, "...", 4);
@@ -3498,8 +3536,8 @@ ZT__FN void zt__add_column(zt__table *table, const zt__column *column) {
 }
 
 ZT__FN void zt__add_time_columns(const zt__report *report, zt__table *table) {
-    static const char *const heads[] = {"count", "GPU time_total", "GPU time_mean", "GPU time_median",
-                                        "GPU time_p95"};
+    static const char *const heads[] = {"count", "GPU time\ntotal", "GPU time\nmean", "GPU time\nmedian",
+                                        "GPU time\np95"};
     uint32_t figure;
     for (figure = ZT__COUNT; figure <= ZT__P95; figure++) {
         zt__column column;
@@ -3754,8 +3792,6 @@ ZT_API zt_config zt_config_default(void) {
     config.max_passes = 1;
     config.pass_tolerance = 0.1;
     config.wait_timeout_ns = 1000000000u;
-    config.allocator.allocate = zt__malloc;
-    config.allocator.release = zt__mfree;
     return config;
 }
 
@@ -3781,7 +3817,7 @@ ZT__FN zt_config zt__complete_config(const zt_config *given) {
     if (!config.wait_timeout_ns)
         config.wait_timeout_ns = defaults.wait_timeout_ns;
     if (!config.allocator.allocate)
-        config.allocator = defaults.allocator;
+        config.allocator = zt__default_allocator();
     return config;
 }
 
@@ -4424,6 +4460,7 @@ ZT__FN zt_profiler *zt__create(ze_context_handle_t context, ze_device_handle_t d
     profiler->diagnostics.user = config->log_user;
     profiler->random = UINT64_C(0x9E3779B97F4A7C15);
     zt__reset_passes(profiler);
+    profiler->idle_last = &profiler->idle_first;
     pthread_mutex_init(&profiler->state, NULL);
     pthread_mutex_init(&profiler->harvest, NULL);
     pthread_mutex_init(&profiler->results, NULL);
@@ -4486,13 +4523,16 @@ ZT_API void zt_close(zt_profiler *profiler) {
 /* The record of a list, made when it is new. With the state locked, but for the question to the driver. */
 ZT__FN zt__list *zt__need_list(zt_profiler *profiler, ze_command_list_handle_t handle) {
     zt__list *list = zt__find_list(profiler, handle);
-    zt__kind kind;
+    if (!list || list->kind == ZT__KIND_NOT_ASKED) {
+        zt__kind kind;
+        zt__unlock(&profiler->state);
+        kind = zt__ask_kind(profiler, handle);
+        zt__lock(&profiler->state);
+        list = zt__add_list(profiler, handle, kind);
+    }
     if (list)
-        return list;
-    zt__unlock(&profiler->state);
-    kind = zt__ask_kind(profiler, handle);
-    zt__lock(&profiler->state);
-    return zt__add_list(profiler, handle, kind);
+        list->idle = 0;
+    return list;
 }
 
 /* A slot for a new region, or NULL: then the region is counted as dropped, by `cause`. */
@@ -4667,7 +4707,9 @@ ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t li
         if (!zt__finish(profiler, lists))
             result = zt__say(&profiler->diagnostics, ZE_RESULT_NOT_READY, ZT__NOT_FINISHED, "zt_release");
         zt__unbind(profiler, record);
-        zt__forget(profiler, record);
+        zt__lock(&profiler->state);
+        zt__retire_list(profiler, record);
+        zt__unlock(&profiler->state);
     }
     zt__leave(profiler);
     return result;
@@ -4676,12 +4718,17 @@ ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t li
 /* Reads what the lists' last execution left, and marks the next. */
 ZT__FN void zt__before_execution(zt_profiler *profiler, zt__lists lists) {
     uint32_t i, overwritten = 0;
+    zt__list *list;
     if (zt__enter(profiler, "zt_execute") != ZE_RESULT_SUCCESS)
         return;
+    zt__lock(&profiler->state);
+    for (list = profiler->active; list; list = list->next_active)
+        list->announced |= (uint8_t)zt__is_among(list, lists);
+    zt__unlock(&profiler->state);
     zt__finish(profiler, lists);
     zt__lock(&profiler->state);
     for (i = 0; i < lists.count; i++) {
-        zt__list *list = zt__find_list(profiler, lists.handles[i]);
+        list = zt__find_list(profiler, lists.handles[i]);
         if (list)
             zt__announce(profiler, list, &overwritten);
     }
@@ -4973,10 +5020,6 @@ ZT_API ze_result_t zt_last_error(const zt_profiler *profiler, const char **text)
 }
 
 /* ---- groups for people ----------------------------------------------------------------------------------- */
-
-ZT__FN zt_allocator zt__default_allocator(void) {
-    return zt_config_default().allocator;
-}
 
 ZT__FN ze_result_t zt__device_catalog(ze_device_handle_t device, zt__catalog *catalog) {
     zt_allocator allocator = zt__default_allocator();

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <level_zero/ze_api.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +20,7 @@
 typedef struct gpu {
     ze_device_handle_t device;
     ze_context_handle_t context;
-    uint32_t compute; /* ordinal of a queue group that runs kernels */
-    char name[ZE_MAX_DEVICE_NAME];
+    uint32_t compute;   /* ordinal of a queue group that runs kernels */
     char kernels[1024]; /* directory */
 } gpu;
 
@@ -39,8 +37,7 @@ static inline void example_check(ze_result_t result, const char *call, const cha
     exit(EXIT_FAILURE);
 }
 
-/* ---- device
- * -------------------------------------------------------------------------------------------------- */
+/* ---- device -------------------------------------------------------------------------------------------- */
 
 /* Kernels lie in $KERNELS, or in ../kernels as seen from the program, which is where `make` puts them. */
 static inline void gpu_find_kernels(gpu *g, const char *program_path) {
@@ -67,7 +64,6 @@ static inline int gpu_take_device(gpu *g, ze_driver_handle_t driver) {
         if (properties.type != ZE_DEVICE_TYPE_GPU)
             continue;
         g->device = devices[i];
-        memcpy(g->name, properties.name, sizeof g->name);
         return 1;
     }
     return 0;
@@ -88,23 +84,28 @@ static inline uint32_t gpu_compute_group(ze_device_handle_t device) {
     exit(EXIT_FAILURE);
 }
 
+static inline void gpu_missing(const char *reason) {
+    fprintf(stderr, "no GPU: %s. `make run-NAME` runs an example on the software device\n", reason);
+    exit(EXIT_FAILURE);
+}
+
 /* program_path is argv[0]. */
 static inline gpu gpu_open(const char *program_path) {
     ze_context_desc_t description = {ZE_STRUCTURE_TYPE_CONTEXT_DESC, NULL, 0};
     ze_driver_handle_t drivers[16];
     uint32_t count = 16, i = 0;
+    ze_result_t result = zeInit(0);
     gpu g;
 
     memset(&g, 0, sizeof g);
     gpu_find_kernels(&g, program_path);
-    CHECK(zeInit(0));
+    if (result != ZE_RESULT_SUCCESS)
+        gpu_missing(zt_result_name(result));
     CHECK(zeDriverGet(&count, drivers));
     while (i < count && !gpu_take_device(&g, drivers[i]))
         i++;
-    if (i == count) {
-        fprintf(stderr, "there is no GPU; `make run-NAME` runs an example on the software device\n");
-        exit(EXIT_FAILURE);
-    }
+    if (i == count)
+        gpu_missing("no device is one");
     CHECK(zeContextCreate(drivers[i], &description, &g.context));
     g.compute = gpu_compute_group(g.device);
     return g;
@@ -114,8 +115,7 @@ static inline void gpu_close(gpu *g) {
     CHECK(zeContextDestroy(g->context));
 }
 
-/* ---- kernels
- * ------------------------------------------------------------------------------------------------- */
+/* ---- kernels ------------------------------------------------------------------------------------------- */
 
 static inline uint8_t *read_file(const char *path, size_t *size) {
     FILE *file = fopen(path, "rb");
@@ -171,8 +171,7 @@ static inline void program_unload(program *p) {
 #define SET_ARGUMENT(kernel, index, value)                                                                   \
     CHECK(zeKernelSetArgumentValue(kernel, index, sizeof(value), &(value)))
 
-/* ---- memory and lists
- * ---------------------------------------------------------------------------------------- */
+/* ---- memory and lists ---------------------------------------------------------------------------------- */
 
 /* Memory that host and device both use. */
 static inline float *gpu_floats(const gpu *g, size_t count) {
@@ -224,7 +223,7 @@ static inline void immediate_close(immediate *work) {
     CHECK(zeCommandListDestroy(work->list));
 }
 
-/* ---- profiler ------------------------------------------------------------------------------------------------ */
+/* ---- profiler ------------------------------------------------------------------------------------------ */
 
 static inline void print_last_error(const zt_profiler *profiler) {
     const char *text;
@@ -232,17 +231,12 @@ static inline void print_last_error(const zt_profiler *profiler) {
     fprintf(stderr, "%s\n", text);
 }
 
-/* Says where the program runs and, if metrics are missing, why. If it fails there is no profiler, which hurts
-   nobody: the program runs unmeasured. */
+/* If it fails there is no profiler, which hurts nobody: the program runs unmeasured. */
 static inline zt_profiler *profiler_open(const gpu *g, const zt_config *config) {
-    const char *reason;
     zt_profiler *profiler;
 
-    printf("device: %s\n", g->name);
     if (zt_open(g->context, g->device, config, &profiler) != ZE_RESULT_SUCCESS)
         print_last_error(NULL);
-    else if (zt_get_availability(profiler, &reason) != ZT_AVAILABLE)
-        printf("no metrics: %s\n", reason);
     return profiler;
 }
 

@@ -24,8 +24,7 @@ typedef struct problem {
     const float *sum; /* of the elements of x, the last of them */
 } problem;
 
-/* ---- the work
- * ------------------------------------------------------------------------------------------------ */
+/* ---- the work ------------------------------------------------------------------------------------------ */
 
 /* What follows uses the results of what went before. */
 static void barrier(ze_command_list_handle_t list) {
@@ -33,7 +32,7 @@ static void barrier(ze_command_list_handle_t list) {
 }
 
 static void launch(ze_command_list_handle_t list, const program *p, uint32_t across, uint32_t down) {
-    ze_group_count_t groups = {across, down, 1};
+    const ze_group_count_t groups = {across, down, 1};
     CHECK(zeCommandListAppendLaunchKernel(list, p->kernel, &groups, NULL, 0, NULL));
     barrier(list);
 }
@@ -45,11 +44,12 @@ static void reduce(zt_profiler *profiler, ze_command_list_handle_t list, problem
 
     for (uint32_t count = ELEMENTS, groups; count > 1; count = groups) {
         groups = (count + GROUP - 1) / GROUP;
-        SET_ARGUMENT(p->reduce.kernel, 0, from);
-        SET_ARGUMENT(p->reduce.kernel, 1, to);
+        SET_ARGUMENT(p->reduce.kernel, 0, to);
+        SET_ARGUMENT(p->reduce.kernel, 1, from);
         SET_ARGUMENT(p->reduce.kernel, 2, count);
-        ZT_REGION(profiler, list, "reduce pass")
-        launch(list, &p->reduce, groups, 1);
+        ZT_REGION(profiler, list, "reduce pass") {
+            launch(list, &p->reduce, groups, 1);
+        }
         from = to;
         to += groups;
     }
@@ -57,35 +57,38 @@ static void reduce(zt_profiler *profiler, ze_command_list_handle_t list, problem
 }
 
 static void step(zt_profiler *profiler, ze_command_list_handle_t list, problem *p) {
+    const size_t bytes = ELEMENTS * sizeof(float);
+
     ZT_REGION(profiler, list, "step") {
         ZT_REGION(profiler, list, "upload") {
-            CHECK(
-                zeCommandListAppendMemoryCopy(list, p->x, p->input, ELEMENTS * sizeof(float), NULL, 0, NULL));
+            CHECK(zeCommandListAppendMemoryCopy(list, p->x, p->input, bytes, NULL, 0, NULL));
             barrier(list);
         }
-        ZT_REGION(profiler, list, "saxpy")
-        launch(list, &p->saxpy, ELEMENTS / GROUP, 1);
-        ZT_REGION(profiler, list, "matmul")
-        launch(list, &p->matmul, WIDTH / TILE, WIDTH / TILE);
-        ZT_REGION(profiler, list, "reduce")
-        reduce(profiler, list, p);
+        ZT_REGION(profiler, list, "saxpy") {
+            launch(list, &p->saxpy, ELEMENTS / GROUP, 1);
+        }
+        ZT_REGION(profiler, list, "matmul") {
+            launch(list, &p->matmul, WIDTH / TILE, WIDTH / TILE);
+        }
+        ZT_REGION(profiler, list, "reduce") {
+            reduce(profiler, list, p);
+        }
     }
 }
 
-/* ---- its data
- * ------------------------------------------------------------------------------------------------ */
+/* ---- its data ------------------------------------------------------------------------------------------ */
 
 static void set_arguments(problem *p) {
     const float factor = 2;
     const uint32_t elements = ELEMENTS, width = WIDTH;
 
-    SET_ARGUMENT(p->saxpy.kernel, 0, factor);
+    SET_ARGUMENT(p->saxpy.kernel, 0, p->y);
     SET_ARGUMENT(p->saxpy.kernel, 1, p->x);
-    SET_ARGUMENT(p->saxpy.kernel, 2, p->y);
+    SET_ARGUMENT(p->saxpy.kernel, 2, factor);
     SET_ARGUMENT(p->saxpy.kernel, 3, elements);
-    SET_ARGUMENT(p->matmul.kernel, 0, p->a);
-    SET_ARGUMENT(p->matmul.kernel, 1, p->b);
-    SET_ARGUMENT(p->matmul.kernel, 2, p->c);
+    SET_ARGUMENT(p->matmul.kernel, 0, p->c);
+    SET_ARGUMENT(p->matmul.kernel, 1, p->a);
+    SET_ARGUMENT(p->matmul.kernel, 2, p->b);
     SET_ARGUMENT(p->matmul.kernel, 3, width);
     CHECK(zeKernelSetGroupSize(p->saxpy.kernel, GROUP, 1, 1));
     CHECK(zeKernelSetGroupSize(p->matmul.kernel, TILE, TILE, 1));
@@ -133,8 +136,7 @@ static void problem_close(const gpu *g, problem *p) {
     program_unload(&p->reduce);
 }
 
-/* ---- its results
- * --------------------------------------------------------------------------------------------- */
+/* ---- its results --------------------------------------------------------------------------------------- */
 
 static int is_product_right(const problem *p) {
     for (uint32_t row = 0; row < WIDTH; row++) {
@@ -160,8 +162,7 @@ static int are_results_right(const problem *p) {
     return *p->sum == sum && is_product_right(p);
 }
 
-/* ---- the program
- * --------------------------------------------------------------------------------------------- */
+/* ---- the program --------------------------------------------------------------------------------------- */
 
 static int write_reports(const zt_profiler *profiler, const char *directory) {
     char csv[1024], json[1024];

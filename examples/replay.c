@@ -14,17 +14,20 @@ typedef struct recording {
     ze_command_list_handle_t list;
 } recording;
 
-/* ---- recording ----------------------------------------------------------------------------------------------- */
+/* ---- recording ----------------------------------------------------------------------------------------- */
 
 static void record(zt_profiler *profiler, recording *r) {
-    ze_group_count_t groups = {ELEMENTS / GROUP, 1, 1};
+    const ze_group_count_t groups = {ELEMENTS / GROUP, 1, 1};
+    const size_t bytes = ELEMENTS * sizeof(float);
 
     ZT_REGION(profiler, r->list, "step") {
-        ZT_REGION(profiler, r->list, "saxpy")
-        CHECK(zeCommandListAppendLaunchKernel(r->list, r->saxpy.kernel, &groups, NULL, 0, NULL));
+        ZT_REGION(profiler, r->list, "saxpy") {
+            CHECK(zeCommandListAppendLaunchKernel(r->list, r->saxpy.kernel, &groups, NULL, 0, NULL));
+        }
         CHECK(zeCommandListAppendBarrier(r->list, NULL, 0, NULL));
-        ZT_REGION(profiler, r->list, "copy")
-        CHECK(zeCommandListAppendMemoryCopy(r->list, r->copy, r->y, ELEMENTS * sizeof(float), NULL, 0, NULL));
+        ZT_REGION(profiler, r->list, "copy") {
+            CHECK(zeCommandListAppendMemoryCopy(r->list, r->copy, r->y, bytes, NULL, 0, NULL));
+        }
         CHECK(zeCommandListAppendBarrier(r->list, NULL, 0, NULL));
     }
     CHECK(zeCommandListClose(r->list));
@@ -34,9 +37,9 @@ static void prepare_saxpy(recording *r) {
     const float factor = 1;
     const uint32_t elements = ELEMENTS;
 
-    SET_ARGUMENT(r->saxpy.kernel, 0, factor);
+    SET_ARGUMENT(r->saxpy.kernel, 0, r->y);
     SET_ARGUMENT(r->saxpy.kernel, 1, r->x);
-    SET_ARGUMENT(r->saxpy.kernel, 2, r->y);
+    SET_ARGUMENT(r->saxpy.kernel, 2, factor);
     SET_ARGUMENT(r->saxpy.kernel, 3, elements);
     CHECK(zeKernelSetGroupSize(r->saxpy.kernel, GROUP, 1, 1));
     for (uint32_t i = 0; i < ELEMENTS; i++) {
@@ -69,7 +72,7 @@ static void recording_close(const gpu *g, recording *r) {
     program_unload(&r->saxpy);
 }
 
-/* ---- checking ------------------------------------------------------------------------------------------------ */
+/* ---- checking ------------------------------------------------------------------------------------------ */
 
 static int are_results_right(const recording *r) {
     for (uint32_t i = 0; i < ELEMENTS; i++)

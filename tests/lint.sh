@@ -24,8 +24,8 @@ find_in_all() { # EXTENDED-REGULAR-EXPRESSION
 files '*.h' '*.c' '*.cpp' '*.cc' '*.cl' | xargs clang-format --dry-run -Werror || status=1
 
 complain 'paths of a machine:' "$(find_in_all '(^|[^A-Za-z0-9_.*])/(home|root|work|Users)/[A-Za-z0-9]')"
-complain 'hosts, other than where specification and licences are published:' \
-    "$(find_in_all 'https?://' | grep -vE 'https?://(github\.com|spec\.oneapi\.io|oneapi-src\.github\.io)/')"
+complain 'hosts, other than where specification, licences and XML namespaces are published:' \
+    "$(find_in_all 'https?://' | grep -vE 'https?://(github\.com|spec\.oneapi\.io|oneapi-src\.github\.io|www\.w3\.org)/')"
 complain 'white space at the end of lines:' "$(find_in_all '[[:blank:]]+$')"
 complain 'shell scripts that do not parse:' "$(files '*.sh' run | xargs -n 1 bash -n 2>&1)"
 if command -v shellcheck >/dev/null; then

@@ -1,5 +1,6 @@
-/* sums[group] = the sum of the group's part of n values, as a tree in local memory. The work-group has 256 items;
- * what the groups leave is summed by the host, or by another launch. Written for tests/softgpu/kernel.h. */
+/* sums[group] = the sum of the group's part of n values, as a tree in local memory. The work-group has 256
+ * items; what the groups leave is summed by the host, or by another launch. Written for
+ * tests/softgpu/kernel.h. */
 #define ITEMS 256
 
 KERNEL(reduce, BUFFER(float, sums), BUFFER(const float, values), VALUE(uint, n)) {

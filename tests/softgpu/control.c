@@ -9,7 +9,7 @@
 
 enum { NANOSECONDS = 1000000000 };
 
-/* ---- calls ---------------------------------------------------------------------------------------------- */
+/* ---- calls --------------------------------------------------------------------------------------------- */
 
 typedef struct call {
     _Atomic uint64_t count;
@@ -99,7 +99,7 @@ void softgpu_reset_calls(void) {
         atomic_store(&calls[i].count, 0);
 }
 
-/* ---- behaviours ----------------------------------------------------------------------------------------- */
+/* ---- behaviours ---------------------------------------------------------------------------------------- */
 
 typedef struct behaviour {
     _Atomic uint32_t every;
@@ -124,7 +124,7 @@ void softgpu_behave(enum softgpu_behaviour which, uint32_t every) {
     atomic_store(&behaviours[which].every, every);
 }
 
-/* ---- devices, and their loss ----------------------------------------------------------------------------- */
+/* ---- devices, and their loss --------------------------------------------------------------------------- */
 
 static _Atomic uint32_t device_count = 1;
 static _Atomic uint32_t sub_device_count;
@@ -159,7 +159,7 @@ void softgpu_restore_device(void) {
     update_attention();
 }
 
-/* ---- the clock ------------------------------------------------------------------------------------------ */
+/* ---- the clock ----------------------------------------------------------------------------------------- */
 
 static _Atomic uint32_t timestamp_bits = 64;
 static _Atomic uint64_t ticks_per_second = NANOSECONDS;
@@ -199,7 +199,7 @@ void softgpu_set_clock(uint64_t ticks_now) {
     atomic_store(&tick_offset, ticks_now - ticks_in(sg_now()));
 }
 
-/* ---- waiting on the host --------------------------------------------------------------------------------- */
+/* ---- waiting on the host ------------------------------------------------------------------------------- */
 
 static pthread_mutex_t progress_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t progress;
@@ -259,7 +259,7 @@ ze_result_t sg_wait(bool (*done)(void *argument), void *argument, uint64_t timeo
     return result;
 }
 
-/* ---- defaults, and the environment ----------------------------------------------------------------------- */
+/* ---- defaults, and the environment --------------------------------------------------------------------- */
 
 void softgpu_reset(void) {
     for (unsigned i = 0; i < SG_FUNCTION_COUNT; ++i) {

@@ -26,9 +26,9 @@ sg_device *sg_tile_for(sg_device *device, uint64_t n) {
 
 /* ---- busy times ------------------------------------------------------------------------------------------
  *
- * A reader adds the time since a running command began. The version is odd while they change. The end of a
- * command is read off the clock in between, a reader's time before it looks: so what readers see never goes
- * back. */
+ * A reader adds the time since a running command began. The version is odd while they change, all of it in
+ * sequentially consistent order. The end of a command is read off the clock in between, a reader's time
+ * before it looks: so what readers see never goes back. */
 
 static void begin_one(sg_device *device, sg_engine engine, uint64_t now) {
     atomic_fetch_add(&device->busy_version, 1);
@@ -41,21 +41,22 @@ static uint64_t end_one(sg_device *device, sg_engine engine) {
     atomic_fetch_add(&device->busy_version, 1);
     uint64_t now = sg_now();
     uint64_t since = atomic_exchange(&device->busy_since[engine], 0);
-    atomic_fetch_add(&device->counters[counter], since ? now - since : 0);
+    atomic_fetch_add(&device->counters[counter], now - since);
     atomic_fetch_add(&device->busy_version, 1);
     return now;
 }
 
+/* A sub-device's command keeps its root busy, a root's command all its sub-devices. */
 void sg_busy_begin(sg_device *device, sg_engine engine, uint64_t now) {
     begin_one(device->root->device, engine, now);
-    for (uint32_t tile = 0; tile < SG_MAX_SUB_DEVICES; ++tile)
+    for (uint32_t tile = 0; tile < sg_sub_device_count(); ++tile)
         if (!device->parent || device->root->sub_devices[tile] == device)
             begin_one(device->root->sub_devices[tile], engine, now);
 }
 
 uint64_t sg_busy_end(sg_device *device, sg_engine engine) {
     for (uint32_t tile = 0; tile < SG_MAX_SUB_DEVICES; ++tile)
-        if (!device->parent || device->root->sub_devices[tile] == device)
+        if (atomic_load_explicit(&device->root->sub_devices[tile]->busy_since[engine], memory_order_relaxed))
             end_one(device->root->sub_devices[tile], engine);
     return end_one(device->root->device, engine);
 }
@@ -75,7 +76,7 @@ static void read_busy_times(sg_device *device, uint64_t counters[SG_COUNTER_COUN
     } while (atomic_load(&device->busy_version) != version);
 }
 
-/* ---- the device thread's own ----------------------------------------------------------------------------- */
+/* ---- the device thread's own --------------------------------------------------------------------------- */
 
 void sg_publish_thread_counters(sg_root *root) {
     struct rusage usage;
@@ -105,7 +106,7 @@ static void read_thread_counters(sg_root *root, uint64_t counters[SG_COUNTER_COU
         counters[i] = atomic_load_explicit(&root->device->counters[i], memory_order_relaxed);
 }
 
-/* ---- snapshots ------------------------------------------------------------------------------------------ */
+/* ---- snapshots ----------------------------------------------------------------------------------------- */
 
 static uint64_t cycles_now(void) {
 #if defined(__x86_64__) || defined(__i386__)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- dispatch tables ------------------------------------------------------------------------------------- */
+/* ---- dispatch tables ----------------------------------------------------------------------------------- */
 
 typedef enum table {
 #define SG_TABLE(table, function) TABLE_##table,
@@ -70,7 +70,7 @@ static ze_result_t fill_table(table filled, ze_api_version_t version, any_functi
 #include "tables.def"
 #undef SG_TABLE
 
-/* ---- the driver and its devices -------------------------------------------------------------------------- */
+/* ---- the driver and its devices ------------------------------------------------------------------------ */
 
 static sg_root roots[SG_MAX_DEVICES];
 static sg_object *driver;
@@ -149,7 +149,7 @@ __attribute__((destructor)) static void unload(void) {
     sg_objects_unload();
 }
 
-/* ---- driver functions ------------------------------------------------------------------------------------ */
+/* ---- driver functions ---------------------------------------------------------------------------------- */
 
 ze_result_t sg_zeInit(ze_init_flags_t flags) {
     if (flags & ~0x3u)
@@ -236,7 +236,7 @@ ze_result_t sg_zeDriverGetLastErrorDescription(ze_driver_handle_t handle, const 
     return ZE_RESULT_SUCCESS;
 }
 
-/* ---- devices --------------------------------------------------------------------------------------------- */
+/* ---- devices ------------------------------------------------------------------------------------------- */
 
 ze_result_t sg_zeDeviceGet(ze_driver_handle_t handle, uint32_t *count, ze_device_handle_t *devices) {
     SG_NEED_HANDLE(sg_driver_of(handle));

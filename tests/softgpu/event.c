@@ -98,7 +98,7 @@ ze_result_t sg_zeEventGetEventPool(ze_event_handle_t handle, ze_event_pool_handl
     return ZE_RESULT_SUCCESS;
 }
 
-/* ---- signalling, and waiting for it ---------------------------------------------------------------------- */
+/* ---- signalling, and waiting for it -------------------------------------------------------------------- */
 
 void sg_event_signal(sg_event *event, uint64_t start, uint64_t end) {
     atomic_store_explicit(&event->start, start, memory_order_relaxed);
@@ -140,7 +140,7 @@ ze_result_t sg_zeEventHostSynchronize(ze_event_handle_t handle, uint64_t timeout
     return sg_wait(is_signalled, event, timeout);
 }
 
-/* ---- timestamps ------------------------------------------------------------------------------------------ */
+/* ---- timestamps ---------------------------------------------------------------------------------------- */
 
 static ze_kernel_timestamp_result_t timestamps_of(const sg_event *event) {
     ze_kernel_timestamp_data_t data = {
@@ -167,7 +167,7 @@ ze_result_t sg_zeEventQueryKernelTimestamp(ze_event_handle_t handle,
     return ZE_RESULT_SUCCESS;
 }
 
-/* ---- commands -------------------------------------------------------------------------------------------- */
+/* ---- commands ------------------------------------------------------------------------------------------ */
 
 static void run_event_reset(sg_execution *execution, void *argument) {
     (void)execution;

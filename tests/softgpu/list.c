@@ -6,7 +6,7 @@
 
 enum { CHUNK_BYTES = 1 << 16 };
 
-/* ---- tapes ----------------------------------------------------------------------------------------------- */
+/* ---- tapes --------------------------------------------------------------------------------------------- */
 
 static size_t used_of(const sg_chunk *chunk) {
     return atomic_load_explicit(&chunk->used, memory_order_relaxed);
@@ -106,7 +106,7 @@ void sg_tape_step(sg_cursor *cursor, const sg_command *command) {
     ++cursor->played;
 }
 
-/* ---- appending ------------------------------------------------------------------------------------------- */
+/* ---- appending ----------------------------------------------------------------------------------------- */
 
 static ze_result_t use_event(sg_event_use *use, ze_event_handle_t handle) {
     sg_event *event = sg_event_of(handle);
@@ -173,7 +173,7 @@ sg_device *sg_list_device(const sg_list *list) {
     return list->device;
 }
 
-/* ---- a list's life --------------------------------------------------------------------------------------- */
+/* ---- a list's life ------------------------------------------------------------------------------------- */
 
 static ze_result_t create_list(ze_context_handle_t context, ze_device_handle_t device, uint32_t ordinal,
                                sg_list **out_list) {
@@ -287,7 +287,7 @@ ze_result_t sg_zeCommandListHostSynchronize(ze_command_list_handle_t handle, uin
     return list->is_immediate ? sg_lane_wait(&list->lane, timeout) : ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }
 
-/* ---- what a list is -------------------------------------------------------------------------------------- */
+/* ---- what a list is ------------------------------------------------------------------------------------ */
 
 ze_result_t sg_zeCommandListGetDeviceHandle(ze_command_list_handle_t handle, ze_device_handle_t *device) {
     const sg_list *list = sg_list_of(handle);
@@ -331,7 +331,7 @@ ze_result_t sg_zeCommandListIsImmediate(ze_command_list_handle_t handle, ze_bool
     return ZE_RESULT_SUCCESS;
 }
 
-/* ---- barriers and timestamps ----------------------------------------------------------------------------- */
+/* ---- barriers and timestamps --------------------------------------------------------------------------- */
 
 /* Lists are in order: there is nothing to wait for. */
 static void run_barrier(sg_execution *execution, void *argument) {

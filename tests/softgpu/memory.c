@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- contexts -------------------------------------------------------------------------------------------- */
+/* ---- contexts ------------------------------------------------------------------------------------------ */
 
 ze_result_t sg_zeContextCreate(ze_driver_handle_t driver_handle, const ze_context_desc_t *desc,
                                ze_context_handle_t *out_context) {
@@ -60,7 +60,7 @@ ze_result_t sg_zeContextEvictMemory(ze_context_handle_t context, ze_device_handl
     return sg_zeContextMakeMemoryResident(context, device, ptr, size);
 }
 
-/* ---- what is allocated ----------------------------------------------------------------------------------- */
+/* ---- what is allocated --------------------------------------------------------------------------------- */
 
 typedef struct allocation {
     char *base;
@@ -155,7 +155,7 @@ void sg_memory_unload(void) {
     allocation_count = allocation_capacity = 0;
 }
 
-/* ---- allocating ------------------------------------------------------------------------------------------ */
+/* ---- allocating ---------------------------------------------------------------------------------------- */
 
 static ze_result_t allocate(ze_memory_type_t type, sg_object *context, sg_device *device, size_t size,
                             size_t alignment, void **pointer) {
@@ -253,7 +253,7 @@ ze_result_t sg_zeMemGetAddressRange(ze_context_handle_t context, const void *ptr
     return ZE_RESULT_SUCCESS;
 }
 
-/* ---- copying --------------------------------------------------------------------------------------------- */
+/* ---- copying ------------------------------------------------------------------------------------------- */
 
 /* Rows of bytes, one plane after the other; a plain copy is one row. */
 typedef struct copy {
@@ -342,7 +342,7 @@ ze_result_t sg_zeCommandListAppendMemoryCopyRegion(ze_command_list_handle_t list
     return append_copy(list, &what, signal, wait_count, waits);
 }
 
-/* ---- filling --------------------------------------------------------------------------------------------- */
+/* ---- filling ------------------------------------------------------------------------------------------- */
 
 typedef struct fill {
     char *destination;
@@ -384,7 +384,7 @@ ze_result_t sg_zeCommandListAppendMemoryFill(ze_command_list_handle_t list, void
                                              .waits = waits});
 }
 
-/* ---- hints: all memory is the host's --------------------------------------------------------------------- */
+/* ---- hints: all memory is the host's ------------------------------------------------------------------- */
 
 ze_result_t sg_zeCommandListAppendMemoryPrefetch(ze_command_list_handle_t list, const void *ptr,
                                                  size_t size) {

@@ -137,7 +137,7 @@ void sg_modules_unload(void) {
     }
 }
 
-/* ---- modules --------------------------------------------------------------------------------------------- */
+/* ---- modules ------------------------------------------------------------------------------------------- */
 
 typedef struct sg_module {
     sg_object object;
@@ -246,7 +246,7 @@ ze_result_t sg_zeModuleBuildLogGetString(ze_module_build_log_handle_t handle, si
     return give_string(log->text, size, text);
 }
 
-/* ---- kernels --------------------------------------------------------------------------------------------- */
+/* ---- kernels ------------------------------------------------------------------------------------------- */
 
 typedef struct sg_kernel {
     sg_object object;
@@ -402,7 +402,7 @@ ze_result_t sg_zeKernelGetName(ze_kernel_handle_t handle, size_t *size, char *na
     return give_string(kernel->code->name, size, name);
 }
 
-/* ---- launches -------------------------------------------------------------------------------------------- */
+/* ---- launches ------------------------------------------------------------------------------------------ */
 
 /* What a kernel was when it was appended. */
 typedef struct launch {

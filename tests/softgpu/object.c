@@ -47,7 +47,7 @@ static pthread_mutex_t findings_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t finding_count;
 static char findings[TEXTS][TEXT_LENGTH];
 
-/* ---- slabs ---------------------------------------------------------------------------------------------- */
+/* ---- slabs --------------------------------------------------------------------------------------------- */
 
 static uint32_t slab_place(uintptr_t address) {
     return (uint32_t)((address / SLAB_BYTES) * 2654435761u) & (SLAB_LIMIT - 1);
@@ -98,7 +98,7 @@ static sg_object *object_at(const void *handle, sg_type type) {
     return (sg_object *)((char *)in + SLAB_HEADER + offset);
 }
 
-/* ---- objects -------------------------------------------------------------------------------------------- */
+/* ---- objects ------------------------------------------------------------------------------------------- */
 
 static sg_object *take_place(sg_type type, size_t size) {
     kind *of = &kinds[type];
@@ -198,7 +198,7 @@ void sg_objects_unload(void) {
         free(atomic_exchange(&slabs[place], NULL));
 }
 
-/* ---- the ledger ----------------------------------------------------------------------------------------- */
+/* ---- the ledger ---------------------------------------------------------------------------------------- */
 
 void sg_finding(const char *format, ...) {
     va_list values;

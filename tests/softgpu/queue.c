@@ -75,7 +75,7 @@ ze_result_t sg_zeCommandQueueGetIndex(ze_command_queue_handle_t handle, uint32_t
     return ZE_RESULT_SUCCESS;
 }
 
-/* ---- execution ------------------------------------------------------------------------------------------- */
+/* ---- execution ----------------------------------------------------------------------------------------- */
 
 static ze_result_t check_list(const sg_queue *queue, const sg_list *list) {
     SG_NEED_HANDLE(list);
@@ -153,7 +153,7 @@ ze_result_t sg_zeCommandQueueExecuteCommandLists(ze_command_queue_handle_t handl
                                                             : ZE_RESULT_SUCCESS;
 }
 
-/* ---- fences ---------------------------------------------------------------------------------------------- */
+/* ---- fences -------------------------------------------------------------------------------------------- */
 
 ze_result_t sg_zeFenceCreate(ze_command_queue_handle_t handle, const ze_fence_desc_t *desc,
                              ze_fence_handle_t *out_fence) {

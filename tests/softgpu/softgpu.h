@@ -27,10 +27,11 @@
  * given back, one type a slab, so that any address can be asked whether it is a live object, without touching
  * memory that is not ours. Addresses of destroyed objects are used again as late as possible. */
 
+/* clang-format off */
 #define SG_TYPES(X)                                                                                          \
-    X(DRIVER)                                                                                                \
-    X(DEVICE) X(CONTEXT) X(QUEUE) X(LIST) X(FENCE) X(EVENT_POOL) X(EVENT) X(MODULE) X(BUILD_LOG) X(KERNEL)   \
-        X(METRIC_GROUP) X(METRIC) X(STREAMER) X(QUERY_POOL) X(QUERY)
+    X(DRIVER) X(DEVICE) X(CONTEXT) X(QUEUE) X(LIST) X(FENCE) X(EVENT_POOL) X(EVENT) X(MODULE) X(BUILD_LOG)   \
+    X(KERNEL) X(METRIC_GROUP) X(METRIC) X(STREAMER) X(QUERY_POOL) X(QUERY)
+/* clang-format on */
 
 typedef enum sg_type {
 #define SG_ENUMERATOR(name) SG_##name,
@@ -275,7 +276,9 @@ sg_device *sg_list_device(const sg_list *list);
  * ------------------------------------------- */
 
 #define SG_HANDLE(function, structure, handle_type, type)                                                    \
-    static inline structure *function(handle_type handle) { return sg_object_check(handle, type); }
+    static inline structure *function(handle_type handle) {                                                  \
+        return sg_object_check(handle, type);                                                                \
+    }
 SG_HANDLE(sg_driver_of, sg_object, ze_driver_handle_t, SG_DRIVER)
 SG_HANDLE(sg_device_of, sg_device, ze_device_handle_t, SG_DEVICE)
 SG_HANDLE(sg_context_of, sg_object, ze_context_handle_t, SG_CONTEXT)

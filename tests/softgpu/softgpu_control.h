@@ -16,18 +16,19 @@ extern "C" {
 
 /* What real drivers do beyond, or against, the specification. Off unless asked for; softgpu_behave() turns
  * one on for every n-th occasion. */
+/* clang-format off */
 #define SOFTGPU_BEHAVIOURS(X)                                                                                \
-    X(METRICS_NOT_ENABLED)   /* metric groups: DEPENDENCY_UNAVAILABLE until they are enabled */              \
-    X(NO_METRIC_LIBRARY)     /* no metric group is listed */                                                 \
-    X(ONLY_STALL_SAMPLING)   /* one IP-sampling group is all that is listed */                               \
-    X(STALL_SAMPLING)        /* an IP-sampling group is listed beside the others */                          \
-    X(NO_PERMISSION)         /* groups list and activate, streamers and query pools fail */                  \
-    X(METRIC_NAMES_DIFFER)   /* some metrics have the names of another device */                             \
-    X(LAST_OF_DOMAIN_WINS)   /* two groups of a domain activate: the last counts */                          \
-    X(ACTIVATE_AT_EXECUTION) /* recorded lists: what is active when they are executed counts */              \
-    X(UNKNOWN_FOR_NOT_READY) /* query data that are not there yet: UNKNOWN, not NOT_READY */                 \
-    X(QUERY_END_HELD)        /* an immediate QueryEnd without event waits for the next append */             \
-    X(REPORT_ERROR)          /* a query's data: zeros, and this flag; likewise the next seven */             \
+    X(METRICS_NOT_ENABLED)        /* metric groups: DEPENDENCY_UNAVAILABLE until they are enabled */         \
+    X(NO_METRIC_LIBRARY)          /* no metric group is listed */                                            \
+    X(ONLY_STALL_SAMPLING)        /* one IP-sampling group is all that is listed */                          \
+    X(STALL_SAMPLING)             /* an IP-sampling group is listed beside the others */                     \
+    X(NO_PERMISSION)              /* groups list and activate, streamers and query pools fail */             \
+    X(METRIC_NAMES_DIFFER)        /* some metrics have the names of another device */                        \
+    X(LAST_OF_DOMAIN_WINS)        /* two groups of a domain activate: the last counts */                     \
+    X(ACTIVATE_AT_EXECUTION)      /* recorded lists: what is active when they are executed counts */         \
+    X(UNKNOWN_FOR_NOT_READY)      /* query data that are not there yet: UNKNOWN, not NOT_READY */            \
+    X(QUERY_END_HELD)             /* an immediate QueryEnd without event waits for the next append */        \
+    X(REPORT_ERROR)               /* a query's data: zeros, and this flag; likewise the next seven */        \
     X(REPORT_LOST)                                                                                           \
     X(REPORT_WITHOUT_WORKLOAD)                                                                               \
     X(REPORT_INCONSISTENT)                                                                                   \
@@ -35,13 +36,14 @@ extern "C" {
     X(REPORT_QUERY_MODE_MISMATCH)                                                                            \
     X(REPORT_OVERRUN)                                                                                        \
     X(REPORT_QUERY_SPLIT)                                                                                    \
-    X(NEVER_DELIVERED)           /* a query of an immediate list: its event signals, its data never come */  \
-    X(STALE_REPLAY)              /* a query executed again keeps its old report till it ends; no reset helps */ \
-    X(UNDEFINED_QUERY_TIMESTAMP) /* the event of a QueryEnd has a nonsense timestamp */                      \
-    X(SLOW_CALCULATION)          /* a calculation takes long enough to meet another */                       \
-    X(CALCULATION_KEEPS_STATE)   /* TIME reports: one set less the first time; a new capture's first is bogus */ \
-    X(STREAMER_SIZE_IS_CAPACITY) /* and the number of reports asked for affects that answer alone */         \
-    X(STREAMER_ROUNDS)           /* period and notification are rewritten as odd hardware numbers */
+    X(NEVER_DELIVERED)            /* a query of an immediate list: its event signals, its data never come */ \
+    X(STALE_REPLAY)               /* a query executed again keeps its old report till it ends */             \
+    X(UNDEFINED_QUERY_TIMESTAMP)  /* the event of a QueryEnd has a nonsense timestamp */                     \
+    X(SLOW_CALCULATION)           /* a calculation takes long enough to meet another */                      \
+    X(CALCULATION_KEEPS_STATE)    /* TIME reports: a set less at first, and a new capture's first is bogus */ \
+    X(STREAMER_SIZE_IS_CAPACITY)  /* and the number of reports asked for affects that answer alone */        \
+    X(STREAMER_ROUNDS)            /* period and notification are rewritten as odd hardware numbers */
+/* clang-format on */
 
 enum softgpu_behaviour {
 #define SOFTGPU_ENUMERATOR(name) SOFTGPU_##name,

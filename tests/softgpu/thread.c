@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
-/* ---- waking it ------------------------------------------------------------------------------------------- */
+/* ---- waking it ----------------------------------------------------------------------------------------- */
 
 void sg_root_ring(sg_root *root) {
     atomic_fetch_add(&root->rings, 1);
@@ -47,7 +47,7 @@ void sg_device_settle(sg_device *device) {
     sg_device_resume(device);
 }
 
-/* ---- commands -------------------------------------------------------------------------------------------- */
+/* ---- commands ------------------------------------------------------------------------------------------ */
 
 static bool event_is_there(const sg_event_use *use) {
     return sg_object_is(&use->event->object, use->serial);
@@ -88,7 +88,7 @@ static void execute(sg_lane *lane, sg_list *list, const sg_command *command) {
                         sg_ticks_at(execution.end ? execution.end : end));
 }
 
-/* ---- lanes ----------------------------------------------------------------------------------------------- */
+/* ---- lanes --------------------------------------------------------------------------------------------- */
 
 static bool play_immediate(sg_lane *lane) {
     sg_list *list = lane->immediate;
@@ -173,7 +173,7 @@ void sg_drop_all_work(void) {
     }
 }
 
-/* ---- the thread ------------------------------------------------------------------------------------------ */
+/* ---- the thread ---------------------------------------------------------------------------------------- */
 
 static void *device_thread(void *argument) {
     sg_root *root = argument;
@@ -222,7 +222,7 @@ bool sg_is_stopping(const sg_device *device) {
     return atomic_load_explicit(&device->root->stopping, memory_order_relaxed);
 }
 
-/* ---- opening and closing lanes ---------------------------------------------------------------------------- */
+/* ---- opening and closing lanes ------------------------------------------------------------------------- */
 
 ze_result_t sg_lane_open(sg_lane *lane, sg_device *device, uint32_t ordinal, sg_list *immediate) {
     sg_root *root = device->root;
@@ -254,7 +254,7 @@ void sg_lane_close(sg_lane *lane) {
     free(lane->entries);
 }
 
-/* ---- waiting for lanes ----------------------------------------------------------------------------------- */
+/* ---- waiting for lanes --------------------------------------------------------------------------------- */
 
 typedef struct target {
     const sg_lane *lane;

@@ -140,7 +140,7 @@ void sg_busy_begin(sg_device *device, sg_engine engine, uint64_t now);
 uint64_t sg_busy_end(sg_device *device, sg_engine engine); /* the time now */
 void sg_publish_thread_counters(sg_root *root);
 
-/* ---- memory and modules ---------------------------------------------------------------------------------- */
+/* ---- memory and modules -------------------------------------------------------------------------------- */
 
 enum { SG_MAX_ALIGNMENT = 1 << 21, SG_MAX_FILL_PATTERN = 128, SG_MAX_GROUP_SIZE = 1024 };
 #define SG_MAX_ALLOCATION ((uint64_t)1 << 32)

@@ -1,0 +1,1022 @@
+/* The software device's metric groups, queries and calculation: as the specification says and, where asked
+   for, as real drivers do. */
+#include "values.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VALUES ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES
+#define MAXIMA ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES
+enum { REPORT_ROOM = 1 << 14 };
+
+/* ==== pools and queries =================================================================================== */
+
+static ze_result_t try_pool(world *w, ze_device_handle_t device, zet_metric_group_handle_t group,
+                            uint32_t count, zet_metric_query_pool_handle_t *pool) {
+    zet_metric_query_pool_desc_t desc = {ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC, NULL,
+                                         ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE, count};
+    return zetMetricQueryPoolCreate(w->context, device, group, &desc, pool);
+}
+
+enum { QUERIES = 4 };
+
+/* An active group, a pool of it, and queries. */
+typedef struct bench {
+    world *w;
+    ze_device_handle_t device;
+    zet_metric_group_handle_t group;
+    zet_metric_query_pool_handle_t pool;
+    zet_metric_query_handle_t queries[QUERIES];
+    size_t size; /* of one query's data */
+} bench;
+
+static bench open_bench_on(world *w, ze_device_handle_t device, const char *name) {
+    bench b = {.w = w, .device = device, .group = group_of(device, name, BY_EVENT)};
+    activate(w, device, 1, &b.group);
+    ok(try_pool(w, device, b.group, QUERIES, &b.pool));
+    for (uint32_t i = 0; i < QUERIES; i++)
+        ok(zetMetricQueryCreate(b.pool, i, &b.queries[i]));
+    ok(zetMetricQueryGetData(b.queries[0], &b.size, NULL));
+    assert_in_range(b.size, 1, REPORT_ROOM);
+    return b;
+}
+
+static bench open_bench(world *w, const char *name) {
+    return open_bench_on(w, w->device, name);
+}
+
+static void close_bench(bench *b) {
+    for (uint32_t i = 0; i < QUERIES; i++)
+        ok(zetMetricQueryDestroy(b->queries[i]));
+    ok(zetMetricQueryPoolDestroy(b->pool));
+    deactivate(b->w, b->device);
+}
+
+static void begin(ze_command_list_handle_t list, zet_metric_query_handle_t query) {
+    ok(zetCommandListAppendMetricQueryBegin(list, query));
+}
+
+/* The validation layer of old loaders wants a place of no events. */
+static void end_with(ze_command_list_handle_t list, zet_metric_query_handle_t query,
+                     ze_event_handle_t signal) {
+    ze_event_handle_t none = NULL;
+    ok(zetCommandListAppendMetricQueryEnd(list, query, signal, 0, &none));
+}
+
+static void end(ze_command_list_handle_t list, zet_metric_query_handle_t query) {
+    end_with(list, query, NULL);
+}
+
+/* A query around one launch on the immediate list, done. */
+static void measure(bench *b, uint32_t index) {
+    begin(b->w->immediate, b->queries[index]);
+    launch(b->w, b->w->immediate);
+    end(b->w->immediate, b->queries[index]);
+    finish_immediate(b->w, b->w->immediate);
+}
+
+static ze_result_t try_read(bench *b, uint32_t index, uint8_t raw[REPORT_ROOM]) {
+    size_t size = REPORT_ROOM;
+    ze_result_t result = zetMetricQueryGetData(b->queries[index], &size, raw);
+    if (result == ZE_RESULT_SUCCESS)
+        assert_int_equal(size, b->size);
+    return result;
+}
+
+static zet_typed_value_t *values_of(bench *b, uint32_t index) {
+    uint8_t raw[REPORT_ROOM];
+    uint32_t sets;
+    ok(try_read(b, index, raw));
+    zet_typed_value_t *values = calculate(b->group, raw, b->size, &sets);
+    assert_int_equal(sets, 1);
+    return values;
+}
+
+static double read_one(bench *b, uint32_t index, const char *metric) {
+    zet_typed_value_t *values = values_of(b, index);
+    double value = value_in(b->group, values, metric);
+    free(values);
+    return value;
+}
+
+/* The findings of a mistake that was made on purpose. */
+static void expect_findings(uint64_t count) {
+    assert_int_equal(gpu.findings(), count);
+    gpu.forget_findings();
+}
+
+/* ==== groups ============================================================================================== */
+
+static void each_set_is_listed_twice_time_first(void **state) {
+    world *w = (world *)*state;
+    static const char *const names[] = {"ComputeBasic", "MemoryProfile", "HostScheduler"};
+    static const uint32_t domains[] = {0, 0, 1};
+    zet_metric_group_handle_t groups[8];
+    uint32_t count = 0;
+    ok(zetMetricGroupGet(w->device, &count, NULL));
+    assert_int_equal(count, 6);
+    count = 8;
+    ok(zetMetricGroupGet(w->device, &count, groups));
+    assert_int_equal(count, 6);
+    for (uint32_t i = 0; i < count; i++) {
+        zet_metric_group_properties_t properties = {.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES};
+        ok(zetMetricGroupGetProperties(groups[i], &properties));
+        assert_string_equal(properties.name, names[i / 2]);
+        assert_int_equal(properties.samplingType, i % 2 ? BY_EVENT : BY_TIME);
+        assert_int_equal(properties.domain, domains[i / 2]);
+        assert_int_equal(properties.metricCount, metrics_in(groups[i]));
+        if (i % 2)
+            assert_true(metrics_in(groups[i]) > metrics_in(groups[i - 1]));
+    }
+}
+
+static void fewer_are_given_than_there_are(void **state) {
+    world *w = (world *)*state;
+    zet_metric_group_handle_t all[6], some[6] = {NULL};
+    zet_metric_handle_t metrics[4] = {NULL};
+    uint32_t count = 6, few = 2, three = 3;
+    ok(zetMetricGroupGet(w->device, &count, all));
+    ok(zetMetricGroupGet(w->device, &few, some));
+    assert_int_equal(few, 2);
+    assert_memory_equal(all, some, 2 * sizeof *all);
+    assert_null(some[2]);
+    ok(zetMetricGet(all[0], &three, metrics));
+    assert_int_equal(three, 3);
+    assert_null(metrics[3]);
+}
+
+static void every_kind_of_metric_occurs(void **state) {
+    world *w = (world *)*state;
+    bool values[5] = {false}, types[8] = {false}, no_units = false;
+    zet_metric_group_handle_t groups[6];
+    uint32_t count = 6;
+    ok(zetMetricGroupGet(w->device, &count, groups));
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < metrics_in(groups[i]); k++) {
+            zet_metric_properties_t metric = metric_at(groups[i], k);
+            assert_int_equal(index_of(groups[i], metric.name), k);
+            assert_true(metric.name[0] && metric.description[0] && metric.component[0]);
+            values[metric.resultType] = true;
+            types[metric.metricType] = true;
+            no_units = no_units || !metric.resultUnits[0];
+        }
+    for (uint32_t i = 0; i < 5; i++)
+        assert_true(values[i]);
+    for (uint32_t i = 0; i < 8; i++)
+        assert_int_equal(types[i], i != ZET_METRIC_TYPE_EVENT_WITH_RANGE);
+    assert_true(no_units);
+}
+
+static void extensions_are_filled_or_left_alone(void **state) {
+    world *w = (world *)*state;
+    struct {
+        uint32_t stype;
+        void *next;
+        uint64_t resolution, bits;
+    } unknown = {0x7abcdef0, NULL, 7, 7}, timestamps = {9, &unknown, 0, 0};
+    zet_metric_group_properties_t properties = {.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES,
+                                                .pNext = &timestamps};
+    gpu.set_timestamps(36, 19200000);
+    ok(zetMetricGroupGetProperties(group_of(w->device, "ComputeBasic", BY_EVENT), &properties));
+    assert_int_equal(timestamps.resolution, 19200000);
+    assert_int_equal(timestamps.bits, 36);
+    assert_int_equal(unknown.resolution, 7);
+}
+
+static uint32_t groups_listed(world *w) {
+    uint32_t count = 0;
+    ok(zetMetricGroupGet(w->device, &count, NULL));
+    return count;
+}
+
+static void metrics_can_be_missing(void **state) {
+    world *w = (world *)*state;
+    gpu.behave(SOFTGPU_STALL_SAMPLING, 1);
+    assert_int_equal(groups_listed(w), 7);
+    assert_non_null(group_of(w->device, "EuStallSampling", BY_TIME));
+    gpu.behave(SOFTGPU_ONLY_STALL_SAMPLING, 1);
+    assert_int_equal(groups_listed(w), 1);
+    gpu.reset();
+    gpu.behave(SOFTGPU_NO_METRIC_LIBRARY, 1);
+    assert_int_equal(groups_listed(w), 0);
+}
+
+typedef ze_result_t (*device_function)(zet_device_handle_t device);
+
+static void metrics_can_be_enabled_at_run_time(void **state) {
+    world *w = (world *)*state;
+    device_function enable, disable;
+    *(void **)&enable = newer_function("zetDeviceEnableMetricsExp", "zetGetDeviceExpProcAddrTable", 2);
+    *(void **)&disable = newer_function("zetDeviceDisableMetricsExp", "zetGetDeviceExpProcAddrTable", 3);
+    uint32_t count = 0;
+    gpu.behave(SOFTGPU_METRICS_NOT_ENABLED, 1);
+    assert_result(zetMetricGroupGet(w->device, &count, NULL), ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
+    ok(enable(w->device));
+    assert_int_equal(groups_listed(w), 6);
+    bench b = open_bench(w, "ComputeBasic");
+    assert_result(disable(w->device), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    close_bench(&b);
+    ok(disable(w->device));
+    assert_result(zetMetricGroupGet(w->device, &count, NULL), ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
+}
+
+static void names_can_differ(void **state) {
+    world *w = (world *)*state;
+    zet_metric_group_handle_t group = group_of(w->device, "ComputeBasic", BY_EVENT);
+    uint32_t busy = index_of(group, "GPU_BUSY");
+    gpu.behave(SOFTGPU_METRIC_NAMES_DIFFER, 1);
+    assert_string_equal(metric_at(group, busy).name, "GpuBusy");
+}
+
+/* ==== activation ========================================================================================== */
+
+static void groups_of_one_domain_exclude_each_other(void **state) {
+    world *w = (world *)*state;
+    zet_metric_group_handle_t groups[] = {group_of(w->device, "ComputeBasic", BY_EVENT),
+                                          group_of(w->device, "HostScheduler", BY_EVENT),
+                                          group_of(w->device, "MemoryProfile", BY_EVENT)};
+    ok(zetContextActivateMetricGroups(w->context, w->device, 2, groups));
+    assert_result(zetContextActivateMetricGroups(w->context, w->device, 3, groups),
+                  ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    groups[2] = group_of(w->device, "ComputeBasic", BY_TIME);
+    assert_result(zetContextActivateMetricGroups(w->context, w->device, 3, groups),
+                  ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_result(zetContextActivateMetricGroups(w->context, w->device, 1, NULL),
+                  ZE_RESULT_ERROR_INVALID_SIZE);
+    deactivate(w, w->device);
+}
+
+static void the_last_of_a_domain_can_win(void **state) {
+    world *w = (world *)*state;
+    gpu.behave(SOFTGPU_LAST_OF_DOMAIN_WINS, 1);
+    bench b = open_bench(w, "MemoryProfile");
+    zet_metric_group_handle_t groups[] = {group_of(w->device, "ComputeBasic", BY_EVENT), b.group};
+    activate(w, w->device, 2, groups);
+    measure(&b, 0);
+    assert_true(read_one(&b, 0, "GpuTime") > 0);
+    close_bench(&b);
+}
+
+static void a_group_belongs_to_its_device(void **state) {
+    world *w = (world *)*state;
+    ze_device_handle_t sub_devices[2];
+    zet_metric_query_pool_handle_t pool;
+    uint32_t count = 2;
+    gpu.set_devices(1, 2);
+    ok(zeDeviceGetSubDevices(w->device, &count, sub_devices));
+    zet_metric_group_handle_t group = group_of(w->device, "ComputeBasic", BY_EVENT);
+    assert_result(zetContextActivateMetricGroups(w->context, sub_devices[0], 1, &group),
+                  ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_result(try_pool(w, sub_devices[0], group, 1, &pool), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+}
+
+/* A query whose group was not active when it ran is never ready, and is no error (F8). */
+static void inactive_groups_measure_nothing(void **state) {
+    world *w = (world *)*state;
+    uint8_t raw[REPORT_ROOM];
+    bench b = open_bench(w, "ComputeBasic");
+    deactivate(w, w->device);
+    measure(&b, 0);
+    assert_result(try_read(&b, 0, raw), ZE_RESULT_NOT_READY);
+    activate_one(w, group_of(w->device, "ComputeBasic", BY_TIME));
+    measure(&b, 1);
+    assert_result(try_read(&b, 1, raw), ZE_RESULT_NOT_READY);
+    activate_one(w, b.group);
+    measure(&b, 2);
+    ok(try_read(&b, 2, raw));
+    begin(w->immediate, b.queries[3]);
+    finish_immediate(w, w->immediate);
+    deactivate(w, w->device);
+    end(w->immediate, b.queries[3]);
+    finish_immediate(w, w->immediate);
+    assert_result(try_read(&b, 3, raw), ZE_RESULT_NOT_READY);
+    close_bench(&b);
+}
+
+/* What is active when the list is executed counts, with real drivers; strictly, it has to be when it is
+ * recorded. */
+static void activation_can_take_effect_at_execution(void **state) {
+    world *w = (world *)*state;
+    uint8_t raw[REPORT_ROOM];
+    bench b = open_bench(w, "ComputeBasic");
+    deactivate(w, w->device);
+    begin(w->list, b.queries[0]);
+    end(w->list, b.queries[0]);
+    ok(zeCommandListClose(w->list));
+    activate_one(w, b.group);
+    execute_unprofiled(w, w->list);
+    assert_result(try_read(&b, 0, raw), ZE_RESULT_NOT_READY);
+    ok(zetMetricQueryReset(b.queries[0]));
+    gpu.behave(SOFTGPU_ACTIVATE_AT_EXECUTION, 1);
+    execute_unprofiled(w, w->list);
+    ok(try_read(&b, 0, raw));
+    close_bench(&b);
+}
+
+/* ==== what is measured ==================================================================================== */
+
+static void a_launch_is_measured(void **state) {
+    world *w = (world *)*state;
+    bench b = open_bench(w, "ComputeBasic");
+    measure(&b, 0);
+    zet_typed_value_t *v = values_of(&b, 0);
+    assert_true(value_in(b.group, v, "GpuTime") > 0);
+    assert_true(value_in(b.group, v, "GpuCoreClocks") > 0);
+    assert_true(value_in(b.group, v, "AvgGpuCoreFrequencyMHz") > 0);
+    assert_true(value_in(b.group, v, "GPU_BUSY") > 0 && value_in(b.group, v, "GPU_BUSY") <= 100);
+    assert_true(value_in(b.group, v, "COMMAND_PARSER_COPY_ENGINE_BUSY") == 0);
+    assert_true(value_in(b.group, v, "GPGPU_THREADGROUP_COUNT") == WORK_GROUPS);
+    assert_true(value_in(b.group, v, "WORK_ITEM_COUNT") == WORK_ITEMS);
+    assert_true(value_in(b.group, v, "WORK_ITEMS_PER_GROUP") == WORK_ITEMS / WORK_GROUPS);
+    assert_true(value_in(b.group, v, "COMMAND_PARSER_COMPUTE_ENGINE_DISPATCH_KERNEL_COUNT") == 1);
+    assert_true(value_in(b.group, v, "LOAD_STORE_CACHE_BYTE_READ") == 2 * sizeof(float) * WORK_ITEMS);
+    assert_true(value_in(b.group, v, "LOAD_STORE_CACHE_BYTE_WRITE") == sizeof(float) * WORK_ITEMS);
+    assert_true(value_in(b.group, v, "GPU_MEMORY_BYTE_READ") == 2 * sizeof(float) * WORK_ITEMS);
+    assert_true(value_in(b.group, v, "GPU_MEMORY_BYTE_READ_RATE") > 0);
+    assert_true(value_in(b.group, v, "SLM_BYTE_READ") == 0);
+    assert_true(value_in(b.group, v, "ReportsCount") == 1);
+    assert_true(value_in(b.group, v, "ReportError") == 0);
+    free(v);
+    check_work(w);
+    close_bench(&b);
+}
+
+static void copies_and_fills_are_measured(void **state) {
+    world *w = (world *)*state;
+    enum { BYTES = 128 * sizeof(float) };
+    float nothing = 0;
+    bench b = open_bench(w, "MemoryProfile");
+    begin(w->immediate, b.queries[0]);
+    ok(zeCommandListAppendMemoryCopy(w->immediate, w->sums, w->ones, BYTES, NULL, 0, NULL));
+    ok(zeCommandListAppendMemoryFill(w->immediate, w->sums, &nothing, sizeof nothing, BYTES, NULL, 0, NULL));
+    ok(zeCommandListAppendMemoryFill(w->immediate, w->sums, &nothing, sizeof nothing, BYTES, NULL, 0, NULL));
+    end(w->immediate, b.queries[0]);
+    finish_immediate(w, w->immediate);
+    zet_typed_value_t *v = values_of(&b, 0);
+    assert_true(value_in(b.group, v, "COPY_COMMAND_COUNT") == 1);
+    assert_true(value_in(b.group, v, "COPY_BYTE_COUNT") == BYTES);
+    assert_true(value_in(b.group, v, "FILL_COMMAND_COUNT") == 2);
+    assert_true(value_in(b.group, v, "FILL_BYTE_COUNT") == 2 * BYTES);
+    assert_true(value_in(b.group, v, "GPU_MEMORY_BYTE_READ") == BYTES);
+    assert_true(value_in(b.group, v, "GPU_MEMORY_BYTE_WRITE") == 3 * BYTES);
+    assert_true(value_in(b.group, v, "MEMORY_READ_SHARE") == 25);
+    free(v);
+    close_bench(&b);
+}
+
+static void the_device_thread_is_measured(void **state) {
+    world *w = (world *)*state;
+    bench b = open_bench(w, "HostScheduler");
+    measure(&b, 0);
+    zet_typed_value_t *v = values_of(&b, 0);
+    assert_true(value_in(b.group, v, "HOST_CPU_TIME") > 0);
+    assert_true(value_in(b.group, v, "HOST_CPU_BUSY") > 0);
+    free(v);
+    close_bench(&b);
+}
+
+static void groups_of_two_domains_measure_together(void **state) {
+    world *w = (world *)*state;
+    bench a = open_bench(w, "ComputeBasic"), b = open_bench(w, "HostScheduler");
+    zet_metric_group_handle_t both[] = {a.group, b.group};
+    activate(w, w->device, 2, both);
+    begin(w->immediate, a.queries[0]);
+    measure(&b, 0);
+    end(w->immediate, a.queries[0]);
+    finish_immediate(w, w->immediate);
+    assert_true(read_one(&a, 0, "GPGPU_THREADGROUP_COUNT") == WORK_GROUPS);
+    assert_true(read_one(&a, 0, "GpuTime") >= read_one(&b, 0, "GpuTime"));
+    close_bench(&a);
+    close_bench(&b);
+}
+
+static void queries_nest_and_overlap(void **state) {
+    world *w = (world *)*state;
+    bench b = open_bench(w, "ComputeBasic");
+    begin(w->immediate, b.queries[0]);
+    launch(w, w->immediate);
+    begin(w->immediate, b.queries[1]);
+    launch(w, w->immediate);
+    begin(w->immediate, b.queries[2]);
+    launch(w, w->immediate);
+    end(w->immediate, b.queries[1]);
+    launch(w, w->immediate);
+    end(w->immediate, b.queries[2]);
+    end(w->immediate, b.queries[0]);
+    finish_immediate(w, w->immediate);
+    assert_true(read_one(&b, 0, "GPGPU_THREADGROUP_COUNT") == 4 * WORK_GROUPS);
+    assert_true(read_one(&b, 1, "GPGPU_THREADGROUP_COUNT") == 2 * WORK_GROUPS);
+    assert_true(read_one(&b, 2, "GPGPU_THREADGROUP_COUNT") == 2 * WORK_GROUPS);
+    close_bench(&b);
+}
+
+/* The begin's clock wraps as the device's does. */
+static void begin_times_wrap(void **state) {
+    world *w = (world *)*state;
+    gpu.set_timestamps(32, 1000000000);
+    gpu.set_clock(UINT32_MAX - 1000);
+    bench b = open_bench(w, "ComputeBasic");
+    measure(&b, 0);
+    assert_true(read_one(&b, 0, "QueryBeginTime") <= (double)UINT32_MAX);
+    close_bench(&b);
+}
+
+static void global_timestamps_are_those_of_the_device(void **state) {
+    world *w = (world *)*state;
+    typedef ze_result_t (*timestamps_function)(zet_metric_group_handle_t, ze_bool_t, uint64_t *, uint64_t *);
+    timestamps_function get;
+    uint64_t global, metric, host, device;
+    *(void **)&get =
+        newer_function("zetMetricGroupGetGlobalTimestampsExp", "zetGetMetricGroupExpProcAddrTable", 1);
+    zet_metric_group_handle_t group = group_of(w->device, "ComputeBasic", BY_TIME);
+    gpu.set_timestamps(64, 1000000);
+    ok(get(group, 0, &global, &metric));
+    assert_int_equal(global, metric);
+    ok(zeDeviceGetGlobalTimestamps(w->device, &host, &device));
+    assert_true(device >= metric);
+    ok(get(group, 1, &global, &metric));
+    assert_true(global >= host && metric >= device);
+    assert_result(get(group, 0, NULL, &metric), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+}
+
+/* ==== queries: states and mistakes ======================================================================== */
+
+static void pools_are_checked(void **state) {
+    world *w = (world *)*state;
+    zet_metric_query_pool_handle_t pool = NULL;
+    zet_metric_group_handle_t by_event = group_of(w->device, "ComputeBasic", BY_EVENT);
+    zet_metric_group_handle_t by_time = group_of(w->device, "ComputeBasic", BY_TIME);
+    zet_metric_query_pool_desc_t desc = {ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC, NULL,
+                                         (zet_metric_query_pool_type_t)7, 1};
+    assert_result(try_pool(w, w->device, by_time, 1, &pool), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_result(try_pool(w, w->device, by_event, 0, &pool), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_result(try_pool(w, w->device, NULL, 1, &pool), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    assert_result(try_pool(w, w->device, by_event, 1, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    assert_result(zetMetricQueryPoolCreate(w->context, w->device, by_event, &desc, &pool),
+                  ZE_RESULT_ERROR_INVALID_ENUMERATION);
+    gpu.behave(SOFTGPU_STALL_SAMPLING, 1);
+    assert_result(try_pool(w, w->device, group_of(w->device, "EuStallSampling", BY_TIME), 1, &pool),
+                  ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    gpu.behave(SOFTGPU_NO_PERMISSION, 1);
+    activate_one(w, by_event);
+    assert_result(try_pool(w, w->device, by_event, 1, &pool), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    deactivate(w, w->device);
+}
+
+static void a_place_has_one_query(void **state) {
+    world *w = (world *)*state;
+    zet_metric_query_handle_t again = NULL;
+    bench b = open_bench(w, "ComputeBasic");
+    ok(zetMetricQueryCreate(b.pool, 1, &again));
+    assert_ptr_equal(again, b.queries[1]);
+    assert_result(zetMetricQueryCreate(b.pool, QUERIES, &again), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_result(zetMetricQueryCreate(b.pool, 0, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    close_bench(&b);
+}
+
+static void wrong_destruction_is_found(void **state) {
+    world *w = (world *)*state;
+    zet_metric_query_handle_t query;
+    bench b = open_bench(w, "ComputeBasic");
+    assert_result(zetMetricQueryPoolDestroy(b.pool), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    expect_findings(1);
+    query = b.queries[0];
+    close_bench(&b);
+    assert_result(zetMetricQueryDestroy(query), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    assert_result(zetMetricQueryPoolDestroy(b.pool), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    expect_findings(2);
+    assert_result(zetMetricQueryReset(query), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    assert_result(zetCommandListAppendMetricQueryBegin(w->immediate, query),
+                  ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+}
+
+static void data_have_sizes(void **state) {
+    world *w = (world *)*state;
+    uint8_t raw[REPORT_ROOM];
+    bench b = open_bench(w, "ComputeBasic");
+    size_t size = b.size;
+    assert_result(zetMetricQueryGetData(b.queries[0], &size, raw), ZE_RESULT_NOT_READY);
+    gpu.behave(SOFTGPU_UNKNOWN_FOR_NOT_READY, 1);
+    assert_result(zetMetricQueryGetData(b.queries[0], &size, raw), ZE_RESULT_ERROR_UNKNOWN);
+    measure(&b, 0);
+    size = b.size - 1;
+    assert_result(zetMetricQueryGetData(b.queries[0], &size, raw), ZE_RESULT_ERROR_INVALID_SIZE);
+    size = b.size;
+    assert_result(zetMetricQueryGetData(b.queries[0], &size, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    assert_result(zetMetricQueryGetData(b.queries[0], NULL, raw), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    size = REPORT_ROOM;
+    ok(zetMetricQueryGetData(b.queries[0], &size, raw));
+    assert_int_equal(size, b.size);
+    ok(zetMetricQueryReset(b.queries[0]));
+    assert_result(zetMetricQueryGetData(b.queries[0], &size, raw), ZE_RESULT_ERROR_UNKNOWN);
+    close_bench(&b);
+}
+
+static void reuse_without_reset_is_found(void **state) {
+    world *w = (world *)*state;
+    bench b = open_bench(w, "ComputeBasic");
+    measure(&b, 0);
+    double first = read_one(&b, 0, "ReportId");
+    ok(zetMetricQueryReset(b.queries[0]));
+    measure(&b, 0);
+    expect_findings(0);
+    assert_true(read_one(&b, 0, "ReportId") > first);
+    measure(&b, 0);
+    expect_findings(1);
+    close_bench(&b);
+}
+
+static void an_end_without_a_begin_is_never_ready(void **state) {
+    world *w = (world *)*state;
+    uint8_t raw[REPORT_ROOM];
+    bench b = open_bench(w, "ComputeBasic");
+    end(w->immediate, b.queries[0]);
+    finish_immediate(w, w->immediate);
+    assert_result(try_read(&b, 0, raw), ZE_RESULT_NOT_READY);
+    expect_findings(1);
+    close_bench(&b);
+}
+
+static void queries_stay_with_their_device_and_context(void **state) {
+    world *w = (world *)*state;
+    ze_context_desc_t desc = {ZE_STRUCTURE_TYPE_CONTEXT_DESC, NULL, 0};
+    ze_command_list_desc_t list_desc = {ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, NULL, 0, 0};
+    ze_context_handle_t context;
+    ze_command_list_handle_t list;
+    bench b = open_bench(w, "ComputeBasic");
+    ok(zeContextCreate(w->driver, &desc, &context));
+    ok(zeCommandListCreate(context, w->device, &list_desc, &list));
+    assert_result(zetCommandListAppendMetricQueryBegin(list, b.queries[0]), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    ok(zeCommandListDestroy(list));
+    ok(zeContextDestroy(context));
+    assert_result(zetCommandListAppendMetricQueryBegin(NULL, b.queries[0]),
+                  ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    assert_result(zetCommandListAppendMetricQueryBegin(w->list, NULL), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    /* INVALID_SIZE; a layer in between may call it a null pointer. */
+    assert_int_not_equal(zetCommandListAppendMetricQueryEnd(w->list, b.queries[0], NULL, 1, NULL),
+                         ZE_RESULT_SUCCESS);
+    close_bench(&b);
+}
+
+static void a_destroyed_query_in_a_list_is_found(void **state) {
+    world *w = (world *)*state;
+    bench b = open_bench(w, "ComputeBasic");
+    begin(w->list, b.queries[0]);
+    end(w->list, b.queries[0]);
+    ok(zeCommandListClose(w->list));
+    close_bench(&b);
+    execute_unprofiled(w, w->list);
+    expect_findings(2);
+}
+
+static void a_query_can_wait_for_events(void **state) {
+    world *w = (world *)*state;
+    uint8_t raw[REPORT_ROOM];
+    ze_event_handle_t gate;
+    bench b = open_bench(w, "ComputeBasic");
+    create_event(w, 1, &gate);
+    begin(w->immediate, b.queries[0]);
+    ok(zetCommandListAppendMetricQueryEnd(w->immediate, b.queries[0], w->done, 1, &gate));
+    assert_result(try_read(&b, 0, raw), ZE_RESULT_NOT_READY);
+    ok(zeEventHostSignal(gate));
+    ok(zeEventHostSynchronize(w->done, A_WHILE));
+    ok(zeEventHostReset(w->done));
+    ok(try_read(&b, 0, raw));
+    ok(zeEventDestroy(gate));
+    ok(zetCommandListAppendMetricMemoryBarrier(w->immediate));
+    finish_immediate(w, w->immediate);
+    close_bench(&b);
+}
+
+static void a_lost_device_answers_so_and_can_be_cleaned_up(void **state) {
+    world *w = (world *)*state;
+    uint8_t raw[REPORT_ROOM];
+    bench b = open_bench(w, "ComputeBasic");
+    gpu.lose_device();
+    assert_result(zetCommandListAppendMetricQueryBegin(w->immediate, b.queries[0]),
+                  ZE_RESULT_ERROR_DEVICE_LOST);
+    assert_result(try_read(&b, 0, raw), ZE_RESULT_ERROR_DEVICE_LOST);
+    gpu.restore_device();
+    close_bench(&b);
+}
+
+/* ==== as real drivers are ================================================================================= */
+
+static void an_end_without_event_can_be_held_back(void **state) {
+    world *w = (world *)*state;
+    uint8_t raw[REPORT_ROOM];
+    bench b = open_bench(w, "ComputeBasic");
+    gpu.behave(SOFTGPU_QUERY_END_HELD, 1);
+    begin(w->immediate, b.queries[0]);
+    end(w->immediate, b.queries[0]);
+    for (int i = 0; i < 20; i++) {
+        nap();
+        assert_result(try_read(&b, 0, raw), ZE_RESULT_NOT_READY);
+    }
+    finish_immediate(w, w->immediate);
+    ok(try_read(&b, 0, raw));
+    close_bench(&b);
+}
+
+static void a_struck_report_has_zeros_and_its_flag(void **state) {
+    world *w = (world *)*state;
+    static const struct {
+        enum softgpu_behaviour behaviour;
+        const char *flag;
+    } flags[] = {
+        {SOFTGPU_REPORT_ERROR, "ReportError"},
+        {SOFTGPU_REPORT_LOST, "ReportLost"},
+        {SOFTGPU_REPORT_WITHOUT_WORKLOAD, "ReportWithoutWorkload"},
+        {SOFTGPU_REPORT_INCONSISTENT, "ReportInconsistent"},
+        {SOFTGPU_REPORT_CONTEXT_MISMATCH, "ReportContextMismatch"},
+        {SOFTGPU_REPORT_QUERY_MODE_MISMATCH, "ReportQueryModeMismatch"},
+        {SOFTGPU_REPORT_OVERRUN, "OverrunOccured"},
+        {SOFTGPU_REPORT_QUERY_SPLIT, "QuerySplitOccurred"},
+    };
+    bench b = open_bench(w, "ComputeBasic");
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        gpu.behave(flags[i].behaviour, 2);
+        for (uint32_t k = 0; k < QUERIES; k++) {
+            measure(&b, k);
+            bool struck = k % 2 == 1;
+            assert_true(read_one(&b, k, flags[i].flag) == struck);
+            assert_true((read_one(&b, k, "GpuTime") == 0) == struck);
+            assert_true((read_one(&b, k, "GPGPU_THREADGROUP_COUNT") == 0) == struck);
+            ok(zetMetricQueryReset(b.queries[k]));
+        }
+        gpu.behave(flags[i].behaviour, 0);
+    }
+    close_bench(&b);
+}
+
+static void data_of_an_immediate_list_can_stay_away(void **state) {
+    world *w = (world *)*state;
+    uint8_t raw[REPORT_ROOM];
+    bench b = open_bench(w, "ComputeBasic");
+    gpu.behave(SOFTGPU_NEVER_DELIVERED, 3);
+    for (uint32_t k = 0; k < 3; k++) {
+        measure(&b, k);
+        assert_result(try_read(&b, k, raw), k == 2 ? ZE_RESULT_NOT_READY : ZE_RESULT_SUCCESS);
+    }
+    gpu.behave(SOFTGPU_NEVER_DELIVERED, 1);
+    begin(w->list, b.queries[3]);
+    end(w->list, b.queries[3]);
+    ok(zeCommandListClose(w->list));
+    execute_unprofiled(w, w->list);
+    ok(try_read(&b, 3, raw));
+    close_bench(&b);
+}
+
+/* Executed again, the list waits in the middle of its query: the old report can still be there. */
+static void a_replay_can_leave_the_old_report(void **state) {
+    world *w = (world *)*state;
+    uint8_t raw[REPORT_ROOM];
+    ze_event_handle_t gate;
+    bench b = open_bench(w, "ComputeBasic");
+    create_event(w, 1, &gate);
+    begin(w->list, b.queries[0]);
+    ok(zeCommandListAppendSignalEvent(w->list, w->done));
+    ok(zeCommandListAppendWaitOnEvents(w->list, 1, &gate));
+    end(w->list, b.queries[0]);
+    ok(zeCommandListClose(w->list));
+    for (int stale = 0; stale < 2; stale++) {
+        gpu.behave(SOFTGPU_STALE_REPLAY, (uint32_t)stale);
+        ok(zeEventHostSignal(gate));
+        execute_unprofiled(w, w->list);
+        double first = read_one(&b, 0, "ReportId");
+        ok(zetMetricQueryReset(b.queries[0]));
+        ok(zeEventHostReset(gate));
+        ok(zeEventHostReset(w->done));
+        ok(zeCommandQueueExecuteCommandLists(w->queue, 1, &w->list, NULL));
+        ok(zeEventHostSynchronize(w->done, A_WHILE));
+        assert_result(try_read(&b, 0, raw), stale ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY);
+        if (stale)
+            assert_true(read_one(&b, 0, "ReportId") == first);
+        ok(zeEventHostSignal(gate));
+        finish_queue(w);
+        assert_true(read_one(&b, 0, "ReportId") > first);
+        ok(zetMetricQueryReset(b.queries[0]));
+        ok(zeEventHostReset(w->done));
+    }
+    ok(zeEventDestroy(gate));
+    close_bench(&b);
+}
+
+static void the_timestamp_of_a_query_can_be_nonsense(void **state) {
+    world *w = (world *)*state;
+    ze_kernel_timestamp_result_t time;
+    bench b = open_bench(w, "ComputeBasic");
+    gpu.behave(SOFTGPU_UNDEFINED_QUERY_TIMESTAMP, 1);
+    begin(w->immediate, b.queries[0]);
+    end_with(w->immediate, b.queries[0], w->done);
+    ok(zeEventHostSynchronize(w->done, A_WHILE));
+    ok(zeEventQueryKernelTimestamp(w->done, &time));
+    assert_true(time.global.kernelEnd < time.global.kernelStart);
+    close_bench(&b);
+}
+
+/* ==== calculation ========================================================================================= */
+
+static bool same_value(zet_typed_value_t a, zet_typed_value_t b) {
+    return a.type == b.type && number(a) == number(b);
+}
+
+/* Reports of all queries, one after the other. */
+static uint8_t *concatenated(bench *b) {
+    uint8_t *raw = (uint8_t *)malloc(QUERIES * b->size);
+    assert_non_null(raw);
+    for (uint32_t i = 0; i < QUERIES; i++) {
+        size_t size = b->size;
+        measure(b, i);
+        ok(zetMetricQueryGetData(b->queries[i], &size, raw + i * b->size));
+    }
+    return raw;
+}
+
+static void reports_can_be_calculated_together(void **state) {
+    world *w = (world *)*state;
+    uint32_t sets, one;
+    bench b = open_bench(w, "ComputeBasic");
+    uint32_t metrics = metrics_in(b.group);
+    uint8_t *raw = concatenated(&b);
+    zet_typed_value_t *together = calculate(b.group, raw, QUERIES * b.size, &sets);
+    assert_int_equal(sets, QUERIES);
+    for (uint32_t i = 0; i < QUERIES; i++) {
+        zet_typed_value_t *alone = calculate(b.group, raw + i * b.size, b.size, &one);
+        assert_int_equal(one, 1);
+        for (uint32_t k = 0; k < metrics; k++) {
+            assert_true(same_value(alone[k], together[i * metrics + k]));
+            assert_int_equal(alone[k].type, metric_at(b.group, k).resultType);
+        }
+        free(alone);
+    }
+    free(together);
+    free(raw);
+    close_bench(&b);
+}
+
+static void calculation_truncates_and_checks(void **state) {
+    world *w = (world *)*state;
+    zet_typed_value_t values[256];
+    bench b = open_bench(w, "ComputeBasic");
+    zet_metric_group_handle_t other = group_of(w->device, "MemoryProfile", BY_EVENT);
+    uint32_t metrics = metrics_in(b.group), count = metrics + 3;
+    uint8_t *raw = concatenated(&b);
+    memset(values, 0x55, sizeof values);
+    ok(zetMetricGroupCalculateMetricValues(b.group, VALUES, 2 * b.size, raw, &count, values));
+    assert_int_equal(count, metrics + 3);
+    assert_int_equal(values[count].type, 0x55555555);
+    count = 256;
+    ok(zetMetricGroupCalculateMetricValues(b.group, VALUES, b.size, raw, &count, values));
+    assert_int_equal(count, metrics);
+#define REFUSED(group, type, size, data, count, values, expected)                                            \
+    assert_result(zetMetricGroupCalculateMetricValues(group, (zet_metric_group_calculation_type_t)(type),    \
+                                                      size, data, count, values),                            \
+                  ZE_RESULT_ERROR_##expected)
+    REFUSED(b.group, VALUES, b.size - 1, raw, &count, values, INVALID_SIZE);
+    REFUSED(b.group, VALUES, b.size + 8, raw, &count, values, INVALID_SIZE);
+    REFUSED(b.group, VALUES, 0, raw, &count, values, INVALID_SIZE);
+    REFUSED(b.group, VALUES, b.size, NULL, &count, values, INVALID_NULL_POINTER);
+    REFUSED(b.group, VALUES, b.size, raw, NULL, values, INVALID_NULL_POINTER);
+    REFUSED(b.group, VALUES, b.size, raw, &count, NULL, INVALID_NULL_POINTER);
+    REFUSED(b.group, 2, b.size, raw, &count, values, INVALID_ENUMERATION);
+    REFUSED(other, VALUES, b.size, raw, &count, values, INVALID_ARGUMENT);
+    REFUSED(NULL, VALUES, b.size, raw, &count, values, INVALID_NULL_HANDLE);
+    memset(raw, 0xaa, b.size);
+    REFUSED(b.group, VALUES, b.size, raw, &count, values, INVALID_ARGUMENT);
+#undef REFUSED
+    free(raw);
+    close_bench(&b);
+}
+
+static void maxima_have_values(void **state) {
+    world *w = (world *)*state;
+    uint8_t raw[REPORT_ROOM];
+    zet_typed_value_t values[64];
+    uint32_t count = 64;
+    bench b = open_bench(w, "ComputeBasic");
+    measure(&b, 0);
+    ok(try_read(&b, 0, raw));
+    ok(zetMetricGroupCalculateMetricValues(b.group, MAXIMA, b.size, raw, &count, values));
+    assert_int_equal(count, metrics_in(b.group));
+    assert_true(value_in(b.group, values, "GPU_BUSY") == 100);
+    close_bench(&b);
+}
+
+typedef struct calculation {
+    bench *b;
+    const uint8_t *raw;
+} calculation;
+
+static void *calculate_often(void *argument) {
+    const calculation *c = (const calculation *)argument;
+    zet_typed_value_t values[64];
+    for (int i = 0; i < 20; i++) {
+        uint32_t count = 64;
+        zetMetricGroupCalculateMetricValues(c->b->group, VALUES, c->b->size, c->raw, &count, values);
+    }
+    return NULL;
+}
+
+/* A real driver would corrupt its heap. */
+static void two_threads_that_calculate_are_found(void **state) {
+    world *w = (world *)*state;
+    uint8_t raw[REPORT_ROOM];
+    pthread_t threads[2];
+    bench b = open_bench(w, "ComputeBasic");
+    calculation c = {&b, raw};
+    measure(&b, 0);
+    ok(try_read(&b, 0, raw));
+    gpu.behave(SOFTGPU_SLOW_CALCULATION, 1);
+    calculate_often(&c);
+    expect_findings(0);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, calculate_often, &c), 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    assert_true(gpu.findings() > 0);
+    gpu.forget_findings();
+    close_bench(&b);
+}
+
+static void tiles_have_a_set_each(void **state) {
+    world *w = (world *)*state;
+    uint8_t raw[REPORT_ROOM];
+    zet_typed_value_t values[128];
+    uint32_t sets = 0, total = 0, counts[4] = {0};
+    gpu.set_devices(1, 2);
+    bench b = open_bench(w, "ComputeBasic");
+    uint32_t metrics = metrics_in(b.group);
+    measure(&b, 0);
+    ok(try_read(&b, 0, raw));
+    assert_result(zetMetricGroupCalculateMetricValues(b.group, VALUES, b.size, raw, &total, NULL),
+                  ZE_RESULT_ERROR_INVALID_ARGUMENT);
+#define SETS(size, sets, total, counts, values)                                                              \
+    zetMetricGroupCalculateMultipleMetricValuesExp(b.group, VALUES, size, raw, sets, total, counts, values)
+    ok(SETS(b.size, &sets, &total, NULL, NULL));
+    assert_int_equal(sets, 2);
+    assert_int_equal(total, 2 * metrics);
+    ok(SETS(b.size, &sets, &total, counts, values));
+    assert_int_equal(counts[0], metrics);
+    assert_int_equal(counts[1], metrics);
+    assert_true(value_in(b.group, values, "GPGPU_THREADGROUP_COUNT") +
+                    value_in(b.group, values + metrics, "GPGPU_THREADGROUP_COUNT") ==
+                WORK_GROUPS);
+    assert_true(value_in(b.group, values, "GpuTime") > 0);
+    total = metrics + 1;
+    ok(SETS(b.size, &sets, &total, counts, values));
+    assert_int_equal(total, metrics + 1);
+    assert_result(SETS(b.size - 8, &sets, &total, counts, values), ZE_RESULT_ERROR_INVALID_SIZE);
+    assert_result(SETS(b.size, NULL, &total, counts, values), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    close_bench(&b);
+}
+
+static void a_single_tile_has_one_set(void **state) {
+    world *w = (world *)*state;
+    uint8_t raw[REPORT_ROOM];
+    zet_typed_value_t values[64];
+    uint32_t sets = 0, total = 0, counts[1];
+    bench b = open_bench(w, "ComputeBasic");
+    measure(&b, 0);
+    ok(try_read(&b, 0, raw));
+    ok(SETS(b.size, &sets, &total, NULL, NULL));
+    assert_int_equal(sets, 1);
+    ok(SETS(b.size, &sets, &total, counts, values));
+    assert_int_equal(counts[0], metrics_in(b.group));
+    close_bench(&b);
+}
+#undef SETS
+
+static void a_sub_device_measures_itself(void **state) {
+    world *w = (world *)*state;
+    ze_device_handle_t tiles[2];
+    ze_command_list_handle_t list;
+    ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC};
+    uint32_t count = 2;
+    gpu.set_devices(1, 2);
+    ok(zeDeviceGetSubDevices(w->device, &count, tiles));
+    ok(zeCommandListCreateImmediate(w->context, tiles[1], &desc, &list));
+    bench here = open_bench_on(w, tiles[1], "ComputeBasic"),
+          there = open_bench_on(w, tiles[0], "ComputeBasic");
+    assert_result(zetCommandListAppendMetricQueryBegin(list, there.queries[0]),
+                  ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    begin(list, here.queries[0]);
+    launch_kernel(list, w->kernel);
+    end(list, here.queries[0]);
+    finish_immediate(w, list);
+    assert_true(read_one(&here, 0, "GPGPU_THREADGROUP_COUNT") == WORK_GROUPS);
+    close_bench(&here);
+    close_bench(&there);
+    ok(zeCommandListDestroy(list));
+}
+
+/* ==== concurrent groups =================================================================================== */
+
+typedef ze_result_t (*concurrent_function)(zet_device_handle_t, uint32_t, zet_metric_group_handle_t *,
+                                           uint32_t *, uint32_t *);
+
+static void concurrent_groups_are_sorted_into_rounds(void **state) {
+    world *w = (world *)*state;
+    concurrent_function get;
+    uint32_t rounds = 0, counts[3];
+    zet_metric_group_handle_t compute = group_of(w->device, "ComputeBasic", BY_EVENT);
+    zet_metric_group_handle_t memory = group_of(w->device, "MemoryProfile", BY_EVENT);
+    zet_metric_group_handle_t host = group_of(w->device, "HostScheduler", BY_EVENT);
+    zet_metric_group_handle_t groups[] = {compute, memory, host}, sorted[] = {compute, host, memory};
+    *(void **)&get =
+        newer_function("zetDeviceGetConcurrentMetricGroupsExp", "zetGetDeviceExpProcAddrTable", 0);
+    ok(get(w->device, 3, groups, NULL, &rounds));
+    assert_int_equal(rounds, 2);
+    ok(get(w->device, 3, groups, counts, &rounds));
+    assert_int_equal(rounds, 2);
+    assert_int_equal(counts[0], 2);
+    assert_int_equal(counts[1], 1);
+    assert_memory_equal(groups, sorted, sizeof groups);
+    assert_result(get(w->device, 3, NULL, counts, &rounds), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    groups[1] = NULL;
+    assert_result(get(w->device, 3, groups, counts, &rounds), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+}
+
+/* ==== bad handles ========================================================================================= */
+
+static void handles_are_checked(void **state) {
+    world *w = (world *)*state;
+    uint32_t count = 0, not_an_object = 0;
+    size_t size = 0;
+    zet_metric_group_properties_t group = {.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES};
+    zet_metric_properties_t metric = {.stype = ZET_STRUCTURE_TYPE_METRIC_PROPERTIES};
+    zet_metric_group_handle_t by_event = group_of(w->device, "ComputeBasic", BY_EVENT);
+#define BAD_HANDLE(call) assert_result(call, ZE_RESULT_ERROR_INVALID_NULL_HANDLE)
+#define BAD_POINTER(call) assert_result(call, ZE_RESULT_ERROR_INVALID_NULL_POINTER)
+    BAD_HANDLE(zetMetricGroupGet(NULL, &count, NULL));
+    BAD_HANDLE(zetMetricGroupGet((zet_device_handle_t)w->context, &count, NULL));
+    BAD_HANDLE(zetMetricGroupGet((zet_device_handle_t)&not_an_object, &count, NULL));
+    BAD_POINTER(zetMetricGroupGet(w->device, NULL, NULL));
+    BAD_HANDLE(zetMetricGroupGetProperties(NULL, &group));
+    BAD_HANDLE(zetMetricGroupGetProperties((zet_metric_group_handle_t)w->device, &group));
+    BAD_POINTER(zetMetricGroupGetProperties(by_event, NULL));
+    BAD_HANDLE(zetMetricGet(NULL, &count, NULL));
+    BAD_POINTER(zetMetricGet(by_event, NULL, NULL));
+    BAD_HANDLE(zetMetricGetProperties((zet_metric_handle_t)by_event, &metric));
+    BAD_HANDLE(zetContextActivateMetricGroups(NULL, w->device, 0, NULL));
+    BAD_HANDLE(zetContextActivateMetricGroups(w->context, NULL, 0, NULL));
+    BAD_HANDLE(zetMetricQueryCreate(NULL, 0, NULL));
+    BAD_HANDLE(zetMetricQueryGetData(NULL, &size, NULL));
+    BAD_HANDLE(zetMetricQueryReset(NULL));
+    BAD_HANDLE(zetMetricQueryDestroy(NULL));
+    BAD_HANDLE(zetMetricQueryPoolDestroy(NULL));
+    BAD_HANDLE(zetCommandListAppendMetricMemoryBarrier(NULL));
+    count = 1;
+    BAD_POINTER(zetMetricGroupGet(w->device, &count, NULL));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(each_set_is_listed_twice_time_first),
+        TEST(fewer_are_given_than_there_are),
+        TEST(every_kind_of_metric_occurs),
+        TEST(extensions_are_filled_or_left_alone),
+        TEST(metrics_can_be_missing),
+        TEST(metrics_can_be_enabled_at_run_time),
+        TEST(names_can_differ),
+        TEST(groups_of_one_domain_exclude_each_other),
+        TEST(the_last_of_a_domain_can_win),
+        TEST(a_group_belongs_to_its_device),
+        TEST(inactive_groups_measure_nothing),
+        TEST(activation_can_take_effect_at_execution),
+        TEST(a_launch_is_measured),
+        TEST(copies_and_fills_are_measured),
+        TEST(the_device_thread_is_measured),
+        TEST(groups_of_two_domains_measure_together),
+        TEST(queries_nest_and_overlap),
+        TEST(begin_times_wrap),
+        TEST(global_timestamps_are_those_of_the_device),
+        TEST(pools_are_checked),
+        TEST(a_place_has_one_query),
+        TEST(wrong_destruction_is_found),
+        TEST(data_have_sizes),
+        TEST(reuse_without_reset_is_found),
+        TEST(an_end_without_a_begin_is_never_ready),
+        TEST(queries_stay_with_their_device_and_context),
+        TEST(a_destroyed_query_in_a_list_is_found),
+        TEST(a_query_can_wait_for_events),
+        TEST(a_lost_device_answers_so_and_can_be_cleaned_up),
+        TEST(an_end_without_event_can_be_held_back),
+        TEST(a_struck_report_has_zeros_and_its_flag),
+        TEST(data_of_an_immediate_list_can_stay_away),
+        TEST(a_replay_can_leave_the_old_report),
+        TEST(the_timestamp_of_a_query_can_be_nonsense),
+        TEST(reports_can_be_calculated_together),
+        TEST(calculation_truncates_and_checks),
+        TEST(maxima_have_values),
+        TEST(two_threads_that_calculate_are_found),
+        TEST(tiles_have_a_set_each),
+        TEST(a_single_tile_has_one_set),
+        TEST(a_sub_device_measures_itself),
+        TEST(concurrent_groups_are_sorted_into_rounds),
+        TEST(handles_are_checked),
+    };
+    return cmocka_run_group_tests(tests, start, NULL);
+}
