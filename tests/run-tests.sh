@@ -7,7 +7,7 @@
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd)
 build=$top/build
-limit=${ZT_TEST_TIMEOUT:-300}
+limit=${ZT_TEST_TIMEOUT:-120}
 
 # A variant is a directory of programs and what is put before them on the command line.
 run_in_variant() { # VARIANT PROGRAM
@@ -51,6 +51,7 @@ count() { # LOG STATUS
 run_one() { # VARIANT PROGRAM
     log=$build/logs/$1/$2.log
     mkdir -p "$(dirname "$log")"
+    rm -f "$log.counts"
     run_in_variant "$1" "$2" >"$log" 2>&1 </dev/null
     status=$?
     count "$log" "$status" >"$log.counts"
@@ -96,13 +97,15 @@ if [ "${1:-}" = --one ]; then
     exit 0
 fi
 
-rm -rf "$build/logs"
 if [ $# -gt 0 ]; then
-    printf 'plain %s\n' "$@"
+    work=$(printf 'plain %s\n' "$@")
 else
-    plan
-fi | xargs -n 2 -P "$(nproc)" "$0" --one
+    work=$(plan)
+fi
+echo "$work" | xargs -n 2 -P "$(nproc)" "$0" --one
 
-find "$build/logs" -name '*.counts' -exec cat {} + 2>/dev/null | awk '
+echo "$work" | while read -r variant program; do
+    cat "$build/logs/$variant/$program.log.counts"
+done | awk '
     { passed += $1; failed += $2 }
     END { printf "%d passed, %d failed\n", passed, failed; exit failed > 0 || passed == 0 }'

@@ -11,7 +11,7 @@
 #define MAXIMA ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES
 enum { REPORT_ROOM = 1 << 14 };
 
-/* ==== pools and queries =================================================================================== */
+/* ==== pools and queries =============================================================================== */
 
 static ze_result_t try_pool(world *w, ze_device_handle_t device, zet_metric_group_handle_t group,
                             uint32_t count, zet_metric_query_pool_handle_t *pool) {
@@ -107,7 +107,7 @@ static void expect_findings(uint64_t count) {
     gpu.forget_findings();
 }
 
-/* ==== groups ============================================================================================== */
+/* ==== groups ========================================================================================== */
 
 static void each_set_is_listed_twice_time_first(void **state) {
     world *w = (world *)*state;
@@ -230,7 +230,7 @@ static void names_can_differ(void **state) {
     assert_string_equal(metric_at(group, busy).name, "GpuBusy");
 }
 
-/* ==== activation ========================================================================================== */
+/* ==== activation ====================================================================================== */
 
 static void groups_of_one_domain_exclude_each_other(void **state) {
     world *w = (world *)*state;
@@ -315,7 +315,7 @@ static void activation_can_take_effect_at_execution(void **state) {
     close_bench(&b);
 }
 
-/* ==== what is measured ==================================================================================== */
+/* ==== what is measured ================================================================================ */
 
 static void a_launch_is_measured(void **state) {
     world *w = (world *)*state;
@@ -441,7 +441,7 @@ static void global_timestamps_are_those_of_the_device(void **state) {
     assert_result(get(group, 0, NULL, &metric), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
 }
 
-/* ==== queries: states and mistakes ======================================================================== */
+/* ==== queries: states and mistakes ==================================================================== */
 
 static void pools_are_checked(void **state) {
     world *w = (world *)*state;
@@ -602,7 +602,7 @@ static void a_lost_device_answers_so_and_can_be_cleaned_up(void **state) {
     close_bench(&b);
 }
 
-/* ==== as real drivers are ================================================================================= */
+/* ==== as real drivers are ============================================================================= */
 
 static void an_end_without_event_can_be_held_back(void **state) {
     world *w = (world *)*state;
@@ -717,7 +717,7 @@ static void the_timestamp_of_a_query_can_be_nonsense(void **state) {
     close_bench(&b);
 }
 
-/* ==== calculation ========================================================================================= */
+/* ==== calculation ===================================================================================== */
 
 static bool same_value(zet_typed_value_t a, zet_typed_value_t b) {
     return a.type == b.type && number(a) == number(b);
@@ -912,7 +912,7 @@ static void a_sub_device_measures_itself(void **state) {
     ok(zeCommandListDestroy(list));
 }
 
-/* ==== concurrent groups =================================================================================== */
+/* ==== concurrent groups =============================================================================== */
 
 typedef ze_result_t (*concurrent_function)(zet_device_handle_t, uint32_t, zet_metric_group_handle_t *,
                                            uint32_t *, uint32_t *);
@@ -939,7 +939,7 @@ static void concurrent_groups_are_sorted_into_rounds(void **state) {
     assert_result(get(w->device, 3, groups, counts, &rounds), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
 }
 
-/* ==== bad handles ========================================================================================= */
+/* ==== bad handles ===================================================================================== */
 
 static void handles_are_checked(void **state) {
     world *w = (world *)*state;

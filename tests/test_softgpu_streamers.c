@@ -13,7 +13,7 @@
 
 enum { PERIOD = 100000, SLOW = 1000000000, LEAST_CAPACITY = 4500 };
 
-/* ==== a streamer ========================================================================================== */
+/* ==== a streamer ====================================================================================== */
 
 typedef struct stream {
     world *w;
@@ -83,7 +83,7 @@ static void mark(stream *s, uint32_t value) {
     ok(zetCommandListAppendMetricStreamerMarker(s->w->immediate, s->handle, value));
 }
 
-/* ==== what is measured ==================================================================================== */
+/* ==== what is measured ================================================================================ */
 
 static void work_between_markers_is_measured(void **state) {
     world *w = (world *)*state;
@@ -184,7 +184,7 @@ static void tiles_have_a_block_each(void **state) {
     close_stream(&s);
 }
 
-/* ==== reading ============================================================================================= */
+/* ==== reading ========================================================================================= */
 
 static void reading_takes_what_fits(void **state) {
     world *w = (world *)*state;
@@ -251,7 +251,7 @@ static void reports_are_announced(void **state) {
     ok(zeEventHostReset(w->done));
 }
 
-/* ==== opening ============================================================================================= */
+/* ==== opening ========================================================================================= */
 
 static void pace_can_be_rewritten(void **state) {
     world *w = (world *)*state;
@@ -336,7 +336,7 @@ static void streamers_and_queries_exclude_each_other(void **state) {
     deactivate(w, w->device);
 }
 
-/* ==== mistakes ============================================================================================ */
+/* ==== mistakes ======================================================================================== */
 
 static void mistakes_are_found(void **state) {
     world *w = (world *)*state;
@@ -359,7 +359,7 @@ static void mistakes_are_found(void **state) {
                   ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
 }
 
-/* ==== calculation that keeps state ======================================================================== */
+/* ==== calculation that keeps state ==================================================================== */
 
 static uint32_t sets_of(stream *s, uint32_t reports, double *first_time) {
     uint32_t sets;
@@ -398,7 +398,7 @@ static void calculation_can_keep_state(void **state) {
     close_stream(&s);
 }
 
-/* ==== the end of the process ============================================================================== */
+/* ==== the end of the process ========================================================================== */
 
 void __lsan_disable(void) __attribute__((weak));
 

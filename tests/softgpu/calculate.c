@@ -4,8 +4,7 @@
 
 #include "metrics.h"
 
-/* ---- raw reports -----------------------------------------------------------------------------------------
- */
+/* ---- raw reports ------------------------------------------------------------------------------------- */
 
 enum { REPORT_MAGIC = 0x74726773, PACKET_MAGIC = 0x6b706773 };
 
@@ -84,8 +83,7 @@ static ze_result_t understand(const sg_metric_group *group, size_t size, const u
     return ZE_RESULT_SUCCESS;
 }
 
-/* ---- calculation -----------------------------------------------------------------------------------------
- */
+/* ---- calculation ------------------------------------------------------------------------------------- */
 
 static uint64_t difference(const sg_report *report, uint32_t counters) {
     uint64_t sum = 0;

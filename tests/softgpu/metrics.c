@@ -13,116 +13,127 @@ enum { EVENT = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED };
 enum { TIME = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED };
 enum { BOTH = EVENT | TIME };
 
-#define C(name) (UINT32_C(1) << SG_##name)
-#define IS_FLAG(name) SOFTGPU_REPORT_##name
-#define TYPE(metric, value) ZET_METRIC_TYPE_##metric, ZET_VALUE_TYPE_##value
-
 /* clang-format off */
+#define C(name) (UINT32_C(1) << SG_##name)
 #define BYTES_READ (C(KERNEL_BYTES_READ) | C(COPY_BYTES_READ))
 #define BYTES_WRITTEN (C(KERNEL_BYTES_WRITTEN) | C(COPY_BYTES_WRITTEN) | C(FILL_BYTES_WRITTEN))
 #define BUSY (C(COMPUTE_BUSY_NS) | C(COPY_BUSY_NS))
 
+/* Type, type of the value, and how it comes out of a report. */
+#define TYPE(metric, value) ZET_METRIC_TYPE_##metric, ZET_VALUE_TYPE_##value
+#define SUM(value, of) TYPE(EVENT, value), DIFFERENCE, of, 0, 0
+#define SPAN(of) TYPE(DURATION, UINT64), DIFFERENCE, of, 0, 0
+#define PERCENT(of, per) TYPE(DURATION, FLOAT32), QUOTIENT, of, per, 100
+#define RATE(of) TYPE(THROUGHPUT, FLOAT32), QUOTIENT, of, C(TIME_NS), 1
+#define RATIO_OF(of, per, scale) TYPE(RATIO, FLOAT64), QUOTIENT, of, per, scale
+#define FREQUENCY(type) TYPE(type, UINT64), QUOTIENT, C(CYCLES), C(TIME_NS), 1000
+#define FLAG_OF(behaviour) TYPE(FLAG, BOOL8), FLAG, SOFTGPU_REPORT_##behaviour, 0, 0
+#define FIELD(type, value, field) TYPE(type, value), field, 0, 0, 0
+
 static const sg_formula formulas[] = {
-    {"GpuTime", "GPU", "ns", TYPE(EVENT, UINT64), ALL_SETS, BOTH, DIFFERENCE, C(TIME_NS), 0, 0,
+    {"GpuTime", "GPU", "ns", ALL_SETS, BOTH, SUM(UINT64, C(TIME_NS)),
      "Time from begin to end, on the device's clock"},
-    {"GpuCoreClocks", "GPU", "cycles", TYPE(EVENT, UINT64), ALL_SETS, BOTH, DIFFERENCE, C(CYCLES), 0, 0,
+    {"GpuCoreClocks", "GPU", "cycles", ALL_SETS, BOTH, SUM(UINT64, C(CYCLES)),
      "Cycles of the processor's time stamp counter"},
-    {"AvgGpuCoreFrequencyMHz", "GPU", "MHz", TYPE(EVENT, UINT64), ALL_SETS, BOTH, QUOTIENT, C(CYCLES), C(TIME_NS), 1000,
+    {"AvgGpuCoreFrequencyMHz", "GPU", "MHz", ALL_SETS, BOTH, FREQUENCY(EVENT),
      "Cycles by time"},
 
-    {"GPU_BUSY", "Front End", "percent", TYPE(DURATION, FLOAT32), COMPUTE, BOTH, QUOTIENT, BUSY, C(TIME_NS), 100,
+    {"GPU_BUSY", "Front End", "percent", COMPUTE, BOTH, PERCENT(BUSY, C(TIME_NS)),
      "Share of the time in which the device executed commands"},
-    {"COMMAND_PARSER_COMPUTE_ENGINE_BUSY", "Front End", "percent", TYPE(DURATION, FLOAT32), COMPUTE, BOTH,
-     QUOTIENT, C(COMPUTE_BUSY_NS), C(TIME_NS), 100, "Share of the time in which compute queues executed commands"},
-    {"COMMAND_PARSER_COPY_ENGINE_BUSY", "Front End", "percent", TYPE(DURATION, FLOAT32), COMPUTE | MEMORY, BOTH,
-     QUOTIENT, C(COPY_BUSY_NS), C(TIME_NS), 100, "Share of the time in which copy queues executed commands"},
-    {"COMMAND_PARSER_COMPUTE_ENGINE_DISPATCH_KERNEL_COUNT", "Front End", "events", TYPE(EVENT, UINT64), COMPUTE, BOTH,
-     DIFFERENCE, C(KERNELS), 0, 0, "Kernels launched"},
-    {"COMMAND_PARSER_FLUSH_COUNT", "Front End", "events", TYPE(EVENT, UINT64), COMPUTE, BOTH,
-     DIFFERENCE, C(FLUSHES), 0, 0, "Flushes of the command streamer"},
-    {"LIST_BARRIER_COUNT", "Front End", "events", TYPE(EVENT, UINT32), COMPUTE, BOTH, DIFFERENCE, C(LIST_BARRIERS), 0, 0,
+    {"COMMAND_PARSER_COMPUTE_ENGINE_BUSY", "Front End", "percent", COMPUTE, BOTH,
+     PERCENT(C(COMPUTE_BUSY_NS), C(TIME_NS)), "Share of the time in which compute queues executed commands"},
+    {"COMMAND_PARSER_COPY_ENGINE_BUSY", "Front End", "percent", COMPUTE | MEMORY, BOTH,
+     PERCENT(C(COPY_BUSY_NS), C(TIME_NS)), "Share of the time in which copy queues executed commands"},
+    {"COMMAND_PARSER_COMPUTE_ENGINE_DISPATCH_KERNEL_COUNT", "Front End", "events", COMPUTE, BOTH,
+     SUM(UINT64, C(KERNELS)), "Kernels launched"},
+    {"COMMAND_PARSER_FLUSH_COUNT", "Front End", "events", COMPUTE, BOTH, SUM(UINT64, C(FLUSHES)),
+     "Flushes of the command streamer"},
+    {"LIST_BARRIER_COUNT", "Front End", "events", COMPUTE, BOTH, SUM(UINT32, C(LIST_BARRIERS)),
      "Barriers of command lists"},
-    {"GPGPU_THREADGROUP_COUNT", "Thread Dispatcher", "events", TYPE(EVENT, UINT64), COMPUTE, BOTH,
-     DIFFERENCE, C(GROUPS), 0, 0, "Work-groups executed"},
-    {"WORK_ITEM_COUNT", "Thread Dispatcher", "events", TYPE(EVENT, UINT64), COMPUTE, BOTH, DIFFERENCE, C(ITEMS), 0, 0,
+    {"GPGPU_THREADGROUP_COUNT", "Thread Dispatcher", "events", COMPUTE, BOTH, SUM(UINT64, C(GROUPS)),
+     "Work-groups executed"},
+    {"WORK_ITEM_COUNT", "Thread Dispatcher", "events", COMPUTE, BOTH, SUM(UINT64, C(ITEMS)),
      "Work-items executed"},
-    {"WORK_ITEMS_PER_GROUP", "Thread Dispatcher", "", TYPE(RATIO, FLOAT64), COMPUTE, BOTH,
-     QUOTIENT, C(ITEMS), C(GROUPS), 1, "Work-items by work-groups"},
-    {"GROUP_BARRIER_COUNT", "Thread Dispatcher", "events", TYPE(EVENT, UINT64), COMPUTE, BOTH,
-     DIFFERENCE, C(GROUP_BARRIERS), 0, 0, "Barriers that work-groups passed"},
-    {"SLM_BYTE_READ", "L1 Cache", "bytes", TYPE(EVENT, UINT64), COMPUTE, BOTH, DIFFERENCE, C(LOCAL_BYTES_READ), 0, 0,
+    {"WORK_ITEMS_PER_GROUP", "Thread Dispatcher", "", COMPUTE, BOTH, RATIO_OF(C(ITEMS), C(GROUPS), 1),
+     "Work-items by work-groups"},
+    {"GROUP_BARRIER_COUNT", "Thread Dispatcher", "events", COMPUTE, BOTH, SUM(UINT64, C(GROUP_BARRIERS)),
+     "Barriers that work-groups passed"},
+    {"SLM_BYTE_READ", "L1 Cache", "bytes", COMPUTE, BOTH, SUM(UINT64, C(LOCAL_BYTES_READ)),
      "Bytes that kernels read from local memory"},
-    {"SLM_BYTE_WRITE", "L1 Cache", "bytes", TYPE(EVENT, UINT64), COMPUTE, BOTH, DIFFERENCE, C(LOCAL_BYTES_WRITTEN), 0, 0,
+    {"SLM_BYTE_WRITE", "L1 Cache", "bytes", COMPUTE, BOTH, SUM(UINT64, C(LOCAL_BYTES_WRITTEN)),
      "Bytes that kernels wrote to local memory"},
-    {"LOAD_STORE_CACHE_BYTE_READ", "L1 Cache", "bytes", TYPE(EVENT, UINT64), COMPUTE | MEMORY, BOTH,
-     DIFFERENCE, C(KERNEL_BYTES_READ), 0, 0, "Bytes that kernels read from global memory"},
-    {"LOAD_STORE_CACHE_BYTE_WRITE", "L1 Cache", "bytes", TYPE(EVENT, UINT64), COMPUTE | MEMORY, BOTH,
-     DIFFERENCE, C(KERNEL_BYTES_WRITTEN), 0, 0, "Bytes that kernels wrote to global memory"},
+    {"LOAD_STORE_CACHE_BYTE_READ", "L1 Cache", "bytes", COMPUTE | MEMORY, BOTH,
+     SUM(UINT64, C(KERNEL_BYTES_READ)), "Bytes that kernels read from global memory"},
+    {"LOAD_STORE_CACHE_BYTE_WRITE", "L1 Cache", "bytes", COMPUTE | MEMORY, BOTH,
+     SUM(UINT64, C(KERNEL_BYTES_WRITTEN)), "Bytes that kernels wrote to global memory"},
 
-    {"GPU_MEMORY_BYTE_READ", "Memory", "bytes", TYPE(EVENT, UINT64), COMPUTE | MEMORY, BOTH,
-     DIFFERENCE, BYTES_READ, 0, 0, "Bytes that kernels and copies read"},
-    {"GPU_MEMORY_BYTE_WRITE", "Memory", "bytes", TYPE(EVENT, UINT64), COMPUTE | MEMORY, BOTH,
-     DIFFERENCE, BYTES_WRITTEN, 0, 0, "Bytes that kernels, copies and fills wrote"},
-    {"GPU_MEMORY_BYTE_READ_RATE", "Memory", "GBpS", TYPE(THROUGHPUT, FLOAT32), COMPUTE | MEMORY, BOTH,
-     QUOTIENT, BYTES_READ, C(TIME_NS), 1, "Bytes read by time"},
-    {"GPU_MEMORY_BYTE_WRITE_RATE", "Memory", "GBpS", TYPE(THROUGHPUT, FLOAT32), COMPUTE | MEMORY, BOTH,
-     QUOTIENT, BYTES_WRITTEN, C(TIME_NS), 1, "Bytes written by time"},
-    {"MEMORY_READ_SHARE", "Memory", "percent", TYPE(RATIO, FLOAT64), MEMORY, BOTH,
-     QUOTIENT, BYTES_READ, BYTES_READ | BYTES_WRITTEN, 100, "Bytes read by bytes read and written"},
-    {"COPY_COMMAND_COUNT", "Memory", "events", TYPE(EVENT, UINT32), MEMORY, BOTH, DIFFERENCE, C(COPIES), 0, 0,
+    {"GPU_MEMORY_BYTE_READ", "Memory", "bytes", COMPUTE | MEMORY, BOTH, SUM(UINT64, BYTES_READ),
+     "Bytes that kernels and copies read"},
+    {"GPU_MEMORY_BYTE_WRITE", "Memory", "bytes", COMPUTE | MEMORY, BOTH, SUM(UINT64, BYTES_WRITTEN),
+     "Bytes that kernels, copies and fills wrote"},
+    {"GPU_MEMORY_BYTE_READ_RATE", "Memory", "GBpS", COMPUTE | MEMORY, BOTH, RATE(BYTES_READ),
+     "Bytes read by time"},
+    {"GPU_MEMORY_BYTE_WRITE_RATE", "Memory", "GBpS", COMPUTE | MEMORY, BOTH, RATE(BYTES_WRITTEN),
+     "Bytes written by time"},
+    {"MEMORY_READ_SHARE", "Memory", "percent", MEMORY, BOTH,
+     RATIO_OF(BYTES_READ, BYTES_READ | BYTES_WRITTEN, 100), "Bytes read by bytes read and written"},
+    {"COPY_COMMAND_COUNT", "Memory", "events", MEMORY, BOTH, SUM(UINT32, C(COPIES)),
      "Memory copies"},
-    {"COPY_BYTE_COUNT", "Memory", "bytes", TYPE(EVENT, UINT64), MEMORY, BOTH, DIFFERENCE, C(COPY_BYTES_WRITTEN), 0, 0,
+    {"COPY_BYTE_COUNT", "Memory", "bytes", MEMORY, BOTH, SUM(UINT64, C(COPY_BYTES_WRITTEN)),
      "Bytes copied"},
-    {"FILL_COMMAND_COUNT", "Memory", "events", TYPE(EVENT, UINT32), MEMORY, BOTH, DIFFERENCE, C(FILLS), 0, 0,
+    {"FILL_COMMAND_COUNT", "Memory", "events", MEMORY, BOTH, SUM(UINT32, C(FILLS)),
      "Memory fills"},
-    {"FILL_BYTE_COUNT", "Memory", "bytes", TYPE(EVENT, UINT64), MEMORY, BOTH, DIFFERENCE, C(FILL_BYTES_WRITTEN), 0, 0,
+    {"FILL_BYTE_COUNT", "Memory", "bytes", MEMORY, BOTH, SUM(UINT64, C(FILL_BYTES_WRITTEN)),
      "Bytes filled"},
 
-    {"HOST_CPU_TIME", "Host Thread", "ns", TYPE(DURATION, UINT64), SCHEDULER, BOTH, DIFFERENCE, C(CPU_NS), 0, 0,
+    {"HOST_CPU_TIME", "Host Thread", "ns", SCHEDULER, BOTH, SPAN(C(CPU_NS)),
      "Processor time of the thread that executes commands"},
-    {"HOST_CPU_BUSY", "Host Thread", "percent", TYPE(DURATION, FLOAT32), SCHEDULER, BOTH,
-     QUOTIENT, C(CPU_NS), C(TIME_NS), 100, "Processor time by time"},
-    {"HOST_CPU_PER_BUSY_TIME", "Host Thread", "", TYPE(RATIO, FLOAT64), SCHEDULER, BOTH, QUOTIENT, C(CPU_NS), BUSY, 1,
+    {"HOST_CPU_BUSY", "Host Thread", "percent", SCHEDULER, BOTH, PERCENT(C(CPU_NS), C(TIME_NS)),
+     "Processor time by time"},
+    {"HOST_CPU_PER_BUSY_TIME", "Host Thread", "", SCHEDULER, BOTH, RATIO_OF(C(CPU_NS), BUSY, 1),
      "Processor time by the time in which the device executed commands"},
-    {"PAGE_FAULTS_MINOR", "Host Thread", "events", TYPE(EVENT, UINT32), SCHEDULER, BOTH,
-     DIFFERENCE, C(MINOR_FAULTS), 0, 0, "Page faults served from memory"},
-    {"PAGE_FAULTS_MAJOR", "Host Thread", "events", TYPE(EVENT, UINT32), SCHEDULER, BOTH,
-     DIFFERENCE, C(MAJOR_FAULTS), 0, 0, "Page faults served from a file"},
-    {"CONTEXT_SWITCHES_VOLUNTARY", "Host Thread", "events", TYPE(EVENT, UINT32), SCHEDULER, BOTH,
-     DIFFERENCE, C(VOLUNTARY_SWITCHES), 0, 0, "Context switches by waiting"},
-    {"CONTEXT_SWITCHES_INVOLUNTARY", "Host Thread", "events", TYPE(EVENT, UINT32), SCHEDULER, BOTH,
-     DIFFERENCE, C(INVOLUNTARY_SWITCHES), 0, 0, "Context switches by others' work"},
+    {"PAGE_FAULTS_MINOR", "Host Thread", "events", SCHEDULER, BOTH, SUM(UINT32, C(MINOR_FAULTS)),
+     "Page faults served from memory"},
+    {"PAGE_FAULTS_MAJOR", "Host Thread", "events", SCHEDULER, BOTH, SUM(UINT32, C(MAJOR_FAULTS)),
+     "Page faults served from a file"},
+    {"CONTEXT_SWITCHES_VOLUNTARY", "Host Thread", "events", SCHEDULER, BOTH,
+     SUM(UINT32, C(VOLUNTARY_SWITCHES)), "Context switches by waiting"},
+    {"CONTEXT_SWITCHES_INVOLUNTARY", "Host Thread", "events", SCHEDULER, BOTH,
+     SUM(UINT32, C(INVOLUNTARY_SWITCHES)), "Context switches by others' work"},
 
-    {"IP", "Vector Engine", "", TYPE(IP_EXP, UINT64), STALL, TIME, NOTHING, 0, 0, 0, "Instruction pointer"},
-    {"Active", "Vector Engine", "events", TYPE(EVENT, UINT64), STALL, TIME, NOTHING, 0, 0, 0, "Samples at work"},
+    {"IP", "Vector Engine", "", STALL, TIME, FIELD(IP_EXP, UINT64, NOTHING),
+     "Instruction pointer"},
+    {"Active", "Vector Engine", "events", STALL, TIME, FIELD(EVENT, UINT64, NOTHING),
+     "Samples at work"},
 
-    {"QueryBeginTime", "Report Meta Data", "ns", TYPE(TIMESTAMP, UINT64), ALL_SETS, BOTH, BEGIN_TIME, 0, 0, 0,
+    {"QueryBeginTime", "Report Meta Data", "ns", ALL_SETS, BOTH, FIELD(TIMESTAMP, UINT64, BEGIN_TIME),
      "Begin of the report, on the clock of the metrics"},
-    {"CoreFrequencyMHz", "Report Meta Data", "MHz", TYPE(RAW, UINT64), ALL_SETS, BOTH, QUOTIENT, C(CYCLES), C(TIME_NS), 1000,
+    {"CoreFrequencyMHz", "Report Meta Data", "MHz", ALL_SETS, BOTH, FREQUENCY(RAW),
      "Frequency of the clock that is counted"},
-    {"ReportId", "Report Meta Data", "", TYPE(RAW, UINT64), ALL_SETS, BOTH, ID, 0, 0, 0, "Number of the report"},
-    {"ReportsCount", "Report Meta Data", "", TYPE(RAW, UINT64), ALL_SETS, EVENT, COUNT, 0, 0, 0,
+    {"ReportId", "Report Meta Data", "", ALL_SETS, BOTH, FIELD(RAW, UINT64, ID),
+     "Number of the report"},
+    {"ReportsCount", "Report Meta Data", "", ALL_SETS, EVENT, FIELD(RAW, UINT64, COUNT),
      "Reports that this one is made of"},
-    {"ReportReason", "Report Meta Data", "", TYPE(RAW, UINT32), ALL_SETS, TIME, REASON, 0, 0, 0,
+    {"ReportReason", "Report Meta Data", "", ALL_SETS, TIME, FIELD(RAW, UINT32, REASON),
      "1: the timer, 2: a marker"},
-    {"StreamMarker", "Report Meta Data", "", TYPE(RAW, UINT32), ALL_SETS, TIME, MARKER, 0, 0, 0,
+    {"StreamMarker", "Report Meta Data", "", ALL_SETS, TIME, FIELD(RAW, UINT32, MARKER),
      "Value of the marker that made the report"},
-    {"QuerySplitOccurred", "Exception", "", TYPE(FLAG, BOOL8), ALL_SETS, EVENT, FLAG, IS_FLAG(QUERY_SPLIT), 0, 0,
+    {"QuerySplitOccurred", "Exception", "", ALL_SETS, EVENT, FLAG_OF(QUERY_SPLIT),
      "The query was split"},
-    {"OverrunOccured", "Exception", "", TYPE(FLAG, BOOL8), ALL_SETS, EVENT, FLAG, IS_FLAG(OVERRUN), 0, 0,
+    {"OverrunOccured", "Exception", "", ALL_SETS, EVENT, FLAG_OF(OVERRUN),
      "A counter overran"},
-    {"ReportError", "Report Meta Data", "", TYPE(FLAG, BOOL8), ALL_SETS, EVENT, FLAG, IS_FLAG(ERROR), 0, 0,
+    {"ReportError", "Report Meta Data", "", ALL_SETS, EVENT, FLAG_OF(ERROR),
      "The report is wrong"},
-    {"ReportLost", "Report Meta Data", "", TYPE(FLAG, BOOL8), ALL_SETS, EVENT, FLAG, IS_FLAG(LOST), 0, 0,
+    {"ReportLost", "Report Meta Data", "", ALL_SETS, EVENT, FLAG_OF(LOST),
      "The report was lost"},
-    {"ReportInconsistent", "Report Meta Data", "", TYPE(FLAG, BOOL8), ALL_SETS, EVENT, FLAG, IS_FLAG(INCONSISTENT), 0, 0,
+    {"ReportInconsistent", "Report Meta Data", "", ALL_SETS, EVENT, FLAG_OF(INCONSISTENT),
      "The report contradicts itself"},
-    {"ReportWithoutWorkload", "Report Meta Data", "", TYPE(FLAG, BOOL8), ALL_SETS, EVENT,
-     FLAG, IS_FLAG(WITHOUT_WORKLOAD), 0, 0, "No work ran between begin and end"},
-    {"ReportContextMismatch", "Report Meta Data", "", TYPE(FLAG, BOOL8), ALL_SETS, EVENT,
-     FLAG, IS_FLAG(CONTEXT_MISMATCH), 0, 0, "The report is of another context"},
-    {"ReportQueryModeMismatch", "Report Meta Data", "", TYPE(FLAG, BOOL8), ALL_SETS, EVENT,
-     FLAG, IS_FLAG(QUERY_MODE_MISMATCH), 0, 0, "The report is of another mode"},
+    {"ReportWithoutWorkload", "Report Meta Data", "", ALL_SETS, EVENT, FLAG_OF(WITHOUT_WORKLOAD),
+     "No work ran between begin and end"},
+    {"ReportContextMismatch", "Report Meta Data", "", ALL_SETS, EVENT, FLAG_OF(CONTEXT_MISMATCH),
+     "The report is of another context"},
+    {"ReportQueryModeMismatch", "Report Meta Data", "", ALL_SETS, EVENT, FLAG_OF(QUERY_MODE_MISMATCH),
+     "The report is of another mode"},
 };
 
 enum { FORMULAS = sizeof formulas / sizeof *formulas };
@@ -158,8 +169,7 @@ typedef struct sg_metric {
 
 SG_HANDLE(sg_metric_of, sg_metric, zet_metric_handle_t, SG_METRIC)
 
-/* ---- groups ----------------------------------------------------------------------------------------------
- */
+/* ---- groups ------------------------------------------------------------------------------------------ */
 
 static bool belongs(const sg_formula *formula, const sg_set *set,
                     zet_metric_group_sampling_type_flags_t sampling) {
@@ -324,8 +334,7 @@ ze_result_t sg_zetMetricGetProperties(zet_metric_handle_t handle, zet_metric_pro
     return ZE_RESULT_SUCCESS;
 }
 
-/* ---- activation ------------------------------------------------------------------------------------------
- */
+/* ---- activation -------------------------------------------------------------------------------------- */
 
 bool sg_group_is_active(const sg_metric_group *group) {
     return atomic_load_explicit(&group->device->metrics->active[group->domain], memory_order_acquire) ==

@@ -32,9 +32,9 @@ typedef enum sg_operation {
 
 typedef struct sg_formula {
     const char *name, *component, *units;
+    unsigned sets, samplings;
     zet_metric_type_t type;
     zet_value_type_t value;
-    unsigned sets, samplings;
     sg_operation operation;
     uint32_t of, per; /* bits of counters */
     double scale;

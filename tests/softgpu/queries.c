@@ -34,8 +34,7 @@ typedef struct sg_query_pool {
 SG_HANDLE(sg_query_of, sg_query, zet_metric_query_handle_t, SG_QUERY)
 SG_HANDLE(sg_query_pool_of, sg_query_pool, zet_metric_query_pool_handle_t, SG_QUERY_POOL)
 
-/* ---- pools -----------------------------------------------------------------------------------------------
- */
+/* ---- pools ------------------------------------------------------------------------------------------- */
 
 static ze_result_t check_pool(const sg_device *device, const sg_metric_group *group,
                               const zet_metric_query_pool_desc_t *desc) {
@@ -141,8 +140,7 @@ ze_result_t sg_zetMetricQueryPoolDestroy(zet_metric_query_pool_handle_t handle) 
     return ZE_RESULT_SUCCESS;
 }
 
-/* ---- queries ---------------------------------------------------------------------------------------------
- */
+/* ---- queries ----------------------------------------------------------------------------------------- */
 
 static sg_query *create_query(sg_query_pool *pool, uint32_t index) {
     sg_query *query = sg_object_create(SG_QUERY, sizeof *query, pool);
@@ -190,8 +188,7 @@ ze_result_t sg_zetMetricQueryReset(zet_metric_query_handle_t handle) {
     sg_query *query = sg_query_of(handle);
     SG_NEED_HANDLE(query);
     pthread_mutex_lock(&query->pool->lock);
-    if (query->phase == SG_RUNNING)
-        sg_finding("a metric query was reset while it ran");
+    query->phase = SG_IDLE; /* where an end is still to come, that is found when it does */
     query->used = false;
     query->ready = query->ready && sg_behaviour_is_on(SOFTGPU_STALE_REPLAY);
     pthread_mutex_unlock(&query->pool->lock);
@@ -226,8 +223,7 @@ ze_result_t sg_zetMetricQueryGetData(zet_metric_query_handle_t handle, size_t *s
     return sg_behaviour_is_on(SOFTGPU_UNKNOWN_FOR_NOT_READY) ? ZE_RESULT_ERROR_UNKNOWN : ZE_RESULT_NOT_READY;
 }
 
-/* ---- commands --------------------------------------------------------------------------------------------
- */
+/* ---- commands ---------------------------------------------------------------------------------------- */
 
 /* What a command of a list knows of its query. */
 typedef struct sg_query_use {

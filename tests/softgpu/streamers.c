@@ -36,8 +36,7 @@ static uint32_t columns(const sg_streamer *streamer) {
     return streamer->tiles ? streamer->tiles : 1;
 }
 
-/* ---- sampling --------------------------------------------------------------------------------------------
- */
+/* ---- sampling ---------------------------------------------------------------------------------------- */
 
 static void store(sg_streamer *streamer, const sg_report *report, const sg_counts *now) {
     uint32_t place = (streamer->first + streamer->count) % CAPACITY;
@@ -108,8 +107,7 @@ static void *sample_by_clock(void *argument) {
     return NULL;
 }
 
-/* ---- opening and closing ---------------------------------------------------------------------------------
- */
+/* ---- opening and closing ----------------------------------------------------------------------------- */
 
 static bool is_usable(ze_event_handle_t handle) {
     const sg_event *event = sg_event_of(handle);
@@ -287,8 +285,7 @@ ze_result_t sg_zetMetricStreamerClose(zet_metric_streamer_handle_t handle) {
     return ZE_RESULT_SUCCESS;
 }
 
-/* ---- reading ---------------------------------------------------------------------------------------------
- */
+/* ---- reading ----------------------------------------------------------------------------------------- */
 
 static uint32_t least(uint32_t a, uint32_t b) {
     return a < b ? a : b;
@@ -351,8 +348,7 @@ ze_result_t sg_zetMetricStreamerReadData(zet_metric_streamer_handle_t handle, ui
     return result;
 }
 
-/* ---- markers ---------------------------------------------------------------------------------------------
- */
+/* ---- markers ----------------------------------------------------------------------------------------- */
 
 typedef struct sg_marker {
     sg_streamer *streamer;

@@ -1,0 +1,569 @@
+#define _GNU_SOURCE
+#include "fixture.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <malloc.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ==== the library, with its use of the heap counted ======================================================= */
+
+static atomic_uint_fast64_t allocation_count;
+static atomic_int_fast64_t allocated_bytes;
+
+static void *count_in(void *memory) {
+    atomic_fetch_add(&allocation_count, 1);
+    if (memory)
+        atomic_fetch_add(&allocated_bytes, (int64_t)malloc_usable_size(memory));
+    return memory;
+}
+
+static void count_out(void *memory) {
+    if (memory)
+        atomic_fetch_sub(&allocated_bytes, (int64_t)malloc_usable_size(memory));
+}
+
+static void *counted_malloc(size_t size) {
+    return count_in(malloc(size));
+}
+
+static inline void *counted_calloc(size_t count, size_t size) {
+    return count_in(calloc(count, size));
+}
+
+static inline void *counted_realloc(void *memory, size_t size) {
+    count_out(memory);
+    return count_in(realloc(memory, size));
+}
+
+static void counted_free(void *memory) {
+    count_out(memory);
+    free(memory);
+}
+
+uint64_t heap_allocations(void) {
+    return atomic_load(&allocation_count);
+}
+
+int64_t heap_bytes(void) {
+    return atomic_load(&allocated_bytes);
+}
+
+#define malloc counted_malloc
+#define calloc counted_calloc
+#define realloc counted_realloc
+#define free counted_free
+#define ZETOOLS_IMPLEMENTATION
+#include "zetools.h"
+#undef malloc
+#undef calloc
+#undef realloc
+#undef free
+
+/* ==== assertions ========================================================================================== */
+
+void assert_result_(ze_result_t got, ze_result_t expected, const char *call, const char *file, int line) {
+    if (got == expected)
+        return;
+    print_error("%s: %s (0x%x), not %s\n", call, zt_result_name(got), (unsigned)got,
+                zt_result_name(expected));
+    _fail(file, line);
+}
+
+void assert_contains_(const char *text, const char *part, const char *file, int line) {
+    if (text && strstr(text, part))
+        return;
+    print_error("no '%s' in: %s\n", part, text ? text : "(null)");
+    _fail(file, line);
+}
+
+void assert_close_(double got, double expected, const char *what, const char *file, int line) {
+    double scale = fabs(got) > fabs(expected) ? fabs(got) : fabs(expected);
+    if ((isnan(got) && isnan(expected)) || fabs(got - expected) <= 1e-9 * scale)
+        return;
+    print_error("%s: %.17g, not %.17g\n", what, got, expected);
+    _fail(file, line);
+}
+
+/* ==== the software device ================================================================================= */
+
+struct gpu gpu;
+
+uint64_t calls(const char *function) {
+    return gpu.calls(function);
+}
+
+void inject(const char *function, uint32_t nth_call, ze_result_t result) {
+    if (!(gpu.fail)(function, nth_call, (uint32_t)result)) /* cmocka has a macro of that name */
+        fail_msg("the device has no %s", function);
+}
+
+int can_tell_immediate(void) {
+    return dlsym(RTLD_DEFAULT, "zeCommandListIsImmediate") != NULL;
+}
+
+/* The directory of the running program. Not that of /proc/self/exe, which may be the dynamic linker. */
+static void program_directory(char path[PATH_MAX]) {
+    if (!realpath(program_invocation_name, path))
+        fail_msg("there is no %s", program_invocation_name);
+    *strrchr(path, '/') = 0;
+}
+
+/* Programs lie in build/tests, or one deeper in that of a variant. */
+void find_file(const char *name, char *path, size_t size) {
+    const char *const up[] = {"../..", "../../.."};
+    char directory[PATH_MAX];
+    program_directory(directory);
+    for (int i = 0; i < 2; i++) {
+        if ((size_t)snprintf(path, size, "%s/%s/%s", directory, up[i], name) < size &&
+            access(path, R_OK) == 0)
+            return;
+    }
+    fail_msg("there is no %s", name);
+}
+
+static const char *driver_path(void) {
+    static char path[PATH_MAX];
+    const char *given = getenv("ZE_ENABLE_ALT_DRIVERS");
+    char directory[PATH_MAX], beside[PATH_MAX + 32];
+    if (given)
+        return given;
+    program_directory(directory);
+    snprintf(beside, sizeof beside, "%s/../libze_softgpu.so", directory);
+    if (!realpath(beside, path))
+        fail_msg("there is no %s", beside);
+    return path;
+}
+
+static void reach_control(const char *path) {
+    void *driver = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
+    if (!driver)
+        fail_msg("the loader did not load %s", path);
+#define REACH(name)                                                                                          \
+    *(void **)&gpu.name = dlsym(driver, "softgpu_" #name);                                                   \
+    assert_non_null(gpu.name);
+    GPU_FUNCTIONS(REACH)
+#undef REACH
+    dlclose(driver); /* the loader keeps it */
+}
+
+int start(void **state) {
+    (void)state;
+    const char *path = driver_path();
+    setenv("ZE_ENABLE_ALT_DRIVERS", path, 1);
+    setenv("ZET_ENABLE_METRICS", "1", 0);
+    unsetenv("ZT_GROUPS");
+    unsetenv("ZT_COLUMNS");
+    ok(zeInit(0));
+    reach_control(path);
+    return 0;
+}
+
+/* ==== the world =========================================================================================== */
+
+static void create_context_and_queue(world *w) {
+    ze_context_desc_t context = {ZE_STRUCTURE_TYPE_CONTEXT_DESC, NULL, 0};
+    ze_command_queue_desc_t queue = {
+        ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, NULL, 0, 0, 0, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
+        ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
+    ze_event_pool_desc_t pool = {ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, NULL,
+                                 ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP, 16};
+    uint32_t one = 1;
+    ok(zeDriverGet(&one, &w->driver));
+    ok(zeDeviceGet(w->driver, &one, &w->device));
+    ok(zeContextCreate(w->driver, &context, &w->context));
+    ok(zeCommandQueueCreate(w->context, w->device, &queue, &w->queue));
+    ok(zeEventPoolCreate(w->context, &pool, 1, &w->device, &w->event_pool));
+    create_event(w, 0, &w->done);
+}
+
+void create_immediate(world *w, ze_command_list_handle_t *list) {
+    ze_command_queue_desc_t desc = {
+        ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, NULL, 0, 0, 0, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
+        ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
+    ok(zeCommandListCreateImmediate(w->context, w->device, &desc, list));
+}
+
+void create_list(world *w, ze_command_list_handle_t *list) {
+    ze_command_list_desc_t desc = {ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, NULL, 0, 0};
+    ok(zeCommandListCreate(w->context, w->device, &desc, list));
+}
+
+void create_event(world *w, uint32_t index, ze_event_handle_t *event) {
+    ze_event_desc_t desc = {ZE_STRUCTURE_TYPE_EVENT_DESC, NULL, index, ZE_EVENT_SCOPE_FLAG_HOST,
+                            ZE_EVENT_SCOPE_FLAG_HOST};
+    ok(zeEventCreate(w->event_pool, &desc, event));
+}
+
+static void create_memory(world *w) {
+    ze_host_mem_alloc_desc_t host = {ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, NULL, 0};
+    void *ones = NULL, *sums = NULL;
+    ok(zeMemAllocHost(w->context, &host, WORK_ITEMS * sizeof(float), 64, &ones));
+    ok(zeMemAllocHost(w->context, &host, WORK_ITEMS * sizeof(float), 64, &sums));
+    w->ones = (float *)ones;
+    w->sums = (float *)sums;
+    for (uint32_t i = 0; i < WORK_ITEMS; i++)
+        w->ones[i] = 1, w->sums[i] = 0;
+}
+
+static uint8_t *read_kernel(size_t *size) {
+    char path[PATH_MAX];
+    find_file("build/kernels/saxpy.so", path, sizeof path);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    fseek(file, 0, SEEK_END);
+    *size = (size_t)ftell(file);
+    rewind(file);
+    uint8_t *bytes = (uint8_t *)malloc(*size);
+    assert_non_null(bytes);
+    assert_int_equal(fread(bytes, 1, *size, file), *size);
+    fclose(file);
+    return bytes;
+}
+
+static void create_module(world *w) {
+    size_t size;
+    uint8_t *bytes = read_kernel(&size);
+    ze_module_desc_t desc = {
+        ZE_STRUCTURE_TYPE_MODULE_DESC, NULL, ZE_MODULE_FORMAT_NATIVE, size, bytes, "", NULL};
+    ok(zeModuleCreate(w->context, w->device, &desc, &w->module, NULL));
+    free(bytes);
+}
+
+void create_kernel(world *w, ze_kernel_handle_t *kernel) {
+    ze_kernel_desc_t desc = {ZE_STRUCTURE_TYPE_KERNEL_DESC, NULL, 0, "saxpy"};
+    uint32_t count = WORK_ITEMS;
+    float factor = 1;
+    ok(zeKernelCreate(w->module, &desc, kernel));
+    ok(zeKernelSetGroupSize(*kernel, WORK_ITEMS / WORK_GROUPS, 1, 1));
+    ok(zeKernelSetArgumentValue(*kernel, 0, sizeof w->sums, &w->sums));
+    ok(zeKernelSetArgumentValue(*kernel, 1, sizeof w->ones, &w->ones));
+    ok(zeKernelSetArgumentValue(*kernel, 2, sizeof factor, &factor));
+    ok(zeKernelSetArgumentValue(*kernel, 3, sizeof count, &count));
+}
+
+int open_world(void **state) {
+    world *w = (world *)calloc(1, sizeof *w);
+    assert_non_null(w);
+    *state = w;
+    gpu.reset();
+    gpu.forget_findings();
+    w->live_before = gpu.live();
+    create_context_and_queue(w);
+    create_immediate(w, &w->immediate);
+    create_list(w, &w->list);
+    create_memory(w);
+    create_module(w);
+    create_kernel(w, &w->kernel);
+    gpu.reset_calls();
+    return 0;
+}
+
+/* What an earlier test left behind is not this one's fault. */
+static void check_ledger(uint64_t live_before) {
+    char text[4096];
+    if (gpu.findings() == 0 && gpu.live() <= live_before)
+        return;
+    gpu.ledger(text, sizeof text);
+    fail_msg("the device's ledger:\n%s", text);
+}
+
+int abandon_world(void **state) {
+    world *w = (world *)*state;
+    gpu.restore_device();
+    for (int i = 0; i < PROFILERS; i++)
+        zt_close(w->profilers[i]);
+    unsetenv("ZT_GROUPS");
+    unsetenv("ZT_COLUMNS");
+    gpu.reset();
+    zeCommandQueueSynchronize(w->queue, A_WHILE);
+    zeKernelDestroy(w->kernel);
+    zeModuleDestroy(w->module);
+    zeMemFree(w->context, w->ones);
+    zeMemFree(w->context, w->sums);
+    zeEventDestroy(w->done);
+    zeEventPoolDestroy(w->event_pool);
+    zeCommandListDestroy(w->list);
+    zeCommandListDestroy(w->immediate);
+    zeCommandQueueDestroy(w->queue);
+    zeContextDestroy(w->context);
+    free(w);
+    return 0;
+}
+
+int close_world(void **state) {
+    uint64_t live_before = ((world *)*state)->live_before;
+    int result = abandon_world(state);
+    check_ledger(live_before);
+    return result;
+}
+
+/* ==== work ================================================================================================ */
+
+void launch_kernel(ze_command_list_handle_t list, ze_kernel_handle_t kernel) {
+    ze_group_count_t groups = {WORK_GROUPS, 1, 1};
+    ok(zeCommandListAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL));
+}
+
+void launch(world *w, ze_command_list_handle_t list) {
+    launch_kernel(list, w->kernel);
+    w->launches++;
+}
+
+void finish_immediate(world *w, ze_command_list_handle_t list) {
+    ok(zeCommandListAppendBarrier(list, w->done, 0, NULL));
+    ok(zeEventHostSynchronize(w->done, A_WHILE));
+    ok(zeEventHostReset(w->done));
+}
+
+void finish_queue(world *w) {
+    ok(zeCommandQueueSynchronize(w->queue, A_WHILE));
+}
+
+void reset_list(ze_command_list_handle_t list) {
+    ok(zeCommandListReset(list));
+}
+
+void execute_unprofiled(world *w, ze_command_list_handle_t list) {
+    ok(zeCommandQueueExecuteCommandLists(w->queue, 1, &list, NULL));
+    finish_queue(w);
+}
+
+void check_work(world *w) {
+    finish_queue(w);
+    finish_immediate(w, w->immediate);
+    for (uint32_t i = 0; i < WORK_ITEMS; i++)
+        if (w->sums[i] != (float)w->launches)
+            fail_msg("item %u is %g after %u launches", i, (double)w->sums[i], w->launches);
+}
+
+/* ==== profilers =========================================================================================== */
+
+static void keep_message(int result, const char *text, void *user) {
+    world *w = (world *)user;
+    if (w->message_count == MESSAGES)
+        return;
+    w->message_results[w->message_count] = result;
+    snprintf(w->messages[w->message_count++], sizeof w->messages[0], "%s", text);
+}
+
+zt_config config_of(world *w) {
+    zt_config config = zt_config_default();
+    config.log = keep_message;
+    config.log_user = w;
+    config.wait_timeout_ns = A_WHILE;
+    return config;
+}
+
+static void keep_profiler(world *w, zt_profiler *profiler) {
+    for (int i = 0; i < PROFILERS; i++) {
+        if (w->profilers[i])
+            continue;
+        w->profilers[i] = profiler;
+        return;
+    }
+    fail_msg("too many profilers");
+}
+
+zt_profiler *open_on(world *w, ze_device_handle_t device, const zt_config *config) {
+    zt_profiler *profiler = NULL;
+    ok(zt_open(w->context, device, config, &profiler));
+    assert_non_null(profiler);
+    keep_profiler(w, profiler);
+    return profiler;
+}
+
+zt_profiler *open_profiler(world *w, const zt_config *config) {
+    return open_on(w, w->device, config);
+}
+
+zt_profiler *open_groups(world *w, const char *groups) {
+    const char *text = NULL;
+    zt_config config = config_of(w);
+    config.groups = groups;
+    zt_profiler *profiler = open_profiler(w, &config);
+    if (zt_get_availability(profiler, &text) != ZT_AVAILABLE)
+        fail_msg("no metrics: %s", text);
+    return profiler;
+}
+
+void close_profiler(world *w, zt_profiler *profiler) {
+    for (int i = 0; i < PROFILERS; i++)
+        if (w->profilers[i] == profiler)
+            w->profilers[i] = NULL;
+    zt_close(profiler);
+}
+
+int heard(const world *w, const char *text) {
+    int count = 0;
+    for (int i = 0; i < w->message_count; i++)
+        count += strstr(w->messages[i], text) != NULL;
+    return count;
+}
+
+void append_kernel(zt_profiler *profiler, ze_command_list_handle_t list, ze_kernel_handle_t kernel,
+                   const char *name) {
+    zt_region region = zt_begin(profiler, list, name);
+    launch_kernel(list, kernel);
+    zt_end(&region);
+}
+
+void append(world *w, zt_profiler *profiler, ze_command_list_handle_t list, const char *name) {
+    append_kernel(profiler, list, w->kernel, name);
+}
+
+void run(world *w, zt_profiler *profiler, const char *name) {
+    append(w, profiler, w->immediate, name);
+    w->launches++;
+    finish_immediate(w, w->immediate);
+}
+
+void execute(world *w, zt_profiler *profiler, ze_command_list_handle_t list) {
+    ok(zt_execute(profiler, w->queue, 1, &list, NULL));
+    finish_queue(w);
+}
+
+/* ==== counts ============================================================================================== */
+
+zt_counts counted(uint64_t begun, uint64_t collected, uint64_t lost, uint64_t dropped, uint64_t in_flight) {
+    zt_counts counts = {begun, collected, lost, dropped, in_flight};
+    return counts;
+}
+
+static void check_causes(const zt_profiler *profiler, zt_counts counts) {
+    uint64_t lost = 0, dropped = 0;
+    for (int cause = 0; cause < ZT_CAUSE_COUNT; cause++)
+        *(cause < ZT_DROPPED_NO_SLOT ? &lost : &dropped) += zt_get_cause(profiler, (zt_cause)cause);
+    assert_int_equal(lost, counts.lost);
+    assert_int_equal(dropped, counts.dropped);
+}
+
+static void check_regions(const zt_profiler *profiler, zt_counts counts) {
+    uint64_t collected = 0, lost = 0;
+    for (uint32_t i = 0; i < zt_region_count(profiler); i++) {
+        zt_region_info info;
+        ok(zt_get_region(profiler, i, &info));
+        collected += info.count;
+        lost += info.lost;
+    }
+    assert_int_equal(collected, counts.collected);
+    assert_int_equal(lost, counts.lost);
+}
+
+void check_identity(const zt_profiler *profiler) {
+    zt_counts counts = zt_get_counts(profiler);
+    assert_int_equal(counts.begun, counts.collected + counts.lost + counts.dropped + counts.in_flight);
+    check_causes(profiler, counts);
+    check_regions(profiler, counts);
+}
+
+void collect_all(zt_profiler *profiler) {
+    ok(zt_collect(profiler, A_WHILE));
+    check_identity(profiler);
+}
+
+void assert_counts(const zt_profiler *profiler, zt_counts expected) {
+    zt_counts got = zt_get_counts(profiler);
+    check_identity(profiler);
+    assert_int_equal(got.begun, expected.begun);
+    assert_int_equal(got.collected, expected.collected);
+    assert_int_equal(got.lost, expected.lost);
+    assert_int_equal(got.dropped, expected.dropped);
+    assert_int_equal(got.in_flight, expected.in_flight);
+}
+
+uint32_t find_region(const zt_profiler *profiler, const char *name) {
+    for (uint32_t i = 0; i < zt_region_count(profiler); i++) {
+        zt_region_info info;
+        ok(zt_get_region(profiler, i, &info));
+        if (strcmp(info.name, name) == 0)
+            return i;
+    }
+    return UINT32_MAX;
+}
+
+zt_region_info region_info(const zt_profiler *profiler, const char *name) {
+    zt_region_info info;
+    ok(zt_get_region(profiler, find_region(profiler, name), &info));
+    return info;
+}
+
+zt_stats stats_of(const zt_profiler *profiler, const char *region, const char *metric) {
+    zt_stats stats;
+    ok(zt_get_stats(profiler, find_region(profiler, region), zt_find_metric(profiler, metric), &stats));
+    return stats;
+}
+
+zet_metric_group_handle_t find_group(world *w, const char *name,
+                                     zet_metric_group_sampling_type_flags_t type) {
+    zet_metric_group_handle_t groups[32];
+    uint32_t count = 32;
+    ok(zetMetricGroupGet(w->device, &count, groups));
+    for (uint32_t i = 0; i < count; i++) {
+        zet_metric_group_properties_t properties = {
+            ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES, NULL, "", "", 0, 0, 0};
+        ok(zetMetricGroupGetProperties(groups[i], &properties));
+        if (strcmp(properties.name, name) == 0 && properties.samplingType == type)
+            return groups[i];
+    }
+    fail_msg("no group %s", name);
+    return NULL;
+}
+
+/* ==== output ============================================================================================== */
+
+static int saved_output = -1, saved_error = -1, captured = -1;
+
+void capture_output(void) {
+    char path[] = "/tmp/zetools-output-XXXXXX";
+    fflush(NULL);
+    captured = mkstemp(path);
+    assert_true(captured >= 0);
+    unlink(path);
+    saved_output = dup(1);
+    saved_error = dup(2);
+    dup2(captured, 1);
+    dup2(captured, 2);
+}
+
+/* What was captured is shown after all. */
+static void show_captured(void) {
+    char bytes[4096];
+    lseek(captured, 0, SEEK_SET);
+    for (ssize_t got; (got = read(captured, bytes, sizeof bytes)) > 0;)
+        if (write(2, bytes, (size_t)got) != got)
+            break;
+}
+
+size_t captured_output(void) {
+    fflush(NULL);
+    dup2(saved_output, 1);
+    dup2(saved_error, 2);
+    off_t size = lseek(captured, 0, SEEK_END);
+    show_captured();
+    close(saved_output);
+    close(saved_error);
+    close(captured);
+    assert_true(size >= 0);
+    return (size_t)size;
+}
+
+/* ==== time ================================================================================================ */
+
+uint64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+void nap(void) {
+    struct timespec millisecond = {0, 1000000};
+    nanosleep(&millisecond, NULL);
+}

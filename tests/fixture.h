@@ -1,0 +1,193 @@
+/* What the tests share: the software device behind the real loader, a small world of Level Zero objects with
+   work to measure, and the checks that hold everywhere. */
+#ifndef TESTS_FIXTURE_H
+#define TESTS_FIXTURE_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <setjmp.h>
+
+#ifdef __cplusplus
+extern "C" { /* cmocka does not say it itself */
+#include <cmocka.h>
+}
+#else
+#include <cmocka.h>
+#endif
+
+#include "softgpu/softgpu_control.h"
+#include "zetools.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Instrumented programs run an order of magnitude slower: they repeat less. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define INSTRUMENTED 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define INSTRUMENTED 1
+#endif
+#endif
+#ifdef INSTRUMENTED
+#define OFTEN(n) ((n) / 10)
+#else
+#define INSTRUMENTED 0
+#define OFTEN(n) (n)
+#endif
+
+#define A_WHILE UINT64_C(30000000000) /* nanoseconds; a bound, never a measure */
+#define WORK_GROUPS 4u                /* of one launch */
+#define WORK_ITEMS 256u               /* of one launch */
+
+#define ok(call) assert_result(call, ZE_RESULT_SUCCESS)
+#define assert_result(call, expected) assert_result_((call), (expected), #call, __FILE__, __LINE__)
+void assert_result_(ze_result_t got, ze_result_t expected, const char *call, const char *file, int line);
+
+/* `text` contains `part`, or the test fails and shows both. */
+#define assert_contains(text, part) assert_contains_(text, part, __FILE__, __LINE__)
+void assert_contains_(const char *text, const char *part, const char *file, int line);
+
+/* Equal but for rounding; two NaN are equal. */
+#define assert_close(got, expected) assert_close_(got, expected, #got, __FILE__, __LINE__)
+void assert_close_(double got, double expected, const char *what, const char *file, int line);
+
+/* ==== the software device ================================================================================= */
+
+#define GPU_FUNCTIONS(X)                                                                                     \
+    X(reset)                                                                                                 \
+    X(behave)                                                                                                \
+    X(fail)                                                                                                  \
+    X(calls)                                                                                                 \
+    X(reset_calls)                                                                                           \
+    X(lose_device)                                                                                           \
+    X(restore_device)                                                                                        \
+    X(set_timestamps)                                                                                        \
+    X(set_clock)                                                                                             \
+    X(set_devices)                                                                                           \
+    X(live)                                                                                                  \
+    X(findings)                                                                                              \
+    X(ledger)                                                                                                \
+    X(forget_findings)
+
+/* The control interface of the loaded driver: gpu.reset is softgpu_reset, and so on. */
+extern struct gpu {
+#define GPU_MEMBER(name) __typeof__(softgpu_##name) *name;
+    GPU_FUNCTIONS(GPU_MEMBER)
+#undef GPU_MEMBER
+} gpu;
+
+/* How often the driver function was called since reset_calls(). */
+uint64_t calls(const char *function);
+
+/* The n-th call from now of the driver function has this result, and does nothing. */
+void inject(const char *function, uint32_t nth_call, ze_result_t result);
+
+/* Whether this loader knows zeCommandListIsImmediate (1.16). */
+int can_tell_immediate(void);
+
+/* ==== a world to measure ================================================================================== */
+
+enum { MESSAGES = 32, PROFILERS = 8 };
+
+typedef struct world {
+    ze_driver_handle_t driver;
+    ze_device_handle_t device;
+    ze_context_handle_t context;
+    ze_command_queue_handle_t queue;
+    ze_command_list_handle_t immediate;
+    ze_command_list_handle_t list; /* recorded; open at first */
+    ze_event_pool_handle_t event_pool;
+    ze_event_handle_t done;
+    ze_module_handle_t module;
+    ze_kernel_handle_t kernel;
+    float *ones, *sums;
+    uint64_t live_before; /* objects of earlier tests */
+    uint32_t launches;    /* each adds 1 to every sum */
+
+    zt_profiler *profilers[PROFILERS]; /* closed with the world, should a test have failed */
+    char messages[MESSAGES][1024];
+    int message_results[MESSAGES];
+    int message_count;
+} world;
+
+int start(void **state); /* of a group of tests: initialises Level Zero with the software device */
+int open_world(void **state);
+int close_world(void **state);   /* fails where anything was leaked, destroyed twice or used wrongly */
+int abandon_world(void **state); /* the same without that check, for the last test of a program */
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, open_world, close_world)
+
+void create_immediate(world *w, ze_command_list_handle_t *list);
+void create_list(world *w, ze_command_list_handle_t *list);
+void create_kernel(world *w, ze_kernel_handle_t *kernel);
+void create_event(world *w, uint32_t index, ze_event_handle_t *event); /* index from 1 to 15 */
+
+/* The application's own work, which has to go on whatever happens to the profiling. */
+void launch(world *w, ze_command_list_handle_t list);
+void launch_kernel(ze_command_list_handle_t list, ze_kernel_handle_t kernel);
+void finish_immediate(world *w, ze_command_list_handle_t list);
+void finish_queue(world *w);
+void reset_list(ze_command_list_handle_t list);
+void execute_unprofiled(world *w, ze_command_list_handle_t list);
+void check_work(world *w); /* the kernels ran, as often as they were executed, with the right result */
+
+/* The default configuration, with messages kept in the world. */
+zt_config config_of(world *w);
+zt_profiler *open_profiler(world *w, const zt_config *config); /* asserts success */
+zt_profiler *open_on(world *w, ze_device_handle_t device, const zt_config *config);
+zt_profiler *open_groups(world *w, const char *groups); /* asserts that metrics are measured */
+void close_profiler(world *w, zt_profiler *profiler);
+
+/* How many of the messages contain the text. */
+int heard(const world *w, const char *text);
+
+/* One region around one launch. */
+void run(world *w, zt_profiler *profiler, const char *name);
+void append(world *w, zt_profiler *profiler, ze_command_list_handle_t list, const char *name);
+void append_kernel(zt_profiler *profiler, ze_command_list_handle_t list, ze_kernel_handle_t kernel,
+                   const char *name);
+void execute(world *w, zt_profiler *profiler, ze_command_list_handle_t list); /* and waits */
+
+/* begun = collected + lost + dropped + in flight, and the same by cause and by region. */
+void check_identity(const zt_profiler *profiler);
+void collect_all(zt_profiler *profiler);
+
+void assert_counts(const zt_profiler *profiler, zt_counts expected);
+zt_counts counted(uint64_t begun, uint64_t collected, uint64_t lost, uint64_t dropped, uint64_t in_flight);
+
+uint32_t find_region(const zt_profiler *profiler, const char *name); /* UINT32_MAX: none */
+zt_region_info region_info(const zt_profiler *profiler, const char *name);
+zt_stats stats_of(const zt_profiler *profiler, const char *region, const char *metric);
+
+zet_metric_group_handle_t find_group(world *w, const char *name, zet_metric_group_sampling_type_flags_t type);
+
+/* ==== the library's use of memory ========================================================================= */
+
+/* Calls of malloc, calloc and realloc by the library, and bytes that it holds. */
+uint64_t heap_allocations(void);
+int64_t heap_bytes(void);
+
+/* ==== files =============================================================================================== */
+
+/* The whole path of a file of this project, wherever the program runs. */
+void find_file(const char *name, char *path, size_t size);
+
+/* ==== output that nobody asked for ======================================================================== */
+
+void capture_output(void);    /* from here on, standard output and error go to a file, */
+size_t captured_output(void); /* until here: how many bytes there were */
+
+/* ==== time ================================================================================================ */
+
+uint64_t now_ns(void);
+void nap(void); /* a millisecond, to let others run */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

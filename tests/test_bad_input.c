@@ -1,0 +1,574 @@
+/* Bad input: an error with a message that says what to do, or a counted drop; never a crash, never output
+   that nobody asked for, and the application's own work is right. */
+#include "fixture.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Each test runs with its output captured: there must be none. */
+static int open_silent(void **state) {
+    int result = open_world(state);
+    capture_output();
+    return result;
+}
+
+static int close_silent(void **state) {
+    size_t size = captured_output();
+    int result = close_world(state);
+    assert_int_equal(size, 0);
+    return result;
+}
+
+#define SILENT(function) cmocka_unit_test_setup_teardown(function, open_silent, close_silent)
+
+/* The library leaves alone what the device may still use: better a leak than a crash. */
+static int close_leaking(void **state) {
+    size_t size = captured_output();
+    int result = abandon_world(state);
+    assert_int_equal(size, 0);
+    return result;
+}
+
+#define LEAKING(function) cmocka_unit_test_setup_teardown(function, open_silent, close_leaking)
+
+static int discard(const void *bytes, size_t size, void *user) {
+    (void)bytes, (void)size, (void)user;
+    return 0;
+}
+
+/* ==== NULL in every place ================================================================================= */
+
+static void test_null_profiler_is_inert(void **state) {
+    world *w = *state;
+    zt_region_info info;
+    zt_stats stats;
+    const char *text = NULL;
+    gpu.reset_calls();
+    zt_region region = zt_begin(NULL, w->immediate, "nothing");
+    zt_end(&region);
+    ok(zt_collect(NULL, A_WHILE));
+    ok(zt_release(NULL, w->list));
+    zt_counts counts = zt_get_counts(NULL);
+    assert_int_equal(counts.begun + counts.collected + counts.lost + counts.dropped + counts.in_flight, 0);
+    assert_int_equal(zt_get_cause(NULL, ZT_LOST_REPORT_ERROR), 0);
+    assert_int_equal(zt_region_count(NULL), 0);
+    assert_int_equal(zt_metric_count(NULL), 0);
+    assert_null(zt_get_metric(NULL, 0));
+    assert_int_equal(zt_find_metric(NULL, "GpuTime"), UINT32_MAX);
+    ok(zt_get_region(NULL, 0, &info));
+    assert_int_equal(info.count, 0);
+    ok(zt_get_stats(NULL, 0, 0, &stats));
+    assert_int_equal(stats.count, 0);
+    ok(zt_report(NULL, "/nowhere/at/all.csv"));
+    ok(zt_report(NULL, "-"));
+    ok(zt_write(NULL, ZT_FORMAT_JSON, discard, NULL));
+    assert_int_equal(zt_get_availability(NULL, &text), ZT_AVAILABILITY_UNKNOWN);
+    assert_non_null(text);
+    zt_close(NULL);
+    assert_int_equal(calls(NULL), 0);
+    launch(w, w->list);
+    ok(zeCommandListClose(w->list));
+    execute(w, NULL, w->list);
+    check_work(w);
+}
+
+static void test_null_region(void **state) {
+    (void)state;
+    zt_end(NULL);
+}
+
+static void test_zero_region(void **state) {
+    (void)state;
+    zt_region region;
+    memset(&region, 0, sizeof region);
+    zt_end(&region);
+    zt_end(&region);
+}
+
+static void test_null_at_open(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = (zt_profiler *)w;
+    const char *text = NULL;
+    assert_result(zt_open(w->context, w->device, NULL, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    assert_result(zt_last_error(NULL, &text), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    assert_contains(text, "zt_open");
+    assert_result(zt_open(NULL, w->device, NULL, &profiler), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    assert_null(profiler);
+    profiler = (zt_profiler *)w;
+    assert_result(zt_open(w->context, NULL, NULL, &profiler), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    assert_null(profiler);
+    zt_last_error(NULL, &text);
+    assert_contains(text, "zt_open");
+    zt_last_error(NULL, NULL);
+}
+
+static void test_null_arguments(void **state) {
+    world *w = *state;
+    const ze_result_t null_pointer = ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    zet_metric_group_handle_t group;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    run(w, profiler, "region");
+    collect_all(profiler);
+    assert_result(zt_get_region(profiler, 0, NULL), null_pointer);
+    assert_result(zt_get_stats(profiler, 0, 0, NULL), null_pointer);
+    assert_result(zt_report(profiler, NULL), null_pointer);
+    assert_result(zt_write(profiler, ZT_FORMAT_CSV, NULL, NULL), null_pointer);
+    assert_int_equal(zt_find_metric(profiler, NULL), UINT32_MAX);
+    assert_int_equal(zt_get_availability(profiler, NULL), ZT_AVAILABLE);
+    assert_result(
+        zt_group_find(NULL, "ComputeBasic", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED, &group),
+        ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    assert_result(zt_group_find(w->device, NULL, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED, &group),
+                  null_pointer);
+    assert_result(
+        zt_group_find(w->device, "ComputeBasic", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED, NULL),
+        null_pointer);
+    assert_result(zt_groups_write(w->device, 0, NULL, NULL), null_pointer);
+    assert_result(zt_groups_write(NULL, 0, discard, NULL), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    check_work(w);
+}
+
+static void test_null_list(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    zt_region region = zt_begin(profiler, NULL, "nowhere");
+    zt_end(&region);
+    check_identity(profiler);
+    zt_counts counts = zt_get_counts(profiler);
+    assert_int_equal(counts.in_flight, 0);
+    assert_int_equal(counts.dropped, counts.begun);
+    zt_release(profiler, NULL);
+    check_identity(profiler);
+}
+
+static void test_null_at_execute(void **state) {
+    world *w = *state;
+    ze_command_list_handle_t none = NULL;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    assert_true(zt_execute(profiler, NULL, 1, &w->list, NULL) != ZE_RESULT_SUCCESS);
+    assert_true(zt_execute(profiler, w->queue, 1, NULL, NULL) != ZE_RESULT_SUCCESS);
+    assert_true(zt_execute(profiler, w->queue, 0, &w->list, NULL) != ZE_RESULT_SUCCESS);
+    assert_true(zt_execute(profiler, w->queue, 1, &none, NULL) != ZE_RESULT_SUCCESS);
+    assert_counts(profiler, counted(0, 0, 0, 0, 0));
+}
+
+static void test_indices_out_of_range(void **state) {
+    world *w = *state;
+    zt_region_info info;
+    zt_stats stats;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    assert_result(zt_get_region(profiler, 0, &info), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    run(w, profiler, "region");
+    collect_all(profiler);
+    assert_result(zt_get_region(profiler, 1, &info), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_result(zt_get_region(profiler, UINT32_MAX, &info), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_result(zt_get_stats(profiler, 1, 0, &stats), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_result(zt_get_stats(profiler, 0, zt_metric_count(profiler), &stats),
+                  ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_null(zt_get_metric(profiler, UINT32_MAX));
+    assert_int_equal(zt_get_cause(profiler, ZT_CAUSE_COUNT), 0);
+    assert_int_equal(zt_get_cause(profiler, (zt_cause)-1), 0);
+    assert_non_null(zt_cause_name((zt_cause)-1));
+    assert_true(zt_write(profiler, (zt_format)77, discard, NULL) != ZE_RESULT_SUCCESS);
+    check_work(w);
+}
+
+/* ==== names =============================================================================================== */
+
+static void test_name_of_ten_thousand_characters(void **state) {
+    world *w = *state;
+    char *name = (char *)malloc(10001), *other = (char *)malloc(10001);
+    assert_true(name && other);
+    memset(name, 'n', 10000);
+    name[10000] = 0;
+    memcpy(other, name, 10001);
+    other[9999] = 'm';
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    run(w, profiler, name);
+    run(w, profiler, other);
+    run(w, profiler, name);
+    collect_all(profiler);
+    assert_int_equal(zt_region_count(profiler), 2);
+    assert_int_equal(region_info(profiler, name).count, 2);
+    assert_int_equal(region_info(profiler, other).count, 1);
+    free(name);
+    free(other);
+    check_work(w);
+}
+
+static void test_empty_names(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    run(w, profiler, "");
+    run(w, profiler, NULL);
+    collect_all(profiler);
+    assert_int_equal(zt_region_count(profiler), 1);
+    assert_int_equal(region_info(profiler, "(unnamed)").count, 2);
+    check_work(w);
+}
+
+static void test_names_are_kept_as_they_are(void **state) {
+    world *w = *state;
+    const char *names[] = {"\"quoted\"", "a,b", "two\nlines", "\xff\xfe\x80", "\r\n\t\\", "%s%n%d"};
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    for (int i = 0; i < 6; i++)
+        run(w, profiler, names[i]);
+    collect_all(profiler);
+    for (uint32_t i = 0; i < 6; i++) {
+        zt_region_info info;
+        ok(zt_get_region(profiler, i, &info));
+        assert_string_equal(info.name, names[i]);
+    }
+    check_work(w);
+}
+
+/* ==== groups ============================================================================================== */
+
+static void test_malformed_group_lists(void **state) {
+    world *w = *state;
+    const char *lists[] = {",",
+                           ",,,",
+                           "ComputeBasic,",
+                           ",ComputeBasic",
+                           "ComputeBasic,,HostScheduler",
+                           " ComputeBasic ",
+                           "ComputeBasic,ComputeBasic",
+                           "\xff",
+                           "%s%s%n",
+                           "a,b,c,d,e,f,g,h,i,j"};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        const char *text = NULL;
+        zt_config config = config_of(w);
+        config.groups = lists[i];
+        zt_profiler *profiler = open_profiler(w, &config);
+        zt_get_availability(profiler, &text);
+        assert_non_null(text);
+        run(w, profiler, "region");
+        collect_all(profiler);
+        assert_counts(profiler, counted(1, 1, 0, 0, 0));
+        close_profiler(w, profiler);
+    }
+    check_work(w);
+}
+
+static void test_group_name_of_ten_thousand_characters(void **state) {
+    world *w = *state;
+    static char name[10001];
+    memset(name, 'n', 10000);
+    zt_config config = config_of(w);
+    config.groups = name;
+    zt_profiler *profiler = open_profiler(w, &config);
+    assert_int_equal(zt_get_availability(profiler, NULL), ZT_NO_SUCH_GROUP);
+    assert_int_equal(zt_find_metric(profiler, name), UINT32_MAX);
+    close_profiler(w, profiler);
+    setenv("ZT_GROUPS", name, 1);
+    profiler = open_profiler(w, NULL);
+    assert_int_equal(zt_get_availability(profiler, NULL), ZT_NO_SUCH_GROUP);
+}
+
+static void test_extreme_configuration(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.slots_per_step = 1;
+    config.max_slots = 1;
+    config.samples = 1;
+    zt_profiler *profiler = open_profiler(w, &config);
+    for (int i = 0; i < 5; i++) {
+        run(w, profiler, "one");
+        collect_all(profiler);
+    }
+    assert_counts(profiler, counted(5, 5, 0, 0, 0));
+    close_profiler(w, profiler);
+    config.slots_per_step = 1000;
+    config.max_slots = 3;
+    profiler = open_profiler(w, &config);
+    for (int i = 0; i < 5; i++)
+        append(w, profiler, w->list, "few");
+    assert_int_equal(zt_get_counts(profiler).in_flight, 3);
+    ok(zt_release(profiler, w->list));
+    close_profiler(w, profiler);
+    check_work(w);
+}
+
+/* ==== regions ============================================================================================= */
+
+static void test_region_closed_twice(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    zt_region region = zt_begin(profiler, w->immediate, "twice");
+    zt_region copy = region;
+    launch(w, w->immediate);
+    zt_end(&region);
+    zt_end(&region);
+    zt_end(&copy);
+    assert_int_equal(calls("zetCommandListAppendMetricQueryEnd"), 1);
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    run(w, profiler, "next"); /* may have the same slot */
+    zt_end(&copy);
+    zt_end(&region);
+    collect_all(profiler);
+    assert_counts(profiler, counted(2, 2, 0, 0, 0));
+    check_work(w);
+}
+
+/* The slot is another region's now, which an old copy must not end. */
+static void test_old_copy_does_not_end_another(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.slots_per_step = config.max_slots = 1;
+    zt_profiler *profiler = open_profiler(w, &config);
+    zt_region old = zt_begin(profiler, w->immediate, "old");
+    zt_region copy = old;
+    zt_end(&old);
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    zt_region now = zt_begin(profiler, w->immediate, "now");
+    zt_end(&copy);
+    assert_int_equal(calls("zetCommandListAppendMetricQueryEnd"), 1);
+    launch(w, w->immediate);
+    zt_end(&now);
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    assert_true(stats_of(profiler, "now", "GPGPU_THREADGROUP_COUNT").sum == WORK_GROUPS);
+    check_work(w);
+}
+
+/* Found at collection and reported; in flight until the profiler closes. */
+static void test_region_never_closed(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    zt_begin(profiler, w->immediate, "left open");
+    launch(w, w->immediate);
+    finish_immediate(w, w->immediate);
+    run(w, profiler, "closed");
+    assert_result(zt_collect(profiler, 1000000), ZE_RESULT_NOT_READY);
+    assert_counts(profiler, counted(2, 1, 0, 0, 1));
+    assert_int_equal(heard(w, "left open"), 1);
+    ok(zt_release(profiler, w->immediate));
+    assert_counts(profiler, counted(2, 1, 0, 1, 0));
+    assert_int_equal(zt_get_cause(profiler, ZT_DROPPED_NOT_CLOSED), 1);
+    check_work(w);
+}
+
+static void test_region_never_closed_on_a_list_that_is_released(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    zt_region open = zt_begin(profiler, w->list, "left open");
+    launch(w, w->list);
+    ok(zeCommandListClose(w->list));
+    execute(w, profiler, w->list);
+    ok(zt_release(profiler, w->list));
+    assert_int_equal(zt_get_counts(profiler).in_flight, 0);
+    check_identity(profiler);
+    zt_end(&open);
+    reset_list(w->list);
+    check_identity(profiler);
+    check_work(w);
+}
+
+static void *end_region(void *argument) {
+    zt_end((zt_region *)argument);
+    return NULL;
+}
+
+static void test_region_closed_on_another_thread(void **state) {
+    world *w = *state;
+    pthread_t thread;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    zt_region region = zt_begin(profiler, w->immediate, "handed over");
+    launch(w, w->immediate);
+    assert_int_equal(pthread_create(&thread, NULL, end_region, &region), 0);
+    pthread_join(thread, NULL);
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    assert_true(stats_of(profiler, "handed over", "GPGPU_THREADGROUP_COUNT").sum == WORK_GROUPS);
+    check_work(w);
+}
+
+/* The list of an open region is executed. */
+static void test_list_executed_with_an_open_region(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    zt_region region = zt_begin(profiler, w->list, "open");
+    launch(w, w->list);
+    ok(zeCommandListClose(w->list));
+    execute(w, profiler, w->list);
+    zt_end(&region); /* the list is closed: the driver refuses */
+    check_identity(profiler);
+    zt_collect(profiler, 1000000);
+    check_identity(profiler);
+    ok(zt_release(profiler, w->list));
+    assert_int_equal(zt_get_counts(profiler).in_flight, 0);
+    assert_int_equal(zt_get_counts(profiler).collected, 0);
+    check_identity(profiler);
+    check_work(w);
+}
+
+static void test_region_on_a_closed_list(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    launch(w, w->list);
+    ok(zeCommandListClose(w->list));
+    zt_region region = zt_begin(profiler, w->list, "too late");
+    zt_end(&region);
+    assert_counts(profiler, counted(1, 0, 0, 1, 0));
+    assert_int_equal(zt_get_cause(profiler, ZT_DROPPED_APPEND_FAILED), 1);
+    assert_int_equal(heard(w, "zetCommandListAppendMetricQueryBegin"), 1);
+    execute(w, profiler, w->list);
+    check_work(w);
+}
+
+/* ==== closing ============================================================================================= */
+
+static void test_profiler_closed_with_regions_in_flight(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    for (int i = 0; i < 20; i++) {
+        append(w, profiler, w->immediate, "in flight");
+        w->launches++;
+    }
+    if (can_tell_immediate()) /* else it is taken for one that may be running */
+        append(w, profiler, w->list, "never executed");
+    close_profiler(w, profiler);
+    check_work(w);
+}
+
+static void test_profiler_closed_with_an_open_region(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    zt_region open = zt_begin(profiler, w->immediate, "open");
+    launch(w, w->immediate);
+    close_profiler(w, profiler);
+    assert_int_equal(heard(w, "'open'"), 1);
+    zt_end(&open);
+    zt_end(&open);
+    check_work(w);
+    assert_int_equal(gpu.findings(), 0);
+}
+
+/* The device does not come to an end: closing gives up in time, and nothing is destroyed that it still uses.
+ */
+static void test_profiler_closed_while_the_device_is_stuck(void **state) {
+    world *w = *state;
+    ze_event_handle_t gate;
+    create_event(w, 1, &gate);
+    zt_config config = config_of(w);
+    config.wait_timeout_ns = 5000000;
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zeCommandListAppendWaitOnEvents(w->immediate, 1, &gate));
+    append(w, profiler, w->immediate, "stuck");
+    w->launches++;
+    close_profiler(w, profiler);
+    assert_int_equal(heard(w, "wait_timeout_ns"), 1);
+    ok(zeEventHostSignal(gate));
+    check_work(w);
+    assert_int_equal(gpu.findings(), 0);
+    ok(zeEventDestroy(gate));
+}
+
+/* The open region of a profiler that is gone is not mistaken for one of its successor. */
+static void test_region_of_a_closed_profiler(void **state) {
+    world *w = *state;
+    zt_profiler *first = open_groups(w, "ComputeBasic");
+    zt_region old = zt_begin(first, w->immediate, "old");
+    close_profiler(w, first);
+    zt_profiler *second = open_groups(w, "ComputeBasic");
+    zt_region now = zt_begin(second, w->immediate, "now");
+    gpu.reset_calls();
+    zt_end(&old);
+    assert_int_equal(calls("zetCommandListAppendMetricQueryEnd"), 0);
+    launch(w, w->immediate);
+    zt_end(&now);
+    finish_immediate(w, w->immediate);
+    collect_all(second);
+    assert_counts(second, counted(1, 1, 0, 0, 0));
+    check_work(w);
+    assert_int_equal(gpu.findings(), 0);
+}
+
+static void test_list_destroyed_before_its_regions_were_collected(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    for (int i = 0; i < 5; i++) {
+        ze_command_list_handle_t list;
+        create_list(w, &list);
+        append(w, profiler, list, "orphan");
+        ok(zeCommandListClose(list));
+        execute(w, profiler, list);
+        w->launches++;
+        ok(zeCommandListDestroy(list));
+        check_identity(profiler);
+    }
+    ok(zt_collect(profiler, A_WHILE));
+    check_identity(profiler);
+    assert_int_equal(region_info(profiler, "orphan").count, 5);
+    run(w, profiler, "then");
+    collect_all(profiler);
+    assert_int_equal(region_info(profiler, "then").count, 1);
+    check_work(w);
+}
+
+static void test_immediate_list_destroyed_before_its_regions_were_collected(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    ze_command_list_handle_t list;
+    create_immediate(w, &list);
+    append(w, profiler, list, "orphan");
+    w->launches++;
+    finish_immediate(w, list);
+    ok(zeCommandListDestroy(list));
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    check_work(w);
+}
+
+static void test_list_destroyed_that_never_ran(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    ze_command_list_handle_t list;
+    create_list(w, &list);
+    append(w, profiler, list, "never");
+    ok(zeCommandListDestroy(list));
+    zt_collect(profiler, 1000000);
+    check_identity(profiler);
+    ok(zt_release(profiler, list)); /* late, but told: the handle is only compared */
+    assert_counts(profiler, counted(0, 0, 0, 0, 0));
+    check_work(w);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        SILENT(test_null_profiler_is_inert),
+        SILENT(test_null_region),
+        SILENT(test_zero_region),
+        SILENT(test_null_at_open),
+        SILENT(test_null_arguments),
+        SILENT(test_null_list),
+        SILENT(test_null_at_execute),
+        SILENT(test_indices_out_of_range),
+        SILENT(test_name_of_ten_thousand_characters),
+        SILENT(test_empty_names),
+        SILENT(test_names_are_kept_as_they_are),
+        SILENT(test_malformed_group_lists),
+        SILENT(test_group_name_of_ten_thousand_characters),
+        SILENT(test_extreme_configuration),
+        SILENT(test_region_closed_twice),
+        SILENT(test_old_copy_does_not_end_another),
+        SILENT(test_region_never_closed),
+        SILENT(test_region_never_closed_on_a_list_that_is_released),
+        SILENT(test_region_closed_on_another_thread),
+        SILENT(test_list_executed_with_an_open_region),
+        SILENT(test_region_on_a_closed_list),
+        SILENT(test_profiler_closed_with_regions_in_flight),
+        LEAKING(test_profiler_closed_with_an_open_region),
+        LEAKING(test_profiler_closed_while_the_device_is_stuck),
+        LEAKING(test_region_of_a_closed_profiler),
+        SILENT(test_list_destroyed_before_its_regions_were_collected),
+        SILENT(test_immediate_list_destroyed_before_its_regions_were_collected),
+        SILENT(test_list_destroyed_that_never_ran),
+    };
+    return cmocka_run_group_tests(tests, start, NULL);
+}

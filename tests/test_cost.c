@@ -1,0 +1,231 @@
+/* What a region costs in steady state: exactly these driver calls, and no heap allocation at all. */
+#include "fixture.h"
+
+#include <stdlib.h>
+
+/* ==== allocations on this thread ========================================================================== */
+
+/* In a plain program malloc itself is watched, so that nothing escapes: not what the C library allocates for
+   its callers, nor the driver. Sanitizers have a malloc of their own; there, the library's calls are counted.
+ */
+static _Thread_local uint64_t own_allocations;
+
+#if !INSTRUMENTED
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+extern void *__libc_realloc(void *memory, size_t size);
+
+void *malloc(size_t size) {
+    own_allocations++;
+    return __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size) {
+    own_allocations++;
+    return __libc_calloc(count, size);
+}
+
+void *realloc(void *memory, size_t size) {
+    own_allocations++;
+    return __libc_realloc(memory, size);
+}
+#endif
+
+static uint64_t allocations(void) {
+    return own_allocations + heap_allocations();
+}
+
+static void test_allocations_are_seen(void **state) {
+    (void)state;
+    uint64_t before = allocations();
+    void *volatile memory = malloc(100);
+    free(memory);
+    assert_int_equal(allocations() - before, INSTRUMENTED ? 0 : 1);
+    zt_profiler *profiler = open_groups(*state, "ComputeBasic");
+    assert_true(allocations() > before + 1);
+    close_profiler(*state, profiler);
+}
+
+/* ==== steady state ======================================================================================== */
+
+enum { REGIONS = 64 };
+
+static void expect_calls_of(uint64_t harvests, uint64_t regions, uint64_t groups) {
+    assert_int_equal(calls("zetCommandListAppendMetricQueryBegin"), regions * groups);
+    assert_int_equal(calls("zetCommandListAppendMetricQueryEnd"), regions * groups);
+    assert_int_equal(calls("zeEventQueryStatus"), regions);
+    assert_int_equal(calls("zetMetricQueryGetData"), regions * groups);
+    assert_int_equal(calls("zeEventHostReset"), regions);
+    assert_int_equal(calls("zetMetricQueryReset"), regions * groups);
+    assert_int_equal(calls("zetMetricGroupCalculateMetricValues"), harvests * groups);
+}
+
+/* A harvest of regions on an immediate list; the driver calls of the library alone are counted. */
+static uint64_t frame(world *w, zt_profiler *profiler) {
+    uint64_t own = 0;
+    gpu.reset_calls();
+    for (int i = 0; i < REGIONS; i++) {
+        zt_region region = zt_begin(profiler, w->immediate, i % 2 ? "odd" : "even");
+        uint64_t before = calls(NULL);
+        launch(w, w->immediate);
+        own += calls(NULL) - before;
+        zt_end(&region);
+    }
+    uint64_t before = calls(NULL), resets = calls("zeEventHostReset");
+    finish_immediate(w, w->immediate);
+    own += calls(NULL) - before;
+    assert_int_equal(calls("zeEventHostReset") - resets, 1);
+    ok(zt_collect(profiler, 0));
+    return calls(NULL) - own;
+}
+
+static void warm_up(world *w, zt_profiler *profiler) {
+    for (int i = 0; i < 20; i++)
+        frame(w, profiler);
+}
+
+static void test_driver_calls_of_a_region(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    warm_up(w, profiler);
+    for (int i = 0; i < 5; i++) {
+        uint64_t all = frame(w, profiler);
+        assert_int_equal(calls("zetCommandListAppendMetricQueryBegin"), REGIONS);
+        assert_int_equal(calls("zetCommandListAppendMetricQueryEnd"), REGIONS);
+        assert_int_equal(calls("zeEventQueryStatus"), REGIONS);
+        assert_int_equal(calls("zetMetricQueryGetData"), REGIONS);
+        assert_int_equal(calls("zeEventHostReset"), REGIONS + 1); /* one is the test's own */
+        assert_int_equal(calls("zetMetricQueryReset"), REGIONS);
+        assert_int_equal(calls("zetMetricGroupCalculateMetricValues"), 1);
+        assert_int_equal(all, 6 * REGIONS + 1); /* and nothing else */
+    }
+    check_work(w);
+}
+
+static void test_no_allocation_in_steady_state(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic,HostScheduler");
+    warm_up(w, profiler);
+    uint64_t before = allocations();
+    for (int i = 0; i < 5; i++)
+        frame(w, profiler);
+    assert_int_equal(allocations() - before, 0);
+    check_work(w);
+}
+
+/* ==== recorded lists ====================================================================================== */
+
+static void record(world *w, zt_profiler *profiler) {
+    for (int i = 0; i < REGIONS; i++)
+        append(w, profiler, w->list, i % 2 ? "odd" : "even");
+    ok(zeCommandListClose(w->list));
+}
+
+/* Executed again, a region costs what its reading costs. */
+static void test_driver_calls_of_a_replay(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    record(w, profiler);
+    for (int i = 0; i < 10; i++)
+        execute(w, profiler, w->list);
+    gpu.reset_calls();
+    for (int i = 0; i < 5; i++)
+        execute(w, profiler, w->list);
+    assert_int_equal(calls("zetCommandListAppendMetricQueryBegin"), 0);
+    assert_int_equal(calls("zetCommandListAppendMetricQueryEnd"), 0);
+    assert_int_equal(calls("zeEventQueryStatus"), 5 * REGIONS);
+    assert_int_equal(calls("zetMetricQueryGetData"), 5 * REGIONS);
+    assert_int_equal(calls("zeEventHostReset"), 5 * REGIONS);
+    assert_int_equal(calls("zetMetricQueryReset"), 5 * REGIONS);
+    assert_int_equal(calls("zetMetricGroupCalculateMetricValues"), 5);
+    assert_int_equal(calls("zeCommandQueueExecuteCommandLists"), 5);
+    assert_int_equal(calls(NULL), 5 * (4 * REGIONS + 1 + 2)); /* execute and synchronise, and nothing else */
+    w->launches += 15 * REGIONS;
+    check_work(w);
+}
+
+static void test_driver_calls_with_a_reset(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic,HostScheduler");
+    for (int i = 0; i < 12; i++) {
+        if (i == 10)
+            gpu.reset_calls();
+        record(w, profiler);
+        execute(w, profiler, w->list);
+        ok(zt_release(profiler, w->list));
+        reset_list(w->list);
+    }
+    expect_calls_of(2, 2 * REGIONS, 2);
+    w->launches += 12 * REGIONS;
+    check_work(w);
+}
+
+static void test_no_allocation_in_replay(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    record(w, profiler);
+    for (int i = 0; i < 10; i++)
+        execute(w, profiler, w->list);
+    uint64_t before = allocations();
+    for (int i = 0; i < 20; i++)
+        execute(w, profiler, w->list);
+    assert_int_equal(allocations() - before, 0);
+    w->launches += 30 * REGIONS;
+    check_work(w);
+}
+
+static void test_no_allocation_with_a_reset(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    uint64_t before = 0;
+    for (int i = 0; i < 30; i++) {
+        if (i == 10)
+            before = allocations();
+        record(w, profiler);
+        execute(w, profiler, w->list);
+        ok(zt_release(profiler, w->list));
+        reset_list(w->list);
+    }
+    assert_int_equal(allocations() - before, 0);
+    w->launches += 30 * REGIONS;
+    check_work(w);
+}
+
+/* Times alone need no metric query. */
+static void test_no_allocation_for_times(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "";
+    zt_profiler *profiler = open_profiler(w, &config);
+    warm_up(w, profiler);
+    uint64_t before = allocations();
+    for (int i = 0; i < 5; i++)
+        frame(w, profiler);
+    assert_int_equal(allocations() - before, 0);
+    assert_int_equal(calls("zetCommandListAppendMetricQueryBegin"), 0);
+    check_work(w);
+}
+
+/* Collecting when nothing is in flight asks the driver nothing. */
+static void test_idle_collect_is_free(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    run(w, profiler, "once");
+    collect_all(profiler);
+    ok(zt_release(profiler, w->immediate)); /* a list that may run again has to be asked */
+    gpu.reset_calls();
+    for (int i = 0; i < 100; i++)
+        ok(zt_collect(profiler, 0));
+    assert_int_equal(calls(NULL), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(test_allocations_are_seen),          TEST(test_driver_calls_of_a_region),
+        TEST(test_no_allocation_in_steady_state), TEST(test_driver_calls_of_a_replay),
+        TEST(test_driver_calls_with_a_reset),     TEST(test_no_allocation_in_replay),
+        TEST(test_no_allocation_with_a_reset),    TEST(test_no_allocation_for_times),
+        TEST(test_idle_collect_is_free),
+    };
+    return cmocka_run_group_tests(tests, start, NULL);
+}

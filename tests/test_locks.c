@@ -1,0 +1,133 @@
+/* F12: calculation is not thread-safe in the driver, not even for different groups. One lock for the process
+   keeps it apart, also where a program holds several copies of the library: this file has one of its own. The
+   device notes two calculations at once in its ledger, which is read at the end of each test. */
+#define ZETOOLS_IMPLEMENTATION
+#define ZETOOLS_STATIC
+#include "fixture.h"
+
+#include <pthread.h>
+
+enum { WORKERS = 3 };
+
+typedef struct worker {
+    world *w;
+    zt_profiler *profiler;
+    ze_command_list_handle_t list;
+    ze_kernel_handle_t kernel;
+    int own_copy; /* of the library */
+    pthread_t thread;
+} worker;
+
+static void open_worker(worker *me, world *w, const char *group, int own_copy) {
+    me->w = w;
+    me->own_copy = own_copy;
+    if (own_copy) {
+        zt_config config = zt_config_default();
+        config.groups = group;
+        ok(zt_open(w->context, w->device, &config, &me->profiler));
+        assert_int_equal(zt_get_availability(me->profiler, NULL), ZT_AVAILABLE);
+    } else {
+        me->profiler = open_groups(w, group);
+    }
+    create_immediate(w, &me->list);
+    create_kernel(w, &me->kernel);
+}
+
+static void close_worker(worker *me) {
+    if (me->own_copy)
+        zt_close(me->profiler);
+    else
+        close_profiler(me->w, me->profiler);
+    ok(zeCommandListDestroy(me->list));
+    ok(zeKernelDestroy(me->kernel));
+}
+
+static void measure(worker *me) {
+    if (me->own_copy) {
+        zt_region region = zt_begin(me->profiler, me->list, "measured");
+        launch_kernel(me->list, me->kernel);
+        zt_end(&region);
+    } else {
+        append_kernel(me->profiler, me->list, me->kernel, "measured");
+    }
+}
+
+static void collect(worker *me) {
+    if (me->own_copy)
+        zt_collect(me->profiler, A_WHILE);
+    else
+        collect_all(me->profiler);
+}
+
+static void expect_collected(const worker *me, uint64_t count) {
+    if (me->own_copy)
+        assert_int_equal(zt_get_counts(me->profiler).collected, count);
+    else
+        assert_counts(me->profiler, counted(count, count, 0, 0, 0));
+}
+
+static void *work(void *argument) {
+    worker *me = (worker *)argument;
+    for (int i = 0; i < 50; i++) {
+        measure(me);
+        collect(me);
+    }
+    return NULL;
+}
+
+static void work_together(worker workers[WORKERS]) {
+    for (int i = 0; i < WORKERS; i++)
+        assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+    for (int i = 0; i < WORKERS; i++)
+        pthread_join(workers[i].thread, NULL);
+    for (int i = 0; i < WORKERS; i++) {
+        collect(&workers[i]);
+        expect_collected(&workers[i], 50);
+        close_worker(&workers[i]);
+    }
+}
+
+static void test_profilers_of_several_threads(void **state) {
+    worker workers[WORKERS];
+    const char *groups[WORKERS] = {"ComputeBasic", "HostScheduler", "ComputeBasic"};
+    gpu.behave(SOFTGPU_SLOW_CALCULATION, 1);
+    for (int i = 0; i < WORKERS; i++)
+        open_worker(&workers[i], (world *)*state, groups[i], 0);
+    work_together(workers);
+}
+
+static void test_copies_of_the_library(void **state) {
+    worker workers[WORKERS];
+    const char *groups[WORKERS] = {"ComputeBasic", "HostScheduler", "ComputeBasic"};
+    gpu.behave(SOFTGPU_SLOW_CALCULATION, 1);
+    for (int i = 0; i < WORKERS; i++)
+        open_worker(&workers[i], (world *)*state, groups[i], i % 2 == 0);
+    work_together(workers);
+}
+
+/* What one copy activates, another does not take away. */
+static void test_copies_share_activation(void **state) {
+    worker own, other;
+    open_worker(&own, (world *)*state, "ComputeBasic", 1);
+    open_worker(&other, (world *)*state, "HostScheduler", 0);
+    measure(&own);
+    measure(&other);
+    collect(&own);
+    collect(&other);
+    expect_collected(&own, 1);
+    expect_collected(&other, 1);
+    close_worker(&other);
+    measure(&own);
+    collect(&own);
+    expect_collected(&own, 2);
+    close_worker(&own);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(test_profilers_of_several_threads),
+        TEST(test_copies_of_the_library),
+        TEST(test_copies_share_activation),
+    };
+    return cmocka_run_group_tests(tests, start, NULL);
+}

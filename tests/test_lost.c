@@ -1,0 +1,331 @@
+/* What hardware or driver lost is counted by cause, kept out of the statistics, and costs no slot. */
+#include "fixture.h"
+
+typedef struct loss {
+    enum softgpu_behaviour behaviour;
+    zt_cause cause;
+} loss;
+
+/* F16 */
+static const loss losses[] = {
+    {SOFTGPU_REPORT_ERROR, ZT_LOST_REPORT_ERROR},
+    {SOFTGPU_REPORT_LOST, ZT_LOST_REPORT_LOST},
+    {SOFTGPU_REPORT_WITHOUT_WORKLOAD, ZT_LOST_REPORT_WITHOUT_WORKLOAD},
+    {SOFTGPU_REPORT_INCONSISTENT, ZT_LOST_REPORT_INCONSISTENT},
+    {SOFTGPU_REPORT_CONTEXT_MISMATCH, ZT_LOST_REPORT_CONTEXT_MISMATCH},
+    {SOFTGPU_REPORT_QUERY_MODE_MISMATCH, ZT_LOST_REPORT_QUERY_MODE_MISMATCH},
+    {SOFTGPU_REPORT_OVERRUN, ZT_LOST_OVERRUN},
+    {SOFTGPU_REPORT_QUERY_SPLIT, ZT_LOST_QUERY_SPLIT},
+    {SOFTGPU_NEVER_DELIVERED, ZT_LOST_NEVER_DELIVERED},
+};
+
+enum { LOSSES = sizeof losses / sizeof losses[0] };
+
+/* Few slots: a slot that a lost instance kept would soon be missed. */
+static zt_profiler *open_small(world *w, const char *groups) {
+    zt_config config = config_of(w);
+    config.groups = groups;
+    config.slots_per_step = 4;
+    config.max_slots = 8;
+    return open_profiler(w, &config);
+}
+
+static void expect_loss(world *w, const zt_profiler *profiler, loss one, uint64_t collected, uint64_t lost) {
+    assert_counts(profiler, counted(collected + lost, collected, lost, 0, 0));
+    assert_int_equal(zt_get_cause(profiler, one.cause), lost);
+    zt_region_info info = region_info(profiler, "some");
+    assert_int_equal(info.count, collected);
+    assert_int_equal(info.lost, lost);
+    assert_int_equal(info.time_ns.count, collected);
+    zt_stats groups = stats_of(profiler, "some", "GPGPU_THREADGROUP_COUNT");
+    assert_int_equal(groups.count, collected);
+    assert_true(groups.min == WORK_GROUPS); /* zeros of lost reports are not in it */
+    assert_true(groups.sum == (double)collected * WORK_GROUPS);
+    check_work(w);
+}
+
+static void lose_some_of_immediate(world *w, loss one) {
+    int before = w->message_count;
+    zt_profiler *profiler = open_small(w, "ComputeBasic");
+    gpu.behave(one.behaviour, 5);
+    for (int i = 0; i < 50; i++) {
+        run(w, profiler, "some");
+        zt_collect(profiler, A_WHILE);
+        check_identity(profiler);
+    }
+    gpu.behave(one.behaviour, 0);
+    collect_all(profiler);
+    expect_loss(w, profiler, one, 40, 10);
+    assert_int_equal(w->message_count, before + 1); /* said once */
+    close_profiler(w, profiler);
+}
+
+static void test_lost_on_immediate_lists(void **state) {
+    for (int i = 0; i < LOSSES; i++)
+        lose_some_of_immediate((world *)*state, losses[i]);
+}
+
+static void lose_some_of_recorded(world *w, loss one) {
+    zt_profiler *profiler = open_small(w, "ComputeBasic");
+    append(w, profiler, w->list, "some");
+    ok(zeCommandListClose(w->list));
+    gpu.behave(one.behaviour, 5);
+    for (int i = 0; i < 50; i++) {
+        execute(w, profiler, w->list);
+        w->launches++;
+    }
+    collect_all(profiler);
+    gpu.behave(one.behaviour, 0);
+    expect_loss(w, profiler, one, 40, 10);
+    ok(zt_release(profiler, w->list));
+    reset_list(w->list);
+    close_profiler(w, profiler);
+}
+
+/* On recorded lists everything is delivered; flags come here too. */
+static void test_lost_on_recorded_lists(void **state) {
+    for (int i = 0; i < LOSSES; i++)
+        if (losses[i].cause != ZT_LOST_NEVER_DELIVERED)
+            lose_some_of_recorded((world *)*state, losses[i]);
+}
+
+/* Reports are calculated together: a bad one spoils none of its neighbours. */
+static void test_lost_among_many(void **state) {
+    world *w = *state;
+    for (int i = 0; i < LOSSES; i++) {
+        zt_profiler *profiler = open_groups(w, "ComputeBasic");
+        gpu.behave(losses[i].behaviour, 7);
+        for (int j = 0; j < 70; j++) {
+            append(w, profiler, w->immediate, "some");
+            w->launches++;
+        }
+        finish_immediate(w, w->immediate);
+        collect_all(profiler);
+        gpu.behave(losses[i].behaviour, 0);
+        expect_loss(w, profiler, losses[i], 60, 10);
+        close_profiler(w, profiler);
+    }
+}
+
+static void test_everything_lost(void **state) {
+    world *w = *state;
+    for (int i = 0; i < LOSSES; i++) {
+        zt_profiler *profiler = open_small(w, "ComputeBasic");
+        gpu.behave(losses[i].behaviour, 1);
+        for (int j = 0; j < 20; j++) {
+            run(w, profiler, "none");
+            zt_collect(profiler, A_WHILE);
+        }
+        collect_all(profiler);
+        assert_counts(profiler, counted(20, 0, 20, 0, 0));
+        assert_int_equal(region_info(profiler, "none").time_ns.count, 0);
+        gpu.behave(losses[i].behaviour, 0);
+        run(w, profiler, "then");
+        collect_all(profiler);
+        assert_int_equal(region_info(profiler, "then").count, 1);
+        close_profiler(w, profiler);
+    }
+    check_work(w);
+}
+
+/* An instance is lost once, though each of its groups may have lost it; the other group's half is not counted
+   either. */
+static void test_lost_with_two_groups(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_small(w, "ComputeBasic,HostScheduler");
+    gpu.behave(SOFTGPU_REPORT_LOST, 3);
+    for (int i = 0; i < 30; i++)
+        run(w, profiler, "some");
+    gpu.behave(SOFTGPU_REPORT_LOST, 0);
+    collect_all(profiler);
+    zt_counts counts = zt_get_counts(profiler);
+    assert_int_equal(counts.begun, 30);
+    assert_int_equal(counts.collected + counts.lost, 30);
+    assert_true(counts.lost > 0 && counts.lost <= 20);
+    assert_int_equal(zt_get_cause(profiler, ZT_LOST_REPORT_LOST), counts.lost);
+    for (uint32_t i = 0; i < zt_metric_count(profiler); i++) {
+        zt_stats stats;
+        ok(zt_get_stats(profiler, 0, i, &stats));
+        assert_int_equal(stats.count, counts.collected);
+    }
+}
+
+/* F16: 'a few bounded tries', none of which waits: collecting without timeout finds it out, too. */
+static void test_never_delivered_is_found_without_waiting(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_small(w, "ComputeBasic");
+    gpu.behave(SOFTGPU_NEVER_DELIVERED, 1);
+    run(w, profiler, "none");
+    for (int i = 0; i < 10000 && zt_get_counts(profiler).in_flight > 0; i++) {
+        zt_collect(profiler, 0);
+        nap();
+    }
+    assert_counts(profiler, counted(1, 0, 1, 0, 0));
+    assert_int_equal(zt_get_cause(profiler, ZT_LOST_NEVER_DELIVERED), 1);
+}
+
+/* The driver refuses to give the data. */
+static void test_read_failed(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_small(w, "ComputeBasic");
+    run(w, profiler, "fine");
+    collect_all(profiler);
+    for (int i = 0; i < 10; i++) {
+        inject("zetMetricQueryGetData", 1, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+        run(w, profiler, "unread");
+        zt_collect(profiler, A_WHILE);
+        check_identity(profiler);
+    }
+    inject("zetMetricQueryGetData", 0, ZE_RESULT_SUCCESS);
+    assert_int_equal(region_info(profiler, "unread").lost, 10);
+    assert_int_equal(zt_get_cause(profiler, ZT_LOST_READ_FAILED), 10);
+    run(w, profiler, "fine");
+    collect_all(profiler);
+    assert_int_equal(region_info(profiler, "fine").count, 2);
+    assert_int_equal(heard(w, "zetMetricQueryGetData"), 1);
+    check_work(w);
+}
+
+/* Where the driver will not calculate a batch, its reports are calculated one by one. */
+static void test_batch_not_calculated(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_small(w, "ComputeBasic");
+    for (int i = 0; i < 5; i++) {
+        append(w, profiler, w->immediate, "some");
+        w->launches++;
+    }
+    finish_immediate(w, w->immediate);
+    inject("zetMetricGroupCalculateMetricValues", 1, ZE_RESULT_ERROR_INVALID_SIZE);
+    gpu.reset_calls();
+    collect_all(profiler);
+    assert_int_equal(calls("zetMetricGroupCalculateMetricValues"), 1 + 5);
+    assert_counts(profiler, counted(5, 5, 0, 0, 0));
+    assert_true(stats_of(profiler, "some", "GPGPU_THREADGROUP_COUNT").sum == 5 * WORK_GROUPS);
+    check_work(w);
+}
+
+/* A list executed again, in one call even, before the first execution was read: counted, whichever way. */
+static void test_overwritten(void **state) {
+    world *w = *state;
+    ze_event_handle_t gate;
+    create_event(w, 1, &gate);
+    zt_config config = config_of(w);
+    config.wait_timeout_ns = 1000000; /* zt_execute gives up waiting while the gate is closed */
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zeCommandListAppendWaitOnEvents(w->list, 1, &gate));
+    append(w, profiler, w->list, "again");
+    ok(zeCommandListClose(w->list));
+    for (int i = 0; i < 3; i++) {
+        ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+        check_identity(profiler);
+    }
+    ok(zeEventHostSignal(gate));
+    finish_queue(w);
+    collect_all(profiler);
+    assert_counts(profiler, counted(3, 1, 2, 0, 0));
+    assert_int_equal(zt_get_cause(profiler, ZT_LOST_OVERWRITTEN), 2);
+    assert_int_equal(gpu.findings(), 2); /* their queries were not reset: the device had not done with them */
+    gpu.forget_findings();
+    w->launches += 3;
+    ok(zeEventDestroy(gate));
+    check_work(w);
+}
+
+/* ==== drops =============================================================================================== */
+
+static void test_slots_exhausted(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_small(w, "ComputeBasic");
+    for (int i = 0; i < 50; i++) {
+        append(w, profiler, w->list, "many");
+        check_identity(profiler);
+    }
+    ok(zeCommandListClose(w->list));
+    assert_counts(profiler, counted(50, 0, 0, 42, 8));
+    assert_int_equal(zt_get_cause(profiler, ZT_DROPPED_NO_SLOT), 42);
+    assert_int_equal(region_info(profiler, "many").dropped, 42);
+    assert_int_equal(w->message_count, 1);
+    assert_int_equal(heard(w, "max_slots"), 1);
+    execute(w, profiler, w->list);
+    w->launches += 50;
+    collect_all(profiler);
+    assert_int_equal(zt_get_counts(profiler).collected, 8);
+    ok(zt_release(profiler, w->list));
+    run(w, profiler, "then");
+    collect_all(profiler);
+    assert_int_equal(region_info(profiler, "then").count, 1);
+    check_work(w);
+}
+
+/* The identity holds after every step of a life with losses, drops, replays, resets and nesting. */
+static void test_identity_after_every_step(void **state) {
+    world *w = *state;
+    uint32_t random = 12345;
+    int recorded = 0, closed = 0;
+    zt_profiler *profiler = open_small(w, "ComputeBasic");
+    gpu.behave(SOFTGPU_REPORT_ERROR, 11);
+    gpu.behave(SOFTGPU_NEVER_DELIVERED, 13);
+    for (int i = 0; i < OFTEN(2000); i++) {
+        random = random * 1664525u + 1013904223u;
+        switch (random >> 29) {
+        case 0:
+        case 1:
+            append(w, profiler, w->immediate, "immediate");
+            w->launches++;
+            break;
+        case 2:
+            zt_collect(profiler, 0);
+            break;
+        case 3:
+            finish_immediate(w, w->immediate);
+            zt_collect(profiler, 100000);
+            break;
+        case 4:
+            if (!closed) {
+                append(w, profiler, w->list, "recorded");
+                recorded++;
+            }
+            break;
+        case 5:
+        case 6:
+            if (!closed)
+                ok(zeCommandListClose(w->list));
+            closed = 1;
+            ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+            w->launches += (uint32_t)recorded;
+            break;
+        default:
+            finish_queue(w);
+            ok(zt_release(profiler, w->list));
+            reset_list(w->list);
+            recorded = closed = 0;
+            break;
+        }
+        check_identity(profiler);
+    }
+    finish_queue(w);
+    finish_immediate(w, w->immediate);
+    ok(zt_release(profiler, w->list));
+    collect_all(profiler);
+    zt_counts counts = zt_get_counts(profiler);
+    assert_int_equal(counts.in_flight, 0);
+    assert_true(counts.collected > 0 && counts.lost > 0);
+    check_work(w);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(test_lost_on_immediate_lists),
+        TEST(test_lost_on_recorded_lists),
+        TEST(test_lost_among_many),
+        TEST(test_everything_lost),
+        TEST(test_lost_with_two_groups),
+        TEST(test_never_delivered_is_found_without_waiting),
+        TEST(test_read_failed),
+        TEST(test_batch_not_calculated),
+        TEST(test_overwritten),
+        TEST(test_slots_exhausted),
+        TEST(test_identity_after_every_step),
+    };
+    return cmocka_run_group_tests(tests, start, NULL);
+}

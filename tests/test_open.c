@@ -1,0 +1,531 @@
+/* Opening a profiler: groups, availability and its remedies, several profilers on one device. */
+#define _GNU_SOURCE
+#include "fixture.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void fail_to_open(world *w, const zt_config *config, ze_result_t expected) {
+    zt_profiler *profiler = (zt_profiler *)w;
+    assert_result(zt_open(w->context, w->device, config, &profiler), expected);
+    assert_null(profiler);
+    assert_result(zt_last_error(NULL, NULL), expected);
+}
+
+/* Opens without metrics, for that reason, which is told once and has the text; and fails if metrics are
+   required. Regions have times nevertheless. */
+static void expect_times(world *w, zt_config config, zt_availability reason, const char *part,
+                         ze_result_t result) {
+    const char *text = NULL;
+    int before = w->message_count;
+    zt_profiler *profiler = open_profiler(w, &config);
+    assert_int_equal(zt_get_availability(profiler, &text), reason);
+    assert_contains(text, part);
+    assert_int_equal(w->message_count, before + 1);
+    assert_contains(w->messages[before], part);
+    run(w, profiler, "timed");
+    run(w, profiler, "timed");
+    collect_all(profiler);
+    assert_int_equal(region_info(profiler, "timed").count, 2);
+    assert_int_equal(region_info(profiler, "timed").time_ns.count, 2);
+    assert_int_equal(zt_metric_count(profiler), 0);
+    assert_int_equal(w->message_count, before + 1);
+    close_profiler(w, profiler);
+
+    config.require_metrics = 1;
+    fail_to_open(w, &config, result);
+    assert_true(zt_last_error(NULL, &text) == result);
+    assert_contains(text, part);
+    check_work(w);
+}
+
+static uint32_t metrics_of(world *w, const char *group, zet_metric_group_sampling_type_flags_t type) {
+    zet_metric_group_properties_t properties = {
+        ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES, NULL, "", "", 0, 0, 0};
+    ok(zetMetricGroupGetProperties(find_group(w, group, type), &properties));
+    return properties.metricCount;
+}
+
+static void test_default_group_is_compute_basic(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_on(w, w->device, NULL);
+    assert_int_equal(zt_get_availability(profiler, NULL), ZT_AVAILABLE);
+    assert_string_equal(zt_get_metric(profiler, 0)->group, "ComputeBasic");
+    assert_int_equal(zt_metric_count(profiler),
+                     metrics_of(w, "ComputeBasic", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED));
+}
+
+/* F1: the TIME group of the same name comes first and has fewer metrics. */
+static void test_event_group_is_taken_of_two_with_one_name(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "MemoryProfile");
+    uint32_t event = metrics_of(w, "MemoryProfile", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED);
+    assert_int_not_equal(event,
+                         metrics_of(w, "MemoryProfile", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED));
+    assert_int_equal(zt_metric_count(profiler), event);
+}
+
+static void test_group_find_by_name_and_type(void **state) {
+    world *w = *state;
+    zet_metric_group_sampling_type_flags_t types[] = {ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED,
+                                                      ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED};
+    for (int i = 0; i < 2; i++) {
+        zet_metric_group_handle_t group = NULL;
+        ok(zt_group_find(w->device, "HostScheduler", types[i], &group));
+        assert_ptr_equal(group, find_group(w, "HostScheduler", types[i]));
+    }
+}
+
+static void test_group_find_says_nearest_names(void **state) {
+    world *w = *state;
+    const char *text = NULL;
+    zet_metric_group_handle_t group = NULL;
+    assert_result(
+        zt_group_find(w->device, "ComputeBasik", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED, &group),
+        ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_null(group);
+    assert_result(zt_last_error(NULL, &text), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_contains(text, "ComputeBasik");
+    assert_contains(text, "ComputeBasic");
+}
+
+static void test_groups_of_two_domains_together(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic, HostScheduler");
+    zet_metric_group_sampling_type_flags_t event = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
+    uint32_t compute = metrics_of(w, "ComputeBasic", event);
+    assert_int_equal(zt_metric_count(profiler), compute + metrics_of(w, "HostScheduler", event));
+    assert_string_equal(zt_get_metric(profiler, 0)->group, "ComputeBasic");
+    assert_string_equal(zt_get_metric(profiler, compute)->group, "HostScheduler");
+    run(w, profiler, "both");
+    collect_all(profiler);
+    for (uint32_t i = 0; i < zt_metric_count(profiler); i++) {
+        zt_stats stats;
+        ok(zt_get_stats(profiler, 0, i, &stats));
+        assert_int_equal(stats.count, 1);
+    }
+    check_work(w);
+}
+
+/* F7: the driver would take both, and the last would win. */
+static void test_groups_of_one_domain_are_refused(void **state) {
+    world *w = *state;
+    const char *text = NULL;
+    zt_config config = config_of(w);
+    config.groups = "ComputeBasic,MemoryProfile";
+    config.require_metrics = 1;
+    gpu.behave(SOFTGPU_LAST_OF_DOMAIN_WINS, 1);
+    gpu.reset_calls();
+    fail_to_open(w, &config, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    zt_last_error(NULL, &text);
+    assert_contains(text, "ComputeBasic");
+    assert_contains(text, "MemoryProfile");
+    assert_int_equal(calls("zetContextActivateMetricGroups"), 0);
+    config.require_metrics = 0;
+    expect_times(w, config, ZT_GROUPS_CONFLICT, "MemoryProfile", ZE_RESULT_ERROR_INVALID_ARGUMENT);
+}
+
+static void test_unknown_group(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "MemoryProfil";
+    expect_times(w, config, ZT_NO_SUCH_GROUP, "MemoryProfile", ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_true(heard(w, "'MemoryProfil'") || heard(w, "\"MemoryProfil\""));
+}
+
+/* F19: an IP-sampling group cannot be queried. */
+static void test_group_that_is_not_event_based(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    gpu.behave(SOFTGPU_STALL_SAMPLING, 1);
+    config.groups = "EuStallSampling";
+    expect_times(w, config, ZT_NO_SUCH_GROUP, "EuStallSampling", ZE_RESULT_ERROR_INVALID_ARGUMENT);
+}
+
+static void test_environment_overrides_groups(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    setenv("ZT_GROUPS", "HostScheduler", 1);
+    config.groups = "ComputeBasic";
+    zt_profiler *profiler = open_profiler(w, &config);
+    assert_string_equal(zt_get_metric(profiler, 0)->group, "HostScheduler");
+}
+
+/* The application's own wish is no fault, and nothing is said about it. */
+static void test_times_by_choice(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "";
+    zt_profiler *profiler = open_profiler(w, &config);
+    assert_int_equal(zt_get_availability(profiler, NULL), ZT_TIMES_BY_CHOICE);
+    assert_int_equal(w->message_count, 0);
+    assert_int_equal(zt_metric_count(profiler), 0);
+    run(w, profiler, "timed");
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    assert_int_equal(calls("zetContextActivateMetricGroups"), 0);
+    assert_int_equal(calls("zetMetricQueryPoolCreate"), 0);
+}
+
+/* F2: where loader and driver can, metrics are enabled at run time; where not, the remedy is named. */
+static void test_metrics_not_enabled(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    gpu.behave(SOFTGPU_METRICS_NOT_ENABLED, 1);
+    inject("zetDeviceEnableMetricsExp", 1, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    zt_profiler *profiler = open_profiler(w, &config);
+    const char *text = NULL;
+    assert_int_equal(zt_get_availability(profiler, &text), ZT_NOT_ENABLED);
+    assert_contains(text, "ZET_ENABLE_METRICS");
+    assert_contains(text, "zeInit");
+    assert_int_equal(heard(w, "ZET_ENABLE_METRICS"), 1);
+    run(w, profiler, "timed");
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+
+    config.require_metrics = 1;
+    inject("zetDeviceEnableMetricsExp", 1, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    fail_to_open(w, &config, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
+}
+
+static void test_metrics_are_enabled_at_run_time(void **state) {
+    world *w = *state;
+    if (!dlsym(RTLD_DEFAULT, "zetDeviceEnableMetricsExp"))
+        skip(); /* this loader has no such function */
+    gpu.behave(SOFTGPU_METRICS_NOT_ENABLED, 1);
+    uint32_t count = 0;
+    assert_result(zetMetricGroupGet(w->device, &count, NULL), ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    assert_int_equal(calls("zetDeviceEnableMetricsExp"), 1);
+    run(w, profiler, "measured");
+    collect_all(profiler);
+    assert_int_equal(stats_of(profiler, "measured", "GpuTime").count, 1);
+}
+
+/* F3: not the permissions are to blame. */
+static void test_metric_library_missing(void **state) {
+    world *w = *state;
+    gpu.behave(SOFTGPU_NO_METRIC_LIBRARY, 1);
+    expect_times(w, config_of(w), ZT_LIBRARY_MISSING, "libigdmd", ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
+    gpu.behave(SOFTGPU_NO_METRIC_LIBRARY, 0);
+    gpu.behave(SOFTGPU_ONLY_STALL_SAMPLING, 1);
+    expect_times(w, config_of(w), ZT_LIBRARY_MISSING, "libigdmd", ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
+    assert_int_equal(heard(w, "paranoid"), 0);
+}
+
+/* F4 */
+static void test_permission_denied(void **state) {
+    world *w = *state;
+    gpu.behave(SOFTGPU_NO_PERMISSION, 1);
+    expect_times(w, config_of(w), ZT_NO_PERMISSION, "_paranoid", ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_true(heard(w, "/proc/sys/dev/") > 0);
+    assert_true(heard(w, "write 0") > 0);
+    assert_int_equal(heard(w, "libigdmd"), 0);
+}
+
+static zet_metric_streamer_handle_t open_streamer(world *w, const char *name, ze_result_t expected) {
+    zet_metric_group_handle_t group = find_group(w, name, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED);
+    zet_metric_streamer_desc_t desc = {ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC, NULL, 100, 1000000};
+    zet_metric_streamer_handle_t streamer = NULL;
+    assert_result(zetMetricStreamerOpen(w->context, w->device, group, &desc, NULL, &streamer), expected);
+    return streamer;
+}
+
+/* F21 */
+static void test_counters_in_use(void **state) {
+    world *w = *state;
+    zet_metric_group_handle_t group =
+        find_group(w, "ComputeBasic", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED);
+    ok(zetContextActivateMetricGroups(w->context, w->device, 1, &group));
+    zet_metric_streamer_handle_t streamer = open_streamer(w, "ComputeBasic", ZE_RESULT_SUCCESS);
+    expect_times(w, config_of(w), ZT_IN_USE, "", ZE_RESULT_ERROR_NOT_AVAILABLE);
+    ok(zetMetricStreamerClose(streamer));
+    ok(zetContextActivateMetricGroups(w->context, w->device, 0, NULL));
+    gpu.forget_findings(); /* activation replaces the whole set (F7), and nobody can ask who else has one */
+}
+
+static void test_groups_are_deactivated_at_close(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic,HostScheduler");
+    close_profiler(w, profiler);
+    open_streamer(w, "ComputeBasic", ZE_RESULT_NOT_READY);
+    open_streamer(w, "HostScheduler", ZE_RESULT_NOT_READY);
+}
+
+/* What was activated for a profiler that then could not be made is taken back. */
+static void test_groups_are_deactivated_after_failure(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.require_metrics = 1;
+    inject("zetMetricQueryPoolCreate", 2, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    fail_to_open(w, &config, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    open_streamer(w, "ComputeBasic", ZE_RESULT_NOT_READY);
+}
+
+static void test_driver_without_metrics(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    inject("zetMetricGroupGet", 1, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    zt_profiler *profiler = open_profiler(w, &config);
+    const char *text = NULL;
+    assert_int_equal(zt_get_availability(profiler, &text), ZT_NOT_SUPPORTED);
+    assert_contains(text, "zetMetricGroupGet");
+    assert_contains(text, "ZE_RESULT_ERROR_UNSUPPORTED_FEATURE");
+    run(w, profiler, "timed");
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+}
+
+static void test_device_lost_before_open(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = NULL;
+    gpu.lose_device();
+    zt_config config = config_of(w);
+    assert_result(zt_open(w->context, w->device, &config, &profiler), ZE_RESULT_ERROR_DEVICE_LOST);
+    assert_null(profiler);
+    gpu.restore_device();
+}
+
+static void expect_measured(world *w, zt_profiler *profiler, const char *metric, uint64_t count) {
+    run(w, profiler, "measured");
+    collect_all(profiler);
+    zt_stats stats = stats_of(profiler, "measured", metric);
+    assert_int_equal(stats.count, count);
+    assert_counts(profiler, counted(count, count, 0, 0, 0));
+}
+
+static void test_two_profilers_with_one_group(void **state) {
+    world *w = *state;
+    zt_profiler *first = open_groups(w, "ComputeBasic");
+    zt_profiler *second = open_groups(w, "ComputeBasic");
+    expect_measured(w, first, "GpuTime", 1);
+    expect_measured(w, second, "GpuTime", 1);
+    close_profiler(w, second);
+    expect_measured(w, first, "GpuTime", 2);
+}
+
+/* F7, F8: an activation replaces the whole set, and queries of what is no longer active never get ready. */
+static void test_two_profilers_with_two_domains(void **state) {
+    world *w = *state;
+    zt_profiler *first = open_groups(w, "ComputeBasic");
+    zt_profiler *second = open_groups(w, "HostScheduler");
+    const char *host_metric = zt_get_metric(second, 0)->name;
+    expect_measured(w, first, "GpuTime", 1);
+    expect_measured(w, second, host_metric, 1);
+    close_profiler(w, first);
+    expect_measured(w, second, host_metric, 2);
+}
+
+static void test_two_profilers_cannot_share_a_domain(void **state) {
+    world *w = *state;
+    zt_profiler *first = open_groups(w, "ComputeBasic");
+    zt_config config = config_of(w);
+    config.groups = "MemoryProfile";
+    zt_profiler *second = open_profiler(w, &config);
+    assert_int_equal(zt_get_availability(second, NULL), ZT_IN_USE);
+    assert_int_equal(heard(w, "ComputeBasic"), 1); /* it is in the way */
+    expect_measured(w, first, "GpuTime", 1);
+    run(w, second, "timed");
+    collect_all(second);
+    assert_counts(second, counted(1, 1, 0, 0, 0));
+    close_profiler(w, second);
+    expect_measured(w, first, "GpuTime", 2);
+}
+
+/* Regions of two profilers in turn and inside each other, on one list. */
+static void test_two_profilers_on_one_list(void **state) {
+    world *w = *state;
+    zt_profiler *first = open_groups(w, "ComputeBasic");
+    zt_profiler *second = open_groups(w, "ComputeBasic");
+    for (int i = 0; i < 20; i++) {
+        zt_region outer = zt_begin(first, w->immediate, "outer");
+        zt_region inner = zt_begin(second, w->immediate, "inner");
+        launch(w, w->immediate);
+        zt_end(&inner);
+        zt_end(&outer);
+    }
+    finish_immediate(w, w->immediate);
+    collect_all(first);
+    collect_all(second);
+    assert_counts(first, counted(20, 20, 0, 0, 0));
+    assert_counts(second, counted(20, 20, 0, 0, 0));
+    assert_true(stats_of(first, "outer", "GPGPU_THREADGROUP_COUNT").sum == 20 * WORK_GROUPS);
+    assert_true(stats_of(second, "inner", "GPGPU_THREADGROUP_COUNT").sum == 20 * WORK_GROUPS);
+    check_work(w);
+}
+
+/* A sub-device is a device of its own. */
+static void test_sub_device(void **state) {
+    world *w = *state;
+    ze_device_handle_t sub[2];
+    uint32_t count = 2;
+    gpu.set_devices(1, 2);
+    ok(zeDeviceGetSubDevices(w->device, &count, sub));
+    assert_int_equal(count, 2);
+    zt_config config = config_of(w);
+    zt_profiler *profiler = open_on(w, sub[1], &config);
+    assert_int_equal(zt_get_availability(profiler, NULL), ZT_AVAILABLE);
+
+    ze_device_handle_t root = w->device;
+    ze_command_list_handle_t list;
+    w->device = sub[1];
+    create_immediate(w, &list);
+    w->device = root;
+    append(w, profiler, list, "tile");
+    finish_immediate(w, list);
+    w->launches++;
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    assert_true(stats_of(profiler, "tile", "GPGPU_THREADGROUP_COUNT").sum == WORK_GROUPS);
+    ok(zeCommandListDestroy(list));
+    check_work(w);
+}
+
+/* F5 */
+static void test_unknown_metric_says_nearest_names(void **state) {
+    world *w = *state;
+    const char *text = NULL;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    assert_int_not_equal(zt_find_metric(profiler, "GpuTime"), UINT32_MAX);
+    assert_int_equal(zt_find_metric(profiler, "GpuTimes"), UINT32_MAX);
+    assert_result(zt_last_error(profiler, &text), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_contains(text, "GpuTimes");
+    assert_contains(text, "'GpuTime'");
+}
+
+/* F5: with the names of another device, everything goes on. */
+static void test_metric_names_of_another_device(void **state) {
+    world *w = *state;
+    gpu.behave(SOFTGPU_METRIC_NAMES_DIFFER, 1);
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    run(w, profiler, "measured");
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    assert_int_equal(region_info(profiler, "measured").time_ns.count, 1);
+}
+
+static void test_metric_properties(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic,HostScheduler");
+    int without_units = 0;
+    for (uint32_t i = 0; i < zt_metric_count(profiler); i++) {
+        const zt_metric *metric = zt_get_metric(profiler, i);
+        assert_non_null(metric->group);
+        assert_non_null(metric->component);
+        assert_non_null(metric->description);
+        assert_true(strlen(metric->name) > 0);
+        assert_ptr_equal(zt_get_metric(profiler, i), metric);
+        without_units += metric->units[0] == 0;
+    }
+    assert_true(without_units > 0);
+    assert_null(zt_get_metric(profiler, zt_metric_count(profiler)));
+}
+
+static int append_text(const void *bytes, size_t size, void *user) {
+    char *text = (char *)user;
+    size_t length = strlen(text);
+    if (length + size >= 65536)
+        return 1;
+    memcpy(text + length, bytes, size);
+    text[length + size] = 0;
+    return 0;
+}
+
+static void test_listing_of_groups(void **state) {
+    world *w = *state;
+    static char groups[65536], metrics[65536];
+    groups[0] = metrics[0] = 0;
+    ok(zt_groups_write(w->device, 0, append_text, groups));
+    assert_contains(groups, "ComputeBasic");
+    assert_contains(groups, "MemoryProfile");
+    assert_contains(groups, "HostScheduler");
+    assert_null(strstr(groups, "AvgGpuCoreFrequencyMHz"));
+    ok(zt_groups_write(w->device, 1, append_text, metrics));
+    assert_contains(metrics, "HostScheduler");
+    assert_contains(metrics, "AvgGpuCoreFrequencyMHz");
+    assert_contains(metrics, "MHz");
+}
+
+/* A message begins with its identifier, goes with the failed call's result, and is said once. */
+static void test_messages(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    for (int i = 0; i < 3; i++) {
+        inject("zetCommandListAppendMetricQueryBegin", 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+        run(w, profiler, "refused");
+    }
+    assert_int_equal(w->message_count, 1);
+    assert_int_equal(w->message_results[0], ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_contains(w->messages[0], "zetCommandListAppendMetricQueryBegin");
+    assert_contains(w->messages[0], "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
+    assert_true(strcspn(w->messages[0], ": ") > 3);
+    const char *text = NULL;
+    assert_result(zt_last_error(profiler, &text), ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_string_equal(text, w->messages[0]);
+    assert_int_equal(zt_get_cause(profiler, ZT_DROPPED_APPEND_FAILED), 3);
+    check_work(w);
+}
+
+static void test_result_names(void **state) {
+    (void)state;
+    assert_string_equal(zt_result_name(ZE_RESULT_SUCCESS), "ZE_RESULT_SUCCESS");
+    assert_string_equal(zt_result_name(ZE_RESULT_NOT_READY), "ZE_RESULT_NOT_READY");
+    assert_string_equal(zt_result_name(ZE_RESULT_ERROR_DEVICE_LOST), "ZE_RESULT_ERROR_DEVICE_LOST");
+    assert_string_equal(zt_result_name((ze_result_t)0x70020001), "ZE_RESULT_WARNING_DROPPED_DATA");
+    assert_string_equal(zt_result_name(ZE_RESULT_ERROR_UNKNOWN), "ZE_RESULT_ERROR_UNKNOWN");
+    assert_non_null(zt_result_name((ze_result_t)0x12345678));
+}
+
+static void test_cause_names(void **state) {
+    (void)state;
+    for (int a = 0; a < ZT_CAUSE_COUNT; a++) {
+        assert_true(strlen(zt_cause_name((zt_cause)a)) > 0);
+        for (int b = 0; b < a; b++)
+            assert_string_not_equal(zt_cause_name((zt_cause)a), zt_cause_name((zt_cause)b));
+    }
+    assert_non_null(zt_cause_name(ZT_CAUSE_COUNT));
+}
+
+static void test_version(void **state) {
+    (void)state;
+    assert_string_equal(zt_version(), ZETOOLS_VERSION);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(test_default_group_is_compute_basic),
+        TEST(test_event_group_is_taken_of_two_with_one_name),
+        TEST(test_group_find_by_name_and_type),
+        TEST(test_group_find_says_nearest_names),
+        TEST(test_groups_of_two_domains_together),
+        TEST(test_groups_of_one_domain_are_refused),
+        TEST(test_unknown_group),
+        TEST(test_group_that_is_not_event_based),
+        TEST(test_environment_overrides_groups),
+        TEST(test_times_by_choice),
+        TEST(test_metrics_not_enabled),
+        TEST(test_metrics_are_enabled_at_run_time),
+        TEST(test_metric_library_missing),
+        TEST(test_permission_denied),
+        TEST(test_counters_in_use),
+        TEST(test_groups_are_deactivated_at_close),
+        TEST(test_groups_are_deactivated_after_failure),
+        TEST(test_driver_without_metrics),
+        TEST(test_device_lost_before_open),
+        TEST(test_two_profilers_with_one_group),
+        TEST(test_two_profilers_with_two_domains),
+        TEST(test_two_profilers_cannot_share_a_domain),
+        TEST(test_two_profilers_on_one_list),
+        TEST(test_sub_device),
+        TEST(test_unknown_metric_says_nearest_names),
+        TEST(test_metric_names_of_another_device),
+        TEST(test_metric_properties),
+        TEST(test_listing_of_groups),
+        TEST(test_messages),
+        TEST(test_result_names),
+        TEST(test_cause_names),
+        TEST(test_version),
+    };
+    return cmocka_run_group_tests(tests, start, NULL);
+}

@@ -1,0 +1,717 @@
+/* Regions: on every kind of command list, nested and overlapping, from several threads, by macro. What a
+   region has measured is told by the work-groups that ran inside it: an exact figure. */
+#include "fixture.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+static double groups_in(const zt_profiler *profiler, const char *region) {
+    return stats_of(profiler, region, "GPGPU_THREADGROUP_COUNT").sum;
+}
+
+/* Instances of a region, and launches inside of them. */
+static void expect(const zt_profiler *profiler, const char *region, uint64_t count, uint32_t launches) {
+    assert_int_equal(region_info(profiler, region).count, count);
+    assert_true(groups_in(profiler, region) == launches * (double)WORK_GROUPS);
+}
+
+/* ==== immediate lists ===================================================================================== */
+
+static void test_immediate_list(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    run(w, profiler, "one");
+    assert_counts(profiler, counted(1, 0, 0, 0, 1));
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    expect(profiler, "one", 1, 1);
+    check_work(w);
+}
+
+static void test_synchronous_immediate_list(void **state) {
+    world *w = *state;
+    ze_command_queue_desc_t desc = {
+        ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, NULL, 0, 0, 0, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS,
+        ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
+    ze_command_list_handle_t list;
+    ok(zeCommandListCreateImmediate(w->context, w->device, &desc, &list));
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    for (int i = 0; i < 10; i++) {
+        append(w, profiler, list, "synchronous");
+        w->launches++;
+        ok(zt_collect(profiler, 0));
+    }
+    collect_all(profiler);
+    expect(profiler, "synchronous", 10, 10);
+    ok(zt_release(profiler, list));
+    ok(zeCommandListDestroy(list));
+    check_work(w);
+}
+
+/* The work around a region is not part of it. */
+static void test_only_what_is_inside_is_measured(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    for (int i = 0; i < 8; i++) {
+        launch(w, w->immediate);
+        zt_region region = zt_begin(profiler, w->immediate, "inside");
+        launch(w, w->immediate);
+        launch(w, w->immediate);
+        zt_end(&region);
+        launch(w, w->immediate);
+    }
+    check_work(w);
+    collect_all(profiler);
+    expect(profiler, "inside", 8, 16);
+}
+
+static void test_empty_region(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    zt_region region = zt_begin(profiler, w->immediate, "empty");
+    zt_end(&region);
+    check_work(w);
+    collect_all(profiler);
+    expect(profiler, "empty", 1, 0);
+}
+
+static void test_copies_are_measured(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    float other[WORK_ITEMS];
+    zt_region region = zt_begin(profiler, w->immediate, "copy");
+    ok(zeCommandListAppendMemoryCopy(w->immediate, other, w->ones, sizeof other, NULL, 0, NULL));
+    zt_end(&region);
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    assert_true(stats_of(profiler, "copy", "GPU_MEMORY_BYTE_READ").sum >= sizeof other);
+    assert_true(stats_of(profiler, "copy", "GPU_MEMORY_BYTE_WRITE").sum >= sizeof other);
+    assert_memory_equal(other, w->ones, sizeof other);
+}
+
+/* What the device has not reached yet is in flight, and collecting does not wait for it unless asked to. */
+static void test_collect_does_not_block(void **state) {
+    world *w = *state;
+    ze_event_handle_t gate;
+    create_event(w, 1, &gate);
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    ok(zeCommandListAppendWaitOnEvents(w->immediate, 1, &gate));
+    append(w, profiler, w->immediate, "held");
+    w->launches++;
+    ok(zt_collect(profiler, 0)); /* what is ready is nothing */
+    assert_counts(profiler, counted(1, 0, 0, 0, 1));
+    assert_result(zt_collect(profiler, 1000000), ZE_RESULT_NOT_READY);
+    assert_counts(profiler, counted(1, 0, 0, 0, 1));
+    ok(zeEventHostSignal(gate));
+    collect_all(profiler);
+    expect(profiler, "held", 1, 1);
+    ok(zeEventDestroy(gate));
+    check_work(w);
+}
+
+/* One list that is stuck does not keep back what another has finished. */
+static void test_collect_takes_what_is_ready(void **state) {
+    world *w = *state;
+    ze_event_handle_t gate;
+    ze_command_list_handle_t stuck;
+    create_event(w, 1, &gate);
+    create_immediate(w, &stuck);
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    ok(zeCommandListAppendWaitOnEvents(stuck, 1, &gate));
+    append(w, profiler, stuck, "stuck");
+    for (int i = 0; i < 5; i++)
+        run(w, profiler, "free");
+    ok(zt_collect(profiler, 0));
+    assert_counts(profiler, counted(6, 5, 0, 0, 1));
+    ok(zeEventHostSignal(gate));
+    w->launches++;
+    collect_all(profiler);
+    expect(profiler, "stuck", 1, 1);
+    ok(zt_release(profiler, stuck));
+    ok(zeCommandListDestroy(stuck));
+    ok(zeEventDestroy(gate));
+    check_work(w);
+}
+
+static void test_nested(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    for (int i = 0; i < 10; i++) {
+        zt_region outer = zt_begin(profiler, w->immediate, "outer");
+        launch(w, w->immediate);
+        zt_region inner = zt_begin(profiler, w->immediate, "inner");
+        launch(w, w->immediate);
+        zt_region innermost = zt_begin(profiler, w->immediate, "innermost");
+        launch(w, w->immediate);
+        zt_end(&innermost);
+        zt_end(&inner);
+        zt_end(&outer);
+    }
+    check_work(w);
+    collect_all(profiler);
+    expect(profiler, "outer", 10, 30);
+    expect(profiler, "inner", 10, 20);
+    expect(profiler, "innermost", 10, 10);
+    assert_true(stats_of(profiler, "outer", "GpuTime").sum >= stats_of(profiler, "inner", "GpuTime").sum);
+}
+
+static void test_nested_with_one_name(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    zt_region outer = zt_begin(profiler, w->immediate, "same");
+    zt_region inner = zt_begin(profiler, w->immediate, "same");
+    launch(w, w->immediate);
+    zt_end(&inner);
+    zt_end(&outer);
+    check_work(w);
+    collect_all(profiler);
+    expect(profiler, "same", 2, 2);
+}
+
+static void test_overlapping(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    zt_region early = zt_begin(profiler, w->immediate, "early");
+    launch(w, w->immediate);
+    zt_region late = zt_begin(profiler, w->immediate, "late");
+    launch(w, w->immediate);
+    zt_end(&early);
+    launch(w, w->immediate);
+    launch(w, w->immediate);
+    zt_end(&late);
+    check_work(w);
+    collect_all(profiler);
+    expect(profiler, "early", 1, 2);
+    expect(profiler, "late", 1, 3);
+}
+
+static void test_regions_are_in_order_of_first_appearance(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    const char *names[] = {"c", "a", "b", "a", "c"};
+    for (int i = 0; i < 5; i++)
+        run(w, profiler, names[i]);
+    collect_all(profiler);
+    assert_int_equal(zt_region_count(profiler), 3);
+    assert_int_equal(find_region(profiler, "c"), 0);
+    assert_int_equal(find_region(profiler, "a"), 1);
+    assert_int_equal(find_region(profiler, "b"), 2);
+    expect(profiler, "c", 2, 2);
+    expect(profiler, "a", 2, 2);
+    expect(profiler, "b", 1, 1);
+}
+
+/* Names are told apart by what they say, not by where they are stored. */
+static void test_name_is_copied(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    char name[16];
+    for (int i = 0; i < 20; i++) {
+        snprintf(name, sizeof name, "name %d", i % 4);
+        run(w, profiler, name);
+    }
+    snprintf(name, sizeof name, "overwritten");
+    collect_all(profiler);
+    assert_int_equal(zt_region_count(profiler), 4);
+    expect(profiler, "name 2", 5, 5);
+}
+
+/* ==== recorded lists ====================================================================================== */
+
+static void test_recorded_list_executed_once(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    append(w, profiler, w->list, "first");
+    append(w, profiler, w->list, "second");
+    ok(zeCommandListClose(w->list));
+    assert_counts(profiler, counted(2, 0, 0, 0, 2));
+    execute(w, profiler, w->list);
+    w->launches += 2;
+    collect_all(profiler);
+    assert_counts(profiler, counted(2, 2, 0, 0, 0));
+    expect(profiler, "first", 1, 1);
+    expect(profiler, "second", 1, 1);
+    ok(zt_release(profiler, w->list));
+    check_work(w);
+}
+
+/* Executed by the application itself, without zt_execute. */
+static void test_recorded_list_executed_by_the_application(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    append(w, profiler, w->list, "plain");
+    ok(zeCommandListClose(w->list));
+    for (uint32_t i = 1; i <= 5; i++) {
+        execute_unprofiled(w, w->list);
+        collect_all(profiler);
+        expect(profiler, "plain", i, i);
+    }
+    assert_counts(profiler, counted(5, 5, 0, 0, 0));
+    w->launches += 5;
+    check_work(w);
+}
+
+/* The manual's exception: what is overwritten before anybody read it cannot be counted. */
+static void test_recorded_list_overwritten_by_the_application(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    append(w, profiler, w->list, "overwritten");
+    ok(zeCommandListClose(w->list));
+    execute_unprofiled(w, w->list);
+    execute_unprofiled(w, w->list);
+    w->launches += 2;
+    collect_all(profiler);
+    assert_int_equal(region_info(profiler, "overwritten").count, 1);
+    assert_int_equal(gpu.findings(), 1); /* the device noted the query that nobody reset */
+    gpu.forget_findings();
+    check_work(w);
+}
+
+static void test_recorded_list_replayed(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    zt_region outer = zt_begin(profiler, w->list, "outer");
+    append(w, profiler, w->list, "inner");
+    append(w, profiler, w->list, "inner");
+    zt_end(&outer);
+    ok(zeCommandListClose(w->list));
+    for (int i = 0; i < 7; i++)
+        ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+    w->launches += 14;
+    finish_queue(w);
+    collect_all(profiler);
+    assert_counts(profiler, counted(21, 21, 0, 0, 0));
+    expect(profiler, "outer", 7, 14);
+    expect(profiler, "inner", 14, 14);
+    check_work(w);
+}
+
+static void test_replay_goes_on_after_collect(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    append(w, profiler, w->list, "again");
+    ok(zeCommandListClose(w->list));
+    for (uint64_t i = 1; i <= 4; i++) {
+        execute(w, profiler, w->list);
+        w->launches++;
+        collect_all(profiler);
+        assert_counts(profiler, counted(i, i, 0, 0, 0));
+    }
+    ok(zt_collect(profiler, 0));
+    assert_counts(profiler, counted(4, 4, 0, 0, 0));
+    check_work(w);
+}
+
+static void test_several_lists_in_one_execution(void **state) {
+    world *w = *state;
+    ze_command_list_handle_t lists[3];
+    const char *names[] = {"a", "b", "c"};
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    for (int i = 0; i < 3; i++) {
+        create_list(w, &lists[i]);
+        append(w, profiler, lists[i], names[i]);
+        ok(zeCommandListClose(lists[i]));
+    }
+    for (int i = 0; i < 4; i++)
+        ok(zt_execute(profiler, w->queue, 3, lists, NULL));
+    finish_queue(w);
+    collect_all(profiler);
+    for (int i = 0; i < 3; i++) {
+        expect(profiler, names[i], 4, 4);
+        ok(zt_release(profiler, lists[i]));
+        ok(zeCommandListDestroy(lists[i]));
+    }
+    assert_counts(profiler, counted(12, 12, 0, 0, 0));
+    w->launches += 12;
+    check_work(w);
+}
+
+static void test_execute_with_fence(void **state) {
+    world *w = *state;
+    ze_fence_desc_t desc = {ZE_STRUCTURE_TYPE_FENCE_DESC, NULL, 0};
+    ze_fence_handle_t fence;
+    ok(zeFenceCreate(w->queue, &desc, &fence));
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    append(w, profiler, w->list, "fenced");
+    ok(zeCommandListClose(w->list));
+    for (int i = 0; i < 3; i++) {
+        ok(zt_execute(profiler, w->queue, 1, &w->list, fence));
+        ok(zeFenceHostSynchronize(fence, A_WHILE));
+        ok(zeFenceReset(fence));
+    }
+    w->launches += 3;
+    collect_all(profiler);
+    expect(profiler, "fenced", 3, 3);
+    ok(zeFenceDestroy(fence));
+    check_work(w);
+}
+
+/* zt_execute also takes lists without regions, and says what the driver says. */
+static void test_execute_without_regions(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    launch(w, w->list);
+    ok(zeCommandListClose(w->list));
+    execute(w, profiler, w->list);
+    inject("zeCommandQueueExecuteCommandLists", 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_result(zt_execute(profiler, w->queue, 1, &w->list, NULL), ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_counts(profiler, counted(0, 0, 0, 0, 0));
+    check_work(w);
+}
+
+/* A refused execution is none: the next one counts as if it had not been. */
+static void test_execution_that_the_driver_refused(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    append(w, profiler, w->list, "retried");
+    ok(zeCommandListClose(w->list));
+    inject("zeCommandQueueExecuteCommandLists", 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_result(zt_execute(profiler, w->queue, 1, &w->list, NULL), ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    check_identity(profiler);
+    execute(w, profiler, w->list);
+    execute(w, profiler, w->list);
+    w->launches += 2;
+    collect_all(profiler);
+    assert_counts(profiler, counted(2, 2, 0, 0, 0));
+    check_work(w);
+}
+
+static void test_recording_that_never_ran_is_taken_back(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    append(w, profiler, w->list, "never");
+    append(w, profiler, w->list, "never");
+    assert_counts(profiler, counted(2, 0, 0, 0, 2));
+    ok(zt_release(profiler, w->list));
+    assert_counts(profiler, counted(0, 0, 0, 0, 0));
+    ok(zeCommandListClose(w->list));
+    ok(zeCommandListReset(w->list));
+    append(w, profiler, w->list, "then");
+    ok(zeCommandListClose(w->list));
+    execute(w, profiler, w->list);
+    w->launches++;
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    check_work(w);
+}
+
+/* zt_release collects what ran, also when nobody collected before. */
+static void test_release_collects(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    append(w, profiler, w->list, "ran");
+    ok(zeCommandListClose(w->list));
+    execute(w, profiler, w->list);
+    ok(zt_release(profiler, w->list));
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    reset_list(w->list);
+    append(w, profiler, w->list, "ran");
+    ok(zeCommandListClose(w->list));
+    execute(w, profiler, w->list);
+    ok(zt_release(profiler, w->list));
+    assert_counts(profiler, counted(2, 2, 0, 0, 0));
+    w->launches += 2;
+    check_work(w);
+}
+
+/* After zt_release the list's old regions are gone, whatever is executed. */
+static void test_release_ends_the_binding(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    append(w, profiler, w->list, "old");
+    ok(zeCommandListClose(w->list));
+    execute(w, profiler, w->list);
+    ok(zt_release(profiler, w->list));
+    reset_list(w->list);
+    launch(w, w->list);
+    ok(zeCommandListClose(w->list));
+    for (int i = 0; i < 3; i++)
+        execute(w, profiler, w->list);
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    w->launches += 3;
+    check_work(w);
+}
+
+/* A program that forgets zt_release at a reset loses nothing. */
+static void test_reset_without_release(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.slots_per_step = 4;
+    config.max_slots = 8;
+    zt_profiler *profiler = open_profiler(w, &config);
+    for (uint32_t i = 0; i < 50; i++) {
+        append(w, profiler, w->list, "forgotten");
+        ok(zeCommandListClose(w->list));
+        execute(w, profiler, w->list);
+        w->launches++;
+        ok(zt_collect(profiler, A_WHILE));
+        check_identity(profiler);
+        reset_list(w->list);
+    }
+    assert_counts(profiler, counted(50, 50, 0, 0, 0));
+    expect(profiler, "forgotten", 50, 50);
+    check_work(w);
+}
+
+/* F9, F13: recordings are alive while other work is measured. */
+static void test_recorded_and_immediate_lists_mixed(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    gpu.behave(SOFTGPU_ACTIVATE_AT_EXECUTION, 1);
+    append(w, profiler, w->list, "recorded");
+    ok(zeCommandListClose(w->list));
+    for (int i = 0; i < 10; i++) {
+        execute(w, profiler, w->list);
+        w->launches++;
+        run(w, profiler, "immediate");
+        if (i % 3 == 0)
+            collect_all(profiler);
+    }
+    collect_all(profiler);
+    expect(profiler, "recorded", 10, 10);
+    expect(profiler, "immediate", 10, 10);
+    assert_counts(profiler, counted(20, 20, 0, 0, 0));
+    check_work(w);
+}
+
+/* F17: a list executed again before its result was read can leave the old one, with SUCCESS. */
+static void test_replay_is_never_stale(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    gpu.behave(SOFTGPU_STALE_REPLAY, 1);
+    append(w, profiler, w->list, "fresh");
+    ok(zeCommandListClose(w->list));
+    for (int i = 0; i < 20; i++)
+        ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+    w->launches += 20;
+    finish_queue(w);
+    collect_all(profiler);
+    assert_counts(profiler, counted(20, 20, 0, 0, 0));
+    expect(profiler, "fresh", 20, 20);
+    zt_stats identifiers = stats_of(profiler, "fresh", "ReportId");
+    assert_true(identifiers.max - identifiers.min >= 19); /* each report is another */
+    check_work(w);
+}
+
+/* F15: an end without event would never be submitted. */
+static void test_last_region_is_submitted(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    gpu.behave(SOFTGPU_QUERY_END_HELD, 1);
+    append(w, profiler, w->immediate, "last");
+    w->launches++;
+    collect_all(profiler);
+    expect(profiler, "last", 1, 1);
+    check_work(w);
+}
+
+/* F10, F18 */
+static void test_not_ready_by_other_names(void **state) {
+    world *w = *state;
+    gpu.behave(SOFTGPU_UNKNOWN_FOR_NOT_READY, 1);
+    gpu.behave(SOFTGPU_UNDEFINED_QUERY_TIMESTAMP, 1);
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    for (int i = 0; i < 20; i++)
+        run(w, profiler, "measured");
+    collect_all(profiler);
+    assert_counts(profiler, counted(20, 20, 0, 0, 0));
+    assert_close(region_info(profiler, "measured").time_ns.sum,
+                 stats_of(profiler, "measured", "GpuTime").sum);
+    assert_int_equal(w->message_count, 0);
+}
+
+/* ==== threads ============================================================================================= */
+
+enum { THREADS = 4 };
+
+typedef struct worker {
+    world *w;
+    zt_profiler *profiler;
+    ze_command_list_handle_t list;
+    ze_kernel_handle_t kernel;
+    char own[16];
+    pthread_t thread;
+} worker;
+
+static void *work(void *argument) {
+    worker *me = (worker *)argument;
+    for (int i = 0; i < OFTEN(500); i++) {
+        zt_region shared = zt_begin(me->profiler, me->list, "shared");
+        zt_region own = zt_begin(me->profiler, me->list, me->own);
+        launch_kernel(me->list, me->kernel);
+        zt_end(&own);
+        zt_end(&shared);
+        if (i % 16 == 0)
+            zt_collect(me->profiler, 0);
+    }
+    return NULL;
+}
+
+static void test_several_lists_by_several_threads(void **state) {
+    world *w = *state;
+    const uint32_t each = OFTEN(500);
+    worker workers[THREADS];
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    for (int i = 0; i < THREADS; i++) {
+        workers[i].w = w;
+        workers[i].profiler = profiler;
+        snprintf(workers[i].own, sizeof workers[i].own, "thread %d", i);
+        create_immediate(w, &workers[i].list);
+        create_kernel(w, &workers[i].kernel);
+    }
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+    for (int i = 0; i < 100; i++) {
+        zt_collect(profiler, 0);
+        zt_get_counts(profiler);
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(workers[i].thread, NULL);
+    collect_all(profiler);
+    assert_counts(profiler, counted(2 * THREADS * each, 2 * THREADS * each, 0, 0, 0));
+    assert_int_equal(zt_region_count(profiler), THREADS + 1);
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(region_info(profiler, workers[i].own).count, each);
+        ok(zt_release(profiler, workers[i].list));
+        ok(zeCommandListDestroy(workers[i].list));
+        ok(zeKernelDestroy(workers[i].kernel));
+    }
+    assert_int_equal(region_info(profiler, "shared").count, THREADS * each);
+}
+
+/* ==== regions by macro ==================================================================================== */
+
+static void test_region_macro(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    int bodies = 0;
+    ZT_REGION(profiler, w->immediate, "statement")
+    launch(w, w->immediate);
+    ZT_REGION(profiler, w->immediate, "block") {
+        launch(w, w->immediate);
+        ZT_REGION(profiler, w->immediate, "nested")
+        launch(w, w->immediate);
+        bodies++;
+    }
+    ZT_REGION(NULL, w->immediate, "inert") {
+        launch(w, w->immediate);
+        bodies++;
+    }
+    assert_int_equal(bodies, 2);
+    check_work(w);
+    collect_all(profiler);
+    assert_counts(profiler, counted(3, 3, 0, 0, 0));
+    expect(profiler, "statement", 1, 1);
+    expect(profiler, "block", 1, 2);
+    expect(profiler, "nested", 1, 1);
+}
+
+static int leave_by_return(world *w, zt_profiler *profiler) {
+    ZT_REGION(profiler, w->immediate, "return") {
+        launch(w, w->immediate);
+        return 1;
+    }
+    return 0;
+}
+
+static void leave_by_goto(world *w, zt_profiler *profiler) {
+    ZT_REGION(profiler, w->immediate, "goto") {
+        launch(w, w->immediate);
+        goto out;
+    }
+    launch(w, w->immediate);
+out:
+    return;
+}
+
+static void test_region_macro_left_early(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    int after = 0;
+    assert_int_equal(leave_by_return(w, profiler), 1);
+    leave_by_goto(w, profiler);
+    ZT_REGION(profiler, w->immediate, "break") {
+        launch(w, w->immediate);
+        if (w->launches)
+            break;
+        launch(w, w->immediate);
+    }
+    for (int i = 0; i < 3; i++) {
+        ZT_REGION(profiler, w->immediate, "continue") {
+            launch(w, w->immediate);
+            if (i == 1)
+                continue;
+            launch(w, w->immediate);
+        }
+        after++;
+    }
+    assert_int_equal(after, 3);
+    launch(w, w->immediate); /* outside of all */
+    check_work(w);
+    collect_all(profiler);
+    expect(profiler, "return", 1, 1);
+    expect(profiler, "goto", 1, 1);
+    expect(profiler, "break", 1, 1);
+    expect(profiler, "continue", 3, 5);
+    assert_counts(profiler, counted(6, 6, 0, 0, 0));
+}
+
+static void scope_with_return(world *w, zt_profiler *profiler, int early) {
+    ZT_SCOPE(profiler, w->immediate, "scope");
+    launch(w, w->immediate);
+    if (early)
+        return;
+    ZT_SCOPE(profiler, w->immediate, "rest");
+    launch(w, w->immediate);
+}
+
+static void test_scope_macro(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    scope_with_return(w, profiler, 1);
+    scope_with_return(w, profiler, 0);
+    check_work(w);
+    collect_all(profiler);
+    expect(profiler, "scope", 2, 3);
+    expect(profiler, "rest", 1, 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(test_immediate_list),
+        TEST(test_synchronous_immediate_list),
+        TEST(test_only_what_is_inside_is_measured),
+        TEST(test_empty_region),
+        TEST(test_copies_are_measured),
+        TEST(test_collect_does_not_block),
+        TEST(test_collect_takes_what_is_ready),
+        TEST(test_nested),
+        TEST(test_nested_with_one_name),
+        TEST(test_overlapping),
+        TEST(test_regions_are_in_order_of_first_appearance),
+        TEST(test_name_is_copied),
+        TEST(test_recorded_list_executed_once),
+        TEST(test_recorded_list_executed_by_the_application),
+        TEST(test_recorded_list_overwritten_by_the_application),
+        TEST(test_recorded_list_replayed),
+        TEST(test_replay_goes_on_after_collect),
+        TEST(test_several_lists_in_one_execution),
+        TEST(test_execute_with_fence),
+        TEST(test_execute_without_regions),
+        TEST(test_execution_that_the_driver_refused),
+        TEST(test_recording_that_never_ran_is_taken_back),
+        TEST(test_release_collects),
+        TEST(test_release_ends_the_binding),
+        TEST(test_reset_without_release),
+        TEST(test_recorded_and_immediate_lists_mixed),
+        TEST(test_replay_is_never_stale),
+        TEST(test_last_region_is_submitted),
+        TEST(test_not_ready_by_other_names),
+        TEST(test_several_lists_by_several_threads),
+        TEST(test_region_macro),
+        TEST(test_region_macro_left_early),
+        TEST(test_scope_macro),
+    };
+    return cmocka_run_group_tests(tests, start, NULL);
+}

@@ -1,0 +1,565 @@
+/* Reports: what a program reads is what the library says, whatever the names; a table that is aligned and
+   fits; files that are whole or not there. */
+#define _GNU_SOURCE
+#include "fixture.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ==== files =============================================================================================== */
+
+static char directory[64];
+
+static const char *in_directory(const char *name) {
+    static char paths[4][sizeof directory + 256];
+    static int next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", directory, name);
+    return path;
+}
+
+static int open_directory(void **state) {
+    strcpy(directory, "/tmp/zetools-reports-XXXXXX");
+    if (!mkdtemp(directory))
+        return -1;
+    return open_world(state);
+}
+
+static int remove_entries(void) {
+    int count = 0;
+    DIR *entries = opendir(directory);
+    assert_non_null(entries);
+    for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
+        if (entry->d_name[0] == '.' && (!entry->d_name[1] || entry->d_name[1] == '.'))
+            continue;
+        remove(in_directory(entry->d_name));
+        count++;
+    }
+    closedir(entries);
+    return count;
+}
+
+static int close_directory(void **state) {
+    unsetenv("COLUMNS");
+    remove_entries();
+    rmdir(directory);
+    return close_world(state);
+}
+
+#define IN_DIRECTORY(function) cmocka_unit_test_setup_teardown(function, open_directory, close_directory)
+
+typedef struct buffer {
+    size_t size;
+    int calls;
+    char bytes[1 << 20];
+} buffer;
+
+static buffer first_buffer, second_buffer;
+
+static int keep(const void *bytes, size_t size, void *user) {
+    buffer *to = (buffer *)user;
+    if (to->size + size >= sizeof to->bytes)
+        return 1;
+    memcpy(to->bytes + to->size, bytes, size);
+    to->bytes[to->size += size] = 0;
+    to->calls++;
+    return 0;
+}
+
+static const char *written(const zt_profiler *profiler, zt_format format) {
+    first_buffer.size = 0;
+    first_buffer.calls = 0;
+    first_buffer.bytes[0] = 0;
+    ok(zt_write(profiler, format, keep, &first_buffer));
+    return first_buffer.bytes;
+}
+
+static const char *read_whole(const char *path) {
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return NULL;
+    second_buffer.size = fread(second_buffer.bytes, 1, sizeof second_buffer.bytes - 1, file);
+    second_buffer.bytes[second_buffer.size] = 0;
+    fclose(file);
+    return second_buffer.bytes;
+}
+
+/* ==== read back by others ================================================================================= */
+
+static void put_expected_line(FILE *file, const char *region, const char *group, const char *metric,
+                              const zt_stats *stats) {
+    const double figures[] = {stats->sum, stats->mean,   stats->stddev, stats->min,
+                              stats->max, stats->median, stats->p95};
+    for (const char *p = region; *p; p++)
+        fprintf(file, "%02x", (unsigned char)*p);
+    fprintf(file, "\t%s\t%s\t%llu", group, metric, (unsigned long long)stats->count);
+    for (int i = 0; i < 7; i++)
+        fprintf(file, "\t%a", figures[i]);
+    fprintf(file, "\n");
+}
+
+static void write_expected(const zt_profiler *profiler, const char *path) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    for (uint32_t i = 0; i < zt_region_count(profiler); i++) {
+        zt_region_info info;
+        ok(zt_get_region(profiler, i, &info));
+        put_expected_line(file, info.name, "", "GPU time", &info.time_ns);
+        for (uint32_t m = 0; m < zt_metric_count(profiler); m++) {
+            zt_stats stats;
+            ok(zt_get_stats(profiler, i, m, &stats));
+            const zt_metric *metric = zt_get_metric(profiler, m);
+            put_expected_line(file, info.name, metric->group, metric->name, &stats);
+        }
+    }
+    fclose(file);
+}
+
+static void check_file(const char *kind, const char *report, const char *expected) {
+    char script[PATH_MAX], command[2 * PATH_MAX];
+    find_file("tests/check_report.py", script, sizeof script);
+    snprintf(command, sizeof command, "env -u LD_LIBRARY_PATH -u LD_PRELOAD python3 '%s' %s '%s' '%s' >&2",
+             script, kind, report, expected);
+    if (system(command) != 0)
+        fail_msg("%s was not read back", report);
+}
+
+static void check_reports(const zt_profiler *profiler) {
+    const char *csv = in_directory("run.csv"), *json = in_directory("run.json");
+    const char *expected = in_directory("expected");
+    ok(zt_report(profiler, csv));
+    ok(zt_report(profiler, json));
+    write_expected(profiler, expected);
+    check_file("csv", csv, expected);
+    check_file("json", json, expected);
+}
+
+static void test_files_are_read_back(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic,HostScheduler");
+    for (int i = 0; i < 40; i++)
+        run(w, profiler, i % 3 ? "often" : "seldom");
+    collect_all(profiler);
+    check_reports(profiler);
+}
+
+static void test_files_of_times(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "";
+    zt_profiler *profiler = open_profiler(w, &config);
+    for (int i = 0; i < 10; i++)
+        run(w, profiler, "timed");
+    collect_all(profiler);
+    check_reports(profiler);
+}
+
+static void test_files_with_losses_and_drops(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.slots_per_step = config.max_slots = 4;
+    zt_profiler *profiler = open_profiler(w, &config);
+    gpu.behave(SOFTGPU_REPORT_LOST, 3);
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 6; j++) {
+            append(w, profiler, w->immediate, "some");
+            w->launches++;
+        }
+        finish_immediate(w, w->immediate);
+        collect_all(profiler);
+    }
+    assert_true(zt_get_counts(profiler).lost > 0 && zt_get_counts(profiler).dropped > 0);
+    check_reports(profiler);
+    assert_contains(written(profiler, ZT_FORMAT_TABLE), zt_cause_name(ZT_LOST_REPORT_LOST));
+    assert_contains(written(profiler, ZT_FORMAT_TABLE), zt_cause_name(ZT_DROPPED_NO_SLOT));
+}
+
+/* A region of which all instances were lost has only NaN. */
+static void test_files_without_figures(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    gpu.behave(SOFTGPU_REPORT_LOST, 1);
+    run(w, profiler, "lost");
+    collect_all(profiler);
+    check_reports(profiler);
+    assert_null(strstr(written(profiler, ZT_FORMAT_CSV), "nan"));
+    assert_null(strstr(written(profiler, ZT_FORMAT_TABLE), "nan"));
+}
+
+static void test_files_without_regions(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    check_reports(profiler);
+    assert_contains(written(profiler, ZT_FORMAT_TABLE), "region");
+}
+
+static void test_names_of_all_kinds(void **state) {
+    world *w = *state;
+    static char longest[10001];
+    const char *names[] = {
+        "\"quoted\"",
+        "\"",
+        "a,b,,c",
+        "two\nlines",
+        "\r\n",
+        "tab\there",
+        "back\\slash",
+        "1\xff\xfe\x80",
+        "2\xe2\x82",
+        "3\xc0\xafz",
+        "4\xed\xa0\x80y",
+        "5\xf5\x90\x80\x80",
+        "gr\xc3\xbc\xc3\x9f dich",
+        "\xf0\x9f\x98\x80",
+        "",
+        " spaces ",
+        "=1+1",
+        "\x01\x1f\x7f",
+        "'",
+        "%s%n",
+        longest,
+    };
+    memset(longest, 'x', 10000);
+    zt_profiler *profiler = open_groups(w, "MemoryProfile");
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        run(w, profiler, names[i]);
+    collect_all(profiler);
+    check_reports(profiler);
+}
+
+/* ==== the table =========================================================================================== */
+
+/* Characters, as a terminal of UTF-8 shows them. */
+static size_t width_of(const char *line, size_t length) {
+    size_t width = 0;
+    for (size_t i = 0; i < length; i++)
+        width += (line[i] & 0xC0) != 0x80;
+    return width;
+}
+
+typedef void (*line_fn)(const char *line, size_t length, void *user);
+
+static void each_line(const char *text, line_fn visit, void *user) {
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+        visit(text, length, user);
+        text += length + (text[length] == '\n');
+    }
+}
+
+typedef struct table {
+    size_t widest, rule;
+    int rows, after_rule;
+    size_t row_width;
+} table;
+
+static void look_at_line(const char *line, size_t length, void *user) {
+    table *seen = (table *)user;
+    size_t width = width_of(line, length);
+    if (width > seen->widest)
+        seen->widest = width;
+    if (length > 20 && strspn(line, "-") == length) {
+        seen->rule = width;
+        seen->after_rule = 1;
+    } else if (seen->after_rule && strncmp(line, "region", 6) == 0) {
+        seen->rows++;
+        assert_int_equal(width, seen->rule); /* the last column ends where the rule does */
+    }
+}
+
+static table look_at(const zt_profiler *profiler) {
+    table seen;
+    memset(&seen, 0, sizeof seen);
+    each_line(written(profiler, ZT_FORMAT_TABLE), look_at_line, &seen);
+    return seen;
+}
+
+static void test_table_is_aligned_and_fits(void **state) {
+    world *w = *state;
+    const char *widths[] = {"80", "100", "132", "200", "1000"};
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    run(w, profiler, "region");
+    run(w, profiler, "region of g\xc3\xbcnther");
+    run(w, profiler, "region with a name that is longer than any column of a table should be");
+    run(w, profiler, "region\twith\ncontrol");
+    collect_all(profiler);
+    for (int i = 0; i < 5; i++) {
+        setenv("COLUMNS", widths[i], 1);
+        table seen = look_at(profiler);
+        assert_int_equal(seen.rows, 4);
+        assert_true(seen.rule > 40);
+        if (i < 4) /* a sentence below it may be longer, where the terminal breaks it */
+            assert_in_range(seen.rule, 40, atoi(widths[i]));
+    }
+    assert_true(look_at(profiler).rule > 132); /* more room, more metrics */
+}
+
+static void test_table_has_units_and_figures(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.columns = "GPGPU_THREADGROUP_COUNT,GPU_BUSY";
+    zt_profiler *profiler = open_profiler(w, &config);
+    for (int i = 0; i < 10; i++)
+        run(w, profiler, "region");
+    collect_all(profiler);
+    const char *text = written(profiler, ZT_FORMAT_TABLE);
+    assert_contains(text, "events");
+    assert_contains(text, "%");
+    assert_contains(text, "median");
+    assert_contains(text, "p95");
+    assert_contains(text, "  10 "); /* instances */
+    assert_contains(text, " 4");    /* work-groups of one */
+}
+
+static void test_columns_are_chosen(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.columns = "GPGPU_THREADGROUP_COUNT";
+    zt_profiler *profiler = open_profiler(w, &config);
+    run(w, profiler, "region");
+    collect_all(profiler);
+    assert_contains(written(profiler, ZT_FORMAT_TABLE), "THREADGROUP");
+    assert_null(strstr(first_buffer.bytes, "GPU_BUSY"));
+    close_profiler(w, profiler);
+    setenv("ZT_COLUMNS", "GPU_BUSY", 1);
+    profiler = open_profiler(w, &config);
+    run(w, profiler, "region");
+    collect_all(profiler);
+    assert_contains(written(profiler, ZT_FORMAT_TABLE), "GPU_BUSY");
+    assert_null(strstr(first_buffer.bytes, "THREADGROUP"));
+}
+
+static void test_unknown_column_says_nearest_names(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.columns = "GPU_BUSSY,GPU_BUSY";
+    zt_profiler *profiler = open_profiler(w, &config);
+    run(w, profiler, "region");
+    collect_all(profiler);
+    for (int i = 0; i < 3; i++)
+        assert_contains(written(profiler, ZT_FORMAT_TABLE), "GPU_BUSY");
+    assert_int_equal(heard(w, "'GPU_BUSSY'"), 1);
+    assert_int_equal(heard(w, "'GPU_BUSY'"), 1);
+}
+
+static void test_table_says_why_there_are_no_metrics(void **state) {
+    world *w = *state;
+    const char *text = NULL;
+    gpu.behave(SOFTGPU_NO_METRIC_LIBRARY, 1);
+    zt_config config = config_of(w);
+    zt_profiler *profiler = open_profiler(w, &config);
+    run(w, profiler, "region");
+    collect_all(profiler);
+    zt_get_availability(profiler, &text);
+    assert_contains(written(profiler, ZT_FORMAT_TABLE), text);
+    assert_contains(written(profiler, ZT_FORMAT_JSON), "libigdmd");
+}
+
+static void test_table_on_standard_output(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    run(w, profiler, "region");
+    collect_all(profiler);
+    written(profiler, ZT_FORMAT_TABLE);
+    const char *path = in_directory("output");
+    int saved = dup(1);
+    fflush(stdout);
+    FILE *file = freopen(path, "w", stdout);
+    ze_result_t result = zt_report(profiler, "-");
+    fflush(stdout);
+    dup2(saved, 1);
+    close(saved);
+    assert_non_null(file);
+    ok(result);
+    assert_string_equal(read_whole(path), first_buffer.bytes);
+}
+
+/* ==== writing ============================================================================================= */
+
+static void test_format_by_suffix(void **state) {
+    world *w = *state;
+    const char *names[] = {"run.csv", "run.json", "run.txt", "run", "csv"};
+    const zt_format formats[] = {ZT_FORMAT_CSV, ZT_FORMAT_JSON, ZT_FORMAT_TABLE, ZT_FORMAT_TABLE,
+                                 ZT_FORMAT_TABLE};
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    run(w, profiler, "region");
+    collect_all(profiler);
+    for (int i = 0; i < 5; i++) {
+        ok(zt_report(profiler, in_directory(names[i])));
+        assert_string_equal(read_whole(in_directory(names[i])), written(profiler, formats[i]));
+    }
+    assert_int_equal(remove_entries(), 5); /* and nothing else was left there */
+}
+
+static int stop_at_once(const void *bytes, size_t size, void *user) {
+    (void)bytes, (void)size;
+    ++*(int *)user;
+    return 1;
+}
+
+static void test_write_function_that_stops(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic,HostScheduler");
+    for (int i = 0; i < 5; i++)
+        run(w, profiler, "region");
+    collect_all(profiler);
+    for (int format = ZT_FORMAT_TABLE; format <= ZT_FORMAT_JSON; format++) {
+        int count = 0;
+        assert_true(zt_write(profiler, (zt_format)format, stop_at_once, &count) != ZE_RESULT_SUCCESS);
+        assert_int_equal(count, 1);
+    }
+}
+
+static void expect_unwritable(world *w, zt_profiler *profiler, const char *path) {
+    const char *text = NULL;
+    (void)w;
+    assert_result(zt_report(profiler, path), ZE_RESULT_ERROR_UNKNOWN);
+    assert_result(zt_last_error(profiler, &text), ZE_RESULT_ERROR_UNKNOWN);
+    assert_contains(text, "zt_report");
+}
+
+static void test_paths_that_cannot_be_written(void **state) {
+    world *w = *state;
+    const char *text = NULL;
+    static char endless[5001];
+    memset(endless, 'x', 5000);
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    run(w, profiler, "region");
+    collect_all(profiler);
+    expect_unwritable(w, profiler, in_directory("missing/run.csv"));
+    zt_last_error(profiler, &text);
+    assert_contains(text, "missing/run.csv");
+    assert_contains(text, strerror(ENOENT));
+    expect_unwritable(w, profiler, "");
+    expect_unwritable(w, profiler, endless);
+    assert_int_equal(mkdir(in_directory("run.csv"), 0700), 0);
+    expect_unwritable(w, profiler, in_directory("run.csv")); /* a directory */
+    assert_int_equal(remove_entries(), 1);
+    ok(zt_report(profiler, in_directory("run.csv")));
+}
+
+/* A disk that is full: the old report stays as it was, and no part of the new one is left. */
+static void test_old_report_survives_a_failure(void **state) {
+    world *w = *state;
+    struct rlimit unlimited, limit;
+    const char *path = in_directory("run.json");
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    run(w, profiler, "old");
+    collect_all(profiler);
+    ok(zt_report(profiler, path));
+    written(profiler, ZT_FORMAT_JSON);
+    run(w, profiler, "new");
+    collect_all(profiler);
+
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &unlimited), 0);
+    limit = unlimited;
+    limit.rlim_cur = 1000;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    ze_result_t result = zt_report(profiler, path);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &unlimited), 0);
+    signal(SIGXFSZ, SIG_DFL);
+
+    const char *text = NULL;
+    assert_result(result, ZE_RESULT_ERROR_UNKNOWN);
+    zt_last_error(profiler, &text);
+    assert_contains(text, strerror(EFBIG));
+    assert_string_equal(read_whole(path), first_buffer.bytes);
+    assert_int_equal(remove_entries(), 1);
+}
+
+typedef struct reader {
+    const char *path;
+    int stop, reads, halves;
+} reader;
+
+static void *read_on(void *argument) {
+    reader *me = (reader *)argument;
+    while (!__atomic_load_n(&me->stop, __ATOMIC_ACQUIRE)) {
+        const char *text = read_whole(me->path);
+        size_t length = text ? strlen(text) : 0;
+        me->reads += text != NULL;
+        me->halves += text && (length < 4 || text[0] != '{' || strcmp(text + length - 3, "]}\n") != 0);
+    }
+    return NULL;
+}
+
+static void test_nobody_reads_half_a_file(void **state) {
+    world *w = *state;
+    pthread_t thread;
+    reader me = {in_directory("run.json"), 0, 0, 0};
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    for (int i = 0; i < 20; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "region %d", i);
+        run(w, profiler, name);
+    }
+    collect_all(profiler);
+    ok(zt_report(profiler, me.path));
+    assert_int_equal(pthread_create(&thread, NULL, read_on, &me), 0);
+    for (int i = 0; i < 50; i++)
+        ok(zt_report(profiler, me.path));
+    __atomic_store_n(&me.stop, 1, __ATOMIC_RELEASE);
+    pthread_join(thread, NULL);
+    assert_int_equal(me.halves, 0);
+}
+
+/* Reports may be written while regions come in. */
+static void *write_reports(void *argument) {
+    zt_profiler *profiler = (zt_profiler *)argument;
+    for (int i = 0; i < 20; i++) {
+        first_buffer.size = 0;
+        zt_write(profiler, (zt_format)(i % 3), keep, &first_buffer);
+    }
+    return NULL;
+}
+
+static void test_reports_while_regions_are_collected(void **state) {
+    world *w = *state;
+    pthread_t thread;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    assert_int_equal(pthread_create(&thread, NULL, write_reports, profiler), 0);
+    for (int i = 0; i < OFTEN(1000); i++) {
+        char name[16];
+        snprintf(name, sizeof name, "region %d", i % 10);
+        run(w, profiler, name);
+        zt_collect(profiler, 0);
+    }
+    pthread_join(thread, NULL);
+    collect_all(profiler);
+    check_reports(profiler);
+    check_work(w);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        IN_DIRECTORY(test_files_are_read_back),
+        IN_DIRECTORY(test_files_of_times),
+        IN_DIRECTORY(test_files_with_losses_and_drops),
+        IN_DIRECTORY(test_files_without_figures),
+        IN_DIRECTORY(test_files_without_regions),
+        IN_DIRECTORY(test_names_of_all_kinds),
+        IN_DIRECTORY(test_table_is_aligned_and_fits),
+        IN_DIRECTORY(test_table_has_units_and_figures),
+        IN_DIRECTORY(test_columns_are_chosen),
+        IN_DIRECTORY(test_unknown_column_says_nearest_names),
+        IN_DIRECTORY(test_table_says_why_there_are_no_metrics),
+        IN_DIRECTORY(test_table_on_standard_output),
+        IN_DIRECTORY(test_format_by_suffix),
+        IN_DIRECTORY(test_write_function_that_stops),
+        IN_DIRECTORY(test_paths_that_cannot_be_written),
+        IN_DIRECTORY(test_old_report_survives_a_failure),
+        IN_DIRECTORY(test_nobody_reads_half_a_file),
+        IN_DIRECTORY(test_reports_while_regions_are_collected),
+    };
+    return cmocka_run_group_tests(tests, start, NULL);
+}

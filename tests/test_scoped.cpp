@@ -1,0 +1,89 @@
+/* Regions in C++: closed by the end of a scope, a return, a break and an exception. */
+#include "fixture.h"
+
+#include <stdexcept>
+#include <type_traits>
+
+static_assert(!std::is_copy_constructible<zt_scope>::value, "a scope is one region");
+static_assert(!std::is_copy_assignable<zt_scope>::value, "a scope is one region");
+
+static void expect(const zt_profiler *profiler, const char *region, uint64_t count, uint32_t launches) {
+    assert_int_equal(region_info(profiler, region).count, count);
+    assert_true(stats_of(profiler, region, "GPGPU_THREADGROUP_COUNT").sum == launches * double(WORK_GROUPS));
+}
+
+static void test_scope(void **state) {
+    world *w = static_cast<world *>(*state);
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    {
+        zt_scope outer(profiler, w->immediate, "outer");
+        launch(w, w->immediate);
+        ZT_SCOPE(profiler, w->immediate, "inner");
+        launch(w, w->immediate);
+    }
+    launch(w, w->immediate);
+    check_work(w);
+    collect_all(profiler);
+    expect(profiler, "outer", 1, 2);
+    expect(profiler, "inner", 1, 1);
+}
+
+static void throw_inside(world *w, zt_profiler *profiler) {
+    ZT_SCOPE(profiler, w->immediate, "scope");
+    ZT_REGION(profiler, w->immediate, "region") {
+        launch(w, w->immediate);
+        throw std::runtime_error("on purpose");
+    }
+}
+
+static void test_exception(void **state) {
+    world *w = static_cast<world *>(*state);
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    bool caught = false;
+    try {
+        throw_inside(w, profiler);
+    } catch (const std::runtime_error &) {
+        caught = true;
+    }
+    assert_true(caught);
+    launch(w, w->immediate);
+    check_work(w);
+    collect_all(profiler);
+    expect(profiler, "scope", 1, 1);
+    expect(profiler, "region", 1, 1);
+}
+
+static void return_inside(world *w, zt_profiler *profiler) {
+    ZT_REGION(profiler, w->immediate, "return") {
+        launch(w, w->immediate);
+        return;
+    }
+}
+
+static void test_return_and_break(void **state) {
+    world *w = static_cast<world *>(*state);
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    return_inside(w, profiler);
+    for (int i = 0; i < 3; i++) {
+        ZT_REGION(profiler, w->immediate, "break") {
+            launch(w, w->immediate);
+            if (i == 1)
+                break;
+            launch(w, w->immediate);
+        }
+    }
+    check_work(w);
+    collect_all(profiler);
+    expect(profiler, "return", 1, 1);
+    expect(profiler, "break", 3, 5);
+    assert_counts(profiler, counted(4, 4, 0, 0, 0));
+}
+
+int main() {
+    const struct CMUnitTest tests[] = {
+        TEST(test_scope),
+        TEST(test_exception),
+        TEST(test_return_and_break),
+    };
+    return cmocka_run_group_tests(tests, start, nullptr);
+}
