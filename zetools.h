@@ -4780,7 +4780,7 @@ ZT__FN void zt__free_batches(zt_profiler *profiler) {
         zt__batch *batch = profiler->open_batches;
         uint32_t g;
         profiler->open_batches = batch->next;
-        for (g = 0; g < ZT__MAX_GROUPS; g++)
+        for (g = 0; g < ZT__MAX_TOGETHER; g++)
             zt__free(allocator, batch->raw[g]);
         zt__free(allocator, batch);
     }
