@@ -83,6 +83,44 @@
        did not deliver a figure that can be trusted. Dropped: it was not measured (no slot, no memory, a
        failed call). Both are counted by cause (zt_get_cause) and left out of the statistics.
 
+   PASSES
+
+       Groups of one domain cannot be active together. With config.max_passes above 1, config.groups may name
+       more groups than fit, and ZT_PASSES repeats the work, once for each set of groups that does:
+
+           ZT_PASSES(profiler) {
+               step();                            submits its work with zt_execute, or waits for it
+           }
+
+       Results come together by the name of a region and the order of its occurrences, so the statement has to
+       do the same work each time, and to record the lists that it executes: a region that ran with the groups
+       of another pass than it was begun in is counted as lost. Where passes differ (a region is missing, its
+       count changed, its GPU time moved by more than config.pass_tolerance), reports say so beside the
+       figures: values of different passes should then not be compared. Outside of ZT_PASSES the groups of the
+       first pass are active.
+
+   TILES
+
+       On a root device of several tiles a region has the metrics of each tile (zt_get_tile_stats) and of the
+       whole: counts and bytes add up over tiles, of times and clock cycles the longest counts, means are
+       weighted by the GPU time of the tiles, and what is not aggregated is that of the first tile.
+
+   PACKED STATISTICS
+
+       What zt_pack writes, so that programs on many machines can gather their figures. Little-endian; u32 and
+       u64 are unsigned, f64 is a double of IEEE 754, text is a u32 length and so many bytes.
+
+           "ZTPK"; u32 layout: 1; u64 size of the whole; u64 check: FNV-1a over all that follows
+           u32 metrics, regions, passes, tiles, most instances kept; u32 availability; text of it; text device
+           u32 causes; that many u64 counts
+           each metric: text name, group, component, units, description; u32 type, aggregation, pass
+           each region: text name; u64 collected, lost, dropped
+               each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
+               u32 kept instances; each: an f64 a column, NaN where there is no value
+
+       Columns are GPU time; the metrics; where there are several passes, the GPU time of each; where there
+   are tiles, the metrics of each.
+
    THREADS
 
        Functions that take a profiler may be called from several threads at once, but for zt_open and
@@ -217,7 +255,8 @@ typedef struct zt_config {
     uint32_t max_slots;      /* So many at the most, 16384. Regions beyond are dropped and counted. Raise it
                                 for recorded lists with more regions than this. */
     uint32_t samples;        /* Instances kept of each region for median and 95th percentile, which are exact
-                                up to here: 512. Memory of a region: 8 bytes a metric and kept instance. */
+                                up to here: 512, and 1,048,576 at the most. Memory of a region: 8 bytes a metric and
+                                kept instance. */
 
     uint32_t deferred; /* The raw reports of so many instances, in steps of 64, are kept, and calculated when
                           there is no more room or when results are asked for: 0, calculated when collected.
@@ -436,6 +475,28 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
 ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
                                 zt_stats *stats);
 
+/* Adds the statistics of one profiler to those of another, which has to measure the same metrics: of tiles,
+   threads or programs. What is in flight is not added. Any thread.
+   Returns INVALID_ARGUMENT where they do not measure the same, OUT_OF_HOST_MEMORY: then nothing has changed.
+   Since 0.1. */
+ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from);
+
+/* Writes all statistics into a flat buffer, for a file or for another machine; see PACKED STATISTICS.
+   buffer  NULL: `size` receives the size that is needed
+   size    the room in the buffer, and then what was used
+   Any thread. Returns INVALID_SIZE where there is too little room, and `size` what is needed;
+   INVALID_NULL_POINTER. Since 0.1. */
+ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *size);
+
+/* Makes a profiler of packed statistics: it has no device and measures nothing, but all that asks, reports,
+   merges, packs and closes works with it.
+   config    its log function, allocator, table columns and pass_tolerance count. NULL for the defaults
+   profiler  receives the profiler, or NULL
+   Any thread. Returns UNSUPPORTED_VERSION for a newer layout, INVALID_SIZE for a buffer that is cut off,
+   INVALID_ARGUMENT for one that is damaged, OUT_OF_HOST_MEMORY, INVALID_NULL_POINTER. Since 0.1. */
+ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *config,
+                             zt_profiler **profiler);
+
 /* Writes a report: the format by suffix, .csv or .json, anything else a table; "-" is a table on standard
    output. A file is written beside the target and renamed, so that nobody reads half of it. Any thread.
    Returns INVALID_NULL_POINTER, or UNKNOWN with the system's reason in zt_last_error. Since 0.1. */
@@ -590,6 +651,23 @@ ZT__OFF ZT__RESULT zt_get_stats(const zt_profiler *profiler, uint32_t region, ui
     (void)profiler, (void)region, (void)metric;
     if (stats)
         *stats = zero;
+    return (ZT__RESULT)0;
+}
+ZT__OFF ZT__RESULT zt_merge(zt_profiler *into, const zt_profiler *from) {
+    (void)into, (void)from;
+    return (ZT__RESULT)0;
+}
+ZT__OFF ZT__RESULT zt_pack(const zt_profiler *profiler, void *buffer, size_t *size) {
+    (void)profiler, (void)buffer;
+    if (size)
+        *size = 0;
+    return (ZT__RESULT)0;
+}
+ZT__OFF ZT__RESULT zt_unpack(const void *buffer, size_t size, const zt_config *config,
+                             zt_profiler **profiler) {
+    (void)buffer, (void)size, (void)config;
+    if (profiler)
+        *profiler = NULL;
     return (ZT__RESULT)0;
 }
 ZT__OFF ZT__RESULT zt_report(const zt_profiler *profiler, const char *path) {
@@ -962,6 +1040,14 @@ ZT__FN void zt__free(const zt_allocator *allocator, void *memory) {
     X(BAD_INDEX, "%s: there is no %s %u. Ask zt_region_count() and zt_metric_count() first.")                \
     X(CANNOT_WRITE, "zt_report: cannot write '%.512s': %s. Check the directory and its permissions.")        \
     X(WRITE_STOPPED, "zt_write: the write function answered that it cannot go on.")                          \
+    X(LAYOUTS_DIFFER,                                                                                        \
+      "zt_merge: the profilers do not measure the same: %s. Open both with the same groups.")                \
+    X(MERGE_SELF, "zt_merge: a profiler cannot be merged into itself.")                                      \
+    X(BAD_PACK, "zt_unpack: %s. Pass what zt_pack wrote, whole and unchanged.")                              \
+    X(NEWER_PACK, "zt_unpack: the buffer has layout %u, this is zetools " ZETOOLS_VERSION                    \
+                  ", which reads layout %u. Use the newer version here too.")                                \
+    X(BUFFER_TOO_SMALL, "zt_pack: the buffer has %llu bytes, and %llu are needed. Ask for the size with a "  \
+                        "NULL buffer, while nothing is collected.")                                          \
     X(BAD_FORMAT, "zt_write: %d is no zt_format.")
 
 typedef enum zt__message {
@@ -1198,7 +1284,7 @@ ZT__FN int zt__is_lost(ze_result_t result) {
 /* ==== >>groups: look-up, activation, metrics ============================================================== */
 
 enum { ZT__MAX_GROUPS = 32, ZT__MAX_TOGETHER = 8, ZT__MAX_PASSES = 16, ZT__MAX_ACTIVE = 64 };
-enum { ZT__MAX_TILES = 16 };
+enum { ZT__MAX_TILES = 16, ZT__MAX_WANTED = 64, ZT__MAX_SAMPLES = 1 << 20 };
 
 /* All metric groups of a device. */
 typedef struct zt__catalog {
@@ -1643,6 +1729,8 @@ struct zt_profiler {
 
     zt__mutex results; /* statistics */
     double *scratch;
+
+    char *texts; /* of a profiler that was unpacked: what its metrics are called */
 };
 
 ZT__FN int zt__is_gone(const zt_profiler *profiler) {
@@ -3296,6 +3384,486 @@ ZT__FN uint32_t zt__differences(const zt_profiler *profiler, const zt__record *r
     return differs;
 }
 
+/* ==== >>merging: statistics of several profilers, in memory and packed ==================================== */
+
+/* Merges are one at a time in the process: each locks two profilers. */
+ZT__PROCESS_WIDE zt__mutex zt__merge_lock_1 = PTHREAD_MUTEX_INITIALIZER;
+
+/* What two profilers do not have in common, or NULL. */
+ZT__FN const char *zt__mismatch(const zt_profiler *a, const zt_profiler *b) {
+    uint32_t i;
+    if (a->metric_count != b->metric_count)
+        return "one has more metrics";
+    if (a->pass_count != b->pass_count)
+        return "one has more passes";
+    if (a->tile_count != b->tile_count)
+        return "one has more tiles";
+    for (i = 0; i < a->metric_count; i++)
+        if (strcmp(a->metrics[i].name, b->metrics[i].name) != 0 ||
+            strcmp(a->metrics[i].group, b->metrics[i].group) != 0 ||
+            strcmp(a->metrics[i].units, b->metrics[i].units) != 0 ||
+            a->metrics[i].aggregation != b->metrics[i].aggregation ||
+            a->metrics[i].pass != b->metrics[i].pass)
+            return a->metrics[i].name;
+    return NULL;
+}
+
+/* How often a region occurred, in the pass in which it did most often. */
+ZT__FN uint64_t zt__occurrences(const zt_profiler *profiler, const zt__record *record) {
+    uint64_t most = 0;
+    uint32_t pass;
+    for (pass = 0; record->moments && pass < profiler->pass_count; pass++) {
+        uint64_t count = record->moments[zt__time_column(profiler, pass)].count;
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
+/* The moments of two sets from the moments of each: Chan's update. */
+ZT__FN void zt__merge_moments(zt__moments *into, const zt__moments *from) {
+    double weight = into->weight + from->weight, distance = from->mean - into->mean;
+    if (from->count == 0)
+        return;
+    if (into->count == 0) {
+        *into = *from;
+        return;
+    }
+    if (weight > 0) {
+        into->mean += distance * (from->weight / weight);
+        into->m2 += from->m2 + distance * distance * (into->weight * from->weight / weight);
+    }
+    into->weight = weight;
+    into->count += from->count;
+    into->sum += from->sum;
+    into->min = from->min < into->min ? from->min : into->min;
+    into->max = from->max > into->max ? from->max : into->max;
+}
+
+ZT__FN double zt__random_share(uint64_t *state) {
+    return (double)(zt__random(state) >> 11) / 9007199254740992.0;
+}
+
+/* How many kept rows of two regions stay, so that every instance of both has the same chance: all, where
+   nothing is left out; else so many as drawing one after the other by weight gives, until there is no room or
+   the region whose turn it is has no more. */
+ZT__FN void zt__share_rows(zt_profiler *into, const zt__record *a, const zt__record *b, uint64_t of_a,
+                           uint64_t of_b, uint32_t stay[2]) {
+    double left[2], step[2];
+    uint32_t kept[2];
+    int turn;
+    stay[0] = kept[0] = a->kept;
+    stay[1] = kept[1] = b->kept;
+    if (of_a + of_b <= into->config.samples && a->kept == of_a && b->kept == of_b)
+        return;
+    left[0] = (double)of_a;
+    left[1] = (double)of_b;
+    step[0] = a->kept ? left[0] / a->kept : 0;
+    step[1] = b->kept ? left[1] / b->kept : 0;
+    stay[0] = stay[1] = 0;
+    while (stay[0] + stay[1] < into->config.samples) {
+        turn = zt__random_share(&into->random) * (left[0] + left[1]) >= left[0];
+        if (stay[turn] == kept[turn])
+            return;
+        stay[turn]++;
+        left[turn] -= step[turn];
+    }
+}
+
+ZT__FN void zt__swap_rows(double *a, double *b, uint32_t columns) {
+    uint32_t i;
+    for (i = 0; i < columns; i++) {
+        double swap = a[i];
+        a[i] = b[i];
+        b[i] = swap;
+    }
+}
+
+/* Keeps so many rows of the one region, drawn evenly, and puts so many of the other behind them. */
+ZT__FN void zt__merge_rows(zt_profiler *into, zt__record *a, const zt__record *b, const uint32_t stay[2]) {
+    uint32_t columns = zt__column_count(into), i, needed = stay[1];
+    for (i = 0; i < stay[0] && stay[0] < a->kept; i++)
+        zt__swap_rows(a->rows + (size_t)i * columns,
+                      a->rows + (size_t)(i + zt__random(&into->random) % (a->kept - i)) * columns, columns);
+    a->kept = stay[0];
+    for (i = 0; i < b->kept && needed && a->kept < a->capacity; i++)
+        if (zt__random_share(&into->random) * (b->kept - i) < needed) {
+            memcpy(a->rows + (size_t)a->kept++ * columns, b->rows + (size_t)i * columns,
+                   columns * sizeof *b->rows);
+            needed--;
+        }
+}
+
+/* Adds the statistics of a region to those of another. With the results of both locked, and room made. */
+ZT__FN void zt__merge_record(zt_profiler *into, zt__record *a, const zt_profiler *from, const zt__record *b) {
+    uint32_t column, stay[2];
+    if (!b->moments)
+        return;
+    zt__share_rows(into, a, b, zt__occurrences(into, a), zt__occurrences(from, b), stay);
+    zt__merge_rows(into, a, b, stay);
+    for (column = 0; column < zt__column_count(into); column++)
+        zt__merge_moments(&a->moments[column], &b->moments[column]);
+    a->seen += b->seen;
+}
+
+/* Makes room for what a region will have. With the results of both locked. Returns 0 without memory. */
+ZT__FN int zt__prepare_record(zt_profiler *into, zt__record *a, const zt__record *b) {
+    uint32_t wanted = a->kept + b->kept;
+    if (wanted > into->config.samples)
+        wanted = into->config.samples;
+    if (!a->moments)
+        a->moments =
+            (zt__moments *)zt__allocate(&into->config.allocator, zt__column_count(into), sizeof *a->moments);
+    zt__grow_rows(into, a, wanted);
+    return a->moments && a->capacity >= wanted;
+}
+
+ZT__FN zt__record *zt__counterpart(zt_profiler *into, const zt__record *record) {
+    zt_cause cause;
+    uint32_t index;
+    zt__lock(&into->state);
+    index = zt__intern(into, record->name, &cause);
+    zt__unlock(&into->state);
+    return index == UINT32_MAX ? NULL : zt__record_at(into, index);
+}
+
+/* Adds what is counted. What is in flight stays with its own profiler. */
+ZT__FN void zt__merge_counts(zt_profiler *into, zt_profiler *from) {
+    uint32_t i;
+    zt__lock(&into->state);
+    zt__lock(&from->state);
+    into->counts.collected += from->counts.collected;
+    into->counts.lost += from->counts.lost;
+    into->counts.dropped += from->counts.dropped;
+    into->counts.begun += from->counts.collected + from->counts.lost + from->counts.dropped;
+    for (i = 0; i < ZT_CAUSE_COUNT; i++)
+        into->causes[i] += from->causes[i];
+    for (i = 0; i < from->record_count; i++) {
+        const zt__record *record = zt__record_at(from, i);
+        uint32_t *place = zt__name_place(into, record->hash, record->name, strlen(record->name));
+        if (*place) {
+            zt__record_at(into, *place - 1)->lost += record->lost;
+            zt__record_at(into, *place - 1)->dropped += record->dropped;
+        }
+    }
+    zt__unlock(&from->state);
+    zt__unlock(&into->state);
+}
+
+/* With merges locked. First the room for everything, so that nothing changes where there is too little. */
+ZT__FN ze_result_t zt__merge_all(zt_profiler *into, zt_profiler *from) {
+    uint32_t i, ready = 0, regions = zt__load(&from->record_count);
+    zt__lock(&into->results);
+    zt__lock(&from->results);
+    for (; ready < regions; ready++) {
+        const zt__record *record = zt__record_at(from, ready);
+        zt__record *counterpart = zt__counterpart(into, record);
+        if (!counterpart || !zt__prepare_record(into, counterpart, record))
+            break;
+    }
+    for (i = 0; i < regions && ready == regions; i++)
+        zt__merge_record(into, zt__counterpart(into, zt__record_at(from, i)), from, zt__record_at(from, i));
+    if (ready == regions)
+        zt__merge_counts(into, from);
+    zt__unlock(&from->results);
+    zt__unlock(&into->results);
+    return ready == regions ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+/* ---- packing --------------------------------------------------------------------------------------------- */
+
+enum { ZT__LAYOUT = 1, ZT__PACK_HEADER = 24 };
+
+/* Counts the bytes that do not fit. */
+typedef struct zt__packer {
+    uint8_t *bytes;
+    size_t room, used;
+} zt__packer;
+
+ZT__FN void zt__pack_bytes(zt__packer *packer, const void *bytes, size_t size) {
+    if (size && packer->used <= packer->room && size <= packer->room - packer->used)
+        memcpy(packer->bytes + packer->used, bytes, size);
+    packer->used += size;
+}
+
+ZT__FN void zt__pack_integer(zt__packer *packer, uint64_t value, uint32_t size) {
+    uint8_t bytes[8];
+    uint32_t i;
+    for (i = 0; i < size; i++)
+        bytes[i] = (uint8_t)(value >> 8 * i);
+    zt__pack_bytes(packer, bytes, size);
+}
+
+ZT__FN void zt__pack_u32(zt__packer *packer, uint32_t value) {
+    zt__pack_integer(packer, value, 4);
+}
+
+ZT__FN void zt__pack_u64(zt__packer *packer, uint64_t value) {
+    zt__pack_integer(packer, value, 8);
+}
+
+ZT__FN void zt__pack_f64(zt__packer *packer, double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    zt__pack_u64(packer, bits);
+}
+
+ZT__FN void zt__pack_text(zt__packer *packer, const char *text) {
+    size_t length = strlen(text);
+    zt__pack_u32(packer, (uint32_t)length);
+    zt__pack_bytes(packer, text, length);
+}
+
+ZT__FN uint64_t zt__check_sum(const uint8_t *bytes, size_t size) {
+    uint64_t sum = UINT64_C(0xcbf29ce484222325);
+    size_t i;
+    for (i = 0; i < size; i++)
+        sum = (sum ^ bytes[i]) * UINT64_C(0x100000001b3);
+    return sum;
+}
+
+ZT__FN void zt__pack_metric(zt__packer *packer, const zt_metric *metric) {
+    zt__pack_text(packer, metric->name);
+    zt__pack_text(packer, metric->group);
+    zt__pack_text(packer, metric->component);
+    zt__pack_text(packer, metric->units);
+    zt__pack_text(packer, metric->description);
+    zt__pack_u32(packer, (uint32_t)metric->type);
+    zt__pack_u32(packer, (uint32_t)metric->aggregation);
+    zt__pack_u32(packer, metric->pass);
+}
+
+ZT__FN void zt__pack_record(zt__packer *packer, const zt__record *record, uint32_t columns) {
+    static const zt__moments none = {0, 0, 0, 0, 0, 0, 0};
+    size_t i;
+    zt__pack_text(packer, record->name);
+    zt__pack_u64(packer, record->seen);
+    zt__pack_u64(packer, record->lost);
+    zt__pack_u64(packer, record->dropped);
+    for (i = 0; i < columns; i++) {
+        const zt__moments *moments = record->moments ? &record->moments[i] : &none;
+        zt__pack_u64(packer, moments->count);
+        zt__pack_f64(packer, moments->weight);
+        zt__pack_f64(packer, moments->sum);
+        zt__pack_f64(packer, moments->mean);
+        zt__pack_f64(packer, moments->m2);
+        zt__pack_f64(packer, moments->min);
+        zt__pack_f64(packer, moments->max);
+    }
+    zt__pack_u32(packer, record->kept);
+    for (i = 0; i < (size_t)record->kept * columns; i++)
+        zt__pack_f64(packer, record->rows[i]);
+}
+
+/* With state and results locked. */
+ZT__FN void zt__pack_all(zt__packer *packer, const zt_profiler *profiler) {
+    uint32_t i, columns = zt__column_count(profiler);
+    zt__pack_u32(packer, profiler->metric_count);
+    zt__pack_u32(packer, profiler->record_count);
+    zt__pack_u32(packer, profiler->pass_count);
+    zt__pack_u32(packer, profiler->tile_count);
+    zt__pack_u32(packer, profiler->config.samples);
+    zt__pack_u32(packer, (uint32_t)profiler->availability);
+    zt__pack_text(packer, profiler->availability == ZT_AVAILABLE ? "" : profiler->availability_text.text);
+    zt__pack_text(packer, profiler->device_name);
+    zt__pack_u32(packer, ZT_CAUSE_COUNT);
+    for (i = 0; i < ZT_CAUSE_COUNT; i++)
+        zt__pack_u64(packer, profiler->causes[i]);
+    for (i = 0; i < profiler->metric_count; i++)
+        zt__pack_metric(packer, &profiler->metrics[i]);
+    for (i = 0; i < profiler->record_count; i++)
+        zt__pack_record(packer, zt__record_at(profiler, i), columns);
+}
+
+ZT__FN void zt__pack_head(uint8_t *bytes, size_t size) {
+    zt__packer packer = {NULL, ZT__PACK_HEADER, 0};
+    packer.bytes = bytes;
+    zt__pack_bytes(&packer, "ZTPK", 4);
+    zt__pack_u32(&packer, ZT__LAYOUT);
+    zt__pack_u64(&packer, size);
+    zt__pack_u64(&packer, zt__check_sum(bytes + ZT__PACK_HEADER, size - ZT__PACK_HEADER));
+}
+
+/* ---- unpacking: nothing in the buffer is believed --------------------------------------------------------- */
+
+typedef struct zt__unpacker {
+    const uint8_t *bytes;
+    size_t size, used;
+    int failed; /* there was less than was asked for, or it made no sense: all that follows is 0 */
+    char *texts;
+} zt__unpacker;
+
+ZT__FN const uint8_t *zt__unpack_bytes(zt__unpacker *unpacker, size_t size) {
+    const uint8_t *bytes = unpacker->bytes + unpacker->used;
+    unpacker->failed |= size > unpacker->size - unpacker->used;
+    if (unpacker->failed)
+        return NULL;
+    unpacker->used += size;
+    return bytes;
+}
+
+ZT__FN uint64_t zt__unpack_integer(zt__unpacker *unpacker, uint32_t size) {
+    const uint8_t *bytes = zt__unpack_bytes(unpacker, size);
+    uint64_t value = 0;
+    while (bytes && size-- > 0)
+        value = value << 8 | bytes[size];
+    return value;
+}
+
+ZT__FN uint64_t zt__unpack_u64(zt__unpacker *unpacker) {
+    return zt__unpack_integer(unpacker, 8);
+}
+
+/* A number that may be no greater than `most`. */
+ZT__FN uint32_t zt__unpack_u32(zt__unpacker *unpacker, uint32_t most) {
+    uint32_t value = (uint32_t)zt__unpack_integer(unpacker, 4);
+    unpacker->failed |= value > most;
+    return unpacker->failed ? 0 : value;
+}
+
+ZT__FN double zt__unpack_f64(zt__unpacker *unpacker) {
+    uint64_t bits = zt__unpack_u64(unpacker);
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* A text, copied to where the texts of the profiler are: what ends it there takes less than its length did.
+ */
+ZT__FN const char *zt__unpack_text(zt__unpacker *unpacker) {
+    uint32_t length = zt__unpack_u32(unpacker, UINT32_MAX);
+    const uint8_t *bytes = zt__unpack_bytes(unpacker, length);
+    char *text = unpacker->texts;
+    if (!bytes)
+        return "";
+    memcpy(text, bytes, length);
+    text[length] = 0;
+    unpacker->texts += length + 1;
+    return text;
+}
+
+ZT__FN void zt__unpack_metric(zt__unpacker *unpacker, const zt_profiler *profiler, zt_metric *metric) {
+    metric->name = zt__unpack_text(unpacker);
+    metric->group = zt__unpack_text(unpacker);
+    metric->component = zt__unpack_text(unpacker);
+    metric->units = zt__unpack_text(unpacker);
+    metric->description = zt__unpack_text(unpacker);
+    metric->type = (int)zt__unpack_u32(unpacker, INT32_MAX);
+    metric->aggregation = (zt_aggregation)zt__unpack_u32(unpacker, ZT_AGGREGATE_NONE);
+    metric->pass = zt__unpack_u32(unpacker, profiler->pass_count - 1);
+}
+
+ZT__FN void zt__unpack_moments(zt__unpacker *unpacker, zt__moments *moments) {
+    moments->count = zt__unpack_u64(unpacker);
+    moments->weight = zt__unpack_f64(unpacker);
+    moments->sum = zt__unpack_f64(unpacker);
+    moments->mean = zt__unpack_f64(unpacker);
+    moments->m2 = zt__unpack_f64(unpacker);
+    moments->min = zt__unpack_f64(unpacker);
+    moments->max = zt__unpack_f64(unpacker);
+}
+
+ZT__FN ze_result_t zt__unpack_record(zt__unpacker *unpacker, zt_profiler *profiler) {
+    uint32_t columns = zt__column_count(profiler), index = profiler->record_count;
+    const char *name = zt__unpack_text(unpacker);
+    zt__record *record;
+    zt_cause cause;
+    size_t i;
+    uint32_t found = unpacker->failed ? UINT32_MAX : zt__intern(profiler, name, &cause);
+    if (found != index) {
+        unpacker->failed |= found != UINT32_MAX; /* a name that was there already */
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    record = zt__record_at(profiler, index);
+    record->seen = zt__unpack_u64(unpacker);
+    record->lost = zt__unpack_u64(unpacker);
+    record->dropped = zt__unpack_u64(unpacker);
+    record->moments =
+        (zt__moments *)zt__allocate(&profiler->config.allocator, columns, sizeof *record->moments);
+    if (!record->moments)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    for (i = 0; i < columns; i++)
+        zt__unpack_moments(unpacker, &record->moments[i]);
+    record->kept = zt__unpack_u32(unpacker, profiler->config.samples);
+    if (record->kept > (unpacker->size - unpacker->used) / sizeof(double) / columns)
+        unpacker->failed = 1;
+    if (unpacker->failed || record->kept == 0)
+        return ZE_RESULT_SUCCESS;
+    record->capacity = record->kept;
+    record->rows = (double *)zt__allocate(&profiler->config.allocator, (size_t)record->kept * columns,
+                                          sizeof *record->rows);
+    for (i = 0; record->rows && i < (size_t)record->kept * columns; i++)
+        record->rows[i] = zt__unpack_f64(unpacker);
+    return record->rows ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+/* Sums of what the regions have. */
+ZT__FN void zt__count_unpacked(zt_profiler *profiler) {
+    uint32_t i;
+    for (i = 0; i < profiler->record_count; i++)
+        profiler->counts.collected += zt__record_at(profiler, i)->seen;
+    for (i = 0; i < ZT_CAUSE_COUNT; i++)
+        *(i < ZT_DROPPED_NO_SLOT ? &profiler->counts.lost : &profiler->counts.dropped) += profiler->causes[i];
+    profiler->counts.begun = profiler->counts.collected + profiler->counts.lost + profiler->counts.dropped;
+}
+
+ZT__FN ze_result_t zt__unpack_all(zt__unpacker *unpacker, zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    uint32_t i, regions, most = (uint32_t)(unpacker->size < UINT32_MAX ? unpacker->size : UINT32_MAX);
+    profiler->metric_count = zt__unpack_u32(unpacker, most / 32);
+    regions = zt__unpack_u32(unpacker, ZT__NAME_PAGE * ZT__NAME_PAGES);
+    profiler->pass_count = zt__unpack_u32(unpacker, ZT__MAX_PASSES);
+    profiler->tile_count = zt__unpack_u32(unpacker, ZT__MAX_TILES);
+    profiler->config.samples = zt__unpack_u32(unpacker, ZT__MAX_SAMPLES);
+    profiler->availability = (zt_availability)zt__unpack_u32(unpacker, ZT_AVAILABILITY_UNKNOWN);
+    snprintf(profiler->availability_text.text, sizeof profiler->availability_text.text, "%s",
+             zt__unpack_text(unpacker));
+    snprintf(profiler->device_name, sizeof profiler->device_name, "%s", zt__unpack_text(unpacker));
+    unpacker->failed |= zt__unpack_u32(unpacker, ZT_CAUSE_COUNT) != ZT_CAUSE_COUNT ||
+                        profiler->pass_count == 0 || profiler->config.samples == 0;
+    for (i = 0; i < ZT_CAUSE_COUNT; i++)
+        profiler->causes[i] = zt__unpack_u64(unpacker);
+    if (unpacker->failed)
+        return result;
+    profiler->metrics = (zt_metric *)zt__allocate(allocator, profiler->metric_count + 1, sizeof(zt_metric));
+    profiler->scratch = (double *)zt__allocate(
+        allocator, (size_t)profiler->config.samples * profiler->pass_count, sizeof(double));
+    if (!profiler->metrics || !profiler->scratch)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    for (i = 0; i < profiler->metric_count; i++)
+        zt__unpack_metric(unpacker, profiler, &profiler->metrics[i]);
+    for (i = 0; i < regions && !unpacker->failed && result == ZE_RESULT_SUCCESS; i++)
+        result = zt__unpack_record(unpacker, profiler);
+    unpacker->failed |= result == ZE_RESULT_SUCCESS && unpacker->used != unpacker->size;
+    zt__count_unpacked(profiler);
+    return result;
+}
+
+/* What is wrong with a buffer as a whole, or SUCCESS and its size. */
+ZT__FN ze_result_t zt__check_pack(const uint8_t *bytes, size_t *size) {
+    zt__unpacker head = {NULL, 0, 0, 0, NULL};
+    uint64_t stated, sum;
+    uint32_t layout;
+    head.bytes = bytes;
+    head.size = *size;
+    if (*size >= 4 && memcmp(bytes, "ZTPK", 4) != 0)
+        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_PACK, "this is no pack");
+    head.used = *size < 4 ? *size : 4;
+    layout = zt__unpack_u32(&head, UINT32_MAX);
+    stated = zt__unpack_u64(&head);
+    sum = zt__unpack_u64(&head);
+    if (!head.failed && layout > ZT__LAYOUT)
+        return zt__say(NULL, ZE_RESULT_ERROR_UNSUPPORTED_VERSION, ZT__NEWER_PACK, (unsigned)layout,
+                       (unsigned)ZT__LAYOUT);
+    if (head.failed || stated > *size)
+        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_SIZE, ZT__BAD_PACK, "the buffer is cut off");
+    if (layout == 0 || stated < ZT__PACK_HEADER ||
+        sum != zt__check_sum(bytes + ZT__PACK_HEADER, (size_t)stated - ZT__PACK_HEADER))
+        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_PACK, "the buffer is damaged");
+    *size = (size_t)stated;
+    return ZE_RESULT_SUCCESS;
+}
+
 /* ==== >>reports: table, CSV, JSON ========================================================================= */
 
 /* Collects bytes and hands them on in blocks. */
@@ -4152,6 +4720,8 @@ ZT__FN zt_config zt__complete_config(const zt_config *given) {
         config.max_slots = defaults.max_slots;
     if (!config.samples)
         config.samples = defaults.samples;
+    if (config.samples > ZT__MAX_SAMPLES)
+        config.samples = ZT__MAX_SAMPLES;
     if (!config.max_passes)
         config.max_passes = defaults.max_passes;
     if (!(config.pass_tolerance > 0))
@@ -4302,8 +4872,6 @@ ZT__FN ze_result_t zt__choose_groups(zt_profiler *profiler, const zt__catalog *c
 
 /* ---- metrics by name: the fewest groups that have them --------------------------------------------------- */
 
-enum { ZT__MAX_WANTED = 64 };
-
 /* The event-based groups of a device, and which of the metrics that are wanted each has: a bit a metric. */
 typedef struct zt__cover {
     const zt__catalog *catalog;
@@ -4312,7 +4880,7 @@ typedef struct zt__cover {
     uint32_t count; /* of the wanted */
     uint32_t most_passes;
     uint32_t steps; /* that the search may still take */
-    uint32_t chosen[ZT__MAX_WANTED + ZT__MAX_GROUPS], chosen_count;
+    uint32_t chosen[(int)ZT__MAX_WANTED + (int)ZT__MAX_GROUPS], chosen_count;
 } zt__cover;
 
 ZT__FN void zt__close_cover(const zt_allocator *allocator, zt__cover *cover) {
@@ -4810,6 +5378,7 @@ ZT__FN void zt__destroy(zt_profiler *profiler) {
     zt__free_records(profiler);
     zt__free_lists(profiler);
     zt__free_batches(profiler);
+    zt__free(&allocator, profiler->texts);
     zt__free(&allocator, profiler->row);
     zt__free(&allocator, profiler->scratch);
     pthread_mutex_destroy(&profiler->state);
@@ -4990,7 +5559,7 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
     zt_region region = {NULL, 0, 0, 0};
     zt__slot *slot;
     zt_cause cause;
-    if (!profiler)
+    if (!profiler || !profiler->device) /* or it was unpacked */
         return region;
     if (!list) {
         zt__drop_at_once(profiler, ZT_DROPPED_APPEND_FAILED);
@@ -5333,6 +5902,96 @@ ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t regio
     return zt__get_column(profiler, "zt_get_tile_stats", region, zt__tile_column(profiler, tile, metric),
                           stats);
 }
+
+/* ---- merging --------------------------------------------------------------------------------------------- */
+
+ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
+    const char *mismatch;
+    ze_result_t result;
+    if (!into || !from)
+        return ZE_RESULT_SUCCESS;
+    if (into == from)
+        return zt__say(&into->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__MERGE_SELF);
+    mismatch = zt__mismatch(into, from);
+    if (mismatch)
+        return zt__say(&into->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__LAYOUTS_DIFFER, mismatch);
+    zt__catch_up(into);
+    zt__catch_up(from);
+    zt__lock(&zt__merge_lock_1);
+    result = zt__merge_all(into, zt__mutable(from));
+    zt__unlock(&zt__merge_lock_1);
+    if (result != ZE_RESULT_SUCCESS)
+        return zt__say(&into->diagnostics, result, ZT__NO_MEMORY, "zt_merge", "statistics");
+    return result;
+}
+
+ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *size) {
+    zt_profiler *locked = zt__mutable(profiler);
+    zt__packer packer = {NULL, 0, ZT__PACK_HEADER};
+    if (!profiler) {
+        if (size)
+            *size = 0;
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!size)
+        return zt__say(&locked->diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT,
+                       "zt_pack", "size");
+    packer.bytes = (uint8_t *)buffer;
+    packer.room = buffer ? *size : 0;
+    zt__catch_up(profiler);
+    zt__lock(&locked->results);
+    zt__lock(&locked->state);
+    zt__pack_all(&packer, profiler);
+    zt__unlock(&locked->state);
+    zt__unlock(&locked->results);
+    *size = packer.used;
+    if (!buffer)
+        return ZE_RESULT_SUCCESS;
+    if (packer.used > packer.room)
+        return zt__say(&locked->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__BUFFER_TOO_SMALL,
+                       (unsigned long long)packer.room, (unsigned long long)packer.used);
+    zt__pack_head(packer.bytes, packer.used);
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *config,
+                             zt_profiler **profiler) {
+    zt_config complete = zt__complete_config(config);
+    zt__unpacker unpacker = {NULL, 0, ZT__PACK_HEADER, 0, NULL};
+    zt_profiler *unpacked;
+    ze_result_t result;
+    if (profiler)
+        *profiler = NULL;
+    if (!buffer || !profiler)
+        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT, "zt_unpack",
+                       buffer ? "profiler" : "buffer");
+    result = zt__check_pack((const uint8_t *)buffer, &size);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    unpacked = zt__create(NULL, NULL, &complete);
+    if (unpacked)
+        unpacked->texts = (char *)zt__allocate(&complete.allocator, size, 1);
+    result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    if (unpacked && unpacked->texts) {
+        unpacker.bytes = (const uint8_t *)buffer;
+        unpacker.size = size;
+        unpacker.texts = unpacked->texts;
+        snprintf(unpacked->columns, sizeof unpacked->columns, "%s", complete.columns ? complete.columns : "");
+        unpacked->config.groups = unpacked->config.metrics = unpacked->config.columns = NULL;
+        result = zt__unpack_all(&unpacker, unpacked);
+    }
+    if (result == ZE_RESULT_SUCCESS && !unpacker.failed) {
+        *profiler = unpacked;
+        return result;
+    }
+    if (unpacked)
+        zt__destroy(unpacked);
+    if (unpacker.failed)
+        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_PACK, "the buffer makes no sense");
+    return zt__say(NULL, result, ZT__NO_MEMORY, "zt_unpack", "statistics");
+}
+
+/* ---- reporting ------------------------------------------------------------------------------------------- */
 
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
     zt__diagnostics *diagnostics = profiler ? &zt__mutable(profiler)->diagnostics : NULL;
