@@ -3444,8 +3444,16 @@ ZT__FN uint32_t zt__differences(const zt_profiler *profiler, const zt__record *r
 
 /* ==== >>merging: statistics of several profilers, in memory and packed ==================================== */
 
-/* Merges are one at a time in the process: each locks two profilers. */
-ZT__PROCESS_WIDE zt__mutex zt__merge_lock_1 = PTHREAD_MUTEX_INITIALIZER;
+/* Locks two at once: always in the same order, so that two merges cannot wait for each other. */
+ZT__FN void zt__lock_both(zt__mutex *a, zt__mutex *b) {
+    zt__lock((uintptr_t)a < (uintptr_t)b ? a : b);
+    zt__lock((uintptr_t)a < (uintptr_t)b ? b : a);
+}
+
+ZT__FN void zt__unlock_both(zt__mutex *a, zt__mutex *b) {
+    zt__unlock(a);
+    zt__unlock(b);
+}
 
 /* What two profilers do not have in common, or NULL. */
 ZT__FN const char *zt__mismatch(const zt_profiler *a, const zt_profiler *b) {
@@ -3585,14 +3593,13 @@ ZT__FN zt__record *zt__counterpart(zt_profiler *into, const zt__record *record) 
 }
 
 /* Adds what is counted. What is in flight stays with its own profiler. */
-ZT__FN void zt__merge_counts(zt_profiler *into, zt_profiler *from) {
+ZT__FN void zt__merge_counts(zt_profiler *into, zt_profiler *from, uint64_t collected) {
     uint32_t i;
-    zt__lock(&into->state);
-    zt__lock(&from->state);
-    into->counts.collected += from->counts.collected;
+    zt__lock_both(&into->state, &from->state);
+    into->counts.collected += collected;
     into->counts.lost += from->counts.lost;
     into->counts.dropped += from->counts.dropped;
-    into->counts.begun += from->counts.collected + from->counts.lost + from->counts.dropped;
+    into->counts.begun += collected + from->counts.lost + from->counts.dropped;
     for (i = 0; i < ZT_CAUSE_COUNT; i++)
         into->causes[i] += from->causes[i];
     for (i = 0; i < from->record_count; i++) {
@@ -3603,27 +3610,29 @@ ZT__FN void zt__merge_counts(zt_profiler *into, zt_profiler *from) {
             zt__record_at(into, *place - 1)->dropped += record->dropped;
         }
     }
-    zt__unlock(&from->state);
-    zt__unlock(&into->state);
+    zt__unlock_both(&into->state, &from->state);
 }
 
-/* With merges locked. First the room for everything, so that nothing changes where there is too little. */
+/* First the room for everything, so that nothing changes where there is too little. */
 ZT__FN ze_result_t zt__merge_all(zt_profiler *into, zt_profiler *from) {
-    uint32_t i, ready = 0, regions = zt__load(&from->record_count);
-    zt__lock(&into->results);
-    zt__lock(&from->results);
+    uint64_t collected = 0;
+    uint32_t i, regions, ready = 0;
+    zt__lock_both(&into->results, &from->results);
+    regions = zt__load(&from->record_count);
     for (; ready < regions; ready++) {
         const zt__record *record = zt__record_at(from, ready);
         zt__record *counterpart = zt__counterpart(into, record);
         if (!counterpart || !zt__prepare_record(into, counterpart, record))
             break;
     }
-    for (i = 0; i < regions && ready == regions; i++)
-        zt__merge_record(into, zt__counterpart(into, zt__record_at(from, i)), from, zt__record_at(from, i));
+    for (i = 0; i < regions && ready == regions; i++) {
+        const zt__record *record = zt__record_at(from, i);
+        zt__merge_record(into, zt__counterpart(into, record), from, record);
+        collected += record->seen;
+    }
     if (ready == regions)
-        zt__merge_counts(into, from);
-    zt__unlock(&from->results);
-    zt__unlock(&into->results);
+        zt__merge_counts(into, from, collected);
+    zt__unlock_both(&into->results, &from->results);
     return ready == regions ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 }
 
@@ -6058,9 +6067,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
         return zt__say(&into->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__LAYOUTS_DIFFER, mismatch);
     zt__catch_up(into);
     zt__catch_up(from);
-    zt__lock(&zt__merge_lock_1);
     result = zt__merge_all(into, zt__mutable(from));
-    zt__unlock(&zt__merge_lock_1);
     if (result != ZE_RESULT_SUCCESS)
         return zt__say(&into->diagnostics, result, ZT__NO_MEMORY, "zt_merge", "statistics");
     return result;

@@ -3,6 +3,7 @@
 #include "fixture.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,6 +127,36 @@ static void test_merge_refuses(void **state) {
     assert_int_equal(heard(w, "[LAYOUTS_DIFFER]"), 1);
 }
 
+typedef struct pair {
+    zt_profiler *into, *from;
+} pair;
+
+static void *merge_often(void *user) {
+    pair *both = (pair *)user;
+    for (int i = 0; i < 50; i++)
+        zt_merge(both->into, both->from);
+    return NULL;
+}
+
+/* Into each other, at once, while others ask. */
+static void test_merges_in_threads(void **state) {
+    world *w = *state;
+    pair one = {open_groups(w, "ComputeBasic"), open_groups(w, "ComputeBasic")};
+    pair other = {one.from, open_groups(w, "ComputeBasic")}, third = {other.from, one.into};
+    pthread_t threads[3];
+    run_varied(w, one.into, "one", 0, 3);
+    run_varied(w, one.from, "other", 0, 3);
+    assert_int_equal(pthread_create(&threads[0], NULL, merge_often, &one), 0);
+    assert_int_equal(pthread_create(&threads[1], NULL, merge_often, &other), 0);
+    assert_int_equal(pthread_create(&threads[2], NULL, merge_often, &third), 0);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    check_identity(one.into);
+    check_identity(one.from);
+    check_identity(other.from);
+    check_work(w);
+}
+
 /* What is in flight stays with its own. */
 static void test_in_flight_is_not_merged(void **state) {
     world *w = *state;
@@ -135,6 +166,7 @@ static void test_in_flight_is_not_merged(void **state) {
     ok(zt_merge(a, b));
     assert_counts(a, counted(3, 3, 0, 0, 0));
     assert_counts(b, counted(4, 3, 0, 0, 1));
+    ok(zt_release(b, w->list));
     check_work(w);
 }
 
@@ -523,6 +555,7 @@ int main(void) {
         TEST(test_two_add_up),
         TEST(test_variance_of_both),
         TEST(test_merge_refuses),
+        TEST(test_merges_in_threads),
         TEST(test_in_flight_is_not_merged),
         TEST(test_the_kept_are_drawn_by_weight),
         TEST(test_merge_without_memory_changes_nothing),
