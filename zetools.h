@@ -69,6 +69,39 @@
        As everywhere in Level Zero, one command list must not be used by two threads at a time. Different
        lists may: zt_begin and zt_end are safe from any thread.
 
+   TRACING, with ZETOOLS_TRACER
+
+       zt_trace_start() makes a region of every kernel launch of the process that goes to a list of the
+       profiler's context and device, named by the kernel, with no change to the code that launches:
+
+           zt_trace_start(profiler, NULL);
+           solve(...);                       a library that knows nothing of this
+           zt_trace_stop(profiler);
+           zt_report(profiler, "-");
+
+       It works through the loader's tracing layer. Loaders from 1.15.7 on turn that on when they are asked;
+       older ones want ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit. Where the layer is off
+       everything seems to succeed and no callback ever comes, so the start makes a call of its own to see.
+
+       While it runs, lists are observed too, so that neither zt_release() nor zt_execute() is needed: what
+       the last execution of a list left is read before it is executed again (which waits for that execution,
+       as zt_execute does), and a list that is reset or destroyed gives its slots back. Lists created before
+       the start are taken for the profiler's, where the driver cannot tell their context and device.
+       Launches are counted when they are appended: "every n-th" is of those, whatever is executed later. A
+       launch that the driver refuses is counted as dropped.
+
+       config.calls times calls of the application; reports have them below the regions. What the library
+       and the hooks call is neither timed nor traced.
+
+       config.hooks are the application's own callbacks. Around one call this runs: its prologues in the
+       order of the array, what the tracer does before, the call, what the tracer does after, and the
+       epilogues in reverse order. So what a prologue changes is what is measured, and a kernel handle that an
+       epilogue of zeKernelCreate replaces goes by the name of the kernel that it is. Hooks run on the thread
+       that calls, must return normally, and not stop the tracer.
+
+       zt_auto(NULL) does all this for whatever the process creates, and reports at exit: a table, or what
+       ZT_AUTO says. Call it first thing in main.
+
    AGGREGATION
 
        Type and unit of a metric decide (zt_aggregation): counts, cycles, bytes and times add up; percent,
@@ -134,6 +167,8 @@
 
        ZT_GROUPS      overrides config.groups
        ZT_COLUMNS     overrides config.columns
+       ZT_AUTO        where the report of zt_auto() goes: "table", or a path as for zt_report; "off" turns it
+                      off. Reports of further devices are numbered: run.csv, run.2.csv
 
    OPTIONS, to be defined before the header is included
 
@@ -141,6 +176,8 @@
                                 declarations
        ZETOOLS_DISABLE          everything empty: no code, no Level Zero needed, the program unchanged. In
                                 every file of the program or in none
+       ZETOOLS_TRACER           the tracer (see TRACING). In each file that uses it, above all where
+                                ZETOOLS_IMPLEMENTATION is defined
        ZETOOLS_STATIC           the functions are static. For a library that must not export them. Needs
                                 ZETOOLS_IMPLEMENTATION in each file that uses them
 */
@@ -369,6 +406,64 @@ typedef struct zt_counts {
     uint64_t begun, collected, lost, dropped, in_flight;
 } zt_counts;
 
+#ifdef ZETOOLS_TRACER
+
+/* A callback of the application's around a call (see TRACING).
+   parameters  a structure of the addresses of the call's parameters, such as a ze_kernel_create_params_t. In
+   a prologue they may be changed result      a ze_result_t; in a prologue always SUCCESS user        as given
+   in zt_hook instance    NULL at first; what the prologue puts there, the epilogue of the same call finds.
+   Since 0.1. */
+typedef void (*zt_hook_fn)(void *parameters, int result, void *user, void **instance);
+
+/* The application's callbacks for one call; either may be NULL. Since 0.1. */
+typedef struct zt_hook {
+    const char *call; /* "zeKernelCreate" */
+    zt_hook_fn prologue;
+    zt_hook_fn epilogue;
+    void *user;
+} zt_hook;
+
+/* What a tracer does. Take it from zt_trace_config_default(). 0 and NULL mean the default. Since 0.1. */
+typedef struct zt_trace_config {
+    const char *names; /* Kernels to measure, a comma list of patterns with * and ?; those after a '!' are
+                          not. NULL: all. */
+    uint32_t every;    /* Of each name, every so many-th launch is measured: 1. Fewer cost less. */
+    uint64_t limit;    /* And no more than so many of each name. 0: no limit. */
+    int copies;        /* Not 0: copies and fills are measured too, named "MemoryCopy", "MemoryFill", ... */
+    int no_launches;   /* Not 0: no region is made by itself; lists are observed all the same. */
+    const char *calls; /* Calls to count and time, a comma list of patterns: "zeEvent*,zeCommandQueue*". NULL:
+                          none, "*": all. Others stay as fast as they were. */
+    const zt_hook *hooks; /* The application's own callbacks, up to 16. */
+    uint32_t hook_count;
+} zt_trace_config;
+
+/* Launches (and copies, where they are measured) that a tracer saw: launches = measured + filtered +
+   elsewhere. What became of the measured ones is in zt_counts. Since 0.1. */
+typedef struct zt_trace_counts {
+    uint64_t launches;
+    uint64_t measured;  /* a region was begun */
+    uint64_t filtered;  /* left out by the configuration */
+    uint64_t elsewhere; /* on lists of another context or device, or on none */
+} zt_trace_counts;
+
+/* A call that was timed. Since 0.1. */
+typedef struct zt_call_info {
+    const char *name;
+    uint64_t count;
+    uint64_t errors;  /* results other than SUCCESS, NOT_READY and warnings */
+    zt_stats time_ns; /* host time of a call */
+} zt_call_info;
+
+/* Automatic tracing. Take it from zt_auto_config_default(). Since 0.1. */
+typedef struct zt_auto_config {
+    const char *report; /* Where the report goes: a path, as for zt_report; NULL: a table on standard output.
+                           The environment's ZT_AUTO overrides it. */
+    zt_config profiler; /* of each context and device. Functions and their user pointers live until exit. */
+    zt_trace_config trace;
+} zt_auto_config;
+
+#endif /* ZETOOLS_TRACER */
+
 #ifndef ZETOOLS_DISABLE
 
 /* ==== interface =========================================================================================== */
@@ -500,7 +595,8 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
                              zt_profiler **profiler);
 
 /* Writes a report: the format by suffix, .csv or .json, anything else a table; "-" is a table on standard
-   output. A file is written beside the target and renamed, so that nobody reads half of it. Any thread.
+   output. A file is written beside the target and renamed, so that nobody reads half of it; pipes and devices
+   are written to. Any thread.
    Returns INVALID_NULL_POINTER, or UNKNOWN with the system's reason in zt_last_error. Since 0.1. */
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
 
@@ -529,6 +625,46 @@ ZT_API ze_result_t zt_group_find(ze_device_handle_t device, const char *name,
 /* Writes a listing of a device's metric groups for people, with their metrics where `metrics` is not 0.
    Any thread. Since 0.1. */
 ZT_API ze_result_t zt_groups_write(ze_device_handle_t device, int metrics, zt_write_fn write, void *user);
+
+#ifdef ZETOOLS_TRACER
+
+/* ==== interface: the tracer =============================================================================== */
+
+/* A configuration with every field at its default. Since 0.1. */
+ZT_API zt_trace_config zt_trace_config_default(void);
+
+/* Begins to measure launches by themselves, as `config` says; NULL is the default. What it refers to is
+   copied, but for what the hooks point to. Not from two threads for one profiler at once. Returns
+   DEPENDENCY_UNAVAILABLE where the loader's tracing layer is off (zt_last_error tells what to do),
+   INVALID_ARGUMENT for a call that cannot be traced, HANDLE_OBJECT_IN_USE if it traces already. Since 0.1. */
+ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config);
+
+/* Ends it, after which no callback runs any more. Waits for calls that other threads have in progress, no
+   longer than config.wait_timeout_ns. Results stay. Lists that were recorded may go on to be executed, by
+   zt_execute. zt_close does it too.
+   Returns NOT_READY where a call was still in progress when the time was up: it ends untroubled;
+   HANDLE_OBJECT_IN_USE inside a hook. Since 0.1. */
+ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
+
+/* How many launches were seen since the first start, and what was done with them. Any thread. Since 0.1. */
+ZT_API zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler);
+
+/* Calls timed so far, of different names. Any thread. Since 0.1. */
+ZT_API uint32_t zt_call_count(const zt_profiler *profiler);
+
+/* A call by its index below zt_call_count; calls are in order of first appearance. Any thread.
+   Returns INVALID_ARGUMENT for another index, INVALID_NULL_POINTER. Since 0.1. */
+ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info);
+
+/* The default configuration of automatic tracing. Since 0.1. */
+ZT_API zt_auto_config zt_auto_config_default(void);
+
+/* From here to the end of the process: opens a profiler on each context and device in which a command list is
+   created, traces, and writes a report at exit. Calls zeInit. NULL is the default configuration. Calling it
+   again does nothing; so does a call with ZT_AUTO=off in the environment. Since 0.1. */
+ZT_API ze_result_t zt_auto(const zt_auto_config *config);
+
+#endif /* ZETOOLS_TRACER */
 
 #else /* ZETOOLS_DISABLE */
 
@@ -710,6 +846,44 @@ ZT__OFF ZT__RESULT zt_groups_write(const void *device, int metrics, zt_write_fn 
     (void)device, (void)metrics, (void)write, (void)user;
     return (ZT__RESULT)0;
 }
+#ifdef ZETOOLS_TRACER
+ZT__OFF zt_trace_config zt_trace_config_default(void) {
+    static zt_trace_config zero;
+    return zero;
+}
+ZT__OFF ZT__RESULT zt_trace_start(zt_profiler *profiler, const zt_trace_config *config) {
+    (void)profiler, (void)config;
+    return (ZT__RESULT)0;
+}
+ZT__OFF ZT__RESULT zt_trace_stop(zt_profiler *profiler) {
+    (void)profiler;
+    return (ZT__RESULT)0;
+}
+ZT__OFF zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) {
+    zt_trace_counts counts = {0, 0, 0, 0};
+    (void)profiler;
+    return counts;
+}
+ZT__OFF uint32_t zt_call_count(const zt_profiler *profiler) {
+    (void)profiler;
+    return 0;
+}
+ZT__OFF ZT__RESULT zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info) {
+    static zt_call_info zero;
+    (void)profiler, (void)call;
+    if (info)
+        *info = zero;
+    return (ZT__RESULT)0;
+}
+ZT__OFF zt_auto_config zt_auto_config_default(void) {
+    static zt_auto_config zero;
+    return zero;
+}
+ZT__OFF ZT__RESULT zt_auto(const zt_auto_config *config) {
+    (void)config;
+    return (ZT__RESULT)0;
+}
+#endif /* ZETOOLS_TRACER */
 #endif /* ZETOOLS_DISABLE */
 
 /* ==== regions that close themselves ======================================================================= */
@@ -807,12 +981,17 @@ struct zt_scope {
 /* IMPLEMENTATION */
 /*                                                                                                            */
 /* Floors, each built on those above it. Search for their tags: */
-/*   >>platform >>memory >>diagnostics >>driver >>groups >>slots >>statistics >>regions >>harvest >>reports */
-/*   >>public */
+/*   >>platform >>memory >>diagnostics >>driver >>groups >>slots >>statistics >>regions >>harvest >>tracer */
+/*   >>reports >>public */
 /* ========================================================================================================== */
 
 #if defined(ZETOOLS_IMPLEMENTATION) && !defined(ZETOOLS_DISABLE) && !defined(ZT__IMPLEMENTED)
 #define ZT__IMPLEMENTED
+
+#ifdef ZETOOLS_TRACER
+#include <level_zero/layers/zel_tracing_api.h>
+#include <level_zero/layers/zel_tracing_register_cb.h>
+#endif
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -823,6 +1002,7 @@ struct zt_scope {
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -840,6 +1020,7 @@ extern "C" {
 #define CLOCK_MONOTONIC 1
 int clock_gettime(int clock, struct timespec *now);
 int nanosleep(const struct timespec *wanted, struct timespec *left);
+int setenv(const char *name, const char *value, int overwrite);
 #endif
 
 /* What has to be one for the whole process, however many files or libraries hold a copy of this header: weak
@@ -903,6 +1084,10 @@ typedef struct zt__owned {
     zt__mutex mutex;
     uintptr_t owner;
 } zt__owned;
+
+/* How deep this thread is inside the library: calls made there are not the application's, and a tracer leaves
+   them alone. */
+ZT__PROCESS_WIDE __thread uint32_t zt__inside_1;
 
 #define zt__load(pointer) __atomic_load_n(pointer, __ATOMIC_ACQUIRE)
 #define zt__store(pointer, value) __atomic_store_n(pointer, value, __ATOMIC_RELEASE)
@@ -1050,7 +1235,18 @@ ZT__FN void zt__free(const zt_allocator *allocator, void *memory) {
                   ", which reads layout %u. Use the newer version here too.")                                \
     X(BUFFER_TOO_SMALL, "zt_pack: the buffer has %llu bytes, and %llu are needed. Ask for the size with a "  \
                         "NULL buffer, while nothing is collected.")                                          \
-    X(BAD_FORMAT, "zt_write: %d is no zt_format.")
+    X(BAD_FORMAT, "zt_write: %d is no zt_format.")                                                           \
+    X(TRACING_OFF, "zt_trace_start: no callback came (%s), so the loader's tracing layer is off. Set "       \
+                   "ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit, and install the loader's "   \
+                   "libze_tracing_layer.")                                                                   \
+    X(TRACING_ALREADY, "zt_trace_start: this profiler traces already. Call zt_trace_stop() first.")          \
+    X(NO_SUCH_CALL, "zt_trace_start: there is no call '%.64s' to be traced. Nearest: %s.")                   \
+    X(BAD_HOOKS, "zt_trace_start: config.hooks is NULL, or has more than %u. Give fewer.")                   \
+    X(INSIDE_HOOK, "%s was called from a callback of the tracer, for which it would have to wait. Call it "  \
+                   "elsewhere.")                                                                             \
+    X(CALLS_IN_PROGRESS, "zt_trace_stop: a traced call was still in progress when the time was up. The "     \
+                         "tracer stays, switched off, until that call ends; raise config.wait_timeout_ns "   \
+                         "or end the wait in it.")
 
 typedef enum zt__message {
 #define X(identifier, text) ZT__##identifier,
@@ -1588,6 +1784,7 @@ typedef struct zt__slot {
     uint8_t executed;    /* has run at least once since it was recorded */
     uint8_t tries;       /* how often the event was there and the data was not */
     uint8_t dead;        /* its commands are on the list in part: bound, and never read */
+    uint8_t passed;      /* dead, and one that was bound after it has run: so what there is of it has */
     uint8_t unclean;     /* to be reset before it is used: some of its commands have run */
     uint8_t broken;      /* could not be reset: never read, and never used again */
     uint8_t retired;     /* the device may still write to it: never used again */
@@ -1633,7 +1830,7 @@ struct zt__list {
     uint32_t executed;       /* bound slots that have run */
     uint32_t open;           /* slots begun and not yet bound */
     uint8_t announced;       /* about to be executed: what has never run is not asked */
-    uint8_t unready;         /* has slots that are dead or broken */
+    uint8_t unready;         /* has slots that are dead or broken. Atomic */
     uint8_t quiet;           /* what has run before was not executed again: it is not asked either */
     uint8_t idle;            /* released, and not used since */
     uint8_t queued;          /* in the profiler's queue of idle lists, or was when it became used again */
@@ -1704,7 +1901,9 @@ struct zt_profiler {
     int stamped;        /* regions write time stamps */
     double ns_per_tick;
     uint64_t tick_mask;
-    int lost; /* the device, atomic */
+    int lost;     /* the device, atomic */
+    int detached; /* it has nothing of the device any more, and results alone. Atomic */
+    struct zt__tracer *tracer;
 
     zt__mutex state; /* what follows, for instants; no driver call is made under it */
     zt__step *steps;
@@ -1888,8 +2087,12 @@ ZT__FN ze_result_t zt__grow(zt_profiler *profiler, zt__pass *pass, const char **
 ZT__FN void zt__reset_slot(zt_profiler *profiler, zt__slot *slot) {
     static const char remedy[] = "This slot is not used again. Update the driver if it lasts.";
     uint32_t g;
-    ze_result_t result = zeEventHostReset(slot->event);
-    int failed = zt__check(profiler, result, "zeEventHostReset", remedy) != ZE_RESULT_SUCCESS;
+    ze_result_t result;
+    int failed;
+    zt__inside_1++;
+    result = zeEventHostReset(slot->event);
+    zt__inside_1--;
+    failed = zt__check(profiler, result, "zeEventHostReset", remedy) != ZE_RESULT_SUCCESS;
     for (g = 0; g < profiler->passes[slot->pass].group_count; g++) {
         result = zetMetricQueryReset(slot->queries[g]);
         failed |= zt__check(profiler, result, "zetMetricQueryReset", remedy) != ZE_RESULT_SUCCESS;
@@ -2316,10 +2519,10 @@ ZT__FN zt__list *zt__pop_active(zt_profiler *profiler) {
 
 /* Keeps the record of a list that was reset or destroyed, for the handle may come back. Nothing is bound to
    it. */
-ZT__FN void zt__retire_list(zt_profiler *profiler, zt__list *list) {
+ZT__FN void zt__retire_list(zt_profiler *profiler, zt__list *list, int destroyed) {
     zt__remove_active(profiler, list);
     list->idle = 1;
-    if (list->kind == ZT__KIND_IMMEDIATE)
+    if (destroyed || list->kind == ZT__KIND_IMMEDIATE)
         list->kind = ZT__KIND_NOT_ASKED; /* destroyed: the handle may come back as another kind */
     if (!list->queued) {
         list->queued = 1;
@@ -2328,6 +2531,16 @@ ZT__FN void zt__retire_list(zt_profiler *profiler, zt__list *list) {
         profiler->idle_last = &list->next_idle;
         profiler->idle_count++;
     }
+}
+
+/* Tells what kind of list a handle is from now on. */
+ZT__FN void zt__note_kind(zt_profiler *profiler, ze_command_list_handle_t handle, zt__kind kind) {
+    zt__list *list;
+    zt__lock(&profiler->state);
+    list = zt__add_list(profiler, handle, kind);
+    if (list)
+        list->idle = 0;
+    zt__unlock(&profiler->state);
 }
 
 /* Whether a list is immediate: one question to the driver a list. */
@@ -2358,7 +2571,8 @@ ZT__FN void zt__free_slot(zt_profiler *profiler, zt__slot *slot) {
     if (slot->generation & 1)
         zt__store(&slot->generation, slot->generation + 1);
     slot->unclean |= slot->dead;
-    slot->pending = slot->submitted = slot->executed = slot->tries = slot->dead = slot->torn = 0;
+    slot->pending = slot->submitted = slot->executed = slot->tries = slot->dead = slot->passed = slot->torn =
+        0;
     slot->list = NULL;
     if (slot->broken)
         return;
@@ -2421,7 +2635,7 @@ ZT__FN void zt__drop_unappended(zt_profiler *profiler, zt__slot *slot) {
     if (slot->generation & 1)
         zt__store(&slot->generation, slot->generation + 1);
     if (slot->dead) {
-        slot->list->unready = 1;
+        zt__store(&slot->list->unready, (uint8_t)1);
         zt__bind_slot(profiler, slot);
     } else {
         slot->list->open--;
@@ -2437,14 +2651,17 @@ ZT__FN void zt__drop_unappended(zt_profiler *profiler, zt__slot *slot) {
 /* A time stamp, after the work before it: a query would wait for that by itself. */
 ZT__FN ze_result_t zt__append_stamp(zt_profiler *profiler, ze_command_list_handle_t list, uint64_t *stamp,
                                     ze_event_handle_t signal) {
-    ze_result_t result;
-    if (profiler->group_count == 0) { /* in no pass are there groups */
+    const char *call = "zeCommandListAppendBarrier";
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    zt__inside_1++;
+    if (profiler->group_count == 0)
         result = zeCommandListAppendBarrier(list, NULL, 0, NULL);
-        if (result != ZE_RESULT_SUCCESS)
-            return zt__check(profiler, result, "zeCommandListAppendBarrier", ZT__REMEDY_APPEND);
+    if (result == ZE_RESULT_SUCCESS) {
+        call = "zeCommandListAppendWriteGlobalTimestamp";
+        result = zeCommandListAppendWriteGlobalTimestamp(list, stamp, signal, 0, NULL);
     }
-    result = zeCommandListAppendWriteGlobalTimestamp(list, stamp, signal, 0, NULL);
-    return zt__check(profiler, result, "zeCommandListAppendWriteGlobalTimestamp", ZT__REMEDY_APPEND);
+    zt__inside_1--;
+    return zt__check(profiler, result, call, ZT__REMEDY_APPEND);
 }
 
 ZT__FN ze_result_t zt__append_begin(zt_profiler *profiler, zt__slot *slot) {
@@ -2878,11 +3095,18 @@ ZT__FN zt__outcome zt__not_told(zt_profiler *profiler, zt__slot *slot, ze_result
     return ZT__LOST;
 }
 
+ZT__FN ze_result_t zt__event_status(ze_event_handle_t event) {
+    ze_result_t result;
+    zt__inside_1++;
+    result = zeEventQueryStatus(event);
+    zt__inside_1--;
+    return result;
+}
+
 /* Asks a slot's event, and reads its reports into the batch when it has signalled. */
 ZT__FN zt__outcome zt__read_slot(zt_profiler *profiler, zt__slot *slot, zt__batch *batch, zt_cause *cause) {
     const char *call = "zeEventQueryStatus";
-    ze_result_t result =
-        zt__is_gone(profiler) ? ZE_RESULT_ERROR_DEVICE_LOST : zeEventQueryStatus(slot->event);
+    ze_result_t result = zt__is_gone(profiler) ? ZE_RESULT_ERROR_DEVICE_LOST : zt__event_status(slot->event);
     if (result == ZE_RESULT_NOT_READY)
         return ZT__WAITING;
     if (result != ZE_RESULT_SUCCESS && !zt__is_lost(result))
@@ -2919,7 +3143,8 @@ ZT__FN void zt__rearm(zt_profiler *profiler, zt__slot *slot) {
     slot->pending = slot->submitted = slot->tries = slot->torn = 0;
     if (!zt__is_gone(profiler) && !slot->broken)
         zt__reset_slot(profiler, slot);
-    slot->list->unready |= slot->broken;
+    if (slot->broken)
+        zt__store(&slot->list->unready, (uint8_t)1);
 }
 
 /* Counts an instance that was announced by nobody: its recorded list was executed again without zt_execute.
@@ -2949,9 +3174,21 @@ ZT__FN void zt__conclude(zt_profiler *profiler, zt__slot *slot, zt__outcome outc
     }
 }
 
+/* Whether all that a bound slot has of commands has run. */
+ZT__FN int zt__has_run(const zt__slot *slot) {
+    return slot->executed || slot->passed;
+}
+
 /* Whether a bound slot has nothing more to give, because its list was recorded anew since. */
 ZT__FN int zt__is_spent(const zt__list *list, const zt__slot *slot) {
-    return (slot->executed || slot->dead) && slot->epoch != list->taken_epoch;
+    return zt__has_run(slot) && slot->epoch != list->taken_epoch;
+}
+
+/* What was bound before a slot that has run has run as well. */
+ZT__FN void zt__mark_passed(const zt__list *list, const zt__slot *slot) {
+    zt__slot *earlier;
+    for (earlier = list->taken; earlier && earlier != slot; earlier = earlier->next)
+        earlier->passed = earlier->dead;
 }
 
 /* Looks at one bound slot. Returns 0 where those after it cannot be read either. */
@@ -2972,6 +3209,8 @@ ZT__FN int zt__harvest_slot(zt_profiler *profiler, zt__list *list, zt__slot *slo
         zt__conclude(profiler, slot, outcome, cause, hand);
         list->newly_executed += !slot->executed;
         slot->executed = 1;
+        if (zt__load(&list->unready))
+            zt__mark_passed(list, slot);
     }
     return outcome != ZT__WAITING || hand->thorough || !slot->pending;
 }
@@ -2984,7 +3223,7 @@ ZT__FN void zt__walk_list(zt_profiler *profiler, zt__list *list, zt__hand *hand)
         zt__slot *slot = *link;
         if (!zt__is_spent(list, slot))
             go_on = zt__harvest_slot(profiler, list, slot, hand);
-        if (zt__is_spent(list, slot) || (slot->executed && list->kind == ZT__KIND_IMMEDIATE)) {
+        if (zt__is_spent(list, slot) || (zt__has_run(slot) && list->kind == ZT__KIND_IMMEDIATE)) {
             *link = slot->next;
             slot->next = hand->freed;
             hand->freed = slot;
@@ -3157,7 +3396,9 @@ ZT__FN zt_cause zt__grow_if_few(zt_profiler *profiler) {
         return ZT_CAUSE_COUNT;
     if (pass->slot_count >= pass->max_slots)
         return free_count ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_SLOT;
+    zt__inside_1++;
     result = zt__grow(profiler, pass, &call);
+    zt__inside_1--;
     if (result == ZE_RESULT_SUCCESS)
         return ZT_CAUSE_COUNT;
     pass->max_slots = pass->slot_count; /* it will not be tried again */
@@ -3204,7 +3445,8 @@ ZT__FN void zt__unbind(zt_profiler *profiler, zt__list *list) {
     list->last = &list->first;
     list->executed = 0;
     list->epoch++;
-    list->announced = list->unready = 0;
+    list->announced = 0;
+    zt__store(&list->unready, (uint8_t)0);
     zt__unlock(&profiler->state);
 }
 
@@ -3217,7 +3459,7 @@ ZT__FN zt__slot *zt__take_open(zt_profiler *profiler, const zt__list *list) {
     for (step = profiler->open ? profiler->steps : NULL; step; step = step->next)
         for (i = 0; i < step->count; i++) {
             zt__slot *slot = &step->slots[i];
-            if (!(slot->generation & 1) || (list && slot->list != list))
+            if (!(zt__load(&slot->generation) & 1) || (list && slot->list != list))
                 continue;
             zt__store(&slot->generation, slot->generation + 1);
             zt__drop_pending(profiler, slot, ZT_DROPPED_NOT_CLOSED);
@@ -3255,7 +3497,7 @@ ZT__FN void zt__drop_open(zt_profiler *profiler, const zt__list *list, const cha
 ZT__FN void zt__make_ready(zt_profiler *profiler, zt__list *list) {
     zt__hand hand;
     zt__slot *slot;
-    if (!list->unready || zt__is_gone(profiler))
+    if (!zt__load(&list->unready) || zt__is_gone(profiler))
         return;
     zt__start_hand(&hand, 0);
     zt__take_bound(profiler, list);
@@ -3414,7 +3656,9 @@ ZT__FN ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
     zt__finish_all(profiler);
     if (!zt__own(&profiler->growing))
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
+    zt__inside_1++;
     result = zt__change_pass(profiler, &profiler->passes[index]);
+    zt__inside_1--;
     zt__disown(&profiler->growing);
     return result;
 }
@@ -3931,6 +4175,511 @@ ZT__FN ze_result_t zt__check_pack(const uint8_t *bytes, size_t *size) {
     return ZE_RESULT_SUCCESS;
 }
 
+/* ==== >>tracer: what is known of names, kernels, lists and calls ========================================== */
+
+#ifdef ZETOOLS_TRACER
+
+/* The calls that a loader may be able to trace. */
+/* clang-format off */
+#define ZT__CALLS(X)                                                                                         \
+    X(CommandListAppendBarrier) X(CommandListAppendEventReset) X(CommandListAppendGraphExt)                  \
+    X(CommandListAppendHostFunction) X(CommandListAppendImageCopy)                                           \
+    X(CommandListAppendImageCopyFromMemory) X(CommandListAppendImageCopyFromMemoryExt)                       \
+    X(CommandListAppendImageCopyRegion) X(CommandListAppendImageCopyToMemory)                                \
+    X(CommandListAppendImageCopyToMemoryExt) X(CommandListAppendLaunchCooperativeKernel)                     \
+    X(CommandListAppendLaunchKernel) X(CommandListAppendLaunchKernelIndirect)                                \
+    X(CommandListAppendLaunchKernelWithArguments) X(CommandListAppendLaunchKernelWithParameters)             \
+    X(CommandListAppendLaunchMultipleKernelsIndirect) X(CommandListAppendMemAdvise)                          \
+    X(CommandListAppendMemoryCopy) X(CommandListAppendMemoryCopyFromContext)                                 \
+    X(CommandListAppendMemoryCopyRegion) X(CommandListAppendMemoryCopyWithParameters)                        \
+    X(CommandListAppendMemoryFill) X(CommandListAppendMemoryFillWithParameters)                              \
+    X(CommandListAppendMemoryPrefetch) X(CommandListAppendMemoryRangesBarrier)                               \
+    X(CommandListAppendQueryKernelTimestamps) X(CommandListAppendSignalEvent)                                \
+    X(CommandListAppendSignalExternalSemaphoreExt) X(CommandListAppendWaitExternalSemaphoreExt)              \
+    X(CommandListAppendWaitOnEvents) X(CommandListAppendWriteGlobalTimestamp)                                \
+    X(CommandListBeginCaptureIntoGraphExt) X(CommandListBeginGraphCaptureExt) X(CommandListClose)            \
+    X(CommandListCreate) X(CommandListCreateCloneExp) X(CommandListCreateImmediate)                          \
+    X(CommandListDestroy) X(CommandListEndGraphCaptureExt) X(CommandListGetContextHandle)                    \
+    X(CommandListGetDeviceHandle) X(CommandListGetFlags) X(CommandListGetGraphExt)                           \
+    X(CommandListGetNextCommandIdExp) X(CommandListGetNextCommandIdWithKernelsExp)                           \
+    X(CommandListGetOrdinal) X(CommandListHostSynchronize) X(CommandListImmediateAppendCommandListsExp)      \
+    X(CommandListImmediateAppendCommandListsWithParameters) X(CommandListImmediateGetFlags)                  \
+    X(CommandListImmediateGetIndex) X(CommandListImmediateGetMode) X(CommandListImmediateGetPriority)        \
+    X(CommandListIsGraphCaptureEnabledExt) X(CommandListIsImmediate) X(CommandListIsMutableExp)              \
+    X(CommandListReset) X(CommandListUpdateMutableCommandKernelsExp)                                         \
+    X(CommandListUpdateMutableCommandSignalEventExp) X(CommandListUpdateMutableCommandWaitEventsExp)         \
+    X(CommandListUpdateMutableCommandsExp) X(CommandQueueCreate) X(CommandQueueDestroy)                      \
+    X(CommandQueueExecuteCommandLists) X(CommandQueueGetFlags) X(CommandQueueGetIndex)                       \
+    X(CommandQueueGetMode) X(CommandQueueGetOrdinal) X(CommandQueueGetPriority)                              \
+    X(CommandQueueSynchronize) X(ContextCreate) X(ContextCreateEx) X(ContextDestroy)                         \
+    X(ContextEvictImage) X(ContextEvictMemory) X(ContextGetStatus) X(ContextMakeImageResident)               \
+    X(ContextMakeMemoryResident) X(ContextSystemBarrier) X(DeviceCanAccessPeer) X(DeviceGet)                 \
+    X(DeviceGetAggregatedCopyOffloadIncrementValue) X(DeviceGetCacheProperties)                              \
+    X(DeviceGetCommandQueueGroupProperties) X(DeviceGetComputeProperties)                                    \
+    X(DeviceGetCounterBasedEventMaxValue) X(DeviceGetExternalMemoryProperties)                               \
+    X(DeviceGetFabricVertexExp) X(DeviceGetGlobalTimestamps) X(DeviceGetImageProperties)                     \
+    X(DeviceGetMemoryAccessProperties) X(DeviceGetMemoryProperties) X(DeviceGetModuleProperties)             \
+    X(DeviceGetP2PProperties) X(DeviceGetProperties) X(DeviceGetRootDevice)                                  \
+    X(DeviceGetRuntimeRequirements) X(DeviceGetRuntimeRequirementsKey) X(DeviceGetStatus)                    \
+    X(DeviceGetSubDevices) X(DeviceGetVectorWidthPropertiesExt) X(DeviceImportExternalSemaphoreExt)          \
+    X(DevicePciGetPropertiesExt) X(DeviceReleaseExternalSemaphoreExt) X(DeviceReserveCacheExt)               \
+    X(DeviceSetCacheAdviceExt) X(DeviceSynchronize) X(DeviceValidateRuntimeRequirements) X(DriverGet)        \
+    X(DriverGetApiVersion) X(DriverGetDefaultContext) X(DriverGetExtensionFunctionAddress)                   \
+    X(DriverGetExtensionProperties) X(DriverGetIpcProperties) X(DriverGetLastErrorDescription)               \
+    X(DriverGetProperties) X(DriverRTASFormatCompatibilityCheckExp)                                          \
+    X(DriverRTASFormatCompatibilityCheckExt) X(EventCounterBasedCloseIpcHandle)                              \
+    X(EventCounterBasedCreate) X(EventCounterBasedGetDeviceAddress) X(EventCounterBasedGetIpcHandle)         \
+    X(EventCounterBasedOpenIpcHandle) X(EventCreate) X(EventDestroy) X(EventGetCounterBasedFlags)            \
+    X(EventGetEventPool) X(EventGetSignalScope) X(EventGetWaitScope) X(EventHostReset)                       \
+    X(EventHostSignal) X(EventHostSynchronize) X(EventPoolCloseIpcHandle) X(EventPoolCreate)                 \
+    X(EventPoolDestroy) X(EventPoolGetContextHandle) X(EventPoolGetFlags) X(EventPoolGetIpcHandle)           \
+    X(EventPoolOpenIpcHandle) X(EventPoolPutIpcHandle) X(EventQueryKernelTimestamp)                          \
+    X(EventQueryKernelTimestampsExt) X(EventQueryStatus) X(EventQueryTimestampsExp)                          \
+    X(ExecutableGraphDestroyExt) X(ExecutableGraphGetSourceGraphExt) X(FabricEdgeGetExp)                     \
+    X(FabricEdgeGetPropertiesExp) X(FabricEdgeGetVerticesExp) X(FabricVertexGetDeviceExp)                    \
+    X(FabricVertexGetExp) X(FabricVertexGetPropertiesExp) X(FabricVertexGetSubVerticesExp)                   \
+    X(FenceCreate) X(FenceDestroy) X(FenceHostSynchronize) X(FenceQueryStatus) X(FenceReset)                 \
+    X(GraphCreateExt) X(GraphDestroyExt) X(GraphDumpContentsExt) X(GraphGetPrimaryCommandListExt)            \
+    X(GraphInstantiateExt) X(GraphIsEmptyExt) X(GraphSetDestructionCallbackExt) X(ImageCreate)               \
+    X(ImageDestroy) X(ImageGetAllocPropertiesExt) X(ImageGetDeviceOffsetExp)                                 \
+    X(ImageGetMemoryPropertiesExp) X(ImageGetProperties) X(ImageViewCreateExp) X(ImageViewCreateExt)         \
+    X(Init) X(InitDrivers) X(KernelCreate) X(KernelDestroy) X(KernelGetAllocationPropertiesExp)              \
+    X(KernelGetBinaryExp) X(KernelGetIndirectAccess) X(KernelGetName) X(KernelGetProperties)                 \
+    X(KernelGetSourceAttributes) X(KernelSchedulingHintExp) X(KernelSetArgumentValue)                        \
+    X(KernelSetCacheConfig) X(KernelSetGlobalOffsetExp) X(KernelSetGroupSize) X(KernelSetIndirectAccess)     \
+    X(KernelSuggestGroupSize) X(KernelSuggestMaxCooperativeGroupCount) X(MemAllocDevice) X(MemAllocHost)     \
+    X(MemAllocShared) X(MemCloseIpcHandle) X(MemFree) X(MemFreeExt) X(MemGetAddressRange)                    \
+    X(MemGetAllocProperties) X(MemGetAtomicAccessAttributeExp) X(MemGetFileDescriptorFromIpcHandleExp)       \
+    X(MemGetIpcHandle) X(MemGetIpcHandleFromFileDescriptorExp) X(MemGetIpcHandleWithProperties)              \
+    X(MemGetPitchFor2dImage) X(MemOpenIpcHandle) X(MemPutIpcHandle) X(MemSetAtomicAccessAttributeExp)        \
+    X(ModuleBuildLogDestroy) X(ModuleBuildLogGetString) X(ModuleCreate) X(ModuleDestroy)                     \
+    X(ModuleDynamicLink) X(ModuleGetFunctionPointer) X(ModuleGetGlobalPointer) X(ModuleGetKernelNames)       \
+    X(ModuleGetNativeBinary) X(ModuleGetProperties) X(ModuleInspectLinkageExt) X(PhysicalMemCreate)          \
+    X(PhysicalMemDestroy) X(PhysicalMemGetProperties) X(RTASBuilderBuildExp) X(RTASBuilderBuildExt)          \
+    X(RTASBuilderCommandListAppendCopyExt) X(RTASBuilderCreateExp) X(RTASBuilderCreateExt)                   \
+    X(RTASBuilderDestroyExp) X(RTASBuilderDestroyExt) X(RTASBuilderGetBuildPropertiesExp)                    \
+    X(RTASBuilderGetBuildPropertiesExt) X(RTASParallelOperationCreateExp)                                    \
+    X(RTASParallelOperationCreateExt) X(RTASParallelOperationDestroyExp)                                     \
+    X(RTASParallelOperationDestroyExt) X(RTASParallelOperationGetPropertiesExp)                              \
+    X(RTASParallelOperationGetPropertiesExt) X(RTASParallelOperationJoinExp)                                 \
+    X(RTASParallelOperationJoinExt) X(SamplerCreate) X(SamplerDestroy) X(VirtualMemFree)                     \
+    X(VirtualMemGetAccessAttribute) X(VirtualMemMap) X(VirtualMemQueryPageSize) X(VirtualMemReserve)         \
+    X(VirtualMemSetAccessAttribute) X(VirtualMemUnmap)
+/* clang-format on */
+
+typedef enum zt__api {
+#define X(name) ZT__CALL_##name,
+    ZT__CALLS(X)
+#undef X
+        ZT__CALL_COUNT
+} zt__api;
+
+ZT__FN const char *zt__call_name(uint32_t call) {
+    static const char *const names[ZT__CALL_COUNT] = {
+#define X(name) "ze" #name,
+        ZT__CALLS(X)
+#undef X
+    };
+    return names[call];
+}
+
+/* What a call means to the tracer. */
+typedef enum zt__role {
+    ZT__OTHER,
+    ZT__PROBE,
+    ZT__LIST_CREATE,
+    ZT__LIST_CREATE_IMMEDIATE,
+    ZT__LIST_RESET,
+    ZT__LIST_DESTROY,
+    ZT__EXECUTE,
+    ZT__KERNEL_CREATE,
+    ZT__KERNEL_DESTROY,
+    ZT__LAUNCH,
+    ZT__LAUNCH_MANY,
+    ZT__COPY,
+    ZT__CONTEXT_DESTROY
+} zt__role;
+
+ZT__FN zt__role zt__role_of(uint32_t call) {
+    switch ((zt__api)call) {
+    case ZT__CALL_DriverGet:
+        return ZT__PROBE;
+    case ZT__CALL_CommandListCreate:
+        return ZT__LIST_CREATE;
+    case ZT__CALL_CommandListCreateImmediate:
+        return ZT__LIST_CREATE_IMMEDIATE;
+    case ZT__CALL_CommandListReset:
+        return ZT__LIST_RESET;
+    case ZT__CALL_CommandListDestroy:
+        return ZT__LIST_DESTROY;
+    case ZT__CALL_CommandQueueExecuteCommandLists:
+    case ZT__CALL_CommandListImmediateAppendCommandListsExp:
+    case ZT__CALL_CommandListImmediateAppendCommandListsWithParameters:
+        return ZT__EXECUTE;
+    case ZT__CALL_KernelCreate:
+        return ZT__KERNEL_CREATE;
+    case ZT__CALL_KernelDestroy:
+        return ZT__KERNEL_DESTROY;
+    case ZT__CALL_CommandListAppendLaunchKernel:
+    case ZT__CALL_CommandListAppendLaunchCooperativeKernel:
+    case ZT__CALL_CommandListAppendLaunchKernelIndirect:
+    case ZT__CALL_CommandListAppendLaunchKernelWithArguments:
+    case ZT__CALL_CommandListAppendLaunchKernelWithParameters:
+        return ZT__LAUNCH;
+    case ZT__CALL_CommandListAppendLaunchMultipleKernelsIndirect:
+        return ZT__LAUNCH_MANY;
+    case ZT__CALL_CommandListAppendMemoryCopy:
+    case ZT__CALL_CommandListAppendMemoryCopyFromContext:
+    case ZT__CALL_CommandListAppendMemoryCopyRegion:
+    case ZT__CALL_CommandListAppendMemoryCopyWithParameters:
+    case ZT__CALL_CommandListAppendMemoryFill:
+    case ZT__CALL_CommandListAppendMemoryFillWithParameters:
+    case ZT__CALL_CommandListAppendImageCopy:
+    case ZT__CALL_CommandListAppendImageCopyFromMemory:
+    case ZT__CALL_CommandListAppendImageCopyFromMemoryExt:
+    case ZT__CALL_CommandListAppendImageCopyRegion:
+    case ZT__CALL_CommandListAppendImageCopyToMemory:
+    case ZT__CALL_CommandListAppendImageCopyToMemoryExt:
+        return ZT__COPY;
+    case ZT__CALL_ContextDestroy:
+        return ZT__CONTEXT_DESTROY;
+    default:
+        return ZT__OTHER;
+    }
+}
+
+/* From handles to what is known of them: open addressing, at most half full. */
+typedef struct zt__map {
+    const void **keys;
+    void **values;
+    uint32_t capacity, count;
+} zt__map;
+
+ZT__FN uint32_t zt__map_home(const zt__map *map, const void *key) {
+    uint64_t hash = (uint64_t)(uintptr_t)key * UINT64_C(0x9E3779B97F4A7C15);
+    return (uint32_t)(hash >> 32) & (map->capacity - 1);
+}
+
+ZT__FN uint32_t zt__map_place(const zt__map *map, const void *key) {
+    uint32_t i = zt__map_home(map, key);
+    while (map->keys[i] && map->keys[i] != key)
+        i = (i + 1) & (map->capacity - 1);
+    return i;
+}
+
+ZT__FN void *zt__map_get(const zt__map *map, const void *key) {
+    uint32_t i;
+    if (!map->capacity)
+        return NULL;
+    i = zt__map_place(map, key);
+    return map->keys[i] ? map->values[i] : NULL;
+}
+
+ZT__FN void zt__map_free(const zt_allocator *allocator, zt__map *map) {
+    zt__free(allocator, (void *)map->keys);
+    zt__free(allocator, (void *)map->values);
+    memset(map, 0, sizeof *map);
+}
+
+ZT__FN int zt__map_grow(const zt_allocator *allocator, zt__map *map) {
+    zt__map grown;
+    uint32_t i;
+    grown.capacity = map->capacity ? map->capacity * 2 : 64;
+    grown.count = map->count;
+    grown.keys = (const void **)zt__allocate(allocator, grown.capacity, sizeof *grown.keys);
+    grown.values = (void **)zt__allocate(allocator, grown.capacity, sizeof *grown.values);
+    if (!grown.keys || !grown.values) {
+        zt__map_free(allocator, &grown);
+        return 0;
+    }
+    for (i = 0; i < map->capacity; i++)
+        if (map->keys[i]) {
+            uint32_t place = zt__map_place(&grown, map->keys[i]);
+            grown.keys[place] = map->keys[i];
+            grown.values[place] = map->values[i];
+        }
+    zt__map_free(allocator, map);
+    *map = grown;
+    return 1;
+}
+
+/* Returns 0 without memory. */
+ZT__FN int zt__map_put(const zt_allocator *allocator, zt__map *map, const void *key, void *value) {
+    uint32_t i;
+    if ((map->count + 1) * 2 > map->capacity && !zt__map_grow(allocator, map))
+        return 0;
+    i = zt__map_place(map, key);
+    map->count += !map->keys[i];
+    map->keys[i] = key;
+    map->values[i] = value;
+    return 1;
+}
+
+/* Removes a key, and closes the gap: what was displaced past it moves up. */
+ZT__FN void zt__map_remove(zt__map *map, const void *key) {
+    uint32_t gap, i;
+    if (!map->capacity)
+        return;
+    gap = i = zt__map_place(map, key);
+    if (!map->keys[gap])
+        return;
+    map->count--;
+    for (;;) {
+        i = (i + 1) & (map->capacity - 1);
+        if (!map->keys[i])
+            break;
+        if (((i - zt__map_home(map, map->keys[i])) & (map->capacity - 1)) < ((i - gap) & (map->capacity - 1)))
+            continue; /* it is not displaced past the gap */
+        map->keys[gap] = map->keys[i];
+        map->values[gap] = map->values[i];
+        gap = i;
+    }
+    map->keys[gap] = NULL;
+}
+
+/* Whether a text is of a pattern, in which * stands for any letters and ? for one. */
+ZT__FN int zt__matches(const char *pattern, size_t length, const char *text) {
+    const char *end = pattern + length, *star = NULL, *retry = NULL;
+    while (*text) {
+        if (pattern < end && *pattern == '*') {
+            star = ++pattern;
+            retry = text;
+        } else if (pattern < end && (*pattern == '?' || *pattern == *text)) {
+            pattern++;
+            text++;
+        } else if (star) {
+            pattern = star;
+            text = ++retry;
+        } else {
+            return 0;
+        }
+    }
+    while (pattern < end && *pattern == '*')
+        pattern++;
+    return pattern == end;
+}
+
+/* Whether a comma list of patterns takes a name. A pattern after '!' takes it out. */
+ZT__FN int zt__is_chosen(const char *list, const char *name) {
+    const char *pattern;
+    size_t length;
+    int chosen = 1, asked = 0, matched = 0;
+    while (list && zt__next_name(&list, &pattern, &length)) {
+        if (*pattern == '!') {
+            chosen &= !zt__matches(pattern + 1, length - 1, name);
+        } else {
+            asked = 1;
+            matched |= zt__matches(pattern, length, name);
+        }
+    }
+    return chosen && (matched || !asked);
+}
+
+/* What launches are called, and how far the filter has come with them. */
+typedef struct zt__title {
+    struct zt__title *next;
+    uint64_t hash;
+    uint64_t seen, taken;
+    int chosen;
+    char *name;
+} zt__title;
+
+enum { ZT__TITLE_BUCKETS = 64, ZT__TARGETS = 64, ZT__HOOKS = 16, ZT__FRAMES = 8, ZT__CALL_SAMPLES = 512 };
+
+/* Host time of one call. */
+typedef struct zt__call {
+    uint64_t errors;
+    zt__moments time;
+    double *kept; /* up to ZT__CALL_SAMPLES of them, drawn evenly */
+} zt__call;
+
+/* A context and device that are measured. */
+typedef struct zt__target {
+    ze_context_handle_t context;
+    ze_device_handle_t device;
+    zt_profiler *profiler; /* NULL: it could not be opened */
+} zt__target;
+
+typedef struct zt__tracer {
+    zt_allocator allocator;
+    zt__diagnostics *diagnostics; /* NULL: those of the thread */
+    uint64_t wait_timeout_ns;
+    zel_tracer_handle_t handle;
+    ze_result_t(ZE_APICALL *context_of)(ze_command_list_handle_t, ze_context_handle_t *);
+    ze_result_t(ZE_APICALL *device_of)(ze_command_list_handle_t, ze_device_handle_t *);
+    ze_result_t(ZE_APICALL *disable_layer)(void); /* NULL: it was not enabled here */
+
+    int running;               /* atomic */
+    int proven;                /* a callback came. Atomic */
+    uint32_t in_progress;      /* calls between prologue and epilogue. Atomic */
+    zel_tracer_handle_t stuck; /* a call in it did not end in time: stopped, and to be destroyed later */
+
+    zt_trace_config config; /* its strings and hooks are copied here: */
+    char *names;
+    zt_hook hooks[ZT__HOOKS];
+    uint32_t hook_calls[ZT__HOOKS];
+    uint8_t timed[ZT__CALL_COUNT];
+
+    zt__mutex opening;          /* one target is opened at a time */
+    const zt_config *automatic; /* how to open profilers for what appears, or NULL */
+    zt__target targets[ZT__TARGETS];
+    uint32_t target_count; /* atomic */
+
+    zt__mutex lock; /* what follows, for instants */
+    zt__title *titles[ZT__TITLE_BUCKETS];
+    zt__map kernels; /* to titles */
+    zt__map lists;   /* to profilers, or &zt__elsewhere */
+    zt_trace_counts counts;
+    zt__call calls[ZT__CALL_COUNT];
+    uint32_t called[ZT__CALL_COUNT]; /* those that were called, in order of appearance */
+    uint32_t called_count;
+    uint64_t random;
+    double scratch[ZT__CALL_SAMPLES];
+} zt__tracer;
+
+static char zt__elsewhere; /* stands for lists of devices that are not measured */
+
+/* ---- names ----------------------------------------------------------------------------------------------- */
+
+/* The title of a name, made when it is new. With the tracer locked. NULL without memory. */
+ZT__FN zt__title *zt__find_title(zt__tracer *tracer, const char *name) {
+    size_t length = strlen(name);
+    uint64_t hash = zt__hash(name, length);
+    zt__title **bucket = &tracer->titles[hash % ZT__TITLE_BUCKETS], *title;
+    for (title = *bucket; title; title = title->next)
+        if (title->hash == hash && strcmp(title->name, name) == 0)
+            return title;
+    title = (zt__title *)zt__allocate(&tracer->allocator, 1, sizeof *title + length + 1);
+    if (!title)
+        return NULL;
+    title->name = (char *)(title + 1);
+    memcpy(title->name, name, length);
+    title->hash = hash;
+    title->chosen = zt__is_chosen(tracer->names, name);
+    title->next = *bucket;
+    *bucket = title;
+    return title;
+}
+
+ZT__FN zt__title *zt__learn_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel, const char *name) {
+    zt__title *title;
+    zt__lock(&tracer->lock);
+    title = zt__find_title(tracer, name);
+    if (title && !zt__map_put(&tracer->allocator, &tracer->kernels, kernel, title))
+        title = NULL;
+    zt__unlock(&tracer->lock);
+    return title;
+}
+
+/* The title of a kernel; the driver is asked for the name of one that was created before the start. */
+ZT__FN zt__title *zt__title_of_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {
+    char name[512];
+    size_t size = 0;
+    zt__title *title;
+    if (!kernel)
+        return NULL;
+    zt__lock(&tracer->lock);
+    title = (zt__title *)zt__map_get(&tracer->kernels, kernel);
+    zt__unlock(&tracer->lock);
+    if (title)
+        return title;
+    name[0] = 0;
+    if (zeKernelGetName(kernel, &size, NULL) == ZE_RESULT_SUCCESS) {
+        size = size < sizeof name ? size : sizeof name;
+        if (zeKernelGetName(kernel, &size, name) != ZE_RESULT_SUCCESS)
+            name[0] = 0;
+        name[sizeof name - 1] = 0;
+    }
+    return zt__learn_kernel(tracer, kernel, name);
+}
+
+/* The title of a launch of several kernels: the name of the first, and how many more there are. */
+ZT__FN zt__title *zt__title_of_kernels(zt__tracer *tracer, uint32_t count,
+                                       const ze_kernel_handle_t *kernels) {
+    zt__title *title = count && kernels ? zt__title_of_kernel(tracer, kernels[0]) : NULL;
+    char name[560];
+    if (!title || count == 1)
+        return title;
+    snprintf(name, sizeof name, "%.512s +%u", title->name, (unsigned)(count - 1));
+    zt__lock(&tracer->lock);
+    title = zt__find_title(tracer, name);
+    zt__unlock(&tracer->lock);
+    return title;
+}
+
+/* Whether the filter lets a launch pass. */
+ZT__FN int zt__passes_filter(zt__tracer *tracer, zt__title *title) {
+    int passes;
+    zt__lock(&tracer->lock);
+    passes = title->chosen && title->seen++ % tracer->config.every == 0 &&
+             (!tracer->config.limit || title->taken < tracer->config.limit);
+    title->taken += (uint64_t)passes;
+    tracer->counts.launches++;
+    tracer->counts.filtered += !passes;
+    zt__unlock(&tracer->lock);
+    return passes;
+}
+
+/* ---- calls ----------------------------------------------------------------------------------------------- */
+
+/* Where to keep the time of a call, or NULL. With the tracer locked. */
+ZT__FN double *zt__place_for_time(zt__tracer *tracer, zt__call *call) {
+    uint64_t drawn = call->time.count;
+    if (!call->kept)
+        call->kept = (double *)zt__allocate(&tracer->allocator, ZT__CALL_SAMPLES, sizeof *call->kept);
+    if (drawn >= ZT__CALL_SAMPLES)
+        drawn = zt__random(&tracer->random) % (drawn + 1);
+    return call->kept && drawn < ZT__CALL_SAMPLES ? &call->kept[drawn] : NULL;
+}
+
+/* A result that tells of no mistake. */
+ZT__FN int zt__is_fine(ze_result_t result) {
+    return result == ZE_RESULT_SUCCESS || result == ZE_RESULT_NOT_READY ||
+           result == ZE_RESULT_WARNING_DROPPED_DATA;
+}
+
+ZT__FN void zt__count_call(zt__tracer *tracer, uint32_t index, uint64_t ns, ze_result_t result) {
+    zt__call *call = &tracer->calls[index];
+    double *place;
+    zt__lock(&tracer->lock);
+    if (call->time.count == 0)
+        tracer->called[tracer->called_count++] = index;
+    place = zt__place_for_time(tracer, call);
+    if (place)
+        *place = (double)ns;
+    zt__add_value(&call->time, (double)ns, 1);
+    call->errors += !zt__is_fine(result);
+    zt__unlock(&tracer->lock);
+}
+
+/* Statistics of the `index`-th call that appeared. */
+ZT__FN zt_call_info zt__call_stats(zt__tracer *tracer, uint32_t index) {
+    zt_call_info info;
+    const zt__call *call;
+    uint32_t kept;
+    zt__lock(&tracer->lock);
+    call = &tracer->calls[tracer->called[index]];
+    info.name = zt__call_name(tracer->called[index]);
+    info.count = info.time_ns.count = call->time.count;
+    info.errors = call->errors;
+    info.time_ns.sum = call->time.sum;
+    info.time_ns.mean = call->time.mean;
+    info.time_ns.stddev = call->time.count > 1 ? sqrt(call->time.m2 / (double)(call->time.count - 1)) : 0;
+    info.time_ns.min = call->time.min;
+    info.time_ns.max = call->time.max;
+    kept = call->time.count < ZT__CALL_SAMPLES ? (uint32_t)call->time.count : (uint32_t)ZT__CALL_SAMPLES;
+    if (!call->kept)
+        kept = 0;
+    if (kept)
+        memcpy(tracer->scratch, call->kept, kept * sizeof *call->kept);
+    info.time_ns.median = zt__quantile(tracer->scratch, kept, 0.5);
+    info.time_ns.p95 = zt__quantile(tracer->scratch, kept, 0.95);
+    zt__unlock(&tracer->lock);
+    return info;
+}
+
+#endif /* ZETOOLS_TRACER */
+
 /* ==== >>reports: table, CSV, JSON ========================================================================= */
 
 /* Collects bytes and hands them on in blocks. */
@@ -4072,6 +4821,10 @@ typedef struct zt__report {
 } zt__report;
 
 /* Returns 0 for a name that was recorded and never ran: it has nothing to show. */
+ZT__FN void zt__write_csv_calls(zt__report *report);
+ZT__FN void zt__write_json_calls(zt__report *report);
+ZT__FN void zt__write_table_of_calls(zt__report *report);
+
 ZT__FN int zt__copy_region(zt__report *report, uint32_t region) {
     zt_profiler *profiler = (zt_profiler *)report->profiler;
     const zt__record *record = zt__record_at(profiler, region);
@@ -4184,6 +4937,7 @@ ZT__FN void zt__write_csv(zt__report *report) {
                                  &report->stats[zt__tile_column(profiler, tile, metric)]);
         }
     }
+    zt__write_csv_calls(report);
 }
 
 ZT__FN void zt__put_member(zt__writer *writer, const char *name, const char *text) {
@@ -4320,7 +5074,9 @@ ZT__FN void zt__write_json(zt__report *report) {
         zt__put_json_parts(report);
         zt__put(writer, "}");
     }
-    zt__put(writer, "]}\n");
+    zt__put(writer, "]");
+    zt__write_json_calls(report);
+    zt__put(writer, "}\n");
 }
 
 ZT__FN const char *zt__metric_name(const void *metrics, uint32_t index) {
@@ -4339,6 +5095,7 @@ ZT__FN uint32_t zt__find_metric(const zt_profiler *profiler, const char *name, c
 
 /* ---- the table ------------------------------------------------------------------------------------------- */
 
+enum { ZT__CELL = 9, ZT__CALL_WIDTH = 34 };
 enum { ZT__NAME_WIDTH = 28, ZT__HEAD_LINES = 6, ZT__MAX_COLUMNS = 32, ZT__TABLE_WIDTH = 100 };
 
 /* What a column of the table shows of a column of the statistics. */
@@ -4786,7 +5543,114 @@ ZT__FN void zt__write_table(zt__report *report) {
     zt__write_heading(report, &table);
     zt__write_rows(report, &table);
     zt__write_footer(report, &table);
+    zt__write_table_of_calls(report);
 }
+
+/* ---- calls that a tracer timed --------------------------------------------------------------------------- */
+
+#ifdef ZETOOLS_TRACER
+
+/* How many calls a report shows. A tracer of several profilers has them in the report of the first. */
+ZT__FN uint32_t zt__calls_to_show(const zt_profiler *profiler) {
+    uint32_t i, count = profiler->tracer ? zt__load(&profiler->tracer->target_count) : 0;
+    for (i = 0; i < count; i++)
+        if (profiler->tracer->targets[i].profiler)
+            return profiler->tracer->targets[i].profiler == profiler ? zt_call_count(profiler) : 0;
+    return 0;
+}
+
+/* Two lines for each: host time, and errors as a plain sum. */
+ZT__FN void zt__write_csv_calls(zt__report *report) {
+    zt__writer *writer = &report->writer;
+    uint32_t i, count = zt__calls_to_show(report->profiler);
+    for (i = 0; i < count; i++) {
+        zt_call_info info = zt__call_stats(report->profiler->tracer, i);
+        zt_stats errors = zt__empty_stats();
+        errors.sum = (double)info.errors;
+        zt__put_field(writer, info.name);
+        zt__put(writer, ",\"host time\",\"\",\"host\",\"ns\",duration,sum,");
+        zt__put_count(writer, info.count);
+        zt__put_stats(writer, &info.time_ns, 0);
+        zt__put(writer, "\n");
+        zt__put_field(writer, info.name);
+        zt__put(writer, ",\"errors\",\"\",\"host\",\"calls\",event,sum,");
+        zt__put_count(writer, info.count);
+        zt__put_stats(writer, &errors, 0);
+        zt__put(writer, "\n");
+    }
+}
+
+ZT__FN void zt__write_json_calls(zt__report *report) {
+    zt__writer *writer = &report->writer;
+    uint32_t i, count = zt__calls_to_show(report->profiler);
+    zt__put(writer, ",\n\"calls\":[");
+    for (i = 0; i < count; i++) {
+        zt_call_info info = zt__call_stats(report->profiler->tracer, i);
+        zt__put(writer, i ? ",\n{" : "\n{");
+        zt__put_member(writer, "name", info.name);
+        zt__put(writer, ",");
+        zt__put_counter(writer, "count", info.count);
+        zt__put(writer, ",");
+        zt__put_counter(writer, "errors", info.errors);
+        zt__put(writer, ",\"time_ns\":");
+        zt__put_json_stats(writer, &info.time_ns);
+        zt__put(writer, "}");
+    }
+    zt__put(writer, "]");
+}
+
+ZT__FN void zt__write_table_of_calls(zt__report *report) {
+    static const char *const heads[] = {"count", "errors", "total us", "median us", "p95 us", "max us"};
+    zt__writer *writer = &report->writer;
+    uint32_t i, c, count = zt__calls_to_show(report->profiler);
+    if (!count)
+        return;
+    zt__put(writer, "\nHost time of calls\n");
+    zt__put_name(writer, "call", ZT__CALL_WIDTH);
+    for (c = 0; c < ZT__COUNT_OF(heads); c++) {
+        zt__put(writer, "  ");
+        zt__put_right(writer, heads[c], ZT__CELL);
+    }
+    zt__put(writer, "\n");
+    zt__put_repeated(writer, '-', ZT__CALL_WIDTH + ZT__COUNT_OF(heads) * (ZT__CELL + 2));
+    zt__put(writer, "\n");
+    for (i = 0; i < count; i++) {
+        zt_call_info info = zt__call_stats(report->profiler->tracer, i);
+        double figures[ZT__COUNT_OF(heads)];
+        figures[0] = (double)info.count;
+        figures[1] = (double)info.errors;
+        figures[2] = info.time_ns.sum / 1000;
+        figures[3] = info.time_ns.median / 1000;
+        figures[4] = info.time_ns.p95 / 1000;
+        figures[5] = info.time_ns.max / 1000;
+        zt__put_name(writer, info.name, ZT__CALL_WIDTH);
+        for (c = 0; c < ZT__COUNT_OF(heads); c++) {
+            char cell[32];
+            zt__format_cell(cell, sizeof cell, figures[c]);
+            if (c < 2)
+                snprintf(cell, sizeof cell, "%.0f", figures[c]);
+            zt__put(writer, "  ");
+            zt__put_right(writer, cell, ZT__CELL);
+        }
+        zt__put(writer, "\n");
+    }
+}
+
+#else
+
+ZT__FN void zt__write_csv_calls(zt__report *report) {
+    (void)report;
+}
+
+ZT__FN void zt__write_json_calls(zt__report *report) {
+    (void)report;
+}
+
+ZT__FN void zt__write_table_of_calls(zt__report *report) {
+    (void)report;
+}
+
+#endif
 
 ZT__FN int zt__write_file(const void *bytes, size_t size, void *file) {
     return fwrite(bytes, 1, size, (FILE *)file) != size;
@@ -4801,19 +5665,27 @@ ZT__FN ze_result_t zt__cannot_write(zt_profiler *profiler, const char *path) {
     return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_UNKNOWN, ZT__CANNOT_WRITE, path, strerror(errno));
 }
 
-/* Writes a file under another name beside the target, and renames it. */
+/* Whether a path is a pipe, a terminal or a device: such are written to, and not replaced by a file. */
+ZT__FN int zt__is_special(const char *path) {
+    struct stat target;
+    return stat(path, &target) == 0 && !S_ISREG(target.st_mode) && !S_ISDIR(target.st_mode);
+}
+
+/* Writes a file under another name beside the target, and renames it; or the target itself, if `beside` is
+   it. */
 ZT__FN ze_result_t zt__write_beside(zt_profiler *profiler, const char *path, const char *beside,
                                     zt_format format) {
     FILE *file = fopen(beside, "wb");
+    int renamed = beside != path;
     ze_result_t result;
     if (!file)
         return zt__cannot_write(profiler, path);
     errno = 0;
     result = zt_write(profiler, format, zt__write_file, file);
-    if ((fclose(file) != 0 || result == ZE_RESULT_ERROR_UNKNOWN || rename(beside, path) != 0) &&
+    if ((fclose(file) != 0 || result == ZE_RESULT_ERROR_UNKNOWN || (renamed && rename(beside, path) != 0)) &&
         (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_ERROR_UNKNOWN))
         result = zt__cannot_write(profiler, path);
-    if (result != ZE_RESULT_SUCCESS)
+    if (result != ZE_RESULT_SUCCESS && renamed)
         remove(beside);
     return result;
 }
@@ -4898,6 +5770,10 @@ ZT__FN zt_config zt__complete_config(const zt_config *given) {
         config.allocator = zt__default_allocator();
     return config;
 }
+
+#ifdef ZETOOLS_TRACER
+ZT__FN void zt__destroy_tracer(struct zt__tracer *tracer);
+#endif
 
 /* Name, and how the device's time stamps are to be read. */
 ZT__FN ze_result_t zt__read_device(zt_profiler *profiler) {
@@ -5457,7 +6333,7 @@ ZT__FN ze_result_t zt__open_times(zt_profiler *profiler) {
     return zt__check(profiler, result, call, "No region can be measured on this device.");
 }
 
-ZT__FN ze_result_t zt__set_up(zt_profiler *profiler) {
+ZT__FN ze_result_t zt__set_up_inside(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     const char *columns;
     zt__batch *batch;
@@ -5486,6 +6362,14 @@ ZT__FN ze_result_t zt__set_up(zt_profiler *profiler) {
         return ZE_RESULT_SUCCESS;
     return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_open",
                    "statistics");
+}
+
+ZT__FN ze_result_t zt__set_up(zt_profiler *profiler) {
+    ze_result_t result;
+    zt__inside_1++;
+    result = zt__set_up_inside(profiler);
+    zt__inside_1--;
+    return result;
 }
 
 ZT__FN void zt__free_records(zt_profiler *profiler) {
@@ -5524,15 +6408,30 @@ ZT__FN void zt__free_batches(zt_profiler *profiler) {
     }
 }
 
-ZT__FN void zt__destroy(zt_profiler *profiler) {
-    zt_allocator allocator = profiler->config.allocator;
+/* Gives back all that it has of the device. Results stay. */
+ZT__FN void zt__leave_device(zt_profiler *profiler) {
+    uint32_t i;
+    zt__inside_1++;
     zt__delist(profiler);
     while (profiler->steps) {
         zt__step *step = profiler->steps;
         profiler->steps = step->next;
         zt__destroy_step(profiler, step);
     }
+    for (i = 0; i < ZT__MAX_PASSES; i++)
+        profiler->passes[i].free_slots = NULL;
     zt__deactivate_pass(profiler, profiler->pass, profiler->pass->group_count);
+    zt__inside_1--;
+}
+
+ZT__FN void zt__destroy(zt_profiler *profiler) {
+    zt_allocator allocator = profiler->config.allocator;
+    if (!profiler->detached)
+        zt__leave_device(profiler);
+#ifdef ZETOOLS_TRACER
+    if (profiler->tracer)
+        zt__destroy_tracer(profiler->tracer);
+#endif
     zt__forget_groups(profiler);
     zt__free_records(profiler);
     zt__free_lists(profiler);
@@ -5630,20 +6529,30 @@ ZT__FN int zt__close_list(zt_profiler *profiler, zt__list *list, uint64_t *deadl
     return finished;
 }
 
-ZT_API void zt_close(zt_profiler *profiler) {
+/* Collects what is finished, and counts what is not as lost. */
+ZT__FN void zt__wind_up(zt_profiler *profiler, const char *call) {
     uint64_t deadline = 0;
     int finished = 1;
     uint32_t i;
     zt__list *list;
-    if (!profiler || zt__refuse_inside(profiler, "zt_close") != ZE_RESULT_SUCCESS)
-        return;
-    zt__drop_open(profiler, NULL, "zt_close");
+    zt__drop_open(profiler, NULL, call);
     for (i = 0; i < ZT__LIST_BUCKETS; i++)
         for (list = profiler->lists[i]; list; list = list->next_in_bucket)
             finished &= zt__close_list(profiler, list, &deadline);
     zt__settle(profiler, 1);
     if (!finished)
-        zt__say(&profiler->diagnostics, ZE_RESULT_NOT_READY, ZT__NOT_FINISHED, "zt_close");
+        zt__say(&profiler->diagnostics, ZE_RESULT_NOT_READY, ZT__NOT_FINISHED, call);
+}
+
+ZT_API void zt_close(zt_profiler *profiler) {
+    if (!profiler || zt__refuse_inside(profiler, "zt_close") != ZE_RESULT_SUCCESS)
+        return;
+#ifdef ZETOOLS_TRACER
+    if (zt_trace_stop(profiler) == ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE)
+        return;
+#endif
+    if (!profiler->detached)
+        zt__wind_up(profiler, "zt_close");
     zt__destroy(profiler);
 }
 
@@ -5655,7 +6564,9 @@ ZT__FN zt__list *zt__need_list(zt_profiler *profiler, ze_command_list_handle_t h
     if (!list || list->kind == ZT__KIND_NOT_ASKED) {
         zt__kind kind;
         zt__unlock(&profiler->state);
+        zt__inside_1++;
         kind = zt__ask_kind(profiler, handle);
+        zt__inside_1--;
         zt__lock(&profiler->state);
         list = zt__add_list(profiler, handle, kind);
     }
@@ -5742,27 +6653,40 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
     return region;
 }
 
-ZT_API void zt_end(zt_region *region) {
-    zt_profiler *profiler;
-    zt__slot *slot;
-    uint32_t generation;
-    if (!region || !region->slot)
-        return;
-    slot = (zt__slot *)region->slot;
-    generation = region->generation;
+/* The slot of a region that is being ended, and its profiler; NULL where there is nothing to end. */
+ZT__FN zt__slot *zt__claim_slot(zt_region *region, zt_profiler **profiler) {
+    zt__slot *slot = (zt__slot *)region->slot;
+    uint32_t generation = region->generation;
+    if (!slot)
+        return NULL;
     region->slot = NULL;
-    profiler = zt__profiler_of(region);
+    *profiler = zt__profiler_of(region);
     /* of several threads that end one region, one finds its generation */
-    if (!profiler || !__atomic_compare_exchange_n(&slot->generation, &generation, generation + 1, 0,
-                                                  __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    if (!*profiler || !__atomic_compare_exchange_n(&slot->generation, &generation, generation + 1, 0,
+                                                   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return NULL;
+    return slot;
+}
+
+/* Ends a region, whose instance is dropped where the command that it measures was `refused`. */
+ZT__FN void zt__end(zt_region *region, int refused) {
+    zt_profiler *profiler;
+    zt__slot *slot = zt__claim_slot(region, &profiler);
+    if (!slot)
         return;
-    if (zt__append_end(profiler, slot) != ZE_RESULT_SUCCESS) {
+    if (zt__append_end(profiler, slot) != ZE_RESULT_SUCCESS || refused) {
+        slot->dead |= refused != 0;
         zt__drop_unappended(profiler, slot);
         return;
     }
     zt__lock(&profiler->state);
     zt__bind_slot(profiler, slot);
     zt__unlock(&profiler->state);
+}
+
+ZT_API void zt_end(zt_region *region) {
+    if (region)
+        zt__end(region, 0);
 }
 
 /* ---- collecting ------------------------------------------------------------------------------------------ */
@@ -5815,16 +6739,11 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
     return timeout_ns && awaits ? ZE_RESULT_NOT_READY : ZE_RESULT_SUCCESS;
 }
 
-ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t list) {
+/* Gives back what a list holds that was reset, or is `destroyed`. */
+ZT__FN ze_result_t zt__release(zt_profiler *profiler, ze_command_list_handle_t list, int destroyed) {
     uint64_t deadline = 0;
     zt__list *record;
-    ze_result_t result;
-    if (!profiler)
-        return ZE_RESULT_SUCCESS;
-    if (!list)
-        return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZT__NULL_ARGUMENT,
-                       "zt_release", "list");
-    result = zt__refuse_inside(profiler, "zt_release");
+    ze_result_t result = zt__refuse_inside(profiler, "zt_release");
     if (result != ZE_RESULT_SUCCESS)
         return result;
     record = zt__claim(profiler, list);
@@ -5836,9 +6755,18 @@ ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t li
     zt__unbind(profiler, record);
     zt__unclaim(profiler, record);
     zt__lock(&profiler->state);
-    zt__retire_list(profiler, record);
+    zt__retire_list(profiler, record, destroyed);
     zt__unlock(&profiler->state);
     return result;
+}
+
+ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t list) {
+    if (!profiler)
+        return ZE_RESULT_SUCCESS;
+    if (!list)
+        return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZT__NULL_ARGUMENT,
+                       "zt_release", "list");
+    return zt__release(profiler, list, 0);
 }
 
 /* Reads what the lists' last execution left, and marks the next. Two rounds, for a list may be named twice.
@@ -5876,6 +6804,9 @@ ZT__FN void zt__after_refusal(zt_profiler *profiler, uint32_t count, const ze_co
         }
 }
 
+/* Whose lists this thread executes with zt_execute at the moment. */
+ZT__PROCESS_WIDE __thread const zt_profiler *zt__announced_by_1;
+
 ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
                               ze_command_list_handle_t *lists, ze_fence_handle_t fence) {
     ze_result_t result;
@@ -5883,7 +6814,9 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
                     zt__refuse_inside(profiler, "zt_execute") == ZE_RESULT_SUCCESS;
     if (announced)
         zt__before_execution(profiler, count, lists);
+    zt__announced_by_1 = announced ? profiler : NULL; /* a tracer need not do it again */
     result = zeCommandQueueExecuteCommandLists(queue, count, lists, fence);
+    zt__announced_by_1 = NULL;
     if (announced && result != ZE_RESULT_SUCCESS)
         zt__after_refusal(profiler, count, lists, result);
     return result;
@@ -5897,7 +6830,8 @@ ZT_API uint32_t zt_pass_count(const zt_profiler *profiler) {
 
 ZT_API zt_passes zt_passes_begin(zt_profiler *profiler) {
     zt_passes passes = {NULL, 0, 0};
-    if (zt_pass_count(profiler) > 1 && zt__refuse_inside(profiler, "ZT_PASSES") == ZE_RESULT_SUCCESS)
+    if (zt_pass_count(profiler) > 1 && !zt__load(&profiler->detached) &&
+        zt__refuse_inside(profiler, "ZT_PASSES") == ZE_RESULT_SUCCESS)
         passes.profiler = profiler;
     return passes;
 }
@@ -6125,6 +7059,7 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
         unpacker.size = size;
         unpacker.texts = unpacked->texts;
         snprintf(unpacked->columns, sizeof unpacked->columns, "%s", complete.columns ? complete.columns : "");
+        unpacked->detached = 1;
         unpacked->config.groups = unpacked->config.metrics = unpacked->config.columns = NULL;
         result = zt__unpack_all(&unpacker, unpacked);
     }
@@ -6189,12 +7124,14 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
     format = zt__has_suffix(path, ".csv")    ? ZT_FORMAT_CSV
              : zt__has_suffix(path, ".json") ? ZT_FORMAT_JSON
                                              : ZT_FORMAT_TABLE;
-    size = strlen(path) + 32;
+    if (zt__is_special(path))
+        return zt__write_beside(locked, path, path, format);
+    size = strlen(path) + 64;
     beside = (char *)zt__allocate(&profiler->config.allocator, size, 1);
     if (!beside)
         return zt__say(&locked->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_report",
                        "a path");
-    snprintf(beside, size, "%s.%ld.part", path, (long)getpid());
+    snprintf(beside, size, "%s.%ld.%lx.part", path, (long)getpid(), (unsigned long)zt__thread_id());
     result = zt__write_beside(locked, path, beside, format);
     zt__free(&profiler->config.allocator, beside);
     return result;
@@ -6208,7 +7145,7 @@ ZT_API zt_availability zt_get_availability(const zt_profiler *profiler, const ch
             *text = "[NO_PROFILER] there is no profiler: zt_last_error(NULL, &text) says why.";
         return ZT_AVAILABILITY_UNKNOWN;
     }
-    if (zt__is_gone(profiler)) {
+    if (zt__is_gone(profiler) && !profiler->detached) {
         if (text)
             *text = "[DEVICE_LOST] the device is lost. Open a new profiler when it is back.";
         return ZT_DEVICE_LOST;
@@ -6345,6 +7282,815 @@ ZT_API ze_result_t zt_groups_write(ze_device_handle_t device, int metrics, zt_wr
         result = zt__say(NULL, ZE_RESULT_ERROR_UNKNOWN, ZT__WRITE_STOPPED);
     return result;
 }
+
+/* ---- tracing --------------------------------------------------------------------------------------------- */
+
+#ifdef ZETOOLS_TRACER
+
+/* What a callback keeps from the prologue to the epilogue of a call. Calls that are traced do not nest, so a
+   thread needs one for each tracer. */
+typedef struct zt__frame {
+    zt__tracer *tracer; /* NULL: free */
+    uint64_t started;
+    zt_region region;
+    void *instances[ZT__HOOKS];
+} zt__frame;
+
+/* Counts starts. A callback that has read it sees all that its tracer was before: the loader sees to that
+   too, but tools that watch for races do not look into the loader. */
+ZT__PROCESS_WIDE uint32_t zt__starts_1;
+
+static __thread zt__frame zt__frames[ZT__FRAMES];
+static __thread const zt__tracer *zt__probing;
+
+/* The address of a parameter of a traced call, and the pointer or handle that is there. What the layer hands
+   over is a structure of such addresses, for every call. */
+ZT__FN void *zt__parameter(void *parameters, uint32_t index) {
+    void *address;
+    memcpy(&address, (char *)parameters + index * sizeof address, sizeof address);
+    return address;
+}
+
+ZT__FN void *zt__pointer(void *parameters, uint32_t index) {
+    void *pointer;
+    memcpy(&pointer, zt__parameter(parameters, index), sizeof pointer);
+    return pointer;
+}
+
+ZT__FN void *zt__pointed(void *parameters, uint32_t index) {
+    void *pointer;
+    memcpy(&pointer, zt__pointer(parameters, index), sizeof pointer);
+    return pointer;
+}
+
+ZT__FN uint32_t zt__number_at(void *parameters, uint32_t index) {
+    uint32_t number;
+    memcpy(&number, zt__parameter(parameters, index), sizeof number);
+    return number;
+}
+
+/* ---- targets --------------------------------------------------------------------------------------------- */
+
+/* The target of a context and device, or NULL. */
+ZT__FN zt__target *zt__find_target(zt__tracer *tracer, ze_context_handle_t context,
+                                   ze_device_handle_t device) {
+    uint32_t i, count = zt__load(&tracer->target_count);
+    for (i = 0; i < count; i++) {
+        zt__target *target = &tracer->targets[i];
+        if (target->context == context && target->device == device &&
+            !(target->profiler && zt__load(&target->profiler->detached)))
+            return target;
+    }
+    return NULL;
+}
+
+ZT__FN zt__target *zt__add_target(zt__tracer *tracer, ze_context_handle_t context, ze_device_handle_t device,
+                                  zt_profiler *profiler) {
+    zt__target *target = &tracer->targets[tracer->target_count];
+    target->context = context;
+    target->device = device;
+    target->profiler = profiler;
+    zt__store(&tracer->target_count, tracer->target_count + 1);
+    return target;
+}
+
+/* The profiler of a context and device; in automatic tracing it is opened when they appear. */
+ZT__FN zt_profiler *zt__profiler_for(zt__tracer *tracer, ze_context_handle_t context,
+                                     ze_device_handle_t device) {
+    zt__target *target = zt__find_target(tracer, context, device);
+    if (target || !tracer->automatic)
+        return target ? target->profiler : NULL;
+    zt__lock(&tracer->opening);
+    target = zt__find_target(tracer, context, device);
+    if (!target && tracer->target_count < ZT__TARGETS) {
+        zt_profiler *profiler;
+        zt_open(context, device, tracer->automatic, &profiler);
+        if (profiler)
+            profiler->tracer = tracer;
+        target = zt__add_target(tracer, context, device, profiler);
+    }
+    zt__unlock(&tracer->opening);
+    return target ? target->profiler : NULL;
+}
+
+ZT__FN void zt__learn_list(zt__tracer *tracer, ze_command_list_handle_t list, zt_profiler *profiler) {
+    zt__lock(&tracer->lock);
+    zt__map_put(&tracer->allocator, &tracer->lists, list, profiler ? (void *)profiler : &zt__elsewhere);
+    zt__unlock(&tracer->lock);
+}
+
+/* Whose a list is that was created before the start. Where the driver cannot tell, it is taken for one of the
+   profiler that traces. */
+ZT__FN zt_profiler *zt__adopt_list(zt__tracer *tracer, ze_command_list_handle_t list) {
+    ze_context_handle_t context = NULL;
+    ze_device_handle_t device = NULL;
+    zt_profiler *profiler = NULL;
+    if (tracer->context_of && tracer->device_of && tracer->context_of(list, &context) == ZE_RESULT_SUCCESS &&
+        tracer->device_of(list, &device) == ZE_RESULT_SUCCESS)
+        profiler = zt__profiler_for(tracer, context, device);
+    else if (zt__load(&tracer->target_count) == 1)
+        profiler = tracer->targets[0].profiler;
+    zt__learn_list(tracer, list, profiler);
+    return profiler;
+}
+
+ZT__FN zt_profiler *zt__profiler_of_list(zt__tracer *tracer, ze_command_list_handle_t list) {
+    void *known;
+    if (!list)
+        return NULL;
+    zt__lock(&tracer->lock);
+    known = zt__map_get(&tracer->lists, list);
+    zt__unlock(&tracer->lock);
+    if (!known)
+        return zt__adopt_list(tracer, list);
+    return known == &zt__elsewhere ? NULL : (zt_profiler *)known;
+}
+
+/* Takes everything from the device that a profiler has there, because its context is about to go. */
+ZT__FN void zt__detach(zt_profiler *profiler) {
+    zt__wind_up(profiler, "zeContextDestroy");
+    zt__leave_device(profiler);
+    zt__store(&profiler->lost, 1);
+    zt__store(&profiler->detached, 1);
+}
+
+/* ---- what the calls mean --------------------------------------------------------------------------------- */
+
+ZT__FN void zt__before_launch(zt__tracer *tracer, zt__frame *frame, uint32_t call, void *parameters) {
+    ze_command_list_handle_t list = (ze_command_list_handle_t)zt__pointer(parameters, 0);
+    zt__role role = zt__role_of(call);
+    zt_profiler *profiler;
+    zt__title *title;
+    if (role == ZT__LAUNCH) {
+        title = zt__title_of_kernel(tracer, (ze_kernel_handle_t)zt__pointer(parameters, 1));
+    } else if (role == ZT__LAUNCH_MANY) {
+        title = zt__title_of_kernels(tracer, zt__number_at(parameters, 1),
+                                     (const ze_kernel_handle_t *)zt__pointer(parameters, 2));
+    } else {
+        zt__lock(&tracer->lock);
+        title = zt__find_title(tracer, zt__call_name(call) + strlen("zeCommandListAppend"));
+        zt__unlock(&tracer->lock);
+    }
+    if (title && !zt__passes_filter(tracer, title))
+        return;
+    profiler = zt__profiler_of_list(tracer, list);
+    zt__lock(&tracer->lock);
+    tracer->counts.launches += !title;
+    tracer->counts.measured += title && profiler;
+    tracer->counts.elsewhere += !title || !profiler;
+    zt__unlock(&tracer->lock);
+    if (title && profiler)
+        frame->region = zt_begin(profiler, list, title->name);
+}
+
+ZT__FN void zt__after_create(zt__tracer *tracer, void *parameters, zt__kind kind) {
+    zt_profiler *profiler = zt__profiler_for(tracer, (ze_context_handle_t)zt__pointer(parameters, 0),
+                                             (ze_device_handle_t)zt__pointer(parameters, 1));
+    ze_command_list_handle_t list = (ze_command_list_handle_t)zt__pointed(parameters, 3);
+    zt__learn_list(tracer, list, profiler);
+    if (profiler)
+        zt__note_kind(profiler, list, kind);
+}
+
+ZT__FN void zt__release_everywhere(zt__tracer *tracer, ze_command_list_handle_t list, int destroyed) {
+    uint32_t i, count = zt__load(&tracer->target_count);
+    for (i = 0; i < count; i++)
+        if (tracer->targets[i].profiler && !zt__load(&tracer->targets[i].profiler->detached))
+            zt__release(tracer->targets[i].profiler, list, destroyed);
+}
+
+ZT__FN void zt__around_execution(zt__tracer *tracer, void *parameters, int after, ze_result_t result) {
+    const ze_command_list_handle_t *lists = (const ze_command_list_handle_t *)zt__pointer(parameters, 2);
+    uint32_t i, list_count = zt__number_at(parameters, 1), count = zt__load(&tracer->target_count);
+    if (list_count == 0 || !lists)
+        return;
+    for (i = 0; i < count; i++) {
+        zt_profiler *profiler = tracer->targets[i].profiler;
+        if (!profiler || profiler == zt__announced_by_1 || zt__is_gone(profiler))
+            continue;
+        if (!after)
+            zt__before_execution(profiler, list_count, lists);
+        else if (result != ZE_RESULT_SUCCESS)
+            zt__after_refusal(profiler, list_count, lists, result);
+    }
+}
+
+ZT__FN void zt__before_context_destroy(zt__tracer *tracer, ze_context_handle_t context) {
+    uint32_t i, count = zt__load(&tracer->target_count);
+    for (i = 0; i < count; i++)
+        if (tracer->targets[i].context == context && tracer->targets[i].profiler &&
+            !zt__load(&tracer->targets[i].profiler->detached))
+            zt__detach(tracer->targets[i].profiler);
+}
+
+ZT__FN void zt__forget_handle(zt__tracer *tracer, zt__map *map, const void *handle) {
+    zt__lock(&tracer->lock);
+    zt__map_remove(map, handle);
+    zt__unlock(&tracer->lock);
+}
+
+/* The tracer's own part before a call. What is destroyed is forgotten here, while its handle is its own. */
+ZT__FN void zt__act_before(zt__tracer *tracer, zt__frame *frame, uint32_t call, void *parameters) {
+    switch (zt__role_of(call)) {
+    case ZT__LAUNCH:
+    case ZT__LAUNCH_MANY:
+        if (!tracer->config.no_launches)
+            zt__before_launch(tracer, frame, call, parameters);
+        break;
+    case ZT__COPY:
+        if (tracer->config.copies)
+            zt__before_launch(tracer, frame, call, parameters);
+        break;
+    case ZT__EXECUTE:
+        zt__around_execution(tracer, parameters, 0, ZE_RESULT_SUCCESS);
+        break;
+    case ZT__LIST_DESTROY:
+        zt__release_everywhere(tracer, (ze_command_list_handle_t)zt__pointer(parameters, 0), 1);
+        zt__forget_handle(tracer, &tracer->lists, zt__pointer(parameters, 0));
+        break;
+    case ZT__KERNEL_DESTROY:
+        zt__forget_handle(tracer, &tracer->kernels, zt__pointer(parameters, 0));
+        break;
+    case ZT__CONTEXT_DESTROY:
+        if (tracer->automatic)
+            zt__before_context_destroy(tracer, (ze_context_handle_t)zt__pointer(parameters, 0));
+        break;
+    default:
+        break;
+    }
+}
+
+/* And after it. */
+ZT__FN void zt__act_after(zt__tracer *tracer, zt__frame *frame, uint32_t call, void *parameters,
+                          ze_result_t result) {
+    zt__role role = zt__role_of(call);
+    zt__end(&frame->region, result != ZE_RESULT_SUCCESS);
+    if (role == ZT__EXECUTE)
+        zt__around_execution(tracer, parameters, 1, result);
+    if (result != ZE_RESULT_SUCCESS)
+        return;
+    if (role == ZT__LIST_CREATE)
+        zt__after_create(tracer, parameters, ZT__KIND_RECORDED);
+    else if (role == ZT__LIST_CREATE_IMMEDIATE)
+        zt__after_create(tracer, parameters, ZT__KIND_IMMEDIATE);
+    else if (role == ZT__LIST_RESET)
+        zt__release_everywhere(tracer, (ze_command_list_handle_t)zt__pointer(parameters, 0), 0);
+    else if (role == ZT__KERNEL_CREATE)
+        zt__learn_kernel(tracer, (ze_kernel_handle_t)zt__pointed(parameters, 2),
+                         ((const ze_kernel_desc_t *)zt__pointer(parameters, 1))->pKernelName);
+}
+
+/* ---- callbacks ------------------------------------------------------------------------------------------- */
+
+ZT__FN zt__frame *zt__frame_of(const zt__tracer *tracer) {
+    uint32_t i;
+    for (i = 0; i < ZT__FRAMES; i++)
+        if (zt__frames[i].tracer == tracer)
+            return &zt__frames[i];
+    return NULL;
+}
+
+/* Enters a call into what is in progress, so that a stop waits for it. NULL: it is not traced. */
+ZT__FN zt__frame *zt__open_frame(zt__tracer *tracer) {
+    zt__frame *frame = zt__frame_of(tracer);
+    if (frame)
+        zt__end(&frame->region, 1); /* the epilogue of the call before never came */
+    else
+        __atomic_fetch_add(&tracer->in_progress, 1, __ATOMIC_SEQ_CST);
+    if (!frame)
+        frame = zt__frame_of(NULL);
+    if (!frame || !__atomic_load_n(&tracer->running, __ATOMIC_SEQ_CST)) {
+        __atomic_fetch_sub(&tracer->in_progress, 1, __ATOMIC_SEQ_CST);
+        if (frame)
+            frame->tracer = NULL;
+        return NULL;
+    }
+    memset(frame, 0, sizeof *frame);
+    frame->tracer = tracer;
+    return frame;
+}
+
+ZT__FN void zt__prologue(uint32_t call, void *parameters, zt__tracer *tracer, void **instance) {
+    zt__frame *frame;
+    uint32_t i;
+    *instance = NULL;
+    if (zt__inside_1) {
+        if (zt__probing == tracer)
+            zt__store(&tracer->proven, 1);
+        return;
+    }
+    frame = zt__load(&zt__starts_1) ? zt__open_frame(tracer) : NULL;
+    if (!frame)
+        return;
+    *instance = frame;
+    zt__inside_1++;
+    for (i = 0; i < tracer->config.hook_count; i++)
+        if (tracer->hook_calls[i] == call && tracer->hooks[i].prologue)
+            tracer->hooks[i].prologue(parameters, ZE_RESULT_SUCCESS, tracer->hooks[i].user,
+                                      &frame->instances[i]);
+    zt__act_before(tracer, frame, call, parameters);
+    zt__inside_1--;
+    if (tracer->timed[call])
+        frame->started = zt__now_ns();
+}
+
+ZT__FN void zt__epilogue(uint32_t call, void *parameters, ze_result_t result, zt__tracer *tracer,
+                         void **instance) {
+    zt__frame *frame = (zt__frame *)*instance;
+    uint32_t i;
+    if (!frame)
+        return;
+    if (tracer->timed[call])
+        zt__count_call(tracer, call, zt__now_ns() - frame->started, result);
+    zt__inside_1++;
+    zt__act_after(tracer, frame, call, parameters, result);
+    for (i = tracer->config.hook_count; i-- > 0;)
+        if (tracer->hook_calls[i] == call && tracer->hooks[i].epilogue)
+            tracer->hooks[i].epilogue(parameters, (int)result, tracer->hooks[i].user, &frame->instances[i]);
+    zt__inside_1--;
+    frame->tracer = NULL;
+    __atomic_fetch_sub(&tracer->in_progress, 1, __ATOMIC_SEQ_CST);
+}
+
+/* The layer does not say which call it is, so that each needs functions of its own. */
+typedef void(ZE_APICALL *zt__callback)(void *, ze_result_t, void *, void **);
+
+#define X(name)                                                                                              \
+    static void ZE_APICALL zt__before_##name(void *parameters, ze_result_t result, void *tracer,             \
+                                             void **instance) {                                              \
+        (void)result;                                                                                        \
+        zt__prologue(ZT__CALL_##name, parameters, (zt__tracer *)tracer, instance);                           \
+    }                                                                                                        \
+    static void ZE_APICALL zt__after_##name(void *parameters, ze_result_t result, void *tracer,              \
+                                            void **instance) {                                               \
+        zt__epilogue(ZT__CALL_##name, parameters, result, (zt__tracer *)tracer, instance);                   \
+    }
+ZT__CALLS(X)
+#undef X
+
+ZT__FN zt__callback zt__callback_of(uint32_t call, int after) {
+    static const zt__callback callbacks[ZT__CALL_COUNT][2] = {
+#define X(name) {zt__before_##name, zt__after_##name},
+        ZT__CALLS(X)
+#undef X
+    };
+    return callbacks[call][after];
+}
+
+/* ---- starting and stopping ------------------------------------------------------------------------------- */
+
+ZT__FN const char *zt__call_name_at(const void *names, uint32_t index) {
+    (void)names;
+    return zt__call_name(index);
+}
+
+/* Whether a name, or a pattern, is of a call that can be traced. */
+ZT__FN ze_result_t zt__check_call(zt__tracer *tracer, const char *pattern, size_t length) {
+    char nearest[400], wanted[80];
+    uint32_t call;
+    for (call = 0; call < ZT__CALL_COUNT; call++)
+        if (zt__matches(pattern, length, zt__call_name(call)))
+            return ZE_RESULT_SUCCESS;
+    snprintf(wanted, sizeof wanted, "%.*s", (int)(length < 64 ? length : 64), pattern);
+    zt__nearest(wanted, NULL, ZT__CALL_COUNT, zt__call_name_at, nearest, sizeof nearest);
+    return zt__say(tracer->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_CALL, wanted, nearest);
+}
+
+ZT__FN ze_result_t zt__choose_calls(zt__tracer *tracer, const char *list) {
+    const char *rest = list, *pattern;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    size_t length;
+    uint32_t call;
+    while (list && result == ZE_RESULT_SUCCESS && zt__next_name(&rest, &pattern, &length))
+        result = zt__check_call(tracer, pattern + (*pattern == '!'), length - (*pattern == '!'));
+    for (call = 0; call < ZT__CALL_COUNT; call++)
+        tracer->timed[call] = list && *list && zt__is_chosen(list, zt__call_name(call));
+    return result;
+}
+
+ZT__FN ze_result_t zt__choose_hooks(zt__tracer *tracer, const zt_trace_config *config) {
+    uint32_t i, call;
+    if (config->hook_count > ZT__HOOKS || (config->hook_count && !config->hooks))
+        return zt__say(tracer->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__BAD_HOOKS, (unsigned)ZT__HOOKS);
+    for (i = 0; i < config->hook_count; i++) {
+        const char *name = config->hooks[i].call ? config->hooks[i].call : "";
+        for (call = 0; call < ZT__CALL_COUNT && strcmp(name, zt__call_name(call)) != 0; call++)
+            ;
+        if (call == ZT__CALL_COUNT)
+            return zt__check_call(tracer, *name && !strpbrk(name, "*?") ? name : "(none)",
+                                  *name && !strpbrk(name, "*?") ? strlen(name) : 6);
+        tracer->hooks[i] = config->hooks[i];
+        tracer->hook_calls[i] = call;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT__FN void zt__forget_titles(zt__tracer *tracer) {
+    uint32_t i;
+    for (i = 0; i < ZT__TITLE_BUCKETS; i++)
+        while (tracer->titles[i]) {
+            zt__title *title = tracer->titles[i];
+            tracer->titles[i] = title->next;
+            zt__free(&tracer->allocator, title);
+        }
+    zt__map_free(&tracer->allocator, &tracer->kernels);
+    zt__map_free(&tracer->allocator, &tracer->lists);
+}
+
+/* Takes over a configuration; what it said before, and what the filter had come to, is forgotten. */
+ZT__FN ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_config *given) {
+    zt_trace_config config = given ? *given : zt_trace_config_default();
+    ze_result_t result;
+    zt__forget_titles(tracer);
+    zt__free(&tracer->allocator, tracer->names);
+    tracer->names = NULL;
+    if (config.names) {
+        tracer->names = (char *)zt__allocate(&tracer->allocator, strlen(config.names) + 1, 1);
+        if (!tracer->names)
+            return zt__say(tracer->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY,
+                           "zt_trace_start", "the filter");
+        memcpy(tracer->names, config.names, strlen(config.names));
+    }
+    result = zt__choose_calls(tracer, config.calls);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zt__choose_hooks(tracer, &config);
+    if (!config.every)
+        config.every = 1;
+    tracer->config = config;
+    tracer->config.names = tracer->config.calls = NULL;
+    tracer->config.hooks = NULL;
+    return result;
+}
+
+/* Whether a call has to be observed at all. */
+ZT__FN int zt__is_observed(const zt__tracer *tracer, uint32_t call) {
+    uint32_t i;
+    for (i = 0; i < tracer->config.hook_count; i++)
+        if (tracer->hook_calls[i] == call)
+            return 1;
+    if (tracer->timed[call])
+        return 1;
+    switch (zt__role_of(call)) {
+    case ZT__OTHER:
+        return 0;
+    case ZT__COPY:
+        return tracer->config.copies;
+    case ZT__LAUNCH:
+    case ZT__LAUNCH_MANY:
+    case ZT__KERNEL_CREATE:
+    case ZT__KERNEL_DESTROY:
+        return !tracer->config.no_launches;
+    case ZT__CONTEXT_DESTROY:
+        return tracer->automatic != NULL;
+    default:
+        return 1;
+    }
+}
+
+/* Registers the callbacks of a call, where the loader has that call. */
+ZT__FN ze_result_t zt__register_call(const zt__tracer *tracer, uint32_t call) {
+    ze_result_t(ZE_APICALL * register_callback)(zel_tracer_handle_t, zel_tracer_reg_t, zt__callback);
+    char symbol[128];
+    ze_result_t result;
+    snprintf(symbol, sizeof symbol, "zelTracer%sRegisterCallback", zt__call_name(call) + 2);
+    zt__find_symbol(symbol, &register_callback);
+    if (!register_callback)
+        return ZE_RESULT_SUCCESS;
+    result = register_callback(tracer->handle, ZEL_REGISTER_PROLOGUE, zt__callback_of(call, 0));
+    if (result == ZE_RESULT_SUCCESS)
+        result = register_callback(tracer->handle, ZEL_REGISTER_EPILOGUE, zt__callback_of(call, 1));
+    return result;
+}
+
+/* A call of its own shows whether callbacks come: where the layer is off everything else succeeds too. */
+ZT__FN int zt__prove(zt__tracer *tracer) {
+    uint32_t count = 0;
+    zt__store(&tracer->proven, 0);
+    zt__inside_1++;
+    zt__probing = tracer;
+    zeDriverGet(&count, NULL);
+    zt__probing = NULL;
+    zt__inside_1--;
+    return zt__load(&tracer->proven);
+}
+
+/* Makes a tracer of the loader's, with its callbacks, and turns it on. */
+ZT__FN ze_result_t zt__hook_up(zt__tracer *tracer) {
+    zel_tracer_desc_t desc;
+    ze_result_t result;
+    uint32_t call;
+    memset(&desc, 0, sizeof desc);
+    desc.stype = ZEL_STRUCTURE_TYPE_TRACER_DESC;
+    desc.pUserData = tracer;
+    tracer->handle = NULL;
+    result = zelTracerCreate(&desc, &tracer->handle);
+    for (call = 0; call < ZT__CALL_COUNT && result == ZE_RESULT_SUCCESS; call++)
+        if (zt__is_observed(tracer, call))
+            result = zt__register_call(tracer, call);
+    __atomic_store_n(&tracer->running, result == ZE_RESULT_SUCCESS, __ATOMIC_SEQ_CST);
+    __atomic_fetch_add(&zt__starts_1, 1, __ATOMIC_RELEASE);
+    return result == ZE_RESULT_SUCCESS ? zelTracerSetEnabled(tracer->handle, 1) : result;
+}
+
+/* Waits until no traced call is in progress. The loader would wait for that without limit. */
+ZT__FN int zt__wait_for_calls(zt__tracer *tracer) {
+    uint64_t pause = 0, deadline = zt__deadline(tracer->wait_timeout_ns);
+    while (__atomic_load_n(&tracer->in_progress, __ATOMIC_SEQ_CST))
+        if (!zt__pause_until(deadline, &pause))
+            return 0;
+    return 1;
+}
+
+/* Destroys a tracer of the loader's that could not be destroyed when it was stopped. Returns 0 where it still
+   cannot. */
+ZT__FN int zt__unstick(zt__tracer *tracer) {
+    if (__atomic_load_n(&tracer->in_progress, __ATOMIC_SEQ_CST))
+        return 0;
+    if (tracer->stuck)
+        zelTracerDestroy(tracer->stuck);
+    tracer->stuck = NULL;
+    return 1;
+}
+
+/* Turns the loader's tracer off, and destroys it unless a call is stuck in it. */
+ZT__FN void zt__unhook(zt__tracer *tracer) {
+    __atomic_store_n(&tracer->running, 0, __ATOMIC_SEQ_CST);
+    if (tracer->handle) {
+        zelTracerSetEnabled(tracer->handle, 0);
+        zt__sleep_ns(1000000); /* for threads on their way to a prologue */
+        if (zt__wait_for_calls(tracer))
+            zelTracerDestroy(tracer->handle);
+        else
+            tracer->stuck = tracer->handle;
+    }
+    tracer->handle = NULL;
+    if (tracer->disable_layer)
+        tracer->disable_layer();
+    tracer->disable_layer = NULL;
+    if (tracer->stuck)
+        zt__say(tracer->diagnostics, ZE_RESULT_NOT_READY, ZT__CALLS_IN_PROGRESS);
+}
+
+/* Turns the layer on where the loader can, and a tracer in it; and makes sure that callbacks come. */
+ZT__FN ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_config *config) {
+    ze_result_t(ZE_APICALL * enable_layer)(void);
+    ze_result_t result;
+    if (!zt__unstick(tracer))
+        return zt__say(tracer->diagnostics, ZE_RESULT_NOT_READY, ZT__CALLS_IN_PROGRESS);
+    result = zt__configure_tracer(tracer, config);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    zt__find_symbol("zeCommandListGetContextHandle", &tracer->context_of);
+    zt__find_symbol("zeCommandListGetDeviceHandle", &tracer->device_of);
+    zt__find_symbol("zelEnableTracingLayer", &enable_layer);
+    if (enable_layer && enable_layer() == ZE_RESULT_SUCCESS)
+        zt__find_symbol("zelDisableTracingLayer", &tracer->disable_layer);
+    result = zt__hook_up(tracer);
+    if (result == ZE_RESULT_SUCCESS && zt__prove(tracer))
+        return ZE_RESULT_SUCCESS;
+    zt__unhook(tracer);
+    return zt__say(tracer->diagnostics, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, ZT__TRACING_OFF,
+                   zt_result_name(result));
+}
+
+ZT__FN zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__diagnostics *diagnostics,
+                                     uint64_t wait_timeout_ns) {
+    zt__tracer *tracer = (zt__tracer *)zt__allocate(allocator, 1, sizeof *tracer);
+    if (!tracer)
+        return NULL;
+    tracer->allocator = *allocator;
+    tracer->diagnostics = diagnostics;
+    tracer->wait_timeout_ns = wait_timeout_ns;
+    tracer->random = UINT64_C(0x9E3779B97F4A7C15);
+    pthread_mutex_init(&tracer->lock, NULL);
+    pthread_mutex_init(&tracer->opening, NULL);
+    return tracer;
+}
+
+/* Frees a tracer that is stopped; one in which a call is stuck stays, for that call comes back to it. */
+ZT__FN void zt__destroy_tracer(zt__tracer *tracer) {
+    zt_allocator allocator = tracer->allocator;
+    uint32_t i;
+    if (!zt__unstick(tracer)) {
+        tracer->diagnostics = NULL;
+        tracer->target_count = 0;
+        return;
+    }
+    zt__forget_titles(tracer);
+    for (i = 0; i < ZT__CALL_COUNT; i++)
+        zt__free(&allocator, tracer->calls[i].kept);
+    zt__free(&allocator, tracer->names);
+    pthread_mutex_destroy(&tracer->lock);
+    pthread_mutex_destroy(&tracer->opening);
+    zt__free(&allocator, tracer);
+}
+
+ZT__FN int zt__is_tracing(const zt__tracer *tracer) {
+    return tracer && tracer->handle;
+}
+
+/* Whether this thread is in a callback of a tracer, for which a stop would have to wait. */
+ZT__FN ze_result_t zt__refuse_hook(const zt__tracer *tracer, zt__diagnostics *diagnostics, const char *call) {
+    if (!tracer || !zt__frame_of(tracer))
+        return ZE_RESULT_SUCCESS;
+    return zt__say(diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__INSIDE_HOOK, call);
+}
+
+ZT_API zt_trace_config zt_trace_config_default(void) {
+    zt_trace_config config;
+    memset(&config, 0, sizeof config);
+    config.every = 1;
+    return config;
+}
+
+ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config) {
+    zt__tracer *tracer;
+    if (!profiler)
+        return ZE_RESULT_SUCCESS;
+    if (zt__is_tracing(profiler->tracer))
+        return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__TRACING_ALREADY);
+    tracer = profiler->tracer;
+    if (!tracer)
+        tracer = zt__create_tracer(&profiler->config.allocator, &profiler->diagnostics,
+                                   profiler->config.wait_timeout_ns);
+    if (!tracer)
+        return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY,
+                       "zt_trace_start", "the tracer");
+    if (!profiler->tracer)
+        zt__add_target(tracer, profiler->context, profiler->device, profiler);
+    profiler->tracer = tracer;
+    return zt__start_tracer(tracer, config);
+}
+
+ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {
+    zt__tracer *tracer = profiler ? profiler->tracer : NULL;
+    ze_result_t result;
+    if (!zt__is_tracing(tracer))
+        return ZE_RESULT_SUCCESS;
+    result = zt__refuse_hook(tracer, &profiler->diagnostics, "zt_trace_stop");
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    zt__unhook(tracer);
+    return tracer->stuck ? ZE_RESULT_NOT_READY : ZE_RESULT_SUCCESS;
+}
+
+ZT_API zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) {
+    zt_trace_counts counts = {0, 0, 0, 0};
+    if (!profiler || !profiler->tracer)
+        return counts;
+    zt__lock(&profiler->tracer->lock);
+    counts = profiler->tracer->counts;
+    zt__unlock(&profiler->tracer->lock);
+    return counts;
+}
+
+ZT_API uint32_t zt_call_count(const zt_profiler *profiler) {
+    uint32_t count;
+    if (!profiler || !profiler->tracer)
+        return 0;
+    zt__lock(&profiler->tracer->lock);
+    count = profiler->tracer->called_count;
+    zt__unlock(&profiler->tracer->lock);
+    return count;
+}
+
+ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info) {
+    if (!profiler)
+        return ZE_RESULT_SUCCESS;
+    if (!info)
+        return zt__say(&zt__mutable(profiler)->diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER,
+                       ZT__NULL_ARGUMENT, "zt_get_call", "info");
+    if (call >= zt_call_count(profiler))
+        return zt__bad_index(profiler, "zt_get_call", "call", call);
+    *info = zt__call_stats(profiler->tracer, call);
+    return ZE_RESULT_SUCCESS;
+}
+
+/* ---- automatic tracing ----------------------------------------------------------------------------------- */
+
+/* One for the process. */
+typedef struct zt__auto {
+    zt__tracer *tracer; /* NULL: there is none */
+    zt_config config;
+    char report[1024], groups[1024], columns[1024];
+} zt__auto;
+
+ZT__PROCESS_WIDE zt__auto zt__auto_1;
+
+/* The path of the report of the n-th profiler: run.csv, run.2.csv, ... */
+ZT__FN void zt__numbered_path(const char *path, uint32_t n, char *out, size_t size) {
+    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+    if (!dot || (slash && dot < slash))
+        dot = path + strlen(path);
+    if (n == 1 || strcmp(path, "-") == 0)
+        snprintf(out, size, "%s", path);
+    else
+        snprintf(out, size, "%.*s.%u%s", (int)(dot - path), path, (unsigned)n, dot);
+}
+
+ZT__FN void zt__report_automatically(zt__tracer *tracer) {
+    uint32_t i, n = 0;
+    for (i = 0; i < tracer->target_count; i++) {
+        zt_profiler *profiler = tracer->targets[i].profiler;
+        char path[1100];
+        if (!profiler)
+            continue;
+        if (!profiler->detached)
+            zt_collect(profiler, profiler->config.wait_timeout_ns);
+        zt__numbered_path(zt__auto_1.report, ++n, path, sizeof path);
+        zt_report(profiler, path);
+    }
+}
+
+/* At exit, while loader and driver are still there. */
+ZT__FN void zt__end_auto(void) {
+    zt__tracer *tracer = zt__auto_1.tracer;
+    uint32_t i;
+    if (!tracer || zt__frame_of(tracer))
+        return;
+    zt__auto_1.tracer = NULL;
+    zt__unhook(tracer);
+    zt__report_automatically(tracer);
+    for (i = 0; i < tracer->target_count; i++)
+        if (tracer->targets[i].profiler) {
+            tracer->targets[i].profiler->tracer = NULL;
+            zt_close(tracer->targets[i].profiler);
+        }
+    zt__destroy_tracer(tracer);
+}
+
+/* The report that the environment asks for, or that of the configuration. "": none is wanted. */
+ZT__FN const char *zt__auto_target(const char *configured) {
+    const char *wanted = getenv("ZT_AUTO");
+    if (!wanted || strcmp(wanted, "1") == 0)
+        wanted = configured && *configured ? configured : "-";
+    if (strcmp(wanted, "off") == 0 || strcmp(wanted, "0") == 0)
+        return "";
+    return strcmp(wanted, "table") == 0 ? "-" : wanted;
+}
+
+ZT__FN void zt__configure_auto(const zt_auto_config *config, const char *report) {
+    zt__auto_1.config = config->profiler;
+    snprintf(zt__auto_1.report, sizeof zt__auto_1.report, "%s", report);
+    if (config->profiler.groups) {
+        snprintf(zt__auto_1.groups, sizeof zt__auto_1.groups, "%s", config->profiler.groups);
+        zt__auto_1.config.groups = zt__auto_1.groups;
+    }
+    if (config->profiler.columns) {
+        snprintf(zt__auto_1.columns, sizeof zt__auto_1.columns, "%s", config->profiler.columns);
+        zt__auto_1.config.columns = zt__auto_1.columns;
+    }
+}
+
+/* Loaders that cannot turn tracing on at run time look into the environment when they are initialised. */
+ZT__FN ze_result_t zt__initialise_traced(void) {
+    ze_result_t(ZE_APICALL * enable_layer)(void);
+    ze_result_t result;
+    zt__find_symbol("zelEnableTracingLayer", &enable_layer);
+    if (!enable_layer)
+        setenv("ZE_ENABLE_TRACING_LAYER", "1", 0);
+    result = zeInit(0);
+    return result == ZE_RESULT_SUCCESS
+               ? result
+               : zt__say_failed(NULL, result, "zeInit", "Nothing is traced. Install a Level Zero driver.");
+}
+
+ZT_API zt_auto_config zt_auto_config_default(void) {
+    zt_auto_config config;
+    config.report = NULL;
+    config.profiler = zt_config_default();
+    config.trace = zt_trace_config_default();
+    return config;
+}
+
+ZT_API ze_result_t zt_auto(const zt_auto_config *given) {
+    zt_auto_config config = given ? *given : zt_auto_config_default();
+    const char *report = zt__auto_target(config.report);
+    zt_config complete;
+    zt__tracer *tracer;
+    ze_result_t result;
+    if (!*report || zt__auto_1.tracer)
+        return ZE_RESULT_SUCCESS;
+    result = zt__initialise_traced();
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    zt__configure_auto(&config, report);
+    complete = zt__complete_config(&config.profiler);
+    tracer = zt__create_tracer(&complete.allocator, NULL, complete.wait_timeout_ns);
+    if (!tracer)
+        return zt__say(NULL, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_auto", "the tracer");
+    tracer->automatic = &zt__auto_1.config;
+    result = zt__start_tracer(tracer, &config.trace);
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__destroy_tracer(tracer);
+        return result;
+    }
+    zt__auto_1.tracer = tracer;
+    atexit(zt__end_auto);
+    return ZE_RESULT_SUCCESS;
+}
+
+#endif /* ZETOOLS_TRACER */
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -181,6 +181,28 @@ static void the_rest_has_no_profiler(void) {
     (void)zt_groups_write(NULL, 0, write_nothing, NULL);
 }
 
+static void the_tracer_accepts_no_profiler(zt_profiler *profiler) {
+    (void)profiler;
+#ifdef ZETOOLS_TRACER
+    zt_trace_config config = zt_trace_config_default();
+    zt_auto_config automatic = zt_auto_config_default();
+    zt_call_info info;
+    zt_hook hook = {"zeKernelCreate", NULL, NULL, NULL};
+    memset(&info, 0, sizeof info);
+    config.names = "*";
+    config.calls = "zeEvent*";
+    config.hooks = &hook;
+    config.hook_count = 1;
+    automatic.report = "-";
+    EXPECT(zt_trace_start(profiler, &config) == 0);
+    EXPECT(zt_trace_stop(profiler) == 0);
+    EXPECT(zt_trace_get_counts(profiler).launches == 0);
+    EXPECT(zt_call_count(profiler) == 0);
+    EXPECT(zt_get_call(profiler, 0, &info) == 0 && info.count == 0);
+    (void)zt_auto(&automatic);
+#endif
+}
+
 int main(void) {
     zt_profiler *profiler = NULL;
     open_fails_on_no_device(&profiler);
@@ -188,6 +210,7 @@ int main(void) {
     passes_run_their_body_once(profiler);
     statistics_of_no_profiler(profiler);
     everything_accepts_no_profiler(profiler);
+    the_tracer_accepts_no_profiler(profiler);
     the_rest_has_no_profiler();
     return failures != 0;
 }
