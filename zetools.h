@@ -112,6 +112,41 @@
        drawn evenly: with 512, the rank of the median has a standard error of 2.2 points, that of the 95th
        percentile of 1.0.
 
+   STREAMS
+
+       A stream samples the device by the clock while the application runs: zt_stream_open(), then
+       zt_stream_read() now and then, or, with config.reader, a thread of the library's own that reads before
+       the device's memory can fill; zt_stream_close(). A row is one period: time stamp, values in the order
+       of the metrics, and the name of a marker, where zt_stream_mark() put one into a command list. All
+       memory is taken at opening.
+
+       Streams and regions with metrics exclude each other on a domain of the device, on some drivers on the
+       whole device: whichever comes second is told who holds the counters. Regions of times alone
+       (config.groups = "") and a stream always go together.
+
+       reports = rows + discarded + waiting, at any time. Discarded: read, and not given to anybody: the
+       first row of each capture, which spans from the capture before; what the driver could not calculate;
+       what was left at closing. What the device dropped before it was read is counted as gaps, and, by the
+       time that they lasted, as an estimate of reports. What it kept is kept.
+
+   THE TIMELINE
+
+       With config.timeline, instances of regions keep their begin and end, the newest so many. Device clock
+       and host clock (CLOCK_MONOTONIC) are compared at opening, at collecting and at reporting; between these
+       pairs times are interpolated, so that a drift is corrected. A report to "run.trace.json" is in the
+       Trace Event format, which Perfetto and Chrome read: a track for each command list, with the metrics of
+       an instance as its arguments, counter tracks of each stream attached to the profiler
+       (zt_stream_config.profiler), and markers as instants. Regions that overlap without being nested are
+       put on tracks of their own.
+
+       Attribution: a row of an attached stream belongs to an instance when the middle of its period is
+       within begin and end. Over its rows each region has the mean and the peak of each streamed metric
+       (zt_get_streamed). Regions that overlap share: each has the whole row, whatever part of it was its
+       doing, so that the figures of a nested region are also in those of the outer one. A region that is
+       shorter than the period has rows by chance: few instances have one, many make a fair sample. Instances
+       and rows meet in the memory that both are kept in: what is collected, or read, later than
+       config.timeline instances or config.timeline_rows rows afterwards finds nothing.
+
    WHAT IS LOST IS COUNTED
 
        begun = collected + lost + dropped + in_flight, at any time. Lost: it ran, and hardware or driver
@@ -161,7 +196,9 @@
        Functions that take a profiler may be called from several threads at once, but for zt_open and
        zt_close. Nothing blocks but zt_collect with a timeout, zt_execute, which waits for the last
        execution of the lists that it is to execute, and zt_close, which waits for work that is known to
-       run; the last two no longer than config.wait_timeout_ns.
+       run; the last two no longer than config.wait_timeout_ns. zt_stream_read waits no longer than it is
+       told. One thread reads a stream at a time. zt_stream_close ends a read that waits on another thread.
+       A profiler that streams are attached to is not to be closed while one of them is read.
 
    ENVIRONMENT
 
@@ -180,6 +217,8 @@
                                 ZETOOLS_IMPLEMENTATION is defined
        ZETOOLS_STATIC           the functions are static. For a library that must not export them. Needs
                                 ZETOOLS_IMPLEMENTATION in each file that uses them
+       ZETOOLS_NO_THREADS       the library starts no thread: zt_stream_config.reader is refused. For
+                                programs that must not have threads of others. Streams have to be polled
 */
 #ifndef ZETOOLS_H
 #define ZETOOLS_H
@@ -301,6 +340,10 @@ typedef struct zt_config {
                           there is no more room or when results are asked for: 0, calculated when collected.
                           For threads that have no time to lose. Memory: the size of a report each. */
 
+    uint32_t timeline; /* Instances kept for the timeline of a .trace.json report, and to meet the rows
+                          of streams: the newest so many. 0: none. Each region costs two time stamps
+                          more, each kept instance 40 bytes and 8 a metric. */
+
     uint64_t wait_timeout_ns; /* The longest wait of zt_execute and zt_close for the device, in nanoseconds:
                                  1 second. */
 
@@ -354,7 +397,7 @@ typedef enum zt_cause {
     ZT_CAUSE_COUNT
 } zt_cause;
 
-typedef enum zt_format { ZT_FORMAT_TABLE, ZT_FORMAT_CSV, ZT_FORMAT_JSON } zt_format;
+typedef enum zt_format { ZT_FORMAT_TABLE, ZT_FORMAT_CSV, ZT_FORMAT_JSON, ZT_FORMAT_TRACE } zt_format;
 
 /* How the values of a metric are put together. Since 0.1. */
 typedef enum zt_aggregation {
@@ -405,6 +448,77 @@ typedef struct zt_region_info {
 typedef struct zt_counts {
     uint64_t begun, collected, lost, dropped, in_flight;
 } zt_counts;
+
+/* ---- streams --------------------------------------------------------------------------------------------- */
+
+/* A stream: one metric group, sampled by the clock. Since 0.1. */
+typedef struct zt_stream zt_stream;
+
+/* One period. Pointers live as long as the call. Since 0.1. */
+typedef struct zt_row {
+    uint64_t time_ns;   /* its begin, by CLOCK_MONOTONIC of the host */
+    uint64_t device_ns; /* the same moment on the clock of the device's metrics, unwrapped */
+    uint32_t metric_count;
+    const double *values; /* in the order of zt_stream_get_metric. NaN: not measured */
+    const char *marker;   /* the name given to zt_stream_mark, or NULL */
+} zt_row;
+
+/* Is given each row, on the thread that reads. Returns 0 to go on, anything else to stop: the rows after it
+   wait for the next read. It may call zt_stream_mark and the functions that ask. Since 0.1. */
+typedef int (*zt_row_fn)(const zt_row *row, void *user);
+
+/* Take it from zt_stream_config_default() and change what is to differ. 0 and NULL mean the default.
+   Since 0.1. */
+typedef struct zt_stream_config {
+    const char *group;       /* A metric group that is time-based. NULL: "ComputeBasic", or the first. */
+    uint32_t period_ns;      /* From row to row: 1 millisecond. The driver rounds it, see zt_stream_info. */
+    uint32_t notify_reports; /* The device says when so many have come, and ends the wait of a read: as many
+                                as come in 10 milliseconds. Fewer make rows arrive sooner, and cost more. */
+    size_t memory_limit;     /* Bytes for reports and their calculation, taken at opening: 8 MiB. */
+    int reader;              /* Not 0: a thread of the library's own reads from the device into this memory,
+                                so that an application that seldom calls zt_stream_read loses nothing. */
+
+    zt_profiler *profiler;  /* Whose timeline and regions are to have the rows; it needs config.timeline.
+                               NULL: nobody's. */
+    uint32_t timeline_rows; /* Rows kept for it, the newest: 16384. 8 bytes a row and metric. */
+
+    zt_log_fn log; /* As in zt_config. */
+    void *log_user;
+    zt_allocator allocator;
+} zt_stream_config;
+
+/* What became of the configuration. Since 0.1. */
+typedef struct zt_stream_info {
+    const char *group;
+    uint32_t period_ns; /* as the driver made them */
+    uint32_t notify_reports;
+    size_t memory;          /* bytes taken for reports and their calculation */
+    uint64_t reader_cpu_ns; /* processor time of the reader thread so far */
+} zt_stream_info;
+
+/* reports = rows + discarded + waiting. Since 0.1. */
+typedef struct zt_stream_counts {
+    uint64_t reports;   /* read from the device */
+    uint64_t rows;      /* given to a function or to a profiler */
+    uint64_t discarded; /* given to nobody */
+    uint64_t waiting;   /* to be given */
+    uint64_t gaps;      /* how often the device said that it had dropped data */
+    uint64_t dropped;   /* reports that are missing in these gaps, by the time that they lasted */
+} zt_stream_counts;
+
+/* What the rows within a region's instances say of one streamed metric. NaN where there are none.
+   Since 0.1. */
+typedef struct zt_streamed {
+    uint64_t rows;
+    double mean, peak;
+} zt_streamed;
+
+/* What a timeline holds. Since 0.1. */
+typedef struct zt_timeline_info {
+    uint64_t instances, rows;           /* kept */
+    uint64_t lost_instances, lost_rows; /* overwritten by newer ones */
+    uint32_t pairs;                     /* by which device clock and host clock are related */
+} zt_timeline_info;
 
 #ifdef ZETOOLS_TRACER
 
@@ -594,10 +708,10 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
 ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *config,
                              zt_profiler **profiler);
 
-/* Writes a report: the format by suffix, .csv or .json, anything else a table; "-" is a table on standard
-   output. A file is written beside the target and renamed, so that nobody reads half of it; pipes and devices
-   are written to. Any thread.
-   Returns INVALID_NULL_POINTER, or UNKNOWN with the system's reason in zt_last_error. Since 0.1. */
+/* Writes a report: the format by suffix, .csv, .trace.json or .json, anything else a table; "-" is a table on
+   standard output. A file is written beside the target and renamed, so that nobody reads half of it; pipes
+   and devices are written to. Any thread. Returns INVALID_NULL_POINTER, or UNKNOWN with the system's reason
+   in zt_last_error. Since 0.1. */
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
 
 /* Gives the bytes of a report to a function. Any thread. Since 0.1. */
@@ -625,6 +739,72 @@ ZT_API ze_result_t zt_group_find(ze_device_handle_t device, const char *name,
 /* Writes a listing of a device's metric groups for people, with their metrics where `metrics` is not 0.
    Any thread. Since 0.1. */
 ZT_API ze_result_t zt_groups_write(ze_device_handle_t device, int metrics, zt_write_fn write, void *user);
+
+/* ---- streams --------------------------------------------------------------------------------------------- */
+
+/* A configuration with every field at its default. Since 0.1. */
+ZT_API zt_stream_config zt_stream_config_default(void);
+
+/* Opens a stream on a device, or sub-device, of an initialised driver. It samples from now on.
+   config  NULL for the defaults
+   stream  receives the stream, or NULL on failure, on which everything else is inert
+   Returns NOT_AVAILABLE or HANDLE_OBJECT_IN_USE where the counters are in use: the message names who has
+   them; otherwise the result of the call that failed. zt_last_error(NULL, &text) has the text. Not from two
+   threads for one device at once. Since 0.1. */
+ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_t device,
+                                  const zt_stream_config *config, zt_stream **stream);
+
+/* Hands out the rows that are there, all of them, and waits for the first where there is none.
+   timeout_ns  the longest wait; 0: none
+   function    NULL: nobody; an attached profiler has the rows all the same
+   Returns NOT_READY when the time was up and there was no row, NOT_AVAILABLE when the stream was closed
+   meanwhile, DEVICE_LOST when there are no more rows. Any thread, one at a time. Since 0.1. */
+ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row_fn function, void *user);
+
+/* Puts a marker into a command list. The row that follows its execution has the name. The stream must be open
+   when the list is executed. Any thread that may use the list.
+   name  is copied. NULL and "" are shown as "(unnamed)". 4096 different names at the most
+   Returns UNSUPPORTED_FEATURE where the group has no metric for it. Since 0.1. */
+ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t list, const char *name);
+
+/* Ends a read that waits, reads what is left and hands it out, and frees everything. Returns the final
+   counts. function  as for zt_stream_read Any thread, but not from a function that is given rows. Since 0.1.
+ */
+ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user);
+
+/* What became of the configuration. Any thread. Since 0.1. */
+ZT_API zt_stream_info zt_stream_get_info(const zt_stream *stream);
+
+/* What became of the reports. Any thread. Since 0.1. */
+ZT_API zt_stream_counts zt_stream_get_counts(const zt_stream *stream);
+
+/* The metrics of a row; constant for a stream. Any thread. Since 0.1. */
+ZT_API uint32_t zt_stream_metric_count(const zt_stream *stream);
+
+/* A metric by its index below zt_stream_metric_count, else NULL. Any thread. Since 0.1. */
+ZT_API const zt_metric *zt_stream_get_metric(const zt_stream *stream, uint32_t metric);
+
+/* The index of a metric by name, or UINT32_MAX; zt_stream_last_error then has the nearest names. Any thread.
+   Since 0.1. */
+ZT_API uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name);
+
+/* As zt_last_error. Since 0.1. */
+ZT_API ze_result_t zt_stream_last_error(const zt_stream *stream, const char **text);
+
+/* Metrics of all streams that are, or were, attached to a profiler. Any thread. Since 0.1. */
+ZT_API uint32_t zt_streamed_count(const zt_profiler *profiler);
+
+/* A streamed metric by its index below zt_streamed_count, else NULL. Any thread. Since 0.1. */
+ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric);
+
+/* What the rows within the instances of a region say of a streamed metric: those instances that were
+   collected, and have ended before the last row that was read. Any thread. Returns INVALID_ARGUMENT for an
+   index out of range, INVALID_NULL_POINTER. Since 0.1. */
+ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
+                                   zt_streamed *streamed);
+
+/* What the timeline holds. Any thread. Since 0.1. */
+ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler);
 
 #ifdef ZETOOLS_TRACER
 
@@ -846,6 +1026,80 @@ ZT__OFF ZT__RESULT zt_groups_write(const void *device, int metrics, zt_write_fn 
     (void)device, (void)metrics, (void)write, (void)user;
     return (ZT__RESULT)0;
 }
+ZT__OFF zt_stream_config zt_stream_config_default(void) {
+    static zt_stream_config zero;
+    return zero;
+}
+ZT__OFF ZT__RESULT zt_stream_open(const void *context, const void *device, const zt_stream_config *config,
+                                  zt_stream **stream) {
+    (void)context, (void)device, (void)config;
+    if (stream)
+        *stream = NULL;
+    return (ZT__RESULT)0;
+}
+ZT__OFF ZT__RESULT zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row_fn function, void *user) {
+    (void)stream, (void)timeout_ns, (void)function, (void)user;
+    return (ZT__RESULT)0;
+}
+ZT__OFF ZT__RESULT zt_stream_mark(zt_stream *stream, const void *list, const char *name) {
+    (void)stream, (void)list, (void)name;
+    return (ZT__RESULT)0;
+}
+ZT__OFF zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user) {
+    static zt_stream_counts zero;
+    (void)stream, (void)function, (void)user;
+    return zero;
+}
+ZT__OFF zt_stream_info zt_stream_get_info(const zt_stream *stream) {
+    zt_stream_info info = {"", 0, 0, 0, 0};
+    (void)stream;
+    return info;
+}
+ZT__OFF zt_stream_counts zt_stream_get_counts(const zt_stream *stream) {
+    static zt_stream_counts zero;
+    (void)stream;
+    return zero;
+}
+ZT__OFF uint32_t zt_stream_metric_count(const zt_stream *stream) {
+    (void)stream;
+    return 0;
+}
+ZT__OFF const zt_metric *zt_stream_get_metric(const zt_stream *stream, uint32_t metric) {
+    (void)stream, (void)metric;
+    return NULL;
+}
+ZT__OFF uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name) {
+    (void)stream, (void)name;
+    return UINT32_MAX;
+}
+ZT__OFF ZT__RESULT zt_stream_last_error(const zt_stream *stream, const char **text) {
+    (void)stream;
+    if (text)
+        *text = "";
+    return (ZT__RESULT)0;
+}
+ZT__OFF uint32_t zt_streamed_count(const zt_profiler *profiler) {
+    (void)profiler;
+    return 0;
+}
+ZT__OFF const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric) {
+    (void)profiler, (void)metric;
+    return NULL;
+}
+ZT__OFF ZT__RESULT zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
+                                   zt_streamed *streamed) {
+    static zt_streamed zero;
+    (void)profiler, (void)region, (void)metric;
+    if (streamed)
+        *streamed = zero;
+    return (ZT__RESULT)0;
+}
+ZT__OFF zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
+    static zt_timeline_info zero;
+    (void)profiler;
+    return zero;
+}
+
 #ifdef ZETOOLS_TRACER
 ZT__OFF zt_trace_config zt_trace_config_default(void) {
     static zt_trace_config zero;
@@ -981,8 +1235,8 @@ struct zt_scope {
 /* IMPLEMENTATION */
 /*                                                                                                            */
 /* Floors, each built on those above it. Search for their tags: */
-/*   >>platform >>memory >>diagnostics >>driver >>groups >>slots >>statistics >>regions >>harvest >>tracer */
-/*   >>reports >>public */
+/*   >>platform >>memory >>diagnostics >>driver >>groups >>slots >>statistics >>regions >>timeline */
+/*   >>harvest >>streams >>tracer >>reports >>public */
 /* ========================================================================================================== */
 
 #if defined(ZETOOLS_IMPLEMENTATION) && !defined(ZETOOLS_DISABLE) && !defined(ZT__IMPLEMENTED)
@@ -997,6 +1251,7 @@ struct zt_scope {
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -1022,6 +1277,9 @@ int clock_gettime(int clock, struct timespec *now);
 int nanosleep(const struct timespec *wanted, struct timespec *left);
 int setenv(const char *name, const char *value, int overwrite);
 #endif
+#ifndef CLOCK_THREAD_CPUTIME_ID
+#define CLOCK_THREAD_CPUTIME_ID 3
+#endif
 
 /* What has to be one for the whole process, however many files or libraries hold a copy of this header: weak
    symbols of one name are one object. The number changes when their layout does. */
@@ -1029,10 +1287,14 @@ int setenv(const char *name, const char *value, int overwrite);
 
 typedef pthread_mutex_t zt__mutex;
 
-ZT__FN uint64_t zt__now_ns(void) {
+ZT__FN uint64_t zt__clock_ns(int clock) {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+ZT__FN uint64_t zt__now_ns(void) {
+    return zt__clock_ns(CLOCK_MONOTONIC);
 }
 
 ZT__FN void zt__sleep_ns(uint64_t ns) {
@@ -1121,6 +1383,12 @@ ZT__FN void zt__find_symbol(const char *name, void *function) {
         dlclose(program);
 }
 
+/* Of numbers that fit into an integer. */
+ZT__FN double zt__floor(double number) {
+    double whole = (double)(int64_t)number;
+    return whole > number ? whole - 1 : whole;
+}
+
 /* The square root by Newton's method, from half the exponent: for this alone nobody should have to link with
    the mathematics library. */
 ZT__FN double zt__sqrt(double square) {
@@ -1178,7 +1446,7 @@ ZT__FN void zt__free(const zt_allocator *allocator, void *memory) {
 #define ZT__MESSAGES(X)                                                                                      \
     X(CALL_FAILED, "%s failed: %s (0x%08x). %s")                                                             \
     X(NULL_ARGUMENT, "%s: %s is NULL. Pass a valid one.")                                                    \
-    X(BAD_ALLOCATOR, "zt_open: config.allocator has only one of its two functions. Give both or none.")      \
+    X(BAD_ALLOCATOR, "%s: config.allocator has only one of its two functions. Give both or none.")           \
     X(NO_MEMORY, "%s: out of memory for %s. Free some, or lower config.max_slots and config.samples.")       \
     X(TOO_MANY_PROFILERS, "zt_open: %u profilers are open in this process. Close some.")                     \
     X(TOO_MANY_GROUPS, "zt_open: more than %u metric groups are named. Name fewer.")                         \
@@ -1202,8 +1470,8 @@ ZT__FN void zt__free(const zt_allocator *allocator, void *memory) {
                        "groups, or raise it.")                                                               \
     X(TOO_MANY_METRICS, "zt_open: config.metrics names more than %u metrics. Name fewer.")                   \
     X(PASS_FAILED,                                                                                           \
-      "ZT_PASSES: pass %u is left out, zetContextActivateMetricGroups failed: %s. Metric group "             \
-      "'%s' is in the way; close what uses it.")                                                             \
+      "ZT_PASSES: pass %u is left out, its metric groups could not be activated: %s. In the way: "           \
+      "%s. Close that, then repeat.")                                                                        \
     X(METRICS_UNAVAILABLE, "%s failed: %s. Metrics cannot be measured on this device; regions have times.")  \
     X(TIMES_BY_CHOICE, "zt_open: no metric groups were asked for; regions have times. Name some in "         \
                        "config.groups or ZT_GROUPS.")                                                        \
@@ -1236,6 +1504,21 @@ ZT__FN void zt__free(const zt_allocator *allocator, void *memory) {
     X(BUFFER_TOO_SMALL, "zt_pack: the buffer has %llu bytes, and %llu are needed. Ask for the size with a "  \
                         "NULL buffer, while nothing is collected.")                                          \
     X(BAD_FORMAT, "zt_write: %d is no zt_format.")                                                           \
+    X(CLOCKS_UNRELATED, "%s failed: %s. Device time and host time cannot be related, so there is no "        \
+                        "timeline. Update loader and driver, or set config.timeline to 0.")                  \
+    X(NO_SUCH_TIMED_GROUP, "zt_stream_open: the device has no time-based metric group '%.64s'. "             \
+                           "Nearest: %s.")                                                                   \
+    X(MEMORY_LIMIT, "%s: config.memory_limit is %lu bytes, and group '%s' needs %lu. Raise it.")             \
+    X(NO_TIMELINE, "zt_stream_open: config.profiler keeps no timeline. Set its config.timeline.")            \
+    X(NO_READER, "zt_stream_open: config.reader is set, and %s. Call zt_stream_read() often instead.")       \
+    X(STREAM_GAP, "zetMetricStreamerReadData: the device dropped data, for they were not read in time. "     \
+                  "Call zt_stream_read() more often, set config.reader, or raise config.period_ns.")         \
+    X(NOT_CALCULATED, "zetMetricGroupCalculateMetricValues failed: %s. These reports are discarded. On a "   \
+                      "device of several tiles, open a stream on each sub-device.")                          \
+    X(STREAM_BUSY, "%s: the stream is being read. Do not call this from the function that is given rows, "   \
+                   "nor from two threads at once.")                                                          \
+    X(CANNOT_MARK, "zt_stream_mark: '%.64s' is not marked: %s.")                                             \
+    X(READER_HANGS, "%s: the driver does not return from a call. The stream is left as it is.")              \
     X(TRACING_OFF, "zt_trace_start: no callback came (%s), so the loader's tracing layer is off. Set "       \
                    "ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit, and install the loader's "   \
                    "libze_tracing_layer.")                                                                   \
@@ -1453,6 +1736,10 @@ ZT__FN void zt__nearest(const char *wanted, const void *names, uint32_t count, z
 /* ==== >>driver: what is newer than Level Zero 1.0, and may be absent ====================================== */
 
 #define ZT__OPTIONAL_FUNCTIONS(X)                                                                            \
+    X(zeDeviceGetGlobalTimestamps, device_clock,                                                             \
+      (ze_device_handle_t device, uint64_t * host, uint64_t * ticks))                                        \
+    X(zetMetricGroupGetGlobalTimestampsExp, metric_clock,                                                    \
+      (zet_metric_group_handle_t group, ze_bool_t of_host, uint64_t * global, uint64_t * ticks))             \
     X(zeCommandListIsImmediate, is_immediate, (ze_command_list_handle_t list, ze_bool_t * is))               \
     X(zetDeviceEnableMetricsExp, enable_metrics, (ze_device_handle_t device))                                \
     X(zetDeviceGetConcurrentMetricGroupsExp, get_concurrent,                                                 \
@@ -1564,20 +1851,26 @@ typedef struct zt__active_group {
     zet_metric_group_handle_t group;
     uint32_t domain;
     uint32_t users;
+    int streamed; /* by a stream, which shares it with nobody; else by profilers */
     char name[ZET_MAX_METRIC_GROUP_NAME];
 } zt__active_group;
 
+/* Who holds a group, for a message. */
+typedef struct zt__holder {
+    char text[ZET_MAX_METRIC_GROUP_NAME + 64];
+} zt__holder;
+
 ZT__PROCESS_WIDE zt__mutex zt__process_lock_1 = PTHREAD_MUTEX_INITIALIZER;
 ZT__PROCESS_WIDE zt__mutex zt__calculation_lock_1 = PTHREAD_MUTEX_INITIALIZER;
-ZT__PROCESS_WIDE zt__active_group zt__active_1[ZT__MAX_ACTIVE];
+ZT__PROCESS_WIDE zt__active_group zt__active_2[ZT__MAX_ACTIVE];
 
 /* Activates what is wanted on a device. With the process locked. */
 ZT__FN ze_result_t zt__activate_wanted(ze_context_handle_t context, ze_device_handle_t device) {
     zet_metric_group_handle_t groups[ZT__MAX_ACTIVE];
     uint32_t i, count = 0;
     for (i = 0; i < ZT__MAX_ACTIVE; i++)
-        if (zt__active_1[i].users && zt__active_1[i].device == device)
-            groups[count++] = zt__active_1[i].group;
+        if (zt__active_2[i].users && zt__active_2[i].device == device)
+            groups[count++] = zt__active_2[i].group;
     return zetContextActivateMetricGroups(context, device, count, count ? groups : NULL);
 }
 
@@ -1586,7 +1879,7 @@ ZT__FN zt__active_group *zt__find_active(ze_device_handle_t device, uint32_t dom
     zt__active_group *unused = NULL;
     uint32_t i;
     for (i = 0; i < ZT__MAX_ACTIVE; i++) {
-        zt__active_group *entry = &zt__active_1[i];
+        zt__active_group *entry = &zt__active_2[i];
         if (entry->users && entry->device == device && entry->domain == domain)
             return entry;
         if (!entry->users && !unused)
@@ -1595,24 +1888,43 @@ ZT__FN zt__active_group *zt__find_active(ze_device_handle_t device, uint32_t dom
     return unused;
 }
 
-/* Takes a group into the set of its device. On HANDLE_OBJECT_IN_USE, `holder` is the group in its way. */
+ZT__FN void zt__name_holder(const zt__active_group *entry, zt__holder *holder) {
+    snprintf(holder->text, sizeof holder->text, "group '%s' of %s of this process", entry->name,
+             entry->streamed ? "a stream" : "a profiler");
+}
+
+/* Some drivers let streams and queries not even share a device. Names who of this process uses the counters
+   of a device in the other way; nobody is named where it is somebody else. */
+ZT__FN void zt__find_rival(ze_device_handle_t device, int streamed, zt__holder *holder) {
+    uint32_t i;
+    snprintf(holder->text, sizeof holder->text,
+             "another tool, or by a stream or query of this program's own");
+    zt__lock(&zt__process_lock_1);
+    for (i = 0; i < ZT__MAX_ACTIVE; i++)
+        if (zt__active_2[i].users && zt__active_2[i].device == device && zt__active_2[i].streamed != streamed)
+            zt__name_holder(&zt__active_2[i], holder);
+    zt__unlock(&zt__process_lock_1);
+}
+
+/* Takes a group into the set of its device. On HANDLE_OBJECT_IN_USE, `holder` says what is in its way. */
 ZT__FN ze_result_t zt__activate(ze_context_handle_t context, ze_device_handle_t device,
                                 zet_metric_group_handle_t group,
-                                const zet_metric_group_properties_t *properties,
-                                char holder[ZET_MAX_METRIC_GROUP_NAME]) {
+                                const zet_metric_group_properties_t *properties, int streamed,
+                                zt__holder *holder) {
     ze_result_t result = ZE_RESULT_SUCCESS;
     zt__active_group *entry;
     zt__lock(&zt__process_lock_1);
     entry = zt__find_active(device, properties->domain);
     if (!entry) {
         result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    } else if (entry->users && entry->group != group) {
-        memcpy(holder, entry->name, ZET_MAX_METRIC_GROUP_NAME);
+    } else if (entry->users && (entry->group != group || entry->streamed || streamed)) {
+        zt__name_holder(entry, holder);
         result = ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     } else if (entry->users++ == 0) {
         entry->device = device;
         entry->group = group;
         entry->domain = properties->domain;
+        entry->streamed = streamed;
         memcpy(entry->name, properties->name, sizeof entry->name);
         result = zt__activate_wanted(context, device);
         if (result != ZE_RESULT_SUCCESS)
@@ -1629,7 +1941,7 @@ ZT__FN ze_result_t zt__deactivate(ze_context_handle_t context, ze_device_handle_
     uint32_t i;
     zt__lock(&zt__process_lock_1);
     for (i = 0; i < ZT__MAX_ACTIVE; i++) {
-        zt__active_group *entry = &zt__active_1[i];
+        zt__active_group *entry = &zt__active_2[i];
         if (entry->users && entry->device == device && entry->group == group) {
             if (--entry->users == 0)
                 result = zt__activate_wanted(context, device);
@@ -1715,6 +2027,21 @@ ZT__FN ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__group *gr
     group->metric_count = count;
     zt__free(allocator, handles);
     return result;
+}
+
+/* The public description of a metric, from the driver's. */
+ZT__FN zt_metric zt__metric_of(const zt__group *group, uint32_t index) {
+    const zet_metric_properties_t *from = &group->metrics[index];
+    zt_metric metric;
+    metric.name = from->name;
+    metric.group = group->properties.name;
+    metric.component = from->component;
+    metric.units = from->resultUnits;
+    metric.description = from->description;
+    metric.type = (int)from->metricType;
+    metric.aggregation = zt__aggregation(from->metricType, from->resultUnits);
+    metric.pass = 0;
+    return metric;
 }
 
 ZT__FN void zt__free_group(const zt_allocator *allocator, zt__group *group) {
@@ -1852,6 +2179,8 @@ typedef struct zt__moments {
    time of each; then, where there are tiles, the metrics of each. */
 typedef struct zt__record {
     char *name;
+    zt__moments *streamed; /* of what streams measured meanwhile */
+    uint32_t streamed_count;
     uint64_t hash;
     uint64_t seen; /* instances in the statistics */
     uint64_t lost, dropped;
@@ -1864,6 +2193,9 @@ typedef struct zt__record {
 typedef struct zt__entry {
     uint32_t region;
     double time_ns; /* from time stamps, or NaN */
+    ze_command_list_handle_t list;
+    uint64_t stamps[2];
+    uint64_t read_ns; /* when, by the host; 0: there is no timeline */
 } zt__entry;
 
 /* Instances that are calculated together. */
@@ -1876,6 +2208,9 @@ typedef struct zt__batch {
     size_t raw_size[ZT__MAX_TOGETHER];
     uint8_t *raw[ZT__MAX_TOGETHER]; /* of each group, the reports one after the other */
 } zt__batch;
+
+typedef struct zt__timeline zt__timeline;
+typedef struct zt__feed zt__feed;
 
 struct zt_profiler {
     uint32_t id;
@@ -1930,8 +2265,11 @@ struct zt_profiler {
     double *row;
     uint64_t random;
 
-    zt__mutex results; /* statistics */
+    zt__mutex results; /* statistics and timeline */
     double *scratch;
+    zt__timeline *timeline; /* or NULL */
+    zt__feed *feeds;        /* of the streams that are, or were, attached */
+    uint32_t streamed_count;
 
     char *texts; /* of a profiler that was unpacked: what its metrics are called */
 };
@@ -2122,7 +2460,7 @@ ZT__FN uint32_t zt__column_count(const zt_profiler *profiler) {
 }
 
 /* The metric that a column is of, or UINT32_MAX for GPU time. */
-ZT__FN uint32_t zt__metric_of(const zt_profiler *profiler, uint32_t column) {
+ZT__FN uint32_t zt__metric_of_column(const zt_profiler *profiler, uint32_t column) {
     uint32_t first_tile = zt__tile_column(profiler, 0, 0);
     if (column >= first_tile)
         return (column - first_tile) % profiler->metric_count;
@@ -2130,13 +2468,13 @@ ZT__FN uint32_t zt__metric_of(const zt_profiler *profiler, uint32_t column) {
 }
 
 ZT__FN zt_aggregation zt__column_aggregation(const zt_profiler *profiler, uint32_t column) {
-    uint32_t metric = zt__metric_of(profiler, column);
+    uint32_t metric = zt__metric_of_column(profiler, column);
     return metric == UINT32_MAX ? ZT_AGGREGATE_SUM : profiler->metrics[metric].aggregation;
 }
 
 /* Whether a pass measures a column. */
 ZT__FN int zt__is_measured(const zt_profiler *profiler, uint32_t column, uint32_t pass) {
-    uint32_t metric = zt__metric_of(profiler, column);
+    uint32_t metric = zt__metric_of_column(profiler, column);
     if (metric != UINT32_MAX)
         return profiler->metrics[metric].pass == pass;
     return column == 0 || column == zt__time_column(profiler, pass);
@@ -2648,13 +2986,13 @@ ZT__FN void zt__drop_unappended(zt_profiler *profiler, zt__slot *slot) {
 #define ZT__REMEDY_APPEND                                                                                    \
     "The region is not measured. The list must be open for commands, and of this context."
 
-/* A time stamp, after the work before it: a query would wait for that by itself. */
+/* A time stamp. `after_work`: it has to wait for the work before it, and no query has done so. */
 ZT__FN ze_result_t zt__append_stamp(zt_profiler *profiler, ze_command_list_handle_t list, uint64_t *stamp,
-                                    ze_event_handle_t signal) {
+                                    int after_work, ze_event_handle_t signal) {
     const char *call = "zeCommandListAppendBarrier";
     ze_result_t result = ZE_RESULT_SUCCESS;
     zt__inside_1++;
-    if (profiler->group_count == 0)
+    if (after_work)
         result = zeCommandListAppendBarrier(list, NULL, 0, NULL);
     if (result == ZE_RESULT_SUCCESS) {
         call = "zeCommandListAppendWriteGlobalTimestamp";
@@ -2677,7 +3015,9 @@ ZT__FN ze_result_t zt__append_begin(zt_profiler *profiler, zt__slot *slot) {
             return zt__check(profiler, result, "zetCommandListAppendMetricQueryBegin", ZT__REMEDY_APPEND);
         slot->dead = 1; /* until the end is appended too */
     }
-    return profiler->stamped ? zt__append_stamp(profiler, list, &slot->stamps[0], NULL) : ZE_RESULT_SUCCESS;
+    return profiler->stamped
+               ? zt__append_stamp(profiler, list, &slot->stamps[0], profiler->group_count == 0, NULL)
+               : ZE_RESULT_SUCCESS;
 }
 
 /* The last command signals the event: those before it are then complete. */
@@ -2687,7 +3027,7 @@ ZT__FN ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
     uint32_t g;
     if (profiler->stamped)
         result =
-            zt__append_stamp(profiler, list, &slot->stamps[1], profiler->group_count ? NULL : slot->event);
+            zt__append_stamp(profiler, list, &slot->stamps[1], 1, profiler->group_count ? NULL : slot->event);
     for (g = profiler->passes[slot->pass].group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
         /* no event is waited for, but the validation layer wants the pointer */
         result = zetCommandListAppendMetricQueryEnd(list, slot->queries[g], g ? NULL : slot->event, 0,
@@ -2696,6 +3036,457 @@ ZT__FN ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
     }
     slot->dead = result != ZE_RESULT_SUCCESS;
     return result;
+}
+
+/* ==== >>timeline: clocks, kept instances and rows, attribution ============================================ */
+
+enum { ZT__PAIRS = 64, ZT__READINGS = 3, ZT__MAX_MARKS = 4096 };
+
+/* One moment on both clocks. A double counts nanoseconds exactly for a hundred days. */
+typedef struct zt__pair {
+    double device_ns, host_ns;
+} zt__pair;
+
+/* A clock of the device, against CLOCK_MONOTONIC. Its times are unwrapped from the first pair on. */
+typedef struct zt__clock {
+    ze_device_handle_t device;
+    zet_metric_group_handle_t group; /* the clock of its metrics; NULL: the device's own */
+    uint64_t mask;
+    double ns_per_tick;
+    double wrap_ns;     /* starts again from 0 so often; 0: never */
+    double interval_ns; /* from pair to pair, at least */
+    uint32_t count;
+    zt__pair pairs[ZT__PAIRS];
+} zt__clock;
+
+ZT__FN void zt__start_clock(zt__clock *clock, ze_device_handle_t device, zet_metric_group_handle_t group,
+                            double ns_per_tick, uint64_t mask) {
+    memset(clock, 0, sizeof *clock);
+    clock->device = device;
+    clock->group = group;
+    clock->mask = mask;
+    clock->ns_per_tick = ns_per_tick;
+    clock->wrap_ns = mask == UINT64_MAX ? 0 : ((double)mask + 1) * ns_per_tick;
+    clock->interval_ns = 1e8;
+    if (clock->wrap_ns > 0 && clock->wrap_ns / 8 < clock->interval_ns)
+        clock->interval_ns = clock->wrap_ns / 8;
+}
+
+ZT__FN double zt__ticks_to_ns(const zt__clock *clock, uint64_t ticks) {
+    return (double)(ticks & clock->mask) * clock->ns_per_tick;
+}
+
+/* Reads both clocks, several times: the reading that took least is the truest. */
+ZT__FN ze_result_t zt__read_clocks(const zt__driver *driver, const zt__clock *clock, zt__pair *pair) {
+    uint64_t least = UINT64_MAX;
+    uint32_t i;
+    if (clock->group ? !driver->metric_clock : !driver->device_clock)
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    for (i = 0; i < ZT__READINGS; i++) {
+        uint64_t other = 0, ticks = 0, took, before;
+        ze_result_t result;
+        zt__inside_1++;
+        before = zt__now_ns();
+        result = clock->group ? driver->metric_clock(clock->group, 0, &other, &ticks)
+                              : driver->device_clock(clock->device, &other, &ticks);
+        took = zt__now_ns() - before;
+        zt__inside_1--;
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+        if (took >= least)
+            continue;
+        least = took;
+        pair->device_ns = zt__ticks_to_ns(clock, ticks);
+        pair->host_ns = (double)before + (double)took / 2;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Of the moments that a time of the device can mean, the one nearest to `about`. */
+ZT__FN double zt__unwrap(const zt__clock *clock, double raw_ns, double about_ns) {
+    if (clock->wrap_ns <= 0)
+        return raw_ns;
+    return raw_ns + clock->wrap_ns * zt__floor((about_ns - raw_ns) / clock->wrap_ns + 0.5);
+}
+
+ZT__FN const zt__pair *zt__last_pair(const zt__clock *clock) {
+    return &clock->pairs[clock->count - 1];
+}
+
+/* Keeps every second pair, and takes half as many from now on. */
+ZT__FN void zt__thin_pairs(zt__clock *clock) {
+    uint32_t i;
+    for (i = 0; i < ZT__PAIRS / 2; i++)
+        clock->pairs[i] = clock->pairs[i * 2];
+    clock->count = ZT__PAIRS / 2;
+    if (clock->wrap_ns <= 0 || clock->interval_ns * 2 <= clock->wrap_ns / 8)
+        clock->interval_ns *= 2;
+}
+
+ZT__FN void zt__add_pair(zt__clock *clock, zt__pair pair) {
+    if (clock->count) {
+        const zt__pair *last = zt__last_pair(clock);
+        pair.device_ns = zt__unwrap(clock, pair.device_ns, last->device_ns + (pair.host_ns - last->host_ns));
+        if (pair.device_ns <= last->device_ns || pair.host_ns <= last->host_ns)
+            return;
+    }
+    if (clock->count == ZT__PAIRS)
+        zt__thin_pairs(clock);
+    clock->pairs[clock->count++] = pair;
+}
+
+ZT__FN int zt__is_pair_due(const zt__clock *clock) {
+    return clock->count == 0 || (double)zt__now_ns() - zt__last_pair(clock)->host_ns >= clock->interval_ns;
+}
+
+/* Host time, between the pairs beside it; before and after all pairs, at the rate of them all. It never runs
+   backwards, so that what is nested stays nested. */
+ZT__FN double zt__to_host(const zt__clock *clock, double device_ns) {
+    const zt__pair *from = &clock->pairs[0], *to = zt__last_pair(clock), *near = from;
+    uint32_t low = 0, high = clock->count - 1;
+    if (clock->count == 1)
+        return from->host_ns + (device_ns - from->device_ns);
+    if (device_ns >= to->device_ns) {
+        near = to;
+    } else if (device_ns > from->device_ns) {
+        while (high - low > 1) {
+            uint32_t middle = (low + high) / 2;
+            if (clock->pairs[middle].device_ns <= device_ns)
+                low = middle;
+            else
+                high = middle;
+        }
+        near = from = &clock->pairs[low];
+        to = &clock->pairs[high];
+    }
+    return near->host_ns + (device_ns - near->device_ns) *
+                               ((to->host_ns - from->host_ns) / (to->device_ns - from->device_ns));
+}
+
+/* ---- instances ------------------------------------------------------------------------------------------- */
+
+typedef struct zt__instance {
+    double begin_ns, end_ns; /* of the device, unwrapped */
+    ze_command_list_handle_t list;
+    uint32_t region;
+} zt__instance;
+
+/* A ring of the newest instances. With the results locked. */
+struct zt__timeline {
+    zt__clock clock;
+    uint32_t capacity;
+    uint64_t written;    /* ever */
+    uint64_t attributed; /* those before it have met their rows */
+    zt__instance *instances;
+    double *values; /* of each, all columns */
+};
+
+ZT__FN uint64_t zt__oldest(uint64_t written, uint32_t capacity) {
+    return written > capacity ? written - capacity : 0;
+}
+
+/* Compares the clocks, when it is time to. */
+ZT__FN void zt__relate_clocks(zt_profiler *profiler, int now) {
+    zt__timeline *timeline = profiler->timeline;
+    zt__pair pair;
+    int due;
+    if (!timeline || zt__is_gone(profiler))
+        return;
+    zt__lock(&profiler->results);
+    due = now || zt__is_pair_due(&timeline->clock);
+    zt__unlock(&profiler->results);
+    if (!due || zt__read_clocks(&profiler->driver, &timeline->clock, &pair) != ZE_RESULT_SUCCESS)
+        return;
+    zt__lock(&profiler->results);
+    zt__add_pair(&timeline->clock, pair);
+    zt__unlock(&profiler->results);
+}
+
+/* Keeps the instance whose row is at hand. It was read less than half a turn of the device's clock after its
+   end. */
+ZT__FN void zt__keep_instance(zt_profiler *profiler, const zt__entry *entry) {
+    zt__timeline *timeline = profiler->timeline;
+    const zt__clock *clock = &timeline->clock;
+    const zt__pair *last = zt__last_pair(clock);
+    size_t place = (size_t)(timeline->written++ % timeline->capacity), columns = zt__column_count(profiler);
+    zt__instance *instance = &timeline->instances[place];
+    double begin = zt__ticks_to_ns(clock, entry->stamps[0]), end = zt__ticks_to_ns(clock, entry->stamps[1]);
+    instance->end_ns = zt__unwrap(clock, end, last->device_ns + ((double)entry->read_ns - last->host_ns));
+    instance->begin_ns = zt__unwrap(clock, begin, instance->end_ns - entry->time_ns);
+    instance->list = entry->list;
+    instance->region = entry->region;
+    memcpy(timeline->values + place * columns, profiler->row, columns * sizeof *profiler->row);
+}
+
+/* ---- rows of streams ------------------------------------------------------------------------------------- */
+
+typedef struct zt__mark {
+    uint64_t hash;
+    char *name;
+} zt__mark;
+
+/* What a stream measures, and the newest of its rows. A stream has it first; attached, it becomes the
+   profiler's when the stream is closed. A row is begin, end, number of the marker, values. */
+struct zt__feed {
+    zt__feed *next;
+    zt_allocator allocator;
+    zt_profiler *profiler; /* that it is attached to, or NULL */
+    int open;              /* there are rows to come */
+    uint32_t first;        /* of its metrics, among those of all feeds */
+    zt__group group;
+    zt_metric *metrics;
+    zt__mutex lock; /* of what follows; after the results */
+    uint32_t capacity;
+    uint64_t written;
+    double *rows;
+    zt__mark *marks;
+    uint32_t mark_count, mark_capacity;
+};
+
+enum { ZT__ROW_BEGIN, ZT__ROW_END, ZT__ROW_MARK, ZT__ROW_VALUES };
+
+ZT__FN size_t zt__row_width(const zt__feed *feed) {
+    return (size_t)ZT__ROW_VALUES + feed->group.metric_count;
+}
+
+ZT__FN double *zt__row_at(const zt__feed *feed, uint64_t index) {
+    return feed->rows + (size_t)(index % feed->capacity) * zt__row_width(feed);
+}
+
+ZT__FN void zt__destroy_feed(zt__feed *feed) {
+    zt_allocator allocator = feed->allocator;
+    uint32_t i;
+    for (i = 0; i < feed->mark_count; i++)
+        zt__free(&allocator, feed->marks[i].name);
+    zt__free(&allocator, feed->marks);
+    zt__free(&allocator, feed->rows);
+    zt__free(&allocator, feed->metrics);
+    zt__free_group(&allocator, &feed->group);
+    pthread_mutex_destroy(&feed->lock);
+    zt__free(&allocator, feed);
+}
+
+ZT__FN int zt__grow_marks(zt__feed *feed) {
+    uint32_t capacity = feed->mark_capacity ? feed->mark_capacity * 2 : 64;
+    zt__mark *marks;
+    if (feed->mark_count < feed->mark_capacity)
+        return 1;
+    if (capacity > ZT__MAX_MARKS)
+        return 0;
+    marks = (zt__mark *)zt__allocate(&feed->allocator, capacity, sizeof *marks);
+    if (!marks)
+        return 0;
+    if (feed->mark_count)
+        memcpy(marks, feed->marks, feed->mark_count * sizeof *marks);
+    zt__free(&feed->allocator, feed->marks);
+    feed->marks = marks;
+    feed->mark_capacity = capacity;
+    return 1;
+}
+
+/* The number that stands for a name in the device's reports, or 0. With the feed locked. */
+ZT__FN uint32_t zt__number_mark(zt__feed *feed, const char *name) {
+    size_t length = strlen(name);
+    uint64_t hash = zt__hash(name, length);
+    uint32_t i;
+    for (i = 0; i < feed->mark_count; i++)
+        if (feed->marks[i].hash == hash && strcmp(feed->marks[i].name, name) == 0)
+            return i + 1;
+    if (!zt__grow_marks(feed))
+        return 0;
+    feed->marks[i].name = (char *)zt__allocate(&feed->allocator, length + 1, 1);
+    if (!feed->marks[i].name)
+        return 0;
+    memcpy(feed->marks[i].name, name, length);
+    feed->marks[i].hash = hash;
+    return ++feed->mark_count;
+}
+
+/* The name of a number. NULL: there is none, or it is the marker of somebody else. */
+ZT__FN const char *zt__mark_name(zt__feed *feed, double number) {
+    const char *name = NULL;
+    zt__lock(&feed->lock);
+    if (number >= 1 && number <= feed->mark_count)
+        name = feed->marks[(uint32_t)number - 1].name;
+    zt__unlock(&feed->lock);
+    return name;
+}
+
+ZT__FN double zt__row_middle(const double *row) {
+    return row[ZT__ROW_BEGIN] + (row[ZT__ROW_END] - row[ZT__ROW_BEGIN]) / 2;
+}
+
+ZT__FN void zt__keep_row(zt__feed *feed, double begin_ns, double length_ns, double mark,
+                         const double *values) {
+    double *row;
+    zt__lock(&feed->lock);
+    row = zt__row_at(feed, feed->written);
+    row[ZT__ROW_BEGIN] = begin_ns;
+    row[ZT__ROW_END] = begin_ns + length_ns;
+    row[ZT__ROW_MARK] = mark;
+    memcpy(row + ZT__ROW_VALUES, values, feed->group.metric_count * sizeof *values);
+    feed->written++;
+    zt__unlock(&feed->lock);
+}
+
+/* ---- attribution: rows meet instances. With the results locked ------------------------------------------- */
+
+/* The first kept row whose middle is not before a time. With the feed locked. */
+ZT__FN uint64_t zt__find_row(const zt__feed *feed, double time_ns) {
+    uint64_t low = zt__oldest(feed->written, feed->capacity), high = feed->written;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (zt__row_middle(zt__row_at(feed, middle)) < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Whether all rows of an instance that ends then have been read. */
+ZT__FN int zt__has_passed(zt__feed *feed, double end_ns) {
+    int passed;
+    zt__lock(&feed->lock);
+    passed = !feed->open || (feed->written && zt__row_middle(zt__row_at(feed, feed->written - 1)) >= end_ns);
+    zt__unlock(&feed->lock);
+    return passed;
+}
+
+/* Room for the streamed metrics of a region. Returns 0 without memory. */
+ZT__FN int zt__need_streamed(zt_profiler *profiler, zt__record *record) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__moments *streamed;
+    if (record->streamed_count == profiler->streamed_count)
+        return 1;
+    streamed = (zt__moments *)zt__allocate(allocator, profiler->streamed_count, sizeof *streamed);
+    if (!streamed)
+        return 0;
+    if (record->streamed_count)
+        memcpy(streamed, record->streamed, record->streamed_count * sizeof *streamed);
+    zt__free(allocator, record->streamed);
+    record->streamed = streamed;
+    record->streamed_count = profiler->streamed_count;
+    return 1;
+}
+
+ZT__FN void zt__attribute_rows(zt__feed *feed, zt__moments *streamed, double begin_ns, double end_ns) {
+    uint64_t index;
+    uint32_t m;
+    zt__lock(&feed->lock);
+    for (index = zt__find_row(feed, begin_ns); index < feed->written; index++) {
+        const double *row = zt__row_at(feed, index);
+        if (zt__row_middle(row) >= end_ns)
+            break;
+        for (m = 0; m < feed->group.metric_count; m++)
+            if (!isnan(row[ZT__ROW_VALUES + m]))
+                zt__add_value(&streamed[m], row[ZT__ROW_VALUES + m], 1.0);
+    }
+    zt__unlock(&feed->lock);
+}
+
+/* Returns 0 where a stream has not come so far yet. */
+ZT__FN int zt__attribute_instance(zt_profiler *profiler, const zt__instance *instance) {
+    zt__record *record = zt__record_at(profiler, instance->region);
+    double begin_ns = zt__to_host(&profiler->timeline->clock, instance->begin_ns);
+    double end_ns = zt__to_host(&profiler->timeline->clock, instance->end_ns);
+    zt__feed *feed;
+    for (feed = profiler->feeds; feed; feed = feed->next)
+        if (!zt__has_passed(feed, end_ns))
+            return 0;
+    if (profiler->feeds && zt__need_streamed(profiler, record))
+        for (feed = profiler->feeds; feed; feed = feed->next)
+            zt__attribute_rows(feed, record->streamed + feed->first, begin_ns, end_ns);
+    return 1;
+}
+
+/* Gives what was kept since the last time its rows, as far as all streams have come. Locks by itself. */
+ZT__FN void zt__attribute(zt_profiler *profiler) {
+    zt__timeline *timeline = profiler->timeline;
+    uint64_t oldest;
+    if (!timeline)
+        return;
+    zt__lock(&profiler->results);
+    oldest = zt__oldest(timeline->written, timeline->capacity);
+    if (timeline->attributed < oldest)
+        timeline->attributed = oldest;
+    while (timeline->attributed < timeline->written &&
+           zt__attribute_instance(profiler, &timeline->instances[timeline->attributed % timeline->capacity]))
+        timeline->attributed++;
+    zt__unlock(&profiler->results);
+}
+
+/* ---- opening and closing --------------------------------------------------------------------------------- */
+
+ZT__FN void zt__attach(zt_profiler *profiler, zt__feed *feed) {
+    zt__feed **end = &profiler->feeds;
+    zt__lock(&profiler->results);
+    while (*end)
+        end = &(*end)->next;
+    *end = feed;
+    feed->profiler = profiler;
+    feed->open = 1;
+    feed->first = profiler->streamed_count;
+    profiler->streamed_count += feed->group.metric_count;
+    zt__unlock(&profiler->results);
+}
+
+/* The stream of a feed is closed: its rows are complete. */
+ZT__FN void zt__complete_feed(zt__feed *feed) {
+    zt_profiler *profiler = feed->profiler;
+    zt__lock(&profiler->results);
+    zt__lock(&feed->lock);
+    feed->open = 0;
+    zt__unlock(&feed->lock);
+    zt__unlock(&profiler->results);
+    zt__attribute(profiler);
+}
+
+ZT__FN void zt__close_timeline(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    while (profiler->feeds) {
+        zt__feed *feed = profiler->feeds;
+        profiler->feeds = feed->next;
+        feed->profiler = NULL;
+        if (!feed->open) /* else its stream has it again */
+            zt__destroy_feed(feed);
+    }
+    if (!profiler->timeline)
+        return;
+    zt__free(allocator, profiler->timeline->instances);
+    zt__free(allocator, profiler->timeline->values);
+    zt__free(allocator, profiler->timeline);
+    profiler->timeline = NULL;
+}
+
+/* Without clocks that can be related there is no timeline, which is said, and is no failure. */
+ZT__FN ze_result_t zt__open_timeline(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__timeline *timeline = (zt__timeline *)zt__allocate(allocator, 1, sizeof *timeline);
+    zt__pair pair;
+    ze_result_t result;
+    if (!timeline)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    profiler->timeline = timeline;
+    timeline->capacity = profiler->config.timeline;
+    timeline->instances =
+        (zt__instance *)zt__allocate(allocator, timeline->capacity, sizeof *timeline->instances);
+    timeline->values = (double *)zt__allocate(allocator, timeline->capacity,
+                                              zt__column_count(profiler) * sizeof *timeline->values);
+    if (!timeline->instances || !timeline->values)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    zt__start_clock(&timeline->clock, profiler->device, NULL, profiler->ns_per_tick, profiler->tick_mask);
+    result = zt__read_clocks(&profiler->driver, &timeline->clock, &pair);
+    if (result == ZE_RESULT_SUCCESS) {
+        zt__add_pair(&timeline->clock, pair);
+        return result;
+    }
+    zt__close_timeline(profiler);
+    if (zt__is_lost(result))
+        return zt__check(profiler, result, "zeDeviceGetGlobalTimestamps", "");
+    zt__say(&profiler->diagnostics, result, ZT__CLOCKS_UNRELATED, "zeDeviceGetGlobalTimestamps",
+            zt_result_name(result));
+    return ZE_RESULT_SUCCESS;
 }
 
 /* ==== >>harvest: read what is ready, calculate it together, count it ====================================== */
@@ -2887,6 +3678,8 @@ ZT__FN zt_cause zt__add_instance(zt_profiler *profiler, const zt__batch *batch, 
     }
     zt__lock(&profiler->results);
     added = zt__add_row(profiler, record, zt__index_of(profiler, batch->pass), profiler->row);
+    if (profiler->timeline)
+        zt__keep_instance(profiler, &batch->entries[index]);
     zt__unlock(&profiler->results);
     return added ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_MEMORY;
 }
@@ -3003,6 +3796,7 @@ ZT__FN void zt__settle(zt_profiler *profiler, int all) {
         batch->closed = 0;
         zt__give_batch(profiler, batch);
     }
+    zt__attribute(profiler);
     zt__disown(&profiler->settling);
 }
 
@@ -3082,6 +3876,19 @@ ZT__FN ze_result_t zt__read_reports(zt_profiler *profiler, const zt__slot *slot,
     return result;
 }
 
+ZT__FN void zt__add_to_batch(const zt_profiler *profiler, zt__batch *batch, const zt__slot *slot) {
+    zt__entry *entry = &batch->entries[batch->count++];
+    entry->region = slot->region;
+    entry->list = slot->list->handle;
+    entry->time_ns = zt__nan();
+    if (!slot->stamps)
+        return;
+    memcpy(entry->stamps, slot->stamps, sizeof entry->stamps);
+    entry->read_ns = profiler->timeline ? zt__now_ns() : 0;
+    entry->time_ns =
+        (double)((entry->stamps[1] - entry->stamps[0]) & profiler->tick_mask) * profiler->ns_per_tick;
+}
+
 typedef enum zt__outcome { ZT__WAITING, ZT__UNDELIVERED, ZT__READ, ZT__LOST } zt__outcome;
 
 /* The driver does not say whether an instance is finished: it is asked again, and then given up, with its
@@ -3129,12 +3936,7 @@ ZT__FN zt__outcome zt__read_slot(zt_profiler *profiler, zt__slot *slot, zt__batc
         *cause = zt__is_lost(result) ? ZT_LOST_DEVICE : ZT_LOST_READ_FAILED;
         return ZT__LOST;
     }
-    batch->entries[batch->count].region = slot->region;
-    batch->entries[batch->count].time_ns =
-        slot->stamps
-            ? (double)((slot->stamps[1] - slot->stamps[0]) & profiler->tick_mask) * profiler->ns_per_tick
-            : zt__nan();
-    batch->count++;
+    zt__add_to_batch(profiler, batch, slot);
     return ZT__READ;
 }
 
@@ -3342,6 +4144,7 @@ ZT__FN void zt__harvest(zt_profiler *profiler, int thorough) {
     uint32_t left = UINT32_MAX;
     zt__list *list;
     zt__hand hand;
+    zt__relate_clocks(profiler, 0);
     zt__start_hand(&hand, thorough || zt__count_up(&profiler->harvests) % THOROUGH_EVERY == 0);
     while ((list = zt__claim_next(profiler, &left)) != NULL) {
         zt__harvest_list(profiler, list, &hand);
@@ -3571,13 +4374,12 @@ ZT__FN void zt__deactivate_pass(zt_profiler *profiler, const zt__pass *pass, uin
 }
 
 /* Activates the groups of a pass, or none. On HANDLE_OBJECT_IN_USE, `holder` is the group in the way. */
-ZT__FN ze_result_t zt__activate_pass(zt_profiler *profiler, const zt__pass *pass,
-                                     char holder[ZET_MAX_METRIC_GROUP_NAME]) {
+ZT__FN ze_result_t zt__activate_pass(zt_profiler *profiler, const zt__pass *pass, zt__holder *holder) {
     uint32_t g;
-    holder[0] = 0;
+    holder->text[0] = 0;
     for (g = 0; g < pass->group_count; g++) {
         ze_result_t result = zt__activate(profiler->context, profiler->device, pass->groups[g].handle,
-                                          &pass->groups[g].properties, holder);
+                                          &pass->groups[g].properties, 0, holder);
         if (result == ZE_RESULT_SUCCESS)
             continue;
         zt__deactivate_pass(profiler, pass, g);
@@ -3598,12 +4400,12 @@ ZT__FN void zt__tear_open(zt_profiler *profiler) {
 
 /* Changes to a pass. By one thread at a time, and with what ran collected. */
 ZT__FN ze_result_t zt__change_pass(zt_profiler *profiler, zt__pass *pass) {
-    char holder[ZET_MAX_METRIC_GROUP_NAME];
+    zt__holder holder;
     const zt__pass *before = profiler->pass;
     const char *call;
     ze_result_t result;
     zt__deactivate_pass(profiler, before, before->group_count);
-    result = zt__activate_pass(profiler, pass, holder);
+    result = zt__activate_pass(profiler, pass, &holder);
     if (result == ZE_RESULT_SUCCESS && pass->slot_count == 0) {
         result = zt__grow(profiler, pass, &call);
         if (result != ZE_RESULT_SUCCESS)
@@ -3611,8 +4413,8 @@ ZT__FN ze_result_t zt__change_pass(zt_profiler *profiler, zt__pass *pass) {
     }
     if (result != ZE_RESULT_SUCCESS) {
         zt__say(&profiler->diagnostics, result, ZT__PASS_FAILED, (unsigned)(pass - profiler->passes),
-                zt_result_name(result), holder);
-        zt__check(profiler, zt__activate_pass(profiler, before, holder), "zetContextActivateMetricGroups",
+                zt_result_name(result), holder.text[0] ? holder.text : "nobody who is known");
+        zt__check(profiler, zt__activate_pass(profiler, before, &holder), "zetContextActivateMetricGroups",
                   "What is measured until the next ZT_PASSES is lost.");
         return result;
     }
@@ -4175,6 +4977,496 @@ ZT__FN ze_result_t zt__check_pack(const uint8_t *bytes, size_t *size) {
     return ZE_RESULT_SUCCESS;
 }
 
+/* ==== >>streams: reports of the device into a ring, and out of it as rows ================================= */
+
+enum { ZT__SLICE_NS = 10000000, ZT__MOST_ROUNDS = 1024, ZT__ROWS_AT_ONCE = 256 };
+
+/* Who reads from the device fills the ring; who hands out, the owner, empties it. With a reader thread these
+   are two threads, else one. */
+struct zt_stream {
+    ze_context_handle_t context;
+    ze_device_handle_t device;
+    zt_stream_config config;
+    zt__driver driver;
+    zt__diagnostics diagnostics;
+    zt__feed *feed;
+    zt__clock clock; /* the owner's */
+    zt_stream_info info;
+    uint32_t time_metric, length_metric, marker_metric; /* or UINT32_MAX */
+    int activated;
+    ze_event_pool_handle_t events;
+    ze_event_handle_t event; /* the device notifies with it */
+    zet_metric_streamer_handle_t streamer;
+    int lost, closing, failure; /* atomic */
+    int is_garbled;             /* what is in the ring does not begin where a report begins. Atomic */
+    uint32_t users;             /* threads inside zt_stream_read, atomic */
+
+    uint8_t *ring;
+    size_t ring_size;
+    size_t partial; /* bytes at its end of a report whose rest is to come. Of who reads from the device */
+
+    zt__owned owned;    /* the right to hand out */
+    zt__mutex lock;     /* of what follows */
+    size_t report_size; /* 0 until the device has told it */
+    uint32_t capacity;  /* of the ring, in reports */
+    uint64_t read;      /* reports that came into the ring, ever; and that left it */
+    uint64_t taken;
+    uint64_t gap_from, gap_to; /* between these reports the device dropped some */
+    zt_stream_counts counts;
+    uint32_t row_next, row_count; /* rows that are calculated and not yet given */
+
+    zet_typed_value_t *values; /* from here on the owner's */
+    uint32_t values_at_once;   /* rows */
+    double *row;
+    uint64_t row_report; /* the report that the first row was made of */
+    int has_begun;       /* the first row of the capture is behind */
+    int has_time;
+    double device_ns, time_ns; /* of the last row */
+
+    uint64_t reader_cpu_ns; /* atomic */
+    int reader_runs, reader_ended, reader_stops;
+    pthread_t reader;
+    zt_stream *next_reader;
+};
+
+ZT__FN ze_result_t zt__check_stream(zt_stream *stream, ze_result_t result, const char *call) {
+    if (result == ZE_RESULT_SUCCESS)
+        return result;
+    if (!zt__is_lost(result))
+        return zt__say_failed(&stream->diagnostics, result, call, "Update the driver if it lasts.");
+    zt__store(&stream->lost, 1);
+    return zt__say(&stream->diagnostics, result, ZT__DEVICE_LOST, call, zt_result_name(result));
+}
+
+/* ---- from the device into the ring ----------------------------------------------------------------------- */
+
+/* Asks how large a report is. A device may not know before there is one. */
+ZT__FN ze_result_t zt__learn_report_size(zt_stream *stream) {
+    size_t size = 0;
+    ze_result_t result = zetMetricStreamerReadData(stream->streamer, 1, &size, NULL);
+    if (result != ZE_RESULT_SUCCESS || size == 0)
+        return result;
+    if (stream->ring_size / size < 2)
+        return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__MEMORY_LIMIT, "zt_stream_read",
+                       (unsigned long)stream->config.memory_limit, stream->info.group,
+                       (unsigned long)(stream->config.memory_limit + 2 * size));
+    zt__lock(&stream->lock);
+    stream->capacity = (uint32_t)(stream->ring_size / size);
+    stream->report_size = size;
+    zt__unlock(&stream->lock);
+    return result;
+}
+
+/* Where the next bytes are to go, and how many can. */
+ZT__FN uint8_t *zt__free_bytes(zt_stream *stream, size_t *size) {
+    uint64_t used, place, room;
+    zt__lock(&stream->lock);
+    used = stream->read - stream->taken;
+    place = stream->read % stream->capacity;
+    zt__unlock(&stream->lock);
+    room = stream->capacity - used;
+    if (room > stream->capacity - place)
+        room = stream->capacity - place;
+    *size = room ? (size_t)room * stream->report_size - stream->partial : 0;
+    return stream->ring + (size_t)place * stream->report_size + stream->partial;
+}
+
+/* A read can end within a report: its rest comes first in the next. Where it did not, nothing that follows
+   can be calculated, and the next read is taken to begin with a report. */
+ZT__FN void zt__drop_partial(zt_stream *stream) {
+    if (!zt__load(&stream->is_garbled))
+        return;
+    zt__store(&stream->is_garbled, 0);
+    zt__lock(&stream->lock);
+    stream->counts.reports += stream->partial > 0;
+    stream->counts.discarded += stream->partial > 0;
+    zt__unlock(&stream->lock);
+    stream->partial = 0;
+}
+
+/* Counts what has come into the ring. */
+ZT__FN void zt__take_bytes(zt_stream *stream, size_t size, int dropped) {
+    uint64_t reports;
+    size += stream->partial;
+    reports = size / stream->report_size;
+    stream->partial = size % stream->report_size;
+    zt__lock(&stream->lock);
+    if (dropped) {
+        stream->counts.gaps++;
+        if (stream->counts.gaps == 1 || stream->gap_to < stream->taken)
+            stream->gap_from = stream->read;
+        stream->gap_to = stream->read + reports;
+    }
+    stream->read += reports;
+    stream->counts.reports += reports;
+    zt__unlock(&stream->lock);
+    if (dropped)
+        zt__say(&stream->diagnostics, ZE_RESULT_WARNING_DROPPED_DATA, ZT__STREAM_GAP);
+}
+
+/* Reads once. `more` is set where the room was the limit. A warning that data were dropped comes with data.
+ */
+ZT__FN ze_result_t zt__read_some(zt_stream *stream, int *more) {
+    size_t room, size;
+    uint8_t *bytes;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    *more = 0;
+    if (!stream->report_size)
+        result = zt__learn_report_size(stream);
+    if (result != ZE_RESULT_SUCCESS || !stream->report_size)
+        return result;
+    zt__drop_partial(stream);
+    bytes = zt__free_bytes(stream, &room);
+    *more = 1;
+    if (room == 0)
+        return result;
+    size = room;
+    result = zetMetricStreamerReadData(stream->streamer, UINT32_MAX, &size, bytes);
+    if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_WARNING_DROPPED_DATA)
+        return result;
+    *more = size == room;
+    zt__take_bytes(stream, size, result == ZE_RESULT_WARNING_DROPPED_DATA);
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Reads until the device has no more, or the ring has no room. Returns whether it had no room. */
+ZT__FN int zt__fill_ring(zt_stream *stream) {
+    int more = 1, rounds = 0;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    while (more && rounds++ < 4 && result == ZE_RESULT_SUCCESS && !zt__load(&stream->lost))
+        result = zt__read_some(stream, &more);
+    if (result == ZE_RESULT_NOT_READY)
+        result = ZE_RESULT_SUCCESS;
+    zt__store(&stream->failure, (int)zt__check_stream(stream, result, "zetMetricStreamerReadData"));
+    return more && result == ZE_RESULT_SUCCESS;
+}
+
+/* Waits until the device notifies, or for a slice of time: what it forgets to say is seen all the same. */
+ZT__FN void zt__await_notification(zt_stream *stream, uint64_t limit_ns) {
+    uint64_t slice = limit_ns < ZT__SLICE_NS ? limit_ns : (uint64_t)ZT__SLICE_NS;
+    const char *call = "zeEventHostSynchronize";
+    ze_result_t result;
+    zt__inside_1++;
+    result = zeEventHostSynchronize(stream->event, slice);
+    if (result == ZE_RESULT_SUCCESS) {
+        call = "zeEventHostReset";
+        result = zeEventHostReset(stream->event);
+    }
+    zt__inside_1--;
+    if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY) {
+        zt__check_stream(stream, result, call);
+        zt__sleep_ns(slice / 10);
+    }
+}
+
+/* ---- the reader thread ----------------------------------------------------------------------------------- */
+
+#ifndef ZETOOLS_NO_THREADS
+
+/* The driver is unloaded when the process exits, so these threads must end before. */
+static zt__mutex zt__readers_lock = PTHREAD_MUTEX_INITIALIZER;
+static zt_stream *zt__readers;
+static int zt__ends_readers;
+
+ZT__FN void *zt__run_reader(void *argument) {
+    zt_stream *stream = (zt_stream *)argument;
+    while (!zt__load(&stream->reader_stops) && !zt__load(&stream->lost)) {
+        zt__fill_ring(stream);
+        zt__store(&stream->reader_cpu_ns, zt__clock_ns(CLOCK_THREAD_CPUTIME_ID));
+        zt__await_notification(stream, ZT__SLICE_NS);
+    }
+    zt__store(&stream->reader_ended, 1);
+    return NULL;
+}
+
+/* Signals are the application's: its own threads shall have them. */
+ZT__FN int zt__create_reader(zt_stream *stream) {
+    int failed;
+#ifdef SIG_SETMASK
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+#endif
+    failed = pthread_create(&stream->reader, NULL, zt__run_reader, stream);
+#ifdef SIG_SETMASK
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+#endif
+    return !failed;
+}
+
+/* With the readers locked. Returns 0 where the driver does not give the thread back. */
+ZT__FN int zt__join_reader(zt_stream *stream) {
+    uint64_t pause = 0, deadline = zt__deadline(2000000000u);
+    zt_stream **place = &zt__readers;
+    while (*place && *place != stream)
+        place = &(*place)->next_reader;
+    if (*place)
+        *place = stream->next_reader;
+    zt__store(&stream->reader_stops, 1);
+    while (!zt__load(&stream->reader_ended))
+        if (!zt__pause_until(deadline, &pause)) {
+            pthread_detach(stream->reader);
+            return 0;
+        }
+    pthread_join(stream->reader, NULL);
+    zt__store(&stream->reader_runs, 0);
+    return 1;
+}
+
+ZT__FN void zt__end_readers(void) {
+    zt__lock(&zt__readers_lock);
+    while (zt__readers)
+        zt__join_reader(zt__readers);
+    zt__unlock(&zt__readers_lock);
+}
+
+ZT__FN ze_result_t zt__start_reader(zt_stream *stream) {
+    int started;
+    zt__lock(&zt__readers_lock);
+    if (!zt__ends_readers)
+        zt__ends_readers = atexit(zt__end_readers) == 0;
+    zt__store(&stream->reader_runs, 1);
+    started = zt__ends_readers && zt__create_reader(stream);
+    if (started) {
+        stream->next_reader = zt__readers;
+        zt__readers = stream;
+    } else {
+        zt__store(&stream->reader_runs, 0);
+    }
+    zt__unlock(&zt__readers_lock);
+    if (started)
+        return ZE_RESULT_SUCCESS;
+    return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_READER,
+                   "the system starts no thread");
+}
+
+ZT__FN int zt__stop_reader(zt_stream *stream) {
+    int stopped = 1;
+    zt__lock(&zt__readers_lock);
+    if (zt__load(&stream->reader_runs))
+        stopped = zt__join_reader(stream);
+    zt__unlock(&zt__readers_lock);
+    return stopped;
+}
+
+#else
+
+ZT__FN ze_result_t zt__start_reader(zt_stream *stream) {
+    return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZT__NO_READER,
+                   "ZETOOLS_NO_THREADS is defined");
+}
+
+ZT__FN int zt__stop_reader(zt_stream *stream) {
+    (void)stream;
+    return 1;
+}
+
+#endif
+
+/* ---- from the ring to the application: the owner's ------------------------------------------------------- */
+
+/* Takes the right to hand out. Returns NOT_READY where another thread kept it until the deadline. */
+ZT__FN ze_result_t zt__own_stream(zt_stream *stream, uint64_t deadline, const char *call) {
+    uint64_t pause = 0;
+    if (zt__owns(&stream->owned))
+        return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__STREAM_BUSY, call);
+    while (!zt__try_lock(&stream->owned.mutex))
+        if (!zt__pause_until(deadline, &pause))
+            return ZE_RESULT_NOT_READY;
+    zt__store(&stream->owned.owner, zt__thread_id());
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Reports that lie together in the ring, for one calculation. */
+ZT__FN uint32_t zt__next_reports(zt_stream *stream, uint8_t **reports) {
+    uint64_t count, place;
+    zt__lock(&stream->lock);
+    count = stream->read - stream->taken;
+    place = stream->capacity ? stream->taken % stream->capacity : 0;
+    if (count > stream->capacity - place)
+        count = stream->capacity - place;
+    *reports = stream->ring + (size_t)place * stream->report_size;
+    zt__unlock(&stream->lock);
+    return count < stream->values_at_once ? (uint32_t)count : stream->values_at_once;
+}
+
+/* The rows that a calculation gave, given as many reports. A driver keeps state from call to call: the first
+   call of a process gives one row less than reports, that of a later capture a row that begins in the capture
+   before. So the first report of a capture gives no row. */
+ZT__FN void zt__accept_rows(zt_stream *stream, uint32_t reports, uint32_t rows) {
+    uint32_t skipped = !stream->has_begun && rows == reports ? 1 : 0;
+    stream->has_begun = 1;
+    zt__lock(&stream->lock);
+    stream->row_report = stream->taken + (reports - rows);
+    stream->taken += reports;
+    stream->row_next = skipped;
+    stream->row_count = rows;
+    stream->counts.discarded += reports - rows + skipped;
+    zt__unlock(&stream->lock);
+}
+
+/* Calculates the next reports, with the lock of the whole process. Returns 0 where there are none. */
+ZT__FN int zt__calculate_rows(zt_stream *stream) {
+    uint32_t metrics = stream->feed->group.metric_count, count;
+    uint8_t *bytes;
+    uint32_t reports = zt__next_reports(stream, &bytes);
+    ze_result_t result;
+    if (reports == 0)
+        return 0;
+    count = reports * metrics;
+    zt__lock(&zt__calculation_lock_1);
+    result = zetMetricGroupCalculateMetricValues(
+        stream->feed->group.handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
+        reports * stream->report_size, bytes, &count, stream->values);
+    zt__unlock(&zt__calculation_lock_1);
+    if (zt__is_lost(result))
+        zt__check_stream(stream, result, "zetMetricGroupCalculateMetricValues");
+    else if (result != ZE_RESULT_SUCCESS)
+        zt__say(&stream->diagnostics, result, ZT__NOT_CALCULATED, zt_result_name(result));
+    zt__store(&stream->is_garbled, result != ZE_RESULT_SUCCESS);
+    zt__accept_rows(stream, reports, result == ZE_RESULT_SUCCESS ? count / metrics : 0);
+    return 1;
+}
+
+/* The time of a row on the device's clock, later than that of the row before. */
+ZT__FN double zt__row_time(const zt_stream *stream, int after_gap) {
+    const zt__clock *clock = &stream->clock;
+    double time, now = zt__last_pair(clock)->device_ns;
+    if (stream->time_metric == UINT32_MAX) /* the group does not tell: periods, from opening on */
+        return stream->has_time ? stream->device_ns + stream->info.period_ns : clock->pairs[0].device_ns;
+    time = stream->row[stream->time_metric];
+    if (!stream->has_time)
+        return zt__unwrap(clock, time, clock->pairs[0].device_ns);
+    time = zt__unwrap(clock, time, stream->device_ns + clock->wrap_ns / 2);
+    if (after_gap && clock->wrap_ns > 0 && now > time)
+        time += clock->wrap_ns * zt__floor((now - time) / clock->wrap_ns);
+    return time > stream->device_ns ? time : stream->device_ns;
+}
+
+/* How many reports are missing before a row, if the device dropped any there. */
+ZT__FN uint64_t zt__missing(const zt_stream *stream, double device_ns) {
+    double periods = (device_ns - stream->device_ns) / stream->info.period_ns;
+    return stream->has_time && periods >= 1.5 ? (uint64_t)(periods - 0.5) : 0;
+}
+
+/* Takes the next calculated row: its values into `row`, its times into the stream. Returns 0 where there is
+   none. */
+ZT__FN int zt__take_row(zt_stream *stream, zt_row *row, int is_given) {
+    uint32_t m, metrics = stream->feed->group.metric_count;
+    const zet_typed_value_t *values = stream->values + (size_t)stream->row_next * metrics;
+    uint64_t report = stream->row_report + stream->row_next;
+    double device_ns, host_ns;
+    int after_gap;
+    if (stream->row_next == stream->row_count)
+        return 0;
+    for (m = 0; m < metrics; m++) {
+        double value = zt__number(&values[m]);
+        stream->row[m] = isfinite(value) ? value : zt__nan();
+    }
+    zt__lock(&stream->lock);
+    after_gap = stream->counts.gaps && report >= stream->gap_from && report <= stream->gap_to;
+    device_ns = zt__row_time(stream, after_gap);
+    stream->counts.dropped += after_gap ? zt__missing(stream, device_ns) : 0;
+    stream->row_next++;
+    *(is_given ? &stream->counts.rows : &stream->counts.discarded) += 1;
+    zt__unlock(&stream->lock);
+    host_ns = zt__to_host(&stream->clock, device_ns);
+    stream->time_ns = host_ns > stream->time_ns ? host_ns : stream->time_ns;
+    stream->device_ns = device_ns;
+    stream->has_time = 1;
+    row->time_ns = (uint64_t)stream->time_ns;
+    row->device_ns = (uint64_t)device_ns;
+    row->metric_count = metrics;
+    row->values = stream->row;
+    row->marker = stream->marker_metric == UINT32_MAX
+                      ? NULL
+                      : zt__mark_name(stream->feed, stream->row[stream->marker_metric]);
+    return 1;
+}
+
+ZT__FN double zt__row_length(const zt_stream *stream) {
+    return stream->length_metric == UINT32_MAX || isnan(stream->row[stream->length_metric])
+               ? (double)stream->info.period_ns
+               : stream->row[stream->length_metric];
+}
+
+typedef struct zt__receiver {
+    zt_row_fn function; /* or NULL */
+    void *user;
+    uint64_t given;
+    int stopped;
+} zt__receiver;
+
+/* Gives the rows that are calculated. */
+ZT__FN void zt__give_rows(zt_stream *stream, zt__receiver *receiver) {
+    zt__feed *feed = stream->feed;
+    zt_row row;
+    while (!receiver->stopped &&
+           zt__take_row(stream, &row, receiver->function != NULL || feed->profiler != NULL)) {
+        if (feed->profiler)
+            zt__keep_row(feed, stream->time_ns, zt__row_length(stream),
+                         row.marker ? stream->row[stream->marker_metric] : 0, row.values);
+        receiver->given++;
+        receiver->stopped = receiver->function && receiver->function(&row, receiver->user) != 0;
+    }
+}
+
+ZT__FN void zt__relate_stream_clocks(zt_stream *stream) {
+    zt__pair pair;
+    if (zt__is_pair_due(&stream->clock) && !zt__load(&stream->lost) &&
+        zt__read_clocks(&stream->driver, &stream->clock, &pair) == ZE_RESULT_SUCCESS)
+        zt__add_pair(&stream->clock, pair);
+}
+
+/* Gives what is in the ring by now, and what was calculated before. */
+ZT__FN void zt__empty_ring(zt_stream *stream, zt__receiver *receiver) {
+    uint64_t end;
+    int more = 1;
+    zt__lock(&stream->lock);
+    end = stream->read;
+    zt__unlock(&stream->lock);
+    do {
+        zt__give_rows(stream, receiver);
+        more = !receiver->stopped && stream->taken < end && zt__calculate_rows(stream);
+    } while (more);
+}
+
+/* Reads all there is and gives it. `reads`: from the device too, and not only from the ring. */
+ZT__FN void zt__hand_out(zt_stream *stream, zt__receiver *receiver, int reads) {
+    int more = 1, rounds = 0;
+    zt__relate_stream_clocks(stream);
+    while (more && !receiver->stopped && rounds++ < ZT__MOST_ROUNDS) {
+        more = reads && zt__fill_ring(stream);
+        zt__empty_ring(stream, receiver);
+    }
+    if (stream->feed->profiler)
+        zt__attribute(stream->feed->profiler);
+}
+
+/* Hands out until there was something, or there is reason to stop. */
+ZT__FN ze_result_t zt__read_until(zt_stream *stream, zt__receiver *receiver, uint64_t deadline) {
+    uint64_t pause = 0;
+    for (;;) {
+        uint64_t now;
+        int reads = !zt__load(&stream->reader_runs), failure;
+        zt__hand_out(stream, receiver, reads);
+        if (receiver->given)
+            return ZE_RESULT_SUCCESS;
+        if (zt__load(&stream->closing))
+            return ZE_RESULT_ERROR_NOT_AVAILABLE;
+        failure = zt__load(&stream->lost) ? (int)ZE_RESULT_ERROR_DEVICE_LOST : zt__load(&stream->failure);
+        if (failure)
+            return (ze_result_t)failure;
+        now = zt__now_ns();
+        if (now >= deadline)
+            return ZE_RESULT_NOT_READY;
+        if (reads)
+            zt__await_notification(stream, deadline - now);
+        else
+            zt__pause_until(deadline, &pause);
+    }
+}
+
 /* ==== >>tracer: what is known of names, kernels, lists and calls ========================================== */
 
 #ifdef ZETOOLS_TRACER
@@ -4680,7 +5972,7 @@ ZT__FN zt_call_info zt__call_stats(zt__tracer *tracer, uint32_t index) {
 
 #endif /* ZETOOLS_TRACER */
 
-/* ==== >>reports: table, CSV, JSON ========================================================================= */
+/* ==== >>reports: table, CSV, JSON, trace ================================================================== */
 
 /* Collects bytes and hands them on in blocks. */
 typedef struct zt__writer {
@@ -5084,12 +6376,13 @@ ZT__FN const char *zt__metric_name(const void *metrics, uint32_t index) {
 }
 
 /* The index of a metric, or UINT32_MAX and the nearest names. */
-ZT__FN uint32_t zt__find_metric(const zt_profiler *profiler, const char *name, char *nearest, size_t size) {
+ZT__FN uint32_t zt__find_metric(const zt_metric *metrics, uint32_t count, const char *name, char *nearest,
+                                size_t size) {
     uint32_t i;
-    for (i = 0; i < profiler->metric_count; i++)
-        if (strcmp(profiler->metrics[i].name, name) == 0)
+    for (i = 0; i < count; i++)
+        if (strcmp(metrics[i].name, name) == 0)
             return i;
-    zt__nearest(name, profiler->metrics, profiler->metric_count, zt__metric_name, nearest, size);
+    zt__nearest(name, metrics, count, zt__metric_name, nearest, size);
     return UINT32_MAX;
 }
 
@@ -5337,7 +6630,7 @@ ZT__FN void zt__add_chosen_metrics(const zt__report *report, zt__table *table) {
         uint32_t metric;
         zt__column column;
         snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : sizeof one - 1), name);
-        metric = zt__find_metric(profiler, one, nearest, sizeof nearest);
+        metric = zt__find_metric(profiler->metrics, profiler->metric_count, one, nearest, sizeof nearest);
         if (metric == UINT32_MAX) {
             zt__say(&((zt_profiler *)profiler)->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT,
                     ZT__NO_SUCH_METRIC, "zt_report", one, nearest);
@@ -5544,6 +6837,312 @@ ZT__FN void zt__write_table(zt__report *report) {
     zt__write_rows(report, &table);
     zt__write_footer(report, &table);
     zt__write_table_of_calls(report);
+}
+
+/* ---- the trace: Trace Event JSON, which Perfetto and Chrome read ----------------------------------------- */
+
+/* An instance by host time. */
+typedef struct zt__span {
+    uint64_t begin, end, order;
+    ze_command_list_handle_t list;
+    uint32_t region;
+    uint32_t outer; /* the span around it on its track, or UINT32_MAX */
+    const double *values;
+} zt__span;
+
+/* One line of a list: what is on it is nested. */
+typedef struct zt__track {
+    ze_command_list_handle_t list;
+    uint32_t list_number, lane;
+    uint32_t top; /* the span that the next may be nested in */
+} zt__track;
+
+/* Copies, so that the application's write function runs without locks. */
+typedef struct zt__trace {
+    zt__report *report;
+    zt__span *spans;
+    double *values;
+    uint32_t count;
+    zt__track *tracks;
+    uint32_t track_count, list_count;
+    const char *comma;
+} zt__trace;
+
+/* By begin; what is around comes before what is within. */
+ZT__FN int zt__compare_spans(const void *a, const void *b) {
+    const zt__span *one = (const zt__span *)a, *other = (const zt__span *)b;
+    if (one->begin != other->begin)
+        return one->begin < other->begin ? -1 : 1;
+    if (one->end != other->end)
+        return one->end > other->end ? -1 : 1;
+    return one->order > other->order ? -1 : one->order < other->order;
+}
+
+ZT__FN void zt__free_trace(const zt_allocator *allocator, zt__trace *trace) {
+    zt__free(allocator, trace->spans);
+    zt__free(allocator, trace->values);
+    zt__free(allocator, trace->tracks);
+}
+
+/* Room for all instances. Returns 0 without memory. */
+ZT__FN int zt__make_trace(zt__trace *trace, uint32_t capacity, uint32_t columns) {
+    const zt_allocator *allocator = &trace->report->profiler->config.allocator;
+    trace->spans = (zt__span *)zt__allocate(allocator, capacity, sizeof *trace->spans);
+    trace->values = (double *)zt__allocate(allocator, capacity, columns * sizeof *trace->values);
+    trace->tracks = (zt__track *)zt__allocate(allocator, capacity, sizeof *trace->tracks);
+    return trace->spans && trace->values && trace->tracks;
+}
+
+/* With the results locked. */
+ZT__FN void zt__copy_spans(zt__trace *trace, const zt__timeline *timeline, uint32_t columns) {
+    uint64_t index;
+    for (index = zt__oldest(timeline->written, timeline->capacity); index < timeline->written; index++) {
+        size_t place = (size_t)(index % timeline->capacity);
+        const zt__instance *instance = &timeline->instances[place];
+        zt__span *span = &trace->spans[trace->count];
+        span->begin = (uint64_t)zt__to_host(&timeline->clock, instance->begin_ns);
+        span->end = (uint64_t)zt__to_host(&timeline->clock, instance->end_ns);
+        span->order = index;
+        span->list = instance->list;
+        span->region = instance->region;
+        span->values = trace->values + (size_t)trace->count++ * columns;
+        memcpy((double *)span->values, timeline->values + place * columns, columns * sizeof(double));
+    }
+}
+
+/* Whether the span fits on a track: into what is open there, or after it. */
+ZT__FN int zt__fits(const zt__trace *trace, zt__track *track, zt__span *span) {
+    uint32_t top = track->top;
+    while (top != UINT32_MAX && trace->spans[top].end <= span->begin)
+        top = trace->spans[top].outer;
+    if (top != UINT32_MAX && trace->spans[top].end < span->end)
+        return 0;
+    span->outer = top;
+    return 1;
+}
+
+/* The track of a span; a new one where it overlaps what there is. */
+ZT__FN uint32_t zt__find_track(zt__trace *trace, uint32_t index) {
+    zt__span *span = &trace->spans[index];
+    uint32_t i, lanes = 0, number = 0;
+    for (i = 0; i < trace->track_count; i++) {
+        zt__track *track = &trace->tracks[i];
+        if (track->list != span->list)
+            continue;
+        number = track->list_number;
+        lanes++;
+        if (zt__fits(trace, track, span))
+            break;
+    }
+    if (i == trace->track_count) {
+        zt__track *track = &trace->tracks[trace->track_count++];
+        track->list = span->list;
+        track->list_number = number ? number : ++trace->list_count;
+        track->lane = lanes;
+        span->outer = UINT32_MAX;
+    }
+    trace->tracks[i].top = index;
+    return i;
+}
+
+/* What every event begins with. */
+ZT__FN void zt__begin_event(zt__trace *trace, const char *phase, const char *name, uint32_t track) {
+    zt__writer *writer = &trace->report->writer;
+    zt__put(writer, trace->comma);
+    trace->comma = ",\n";
+    zt__put(writer, "{");
+    zt__put_member(writer, "ph", phase);
+    zt__put(writer, ",");
+    zt__put_member(writer, "name", name);
+    zt__put(writer, ",");
+    zt__put_counter(writer, "pid", (uint64_t)getpid());
+    zt__put(writer, ",");
+    zt__put_counter(writer, "tid", track);
+}
+
+/* Microseconds are the unit of the format. */
+ZT__FN void zt__put_time(zt__writer *writer, const char *name, uint64_t ns) {
+    char text[40];
+    snprintf(text, sizeof text, "%llu.%03u", (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
+    zt__put(writer, ",");
+    zt__put_string(writer, name);
+    zt__put(writer, ":");
+    zt__put(writer, text);
+}
+
+/* "GPU_BUSY [percent]", with the group before it where there are several. */
+ZT__FN void zt__label(char *out, size_t size, const zt_metric *metric, int several) {
+    snprintf(out, size, "%s%s%s%s%s%s", several ? metric->group : "", several ? "." : "", metric->name,
+             *metric->units ? " [" : "", metric->units, *metric->units ? "]" : "");
+}
+
+enum { ZT__LABEL = ZET_MAX_METRIC_GROUP_NAME + ZET_MAX_METRIC_NAME + ZET_MAX_METRIC_RESULT_UNITS + 8 };
+
+ZT__FN void zt__put_argument(zt__writer *writer, const char *label, double value) {
+    zt__put_string(writer, label);
+    zt__put(writer, ":");
+    zt__put_number(writer, value);
+}
+
+ZT__FN void zt__put_arguments(zt__trace *trace, const zt__span *span) {
+    const zt_profiler *profiler = trace->report->profiler;
+    zt__writer *writer = &trace->report->writer;
+    char label[ZT__LABEL];
+    uint32_t metric;
+    zt__put(writer, ",\"args\":{");
+    zt__put_argument(writer, "GPU time [ns]", isnan(span->values[0]) ? 0 : span->values[0]);
+    for (metric = 0; metric < profiler->metric_count; metric++) {
+        if (isnan(span->values[metric + 1]))
+            continue;
+        zt__label(label, sizeof label, &profiler->metrics[metric], profiler->group_count > 1);
+        zt__put(writer, ",");
+        zt__put_argument(writer, label, span->values[metric + 1]);
+    }
+    zt__put(writer, "}");
+}
+
+ZT__FN void zt__write_spans(zt__trace *trace) {
+    zt__writer *writer = &trace->report->writer;
+    uint32_t i;
+    for (i = 0; i < trace->count; i++) {
+        const zt__span *span = &trace->spans[i];
+        uint32_t track = zt__find_track(trace, i);
+        zt__begin_event(trace, "X", zt__record_at(trace->report->profiler, span->region)->name, track + 1);
+        zt__put_time(writer, "ts", span->begin);
+        zt__put_time(writer, "dur", span->end - span->begin);
+        zt__put(writer, ",\"cat\":\"region\"");
+        zt__put_arguments(trace, span);
+        zt__put(writer, "}");
+    }
+}
+
+ZT__FN void zt__write_name(zt__trace *trace, const char *what, uint32_t track, const char *name) {
+    zt__begin_event(trace, "M", what, track);
+    zt__put(&trace->report->writer, ",\"args\":{");
+    zt__put_member(&trace->report->writer, "name", name);
+    zt__put(&trace->report->writer, "}}");
+}
+
+ZT__FN void zt__write_names(zt__trace *trace) {
+    uint32_t i;
+    zt__write_name(trace, "process_name", 0, trace->report->profiler->device_name);
+    for (i = 0; i < trace->track_count; i++) {
+        const zt__track *track = &trace->tracks[i];
+        char name[64];
+        snprintf(name, sizeof name, track->lane ? "list %u, overlap %u" : "list %u",
+                 (unsigned)track->list_number, (unsigned)track->lane);
+        zt__write_name(trace, "thread_name", i + 1, name);
+    }
+}
+
+/* A counter track: a value lasts until the next, so what did not change is not said again. */
+ZT__FN void zt__write_counter(zt__trace *trace, const double *rows, uint64_t count, size_t width,
+                              uint32_t metric, const char *label) {
+    zt__writer *writer = &trace->report->writer;
+    double last = zt__nan();
+    uint64_t i;
+    for (i = 0; i < count; i++) {
+        const double *row = rows + i * width;
+        double value = row[ZT__ROW_VALUES + metric];
+        if (isnan(value) || (value == last && i + 1 < count))
+            continue;
+        last = value;
+        zt__begin_event(trace, "C", label, 0);
+        zt__put_time(writer, "ts", (uint64_t)row[ZT__ROW_BEGIN]);
+        zt__put(writer, ",\"args\":{");
+        zt__put_argument(writer, "value", value);
+        zt__put(writer, "}}");
+    }
+}
+
+/* The device made a row at the marker, which thus is at its end. */
+ZT__FN void zt__write_marks(zt__trace *trace, zt__feed *feed, const double *rows, uint64_t count) {
+    uint64_t i;
+    for (i = 0; i < count; i++) {
+        const double *row = rows + i * zt__row_width(feed);
+        const char *name = zt__mark_name(feed, row[ZT__ROW_MARK]);
+        if (!name)
+            continue;
+        zt__begin_event(trace, "i", name, 0);
+        zt__put_time(&trace->report->writer, "ts", (uint64_t)row[ZT__ROW_END]);
+        zt__put(&trace->report->writer, ",\"s\":\"p\",\"cat\":\"marker\"}");
+    }
+}
+
+/* A copy of the kept rows, oldest first. NULL without memory. */
+ZT__FN double *zt__copy_rows(zt__feed *feed, uint64_t *count) {
+    size_t width = zt__row_width(feed);
+    double *rows = (double *)zt__allocate(&feed->allocator, feed->capacity, width * sizeof *rows);
+    uint64_t first, i;
+    if (!rows)
+        return NULL;
+    zt__lock(&feed->lock);
+    first = zt__oldest(feed->written, feed->capacity);
+    *count = feed->written - first;
+    for (i = 0; i < *count; i++)
+        memcpy(rows + i * width, zt__row_at(feed, first + i), width * sizeof *rows);
+    zt__unlock(&feed->lock);
+    return rows;
+}
+
+ZT__FN int zt__write_feed(zt__trace *trace, zt__feed *feed, int several) {
+    uint64_t count = 0;
+    double *rows = zt__copy_rows(feed, &count);
+    char label[ZT__LABEL];
+    uint32_t metric;
+    if (!rows)
+        return 0;
+    for (metric = 0; metric < feed->group.metric_count; metric++) {
+        zt_aggregation aggregation = feed->metrics[metric].aggregation;
+        if (aggregation == ZT_AGGREGATE_FLAG || aggregation == ZT_AGGREGATE_NONE)
+            continue;
+        zt__label(label, sizeof label, &feed->metrics[metric], several);
+        zt__write_counter(trace, rows, count, zt__row_width(feed), metric, label);
+    }
+    zt__write_marks(trace, feed, rows, count);
+    zt__free(&feed->allocator, rows);
+    return 1;
+}
+
+/* Returns 0 without memory. */
+ZT__FN int zt__write_feeds(zt__trace *trace) {
+    zt_profiler *profiler = (zt_profiler *)trace->report->profiler;
+    zt__feed *feed, *first;
+    int written = 1;
+    zt__lock(&profiler->results); /* feeds are added at the end, and stay */
+    first = profiler->feeds;
+    zt__unlock(&profiler->results);
+    for (feed = first; feed && written; feed = feed->next)
+        written = zt__write_feed(trace, feed, first->next != NULL);
+    return written;
+}
+
+/* Without a timeline it is valid, and empty. Returns 0 without memory. */
+ZT__FN int zt__write_trace(zt__report *report) {
+    zt_profiler *profiler = (zt_profiler *)report->profiler;
+    uint32_t columns = zt__column_count(profiler);
+    int complete = 1;
+    zt__trace trace;
+    memset(&trace, 0, sizeof trace);
+    trace.report = report;
+    trace.comma = "\n";
+    zt__relate_clocks(profiler, 1);
+    if (profiler->timeline && zt__make_trace(&trace, profiler->timeline->capacity, columns)) {
+        zt__lock(&profiler->results);
+        zt__copy_spans(&trace, profiler->timeline, columns);
+        zt__unlock(&profiler->results);
+        qsort(trace.spans, trace.count, sizeof *trace.spans, zt__compare_spans);
+    } else {
+        complete = !profiler->timeline;
+    }
+    zt__put(&report->writer, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"zetools\":\"" ZETOOLS_VERSION
+                             "\",\"clock\":\"CLOCK_MONOTONIC\"},\n\"traceEvents\":[");
+    zt__write_spans(&trace);
+    complete = zt__write_feeds(&trace) && complete;
+    zt__write_names(&trace);
+    zt__put(&report->writer, "\n]}\n");
+    zt__free_trace(&profiler->config.allocator, &trace);
+    return complete;
 }
 
 /* ---- calls that a tracer timed --------------------------------------------------------------------------- */
@@ -5771,6 +7370,24 @@ ZT__FN zt_config zt__complete_config(const zt_config *given) {
     return config;
 }
 
+ZT__FN ze_result_t zt__get_device_properties(ze_device_handle_t device, ze_device_properties_t *properties) {
+    ze_result_t result;
+    memset(properties, 0, sizeof *properties);
+    properties->stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* resolution in cycles a second */
+    zt__inside_1++;
+    result = zeDeviceGetProperties(device, properties);
+    zt__inside_1--;
+    return result;
+}
+
+ZT__FN double zt__ns_per_tick(const ze_device_properties_t *properties) {
+    return properties->timerResolution ? 1e9 / (double)properties->timerResolution : 1.0;
+}
+
+ZT__FN uint64_t zt__tick_mask(uint32_t valid_bits) {
+    return valid_bits - 1 < 63 ? ((uint64_t)1 << valid_bits) - 1 : UINT64_MAX;
+}
+
 #ifdef ZETOOLS_TRACER
 ZT__FN void zt__destroy_tracer(struct zt__tracer *tracer);
 #endif
@@ -5778,19 +7395,14 @@ ZT__FN void zt__destroy_tracer(struct zt__tracer *tracer);
 /* Name, and how the device's time stamps are to be read. */
 ZT__FN ze_result_t zt__read_device(zt_profiler *profiler) {
     ze_device_properties_t properties;
-    ze_result_t result;
-    memset(&properties, 0, sizeof properties);
-    properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* resolution in cycles a second */
-    result = zeDeviceGetProperties(profiler->device, &properties);
+    ze_result_t result = zt__get_device_properties(profiler->device, &properties);
     if (result != ZE_RESULT_SUCCESS)
         return zt__check(profiler, result, "zeDeviceGetProperties",
                          "Pass a device of an initialised driver.");
     memcpy(profiler->device_name, properties.name, sizeof profiler->device_name);
     profiler->device_name[sizeof profiler->device_name - 1] = 0;
-    profiler->ns_per_tick = properties.timerResolution ? 1e9 / (double)properties.timerResolution : 1.0;
-    profiler->tick_mask = properties.timestampValidBits - 1 < 63
-                              ? ((uint64_t)1 << properties.timestampValidBits) - 1
-                              : UINT64_MAX;
+    profiler->ns_per_tick = zt__ns_per_tick(&properties);
+    profiler->tick_mask = zt__tick_mask(properties.timestampValidBits);
     return result;
 }
 
@@ -5820,28 +7432,45 @@ ZT__FN void zt__find_paranoid_file(char *out, size_t size) {
     snprintf(out, size, "%s (xe) or %s (i915), whichever there is", paths[0], paths[1]);
 }
 
-ZT__FN ze_result_t zt__refuse(zt_profiler *profiler, ze_result_t result, const char *call) {
+/* Says why counters cannot be had, and what to do. `denied`: the result stands for a lack of permission, as
+   drivers answer INVALID_ARGUMENT to a query pool, and UNKNOWN to a streamer. */
+ZT__FN zt_availability zt__say_refused(zt__diagnostics *diagnostics, ze_result_t result, const char *call,
+                                       int denied, const zt__holder *holder) {
     const char *name = zt_result_name(result);
     char file[160];
+    if (denied || result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS) {
+        zt__find_paranoid_file(file, sizeof file);
+        zt__say(diagnostics, result, ZT__NO_PERMISSION, call, name, file);
+        return ZT_NO_PERMISSION;
+    }
     switch (result) {
     case ZE_RESULT_ERROR_DEVICE_LOST:
     case ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET:
-        zt__store(&profiler->lost, 1);
-        return zt__unavailable(profiler, ZT_DEVICE_LOST, result, ZT__DEVICE_LOST, call, name);
+        zt__say(diagnostics, result, ZT__DEVICE_LOST, call, name);
+        return ZT_DEVICE_LOST;
     case ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE:
     case ZE_RESULT_ERROR_UNINITIALIZED:
-        return zt__unavailable(profiler, ZT_NOT_ENABLED, result, ZT__METRICS_NOT_ENABLED, name);
+        zt__say(diagnostics, result, ZT__METRICS_NOT_ENABLED, name);
+        return ZT_NOT_ENABLED;
     case ZE_RESULT_ERROR_NOT_AVAILABLE:
     case ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE:
-        return zt__unavailable(profiler, ZT_IN_USE, result, ZT__COUNTERS_IN_USE, call, name,
-                               "a metric streamer or another tool");
-    case ZE_RESULT_ERROR_INVALID_ARGUMENT: /* what drivers answer to a query pool without permission */
-    case ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS:
-        zt__find_paranoid_file(file, sizeof file);
-        return zt__unavailable(profiler, ZT_NO_PERMISSION, result, ZT__NO_PERMISSION, call, name, file);
+        zt__say(diagnostics, result, ZT__COUNTERS_IN_USE, call, name, holder->text);
+        return ZT_IN_USE;
     default:
-        return zt__unavailable(profiler, ZT_NOT_SUPPORTED, result, ZT__METRICS_UNAVAILABLE, call, name);
+        zt__say(diagnostics, result, ZT__METRICS_UNAVAILABLE, call, name);
+        return ZT_NOT_SUPPORTED;
     }
+}
+
+ZT__FN ze_result_t zt__refuse(zt_profiler *profiler, ze_result_t result, const char *call) {
+    zt__holder holder;
+    if (zt__is_lost(result))
+        zt__store(&profiler->lost, 1);
+    zt__find_rival(profiler->device, 0, &holder);
+    profiler->availability = zt__say_refused(&profiler->diagnostics, result, call,
+                                             result == ZE_RESULT_ERROR_INVALID_ARGUMENT, &holder);
+    profiler->availability_text = profiler->diagnostics.last;
+    return result;
 }
 
 /* Names of the groups of one sampling type, for a message. */
@@ -6176,19 +7805,11 @@ ZT__FN ze_result_t zt__find_groups(zt_profiler *profiler) {
     return result;
 }
 
-/* The public description of a metric, from the driver's. */
 ZT__FN void zt__describe_metric(zt_profiler *profiler, zt__pass *pass, const zt__group *group,
                                 uint32_t index) {
-    const zet_metric_properties_t *from = &group->metrics[index];
     uint32_t metric = group->first_column + index;
     zt_metric *to = &profiler->metrics[metric];
-    to->name = from->name;
-    to->group = group->properties.name;
-    to->component = from->component;
-    to->units = from->resultUnits;
-    to->description = from->description;
-    to->type = (int)from->metricType;
-    to->aggregation = zt__aggregation(from->metricType, from->resultUnits);
+    *to = zt__metric_of(group, index);
     to->pass = (uint32_t)(pass - profiler->passes);
     profiler->causes_of[metric] =
         (uint8_t)(to->aggregation == ZT_AGGREGATE_FLAG ? zt__cause_of_flag(to->name) : ZT_CAUSE_COUNT);
@@ -6239,15 +7860,14 @@ ZT__FN ze_result_t zt__describe_groups(zt_profiler *profiler) {
 
 /* Activates the groups of the first pass. */
 ZT__FN ze_result_t zt__activate_groups(zt_profiler *profiler) {
-    char holder[ZET_MAX_METRIC_GROUP_NAME], who[ZET_MAX_METRIC_GROUP_NAME + 64];
-    ze_result_t result = zt__activate_pass(profiler, profiler->pass, holder);
+    zt__holder holder;
+    ze_result_t result = zt__activate_pass(profiler, profiler->pass, &holder);
     if (result == ZE_RESULT_SUCCESS)
         return result;
-    if (!holder[0])
+    if (!holder.text[0])
         return zt__refuse(profiler, result, "zetContextActivateMetricGroups");
-    snprintf(who, sizeof who, "group '%s' of another profiler of this process", holder);
     return zt__unavailable(profiler, ZT_IN_USE, result, ZT__COUNTERS_IN_USE, "zetContextActivateMetricGroups",
-                           zt_result_name(result), who);
+                           zt_result_name(result), holder.text);
 }
 
 /* One pass without groups. */
@@ -6313,6 +7933,7 @@ ZT__FN ze_result_t zt__open_metrics(zt_profiler *profiler) {
     if (result == ZE_RESULT_SUCCESS)
         result = zt__activate_groups(profiler);
     if (result == ZE_RESULT_SUCCESS) {
+        profiler->stamped |= profiler->config.timeline != 0;
         result = zt__grow(profiler, &profiler->passes[0], &call);
         if (result != ZE_RESULT_SUCCESS) {
             zt__deactivate_pass(profiler, profiler->pass, profiler->pass->group_count);
@@ -6358,8 +7979,10 @@ ZT__FN ze_result_t zt__set_up_inside(zt_profiler *profiler) {
     batch = zt__take_batch(profiler); /* with one at least, what was measured can be read */
     if (batch)
         zt__give_batch(profiler, batch);
-    if (profiler->row && profiler->scratch && batch)
-        return ZE_RESULT_SUCCESS;
+    if (profiler->config.timeline)
+        result = zt__open_timeline(profiler);
+    if (zt__is_lost(result) || (profiler->row && profiler->scratch && batch && result == ZE_RESULT_SUCCESS))
+        return result;
     return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_open",
                    "statistics");
 }
@@ -6379,6 +8002,7 @@ ZT__FN void zt__free_records(zt_profiler *profiler) {
         zt__record *record = zt__record_at(profiler, i);
         zt__free(allocator, record->name);
         zt__free(allocator, record->moments);
+        zt__free(allocator, record->streamed);
         zt__free(allocator, record->rows);
     }
     for (i = 0; i < ZT__NAME_PAGES; i++)
@@ -6437,6 +8061,7 @@ ZT__FN void zt__destroy(zt_profiler *profiler) {
     zt__free_lists(profiler);
     zt__free_batches(profiler);
     zt__free(&allocator, profiler->texts);
+    zt__close_timeline(profiler);
     zt__free(&allocator, profiler->row);
     zt__free(&allocator, profiler->scratch);
     pthread_mutex_destroy(&profiler->state);
@@ -6485,7 +8110,7 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
         return zt__say(NULL, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZT__NULL_ARGUMENT, "zt_open",
                        context ? "device" : "context");
     if (config && !config->allocator.allocate != !config->allocator.release)
-        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_ALLOCATOR);
+        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_ALLOCATOR, "zt_open");
     complete = zt__complete_config(config);
     opened = zt__create(context, device, &complete);
     if (!opened)
@@ -6896,7 +8521,7 @@ ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) {
     uint32_t metric;
     if (!profiler || !name)
         return UINT32_MAX;
-    metric = zt__find_metric(profiler, name, nearest, sizeof nearest);
+    metric = zt__find_metric(profiler->metrics, profiler->metric_count, name, nearest, sizeof nearest);
     if (metric == UINT32_MAX)
         zt__say(&zt__mutable(profiler)->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_METRIC,
                 "zt_find_metric", name, nearest);
@@ -7079,12 +8704,13 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
     zt__diagnostics *diagnostics = profiler ? &zt__mutable(profiler)->diagnostics : NULL;
     zt__report report;
+    int without_memory = 0;
     if (!profiler)
         return ZE_RESULT_SUCCESS;
     if (!write)
         return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT, "zt_write",
                        "write");
-    if ((unsigned)format > ZT_FORMAT_JSON)
+    if ((unsigned)format > ZT_FORMAT_TRACE)
         return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_ENUMERATION, ZT__BAD_FORMAT, (int)format);
     report.profiler = profiler;
     report.stats =
@@ -7097,10 +8723,14 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
         zt__write_csv(&report);
     else if (format == ZT_FORMAT_JSON)
         zt__write_json(&report);
+    else if (format == ZT_FORMAT_TRACE)
+        without_memory = !zt__write_trace(&report);
     else
         zt__write_table(&report);
     zt__flush(&report.writer);
     zt__free(&profiler->config.allocator, report.stats);
+    if (without_memory)
+        return zt__say(diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_write", "a trace");
     if (report.writer.failed)
         return zt__say(diagnostics, ZE_RESULT_ERROR_UNKNOWN, ZT__WRITE_STOPPED);
     return ZE_RESULT_SUCCESS;
@@ -7121,9 +8751,10 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
         result = zt_write(profiler, ZT_FORMAT_TABLE, zt__write_file, stdout);
         return result == ZE_RESULT_SUCCESS && fflush(stdout) != 0 ? zt__cannot_write(locked, path) : result;
     }
-    format = zt__has_suffix(path, ".csv")    ? ZT_FORMAT_CSV
-             : zt__has_suffix(path, ".json") ? ZT_FORMAT_JSON
-                                             : ZT_FORMAT_TABLE;
+    format = zt__has_suffix(path, ".csv")          ? ZT_FORMAT_CSV
+             : zt__has_suffix(path, ".trace.json") ? ZT_FORMAT_TRACE
+             : zt__has_suffix(path, ".json")       ? ZT_FORMAT_JSON
+                                                   : ZT_FORMAT_TABLE;
     if (zt__is_special(path))
         return zt__write_beside(locked, path, path, format);
     size = strlen(path) + 64;
@@ -7155,17 +8786,561 @@ ZT_API zt_availability zt_get_availability(const zt_profiler *profiler, const ch
     return profiler->availability;
 }
 
-ZT_API ze_result_t zt_last_error(const zt_profiler *profiler, const char **text) {
-    const zt__text *last = profiler ? &profiler->diagnostics.last : &zt__thread_error;
+/* Without diagnostics: those of the thread. */
+ZT__FN ze_result_t zt__last_error(zt__diagnostics *diagnostics, const char **text) {
+    const zt__text *last = diagnostics ? &diagnostics->last : &zt__thread_error;
     ze_result_t result;
-    if (profiler)
-        zt__lock(&zt__mutable(profiler)->diagnostics.lock);
+    if (diagnostics)
+        zt__lock(&diagnostics->lock);
     result = last->result;
-    if (profiler)
-        zt__unlock(&zt__mutable(profiler)->diagnostics.lock);
+    if (diagnostics)
+        zt__unlock(&diagnostics->lock);
     if (text)
         *text = last->text;
     return result;
+}
+
+ZT_API ze_result_t zt_last_error(const zt_profiler *profiler, const char **text) {
+    return zt__last_error(profiler ? &zt__mutable(profiler)->diagnostics : NULL, text);
+}
+
+/* ---- streams --------------------------------------------------------------------------------------------- */
+
+ZT_API zt_stream_config zt_stream_config_default(void) {
+    zt_stream_config config;
+    memset(&config, 0, sizeof config);
+    config.period_ns = 1000000;
+    config.memory_limit = (size_t)8 << 20;
+    config.timeline_rows = 16384;
+    config.allocator.allocate = zt__malloc;
+    config.allocator.release = zt__mfree;
+    return config;
+}
+
+ZT__FN zt_stream_config zt__complete_stream_config(const zt_stream_config *given) {
+    zt_stream_config defaults = zt_stream_config_default(), config = given ? *given : defaults;
+    if (!config.period_ns)
+        config.period_ns = defaults.period_ns;
+    if (!config.memory_limit)
+        config.memory_limit = defaults.memory_limit;
+    if (!config.timeline_rows)
+        config.timeline_rows = defaults.timeline_rows;
+    if (!config.allocator.allocate)
+        config.allocator = defaults.allocator;
+    if (!config.notify_reports)
+        config.notify_reports =
+            config.period_ns < ZT__SLICE_NS / 1024 ? 1024 : ZT__SLICE_NS / config.period_ns + 1;
+    return config;
+}
+
+ZT__FN ze_result_t zt__refuse_stream(zt_stream *stream, ze_result_t result, const char *call, int denied) {
+    zt__holder holder;
+    zt__find_rival(stream->device, 1, &holder);
+    zt__say_refused(&stream->diagnostics, result, call, denied, &holder);
+    return result;
+}
+
+ZT__FN ze_result_t zt__stream_without_memory(zt_stream *stream) {
+    return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_stream_open",
+                   "reports and rows");
+}
+
+/* The group by name, or the default: ComputeBasic, else the first that is time-based. */
+ZT__FN ze_result_t zt__choose_timed_group(zt_stream *stream, const zt__catalog *catalog) {
+    const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
+    const char *name = stream->config.group ? stream->config.group : "ComputeBasic";
+    uint32_t index = zt__find_group(catalog, name, strlen(name), type);
+    char nearest[400];
+    if (index == UINT32_MAX && !stream->config.group)
+        index = zt__find_group(catalog, NULL, 0, type);
+    if (index != UINT32_MAX) {
+        stream->feed->group.handle = catalog->handles[index];
+        stream->feed->group.properties = catalog->properties[index];
+        stream->info.group = stream->feed->group.properties.name;
+        return ZE_RESULT_SUCCESS;
+    }
+    zt__nearest_groups(&stream->config.allocator, catalog, name, type, nearest, sizeof nearest);
+    return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_TIMED_GROUP, name,
+                   nearest);
+}
+
+ZT__FN ze_result_t zt__find_timed_group(zt_stream *stream) {
+    zt__catalog catalog;
+    const char *call;
+    ze_result_t result =
+        zt__open_catalog(&stream->config.allocator, &stream->driver, stream->device, &catalog, &call);
+    if (result != ZE_RESULT_SUCCESS)
+        return zt__refuse_stream(stream, result, call, 0);
+    if (zt__has_counters(&catalog))
+        result = zt__choose_timed_group(stream, &catalog);
+    else
+        result = zt__say(&stream->diagnostics, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
+                         ZT__METRIC_LIBRARY_MISSING, (unsigned)catalog.count);
+    zt__close_catalog(&stream->config.allocator, &catalog);
+    return result;
+}
+
+/* The metrics, and which of them are time stamp, time and marker. */
+ZT__FN ze_result_t zt__describe_stream(zt_stream *stream) {
+    zt__feed *feed = stream->feed;
+    const char *call;
+    uint32_t i;
+    ze_result_t result = zt__load_metrics(&stream->config.allocator, &feed->group, &call);
+    if (result != ZE_RESULT_SUCCESS)
+        return zt__refuse_stream(stream, result, call, 0);
+    feed->metrics =
+        (zt_metric *)zt__allocate(&stream->config.allocator, feed->group.metric_count, sizeof *feed->metrics);
+    if (!feed->metrics)
+        return zt__stream_without_memory(stream);
+    for (i = 0; i < feed->group.metric_count; i++) {
+        zt_metric *metric = &feed->metrics[i];
+        *metric = zt__metric_of(&feed->group, i);
+        if (stream->time_metric == UINT32_MAX && metric->type == (int)ZET_METRIC_TYPE_TIMESTAMP &&
+            strcmp(metric->units, "ns") == 0)
+            stream->time_metric = i;
+        if (strcmp(metric->name, "GpuTime") == 0 && strcmp(metric->units, "ns") == 0)
+            stream->length_metric = i;
+        if (strcmp(metric->name, "StreamMarker") == 0)
+            stream->marker_metric = i;
+    }
+    return result;
+}
+
+/* Shares the memory out: a quarter at most for values, the rest for reports. */
+ZT__FN ze_result_t zt__make_room_for_rows(zt_stream *stream) {
+    const zt_allocator *allocator = &stream->config.allocator;
+    zt__feed *feed = stream->feed;
+    size_t limit = stream->config.memory_limit;
+    size_t values = feed->group.metric_count * sizeof *stream->values;
+    size_t at_once = limit / 4 / values, least = 16 * values + 16384;
+    if (limit < least)
+        return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__MEMORY_LIMIT, "zt_stream_open",
+                       (unsigned long)limit, stream->info.group, (unsigned long)least);
+    stream->values_at_once = (uint32_t)(at_once < ZT__ROWS_AT_ONCE ? at_once : (size_t)ZT__ROWS_AT_ONCE);
+    stream->ring_size = limit - stream->values_at_once * values;
+    stream->info.memory = limit;
+    stream->values = (zet_typed_value_t *)zt__allocate(allocator, stream->values_at_once, values);
+    stream->ring = (uint8_t *)zt__allocate(allocator, stream->ring_size, 1);
+    stream->row = (double *)zt__allocate(allocator, feed->group.metric_count, sizeof *stream->row);
+    if (!stream->values || !stream->ring || !stream->row)
+        return zt__stream_without_memory(stream);
+    if (!stream->config.profiler)
+        return ZE_RESULT_SUCCESS;
+    feed->capacity = stream->config.timeline_rows;
+    feed->rows = (double *)zt__allocate(allocator, feed->capacity, zt__row_width(feed) * sizeof *feed->rows);
+    return feed->rows ? ZE_RESULT_SUCCESS : zt__stream_without_memory(stream);
+}
+
+/* The event by which the device notifies. */
+ZT__FN ze_result_t zt__make_notification(zt_stream *stream) {
+    const char *call = "zeEventPoolCreate";
+    ze_event_pool_desc_t pool;
+    ze_event_desc_t event;
+    ze_result_t result;
+    memset(&pool, 0, sizeof pool);
+    pool.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
+    pool.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
+    pool.count = 1;
+    memset(&event, 0, sizeof event);
+    event.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
+    event.signal = ZE_EVENT_SCOPE_FLAG_HOST;
+    event.wait = ZE_EVENT_SCOPE_FLAG_HOST;
+    zt__inside_1++;
+    result = zeEventPoolCreate(stream->context, &pool, 1, &stream->device, &stream->events);
+    if (result == ZE_RESULT_SUCCESS) {
+        call = "zeEventCreate";
+        result = zeEventCreate(stream->events, &event, &stream->event);
+    }
+    zt__inside_1--;
+    return zt__check_stream(stream, result, call);
+}
+
+ZT__FN ze_result_t zt__activate_stream(zt_stream *stream) {
+    zt__holder holder;
+    ze_result_t result;
+    holder.text[0] = 0;
+    result = zt__activate(stream->context, stream->device, stream->feed->group.handle,
+                          &stream->feed->group.properties, 1, &holder);
+    stream->activated = result == ZE_RESULT_SUCCESS;
+    if (result != ZE_RESULT_SUCCESS && holder.text[0])
+        return zt__say(&stream->diagnostics, result, ZT__COUNTERS_IN_USE, "zetContextActivateMetricGroups",
+                       zt_result_name(result), holder.text);
+    return result == ZE_RESULT_SUCCESS
+               ? result
+               : zt__refuse_stream(stream, result, "zetContextActivateMetricGroups", 0);
+}
+
+ZT__FN ze_result_t zt__open_streamer(zt_stream *stream) {
+    zet_metric_streamer_desc_t streamer;
+    ze_result_t result;
+    memset(&streamer, 0, sizeof streamer);
+    streamer.stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC;
+    streamer.samplingPeriod = stream->config.period_ns;
+    streamer.notifyEveryNReports = stream->config.notify_reports;
+    result = zetMetricStreamerOpen(stream->context, stream->device, stream->feed->group.handle, &streamer,
+                                   stream->event, &stream->streamer);
+    if (result != ZE_RESULT_SUCCESS)
+        return zt__refuse_stream(stream, result, "zetMetricStreamerOpen", result == ZE_RESULT_ERROR_UNKNOWN);
+    stream->info.period_ns = streamer.samplingPeriod ? streamer.samplingPeriod : stream->config.period_ns;
+    stream->info.notify_reports = streamer.notifyEveryNReports;
+    return result;
+}
+
+/* As zet_metric_global_timestamps_resolution_exp_t, which the oldest headers lack. */
+typedef struct zt__timestamps_resolution {
+    uint32_t stype; /* 9 */
+    void *next;
+    uint64_t ticks_per_second, valid_bits;
+} zt__timestamps_resolution;
+
+/* The clock of the group's metrics; where the driver does not tell about that, the device's own. */
+ZT__FN void zt__choose_stream_clock(zt_stream *stream, double ns_per_tick, uint64_t mask) {
+    zet_metric_group_handle_t group = stream->feed->group.handle;
+    zt__timestamps_resolution told;
+    zet_metric_group_properties_t properties;
+    memset(&told, 0, sizeof told);
+    memset(&properties, 0, sizeof properties);
+    told.stype = 9;
+    properties.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES;
+    properties.pNext = &told;
+    if (stream->driver.metric_clock && zetMetricGroupGetProperties(group, &properties) == ZE_RESULT_SUCCESS &&
+        told.ticks_per_second)
+        zt__start_clock(&stream->clock, stream->device, group, 1e9 / (double)told.ticks_per_second,
+                        zt__tick_mask((uint32_t)told.valid_bits));
+    else
+        zt__start_clock(&stream->clock, stream->device, NULL, ns_per_tick, mask);
+}
+
+ZT__FN ze_result_t zt__open_stream_clock(zt_stream *stream) {
+    ze_device_properties_t properties;
+    zt__pair pair;
+    ze_result_t result = zt__get_device_properties(stream->device, &properties);
+    if (result != ZE_RESULT_SUCCESS)
+        return zt__check_stream(stream, result, "zeDeviceGetProperties");
+    zt__choose_stream_clock(stream, zt__ns_per_tick(&properties),
+                            zt__tick_mask(properties.timestampValidBits));
+    result = zt__read_clocks(&stream->driver, &stream->clock, &pair);
+    if (zt__is_lost(result))
+        return zt__check_stream(stream, result, "zeDeviceGetGlobalTimestamps");
+    if (result != ZE_RESULT_SUCCESS) { /* then rows are periods from now on */
+        stream->time_metric = UINT32_MAX;
+        pair.device_ns = 0;
+        pair.host_ns = (double)zt__now_ns();
+    }
+    zt__add_pair(&stream->clock, pair);
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT__FN ze_result_t zt__set_up_stream(zt_stream *stream) {
+    zt_profiler *profiler = stream->config.profiler;
+    ze_result_t result;
+    if (profiler && !profiler->timeline)
+        return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_TIMELINE);
+    result = zt__find_timed_group(stream);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zt__describe_stream(stream);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zt__make_room_for_rows(stream);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zt__make_notification(stream);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zt__activate_stream(stream);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zt__open_stream_clock(stream);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zt__open_streamer(stream);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zt__check_stream(stream, zt__learn_report_size(stream), "zetMetricStreamerReadData");
+    if (result == ZE_RESULT_SUCCESS && stream->config.reader)
+        result = zt__start_reader(stream);
+    if (result == ZE_RESULT_SUCCESS && profiler)
+        zt__attach(profiler, stream->feed);
+    return result;
+}
+
+ZT__FN void zt__destroy_stream(zt_stream *stream) {
+    zt_allocator allocator = stream->config.allocator;
+    zt__feed *feed = stream->feed;
+    if (stream->streamer)
+        zt__check_stream(stream, zetMetricStreamerClose(stream->streamer), "zetMetricStreamerClose");
+    if (stream->activated)
+        zt__check_stream(stream, zt__deactivate(stream->context, stream->device, feed->group.handle),
+                         "zetContextActivateMetricGroups");
+    zt__inside_1++;
+    if (stream->event)
+        zeEventDestroy(stream->event);
+    if (stream->events)
+        zeEventPoolDestroy(stream->events);
+    zt__inside_1--;
+    zt__free(&allocator, stream->ring);
+    zt__free(&allocator, stream->values);
+    zt__free(&allocator, stream->row);
+    if (feed && feed->profiler)
+        zt__complete_feed(feed);
+    else if (feed)
+        zt__destroy_feed(feed);
+    pthread_mutex_destroy(&stream->lock);
+    pthread_mutex_destroy(&stream->owned.mutex);
+    pthread_mutex_destroy(&stream->diagnostics.lock);
+    zt__free(&allocator, stream);
+}
+
+ZT__FN zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handle_t device,
+                                    const zt_stream_config *config) {
+    zt_stream *stream = (zt_stream *)zt__allocate(&config->allocator, 1, sizeof *stream);
+    if (!stream)
+        return NULL;
+    stream->feed = (zt__feed *)zt__allocate(&config->allocator, 1, sizeof *stream->feed);
+    if (!stream->feed) {
+        zt__free(&config->allocator, stream);
+        return NULL;
+    }
+    stream->feed->allocator = config->allocator;
+    stream->context = context;
+    stream->device = device;
+    stream->config = *config;
+    stream->info.group = "";
+    stream->diagnostics.log = config->log;
+    stream->diagnostics.user = config->log_user;
+    stream->time_metric = stream->length_metric = stream->marker_metric = UINT32_MAX;
+    pthread_mutex_init(&stream->feed->lock, NULL);
+    pthread_mutex_init(&stream->lock, NULL);
+    pthread_mutex_init(&stream->owned.mutex, NULL);
+    pthread_mutex_init(&stream->diagnostics.lock, NULL);
+    zt__load_driver(&stream->driver);
+    return stream;
+}
+
+ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_t device,
+                                  const zt_stream_config *config, zt_stream **stream) {
+    zt_stream_config complete;
+    zt_stream *opened;
+    ze_result_t result;
+    if (stream)
+        *stream = NULL;
+    if (!stream)
+        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT, "zt_stream_open",
+                       "stream");
+    if (!context || !device)
+        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZT__NULL_ARGUMENT, "zt_stream_open",
+                       context ? "device" : "context");
+    if (config && !config->allocator.allocate != !config->allocator.release)
+        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_ALLOCATOR, "zt_stream_open");
+    complete = zt__complete_stream_config(config);
+    opened = zt__create_stream(context, device, &complete);
+    if (!opened)
+        return zt__say(NULL, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_stream_open",
+                       "the stream");
+    result = zt__set_up_stream(opened);
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__thread_error = opened->diagnostics.last;
+        zt__thread_error.result = result;
+        zt__destroy_stream(opened);
+        return result;
+    }
+    *stream = opened;
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row_fn function, void *user) {
+    zt__receiver receiver = {NULL, NULL, 0, 0};
+    uint64_t deadline;
+    ze_result_t result;
+    if (!stream)
+        return ZE_RESULT_SUCCESS;
+    receiver.function = function;
+    receiver.user = user;
+    deadline = zt__deadline(timeout_ns);
+    __atomic_add_fetch(&stream->users, 1, __ATOMIC_ACQ_REL);
+    result = zt__own_stream(stream, deadline, "zt_stream_read");
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__read_until(stream, &receiver, deadline);
+        zt__disown(&stream->owned);
+    }
+    __atomic_sub_fetch(&stream->users, 1, __ATOMIC_ACQ_REL);
+    return result;
+}
+
+ZT__FN ze_result_t zt__cannot_mark(zt_stream *stream, const char *name, const char *why) {
+    return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZT__CANNOT_MARK, name, why);
+}
+
+ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t list, const char *name) {
+    uint32_t number;
+    if (!stream)
+        return ZE_RESULT_SUCCESS;
+    if (!list)
+        return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZT__NULL_ARGUMENT,
+                       "zt_stream_mark", "list");
+    name = name && *name ? name : "(unnamed)";
+    if (stream->marker_metric == UINT32_MAX)
+        return zt__cannot_mark(stream, name, "the group has no metric StreamMarker, choose another");
+    zt__lock(&stream->feed->lock);
+    number = zt__number_mark(stream->feed, name);
+    zt__unlock(&stream->feed->lock);
+    if (!number)
+        return zt__cannot_mark(stream, name, "too many names, or no memory; do not put counters into names");
+    return zt__check_stream(stream, zetCommandListAppendMetricStreamerMarker(list, stream->streamer, number),
+                            "zetCommandListAppendMetricStreamerMarker");
+}
+
+/* Waits for reads on other threads to end. Returns 0 where one does not, or where this thread is in one. */
+ZT__FN int zt__end_reads(zt_stream *stream) {
+    uint64_t pause = 0, deadline = zt__deadline(10000000000u);
+    zt__store(&stream->closing, 1);
+    while (zt__load(&stream->users))
+        if (!zt__pause_until(deadline, &pause))
+            return 0;
+    return 1;
+}
+
+ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user) {
+    zt__receiver receiver = {NULL, NULL, 0, 0};
+    zt_stream_counts counts = zt_stream_get_counts(stream);
+    if (!stream)
+        return counts;
+    if (zt__owns(&stream->owned) || !zt__end_reads(stream)) {
+        zt__say(&stream->diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__STREAM_BUSY,
+                "zt_stream_close");
+        return counts;
+    }
+    if (!zt__stop_reader(stream)) {
+        zt__say(&stream->diagnostics, ZE_RESULT_NOT_READY, ZT__READER_HANGS, "zt_stream_close");
+        return counts;
+    }
+    receiver.function = function;
+    receiver.user = user;
+    zt__own(&stream->owned);
+    zt__hand_out(stream, &receiver, 1);
+    counts = zt_stream_get_counts(stream);
+    counts.discarded += counts.waiting; /* the function asked to stop */
+    counts.waiting = 0;
+    zt__disown(&stream->owned);
+    zt__destroy_stream(stream);
+    return counts;
+}
+
+ZT_API zt_stream_info zt_stream_get_info(const zt_stream *stream) {
+    zt_stream_info info = {"", 0, 0, 0, 0};
+    if (!stream)
+        return info;
+    info = stream->info;
+    info.reader_cpu_ns = zt__load(&stream->reader_cpu_ns);
+    return info;
+}
+
+ZT__FN zt_stream *zt__mutable_stream(const zt_stream *stream) {
+    return (zt_stream *)stream;
+}
+
+ZT_API zt_stream_counts zt_stream_get_counts(const zt_stream *stream) {
+    zt_stream_counts counts = {0, 0, 0, 0, 0, 0};
+    if (!stream)
+        return counts;
+    zt__lock(&zt__mutable_stream(stream)->lock);
+    counts = stream->counts;
+    counts.waiting = stream->read - stream->taken + (stream->row_count - stream->row_next);
+    zt__unlock(&zt__mutable_stream(stream)->lock);
+    return counts;
+}
+
+ZT_API uint32_t zt_stream_metric_count(const zt_stream *stream) {
+    return stream ? stream->feed->group.metric_count : 0;
+}
+
+ZT_API const zt_metric *zt_stream_get_metric(const zt_stream *stream, uint32_t metric) {
+    return stream && metric < stream->feed->group.metric_count ? &stream->feed->metrics[metric] : NULL;
+}
+
+ZT_API uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name) {
+    char nearest[400];
+    uint32_t metric;
+    if (!stream || !name)
+        return UINT32_MAX;
+    metric = zt__find_metric(stream->feed->metrics, stream->feed->group.metric_count, name, nearest,
+                             sizeof nearest);
+    if (metric == UINT32_MAX)
+        zt__say(&zt__mutable_stream(stream)->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                ZT__NO_SUCH_METRIC, "zt_stream_find_metric", name, nearest);
+    return metric;
+}
+
+ZT_API ze_result_t zt_stream_last_error(const zt_stream *stream, const char **text) {
+    return zt__last_error(stream ? &zt__mutable_stream(stream)->diagnostics : NULL, text);
+}
+
+/* ---- the timeline ---------------------------------------------------------------------------------------- */
+
+ZT_API uint32_t zt_streamed_count(const zt_profiler *profiler) {
+    uint32_t count;
+    if (!profiler)
+        return 0;
+    zt__lock(&zt__mutable(profiler)->results);
+    count = profiler->streamed_count;
+    zt__unlock(&zt__mutable(profiler)->results);
+    return count;
+}
+
+ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric) {
+    const zt_metric *found = NULL;
+    const zt__feed *feed;
+    if (!profiler)
+        return NULL;
+    zt__lock(&zt__mutable(profiler)->results);
+    for (feed = profiler->feeds; feed; feed = feed->next)
+        if (metric >= feed->first && metric - feed->first < feed->group.metric_count)
+            found = &feed->metrics[metric - feed->first];
+    zt__unlock(&zt__mutable(profiler)->results);
+    return found;
+}
+
+ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
+                                   zt_streamed *streamed) {
+    zt_profiler *locked = zt__mutable(profiler);
+    const zt__record *record;
+    if (!profiler)
+        return ZE_RESULT_SUCCESS;
+    if (!streamed)
+        return zt__say(&locked->diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT,
+                       "zt_get_streamed", "streamed");
+    if (region >= zt_region_count(profiler))
+        return zt__bad_index(profiler, "zt_get_streamed", "region", region);
+    zt__catch_up(profiler);
+    if (metric >= zt_streamed_count(profiler))
+        return zt__bad_index(profiler, "zt_get_streamed", "streamed metric", metric);
+    record = zt__record_at(profiler, region);
+    streamed->rows = 0;
+    streamed->mean = streamed->peak = zt__nan();
+    zt__lock(&locked->results);
+    if (metric < record->streamed_count && record->streamed[metric].count) {
+        streamed->rows = record->streamed[metric].count;
+        streamed->mean = record->streamed[metric].mean;
+        streamed->peak = record->streamed[metric].max;
+    }
+    zt__unlock(&locked->results);
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
+    zt_timeline_info info = {0, 0, 0, 0, 0};
+    zt__feed *feed;
+    if (!profiler || !profiler->timeline)
+        return info;
+    zt__catch_up(profiler);
+    zt__lock(&zt__mutable(profiler)->results);
+    info.lost_instances = zt__oldest(profiler->timeline->written, profiler->timeline->capacity);
+    info.instances = profiler->timeline->written - info.lost_instances;
+    info.pairs = profiler->timeline->clock.count;
+    for (feed = profiler->feeds; feed; feed = feed->next) {
+        uint64_t oldest;
+        zt__lock(&feed->lock);
+        oldest = zt__oldest(feed->written, feed->capacity);
+        info.lost_rows += oldest;
+        info.rows += feed->written - oldest;
+        zt__unlock(&feed->lock);
+    }
+    zt__unlock(&zt__mutable(profiler)->results);
+    return info;
 }
 
 /* ---- groups for people ----------------------------------------------------------------------------------- */
