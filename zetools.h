@@ -1155,7 +1155,11 @@ ZT__OFF ZT__RESULT zt_auto(const zt_auto_config *config) {
 
 #define ZT__JOIN2(a, b) a##b
 #define ZT__JOIN(a, b) ZT__JOIN2(a, b)
+#ifdef __COUNTER__ /* for several regions on one line */
+#define ZT__NAME(prefix) ZT__JOIN(prefix, __COUNTER__)
+#else
 #define ZT__NAME(prefix) ZT__JOIN(prefix, __LINE__)
+#endif
 
 /* The statement of a ZT_REGION runs once, measured or not. */
 static inline ZT__UNUSED int zt__body(zt_region *region) {
@@ -1163,8 +1167,8 @@ static inline ZT__UNUSED int zt__body(zt_region *region) {
 }
 
 #ifdef ZETOOLS_DISABLE
-#define ZT_PASSES(profiler)                                                                                  \
-    for (int ZT__NAME(zt__once) = ((void)sizeof(profiler), 1); ZT__NAME(zt__once); ZT__NAME(zt__once) = 0)
+#define ZT__PASSES(once, profiler) for (int once = ((void)sizeof(profiler), 1); once; once = 0)
+#define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__once), profiler)
 #define ZT__REGION(once, profiler, list, name)                                                               \
     for (int once = ((void)sizeof(profiler), (void)sizeof(list), (void)sizeof(name), 1); once; once = 0)
 #define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__once), profiler, list, name)
@@ -1236,7 +1240,7 @@ struct zt_scope {
 /*                                                                                                            */
 /* Floors, each built on those above it. Search for their tags: */
 /*   >>platform >>memory >>diagnostics >>driver >>groups >>slots >>statistics >>regions >>timeline */
-/*   >>harvest >>streams >>tracer >>reports >>public */
+/*   >>harvest >>passes >>merging >>streams >>tracer >>reports >>public */
 /* ========================================================================================================== */
 
 #if defined(ZETOOLS_IMPLEMENTATION) && !defined(ZETOOLS_DISABLE) && !defined(ZT__IMPLEMENTED)
@@ -3080,6 +3084,7 @@ ZT__FN double zt__ticks_to_ns(const zt__clock *clock, uint64_t ticks) {
 ZT__FN ze_result_t zt__read_clocks(const zt__driver *driver, const zt__clock *clock, zt__pair *pair) {
     uint64_t least = UINT64_MAX;
     uint32_t i;
+    pair->device_ns = pair->host_ns = 0;
     if (clock->group ? !driver->metric_clock : !driver->device_clock)
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     for (i = 0; i < ZT__READINGS; i++) {

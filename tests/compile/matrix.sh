@@ -11,8 +11,8 @@ warnings="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror"
 
 c_standards="c99 gnu99 c11 c17 c2x"
 cxx_standards="c++11 c++14 c++17 c++20 gnu++20"
-modes="one two disabled"                                  # against every suite's headers
-more_modes="optimised static two-static disabled-two"     # against one suite's: they depend on the language alone
+modes="one two disabled"                                          # against every suite's headers
+more_modes="optimised static static-part two-static disabled-two" # against one suite's: they depend on the language alone
 
 # Options that add or remove a part of the library.
 options=$(grep -oE '^ +ZETOOLS_[A-Z_]+ ' "$top/zetools.h" | tr -d ' ' | sort -u |
@@ -73,7 +73,7 @@ compile() { # COMPILER STANDARD HEADERS MODE PROGRAM
         ;;
     esac
 
-    libraries="-lze_loader -ldl -lm"
+    libraries="-lze_loader"
     case $3 in
     system) search= ;;
     none)
@@ -90,6 +90,7 @@ compile() { # COMPILER STANDARD HEADERS MODE PROGRAM
     one) mode=-DZETOOLS_IMPLEMENTATION ;;
     optimised) mode="-DZETOOLS_IMPLEMENTATION -O2" ;;
     static) mode="-DZETOOLS_IMPLEMENTATION -DZETOOLS_STATIC" ;;
+    static-part) mode="-DZETOOLS_IMPLEMENTATION -DZETOOLS_STATIC -O2" sources=$here/part.c ;;
     two) mode='' sources=$both ;;
     two-static) mode="-DZETOOLS_IMPLEMENTATION -DZETOOLS_STATIC" sources=$both ;;
     disabled) mode="-DZETOOLS_IMPLEMENTATION -DZETOOLS_DISABLE $(echo "$options" | sed 's/^./-D&/')" ;;
