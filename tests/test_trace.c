@@ -878,6 +878,96 @@ static void test_a_lost_device(void **state) {
     gpu.restore_device();
 }
 
+/* ---- calls and memory that fail ---------------------------------------------------------------------------- */
+
+/* What may fail without the application's own calls failing. */
+static const char *const library_calls[] = {"zetCommandListAppendMetricQueryBegin",
+                                            "zetCommandListAppendMetricQueryEnd",
+                                            "zeEventQueryStatus",
+                                            "zetMetricQueryGetData",
+                                            "zetMetricQueryReset",
+                                            "zetMetricGroupCalculateMetricValues",
+                                            "zeKernelGetName",
+                                            "zeCommandListIsImmediate",
+                                            "zeCommandListGetContextHandle",
+                                            "zeCommandListGetDeviceHandle",
+                                            "zetMetricQueryCreate",
+                                            "zetMetricQueryPoolCreate"};
+
+static void work_with_fault(world *w, const char *function, uint32_t nth) {
+    zt_config config = config_of(w);
+    config.slots_per_step = 2; /* so that slots are made while launches are traced */
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, NULL));
+    inject(function, nth, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    for (int i = 0; i < 3; i++)
+        launch(w, w->immediate);
+    finish_immediate(w, w->immediate);
+    launch_kernel(w->list, w->kernel);
+    launch_kernel(w->list, w->kernel);
+    ok(zeCommandListClose(w->list));
+    for (int i = 0; i < 3; i++)
+        execute_unprofiled(w, w->list);
+    w->launches += 6;
+    reset_list(w->list);
+    inject(function, 0, ZE_RESULT_SUCCESS);
+    zt_collect(profiler, A_WHILE);
+    check_identity(profiler);
+    expect_launches(profiler, 5, 0, 0);
+    close_profiler(w, profiler);
+    check_work(w);
+}
+
+static void test_every_call_fails_once(void **state) {
+    world *w = *state;
+    for (size_t i = 0; i < sizeof library_calls / sizeof *library_calls; i++)
+        for (uint32_t nth = 1; nth <= (INSTRUMENTED ? 2u : 6u); nth++)
+            work_with_fault(w, library_calls[i], nth);
+}
+
+static void *allocate_in_budget(size_t size, void *user) {
+    int *budget = user;
+    return *budget > 0 && (*budget)-- > 0 ? malloc(size) : NULL;
+}
+
+static void release_any(void *memory, void *user) {
+    (void)user;
+    free(memory);
+}
+
+/* Memory that runs out anywhere: launches run, and are counted. */
+static void test_memory_runs_out(void **state) {
+    world *w = *state;
+    int complete = 0;
+    for (int given = 0; !complete; given++) {
+        int budget = given;
+        zt_config config = config_of(w);
+        zt_trace_config trace = everything();
+        zt_profiler *profiler;
+        config.allocator.allocate = allocate_in_budget;
+        config.allocator.release = release_any;
+        config.allocator.user = &budget;
+        config.slots_per_step = 4;
+        trace.calls = "*";
+        trace.names = "*";
+        if (zt_open(w->context, w->device, &config, &profiler) != ZE_RESULT_SUCCESS)
+            continue;
+        int started = zt_trace_start(profiler, &trace) == ZE_RESULT_SUCCESS;
+        for (int i = 0; i < 10; i++)
+            launch(w, w->immediate);
+        run_and_reset(w);
+        finish_immediate(w, w->immediate);
+        zt_collect(profiler, A_WHILE);
+        check_identity(profiler);
+        if (started)
+            assert_int_equal(zt_trace_get_counts(profiler).launches, 11);
+        complete = zt_get_counts(profiler).collected == 11 && budget > 0;
+        zt_close(profiler);
+        assert_true(given < 1000);
+    }
+    check_work(w);
+}
+
 /* ---- threads --------------------------------------------------------------------------------------------- */
 
 typedef struct worker {
@@ -1050,6 +1140,8 @@ int main(void) {
         TEST(test_two_tracers),
         TEST(test_stopped_and_started_again),
         TEST(test_a_lost_device),
+        TEST(test_every_call_fails_once),
+        TEST(test_memory_runs_out),
         TEST(test_lists_of_several_threads),
         TEST(test_stopped_while_others_launch),
         TEST(test_stopped_with_a_call_in_progress),
