@@ -482,6 +482,29 @@ static void test_a_stop_with_lists_recorded(void **state) {
     check_work(w);
 }
 
+/* Nobody saw that the list was reset: what was on it is not expected when it is executed again. */
+static void test_a_reset_between_two_starts(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.wait_timeout_ns = 1000000000;
+    zt_profiler *profiler = open_profiler(w, &config);
+    for (uint64_t i = 0; i < 5; i++) {
+        ok(zt_trace_start(profiler, NULL));
+        record(w, w->list);
+        if (i % 2)
+            execute_unprofiled(w, w->list);
+        ok(zt_trace_stop(profiler));
+        if (i % 2 == 0)
+            execute_unprofiled(w, w->list);
+        reset_list(w->list);
+        w->launches++;
+    }
+    ok(zt_trace_start(profiler, NULL));
+    run_and_reset(w);
+    assert_counts(profiler, counted(6, 6, 0, 0, 0));
+    check_work(w);
+}
+
 static void test_lists_of_another_context(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_traced(w, NULL);
@@ -1129,6 +1152,47 @@ static void test_stopped_with_a_call_in_progress(void **state) {
     check_work(w);
 }
 
+/* A call that is not observed holds the loader's tracers too; a stop does not wait for it. */
+static void test_stopped_while_others_wait(void **state) {
+    world *w = *state;
+    waiter blocked = {w, 0, ZE_RESULT_ERROR_UNKNOWN};
+    pthread_t thread;
+    zt_profiler *profiler = open_traced(w, NULL);
+    assert_int_equal(pthread_create(&thread, NULL, wait_for_event, &blocked), 0);
+    while (!atomic_load(&blocked.waits))
+        nap();
+    for (int i = 0; i < 20; i++)
+        nap();
+    launch(w, w->immediate);
+    ok(zt_trace_stop(profiler));
+    ok(zt_trace_start(profiler, NULL));
+    launch(w, w->immediate);
+    ok(zt_trace_stop(profiler));
+    close_profiler(w, profiler);
+    ok(zeEventHostSignal(w->done));
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_result(blocked.result, ZE_RESULT_SUCCESS);
+    ok(zeEventHostReset(w->done));
+    check_work(w);
+}
+
+/* The loader has few tracers to make anew, and they are of no use afterwards. */
+static void test_many_tracers_in_turn(void **state) {
+    world *w = *state;
+    zt_trace_config config = everything();
+    for (int i = 0; i < 150; i++) {
+        zt_profiler *profiler = open_groups(w, "ComputeBasic");
+        config.calls = i % 2 ? "zeEvent*" : NULL;
+        ok(zt_trace_start(profiler, &config));
+        launch(w, w->immediate);
+        finish_immediate(w, w->immediate);
+        collect_all(profiler);
+        assert_counts(profiler, counted(1, 1, 0, 0, 0));
+        close_profiler(w, profiler);
+    }
+    check_work(w);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_launches_become_regions),
@@ -1148,6 +1212,7 @@ int main(void) {
         TEST(test_a_refused_execution_is_taken_back),
         TEST(test_a_start_in_the_middle_of_recording),
         TEST(test_a_stop_with_lists_recorded),
+        TEST(test_a_reset_between_two_starts),
         TEST(test_lists_of_another_context),
         TEST(test_calls_are_timed),
         TEST(test_many_calls),
@@ -1170,6 +1235,8 @@ int main(void) {
         TEST(test_lists_of_several_threads),
         TEST(test_stopped_while_others_launch),
         TEST(test_stopped_with_a_call_in_progress),
+        TEST(test_stopped_while_others_wait),
+        TEST(test_many_tracers_in_turn),
     };
     return cmocka_run_group_tests(tests, start_traced, NULL);
 }
