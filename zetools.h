@@ -112,18 +112,93 @@
        drawn evenly: with 512, the rank of the median has a standard error of 2.2 points, that of the 95th
        percentile of 1.0.
 
+   STREAMS
+
+       A stream samples the device by the clock while the application runs: zt_stream_open(), then
+       zt_stream_read() now and then, or, with config.reader, a thread of the library's own that reads before
+       the device's memory can fill; zt_stream_close(). A row is one period: time stamp, values in the order
+       of the metrics, and the name of a marker, where zt_stream_mark() put one into a command list. All
+       memory is taken at opening.
+
+       Streams and regions with metrics exclude each other on a domain of the device, on some drivers on the
+       whole device: whichever comes second is told who holds the counters. Regions of times alone
+       (config.groups = "") and a stream always go together.
+
+       reports = rows + discarded + waiting, at any time. Discarded: read, and not given to anybody: the
+       first row of each capture, which spans from the capture before; what the driver could not calculate;
+       what was left at closing. What the device dropped before it was read is counted as gaps, and, by the
+       time that they lasted, as an estimate of reports. What it kept is kept.
+
+   THE TIMELINE
+
+       With config.timeline, instances of regions keep their begin and end, the newest so many. Device clock
+       and host clock (CLOCK_MONOTONIC) are compared at opening, at collecting and at reporting; between these
+       pairs times are interpolated, so that a drift is corrected. A report to "run.trace.json" is in the
+       Trace Event format, which Perfetto and Chrome read: a track for each command list, with the metrics of
+       an instance as its arguments, counter tracks of each stream attached to the profiler
+       (zt_stream_config.profiler), and markers as instants. Regions that overlap without being nested are
+       put on tracks of their own.
+
+       Attribution: a row of an attached stream belongs to an instance when the middle of its period is
+       within begin and end. Over its rows each region has the mean and the peak of each streamed metric
+       (zt_get_streamed). Regions that overlap share: each has the whole row, whatever part of it was its
+       doing, so that the figures of a nested region are also in those of the outer one. A region that is
+       shorter than the period has rows by chance: few instances have one, many make a fair sample. Instances
+       and rows meet in the memory that both are kept in: what is collected, or read, later than
+       config.timeline instances or config.timeline_rows rows afterwards finds nothing.
+
    WHAT IS LOST IS COUNTED
 
        begun = collected + lost + dropped + in_flight, at any time. Lost: it ran, and hardware or driver
        did not deliver a figure that can be trusted. Dropped: it was not measured (no slot, no memory, a
        failed call). Both are counted by cause (zt_get_cause) and left out of the statistics.
 
+   PASSES
+
+       Groups of one domain cannot be active together. With config.max_passes above 1, config.groups may name
+       more groups than fit, and ZT_PASSES repeats the work, once for each set of groups that does:
+
+           ZT_PASSES(profiler) {
+               step();                            submits its work with zt_execute, or waits for it
+           }
+
+       Results come together by the name of a region and the order of its occurrences, so the statement has to
+       do the same work each time, and to record the lists that it executes: a region that ran with the groups
+       of another pass than it was begun in is counted as lost. Where passes differ (a region is missing, its
+       count changed, its GPU time moved by more than config.pass_tolerance), reports say so beside the
+       figures: values of different passes should then not be compared. Outside of ZT_PASSES the groups of the
+       first pass are active.
+
+   TILES
+
+       On a root device of several tiles a region has the metrics of each tile (zt_get_tile_stats) and of the
+       whole: counts and bytes add up over tiles, of times and clock cycles the longest counts, means are
+       weighted by the GPU time of the tiles, and what is not aggregated is that of the first tile.
+
+   PACKED STATISTICS
+
+       What zt_pack writes, so that programs on many machines can gather their figures. Little-endian; u32 and
+       u64 are unsigned, f64 is a double of IEEE 754, text is a u32 length and so many bytes.
+
+           "ZTPK"; u32 layout: 1; u64 size of the whole; u64 check: FNV-1a over all that follows
+           u32 metrics, regions, passes, tiles, most instances kept; u32 availability; text of it; text device
+           u32 causes; that many u64 counts
+           each metric: text name, group, component, units, description; u32 type, aggregation, pass
+           each region: text name; u64 collected, lost, dropped
+               each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
+               u32 kept instances; each: an f64 a column, NaN where there is no value
+
+       Columns are GPU time; the metrics; where there are several passes, the GPU time of each; where there
+   are tiles, the metrics of each.
+
    THREADS
 
        Functions that take a profiler may be called from several threads at once, but for zt_open and
        zt_close. Nothing blocks but zt_collect with a timeout, zt_execute, which waits for the last
        execution of the lists that it is to execute, and zt_close, which waits for work that is known to
-       run; the last two no longer than config.wait_timeout_ns.
+       run; the last two no longer than config.wait_timeout_ns. zt_stream_read waits no longer than it is
+       told. One thread reads a stream at a time. zt_stream_close ends a read that waits on another thread.
+       A profiler that streams are attached to is not to be closed while one of them is read.
 
    ENVIRONMENT
 
@@ -142,6 +217,8 @@
                                 ZETOOLS_IMPLEMENTATION is defined
        ZETOOLS_STATIC           the functions are static. For a library that must not export them. Needs
                                 ZETOOLS_IMPLEMENTATION in each file that uses them
+       ZETOOLS_NO_THREADS       the library starts no thread: zt_stream_config.reader is refused. For
+                                programs that must not have threads of others. Streams have to be polled
 */
 #ifndef ZETOOLS_H
 #define ZETOOLS_H
@@ -200,6 +277,13 @@ typedef struct zt_region {
     uint32_t body;
 } zt_region;
 
+/* The state of a ZT_PASSES. Its fields are private. Since 0.1. */
+typedef struct zt_passes {
+    zt_profiler *profiler;
+    uint32_t next;
+    uint32_t runs;
+} zt_passes;
+
 /* What a message is about, how grave it is being in `result`. `text` names the call that failed, its result
    and what to do, and begins with the identifier of the message. Called once for each kind of message.
    Since 0.1. */
@@ -212,6 +296,7 @@ typedef struct zt_sample {
     uint32_t metric_count; /* as zt_metric_count */
     double gpu_time_ns;
     const double *values; /* in the order of zt_get_metric. NaN: not measured */
+    uint32_t pass;        /* from 0: others than its metrics are not measured */
 } zt_sample;
 
 /* Is given each collected instance, on the thread that collects. It may call zt_begin, zt_end and the
@@ -232,20 +317,32 @@ typedef struct zt_allocator {
 typedef struct zt_config {
     const char *groups; /* Metric groups, a comma list of names. NULL: "ComputeBasic", or the first group that
                            is event-based. "": times only. The environment's ZT_GROUPS overrides it. */
+    const char *metrics; /* Metrics that are wanted, a comma list of names: the fewest groups that have them
+                            all are measured, beside those of `groups`. NULL: the groups decide. The
+                            environment's ZT_METRICS overrides it. */
     const char *columns; /* Metrics in the table, a comma list of names. NULL: as many as fit. The
                             environment's ZT_COLUMNS overrides it. CSV and JSON have all of them anyway. */
-    int require_metrics; /* Not 0: zt_open fails where there are no metrics. 0: it goes on with times. */
+    uint32_t max_passes; /* So many passes at the most, for a program that repeats its work with ZT_PASSES: 1,
+                            and groups that cannot be active together are refused. */
+    double pass_tolerance; /* A region whose GPU time moves by more than this share between passes is
+                              reported: 0.1. */
+    int require_metrics;   /* Not 0: zt_open fails where there are no metrics. 0: it goes on with times. */
 
     uint32_t slots_per_step; /* Slots are made in steps of so many: 256. Fewer save device memory where few
                                 regions are in flight. */
     uint32_t max_slots;      /* So many at the most, 16384. Regions beyond are dropped and counted. Raise it
                                 for recorded lists with more regions than this. */
     uint32_t samples;        /* Instances kept of each region for median and 95th percentile, which are exact
-                                up to here: 512. Memory of a region: 8 bytes a metric and kept instance. */
+                                up to here: 512, and 1,048,576 at the most. Memory of a region: 8 bytes a metric and
+                                kept instance. */
 
     uint32_t deferred; /* The raw reports of so many instances, in steps of 64, are kept, and calculated when
                           there is no more room or when results are asked for: 0, calculated when collected.
                           For threads that have no time to lose. Memory: the size of a report each. */
+
+    uint32_t timeline; /* Instances kept for the timeline of a .trace.json report, and to meet the rows
+                          of streams: the newest so many. 0: none. Each region costs two time stamps
+                          more, each kept instance 40 bytes and 8 a metric. */
 
     uint64_t wait_timeout_ns; /* The longest wait of zt_execute and zt_close for the device, in nanoseconds:
                                  1 second. */
@@ -266,7 +363,8 @@ typedef enum zt_availability {
     ZT_NO_PERMISSION,       /* the system reserves metrics for privileged users */
     ZT_IN_USE,              /* someone else uses the device's counters */
     ZT_NO_SUCH_GROUP,       /* no event-based group of that name */
-    ZT_GROUPS_CONFLICT,     /* two of the groups share a domain */
+    ZT_NO_SUCH_METRIC,      /* no event-based group has a metric of that name */
+    ZT_GROUPS_CONFLICT,     /* two of the groups share a domain, or they need too many passes */
     ZT_NOT_SUPPORTED,       /* the driver or the device has no metrics, or a call failed unexpectedly */
     ZT_DEVICE_LOST,         /* the device is gone */
     ZT_AVAILABILITY_UNKNOWN /* there is no profiler */
@@ -286,6 +384,7 @@ typedef enum zt_cause {
     /* lost: other */
     ZT_LOST_NEVER_DELIVERED, /* the event signalled, the data never came */
     ZT_LOST_OVERWRITTEN,     /* executed again before it was read */
+    ZT_LOST_OTHER_PASS,      /* begun or recorded in another pass than that in which it ran */
     ZT_LOST_READ_FAILED,     /* the driver refused to give or calculate the data */
     ZT_LOST_DEVICE,          /* the device was lost */
     /* dropped */
@@ -298,7 +397,7 @@ typedef enum zt_cause {
     ZT_CAUSE_COUNT
 } zt_cause;
 
-typedef enum zt_format { ZT_FORMAT_TABLE, ZT_FORMAT_CSV, ZT_FORMAT_JSON } zt_format;
+typedef enum zt_format { ZT_FORMAT_TABLE, ZT_FORMAT_CSV, ZT_FORMAT_JSON, ZT_FORMAT_TRACE } zt_format;
 
 /* How the values of a metric are put together. Since 0.1. */
 typedef enum zt_aggregation {
@@ -317,6 +416,7 @@ typedef struct zt_metric {
     const char *description;
     int type; /* a zet_metric_type_t */
     zt_aggregation aggregation;
+    uint32_t pass; /* that measures it, from 0 */
 } zt_metric;
 
 /* Statistics of one metric over the instances of one region, in the units of the metric. What does not apply
@@ -326,19 +426,99 @@ typedef struct zt_stats {
     double sum, mean, stddev, min, max, median, p95;
 } zt_stats;
 
+/* How the passes of ZT_PASSES differ in a region, as bits. Metrics of passes that differ should not be
+   compared with each other. Since 0.1. */
+enum {
+    ZT_DIFFERS_MISSING = 1, /* not in every pass */
+    ZT_DIFFERS_COUNT = 2,   /* not as often in every pass */
+    ZT_DIFFERS_TIME = 4     /* the median GPU time moved by more than config.pass_tolerance */
+};
+
 /* A region. The name lives as long as the profiler. Since 0.1. */
 typedef struct zt_region_info {
     const char *name;
     uint64_t count; /* instances collected */
     uint64_t lost;  /* and those that were not */
     uint64_t dropped;
-    zt_stats time_ns; /* GPU time in nanoseconds */
+    zt_stats time_ns; /* GPU time in nanoseconds, of all passes */
+    uint32_t differs; /* ZT_DIFFERS_... between passes; 0: nothing */
 } zt_region_info;
 
 /* begun = collected + lost + dropped + in_flight. Since 0.1. */
 typedef struct zt_counts {
     uint64_t begun, collected, lost, dropped, in_flight;
 } zt_counts;
+
+/* ---- streams --------------------------------------------------------------------------------------------- */
+
+/* A stream: one metric group, sampled by the clock. Since 0.1. */
+typedef struct zt_stream zt_stream;
+
+/* One period. Pointers live as long as the call. Since 0.1. */
+typedef struct zt_row {
+    uint64_t time_ns;   /* its begin, by CLOCK_MONOTONIC of the host */
+    uint64_t device_ns; /* the same moment on the clock of the device's metrics, unwrapped */
+    uint32_t metric_count;
+    const double *values; /* in the order of zt_stream_get_metric. NaN: not measured */
+    const char *marker;   /* the name given to zt_stream_mark, or NULL */
+} zt_row;
+
+/* Is given each row, on the thread that reads. Returns 0 to go on, anything else to stop: the rows after it
+   wait for the next read. It may call zt_stream_mark and the functions that ask. Since 0.1. */
+typedef int (*zt_row_fn)(const zt_row *row, void *user);
+
+/* Take it from zt_stream_config_default() and change what is to differ. 0 and NULL mean the default.
+   Since 0.1. */
+typedef struct zt_stream_config {
+    const char *group;       /* A metric group that is time-based. NULL: "ComputeBasic", or the first. */
+    uint32_t period_ns;      /* From row to row: 1 millisecond. The driver rounds it, see zt_stream_info. */
+    uint32_t notify_reports; /* The device says when so many have come, and ends the wait of a read: as many
+                                as come in 10 milliseconds. Fewer make rows arrive sooner, and cost more. */
+    size_t memory_limit;     /* Bytes for reports and their calculation, taken at opening: 8 MiB. */
+    int reader;              /* Not 0: a thread of the library's own reads from the device into this memory,
+                                so that an application that seldom calls zt_stream_read loses nothing. */
+
+    zt_profiler *profiler;  /* Whose timeline and regions are to have the rows; it needs config.timeline.
+                               NULL: nobody's. */
+    uint32_t timeline_rows; /* Rows kept for it, the newest: 16384. 8 bytes a row and metric. */
+
+    zt_log_fn log; /* As in zt_config. */
+    void *log_user;
+    zt_allocator allocator;
+} zt_stream_config;
+
+/* What became of the configuration. Since 0.1. */
+typedef struct zt_stream_info {
+    const char *group;
+    uint32_t period_ns; /* as the driver made them */
+    uint32_t notify_reports;
+    size_t memory;          /* bytes taken for reports and their calculation */
+    uint64_t reader_cpu_ns; /* processor time of the reader thread so far */
+} zt_stream_info;
+
+/* reports = rows + discarded + waiting. Since 0.1. */
+typedef struct zt_stream_counts {
+    uint64_t reports;   /* read from the device */
+    uint64_t rows;      /* given to a function or to a profiler */
+    uint64_t discarded; /* given to nobody */
+    uint64_t waiting;   /* to be given */
+    uint64_t gaps;      /* how often the device said that it had dropped data */
+    uint64_t dropped;   /* reports that are missing in these gaps, by the time that they lasted */
+} zt_stream_counts;
+
+/* What the rows within a region's instances say of one streamed metric. NaN where there are none.
+   Since 0.1. */
+typedef struct zt_streamed {
+    uint64_t rows;
+    double mean, peak;
+} zt_streamed;
+
+/* What a timeline holds. Since 0.1. */
+typedef struct zt_timeline_info {
+    uint64_t instances, rows;           /* kept */
+    uint64_t lost_instances, lost_rows; /* overwritten by newer ones */
+    uint32_t pairs;                     /* by which device clock and host clock are related */
+} zt_timeline_info;
 
 #ifdef ZETOOLS_TRACER
 
@@ -454,6 +634,27 @@ ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t li
 ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
                               ze_command_list_handle_t *lists, ze_fence_handle_t fence);
 
+/* Passes over the sets of groups that fit together: 1 where nothing has to be repeated. Any thread.
+   Since 0.1. */
+ZT_API uint32_t zt_pass_count(const zt_profiler *profiler);
+
+/* GPU time of a region in one pass, from 0. Any thread.
+   Returns INVALID_ARGUMENT for an index out of range, INVALID_NULL_POINTER. Since 0.1. */
+ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass,
+                               zt_stats *time_ns);
+
+/* What ZT_PASSES is made of. Next returns 0 when there are no more passes; end goes back to the first. */
+ZT_API zt_passes zt_passes_begin(zt_profiler *profiler);
+ZT_API int zt_passes_next(zt_passes *passes);
+ZT_API void zt_passes_end(zt_passes *passes);
+
+/* Tiles of a root device whose values are told apart: 0 where there are none. Any thread. Since 0.1. */
+ZT_API uint32_t zt_tile_count(const zt_profiler *profiler);
+
+/* As zt_get_stats, of one tile, from 0. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
+                                     uint32_t metric, zt_stats *stats);
+
 /* How many instances there were, and what became of them. Any thread. Since 0.1. */
 ZT_API zt_counts zt_get_counts(const zt_profiler *profiler);
 
@@ -485,10 +686,32 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
 ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
                                 zt_stats *stats);
 
-/* Writes a report: the format by suffix, .csv or .json, anything else a table; "-" is a table on standard
-   output. A file is written beside the target and renamed, so that nobody reads half of it; pipes and devices
-   are written to. Any thread.
-   Returns INVALID_NULL_POINTER, or UNKNOWN with the system's reason in zt_last_error. Since 0.1. */
+/* Adds the statistics of one profiler to those of another, which has to measure the same metrics: of tiles,
+   threads or programs. What is in flight is not added. Any thread.
+   Returns INVALID_ARGUMENT where they do not measure the same, OUT_OF_HOST_MEMORY: then nothing has changed.
+   Since 0.1. */
+ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from);
+
+/* Writes all statistics into a flat buffer, for a file or for another machine; see PACKED STATISTICS.
+   buffer  NULL: `size` receives the size that is needed
+   size    the room in the buffer, and then what was used
+   Any thread. Returns INVALID_SIZE where there is too little room, and `size` what is needed;
+   INVALID_NULL_POINTER. Since 0.1. */
+ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *size);
+
+/* Makes a profiler of packed statistics: it has no device and measures nothing, but all that asks, reports,
+   merges, packs and closes works with it.
+   config    its log function, allocator, table columns and pass_tolerance count. NULL for the defaults
+   profiler  receives the profiler, or NULL
+   Any thread. Returns UNSUPPORTED_VERSION for a newer layout, INVALID_SIZE for a buffer that is cut off,
+   INVALID_ARGUMENT for one that is damaged, OUT_OF_HOST_MEMORY, INVALID_NULL_POINTER. Since 0.1. */
+ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *config,
+                             zt_profiler **profiler);
+
+/* Writes a report: the format by suffix, .csv, .trace.json or .json, anything else a table; "-" is a table on
+   standard output. A file is written beside the target and renamed, so that nobody reads half of it; pipes
+   and devices are written to. Any thread. Returns INVALID_NULL_POINTER, or UNKNOWN with the system's reason
+   in zt_last_error. Since 0.1. */
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
 
 /* Gives the bytes of a report to a function. Any thread. Since 0.1. */
@@ -516,6 +739,72 @@ ZT_API ze_result_t zt_group_find(ze_device_handle_t device, const char *name,
 /* Writes a listing of a device's metric groups for people, with their metrics where `metrics` is not 0.
    Any thread. Since 0.1. */
 ZT_API ze_result_t zt_groups_write(ze_device_handle_t device, int metrics, zt_write_fn write, void *user);
+
+/* ---- streams --------------------------------------------------------------------------------------------- */
+
+/* A configuration with every field at its default. Since 0.1. */
+ZT_API zt_stream_config zt_stream_config_default(void);
+
+/* Opens a stream on a device, or sub-device, of an initialised driver. It samples from now on.
+   config  NULL for the defaults
+   stream  receives the stream, or NULL on failure, on which everything else is inert
+   Returns NOT_AVAILABLE or HANDLE_OBJECT_IN_USE where the counters are in use: the message names who has
+   them; otherwise the result of the call that failed. zt_last_error(NULL, &text) has the text. Not from two
+   threads for one device at once. Since 0.1. */
+ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_t device,
+                                  const zt_stream_config *config, zt_stream **stream);
+
+/* Hands out the rows that are there, all of them, and waits for the first where there is none.
+   timeout_ns  the longest wait; 0: none
+   function    NULL: nobody; an attached profiler has the rows all the same
+   Returns NOT_READY when the time was up and there was no row, NOT_AVAILABLE when the stream was closed
+   meanwhile, DEVICE_LOST when there are no more rows. Any thread, one at a time. Since 0.1. */
+ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row_fn function, void *user);
+
+/* Puts a marker into a command list. The row that follows its execution has the name. The stream must be open
+   when the list is executed. Any thread that may use the list.
+   name  is copied. NULL and "" are shown as "(unnamed)". 4096 different names at the most
+   Returns UNSUPPORTED_FEATURE where the group has no metric for it. Since 0.1. */
+ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t list, const char *name);
+
+/* Ends a read that waits, reads what is left and hands it out, and frees everything. Returns the final
+   counts. function  as for zt_stream_read Any thread, but not from a function that is given rows. Since 0.1.
+ */
+ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user);
+
+/* What became of the configuration. Any thread. Since 0.1. */
+ZT_API zt_stream_info zt_stream_get_info(const zt_stream *stream);
+
+/* What became of the reports. Any thread. Since 0.1. */
+ZT_API zt_stream_counts zt_stream_get_counts(const zt_stream *stream);
+
+/* The metrics of a row; constant for a stream. Any thread. Since 0.1. */
+ZT_API uint32_t zt_stream_metric_count(const zt_stream *stream);
+
+/* A metric by its index below zt_stream_metric_count, else NULL. Any thread. Since 0.1. */
+ZT_API const zt_metric *zt_stream_get_metric(const zt_stream *stream, uint32_t metric);
+
+/* The index of a metric by name, or UINT32_MAX; zt_stream_last_error then has the nearest names. Any thread.
+   Since 0.1. */
+ZT_API uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name);
+
+/* As zt_last_error. Since 0.1. */
+ZT_API ze_result_t zt_stream_last_error(const zt_stream *stream, const char **text);
+
+/* Metrics of all streams that are, or were, attached to a profiler. Any thread. Since 0.1. */
+ZT_API uint32_t zt_streamed_count(const zt_profiler *profiler);
+
+/* A streamed metric by its index below zt_streamed_count, else NULL. Any thread. Since 0.1. */
+ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric);
+
+/* What the rows within the instances of a region say of a streamed metric: those instances that were
+   collected, and have ended before the last row that was read. Any thread. Returns INVALID_ARGUMENT for an
+   index out of range, INVALID_NULL_POINTER. Since 0.1. */
+ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
+                                   zt_streamed *streamed);
+
+/* What the timeline holds. Any thread. Since 0.1. */
+ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler);
 
 #ifdef ZETOOLS_TRACER
 
@@ -603,6 +892,41 @@ ZT__OFF ZT__RESULT zt_release(zt_profiler *profiler, const void *list) {
 }
 #define zt_execute(profiler, queue, count, lists, fence)                                                     \
     ((void)sizeof(profiler), zeCommandQueueExecuteCommandLists(queue, count, lists, fence))
+ZT__OFF uint32_t zt_pass_count(const zt_profiler *profiler) {
+    (void)profiler;
+    return 1;
+}
+ZT__OFF ZT__RESULT zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass,
+                               zt_stats *time_ns) {
+    static zt_stats zero;
+    (void)profiler, (void)region, (void)pass;
+    if (time_ns)
+        *time_ns = zero;
+    return (ZT__RESULT)0;
+}
+ZT__OFF zt_passes zt_passes_begin(zt_profiler *profiler) {
+    zt_passes passes = {NULL, 0, 0};
+    (void)profiler;
+    return passes;
+}
+ZT__OFF int zt_passes_next(zt_passes *passes) {
+    return passes->runs++ == 0;
+}
+ZT__OFF void zt_passes_end(zt_passes *passes) {
+    (void)passes;
+}
+ZT__OFF uint32_t zt_tile_count(const zt_profiler *profiler) {
+    (void)profiler;
+    return 0;
+}
+ZT__OFF ZT__RESULT zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
+                                     uint32_t metric, zt_stats *stats) {
+    static zt_stats zero;
+    (void)profiler, (void)region, (void)tile, (void)metric;
+    if (stats)
+        *stats = zero;
+    return (ZT__RESULT)0;
+}
 ZT__OFF zt_counts zt_get_counts(const zt_profiler *profiler) {
     zt_counts counts = {0, 0, 0, 0, 0};
     (void)profiler;
@@ -647,6 +971,23 @@ ZT__OFF ZT__RESULT zt_get_stats(const zt_profiler *profiler, uint32_t region, ui
         *stats = zero;
     return (ZT__RESULT)0;
 }
+ZT__OFF ZT__RESULT zt_merge(zt_profiler *into, const zt_profiler *from) {
+    (void)into, (void)from;
+    return (ZT__RESULT)0;
+}
+ZT__OFF ZT__RESULT zt_pack(const zt_profiler *profiler, void *buffer, size_t *size) {
+    (void)profiler, (void)buffer;
+    if (size)
+        *size = 0;
+    return (ZT__RESULT)0;
+}
+ZT__OFF ZT__RESULT zt_unpack(const void *buffer, size_t size, const zt_config *config,
+                             zt_profiler **profiler) {
+    (void)buffer, (void)size, (void)config;
+    if (profiler)
+        *profiler = NULL;
+    return (ZT__RESULT)0;
+}
 ZT__OFF ZT__RESULT zt_report(const zt_profiler *profiler, const char *path) {
     (void)profiler, (void)path;
     return (ZT__RESULT)0;
@@ -685,6 +1026,80 @@ ZT__OFF ZT__RESULT zt_groups_write(const void *device, int metrics, zt_write_fn 
     (void)device, (void)metrics, (void)write, (void)user;
     return (ZT__RESULT)0;
 }
+ZT__OFF zt_stream_config zt_stream_config_default(void) {
+    static zt_stream_config zero;
+    return zero;
+}
+ZT__OFF ZT__RESULT zt_stream_open(const void *context, const void *device, const zt_stream_config *config,
+                                  zt_stream **stream) {
+    (void)context, (void)device, (void)config;
+    if (stream)
+        *stream = NULL;
+    return (ZT__RESULT)0;
+}
+ZT__OFF ZT__RESULT zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row_fn function, void *user) {
+    (void)stream, (void)timeout_ns, (void)function, (void)user;
+    return (ZT__RESULT)0;
+}
+ZT__OFF ZT__RESULT zt_stream_mark(zt_stream *stream, const void *list, const char *name) {
+    (void)stream, (void)list, (void)name;
+    return (ZT__RESULT)0;
+}
+ZT__OFF zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user) {
+    static zt_stream_counts zero;
+    (void)stream, (void)function, (void)user;
+    return zero;
+}
+ZT__OFF zt_stream_info zt_stream_get_info(const zt_stream *stream) {
+    zt_stream_info info = {"", 0, 0, 0, 0};
+    (void)stream;
+    return info;
+}
+ZT__OFF zt_stream_counts zt_stream_get_counts(const zt_stream *stream) {
+    static zt_stream_counts zero;
+    (void)stream;
+    return zero;
+}
+ZT__OFF uint32_t zt_stream_metric_count(const zt_stream *stream) {
+    (void)stream;
+    return 0;
+}
+ZT__OFF const zt_metric *zt_stream_get_metric(const zt_stream *stream, uint32_t metric) {
+    (void)stream, (void)metric;
+    return NULL;
+}
+ZT__OFF uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name) {
+    (void)stream, (void)name;
+    return UINT32_MAX;
+}
+ZT__OFF ZT__RESULT zt_stream_last_error(const zt_stream *stream, const char **text) {
+    (void)stream;
+    if (text)
+        *text = "";
+    return (ZT__RESULT)0;
+}
+ZT__OFF uint32_t zt_streamed_count(const zt_profiler *profiler) {
+    (void)profiler;
+    return 0;
+}
+ZT__OFF const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric) {
+    (void)profiler, (void)metric;
+    return NULL;
+}
+ZT__OFF ZT__RESULT zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
+                                   zt_streamed *streamed) {
+    static zt_streamed zero;
+    (void)profiler, (void)region, (void)metric;
+    if (streamed)
+        *streamed = zero;
+    return (ZT__RESULT)0;
+}
+ZT__OFF zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
+    static zt_timeline_info zero;
+    (void)profiler;
+    return zero;
+}
+
 #ifdef ZETOOLS_TRACER
 ZT__OFF zt_trace_config zt_trace_config_default(void) {
     static zt_trace_config zero;
@@ -732,7 +1147,11 @@ ZT__OFF ZT__RESULT zt_auto(const zt_auto_config *config) {
        end, break, goto, return or an exception. In plain ISO C it cannot see an early return or goto.
        `break` and `continue` leave the region alone, not a loop around it.
    ZT_SCOPE(profiler, list, name);
-       makes a region of the rest of the block. C++ and GNU C. Since 0.1. */
+       makes a region of the rest of the block. C++ and GNU C. Since 0.1.
+   ZT_PASSES(profiler) statement
+       runs the statement once for each set of metric groups that fit together, and once where there is
+       nothing to repeat. `break` leaves it; what is left early is repeated from the first pass on next time.
+       Not to be nested. Since 0.1. */
 
 #define ZT__JOIN2(a, b) a##b
 #define ZT__JOIN(a, b) ZT__JOIN2(a, b)
@@ -744,6 +1163,8 @@ static inline ZT__UNUSED int zt__body(zt_region *region) {
 }
 
 #ifdef ZETOOLS_DISABLE
+#define ZT_PASSES(profiler)                                                                                  \
+    for (int ZT__NAME(zt__once) = ((void)sizeof(profiler), 1); ZT__NAME(zt__once); ZT__NAME(zt__once) = 0)
 #define ZT__REGION(once, profiler, list, name)                                                               \
     for (int once = ((void)sizeof(profiler), (void)sizeof(list), (void)sizeof(name), 1); once; once = 0)
 #define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__once), profiler, list, name)
@@ -753,6 +1174,8 @@ static inline ZT__UNUSED int zt__body(zt_region *region) {
     for (zt_scope scope(profiler, list, name); zt__body(&scope.region);)
 #define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
 #define ZT_SCOPE(profiler, list, name) zt_scope ZT__NAME(zt__scope)(profiler, list, name)
+#define ZT__PASSES(passes, profiler) for (zt__all_passes passes(profiler); zt_passes_next(&passes.state);)
+#define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
 #elif defined(__GNUC__)
 #define ZT__GUARD __attribute__((cleanup(zt_end)))
 #define ZT__REGION(region, profiler, list, name)                                                             \
@@ -761,7 +1184,14 @@ static inline ZT__UNUSED int zt__body(zt_region *region) {
 #define ZT_SCOPE(profiler, list, name)                                                                       \
     zt_region ZT__NAME(zt__scope)                                                                            \
     ZT__GUARD ZT__UNUSED = zt_begin(profiler, list, name)
+#define ZT__PASSES(passes, profiler)                                                                         \
+    for (zt_passes passes __attribute__((cleanup(zt_passes_end))) = zt_passes_begin(profiler);               \
+         zt_passes_next(&passes);)
+#define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
 #else
+#define ZT__PASSES(passes, profiler)                                                                         \
+    for (zt_passes passes = zt_passes_begin(profiler); zt_passes_next(&passes);)
+#define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
 #define ZT__REGION(region, profiler, list, name)                                                             \
     for (zt_region region = zt_begin(profiler, list, name); zt__body(&region); zt_end(&region))
 #define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
@@ -780,6 +1210,15 @@ struct zt_scope {
     zt_scope(const zt_scope &) = delete;
     zt_scope &operator=(const zt_scope &) = delete;
 };
+
+/* What ZT_PASSES is in C++. */
+struct zt__all_passes {
+    zt_passes state;
+    explicit zt__all_passes(zt_profiler *profiler) : state(zt_passes_begin(profiler)) {}
+    ~zt__all_passes() { zt_passes_end(&state); }
+    zt__all_passes(const zt__all_passes &) = delete;
+    zt__all_passes &operator=(const zt__all_passes &) = delete;
+};
 #else
 struct zt_scope {
     zt_scope(const zt_profiler *, const void *, const char *) {}
@@ -796,8 +1235,8 @@ struct zt_scope {
 /* IMPLEMENTATION */
 /*                                                                                                            */
 /* Floors, each built on those above it. Search for their tags: */
-/*   >>platform >>memory >>diagnostics >>driver >>groups >>slots >>statistics >>regions >>harvest >>tracer */
-/*   >>reports >>public */
+/*   >>platform >>memory >>diagnostics >>driver >>groups >>slots >>statistics >>regions >>timeline */
+/*   >>harvest >>streams >>tracer >>reports >>public */
 /* ========================================================================================================== */
 
 #if defined(ZETOOLS_IMPLEMENTATION) && !defined(ZETOOLS_DISABLE) && !defined(ZT__IMPLEMENTED)
@@ -812,6 +1251,7 @@ struct zt_scope {
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -837,6 +1277,9 @@ int clock_gettime(int clock, struct timespec *now);
 int nanosleep(const struct timespec *wanted, struct timespec *left);
 int setenv(const char *name, const char *value, int overwrite);
 #endif
+#ifndef CLOCK_THREAD_CPUTIME_ID
+#define CLOCK_THREAD_CPUTIME_ID 3
+#endif
 
 /* What has to be one for the whole process, however many files or libraries hold a copy of this header: weak
    symbols of one name are one object. The number changes when their layout does. */
@@ -844,10 +1287,14 @@ int setenv(const char *name, const char *value, int overwrite);
 
 typedef pthread_mutex_t zt__mutex;
 
-ZT__FN uint64_t zt__now_ns(void) {
+ZT__FN uint64_t zt__clock_ns(int clock) {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+ZT__FN uint64_t zt__now_ns(void) {
+    return zt__clock_ns(CLOCK_MONOTONIC);
 }
 
 ZT__FN void zt__sleep_ns(uint64_t ns) {
@@ -936,6 +1383,12 @@ ZT__FN void zt__find_symbol(const char *name, void *function) {
         dlclose(program);
 }
 
+/* Of numbers that fit into an integer. */
+ZT__FN double zt__floor(double number) {
+    double whole = (double)(int64_t)number;
+    return whole > number ? whole - 1 : whole;
+}
+
 /* The square root by Newton's method, from half the exponent: for this alone nobody should have to link with
    the mathematics library. */
 ZT__FN double zt__sqrt(double square) {
@@ -993,7 +1446,7 @@ ZT__FN void zt__free(const zt_allocator *allocator, void *memory) {
 #define ZT__MESSAGES(X)                                                                                      \
     X(CALL_FAILED, "%s failed: %s (0x%08x). %s")                                                             \
     X(NULL_ARGUMENT, "%s: %s is NULL. Pass a valid one.")                                                    \
-    X(BAD_ALLOCATOR, "zt_open: config.allocator has only one of its two functions. Give both or none.")      \
+    X(BAD_ALLOCATOR, "%s: config.allocator has only one of its two functions. Give both or none.")           \
     X(NO_MEMORY, "%s: out of memory for %s. Free some, or lower config.max_slots and config.samples.")       \
     X(TOO_MANY_PROFILERS, "zt_open: %u profilers are open in this process. Close some.")                     \
     X(TOO_MANY_GROUPS, "zt_open: more than %u metric groups are named. Name fewer.")                         \
@@ -1011,7 +1464,14 @@ ZT__FN void zt__free(const zt_allocator *allocator, void *memory) {
     X(GROUP_NOT_FOUND, "zt_group_find: the device has no such metric group '%.64s' of that sampling type. "  \
                        "Nearest: %s.")                                                                       \
     X(GROUPS_CONFLICT, "zt_open: metric groups '%s' and '%s' share domain %u, so they cannot be active "     \
-                       "together. Name one of them.")                                                        \
+                       "together. Name one of them, or repeat the work with ZT_PASSES and raise "            \
+                       "config.max_passes.")                                                                 \
+    X(TOO_MANY_PASSES, "zt_open: the metric groups need %u passes, and config.max_passes is %u. Name fewer " \
+                       "groups, or raise it.")                                                               \
+    X(TOO_MANY_METRICS, "zt_open: config.metrics names more than %u metrics. Name fewer.")                   \
+    X(PASS_FAILED,                                                                                           \
+      "ZT_PASSES: pass %u is left out, its metric groups could not be activated: %s. In the way: "           \
+      "%s. Close that, then repeat.")                                                                        \
     X(METRICS_UNAVAILABLE, "%s failed: %s. Metrics cannot be measured on this device; regions have times.")  \
     X(TIMES_BY_CHOICE, "zt_open: no metric groups were asked for; regions have times. Name some in "         \
                        "config.groups or ZT_GROUPS.")                                                        \
@@ -1035,7 +1495,30 @@ ZT__FN void zt__free(const zt_allocator *allocator, void *memory) {
     X(BAD_INDEX, "%s: there is no %s %u. Ask zt_region_count() and zt_metric_count() first.")                \
     X(CANNOT_WRITE, "zt_report: cannot write '%.512s': %s. Check the directory and its permissions.")        \
     X(WRITE_STOPPED, "zt_write: the write function answered that it cannot go on.")                          \
+    X(LAYOUTS_DIFFER,                                                                                        \
+      "zt_merge: the profilers do not measure the same: %s. Open both with the same groups.")                \
+    X(MERGE_SELF, "zt_merge: a profiler cannot be merged into itself.")                                      \
+    X(BAD_PACK, "zt_unpack: %s. Pass what zt_pack wrote, whole and unchanged.")                              \
+    X(NEWER_PACK, "zt_unpack: the buffer has layout %u, this is zetools " ZETOOLS_VERSION                    \
+                  ", which reads layout %u. Use the newer version here too.")                                \
+    X(BUFFER_TOO_SMALL, "zt_pack: the buffer has %llu bytes, and %llu are needed. Ask for the size with a "  \
+                        "NULL buffer, while nothing is collected.")                                          \
     X(BAD_FORMAT, "zt_write: %d is no zt_format.")                                                           \
+    X(CLOCKS_UNRELATED, "%s failed: %s. Device time and host time cannot be related, so there is no "        \
+                        "timeline. Update loader and driver, or set config.timeline to 0.")                  \
+    X(NO_SUCH_TIMED_GROUP, "zt_stream_open: the device has no time-based metric group '%.64s'. "             \
+                           "Nearest: %s.")                                                                   \
+    X(MEMORY_LIMIT, "%s: config.memory_limit is %lu bytes, and group '%s' needs %lu. Raise it.")             \
+    X(NO_TIMELINE, "zt_stream_open: config.profiler keeps no timeline. Set its config.timeline.")            \
+    X(NO_READER, "zt_stream_open: config.reader is set, and %s. Call zt_stream_read() often instead.")       \
+    X(STREAM_GAP, "zetMetricStreamerReadData: the device dropped data, for they were not read in time. "     \
+                  "Call zt_stream_read() more often, set config.reader, or raise config.period_ns.")         \
+    X(NOT_CALCULATED, "zetMetricGroupCalculateMetricValues failed: %s. These reports are discarded. On a "   \
+                      "device of several tiles, open a stream on each sub-device.")                          \
+    X(STREAM_BUSY, "%s: the stream is being read. Do not call this from the function that is given rows, "   \
+                   "nor from two threads at once.")                                                          \
+    X(CANNOT_MARK, "zt_stream_mark: '%.64s' is not marked: %s.")                                             \
+    X(READER_HANGS, "%s: the driver does not return from a call. The stream is left as it is.")              \
     X(TRACING_OFF, "zt_trace_start: no callback came (%s), so the loader's tracing layer is off. Set "       \
                    "ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit, and install the loader's "   \
                    "libze_tracing_layer.")                                                                   \
@@ -1063,7 +1546,7 @@ typedef struct zt__text {
 typedef struct zt__diagnostics {
     zt__mutex lock;
     zt__text last;
-    uint64_t said; /* a bit a message: each is logged once */
+    uint8_t said[ZT__MESSAGE_COUNT]; /* each is logged once */
     zt_log_fn log;
     void *user;
 } zt__diagnostics;
@@ -1083,6 +1566,7 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
         "query split",
         "never delivered",
         "overwritten",
+        "begun in another pass",
         "read failed",
         "device lost",
         "no slot",
@@ -1181,8 +1665,8 @@ ZT__FN ze_result_t zt__say(zt__diagnostics *diagnostics, ze_result_t result, int
     }
     zt__lock(&diagnostics->lock);
     diagnostics->last = now;
-    first = result != ZE_RESULT_SUCCESS && !(diagnostics->said >> message & 1);
-    diagnostics->said |= (uint64_t)1 << message;
+    first = result != ZE_RESULT_SUCCESS && !diagnostics->said[message];
+    diagnostics->said[message] = 1;
     zt__unlock(&diagnostics->lock);
     if (first && diagnostics->log)
         diagnostics->log((int)result, now.text, diagnostics->user);
@@ -1252,8 +1736,15 @@ ZT__FN void zt__nearest(const char *wanted, const void *names, uint32_t count, z
 /* ==== >>driver: what is newer than Level Zero 1.0, and may be absent ====================================== */
 
 #define ZT__OPTIONAL_FUNCTIONS(X)                                                                            \
+    X(zeDeviceGetGlobalTimestamps, device_clock,                                                             \
+      (ze_device_handle_t device, uint64_t * host, uint64_t * ticks))                                        \
+    X(zetMetricGroupGetGlobalTimestampsExp, metric_clock,                                                    \
+      (zet_metric_group_handle_t group, ze_bool_t of_host, uint64_t * global, uint64_t * ticks))             \
     X(zeCommandListIsImmediate, is_immediate, (ze_command_list_handle_t list, ze_bool_t * is))               \
     X(zetDeviceEnableMetricsExp, enable_metrics, (ze_device_handle_t device))                                \
+    X(zetDeviceGetConcurrentMetricGroupsExp, get_concurrent,                                                 \
+      (ze_device_handle_t device, uint32_t group_count, zet_metric_group_handle_t * groups,                  \
+       uint32_t * counts, uint32_t * concurrent_count))                                                      \
     X(zetMetricGroupCalculateMultipleMetricValuesExp, calculate_multiple,                                    \
       (zet_metric_group_handle_t group, zet_metric_group_calculation_type_t type, size_t raw_size,           \
        const uint8_t *raw, uint32_t *set_count, uint32_t *value_count, uint32_t *counts,                     \
@@ -1277,7 +1768,8 @@ ZT__FN int zt__is_lost(ze_result_t result) {
 
 /* ==== >>groups: look-up, activation, metrics ============================================================== */
 
-enum { ZT__MAX_GROUPS = 8, ZT__MAX_ACTIVE = 64 };
+enum { ZT__MAX_GROUPS = 32, ZT__MAX_TOGETHER = 8, ZT__MAX_PASSES = 16, ZT__MAX_ACTIVE = 64 };
+enum { ZT__MAX_TILES = 16, ZT__MAX_WANTED = 64, ZT__MAX_SAMPLES = 1 << 20 };
 
 /* All metric groups of a device. */
 typedef struct zt__catalog {
@@ -1359,20 +1851,26 @@ typedef struct zt__active_group {
     zet_metric_group_handle_t group;
     uint32_t domain;
     uint32_t users;
+    int streamed; /* by a stream, which shares it with nobody; else by profilers */
     char name[ZET_MAX_METRIC_GROUP_NAME];
 } zt__active_group;
 
+/* Who holds a group, for a message. */
+typedef struct zt__holder {
+    char text[ZET_MAX_METRIC_GROUP_NAME + 64];
+} zt__holder;
+
 ZT__PROCESS_WIDE zt__mutex zt__process_lock_1 = PTHREAD_MUTEX_INITIALIZER;
 ZT__PROCESS_WIDE zt__mutex zt__calculation_lock_1 = PTHREAD_MUTEX_INITIALIZER;
-ZT__PROCESS_WIDE zt__active_group zt__active_1[ZT__MAX_ACTIVE];
+ZT__PROCESS_WIDE zt__active_group zt__active_2[ZT__MAX_ACTIVE];
 
 /* Activates what is wanted on a device. With the process locked. */
 ZT__FN ze_result_t zt__activate_wanted(ze_context_handle_t context, ze_device_handle_t device) {
     zet_metric_group_handle_t groups[ZT__MAX_ACTIVE];
     uint32_t i, count = 0;
     for (i = 0; i < ZT__MAX_ACTIVE; i++)
-        if (zt__active_1[i].users && zt__active_1[i].device == device)
-            groups[count++] = zt__active_1[i].group;
+        if (zt__active_2[i].users && zt__active_2[i].device == device)
+            groups[count++] = zt__active_2[i].group;
     return zetContextActivateMetricGroups(context, device, count, count ? groups : NULL);
 }
 
@@ -1381,7 +1879,7 @@ ZT__FN zt__active_group *zt__find_active(ze_device_handle_t device, uint32_t dom
     zt__active_group *unused = NULL;
     uint32_t i;
     for (i = 0; i < ZT__MAX_ACTIVE; i++) {
-        zt__active_group *entry = &zt__active_1[i];
+        zt__active_group *entry = &zt__active_2[i];
         if (entry->users && entry->device == device && entry->domain == domain)
             return entry;
         if (!entry->users && !unused)
@@ -1390,24 +1888,43 @@ ZT__FN zt__active_group *zt__find_active(ze_device_handle_t device, uint32_t dom
     return unused;
 }
 
-/* Takes a group into the set of its device. On HANDLE_OBJECT_IN_USE, `holder` is the group in its way. */
+ZT__FN void zt__name_holder(const zt__active_group *entry, zt__holder *holder) {
+    snprintf(holder->text, sizeof holder->text, "group '%s' of %s of this process", entry->name,
+             entry->streamed ? "a stream" : "a profiler");
+}
+
+/* Some drivers let streams and queries not even share a device. Names who of this process uses the counters
+   of a device in the other way; nobody is named where it is somebody else. */
+ZT__FN void zt__find_rival(ze_device_handle_t device, int streamed, zt__holder *holder) {
+    uint32_t i;
+    snprintf(holder->text, sizeof holder->text,
+             "another tool, or by a stream or query of this program's own");
+    zt__lock(&zt__process_lock_1);
+    for (i = 0; i < ZT__MAX_ACTIVE; i++)
+        if (zt__active_2[i].users && zt__active_2[i].device == device && zt__active_2[i].streamed != streamed)
+            zt__name_holder(&zt__active_2[i], holder);
+    zt__unlock(&zt__process_lock_1);
+}
+
+/* Takes a group into the set of its device. On HANDLE_OBJECT_IN_USE, `holder` says what is in its way. */
 ZT__FN ze_result_t zt__activate(ze_context_handle_t context, ze_device_handle_t device,
                                 zet_metric_group_handle_t group,
-                                const zet_metric_group_properties_t *properties,
-                                char holder[ZET_MAX_METRIC_GROUP_NAME]) {
+                                const zet_metric_group_properties_t *properties, int streamed,
+                                zt__holder *holder) {
     ze_result_t result = ZE_RESULT_SUCCESS;
     zt__active_group *entry;
     zt__lock(&zt__process_lock_1);
     entry = zt__find_active(device, properties->domain);
     if (!entry) {
         result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    } else if (entry->users && entry->group != group) {
-        memcpy(holder, entry->name, ZET_MAX_METRIC_GROUP_NAME);
+    } else if (entry->users && (entry->group != group || entry->streamed || streamed)) {
+        zt__name_holder(entry, holder);
         result = ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     } else if (entry->users++ == 0) {
         entry->device = device;
         entry->group = group;
         entry->domain = properties->domain;
+        entry->streamed = streamed;
         memcpy(entry->name, properties->name, sizeof entry->name);
         result = zt__activate_wanted(context, device);
         if (result != ZE_RESULT_SUCCESS)
@@ -1424,7 +1941,7 @@ ZT__FN ze_result_t zt__deactivate(ze_context_handle_t context, ze_device_handle_
     uint32_t i;
     zt__lock(&zt__process_lock_1);
     for (i = 0; i < ZT__MAX_ACTIVE; i++) {
-        zt__active_group *entry = &zt__active_1[i];
+        zt__active_group *entry = &zt__active_2[i];
         if (entry->users && entry->device == device && entry->group == group) {
             if (--entry->users == 0)
                 result = zt__activate_wanted(context, device);
@@ -1472,13 +1989,14 @@ ZT__FN zt_cause zt__cause_of_flag(const char *name) {
     return ZT_CAUSE_COUNT;
 }
 
-/* An active group. Its metrics are a run of the profiler's columns. */
+/* A group that is measured. Its metrics are a run of the profiler's columns. */
 typedef struct zt__group {
     zet_metric_group_handle_t handle;
     zet_metric_group_properties_t properties;
     zet_metric_properties_t *metrics;
     uint32_t metric_count;
     uint32_t first_column;
+    uint32_t tiles;            /* sets of values that a report gives: 1, or one a tile of a root device */
     size_t report_size;        /* 0 until the first report was seen. Atomic */
     zet_typed_value_t *values; /* room for what is calculated from a batch */
 } zt__group;
@@ -1511,6 +2029,21 @@ ZT__FN ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__group *gr
     return result;
 }
 
+/* The public description of a metric, from the driver's. */
+ZT__FN zt_metric zt__metric_of(const zt__group *group, uint32_t index) {
+    const zet_metric_properties_t *from = &group->metrics[index];
+    zt_metric metric;
+    metric.name = from->name;
+    metric.group = group->properties.name;
+    metric.component = from->component;
+    metric.units = from->resultUnits;
+    metric.description = from->description;
+    metric.type = (int)from->metricType;
+    metric.aggregation = zt__aggregation(from->metricType, from->resultUnits);
+    metric.pass = 0;
+    return metric;
+}
+
 ZT__FN void zt__free_group(const zt_allocator *allocator, zt__group *group) {
     zt__free(allocator, group->metrics);
     zt__free(allocator, group->values);
@@ -1530,6 +2063,12 @@ ZT__FN int zt__next_name(const char **list, const char **name, size_t *length) {
         p--;
     *length = (size_t)(p - *name);
     return *length > 0;
+}
+
+ZT__FN int zt__has_names(const char *list) {
+    const char *name;
+    size_t length;
+    return list && zt__next_name(&list, &name, &length);
 }
 
 /* A value of any type as a number. */
@@ -1573,16 +2112,29 @@ typedef struct zt__slot {
     uint8_t executed;    /* has run at least once since it was recorded */
     uint8_t tries;       /* how often the event was there and the data was not */
     uint8_t dead;        /* its commands are on the list in part: bound, and never read */
+    uint8_t passed;      /* dead, and one that was bound after it has run: so what there is of it has */
     uint8_t unclean;     /* to be reset before it is used: some of its commands have run */
     uint8_t broken;      /* could not be reset: never read, and never used again */
     uint8_t retired;     /* the device may still write to it: never used again */
-    zet_metric_query_handle_t queries[ZT__MAX_GROUPS];
+    uint8_t pass;        /* whose groups its queries are of */
+    uint8_t torn;        /* the groups were changed while it was open */
+    zet_metric_query_handle_t queries[ZT__MAX_TOGETHER];
 } zt__slot;
+
+/* Groups that are active together, and the slots for them. */
+typedef struct zt__pass {
+    zt__group *groups;
+    uint32_t group_count;
+    uint32_t time_metric; /* the column of GpuTime less one, or UINT32_MAX */
+    zt__slot *free_slots;
+    uint32_t slot_count, max_slots;
+} zt__pass;
 
 typedef struct zt__step {
     struct zt__step *next;
     ze_event_pool_handle_t events;
-    zet_metric_query_pool_handle_t queries[ZT__MAX_GROUPS];
+    zet_metric_query_pool_handle_t queries[ZT__MAX_TOGETHER];
+    const zt__pass *pass;
     uint64_t *stamps;
     uint32_t count;
     zt__slot *slots;
@@ -1606,7 +2158,7 @@ struct zt__list {
     uint32_t executed;       /* bound slots that have run */
     uint32_t open;           /* slots begun and not yet bound */
     uint8_t announced;       /* about to be executed: what has never run is not asked */
-    uint8_t unready;         /* has slots that are dead or broken */
+    uint8_t unready;         /* has slots that are dead or broken. Atomic */
     uint8_t quiet;           /* what has run before was not executed again: it is not asked either */
     uint8_t idle;            /* released, and not used since */
     uint8_t queued;          /* in the profiler's queue of idle lists, or was when it became used again */
@@ -1624,9 +2176,12 @@ typedef struct zt__moments {
     double weight, sum, mean, m2, min, max;
 } zt__moments;
 
-/* A region by name. Column 0 is GPU time, the metrics follow. */
+/* A region by name. Column 0 is GPU time; the metrics follow; then, where there are several passes, the GPU
+   time of each; then, where there are tiles, the metrics of each. */
 typedef struct zt__record {
     char *name;
+    zt__moments *streamed; /* of what streams measured meanwhile */
+    uint32_t streamed_count;
     uint64_t hash;
     uint64_t seen; /* instances in the statistics */
     uint64_t lost, dropped;
@@ -1639,6 +2194,9 @@ typedef struct zt__record {
 typedef struct zt__entry {
     uint32_t region;
     double time_ns; /* from time stamps, or NaN */
+    ze_command_list_handle_t list;
+    uint64_t stamps[2];
+    uint64_t read_ns; /* when, by the host; 0: there is no timeline */
 } zt__entry;
 
 /* Instances that are calculated together. */
@@ -1646,8 +2204,14 @@ typedef struct zt__batch {
     struct zt__batch *next;
     uint32_t count;
     zt__entry entries[ZT__BATCH];
-    uint8_t *raw[ZT__MAX_GROUPS]; /* of each group, the reports one after the other */
+    const zt__pass *pass; /* in which all of them ran */
+    uint8_t closed;       /* has no room for instances of another pass */
+    size_t raw_size[ZT__MAX_TOGETHER];
+    uint8_t *raw[ZT__MAX_TOGETHER]; /* of each group, the reports one after the other */
 } zt__batch;
+
+typedef struct zt__timeline zt__timeline;
+typedef struct zt__feed zt__feed;
 
 struct zt_profiler {
     uint32_t id;
@@ -1661,13 +2225,16 @@ struct zt_profiler {
     zt__text availability_text;
     char columns[1024];
 
-    zt__group groups[ZT__MAX_GROUPS];
+    zt__group groups[ZT__MAX_GROUPS]; /* in the order of their passes */
     uint32_t group_count;
+    zt__pass passes[ZT__MAX_PASSES];
+    uint32_t pass_count;  /* 1 at the least */
+    const zt__pass *pass; /* that is active. Atomic */
+    uint32_t tile_count;  /* 0: none to tell apart */
     uint32_t metric_count;
     zt_metric *metrics;
-    uint32_t time_metric; /* the column of GpuTime less one, or UINT32_MAX */
-    uint8_t *causes_of;   /* a metric: the cause its flag stands for, or ZT_CAUSE_COUNT */
-    int stamped;          /* regions write time stamps */
+    uint8_t *causes_of; /* a metric: the cause its flag stands for, or ZT_CAUSE_COUNT */
+    int stamped;        /* regions write time stamps */
     double ns_per_tick;
     uint64_t tick_mask;
     int lost;     /* the device, atomic */
@@ -1676,9 +2243,7 @@ struct zt_profiler {
     uint32_t sight; /* counts the ends of tracing. Atomic */
 
     zt__mutex state; /* what follows, for instants; no driver call is made under it */
-    zt__slot *free_slots;
     zt__step *steps;
-    uint32_t slot_count;
     uint32_t open; /* slots begun and not yet bound */
     zt__list *lists[ZT__LIST_BUCKETS];
     zt__list *active_first, **active_last;
@@ -1702,12 +2267,25 @@ struct zt_profiler {
     double *row;
     uint64_t random;
 
-    zt__mutex results; /* statistics */
+    zt__mutex results; /* statistics and timeline */
     double *scratch;
+    zt__timeline *timeline; /* or NULL */
+    zt__feed *feeds;        /* of the streams that are, or were, attached */
+    uint32_t streamed_count;
+
+    char *texts; /* of a profiler that was unpacked: what its metrics are called */
 };
 
 ZT__FN int zt__is_gone(const zt_profiler *profiler) {
     return zt__load(&profiler->lost);
+}
+
+ZT__FN uint32_t zt__index_of(const zt_profiler *profiler, const zt__pass *pass) {
+    return (uint32_t)(pass - profiler->passes);
+}
+
+ZT__FN uint32_t zt__pass_index(const zt_profiler *profiler) {
+    return zt__index_of(profiler, zt__load(&profiler->pass));
 }
 
 /* Looks at the result of a driver call: a lost device is remembered, anything else that failed is said. */
@@ -1725,13 +2303,13 @@ ZT__FN void zt__destroy_pools(zt_profiler *profiler, zt__step *step) {
     uint32_t i, g;
     for (i = 0; i < step->count && step->slots; i++) {
         zt__slot *slot = &step->slots[i];
-        for (g = 0; g < profiler->group_count; g++)
+        for (g = 0; g < step->pass->group_count; g++)
             if (slot->queries[g])
                 zetMetricQueryDestroy(slot->queries[g]);
         if (slot->event)
             zeEventDestroy(slot->event);
     }
-    for (g = 0; g < profiler->group_count; g++)
+    for (g = 0; g < step->pass->group_count; g++)
         if (step->queries[g])
             zetMetricQueryPoolDestroy(step->queries[g]);
     if (step->events)
@@ -1768,8 +2346,8 @@ ZT__FN ze_result_t zt__make_pools(zt_profiler *profiler, zt__step *step, const c
     queries.type = ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE;
     queries.count = step->count;
     *call = "zetMetricQueryPoolCreate";
-    for (g = 0; g < profiler->group_count && result == ZE_RESULT_SUCCESS; g++)
-        result = zetMetricQueryPoolCreate(profiler->context, profiler->device, profiler->groups[g].handle,
+    for (g = 0; g < step->pass->group_count && result == ZE_RESULT_SUCCESS; g++)
+        result = zetMetricQueryPoolCreate(profiler->context, profiler->device, step->pass->groups[g].handle,
                                           &queries, &step->queries[g]);
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -1788,7 +2366,7 @@ ZT__FN ze_result_t zt__make_pools(zt_profiler *profiler, zt__step *step, const c
                           sizeof *step->stamps, (void **)&step->stamps);
 }
 
-ZT__FN ze_result_t zt__make_slots(zt_profiler *profiler, zt__step *step, const char **call) {
+ZT__FN ze_result_t zt__make_slots(const zt_profiler *profiler, zt__step *step, const char **call) {
     ze_event_desc_t event;
     uint32_t i, g;
     ze_result_t result = ZE_RESULT_SUCCESS;
@@ -1799,7 +2377,7 @@ ZT__FN ze_result_t zt__make_slots(zt_profiler *profiler, zt__step *step, const c
     for (i = 0; i < step->count; i++) {
         zt__slot *slot = &step->slots[i];
         *call = "zetMetricQueryCreate";
-        for (g = 0; g < profiler->group_count && result == ZE_RESULT_SUCCESS; g++)
+        for (g = 0; g < step->pass->group_count && result == ZE_RESULT_SUCCESS; g++)
             result = zetMetricQueryCreate(step->queries[g], i, &slot->queries[g]);
         if (result != ZE_RESULT_SUCCESS)
             return result;
@@ -1809,19 +2387,21 @@ ZT__FN ze_result_t zt__make_slots(zt_profiler *profiler, zt__step *step, const c
         if (result != ZE_RESULT_SUCCESS)
             return result;
         slot->stamps = step->stamps ? step->stamps + 2 * (size_t)i : NULL;
+        slot->pass = (uint8_t)(step->pass - profiler->passes);
     }
     return result;
 }
 
 /* Makes one more step of slots. By one thread at a time, so that two do not make one each. */
-ZT__FN ze_result_t zt__grow(zt_profiler *profiler, const char **call) {
+ZT__FN ze_result_t zt__grow(zt_profiler *profiler, zt__pass *pass, const char **call) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__step *step = (zt__step *)zt__allocate(allocator, 1, sizeof *step);
-    uint32_t i, room = profiler->config.max_slots - profiler->slot_count;
+    uint32_t i, room = pass->max_slots - pass->slot_count;
     ze_result_t result;
     *call = "malloc";
     if (!step)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    step->pass = pass;
     step->count = room < profiler->config.slots_per_step ? room : profiler->config.slots_per_step;
     step->slots = (zt__slot *)zt__allocate(allocator, step->count, sizeof *step->slots);
     result = step->slots ? zt__make_pools(profiler, step, call) : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
@@ -1833,12 +2413,12 @@ ZT__FN ze_result_t zt__grow(zt_profiler *profiler, const char **call) {
     }
     zt__lock(&profiler->state);
     for (i = step->count; i-- > 0;) {
-        step->slots[i].next = profiler->free_slots;
-        profiler->free_slots = &step->slots[i];
+        step->slots[i].next = pass->free_slots;
+        pass->free_slots = &step->slots[i];
     }
     step->next = profiler->steps;
     profiler->steps = step;
-    profiler->slot_count += step->count;
+    pass->slot_count += step->count;
     zt__unlock(&profiler->state);
     return ZE_RESULT_SUCCESS;
 }
@@ -1853,7 +2433,7 @@ ZT__FN void zt__reset_slot(zt_profiler *profiler, zt__slot *slot) {
     result = zeEventHostReset(slot->event);
     zt__inside_1--;
     failed = zt__check(profiler, result, "zeEventHostReset", remedy) != ZE_RESULT_SUCCESS;
-    for (g = 0; g < profiler->group_count; g++) {
+    for (g = 0; g < profiler->passes[slot->pass].group_count; g++) {
         result = zetMetricQueryReset(slot->queries[g]);
         failed |= zt__check(profiler, result, "zetMetricQueryReset", remedy) != ZE_RESULT_SUCCESS;
     }
@@ -1867,12 +2447,39 @@ ZT__FN double zt__nan(void) {
     return (double)NAN;
 }
 
+/* The column of the GPU time that one pass measured. */
+ZT__FN uint32_t zt__time_column(const zt_profiler *profiler, uint32_t pass) {
+    return profiler->pass_count == 1 ? 0 : 1 + profiler->metric_count + pass;
+}
+
+ZT__FN uint32_t zt__tile_column(const zt_profiler *profiler, uint32_t tile, uint32_t metric) {
+    uint32_t times = profiler->pass_count == 1 ? 0 : profiler->pass_count;
+    return 1 + profiler->metric_count + times + tile * profiler->metric_count + metric;
+}
+
 ZT__FN uint32_t zt__column_count(const zt_profiler *profiler) {
-    return profiler->metric_count + 1;
+    return zt__tile_column(profiler, profiler->tile_count, 0);
+}
+
+/* The metric that a column is of, or UINT32_MAX for GPU time. */
+ZT__FN uint32_t zt__metric_of_column(const zt_profiler *profiler, uint32_t column) {
+    uint32_t first_tile = zt__tile_column(profiler, 0, 0);
+    if (column >= first_tile)
+        return (column - first_tile) % profiler->metric_count;
+    return column - 1 < profiler->metric_count ? column - 1 : UINT32_MAX;
 }
 
 ZT__FN zt_aggregation zt__column_aggregation(const zt_profiler *profiler, uint32_t column) {
-    return column == 0 ? ZT_AGGREGATE_SUM : profiler->metrics[column - 1].aggregation;
+    uint32_t metric = zt__metric_of_column(profiler, column);
+    return metric == UINT32_MAX ? ZT_AGGREGATE_SUM : profiler->metrics[metric].aggregation;
+}
+
+/* Whether a pass measures a column. */
+ZT__FN int zt__is_measured(const zt_profiler *profiler, uint32_t column, uint32_t pass) {
+    uint32_t metric = zt__metric_of_column(profiler, column);
+    if (metric != UINT32_MAX)
+        return profiler->metrics[metric].pass == pass;
+    return column == 0 || column == zt__time_column(profiler, pass);
 }
 
 /* Adds a value: West's weighted update of mean and spread, which does not cancel. */
@@ -1899,34 +2506,59 @@ ZT__FN uint64_t zt__random(uint64_t *state) {
     return *state * UINT64_C(0x2545F4914F6CDD1D);
 }
 
-/* Where to keep the row of the next instance, or NULL. Beyond the limit every instance so far has the same
-   chance to be among the kept: reservoir sampling. */
-ZT__FN double *zt__row_for_next(zt_profiler *profiler, zt__record *record) {
+/* A number drawn below a limit that depends on nothing but the occurrence: each pass draws the same. */
+ZT__FN uint64_t zt__draw(const zt__record *record, uint64_t occurrence) {
+    uint64_t state = (record->hash ^ (occurrence + 1) * UINT64_C(0x9E3779B97F4A7C15)) | 1;
+    zt__random(&state);
+    return zt__random(&state) % (occurrence + 1);
+}
+
+ZT__FN void zt__clear_row(double *row, uint32_t columns) {
+    uint32_t column;
+    for (column = 0; column < columns; column++)
+        row[column] = zt__nan();
+}
+
+/* Makes room for more rows, up to the limit. Without memory, there is no more than before. */
+ZT__FN void zt__grow_rows(zt_profiler *profiler, zt__record *record, uint32_t wanted) {
     const zt_allocator *allocator = &profiler->config.allocator;
+    uint32_t columns = zt__column_count(profiler), capacity = record->capacity ? record->capacity : 8;
+    double *rows;
+    while (capacity < wanted)
+        capacity *= 4;
+    if (capacity > profiler->config.samples)
+        capacity = profiler->config.samples;
+    if (wanted <= record->capacity || capacity == record->capacity)
+        return;
+    rows = (double *)zt__allocate(allocator, (size_t)capacity * columns, sizeof *rows);
+    if (!rows)
+        return;
+    if (record->kept)
+        memcpy(rows, record->rows, (size_t)record->kept * columns * sizeof *rows);
+    zt__free(allocator, record->rows);
+    record->rows = rows;
+    record->capacity = capacity;
+}
+
+/* The row in which an occurrence of a region is kept, or NULL. Beyond the limit every occurrence so far has
+   the same chance to be among the kept: reservoir sampling. The passes keep the same occurrences, and so fill
+   the same rows. */
+ZT__FN double *zt__row_for(zt_profiler *profiler, zt__record *record, uint64_t occurrence) {
     uint32_t columns = zt__column_count(profiler);
-    uint64_t drawn;
-    if (record->kept == record->capacity && record->capacity < profiler->config.samples) {
-        uint32_t capacity = record->capacity ? record->capacity * 4 : 8;
-        double *rows;
-        if (capacity > profiler->config.samples)
-            capacity = profiler->config.samples;
-        rows = (double *)zt__allocate(allocator, (size_t)capacity * columns, sizeof *rows);
-        if (rows) {
-            if (record->kept)
-                memcpy(rows, record->rows, (size_t)record->kept * columns * sizeof *rows);
-            zt__free(allocator, record->rows);
-            record->rows = rows;
-            record->capacity = capacity;
-        }
-    }
-    if (record->kept < record->capacity)
-        return record->rows + (size_t)record->kept++ * columns;
-    drawn = zt__random(&profiler->random) % (record->seen + 1);
-    return drawn < record->kept ? record->rows + drawn * columns : NULL;
+    uint64_t place = occurrence;
+    if (place >= record->capacity && record->capacity < profiler->config.samples)
+        zt__grow_rows(profiler, record, record->capacity + 1);
+    if (place >= record->capacity)
+        place = zt__draw(record, occurrence);
+    if (place >= record->capacity)
+        return NULL;
+    for (; record->kept <= place; record->kept++)
+        zt__clear_row(record->rows + (size_t)record->kept * columns, columns);
+    return record->rows + place * columns;
 }
 
 /* Adds the row of one instance to its region. With the results locked. Returns 0 without memory. */
-ZT__FN int zt__add_row(zt_profiler *profiler, zt__record *record, const double *row) {
+ZT__FN int zt__add_row(zt_profiler *profiler, zt__record *record, uint32_t pass, const double *row) {
     uint32_t column, columns = zt__column_count(profiler);
     double *kept;
     if (!record->moments) {
@@ -1935,13 +2567,14 @@ ZT__FN int zt__add_row(zt_profiler *profiler, zt__record *record, const double *
         if (!record->moments)
             return 0;
     }
-    for (column = 0; column < columns; column++)
+    kept = zt__row_for(profiler, record, record->moments[zt__time_column(profiler, pass)].count);
+    for (column = 0; column < columns; column++) {
         if (!isnan(row[column]))
             zt__add_value(&record->moments[column], row[column],
                           zt__column_aggregation(profiler, column) == ZT_AGGREGATE_MEAN ? row[0] : 1.0);
-    kept = zt__row_for_next(profiler, record);
-    if (kept)
-        memcpy(kept, row, columns * sizeof *row);
+        if (kept && zt__is_measured(profiler, column, pass))
+            kept[column] = row[column];
+    }
     record->seen++;
     return 1;
 }
@@ -2029,18 +2662,30 @@ ZT__FN zt_stats zt__moment_stats(const zt_profiler *profiler, const zt__record *
     return stats;
 }
 
+/* Copies the kept values of one column. Returns how many. */
+ZT__FN uint32_t zt__copy_values(const zt_profiler *profiler, const zt__record *record, uint32_t column,
+                                double *to) {
+    uint32_t i, count = 0, columns = zt__column_count(profiler);
+    for (i = 0; i < record->kept; i++) {
+        double value = record->rows[(size_t)i * columns + column];
+        if (!isnan(value))
+            to[count++] = value;
+    }
+    return count;
+}
+
 /* Statistics of one column. With the results locked. */
 ZT__FN zt_stats zt__column_stats(const zt_profiler *profiler, const zt__record *record, uint32_t column) {
     zt_stats stats = zt__moment_stats(profiler, record, column);
     zt_aggregation aggregation = zt__column_aggregation(profiler, column);
-    uint32_t i, count = 0, columns = zt__column_count(profiler);
+    uint32_t pass, count = 0;
     if (aggregation == ZT_AGGREGATE_FLAG || aggregation == ZT_AGGREGATE_NONE)
         return stats;
-    for (i = 0; i < record->kept; i++) {
-        double value = record->rows[(size_t)i * columns + column];
-        if (!isnan(value))
-            profiler->scratch[count++] = value;
-    }
+    if (column != 0)
+        count = zt__copy_values(profiler, record, column, profiler->scratch);
+    for (pass = 0; column == 0 && pass < profiler->pass_count; pass++)
+        count +=
+            zt__copy_values(profiler, record, zt__time_column(profiler, pass), profiler->scratch + count);
     stats.median = zt__quantile(profiler->scratch, count, 0.5);
     stats.p95 = zt__quantile(profiler->scratch, count, 0.95);
     return stats;
@@ -2266,12 +2911,13 @@ ZT__FN void zt__free_slot(zt_profiler *profiler, zt__slot *slot) {
     if (slot->generation & 1)
         zt__store(&slot->generation, slot->generation + 1);
     slot->unclean |= slot->dead;
-    slot->pending = slot->submitted = slot->executed = slot->tries = slot->dead = 0;
+    slot->pending = slot->submitted = slot->executed = slot->tries = slot->dead = slot->passed = slot->torn =
+        0;
     slot->list = NULL;
     if (slot->broken)
         return;
-    slot->next = profiler->free_slots;
-    profiler->free_slots = slot;
+    slot->next = profiler->passes[slot->pass].free_slots;
+    profiler->passes[slot->pass].free_slots = slot;
 }
 
 /* A region that is begun on a list that has run shows that the list is immediate or was reset: what has run
@@ -2285,10 +2931,11 @@ ZT__FN int zt__renew(zt__list *list) {
 
 /* Binds a free slot to a list. NULL where there is none. */
 ZT__FN zt__slot *zt__open_slot(zt_profiler *profiler, zt__list *list, uint32_t region) {
-    zt__slot *slot = profiler->free_slots;
+    zt__pass *pass = &profiler->passes[zt__pass_index(profiler)];
+    zt__slot *slot = pass->free_slots;
     if (!slot)
         return NULL;
-    profiler->free_slots = slot->next;
+    pass->free_slots = slot->next;
     zt__renew(list);
     slot->list = list;
     slot->epoch = list->epoch;
@@ -2329,7 +2976,7 @@ ZT__FN void zt__drop_unappended(zt_profiler *profiler, zt__slot *slot) {
     if (slot->generation & 1)
         zt__store(&slot->generation, slot->generation + 1);
     if (slot->dead) {
-        slot->list->unready = 1;
+        zt__store(&slot->list->unready, (uint8_t)1);
         zt__bind_slot(profiler, slot);
     } else {
         slot->list->open--;
@@ -2342,13 +2989,13 @@ ZT__FN void zt__drop_unappended(zt_profiler *profiler, zt__slot *slot) {
 #define ZT__REMEDY_APPEND                                                                                    \
     "The region is not measured. The list must be open for commands, and of this context."
 
-/* A time stamp, after the work before it: a query would wait for that by itself. */
+/* A time stamp. `after_work`: it has to wait for the work before it, and no query has done so. */
 ZT__FN ze_result_t zt__append_stamp(zt_profiler *profiler, ze_command_list_handle_t list, uint64_t *stamp,
-                                    ze_event_handle_t signal) {
+                                    int after_work, ze_event_handle_t signal) {
     const char *call = "zeCommandListAppendBarrier";
     ze_result_t result = ZE_RESULT_SUCCESS;
     zt__inside_1++;
-    if (profiler->group_count == 0)
+    if (after_work)
         result = zeCommandListAppendBarrier(list, NULL, 0, NULL);
     if (result == ZE_RESULT_SUCCESS) {
         call = "zeCommandListAppendWriteGlobalTimestamp";
@@ -2365,13 +3012,15 @@ ZT__FN ze_result_t zt__append_begin(zt_profiler *profiler, zt__slot *slot) {
         zt__reset_slot(profiler, slot);
     if (slot->broken)
         return ZE_RESULT_ERROR_UNKNOWN;
-    for (g = 0; g < profiler->group_count; g++) {
+    for (g = 0; g < profiler->passes[slot->pass].group_count; g++) {
         ze_result_t result = zetCommandListAppendMetricQueryBegin(list, slot->queries[g]);
         if (result != ZE_RESULT_SUCCESS)
             return zt__check(profiler, result, "zetCommandListAppendMetricQueryBegin", ZT__REMEDY_APPEND);
         slot->dead = 1; /* until the end is appended too */
     }
-    return profiler->stamped ? zt__append_stamp(profiler, list, &slot->stamps[0], NULL) : ZE_RESULT_SUCCESS;
+    return profiler->stamped
+               ? zt__append_stamp(profiler, list, &slot->stamps[0], profiler->group_count == 0, NULL)
+               : ZE_RESULT_SUCCESS;
 }
 
 /* The last command signals the event: those before it are then complete. */
@@ -2381,8 +3030,8 @@ ZT__FN ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
     uint32_t g;
     if (profiler->stamped)
         result =
-            zt__append_stamp(profiler, list, &slot->stamps[1], profiler->group_count ? NULL : slot->event);
-    for (g = profiler->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
+            zt__append_stamp(profiler, list, &slot->stamps[1], 1, profiler->group_count ? NULL : slot->event);
+    for (g = profiler->passes[slot->pass].group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
         /* no event is waited for, but the validation layer wants the pointer */
         result = zetCommandListAppendMetricQueryEnd(list, slot->queries[g], g ? NULL : slot->event, 0,
                                                     &slot->event);
@@ -2392,61 +3041,621 @@ ZT__FN ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
     return result;
 }
 
+/* ==== >>timeline: clocks, kept instances and rows, attribution ============================================ */
+
+enum { ZT__PAIRS = 64, ZT__READINGS = 3, ZT__MAX_MARKS = 4096 };
+
+/* One moment on both clocks. A double counts nanoseconds exactly for a hundred days. */
+typedef struct zt__pair {
+    double device_ns, host_ns;
+} zt__pair;
+
+/* A clock of the device, against CLOCK_MONOTONIC. Its times are unwrapped from the first pair on. */
+typedef struct zt__clock {
+    ze_device_handle_t device;
+    zet_metric_group_handle_t group; /* the clock of its metrics; NULL: the device's own */
+    uint64_t mask;
+    double ns_per_tick;
+    double wrap_ns;     /* starts again from 0 so often; 0: never */
+    double interval_ns; /* from pair to pair, at least */
+    uint32_t count;
+    zt__pair pairs[ZT__PAIRS];
+} zt__clock;
+
+ZT__FN void zt__start_clock(zt__clock *clock, ze_device_handle_t device, zet_metric_group_handle_t group,
+                            double ns_per_tick, uint64_t mask) {
+    memset(clock, 0, sizeof *clock);
+    clock->device = device;
+    clock->group = group;
+    clock->mask = mask;
+    clock->ns_per_tick = ns_per_tick;
+    clock->wrap_ns = mask == UINT64_MAX ? 0 : ((double)mask + 1) * ns_per_tick;
+    clock->interval_ns = 1e8;
+    if (clock->wrap_ns > 0 && clock->wrap_ns / 8 < clock->interval_ns)
+        clock->interval_ns = clock->wrap_ns / 8;
+}
+
+ZT__FN double zt__ticks_to_ns(const zt__clock *clock, uint64_t ticks) {
+    return (double)(ticks & clock->mask) * clock->ns_per_tick;
+}
+
+/* Reads both clocks, several times: the reading that took least is the truest. */
+ZT__FN ze_result_t zt__read_clocks(const zt__driver *driver, const zt__clock *clock, zt__pair *pair) {
+    uint64_t least = UINT64_MAX;
+    uint32_t i;
+    if (clock->group ? !driver->metric_clock : !driver->device_clock)
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    for (i = 0; i < ZT__READINGS; i++) {
+        uint64_t other = 0, ticks = 0, took, before;
+        ze_result_t result;
+        zt__inside_1++;
+        before = zt__now_ns();
+        result = clock->group ? driver->metric_clock(clock->group, 0, &other, &ticks)
+                              : driver->device_clock(clock->device, &other, &ticks);
+        took = zt__now_ns() - before;
+        zt__inside_1--;
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+        if (took >= least)
+            continue;
+        least = took;
+        pair->device_ns = zt__ticks_to_ns(clock, ticks);
+        pair->host_ns = (double)before + (double)took / 2;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Of the moments that a time of the device can mean, the one nearest to `about`. */
+ZT__FN double zt__unwrap(const zt__clock *clock, double raw_ns, double about_ns) {
+    if (clock->wrap_ns <= 0)
+        return raw_ns;
+    return raw_ns + clock->wrap_ns * zt__floor((about_ns - raw_ns) / clock->wrap_ns + 0.5);
+}
+
+ZT__FN const zt__pair *zt__last_pair(const zt__clock *clock) {
+    return &clock->pairs[clock->count - 1];
+}
+
+/* Keeps every second pair, and takes half as many from now on. */
+ZT__FN void zt__thin_pairs(zt__clock *clock) {
+    uint32_t i;
+    for (i = 0; i < ZT__PAIRS / 2; i++)
+        clock->pairs[i] = clock->pairs[i * 2];
+    clock->count = ZT__PAIRS / 2;
+    if (clock->wrap_ns <= 0 || clock->interval_ns * 2 <= clock->wrap_ns / 8)
+        clock->interval_ns *= 2;
+}
+
+ZT__FN void zt__add_pair(zt__clock *clock, zt__pair pair) {
+    if (clock->count) {
+        const zt__pair *last = zt__last_pair(clock);
+        pair.device_ns = zt__unwrap(clock, pair.device_ns, last->device_ns + (pair.host_ns - last->host_ns));
+        if (pair.device_ns <= last->device_ns || pair.host_ns <= last->host_ns)
+            return;
+    }
+    if (clock->count == ZT__PAIRS)
+        zt__thin_pairs(clock);
+    clock->pairs[clock->count++] = pair;
+}
+
+ZT__FN int zt__is_pair_due(const zt__clock *clock) {
+    return clock->count == 0 || (double)zt__now_ns() - zt__last_pair(clock)->host_ns >= clock->interval_ns;
+}
+
+/* Host time, between the pairs beside it; before and after all pairs, at the rate of them all. It never runs
+   backwards, so that what is nested stays nested. */
+ZT__FN double zt__to_host(const zt__clock *clock, double device_ns) {
+    const zt__pair *from = &clock->pairs[0], *to = zt__last_pair(clock), *near = from;
+    uint32_t low = 0, high = clock->count - 1;
+    if (clock->count == 1)
+        return from->host_ns + (device_ns - from->device_ns);
+    if (device_ns >= to->device_ns) {
+        near = to;
+    } else if (device_ns > from->device_ns) {
+        while (high - low > 1) {
+            uint32_t middle = (low + high) / 2;
+            if (clock->pairs[middle].device_ns <= device_ns)
+                low = middle;
+            else
+                high = middle;
+        }
+        near = from = &clock->pairs[low];
+        to = &clock->pairs[high];
+    }
+    return near->host_ns + (device_ns - near->device_ns) *
+                               ((to->host_ns - from->host_ns) / (to->device_ns - from->device_ns));
+}
+
+/* ---- instances ------------------------------------------------------------------------------------------- */
+
+typedef struct zt__instance {
+    double begin_ns, end_ns; /* of the device, unwrapped */
+    ze_command_list_handle_t list;
+    uint32_t region;
+} zt__instance;
+
+/* A ring of the newest instances. With the results locked. */
+struct zt__timeline {
+    zt__clock clock;
+    uint32_t capacity;
+    uint64_t written;    /* ever */
+    uint64_t attributed; /* those before it have met their rows */
+    zt__instance *instances;
+    double *values; /* of each, all columns */
+};
+
+ZT__FN uint64_t zt__oldest(uint64_t written, uint32_t capacity) {
+    return written > capacity ? written - capacity : 0;
+}
+
+/* Compares the clocks, when it is time to. */
+ZT__FN void zt__relate_clocks(zt_profiler *profiler, int now) {
+    zt__timeline *timeline = profiler->timeline;
+    zt__pair pair;
+    int due;
+    if (!timeline || zt__is_gone(profiler))
+        return;
+    zt__lock(&profiler->results);
+    due = now || zt__is_pair_due(&timeline->clock);
+    zt__unlock(&profiler->results);
+    if (!due || zt__read_clocks(&profiler->driver, &timeline->clock, &pair) != ZE_RESULT_SUCCESS)
+        return;
+    zt__lock(&profiler->results);
+    zt__add_pair(&timeline->clock, pair);
+    zt__unlock(&profiler->results);
+}
+
+/* Keeps the instance whose row is at hand. It was read less than half a turn of the device's clock after its
+   end. */
+ZT__FN void zt__keep_instance(zt_profiler *profiler, const zt__entry *entry) {
+    zt__timeline *timeline = profiler->timeline;
+    const zt__clock *clock = &timeline->clock;
+    const zt__pair *last = zt__last_pair(clock);
+    size_t place = (size_t)(timeline->written++ % timeline->capacity), columns = zt__column_count(profiler);
+    zt__instance *instance = &timeline->instances[place];
+    double begin = zt__ticks_to_ns(clock, entry->stamps[0]), end = zt__ticks_to_ns(clock, entry->stamps[1]);
+    instance->end_ns = zt__unwrap(clock, end, last->device_ns + ((double)entry->read_ns - last->host_ns));
+    instance->begin_ns = zt__unwrap(clock, begin, instance->end_ns - entry->time_ns);
+    instance->list = entry->list;
+    instance->region = entry->region;
+    memcpy(timeline->values + place * columns, profiler->row, columns * sizeof *profiler->row);
+}
+
+/* ---- rows of streams ------------------------------------------------------------------------------------- */
+
+typedef struct zt__mark {
+    uint64_t hash;
+    char *name;
+} zt__mark;
+
+/* What a stream measures, and the newest of its rows. A stream has it first; attached, it becomes the
+   profiler's when the stream is closed. A row is begin, end, number of the marker, values. */
+struct zt__feed {
+    zt__feed *next;
+    zt_allocator allocator;
+    zt_profiler *profiler; /* that it is attached to, or NULL */
+    int open;              /* there are rows to come */
+    uint32_t first;        /* of its metrics, among those of all feeds */
+    zt__group group;
+    zt_metric *metrics;
+    zt__mutex lock; /* of what follows; after the results */
+    uint32_t capacity;
+    uint64_t written;
+    double *rows;
+    zt__mark *marks;
+    uint32_t mark_count, mark_capacity;
+};
+
+enum { ZT__ROW_BEGIN, ZT__ROW_END, ZT__ROW_MARK, ZT__ROW_VALUES };
+
+ZT__FN size_t zt__row_width(const zt__feed *feed) {
+    return (size_t)ZT__ROW_VALUES + feed->group.metric_count;
+}
+
+ZT__FN double *zt__row_at(const zt__feed *feed, uint64_t index) {
+    return feed->rows + (size_t)(index % feed->capacity) * zt__row_width(feed);
+}
+
+ZT__FN void zt__destroy_feed(zt__feed *feed) {
+    zt_allocator allocator = feed->allocator;
+    uint32_t i;
+    for (i = 0; i < feed->mark_count; i++)
+        zt__free(&allocator, feed->marks[i].name);
+    zt__free(&allocator, feed->marks);
+    zt__free(&allocator, feed->rows);
+    zt__free(&allocator, feed->metrics);
+    zt__free_group(&allocator, &feed->group);
+    pthread_mutex_destroy(&feed->lock);
+    zt__free(&allocator, feed);
+}
+
+ZT__FN int zt__grow_marks(zt__feed *feed) {
+    uint32_t capacity = feed->mark_capacity ? feed->mark_capacity * 2 : 64;
+    zt__mark *marks;
+    if (feed->mark_count < feed->mark_capacity)
+        return 1;
+    if (capacity > ZT__MAX_MARKS)
+        return 0;
+    marks = (zt__mark *)zt__allocate(&feed->allocator, capacity, sizeof *marks);
+    if (!marks)
+        return 0;
+    if (feed->mark_count)
+        memcpy(marks, feed->marks, feed->mark_count * sizeof *marks);
+    zt__free(&feed->allocator, feed->marks);
+    feed->marks = marks;
+    feed->mark_capacity = capacity;
+    return 1;
+}
+
+/* The number that stands for a name in the device's reports, or 0. With the feed locked. */
+ZT__FN uint32_t zt__number_mark(zt__feed *feed, const char *name) {
+    size_t length = strlen(name);
+    uint64_t hash = zt__hash(name, length);
+    uint32_t i;
+    for (i = 0; i < feed->mark_count; i++)
+        if (feed->marks[i].hash == hash && strcmp(feed->marks[i].name, name) == 0)
+            return i + 1;
+    if (!zt__grow_marks(feed))
+        return 0;
+    feed->marks[i].name = (char *)zt__allocate(&feed->allocator, length + 1, 1);
+    if (!feed->marks[i].name)
+        return 0;
+    memcpy(feed->marks[i].name, name, length);
+    feed->marks[i].hash = hash;
+    return ++feed->mark_count;
+}
+
+/* The name of a number. NULL: there is none, or it is the marker of somebody else. */
+ZT__FN const char *zt__mark_name(zt__feed *feed, double number) {
+    const char *name = NULL;
+    zt__lock(&feed->lock);
+    if (number >= 1 && number <= feed->mark_count)
+        name = feed->marks[(uint32_t)number - 1].name;
+    zt__unlock(&feed->lock);
+    return name;
+}
+
+ZT__FN double zt__row_middle(const double *row) {
+    return row[ZT__ROW_BEGIN] + (row[ZT__ROW_END] - row[ZT__ROW_BEGIN]) / 2;
+}
+
+ZT__FN void zt__keep_row(zt__feed *feed, double begin_ns, double length_ns, double mark,
+                         const double *values) {
+    double *row;
+    zt__lock(&feed->lock);
+    row = zt__row_at(feed, feed->written);
+    row[ZT__ROW_BEGIN] = begin_ns;
+    row[ZT__ROW_END] = begin_ns + length_ns;
+    row[ZT__ROW_MARK] = mark;
+    memcpy(row + ZT__ROW_VALUES, values, feed->group.metric_count * sizeof *values);
+    feed->written++;
+    zt__unlock(&feed->lock);
+}
+
+/* ---- attribution: rows meet instances. With the results locked ------------------------------------------- */
+
+/* The first kept row whose middle is not before a time. With the feed locked. */
+ZT__FN uint64_t zt__find_row(const zt__feed *feed, double time_ns) {
+    uint64_t low = zt__oldest(feed->written, feed->capacity), high = feed->written;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (zt__row_middle(zt__row_at(feed, middle)) < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Whether all rows of an instance that ends then have been read. */
+ZT__FN int zt__has_passed(zt__feed *feed, double end_ns) {
+    int passed;
+    zt__lock(&feed->lock);
+    passed = !feed->open || (feed->written && zt__row_middle(zt__row_at(feed, feed->written - 1)) >= end_ns);
+    zt__unlock(&feed->lock);
+    return passed;
+}
+
+/* Room for the streamed metrics of a region. Returns 0 without memory. */
+ZT__FN int zt__need_streamed(zt_profiler *profiler, zt__record *record) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__moments *streamed;
+    if (record->streamed_count == profiler->streamed_count)
+        return 1;
+    streamed = (zt__moments *)zt__allocate(allocator, profiler->streamed_count, sizeof *streamed);
+    if (!streamed)
+        return 0;
+    if (record->streamed_count)
+        memcpy(streamed, record->streamed, record->streamed_count * sizeof *streamed);
+    zt__free(allocator, record->streamed);
+    record->streamed = streamed;
+    record->streamed_count = profiler->streamed_count;
+    return 1;
+}
+
+ZT__FN void zt__attribute_rows(zt__feed *feed, zt__moments *streamed, double begin_ns, double end_ns) {
+    uint64_t index;
+    uint32_t m;
+    zt__lock(&feed->lock);
+    for (index = zt__find_row(feed, begin_ns); index < feed->written; index++) {
+        const double *row = zt__row_at(feed, index);
+        if (zt__row_middle(row) >= end_ns)
+            break;
+        for (m = 0; m < feed->group.metric_count; m++)
+            if (!isnan(row[ZT__ROW_VALUES + m]))
+                zt__add_value(&streamed[m], row[ZT__ROW_VALUES + m], 1.0);
+    }
+    zt__unlock(&feed->lock);
+}
+
+/* Returns 0 where a stream has not come so far yet. */
+ZT__FN int zt__attribute_instance(zt_profiler *profiler, const zt__instance *instance) {
+    zt__record *record = zt__record_at(profiler, instance->region);
+    double begin_ns = zt__to_host(&profiler->timeline->clock, instance->begin_ns);
+    double end_ns = zt__to_host(&profiler->timeline->clock, instance->end_ns);
+    zt__feed *feed;
+    for (feed = profiler->feeds; feed; feed = feed->next)
+        if (!zt__has_passed(feed, end_ns))
+            return 0;
+    if (profiler->feeds && zt__need_streamed(profiler, record))
+        for (feed = profiler->feeds; feed; feed = feed->next)
+            zt__attribute_rows(feed, record->streamed + feed->first, begin_ns, end_ns);
+    return 1;
+}
+
+/* Gives what was kept since the last time its rows, as far as all streams have come. Locks by itself. */
+ZT__FN void zt__attribute(zt_profiler *profiler) {
+    zt__timeline *timeline = profiler->timeline;
+    uint64_t oldest;
+    if (!timeline)
+        return;
+    zt__lock(&profiler->results);
+    oldest = zt__oldest(timeline->written, timeline->capacity);
+    if (timeline->attributed < oldest)
+        timeline->attributed = oldest;
+    while (timeline->attributed < timeline->written &&
+           zt__attribute_instance(profiler, &timeline->instances[timeline->attributed % timeline->capacity]))
+        timeline->attributed++;
+    zt__unlock(&profiler->results);
+}
+
+/* ---- opening and closing --------------------------------------------------------------------------------- */
+
+ZT__FN void zt__attach(zt_profiler *profiler, zt__feed *feed) {
+    zt__feed **end = &profiler->feeds;
+    zt__lock(&profiler->results);
+    while (*end)
+        end = &(*end)->next;
+    *end = feed;
+    feed->profiler = profiler;
+    feed->open = 1;
+    feed->first = profiler->streamed_count;
+    profiler->streamed_count += feed->group.metric_count;
+    zt__unlock(&profiler->results);
+}
+
+/* The stream of a feed is closed: its rows are complete. */
+ZT__FN void zt__complete_feed(zt__feed *feed) {
+    zt_profiler *profiler = feed->profiler;
+    zt__lock(&profiler->results);
+    zt__lock(&feed->lock);
+    feed->open = 0;
+    zt__unlock(&feed->lock);
+    zt__unlock(&profiler->results);
+    zt__attribute(profiler);
+}
+
+ZT__FN void zt__close_timeline(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    while (profiler->feeds) {
+        zt__feed *feed = profiler->feeds;
+        profiler->feeds = feed->next;
+        feed->profiler = NULL;
+        if (!feed->open) /* else its stream has it again */
+            zt__destroy_feed(feed);
+    }
+    if (!profiler->timeline)
+        return;
+    zt__free(allocator, profiler->timeline->instances);
+    zt__free(allocator, profiler->timeline->values);
+    zt__free(allocator, profiler->timeline);
+    profiler->timeline = NULL;
+}
+
+/* Without clocks that can be related there is no timeline, which is said, and is no failure. */
+ZT__FN ze_result_t zt__open_timeline(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__timeline *timeline = (zt__timeline *)zt__allocate(allocator, 1, sizeof *timeline);
+    zt__pair pair;
+    ze_result_t result;
+    if (!timeline)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    profiler->timeline = timeline;
+    timeline->capacity = profiler->config.timeline;
+    timeline->instances =
+        (zt__instance *)zt__allocate(allocator, timeline->capacity, sizeof *timeline->instances);
+    timeline->values = (double *)zt__allocate(allocator, timeline->capacity,
+                                              zt__column_count(profiler) * sizeof *timeline->values);
+    if (!timeline->instances || !timeline->values)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    zt__start_clock(&timeline->clock, profiler->device, NULL, profiler->ns_per_tick, profiler->tick_mask);
+    result = zt__read_clocks(&profiler->driver, &timeline->clock, &pair);
+    if (result == ZE_RESULT_SUCCESS) {
+        zt__add_pair(&timeline->clock, pair);
+        return result;
+    }
+    zt__close_timeline(profiler);
+    if (zt__is_lost(result))
+        return zt__check(profiler, result, "zeDeviceGetGlobalTimestamps", "");
+    zt__say(&profiler->diagnostics, result, ZT__CLOCKS_UNRELATED, "zeDeviceGetGlobalTimestamps",
+            zt_result_name(result));
+    return ZE_RESULT_SUCCESS;
+}
+
 /* ==== >>harvest: read what is ready, calculate it together, count it ====================================== */
 
 /* ---- calculating ----------------------------------------------------------------------------------------- */
 
-/* Calculates `count` reports of a batch from the `first` on. Calculation is not thread-safe in the driver,
-   not even on different groups, so one lock guards it for the whole process. */
-ZT__FN ze_result_t zt__calculate(const zt__group *group, const uint8_t *raw, uint32_t first, uint32_t count) {
+/* Values of one report, of all tiles. */
+ZT__FN uint32_t zt__value_count(const zt__group *group) {
+    return group->metric_count * group->tiles;
+}
+
+/* Calculates `count` reports of a batch from the `first` on. */
+ZT__FN ze_result_t zt__calculate_together(const zt__group *group, const uint8_t *raw, uint32_t first,
+                                          uint32_t count) {
     uint32_t wanted = count * group->metric_count, values = wanted;
-    ze_result_t result;
-    zt__lock(&zt__calculation_lock_1);
-    result = zetMetricGroupCalculateMetricValues(
+    ze_result_t result = zetMetricGroupCalculateMetricValues(
         group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, count * group->report_size,
         raw + first * group->report_size, &values, group->values + (size_t)first * group->metric_count);
-    zt__unlock(&zt__calculation_lock_1);
     return result == ZE_RESULT_SUCCESS && values != wanted ? ZE_RESULT_ERROR_INVALID_SIZE : result;
+}
+
+/* Calculates one report of a root device, which has a header and gives a set of values a tile. Tiles that
+   took no part give none: their values have a type that is no number. */
+ZT__FN ze_result_t zt__calculate_tiles(const zt__driver *driver, const zt__group *group, const uint8_t *raw,
+                                       uint32_t index) {
+    zet_typed_value_t *values = group->values + (size_t)index * zt__value_count(group);
+    uint32_t counts[ZT__MAX_TILES], sets = group->tiles, total = zt__value_count(group), i;
+    ze_result_t result = driver->calculate_multiple(
+        group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, group->report_size,
+        raw + index * group->report_size, &sets, &total, counts, values);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    for (i = 0; i < sets && i < group->tiles; i++)
+        if (counts[i] != group->metric_count)
+            return ZE_RESULT_ERROR_INVALID_SIZE;
+    for (i *= group->metric_count; i < zt__value_count(group); i++)
+        values[i].type = ZET_VALUE_TYPE_FORCE_UINT32;
+    return result;
+}
+
+/* Calculates `count` reports of a batch from the `first` on. Calculation is not thread-safe in the driver,
+   not even on different groups, so one lock guards it for the whole process. Reports of tiles cannot be
+   calculated together. */
+ZT__FN ze_result_t zt__calculate(const zt__driver *driver, const zt__group *group, const uint8_t *raw,
+                                 uint32_t first, uint32_t count) {
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    uint32_t i;
+    zt__lock(&zt__calculation_lock_1);
+    if (group->tiles == 1)
+        result = zt__calculate_together(group, raw, first, count);
+    else
+        for (i = first; i < first + count && result == ZE_RESULT_SUCCESS; i++)
+            result = zt__calculate_tiles(driver, group, raw, i);
+    zt__unlock(&zt__calculation_lock_1);
+    return result;
 }
 
 /* Calculates the reports of one group: all at once, and where that fails one by one, so that a bad report
    costs one instance. */
 ZT__FN void zt__calculate_batch(zt_profiler *profiler, uint32_t g, const zt__batch *batch, zt_cause *causes) {
-    zt__group *group = &profiler->groups[g];
+    zt__group *group = &batch->pass->groups[g];
+    const uint8_t *raw = batch->raw[g];
     uint32_t i;
     if (!group->values)
         group->values = (zet_typed_value_t *)zt__allocate(
-            &profiler->config.allocator, (size_t)ZT__BATCH * group->metric_count, sizeof *group->values);
-    if (group->values && zt__calculate(group, batch->raw[g], 0, batch->count) == ZE_RESULT_SUCCESS)
+            &profiler->config.allocator, (size_t)ZT__BATCH * zt__value_count(group), sizeof *group->values);
+    if (group->values && zt__calculate(&profiler->driver, group, raw, 0, batch->count) == ZE_RESULT_SUCCESS)
         return;
     for (i = 0; i < batch->count; i++) {
-        ze_result_t result =
-            group->values ? zt__calculate(group, batch->raw[g], i, 1) : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        ze_result_t result = group->values ? zt__calculate(&profiler->driver, group, raw, i, 1)
+                                           : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
         if (result == ZE_RESULT_SUCCESS)
             continue;
         causes[i] = ZT_LOST_READ_FAILED;
-        zt__check(profiler, result, "zetMetricGroupCalculateMetricValues",
+        zt__check(profiler, result,
+                  group->tiles == 1 ? "zetMetricGroupCalculateMetricValues"
+                                    : "zetMetricGroupCalculateMultipleMetricValuesExp",
                   "The instance is counted as lost. Update the driver if it lasts.");
     }
 }
 
-/* The row of one instance of a batch. Returns the cause for which it is lost, or ZT_CAUSE_COUNT. */
-ZT__FN zt_cause zt__fill_row(zt_profiler *profiler, const zt__batch *batch, uint32_t index) {
+/* The GPU time that a tile measured, as a weight. */
+ZT__FN double zt__tile_time(const zt_profiler *profiler, const zt__pass *pass, uint32_t tile) {
+    return pass->time_metric == UINT32_MAX
+               ? 1.0
+               : profiler->row[zt__tile_column(profiler, tile, pass->time_metric)];
+}
+
+/* Time passes, and clocks run, on all tiles at once; everything else that adds up, adds up over tiles. */
+ZT__FN int zt__runs_everywhere(const char *units) {
+    static const char *const clocks[] = {"ns", "us", "ms", "s", "cycles"};
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(clocks); i++)
+        if (strcmp(units, clocks[i]) == 0)
+            return 1;
+    return 0;
+}
+
+/* A metric of a whole root device, from those of its tiles in the row: times and flags are those of the
+   longest, means are weighted by the GPU time of each, and what is not aggregated is the first tile's. */
+ZT__FN double zt__whole(const zt_profiler *profiler, const zt__pass *pass, uint32_t metric) {
+    const zt_metric *of = &profiler->metrics[metric];
+    int largest = of->aggregation == ZT_AGGREGATE_FLAG || zt__runs_everywhere(of->units);
+    double whole = zt__nan(), weights = 0;
+    uint32_t tile;
+    for (tile = 0; tile < profiler->tile_count; tile++) {
+        double value = profiler->row[zt__tile_column(profiler, tile, metric)];
+        double weight = zt__tile_time(profiler, pass, tile);
+        if (isnan(value) || (of->aggregation == ZT_AGGREGATE_MEAN && !(weight > 0)))
+            continue;
+        if (isnan(whole))
+            whole = value;
+        else if (of->aggregation == ZT_AGGREGATE_MEAN)
+            whole += (value - whole) * weight / (weights + weight);
+        else if (of->aggregation != ZT_AGGREGATE_NONE)
+            whole = !largest ? whole + value : value > whole ? value : whole;
+        weights += weight;
+    }
+    return whole;
+}
+
+/* The cause for which the values of an instance are lost, or ZT_CAUSE_COUNT. */
+ZT__FN zt_cause zt__cause_of_values(const zt_profiler *profiler, const zt__group *group,
+                                    const zet_typed_value_t *values) {
     zt_cause cause = ZT_CAUSE_COUNT;
-    uint32_t g, m;
-    for (g = 0; g < profiler->group_count; g++) {
-        const zt__group *group = &profiler->groups[g];
-        const zet_typed_value_t *values = group->values + (size_t)index * group->metric_count;
+    uint32_t i;
+    for (i = 0; i < zt__value_count(group); i++) {
+        uint8_t of_flag = profiler->causes_of[group->first_column + i % group->metric_count];
+        double value = zt__number(&values[i]);
+        if (of_flag != ZT_CAUSE_COUNT && value != 0 && !isnan(value))
+            cause = (zt_cause)of_flag;
+    }
+    return cause;
+}
+
+/* Puts the values that one group measured into the row. */
+ZT__FN void zt__fill_group(zt_profiler *profiler, const zt__group *group, const zet_typed_value_t *values) {
+    uint32_t m, tile;
+    for (tile = 0; tile < group->tiles; tile++)
         for (m = 0; m < group->metric_count; m++) {
             uint32_t metric = group->first_column + m;
-            double value = zt__number(&values[m]);
-            profiler->row[metric + 1] = isfinite(value) ? value : zt__nan();
-            if (profiler->causes_of[metric] != ZT_CAUSE_COUNT && value != 0)
-                cause = (zt_cause)profiler->causes_of[metric];
+            uint32_t column = profiler->tile_count ? zt__tile_column(profiler, tile, metric) : metric + 1;
+            double value = zt__number(&values[tile * group->metric_count + m]);
+            profiler->row[column] = isfinite(value) ? value : zt__nan();
         }
+}
+
+/* The row of one instance of a batch. Returns the cause for which it is lost, or ZT_CAUSE_COUNT. */
+ZT__FN zt_cause zt__fill_row(zt_profiler *profiler, const zt__batch *batch, uint32_t index) {
+    const zt__pass *pass = batch->pass;
+    zt_cause cause = ZT_CAUSE_COUNT;
+    uint32_t g, m;
+    zt__clear_row(profiler->row, zt__column_count(profiler));
+    for (g = 0; g < pass->group_count; g++) {
+        const zt__group *group = &pass->groups[g];
+        const zet_typed_value_t *values = group->values + (size_t)index * zt__value_count(group);
+        zt_cause of_group = zt__cause_of_values(profiler, group, values);
+        if (of_group != ZT_CAUSE_COUNT)
+            cause = of_group;
+        zt__fill_group(profiler, group, values);
     }
-    profiler->row[0] = profiler->time_metric == UINT32_MAX ? batch->entries[index].time_ns
-                                                           : profiler->row[profiler->time_metric + 1];
+    for (m = 0; profiler->tile_count && m < profiler->metric_count; m++)
+        profiler->row[m + 1] = zt__whole(profiler, pass, m);
+    profiler->row[0] = pass->time_metric == UINT32_MAX ? batch->entries[index].time_ns
+                                                       : profiler->row[pass->time_metric + 1];
+    profiler->row[zt__time_column(profiler, zt__index_of(profiler, pass))] = profiler->row[0];
     return cause;
 }
 
@@ -2467,10 +3676,13 @@ ZT__FN zt_cause zt__add_instance(zt_profiler *profiler, const zt__batch *batch, 
         sample.metric_count = profiler->metric_count;
         sample.gpu_time_ns = profiler->row[0];
         sample.values = profiler->row + 1;
+        sample.pass = zt__index_of(profiler, batch->pass);
         profiler->config.sample(&sample, profiler->config.sample_user);
     }
     zt__lock(&profiler->results);
-    added = zt__add_row(profiler, record, profiler->row);
+    added = zt__add_row(profiler, record, zt__index_of(profiler, batch->pass), profiler->row);
+    if (profiler->timeline)
+        zt__keep_instance(profiler, &batch->entries[index]);
     zt__unlock(&profiler->results);
     return added ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_MEMORY;
 }
@@ -2503,7 +3715,7 @@ ZT__FN void zt__settle_batch(zt_profiler *profiler, const zt__batch *batch) {
     uint32_t i, g;
     for (i = 0; i < batch->count; i++)
         causes[i] = ZT_CAUSE_COUNT;
-    for (g = 0; g < profiler->group_count; g++)
+    for (g = 0; g < batch->pass->group_count; g++)
         zt__calculate_batch(profiler, g, batch, causes);
     for (i = 0; i < batch->count; i++)
         if (causes[i] == ZT_CAUSE_COUNT)
@@ -2540,7 +3752,7 @@ ZT__FN zt__batch *zt__take_batch(zt_profiler *profiler) {
 
 /* Gives a batch back: to be calculated, or to be filled on if calculation is left for later. */
 ZT__FN void zt__give_batch(zt_profiler *profiler, zt__batch *batch) {
-    int full = batch->count == ZT__BATCH || (batch->count > 0 && !profiler->config.deferred);
+    int full = batch->closed || batch->count == ZT__BATCH || (batch->count > 0 && !profiler->config.deferred);
     zt__lock(&profiler->state);
     if (full) {
         batch->next = NULL;
@@ -2584,8 +3796,10 @@ ZT__FN void zt__settle(zt_profiler *profiler, int all) {
     while ((batch = zt__next_to_settle(profiler, all)) != NULL) {
         zt__settle_batch(profiler, batch);
         batch->count = 0;
+        batch->closed = 0;
         zt__give_batch(profiler, batch);
     }
+    zt__attribute(profiler);
     zt__disown(&profiler->settling);
 }
 
@@ -2604,6 +3818,24 @@ typedef struct zt__hand {
     int thorough; /* asks every slot, and not only up to the first that is not ready */
 } zt__hand;
 
+/* Sees that there is a batch with room for a slot's instance: one of the same pass. Returns 0 if not. */
+ZT__FN int zt__batch_for(zt_profiler *profiler, const zt__slot *slot, zt__hand *hand) {
+    const zt__pass *pass = &profiler->passes[slot->pass];
+    for (;;) {
+        if (!hand->batch)
+            hand->batch = zt__take_batch(profiler);
+        if (!hand->batch)
+            return 0;
+        if (hand->batch->count == 0)
+            hand->batch->pass = pass;
+        if (hand->batch->pass == pass)
+            return 1;
+        hand->batch->closed = 1;
+        zt__give_batch(profiler, hand->batch);
+        hand->batch = NULL;
+    }
+}
+
 /* The size of a group's reports, which is the same for all of them. */
 ZT__FN ze_result_t zt__size_reports(zt__group *group, zet_metric_query_handle_t query) {
     size_t size = 0;
@@ -2615,9 +3847,17 @@ ZT__FN ze_result_t zt__size_reports(zt__group *group, zet_metric_query_handle_t 
     return result;
 }
 
+/* Makes room for the reports of a group in an empty batch, whose last pass may have had smaller ones. */
+ZT__FN int zt__make_raw(zt_profiler *profiler, zt__batch *batch, uint32_t g, size_t size) {
+    zt__free(&profiler->config.allocator, batch->raw[g]);
+    batch->raw[g] = (uint8_t *)zt__allocate(&profiler->config.allocator, ZT__BATCH, size);
+    batch->raw_size[g] = batch->raw[g] ? size : 0;
+    return batch->raw[g] != NULL;
+}
+
 ZT__FN ze_result_t zt__read_report(zt_profiler *profiler, uint32_t g, const zt__slot *slot,
                                    zt__batch *batch) {
-    zt__group *group = &profiler->groups[g];
+    zt__group *group = &batch->pass->groups[g];
     ze_result_t result = ZE_RESULT_SUCCESS;
     size_t size, expected;
     if (zt__load(&group->report_size) == 0)
@@ -2625,9 +3865,7 @@ ZT__FN ze_result_t zt__read_report(zt_profiler *profiler, uint32_t g, const zt__
     if (result != ZE_RESULT_SUCCESS)
         return result;
     size = expected = zt__load(&group->report_size);
-    if (!batch->raw[g])
-        batch->raw[g] = (uint8_t *)zt__allocate(&profiler->config.allocator, ZT__BATCH, expected);
-    if (!batch->raw[g])
+    if (batch->raw_size[g] < expected && !zt__make_raw(profiler, batch, g, expected))
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     result = zetMetricQueryGetData(slot->queries[g], &size, batch->raw[g] + batch->count * expected);
     return result == ZE_RESULT_SUCCESS && size != expected ? ZE_RESULT_ERROR_INVALID_SIZE : result;
@@ -2636,9 +3874,22 @@ ZT__FN ze_result_t zt__read_report(zt_profiler *profiler, uint32_t g, const zt__
 ZT__FN ze_result_t zt__read_reports(zt_profiler *profiler, const zt__slot *slot, zt__batch *batch) {
     ze_result_t result = ZE_RESULT_SUCCESS;
     uint32_t g;
-    for (g = 0; g < profiler->group_count && result == ZE_RESULT_SUCCESS; g++)
+    for (g = 0; g < batch->pass->group_count && result == ZE_RESULT_SUCCESS; g++)
         result = zt__read_report(profiler, g, slot, batch);
     return result;
+}
+
+ZT__FN void zt__add_to_batch(const zt_profiler *profiler, zt__batch *batch, const zt__slot *slot) {
+    zt__entry *entry = &batch->entries[batch->count++];
+    entry->region = slot->region;
+    entry->list = slot->list->handle;
+    entry->time_ns = zt__nan();
+    if (!slot->stamps)
+        return;
+    memcpy(entry->stamps, slot->stamps, sizeof entry->stamps);
+    entry->read_ns = profiler->timeline ? zt__now_ns() : 0;
+    entry->time_ns =
+        (double)((entry->stamps[1] - entry->stamps[0]) & profiler->tick_mask) * profiler->ns_per_tick;
 }
 
 typedef enum zt__outcome { ZT__WAITING, ZT__UNDELIVERED, ZT__READ, ZT__LOST } zt__outcome;
@@ -2670,12 +3921,16 @@ ZT__FN zt__outcome zt__read_slot(zt_profiler *profiler, zt__slot *slot, zt__batc
         return ZT__WAITING;
     if (result != ZE_RESULT_SUCCESS && !zt__is_lost(result))
         return zt__not_told(profiler, slot, result, cause);
-    if (result == ZE_RESULT_SUCCESS && profiler->group_count) {
+    if (result == ZE_RESULT_SUCCESS && slot->torn) {
+        *cause = ZT_LOST_OTHER_PASS;
+        return ZT__LOST;
+    }
+    if (result == ZE_RESULT_SUCCESS && batch->pass->group_count) {
         call = "zetMetricQueryGetData";
         result = zt__read_reports(profiler, slot, batch);
         /* drivers say UNKNOWN where the specification says NOT_READY */
         if (result == ZE_RESULT_NOT_READY || result == ZE_RESULT_ERROR_UNKNOWN) {
-            *cause = ZT_LOST_NEVER_DELIVERED;
+            *cause = slot->pass == zt__pass_index(profiler) ? ZT_LOST_NEVER_DELIVERED : ZT_LOST_OTHER_PASS;
             return ++slot->tries < ZT__TRIES ? ZT__UNDELIVERED : ZT__LOST;
         }
     }
@@ -2684,21 +3939,17 @@ ZT__FN zt__outcome zt__read_slot(zt_profiler *profiler, zt__slot *slot, zt__batc
         *cause = zt__is_lost(result) ? ZT_LOST_DEVICE : ZT_LOST_READ_FAILED;
         return ZT__LOST;
     }
-    batch->entries[batch->count].region = slot->region;
-    batch->entries[batch->count].time_ns =
-        slot->stamps
-            ? (double)((slot->stamps[1] - slot->stamps[0]) & profiler->tick_mask) * profiler->ns_per_tick
-            : zt__nan();
-    batch->count++;
+    zt__add_to_batch(profiler, batch, slot);
     return ZT__READ;
 }
 
 /* Makes a slot ready for its next execution or region. */
 ZT__FN void zt__rearm(zt_profiler *profiler, zt__slot *slot) {
-    slot->pending = slot->submitted = slot->tries = 0;
+    slot->pending = slot->submitted = slot->tries = slot->torn = 0;
     if (!zt__is_gone(profiler) && !slot->broken)
         zt__reset_slot(profiler, slot);
-    slot->list->unready |= slot->broken;
+    if (slot->broken)
+        zt__store(&slot->list->unready, (uint8_t)1);
 }
 
 /* Counts an instance that was announced by nobody: its recorded list was executed again without zt_execute.
@@ -2728,9 +3979,21 @@ ZT__FN void zt__conclude(zt_profiler *profiler, zt__slot *slot, zt__outcome outc
     }
 }
 
+/* Whether all that a bound slot has of commands has run. */
+ZT__FN int zt__has_run(const zt__slot *slot) {
+    return slot->executed || slot->passed;
+}
+
 /* Whether a bound slot has nothing more to give, because its list was recorded anew since. */
 ZT__FN int zt__is_spent(const zt__list *list, const zt__slot *slot) {
-    return (slot->executed || slot->dead) && slot->epoch != list->taken_epoch;
+    return zt__has_run(slot) && slot->epoch != list->taken_epoch;
+}
+
+/* What was bound before a slot that has run has run as well. */
+ZT__FN void zt__mark_passed(const zt__list *list, const zt__slot *slot) {
+    zt__slot *earlier;
+    for (earlier = list->taken; earlier && earlier != slot; earlier = earlier->next)
+        earlier->passed = earlier->dead;
 }
 
 ZT__FN int zt__is_in_sight(const zt_profiler *profiler, const zt__slot *slot) {
@@ -2745,13 +4008,9 @@ ZT__FN int zt__harvest_slot(zt_profiler *profiler, zt__list *list, zt__slot *slo
         return 1;
     if (slot->pending ? list->announced && !slot->submitted && zt__is_in_sight(profiler, slot) : list->quiet)
         return 1;
-    if (!hand->batch)
-        hand->batch = zt__take_batch(profiler);
-    if (!hand->batch) {
+    if (!zt__batch_for(profiler, slot, hand))
         zt__settle(profiler, 1);
-        hand->batch = zt__take_batch(profiler);
-    }
-    if (!hand->batch)
+    if (!zt__batch_for(profiler, slot, hand))
         return 0; /* other threads have them all */
     outcome = zt__read_slot(profiler, slot, hand->batch, &cause);
     list->quiet |= outcome == ZT__WAITING && !slot->pending;
@@ -2759,6 +4018,8 @@ ZT__FN int zt__harvest_slot(zt_profiler *profiler, zt__list *list, zt__slot *slo
         zt__conclude(profiler, slot, outcome, cause, hand);
         list->newly_executed += !slot->executed;
         slot->executed = 1;
+        if (zt__load(&list->unready))
+            zt__mark_passed(list, slot);
     }
     return outcome != ZT__WAITING || hand->thorough || !slot->pending;
 }
@@ -2771,7 +4032,7 @@ ZT__FN void zt__walk_list(zt_profiler *profiler, zt__list *list, zt__hand *hand)
         zt__slot *slot = *link;
         if (!zt__is_spent(list, slot))
             go_on = zt__harvest_slot(profiler, list, slot, hand);
-        if (zt__is_spent(list, slot) || (slot->executed && list->kind == ZT__KIND_IMMEDIATE)) {
+        if (zt__is_spent(list, slot) || (zt__has_run(slot) && list->kind == ZT__KIND_IMMEDIATE)) {
             *link = slot->next;
             slot->next = hand->freed;
             hand->freed = slot;
@@ -2890,6 +4151,7 @@ ZT__FN void zt__harvest(zt_profiler *profiler, int thorough) {
     uint32_t left = UINT32_MAX;
     zt__list *list;
     zt__hand hand;
+    zt__relate_clocks(profiler, 0);
     zt__start_hand(&hand, thorough || zt__count_up(&profiler->harvests) % THOROUGH_EVERY == 0);
     while ((list = zt__claim_next(profiler, &left)) != NULL) {
         zt__harvest_list(profiler, list, &hand);
@@ -2931,24 +4193,25 @@ ZT__FN int zt__finish(zt_profiler *profiler, zt__list *list, uint64_t *deadline)
 
 /* Makes one more step of slots, if few are free. Returns the cause when there are none. */
 ZT__FN zt_cause zt__grow_if_few(zt_profiler *profiler) {
+    zt__pass *pass = &profiler->passes[zt__pass_index(profiler)];
     const char *call;
     const zt__slot *slot;
     uint32_t free_count = 0;
     ze_result_t result;
     zt__lock(&profiler->state);
-    for (slot = profiler->free_slots; slot && free_count <= profiler->slot_count / 8; slot = slot->next)
+    for (slot = pass->free_slots; slot && free_count <= pass->slot_count / 8; slot = slot->next)
         free_count++;
     zt__unlock(&profiler->state);
-    if (free_count > profiler->slot_count / 8)
+    if (free_count > pass->slot_count / 8)
         return ZT_CAUSE_COUNT;
-    if (profiler->slot_count >= profiler->config.max_slots)
+    if (pass->slot_count >= pass->max_slots)
         return free_count ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_SLOT;
     zt__inside_1++;
-    result = zt__grow(profiler, &call);
+    result = zt__grow(profiler, pass, &call);
     zt__inside_1--;
     if (result == ZE_RESULT_SUCCESS)
         return ZT_CAUSE_COUNT;
-    profiler->config.max_slots = profiler->slot_count; /* it will not be tried again */
+    pass->max_slots = pass->slot_count; /* it will not be tried again */
     zt__check(profiler, result, call, "No more slots can be made; regions beyond are dropped.");
     return free_count ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_MEMORY;
 }
@@ -2992,7 +4255,8 @@ ZT__FN void zt__unbind(zt_profiler *profiler, zt__list *list) {
     list->last = &list->first;
     list->executed = 0;
     list->epoch++;
-    list->announced = list->unready = 0;
+    list->announced = 0;
+    zt__store(&list->unready, (uint8_t)0);
     zt__unlock(&profiler->state);
 }
 
@@ -3043,7 +4307,7 @@ ZT__FN void zt__drop_open(zt_profiler *profiler, const zt__list *list, const cha
 ZT__FN void zt__make_ready(zt_profiler *profiler, zt__list *list) {
     zt__hand hand;
     zt__slot *slot;
-    if (!list->unready || zt__is_gone(profiler))
+    if (!zt__load(&list->unready) || zt__is_gone(profiler))
         return;
     zt__start_hand(&hand, 0);
     zt__take_bound(profiler, list);
@@ -3105,6 +4369,1109 @@ ZT__FN void zt__retract(zt_profiler *profiler, zt__list *list) {
         }
     }
     zt__unlock(&profiler->state);
+}
+
+/* ==== >>passes: one set of groups after the other ========================================================= */
+
+ZT__FN void zt__deactivate_pass(zt_profiler *profiler, const zt__pass *pass, uint32_t count) {
+    uint32_t g;
+    for (g = 0; g < count; g++)
+        zt__check(profiler, zt__deactivate(profiler->context, profiler->device, pass->groups[g].handle),
+                  "zetContextActivateMetricGroups", "The groups may stay active.");
+}
+
+/* Activates the groups of a pass, or none. On HANDLE_OBJECT_IN_USE, `holder` is the group in the way. */
+ZT__FN ze_result_t zt__activate_pass(zt_profiler *profiler, const zt__pass *pass, zt__holder *holder) {
+    uint32_t g;
+    holder->text[0] = 0;
+    for (g = 0; g < pass->group_count; g++) {
+        ze_result_t result = zt__activate(profiler->context, profiler->device, pass->groups[g].handle,
+                                          &pass->groups[g].properties, 0, holder);
+        if (result == ZE_RESULT_SUCCESS)
+            continue;
+        zt__deactivate_pass(profiler, pass, g);
+        return result;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Regions that are open while the groups change have measured neither. */
+ZT__FN void zt__tear_open(zt_profiler *profiler) {
+    zt__step *step;
+    uint32_t i;
+    for (step = profiler->open ? profiler->steps : NULL; step; step = step->next)
+        for (i = 0; i < step->count; i++)
+            if (zt__load(&step->slots[i].generation) & 1)
+                step->slots[i].torn = 1;
+}
+
+/* Changes to a pass. By one thread at a time, and with what ran collected. */
+ZT__FN ze_result_t zt__change_pass(zt_profiler *profiler, zt__pass *pass) {
+    zt__holder holder;
+    const zt__pass *before = profiler->pass;
+    const char *call;
+    ze_result_t result;
+    zt__deactivate_pass(profiler, before, before->group_count);
+    result = zt__activate_pass(profiler, pass, &holder);
+    if (result == ZE_RESULT_SUCCESS && pass->slot_count == 0) {
+        result = zt__grow(profiler, pass, &call);
+        if (result != ZE_RESULT_SUCCESS)
+            zt__deactivate_pass(profiler, pass, pass->group_count);
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__say(&profiler->diagnostics, result, ZT__PASS_FAILED, (unsigned)(pass - profiler->passes),
+                zt_result_name(result), holder.text[0] ? holder.text : "nobody who is known");
+        zt__check(profiler, zt__activate_pass(profiler, before, &holder), "zetContextActivateMetricGroups",
+                  "What is measured until the next ZT_PASSES is lost.");
+        return result;
+    }
+    zt__lock(&profiler->state);
+    zt__tear_open(profiler);
+    zt__store(&profiler->pass, (const zt__pass *)pass);
+    zt__unlock(&profiler->state);
+    return result;
+}
+
+ZT__FN int zt__anything_runs(zt_profiler *profiler) {
+    const zt__list *list;
+    const zt__slot *slot;
+    uint32_t i;
+    int runs = 0;
+    zt__lock(&profiler->state);
+    for (i = 0; i < ZT__LIST_BUCKETS; i++)
+        for (list = profiler->lists[i]; list && !runs; list = list->next_in_bucket)
+            for (slot = list->first, runs = list->busy; slot && !runs; slot = slot->next)
+                runs = zt__slot_runs(list, slot);
+    zt__unlock(&profiler->state);
+    return runs;
+}
+
+/* Collects until nothing is known to run, or the configured time is up. */
+ZT__FN void zt__finish_all(zt_profiler *profiler) {
+    uint64_t pause = 0, deadline = zt__deadline(profiler->config.wait_timeout_ns);
+    do {
+        zt__harvest(profiler, 1);
+        if (!zt__anything_runs(profiler))
+            return;
+    } while (zt__pause_until(deadline, &pause));
+    zt__say(&profiler->diagnostics, ZE_RESULT_NOT_READY, ZT__NOT_FINISHED, "ZT_PASSES");
+}
+
+/* Collects what the active pass has left, and goes to another. */
+ZT__FN ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
+    ze_result_t result;
+    if (index == zt__pass_index(profiler))
+        return ZE_RESULT_SUCCESS;
+    zt__finish_all(profiler);
+    if (!zt__own(&profiler->growing))
+        return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
+    zt__inside_1++;
+    result = zt__change_pass(profiler, &profiler->passes[index]);
+    zt__inside_1--;
+    zt__disown(&profiler->growing);
+    return result;
+}
+
+/* How the passes differ in a region. With the results locked. */
+ZT__FN uint32_t zt__differences(const zt_profiler *profiler, const zt__record *record) {
+    uint64_t fewest = UINT64_MAX, most = 0;
+    double shortest = 0, longest = 0;
+    uint32_t pass, differs = 0;
+    if (profiler->pass_count == 1 || !record->moments)
+        return 0;
+    for (pass = 0; pass < profiler->pass_count; pass++) {
+        zt_stats time = zt__column_stats(profiler, record, zt__time_column(profiler, pass));
+        fewest = time.count < fewest ? time.count : fewest;
+        most = time.count > most ? time.count : most;
+        if (time.count == 0)
+            continue;
+        shortest = shortest <= 0 || time.median < shortest ? time.median : shortest;
+        longest = time.median > longest ? time.median : longest;
+    }
+    if (fewest != most)
+        differs |= fewest == 0 ? ZT_DIFFERS_MISSING : ZT_DIFFERS_COUNT;
+    if (longest - shortest > profiler->config.pass_tolerance * shortest)
+        differs |= ZT_DIFFERS_TIME;
+    return differs;
+}
+
+/* ==== >>merging: statistics of several profilers, in memory and packed ==================================== */
+
+/* Locks two at once: always in the same order, so that two merges cannot wait for each other. */
+ZT__FN void zt__lock_both(zt__mutex *a, zt__mutex *b) {
+    zt__lock((uintptr_t)a < (uintptr_t)b ? a : b);
+    zt__lock((uintptr_t)a < (uintptr_t)b ? b : a);
+}
+
+ZT__FN void zt__unlock_both(zt__mutex *a, zt__mutex *b) {
+    zt__unlock(a);
+    zt__unlock(b);
+}
+
+/* What two profilers do not have in common, or NULL. */
+ZT__FN const char *zt__mismatch(const zt_profiler *a, const zt_profiler *b) {
+    uint32_t i;
+    if (a->metric_count != b->metric_count)
+        return "one has more metrics";
+    if (a->pass_count != b->pass_count)
+        return "one has more passes";
+    if (a->tile_count != b->tile_count)
+        return "one has more tiles";
+    for (i = 0; i < a->metric_count; i++)
+        if (strcmp(a->metrics[i].name, b->metrics[i].name) != 0 ||
+            strcmp(a->metrics[i].group, b->metrics[i].group) != 0 ||
+            strcmp(a->metrics[i].units, b->metrics[i].units) != 0 ||
+            a->metrics[i].aggregation != b->metrics[i].aggregation ||
+            a->metrics[i].pass != b->metrics[i].pass)
+            return a->metrics[i].name;
+    return NULL;
+}
+
+/* How often a region occurred, in the pass in which it did most often. */
+ZT__FN uint64_t zt__occurrences(const zt_profiler *profiler, const zt__record *record) {
+    uint64_t most = 0;
+    uint32_t pass;
+    for (pass = 0; record->moments && pass < profiler->pass_count; pass++) {
+        uint64_t count = record->moments[zt__time_column(profiler, pass)].count;
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
+/* The moments of two sets from the moments of each: Chan's update. */
+ZT__FN void zt__merge_moments(zt__moments *into, const zt__moments *from) {
+    double weight = into->weight + from->weight, distance = from->mean - into->mean;
+    if (from->count == 0)
+        return;
+    if (into->count == 0) {
+        *into = *from;
+        return;
+    }
+    if (weight > 0) {
+        into->mean += distance * (from->weight / weight);
+        into->m2 += from->m2 + distance * distance * (into->weight * from->weight / weight);
+    }
+    into->weight = weight;
+    into->count += from->count;
+    into->sum += from->sum;
+    into->min = from->min < into->min ? from->min : into->min;
+    into->max = from->max > into->max ? from->max : into->max;
+}
+
+ZT__FN double zt__random_share(uint64_t *state) {
+    return (double)(zt__random(state) >> 11) / 9007199254740992.0;
+}
+
+/* How many kept rows of two regions stay, so that every instance of both has the same chance: all, where
+   nothing is left out; else so many as drawing one after the other by weight gives, until there is no room or
+   the region whose turn it is has no more. */
+ZT__FN void zt__share_rows(zt_profiler *into, const zt__record *a, const zt__record *b, uint64_t of_a,
+                           uint64_t of_b, uint32_t stay[2]) {
+    double left[2], step[2];
+    uint32_t kept[2];
+    int turn;
+    stay[0] = kept[0] = a->kept;
+    stay[1] = kept[1] = b->kept;
+    if (of_a + of_b <= into->config.samples && a->kept == of_a && b->kept == of_b)
+        return;
+    left[0] = (double)of_a;
+    left[1] = (double)of_b;
+    step[0] = a->kept ? left[0] / a->kept : 0;
+    step[1] = b->kept ? left[1] / b->kept : 0;
+    stay[0] = stay[1] = 0;
+    while (stay[0] + stay[1] < into->config.samples) {
+        turn = zt__random_share(&into->random) * (left[0] + left[1]) >= left[0];
+        if (stay[turn] == kept[turn])
+            return;
+        stay[turn]++;
+        left[turn] -= step[turn];
+    }
+}
+
+ZT__FN void zt__swap_rows(double *a, double *b, uint32_t columns) {
+    uint32_t i;
+    for (i = 0; i < columns; i++) {
+        double swap = a[i];
+        a[i] = b[i];
+        b[i] = swap;
+    }
+}
+
+/* Keeps so many rows of the one region, drawn evenly, and puts so many of the other behind them. */
+ZT__FN void zt__merge_rows(zt_profiler *into, zt__record *a, const zt__record *b, const uint32_t stay[2]) {
+    uint32_t columns = zt__column_count(into), i, needed = stay[1];
+    for (i = 0; i < stay[0] && stay[0] < a->kept; i++)
+        zt__swap_rows(a->rows + (size_t)i * columns,
+                      a->rows + (size_t)(i + zt__random(&into->random) % (a->kept - i)) * columns, columns);
+    a->kept = stay[0];
+    for (i = 0; i < b->kept && needed && a->kept < a->capacity; i++)
+        if (zt__random_share(&into->random) * (b->kept - i) < needed) {
+            memcpy(a->rows + (size_t)a->kept++ * columns, b->rows + (size_t)i * columns,
+                   columns * sizeof *b->rows);
+            needed--;
+        }
+}
+
+/* Adds the statistics of a region to those of another. With the results of both locked, and room made. */
+ZT__FN void zt__merge_record(zt_profiler *into, zt__record *a, const zt_profiler *from, const zt__record *b) {
+    uint32_t column, stay[2];
+    if (!b->moments)
+        return;
+    zt__share_rows(into, a, b, zt__occurrences(into, a), zt__occurrences(from, b), stay);
+    zt__merge_rows(into, a, b, stay);
+    for (column = 0; column < zt__column_count(into); column++)
+        zt__merge_moments(&a->moments[column], &b->moments[column]);
+    a->seen += b->seen;
+}
+
+/* Makes room for what a region will have. With the results of both locked. Returns 0 without memory. */
+ZT__FN int zt__prepare_record(zt_profiler *into, zt__record *a, const zt__record *b) {
+    uint32_t wanted = a->kept + b->kept;
+    if (wanted > into->config.samples)
+        wanted = into->config.samples;
+    if (!a->moments)
+        a->moments =
+            (zt__moments *)zt__allocate(&into->config.allocator, zt__column_count(into), sizeof *a->moments);
+    zt__grow_rows(into, a, wanted);
+    return a->moments && a->capacity >= wanted;
+}
+
+ZT__FN zt__record *zt__counterpart(zt_profiler *into, const zt__record *record) {
+    zt_cause cause;
+    uint32_t index;
+    zt__lock(&into->state);
+    index = zt__intern(into, record->name, &cause);
+    zt__unlock(&into->state);
+    return index == UINT32_MAX ? NULL : zt__record_at(into, index);
+}
+
+/* Adds what is counted. What is in flight stays with its own profiler. */
+ZT__FN void zt__merge_counts(zt_profiler *into, zt_profiler *from, uint64_t collected) {
+    uint32_t i;
+    zt__lock_both(&into->state, &from->state);
+    into->counts.collected += collected;
+    into->counts.lost += from->counts.lost;
+    into->counts.dropped += from->counts.dropped;
+    into->counts.begun += collected + from->counts.lost + from->counts.dropped;
+    for (i = 0; i < ZT_CAUSE_COUNT; i++)
+        into->causes[i] += from->causes[i];
+    for (i = 0; i < from->record_count; i++) {
+        const zt__record *record = zt__record_at(from, i);
+        uint32_t *place = zt__name_place(into, record->hash, record->name, strlen(record->name));
+        if (*place) {
+            zt__record_at(into, *place - 1)->lost += record->lost;
+            zt__record_at(into, *place - 1)->dropped += record->dropped;
+        }
+    }
+    zt__unlock_both(&into->state, &from->state);
+}
+
+/* First the room for everything, so that nothing changes where there is too little. */
+ZT__FN ze_result_t zt__merge_all(zt_profiler *into, zt_profiler *from) {
+    uint64_t collected = 0;
+    uint32_t i, regions, ready = 0;
+    zt__lock_both(&into->results, &from->results);
+    regions = zt__load(&from->record_count);
+    for (; ready < regions; ready++) {
+        const zt__record *record = zt__record_at(from, ready);
+        zt__record *counterpart = zt__counterpart(into, record);
+        if (!counterpart || !zt__prepare_record(into, counterpart, record))
+            break;
+    }
+    for (i = 0; i < regions && ready == regions; i++) {
+        const zt__record *record = zt__record_at(from, i);
+        zt__merge_record(into, zt__counterpart(into, record), from, record);
+        collected += record->seen;
+    }
+    if (ready == regions)
+        zt__merge_counts(into, from, collected);
+    zt__unlock_both(&into->results, &from->results);
+    return ready == regions ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+/* ---- packing --------------------------------------------------------------------------------------------- */
+
+enum { ZT__LAYOUT = 1, ZT__PACK_HEADER = 24 };
+
+/* Counts the bytes that do not fit. */
+typedef struct zt__packer {
+    uint8_t *bytes;
+    size_t room, used;
+} zt__packer;
+
+ZT__FN void zt__pack_bytes(zt__packer *packer, const void *bytes, size_t size) {
+    if (size && packer->used <= packer->room && size <= packer->room - packer->used)
+        memcpy(packer->bytes + packer->used, bytes, size);
+    packer->used += size;
+}
+
+ZT__FN void zt__pack_integer(zt__packer *packer, uint64_t value, uint32_t size) {
+    uint8_t bytes[8];
+    uint32_t i;
+    for (i = 0; i < size; i++)
+        bytes[i] = (uint8_t)(value >> 8 * i);
+    zt__pack_bytes(packer, bytes, size);
+}
+
+ZT__FN void zt__pack_u32(zt__packer *packer, uint32_t value) {
+    zt__pack_integer(packer, value, 4);
+}
+
+ZT__FN void zt__pack_u64(zt__packer *packer, uint64_t value) {
+    zt__pack_integer(packer, value, 8);
+}
+
+ZT__FN void zt__pack_f64(zt__packer *packer, double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    zt__pack_u64(packer, bits);
+}
+
+ZT__FN void zt__pack_text(zt__packer *packer, const char *text) {
+    size_t length = strlen(text);
+    zt__pack_u32(packer, (uint32_t)length);
+    zt__pack_bytes(packer, text, length);
+}
+
+ZT__FN uint64_t zt__check_sum(const uint8_t *bytes, size_t size) {
+    uint64_t sum = UINT64_C(0xcbf29ce484222325);
+    size_t i;
+    for (i = 0; i < size; i++)
+        sum = (sum ^ bytes[i]) * UINT64_C(0x100000001b3);
+    return sum;
+}
+
+ZT__FN void zt__pack_metric(zt__packer *packer, const zt_metric *metric) {
+    zt__pack_text(packer, metric->name);
+    zt__pack_text(packer, metric->group);
+    zt__pack_text(packer, metric->component);
+    zt__pack_text(packer, metric->units);
+    zt__pack_text(packer, metric->description);
+    zt__pack_u32(packer, (uint32_t)metric->type);
+    zt__pack_u32(packer, (uint32_t)metric->aggregation);
+    zt__pack_u32(packer, metric->pass);
+}
+
+ZT__FN void zt__pack_record(zt__packer *packer, const zt__record *record, uint32_t columns) {
+    static const zt__moments none = {0, 0, 0, 0, 0, 0, 0};
+    size_t i;
+    zt__pack_text(packer, record->name);
+    zt__pack_u64(packer, record->seen);
+    zt__pack_u64(packer, record->lost);
+    zt__pack_u64(packer, record->dropped);
+    for (i = 0; i < columns; i++) {
+        const zt__moments *moments = record->moments ? &record->moments[i] : &none;
+        zt__pack_u64(packer, moments->count);
+        zt__pack_f64(packer, moments->weight);
+        zt__pack_f64(packer, moments->sum);
+        zt__pack_f64(packer, moments->mean);
+        zt__pack_f64(packer, moments->m2);
+        zt__pack_f64(packer, moments->min);
+        zt__pack_f64(packer, moments->max);
+    }
+    zt__pack_u32(packer, record->kept);
+    for (i = 0; i < (size_t)record->kept * columns; i++)
+        zt__pack_f64(packer, record->rows[i]);
+}
+
+/* With state and results locked. */
+ZT__FN void zt__pack_all(zt__packer *packer, const zt_profiler *profiler) {
+    uint32_t i, columns = zt__column_count(profiler);
+    zt__pack_u32(packer, profiler->metric_count);
+    zt__pack_u32(packer, profiler->record_count);
+    zt__pack_u32(packer, profiler->pass_count);
+    zt__pack_u32(packer, profiler->tile_count);
+    zt__pack_u32(packer, profiler->config.samples);
+    zt__pack_u32(packer, (uint32_t)profiler->availability);
+    zt__pack_text(packer, profiler->availability == ZT_AVAILABLE ? "" : profiler->availability_text.text);
+    zt__pack_text(packer, profiler->device_name);
+    zt__pack_u32(packer, ZT_CAUSE_COUNT);
+    for (i = 0; i < ZT_CAUSE_COUNT; i++)
+        zt__pack_u64(packer, profiler->causes[i]);
+    for (i = 0; i < profiler->metric_count; i++)
+        zt__pack_metric(packer, &profiler->metrics[i]);
+    for (i = 0; i < profiler->record_count; i++)
+        zt__pack_record(packer, zt__record_at(profiler, i), columns);
+}
+
+ZT__FN void zt__pack_head(uint8_t *bytes, size_t size) {
+    zt__packer packer = {NULL, ZT__PACK_HEADER, 0};
+    packer.bytes = bytes;
+    zt__pack_bytes(&packer, "ZTPK", 4);
+    zt__pack_u32(&packer, ZT__LAYOUT);
+    zt__pack_u64(&packer, size);
+    zt__pack_u64(&packer, zt__check_sum(bytes + ZT__PACK_HEADER, size - ZT__PACK_HEADER));
+}
+
+/* ---- unpacking: nothing in the buffer is believed --------------------------------------------------------- */
+
+typedef struct zt__unpacker {
+    const uint8_t *bytes;
+    size_t size, used;
+    int failed; /* there was less than was asked for, or it made no sense: all that follows is 0 */
+    char *texts;
+} zt__unpacker;
+
+ZT__FN const uint8_t *zt__unpack_bytes(zt__unpacker *unpacker, size_t size) {
+    const uint8_t *bytes = unpacker->bytes + unpacker->used;
+    unpacker->failed |= size > unpacker->size - unpacker->used;
+    if (unpacker->failed)
+        return NULL;
+    unpacker->used += size;
+    return bytes;
+}
+
+ZT__FN uint64_t zt__unpack_integer(zt__unpacker *unpacker, uint32_t size) {
+    const uint8_t *bytes = zt__unpack_bytes(unpacker, size);
+    uint64_t value = 0;
+    while (bytes && size-- > 0)
+        value = value << 8 | bytes[size];
+    return value;
+}
+
+ZT__FN uint64_t zt__unpack_u64(zt__unpacker *unpacker) {
+    return zt__unpack_integer(unpacker, 8);
+}
+
+/* A number that may be no greater than `most`. */
+ZT__FN uint32_t zt__unpack_u32(zt__unpacker *unpacker, uint32_t most) {
+    uint32_t value = (uint32_t)zt__unpack_integer(unpacker, 4);
+    unpacker->failed |= value > most;
+    return unpacker->failed ? 0 : value;
+}
+
+ZT__FN double zt__unpack_f64(zt__unpacker *unpacker) {
+    uint64_t bits = zt__unpack_u64(unpacker);
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* A text, copied to where the texts of the profiler are: what ends it there takes less than its length did.
+ */
+ZT__FN const char *zt__unpack_text(zt__unpacker *unpacker) {
+    uint32_t length = zt__unpack_u32(unpacker, UINT32_MAX);
+    const uint8_t *bytes = zt__unpack_bytes(unpacker, length);
+    char *text = unpacker->texts;
+    if (!bytes)
+        return "";
+    memcpy(text, bytes, length);
+    text[length] = 0;
+    unpacker->texts += length + 1;
+    return text;
+}
+
+ZT__FN void zt__unpack_metric(zt__unpacker *unpacker, const zt_profiler *profiler, zt_metric *metric) {
+    metric->name = zt__unpack_text(unpacker);
+    metric->group = zt__unpack_text(unpacker);
+    metric->component = zt__unpack_text(unpacker);
+    metric->units = zt__unpack_text(unpacker);
+    metric->description = zt__unpack_text(unpacker);
+    metric->type = (int)zt__unpack_u32(unpacker, INT32_MAX);
+    metric->aggregation = (zt_aggregation)zt__unpack_u32(unpacker, ZT_AGGREGATE_NONE);
+    metric->pass = zt__unpack_u32(unpacker, profiler->pass_count - 1);
+}
+
+ZT__FN void zt__unpack_moments(zt__unpacker *unpacker, zt__moments *moments) {
+    moments->count = zt__unpack_u64(unpacker);
+    moments->weight = zt__unpack_f64(unpacker);
+    moments->sum = zt__unpack_f64(unpacker);
+    moments->mean = zt__unpack_f64(unpacker);
+    moments->m2 = zt__unpack_f64(unpacker);
+    moments->min = zt__unpack_f64(unpacker);
+    moments->max = zt__unpack_f64(unpacker);
+}
+
+ZT__FN ze_result_t zt__unpack_record(zt__unpacker *unpacker, zt_profiler *profiler) {
+    uint32_t columns = zt__column_count(profiler), index = profiler->record_count;
+    const char *name = zt__unpack_text(unpacker);
+    zt__record *record;
+    zt_cause cause;
+    size_t i;
+    uint32_t found = unpacker->failed ? UINT32_MAX : zt__intern(profiler, name, &cause);
+    if (found != index) {
+        unpacker->failed |= found != UINT32_MAX; /* a name that was there already */
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    record = zt__record_at(profiler, index);
+    record->seen = zt__unpack_u64(unpacker);
+    record->lost = zt__unpack_u64(unpacker);
+    record->dropped = zt__unpack_u64(unpacker);
+    record->moments =
+        (zt__moments *)zt__allocate(&profiler->config.allocator, columns, sizeof *record->moments);
+    if (!record->moments)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    for (i = 0; i < columns; i++)
+        zt__unpack_moments(unpacker, &record->moments[i]);
+    record->kept = zt__unpack_u32(unpacker, profiler->config.samples);
+    if (record->kept > (unpacker->size - unpacker->used) / sizeof(double) / columns)
+        unpacker->failed = 1;
+    if (unpacker->failed || record->kept == 0)
+        return ZE_RESULT_SUCCESS;
+    record->capacity = record->kept;
+    record->rows = (double *)zt__allocate(&profiler->config.allocator, (size_t)record->kept * columns,
+                                          sizeof *record->rows);
+    for (i = 0; record->rows && i < (size_t)record->kept * columns; i++)
+        record->rows[i] = zt__unpack_f64(unpacker);
+    return record->rows ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+/* Sums of what the regions have. */
+ZT__FN void zt__count_unpacked(zt_profiler *profiler) {
+    uint32_t i;
+    for (i = 0; i < profiler->record_count; i++)
+        profiler->counts.collected += zt__record_at(profiler, i)->seen;
+    for (i = 0; i < ZT_CAUSE_COUNT; i++)
+        *(i < ZT_DROPPED_NO_SLOT ? &profiler->counts.lost : &profiler->counts.dropped) += profiler->causes[i];
+    profiler->counts.begun = profiler->counts.collected + profiler->counts.lost + profiler->counts.dropped;
+}
+
+ZT__FN ze_result_t zt__unpack_all(zt__unpacker *unpacker, zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    uint32_t i, regions, most = (uint32_t)(unpacker->size < UINT32_MAX ? unpacker->size : UINT32_MAX);
+    profiler->metric_count = zt__unpack_u32(unpacker, most / 32);
+    regions = zt__unpack_u32(unpacker, ZT__NAME_PAGE * ZT__NAME_PAGES);
+    profiler->pass_count = zt__unpack_u32(unpacker, ZT__MAX_PASSES);
+    profiler->tile_count = zt__unpack_u32(unpacker, ZT__MAX_TILES);
+    profiler->config.samples = zt__unpack_u32(unpacker, ZT__MAX_SAMPLES);
+    profiler->availability = (zt_availability)zt__unpack_u32(unpacker, ZT_AVAILABILITY_UNKNOWN);
+    snprintf(profiler->availability_text.text, sizeof profiler->availability_text.text, "%s",
+             zt__unpack_text(unpacker));
+    snprintf(profiler->device_name, sizeof profiler->device_name, "%s", zt__unpack_text(unpacker));
+    unpacker->failed |= zt__unpack_u32(unpacker, ZT_CAUSE_COUNT) != ZT_CAUSE_COUNT ||
+                        profiler->pass_count == 0 || profiler->config.samples == 0;
+    for (i = 0; i < ZT_CAUSE_COUNT; i++)
+        profiler->causes[i] = zt__unpack_u64(unpacker);
+    if (unpacker->failed)
+        return result;
+    profiler->metrics = (zt_metric *)zt__allocate(allocator, profiler->metric_count + 1, sizeof(zt_metric));
+    profiler->scratch = (double *)zt__allocate(
+        allocator, (size_t)profiler->config.samples * profiler->pass_count, sizeof(double));
+    if (!profiler->metrics || !profiler->scratch)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    for (i = 0; i < profiler->metric_count; i++)
+        zt__unpack_metric(unpacker, profiler, &profiler->metrics[i]);
+    for (i = 0; i < regions && !unpacker->failed && result == ZE_RESULT_SUCCESS; i++)
+        result = zt__unpack_record(unpacker, profiler);
+    unpacker->failed |= result == ZE_RESULT_SUCCESS && unpacker->used != unpacker->size;
+    zt__count_unpacked(profiler);
+    return result;
+}
+
+/* What is wrong with a buffer as a whole, or SUCCESS and its size. */
+ZT__FN ze_result_t zt__check_pack(const uint8_t *bytes, size_t *size) {
+    zt__unpacker head = {NULL, 0, 0, 0, NULL};
+    uint64_t stated, sum;
+    uint32_t layout;
+    head.bytes = bytes;
+    head.size = *size;
+    if (*size >= 4 && memcmp(bytes, "ZTPK", 4) != 0)
+        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_PACK, "this is no pack");
+    head.used = *size < 4 ? *size : 4;
+    layout = zt__unpack_u32(&head, UINT32_MAX);
+    stated = zt__unpack_u64(&head);
+    sum = zt__unpack_u64(&head);
+    if (!head.failed && layout > ZT__LAYOUT)
+        return zt__say(NULL, ZE_RESULT_ERROR_UNSUPPORTED_VERSION, ZT__NEWER_PACK, (unsigned)layout,
+                       (unsigned)ZT__LAYOUT);
+    if (head.failed || stated > *size)
+        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_SIZE, ZT__BAD_PACK, "the buffer is cut off");
+    if (layout == 0 || stated < ZT__PACK_HEADER ||
+        sum != zt__check_sum(bytes + ZT__PACK_HEADER, (size_t)stated - ZT__PACK_HEADER))
+        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_PACK, "the buffer is damaged");
+    *size = (size_t)stated;
+    return ZE_RESULT_SUCCESS;
+}
+
+/* ==== >>streams: reports of the device into a ring, and out of it as rows ================================= */
+
+enum { ZT__SLICE_NS = 10000000, ZT__MOST_ROUNDS = 1024, ZT__ROWS_AT_ONCE = 256 };
+
+/* Who reads from the device fills the ring; who hands out, the owner, empties it. With a reader thread these
+   are two threads, else one. */
+struct zt_stream {
+    ze_context_handle_t context;
+    ze_device_handle_t device;
+    zt_stream_config config;
+    zt__driver driver;
+    zt__diagnostics diagnostics;
+    zt__feed *feed;
+    zt__clock clock; /* the owner's */
+    zt_stream_info info;
+    uint32_t time_metric, length_metric, marker_metric; /* or UINT32_MAX */
+    int activated;
+    ze_event_pool_handle_t events;
+    ze_event_handle_t event; /* the device notifies with it */
+    zet_metric_streamer_handle_t streamer;
+    int lost, closing, failure; /* atomic */
+    int is_garbled;             /* what is in the ring does not begin where a report begins. Atomic */
+    uint32_t users;             /* threads inside zt_stream_read, atomic */
+
+    uint8_t *ring;
+    size_t ring_size;
+    size_t partial; /* bytes at its end of a report whose rest is to come. Of who reads from the device */
+
+    zt__owned owned;    /* the right to hand out */
+    zt__mutex lock;     /* of what follows */
+    size_t report_size; /* 0 until the device has told it */
+    uint32_t capacity;  /* of the ring, in reports */
+    uint64_t read;      /* reports that came into the ring, ever; and that left it */
+    uint64_t taken;
+    uint64_t gap_from, gap_to; /* between these reports the device dropped some */
+    zt_stream_counts counts;
+    uint32_t row_next, row_count; /* rows that are calculated and not yet given */
+
+    zet_typed_value_t *values; /* from here on the owner's */
+    uint32_t values_at_once;   /* rows */
+    double *row;
+    uint64_t row_report; /* the report that the first row was made of */
+    int has_begun;       /* the first row of the capture is behind */
+    int has_time;
+    double device_ns, time_ns; /* of the last row */
+
+    uint64_t reader_cpu_ns; /* atomic */
+    int reader_runs, reader_ended, reader_stops;
+    pthread_t reader;
+    zt_stream *next_reader;
+};
+
+ZT__FN ze_result_t zt__check_stream(zt_stream *stream, ze_result_t result, const char *call) {
+    if (result == ZE_RESULT_SUCCESS)
+        return result;
+    if (!zt__is_lost(result))
+        return zt__say_failed(&stream->diagnostics, result, call, "Update the driver if it lasts.");
+    zt__store(&stream->lost, 1);
+    return zt__say(&stream->diagnostics, result, ZT__DEVICE_LOST, call, zt_result_name(result));
+}
+
+/* ---- from the device into the ring ----------------------------------------------------------------------- */
+
+/* Asks how large a report is. A device may not know before there is one. */
+ZT__FN ze_result_t zt__learn_report_size(zt_stream *stream) {
+    size_t size = 0;
+    ze_result_t result = zetMetricStreamerReadData(stream->streamer, 1, &size, NULL);
+    if (result != ZE_RESULT_SUCCESS || size == 0)
+        return result;
+    if (stream->ring_size / size < 2)
+        return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__MEMORY_LIMIT, "zt_stream_read",
+                       (unsigned long)stream->config.memory_limit, stream->info.group,
+                       (unsigned long)(stream->config.memory_limit + 2 * size));
+    zt__lock(&stream->lock);
+    stream->capacity = (uint32_t)(stream->ring_size / size);
+    stream->report_size = size;
+    zt__unlock(&stream->lock);
+    return result;
+}
+
+/* Where the next bytes are to go, and how many can. */
+ZT__FN uint8_t *zt__free_bytes(zt_stream *stream, size_t *size) {
+    uint64_t used, place, room;
+    zt__lock(&stream->lock);
+    used = stream->read - stream->taken;
+    place = stream->read % stream->capacity;
+    zt__unlock(&stream->lock);
+    room = stream->capacity - used;
+    if (room > stream->capacity - place)
+        room = stream->capacity - place;
+    *size = room ? (size_t)room * stream->report_size - stream->partial : 0;
+    return stream->ring + (size_t)place * stream->report_size + stream->partial;
+}
+
+/* A read can end within a report: its rest comes first in the next. Where it did not, nothing that follows
+   can be calculated, and the next read is taken to begin with a report. */
+ZT__FN void zt__drop_partial(zt_stream *stream) {
+    if (!zt__load(&stream->is_garbled))
+        return;
+    zt__store(&stream->is_garbled, 0);
+    zt__lock(&stream->lock);
+    stream->counts.reports += stream->partial > 0;
+    stream->counts.discarded += stream->partial > 0;
+    zt__unlock(&stream->lock);
+    stream->partial = 0;
+}
+
+/* Counts what has come into the ring. */
+ZT__FN void zt__take_bytes(zt_stream *stream, size_t size, int dropped) {
+    uint64_t reports;
+    size += stream->partial;
+    reports = size / stream->report_size;
+    stream->partial = size % stream->report_size;
+    zt__lock(&stream->lock);
+    if (dropped) {
+        stream->counts.gaps++;
+        if (stream->counts.gaps == 1 || stream->gap_to < stream->taken)
+            stream->gap_from = stream->read;
+        stream->gap_to = stream->read + reports;
+    }
+    stream->read += reports;
+    stream->counts.reports += reports;
+    zt__unlock(&stream->lock);
+    if (dropped)
+        zt__say(&stream->diagnostics, ZE_RESULT_WARNING_DROPPED_DATA, ZT__STREAM_GAP);
+}
+
+/* Reads once. `more` is set where the room was the limit. A warning that data were dropped comes with data.
+ */
+ZT__FN ze_result_t zt__read_some(zt_stream *stream, int *more) {
+    size_t room, size;
+    uint8_t *bytes;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    *more = 0;
+    if (!stream->report_size)
+        result = zt__learn_report_size(stream);
+    if (result != ZE_RESULT_SUCCESS || !stream->report_size)
+        return result;
+    zt__drop_partial(stream);
+    bytes = zt__free_bytes(stream, &room);
+    *more = 1;
+    if (room == 0)
+        return result;
+    size = room;
+    result = zetMetricStreamerReadData(stream->streamer, UINT32_MAX, &size, bytes);
+    if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_WARNING_DROPPED_DATA)
+        return result;
+    *more = size == room;
+    zt__take_bytes(stream, size, result == ZE_RESULT_WARNING_DROPPED_DATA);
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Reads until the device has no more, or the ring has no room. Returns whether it had no room. */
+ZT__FN int zt__fill_ring(zt_stream *stream) {
+    int more = 1, rounds = 0;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    while (more && rounds++ < 4 && result == ZE_RESULT_SUCCESS && !zt__load(&stream->lost))
+        result = zt__read_some(stream, &more);
+    if (result == ZE_RESULT_NOT_READY)
+        result = ZE_RESULT_SUCCESS;
+    zt__store(&stream->failure, (int)zt__check_stream(stream, result, "zetMetricStreamerReadData"));
+    return more && result == ZE_RESULT_SUCCESS;
+}
+
+/* Waits until the device notifies, or for a slice of time: what it forgets to say is seen all the same. */
+ZT__FN void zt__await_notification(zt_stream *stream, uint64_t limit_ns) {
+    uint64_t slice = limit_ns < ZT__SLICE_NS ? limit_ns : (uint64_t)ZT__SLICE_NS;
+    const char *call = "zeEventHostSynchronize";
+    ze_result_t result;
+    zt__inside_1++;
+    result = zeEventHostSynchronize(stream->event, slice);
+    if (result == ZE_RESULT_SUCCESS) {
+        call = "zeEventHostReset";
+        result = zeEventHostReset(stream->event);
+    }
+    zt__inside_1--;
+    if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY) {
+        zt__check_stream(stream, result, call);
+        zt__sleep_ns(slice / 10);
+    }
+}
+
+/* ---- the reader thread ----------------------------------------------------------------------------------- */
+
+#ifndef ZETOOLS_NO_THREADS
+
+/* The driver is unloaded when the process exits, so these threads must end before. */
+static zt__mutex zt__readers_lock = PTHREAD_MUTEX_INITIALIZER;
+static zt_stream *zt__readers;
+static int zt__ends_readers;
+
+ZT__FN void *zt__run_reader(void *argument) {
+    zt_stream *stream = (zt_stream *)argument;
+    while (!zt__load(&stream->reader_stops) && !zt__load(&stream->lost)) {
+        zt__fill_ring(stream);
+        zt__store(&stream->reader_cpu_ns, zt__clock_ns(CLOCK_THREAD_CPUTIME_ID));
+        zt__await_notification(stream, ZT__SLICE_NS);
+    }
+    zt__store(&stream->reader_ended, 1);
+    return NULL;
+}
+
+/* Signals are the application's: its own threads shall have them. */
+ZT__FN int zt__create_reader(zt_stream *stream) {
+    int failed;
+#ifdef SIG_SETMASK
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+#endif
+    failed = pthread_create(&stream->reader, NULL, zt__run_reader, stream);
+#ifdef SIG_SETMASK
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+#endif
+    return !failed;
+}
+
+/* With the readers locked. Returns 0 where the driver does not give the thread back. */
+ZT__FN int zt__join_reader(zt_stream *stream) {
+    uint64_t pause = 0, deadline = zt__deadline(2000000000u);
+    zt_stream **place = &zt__readers;
+    while (*place && *place != stream)
+        place = &(*place)->next_reader;
+    if (*place)
+        *place = stream->next_reader;
+    zt__store(&stream->reader_stops, 1);
+    while (!zt__load(&stream->reader_ended))
+        if (!zt__pause_until(deadline, &pause)) {
+            pthread_detach(stream->reader);
+            return 0;
+        }
+    pthread_join(stream->reader, NULL);
+    zt__store(&stream->reader_runs, 0);
+    return 1;
+}
+
+ZT__FN void zt__end_readers(void) {
+    zt__lock(&zt__readers_lock);
+    while (zt__readers)
+        zt__join_reader(zt__readers);
+    zt__unlock(&zt__readers_lock);
+}
+
+ZT__FN ze_result_t zt__start_reader(zt_stream *stream) {
+    int started;
+    zt__lock(&zt__readers_lock);
+    if (!zt__ends_readers)
+        zt__ends_readers = atexit(zt__end_readers) == 0;
+    zt__store(&stream->reader_runs, 1);
+    started = zt__ends_readers && zt__create_reader(stream);
+    if (started) {
+        stream->next_reader = zt__readers;
+        zt__readers = stream;
+    } else {
+        zt__store(&stream->reader_runs, 0);
+    }
+    zt__unlock(&zt__readers_lock);
+    if (started)
+        return ZE_RESULT_SUCCESS;
+    return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_READER,
+                   "the system starts no thread");
+}
+
+ZT__FN int zt__stop_reader(zt_stream *stream) {
+    int stopped = 1;
+    zt__lock(&zt__readers_lock);
+    if (zt__load(&stream->reader_runs))
+        stopped = zt__join_reader(stream);
+    zt__unlock(&zt__readers_lock);
+    return stopped;
+}
+
+#else
+
+ZT__FN ze_result_t zt__start_reader(zt_stream *stream) {
+    return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZT__NO_READER,
+                   "ZETOOLS_NO_THREADS is defined");
+}
+
+ZT__FN int zt__stop_reader(zt_stream *stream) {
+    (void)stream;
+    return 1;
+}
+
+#endif
+
+/* ---- from the ring to the application: the owner's ------------------------------------------------------- */
+
+/* Takes the right to hand out. Returns NOT_READY where another thread kept it until the deadline. */
+ZT__FN ze_result_t zt__own_stream(zt_stream *stream, uint64_t deadline, const char *call) {
+    uint64_t pause = 0;
+    if (zt__owns(&stream->owned))
+        return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__STREAM_BUSY, call);
+    while (!zt__try_lock(&stream->owned.mutex))
+        if (!zt__pause_until(deadline, &pause))
+            return ZE_RESULT_NOT_READY;
+    zt__store(&stream->owned.owner, zt__thread_id());
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Reports that lie together in the ring, for one calculation. */
+ZT__FN uint32_t zt__next_reports(zt_stream *stream, uint8_t **reports) {
+    uint64_t count, place;
+    zt__lock(&stream->lock);
+    count = stream->read - stream->taken;
+    place = stream->capacity ? stream->taken % stream->capacity : 0;
+    if (count > stream->capacity - place)
+        count = stream->capacity - place;
+    *reports = stream->ring + (size_t)place * stream->report_size;
+    zt__unlock(&stream->lock);
+    return count < stream->values_at_once ? (uint32_t)count : stream->values_at_once;
+}
+
+/* The rows that a calculation gave, given as many reports. A driver keeps state from call to call: the first
+   call of a process gives one row less than reports, that of a later capture a row that begins in the capture
+   before. So the first report of a capture gives no row. */
+ZT__FN void zt__accept_rows(zt_stream *stream, uint32_t reports, uint32_t rows) {
+    uint32_t skipped = !stream->has_begun && rows == reports ? 1 : 0;
+    stream->has_begun = 1;
+    zt__lock(&stream->lock);
+    stream->row_report = stream->taken + (reports - rows);
+    stream->taken += reports;
+    stream->row_next = skipped;
+    stream->row_count = rows;
+    stream->counts.discarded += reports - rows + skipped;
+    zt__unlock(&stream->lock);
+}
+
+/* Calculates the next reports, with the lock of the whole process. Returns 0 where there are none. */
+ZT__FN int zt__calculate_rows(zt_stream *stream) {
+    uint32_t metrics = stream->feed->group.metric_count, count;
+    uint8_t *bytes;
+    uint32_t reports = zt__next_reports(stream, &bytes);
+    ze_result_t result;
+    if (reports == 0)
+        return 0;
+    count = reports * metrics;
+    zt__lock(&zt__calculation_lock_1);
+    result = zetMetricGroupCalculateMetricValues(
+        stream->feed->group.handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
+        reports * stream->report_size, bytes, &count, stream->values);
+    zt__unlock(&zt__calculation_lock_1);
+    if (zt__is_lost(result))
+        zt__check_stream(stream, result, "zetMetricGroupCalculateMetricValues");
+    else if (result != ZE_RESULT_SUCCESS)
+        zt__say(&stream->diagnostics, result, ZT__NOT_CALCULATED, zt_result_name(result));
+    zt__store(&stream->is_garbled, result != ZE_RESULT_SUCCESS);
+    zt__accept_rows(stream, reports, result == ZE_RESULT_SUCCESS ? count / metrics : 0);
+    return 1;
+}
+
+/* The time of a row on the device's clock, later than that of the row before. */
+ZT__FN double zt__row_time(const zt_stream *stream, int after_gap) {
+    const zt__clock *clock = &stream->clock;
+    double time, now = zt__last_pair(clock)->device_ns;
+    if (stream->time_metric == UINT32_MAX) /* the group does not tell: periods, from opening on */
+        return stream->has_time ? stream->device_ns + stream->info.period_ns : clock->pairs[0].device_ns;
+    time = stream->row[stream->time_metric];
+    if (!stream->has_time)
+        return zt__unwrap(clock, time, clock->pairs[0].device_ns);
+    time = zt__unwrap(clock, time, stream->device_ns + clock->wrap_ns / 2);
+    if (after_gap && clock->wrap_ns > 0 && now > time)
+        time += clock->wrap_ns * zt__floor((now - time) / clock->wrap_ns);
+    return time > stream->device_ns ? time : stream->device_ns;
+}
+
+/* How many reports are missing before a row, if the device dropped any there. */
+ZT__FN uint64_t zt__missing(const zt_stream *stream, double device_ns) {
+    double periods = (device_ns - stream->device_ns) / stream->info.period_ns;
+    return stream->has_time && periods >= 1.5 ? (uint64_t)(periods - 0.5) : 0;
+}
+
+/* Takes the next calculated row: its values into `row`, its times into the stream. Returns 0 where there is
+   none. */
+ZT__FN int zt__take_row(zt_stream *stream, zt_row *row, int is_given) {
+    uint32_t m, metrics = stream->feed->group.metric_count;
+    const zet_typed_value_t *values = stream->values + (size_t)stream->row_next * metrics;
+    uint64_t report = stream->row_report + stream->row_next;
+    double device_ns, host_ns;
+    int after_gap;
+    if (stream->row_next == stream->row_count)
+        return 0;
+    for (m = 0; m < metrics; m++) {
+        double value = zt__number(&values[m]);
+        stream->row[m] = isfinite(value) ? value : zt__nan();
+    }
+    zt__lock(&stream->lock);
+    after_gap = stream->counts.gaps && report >= stream->gap_from && report <= stream->gap_to;
+    device_ns = zt__row_time(stream, after_gap);
+    stream->counts.dropped += after_gap ? zt__missing(stream, device_ns) : 0;
+    stream->row_next++;
+    *(is_given ? &stream->counts.rows : &stream->counts.discarded) += 1;
+    zt__unlock(&stream->lock);
+    host_ns = zt__to_host(&stream->clock, device_ns);
+    stream->time_ns = host_ns > stream->time_ns ? host_ns : stream->time_ns;
+    stream->device_ns = device_ns;
+    stream->has_time = 1;
+    row->time_ns = (uint64_t)stream->time_ns;
+    row->device_ns = (uint64_t)device_ns;
+    row->metric_count = metrics;
+    row->values = stream->row;
+    row->marker = stream->marker_metric == UINT32_MAX
+                      ? NULL
+                      : zt__mark_name(stream->feed, stream->row[stream->marker_metric]);
+    return 1;
+}
+
+ZT__FN double zt__row_length(const zt_stream *stream) {
+    return stream->length_metric == UINT32_MAX || isnan(stream->row[stream->length_metric])
+               ? (double)stream->info.period_ns
+               : stream->row[stream->length_metric];
+}
+
+typedef struct zt__receiver {
+    zt_row_fn function; /* or NULL */
+    void *user;
+    uint64_t given;
+    int stopped;
+} zt__receiver;
+
+/* Gives the rows that are calculated. */
+ZT__FN void zt__give_rows(zt_stream *stream, zt__receiver *receiver) {
+    zt__feed *feed = stream->feed;
+    zt_row row;
+    while (!receiver->stopped &&
+           zt__take_row(stream, &row, receiver->function != NULL || feed->profiler != NULL)) {
+        if (feed->profiler)
+            zt__keep_row(feed, stream->time_ns, zt__row_length(stream),
+                         row.marker ? stream->row[stream->marker_metric] : 0, row.values);
+        receiver->given++;
+        receiver->stopped = receiver->function && receiver->function(&row, receiver->user) != 0;
+    }
+}
+
+ZT__FN void zt__relate_stream_clocks(zt_stream *stream) {
+    zt__pair pair;
+    if (zt__is_pair_due(&stream->clock) && !zt__load(&stream->lost) &&
+        zt__read_clocks(&stream->driver, &stream->clock, &pair) == ZE_RESULT_SUCCESS)
+        zt__add_pair(&stream->clock, pair);
+}
+
+/* Gives what is in the ring by now, and what was calculated before. */
+ZT__FN void zt__empty_ring(zt_stream *stream, zt__receiver *receiver) {
+    uint64_t end;
+    int more = 1;
+    zt__lock(&stream->lock);
+    end = stream->read;
+    zt__unlock(&stream->lock);
+    do {
+        zt__give_rows(stream, receiver);
+        more = !receiver->stopped && stream->taken < end && zt__calculate_rows(stream);
+    } while (more);
+}
+
+/* Reads all there is and gives it. `reads`: from the device too, and not only from the ring. */
+ZT__FN void zt__hand_out(zt_stream *stream, zt__receiver *receiver, int reads) {
+    int more = 1, rounds = 0;
+    zt__relate_stream_clocks(stream);
+    while (more && !receiver->stopped && rounds++ < ZT__MOST_ROUNDS) {
+        more = reads && zt__fill_ring(stream);
+        zt__empty_ring(stream, receiver);
+    }
+    if (stream->feed->profiler)
+        zt__attribute(stream->feed->profiler);
+}
+
+/* Hands out until there was something, or there is reason to stop. */
+ZT__FN ze_result_t zt__read_until(zt_stream *stream, zt__receiver *receiver, uint64_t deadline) {
+    uint64_t pause = 0;
+    for (;;) {
+        uint64_t now;
+        int reads = !zt__load(&stream->reader_runs), failure;
+        zt__hand_out(stream, receiver, reads);
+        if (receiver->given)
+            return ZE_RESULT_SUCCESS;
+        if (zt__load(&stream->closing))
+            return ZE_RESULT_ERROR_NOT_AVAILABLE;
+        failure = zt__load(&stream->lost) ? (int)ZE_RESULT_ERROR_DEVICE_LOST : zt__load(&stream->failure);
+        if (failure)
+            return (ze_result_t)failure;
+        now = zt__now_ns();
+        if (now >= deadline)
+            return ZE_RESULT_NOT_READY;
+        if (reads)
+            zt__await_notification(stream, deadline - now);
+        else
+            zt__pause_until(deadline, &pause);
+    }
 }
 
 /* ==== >>tracer: what is known of names, kernels, lists and calls ========================================== */
@@ -3615,7 +5982,7 @@ ZT__FN zt_call_info zt__call_stats(zt__tracer *tracer, uint32_t index) {
 
 #endif /* ZETOOLS_TRACER */
 
-/* ==== >>reports: table, CSV, JSON ========================================================================= */
+/* ==== >>reports: table, CSV, JSON, trace ================================================================== */
 
 /* Collects bytes and hands them on in blocks. */
 typedef struct zt__writer {
@@ -3808,10 +6175,22 @@ ZT__FN void zt__put_stats(zt__writer *writer, const zt_stats *stats, int json) {
     }
 }
 
+/* In what the passes of a region differ: "no", or words with "+" between. */
+ZT__FN void zt__put_differences(zt__writer *writer, uint32_t differs) {
+    static const char *const words[] = {"missing", "count", "time"};
+    uint32_t i, put = 0;
+    for (i = 0; i < ZT__COUNT_OF(words); i++)
+        if (differs >> i & 1) {
+            zt__put(writer, put++ ? "+" : "");
+            zt__put(writer, words[i]);
+        }
+    zt__put(writer, put ? "" : "no");
+}
+
 /* One line of CSV. `metric` is NULL for GPU time. */
-ZT__FN void zt__put_csv_line(zt__writer *writer, const char *region, const zt_metric *metric,
-                             const zt_stats *stats) {
-    zt__put_field(writer, region);
+ZT__FN void zt__put_csv_line(zt__writer *writer, const zt_region_info *region, const zt_metric *metric,
+                             const char *tile, const zt_stats *stats) {
+    zt__put_field(writer, region->name);
     zt__put(writer, ",");
     zt__put_field(writer, metric ? metric->name : "GPU time");
     zt__put(writer, ",");
@@ -3827,21 +6206,38 @@ ZT__FN void zt__put_csv_line(zt__writer *writer, const char *region, const zt_me
     zt__put(writer, ",");
     zt__put_count(writer, stats->count);
     zt__put_stats(writer, stats, 0);
+    zt__put(writer, ",");
+    zt__put(writer, tile);
+    zt__put(writer, ",");
+    if (metric)
+        zt__put_count(writer, metric->pass);
+    else
+        zt__put(writer, "all");
+    zt__put(writer, ",");
+    zt__put_differences(writer, region->differs);
     zt__put(writer, "\n");
 }
 
 ZT__FN void zt__write_csv(zt__report *report) {
     const zt_profiler *profiler = report->profiler;
-    uint32_t region, metric, regions = zt_region_count(profiler);
+    const zt_region_info *info = &report->info;
+    uint32_t region, metric, tile, regions = zt_region_count(profiler);
     zt__put(&report->writer, "region,metric,group,component,units,type,aggregation,"
-                             "count,sum,mean,stddev,min,max,median,p95\n");
+                             "count,sum,mean,stddev,min,max,median,p95,tile,pass,differs\n");
     for (region = 0; region < regions; region++) {
         if (!zt__copy_region(report, region))
             continue;
-        zt__put_csv_line(&report->writer, report->info.name, NULL, &report->stats[0]);
+        zt__put_csv_line(&report->writer, info, NULL, "all", &report->stats[0]);
         for (metric = 0; metric < profiler->metric_count; metric++)
-            zt__put_csv_line(&report->writer, report->info.name, &profiler->metrics[metric],
+            zt__put_csv_line(&report->writer, info, &profiler->metrics[metric], "all",
                              &report->stats[metric + 1]);
+        for (tile = 0; tile < profiler->tile_count; tile++) {
+            char number[16];
+            snprintf(number, sizeof number, "%u", (unsigned)tile);
+            for (metric = 0; metric < profiler->metric_count; metric++)
+                zt__put_csv_line(&report->writer, info, &profiler->metrics[metric], number,
+                                 &report->stats[zt__tile_column(profiler, tile, metric)]);
+        }
     }
     zt__write_csv_calls(report);
 }
@@ -3908,6 +6304,8 @@ ZT__FN void zt__write_json_metrics(zt__report *report) {
         zt__put(writer, ",");
         zt__put_member(writer, "aggregation", zt__aggregation_names[metric->aggregation]);
         zt__put(writer, ",");
+        zt__put_counter(writer, "pass", metric->pass);
+        zt__put(writer, ",");
         zt__put_member(writer, "description", metric->description);
         zt__put(writer, "}");
     }
@@ -3921,11 +6319,42 @@ ZT__FN void zt__put_json_stats(zt__writer *writer, const zt_stats *stats) {
     zt__put(writer, "}");
 }
 
+/* An array of the statistics of columns that follow each other. */
+ZT__FN void zt__put_json_columns(zt__report *report, uint32_t first, uint32_t count) {
+    uint32_t i;
+    zt__put(&report->writer, "[");
+    for (i = 0; i < count; i++) {
+        zt__put(&report->writer, i ? ",\n" : "\n");
+        zt__put_json_stats(&report->writer, &report->stats[first + i]);
+    }
+    zt__put(&report->writer, "]");
+}
+
+/* GPU time of each pass, and the metrics of each tile, where there are several. */
+ZT__FN void zt__put_json_parts(zt__report *report) {
+    const zt_profiler *profiler = report->profiler;
+    uint32_t tile;
+    if (profiler->pass_count > 1) {
+        zt__put(&report->writer, ",\n\"differs\":\"");
+        zt__put_differences(&report->writer, report->info.differs);
+        zt__put(&report->writer, "\",\n\"pass_time_ns\":");
+        zt__put_json_columns(report, zt__time_column(profiler, 0), profiler->pass_count);
+    }
+    if (profiler->tile_count == 0)
+        return;
+    zt__put(&report->writer, ",\n\"tiles\":[");
+    for (tile = 0; tile < profiler->tile_count; tile++) {
+        zt__put(&report->writer, tile ? ",\n" : "\n");
+        zt__put_json_columns(report, zt__tile_column(profiler, tile, 0), profiler->metric_count);
+    }
+    zt__put(&report->writer, "]");
+}
+
 /* Statistics stand in the order of "metrics". */
 ZT__FN void zt__write_json(zt__report *report) {
     const zt_profiler *profiler = report->profiler;
     zt__writer *writer = &report->writer;
-    uint32_t region, metric, written = 0, regions = zt_region_count(profiler);
+    uint32_t region, written = 0, regions = zt_region_count(profiler);
     zt__write_json_head(report);
     zt__write_json_metrics(report);
     zt__put(writer, "\"regions\":[");
@@ -3942,12 +6371,10 @@ ZT__FN void zt__write_json(zt__report *report) {
         zt__put_counter(writer, "dropped", report->info.dropped);
         zt__put(writer, ",\n\"time_ns\":");
         zt__put_json_stats(writer, &report->stats[0]);
-        zt__put(writer, ",\n\"metrics\":[");
-        for (metric = 0; metric < profiler->metric_count; metric++) {
-            zt__put(writer, metric ? ",\n" : "\n");
-            zt__put_json_stats(writer, &report->stats[metric + 1]);
-        }
-        zt__put(writer, "]}");
+        zt__put(writer, ",\n\"metrics\":");
+        zt__put_json_columns(report, 1, profiler->metric_count);
+        zt__put_json_parts(report);
+        zt__put(writer, "}");
     }
     zt__put(writer, "]");
     zt__write_json_calls(report);
@@ -3959,12 +6386,13 @@ ZT__FN const char *zt__metric_name(const void *metrics, uint32_t index) {
 }
 
 /* The index of a metric, or UINT32_MAX and the nearest names. */
-ZT__FN uint32_t zt__find_metric(const zt_profiler *profiler, const char *name, char *nearest, size_t size) {
+ZT__FN uint32_t zt__find_metric(const zt_metric *metrics, uint32_t count, const char *name, char *nearest,
+                                size_t size) {
     uint32_t i;
-    for (i = 0; i < profiler->metric_count; i++)
-        if (strcmp(profiler->metrics[i].name, name) == 0)
+    for (i = 0; i < count; i++)
+        if (strcmp(metrics[i].name, name) == 0)
             return i;
-    zt__nearest(name, profiler->metrics, profiler->metric_count, zt__metric_name, nearest, size);
+    zt__nearest(name, metrics, count, zt__metric_name, nearest, size);
     return UINT32_MAX;
 }
 
@@ -4212,7 +6640,7 @@ ZT__FN void zt__add_chosen_metrics(const zt__report *report, zt__table *table) {
         uint32_t metric;
         zt__column column;
         snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : sizeof one - 1), name);
-        metric = zt__find_metric(profiler, one, nearest, sizeof nearest);
+        metric = zt__find_metric(profiler->metrics, profiler->metric_count, one, nearest, sizeof nearest);
         if (metric == UINT32_MAX) {
             zt__say(&((zt_profiler *)profiler)->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT,
                     ZT__NO_SUCH_METRIC, "zt_report", one, nearest);
@@ -4224,6 +6652,11 @@ ZT__FN void zt__add_chosen_metrics(const zt__report *report, zt__table *table) {
         zt__add_column(table, &column);
         table->metrics++;
     }
+}
+
+/* The table has GPU time anyway. */
+ZT__FN int zt__is_time_metric(const zt_profiler *profiler, uint32_t metric) {
+    return profiler->passes[profiler->metrics[metric].pass].time_metric == metric;
 }
 
 /* Whether a metric tells regions apart; clocks say what the time says already. */
@@ -4243,7 +6676,7 @@ ZT__FN void zt__add_fitting_metrics(const zt__report *report, zt__table *table, 
         for (metric = 0; metric < profiler->metric_count; metric++) {
             zt_aggregation aggregation = profiler->metrics[metric].aggregation;
             zt__column column;
-            if (metric == profiler->time_metric || aggregation == ZT_AGGREGATE_FLAG ||
+            if (zt__is_time_metric(profiler, metric) || aggregation == ZT_AGGREGATE_FLAG ||
                 aggregation == ZT_AGGREGATE_NONE)
                 continue;
             zt__make_metric_column(report, &column, metric);
@@ -4314,6 +6747,10 @@ ZT__FN void zt__write_rows(zt__report *report, const zt__table *table) {
             zt__put_blanks(&report->writer, 2);
             zt__put_right(&report->writer, cell, column->width);
         }
+        if (report->info.differs) {
+            zt__put(&report->writer, "  !passes differ: ");
+            zt__put_differences(&report->writer, report->info.differs);
+        }
         zt__end_line(&report->writer);
     }
 }
@@ -4379,13 +6816,17 @@ ZT__FN void zt__fit_names(zt__table *table, size_t limit) {
 ZT__FN void zt__write_title(zt__report *report) {
     const zt_profiler *profiler = report->profiler;
     zt__writer *writer = &report->writer;
-    uint32_t g;
+    const char *group = NULL;
+    uint32_t i;
     zt__put(writer, "device: ");
     zt__put(writer, profiler->device_name);
-    zt__put(writer, profiler->group_count ? ", metrics: " : ", times only");
-    for (g = 0; g < profiler->group_count; g++) {
-        zt__put(writer, g ? ", " : "");
-        zt__put(writer, profiler->groups[g].properties.name);
+    zt__put(writer, profiler->metric_count ? ", metrics: " : ", times only");
+    for (i = 0; i < profiler->metric_count; i++) {
+        if (group && strcmp(group, profiler->metrics[i].group) == 0)
+            continue;
+        zt__put(writer, group ? ", " : "");
+        group = profiler->metrics[i].group;
+        zt__put(writer, group);
     }
     zt__put(writer, "\n");
 }
@@ -4406,6 +6847,312 @@ ZT__FN void zt__write_table(zt__report *report) {
     zt__write_rows(report, &table);
     zt__write_footer(report, &table);
     zt__write_table_of_calls(report);
+}
+
+/* ---- the trace: Trace Event JSON, which Perfetto and Chrome read ----------------------------------------- */
+
+/* An instance by host time. */
+typedef struct zt__span {
+    uint64_t begin, end, order;
+    ze_command_list_handle_t list;
+    uint32_t region;
+    uint32_t outer; /* the span around it on its track, or UINT32_MAX */
+    const double *values;
+} zt__span;
+
+/* One line of a list: what is on it is nested. */
+typedef struct zt__track {
+    ze_command_list_handle_t list;
+    uint32_t list_number, lane;
+    uint32_t top; /* the span that the next may be nested in */
+} zt__track;
+
+/* Copies, so that the application's write function runs without locks. */
+typedef struct zt__trace {
+    zt__report *report;
+    zt__span *spans;
+    double *values;
+    uint32_t count;
+    zt__track *tracks;
+    uint32_t track_count, list_count;
+    const char *comma;
+} zt__trace;
+
+/* By begin; what is around comes before what is within. */
+ZT__FN int zt__compare_spans(const void *a, const void *b) {
+    const zt__span *one = (const zt__span *)a, *other = (const zt__span *)b;
+    if (one->begin != other->begin)
+        return one->begin < other->begin ? -1 : 1;
+    if (one->end != other->end)
+        return one->end > other->end ? -1 : 1;
+    return one->order > other->order ? -1 : one->order < other->order;
+}
+
+ZT__FN void zt__free_trace(const zt_allocator *allocator, zt__trace *trace) {
+    zt__free(allocator, trace->spans);
+    zt__free(allocator, trace->values);
+    zt__free(allocator, trace->tracks);
+}
+
+/* Room for all instances. Returns 0 without memory. */
+ZT__FN int zt__make_trace(zt__trace *trace, uint32_t capacity, uint32_t columns) {
+    const zt_allocator *allocator = &trace->report->profiler->config.allocator;
+    trace->spans = (zt__span *)zt__allocate(allocator, capacity, sizeof *trace->spans);
+    trace->values = (double *)zt__allocate(allocator, capacity, columns * sizeof *trace->values);
+    trace->tracks = (zt__track *)zt__allocate(allocator, capacity, sizeof *trace->tracks);
+    return trace->spans && trace->values && trace->tracks;
+}
+
+/* With the results locked. */
+ZT__FN void zt__copy_spans(zt__trace *trace, const zt__timeline *timeline, uint32_t columns) {
+    uint64_t index;
+    for (index = zt__oldest(timeline->written, timeline->capacity); index < timeline->written; index++) {
+        size_t place = (size_t)(index % timeline->capacity);
+        const zt__instance *instance = &timeline->instances[place];
+        zt__span *span = &trace->spans[trace->count];
+        span->begin = (uint64_t)zt__to_host(&timeline->clock, instance->begin_ns);
+        span->end = (uint64_t)zt__to_host(&timeline->clock, instance->end_ns);
+        span->order = index;
+        span->list = instance->list;
+        span->region = instance->region;
+        span->values = trace->values + (size_t)trace->count++ * columns;
+        memcpy((double *)span->values, timeline->values + place * columns, columns * sizeof(double));
+    }
+}
+
+/* Whether the span fits on a track: into what is open there, or after it. */
+ZT__FN int zt__fits(const zt__trace *trace, zt__track *track, zt__span *span) {
+    uint32_t top = track->top;
+    while (top != UINT32_MAX && trace->spans[top].end <= span->begin)
+        top = trace->spans[top].outer;
+    if (top != UINT32_MAX && trace->spans[top].end < span->end)
+        return 0;
+    span->outer = top;
+    return 1;
+}
+
+/* The track of a span; a new one where it overlaps what there is. */
+ZT__FN uint32_t zt__find_track(zt__trace *trace, uint32_t index) {
+    zt__span *span = &trace->spans[index];
+    uint32_t i, lanes = 0, number = 0;
+    for (i = 0; i < trace->track_count; i++) {
+        zt__track *track = &trace->tracks[i];
+        if (track->list != span->list)
+            continue;
+        number = track->list_number;
+        lanes++;
+        if (zt__fits(trace, track, span))
+            break;
+    }
+    if (i == trace->track_count) {
+        zt__track *track = &trace->tracks[trace->track_count++];
+        track->list = span->list;
+        track->list_number = number ? number : ++trace->list_count;
+        track->lane = lanes;
+        span->outer = UINT32_MAX;
+    }
+    trace->tracks[i].top = index;
+    return i;
+}
+
+/* What every event begins with. */
+ZT__FN void zt__begin_event(zt__trace *trace, const char *phase, const char *name, uint32_t track) {
+    zt__writer *writer = &trace->report->writer;
+    zt__put(writer, trace->comma);
+    trace->comma = ",\n";
+    zt__put(writer, "{");
+    zt__put_member(writer, "ph", phase);
+    zt__put(writer, ",");
+    zt__put_member(writer, "name", name);
+    zt__put(writer, ",");
+    zt__put_counter(writer, "pid", (uint64_t)getpid());
+    zt__put(writer, ",");
+    zt__put_counter(writer, "tid", track);
+}
+
+/* Microseconds are the unit of the format. */
+ZT__FN void zt__put_time(zt__writer *writer, const char *name, uint64_t ns) {
+    char text[40];
+    snprintf(text, sizeof text, "%llu.%03u", (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
+    zt__put(writer, ",");
+    zt__put_string(writer, name);
+    zt__put(writer, ":");
+    zt__put(writer, text);
+}
+
+/* "GPU_BUSY [percent]", with the group before it where there are several. */
+ZT__FN void zt__label(char *out, size_t size, const zt_metric *metric, int several) {
+    snprintf(out, size, "%s%s%s%s%s%s", several ? metric->group : "", several ? "." : "", metric->name,
+             *metric->units ? " [" : "", metric->units, *metric->units ? "]" : "");
+}
+
+enum { ZT__LABEL = ZET_MAX_METRIC_GROUP_NAME + ZET_MAX_METRIC_NAME + ZET_MAX_METRIC_RESULT_UNITS + 8 };
+
+ZT__FN void zt__put_argument(zt__writer *writer, const char *label, double value) {
+    zt__put_string(writer, label);
+    zt__put(writer, ":");
+    zt__put_number(writer, value);
+}
+
+ZT__FN void zt__put_arguments(zt__trace *trace, const zt__span *span) {
+    const zt_profiler *profiler = trace->report->profiler;
+    zt__writer *writer = &trace->report->writer;
+    char label[ZT__LABEL];
+    uint32_t metric;
+    zt__put(writer, ",\"args\":{");
+    zt__put_argument(writer, "GPU time [ns]", isnan(span->values[0]) ? 0 : span->values[0]);
+    for (metric = 0; metric < profiler->metric_count; metric++) {
+        if (isnan(span->values[metric + 1]))
+            continue;
+        zt__label(label, sizeof label, &profiler->metrics[metric], profiler->group_count > 1);
+        zt__put(writer, ",");
+        zt__put_argument(writer, label, span->values[metric + 1]);
+    }
+    zt__put(writer, "}");
+}
+
+ZT__FN void zt__write_spans(zt__trace *trace) {
+    zt__writer *writer = &trace->report->writer;
+    uint32_t i;
+    for (i = 0; i < trace->count; i++) {
+        const zt__span *span = &trace->spans[i];
+        uint32_t track = zt__find_track(trace, i);
+        zt__begin_event(trace, "X", zt__record_at(trace->report->profiler, span->region)->name, track + 1);
+        zt__put_time(writer, "ts", span->begin);
+        zt__put_time(writer, "dur", span->end - span->begin);
+        zt__put(writer, ",\"cat\":\"region\"");
+        zt__put_arguments(trace, span);
+        zt__put(writer, "}");
+    }
+}
+
+ZT__FN void zt__write_name(zt__trace *trace, const char *what, uint32_t track, const char *name) {
+    zt__begin_event(trace, "M", what, track);
+    zt__put(&trace->report->writer, ",\"args\":{");
+    zt__put_member(&trace->report->writer, "name", name);
+    zt__put(&trace->report->writer, "}}");
+}
+
+ZT__FN void zt__write_names(zt__trace *trace) {
+    uint32_t i;
+    zt__write_name(trace, "process_name", 0, trace->report->profiler->device_name);
+    for (i = 0; i < trace->track_count; i++) {
+        const zt__track *track = &trace->tracks[i];
+        char name[64];
+        snprintf(name, sizeof name, track->lane ? "list %u, overlap %u" : "list %u",
+                 (unsigned)track->list_number, (unsigned)track->lane);
+        zt__write_name(trace, "thread_name", i + 1, name);
+    }
+}
+
+/* A counter track: a value lasts until the next, so what did not change is not said again. */
+ZT__FN void zt__write_counter(zt__trace *trace, const double *rows, uint64_t count, size_t width,
+                              uint32_t metric, const char *label) {
+    zt__writer *writer = &trace->report->writer;
+    double last = zt__nan();
+    uint64_t i;
+    for (i = 0; i < count; i++) {
+        const double *row = rows + i * width;
+        double value = row[ZT__ROW_VALUES + metric];
+        if (isnan(value) || (value == last && i + 1 < count))
+            continue;
+        last = value;
+        zt__begin_event(trace, "C", label, 0);
+        zt__put_time(writer, "ts", (uint64_t)row[ZT__ROW_BEGIN]);
+        zt__put(writer, ",\"args\":{");
+        zt__put_argument(writer, "value", value);
+        zt__put(writer, "}}");
+    }
+}
+
+/* The device made a row at the marker, which thus is at its end. */
+ZT__FN void zt__write_marks(zt__trace *trace, zt__feed *feed, const double *rows, uint64_t count) {
+    uint64_t i;
+    for (i = 0; i < count; i++) {
+        const double *row = rows + i * zt__row_width(feed);
+        const char *name = zt__mark_name(feed, row[ZT__ROW_MARK]);
+        if (!name)
+            continue;
+        zt__begin_event(trace, "i", name, 0);
+        zt__put_time(&trace->report->writer, "ts", (uint64_t)row[ZT__ROW_END]);
+        zt__put(&trace->report->writer, ",\"s\":\"p\",\"cat\":\"marker\"}");
+    }
+}
+
+/* A copy of the kept rows, oldest first. NULL without memory. */
+ZT__FN double *zt__copy_rows(zt__feed *feed, uint64_t *count) {
+    size_t width = zt__row_width(feed);
+    double *rows = (double *)zt__allocate(&feed->allocator, feed->capacity, width * sizeof *rows);
+    uint64_t first, i;
+    if (!rows)
+        return NULL;
+    zt__lock(&feed->lock);
+    first = zt__oldest(feed->written, feed->capacity);
+    *count = feed->written - first;
+    for (i = 0; i < *count; i++)
+        memcpy(rows + i * width, zt__row_at(feed, first + i), width * sizeof *rows);
+    zt__unlock(&feed->lock);
+    return rows;
+}
+
+ZT__FN int zt__write_feed(zt__trace *trace, zt__feed *feed, int several) {
+    uint64_t count = 0;
+    double *rows = zt__copy_rows(feed, &count);
+    char label[ZT__LABEL];
+    uint32_t metric;
+    if (!rows)
+        return 0;
+    for (metric = 0; metric < feed->group.metric_count; metric++) {
+        zt_aggregation aggregation = feed->metrics[metric].aggregation;
+        if (aggregation == ZT_AGGREGATE_FLAG || aggregation == ZT_AGGREGATE_NONE)
+            continue;
+        zt__label(label, sizeof label, &feed->metrics[metric], several);
+        zt__write_counter(trace, rows, count, zt__row_width(feed), metric, label);
+    }
+    zt__write_marks(trace, feed, rows, count);
+    zt__free(&feed->allocator, rows);
+    return 1;
+}
+
+/* Returns 0 without memory. */
+ZT__FN int zt__write_feeds(zt__trace *trace) {
+    zt_profiler *profiler = (zt_profiler *)trace->report->profiler;
+    zt__feed *feed, *first;
+    int written = 1;
+    zt__lock(&profiler->results); /* feeds are added at the end, and stay */
+    first = profiler->feeds;
+    zt__unlock(&profiler->results);
+    for (feed = first; feed && written; feed = feed->next)
+        written = zt__write_feed(trace, feed, first->next != NULL);
+    return written;
+}
+
+/* Without a timeline it is valid, and empty. Returns 0 without memory. */
+ZT__FN int zt__write_trace(zt__report *report) {
+    zt_profiler *profiler = (zt_profiler *)report->profiler;
+    uint32_t columns = zt__column_count(profiler);
+    int complete = 1;
+    zt__trace trace;
+    memset(&trace, 0, sizeof trace);
+    trace.report = report;
+    trace.comma = "\n";
+    zt__relate_clocks(profiler, 1);
+    if (profiler->timeline && zt__make_trace(&trace, profiler->timeline->capacity, columns)) {
+        zt__lock(&profiler->results);
+        zt__copy_spans(&trace, profiler->timeline, columns);
+        zt__unlock(&profiler->results);
+        qsort(trace.spans, trace.count, sizeof *trace.spans, zt__compare_spans);
+    } else {
+        complete = !profiler->timeline;
+    }
+    zt__put(&report->writer, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"zetools\":\"" ZETOOLS_VERSION
+                             "\",\"clock\":\"CLOCK_MONOTONIC\"},\n\"traceEvents\":[");
+    zt__write_spans(&trace);
+    complete = zt__write_feeds(&trace) && complete;
+    zt__write_names(&trace);
+    zt__put(&report->writer, "\n]}\n");
+    zt__free_trace(&profiler->config.allocator, &trace);
+    return complete;
 }
 
 /* ---- calls that a tracer timed --------------------------------------------------------------------------- */
@@ -4599,6 +7346,8 @@ ZT_API zt_config zt_config_default(void) {
     config.slots_per_step = 256;
     config.max_slots = 16384;
     config.samples = 512;
+    config.max_passes = 1;
+    config.pass_tolerance = 0.1;
     config.wait_timeout_ns = 1000000000u;
     return config;
 }
@@ -4607,8 +7356,10 @@ ZT_API zt_config zt_config_default(void) {
 
 ZT__FN zt_config zt__complete_config(const zt_config *given) {
     zt_config defaults = zt_config_default(), config = given ? *given : defaults;
-    const char *groups = getenv("ZT_GROUPS"), *columns = getenv("ZT_COLUMNS");
-    config.groups = groups ? groups : config.groups;
+    const char *groups = getenv("ZT_GROUPS"), *columns = getenv("ZT_COLUMNS"),
+               *metrics = getenv("ZT_METRICS");
+    config.groups = groups || metrics ? groups : config.groups;
+    config.metrics = groups || metrics ? metrics : config.metrics;
     config.columns = columns ? columns : config.columns;
     if (!config.slots_per_step)
         config.slots_per_step = defaults.slots_per_step;
@@ -4616,11 +7367,35 @@ ZT__FN zt_config zt__complete_config(const zt_config *given) {
         config.max_slots = defaults.max_slots;
     if (!config.samples)
         config.samples = defaults.samples;
+    if (config.samples > ZT__MAX_SAMPLES)
+        config.samples = ZT__MAX_SAMPLES;
+    if (!config.max_passes)
+        config.max_passes = defaults.max_passes;
+    if (!(config.pass_tolerance > 0))
+        config.pass_tolerance = defaults.pass_tolerance;
     if (!config.wait_timeout_ns)
         config.wait_timeout_ns = defaults.wait_timeout_ns;
     if (!config.allocator.allocate)
         config.allocator = zt__default_allocator();
     return config;
+}
+
+ZT__FN ze_result_t zt__get_device_properties(ze_device_handle_t device, ze_device_properties_t *properties) {
+    ze_result_t result;
+    memset(properties, 0, sizeof *properties);
+    properties->stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* resolution in cycles a second */
+    zt__inside_1++;
+    result = zeDeviceGetProperties(device, properties);
+    zt__inside_1--;
+    return result;
+}
+
+ZT__FN double zt__ns_per_tick(const ze_device_properties_t *properties) {
+    return properties->timerResolution ? 1e9 / (double)properties->timerResolution : 1.0;
+}
+
+ZT__FN uint64_t zt__tick_mask(uint32_t valid_bits) {
+    return valid_bits - 1 < 63 ? ((uint64_t)1 << valid_bits) - 1 : UINT64_MAX;
 }
 
 #ifdef ZETOOLS_TRACER
@@ -4630,19 +7405,14 @@ ZT__FN void zt__destroy_tracer(struct zt__tracer *tracer);
 /* Name, and how the device's time stamps are to be read. */
 ZT__FN ze_result_t zt__read_device(zt_profiler *profiler) {
     ze_device_properties_t properties;
-    ze_result_t result;
-    memset(&properties, 0, sizeof properties);
-    properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* resolution in cycles a second */
-    result = zeDeviceGetProperties(profiler->device, &properties);
+    ze_result_t result = zt__get_device_properties(profiler->device, &properties);
     if (result != ZE_RESULT_SUCCESS)
         return zt__check(profiler, result, "zeDeviceGetProperties",
                          "Pass a device of an initialised driver.");
     memcpy(profiler->device_name, properties.name, sizeof profiler->device_name);
     profiler->device_name[sizeof profiler->device_name - 1] = 0;
-    profiler->ns_per_tick = properties.timerResolution ? 1e9 / (double)properties.timerResolution : 1.0;
-    profiler->tick_mask = properties.timestampValidBits - 1 < 63
-                              ? ((uint64_t)1 << properties.timestampValidBits) - 1
-                              : UINT64_MAX;
+    profiler->ns_per_tick = zt__ns_per_tick(&properties);
+    profiler->tick_mask = zt__tick_mask(properties.timestampValidBits);
     return result;
 }
 
@@ -4672,28 +7442,45 @@ ZT__FN void zt__find_paranoid_file(char *out, size_t size) {
     snprintf(out, size, "%s (xe) or %s (i915), whichever there is", paths[0], paths[1]);
 }
 
-ZT__FN ze_result_t zt__refuse(zt_profiler *profiler, ze_result_t result, const char *call) {
+/* Says why counters cannot be had, and what to do. `denied`: the result stands for a lack of permission, as
+   drivers answer INVALID_ARGUMENT to a query pool, and UNKNOWN to a streamer. */
+ZT__FN zt_availability zt__say_refused(zt__diagnostics *diagnostics, ze_result_t result, const char *call,
+                                       int denied, const zt__holder *holder) {
     const char *name = zt_result_name(result);
     char file[160];
+    if (denied || result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS) {
+        zt__find_paranoid_file(file, sizeof file);
+        zt__say(diagnostics, result, ZT__NO_PERMISSION, call, name, file);
+        return ZT_NO_PERMISSION;
+    }
     switch (result) {
     case ZE_RESULT_ERROR_DEVICE_LOST:
     case ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET:
-        zt__store(&profiler->lost, 1);
-        return zt__unavailable(profiler, ZT_DEVICE_LOST, result, ZT__DEVICE_LOST, call, name);
+        zt__say(diagnostics, result, ZT__DEVICE_LOST, call, name);
+        return ZT_DEVICE_LOST;
     case ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE:
     case ZE_RESULT_ERROR_UNINITIALIZED:
-        return zt__unavailable(profiler, ZT_NOT_ENABLED, result, ZT__METRICS_NOT_ENABLED, name);
+        zt__say(diagnostics, result, ZT__METRICS_NOT_ENABLED, name);
+        return ZT_NOT_ENABLED;
     case ZE_RESULT_ERROR_NOT_AVAILABLE:
     case ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE:
-        return zt__unavailable(profiler, ZT_IN_USE, result, ZT__COUNTERS_IN_USE, call, name,
-                               "a metric streamer or another tool");
-    case ZE_RESULT_ERROR_INVALID_ARGUMENT: /* what drivers answer to a query pool without permission */
-    case ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS:
-        zt__find_paranoid_file(file, sizeof file);
-        return zt__unavailable(profiler, ZT_NO_PERMISSION, result, ZT__NO_PERMISSION, call, name, file);
+        zt__say(diagnostics, result, ZT__COUNTERS_IN_USE, call, name, holder->text);
+        return ZT_IN_USE;
     default:
-        return zt__unavailable(profiler, ZT_NOT_SUPPORTED, result, ZT__METRICS_UNAVAILABLE, call, name);
+        zt__say(diagnostics, result, ZT__METRICS_UNAVAILABLE, call, name);
+        return ZT_NOT_SUPPORTED;
     }
+}
+
+ZT__FN ze_result_t zt__refuse(zt_profiler *profiler, ze_result_t result, const char *call) {
+    zt__holder holder;
+    if (zt__is_lost(result))
+        zt__store(&profiler->lost, 1);
+    zt__find_rival(profiler->device, 0, &holder);
+    profiler->availability = zt__say_refused(&profiler->diagnostics, result, call,
+                                             result == ZE_RESULT_ERROR_INVALID_ARGUMENT, &holder);
+    profiler->availability_text = profiler->diagnostics.last;
+    return result;
 }
 
 /* Names of the groups of one sampling type, for a message. */
@@ -4712,7 +7499,8 @@ ZT__FN void zt__nearest_groups(const zt_allocator *allocator, const zt__catalog 
     zt__free(allocator, (void *)names);
 }
 
-/* Takes one group of the catalog, unless another of its domain is taken. */
+/* Takes one group of the catalog, unless it is taken. Where there can be but one pass, another of its domain
+   is refused, for the driver would not. */
 ZT__FN ze_result_t zt__take_group(zt_profiler *profiler, const zt__catalog *catalog, uint32_t index) {
     const zet_metric_group_properties_t *properties = &catalog->properties[index];
     uint32_t g;
@@ -4720,7 +7508,7 @@ ZT__FN ze_result_t zt__take_group(zt_profiler *profiler, const zt__catalog *cata
         const zet_metric_group_properties_t *taken = &profiler->groups[g].properties;
         if (profiler->groups[g].handle == catalog->handles[index])
             return ZE_RESULT_SUCCESS;
-        if (taken->domain == properties->domain)
+        if (taken->domain == properties->domain && profiler->config.max_passes == 1)
             return zt__unavailable(profiler, ZT_GROUPS_CONFLICT, ZE_RESULT_ERROR_INVALID_ARGUMENT,
                                    ZT__GROUPS_CONFLICT, taken->name, properties->name, properties->domain);
     }
@@ -4740,6 +7528,8 @@ ZT__FN ze_result_t zt__choose_groups(zt_profiler *profiler, const zt__catalog *c
     ze_result_t result = ZE_RESULT_SUCCESS;
     size_t length;
     uint32_t index;
+    if (!list && zt__has_names(profiler->config.metrics))
+        return result;
     if (!list) {
         index = zt__find_group(catalog, "ComputeBasic", strlen("ComputeBasic"), type);
         if (index == UINT32_MAX)
@@ -4761,6 +7551,245 @@ ZT__FN ze_result_t zt__choose_groups(zt_profiler *profiler, const zt__catalog *c
     return result;
 }
 
+/* ---- metrics by name: the fewest groups that have them --------------------------------------------------- */
+
+/* The event-based groups of a device, and which of the metrics that are wanted each has: a bit a metric. */
+typedef struct zt__cover {
+    const zt__catalog *catalog;
+    zt__group *groups; /* by index of the catalog, with their metrics */
+    uint64_t *has;
+    uint32_t count; /* of the wanted */
+    uint32_t most_passes;
+    uint32_t steps; /* that the search may still take */
+    uint32_t chosen[(int)ZT__MAX_WANTED + (int)ZT__MAX_GROUPS], chosen_count;
+} zt__cover;
+
+ZT__FN void zt__close_cover(const zt_allocator *allocator, zt__cover *cover) {
+    uint32_t i;
+    for (i = 0; cover->groups && i < cover->catalog->count; i++)
+        zt__free_group(allocator, &cover->groups[i]);
+    zt__free(allocator, cover->groups);
+    zt__free(allocator, cover->has);
+}
+
+/* Lists the metrics of all event-based groups. */
+ZT__FN ze_result_t zt__open_cover(const zt_allocator *allocator, const zt__catalog *catalog, zt__cover *cover,
+                                  const char **call) {
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    uint32_t i;
+    memset(cover, 0, sizeof *cover);
+    *call = "malloc";
+    cover->catalog = catalog;
+    cover->groups = (zt__group *)zt__allocate(allocator, catalog->count, sizeof *cover->groups);
+    cover->has = (uint64_t *)zt__allocate(allocator, catalog->count, sizeof *cover->has);
+    if (!cover->groups || !cover->has)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    for (i = 0; i < catalog->count && result == ZE_RESULT_SUCCESS; i++) {
+        cover->groups[i].handle = catalog->handles[i];
+        if (catalog->properties[i].samplingType & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)
+            result = zt__load_metrics(allocator, &cover->groups[i], call);
+    }
+    return result;
+}
+
+/* Marks the groups that have a metric. Returns 0 where there is none. */
+ZT__FN int zt__want(zt__cover *cover, const char *name, size_t length) {
+    uint32_t i, m;
+    int found = 0;
+    for (i = 0; i < cover->catalog->count; i++)
+        for (m = 0; m < cover->groups[i].metric_count; m++) {
+            const char *metric = cover->groups[i].metrics[m].name;
+            if (strlen(metric) != length || memcmp(metric, name, length) != 0)
+                continue;
+            cover->has[i] |= (uint64_t)1 << cover->count;
+            found = 1;
+        }
+    cover->count += (uint32_t)found;
+    return found;
+}
+
+/* Whether no domain has more of the chosen groups than there can be passes. */
+ZT__FN int zt__cover_fits(const zt__cover *cover) {
+    uint32_t i, j;
+    for (i = 0; i < cover->chosen_count; i++) {
+        uint32_t same = 0;
+        for (j = 0; j < cover->chosen_count; j++)
+            same += cover->catalog->properties[cover->chosen[j]].domain ==
+                    cover->catalog->properties[cover->chosen[i]].domain;
+        if (same > cover->most_passes)
+            return 0;
+    }
+    return 1;
+}
+
+/* Chooses up to `left` more groups for what is still missing: tries every group that has the first of that.
+ */
+ZT__FN int zt__choose_cover(zt__cover *cover, uint64_t missing, uint32_t left) {
+    uint64_t first = missing & (~missing + 1);
+    uint32_t i;
+    if (!missing)
+        return zt__cover_fits(cover);
+    if (!left || !cover->steps)
+        return 0;
+    cover->steps--;
+    for (i = 0; i < cover->catalog->count; i++) {
+        if (!(cover->has[i] & first))
+            continue;
+        cover->chosen[cover->chosen_count++] = i;
+        if (zt__choose_cover(cover, missing & ~cover->has[i], left - 1))
+            return 1;
+        cover->chosen_count--;
+    }
+    return 0;
+}
+
+/* Chooses the fewest groups that have what is missing, beside those that are chosen. */
+ZT__FN int zt__choose_fewest(zt__cover *cover, uint64_t missing, uint32_t most_passes) {
+    enum { STEPS = 100000 };
+    uint32_t left;
+    cover->most_passes = most_passes;
+    cover->steps = STEPS;
+    for (left = 0; left <= cover->count; left++)
+        if (zt__choose_cover(cover, missing, left))
+            return 1;
+    return 0;
+}
+
+ZT__FN const char *zt__cover_name(const void *cover, uint32_t index) {
+    const zt__group *group = ((const zt__cover *)cover)->groups;
+    while (index >= group->metric_count)
+        index -= group++->metric_count;
+    return group->metrics[index].name;
+}
+
+ZT__FN ze_result_t zt__refuse_metric(zt_profiler *profiler, const zt__cover *cover, const char *name,
+                                     size_t length) {
+    char wanted[ZET_MAX_METRIC_NAME], nearest[400];
+    uint32_t i, count = 0;
+    for (i = 0; i < cover->catalog->count; i++)
+        count += cover->groups[i].metric_count;
+    snprintf(wanted, sizeof wanted, "%.*s", (int)(length < 255 ? length : 255), name);
+    zt__nearest(wanted, cover, count, zt__cover_name, nearest, sizeof nearest);
+    return zt__unavailable(profiler, ZT_NO_SUCH_METRIC, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_METRIC,
+                           "zt_open", wanted, nearest);
+}
+
+/* Takes groups for the metrics that are wanted. Where none of the choices fits into the passes, the fewest
+   groups are taken all the same, for the message about their conflict. */
+ZT__FN ze_result_t zt__take_cover(zt_profiler *profiler, zt__cover *cover) {
+    const char *list = profiler->config.metrics, *name;
+    uint64_t missing;
+    size_t length;
+    uint32_t i, g;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    while (zt__next_name(&list, &name, &length)) {
+        if (cover->count == ZT__MAX_WANTED)
+            return zt__unavailable(profiler, ZT_NO_SUCH_METRIC, ZE_RESULT_ERROR_INVALID_SIZE,
+                                   ZT__TOO_MANY_METRICS, (unsigned)ZT__MAX_WANTED);
+        if (!zt__want(cover, name, length))
+            return zt__refuse_metric(profiler, cover, name, length);
+    }
+    missing = cover->count == ZT__MAX_WANTED ? UINT64_MAX : ((uint64_t)1 << cover->count) - 1;
+    for (g = 0; g < profiler->group_count; g++)
+        for (i = 0; i < cover->catalog->count; i++)
+            if (cover->catalog->handles[i] == profiler->groups[g].handle) {
+                cover->chosen[cover->chosen_count++] = i;
+                missing &= ~cover->has[i];
+            }
+    if (!zt__choose_fewest(cover, missing, profiler->config.max_passes))
+        zt__choose_fewest(cover, missing, UINT32_MAX);
+    for (i = 0; i < cover->chosen_count && result == ZE_RESULT_SUCCESS; i++)
+        result = zt__take_group(profiler, cover->catalog, cover->chosen[i]);
+    return result;
+}
+
+ZT__FN ze_result_t zt__choose_for_metrics(zt_profiler *profiler, const zt__catalog *catalog) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__cover cover;
+    const char *call;
+    ze_result_t result = zt__open_cover(allocator, catalog, &cover, &call);
+    result =
+        result == ZE_RESULT_SUCCESS ? zt__take_cover(profiler, &cover) : zt__refuse(profiler, result, call);
+    zt__close_cover(allocator, &cover);
+    return result;
+}
+
+/* ---- passes: which groups go together -------------------------------------------------------------------- */
+
+/* By domain: the first of each goes into the first pass, the second into the second. */
+ZT__FN void zt__plan_by_domain(const zt_profiler *profiler, uint32_t *pass_of) {
+    uint32_t together[ZT__MAX_GROUPS] = {0};
+    uint32_t g, earlier;
+    for (g = 0; g < profiler->group_count; g++) {
+        pass_of[g] = 0;
+        for (earlier = 0; earlier < g; earlier++)
+            if (profiler->groups[earlier].properties.domain == profiler->groups[g].properties.domain &&
+                pass_of[earlier] >= pass_of[g])
+                pass_of[g] = pass_of[earlier] + 1;
+        while (together[pass_of[g]] == ZT__MAX_TOGETHER)
+            pass_of[g]++;
+        together[pass_of[g]]++;
+    }
+}
+
+/* As the driver says, which knows more than domains. Returns 0 where it says nothing that can be used. */
+ZT__FN int zt__plan_by_driver(const zt_profiler *profiler, uint32_t *pass_of) {
+    zet_metric_group_handle_t groups[ZT__MAX_GROUPS];
+    uint32_t counts[ZT__MAX_GROUPS] = {0};
+    uint32_t g, i, pass, done = 0, count = profiler->group_count, passes = 0;
+    for (g = 0; g < count; g++)
+        groups[g] = profiler->groups[g].handle;
+    if (!profiler->driver.get_concurrent ||
+        profiler->driver.get_concurrent(profiler->device, count, groups, NULL, &passes) !=
+            ZE_RESULT_SUCCESS ||
+        passes > count ||
+        profiler->driver.get_concurrent(profiler->device, count, groups, counts, &passes) !=
+            ZE_RESULT_SUCCESS)
+        return 0;
+    for (pass = 0; pass < passes; done += counts[pass++])
+        if (counts[pass] > ZT__MAX_TOGETHER || counts[pass] > count - done)
+            return 0;
+        else
+            for (i = done; i < done + counts[pass]; i++)
+                for (g = 0; g < count; g++)
+                    if (profiler->groups[g].handle == groups[i])
+                        pass_of[g] = pass;
+    return done == count;
+}
+
+/* Puts the groups into the order of their passes, and makes the passes. */
+ZT__FN void zt__make_passes(zt_profiler *profiler, const uint32_t *pass_of) {
+    zt__group ordered[ZT__MAX_GROUPS];
+    uint32_t g, pass, placed = 0;
+    for (pass = 0; placed < profiler->group_count; pass++) {
+        profiler->passes[pass].groups = &profiler->groups[placed];
+        for (g = 0; g < profiler->group_count; g++)
+            if (pass_of[g] == pass)
+                ordered[placed++] = profiler->groups[g];
+        profiler->passes[pass].group_count =
+            (uint32_t)(&profiler->groups[placed] - profiler->passes[pass].groups);
+    }
+    memcpy(profiler->groups, ordered, placed * sizeof *ordered);
+    profiler->pass_count = pass;
+}
+
+ZT__FN ze_result_t zt__plan_passes(zt_profiler *profiler) {
+    uint32_t pass_of[ZT__MAX_GROUPS] = {0};
+    uint32_t g, needed = 1, most = ZT__MAX_PASSES;
+    if (profiler->group_count > 1 && !zt__plan_by_driver(profiler, pass_of))
+        zt__plan_by_domain(profiler, pass_of);
+    for (g = 0; g < profiler->group_count; g++)
+        if (pass_of[g] >= needed)
+            needed = pass_of[g] + 1;
+    if (most > profiler->config.max_passes)
+        most = profiler->config.max_passes;
+    if (needed > most)
+        return zt__unavailable(profiler, ZT_GROUPS_CONFLICT, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                               ZT__TOO_MANY_PASSES, (unsigned)needed, (unsigned)most);
+    zt__make_passes(profiler, pass_of);
+    return ZE_RESULT_SUCCESS;
+}
+
 /* Whether a device counts at all. What only samples stalls is typed time-based. */
 ZT__FN int zt__has_counters(const zt__catalog *catalog) {
     return zt__find_group(catalog, NULL, 0, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED) != UINT32_MAX;
@@ -4773,81 +7802,95 @@ ZT__FN ze_result_t zt__find_groups(zt_profiler *profiler) {
         zt__open_catalog(&profiler->config.allocator, &profiler->driver, profiler->device, &catalog, &call);
     if (result != ZE_RESULT_SUCCESS)
         return zt__refuse(profiler, result, call);
-    if (zt__has_counters(&catalog))
+    if (zt__has_counters(&catalog)) {
         result = zt__choose_groups(profiler, &catalog);
-    else
+        if (result == ZE_RESULT_SUCCESS && profiler->config.metrics)
+            result = zt__choose_for_metrics(profiler, &catalog);
+        if (result == ZE_RESULT_SUCCESS)
+            result = zt__plan_passes(profiler);
+    } else
         result = zt__unavailable(profiler, ZT_LIBRARY_MISSING, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
                                  ZT__METRIC_LIBRARY_MISSING, (unsigned)catalog.count);
     zt__close_catalog(&profiler->config.allocator, &catalog);
     return result;
 }
 
-/* The public description of a metric, from the driver's. */
-ZT__FN void zt__describe_metric(zt_profiler *profiler, const zt__group *group, uint32_t index) {
-    const zet_metric_properties_t *from = &group->metrics[index];
+ZT__FN void zt__describe_metric(zt_profiler *profiler, zt__pass *pass, const zt__group *group,
+                                uint32_t index) {
     uint32_t metric = group->first_column + index;
     zt_metric *to = &profiler->metrics[metric];
-    to->name = from->name;
-    to->group = group->properties.name;
-    to->component = from->component;
-    to->units = from->resultUnits;
-    to->description = from->description;
-    to->type = (int)from->metricType;
-    to->aggregation = zt__aggregation(from->metricType, from->resultUnits);
+    *to = zt__metric_of(group, index);
+    to->pass = (uint32_t)(pass - profiler->passes);
     profiler->causes_of[metric] =
         (uint8_t)(to->aggregation == ZT_AGGREGATE_FLAG ? zt__cause_of_flag(to->name) : ZT_CAUSE_COUNT);
-    if (profiler->time_metric == UINT32_MAX && strcmp(to->name, "GpuTime") == 0 &&
-        strcmp(to->units, "ns") == 0)
-        profiler->time_metric = metric;
+    if (pass->time_metric == UINT32_MAX && strcmp(to->name, "GpuTime") == 0 && strcmp(to->units, "ns") == 0)
+        pass->time_metric = metric;
+}
+
+ZT__FN void zt__describe_pass(zt_profiler *profiler, zt__pass *pass) {
+    uint32_t g, i;
+    for (g = 0; g < pass->group_count; g++)
+        for (i = 0; i < pass->groups[g].metric_count; i++)
+            zt__describe_metric(profiler, pass, &pass->groups[g], i);
+    profiler->stamped |= pass->time_metric == UINT32_MAX;
+}
+
+/* How many tiles stand behind a device, where their values can be told apart. */
+ZT__FN uint32_t zt__count_tiles(const zt_profiler *profiler) {
+    uint32_t count = 0;
+    if (!profiler->driver.calculate_multiple ||
+        zeDeviceGetSubDevices(profiler->device, &count, NULL) != ZE_RESULT_SUCCESS)
+        return 0;
+    return count > 1 && count <= ZT__MAX_TILES ? count : 0;
 }
 
 ZT__FN ze_result_t zt__describe_groups(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     const char *call;
-    uint32_t g, i;
+    uint32_t g, pass;
+    profiler->tile_count = zt__count_tiles(profiler);
     for (g = 0; g < profiler->group_count; g++) {
-        ze_result_t result = zt__load_metrics(allocator, &profiler->groups[g], &call);
+        zt__group *group = &profiler->groups[g];
+        ze_result_t result = zt__load_metrics(allocator, group, &call);
         if (result != ZE_RESULT_SUCCESS)
             return zt__refuse(profiler, result, call);
-        profiler->groups[g].first_column = profiler->metric_count;
-        profiler->metric_count += profiler->groups[g].metric_count;
+        group->first_column = profiler->metric_count;
+        group->tiles = profiler->tile_count ? profiler->tile_count : 1;
+        profiler->metric_count += group->metric_count;
     }
     profiler->metrics =
         (zt_metric *)zt__allocate(allocator, profiler->metric_count, sizeof *profiler->metrics);
     profiler->causes_of = (uint8_t *)zt__allocate(allocator, profiler->metric_count, 1);
     if (!profiler->metrics || !profiler->causes_of)
         return zt__refuse(profiler, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "malloc");
-    for (g = 0; g < profiler->group_count; g++)
-        for (i = 0; i < profiler->groups[g].metric_count; i++)
-            zt__describe_metric(profiler, &profiler->groups[g], i);
+    for (pass = 0; pass < profiler->pass_count; pass++)
+        zt__describe_pass(profiler, &profiler->passes[pass]);
     return ZE_RESULT_SUCCESS;
 }
 
-ZT__FN void zt__deactivate_groups(zt_profiler *profiler, uint32_t count) {
-    uint32_t g;
-    for (g = 0; g < count; g++)
-        zt__check(profiler, zt__deactivate(profiler->context, profiler->device, profiler->groups[g].handle),
-                  "zetContextActivateMetricGroups", "The groups may stay active.");
-}
-
+/* Activates the groups of the first pass. */
 ZT__FN ze_result_t zt__activate_groups(zt_profiler *profiler) {
-    char holder[ZET_MAX_METRIC_GROUP_NAME], who[ZET_MAX_METRIC_GROUP_NAME + 64];
-    uint32_t g;
-    for (g = 0; g < profiler->group_count; g++) {
-        ze_result_t result;
-        holder[0] = 0;
-        result = zt__activate(profiler->context, profiler->device, profiler->groups[g].handle,
-                              &profiler->groups[g].properties, holder);
-        if (result == ZE_RESULT_SUCCESS)
-            continue;
-        zt__deactivate_groups(profiler, g);
-        if (!holder[0])
-            return zt__refuse(profiler, result, "zetContextActivateMetricGroups");
-        snprintf(who, sizeof who, "group '%s' of another profiler of this process", holder);
-        return zt__unavailable(profiler, ZT_IN_USE, result, ZT__COUNTERS_IN_USE,
-                               "zetContextActivateMetricGroups", zt_result_name(result), who);
+    zt__holder holder;
+    ze_result_t result = zt__activate_pass(profiler, profiler->pass, &holder);
+    if (result == ZE_RESULT_SUCCESS)
+        return result;
+    if (!holder.text[0])
+        return zt__refuse(profiler, result, "zetContextActivateMetricGroups");
+    return zt__unavailable(profiler, ZT_IN_USE, result, ZT__COUNTERS_IN_USE, "zetContextActivateMetricGroups",
+                           zt_result_name(result), holder.text);
+}
+
+/* One pass without groups. */
+ZT__FN void zt__reset_passes(zt_profiler *profiler) {
+    uint32_t pass;
+    memset(profiler->passes, 0, sizeof profiler->passes);
+    for (pass = 0; pass < ZT__MAX_PASSES; pass++) {
+        profiler->passes[pass].max_slots = profiler->config.max_slots;
+        profiler->passes[pass].time_metric = UINT32_MAX;
     }
-    return ZE_RESULT_SUCCESS;
+    profiler->pass = profiler->passes;
+    profiler->pass_count = 1;
+    profiler->tile_count = 0;
 }
 
 ZT__FN void zt__forget_groups(zt_profiler *profiler) {
@@ -4860,7 +7903,7 @@ ZT__FN void zt__forget_groups(zt_profiler *profiler) {
     profiler->metrics = NULL;
     profiler->causes_of = NULL;
     profiler->group_count = profiler->metric_count = 0;
-    profiler->time_metric = UINT32_MAX;
+    zt__reset_passes(profiler);
 }
 
 /* Whether somebody outside this library measures on the device: activation would take the counters from them,
@@ -4885,10 +7928,9 @@ ZT__FN ze_result_t zt__ask_in_use(zt_profiler *profiler) {
 /* Finds, describes and activates the groups, and makes the first slots: only their query pools show whether
    metrics may be used at all. On failure there are no groups, and the availability says why. */
 ZT__FN ze_result_t zt__open_metrics(zt_profiler *profiler) {
-    const char *list = profiler->config.groups, *call;
-    size_t length;
+    const char *call;
     ze_result_t result;
-    if (list && !zt__next_name(&list, &call, &length)) {
+    if (profiler->config.groups && !zt__has_names(profiler->config.groups)) {
         profiler->availability = ZT_TIMES_BY_CHOICE; /* nothing went wrong, and nobody is told */
         zt__set_text(&profiler->availability_text, ZE_RESULT_SUCCESS, ZT__TIMES_BY_CHOICE);
         return ZE_RESULT_SUCCESS;
@@ -4901,10 +7943,10 @@ ZT__FN ze_result_t zt__open_metrics(zt_profiler *profiler) {
     if (result == ZE_RESULT_SUCCESS)
         result = zt__activate_groups(profiler);
     if (result == ZE_RESULT_SUCCESS) {
-        profiler->stamped = profiler->time_metric == UINT32_MAX;
-        result = zt__grow(profiler, &call);
+        profiler->stamped |= profiler->config.timeline != 0;
+        result = zt__grow(profiler, &profiler->passes[0], &call);
         if (result != ZE_RESULT_SUCCESS) {
-            zt__deactivate_groups(profiler, profiler->group_count);
+            zt__deactivate_pass(profiler, profiler->pass, profiler->pass->group_count);
             zt__refuse(profiler, result, call);
         }
     }
@@ -4918,18 +7960,20 @@ ZT__FN ze_result_t zt__open_times(zt_profiler *profiler) {
     const char *call;
     ze_result_t result;
     profiler->stamped = 1;
-    result = zt__grow(profiler, &call);
+    result = zt__grow(profiler, &profiler->passes[0], &call);
     return zt__check(profiler, result, call, "No region can be measured on this device.");
 }
 
 ZT__FN ze_result_t zt__set_up_inside(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
+    const char *columns;
     zt__batch *batch;
     ze_result_t result = zt__read_device(profiler);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    if (profiler->config.columns)
-        snprintf(profiler->columns, sizeof profiler->columns, "%s", profiler->config.columns);
+    columns = profiler->config.columns ? profiler->config.columns : profiler->config.metrics;
+    if (columns)
+        snprintf(profiler->columns, sizeof profiler->columns, "%s", columns);
     result = zt__open_metrics(profiler);
     if (result != ZE_RESULT_SUCCESS && (profiler->config.require_metrics || zt__is_gone(profiler)))
         return result;
@@ -4940,12 +7984,15 @@ ZT__FN ze_result_t zt__set_up_inside(zt_profiler *profiler) {
     if (result != ZE_RESULT_SUCCESS)
         return result;
     profiler->row = (double *)zt__allocate(allocator, zt__column_count(profiler), sizeof(double));
-    profiler->scratch = (double *)zt__allocate(allocator, profiler->config.samples, sizeof(double));
+    profiler->scratch = (double *)zt__allocate(
+        allocator, (size_t)profiler->config.samples * profiler->pass_count, sizeof(double));
     batch = zt__take_batch(profiler); /* with one at least, what was measured can be read */
     if (batch)
         zt__give_batch(profiler, batch);
-    if (profiler->row && profiler->scratch && batch)
-        return ZE_RESULT_SUCCESS;
+    if (profiler->config.timeline)
+        result = zt__open_timeline(profiler);
+    if (zt__is_lost(result) || (profiler->row && profiler->scratch && batch && result == ZE_RESULT_SUCCESS))
+        return result;
     return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_open",
                    "statistics");
 }
@@ -4965,6 +8012,7 @@ ZT__FN void zt__free_records(zt_profiler *profiler) {
         zt__record *record = zt__record_at(profiler, i);
         zt__free(allocator, record->name);
         zt__free(allocator, record->moments);
+        zt__free(allocator, record->streamed);
         zt__free(allocator, record->rows);
     }
     for (i = 0; i < ZT__NAME_PAGES; i++)
@@ -4988,7 +8036,7 @@ ZT__FN void zt__free_batches(zt_profiler *profiler) {
         zt__batch *batch = profiler->open_batches;
         uint32_t g;
         profiler->open_batches = batch->next;
-        for (g = 0; g < ZT__MAX_GROUPS; g++)
+        for (g = 0; g < ZT__MAX_TOGETHER; g++)
             zt__free(allocator, batch->raw[g]);
         zt__free(allocator, batch);
     }
@@ -4996,6 +8044,7 @@ ZT__FN void zt__free_batches(zt_profiler *profiler) {
 
 /* Gives back all that it has of the device. Results stay. */
 ZT__FN void zt__leave_device(zt_profiler *profiler) {
+    uint32_t i;
     zt__inside_1++;
     zt__delist(profiler);
     while (profiler->steps) {
@@ -5003,8 +8052,9 @@ ZT__FN void zt__leave_device(zt_profiler *profiler) {
         profiler->steps = step->next;
         zt__destroy_step(profiler, step);
     }
-    profiler->free_slots = NULL;
-    zt__deactivate_groups(profiler, profiler->group_count);
+    for (i = 0; i < ZT__MAX_PASSES; i++)
+        profiler->passes[i].free_slots = NULL;
+    zt__deactivate_pass(profiler, profiler->pass, profiler->pass->group_count);
     zt__inside_1--;
 }
 
@@ -5020,6 +8070,8 @@ ZT__FN void zt__destroy(zt_profiler *profiler) {
     zt__free_records(profiler);
     zt__free_lists(profiler);
     zt__free_batches(profiler);
+    zt__free(&allocator, profiler->texts);
+    zt__close_timeline(profiler);
     zt__free(&allocator, profiler->row);
     zt__free(&allocator, profiler->scratch);
     pthread_mutex_destroy(&profiler->state);
@@ -5041,7 +8093,7 @@ ZT__FN zt_profiler *zt__create(ze_context_handle_t context, ze_device_handle_t d
     profiler->diagnostics.log = config->log;
     profiler->diagnostics.user = config->log_user;
     profiler->random = UINT64_C(0x9E3779B97F4A7C15);
-    profiler->time_metric = UINT32_MAX;
+    zt__reset_passes(profiler);
     profiler->idle_last = &profiler->idle_first;
     profiler->active_last = &profiler->active_first;
     profiler->last_full_batch = &profiler->full_batches;
@@ -5068,7 +8120,7 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
         return zt__say(NULL, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZT__NULL_ARGUMENT, "zt_open",
                        context ? "device" : "context");
     if (config && !config->allocator.allocate != !config->allocator.release)
-        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_ALLOCATOR);
+        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_ALLOCATOR, "zt_open");
     complete = zt__complete_config(config);
     opened = zt__create(context, device, &complete);
     if (!opened)
@@ -5078,7 +8130,8 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
                          (unsigned)ZT__MAX_PROFILERS);
     else
         result = zt__set_up(opened);
-    opened->config.groups = opened->config.columns = NULL; /* they may not outlive this call */
+    opened->config.groups = opened->config.metrics = opened->config.columns =
+        NULL; /* they may not outlive this call */
     if (result != ZE_RESULT_SUCCESS) {
         zt__thread_error = opened->diagnostics.last;
         zt__thread_error.result = result;
@@ -5208,7 +8261,7 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
     zt_region region = {NULL, 0, 0, 0};
     zt__slot *slot;
     zt_cause cause;
-    if (!profiler)
+    if (!profiler || !profiler->device) /* or it was unpacked */
         return region;
     if (!list) {
         zt__drop_at_once(profiler, ZT_DROPPED_APPEND_FAILED);
@@ -5421,6 +8474,39 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
     return result;
 }
 
+/* ---- passes ---------------------------------------------------------------------------------------------- */
+
+ZT_API uint32_t zt_pass_count(const zt_profiler *profiler) {
+    return profiler ? profiler->pass_count : 1;
+}
+
+ZT_API zt_passes zt_passes_begin(zt_profiler *profiler) {
+    zt_passes passes = {NULL, 0, 0};
+    if (zt_pass_count(profiler) > 1 && !zt__load(&profiler->detached) &&
+        zt__refuse_inside(profiler, "ZT_PASSES") == ZE_RESULT_SUCCESS)
+        passes.profiler = profiler;
+    return passes;
+}
+
+/* Passes that cannot be entered are left out, but the statement runs at least once. */
+ZT_API int zt_passes_next(zt_passes *passes) {
+    while (passes->profiler && passes->next < passes->profiler->pass_count)
+        if (zt__enter_pass(passes->profiler, passes->next++) == ZE_RESULT_SUCCESS) {
+            passes->runs++;
+            return 1;
+        }
+    if (passes->runs++ == 0)
+        return 1;
+    zt_passes_end(passes);
+    return 0;
+}
+
+ZT_API void zt_passes_end(zt_passes *passes) {
+    if (passes->profiler)
+        zt__enter_pass(passes->profiler, 0);
+    passes->profiler = NULL;
+}
+
 /* ---- results --------------------------------------------------------------------------------------------- */
 
 ZT_API zt_counts zt_get_counts(const zt_profiler *profiler) {
@@ -5462,7 +8548,7 @@ ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) {
     uint32_t metric;
     if (!profiler || !name)
         return UINT32_MAX;
-    metric = zt__find_metric(profiler, name, nearest, sizeof nearest);
+    metric = zt__find_metric(profiler->metrics, profiler->metric_count, name, nearest, sizeof nearest);
     if (metric == UINT32_MAX)
         zt__say(&zt__mutable(profiler)->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_METRIC,
                 "zt_find_metric", name, nearest);
@@ -5497,40 +8583,161 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     zt__lock(&locked->results);
     info->count = record->seen;
     info->time_ns = zt__column_stats(profiler, record, 0);
+    info->differs = zt__differences(profiler, record);
+    zt__unlock(&locked->results);
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT__FN ze_result_t zt__get_column(const zt_profiler *profiler, const char *call, uint32_t region,
+                                  uint32_t column, zt_stats *stats) {
+    zt_profiler *locked = zt__mutable(profiler);
+    if (!stats)
+        return zt__say(&locked->diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT, call,
+                       "stats");
+    if (region >= zt_region_count(profiler))
+        return zt__bad_index(profiler, call, "region", region);
+    zt__catch_up(profiler);
+    zt__lock(&locked->results);
+    *stats = zt__column_stats(profiler, zt__record_at(profiler, region), column);
     zt__unlock(&locked->results);
     return ZE_RESULT_SUCCESS;
 }
 
 ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
                                 zt_stats *stats) {
-    zt_profiler *locked = zt__mutable(profiler);
     if (stats)
         *stats = zt__empty_stats();
     if (!profiler)
         return ZE_RESULT_SUCCESS;
-    if (!stats)
-        return zt__say(&locked->diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT,
-                       "zt_get_stats", "stats");
-    if (region >= zt_region_count(profiler))
-        return zt__bad_index(profiler, "zt_get_stats", "region", region);
     if (metric >= profiler->metric_count)
         return zt__bad_index(profiler, "zt_get_stats", "metric", metric);
+    return zt__get_column(profiler, "zt_get_stats", region, metric + 1, stats);
+}
+
+ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass,
+                               zt_stats *time_ns) {
+    if (!profiler)
+        return ZE_RESULT_SUCCESS;
+    if (pass >= profiler->pass_count)
+        return zt__bad_index(profiler, "zt_get_pass", "pass", pass);
+    return zt__get_column(profiler, "zt_get_pass", region, zt__time_column(profiler, pass), time_ns);
+}
+
+ZT_API uint32_t zt_tile_count(const zt_profiler *profiler) {
+    return profiler ? profiler->tile_count : 0;
+}
+
+ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
+                                     uint32_t metric, zt_stats *stats) {
+    if (!profiler)
+        return ZE_RESULT_SUCCESS;
+    if (metric >= profiler->metric_count)
+        return zt__bad_index(profiler, "zt_get_tile_stats", "metric", metric);
+    if (tile >= profiler->tile_count)
+        return zt__bad_index(profiler, "zt_get_tile_stats", "tile", tile);
+    return zt__get_column(profiler, "zt_get_tile_stats", region, zt__tile_column(profiler, tile, metric),
+                          stats);
+}
+
+/* ---- merging --------------------------------------------------------------------------------------------- */
+
+ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
+    const char *mismatch;
+    ze_result_t result;
+    if (!into || !from)
+        return ZE_RESULT_SUCCESS;
+    if (into == from)
+        return zt__say(&into->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__MERGE_SELF);
+    mismatch = zt__mismatch(into, from);
+    if (mismatch)
+        return zt__say(&into->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__LAYOUTS_DIFFER, mismatch);
+    zt__catch_up(into);
+    zt__catch_up(from);
+    result = zt__merge_all(into, zt__mutable(from));
+    if (result != ZE_RESULT_SUCCESS)
+        return zt__say(&into->diagnostics, result, ZT__NO_MEMORY, "zt_merge", "statistics");
+    return result;
+}
+
+ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *size) {
+    zt_profiler *locked = zt__mutable(profiler);
+    zt__packer packer = {NULL, 0, ZT__PACK_HEADER};
+    if (!profiler) {
+        if (size)
+            *size = 0;
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!size)
+        return zt__say(&locked->diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT,
+                       "zt_pack", "size");
+    packer.bytes = (uint8_t *)buffer;
+    packer.room = buffer ? *size : 0;
     zt__catch_up(profiler);
     zt__lock(&locked->results);
-    *stats = zt__column_stats(profiler, zt__record_at(profiler, region), metric + 1);
+    zt__lock(&locked->state);
+    zt__pack_all(&packer, profiler);
+    zt__unlock(&locked->state);
     zt__unlock(&locked->results);
+    *size = packer.used;
+    if (!buffer)
+        return ZE_RESULT_SUCCESS;
+    if (packer.used > packer.room)
+        return zt__say(&locked->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__BUFFER_TOO_SMALL,
+                       (unsigned long long)packer.room, (unsigned long long)packer.used);
+    zt__pack_head(packer.bytes, packer.used);
     return ZE_RESULT_SUCCESS;
 }
+
+ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *config,
+                             zt_profiler **profiler) {
+    zt_config complete = zt__complete_config(config);
+    zt__unpacker unpacker = {NULL, 0, ZT__PACK_HEADER, 0, NULL};
+    zt_profiler *unpacked;
+    ze_result_t result;
+    if (profiler)
+        *profiler = NULL;
+    if (!buffer || !profiler)
+        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT, "zt_unpack",
+                       buffer ? "profiler" : "buffer");
+    result = zt__check_pack((const uint8_t *)buffer, &size);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    unpacked = zt__create(NULL, NULL, &complete);
+    if (unpacked)
+        unpacked->texts = (char *)zt__allocate(&complete.allocator, size, 1);
+    result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    if (unpacked && unpacked->texts) {
+        unpacker.bytes = (const uint8_t *)buffer;
+        unpacker.size = size;
+        unpacker.texts = unpacked->texts;
+        snprintf(unpacked->columns, sizeof unpacked->columns, "%s", complete.columns ? complete.columns : "");
+        unpacked->detached = 1;
+        unpacked->config.groups = unpacked->config.metrics = unpacked->config.columns = NULL;
+        result = zt__unpack_all(&unpacker, unpacked);
+    }
+    if (result == ZE_RESULT_SUCCESS && !unpacker.failed) {
+        *profiler = unpacked;
+        return result;
+    }
+    if (unpacked)
+        zt__destroy(unpacked);
+    if (unpacker.failed)
+        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_PACK, "the buffer makes no sense");
+    return zt__say(NULL, result, ZT__NO_MEMORY, "zt_unpack", "statistics");
+}
+
+/* ---- reporting ------------------------------------------------------------------------------------------- */
 
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
     zt__diagnostics *diagnostics = profiler ? &zt__mutable(profiler)->diagnostics : NULL;
     zt__report report;
+    int without_memory = 0;
     if (!profiler)
         return ZE_RESULT_SUCCESS;
     if (!write)
         return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT, "zt_write",
                        "write");
-    if ((unsigned)format > ZT_FORMAT_JSON)
+    if ((unsigned)format > ZT_FORMAT_TRACE)
         return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_ENUMERATION, ZT__BAD_FORMAT, (int)format);
     report.profiler = profiler;
     report.stats =
@@ -5543,10 +8750,14 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
         zt__write_csv(&report);
     else if (format == ZT_FORMAT_JSON)
         zt__write_json(&report);
+    else if (format == ZT_FORMAT_TRACE)
+        without_memory = !zt__write_trace(&report);
     else
         zt__write_table(&report);
     zt__flush(&report.writer);
     zt__free(&profiler->config.allocator, report.stats);
+    if (without_memory)
+        return zt__say(diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_write", "a trace");
     if (report.writer.failed)
         return zt__say(diagnostics, ZE_RESULT_ERROR_UNKNOWN, ZT__WRITE_STOPPED);
     return ZE_RESULT_SUCCESS;
@@ -5567,9 +8778,10 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
         result = zt_write(profiler, ZT_FORMAT_TABLE, zt__write_file, stdout);
         return result == ZE_RESULT_SUCCESS && fflush(stdout) != 0 ? zt__cannot_write(locked, path) : result;
     }
-    format = zt__has_suffix(path, ".csv")    ? ZT_FORMAT_CSV
-             : zt__has_suffix(path, ".json") ? ZT_FORMAT_JSON
-                                             : ZT_FORMAT_TABLE;
+    format = zt__has_suffix(path, ".csv")          ? ZT_FORMAT_CSV
+             : zt__has_suffix(path, ".trace.json") ? ZT_FORMAT_TRACE
+             : zt__has_suffix(path, ".json")       ? ZT_FORMAT_JSON
+                                                   : ZT_FORMAT_TABLE;
     if (zt__is_special(path))
         return zt__write_beside(locked, path, path, format);
     size = strlen(path) + 64;
@@ -5601,17 +8813,561 @@ ZT_API zt_availability zt_get_availability(const zt_profiler *profiler, const ch
     return profiler->availability;
 }
 
-ZT_API ze_result_t zt_last_error(const zt_profiler *profiler, const char **text) {
-    const zt__text *last = profiler ? &profiler->diagnostics.last : &zt__thread_error;
+/* Without diagnostics: those of the thread. */
+ZT__FN ze_result_t zt__last_error(zt__diagnostics *diagnostics, const char **text) {
+    const zt__text *last = diagnostics ? &diagnostics->last : &zt__thread_error;
     ze_result_t result;
-    if (profiler)
-        zt__lock(&zt__mutable(profiler)->diagnostics.lock);
+    if (diagnostics)
+        zt__lock(&diagnostics->lock);
     result = last->result;
-    if (profiler)
-        zt__unlock(&zt__mutable(profiler)->diagnostics.lock);
+    if (diagnostics)
+        zt__unlock(&diagnostics->lock);
     if (text)
         *text = last->text;
     return result;
+}
+
+ZT_API ze_result_t zt_last_error(const zt_profiler *profiler, const char **text) {
+    return zt__last_error(profiler ? &zt__mutable(profiler)->diagnostics : NULL, text);
+}
+
+/* ---- streams --------------------------------------------------------------------------------------------- */
+
+ZT_API zt_stream_config zt_stream_config_default(void) {
+    zt_stream_config config;
+    memset(&config, 0, sizeof config);
+    config.period_ns = 1000000;
+    config.memory_limit = (size_t)8 << 20;
+    config.timeline_rows = 16384;
+    config.allocator.allocate = zt__malloc;
+    config.allocator.release = zt__mfree;
+    return config;
+}
+
+ZT__FN zt_stream_config zt__complete_stream_config(const zt_stream_config *given) {
+    zt_stream_config defaults = zt_stream_config_default(), config = given ? *given : defaults;
+    if (!config.period_ns)
+        config.period_ns = defaults.period_ns;
+    if (!config.memory_limit)
+        config.memory_limit = defaults.memory_limit;
+    if (!config.timeline_rows)
+        config.timeline_rows = defaults.timeline_rows;
+    if (!config.allocator.allocate)
+        config.allocator = defaults.allocator;
+    if (!config.notify_reports)
+        config.notify_reports =
+            config.period_ns < ZT__SLICE_NS / 1024 ? 1024 : ZT__SLICE_NS / config.period_ns + 1;
+    return config;
+}
+
+ZT__FN ze_result_t zt__refuse_stream(zt_stream *stream, ze_result_t result, const char *call, int denied) {
+    zt__holder holder;
+    zt__find_rival(stream->device, 1, &holder);
+    zt__say_refused(&stream->diagnostics, result, call, denied, &holder);
+    return result;
+}
+
+ZT__FN ze_result_t zt__stream_without_memory(zt_stream *stream) {
+    return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_stream_open",
+                   "reports and rows");
+}
+
+/* The group by name, or the default: ComputeBasic, else the first that is time-based. */
+ZT__FN ze_result_t zt__choose_timed_group(zt_stream *stream, const zt__catalog *catalog) {
+    const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
+    const char *name = stream->config.group ? stream->config.group : "ComputeBasic";
+    uint32_t index = zt__find_group(catalog, name, strlen(name), type);
+    char nearest[400];
+    if (index == UINT32_MAX && !stream->config.group)
+        index = zt__find_group(catalog, NULL, 0, type);
+    if (index != UINT32_MAX) {
+        stream->feed->group.handle = catalog->handles[index];
+        stream->feed->group.properties = catalog->properties[index];
+        stream->info.group = stream->feed->group.properties.name;
+        return ZE_RESULT_SUCCESS;
+    }
+    zt__nearest_groups(&stream->config.allocator, catalog, name, type, nearest, sizeof nearest);
+    return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_TIMED_GROUP, name,
+                   nearest);
+}
+
+ZT__FN ze_result_t zt__find_timed_group(zt_stream *stream) {
+    zt__catalog catalog;
+    const char *call;
+    ze_result_t result =
+        zt__open_catalog(&stream->config.allocator, &stream->driver, stream->device, &catalog, &call);
+    if (result != ZE_RESULT_SUCCESS)
+        return zt__refuse_stream(stream, result, call, 0);
+    if (zt__has_counters(&catalog))
+        result = zt__choose_timed_group(stream, &catalog);
+    else
+        result = zt__say(&stream->diagnostics, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
+                         ZT__METRIC_LIBRARY_MISSING, (unsigned)catalog.count);
+    zt__close_catalog(&stream->config.allocator, &catalog);
+    return result;
+}
+
+/* The metrics, and which of them are time stamp, time and marker. */
+ZT__FN ze_result_t zt__describe_stream(zt_stream *stream) {
+    zt__feed *feed = stream->feed;
+    const char *call;
+    uint32_t i;
+    ze_result_t result = zt__load_metrics(&stream->config.allocator, &feed->group, &call);
+    if (result != ZE_RESULT_SUCCESS)
+        return zt__refuse_stream(stream, result, call, 0);
+    feed->metrics =
+        (zt_metric *)zt__allocate(&stream->config.allocator, feed->group.metric_count, sizeof *feed->metrics);
+    if (!feed->metrics)
+        return zt__stream_without_memory(stream);
+    for (i = 0; i < feed->group.metric_count; i++) {
+        zt_metric *metric = &feed->metrics[i];
+        *metric = zt__metric_of(&feed->group, i);
+        if (stream->time_metric == UINT32_MAX && metric->type == (int)ZET_METRIC_TYPE_TIMESTAMP &&
+            strcmp(metric->units, "ns") == 0)
+            stream->time_metric = i;
+        if (strcmp(metric->name, "GpuTime") == 0 && strcmp(metric->units, "ns") == 0)
+            stream->length_metric = i;
+        if (strcmp(metric->name, "StreamMarker") == 0)
+            stream->marker_metric = i;
+    }
+    return result;
+}
+
+/* Shares the memory out: a quarter at most for values, the rest for reports. */
+ZT__FN ze_result_t zt__make_room_for_rows(zt_stream *stream) {
+    const zt_allocator *allocator = &stream->config.allocator;
+    zt__feed *feed = stream->feed;
+    size_t limit = stream->config.memory_limit;
+    size_t values = feed->group.metric_count * sizeof *stream->values;
+    size_t at_once = limit / 4 / values, least = 16 * values + 16384;
+    if (limit < least)
+        return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__MEMORY_LIMIT, "zt_stream_open",
+                       (unsigned long)limit, stream->info.group, (unsigned long)least);
+    stream->values_at_once = (uint32_t)(at_once < ZT__ROWS_AT_ONCE ? at_once : (size_t)ZT__ROWS_AT_ONCE);
+    stream->ring_size = limit - stream->values_at_once * values;
+    stream->info.memory = limit;
+    stream->values = (zet_typed_value_t *)zt__allocate(allocator, stream->values_at_once, values);
+    stream->ring = (uint8_t *)zt__allocate(allocator, stream->ring_size, 1);
+    stream->row = (double *)zt__allocate(allocator, feed->group.metric_count, sizeof *stream->row);
+    if (!stream->values || !stream->ring || !stream->row)
+        return zt__stream_without_memory(stream);
+    if (!stream->config.profiler)
+        return ZE_RESULT_SUCCESS;
+    feed->capacity = stream->config.timeline_rows;
+    feed->rows = (double *)zt__allocate(allocator, feed->capacity, zt__row_width(feed) * sizeof *feed->rows);
+    return feed->rows ? ZE_RESULT_SUCCESS : zt__stream_without_memory(stream);
+}
+
+/* The event by which the device notifies. */
+ZT__FN ze_result_t zt__make_notification(zt_stream *stream) {
+    const char *call = "zeEventPoolCreate";
+    ze_event_pool_desc_t pool;
+    ze_event_desc_t event;
+    ze_result_t result;
+    memset(&pool, 0, sizeof pool);
+    pool.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
+    pool.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
+    pool.count = 1;
+    memset(&event, 0, sizeof event);
+    event.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
+    event.signal = ZE_EVENT_SCOPE_FLAG_HOST;
+    event.wait = ZE_EVENT_SCOPE_FLAG_HOST;
+    zt__inside_1++;
+    result = zeEventPoolCreate(stream->context, &pool, 1, &stream->device, &stream->events);
+    if (result == ZE_RESULT_SUCCESS) {
+        call = "zeEventCreate";
+        result = zeEventCreate(stream->events, &event, &stream->event);
+    }
+    zt__inside_1--;
+    return zt__check_stream(stream, result, call);
+}
+
+ZT__FN ze_result_t zt__activate_stream(zt_stream *stream) {
+    zt__holder holder;
+    ze_result_t result;
+    holder.text[0] = 0;
+    result = zt__activate(stream->context, stream->device, stream->feed->group.handle,
+                          &stream->feed->group.properties, 1, &holder);
+    stream->activated = result == ZE_RESULT_SUCCESS;
+    if (result != ZE_RESULT_SUCCESS && holder.text[0])
+        return zt__say(&stream->diagnostics, result, ZT__COUNTERS_IN_USE, "zetContextActivateMetricGroups",
+                       zt_result_name(result), holder.text);
+    return result == ZE_RESULT_SUCCESS
+               ? result
+               : zt__refuse_stream(stream, result, "zetContextActivateMetricGroups", 0);
+}
+
+ZT__FN ze_result_t zt__open_streamer(zt_stream *stream) {
+    zet_metric_streamer_desc_t streamer;
+    ze_result_t result;
+    memset(&streamer, 0, sizeof streamer);
+    streamer.stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC;
+    streamer.samplingPeriod = stream->config.period_ns;
+    streamer.notifyEveryNReports = stream->config.notify_reports;
+    result = zetMetricStreamerOpen(stream->context, stream->device, stream->feed->group.handle, &streamer,
+                                   stream->event, &stream->streamer);
+    if (result != ZE_RESULT_SUCCESS)
+        return zt__refuse_stream(stream, result, "zetMetricStreamerOpen", result == ZE_RESULT_ERROR_UNKNOWN);
+    stream->info.period_ns = streamer.samplingPeriod ? streamer.samplingPeriod : stream->config.period_ns;
+    stream->info.notify_reports = streamer.notifyEveryNReports;
+    return result;
+}
+
+/* As zet_metric_global_timestamps_resolution_exp_t, which the oldest headers lack. */
+typedef struct zt__timestamps_resolution {
+    uint32_t stype; /* 9 */
+    void *next;
+    uint64_t ticks_per_second, valid_bits;
+} zt__timestamps_resolution;
+
+/* The clock of the group's metrics; where the driver does not tell about that, the device's own. */
+ZT__FN void zt__choose_stream_clock(zt_stream *stream, double ns_per_tick, uint64_t mask) {
+    zet_metric_group_handle_t group = stream->feed->group.handle;
+    zt__timestamps_resolution told;
+    zet_metric_group_properties_t properties;
+    memset(&told, 0, sizeof told);
+    memset(&properties, 0, sizeof properties);
+    told.stype = 9;
+    properties.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES;
+    properties.pNext = &told;
+    if (stream->driver.metric_clock && zetMetricGroupGetProperties(group, &properties) == ZE_RESULT_SUCCESS &&
+        told.ticks_per_second)
+        zt__start_clock(&stream->clock, stream->device, group, 1e9 / (double)told.ticks_per_second,
+                        zt__tick_mask((uint32_t)told.valid_bits));
+    else
+        zt__start_clock(&stream->clock, stream->device, NULL, ns_per_tick, mask);
+}
+
+ZT__FN ze_result_t zt__open_stream_clock(zt_stream *stream) {
+    ze_device_properties_t properties;
+    zt__pair pair;
+    ze_result_t result = zt__get_device_properties(stream->device, &properties);
+    if (result != ZE_RESULT_SUCCESS)
+        return zt__check_stream(stream, result, "zeDeviceGetProperties");
+    zt__choose_stream_clock(stream, zt__ns_per_tick(&properties),
+                            zt__tick_mask(properties.timestampValidBits));
+    result = zt__read_clocks(&stream->driver, &stream->clock, &pair);
+    if (zt__is_lost(result))
+        return zt__check_stream(stream, result, "zeDeviceGetGlobalTimestamps");
+    if (result != ZE_RESULT_SUCCESS) { /* then rows are periods from now on */
+        stream->time_metric = UINT32_MAX;
+        pair.device_ns = 0;
+        pair.host_ns = (double)zt__now_ns();
+    }
+    zt__add_pair(&stream->clock, pair);
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT__FN ze_result_t zt__set_up_stream(zt_stream *stream) {
+    zt_profiler *profiler = stream->config.profiler;
+    ze_result_t result;
+    if (profiler && !profiler->timeline)
+        return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_TIMELINE);
+    result = zt__find_timed_group(stream);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zt__describe_stream(stream);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zt__make_room_for_rows(stream);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zt__make_notification(stream);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zt__activate_stream(stream);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zt__open_stream_clock(stream);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zt__open_streamer(stream);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zt__check_stream(stream, zt__learn_report_size(stream), "zetMetricStreamerReadData");
+    if (result == ZE_RESULT_SUCCESS && stream->config.reader)
+        result = zt__start_reader(stream);
+    if (result == ZE_RESULT_SUCCESS && profiler)
+        zt__attach(profiler, stream->feed);
+    return result;
+}
+
+ZT__FN void zt__destroy_stream(zt_stream *stream) {
+    zt_allocator allocator = stream->config.allocator;
+    zt__feed *feed = stream->feed;
+    if (stream->streamer)
+        zt__check_stream(stream, zetMetricStreamerClose(stream->streamer), "zetMetricStreamerClose");
+    if (stream->activated)
+        zt__check_stream(stream, zt__deactivate(stream->context, stream->device, feed->group.handle),
+                         "zetContextActivateMetricGroups");
+    zt__inside_1++;
+    if (stream->event)
+        zeEventDestroy(stream->event);
+    if (stream->events)
+        zeEventPoolDestroy(stream->events);
+    zt__inside_1--;
+    zt__free(&allocator, stream->ring);
+    zt__free(&allocator, stream->values);
+    zt__free(&allocator, stream->row);
+    if (feed && feed->profiler)
+        zt__complete_feed(feed);
+    else if (feed)
+        zt__destroy_feed(feed);
+    pthread_mutex_destroy(&stream->lock);
+    pthread_mutex_destroy(&stream->owned.mutex);
+    pthread_mutex_destroy(&stream->diagnostics.lock);
+    zt__free(&allocator, stream);
+}
+
+ZT__FN zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handle_t device,
+                                    const zt_stream_config *config) {
+    zt_stream *stream = (zt_stream *)zt__allocate(&config->allocator, 1, sizeof *stream);
+    if (!stream)
+        return NULL;
+    stream->feed = (zt__feed *)zt__allocate(&config->allocator, 1, sizeof *stream->feed);
+    if (!stream->feed) {
+        zt__free(&config->allocator, stream);
+        return NULL;
+    }
+    stream->feed->allocator = config->allocator;
+    stream->context = context;
+    stream->device = device;
+    stream->config = *config;
+    stream->info.group = "";
+    stream->diagnostics.log = config->log;
+    stream->diagnostics.user = config->log_user;
+    stream->time_metric = stream->length_metric = stream->marker_metric = UINT32_MAX;
+    pthread_mutex_init(&stream->feed->lock, NULL);
+    pthread_mutex_init(&stream->lock, NULL);
+    pthread_mutex_init(&stream->owned.mutex, NULL);
+    pthread_mutex_init(&stream->diagnostics.lock, NULL);
+    zt__load_driver(&stream->driver);
+    return stream;
+}
+
+ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_t device,
+                                  const zt_stream_config *config, zt_stream **stream) {
+    zt_stream_config complete;
+    zt_stream *opened;
+    ze_result_t result;
+    if (stream)
+        *stream = NULL;
+    if (!stream)
+        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT, "zt_stream_open",
+                       "stream");
+    if (!context || !device)
+        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZT__NULL_ARGUMENT, "zt_stream_open",
+                       context ? "device" : "context");
+    if (config && !config->allocator.allocate != !config->allocator.release)
+        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_ALLOCATOR, "zt_stream_open");
+    complete = zt__complete_stream_config(config);
+    opened = zt__create_stream(context, device, &complete);
+    if (!opened)
+        return zt__say(NULL, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_stream_open",
+                       "the stream");
+    result = zt__set_up_stream(opened);
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__thread_error = opened->diagnostics.last;
+        zt__thread_error.result = result;
+        zt__destroy_stream(opened);
+        return result;
+    }
+    *stream = opened;
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row_fn function, void *user) {
+    zt__receiver receiver = {NULL, NULL, 0, 0};
+    uint64_t deadline;
+    ze_result_t result;
+    if (!stream)
+        return ZE_RESULT_SUCCESS;
+    receiver.function = function;
+    receiver.user = user;
+    deadline = zt__deadline(timeout_ns);
+    __atomic_add_fetch(&stream->users, 1, __ATOMIC_ACQ_REL);
+    result = zt__own_stream(stream, deadline, "zt_stream_read");
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__read_until(stream, &receiver, deadline);
+        zt__disown(&stream->owned);
+    }
+    __atomic_sub_fetch(&stream->users, 1, __ATOMIC_ACQ_REL);
+    return result;
+}
+
+ZT__FN ze_result_t zt__cannot_mark(zt_stream *stream, const char *name, const char *why) {
+    return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZT__CANNOT_MARK, name, why);
+}
+
+ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t list, const char *name) {
+    uint32_t number;
+    if (!stream)
+        return ZE_RESULT_SUCCESS;
+    if (!list)
+        return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZT__NULL_ARGUMENT,
+                       "zt_stream_mark", "list");
+    name = name && *name ? name : "(unnamed)";
+    if (stream->marker_metric == UINT32_MAX)
+        return zt__cannot_mark(stream, name, "the group has no metric StreamMarker, choose another");
+    zt__lock(&stream->feed->lock);
+    number = zt__number_mark(stream->feed, name);
+    zt__unlock(&stream->feed->lock);
+    if (!number)
+        return zt__cannot_mark(stream, name, "too many names, or no memory; do not put counters into names");
+    return zt__check_stream(stream, zetCommandListAppendMetricStreamerMarker(list, stream->streamer, number),
+                            "zetCommandListAppendMetricStreamerMarker");
+}
+
+/* Waits for reads on other threads to end. Returns 0 where one does not, or where this thread is in one. */
+ZT__FN int zt__end_reads(zt_stream *stream) {
+    uint64_t pause = 0, deadline = zt__deadline(10000000000u);
+    zt__store(&stream->closing, 1);
+    while (zt__load(&stream->users))
+        if (!zt__pause_until(deadline, &pause))
+            return 0;
+    return 1;
+}
+
+ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user) {
+    zt__receiver receiver = {NULL, NULL, 0, 0};
+    zt_stream_counts counts = zt_stream_get_counts(stream);
+    if (!stream)
+        return counts;
+    if (zt__owns(&stream->owned) || !zt__end_reads(stream)) {
+        zt__say(&stream->diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__STREAM_BUSY,
+                "zt_stream_close");
+        return counts;
+    }
+    if (!zt__stop_reader(stream)) {
+        zt__say(&stream->diagnostics, ZE_RESULT_NOT_READY, ZT__READER_HANGS, "zt_stream_close");
+        return counts;
+    }
+    receiver.function = function;
+    receiver.user = user;
+    zt__own(&stream->owned);
+    zt__hand_out(stream, &receiver, 1);
+    counts = zt_stream_get_counts(stream);
+    counts.discarded += counts.waiting; /* the function asked to stop */
+    counts.waiting = 0;
+    zt__disown(&stream->owned);
+    zt__destroy_stream(stream);
+    return counts;
+}
+
+ZT_API zt_stream_info zt_stream_get_info(const zt_stream *stream) {
+    zt_stream_info info = {"", 0, 0, 0, 0};
+    if (!stream)
+        return info;
+    info = stream->info;
+    info.reader_cpu_ns = zt__load(&stream->reader_cpu_ns);
+    return info;
+}
+
+ZT__FN zt_stream *zt__mutable_stream(const zt_stream *stream) {
+    return (zt_stream *)stream;
+}
+
+ZT_API zt_stream_counts zt_stream_get_counts(const zt_stream *stream) {
+    zt_stream_counts counts = {0, 0, 0, 0, 0, 0};
+    if (!stream)
+        return counts;
+    zt__lock(&zt__mutable_stream(stream)->lock);
+    counts = stream->counts;
+    counts.waiting = stream->read - stream->taken + (stream->row_count - stream->row_next);
+    zt__unlock(&zt__mutable_stream(stream)->lock);
+    return counts;
+}
+
+ZT_API uint32_t zt_stream_metric_count(const zt_stream *stream) {
+    return stream ? stream->feed->group.metric_count : 0;
+}
+
+ZT_API const zt_metric *zt_stream_get_metric(const zt_stream *stream, uint32_t metric) {
+    return stream && metric < stream->feed->group.metric_count ? &stream->feed->metrics[metric] : NULL;
+}
+
+ZT_API uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name) {
+    char nearest[400];
+    uint32_t metric;
+    if (!stream || !name)
+        return UINT32_MAX;
+    metric = zt__find_metric(stream->feed->metrics, stream->feed->group.metric_count, name, nearest,
+                             sizeof nearest);
+    if (metric == UINT32_MAX)
+        zt__say(&zt__mutable_stream(stream)->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                ZT__NO_SUCH_METRIC, "zt_stream_find_metric", name, nearest);
+    return metric;
+}
+
+ZT_API ze_result_t zt_stream_last_error(const zt_stream *stream, const char **text) {
+    return zt__last_error(stream ? &zt__mutable_stream(stream)->diagnostics : NULL, text);
+}
+
+/* ---- the timeline ---------------------------------------------------------------------------------------- */
+
+ZT_API uint32_t zt_streamed_count(const zt_profiler *profiler) {
+    uint32_t count;
+    if (!profiler)
+        return 0;
+    zt__lock(&zt__mutable(profiler)->results);
+    count = profiler->streamed_count;
+    zt__unlock(&zt__mutable(profiler)->results);
+    return count;
+}
+
+ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric) {
+    const zt_metric *found = NULL;
+    const zt__feed *feed;
+    if (!profiler)
+        return NULL;
+    zt__lock(&zt__mutable(profiler)->results);
+    for (feed = profiler->feeds; feed; feed = feed->next)
+        if (metric >= feed->first && metric - feed->first < feed->group.metric_count)
+            found = &feed->metrics[metric - feed->first];
+    zt__unlock(&zt__mutable(profiler)->results);
+    return found;
+}
+
+ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
+                                   zt_streamed *streamed) {
+    zt_profiler *locked = zt__mutable(profiler);
+    const zt__record *record;
+    if (!profiler)
+        return ZE_RESULT_SUCCESS;
+    if (!streamed)
+        return zt__say(&locked->diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT,
+                       "zt_get_streamed", "streamed");
+    if (region >= zt_region_count(profiler))
+        return zt__bad_index(profiler, "zt_get_streamed", "region", region);
+    zt__catch_up(profiler);
+    if (metric >= zt_streamed_count(profiler))
+        return zt__bad_index(profiler, "zt_get_streamed", "streamed metric", metric);
+    record = zt__record_at(profiler, region);
+    streamed->rows = 0;
+    streamed->mean = streamed->peak = zt__nan();
+    zt__lock(&locked->results);
+    if (metric < record->streamed_count && record->streamed[metric].count) {
+        streamed->rows = record->streamed[metric].count;
+        streamed->mean = record->streamed[metric].mean;
+        streamed->peak = record->streamed[metric].max;
+    }
+    zt__unlock(&locked->results);
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
+    zt_timeline_info info = {0, 0, 0, 0, 0};
+    zt__feed *feed;
+    if (!profiler || !profiler->timeline)
+        return info;
+    zt__catch_up(profiler);
+    zt__lock(&zt__mutable(profiler)->results);
+    info.lost_instances = zt__oldest(profiler->timeline->written, profiler->timeline->capacity);
+    info.instances = profiler->timeline->written - info.lost_instances;
+    info.pairs = profiler->timeline->clock.count;
+    for (feed = profiler->feeds; feed; feed = feed->next) {
+        uint64_t oldest;
+        zt__lock(&feed->lock);
+        oldest = zt__oldest(feed->written, feed->capacity);
+        info.lost_rows += oldest;
+        info.rows += feed->written - oldest;
+        zt__unlock(&feed->lock);
+    }
+    zt__unlock(&zt__mutable(profiler)->results);
+    return info;
 }
 
 /* ---- groups for people ----------------------------------------------------------------------------------- */
