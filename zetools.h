@@ -90,7 +90,8 @@
        Launches are counted when they are appended: "every n-th" is of those, whatever is executed later. A
        launch that the driver refuses is counted as dropped.
 
-       config.calls times calls of the application; reports have them below the regions. What the library
+       config.calls times calls of the application; reports have them below the regions, and the timeline a
+       track for each thread, where the profiler's config.timeline is set. What the library
        and the hooks call is neither timed nor traced.
 
        config.hooks are the application's own callbacks. Around one call this runs: its prologues in the
@@ -2635,6 +2636,7 @@ ZT__FN zt_region_info zt__empty_region(void) {
     zt_region_info info;
     info.name = "";
     info.count = info.lost = info.dropped = 0;
+    info.differs = 0;
     info.time_ns = zt__empty_stats();
     return info;
 }
@@ -5793,6 +5795,13 @@ enum {
     ZT__CALL_SAMPLES = 512
 };
 
+/* One call, for the timeline. */
+typedef struct zt__host_span {
+    uint64_t begin_ns, duration_ns;
+    uint32_t call;
+    uint32_t thread; /* counted from 1 */
+} zt__host_span;
+
 /* Host time of one call. */
 typedef struct zt__call {
     uint64_t errors;
@@ -5835,6 +5844,9 @@ typedef struct zt__tracer {
     zt__call calls[ZT__CALL_COUNT];
     uint32_t called[ZT__CALL_COUNT]; /* those that were called, in order of appearance */
     uint32_t called_count;
+    zt__host_span *spans; /* a ring of the newest calls, or NULL */
+    uint32_t span_capacity;
+    uint64_t span_count; /* written so far */
     uint64_t random;
     double scratch[ZT__CALL_SAMPLES];
 } zt__tracer;
@@ -5940,10 +5952,34 @@ ZT__FN int zt__is_fine(ze_result_t result) {
            result == ZE_RESULT_WARNING_DROPPED_DATA;
 }
 
-ZT__FN void zt__count_call(zt__tracer *tracer, uint32_t index, uint64_t ns, ze_result_t result) {
+/* The threads of the process, as the tracers come to see them. */
+ZT__PROCESS_WIDE uint32_t zt__threads_1;
+
+ZT__FN uint32_t zt__thread_number(void) {
+    static __thread uint32_t number;
+    if (!number)
+        number = __atomic_add_fetch(&zt__threads_1, 1, __ATOMIC_RELAXED);
+    return number;
+}
+
+/* Keeps a call for the timeline. With the tracer locked. */
+ZT__FN void zt__keep_span(zt__tracer *tracer, uint32_t call, uint64_t begin_ns, uint64_t duration_ns) {
+    zt__host_span *span;
+    if (!tracer->spans)
+        return;
+    span = &tracer->spans[tracer->span_count++ % tracer->span_capacity];
+    span->begin_ns = begin_ns;
+    span->duration_ns = duration_ns;
+    span->call = call;
+    span->thread = zt__thread_number();
+}
+
+ZT__FN void zt__count_call(zt__tracer *tracer, uint32_t index, uint64_t begin_ns, ze_result_t result) {
     zt__call *call = &tracer->calls[index];
+    uint64_t ns = zt__now_ns() - begin_ns;
     double *place;
     zt__lock(&tracer->lock);
+    zt__keep_span(tracer, index, begin_ns, ns);
     if (call->time.count == 0)
         tracer->called[tracer->called_count++] = index;
     place = zt__place_for_time(tracer, call);
@@ -6878,6 +6914,8 @@ typedef struct zt__trace {
     const char *comma;
 } zt__trace;
 
+ZT__FN int zt__write_host_tracks(zt__trace *trace);
+
 /* By begin; what is around comes before what is within. */
 ZT__FN int zt__compare_spans(const void *a, const void *b) {
     const zt__span *one = (const zt__span *)a, *other = (const zt__span *)b;
@@ -7149,6 +7187,7 @@ ZT__FN int zt__write_trace(zt__report *report) {
                              "\",\"clock\":\"CLOCK_MONOTONIC\"},\n\"traceEvents\":[");
     zt__write_spans(&trace);
     complete = zt__write_feeds(&trace) && complete;
+    complete = zt__write_host_tracks(&trace) && complete;
     zt__write_names(&trace);
     zt__put(&report->writer, "\n]}\n");
     zt__free_trace(&profiler->config.allocator, &trace);
@@ -7166,6 +7205,51 @@ ZT__FN uint32_t zt__calls_to_show(const zt_profiler *profiler) {
         if (profiler->tracer->targets[i].profiler)
             return profiler->tracer->targets[i].profiler == profiler ? zt_call_count(profiler) : 0;
     return 0;
+}
+
+/* A copy of the kept calls, oldest first. NULL without memory. */
+ZT__FN zt__host_span *zt__copy_host_spans(zt__tracer *tracer, uint64_t *count) {
+    zt__host_span *spans =
+        (zt__host_span *)zt__allocate(&tracer->allocator, tracer->span_capacity, sizeof *spans);
+    uint64_t first, i;
+    if (!spans)
+        return NULL;
+    zt__lock(&tracer->lock);
+    first = zt__oldest(tracer->span_count, tracer->span_capacity);
+    *count = tracer->span_count - first;
+    for (i = 0; i < *count; i++)
+        spans[i] = tracer->spans[(first + i) % tracer->span_capacity];
+    zt__unlock(&tracer->lock);
+    return spans;
+}
+
+/* A track for each thread, after those of the lists. Calls of one thread do not nest, and are kept in order.
+   Returns 0 without memory. */
+ZT__FN int zt__write_host_tracks(zt__trace *trace) {
+    const zt_profiler *profiler = trace->report->profiler;
+    zt__tracer *tracer = zt__calls_to_show(profiler) ? profiler->tracer : NULL;
+    zt__writer *writer = &trace->report->writer;
+    zt__host_span *spans;
+    uint64_t i, count = 0;
+    uint32_t thread, threads = 0;
+    if (!tracer || !tracer->spans)
+        return 1;
+    spans = zt__copy_host_spans(tracer, &count);
+    for (i = 0; spans && i < count; i++) {
+        zt__begin_event(trace, "X", zt__call_name(spans[i].call), trace->track_count + spans[i].thread);
+        zt__put_time(writer, "ts", spans[i].begin_ns);
+        zt__put_time(writer, "dur", spans[i].duration_ns);
+        zt__put(writer, ",\"cat\":\"call\"}");
+        if (spans[i].thread > threads)
+            threads = spans[i].thread;
+    }
+    for (thread = 1; thread <= threads; thread++) {
+        char name[64];
+        snprintf(name, sizeof name, "host thread %u", (unsigned)thread);
+        zt__write_name(trace, "thread_name", trace->track_count + thread, name);
+    }
+    zt__free(&tracer->allocator, spans);
+    return spans != NULL;
 }
 
 /* Two lines for each: host time, and errors as a plain sum. */
@@ -7246,6 +7330,11 @@ ZT__FN void zt__write_table_of_calls(zt__report *report) {
 }
 
 #else
+
+ZT__FN int zt__write_host_tracks(zt__trace *trace) {
+    (void)trace;
+    return 1;
+}
 
 ZT__FN void zt__write_csv_calls(zt__report *report) {
     (void)report;
@@ -9826,7 +9915,7 @@ ZT__FN void zt__epilogue(uint32_t call, void *parameters, ze_result_t result, vo
     if (!tracer)
         return;
     if (tracer->timed[call])
-        zt__count_call(tracer, call, zt__now_ns() - frame->started, result);
+        zt__count_call(tracer, call, frame->started, result);
     zt__inside_1++;
     zt__act_after(tracer, frame, call, parameters, result);
     for (i = tracer->config.hook_count; i-- > 0;)
@@ -9945,6 +10034,14 @@ ZT__FN ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
     tracer->config.names = tracer->config.calls = NULL;
     tracer->config.hooks = NULL;
     return result;
+}
+
+/* Room for calls on the timeline: as many as it has for regions. */
+ZT__FN void zt__make_spans(zt__tracer *tracer, uint32_t capacity) {
+    if (tracer->spans || !capacity)
+        return;
+    tracer->spans = (zt__host_span *)zt__allocate(&tracer->allocator, capacity, sizeof *tracer->spans);
+    tracer->span_capacity = capacity;
 }
 
 /* Whether a call has to be observed at all. */
@@ -10143,6 +10240,7 @@ ZT__FN void zt__destroy_tracer(zt__tracer *tracer) {
     for (i = 0; i < ZT__CALL_COUNT; i++)
         zt__free(&allocator, tracer->calls[i].kept);
     zt__free(&allocator, tracer->names);
+    zt__free(&allocator, tracer->spans);
     pthread_mutex_destroy(&tracer->lock);
     pthread_mutex_destroy(&tracer->opening);
     zt__free(&allocator, tracer);
@@ -10182,6 +10280,8 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
     if (!profiler->tracer)
         zt__add_target(tracer, profiler->context, profiler->device, profiler);
     profiler->tracer = tracer;
+    if (config && config->calls)
+        zt__make_spans(tracer, profiler->config.timeline);
     return zt__start_tracer(tracer, config);
 }
 
@@ -10344,6 +10444,8 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *given) {
     if (!tracer)
         return zt__say(NULL, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_auto", "the tracer");
     tracer->automatic = &zt__auto_1.config;
+    if (config.trace.calls)
+        zt__make_spans(tracer, complete.timeline);
     result = zt__start_tracer(tracer, &config.trace);
     if (result != ZE_RESULT_SUCCESS) {
         zt__destroy_tracer(tracer);

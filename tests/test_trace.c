@@ -1,5 +1,6 @@
 /* The tracer: every launch of the process a region, lists and calls by themselves. Code that launches knows
    nothing of it: `work` below has no call of the library. */
+#define _GNU_SOURCE
 #include "fixture.h"
 
 #include <dlfcn.h>
@@ -619,6 +620,57 @@ static void test_calls_in_reports(void **state) {
     assert_counts(profiler, counted(0, 0, 0, 0, 0));
 }
 
+/* What check_trace.py says of the timeline, all of which is between `low` and now. */
+static const char *read_timeline(zt_profiler *profiler, uint64_t low) {
+    static char said[1 << 14];
+    char script[4096], command[8192], path[] = "/tmp/zetools-XXXXXX.trace.json";
+    int file = mkstemps(path, 11);
+    assert_true(file >= 0);
+    close(file);
+    ok(zt_report(profiler, path));
+    find_file("tests/check_trace.py", script, sizeof script);
+    snprintf(command, sizeof command, "env -u LD_LIBRARY_PATH -u LD_PRELOAD python3 '%s' '%s' %llu %llu",
+             script, path, (unsigned long long)low, (unsigned long long)now_ns());
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    said[fread(said, 1, sizeof said - 1, pipe)] = 0;
+    int status = pclose(pipe);
+    unlink(path);
+    if (status != 0)
+        fail_msg("%s:\n%s", command, said);
+    return said;
+}
+
+static void *reset_on_a_thread(void *list) {
+    reset_list((ze_command_list_handle_t)list);
+    return NULL;
+}
+
+/* Calls stand on the timeline by thread, beside the regions by list; the newest, as many as it has room for.
+ */
+static void test_calls_on_the_timeline(void **state) {
+    world *w = *state;
+    uint64_t low = now_ns();
+    pthread_t thread;
+    zt_config config = config_of(w);
+    zt_trace_config trace = everything();
+    config.timeline = 8;
+    trace.calls = "zeCommandListReset,zeCommandQueueSynchronize";
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, &trace));
+    for (int i = 0; i < 10; i++)
+        run_and_reset(w);
+    assert_int_equal(pthread_create(&thread, NULL, reset_on_a_thread, w->list), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    collect_all(profiler);
+    const char *said = read_timeline(profiler, low);
+    assert_contains(said, "list 1: saxpy x8\n");
+    assert_contains(said, ": zeCommandListReset x4\n");
+    assert_contains(said, ": zeCommandListReset x1\n");
+    assert_contains(said, ": zeCommandQueueSynchronize x3\n");
+    check_work(w);
+}
+
 static void test_all_calls(void **state) {
     world *w = *state;
     zt_trace_config config = everything();
@@ -1217,6 +1269,7 @@ int main(void) {
         TEST(test_calls_are_timed),
         TEST(test_many_calls),
         TEST(test_calls_in_reports),
+        TEST(test_calls_on_the_timeline),
         TEST(test_all_calls),
         TEST(test_order_of_callbacks),
         TEST(test_a_prologue_changes_parameters),
