@@ -6002,7 +6002,7 @@ ZT__FN zt_call_info zt__call_stats(zt__tracer *tracer, uint32_t index) {
     info.errors = call->errors;
     info.time_ns.sum = call->time.sum;
     info.time_ns.mean = call->time.mean;
-    info.time_ns.stddev = call->time.count > 1 ? sqrt(call->time.m2 / (double)(call->time.count - 1)) : 0;
+    info.time_ns.stddev = call->time.count > 1 ? zt__sqrt(call->time.m2 / (double)(call->time.count - 1)) : 0;
     info.time_ns.min = call->time.min;
     info.time_ns.max = call->time.max;
     kept = call->time.count < ZT__CALL_SAMPLES ? (uint32_t)call->time.count : (uint32_t)ZT__CALL_SAMPLES;
