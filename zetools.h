@@ -483,7 +483,7 @@ typedef struct zt_stream_config {
                                NULL: nobody's. */
     uint32_t timeline_rows; /* Rows kept for it, the newest: 16384. 8 bytes a row and metric. */
 
-    zt_log_fn log; /* As in zt_config. */
+    zt_log_fn log; /* As in zt_config. The reader thread calls it too. */
     void *log_user;
     zt_allocator allocator;
 } zt_stream_config;
