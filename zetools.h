@@ -229,8 +229,10 @@
 #define ZETOOLS_VERSION_PATCH 0
 #define ZETOOLS_VERSION "0.1.0"
 
-/* In strict ISO modes the C library hides what the implementation needs, unless it is asked first. */
-#if defined(ZETOOLS_IMPLEMENTATION) && !defined(ZETOOLS_DISABLE) && !defined(_POSIX_C_SOURCE)
+/* In strict ISO modes the C library hides what the implementation needs, unless it is asked first. In others
+   it hides nothing, unless it is asked: the application's other headers are not to lose anything by this. */
+#if defined(ZETOOLS_IMPLEMENTATION) && !defined(ZETOOLS_DISABLE) && defined(__STRICT_ANSI__) &&              \
+    !defined(_POSIX_C_SOURCE)
 #define _POSIX_C_SOURCE 200809L
 #endif
 
