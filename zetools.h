@@ -2230,7 +2230,7 @@ struct zt_profiler {
     zt__diagnostics diagnostics;
     zt_availability availability;
     zt__text availability_text;
-    char columns[1024];
+    char *columns; /* that were asked for; NULL: as many as fit */
 
     zt__group groups[ZT__MAX_GROUPS]; /* in the order of their passes */
     uint32_t group_count;
@@ -6486,12 +6486,52 @@ ZT__FN double zt__figure_of(const zt_stats *stats, const zt__column *column) {
     }
 }
 
-/* How many columns of a terminal a text takes, and what is shown of it: control characters are not. */
+ZT__FN uint32_t zt__code_point(const char *letter, size_t length) {
+    uint32_t code = (unsigned char)letter[0];
+    size_t i;
+    if (length > 1)
+        code &= 0x7Fu >> length;
+    for (i = 1; i < length; i++)
+        code = code << 6 | ((unsigned char)letter[i] & 0x3Fu);
+    return code;
+}
+
+/* How many columns of a terminal a character takes; -1: the terminal would obey it. */
+ZT__FN int zt__char_width(uint32_t code) {
+    static const struct {
+        uint32_t first, last;
+        int width;
+    } ranges[] = {
+        {0x0, 0x1F, -1},       {0x7F, 0x9F, -1},      {0x300, 0x36F, 0},     {0x1100, 0x115F, 2},
+        {0x200B, 0x200D, 0},   {0x200E, 0x200F, -1},  {0x2028, 0x202E, -1},  {0x2066, 0x2069, -1},
+        {0x20D0, 0x20F0, 0},   {0x2E80, 0x303E, 2},   {0x3041, 0xA4CF, 2},   {0xAC00, 0xD7A3, 2},
+        {0xF900, 0xFAFF, 2},   {0xFE00, 0xFE0F, 0},   {0xFE30, 0xFE6F, 2},   {0xFF01, 0xFF60, 2},
+        {0xFFE0, 0xFFE6, 2},   {0x1F300, 0x1F64F, 2}, {0x1F680, 0x1F6FF, 2}, {0x1F900, 0x1F9FF, 2},
+        {0x20000, 0x3FFFD, 2},
+    };
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(ranges) && code > ranges[i].last; i++)
+        ;
+    return i < ZT__COUNT_OF(ranges) && code >= ranges[i].first ? ranges[i].width : 1;
+}
+
+/* The next character of a text as the table shows it, and how many columns of a terminal it takes: "?" stands
+   for what a terminal would obey. NULL at the end. */
+ZT__FN const char *zt__next_shown(const char **text, size_t *length, size_t *width) {
+    const char *letter = zt__next_char(text, length);
+    int takes = letter ? zt__char_width(zt__code_point(letter, *length)) : 0;
+    *width = takes < 0 ? 1 : (size_t)takes;
+    if (takes >= 0)
+        return letter;
+    *length = 1;
+    return "?";
+}
+
 ZT__FN size_t zt__text_width(const char *text) {
-    size_t length, width = 0;
-    while (zt__next_char(&text, &length))
-        width++;
-    return width;
+    size_t length, width, whole = 0;
+    while (zt__next_shown(&text, &length, &width))
+        whole += width;
+    return whole;
 }
 
 ZT__FN void zt__put_blanks(zt__writer *writer, size_t count) {
@@ -6513,13 +6553,12 @@ ZT__FN void zt__end_line(zt__writer *writer) {
 
 /* A text of a fixed width, from the left. */
 ZT__FN void zt__put_name(zt__writer *writer, const char *text, size_t width) {
-    size_t length, used = 0, whole = zt__text_width(text);
-    size_t shown = whole <= width ? whole : width - 3;
+    size_t length, takes, used = 0, whole = zt__text_width(text);
+    size_t room = whole <= width ? whole : width - 3;
     const char *letter;
-    while (used < shown && (letter = zt__next_char(&text, &length)) != NULL) {
-        int control = (unsigned char)*letter < 0x20 || *letter == 0x7F;
-        zt__put_cell(writer, control ? "?" : letter, control ? 1 : length);
-        used++;
+    while ((letter = zt__next_shown(&text, &length, &takes)) != NULL && used + takes <= room) {
+        zt__put_cell(writer, letter, length);
+        used += takes;
     }
     if (whole > width) {
         zt__put_cell(writer, "...", 3);
@@ -6543,8 +6582,12 @@ ZT__FN void zt__format_cell(char *out, size_t size, double value) {
         snprintf(out, size, "%.0f", value);
     else if (magnitude >= 1e9 || magnitude < 0.001)
         snprintf(out, size, "%.2e", value);
-    else
-        snprintf(out, size, "%.*f", magnitude >= 100 ? 1 : magnitude >= 10 ? 2 : 3, value);
+    else { /* between 1000 and 0.001 */
+        int decimals = 1;
+        for (; magnitude < 100; magnitude *= 10)
+            decimals++;
+        snprintf(out, size, "%.*f", decimals, value);
+    }
 }
 
 /* Whether a heading may be broken before this letter of a name. */
@@ -6683,10 +6726,14 @@ ZT__FN void zt__add_chosen_metrics(const zt__report *report, zt__table *table) {
     const zt_profiler *profiler = report->profiler;
     const char *list = profiler->columns, *name;
     size_t length;
-    while (zt__next_name(&list, &name, &length) && table->count < ZT__MAX_COLUMNS) {
+    while (zt__next_name(&list, &name, &length)) {
         char one[ZET_MAX_METRIC_NAME], nearest[320];
         uint32_t metric;
         zt__column column;
+        if (table->count == ZT__MAX_COLUMNS) {
+            table->left_out++;
+            continue;
+        }
         snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : sizeof one - 1), name);
         metric = zt__find_metric(profiler->metrics, profiler->metric_count, one, nearest, sizeof nearest);
         if (metric == UINT32_MAX) {
@@ -6702,9 +6749,14 @@ ZT__FN void zt__add_chosen_metrics(const zt__report *report, zt__table *table) {
     }
 }
 
-/* The table has GPU time anyway. */
-ZT__FN int zt__is_time_metric(const zt_profiler *profiler, uint32_t metric) {
-    return profiler->passes[profiler->metrics[metric].pass].time_metric == metric;
+/* The table has GPU time anyway, and one column of the clocks that all groups have. */
+ZT__FN int zt__is_shown_already(const zt_profiler *profiler, uint32_t metric) {
+    uint32_t i;
+    if (profiler->passes[profiler->metrics[metric].pass].time_metric == metric)
+        return 1;
+    for (i = 0; i < metric && strcmp(profiler->metrics[i].name, profiler->metrics[metric].name) != 0; i++)
+        ;
+    return i < metric;
 }
 
 /* Whether a metric tells regions apart; clocks say what the time says already. */
@@ -6724,7 +6776,7 @@ ZT__FN void zt__add_fitting_metrics(const zt__report *report, zt__table *table, 
         for (metric = 0; metric < profiler->metric_count; metric++) {
             zt_aggregation aggregation = profiler->metrics[metric].aggregation;
             zt__column column;
-            if (zt__is_time_metric(profiler, metric) || aggregation == ZT_AGGREGATE_FLAG ||
+            if (zt__is_shown_already(profiler, metric) || aggregation == ZT_AGGREGATE_FLAG ||
                 aggregation == ZT_AGGREGATE_NONE)
                 continue;
             zt__make_metric_column(report, &column, metric);
@@ -6886,7 +6938,7 @@ ZT__FN void zt__write_table(zt__report *report) {
     table.name_width = table.width = zt__longest_name(report->profiler);
     zt__add_time_columns(report, &table);
     zt__fit_names(&table, limit);
-    if (report->profiler->columns[0])
+    if (report->profiler->columns)
         zt__add_chosen_metrics(report, &table);
     else
         zt__add_fitting_metrics(report, &table, limit);
@@ -8065,16 +8117,26 @@ ZT__FN ze_result_t zt__open_times(zt_profiler *profiler) {
     return zt__check(profiler, result, call, "No region can be measured on this device.");
 }
 
+ZT__FN ze_result_t zt__copy_columns(zt_profiler *profiler) {
+    const char *columns = profiler->config.columns ? profiler->config.columns : profiler->config.metrics;
+    if (!columns || !*columns)
+        return ZE_RESULT_SUCCESS;
+    profiler->columns = (char *)zt__allocate(&profiler->config.allocator, strlen(columns) + 1, 1);
+    if (!profiler->columns)
+        return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_open",
+                       "config.columns");
+    strcpy(profiler->columns, columns);
+    return ZE_RESULT_SUCCESS;
+}
+
 ZT__FN ze_result_t zt__set_up_inside(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    const char *columns;
     zt__batch *batch;
     ze_result_t result = zt__read_device(profiler);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zt__copy_columns(profiler);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    columns = profiler->config.columns ? profiler->config.columns : profiler->config.metrics;
-    if (columns)
-        snprintf(profiler->columns, sizeof profiler->columns, "%s", columns);
     result = zt__open_metrics(profiler);
     if (result != ZE_RESULT_SUCCESS && (profiler->config.require_metrics || zt__is_gone(profiler)))
         return result;
@@ -8173,6 +8235,7 @@ ZT__FN void zt__destroy(zt_profiler *profiler) {
     zt__free_batches(profiler);
     zt__free(&allocator, profiler->texts);
     zt__close_timeline(profiler);
+    zt__free(&allocator, profiler->columns);
     zt__free(&allocator, profiler->row);
     zt__free(&allocator, profiler->scratch);
     pthread_mutex_destroy(&profiler->state);
@@ -8811,10 +8874,11 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
         unpacker.bytes = (const uint8_t *)buffer;
         unpacker.size = size;
         unpacker.texts = unpacked->texts;
-        snprintf(unpacked->columns, sizeof unpacked->columns, "%s", complete.columns ? complete.columns : "");
         unpacked->detached = 1;
+        result = zt__copy_columns(unpacked);
         unpacked->config.groups = unpacked->config.metrics = unpacked->config.columns = NULL;
-        result = zt__unpack_all(&unpacker, unpacked);
+        if (result == ZE_RESULT_SUCCESS)
+            result = zt__unpack_all(&unpacker, unpacked);
     }
     if (result == ZE_RESULT_SUCCESS && !unpacker.failed) {
         *profiler = unpacked;

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <locale.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <wchar.h>
 
 /* ==== files =============================================================================================== */
 
@@ -239,11 +241,18 @@ static void test_names_of_all_kinds(void **state) {
 
 /* ==== the table =========================================================================================== */
 
-/* Characters, as a terminal of UTF-8 shows them. */
+/* As a terminal of UTF-8 shows it. Nothing that it would obey is in a table. */
 static size_t width_of(const char *line, size_t length) {
-    size_t width = 0;
-    for (size_t i = 0; i < length; i++)
-        width += (line[i] & 0xC0) != 0x80;
+    size_t width = 0, used;
+    mbstate_t between;
+    memset(&between, 0, sizeof between);
+    for (; length > 0; line += used, length -= used) {
+        wchar_t letter;
+        used = mbrtowc(&letter, line, length, &between);
+        assert_in_range(used, 1, length);
+        assert_in_range(wcwidth(letter), 0, 2);
+        width += (size_t)wcwidth(letter);
+    }
     return width;
 }
 
@@ -292,11 +301,20 @@ static void test_table_is_aligned_and_fits(void **state) {
     run(w, profiler, "region of g\xc3\xbcnther");
     run(w, profiler, "region with a name that is longer than any column of a table should be");
     run(w, profiler, "region\twith\ncontrol");
+    run(w, profiler,
+        "region\xc2\x9b"
+        "31mred\xe2\x80\xa8 \xe2\x80\xae");
+    run(w, profiler, "region \xe7\x9f\xa9\xe9\x98\xb5\xe4\xb9\x98\xe6\xb3\x95");
+    run(w, profiler,
+        "region \xe7\x9f\xa9\xe9\x98\xb5\xe4\xb9\x98\xe6\xb3\x95 "
+        "\xe7\x9f\xa9\xe9\x98\xb5\xe4\xb9\x98\xe6\xb3\x95\xe7\x9f\xa9\xe9\x98\xb5\xe4\xb9\x98");
+    run(w, profiler, "region \xed\x95\x9c\xea\xb5\xad \xef\xbc\xa1 \xf0\x9f\x9a\x80");
+    run(w, profiler, "region e\xcc\x81");
     collect_all(profiler);
     for (int i = 0; i < 5; i++) {
         setenv("COLUMNS", widths[i], 1);
         table seen = look_at(profiler);
-        assert_int_equal(seen.rows, 4);
+        assert_int_equal(seen.rows, 9);
         assert_true(seen.rule > 40);
         if (i < 4) /* a sentence below it may be longer, where the terminal breaks it */
             assert_in_range(seen.rule, 40, atoi(widths[i]));
@@ -337,6 +355,62 @@ static void test_columns_are_chosen(void **state) {
     collect_all(profiler);
     assert_contains(written(profiler, ZT_FORMAT_TABLE), "GPU_BUSY");
     assert_null(strstr(first_buffer.bytes, "THREADGROUP"));
+}
+
+/* The bytes of two copies are a million apart, and yet both are shown with four digits. */
+static void test_small_figures_keep_their_digits(void **state) {
+    world *w = *state;
+    enum { MOST = 1 << 20 };
+    zt_config config = config_of(w);
+    void *memory;
+    ze_host_mem_alloc_desc_t host = {ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, NULL, 0};
+    config.columns = "GPU_MEMORY_BYTE_READ";
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zeMemAllocHost(w->context, &host, 2 * MOST, 64, &memory));
+    memset(memory, 0, 2 * MOST);
+    for (size_t size = MOST; size; size = size == MOST ? 33 : 0)
+        ZT_REGION(profiler, w->immediate, size == MOST ? "much" : "little")
+    ok(zeCommandListAppendMemoryCopy(w->immediate, (char *)memory + MOST, memory, size, NULL, 0, NULL));
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    assert_contains(written(profiler, ZT_FORMAT_TABLE), "1049\n");
+    assert_contains(first_buffer.bytes, " 0.03300\n");
+    ok(zeMemFree(w->context, memory));
+}
+
+static void test_columns_of_any_length_and_number(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    char columns[4000] = "";
+    for (int i = 0; i < 26; i++)
+        strcat(columns, "COMMAND_PARSER_COMPUTE_ENGINE_DISPATCH_KERNEL_COUNT,");
+    strcat(columns, "GPU_BUSY");
+    config.columns = columns;
+    zt_profiler *profiler = open_profiler(w, &config);
+    run(w, profiler, "region");
+    collect_all(profiler);
+    assert_contains(written(profiler, ZT_FORMAT_TABLE), "GPU_BUSY");
+    assert_null(strstr(first_buffer.bytes, "There is no metric"));
+    close_profiler(w, profiler);
+    for (int i = 0; i < 10; i++)
+        strcat(columns, ",GPU_BUSY");
+    profiler = open_profiler(w, &config);
+    run(w, profiler, "region");
+    collect_all(profiler);
+    assert_contains(written(profiler, ZT_FORMAT_TABLE), "10 more did not fit");
+}
+
+/* Several groups have the same clocks. */
+static void test_metrics_of_several_groups_are_shown_once(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic,HostScheduler");
+    run(w, profiler, "region");
+    collect_all(profiler);
+    setenv("COLUMNS", "1000", 1);
+    const char *first = strstr(written(profiler, ZT_FORMAT_TABLE), "FrequencyMHz");
+    assert_non_null(first);
+    assert_null(strstr(first + 1, "FrequencyMHz"));
+    assert_null(strstr(first_buffer.bytes, "GpuTime"));
 }
 
 static void test_unknown_column_says_nearest_names(void **state) {
@@ -590,7 +664,10 @@ int main(void) {
         IN_DIRECTORY(test_names_of_all_kinds),
         IN_DIRECTORY(test_table_is_aligned_and_fits),
         IN_DIRECTORY(test_table_has_units_and_figures),
+        IN_DIRECTORY(test_small_figures_keep_their_digits),
         IN_DIRECTORY(test_columns_are_chosen),
+        IN_DIRECTORY(test_columns_of_any_length_and_number),
+        IN_DIRECTORY(test_metrics_of_several_groups_are_shown_once),
         IN_DIRECTORY(test_unknown_column_says_nearest_names),
         IN_DIRECTORY(test_table_says_why_there_are_no_metrics),
         IN_DIRECTORY(test_table_on_standard_output),
@@ -602,5 +679,7 @@ int main(void) {
         IN_DIRECTORY(test_nobody_reads_half_a_file),
         IN_DIRECTORY(test_reports_while_regions_are_collected),
     };
+    if (!setlocale(LC_CTYPE, "C.UTF-8")) /* for widths */
+        return 1;
     return cmocka_run_group_tests(tests, start, NULL);
 }
