@@ -9600,16 +9600,16 @@ ZT__FN ze_result_t zt__put_metrics(zt__writer *writer, zet_metric_group_handle_t
     result = zt__load_metrics(&allocator, &group, &call);
     for (i = 0; i < group.metric_count && result == ZE_RESULT_SUCCESS; i++) {
         const zet_metric_properties_t *metric = &group.metrics[i];
-        zt__put(writer, "    ");
+        zt_aggregation aggregation = zt__aggregation(metric->metricType, metric->resultUnits);
+        zt__put_blanks(writer, 4);
         zt__put_name(writer, metric->name, 44);
-        zt__put(writer, " ");
+        zt__put_blanks(writer, 1);
         zt__put_name(writer, metric->resultUnits, 10);
-        zt__put(writer, " ");
-        zt__put_name(writer, zt__aggregation_names[zt__aggregation(metric->metricType, metric->resultUnits)],
-                     5);
-        zt__put(writer, " ");
-        zt__put(writer, metric->description);
-        zt__put(writer, "\n");
+        zt__put_blanks(writer, 1);
+        zt__put_name(writer, zt__aggregation_names[aggregation], 5);
+        zt__put_blanks(writer, 1);
+        zt__put_cell(writer, metric->description, strlen(metric->description));
+        zt__end_line(writer);
     }
     zt__free_group(&allocator, &group);
     return result == ZE_RESULT_SUCCESS

@@ -505,6 +505,14 @@ static void test_listing_of_groups(void **state) {
     assert_contains(metrics, "HostScheduler");
     assert_contains(metrics, "AvgGpuCoreFrequencyMHz");
     assert_contains(metrics, "MHz");
+    for (char *line = strtok(metrics, "\n"); line; line = strtok(NULL, "\n")) {
+        if (strncmp(line, "    ", 4) != 0 || strchr("0123456789", line[5]))
+            continue; /* of a group */
+        assert_int_not_equal(line[4], ' ');
+        assert_true(strlen(line) > 66);
+        assert_int_equal(line[65], ' ');
+        assert_int_not_equal(line[66], ' '); /* descriptions stand below each other */
+    }
 }
 
 /* A message begins with its identifier, goes with the failed call's result, and is said once. */
