@@ -2411,6 +2411,13 @@ ZT__FN uint32_t zt__index_of(const zt_profiler *profiler, const zt__pass *pass) 
     return (uint32_t)(pass - profiler->passes);
 }
 
+/* Remembers the first metric of a pass that is its GPU time. */
+ZT__FN void zt__note_time(zt__pass *pass, const zt_metric *metric, uint32_t index) {
+    if (pass->time_metric == UINT32_MAX && strcmp(metric->name, "GpuTime") == 0 &&
+        strcmp(metric->units, "ns") == 0)
+        pass->time_metric = index;
+}
+
 ZT__FN uint32_t zt__pass_index(const zt_profiler *profiler) {
     return zt__index_of(profiler, zt__load(&profiler->pass));
 }
@@ -5072,8 +5079,10 @@ ZT__FN ze_result_t zt__unpack_all(zt__unpacker *unpacker, zt_profiler *profiler)
         allocator, (size_t)profiler->config.samples * profiler->pass_count, sizeof(double));
     if (!profiler->metrics || !profiler->scratch)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    for (i = 0; i < profiler->metric_count; i++)
+    for (i = 0; i < profiler->metric_count; i++) {
         zt__unpack_metric(unpacker, profiler, &profiler->metrics[i]);
+        zt__note_time(&profiler->passes[profiler->metrics[i].pass], &profiler->metrics[i], i);
+    }
     for (i = 0; i < regions && !unpacker->failed && result == ZE_RESULT_SUCCESS; i++)
         result = zt__unpack_record(unpacker, profiler);
     unpacker->failed |= result == ZE_RESULT_SUCCESS && unpacker->used != unpacker->size;
@@ -8101,8 +8110,7 @@ ZT__FN void zt__describe_metric(zt_profiler *profiler, zt__pass *pass, const zt_
     to->pass = (uint32_t)(pass - profiler->passes);
     profiler->causes_of[metric] =
         (uint8_t)(to->aggregation == ZT_AGGREGATE_FLAG ? zt__cause_of_flag(to->name) : ZT_CAUSE_COUNT);
-    if (pass->time_metric == UINT32_MAX && strcmp(to->name, "GpuTime") == 0 && strcmp(to->units, "ns") == 0)
-        pass->time_metric = metric;
+    zt__note_time(pass, to, metric);
 }
 
 ZT__FN void zt__describe_pass(zt_profiler *profiler, zt__pass *pass) {
