@@ -204,6 +204,7 @@
    ENVIRONMENT
 
        ZT_GROUPS      overrides config.groups
+       ZT_METRICS     overrides config.metrics. Where one of the two is set, the other is empty
        ZT_COLUMNS     overrides config.columns
        ZT_AUTO        where the report of zt_auto() goes: "table", or a path as for zt_report; "off" turns it
                       off. Reports of further devices are numbered: run.csv, run.2.csv
