@@ -1361,7 +1361,7 @@ struct zt_scope {
 /*                                                                                                            */
 /* Floors, each built on those above it. Search for their tags: */
 /*   >>platform >>memory >>diagnostics >>driver >>groups >>slots >>statistics >>regions >>timeline */
-/*   >>harvest >>streams >>tracer >>reports >>public */
+/*   >>harvest >>passes >>merging >>streams >>tracer >>bench >>reports >>public */
 /* ========================================================================================================== */
 
 #if defined(ZETOOLS_IMPLEMENTATION) && !defined(ZETOOLS_DISABLE) && !defined(ZT__IMPLEMENTED)
