@@ -229,8 +229,10 @@
 #define ZETOOLS_VERSION_PATCH 0
 #define ZETOOLS_VERSION "0.1.0"
 
-/* In strict ISO modes the C library hides what the implementation needs, unless it is asked first. */
-#if defined(ZETOOLS_IMPLEMENTATION) && !defined(ZETOOLS_DISABLE) && !defined(_POSIX_C_SOURCE)
+/* In strict ISO modes the C library hides what the implementation needs, unless it is asked first. In others
+   it hides nothing, unless it is asked: the application's other headers are not to lose anything by this. */
+#if defined(ZETOOLS_IMPLEMENTATION) && !defined(ZETOOLS_DISABLE) && defined(__STRICT_ANSI__) &&              \
+    !defined(_POSIX_C_SOURCE)
 #define _POSIX_C_SOURCE 200809L
 #endif
 
@@ -3045,11 +3047,12 @@ ZT__FN ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
 
 /* ==== >>timeline: clocks, kept instances and rows, attribution ============================================ */
 
-enum { ZT__PAIRS = 64, ZT__READINGS = 3, ZT__MAX_MARKS = 4096 };
+enum { ZT__PAIRS = 64, ZT__READINGS = 3, ZT__PAIR_DISTANCE = 1000, ZT__MAX_MARKS = 4096 };
 
 /* One moment on both clocks. A double counts nanoseconds exactly for a hundred days. */
 typedef struct zt__pair {
     double device_ns, host_ns;
+    double error_ns; /* how far apart the two can be */
 } zt__pair;
 
 /* A clock of the device, against CLOCK_MONOTONIC. Its times are unwrapped from the first pair on. */
@@ -3103,6 +3106,7 @@ ZT__FN ze_result_t zt__read_clocks(const zt__driver *driver, const zt__clock *cl
         least = took;
         pair->device_ns = zt__ticks_to_ns(clock, ticks);
         pair->host_ns = (double)before + (double)took / 2;
+        pair->error_ns = (double)took / 2;
     }
     return ZE_RESULT_SUCCESS;
 }
@@ -3128,11 +3132,14 @@ ZT__FN void zt__thin_pairs(zt__clock *clock) {
         clock->interval_ns *= 2;
 }
 
+/* Adds a pair that is far enough from the last for the rate between them to be a thousandth off at the most.
+ */
 ZT__FN void zt__add_pair(zt__clock *clock, zt__pair pair) {
     if (clock->count) {
         const zt__pair *last = zt__last_pair(clock);
         pair.device_ns = zt__unwrap(clock, pair.device_ns, last->device_ns + (pair.host_ns - last->host_ns));
-        if (pair.device_ns <= last->device_ns || pair.host_ns <= last->host_ns)
+        if (pair.device_ns <= last->device_ns ||
+            pair.host_ns - last->host_ns < (double)ZT__PAIR_DISTANCE * (pair.error_ns + last->error_ns))
             return;
     }
     if (clock->count == ZT__PAIRS)
@@ -9173,6 +9180,7 @@ ZT__FN ze_result_t zt__open_stream_clock(zt_stream *stream) {
         stream->time_metric = UINT32_MAX;
         pair.device_ns = 0;
         pair.host_ns = (double)zt__now_ns();
+        pair.error_ns = 0;
     }
     zt__add_pair(&stream->clock, pair);
     return ZE_RESULT_SUCCESS;
