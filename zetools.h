@@ -770,9 +770,9 @@ ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row
    Returns UNSUPPORTED_FEATURE where the group has no metric for it. Since 0.1. */
 ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t list, const char *name);
 
-/* Ends a read that waits, reads what is left and hands it out, and frees everything. Returns the final
-   counts. function  as for zt_stream_read Any thread, but not from a function that is given rows. Since 0.1.
- */
+/* Ends a read that waits, reads what is left and hands it out, and frees everything.
+   function  as for zt_stream_read
+   Returns the final counts. Any thread, but not from a function that is given rows. Since 0.1. */
 ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user);
 
 /* What became of the configuration. Any thread. Since 0.1. */
@@ -800,9 +800,9 @@ ZT_API uint32_t zt_streamed_count(const zt_profiler *profiler);
 /* A streamed metric by its index below zt_streamed_count, else NULL. Any thread. Since 0.1. */
 ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric);
 
-/* What the rows within the instances of a region say of a streamed metric: those instances that were
-   collected, and have ended before the last row that was read. Any thread. Returns INVALID_ARGUMENT for an
-   index out of range, INVALID_NULL_POINTER. Since 0.1. */
+/* What the rows within the instances of a region say of a streamed metric: of instances that were collected,
+   and ended before the last row that was read. Any thread.
+   Returns INVALID_ARGUMENT for an index out of range, INVALID_NULL_POINTER. Since 0.1. */
 ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
                                    zt_streamed *streamed);
 
@@ -5039,9 +5039,9 @@ struct zt_stream {
     int has_time;
     double device_ns, time_ns; /* of the last row */
 
-    uint64_t reader_cpu_ns; /* atomic */
-    int reader_runs, reader_ended, reader_stops;
-    pthread_t reader;
+    pthread_t reader; /* the thread, and what is atomic of it */
+    uint64_t reader_cpu_ns;
+    int reader_runs, reader_stops, reader_ended;
     zt_stream *next_reader;
 };
 
@@ -5061,7 +5061,7 @@ ZT__FN ze_result_t zt__learn_report_size(zt_stream *stream) {
     size_t size = 0;
     ze_result_t result = zetMetricStreamerReadData(stream->streamer, 1, &size, NULL);
     if (result != ZE_RESULT_SUCCESS || size == 0)
-        return result;
+        return result == ZE_RESULT_NOT_READY ? ZE_RESULT_SUCCESS : result;
     if (stream->ring_size / size < 2)
         return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__MEMORY_LIMIT, "zt_stream_read",
                        (unsigned long)stream->config.memory_limit, stream->info.group,
@@ -5120,8 +5120,8 @@ ZT__FN void zt__take_bytes(zt_stream *stream, size_t size, int dropped) {
         zt__say(&stream->diagnostics, ZE_RESULT_WARNING_DROPPED_DATA, ZT__STREAM_GAP);
 }
 
-/* Reads once. `more` is set where the room was the limit. A warning that data were dropped comes with data.
- */
+/* Reads once. `more` is set where the room was the limit. The warning that data were dropped comes with
+   data. */
 ZT__FN ze_result_t zt__read_some(zt_stream *stream, int *more) {
     size_t room, size;
     uint8_t *bytes;
@@ -5400,6 +5400,7 @@ ZT__FN int zt__take_row(zt_stream *stream, zt_row *row, int is_given) {
     return 1;
 }
 
+/* How long the period of a row was. */
 ZT__FN double zt__row_length(const zt_stream *stream) {
     return stream->length_metric == UINT32_MAX || isnan(stream->row[stream->length_metric])
                ? (double)stream->info.period_ns
