@@ -189,8 +189,8 @@
                each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
                u32 kept instances; each: an f64 a column, NaN where there is no value
 
-       Columns are GPU time; the metrics; where there are several passes, the GPU time of each; where there
-   are tiles, the metrics of each.
+       Columns are GPU time; the metrics; where there are several passes, the GPU time of each; where
+       there are tiles, the metrics of each.
 
    THREADS
 
@@ -401,6 +401,7 @@ typedef enum zt_cause {
     ZT_CAUSE_COUNT
 } zt_cause;
 
+/* Of reports. Since 0.1. */
 typedef enum zt_format { ZT_FORMAT_TABLE, ZT_FORMAT_CSV, ZT_FORMAT_JSON, ZT_FORMAT_TRACE } zt_format;
 
 /* How the values of a metric are put together. Since 0.1. */
@@ -526,11 +527,10 @@ typedef struct zt_timeline_info {
 
 #ifdef ZETOOLS_TRACER
 
-/* A callback of the application's around a call (see TRACING).
-   parameters  a structure of the addresses of the call's parameters, such as a ze_kernel_create_params_t. In
-   a prologue they may be changed result      a ze_result_t; in a prologue always SUCCESS user        as given
-   in zt_hook instance    NULL at first; what the prologue puts there, the epilogue of the same call finds.
-   Since 0.1. */
+/* A callback of the application's around a call (see TRACING). `parameters` is a structure of the addresses
+   of the call's parameters, such as a ze_kernel_create_params_t; in a prologue they may be changed. `result`
+   is a ze_result_t, in a prologue always SUCCESS. `user` is as given in zt_hook. `instance` is NULL at first;
+   what the prologue puts there, the epilogue of the same call finds. Since 0.1. */
 typedef void (*zt_hook_fn)(void *parameters, int result, void *user, void **instance);
 
 /* The application's callbacks for one call; either may be NULL. Since 0.1. */
@@ -653,10 +653,10 @@ typedef struct zt_comparison {
 /* Every function accepts NULL for the profiler and is then inert: it does nothing, and returns
    ZE_RESULT_SUCCESS, 0, or an empty value. zt_execute alone still executes the lists. */
 
-/* The version of the implementation, "major.minor.patch". Since 0.1. */
+/* The version of the implementation, "major.minor.patch". Any thread. Since 0.1. */
 ZT_API const char *zt_version(void);
 
-/* A configuration with every field at its default. Since 0.1. */
+/* A configuration with every field at its default. Any thread. Since 0.1. */
 ZT_API zt_config zt_config_default(void);
 
 /* Opens a profiler on a device, or sub-device, of an initialised driver.
@@ -670,7 +670,7 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
 
 /* Collects what is finished, waiting no longer than config.wait_timeout_ns for work that is known to run, and
    frees everything. Recorded lists that hold regions must not be executed after it. Regions that are still
-   open may be ended after it: that does nothing. Since 0.1. */
+   open may be ended after it: that does nothing. No other thread may be using the profiler. Since 0.1. */
 ZT_API void zt_close(zt_profiler *profiler);
 
 /* Begins a region on a command list that is open for recording, or immediate. Any thread.
@@ -711,7 +711,8 @@ ZT_API uint32_t zt_pass_count(const zt_profiler *profiler);
 ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass,
                                zt_stats *time_ns);
 
-/* What ZT_PASSES is made of. Next returns 0 when there are no more passes; end goes back to the first. */
+/* What ZT_PASSES is made of. Next returns 0 when there are no more passes; end goes back to the first.
+   One thread. Since 0.1. */
 ZT_API zt_passes zt_passes_begin(zt_profiler *profiler);
 ZT_API int zt_passes_next(zt_passes *passes);
 ZT_API void zt_passes_end(zt_passes *passes);
@@ -729,7 +730,7 @@ ZT_API zt_counts zt_get_counts(const zt_profiler *profiler);
 /* How many instances were lost or dropped by one cause. Any thread. Since 0.1. */
 ZT_API uint64_t zt_get_cause(const zt_profiler *profiler, zt_cause cause);
 
-/* "report error", "no slot", ...: never NULL. Since 0.1. */
+/* "report error", "no slot", ...: never NULL. Any thread. Since 0.1. */
 ZT_API const char *zt_cause_name(zt_cause cause);
 
 /* Distinct names of regions so far. Any thread. Since 0.1. */
@@ -807,7 +808,8 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
    in zt_last_error. Since 0.1. */
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
 
-/* Gives the bytes of a report to a function. Any thread. Since 0.1. */
+/* Gives the bytes of a report to a function. Any thread. Returns INVALID_NULL_POINTER, INVALID_ENUMERATION,
+   or UNKNOWN when the function stopped it. Since 0.1. */
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user);
 
 /* Whether metrics are measured; if not, why, and in `text` (which may be NULL) what to do about it.
@@ -819,7 +821,7 @@ ZT_API zt_availability zt_get_availability(const zt_profiler *profiler, const ch
    The text is valid until the next failure. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_last_error(const zt_profiler *profiler, const char **text);
 
-/* "ZE_RESULT_NOT_READY" for ZE_RESULT_NOT_READY, and so on: never NULL. Since 0.1. */
+/* "ZE_RESULT_NOT_READY" for ZE_RESULT_NOT_READY, and so on: never NULL. Any thread. Since 0.1. */
 ZT_API const char *zt_result_name(ze_result_t result);
 
 /* Finds a metric group of a device by name and sampling type. Any thread.
@@ -830,12 +832,12 @@ ZT_API ze_result_t zt_group_find(ze_device_handle_t device, const char *name,
                                  zet_metric_group_handle_t *group);
 
 /* Writes a listing of a device's metric groups for people, with their metrics where `metrics` is not 0.
-   Any thread. Since 0.1. */
+   Any thread. Returns what the driver answered, or UNKNOWN when the function stopped it. Since 0.1. */
 ZT_API ze_result_t zt_groups_write(ze_device_handle_t device, int metrics, zt_write_fn write, void *user);
 
 /* ---- streams --------------------------------------------------------------------------------------------- */
 
-/* A configuration with every field at its default. Since 0.1. */
+/* A configuration with every field at its default. Any thread. Since 0.1. */
 ZT_API zt_stream_config zt_stream_config_default(void);
 
 /* Opens a stream on a device, or sub-device, of an initialised driver. It samples from now on.
@@ -881,7 +883,7 @@ ZT_API const zt_metric *zt_stream_get_metric(const zt_stream *stream, uint32_t m
    Since 0.1. */
 ZT_API uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name);
 
-/* As zt_last_error. Since 0.1. */
+/* As zt_last_error. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_stream_last_error(const zt_stream *stream, const char **text);
 
 /* Metrics of all streams that are, or were, attached to a profiler. Any thread. Since 0.1. */
@@ -903,7 +905,7 @@ ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler);
 
 /* ==== interface: the tracer =============================================================================== */
 
-/* A configuration with every field at its default. Since 0.1. */
+/* A configuration with every field at its default. Any thread. Since 0.1. */
 ZT_API zt_trace_config zt_trace_config_default(void);
 
 /* Begins to measure launches by themselves, as `config` says; NULL is the default. What it refers to is
@@ -6500,11 +6502,11 @@ typedef struct zt__report {
     zt_stats *stats; /* by column */
 } zt__report;
 
-/* Returns 0 for a name that was recorded and never ran: it has nothing to show. */
 ZT__FN void zt__write_csv_calls(zt__report *report);
 ZT__FN void zt__write_json_calls(zt__report *report);
 ZT__FN void zt__write_table_of_calls(zt__report *report);
 
+/* Returns 0 for a name that was recorded and never ran: it has nothing to show. */
 ZT__FN int zt__copy_region(zt__report *report, uint32_t region) {
     zt_profiler *profiler = (zt_profiler *)report->profiler;
     const zt__record *record = zt__record_at(profiler, region);
@@ -9702,8 +9704,6 @@ ZT_API zt_stream_config zt_stream_config_default(void) {
     config.period_ns = 1000000;
     config.memory_limit = (size_t)8 << 20;
     config.timeline_rows = 16384;
-    config.allocator.allocate = zt__malloc;
-    config.allocator.release = zt__mfree;
     return config;
 }
 
@@ -9716,7 +9716,7 @@ ZT__FN zt_stream_config zt__complete_stream_config(const zt_stream_config *given
     if (!config.timeline_rows)
         config.timeline_rows = defaults.timeline_rows;
     if (!config.allocator.allocate)
-        config.allocator = defaults.allocator;
+        config.allocator = zt__default_allocator();
     if (!config.notify_reports)
         config.notify_reports =
             config.period_ns < ZT__SLICE_NS / 1024 ? 1024 : ZT__SLICE_NS / config.period_ns + 1;

@@ -1,8 +1,7 @@
 /* Lists the metric groups of the device, and their metrics.
 
        groups            every group, and every metric of it
-       groups NAME...    how the profiler measures these groups: the metrics of each, and how they are put
-   together */
+       groups NAME...    the metrics of these groups as the profiler measures them */
 #define ZETOOLS_IMPLEMENTATION
 #include "zetools.h"
 

@@ -664,6 +664,11 @@ static void test_tiles(void **state) {
 
 /* ==== bad input, and drivers that refuse ================================================================== */
 
+static void release_some(void *memory, void *user) {
+    (void)user;
+    free(memory);
+}
+
 static void test_nothing_is_given(void **state) {
     world *w = (world *)*state;
     zt_stream *stream = (zt_stream *)w;
@@ -672,7 +677,7 @@ static void test_nothing_is_given(void **state) {
     assert_result(zt_stream_open(NULL, w->device, NULL, &stream), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
     assert_null(stream);
     assert_result(zt_stream_open(w->context, NULL, NULL, &stream), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
-    config.allocator.release = NULL;
+    config.allocator.release = release_some; /* and not what allocates it */
     assert_result(zt_stream_open(w->context, w->device, &config, &stream), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     ok(zt_stream_read(NULL, A_WHILE, keep_row, NULL));
     ok(zt_stream_mark(NULL, w->immediate, "name"));
@@ -752,11 +757,6 @@ static int allocations_left;
 static void *allocate_some(size_t size, void *user) {
     (void)user;
     return allocations_left-- > 0 ? malloc(size) : NULL;
-}
-
-static void release_some(void *memory, void *user) {
-    (void)user;
-    free(memory);
 }
 
 static void test_memory_runs_out_at_opening(void **state) {
