@@ -41,6 +41,7 @@ extern "C" {
     X(UNDEFINED_QUERY_TIMESTAMP)  /* the event of a QueryEnd has a nonsense timestamp */                     \
     X(SLOW_CALCULATION)           /* a calculation takes long enough to meet another */                      \
     X(CALCULATION_KEEPS_STATE)    /* TIME reports: a set less at first, and a new capture's first is bogus */ \
+    X(CHEAP_CALLS)                /* see below */                                                            \
     X(STREAMER_SIZE_IS_CAPACITY)  /* and the number of reports asked for affects that answer alone */        \
     X(STREAMER_ROUNDS)            /* period and notification are rewritten as odd hardware numbers */
 /* clang-format on */
@@ -55,6 +56,10 @@ enum softgpu_behaviour {
 /* Everything below back to its default: behaviours, faults, costs, counts, timestamps, devices; a lost device
  * is there again. The ledger stays. */
 void softgpu_reset(void);
+
+/* CHEAP_CALLS, for benchmarks: calls cost as little as they can. A command on an immediate list that has
+ * nothing before it runs in the thread that appends it. Nobody is woken, so no other list may wait for what it
+ * signals; times of events and the device's busy times stand still. */
 
 /* On for every n-th occasion: 1 is always, 0 is off. */
 void softgpu_behave(enum softgpu_behaviour behaviour, uint32_t every);
