@@ -1353,7 +1353,8 @@ struct zt__list {
     uint32_t epoch;    /* counts its recordings, as far as they can be told apart */
     uint32_t executed; /* bound slots that have run */
     uint32_t open;     /* slots begun and not yet bound */
-    uint8_t announced; /* executed with zt_execute: what is not submitted does not run */
+    uint8_t announced; /* about to be executed: what has never run is not asked */
+    uint8_t quiet;     /* and nor is what nobody else has executed since */
     uint8_t idle;      /* released, and not used since */
     uint8_t queued;    /* in the profiler's queue of idle lists, or was when it became used again */
     uint8_t active;    /* in the profiler's chain of lists with bound slots, or in that of the harvest */
@@ -2296,9 +2297,12 @@ ZT__FN int zt__is_spent(const zt__list *list, const zt__slot *slot) {
 ZT__FN int zt__harvest_slot(zt_profiler *profiler, zt__list *list, zt__slot *slot) {
     zt_cause cause = ZT_CAUSE_COUNT;
     zt__outcome outcome;
-    if (slot->dead || (list->announced && !slot->submitted) || (!slot->pending && zt__is_gone(profiler)))
+    if (slot->dead || (!slot->pending && zt__is_gone(profiler)))
+        return 1;
+    if (!slot->submitted && list->announced && (list->quiet || !slot->executed))
         return 1;
     outcome = zt__read_slot(profiler, slot, &cause);
+    list->quiet |= outcome == ZT__WAITING && !slot->submitted;
     if (outcome == ZT__READ || outcome == ZT__LOST) {
         zt__conclude(profiler, slot, outcome, cause);
         list->newly_executed += !slot->executed;
@@ -2542,6 +2546,7 @@ ZT__FN void zt__drop_open(zt_profiler *profiler, const zt__list *list, const cha
 ZT__FN void zt__announce(zt_profiler *profiler, zt__list *list, uint32_t *overwritten) {
     zt__slot *slot;
     list->kind = ZT__KIND_RECORDED;
+    list->announced = 0;
     for (slot = list->first; slot; slot = slot->next) {
         if (slot->dead)
             continue;
@@ -4023,8 +4028,10 @@ ZT__FN void zt__before_execution(zt_profiler *profiler, zt__lists lists) {
     if (zt__enter(profiler, "zt_execute") != ZE_RESULT_SUCCESS)
         return;
     zt__lock(&profiler->state);
-    for (list = profiler->active; list; list = list->next_active)
-        list->announced |= (uint8_t)zt__is_among(list, lists);
+    for (list = profiler->active; list; list = list->next_active) {
+        list->announced = (uint8_t)zt__is_among(list, lists);
+        list->quiet = 0;
+    }
     zt__unlock(&profiler->state);
     zt__finish(profiler, lists);
     zt__lock(&profiler->state);

@@ -380,7 +380,7 @@ ze_result_t sg_zeCommandListAppendMemoryRangesBarrier(ze_command_list_handle_t l
 
 static void run_write_timestamp(sg_execution *execution, void *argument) {
     uint64_t **destination = argument;
-    **destination = sg_ticks_at(execution->start);
+    **destination = sg_ticks_at(execution->start ? execution->start : sg_now());
 }
 
 ze_result_t sg_zeCommandListAppendWriteGlobalTimestamp(ze_command_list_handle_t list, uint64_t *destination,

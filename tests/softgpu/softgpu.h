@@ -1,10 +1,11 @@
 /* The software device's inside: what its files share. The outside is Level Zero itself and softgpu_control.h.
  *
- *   object.c   live handles, and the ledger      control.c   behaviours, faults, calls, clock
- *   driver.c   dispatch tables, driver, devices  memory.c    contexts and allocations
- *   module.c   modules and kernels               list.c      command lists: appending
- *   queue.c    queues, fences, the device thread event.c     event pools and events
- *   metrics.c  queries.c  streamers.c            the tools functions
+ *   object.c   live handles, and the ledger      control.c   behaviours, faults, calls, the clock
+ *   driver.c   dispatch tables, driver, devices  memory.c    contexts, allocations, copies
+ *   module.c   modules, kernels, launches        list.c      command lists
+ *   queue.c    queues and fences                 thread.c    the device thread
+ *   event.c    event pools and events            counters.c  what devices count
+ *   metrics.c  calculate.c  queries.c  streamers.c           the tools functions: see metrics.h
  */
 #ifndef SOFTGPU_H
 #define SOFTGPU_H

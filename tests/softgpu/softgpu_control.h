@@ -40,7 +40,7 @@ extern "C" {
     X(STALE_REPLAY)               /* a query executed again keeps its old report till it ends */             \
     X(UNDEFINED_QUERY_TIMESTAMP)  /* the event of a QueryEnd has a nonsense timestamp */                     \
     X(SLOW_CALCULATION)           /* a calculation takes long enough to meet another */                      \
-    X(CALCULATION_KEEPS_STATE)    /* TIME reports: a set less at first, and a new capture's first is bogus */ \
+    X(CALCULATION_KEEPS_STATE)    /* TIME reports: a set less at first; a new capture's first is bogus */ \
     X(CHEAP_CALLS)                /* see below */                                                            \
     X(STREAMER_SIZE_IS_CAPACITY)  /* and the number of reports asked for affects that answer alone */        \
     X(STREAMER_ROUNDS)            /* period and notification are rewritten as odd hardware numbers */
