@@ -45,14 +45,16 @@ demo: run-regions ## build the software device and the example 'regions', and ru
 
 # ---- packages -------------------------------------------------------------------------------------------------
 
-.PHONY: deps deps-build deps-test
-deps: deps-build deps-test $(EXAMPLES:%=deps-example-%) ## install every package that any target needs
+.PHONY: deps deps-build deps-test deps-check
+deps: deps-build deps-test deps-check $(EXAMPLES:%=deps-example-%) ## install every package that any target needs
 deps-build:
-	tests/deps.sh cc:gcc libc6-dev libze1 libze-dev
+	tests/deps.sh $(firstword $(CC)):gcc libc6-dev libze1 libze-dev
 deps-test: deps-build
-	tests/deps.sh c++:g++ libcmocka-dev
+	tests/deps.sh $(firstword $(CXX)):g++ libcmocka-dev
+deps-check: deps-test
+	tests/deps.sh gcc g++ clang clang-format shellcheck
 deps-example-%: deps-build
-	tests/deps.sh c++:g++ $(NEEDS_$*)
+	tests/deps.sh $(firstword $(CXX)):g++ $(NEEDS_$*)
 
 # ---- the software device and the tests, each in a variant -----------------------------------------------------
 
@@ -153,7 +155,7 @@ build/bench/%: bench/%.c | deps-build
 # ---- checks ---------------------------------------------------------------------------------------------------
 
 .PHONY: matrix
-matrix: | deps-build ## compile the header in every language, compiler and mode
+matrix: | deps-check ## compile the header in every language, compiler and mode
 	tests/compile/matrix.sh
 
 .PHONY: suites
@@ -161,7 +163,7 @@ suites: ## fetch the headers and loaders of other Debian suites
 	tests/suites.sh
 
 .PHONY: lint
-lint: ## formatting, and what must not be in the tree
+lint: | deps-check ## formatting, and what must not be in the tree
 	tests/lint.sh
 
 .PHONY: format

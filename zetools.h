@@ -204,6 +204,10 @@ typedef struct zt_config {
     uint32_t samples;        /* Instances kept of each region for median and 95th percentile, which are exact
                                 up to here: 512. Memory of a region: 8 bytes a metric and kept instance. */
 
+    uint32_t deferred; /* The raw reports of so many instances, in steps of 64, are kept, and calculated when
+                          there is no more room or when results are asked for: 0, calculated when collected.
+                          For threads that have no time to lose. Memory: the size of a report each. */
+
     uint64_t wait_timeout_ns; /* The longest wait of zt_execute and zt_close for the device, in nanoseconds:
                                  1 second. */
 
@@ -600,6 +604,13 @@ struct zt_scope {
     zt_scope(const zt_scope &) = delete;
     zt_scope &operator=(const zt_scope &) = delete;
 };
+#else
+struct zt_scope {
+    zt_scope(const zt_profiler *, const void *, const char *) {}
+    ~zt_scope() {}
+    zt_scope(const zt_scope &) = delete;
+    zt_scope &operator=(const zt_scope &) = delete;
+};
 #endif
 #endif
 
@@ -699,8 +710,35 @@ ZT__FN uintptr_t zt__thread_id(void) {
     return (uintptr_t)&zt__thread_mark;
 }
 
+/* A lock whose owner notices that it has it already: functions of the application run under it, and may call
+   back. */
+typedef struct zt__owned {
+    zt__mutex mutex;
+    uintptr_t owner;
+} zt__owned;
+
 #define zt__load(pointer) __atomic_load_n(pointer, __ATOMIC_ACQUIRE)
 #define zt__store(pointer, value) __atomic_store_n(pointer, value, __ATOMIC_RELEASE)
+
+#define zt__count_up(pointer) __atomic_add_fetch(pointer, 1, __ATOMIC_RELAXED)
+
+ZT__FN int zt__owns(const zt__owned *owned) {
+    return zt__load(&owned->owner) == zt__thread_id();
+}
+
+/* Returns 0, without locking, where this thread owns it already. */
+ZT__FN int zt__own(zt__owned *owned) {
+    if (zt__owns(owned))
+        return 0;
+    zt__lock(&owned->mutex);
+    zt__store(&owned->owner, zt__thread_id());
+    return 1;
+}
+
+ZT__FN void zt__disown(zt__owned *owned) {
+    zt__store(&owned->owner, (uintptr_t)0);
+    zt__unlock(&owned->mutex);
+}
 
 /* Copies the address of a function of the loaded libraries to the pointer at `function`, or NULL. */
 ZT__FN void zt__find_symbol(const char *name, void *function) {
@@ -709,6 +747,22 @@ ZT__FN void zt__find_symbol(const char *name, void *function) {
     memcpy(function, &symbol, sizeof symbol); /* ISO C has no cast from object to function */
     if (program)
         dlclose(program);
+}
+
+/* The square root by Newton's method, from half the exponent: for this alone nobody should have to link with
+   the mathematics library. */
+ZT__FN double zt__sqrt(double square) {
+    double root;
+    uint64_t bits;
+    int i;
+    if (!(square > 0))
+        return 0;
+    memcpy(&bits, &square, sizeof bits);
+    bits = (bits >> 1) + (UINT64_C(0x3ff) << 51);
+    memcpy(&root, &bits, sizeof root);
+    for (i = 0; i < 5; i++)
+        root = 0.5 * (root + square / root);
+    return root;
 }
 
 /* ==== >>memory: everything comes from the application's allocator, zeroed ================================= */
@@ -1227,10 +1281,8 @@ typedef struct zt__group {
     zet_metric_properties_t *metrics;
     uint32_t metric_count;
     uint32_t first_column;
-    size_t report_size;        /* 0 until the first report was seen */
-    uint8_t *raw;              /* room for the reports of a batch */
-    zet_typed_value_t *values; /* and for what is calculated from them */
-    uint32_t value_capacity;
+    size_t report_size;        /* 0 until the first report was seen. Atomic */
+    zet_typed_value_t *values; /* room for what is calculated from a batch */
 } zt__group;
 
 ZT__FN ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__group *group, const char **call) {
@@ -1263,7 +1315,6 @@ ZT__FN ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__group *gr
 
 ZT__FN void zt__free_group(const zt_allocator *allocator, zt__group *group) {
     zt__free(allocator, group->metrics);
-    zt__free(allocator, group->raw);
     zt__free(allocator, group->values);
     memset(group, 0, sizeof *group);
 }
@@ -1303,7 +1354,7 @@ ZT__FN double zt__number(const zet_typed_value_t *value) {
 
 /* ==== >>slots: queries, events and time stamps, made in steps and used again ============================== */
 
-enum { ZT__BATCH = 64, ZT__TRIES = 4, ZT__LIST_BUCKETS = 256, ZT__IDLE_LISTS = 64 };
+enum { ZT__BATCH = 64, ZT__BATCHES = 4, ZT__TRIES = 4, ZT__LIST_BUCKETS = 256, ZT__IDLE_LISTS = 64 };
 enum { ZT__NAME_PAGE = 256, ZT__NAME_PAGES = 256, ZT__MAX_PROFILERS = 256 };
 
 typedef struct zt__list zt__list;
@@ -1323,6 +1374,7 @@ typedef struct zt__slot {
     uint8_t executed;    /* has run at least once since it was recorded */
     uint8_t tries;       /* how often the event was there and the data was not */
     uint8_t dead;        /* its commands are on the list in part: bound, and never read */
+    uint8_t broken;      /* could not be reset: never read, and never used again */
     uint8_t retired;     /* the device may still write to it: never used again */
     zet_metric_query_handle_t queries[ZT__MAX_GROUPS];
 } zt__slot;
@@ -1350,14 +1402,15 @@ struct zt__list {
     zt__list *next_idle;
     ze_command_list_handle_t handle;
     zt__kind kind;
-    uint32_t epoch;    /* counts its recordings, as far as they can be told apart */
-    uint32_t executed; /* bound slots that have run */
-    uint32_t open;     /* slots begun and not yet bound */
-    uint8_t announced; /* about to be executed: what has never run is not asked */
-    uint8_t quiet;     /* and nor is what nobody else has executed since */
-    uint8_t idle;      /* released, and not used since */
-    uint8_t queued;    /* in the profiler's queue of idle lists, or was when it became used again */
-    uint8_t active;    /* in the profiler's chain of lists with bound slots, or in that of the harvest */
+    uint32_t epoch;          /* counts its recordings, as far as they can be told apart */
+    uint32_t executed;       /* bound slots that have run */
+    uint32_t open;           /* slots begun and not yet bound */
+    uint8_t announced;       /* about to be executed: what has never run is not asked */
+    uint8_t quiet;           /* and nor is what nobody else has executed since */
+    uint8_t idle;            /* released, and not used since */
+    uint8_t queued;          /* in the profiler's queue of idle lists, or was when it became used again */
+    uint8_t active;          /* in the profiler's queue of lists with bound slots */
+    uint8_t busy;            /* claimed by one thread, which alone may walk and change its bound slots */
     zt__slot *first, **last; /* bound slots, in the order in which they were ended */
     zt__slot *taken;         /* those that the harvest is at */
     uint32_t taken_epoch;
@@ -1386,6 +1439,14 @@ typedef struct zt__entry {
     uint32_t region;
     double time_ns; /* from time stamps, or NaN */
 } zt__entry;
+
+/* Instances that are calculated together. */
+typedef struct zt__batch {
+    struct zt__batch *next;
+    uint32_t count;
+    zt__entry entries[ZT__BATCH];
+    uint8_t *raw[ZT__MAX_GROUPS]; /* of each group, the reports one after the other */
+} zt__batch;
 
 struct zt_profiler {
     uint32_t id;
@@ -1416,7 +1477,11 @@ struct zt_profiler {
     uint32_t slot_count;
     uint32_t open; /* slots begun and not yet bound */
     zt__list *lists[ZT__LIST_BUCKETS];
-    zt__list *active;
+    zt__list *active_first, **active_last;
+    uint32_t active_count;
+    zt__batch *open_batches; /* with room */
+    zt__batch *full_batches, **last_full_batch;
+    uint32_t batch_count, batch_limit;
     zt__list *idle_first, **idle_last;
     uint32_t idle_count;
     zt_counts counts;
@@ -1426,11 +1491,10 @@ struct zt_profiler {
     uint32_t *names; /* open addressing: index of the record plus one, or 0 */
     uint32_t name_capacity;
 
-    zt__mutex harvest; /* one harvest at a time; taken before the others */
-    uintptr_t harvester;
-    uint32_t harvests;
-    zt__entry batch[ZT__BATCH];
-    uint32_t batched;
+    uint32_t harvests; /* atomic */
+    zt__owned growing; /* one thread makes slots */
+
+    zt__owned settling; /* one thread calculates; taken before the locks above and below */
     double *row;
     uint64_t random;
 
@@ -1530,7 +1594,7 @@ ZT__FN ze_result_t zt__make_slots(zt_profiler *profiler, zt__step *step, const c
     return result;
 }
 
-/* Makes one more step of slots. With the harvest locked, so that two threads do not make one each. */
+/* Makes one more step of slots. By one thread at a time, so that two do not make one each. */
 ZT__FN ze_result_t zt__grow(zt_profiler *profiler, const char **call) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__step *step = (zt__step *)zt__allocate(allocator, 1, sizeof *step);
@@ -1723,7 +1787,7 @@ ZT__FN zt_stats zt__moment_stats(const zt_profiler *profiler, const zt__record *
         /* the weights stand for as many observations as there were instances */
         double freedom = moments->weight * (1.0 - 1.0 / (double)moments->count);
         stats.mean = aggregation == ZT_AGGREGATE_SUM ? moments->sum / (double)moments->count : moments->mean;
-        stats.stddev = moments->count > 1 ? sqrt(moments->m2 / freedom) : 0;
+        stats.stddev = moments->count > 1 ? zt__sqrt(moments->m2 / freedom) : 0;
     }
     return stats;
 }
@@ -1880,15 +1944,41 @@ ZT__FN zt__list *zt__add_list(zt_profiler *profiler, ze_command_list_handle_t ha
     return list;
 }
 
-/* Keeps the record of a list that was reset or destroyed, for the handle may come back. With the harvest
-   locked, and nothing bound to the list. */
-ZT__FN void zt__retire_list(zt_profiler *profiler, zt__list *list) {
-    zt__list **place = &profiler->active;
-    while (*place && *place != list)
+/* The queue of lists with bound slots. */
+ZT__FN void zt__push_active(zt_profiler *profiler, zt__list *list) {
+    if (list->active || list->busy)
+        return;
+    list->active = 1;
+    list->next_active = NULL;
+    *profiler->active_last = list;
+    profiler->active_last = &list->next_active;
+    profiler->active_count++;
+}
+
+ZT__FN void zt__remove_active(zt_profiler *profiler, zt__list *list) {
+    zt__list **place = &profiler->active_first;
+    if (!list->active)
+        return;
+    while (*place != list)
         place = &(*place)->next_active;
-    if (*place)
-        *place = list->next_active;
+    *place = list->next_active;
+    if (!*place)
+        profiler->active_last = place;
     list->active = 0;
+    profiler->active_count--;
+}
+
+ZT__FN zt__list *zt__pop_active(zt_profiler *profiler) {
+    zt__list *list = profiler->active_first;
+    if (list)
+        zt__remove_active(profiler, list);
+    return list;
+}
+
+/* Keeps the record of a list that was reset or destroyed, for the handle may come back. Nothing is bound to
+   it. */
+ZT__FN void zt__retire_list(zt_profiler *profiler, zt__list *list) {
+    zt__remove_active(profiler, list);
     list->idle = 1;
     if (list->kind == ZT__KIND_IMMEDIATE)
         list->kind = ZT__KIND_NOT_ASKED; /* destroyed: the handle may come back as another kind */
@@ -1930,6 +2020,8 @@ ZT__FN void zt__free_slot(zt_profiler *profiler, zt__slot *slot) {
         zt__store(&slot->generation, slot->generation + 1);
     slot->pending = slot->submitted = slot->executed = slot->tries = slot->dead = 0;
     slot->list = NULL;
+    if (slot->broken)
+        return;
     slot->next = profiler->free_slots;
     profiler->free_slots = slot;
 }
@@ -1970,11 +2062,7 @@ ZT__FN void zt__bind_slot(zt_profiler *profiler, zt__slot *slot) {
     profiler->open--;
     *list->last = slot;
     list->last = &slot->next;
-    if (!list->active) {
-        list->active = 1;
-        list->next_active = profiler->active;
-        profiler->active = list;
-    }
+    zt__push_active(profiler, list);
 }
 
 /* Counts an instance in flight as dropped. */
@@ -2038,7 +2126,9 @@ ZT__FN ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
         result =
             zt__append_stamp(profiler, list, &slot->stamps[1], profiler->group_count ? NULL : slot->event);
     for (g = profiler->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
-        result = zetCommandListAppendMetricQueryEnd(list, slot->queries[g], g ? NULL : slot->event, 0, NULL);
+        /* no event is waited for, but the validation layer wants the pointer */
+        result = zetCommandListAppendMetricQueryEnd(list, slot->queries[g], g ? NULL : slot->event, 0,
+                                                    &slot->event);
         zt__check(profiler, result, "zetCommandListAppendMetricQueryEnd", ZT__REMEDY_APPEND);
     }
     slot->dead = result != ZE_RESULT_SUCCESS;
@@ -2047,43 +2137,34 @@ ZT__FN ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
 
 /* ==== >>harvest: read what is ready, calculate it together, count it ====================================== */
 
-/* The sample and log functions of the application run inside a harvest, and may not start another. */
-ZT__FN ze_result_t zt__enter(zt_profiler *profiler, const char *call) {
-    if (zt__load(&profiler->harvester) == zt__thread_id())
-        return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__INSIDE_CALLBACK,
-                       call);
-    zt__lock(&profiler->harvest);
-    zt__store(&profiler->harvester, zt__thread_id());
-    return ZE_RESULT_SUCCESS;
-}
+/* ---- calculating ----------------------------------------------------------------------------------------- */
 
-ZT__FN void zt__leave(zt_profiler *profiler) {
-    zt__store(&profiler->harvester, (uintptr_t)0);
-    zt__unlock(&profiler->harvest);
-}
-
-/* Calculates `count` reports from the `first` on. Calculation is not thread-safe in the driver, not even on
-   different groups, so one lock guards it for the whole process. */
-ZT__FN ze_result_t zt__calculate(const zt__group *group, uint32_t first, uint32_t count) {
+/* Calculates `count` reports of a batch from the `first` on. Calculation is not thread-safe in the driver,
+   not even on different groups, so one lock guards it for the whole process. */
+ZT__FN ze_result_t zt__calculate(const zt__group *group, const uint8_t *raw, uint32_t first, uint32_t count) {
     uint32_t wanted = count * group->metric_count, values = wanted;
     ze_result_t result;
     zt__lock(&zt__calculation_lock_1);
     result = zetMetricGroupCalculateMetricValues(
         group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, count * group->report_size,
-        group->raw + first * group->report_size, &values,
-        group->values + (size_t)first * group->metric_count);
+        raw + first * group->report_size, &values, group->values + (size_t)first * group->metric_count);
     zt__unlock(&zt__calculation_lock_1);
     return result == ZE_RESULT_SUCCESS && values != wanted ? ZE_RESULT_ERROR_INVALID_SIZE : result;
 }
 
-/* Calculates the batch of one group: all at once, and where that fails one by one, so that a bad report costs
-   one instance. */
-ZT__FN void zt__calculate_batch(zt_profiler *profiler, const zt__group *group, zt_cause *causes) {
+/* Calculates the reports of one group: all at once, and where that fails one by one, so that a bad report
+   costs one instance. */
+ZT__FN void zt__calculate_batch(zt_profiler *profiler, uint32_t g, const zt__batch *batch, zt_cause *causes) {
+    zt__group *group = &profiler->groups[g];
     uint32_t i;
-    if (zt__calculate(group, 0, profiler->batched) == ZE_RESULT_SUCCESS)
+    if (!group->values)
+        group->values = (zet_typed_value_t *)zt__allocate(
+            &profiler->config.allocator, (size_t)ZT__BATCH * group->metric_count, sizeof *group->values);
+    if (group->values && zt__calculate(group, batch->raw[g], 0, batch->count) == ZE_RESULT_SUCCESS)
         return;
-    for (i = 0; i < profiler->batched; i++) {
-        ze_result_t result = zt__calculate(group, i, 1);
+    for (i = 0; i < batch->count; i++) {
+        ze_result_t result =
+            group->values ? zt__calculate(group, batch->raw[g], i, 1) : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
         if (result == ZE_RESULT_SUCCESS)
             continue;
         causes[i] = ZT_LOST_READ_FAILED;
@@ -2092,8 +2173,8 @@ ZT__FN void zt__calculate_batch(zt_profiler *profiler, const zt__group *group, z
     }
 }
 
-/* The row of one instance of the batch. Returns the cause for which it is lost, or ZT_CAUSE_COUNT. */
-ZT__FN zt_cause zt__fill_row(zt_profiler *profiler, uint32_t index) {
+/* The row of one instance of a batch. Returns the cause for which it is lost, or ZT_CAUSE_COUNT. */
+ZT__FN zt_cause zt__fill_row(zt_profiler *profiler, const zt__batch *batch, uint32_t index) {
     zt_cause cause = ZT_CAUSE_COUNT;
     uint32_t g, m;
     for (g = 0; g < profiler->group_count; g++) {
@@ -2107,17 +2188,17 @@ ZT__FN zt_cause zt__fill_row(zt_profiler *profiler, uint32_t index) {
                 cause = (zt_cause)profiler->causes_of[metric];
         }
     }
-    profiler->row[0] = profiler->time_metric == UINT32_MAX ? profiler->batch[index].time_ns
+    profiler->row[0] = profiler->time_metric == UINT32_MAX ? batch->entries[index].time_ns
                                                            : profiler->row[profiler->time_metric + 1];
     return cause;
 }
 
-/* Adds one instance of the batch to the statistics. Returns the cause for which it is not, or ZT_CAUSE_COUNT.
+/* Adds one instance of a batch to the statistics. Returns the cause for which it is not, or ZT_CAUSE_COUNT.
  */
-ZT__FN zt_cause zt__add_instance(zt_profiler *profiler, uint32_t index) {
-    uint32_t region = profiler->batch[index].region;
+ZT__FN zt_cause zt__add_instance(zt_profiler *profiler, const zt__batch *batch, uint32_t index) {
+    uint32_t region = batch->entries[index].region;
     zt__record *record;
-    zt_cause cause = zt__fill_row(profiler, index);
+    zt_cause cause = zt__fill_row(profiler, batch, index);
     int added;
     if (cause != ZT_CAUSE_COUNT)
         return cause;
@@ -2137,19 +2218,19 @@ ZT__FN zt_cause zt__add_instance(zt_profiler *profiler, uint32_t index) {
     return added ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_MEMORY;
 }
 
-/* Counts what became of the batch. */
-ZT__FN void zt__count_batch(zt_profiler *profiler, const zt_cause *causes) {
+/* Counts what became of a batch. */
+ZT__FN void zt__count_batch(zt_profiler *profiler, const zt__batch *batch, const zt_cause *causes) {
     uint32_t i;
     zt__lock(&profiler->state);
-    for (i = 0; i < profiler->batched; i++) {
+    for (i = 0; i < batch->count; i++) {
         if (causes[i] == ZT_CAUSE_COUNT) {
             profiler->counts.collected++;
             profiler->counts.in_flight--;
         } else if (causes[i] >= ZT_DROPPED_NO_SLOT) {
             profiler->counts.in_flight--;
-            zt__count_dropped(profiler, zt__record_at(profiler, profiler->batch[i].region), causes[i]);
+            zt__count_dropped(profiler, zt__record_at(profiler, batch->entries[i].region), causes[i]);
         } else {
-            zt__count_lost(profiler, profiler->batch[i].region, causes[i]);
+            zt__count_lost(profiler, batch->entries[i].region, causes[i]);
         }
     }
     zt__unlock(&profiler->state);
@@ -2160,70 +2241,154 @@ ZT__FN void zt__say_lost(zt_profiler *profiler, uint32_t region, zt_cause cause)
             zt__record_at(profiler, region)->name, zt_cause_name(cause));
 }
 
-/* Calculates what was read, and adds it to the statistics. With the harvest locked. */
-ZT__FN void zt__settle(zt_profiler *profiler) {
+ZT__FN void zt__settle_batch(zt_profiler *profiler, const zt__batch *batch) {
     zt_cause causes[ZT__BATCH];
     uint32_t i, g;
-    if (profiler->batched == 0)
-        return;
-    for (i = 0; i < profiler->batched; i++)
+    for (i = 0; i < batch->count; i++)
         causes[i] = ZT_CAUSE_COUNT;
     for (g = 0; g < profiler->group_count; g++)
-        zt__calculate_batch(profiler, &profiler->groups[g], causes);
-    for (i = 0; i < profiler->batched; i++)
+        zt__calculate_batch(profiler, g, batch, causes);
+    for (i = 0; i < batch->count; i++)
         if (causes[i] == ZT_CAUSE_COUNT)
-            causes[i] = zt__add_instance(profiler, i);
-    zt__count_batch(profiler, causes);
-    for (i = 0; i < profiler->batched; i++)
+            causes[i] = zt__add_instance(profiler, batch, i);
+    zt__count_batch(profiler, batch, causes);
+    for (i = 0; i < batch->count; i++)
         if (causes[i] != ZT_CAUSE_COUNT)
-            zt__say_lost(profiler, profiler->batch[i].region, causes[i]);
-    profiler->batched = 0;
+            zt__say_lost(profiler, batch->entries[i].region, causes[i]);
 }
 
-/* Makes room for the reports of a batch, when the first report shows its size. */
-ZT__FN ze_result_t zt__size_reports(zt_profiler *profiler, zt__group *group,
-                                    zet_metric_query_handle_t query) {
-    const zt_allocator *allocator = &profiler->config.allocator;
+/* ---- batches: what was read and is to be calculated ------------------------------------------------------- */
+
+/* A batch with room. NULL where all are full, or without memory. */
+ZT__FN zt__batch *zt__take_batch(zt_profiler *profiler) {
+    zt__batch *batch;
+    int make;
+    zt__lock(&profiler->state);
+    batch = profiler->open_batches;
+    make = !batch && profiler->batch_count < profiler->batch_limit;
+    if (batch)
+        profiler->open_batches = batch->next;
+    profiler->batch_count += (uint32_t)make;
+    zt__unlock(&profiler->state);
+    if (!make)
+        return batch;
+    batch = (zt__batch *)zt__allocate(&profiler->config.allocator, 1, sizeof *batch);
+    if (!batch) {
+        zt__lock(&profiler->state);
+        profiler->batch_count--;
+        zt__unlock(&profiler->state);
+    }
+    return batch;
+}
+
+/* Gives a batch back: to be calculated, or to be filled on if calculation is left for later. */
+ZT__FN void zt__give_batch(zt_profiler *profiler, zt__batch *batch) {
+    int full = batch->count == ZT__BATCH || (batch->count > 0 && !profiler->config.deferred);
+    zt__lock(&profiler->state);
+    if (full) {
+        batch->next = NULL;
+        *profiler->last_full_batch = batch;
+        profiler->last_full_batch = &batch->next;
+    } else {
+        batch->next = profiler->open_batches;
+        profiler->open_batches = batch;
+    }
+    zt__unlock(&profiler->state);
+}
+
+/* The next batch to be calculated; with `all` also those that are not full. */
+ZT__FN zt__batch *zt__next_to_settle(zt_profiler *profiler, int all) {
+    zt__batch *batch, **link;
+    zt__lock(&profiler->state);
+    batch = profiler->full_batches;
+    if (batch) {
+        profiler->full_batches = batch->next;
+        if (!profiler->full_batches)
+            profiler->last_full_batch = &profiler->full_batches;
+    }
+    for (link = &profiler->open_batches; all && !batch && *link;) {
+        if ((*link)->count) {
+            batch = *link;
+            *link = batch->next;
+        } else {
+            link = &(*link)->next;
+        }
+    }
+    zt__unlock(&profiler->state);
+    return batch;
+}
+
+/* Calculates what was read, and adds it to the statistics. Inside the application's sample function this does
+   nothing: the settling that called it goes on. */
+ZT__FN void zt__settle(zt_profiler *profiler, int all) {
+    zt__batch *batch;
+    if (!zt__own(&profiler->settling))
+        return;
+    while ((batch = zt__next_to_settle(profiler, all)) != NULL) {
+        zt__settle_batch(profiler, batch);
+        batch->count = 0;
+        zt__give_batch(profiler, batch);
+    }
+    zt__disown(&profiler->settling);
+}
+
+/* What is asked for is calculated first. */
+ZT__FN void zt__catch_up(const zt_profiler *profiler) {
+    if (profiler->config.deferred)
+        zt__settle((zt_profiler *)profiler, 1);
+}
+
+/* ---- reading --------------------------------------------------------------------------------------------- */
+
+/* What one walk over lists carries along. */
+typedef struct zt__hand {
+    zt__batch *batch;
+    zt__slot *freed;
+    int thorough; /* asks every slot, and not only up to the first that is not ready */
+    int starved;  /* there was no batch with room */
+} zt__hand;
+
+/* The size of a group's reports, which is the same for all of them. */
+ZT__FN ze_result_t zt__size_reports(zt__group *group, zet_metric_query_handle_t query) {
     size_t size = 0;
     ze_result_t result = zetMetricQueryGetData(query, &size, NULL);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    if (size == 0)
+    if (result == ZE_RESULT_SUCCESS && size == 0)
         return ZE_RESULT_NOT_READY;
-    if (!group->raw)
-        group->raw = (uint8_t *)zt__allocate(allocator, ZT__BATCH, size);
-    if (!group->values)
-        group->values = (zet_typed_value_t *)zt__allocate(allocator, (size_t)ZT__BATCH * group->metric_count,
-                                                          sizeof *group->values);
-    if (!group->raw || !group->values)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    group->report_size = size;
+    if (result == ZE_RESULT_SUCCESS)
+        zt__store(&group->report_size, size);
     return result;
 }
 
-ZT__FN ze_result_t zt__read_reports(zt_profiler *profiler, const zt__slot *slot) {
+ZT__FN ze_result_t zt__read_report(zt_profiler *profiler, uint32_t g, const zt__slot *slot,
+                                   zt__batch *batch) {
+    zt__group *group = &profiler->groups[g];
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    size_t size, expected;
+    if (zt__load(&group->report_size) == 0)
+        result = zt__size_reports(group, slot->queries[g]);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    size = expected = zt__load(&group->report_size);
+    if (!batch->raw[g])
+        batch->raw[g] = (uint8_t *)zt__allocate(&profiler->config.allocator, ZT__BATCH, expected);
+    if (!batch->raw[g])
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    result = zetMetricQueryGetData(slot->queries[g], &size, batch->raw[g] + batch->count * expected);
+    return result == ZE_RESULT_SUCCESS && size != expected ? ZE_RESULT_ERROR_INVALID_SIZE : result;
+}
+
+ZT__FN ze_result_t zt__read_reports(zt_profiler *profiler, const zt__slot *slot, zt__batch *batch) {
+    ze_result_t result = ZE_RESULT_SUCCESS;
     uint32_t g;
-    for (g = 0; g < profiler->group_count; g++) {
-        zt__group *group = &profiler->groups[g];
-        ze_result_t result = ZE_RESULT_SUCCESS;
-        size_t size;
-        if (group->report_size == 0)
-            result = zt__size_reports(profiler, group, slot->queries[g]);
-        size = group->report_size;
-        if (result == ZE_RESULT_SUCCESS)
-            result = zetMetricQueryGetData(slot->queries[g], &size, group->raw + profiler->batched * size);
-        if (result != ZE_RESULT_SUCCESS)
-            return result;
-        if (size != group->report_size)
-            return ZE_RESULT_ERROR_INVALID_SIZE;
-    }
-    return ZE_RESULT_SUCCESS;
+    for (g = 0; g < profiler->group_count && result == ZE_RESULT_SUCCESS; g++)
+        result = zt__read_report(profiler, g, slot, batch);
+    return result;
 }
 
 typedef enum zt__outcome { ZT__WAITING, ZT__UNDELIVERED, ZT__READ, ZT__LOST } zt__outcome;
 
 /* Asks a slot's event, and reads its reports into the batch when it has signalled. */
-ZT__FN zt__outcome zt__read_slot(zt_profiler *profiler, zt__slot *slot, zt_cause *cause) {
+ZT__FN zt__outcome zt__read_slot(zt_profiler *profiler, zt__slot *slot, zt__batch *batch, zt_cause *cause) {
     const char *call = "zeEventQueryStatus";
     ze_result_t result =
         zt__is_gone(profiler) ? ZE_RESULT_ERROR_DEVICE_LOST : zeEventQueryStatus(slot->event);
@@ -2231,7 +2396,7 @@ ZT__FN zt__outcome zt__read_slot(zt_profiler *profiler, zt__slot *slot, zt_cause
         return ZT__WAITING;
     if (result == ZE_RESULT_SUCCESS && profiler->group_count) {
         call = "zetMetricQueryGetData";
-        result = zt__read_reports(profiler, slot);
+        result = zt__read_reports(profiler, slot, batch);
         /* drivers say UNKNOWN where the specification says NOT_READY */
         if (result == ZE_RESULT_NOT_READY || result == ZE_RESULT_ERROR_UNKNOWN) {
             *cause = ZT_LOST_NEVER_DELIVERED;
@@ -2243,25 +2408,28 @@ ZT__FN zt__outcome zt__read_slot(zt_profiler *profiler, zt__slot *slot, zt_cause
         *cause = zt__is_lost(result) ? ZT_LOST_DEVICE : ZT_LOST_READ_FAILED;
         return ZT__LOST;
     }
-    profiler->batch[profiler->batched].region = slot->region;
-    profiler->batch[profiler->batched].time_ns =
+    batch->entries[batch->count].region = slot->region;
+    batch->entries[batch->count].time_ns =
         slot->stamps
             ? (double)((slot->stamps[1] - slot->stamps[0]) & profiler->tick_mask) * profiler->ns_per_tick
             : zt__nan();
-    profiler->batched++;
+    batch->count++;
     return ZT__READ;
 }
 
 /* Makes a slot ready for its next execution or region. */
 ZT__FN void zt__rearm(zt_profiler *profiler, zt__slot *slot) {
-    static const char remedy[] = "The next instance of this slot may be lost. Update the driver if it lasts.";
-    uint32_t g;
+    static const char remedy[] = "This slot is not used again. Update the driver if it lasts.";
+    uint32_t g, failed;
     slot->pending = slot->submitted = slot->tries = 0;
     if (zt__is_gone(profiler))
         return;
-    zt__check(profiler, zeEventHostReset(slot->event), "zeEventHostReset", remedy);
+    failed =
+        zt__check(profiler, zeEventHostReset(slot->event), "zeEventHostReset", remedy) != ZE_RESULT_SUCCESS;
     for (g = 0; g < profiler->group_count; g++)
-        zt__check(profiler, zetMetricQueryReset(slot->queries[g]), "zetMetricQueryReset", remedy);
+        failed += zt__check(profiler, zetMetricQueryReset(slot->queries[g]), "zetMetricQueryReset", remedy) !=
+                  ZE_RESULT_SUCCESS;
+    slot->broken = failed > 0;
 }
 
 /* Counts an instance that was announced by nobody: its recorded list was executed again without zt_execute.
@@ -2273,8 +2441,9 @@ ZT__FN void zt__count_begun(zt_profiler *profiler) {
     zt__unlock(&profiler->state);
 }
 
-/* What follows the outcome of a slot: an instance lost is counted, the batch settled when it is full. */
-ZT__FN void zt__conclude(zt_profiler *profiler, zt__slot *slot, zt__outcome outcome, zt_cause cause) {
+/* What follows the outcome of a slot: an instance lost is counted, a full batch handed on. */
+ZT__FN void zt__conclude(zt_profiler *profiler, zt__slot *slot, zt__outcome outcome, zt_cause cause,
+                         zt__hand *hand) {
     if (!slot->pending)
         zt__count_begun(profiler);
     if (outcome == ZT__LOST) {
@@ -2284,8 +2453,10 @@ ZT__FN void zt__conclude(zt_profiler *profiler, zt__slot *slot, zt__outcome outc
         zt__say_lost(profiler, slot->region, cause);
     }
     zt__rearm(profiler, slot);
-    if (profiler->batched == ZT__BATCH)
-        zt__settle(profiler);
+    if (hand->batch->count == ZT__BATCH) {
+        zt__give_batch(profiler, hand->batch);
+        hand->batch = NULL;
+    }
 }
 
 /* Whether a bound slot has nothing more to give, because its list was recorded anew since. */
@@ -2293,188 +2464,242 @@ ZT__FN int zt__is_spent(const zt__list *list, const zt__slot *slot) {
     return (slot->executed || slot->dead) && slot->epoch != list->taken_epoch;
 }
 
-/* Looks at one bound slot. Returns 0 where those after it cannot be ready either. */
-ZT__FN int zt__harvest_slot(zt_profiler *profiler, zt__list *list, zt__slot *slot) {
+/* Looks at one bound slot. Returns 0 where those after it cannot be read either. */
+ZT__FN int zt__harvest_slot(zt_profiler *profiler, zt__list *list, zt__slot *slot, zt__hand *hand) {
     zt_cause cause = ZT_CAUSE_COUNT;
     zt__outcome outcome;
-    if (slot->dead || (!slot->pending && zt__is_gone(profiler)))
+    if (slot->dead || slot->broken || (!slot->pending && zt__is_gone(profiler)))
         return 1;
     if (!slot->submitted && list->announced && (list->quiet || !slot->executed))
         return 1;
-    outcome = zt__read_slot(profiler, slot, &cause);
+    if (!hand->batch)
+        hand->batch = zt__take_batch(profiler);
+    hand->starved = !hand->batch;
+    if (hand->starved)
+        return 0;
+    outcome = zt__read_slot(profiler, slot, hand->batch, &cause);
     list->quiet |= outcome == ZT__WAITING && !slot->submitted;
     if (outcome == ZT__READ || outcome == ZT__LOST) {
-        zt__conclude(profiler, slot, outcome, cause);
+        zt__conclude(profiler, slot, outcome, cause, hand);
         list->newly_executed += !slot->executed;
         slot->executed = 1;
     }
-    return outcome != ZT__WAITING;
+    return outcome != ZT__WAITING || hand->thorough;
 }
 
-/* Walks the slots that were taken from one list; those that are done with go to `freed`. Not thorough: stops
-   at the first that is not ready, for those after it were ended later. */
-ZT__FN void zt__harvest_list(zt_profiler *profiler, zt__list *list, int thorough, zt__slot **freed) {
+/* Walks the slots that were taken from one list; those that are done with are freed. */
+ZT__FN void zt__walk_list(zt_profiler *profiler, zt__list *list, zt__hand *hand) {
     zt__slot **link = &list->taken;
     int go_on = 1;
     while (*link && go_on) {
         zt__slot *slot = *link;
         if (!zt__is_spent(list, slot))
-            go_on = zt__harvest_slot(profiler, list, slot) || thorough;
+            go_on = zt__harvest_slot(profiler, list, slot, hand);
         if (zt__is_spent(list, slot) || (slot->executed && list->kind == ZT__KIND_IMMEDIATE)) {
             *link = slot->next;
-            slot->next = *freed;
-            *freed = slot;
+            slot->next = hand->freed;
+            hand->freed = slot;
         } else {
             link = &slot->next;
         }
     }
 }
 
-/* Takes the bound slots of all lists, so that they can be walked without the lock. */
-ZT__FN zt__list *zt__take_active(zt_profiler *profiler) {
-    zt__list *active, *list;
+/* Takes the bound slots of a claimed list, so that they can be walked without the lock. */
+ZT__FN void zt__take_bound(zt_profiler *profiler, zt__list *list) {
     zt__lock(&profiler->state);
-    active = profiler->active;
-    profiler->active = NULL;
-    for (list = active; list; list = list->next_active) {
-        list->taken = list->first;
-        list->taken_epoch = list->epoch;
-        list->newly_executed = 0;
-        list->first = NULL;
-        list->last = &list->first;
-    }
+    list->taken = list->first;
+    list->taken_epoch = list->epoch;
+    list->newly_executed = 0;
+    list->first = NULL;
+    list->last = &list->first;
     zt__unlock(&profiler->state);
-    return active;
 }
 
 /* Puts back, before what was bound meanwhile, the slots that are still bound, and frees the others. */
-ZT__FN void zt__put_back(zt_profiler *profiler, zt__list *active, zt__slot *freed) {
+ZT__FN void zt__put_back(zt_profiler *profiler, zt__list *list, zt__hand *hand) {
+    zt__slot **end = &list->taken;
     zt__lock(&profiler->state);
-    while (active) {
-        zt__list *list = active;
-        zt__slot **end = &list->taken;
-        active = list->next_active;
-        while (*end)
-            end = &(*end)->next;
-        *end = list->first;
-        if (list->last == &list->first)
-            list->last = end == &list->taken ? &list->first : end;
-        list->first = list->taken;
-        list->taken = NULL;
-        if (list->kind != ZT__KIND_IMMEDIATE && list->epoch == list->taken_epoch)
-            list->executed += list->newly_executed;
-        list->active = list->first != NULL;
-        if (list->active) {
-            list->next_active = profiler->active;
-            profiler->active = list;
-        }
-    }
-    while (freed) {
-        zt__slot *slot = freed;
-        freed = slot->next;
+    while (*end)
+        end = &(*end)->next;
+    *end = list->first;
+    if (list->last == &list->first && end != &list->taken)
+        list->last = end;
+    list->first = list->taken;
+    list->taken = NULL;
+    if (list->kind != ZT__KIND_IMMEDIATE && list->epoch == list->taken_epoch)
+        list->executed += list->newly_executed;
+    while (hand->freed) {
+        zt__slot *slot = hand->freed;
+        hand->freed = slot->next;
         zt__free_slot(profiler, slot);
     }
     zt__unlock(&profiler->state);
 }
 
-/* Some lists, or all: `count` is 0. */
-typedef struct zt__lists {
-    uint32_t count;
-    const ze_command_list_handle_t *handles;
-} zt__lists;
-
-ZT__FN int zt__is_among(const zt__list *list, zt__lists lists) {
-    uint32_t i;
-    for (i = 0; i < lists.count; i++)
-        if (lists.handles[i] == list->handle)
-            return 1;
-    return lists.count == 0;
+/* Reads what is ready of a claimed list, settling where there is no batch with room left. */
+ZT__FN void zt__harvest_list(zt_profiler *profiler, zt__list *list, zt__hand *hand) {
+    do {
+        hand->starved = 0;
+        zt__take_bound(profiler, list);
+        zt__walk_list(profiler, list, hand);
+        zt__put_back(profiler, list, hand);
+        if (!hand->starved)
+            return;
+        zt__settle(profiler, 1);
+        hand->batch = zt__take_batch(profiler);
+    } while (hand->batch);
 }
 
-/* Collects what is ready. With the harvest locked. Thorough: asks every slot, and not only up to the first of
-   each list that is not ready; a list that was reset and forgotten would else hide what follows it. */
-ZT__FN void zt__harvest(zt_profiler *profiler, int thorough, zt__lists lists) {
+/* The next list of the queue of lists with bound slots, claimed. NULL when each was seen once. */
+ZT__FN zt__list *zt__claim_next(zt_profiler *profiler, uint32_t *left) {
+    zt__list *list = NULL;
+    zt__lock(&profiler->state);
+    if (*left > profiler->active_count)
+        *left = profiler->active_count;
+    while (*left > 0 && !list) {
+        list = zt__pop_active(profiler);
+        --*left;
+        if (list && (list->busy || !list->first))
+            list = NULL; /* whoever claimed it puts it into the queue again */
+    }
+    if (list)
+        list->busy = 1;
+    zt__unlock(&profiler->state);
+    return list;
+}
+
+ZT__FN void zt__unclaim(zt_profiler *profiler, zt__list *list) {
+    zt__lock(&profiler->state);
+    list->busy = 0;
+    if (list->first)
+        zt__push_active(profiler, list);
+    zt__unlock(&profiler->state);
+}
+
+/* Claims a list, by handle, from whoever harvests it. NULL where it has no record, or the configured time is
+   up. */
+ZT__FN zt__list *zt__claim(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    uint64_t pause = 0, deadline = 0;
+    for (;;) {
+        zt__list *list;
+        int busy;
+        zt__lock(&profiler->state);
+        list = zt__find_list(profiler, handle);
+        busy = list && list->busy;
+        if (list && !busy)
+            list->busy = 1;
+        zt__unlock(&profiler->state);
+        if (!busy)
+            return list;
+        if (!deadline)
+            deadline = zt__deadline(profiler->config.wait_timeout_ns);
+        if (!zt__pause_until(deadline, &pause))
+            return NULL;
+    }
+}
+
+ZT__FN void zt__start_hand(zt__hand *hand, int thorough) {
+    memset(hand, 0, sizeof *hand);
+    hand->thorough = thorough;
+}
+
+/* Ends a walk: what it read is calculated, unless that is left for later. */
+ZT__FN void zt__end_hand(zt_profiler *profiler, zt__hand *hand) {
+    if (hand->batch)
+        zt__give_batch(profiler, hand->batch);
+    hand->batch = NULL;
+    if (!profiler->config.deferred)
+        zt__settle(profiler, 0);
+}
+
+/* Collects what is ready on all lists that nobody else is harvesting. Now and then thoroughly: a list that
+   was reset and forgotten would else hide what follows on it. */
+ZT__FN void zt__harvest(zt_profiler *profiler, int thorough) {
     enum { THOROUGH_EVERY = 64 };
-    zt__list *active = zt__take_active(profiler), *list;
-    zt__slot *freed = NULL;
-    thorough |= ++profiler->harvests % THOROUGH_EVERY == 0;
-    for (list = active; list; list = list->next_active)
-        if (zt__is_among(list, lists))
-            zt__harvest_list(profiler, list, thorough, &freed);
-    zt__settle(profiler);
-    zt__put_back(profiler, active, freed);
+    uint32_t left = UINT32_MAX;
+    zt__list *list;
+    zt__hand hand;
+    zt__start_hand(&hand, thorough || zt__count_up(&profiler->harvests) % THOROUGH_EVERY == 0);
+    while ((list = zt__claim_next(profiler, &left)) != NULL) {
+        zt__harvest_list(profiler, list, &hand);
+        zt__unclaim(profiler, list);
+    }
+    zt__end_hand(profiler, &hand);
 }
 
 ZT__FN int zt__slot_runs(const zt__list *list, const zt__slot *slot) {
     return slot->pending && (slot->submitted || list->kind == ZT__KIND_IMMEDIATE);
 }
 
-/* Whether any of these lists has an instance that is known to be on its way. With the harvest locked. */
-ZT__FN int zt__is_running(zt_profiler *profiler, zt__lists lists) {
-    const zt__list *list;
+/* Whether a claimed list has an instance that is known to be on its way. */
+ZT__FN int zt__is_running(zt_profiler *profiler, const zt__list *list) {
     const zt__slot *slot;
-    int running = 0;
     zt__lock(&profiler->state);
-    for (list = profiler->active; list && !running; list = list->next_active)
-        if (zt__is_among(list, lists))
-            for (slot = list->first; slot && !running; slot = slot->next)
-                running = zt__slot_runs(list, slot);
+    for (slot = list->first; slot && !zt__slot_runs(list, slot); slot = slot->next)
+        ;
     zt__unlock(&profiler->state);
-    return running;
+    return slot != NULL;
 }
 
-/* Harvests until these lists are done, or the configured time is up. Returns 0 if it was. With the harvest
-   locked. */
-ZT__FN int zt__finish(zt_profiler *profiler, zt__lists lists) {
-    uint64_t pause = 0, deadline = 0;
-    for (;;) {
-        zt__harvest(profiler, 1, lists);
-        if (!zt__is_running(profiler, lists))
-            return 1;
-        if (!deadline)
-            deadline = zt__deadline(profiler->config.wait_timeout_ns);
-        if (!zt__pause_until(deadline, &pause))
-            return 0;
-    }
+/* Harvests a claimed list until it is done, or the deadline has come: 0 is one of the configured time from
+   now, that the caller can hand on. Returns 0 if time was up. */
+ZT__FN int zt__finish(zt_profiler *profiler, zt__list *list, uint64_t *deadline) {
+    uint64_t pause = 0;
+    zt__hand hand;
+    int running;
+    do {
+        zt__start_hand(&hand, 1);
+        zt__harvest_list(profiler, list, &hand);
+        zt__end_hand(profiler, &hand);
+        running = zt__is_running(profiler, list);
+        if (running && !*deadline)
+            *deadline = zt__deadline(profiler->config.wait_timeout_ns);
+    } while (running && zt__pause_until(*deadline, &pause));
+    return !running;
+}
+
+/* Makes one more step of slots, if few are free. Returns the cause when there are none. */
+ZT__FN zt_cause zt__grow_if_few(zt_profiler *profiler) {
+    const char *call;
+    const zt__slot *slot;
+    uint32_t free_count = 0;
+    ze_result_t result;
+    zt__lock(&profiler->state);
+    for (slot = profiler->free_slots; slot && free_count <= profiler->slot_count / 8; slot = slot->next)
+        free_count++;
+    zt__unlock(&profiler->state);
+    if (free_count > profiler->slot_count / 8)
+        return ZT_CAUSE_COUNT;
+    if (profiler->slot_count >= profiler->config.max_slots)
+        return free_count ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_SLOT;
+    result = zt__grow(profiler, &call);
+    if (result == ZE_RESULT_SUCCESS)
+        return ZT_CAUSE_COUNT;
+    profiler->config.max_slots = profiler->slot_count; /* it will not be tried again */
+    zt__check(profiler, result, call, "No more slots can be made; regions beyond are dropped.");
+    return free_count ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_MEMORY;
 }
 
 /* Frees slots by collecting, above all those of a list that a region is begun on, and makes more where that
    gives few. Returns the cause when there are none. */
 ZT__FN zt_cause zt__make_room(zt_profiler *profiler, zt__list *list) {
-    const zt__lists everything = {0, NULL};
-    zt_cause cause = ZT_CAUSE_COUNT;
-    const zt__slot *slot;
-    uint32_t free_count = 0;
+    zt_cause cause;
     int has_run;
-    if (zt__load(&profiler->harvester) == zt__thread_id())
-        return ZT_DROPPED_NO_SLOT; /* begun inside the sample function */
-    zt__enter(profiler, "zt_begin");
-    zt__harvest(profiler, 0, everything);
+    if (!zt__own(&profiler->growing))
+        return ZT_DROPPED_NO_SLOT; /* begun inside a function of the application that this called */
+    zt__harvest(profiler, 0);
     zt__lock(&profiler->state);
     has_run = zt__renew(list);
     zt__unlock(&profiler->state);
     if (has_run)
-        zt__harvest(profiler, 0, everything);
-    zt__lock(&profiler->state);
-    for (slot = profiler->free_slots; slot && free_count <= profiler->slot_count / 8; slot = slot->next)
-        free_count++;
-    zt__unlock(&profiler->state);
-    if (free_count <= profiler->slot_count / 8 && profiler->slot_count < profiler->config.max_slots) {
-        const char *call;
-        ze_result_t result = zt__grow(profiler, &call);
-        if (result != ZE_RESULT_SUCCESS) {
-            profiler->config.max_slots = profiler->slot_count; /* it will not be tried again */
-            cause = ZT_DROPPED_NO_MEMORY;
-            zt__check(profiler, result, call, "No more slots can be made; regions beyond are dropped.");
-        }
-    } else if (free_count == 0) {
-        cause = ZT_DROPPED_NO_SLOT;
-    }
-    zt__leave(profiler);
-    return free_count ? ZT_CAUSE_COUNT : cause;
+        zt__harvest(profiler, 0);
+    cause = zt__grow_if_few(profiler);
+    zt__disown(&profiler->growing);
+    return cause;
 }
 
-/* Takes back the slots of a list that was reset or destroyed. With the harvest locked. */
+/* Takes back the slots of a claimed list that was reset or destroyed. */
 ZT__FN void zt__unbind(zt_profiler *profiler, zt__list *list) {
     zt__slot *slot;
     zt__lock(&profiler->state);
@@ -2521,39 +2746,48 @@ ZT__FN zt__slot *zt__take_open(zt_profiler *profiler, const zt__list *list) {
     return taken;
 }
 
-/* Drops the regions that were begun on a list and never ended, or on all where `list` is NULL: then nobody
-   says whether the device has come to them yet, and their slots are left alone. With the harvest locked. */
+/* Drops the regions that were begun on a list and never ended. */
 ZT__FN void zt__drop_open(zt_profiler *profiler, const zt__list *list, const char *call) {
     zt__slot *taken = zt__take_open(profiler, list), *slot;
     if (taken)
         zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__REGION_NOT_CLOSED, call,
                 zt__record_at(profiler, taken->region)->name);
-    for (slot = taken; slot && list; slot = slot->next)
+    for (slot = taken; slot; slot = slot->next)
         zt__rearm(profiler, slot);
     zt__lock(&profiler->state);
     while ((slot = taken) != NULL) {
         taken = slot->next;
-        if (list)
-            zt__free_slot(profiler, slot);
-        else
-            slot->retired = 1;
+        zt__free_slot(profiler, slot);
     }
     zt__unlock(&profiler->state);
 }
 
-/* Marks the instances of a list that is about to be executed. With the state locked. Those that are still
-   pending from an execution before are overwritten by this one. */
-ZT__FN void zt__announce(zt_profiler *profiler, zt__list *list, uint32_t *overwritten) {
+/* Counts an instance that is about to run in a slot that cannot be read. */
+ZT__FN void zt__count_unread(zt_profiler *profiler, const zt__slot *slot) {
+    profiler->counts.begun++;
+    profiler->counts.in_flight++;
+    zt__count_lost(profiler, slot->region, ZT_LOST_READ_FAILED);
+}
+
+/* Marks the instances of a claimed list that is about to be executed. Those that are still pending from an
+   execution before are overwritten by this one: returns how many. */
+ZT__FN uint32_t zt__announce(zt_profiler *profiler, zt__list *list) {
+    uint32_t overwritten = 0;
     zt__slot *slot;
+    zt__lock(&profiler->state);
     list->kind = ZT__KIND_RECORDED;
     list->announced = 0;
     for (slot = list->first; slot; slot = slot->next) {
         if (slot->dead)
             continue;
+        if (slot->broken) {
+            zt__count_unread(profiler, slot);
+            continue;
+        }
         if (slot->pending && slot->submitted) {
             zt__count_lost(profiler, slot->region, ZT_LOST_OVERWRITTEN);
             slot->pending = 0;
-            ++*overwritten;
+            overwritten++;
         }
         if (!slot->pending) {
             profiler->counts.begun++;
@@ -2561,13 +2795,16 @@ ZT__FN void zt__announce(zt_profiler *profiler, zt__list *list, uint32_t *overwr
         }
         slot->pending = slot->submitted = 1;
     }
+    zt__unlock(&profiler->state);
+    return overwritten;
 }
 
 /* Takes the announcement back: the driver refused to execute. */
 ZT__FN void zt__retract(zt_profiler *profiler, zt__list *list) {
     zt__slot *slot;
+    zt__lock(&profiler->state);
     for (slot = list->first; slot; slot = slot->next) {
-        if (slot->dead)
+        if (slot->dead || slot->broken)
             continue;
         slot->submitted = 0;
         if (slot->pending && slot->executed) {
@@ -2576,6 +2813,7 @@ ZT__FN void zt__retract(zt_profiler *profiler, zt__list *list) {
             profiler->counts.in_flight--;
         }
     }
+    zt__unlock(&profiler->state);
 }
 
 /* ==== >>reports: table, CSV, JSON ========================================================================= */
@@ -2981,7 +3219,7 @@ ZT__FN void zt__format_cell(char *out, size_t size, double value) {
     double magnitude = fabs(value);
     if (isnan(value))
         out[0] = 0;
-    else if (magnitude < 1e9 && (magnitude >= 1000 || floor(value) == value))
+    else if (magnitude < 1e9 && (magnitude >= 1000 || (double)(int64_t)value == value))
         snprintf(out, size, "%.0f", value);
     else if (magnitude >= 1e9 || magnitude < 0.001)
         snprintf(out, size, "%.2e", value);
@@ -3711,6 +3949,18 @@ ZT__FN void zt__free_lists(zt_profiler *profiler) {
         }
 }
 
+ZT__FN void zt__free_batches(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    while (profiler->open_batches) {
+        zt__batch *batch = profiler->open_batches;
+        uint32_t g;
+        profiler->open_batches = batch->next;
+        for (g = 0; g < ZT__MAX_GROUPS; g++)
+            zt__free(allocator, batch->raw[g]);
+        zt__free(allocator, batch);
+    }
+}
+
 /* Whether the device may still write to a slot of a step. Then its pools are left alone: a leak of a process
    whose device hangs is better than a crash. */
 ZT__FN int zt__is_retired(const zt__step *step) {
@@ -3734,10 +3984,12 @@ ZT__FN void zt__destroy(zt_profiler *profiler) {
     zt__forget_groups(profiler);
     zt__free_records(profiler);
     zt__free_lists(profiler);
+    zt__free_batches(profiler);
     zt__free(&allocator, profiler->row);
     zt__free(&allocator, profiler->scratch);
     pthread_mutex_destroy(&profiler->state);
-    pthread_mutex_destroy(&profiler->harvest);
+    pthread_mutex_destroy(&profiler->growing.mutex);
+    pthread_mutex_destroy(&profiler->settling.mutex);
     pthread_mutex_destroy(&profiler->results);
     pthread_mutex_destroy(&profiler->diagnostics.lock);
     zt__free(&allocator, profiler);
@@ -3756,8 +4008,12 @@ ZT__FN zt_profiler *zt__create(ze_context_handle_t context, ze_device_handle_t d
     profiler->random = UINT64_C(0x9E3779B97F4A7C15);
     profiler->time_metric = UINT32_MAX;
     profiler->idle_last = &profiler->idle_first;
+    profiler->active_last = &profiler->active_first;
+    profiler->last_full_batch = &profiler->full_batches;
+    profiler->batch_limit = ZT__BATCHES + config->deferred / ZT__BATCH;
     pthread_mutex_init(&profiler->state, NULL);
-    pthread_mutex_init(&profiler->harvest, NULL);
+    pthread_mutex_init(&profiler->growing.mutex, NULL);
+    pthread_mutex_init(&profiler->settling.mutex, NULL);
     pthread_mutex_init(&profiler->results, NULL);
     pthread_mutex_init(&profiler->diagnostics.lock, NULL);
     zt__load_driver(&profiler->driver);
@@ -3798,29 +4054,45 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
     return ZE_RESULT_SUCCESS;
 }
 
-/* Where nobody can tell whether a list is immediate: better to wait in vain than to take a query away from
-   the device. */
-ZT__FN void zt__suppose_immediate(zt_profiler *profiler) {
-    zt__list *list;
-    zt__lock(&profiler->state);
-    for (list = profiler->active; list; list = list->next_active)
-        if (list->kind == ZT__KIND_UNKNOWN)
-            list->kind = ZT__KIND_IMMEDIATE;
-    zt__unlock(&profiler->state);
+/* The functions that collect may not be called from those that run while samples are collected. */
+ZT__FN ze_result_t zt__refuse_inside(zt_profiler *profiler, const char *call) {
+    if (!zt__owns(&profiler->settling))
+        return ZE_RESULT_SUCCESS;
+    return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__INSIDE_CALLBACK, call);
+}
+
+/* Collects what a list has left, and unbinds it. */
+ZT__FN int zt__close_list(zt_profiler *profiler, zt__list *list, uint64_t *deadline) {
+    zt__kind kind;
+    int finished;
+    list = zt__claim(profiler, list->handle);
+    if (!list)
+        return 0;
+    /* where nobody can tell whether it is immediate, better wait in vain than take a query from the device */
+    kind = list->kind;
+    if (kind == ZT__KIND_UNKNOWN)
+        list->kind = ZT__KIND_IMMEDIATE;
+    finished = zt__finish(profiler, list, deadline) || kind == ZT__KIND_UNKNOWN;
+    list->kind = kind;
+    zt__unbind(profiler, list);
+    zt__unclaim(profiler, list);
+    return finished;
 }
 
 ZT_API void zt_close(zt_profiler *profiler) {
-    const zt__lists everything = {0, NULL};
+    uint64_t deadline = 0;
+    int finished = 1;
+    uint32_t i;
     zt__list *list;
-    if (!profiler || zt__enter(profiler, "zt_close") != ZE_RESULT_SUCCESS)
+    if (!profiler || zt__refuse_inside(profiler, "zt_close") != ZE_RESULT_SUCCESS)
         return;
     zt__drop_open(profiler, NULL, "zt_close");
-    zt__suppose_immediate(profiler);
-    if (!zt__finish(profiler, everything))
+    for (i = 0; i < ZT__LIST_BUCKETS; i++)
+        for (list = profiler->lists[i]; list; list = list->next_in_bucket)
+            finished &= zt__close_list(profiler, list, &deadline);
+    zt__settle(profiler, 1);
+    if (!finished)
         zt__say(&profiler->diagnostics, ZE_RESULT_NOT_READY, ZT__NOT_FINISHED, "zt_close");
-    for (list = profiler->active; list; list = list->next_active)
-        zt__unbind(profiler, list);
-    zt__leave(profiler);
     zt__destroy(profiler);
 }
 
@@ -3969,19 +4241,20 @@ ZT__FN ze_result_t zt__say_open(zt_profiler *profiler) {
 }
 
 ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
-    const zt__lists everything = {0, NULL};
     uint64_t pause = 0, deadline;
     uint32_t open;
     int awaits;
+    ze_result_t result;
     if (!profiler)
         return ZE_RESULT_SUCCESS;
+    result = zt__refuse_inside(profiler, "zt_collect");
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
     deadline = timeout_ns ? zt__deadline(timeout_ns) : 0;
     do {
-        ze_result_t result = zt__enter(profiler, "zt_collect");
-        if (result != ZE_RESULT_SUCCESS)
-            return result;
-        zt__harvest(profiler, timeout_ns != 0, everything);
-        zt__leave(profiler);
+        zt__harvest(profiler, timeout_ns != 0);
+        if (timeout_ns)
+            zt__settle(profiler, 1);
         awaits = zt__awaits(profiler, &open);
     } while (timeout_ns && awaits && zt__pause_until(deadline, &pause));
     if (zt__is_gone(profiler))
@@ -3992,7 +4265,7 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
 }
 
 ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t list) {
-    zt__lists lists;
+    uint64_t deadline = 0;
     zt__list *record;
     ze_result_t result;
     if (!profiler)
@@ -4000,79 +4273,68 @@ ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t li
     if (!list)
         return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZT__NULL_ARGUMENT,
                        "zt_release", "list");
-    result = zt__enter(profiler, "zt_release");
+    result = zt__refuse_inside(profiler, "zt_release");
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    lists.count = 1;
-    lists.handles = &list;
+    record = zt__claim(profiler, list);
+    if (!record)
+        return ZE_RESULT_SUCCESS;
+    zt__drop_open(profiler, record, "zt_release");
+    if (!zt__finish(profiler, record, &deadline))
+        result = zt__say(&profiler->diagnostics, ZE_RESULT_NOT_READY, ZT__NOT_FINISHED, "zt_release");
+    zt__unbind(profiler, record);
+    zt__unclaim(profiler, record);
     zt__lock(&profiler->state);
-    record = zt__find_list(profiler, list);
+    zt__retire_list(profiler, record);
     zt__unlock(&profiler->state);
-    if (record) {
-        zt__drop_open(profiler, record, "zt_release");
-        if (!zt__finish(profiler, lists))
-            result = zt__say(&profiler->diagnostics, ZE_RESULT_NOT_READY, ZT__NOT_FINISHED, "zt_release");
-        zt__unbind(profiler, record);
-        zt__lock(&profiler->state);
-        zt__retire_list(profiler, record);
-        zt__unlock(&profiler->state);
-    }
-    zt__leave(profiler);
     return result;
 }
 
-/* Reads what the lists' last execution left, and marks the next. */
-ZT__FN void zt__before_execution(zt_profiler *profiler, zt__lists lists) {
+/* Reads what the lists' last execution left, and marks the next. Two rounds, for a list may be named twice.
+ */
+ZT__FN void zt__before_execution(zt_profiler *profiler, uint32_t count,
+                                 const ze_command_list_handle_t *lists) {
+    uint64_t deadline = 0;
     uint32_t i, overwritten = 0;
     zt__list *list;
-    if (zt__enter(profiler, "zt_execute") != ZE_RESULT_SUCCESS)
-        return;
-    zt__lock(&profiler->state);
-    for (list = profiler->active; list; list = list->next_active) {
-        list->announced = (uint8_t)zt__is_among(list, lists);
-        list->quiet = 0;
-    }
-    zt__unlock(&profiler->state);
-    zt__finish(profiler, lists);
-    zt__lock(&profiler->state);
-    for (i = 0; i < lists.count; i++) {
-        list = zt__find_list(profiler, lists.handles[i]);
-        if (list)
-            zt__announce(profiler, list, &overwritten);
-    }
-    zt__unlock(&profiler->state);
+    for (i = 0; i < count; i++)
+        if ((list = zt__claim(profiler, lists[i])) != NULL) {
+            list->announced = 1;
+            list->quiet = 0;
+            zt__finish(profiler, list, &deadline);
+            zt__unclaim(profiler, list);
+        }
+    for (i = 0; i < count; i++)
+        if ((list = zt__claim(profiler, lists[i])) != NULL) {
+            overwritten += zt__announce(profiler, list);
+            zt__unclaim(profiler, list);
+        }
     if (overwritten)
         zt__say(&profiler->diagnostics, ZE_RESULT_WARNING_DROPPED_DATA, ZT__OVERWRITTEN);
-    zt__leave(profiler);
 }
 
-ZT__FN void zt__after_refusal(zt_profiler *profiler, zt__lists lists, ze_result_t refusal) {
+ZT__FN void zt__after_refusal(zt_profiler *profiler, uint32_t count, const ze_command_list_handle_t *lists,
+                              ze_result_t refusal) {
     uint32_t i;
+    zt__list *list;
     zt__check(profiler, refusal, "zeCommandQueueExecuteCommandLists", "The lists were not executed.");
-    if (zt__enter(profiler, "zt_execute") != ZE_RESULT_SUCCESS)
-        return;
-    zt__lock(&profiler->state);
-    for (i = 0; i < lists.count; i++) {
-        zt__list *list = zt__find_list(profiler, lists.handles[i]);
-        if (list)
+    for (i = 0; i < count; i++)
+        if ((list = zt__claim(profiler, lists[i])) != NULL) {
             zt__retract(profiler, list);
-    }
-    zt__unlock(&profiler->state);
-    zt__leave(profiler);
+            zt__unclaim(profiler, list);
+        }
 }
 
 ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
-                              ze_command_list_handle_t *list_handles, ze_fence_handle_t fence) {
-    zt__lists lists;
+                              ze_command_list_handle_t *lists, ze_fence_handle_t fence) {
     ze_result_t result;
-    int announced = profiler && count && list_handles && !zt__is_gone(profiler);
-    lists.count = count;
-    lists.handles = list_handles;
+    int announced = profiler && count && lists && !zt__is_gone(profiler) &&
+                    zt__refuse_inside(profiler, "zt_execute") == ZE_RESULT_SUCCESS;
     if (announced)
-        zt__before_execution(profiler, lists);
-    result = zeCommandQueueExecuteCommandLists(queue, count, list_handles, fence);
+        zt__before_execution(profiler, count, lists);
+    result = zeCommandQueueExecuteCommandLists(queue, count, lists, fence);
     if (announced && result != ZE_RESULT_SUCCESS)
-        zt__after_refusal(profiler, lists, result);
+        zt__after_refusal(profiler, count, lists, result);
     return result;
 }
 
@@ -4082,6 +4344,7 @@ ZT_API zt_counts zt_get_counts(const zt_profiler *profiler) {
     zt_counts counts = {0, 0, 0, 0, 0};
     if (!profiler)
         return counts;
+    zt__catch_up(profiler);
     zt__lock(&zt__mutable(profiler)->state);
     counts = profiler->counts;
     zt__unlock(&zt__mutable(profiler)->state);
@@ -4092,6 +4355,7 @@ ZT_API uint64_t zt_get_cause(const zt_profiler *profiler, zt_cause cause) {
     uint64_t count;
     if (!profiler || (unsigned)cause >= ZT_CAUSE_COUNT)
         return 0;
+    zt__catch_up(profiler);
     zt__lock(&zt__mutable(profiler)->state);
     count = profiler->causes[cause];
     zt__unlock(&zt__mutable(profiler)->state);
@@ -4146,6 +4410,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
                        "zt_get_region", "info");
     if (region >= zt_region_count(profiler))
         return zt__bad_index(profiler, "zt_get_region", "region", region);
+    zt__catch_up(profiler);
     record = zt__record_at(profiler, region);
     zt__lock(&locked->state);
     info->name = record->name;
@@ -4173,6 +4438,7 @@ ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, ui
         return zt__bad_index(profiler, "zt_get_stats", "region", region);
     if (metric >= profiler->metric_count)
         return zt__bad_index(profiler, "zt_get_stats", "metric", metric);
+    zt__catch_up(profiler);
     zt__lock(&locked->results);
     *stats = zt__column_stats(profiler, zt__record_at(profiler, region), metric + 1);
     zt__unlock(&locked->results);

@@ -6,6 +6,9 @@ set -u
 
 command -v apt-get >/dev/null && command -v dpkg-query >/dev/null || exit 0
 
+# One at a time: a parallel make asks for several targets' needs at once.
+exec 9<"$0" && flock 9
+
 installed() {
     dpkg-query -W -f '${db:Status-Status}\n' "$1" 2>/dev/null | grep -qx installed
 }

@@ -30,6 +30,7 @@ Dir::Etc::SourceList "$2/sources.list";
 Dir::Etc::SourceParts "/dev/null";
 Dir::Etc::PreferencesParts "/dev/null";
 Acquire::Languages "none";
+Acquire::Check-Valid-Until "false"; // the mirror may be a snapshot of some day
 APT::Sandbox::User "root";
 EOF
     apt-get -qq -c "$2/apt.conf" update
