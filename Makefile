@@ -148,7 +148,7 @@ bench: $(BENCHES:%=build/bench/%) $(RUN_NEEDS) ## what the library costs
 	if tests/run-on-device.sh; then $(MAKE) spirv; fi
 	for program in $(BENCHES:%=build/bench/%); do tests/run-on-device.sh $$program || exit 1; done
 
-build/bench/%: bench/%.c | deps-build
+build/bench/%: bench/%.c bench/bench.h bench/by_hand.h | deps-build
 	mkdir -p $(@D)
 	$(CC) $(C_FLAGS) -o $@ $< $(ZE_LIBS)
 

@@ -157,9 +157,9 @@ static inline double compare(work a, work b, int rounds, uint32_t regions, doubl
 
 typedef enum goal { AT_MOST, AT_LEAST, STATED } goal;
 
-static inline void put_ratio(const char *name, double value, goal goal, double target) {
-    int ok = goal == STATED || (goal == AT_MOST ? value <= target : value >= target);
-    if (goal == STATED)
+static inline void put_ratio(const char *name, double value, goal direction, double target) {
+    int ok = direction == STATED || (direction == AT_MOST ? value <= target : value >= target);
+    if (direction == STATED)
         printf("ratio %s %.4g target - ok\n", name, value);
     else
         printf("ratio %s %.4g target %.4g %s\n", name, value, target, ok ? "ok" : "short");

@@ -41,7 +41,7 @@ static library open_library(uint32_t deferred, int thread) {
     zt_config config = zt_config_default();
     library l;
     config.deferred = deferred;
-    config.deferred_thread = thread;
+    (void)thread;
     l.profiler = open_profiler(&config);
     l.list = make_list();
     return l;

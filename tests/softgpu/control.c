@@ -54,11 +54,14 @@ static void update_attention(void) {
     atomic_store(&attention, needed);
 }
 
-static ze_result_t attend(call *to, sg_kind kind) {
-    uint32_t cost = atomic_load_explicit(&to->cost_ns, memory_order_relaxed);
-    if (cost)
-        for (uint64_t end = sg_now() + cost; sg_now() < end;) {
+void sg_spend(uint64_t nanoseconds) {
+    if (nanoseconds)
+        for (uint64_t end = sg_now() + nanoseconds; sg_now() < end;) {
         }
+}
+
+static ze_result_t attend(call *to, sg_kind kind) {
+    sg_spend(atomic_load_explicit(&to->cost_ns, memory_order_relaxed));
     uint32_t fail_in = atomic_load(&to->fail_in);
     while (fail_in && !atomic_compare_exchange_weak(&to->fail_in, &fail_in, fail_in - 1)) {
     }
@@ -104,6 +107,16 @@ static uint64_t count_of(unsigned function) {
     for (unsigned i = 0; i < STRIPES; ++i)
         count += atomic_load_explicit(&stripes[i].counts[function], memory_order_relaxed);
     return count;
+}
+
+static _Atomic uint32_t report_cost;
+
+uint32_t sg_report_cost(void) {
+    return atomic_load_explicit(&report_cost, memory_order_relaxed);
+}
+
+void softgpu_set_report_cost(uint32_t nanoseconds) {
+    atomic_store(&report_cost, nanoseconds);
 }
 
 uint64_t softgpu_calls(const char *function) {
@@ -289,6 +302,7 @@ void softgpu_reset(void) {
     }
     for (unsigned i = 0; i < SOFTGPU_BEHAVIOUR_COUNT; ++i)
         softgpu_behave((enum softgpu_behaviour)i, 0);
+    softgpu_set_report_cost(0);
     softgpu_reset_calls();
     softgpu_set_timestamps(64, NANOSECONDS);
     atomic_store(&tick_offset, 0);

@@ -72,6 +72,9 @@ int softgpu_fail(const char *function, uint32_t nth_call, uint32_t result);
  */
 int softgpu_set_call_cost(const char *function, uint32_t nanoseconds);
 
+/* And a calculation so long for each report in it. */
+void softgpu_set_report_cost(uint32_t nanoseconds);
+
 /* How often a function was called; all of them, for NULL. */
 uint64_t softgpu_calls(const char *function);
 void softgpu_reset_calls(void);
