@@ -62,7 +62,9 @@
          immediate; so a program that forgets zt_release() loses no slots, only exactness of `begun`.
        - Before loader 1.16 nobody can tell whether a list is immediate. Then the slots of an immediate
          list are given back by the next region on it, or by zt_release(): call that when the list is
-         destroyed. From 1.16 on an immediate list needs zt_release() only when it is destroyed.
+         destroyed, and for recorded lists that never ran before zt_close(), which else takes them for
+         immediate ones: it waits for them, and leaves their pools to the device. From 1.16 on an
+         immediate list needs zt_release() only when it is destroyed.
 
        As everywhere in Level Zero, one command list must not be used by two threads at a time. Different
        lists may: zt_begin and zt_end are safe from any thread.
@@ -4061,19 +4063,16 @@ ZT__FN ze_result_t zt__refuse_inside(zt_profiler *profiler, const char *call) {
     return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__INSIDE_CALLBACK, call);
 }
 
-/* Collects what a list has left, and unbinds it. */
+/* Collects what a list has left, and unbinds it. Where nobody can tell whether it is immediate, better wait
+   in vain than take a query from the device. */
 ZT__FN int zt__close_list(zt_profiler *profiler, zt__list *list, uint64_t *deadline) {
-    zt__kind kind;
     int finished;
     list = zt__claim(profiler, list->handle);
     if (!list)
         return 0;
-    /* where nobody can tell whether it is immediate, better wait in vain than take a query from the device */
-    kind = list->kind;
-    if (kind == ZT__KIND_UNKNOWN)
+    if (list->kind == ZT__KIND_UNKNOWN)
         list->kind = ZT__KIND_IMMEDIATE;
-    finished = zt__finish(profiler, list, deadline) || kind == ZT__KIND_UNKNOWN;
-    list->kind = kind;
+    finished = zt__finish(profiler, list, deadline);
     zt__unbind(profiler, list);
     zt__unclaim(profiler, list);
     return finished;

@@ -237,6 +237,7 @@ static void test_the_applications_allocator(void **state) {
     ok(zt_write(profiler, ZT_FORMAT_CSV, discard, &size));
     ok(zt_write(profiler, ZT_FORMAT_JSON, discard, &size));
     assert_true(size > 0);
+    ok(zt_release(profiler, w->list));
     close_profiler(w, profiler);
     assert_true(own.allocations > 0);
     assert_int_equal(own.blocks, 0);

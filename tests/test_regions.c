@@ -267,6 +267,27 @@ static void test_recorded_list_overwritten_by_the_application(void **state) {
     check_work(w);
 }
 
+/* Some by zt_execute, some by the application itself. */
+static void test_recorded_list_executed_by_both(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    append(w, profiler, w->list, "both");
+    append(w, profiler, w->list, "both");
+    ok(zeCommandListClose(w->list));
+    execute(w, profiler, w->list);
+    collect_all(profiler);
+    execute_unprofiled(w, w->list);
+    collect_all(profiler);
+    assert_counts(profiler, counted(4, 4, 0, 0, 0));
+    execute_unprofiled(w, w->list);
+    execute(w, profiler, w->list);
+    execute(w, profiler, w->list);
+    collect_all(profiler);
+    assert_counts(profiler, counted(10, 10, 0, 0, 0));
+    w->launches += 10;
+    check_work(w);
+}
+
 static void test_recorded_list_replayed(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
@@ -694,6 +715,7 @@ int main(void) {
         TEST(test_recorded_list_executed_once),
         TEST(test_recorded_list_executed_by_the_application),
         TEST(test_recorded_list_overwritten_by_the_application),
+        TEST(test_recorded_list_executed_by_both),
         TEST(test_recorded_list_replayed),
         TEST(test_replay_goes_on_after_collect),
         TEST(test_several_lists_in_one_execution),

@@ -269,6 +269,7 @@ static void test_no_instance(void **state) {
     assert_true(isnan(stats.mean) && isnan(stats.min) && isnan(stats.max));
     assert_true(isnan(stats.median) && isnan(stats.p95) && isnan(stats.stddev));
     assert_int_equal(region_info(profiler, "recorded").count, 0);
+    ok(zt_release(profiler, w->list));
 }
 
 /* F6, from the text of it: type and unit decide. What is counted needs no unit. */
