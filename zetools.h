@@ -1376,6 +1376,7 @@ typedef struct zt__slot {
     uint8_t executed;    /* has run at least once since it was recorded */
     uint8_t tries;       /* how often the event was there and the data was not */
     uint8_t dead;        /* its commands are on the list in part: bound, and never read */
+    uint8_t unclean;     /* to be reset before it is used: some of its commands have run */
     uint8_t broken;      /* could not be reset: never read, and never used again */
     uint8_t retired;     /* the device may still write to it: never used again */
     zet_metric_query_handle_t queries[ZT__MAX_GROUPS];
@@ -1408,7 +1409,8 @@ struct zt__list {
     uint32_t executed;       /* bound slots that have run */
     uint32_t open;           /* slots begun and not yet bound */
     uint8_t announced;       /* about to be executed: what has never run is not asked */
-    uint8_t quiet;           /* and nor is what nobody else has executed since */
+    uint8_t unready;         /* has slots that are dead or broken */
+    uint8_t quiet;           /* what has run before was not executed again: it is not asked either */
     uint8_t idle;            /* released, and not used since */
     uint8_t queued;          /* in the profiler's queue of idle lists, or was when it became used again */
     uint8_t active;          /* in the profiler's queue of lists with bound slots */
@@ -1624,6 +1626,20 @@ ZT__FN ze_result_t zt__grow(zt_profiler *profiler, const char **call) {
     profiler->slot_count += step->count;
     zt__unlock(&profiler->state);
     return ZE_RESULT_SUCCESS;
+}
+
+/* Resets a slot's event and queries. Where that fails it is broken. */
+ZT__FN void zt__reset_slot(zt_profiler *profiler, zt__slot *slot) {
+    static const char remedy[] = "This slot is not used again. Update the driver if it lasts.";
+    uint32_t g;
+    ze_result_t result = zeEventHostReset(slot->event);
+    int failed = zt__check(profiler, result, "zeEventHostReset", remedy) != ZE_RESULT_SUCCESS;
+    for (g = 0; g < profiler->group_count; g++) {
+        result = zetMetricQueryReset(slot->queries[g]);
+        failed |= zt__check(profiler, result, "zetMetricQueryReset", remedy) != ZE_RESULT_SUCCESS;
+    }
+    slot->broken = failed != 0;
+    slot->unclean = 0;
 }
 
 /* ==== >>statistics: moments of everything, rows of some =================================================== */
@@ -2020,6 +2036,7 @@ ZT__FN void zt__count_lost(zt_profiler *profiler, uint32_t region, zt_cause caus
 ZT__FN void zt__free_slot(zt_profiler *profiler, zt__slot *slot) {
     if (slot->generation & 1)
         zt__store(&slot->generation, slot->generation + 1);
+    slot->unclean |= slot->dead;
     slot->pending = slot->submitted = slot->executed = slot->tries = slot->dead = 0;
     slot->list = NULL;
     if (slot->broken)
@@ -2082,6 +2099,7 @@ ZT__FN void zt__drop_unappended(zt_profiler *profiler, zt__slot *slot) {
     if (slot->generation & 1)
         zt__store(&slot->generation, slot->generation + 1);
     if (slot->dead) {
+        slot->list->unready = 1;
         zt__bind_slot(profiler, slot);
     } else {
         slot->list->open--;
@@ -2110,6 +2128,10 @@ ZT__FN ze_result_t zt__append_stamp(zt_profiler *profiler, ze_command_list_handl
 ZT__FN ze_result_t zt__append_begin(zt_profiler *profiler, zt__slot *slot) {
     ze_command_list_handle_t list = slot->list->handle;
     uint32_t g;
+    if (slot->unclean)
+        zt__reset_slot(profiler, slot);
+    if (slot->broken)
+        return ZE_RESULT_ERROR_UNKNOWN;
     for (g = 0; g < profiler->group_count; g++) {
         ze_result_t result = zetCommandListAppendMetricQueryBegin(list, slot->queries[g]);
         if (result != ZE_RESULT_SUCCESS)
@@ -2389,6 +2411,17 @@ ZT__FN ze_result_t zt__read_reports(zt_profiler *profiler, const zt__slot *slot,
 
 typedef enum zt__outcome { ZT__WAITING, ZT__UNDELIVERED, ZT__READ, ZT__LOST } zt__outcome;
 
+/* The driver does not say whether an instance is finished: it is asked again, and then given up, with its
+   slot, which the device may still write to. */
+ZT__FN zt__outcome zt__not_told(zt_profiler *profiler, zt__slot *slot, ze_result_t result, zt_cause *cause) {
+    zt__check(profiler, result, "zeEventQueryStatus", "It is asked again, and then counted as lost.");
+    if (++slot->tries < ZT__TRIES)
+        return ZT__WAITING;
+    *cause = ZT_LOST_READ_FAILED;
+    slot->broken = slot->retired = 1;
+    return ZT__LOST;
+}
+
 /* Asks a slot's event, and reads its reports into the batch when it has signalled. */
 ZT__FN zt__outcome zt__read_slot(zt_profiler *profiler, zt__slot *slot, zt__batch *batch, zt_cause *cause) {
     const char *call = "zeEventQueryStatus";
@@ -2396,6 +2429,8 @@ ZT__FN zt__outcome zt__read_slot(zt_profiler *profiler, zt__slot *slot, zt__batc
         zt__is_gone(profiler) ? ZE_RESULT_ERROR_DEVICE_LOST : zeEventQueryStatus(slot->event);
     if (result == ZE_RESULT_NOT_READY)
         return ZT__WAITING;
+    if (result != ZE_RESULT_SUCCESS && !zt__is_lost(result))
+        return zt__not_told(profiler, slot, result, cause);
     if (result == ZE_RESULT_SUCCESS && profiler->group_count) {
         call = "zetMetricQueryGetData";
         result = zt__read_reports(profiler, slot, batch);
@@ -2421,17 +2456,10 @@ ZT__FN zt__outcome zt__read_slot(zt_profiler *profiler, zt__slot *slot, zt__batc
 
 /* Makes a slot ready for its next execution or region. */
 ZT__FN void zt__rearm(zt_profiler *profiler, zt__slot *slot) {
-    static const char remedy[] = "This slot is not used again. Update the driver if it lasts.";
-    uint32_t g, failed;
     slot->pending = slot->submitted = slot->tries = 0;
-    if (zt__is_gone(profiler))
-        return;
-    failed =
-        zt__check(profiler, zeEventHostReset(slot->event), "zeEventHostReset", remedy) != ZE_RESULT_SUCCESS;
-    for (g = 0; g < profiler->group_count; g++)
-        failed += zt__check(profiler, zetMetricQueryReset(slot->queries[g]), "zetMetricQueryReset", remedy) !=
-                  ZE_RESULT_SUCCESS;
-    slot->broken = failed > 0;
+    if (!zt__is_gone(profiler) && !slot->broken)
+        zt__reset_slot(profiler, slot);
+    slot->list->unready |= slot->broken;
 }
 
 /* Counts an instance that was announced by nobody: its recorded list was executed again without zt_execute.
@@ -2472,7 +2500,7 @@ ZT__FN int zt__harvest_slot(zt_profiler *profiler, zt__list *list, zt__slot *slo
     zt__outcome outcome;
     if (slot->dead || slot->broken || (!slot->pending && zt__is_gone(profiler)))
         return 1;
-    if (!slot->submitted && list->announced && (list->quiet || !slot->executed))
+    if (slot->pending ? list->announced && !slot->submitted : list->quiet)
         return 1;
     if (!hand->batch)
         hand->batch = zt__take_batch(profiler);
@@ -2480,13 +2508,13 @@ ZT__FN int zt__harvest_slot(zt_profiler *profiler, zt__list *list, zt__slot *slo
     if (hand->starved)
         return 0;
     outcome = zt__read_slot(profiler, slot, hand->batch, &cause);
-    list->quiet |= outcome == ZT__WAITING && !slot->submitted;
+    list->quiet |= outcome == ZT__WAITING && !slot->pending;
     if (outcome == ZT__READ || outcome == ZT__LOST) {
         zt__conclude(profiler, slot, outcome, cause, hand);
         list->newly_executed += !slot->executed;
         slot->executed = 1;
     }
-    return outcome != ZT__WAITING || hand->thorough;
+    return outcome != ZT__WAITING || hand->thorough || !slot->pending;
 }
 
 /* Walks the slots that were taken from one list; those that are done with are freed. */
@@ -2541,6 +2569,7 @@ ZT__FN void zt__put_back(zt_profiler *profiler, zt__list *list, zt__hand *hand) 
 
 /* Reads what is ready of a claimed list, settling where there is no batch with room left. */
 ZT__FN void zt__harvest_list(zt_profiler *profiler, zt__list *list, zt__hand *hand) {
+    list->quiet = 0;
     do {
         hand->starved = 0;
         zt__take_bound(profiler, list);
@@ -2722,7 +2751,7 @@ ZT__FN void zt__unbind(zt_profiler *profiler, zt__list *list) {
     list->last = &list->first;
     list->executed = 0;
     list->epoch++;
-    list->announced = 0;
+    list->announced = list->unready = 0;
     zt__unlock(&profiler->state);
 }
 
@@ -2748,20 +2777,39 @@ ZT__FN zt__slot *zt__take_open(zt_profiler *profiler, const zt__list *list) {
     return taken;
 }
 
-/* Drops the regions that were begun on a list and never ended. */
+/* Drops the regions that were begun on a list and never ended, or on all where `list` is NULL: then nobody
+   says whether the device has come to them yet, and their slots are left alone. */
 ZT__FN void zt__drop_open(zt_profiler *profiler, const zt__list *list, const char *call) {
     zt__slot *taken = zt__take_open(profiler, list), *slot;
     if (taken)
         zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__REGION_NOT_CLOSED, call,
                 zt__record_at(profiler, taken->region)->name);
-    for (slot = taken; slot; slot = slot->next)
+    for (slot = taken; slot && list; slot = slot->next)
         zt__rearm(profiler, slot);
     zt__lock(&profiler->state);
     while ((slot = taken) != NULL) {
         taken = slot->next;
-        zt__free_slot(profiler, slot);
+        if (list)
+            zt__free_slot(profiler, slot);
+        else
+            slot->retired = 1;
     }
     zt__unlock(&profiler->state);
+}
+
+/* Resets, of a claimed list that is done, what only its next execution will use again: slots that are
+   recorded in part, and those that could not be reset before. */
+ZT__FN void zt__make_ready(zt_profiler *profiler, zt__list *list) {
+    zt__hand hand;
+    zt__slot *slot;
+    if (!list->unready || zt__is_gone(profiler))
+        return;
+    zt__start_hand(&hand, 0);
+    zt__take_bound(profiler, list);
+    for (slot = list->taken; slot; slot = slot->next)
+        if (!slot->retired && (slot->dead || slot->broken))
+            zt__reset_slot(profiler, slot);
+    zt__put_back(profiler, list, &hand);
 }
 
 /* Counts an instance that is about to run in a slot that cannot be read. */
@@ -2825,6 +2873,7 @@ typedef struct zt__writer {
     zt_write_fn write;
     void *user;
     int failed;
+    size_t blanks; /* of a table, put when something follows them on the line */
     size_t used;
     char bytes[4096];
 } zt__writer;
@@ -2833,6 +2882,7 @@ ZT__FN void zt__start_writer(zt__writer *writer, zt_write_fn write, void *user) 
     writer->write = write;
     writer->user = user;
     writer->failed = 0;
+    writer->blanks = 0;
     writer->used = 0;
 }
 
@@ -3148,9 +3198,23 @@ ZT__FN void zt__write_json(zt__report *report) {
     zt__put(writer, "]}\n");
 }
 
+ZT__FN const char *zt__metric_name(const void *metrics, uint32_t index) {
+    return ((const zt_metric *)metrics)[index].name;
+}
+
+/* The index of a metric, or UINT32_MAX and the nearest names. */
+ZT__FN uint32_t zt__find_metric(const zt_profiler *profiler, const char *name, char *nearest, size_t size) {
+    uint32_t i;
+    for (i = 0; i < profiler->metric_count; i++)
+        if (strcmp(profiler->metrics[i].name, name) == 0)
+            return i;
+    zt__nearest(name, profiler->metrics, profiler->metric_count, zt__metric_name, nearest, size);
+    return UINT32_MAX;
+}
+
 /* ---- the table ------------------------------------------------------------------------------------------- */
 
-enum { ZT__CELL = 9, ZT__NAME_WIDTH = 28, ZT__HEAD_LINES = 4, ZT__MAX_COLUMNS = 32, ZT__TABLE_WIDTH = 100 };
+enum { ZT__NAME_WIDTH = 28, ZT__HEAD_LINES = 6, ZT__MAX_COLUMNS = 32, ZT__TABLE_WIDTH = 100 };
 
 /* What a column of the table shows of a column of the statistics. */
 typedef enum zt__figure { ZT__COUNT, ZT__SUM, ZT__MEAN, ZT__MEDIAN, ZT__P95 } zt__figure;
@@ -3158,7 +3222,8 @@ typedef enum zt__figure { ZT__COUNT, ZT__SUM, ZT__MEAN, ZT__MEDIAN, ZT__P95 } zt
 typedef struct zt__column {
     uint32_t column;
     zt__figure figure;
-    double scale; /* values are divided by it */
+    double scale;             /* values are divided by it */
+    double smallest, largest; /* of what it shows; NaN where it shows nothing */
     size_t width;
     char units[24];
     char head[ZT__HEAD_LINES][24];
@@ -3167,8 +3232,10 @@ typedef struct zt__column {
 typedef struct zt__table {
     zt__column columns[ZT__MAX_COLUMNS];
     uint32_t count;
+    uint32_t metrics;  /* of its columns */
     uint32_t left_out; /* metrics with something to show, for which there was no room */
     size_t name_width, width;
+    char missing[480]; /* a metric that was asked for and is not there */
 } zt__table;
 
 ZT__FN double zt__figure_of(const zt_stats *stats, const zt__column *column) {
@@ -3194,26 +3261,44 @@ ZT__FN size_t zt__text_width(const char *text) {
     return width;
 }
 
+ZT__FN void zt__put_blanks(zt__writer *writer, size_t count) {
+    writer->blanks += count;
+}
+
+ZT__FN void zt__put_cell(zt__writer *writer, const char *bytes, size_t size) {
+    if (size == 0)
+        return;
+    zt__put_repeated(writer, ' ', writer->blanks);
+    writer->blanks = 0;
+    zt__put_bytes(writer, bytes, size);
+}
+
+ZT__FN void zt__end_line(zt__writer *writer) {
+    writer->blanks = 0;
+    zt__put(writer, "\n");
+}
+
+/* A text of a fixed width, from the left. */
 ZT__FN void zt__put_name(zt__writer *writer, const char *text, size_t width) {
     size_t length, used = 0, whole = zt__text_width(text);
     size_t shown = whole <= width ? whole : width - 3;
     const char *letter;
     while (used < shown && (letter = zt__next_char(&text, &length)) != NULL) {
         int control = (unsigned char)*letter < 0x20 || *letter == 0x7F;
-        zt__put_bytes(writer, control ? "?" : letter, control ? 1 : length);
+        zt__put_cell(writer, control ? "?" : letter, control ? 1 : length);
         used++;
     }
     if (whole > width) {
-        zt__put(writer, "...");
+        zt__put_cell(writer, "...", 3);
         used += 3;
     }
-    zt__put_repeated(writer, ' ', width - used);
+    zt__put_blanks(writer, width - used);
 }
 
 ZT__FN void zt__put_right(zt__writer *writer, const char *text, size_t width) {
     size_t length = strlen(text);
-    zt__put_repeated(writer, ' ', length < width ? width - length : 0);
-    zt__put(writer, text);
+    zt__put_blanks(writer, length < width ? width - length : 0);
+    zt__put_cell(writer, text, length);
 }
 
 /* Four digits that matter, without an exponent where it can be. */
@@ -3237,7 +3322,7 @@ ZT__FN int zt__may_break(const char *letter) {
 
 /* Breaks a name into lines of a heading, between its words where that is possible. */
 ZT__FN void zt__break_name(const char *name, zt__column *column) {
-    enum { LONGEST = 14, SHORTEST = 4 };
+    enum { LONGEST = 12, SHORTEST = 4 };
     uint32_t line;
     for (line = 0; line < ZT__HEAD_LINES && *name; line++) {
         size_t length = strcspn(name, "\n"), cut = length;
@@ -3253,29 +3338,49 @@ ZT__FN void zt__break_name(const char *name, zt__column *column) {
             column->width = cut;
         name += cut + (name[cut] == '\n');
     }
-    if (*name)
-        memcpy(column->head[ZT__HEAD_LINES - 1] + LONGEST - 3, "...", 4);
+    if (*name) { /* too long even so */
+        char *last = column->head[ZT__HEAD_LINES - 1];
+        memcpy(last + strlen(last), "...", 4);
+        if (strlen(last) > column->width)
+            column->width = strlen(last);
+    }
 }
 
-/* The largest value of a column over all regions: 0 where there is nothing to show. */
-ZT__FN double zt__largest(const zt__report *report, const zt__column *column) {
+/* What a column shows of a region. */
+ZT__FN double zt__value_of(const zt__report *report, const zt__column *column, uint32_t region) {
     zt_profiler *profiler = (zt_profiler *)report->profiler;
-    uint32_t region, regions = zt_region_count(profiler);
-    int quantile = column->figure == ZT__MEDIAN || column->figure == ZT__P95;
-    double largest = 0;
+    const zt__record *record = zt__record_at(profiler, region);
+    zt_stats stats;
+    zt__lock(&profiler->results);
+    stats = column->figure == ZT__MEDIAN || column->figure == ZT__P95
+                ? zt__column_stats(profiler, record, column->column)
+                : zt__moment_stats(profiler, record, column->column);
+    zt__unlock(&profiler->results);
+    return zt__figure_of(&stats, column);
+}
+
+ZT__FN void zt__find_range(const zt__report *report, zt__column *column) {
+    uint32_t region, regions = zt_region_count(report->profiler);
+    column->smallest = column->largest = zt__nan();
     for (region = 0; region < regions; region++) {
-        const zt__record *record = zt__record_at(profiler, region);
-        zt_stats stats;
-        double value;
-        zt__lock(&profiler->results);
-        stats = quantile ? zt__column_stats(profiler, record, column->column)
-                         : zt__moment_stats(profiler, record, column->column);
-        zt__unlock(&profiler->results);
-        value = fabs(zt__figure_of(&stats, column));
-        if (value > largest)
-            largest = value;
+        double value = zt__value_of(report, column, region);
+        if (!(value >= column->smallest))
+            column->smallest = value;
+        if (!(value <= column->largest))
+            column->largest = value;
     }
-    return largest;
+}
+
+ZT__FN void zt__find_width(const zt__report *report, zt__column *column) {
+    uint32_t region, regions = zt_region_count(report->profiler);
+    if (strlen(column->units) > column->width)
+        column->width = strlen(column->units);
+    for (region = 0; region < regions; region++) {
+        char cell[32];
+        zt__format_cell(cell, sizeof cell, zt__value_of(report, column, region) / column->scale);
+        if (strlen(cell) > column->width)
+            column->width = strlen(cell);
+    }
 }
 
 /* Units that read well for the largest value: "ns" becomes "ms", "bytes" "MB"; units that are no plain count,
@@ -3302,24 +3407,19 @@ ZT__FN void zt__choose_units(zt__column *column, const char *units, int additive
         snprintf(column->units, sizeof column->units, "%s %.16s", prefixes[step], units);
 }
 
-/* Makes a column of the table. Returns the largest value that it shows. */
-ZT__FN double zt__make_column(const zt__report *report, zt__column *column, uint32_t index, zt__figure figure,
-                              const char *head) {
+ZT__FN void zt__make_column(const zt__report *report, zt__column *column, uint32_t index, zt__figure figure,
+                            const char *head) {
     const zt_profiler *profiler = report->profiler;
-    double largest;
     memset(column, 0, sizeof *column);
     column->column = index;
     column->figure = figure;
     column->scale = 1;
-    column->width = ZT__CELL;
-    largest = zt__largest(report, column);
     zt__break_name(head, column);
-    if (figure != ZT__COUNT)
+    zt__find_range(report, column);
+    if (figure != ZT__COUNT && !isnan(column->largest))
         zt__choose_units(column, index == 0 ? "ns" : profiler->metrics[index - 1].units,
-                         zt__column_aggregation(profiler, index) == ZT_AGGREGATE_SUM, largest);
-    if (strlen(column->units) > column->width)
-        column->width = strlen(column->units);
-    return largest;
+                         zt__column_aggregation(profiler, index) == ZT_AGGREGATE_SUM, column->largest);
+    zt__find_width(report, column);
 }
 
 ZT__FN void zt__add_column(zt__table *table, const zt__column *column) {
@@ -3338,43 +3438,67 @@ ZT__FN void zt__add_time_columns(const zt__report *report, zt__table *table) {
     }
 }
 
+/* A metric of an instance: the mean, and of a flag in how many it was set. */
+ZT__FN void zt__make_metric_column(const zt__report *report, zt__column *column, uint32_t metric) {
+    const zt_metric *described = &report->profiler->metrics[metric];
+    zt__make_column(report, column, metric + 1,
+                    described->aggregation == ZT_AGGREGATE_FLAG ? ZT__SUM : ZT__MEAN, described->name);
+}
+
 /* The metrics that were asked for. */
 ZT__FN void zt__add_chosen_metrics(const zt__report *report, zt__table *table) {
     const zt_profiler *profiler = report->profiler;
     const char *list = profiler->columns, *name;
     size_t length;
     while (zt__next_name(&list, &name, &length) && table->count < ZT__MAX_COLUMNS) {
-        char one[ZET_MAX_METRIC_NAME];
+        char one[ZET_MAX_METRIC_NAME], nearest[320];
         uint32_t metric;
         zt__column column;
-        snprintf(one, sizeof one, "%.*s", (int)length, name);
-        metric = zt_find_metric(profiler, one);
-        if (metric == UINT32_MAX)
+        snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : sizeof one - 1), name);
+        metric = zt__find_metric(profiler, one, nearest, sizeof nearest);
+        if (metric == UINT32_MAX) {
+            zt__say(&((zt_profiler *)profiler)->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                    ZT__NO_SUCH_METRIC, "zt_report", one, nearest);
+            snprintf(table->missing, sizeof table->missing, "There is no metric '%.64s'. Nearest: %s.", one,
+                     nearest);
             continue;
-        zt__make_column(report, &column, metric + 1,
-                        profiler->metrics[metric].aggregation == ZT_AGGREGATE_FLAG ? ZT__SUM : ZT__MEAN, one);
+        }
+        zt__make_metric_column(report, &column, metric);
         zt__add_column(table, &column);
+        table->metrics++;
     }
 }
 
-/* As many metrics as fit, of those that have something to show. */
+/* Whether a metric tells regions apart; clocks say what the time says already. */
+ZT__FN int zt__is_telling(const zt__report *report, const zt__column *column) {
+    const char *units = report->profiler->metrics[column->column - 1].units;
+    if (strcmp(units, "cycles") == 0 || strcmp(units, "MHz") == 0)
+        return 0;
+    return column->smallest < column->largest || zt_region_count(report->profiler) < 2;
+}
+
+/* As many metrics as fit, of those that have something to show: first those that tell the most. */
 ZT__FN void zt__add_fitting_metrics(const zt__report *report, zt__table *table, size_t limit) {
     const zt_profiler *profiler = report->profiler;
     uint32_t metric;
-    for (metric = 0; metric < profiler->metric_count; metric++) {
-        zt_aggregation aggregation = profiler->metrics[metric].aggregation;
-        zt__column column;
-        if (metric == profiler->time_metric || aggregation == ZT_AGGREGATE_FLAG ||
-            aggregation == ZT_AGGREGATE_NONE)
-            continue;
-        if (zt__make_column(report, &column, metric + 1, ZT__MEAN, profiler->metrics[metric].name) <= 0)
-            continue;
-        if (table->count < ZT__MAX_COLUMNS && table->width + column.width + 2 <= limit &&
-            table->left_out == 0)
-            zt__add_column(table, &column);
-        else
-            table->left_out++;
-    }
+    int telling;
+    for (telling = 1; telling >= 0; telling--)
+        for (metric = 0; metric < profiler->metric_count; metric++) {
+            zt_aggregation aggregation = profiler->metrics[metric].aggregation;
+            zt__column column;
+            if (metric == profiler->time_metric || aggregation == ZT_AGGREGATE_FLAG ||
+                aggregation == ZT_AGGREGATE_NONE)
+                continue;
+            zt__make_metric_column(report, &column, metric);
+            if (!(column.largest > 0) || zt__is_telling(report, &column) != telling)
+                continue;
+            if (table->count < ZT__MAX_COLUMNS && table->width + column.width + 2 <= limit) {
+                zt__add_column(table, &column);
+                table->metrics++;
+            } else {
+                table->left_out++;
+            }
+        }
 }
 
 ZT__FN size_t zt__longest_name(const zt_profiler *profiler) {
@@ -3404,7 +3528,7 @@ ZT__FN void zt__write_heading(zt__report *report, const zt__table *table) {
             uint32_t used = 0;
             while (used < ZT__HEAD_LINES && column->head[used][0])
                 used++;
-            zt__put(writer, "  ");
+            zt__put_blanks(writer, 2);
             if (line == ZT__HEAD_LINES)
                 zt__put_right(writer, column->units, column->width);
             else
@@ -3412,7 +3536,7 @@ ZT__FN void zt__write_heading(zt__report *report, const zt__table *table) {
                     writer, line >= ZT__HEAD_LINES - used ? column->head[line - (ZT__HEAD_LINES - used)] : "",
                     column->width);
         }
-        zt__put(writer, "\n");
+        zt__end_line(writer);
     }
     zt__put_repeated(writer, '-', table->width);
     zt__put(writer, "\n");
@@ -3427,15 +3551,13 @@ ZT__FN void zt__write_rows(zt__report *report, const zt__table *table) {
         zt__put_name(&report->writer, report->info.name, table->name_width);
         for (i = 0; i < table->count; i++) {
             const zt__column *column = &table->columns[i];
-            double value = zt__figure_of(&report->stats[column->column], column) / column->scale;
             char cell[32];
-            zt__format_cell(cell, sizeof cell, value);
-            if (column->figure == ZT__COUNT)
-                snprintf(cell, sizeof cell, "%llu", (unsigned long long)report->stats[0].count);
-            zt__put(&report->writer, "  ");
+            zt__format_cell(cell, sizeof cell,
+                            zt__figure_of(&report->stats[column->column], column) / column->scale);
+            zt__put_blanks(&report->writer, 2);
             zt__put_right(&report->writer, cell, column->width);
         }
-        zt__put(&report->writer, "\n");
+        zt__end_line(&report->writer);
     }
 }
 
@@ -3461,11 +3583,19 @@ ZT__FN void zt__write_footer(zt__report *report, const zt__table *table) {
             zt__put(writer, zt_cause_name((zt_cause)i));
             zt__put(writer, ".\n");
         }
-    if (table->left_out) {
-        zt__put(writer, "Metrics are means of an instance. ");
-        zt__put_count(writer, table->left_out);
-        zt__put(writer, " more did not fit: ZT_COLUMNS chooses, CSV and JSON have all.\n");
+    if (table->missing[0]) {
+        zt__put(writer, table->missing);
+        zt__put(writer, "\n");
     }
+    if (table->metrics || table->left_out)
+        zt__put(writer, "Metrics are means of an instance");
+    if (table->left_out) {
+        zt__put(writer, "; ");
+        zt__put_count(writer, table->left_out);
+        zt__put(writer, " more did not fit: ZT_COLUMNS chooses, CSV and JSON have all");
+    }
+    if (table->metrics || table->left_out)
+        zt__put(writer, ".\n");
 }
 
 /* The width that a table may take: that of the terminal if it goes to one. */
@@ -3489,6 +3619,20 @@ ZT__FN void zt__fit_names(zt__table *table, size_t limit) {
     table->width -= cut;
 }
 
+ZT__FN void zt__write_title(zt__report *report) {
+    const zt_profiler *profiler = report->profiler;
+    zt__writer *writer = &report->writer;
+    uint32_t g;
+    zt__put(writer, "device: ");
+    zt__put(writer, profiler->device_name);
+    zt__put(writer, profiler->group_count ? ", metrics: " : ", times only");
+    for (g = 0; g < profiler->group_count; g++) {
+        zt__put(writer, g ? ", " : "");
+        zt__put(writer, profiler->groups[g].properties.name);
+    }
+    zt__put(writer, "\n");
+}
+
 ZT__FN void zt__write_table(zt__report *report) {
     size_t limit = zt__terminal_width();
     zt__table table;
@@ -3500,8 +3644,7 @@ ZT__FN void zt__write_table(zt__report *report) {
         zt__add_chosen_metrics(report, &table);
     else
         zt__add_fitting_metrics(report, &table, limit);
-    zt__put(&report->writer, report->profiler->device_name);
-    zt__put(&report->writer, "\n");
+    zt__write_title(report);
     zt__write_heading(report, &table);
     zt__write_rows(report, &table);
     zt__write_footer(report, &table);
@@ -3905,6 +4048,7 @@ ZT__FN ze_result_t zt__open_times(zt_profiler *profiler) {
 
 ZT__FN ze_result_t zt__set_up(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
+    zt__batch *batch;
     ze_result_t result = zt__read_device(profiler);
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -3921,7 +4065,10 @@ ZT__FN ze_result_t zt__set_up(zt_profiler *profiler) {
         return result;
     profiler->row = (double *)zt__allocate(allocator, zt__column_count(profiler), sizeof(double));
     profiler->scratch = (double *)zt__allocate(allocator, profiler->config.samples, sizeof(double));
-    if (profiler->row && profiler->scratch)
+    batch = zt__take_batch(profiler); /* with one at least, what was measured can be read */
+    if (batch)
+        zt__give_batch(profiler, batch);
+    if (profiler->row && profiler->scratch && batch)
         return ZE_RESULT_SUCCESS;
     return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_open",
                    "statistics");
@@ -4299,8 +4446,8 @@ ZT__FN void zt__before_execution(zt_profiler *profiler, uint32_t count,
     for (i = 0; i < count; i++)
         if ((list = zt__claim(profiler, lists[i])) != NULL) {
             list->announced = 1;
-            list->quiet = 0;
-            zt__finish(profiler, list, &deadline);
+            if (zt__finish(profiler, list, &deadline))
+                zt__make_ready(profiler, list);
             zt__unclaim(profiler, list);
         }
     for (i = 0; i < count; i++)
@@ -4373,22 +4520,16 @@ ZT_API const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metr
     return profiler && metric < profiler->metric_count ? &profiler->metrics[metric] : NULL;
 }
 
-ZT__FN const char *zt__metric_name(const void *metrics, uint32_t index) {
-    return ((const zt_metric *)metrics)[index].name;
-}
-
 ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) {
     char nearest[400];
-    uint32_t i;
+    uint32_t metric;
     if (!profiler || !name)
         return UINT32_MAX;
-    for (i = 0; i < profiler->metric_count; i++)
-        if (strcmp(profiler->metrics[i].name, name) == 0)
-            return i;
-    zt__nearest(name, profiler->metrics, profiler->metric_count, zt__metric_name, nearest, sizeof nearest);
-    zt__say(&zt__mutable(profiler)->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_METRIC,
-            "zt_find_metric", name, nearest);
-    return UINT32_MAX;
+    metric = zt__find_metric(profiler, name, nearest, sizeof nearest);
+    if (metric == UINT32_MAX)
+        zt__say(&zt__mutable(profiler)->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_METRIC,
+                "zt_find_metric", name, nearest);
+    return metric;
 }
 
 ZT__FN ze_result_t zt__bad_index(const zt_profiler *profiler, const char *call, const char *what,

@@ -189,7 +189,7 @@ static void test_read_failed(void **state) {
 /* Where the driver will not calculate a batch, its reports are calculated one by one. */
 static void test_batch_not_calculated(void **state) {
     world *w = *state;
-    zt_profiler *profiler = open_small(w, "ComputeBasic");
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
     for (int i = 0; i < 5; i++) {
         append(w, profiler, w->immediate, "some");
         w->launches++;
