@@ -92,6 +92,10 @@
        execution of the lists that it is to execute, and zt_close, which waits for work that is known to
        run; the last two no longer than config.wait_timeout_ns.
 
+       Calculation is the dearest part of a collection that can be moved. config.deferred leaves it for
+       later, config.deferred_thread to a thread of the library's own, which lives from zt_open to zt_close,
+       blocks all signals, and ends with the process.
+
    ENVIRONMENT
 
        ZT_GROUPS      overrides config.groups
@@ -103,6 +107,8 @@
                                 declarations
        ZETOOLS_DISABLE          everything empty: no code, no Level Zero needed, the program unchanged. In
                                 every file of the program or in none
+       ZETOOLS_NO_THREADS       the library starts no thread: config.deferred_thread has no effect. Where
+                                the implementation is
        ZETOOLS_STATIC           the functions are static. For a library that must not export them. Needs
                                 ZETOOLS_IMPLEMENTATION in each file that uses them
 */
@@ -209,6 +215,9 @@ typedef struct zt_config {
     uint32_t deferred; /* The raw reports of so many instances, in steps of 64, are kept, and calculated when
                           there is no more room or when results are asked for: 0, calculated when collected.
                           For threads that have no time to lose. Memory: the size of a report each. */
+    int deferred_thread; /* Not 0: they are calculated on a thread of the library's own, as soon as 64 are
+                            there; the sample function is called on it. `deferred` is then 4096 by default.
+                            0, and with ZETOOLS_NO_THREADS: on the threads that collect or ask. */
 
     uint64_t wait_timeout_ns; /* The longest wait of zt_execute and zt_close for the device, in nanoseconds:
                                  1 second. */
@@ -341,7 +350,8 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
 ZT_API void zt_end(zt_region *region);
 
 /* Reads what the device has finished and adds it to the statistics. Any thread.
-   timeout_ns  0: what is ready, without ever blocking; otherwise, wait for all that is in flight, so long at
+   timeout_ns  0: what is ready, without ever blocking (what another thread is calculating meanwhile is
+               left to it); otherwise, wait for all that is in flight, so long at
                the most
    Returns SUCCESS; with a timeout, NOT_READY when the time was up and instances are still in flight, or when
    all that is left are regions that nobody ended; DEVICE_LOST. Since 0.1. */
@@ -564,6 +574,19 @@ ZT__OFF ZT__RESULT zt_groups_write(const void *device, int metrics, zt_write_fn 
 #define ZT__JOIN(a, b) ZT__JOIN2(a, b)
 #define ZT__NAME(prefix) ZT__JOIN(prefix, __LINE__)
 
+#ifndef ZETOOLS_DISABLE
+/* Without a profiler, a region costs a comparison. */
+static inline ZT__UNUSED zt_region zt__open_region(zt_profiler *profiler, ze_command_list_handle_t list,
+                                                   const char *name) {
+    static const zt_region none = {NULL, 0, 0, 0};
+    return profiler ? zt_begin(profiler, list, name) : none;
+}
+static inline ZT__UNUSED void zt__close_region(zt_region *region) {
+    if (region->slot)
+        zt_end(region);
+}
+#endif
+
 /* The statement of a ZT_REGION runs once, measured or not. */
 static inline ZT__UNUSED int zt__body(zt_region *region) {
     return region->body++ == 0;
@@ -580,16 +603,17 @@ static inline ZT__UNUSED int zt__body(zt_region *region) {
 #define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
 #define ZT_SCOPE(profiler, list, name) zt_scope ZT__NAME(zt__scope)(profiler, list, name)
 #elif defined(__GNUC__)
-#define ZT__GUARD __attribute__((cleanup(zt_end)))
+#define ZT__GUARD __attribute__((cleanup(zt__close_region)))
 #define ZT__REGION(region, profiler, list, name)                                                             \
-    for (zt_region region ZT__GUARD = zt_begin(profiler, list, name); zt__body(&region);)
+    for (zt_region region ZT__GUARD = zt__open_region(profiler, list, name); zt__body(&region);)
 #define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
 #define ZT_SCOPE(profiler, list, name)                                                                       \
     zt_region ZT__NAME(zt__scope)                                                                            \
-    ZT__GUARD ZT__UNUSED = zt_begin(profiler, list, name)
+    ZT__GUARD ZT__UNUSED = zt__open_region(profiler, list, name)
 #else
 #define ZT__REGION(region, profiler, list, name)                                                             \
-    for (zt_region region = zt_begin(profiler, list, name); zt__body(&region); zt_end(&region))
+    for (zt_region region = zt__open_region(profiler, list, name); zt__body(&region);                        \
+         zt__close_region(&region))
 #define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
 #endif
 
@@ -601,8 +625,8 @@ static inline ZT__UNUSED int zt__body(zt_region *region) {
 struct zt_scope {
     zt_region region;
     zt_scope(zt_profiler *profiler, ze_command_list_handle_t list, const char *name)
-        : region(zt_begin(profiler, list, name)) {}
-    ~zt_scope() { zt_end(&region); }
+        : region(zt__open_region(profiler, list, name)) {}
+    ~zt_scope() { zt__close_region(&region); }
     zt_scope(const zt_scope &) = delete;
     zt_scope &operator=(const zt_scope &) = delete;
 };
@@ -633,6 +657,7 @@ struct zt_scope {
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -653,6 +678,7 @@ extern "C" {
 /* In strict ISO modes, where other headers came first, these are hidden though they exist. */
 #ifndef CLOCK_MONOTONIC
 #define CLOCK_MONOTONIC 1
+#define CLOCK_REALTIME 0
 int clock_gettime(int clock, struct timespec *now);
 int nanosleep(const struct timespec *wanted, struct timespec *left);
 #endif
@@ -694,12 +720,17 @@ ZT__FN int zt__pause_until(uint64_t deadline, uint64_t *pause_ns) {
     return 1;
 }
 
-ZT__FN void zt__lock(zt__mutex *mutex) {
-    pthread_mutex_lock(mutex);
-}
-
 ZT__FN int zt__try_lock(zt__mutex *mutex) {
     return pthread_mutex_trylock(mutex) == 0;
+}
+
+/* What is locked is locked for instants: to try again costs less than to sleep and be woken. */
+ZT__FN void zt__lock(zt__mutex *mutex) {
+    int tries = 100;
+    while (tries-- > 0)
+        if (zt__try_lock(mutex))
+            return;
+    pthread_mutex_lock(mutex);
 }
 
 ZT__FN void zt__unlock(zt__mutex *mutex) {
@@ -737,10 +768,170 @@ ZT__FN int zt__own(zt__owned *owned) {
     return 1;
 }
 
+/* Returns 0 also where another thread owns it. */
+ZT__FN int zt__try_own(zt__owned *owned) {
+    if (zt__owns(owned) || !zt__try_lock(&owned->mutex))
+        return 0;
+    zt__store(&owned->owner, zt__thread_id());
+    return 1;
+}
+
 ZT__FN void zt__disown(zt__owned *owned) {
     zt__store(&owned->owner, (uintptr_t)0);
     zt__unlock(&owned->mutex);
 }
+
+/* ---- threads of the library's own ------------------------------------------------------------------------ */
+
+#ifndef ZETOOLS_NO_THREADS
+
+/* A thread that does one thing whenever it is rung for. */
+typedef struct zt__worker {
+    struct zt__worker *next;
+    void (*work)(void *user);
+    void *user;
+    zt__mutex lock;
+    pthread_cond_t bell;
+    pthread_t thread;
+    int rung, stops, ended, runs;
+} zt__worker;
+
+/* The driver is unloaded when the process exits, so that these must end before. */
+static zt__mutex zt__workers_lock = PTHREAD_MUTEX_INITIALIZER;
+static zt__worker *zt__workers;
+static int zt__ends_workers;
+
+/* With the worker locked. A bell that was missed is noticed after a second. */
+ZT__FN void zt__await_bell(zt__worker *worker) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++;
+    pthread_cond_timedwait(&worker->bell, &worker->lock, &until);
+}
+
+ZT__FN void *zt__run_worker(void *argument) {
+    zt__worker *worker = (zt__worker *)argument;
+    pthread_mutex_lock(&worker->lock);
+    while (!worker->stops) {
+        if (!worker->rung)
+            zt__await_bell(worker);
+        if (!worker->rung || worker->stops)
+            continue;
+        worker->rung = 0;
+        pthread_mutex_unlock(&worker->lock);
+        worker->work(worker->user);
+        pthread_mutex_lock(&worker->lock);
+    }
+    pthread_mutex_unlock(&worker->lock);
+    zt__store(&worker->ended, 1);
+    return NULL;
+}
+
+ZT__FN void zt__ring(zt__worker *worker) {
+    int was_rung;
+    zt__lock(&worker->lock);
+    was_rung = worker->rung;
+    worker->rung = 1;
+    zt__unlock(&worker->lock);
+    if (!was_rung)
+        pthread_cond_signal(&worker->bell);
+}
+
+/* With the workers locked. Returns 0 where the driver does not give the thread back: then it is left alone,
+   with all that it uses. */
+ZT__FN int zt__end_worker(zt__worker *worker) {
+    uint64_t pause = 0, deadline = zt__deadline(2000000000u);
+    zt__worker **place = &zt__workers;
+    while (*place && *place != worker)
+        place = &(*place)->next;
+    if (*place)
+        *place = worker->next;
+    zt__store(&worker->runs, 0);
+    zt__lock(&worker->lock);
+    worker->stops = 1;
+    pthread_cond_signal(&worker->bell);
+    zt__unlock(&worker->lock);
+    while (!zt__load(&worker->ended))
+        if (!zt__pause_until(deadline, &pause)) {
+            pthread_detach(worker->thread);
+            return 0;
+        }
+    pthread_join(worker->thread, NULL);
+    return 1;
+}
+
+ZT__FN void zt__end_workers(void) {
+    zt__lock(&zt__workers_lock);
+    while (zt__workers)
+        zt__end_worker(zt__workers);
+    zt__unlock(&zt__workers_lock);
+}
+
+/* Signals are the application's: its own threads shall have them. */
+ZT__FN int zt__create_thread(zt__worker *worker) {
+    int failed;
+#ifdef SIG_SETMASK
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+#endif
+    failed = pthread_create(&worker->thread, NULL, zt__run_worker, worker);
+#ifdef SIG_SETMASK
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+#endif
+    return !failed;
+}
+
+ZT__FN int zt__start_worker(zt__worker *worker, void (*work)(void *user), void *user) {
+    int started;
+    worker->work = work;
+    worker->user = user;
+    pthread_mutex_init(&worker->lock, NULL);
+    pthread_cond_init(&worker->bell, NULL);
+    zt__lock(&zt__workers_lock);
+    if (!zt__ends_workers)
+        zt__ends_workers = atexit(zt__end_workers) == 0;
+    started = zt__ends_workers && zt__create_thread(worker);
+    zt__store(&worker->runs, started);
+    if (started) {
+        worker->next = zt__workers;
+        zt__workers = worker;
+    }
+    zt__unlock(&zt__workers_lock);
+    return started;
+}
+
+/* Returns as zt__end_worker. */
+ZT__FN int zt__stop_worker(zt__worker *worker) {
+    int stopped = 1;
+    zt__lock(&zt__workers_lock);
+    if (worker->runs)
+        stopped = zt__end_worker(worker);
+    zt__unlock(&zt__workers_lock);
+    return stopped;
+}
+
+#else
+
+typedef struct zt__worker {
+    int runs;
+} zt__worker;
+
+ZT__FN void zt__ring(zt__worker *worker) {
+    (void)worker;
+}
+
+ZT__FN int zt__start_worker(zt__worker *worker, void (*work)(void *user), void *user) {
+    (void)worker, (void)work, (void)user;
+    return 0;
+}
+
+ZT__FN int zt__stop_worker(zt__worker *worker) {
+    (void)worker;
+    return 1;
+}
+
+#endif
 
 /* Copies the address of a function of the loaded libraries to the pointer at `function`, or NULL. */
 ZT__FN void zt__find_symbol(const char *name, void *function) {
@@ -833,6 +1024,10 @@ ZT__FN void zt__free(const zt_allocator *allocator, void *memory) {
     X(DEVICE_LOST,                                                                                           \
       "%s: the device is lost (%s). What was in flight is counted as lost; open a new profiler "             \
       "when the device is back.")                                                                            \
+    X(NO_THREAD,                                                                                             \
+      "zt_open: no thread could be started for config.deferred_thread: what is deferred is "                 \
+      "calculated on the threads that collect or ask. Lower the number of threads, or build without "        \
+      "ZETOOLS_NO_THREADS.")                                                                                 \
     X(NO_SUCH_METRIC, "%s: there is no metric '%.64s'. Nearest: %s.")                                        \
     X(NO_SLOT, "zt_begin: all %u slots are in flight, region '%.64s' is not measured. Call zt_collect() "    \
                "more often, zt_release() for lists that were reset, or raise config.max_slots.")             \
@@ -1336,7 +1531,7 @@ ZT__FN int zt__next_name(const char **list, const char **name, size_t *length) {
     return *length > 0;
 }
 
-/* A value of any type as a number. */
+/* A value of any type as a number; NaN where it is none. */
 ZT__FN double zt__number(const zet_typed_value_t *value) {
     switch (value->type) {
     case ZET_VALUE_TYPE_UINT32:
@@ -1344,9 +1539,9 @@ ZT__FN double zt__number(const zet_typed_value_t *value) {
     case ZET_VALUE_TYPE_UINT64:
         return (double)value->value.ui64;
     case ZET_VALUE_TYPE_FLOAT32:
-        return (double)value->value.fp32;
+        return isfinite(value->value.fp32) ? (double)value->value.fp32 : (double)NAN;
     case ZET_VALUE_TYPE_FLOAT64:
-        return value->value.fp64;
+        return isfinite(value->value.fp64) ? value->value.fp64 : (double)NAN;
     case ZET_VALUE_TYPE_BOOL8:
         return value->value.b8 ? 1.0 : 0.0;
     default:
@@ -1356,7 +1551,14 @@ ZT__FN double zt__number(const zet_typed_value_t *value) {
 
 /* ==== >>slots: queries, events and time stamps, made in steps and used again ============================== */
 
-enum { ZT__BATCH = 64, ZT__BATCHES = 4, ZT__TRIES = 4, ZT__LIST_BUCKETS = 256, ZT__IDLE_LISTS = 64 };
+enum {
+    ZT__BATCH = 64,
+    ZT__BATCHES = 4,
+    ZT__DEFERRED = 4096,
+    ZT__TRIES = 4,
+    ZT__LIST_BUCKETS = 256,
+    ZT__IDLE_LISTS = 64
+};
 enum { ZT__NAME_PAGE = 256, ZT__NAME_PAGES = 256, ZT__MAX_PROFILERS = 256 };
 
 typedef struct zt__list zt__list;
@@ -1499,6 +1701,7 @@ struct zt_profiler {
     zt__owned growing; /* one thread makes slots */
 
     zt__owned settling; /* one thread calculates; taken before the locks above and below */
+    zt__worker worker;  /* calculates what is deferred */
     double *row;
     uint64_t random;
 
@@ -1656,8 +1859,22 @@ ZT__FN zt_aggregation zt__column_aggregation(const zt_profiler *profiler, uint32
     return column == 0 ? ZT_AGGREGATE_SUM : profiler->metrics[column - 1].aggregation;
 }
 
+/* The last divisor, and one by it: divisions are what the statistics would else take longest for, and the
+   columns of a region have few weights between them. */
+typedef struct zt__inverse {
+    double of, is;
+} zt__inverse;
+
+ZT__FN double zt__by(double dividend, double divisor, zt__inverse *inverse) {
+    if (divisor != inverse->of) {
+        inverse->of = divisor;
+        inverse->is = 1 / divisor;
+    }
+    return dividend * inverse->is;
+}
+
 /* Adds a value: West's weighted update of mean and spread, which does not cancel. */
-ZT__FN void zt__add_value(zt__moments *moments, double value, double weight) {
+ZT__FN void zt__add_value(zt__moments *moments, double value, double weight, zt__inverse *inverse) {
     double distance = value - moments->mean;
     if (moments->count == 0 || value < moments->min)
         moments->min = value;
@@ -1668,7 +1885,7 @@ ZT__FN void zt__add_value(zt__moments *moments, double value, double weight) {
     if (!(weight > 0))
         return;
     moments->weight += weight;
-    moments->mean += distance * weight / moments->weight;
+    moments->mean += zt__by(distance * weight, moments->weight, inverse);
     moments->m2 += weight * distance * (value - moments->mean);
 }
 
@@ -1709,6 +1926,7 @@ ZT__FN double *zt__row_for_next(zt_profiler *profiler, zt__record *record) {
 /* Adds the row of one instance to its region. With the results locked. Returns 0 without memory. */
 ZT__FN int zt__add_row(zt_profiler *profiler, zt__record *record, const double *row) {
     uint32_t column, columns = zt__column_count(profiler);
+    zt__inverse by_count = {1, 1}, by_time = {1, 1};
     double *kept;
     if (!record->moments) {
         record->moments =
@@ -1716,10 +1934,12 @@ ZT__FN int zt__add_row(zt_profiler *profiler, zt__record *record, const double *
         if (!record->moments)
             return 0;
     }
-    for (column = 0; column < columns; column++)
+    for (column = 0; column < columns; column++) {
+        int is_mean = zt__column_aggregation(profiler, column) == ZT_AGGREGATE_MEAN;
         if (!isnan(row[column]))
-            zt__add_value(&record->moments[column], row[column],
-                          zt__column_aggregation(profiler, column) == ZT_AGGREGATE_MEAN ? row[0] : 1.0);
+            zt__add_value(&record->moments[column], row[column], is_mean ? row[0] : 1.0,
+                          is_mean ? &by_time : &by_count);
+    }
     kept = zt__row_for_next(profiler, record);
     if (kept)
         memcpy(kept, row, columns * sizeof *row);
@@ -2207,7 +2427,7 @@ ZT__FN zt_cause zt__fill_row(zt_profiler *profiler, const zt__batch *batch, uint
         for (m = 0; m < group->metric_count; m++) {
             uint32_t metric = group->first_column + m;
             double value = zt__number(&values[m]);
-            profiler->row[metric + 1] = isfinite(value) ? value : zt__nan();
+            profiler->row[metric + 1] = value;
             if (profiler->causes_of[metric] != ZT_CAUSE_COUNT && value != 0)
                 cause = (zt_cause)profiler->causes_of[metric];
         }
@@ -2217,29 +2437,30 @@ ZT__FN zt_cause zt__fill_row(zt_profiler *profiler, const zt__batch *batch, uint
     return cause;
 }
 
+/* Hands one instance to the application, which may ask for results meanwhile. */
+ZT__FN void zt__give_sample(zt_profiler *profiler, uint32_t region) {
+    zt_sample sample;
+    sample.name = zt__record_at(profiler, region)->name;
+    sample.region = region;
+    sample.metric_count = profiler->metric_count;
+    sample.gpu_time_ns = profiler->row[0];
+    sample.values = profiler->row + 1;
+    zt__unlock(&profiler->results);
+    profiler->config.sample(&sample, profiler->config.sample_user);
+    zt__lock(&profiler->results);
+}
+
 /* Adds one instance of a batch to the statistics. Returns the cause for which it is not, or ZT_CAUSE_COUNT.
- */
+   With the results locked. */
 ZT__FN zt_cause zt__add_instance(zt_profiler *profiler, const zt__batch *batch, uint32_t index) {
     uint32_t region = batch->entries[index].region;
-    zt__record *record;
     zt_cause cause = zt__fill_row(profiler, batch, index);
-    int added;
     if (cause != ZT_CAUSE_COUNT)
         return cause;
-    record = zt__record_at(profiler, region);
-    if (profiler->config.sample) {
-        zt_sample sample;
-        sample.name = record->name;
-        sample.region = region;
-        sample.metric_count = profiler->metric_count;
-        sample.gpu_time_ns = profiler->row[0];
-        sample.values = profiler->row + 1;
-        profiler->config.sample(&sample, profiler->config.sample_user);
-    }
-    zt__lock(&profiler->results);
-    added = zt__add_row(profiler, record, profiler->row);
-    zt__unlock(&profiler->results);
-    return added ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_MEMORY;
+    if (profiler->config.sample)
+        zt__give_sample(profiler, region);
+    return zt__add_row(profiler, zt__record_at(profiler, region), profiler->row) ? ZT_CAUSE_COUNT
+                                                                                 : ZT_DROPPED_NO_MEMORY;
 }
 
 /* Counts what became of a batch. */
@@ -2272,9 +2493,11 @@ ZT__FN void zt__settle_batch(zt_profiler *profiler, const zt__batch *batch) {
         causes[i] = ZT_CAUSE_COUNT;
     for (g = 0; g < profiler->group_count; g++)
         zt__calculate_batch(profiler, g, batch, causes);
+    zt__lock(&profiler->results);
     for (i = 0; i < batch->count; i++)
         if (causes[i] == ZT_CAUSE_COUNT)
             causes[i] = zt__add_instance(profiler, batch, i);
+    zt__unlock(&profiler->results);
     zt__count_batch(profiler, batch, causes);
     for (i = 0; i < batch->count; i++)
         if (causes[i] != ZT_CAUSE_COUNT)
@@ -2318,6 +2541,8 @@ ZT__FN void zt__give_batch(zt_profiler *profiler, zt__batch *batch) {
         profiler->open_batches = batch;
     }
     zt__unlock(&profiler->state);
+    if (full && zt__load(&profiler->worker.runs))
+        zt__ring(&profiler->worker);
 }
 
 /* The next batch to be calculated; with `all` also those that are not full. */
@@ -2342,18 +2567,41 @@ ZT__FN zt__batch *zt__next_to_settle(zt_profiler *profiler, int all) {
     return batch;
 }
 
-/* Calculates what was read, and adds it to the statistics. Inside the application's sample function this does
-   nothing: the settling that called it goes on. */
-ZT__FN void zt__settle(zt_profiler *profiler, int all) {
+/* With the settling owned, which this gives up. */
+ZT__FN void zt__settle_owned(zt_profiler *profiler, int all) {
     zt__batch *batch;
-    if (!zt__own(&profiler->settling))
-        return;
     while ((batch = zt__next_to_settle(profiler, all)) != NULL) {
         zt__settle_batch(profiler, batch);
         batch->count = 0;
         zt__give_batch(profiler, batch);
     }
     zt__disown(&profiler->settling);
+}
+
+/* Calculates what was read, and adds it to the statistics. Inside the application's sample function this does
+   nothing: the settling that called it goes on. */
+ZT__FN void zt__settle(zt_profiler *profiler, int all) {
+    if (zt__own(&profiler->settling))
+        zt__settle_owned(profiler, all);
+}
+
+ZT__FN int zt__has_full_batch(zt_profiler *profiler) {
+    int has;
+    zt__lock(&profiler->state);
+    has = profiler->full_batches != NULL;
+    zt__unlock(&profiler->state);
+    return has;
+}
+
+/* Calculates full batches, unless another thread is at it, which then does these too. */
+ZT__FN void zt__settle_full(zt_profiler *profiler) {
+    while (zt__has_full_batch(profiler) && zt__try_own(&profiler->settling))
+        zt__settle_owned(profiler, 0);
+}
+
+/* What the library's own thread does. */
+ZT__FN void zt__work(void *profiler) {
+    zt__settle((zt_profiler *)profiler, 0);
 }
 
 /* What is asked for is calculated first. */
@@ -2641,7 +2889,7 @@ ZT__FN void zt__end_hand(zt_profiler *profiler, zt__hand *hand) {
         zt__give_batch(profiler, hand->batch);
     hand->batch = NULL;
     if (!profiler->config.deferred)
-        zt__settle(profiler, 0);
+        zt__settle_full(profiler);
 }
 
 /* Collects what is ready on all lists that nobody else is harvesting. Now and then thoroughly: a list that
@@ -3744,6 +3992,8 @@ ZT__FN zt_config zt__complete_config(const zt_config *given) {
         config.max_slots = defaults.max_slots;
     if (!config.samples)
         config.samples = defaults.samples;
+    if (config.deferred_thread && !config.deferred)
+        config.deferred = ZT__DEFERRED;
     if (!config.wait_timeout_ns)
         config.wait_timeout_ns = defaults.wait_timeout_ns;
     if (!config.allocator.allocate)
@@ -4199,6 +4449,8 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
         zt__destroy(opened);
         return result;
     }
+    if (complete.deferred_thread && !zt__start_worker(&opened->worker, zt__work, opened))
+        zt__say(&opened->diagnostics, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZT__NO_THREAD);
     *profiler = opened;
     return ZE_RESULT_SUCCESS;
 }
@@ -4236,6 +4488,8 @@ ZT_API void zt_close(zt_profiler *profiler) {
     for (i = 0; i < ZT__LIST_BUCKETS; i++)
         for (list = profiler->lists[i]; list; list = list->next_in_bucket)
             finished &= zt__close_list(profiler, list, &deadline);
+    if (!zt__stop_worker(&profiler->worker))
+        return; /* the driver has not come back from a call: what it uses is left to it */
     zt__settle(profiler, 1);
     if (!finished)
         zt__say(&profiler->diagnostics, ZE_RESULT_NOT_READY, ZT__NOT_FINISHED, "zt_close");

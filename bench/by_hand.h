@@ -59,6 +59,7 @@ static inline void prepare(bare *b) {
         b->queries[i] = make_query(b, i);
         b->events[i] = make_event(b, i);
     }
+    b->report_size = 0;
     CHECK(zetMetricQueryGetData(b->queries[0], &b->report_size, NULL));
     b->reports = (uint8_t *)malloc(BATCH * b->report_size);
     b->values = (zet_typed_value_t *)malloc(BATCH * b->metric_count * sizeof *b->values);
@@ -90,9 +91,8 @@ static inline void run_bare(void *argument, uint32_t regions) {
             CHECK(zeEventHostReset(b->events[i]));
             CHECK(zetMetricQueryReset(b->queries[i]));
         }
-        CHECK(zetMetricGroupCalculateMetricValues(
-            b->group, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, BATCH * b->report_size, b->reports,
-            &count, b->values));
+        CHECK(zetMetricGroupCalculateMetricValues(b->group, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
+                                                  BATCH * b->report_size, b->reports, &count, b->values));
     }
 }
 

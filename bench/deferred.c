@@ -1,5 +1,5 @@
-/* The time that the submitting thread loses a region, where calls cost what a real driver's cost: by hand, with
-   batched calculation, and with calculation left to another thread. */
+/* The time that the submitting thread loses a region, where calls cost what a real driver's cost: by hand,
+   with batched calculation, and with calculation left to another thread. */
 #define ZETOOLS_IMPLEMENTATION
 #include "by_hand.h"
 
@@ -41,7 +41,7 @@ static library open_library(uint32_t deferred, int thread) {
     zt_config config = zt_config_default();
     library l;
     config.deferred = deferred;
-    (void)thread;
+    config.deferred_thread = thread;
     l.profiler = open_profiler(&config);
     l.list = make_list();
     return l;
@@ -75,8 +75,6 @@ int main(void) {
               compare((work){run_library, &batched}, (work){run_submission, &b}, 51, REGIONS, times), STATED,
               0);
     printf("# batched %.2f us a region\n", times[0] / 1e3);
-    unprepare(&b);
-    prepare(&b);
     unprepare(&b);
     put_ratio("by_hand_slow",
               compare((work){run_by_hand, &b}, (work){run_library, &batched}, 21, REGIONS, times), STATED, 0);

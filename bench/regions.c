@@ -1,6 +1,6 @@
 /* What a region costs in steady state: against the bare driver calls, and against code written by hand. With
-   the arguments `bare`, `library` or `by_hand` and a number, it does that many and nothing else, for a counter
-   of instructions. */
+   the arguments `bare`, `library` or `by_hand` and a number, it does that many and nothing else, for a
+   counter of instructions. */
 #define ZETOOLS_IMPLEMENTATION
 #include "by_hand.h"
 
