@@ -1724,7 +1724,7 @@ ZT__FN ze_result_t zt__check(zt_profiler *profiler, ze_result_t result, const ch
     return zt__say(&profiler->diagnostics, result, ZT__DEVICE_LOST, call, zt_result_name(result));
 }
 
-ZT__FN void zt__destroy_step(zt_profiler *profiler, zt__step *step) {
+ZT__FN void zt__destroy_pools(zt_profiler *profiler, zt__step *step) {
     uint32_t i, g;
     for (i = 0; i < step->count && step->slots; i++) {
         zt__slot *slot = &step->slots[i];
@@ -1741,6 +1741,21 @@ ZT__FN void zt__destroy_step(zt_profiler *profiler, zt__step *step) {
         zeEventPoolDestroy(step->events);
     if (step->stamps)
         zeMemFree(profiler->context, step->stamps);
+}
+
+/* Whether the device may still write to a slot of a step. Then its pools are left alone: a leak of a process
+   whose device hangs is better than a crash. */
+ZT__FN int zt__is_retired(const zt__step *step) {
+    uint32_t i;
+    for (i = 0; i < step->count && step->slots; i++)
+        if (step->slots[i].retired)
+            return 1;
+    return 0;
+}
+
+ZT__FN void zt__destroy_step(zt_profiler *profiler, zt__step *step) {
+    if (!zt__is_retired(step) || zt__is_gone(profiler))
+        zt__destroy_pools(profiler, step);
     zt__free(&profiler->config.allocator, step->slots);
     zt__free(&profiler->config.allocator, step);
 }
@@ -2617,7 +2632,6 @@ typedef struct zt__hand {
     zt__batch *batch;
     zt__slot *freed;
     int thorough; /* asks every slot, and not only up to the first that is not ready */
-    int starved;  /* there was no batch with room */
 } zt__hand;
 
 /* The size of a group's reports, which is the same for all of them. */
@@ -2752,9 +2766,12 @@ ZT__FN int zt__harvest_slot(zt_profiler *profiler, zt__list *list, zt__slot *slo
         return 1;
     if (!hand->batch)
         hand->batch = zt__take_batch(profiler);
-    hand->starved = !hand->batch;
-    if (hand->starved)
-        return 0;
+    if (!hand->batch) {
+        zt__settle(profiler, 1);
+        hand->batch = zt__take_batch(profiler);
+    }
+    if (!hand->batch)
+        return 0; /* other threads have them all */
     outcome = zt__read_slot(profiler, slot, hand->batch, &cause);
     list->quiet |= outcome == ZT__WAITING && !slot->pending;
     if (outcome == ZT__READ || outcome == ZT__LOST) {
@@ -2815,19 +2832,12 @@ ZT__FN void zt__put_back(zt_profiler *profiler, zt__list *list, zt__hand *hand) 
     zt__unlock(&profiler->state);
 }
 
-/* Reads what is ready of a claimed list, settling where there is no batch with room left. */
+/* Reads what is ready of a claimed list. */
 ZT__FN void zt__harvest_list(zt_profiler *profiler, zt__list *list, zt__hand *hand) {
     list->quiet = 0;
-    do {
-        hand->starved = 0;
-        zt__take_bound(profiler, list);
-        zt__walk_list(profiler, list, hand);
-        zt__put_back(profiler, list, hand);
-        if (!hand->starved)
-            return;
-        zt__settle(profiler, 1);
-        hand->batch = zt__take_batch(profiler);
-    } while (hand->batch);
+    zt__take_bound(profiler, list);
+    zt__walk_list(profiler, list, hand);
+    zt__put_back(profiler, list, hand);
 }
 
 /* The next list of the queue of lists with bound slots, claimed. NULL when each was seen once. */
@@ -4360,24 +4370,13 @@ ZT__FN void zt__free_batches(zt_profiler *profiler) {
     }
 }
 
-/* Whether the device may still write to a slot of a step. Then its pools are left alone: a leak of a process
-   whose device hangs is better than a crash. */
-ZT__FN int zt__is_retired(const zt__step *step) {
-    uint32_t i;
-    for (i = 0; i < step->count; i++)
-        if (step->slots[i].retired)
-            return 1;
-    return 0;
-}
-
 ZT__FN void zt__destroy(zt_profiler *profiler) {
     zt_allocator allocator = profiler->config.allocator;
     zt__delist(profiler);
     while (profiler->steps) {
         zt__step *step = profiler->steps;
         profiler->steps = step->next;
-        if (!zt__is_retired(step) || zt__is_gone(profiler))
-            zt__destroy_step(profiler, step);
+        zt__destroy_step(profiler, step);
     }
     zt__deactivate_groups(profiler, profiler->group_count);
     zt__forget_groups(profiler);

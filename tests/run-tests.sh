@@ -7,6 +7,7 @@
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd)
 build=$top/build
+cd "$top" || exit 1
 limit=${ZT_TEST_TIMEOUT:-120}
 
 # A variant is a directory of programs and what is put before them on the command line.
@@ -25,6 +26,10 @@ run_in_variant() { # VARIANT PROGRAM
         if setarch -R true 2>/dev/null; then set -- "$@" setarch -R; fi
         ;;
     validation) set -- "$2" ZE_ENABLE_VALIDATION_LAYER=1 ZE_ENABLE_PARAMETER_VALIDATION=1 ;;
+    validation-*)
+        set -- "$2" ZE_ENABLE_VALIDATION_LAYER=1 ZE_ENABLE_PARAMETER_VALIDATION=1 ZEL_ENABLE_EVENTS_CHECKER=1 \
+            "$build/suites/${1#validation-}/run"
+        ;;
     loader-*) set -- "$2" "$build/suites/${1#loader-}/run" ;;
     esac
     program=$directory/tests/$1
@@ -33,16 +38,18 @@ run_in_variant() { # VARIANT PROGRAM
         ZE_ENABLE_ALT_DRIVERS="$directory/libze_softgpu.so" "$@" "$program"
 }
 
-# From TAP output: passed, failed, skipped. What was planned and did not happen has failed.
+# From TAP output: passed, failed, skipped. What was planned and did not happen has failed; so has a program in
+# which a layer of the loader found something.
 count() { # LOG STATUS
     awk -v status="$2" '
         /^1\.\.[0-9]+$/                 { planned += substr($0, 4) }
         /ok [0-9]+.*# SKIP/             { skipped++; next }
         /not ok [0-9]+/                 { next }
         /ok [0-9]+ - /                  { passed++ }
+        /^Warning: .*ze_?[A-Za-z]*[eE]vent/ { finding = 1 }
         END {
             failed = planned - passed - skipped
-            if (failed < 0 || (failed == 0 && (planned == 0 || status != 0)))
+            if (failed < 0 || (failed == 0 && (planned == 0 || status != 0 || finding)))
                 failed = 1
             print passed + 0, failed, skipped + 0
         }' "$1"
@@ -82,12 +89,25 @@ variants() {
             echo "not run under the loader of Debian $suite: 'make suites' fetches it" >&2
         fi
     done
+    [ ! -x "$build/suites/sid/run" ] || echo validation-sid
+}
+
+# The newer loader's checker of events dereferences the wrong handles that the tests of the device pass, allocates
+# memory, which the tests of cost and completeness would count, and complains where a reset fails, as in those of
+# faults.
+fits() { # VARIANT PROGRAM
+    case "$1 $2" in
+    validation-*\ test_softgpu* | validation-*\ test_cost | validation-*\ test_completeness | \
+        validation-*\ test_faults)
+        false
+        ;;
+    esac
 }
 
 plan() {
     for variant in $(variants); do
         for program in $(programs "$build"); do
-            echo "$variant $program"
+            ! fits "$variant" "$program" || echo "$variant $program"
         done
     done
 }
@@ -102,7 +122,7 @@ if [ $# -gt 0 ]; then
 else
     work=$(plan)
 fi
-echo "$work" | xargs -n 2 -P "$(nproc)" "$0" --one
+echo "$work" | xargs -n 2 -P "$(nproc)" tests/run-tests.sh --one
 
 echo "$work" | while read -r variant program; do
     cat "$build/logs/$variant/$program.log.counts"

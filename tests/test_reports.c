@@ -170,12 +170,13 @@ static void test_files_with_losses_and_drops(void **state) {
     zt_profiler *profiler = open_profiler(w, &config);
     gpu.behave(SOFTGPU_REPORT_LOST, 3);
     for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 6; j++) {
-            append(w, profiler, w->immediate, "some");
-            w->launches++;
-        }
-        finish_immediate(w, w->immediate);
-        collect_all(profiler);
+        for (int j = 0; j < 6; j++) /* recorded, so that none is free again before the sixth */
+            append(w, profiler, w->list, "some");
+        ok(zeCommandListClose(w->list));
+        execute(w, profiler, w->list);
+        w->launches += 6;
+        ok(zt_release(profiler, w->list));
+        reset_list(w->list);
     }
     assert_true(zt_get_counts(profiler).lost > 0 && zt_get_counts(profiler).dropped > 0);
     check_reports(profiler);
