@@ -1891,11 +1891,12 @@ ZT__FN double zt__by(double dividend, double divisor, zt__inverse *inverse) {
 /* Adds a value: West's weighted update of mean and spread, which does not cancel. */
 ZT__FN void zt__add_value(zt__moments *moments, double value, double weight, zt__inverse *inverse) {
     double distance = value - moments->mean;
-    if (moments->count == 0 || value < moments->min)
+    if (moments->count++ == 0)
+        moments->min = moments->max = value;
+    else if (value < moments->min)
         moments->min = value;
-    if (moments->count == 0 || value > moments->max)
+    else if (value > moments->max)
         moments->max = value;
-    moments->count++;
     moments->sum += value;
     if (!(weight > 0))
         return;
@@ -1950,10 +1951,12 @@ ZT__FN int zt__add_row(zt_profiler *profiler, zt__record *record, const double *
             return 0;
     }
     for (column = 0; column < columns; column++) {
-        int is_mean = zt__column_aggregation(profiler, column) == ZT_AGGREGATE_MEAN;
-        if (!isnan(row[column]))
-            zt__add_value(&record->moments[column], row[column], is_mean ? row[0] : 1.0,
-                          is_mean ? &by_time : &by_count);
+        if (isnan(row[column]))
+            continue;
+        if (zt__column_aggregation(profiler, column) == ZT_AGGREGATE_MEAN)
+            zt__add_value(&record->moments[column], row[column], row[0], &by_time);
+        else
+            zt__add_value(&record->moments[column], row[column], 1, &by_count);
     }
     kept = zt__row_for_next(profiler, record);
     if (kept)
@@ -4517,20 +4520,21 @@ ZT__FN zt__slot *zt__take_slot(zt_profiler *profiler, ze_command_list_handle_t h
                                zt_cause *cause) {
     zt__list *list;
     zt__slot *slot = NULL;
-    uint32_t region;
+    uint32_t region, tries;
     *cause = ZT_DROPPED_NO_MEMORY;
     zt__lock(&profiler->state);
     list = zt__need_list(profiler, handle);
     region = zt__intern(profiler, name, cause);
     if (list && region != UINT32_MAX)
         slot = zt__open_slot(profiler, list, region);
-    if (!slot && list && region != UINT32_MAX) {
+    for (tries = 0; !slot && list && region != UINT32_MAX && tries < ZT__TRIES; tries++) {
         zt__unlock(&profiler->state);
         *cause = zt__make_room(profiler, list);
         zt__lock(&profiler->state);
         slot = zt__open_slot(profiler, list, region);
-        if (*cause == ZT_CAUSE_COUNT)
-            *cause = ZT_DROPPED_NO_SLOT; /* other threads took them all */
+        if (*cause != ZT_CAUSE_COUNT)
+            break;
+        *cause = ZT_DROPPED_NO_SLOT; /* other threads took them all */
     }
     if (!slot) {
         profiler->counts.begun++;

@@ -94,6 +94,10 @@ static inline void close_profiler(zt_profiler *profiler) {
     zt_counts counts;
     CHECK(zt_collect(profiler, UINT64_C(10000000000)));
     counts = zt_get_counts(profiler);
+    for (int i = 0; i < ZT_CAUSE_COUNT; i++)
+        if (zt_get_cause(profiler, (zt_cause)i))
+            fprintf(stderr, "%s: %llu\n", zt_cause_name((zt_cause)i),
+                    (unsigned long long)zt_get_cause(profiler, (zt_cause)i));
     NEED(counts.begun == counts.collected);
     zt_close(profiler);
 }

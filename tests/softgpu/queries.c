@@ -15,7 +15,7 @@ typedef struct sg_query {
     struct sg_query_pool *pool;
     uint32_t index;
     sg_phase phase;
-    bool used;  /* since the last reset */
+    bool used;            /* since the last reset */
     bool ready;           /* its data can be read */
     pthread_mutex_t lock; /* of the state, and of what the pool holds for it */
 } sg_query;
