@@ -50,7 +50,7 @@ deps: deps-build deps-test deps-check $(EXAMPLES:%=deps-example-%) ## install ev
 deps-build:
 	tests/deps.sh $(firstword $(CC)):gcc libc6-dev libze1 libze-dev
 deps-test: deps-build
-	tests/deps.sh $(firstword $(CXX)):g++ libcmocka-dev
+	tests/deps.sh $(firstword $(CXX)):g++ libcmocka-dev python3:python3
 deps-check: deps-test
 	tests/deps.sh gcc g++ clang clang-format shellcheck
 deps-example-%: deps-build

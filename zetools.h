@@ -69,6 +69,39 @@
        As everywhere in Level Zero, one command list must not be used by two threads at a time. Different
        lists may: zt_begin and zt_end are safe from any thread.
 
+   TRACING, with ZETOOLS_TRACER
+
+       zt_trace_start() makes a region of every kernel launch of the process that goes to a list of the
+       profiler's context and device, named by the kernel, with no change to the code that launches:
+
+           zt_trace_start(profiler, NULL);
+           solve(...);                       a library that knows nothing of this
+           zt_trace_stop(profiler);
+           zt_report(profiler, "-");
+
+       It works through the loader's tracing layer. Loaders from 1.15.7 on turn that on when they are asked;
+       older ones want ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit. Where the layer is off
+       everything seems to succeed and no callback ever comes, so the start makes a call of its own to see.
+
+       While it runs, lists are observed too, so that neither zt_release() nor zt_execute() is needed: what
+       the last execution of a list left is read before it is executed again (which waits for that execution,
+       as zt_execute does), and a list that is reset or destroyed gives its slots back. Lists created before
+       the start are taken for the profiler's, where the driver cannot tell their context and device.
+       Launches are counted when they are appended: "every n-th" is of those, whatever is executed later. A
+       launch that the driver refuses is counted as dropped.
+
+       config.calls times calls of the application; reports have them below the regions. What the library
+       and the hooks call is neither timed nor traced.
+
+       config.hooks are the application's own callbacks. Around one call this runs: its prologues in the
+       order of the array, what the tracer does before, the call, what the tracer does after, and the
+       epilogues in reverse order. So what a prologue changes is what is measured, and a kernel handle that an
+       epilogue of zeKernelCreate replaces goes by the name of the kernel that it is. Hooks run on the thread
+       that calls, must return normally, and not stop the tracer.
+
+       zt_auto(NULL) does all this for whatever the process creates, and reports at exit: a table, or what
+       ZT_AUTO says. Call it first thing in main.
+
    AGGREGATION
 
        Type and unit of a metric decide (zt_aggregation): counts, cycles, bytes and times add up; percent,
@@ -78,6 +111,41 @@
        are exact up to config.samples instances of a region, and beyond estimated from as many instances
        drawn evenly: with 512, the rank of the median has a standard error of 2.2 points, that of the 95th
        percentile of 1.0.
+
+   STREAMS
+
+       A stream samples the device by the clock while the application runs: zt_stream_open(), then
+       zt_stream_read() now and then, or, with config.reader, a thread of the library's own that reads before
+       the device's memory can fill; zt_stream_close(). A row is one period: time stamp, values in the order
+       of the metrics, and the name of a marker, where zt_stream_mark() put one into a command list. All
+       memory is taken at opening.
+
+       Streams and regions with metrics exclude each other on a domain of the device, on some drivers on the
+       whole device: whichever comes second is told who holds the counters. Regions of times alone
+       (config.groups = "") and a stream always go together.
+
+       reports = rows + discarded + waiting, at any time. Discarded: read, and not given to anybody: the
+       first row of each capture, which spans from the capture before; what the driver could not calculate;
+       what was left at closing. What the device dropped before it was read is counted as gaps, and, by the
+       time that they lasted, as an estimate of reports. What it kept is kept.
+
+   THE TIMELINE
+
+       With config.timeline, instances of regions keep their begin and end, the newest so many. Device clock
+       and host clock (CLOCK_MONOTONIC) are compared at opening, at collecting and at reporting; between these
+       pairs times are interpolated, so that a drift is corrected. A report to "run.trace.json" is in the
+       Trace Event format, which Perfetto and Chrome read: a track for each command list, with the metrics of
+       an instance as its arguments, counter tracks of each stream attached to the profiler
+       (zt_stream_config.profiler), and markers as instants. Regions that overlap without being nested are
+       put on tracks of their own.
+
+       Attribution: a row of an attached stream belongs to an instance when the middle of its period is
+       within begin and end. Over its rows each region has the mean and the peak of each streamed metric
+       (zt_get_streamed). Regions that overlap share: each has the whole row, whatever part of it was its
+       doing, so that the figures of a nested region are also in those of the outer one. A region that is
+       shorter than the period has rows by chance: few instances have one, many make a fair sample. Instances
+       and rows meet in the memory that both are kept in: what is collected, or read, later than
+       config.timeline instances or config.timeline_rows rows afterwards finds nothing.
 
    WHAT IS LOST IS COUNTED
 
@@ -90,7 +158,9 @@
        Functions that take a profiler may be called from several threads at once, but for zt_open and
        zt_close. Nothing blocks but zt_collect with a timeout, zt_execute, which waits for the last
        execution of the lists that it is to execute, and zt_close, which waits for work that is known to
-       run; the last two no longer than config.wait_timeout_ns.
+       run; the last two no longer than config.wait_timeout_ns. zt_stream_read waits no longer than it is
+       told. One thread reads a stream at a time. zt_stream_close ends a read that waits on another thread.
+       A profiler that streams are attached to is not to be closed while one of them is read.
 
        Calculation is the dearest part of a collection that can be moved. config.deferred leaves it for
        later, config.deferred_thread to a thread of the library's own, which lives from zt_open to zt_close,
@@ -100,6 +170,8 @@
 
        ZT_GROUPS      overrides config.groups
        ZT_COLUMNS     overrides config.columns
+       ZT_AUTO        where the report of zt_auto() goes: "table", or a path as for zt_report; "off" turns it
+                      off. Reports of further devices are numbered: run.csv, run.2.csv
 
    OPTIONS, to be defined before the header is included
 
@@ -107,10 +179,13 @@
                                 declarations
        ZETOOLS_DISABLE          everything empty: no code, no Level Zero needed, the program unchanged. In
                                 every file of the program or in none
-       ZETOOLS_NO_THREADS       the library starts no thread: config.deferred_thread has no effect. Where
-                                the implementation is
+       ZETOOLS_TRACER           the tracer (see TRACING). In each file that uses it, above all where
+                                ZETOOLS_IMPLEMENTATION is defined
        ZETOOLS_STATIC           the functions are static. For a library that must not export them. Needs
                                 ZETOOLS_IMPLEMENTATION in each file that uses them
+       ZETOOLS_NO_THREADS       the library starts no thread: zt_stream_config.reader is refused, and
+                                config.deferred_thread has no effect. For programs that must not have threads
+                                of others. Streams have to be polled
 */
 #ifndef ZETOOLS_H
 #define ZETOOLS_H
@@ -219,6 +294,10 @@ typedef struct zt_config {
                             there; the sample function is called on it. `deferred` is then 4096 by default.
                             0, and with ZETOOLS_NO_THREADS: on the threads that collect or ask. */
 
+    uint32_t timeline; /* Instances kept for the timeline of a .trace.json report, and to meet the rows
+                          of streams: the newest so many. 0: none. Each region costs two time stamps
+                          more, each kept instance 40 bytes and 8 a metric. */
+
     uint64_t wait_timeout_ns; /* The longest wait of zt_execute and zt_close for the device, in nanoseconds:
                                  1 second. */
 
@@ -270,7 +349,7 @@ typedef enum zt_cause {
     ZT_CAUSE_COUNT
 } zt_cause;
 
-typedef enum zt_format { ZT_FORMAT_TABLE, ZT_FORMAT_CSV, ZT_FORMAT_JSON } zt_format;
+typedef enum zt_format { ZT_FORMAT_TABLE, ZT_FORMAT_CSV, ZT_FORMAT_JSON, ZT_FORMAT_TRACE } zt_format;
 
 /* How the values of a metric are put together. Since 0.1. */
 typedef enum zt_aggregation {
@@ -311,6 +390,135 @@ typedef struct zt_region_info {
 typedef struct zt_counts {
     uint64_t begun, collected, lost, dropped, in_flight;
 } zt_counts;
+
+/* ---- streams --------------------------------------------------------------------------------------------- */
+
+/* A stream: one metric group, sampled by the clock. Since 0.1. */
+typedef struct zt_stream zt_stream;
+
+/* One period. Pointers live as long as the call. Since 0.1. */
+typedef struct zt_row {
+    uint64_t time_ns;   /* its begin, by CLOCK_MONOTONIC of the host */
+    uint64_t device_ns; /* the same moment on the clock of the device's metrics, unwrapped */
+    uint32_t metric_count;
+    const double *values; /* in the order of zt_stream_get_metric. NaN: not measured */
+    const char *marker;   /* the name given to zt_stream_mark, or NULL */
+} zt_row;
+
+/* Is given each row, on the thread that reads. Returns 0 to go on, anything else to stop: the rows after it
+   wait for the next read. It may call zt_stream_mark and the functions that ask. Since 0.1. */
+typedef int (*zt_row_fn)(const zt_row *row, void *user);
+
+/* Take it from zt_stream_config_default() and change what is to differ. 0 and NULL mean the default.
+   Since 0.1. */
+typedef struct zt_stream_config {
+    const char *group;       /* A metric group that is time-based. NULL: "ComputeBasic", or the first. */
+    uint32_t period_ns;      /* From row to row: 1 millisecond. The driver rounds it, see zt_stream_info. */
+    uint32_t notify_reports; /* The device says when so many have come, and ends the wait of a read: as many
+                                as come in 10 milliseconds. Fewer make rows arrive sooner, and cost more. */
+    size_t memory_limit;     /* Bytes for reports and their calculation, taken at opening: 8 MiB. */
+    int reader;              /* Not 0: a thread of the library's own reads from the device into this memory,
+                                so that an application that seldom calls zt_stream_read loses nothing. */
+
+    zt_profiler *profiler;  /* Whose timeline and regions are to have the rows; it needs config.timeline.
+                               NULL: nobody's. */
+    uint32_t timeline_rows; /* Rows kept for it, the newest: 16384. 8 bytes a row and metric. */
+
+    zt_log_fn log; /* As in zt_config. */
+    void *log_user;
+    zt_allocator allocator;
+} zt_stream_config;
+
+/* What became of the configuration. Since 0.1. */
+typedef struct zt_stream_info {
+    const char *group;
+    uint32_t period_ns; /* as the driver made them */
+    uint32_t notify_reports;
+    size_t memory;          /* bytes taken for reports and their calculation */
+    uint64_t reader_cpu_ns; /* processor time of the reader thread so far */
+} zt_stream_info;
+
+/* reports = rows + discarded + waiting. Since 0.1. */
+typedef struct zt_stream_counts {
+    uint64_t reports;   /* read from the device */
+    uint64_t rows;      /* given to a function or to a profiler */
+    uint64_t discarded; /* given to nobody */
+    uint64_t waiting;   /* to be given */
+    uint64_t gaps;      /* how often the device said that it had dropped data */
+    uint64_t dropped;   /* reports that are missing in these gaps, by the time that they lasted */
+} zt_stream_counts;
+
+/* What the rows within a region's instances say of one streamed metric. NaN where there are none.
+   Since 0.1. */
+typedef struct zt_streamed {
+    uint64_t rows;
+    double mean, peak;
+} zt_streamed;
+
+/* What a timeline holds. Since 0.1. */
+typedef struct zt_timeline_info {
+    uint64_t instances, rows;           /* kept */
+    uint64_t lost_instances, lost_rows; /* overwritten by newer ones */
+    uint32_t pairs;                     /* by which device clock and host clock are related */
+} zt_timeline_info;
+
+#ifdef ZETOOLS_TRACER
+
+/* A callback of the application's around a call (see TRACING).
+   parameters  a structure of the addresses of the call's parameters, such as a ze_kernel_create_params_t. In
+   a prologue they may be changed result      a ze_result_t; in a prologue always SUCCESS user        as given
+   in zt_hook instance    NULL at first; what the prologue puts there, the epilogue of the same call finds.
+   Since 0.1. */
+typedef void (*zt_hook_fn)(void *parameters, int result, void *user, void **instance);
+
+/* The application's callbacks for one call; either may be NULL. Since 0.1. */
+typedef struct zt_hook {
+    const char *call; /* "zeKernelCreate" */
+    zt_hook_fn prologue;
+    zt_hook_fn epilogue;
+    void *user;
+} zt_hook;
+
+/* What a tracer does. Take it from zt_trace_config_default(). 0 and NULL mean the default. Since 0.1. */
+typedef struct zt_trace_config {
+    const char *names; /* Kernels to measure, a comma list of patterns with * and ?; those after a '!' are
+                          not. NULL: all. */
+    uint32_t every;    /* Of each name, every so many-th launch is measured: 1. Fewer cost less. */
+    uint64_t limit;    /* And no more than so many of each name. 0: no limit. */
+    int copies;        /* Not 0: copies and fills are measured too, named "MemoryCopy", "MemoryFill", ... */
+    int no_launches;   /* Not 0: no region is made by itself; lists are observed all the same. */
+    const char *calls; /* Calls to count and time, a comma list of patterns: "zeEvent*,zeCommandQueue*". NULL:
+                          none, "*": all. Others stay as fast as they were. */
+    const zt_hook *hooks; /* The application's own callbacks, up to 16. */
+    uint32_t hook_count;
+} zt_trace_config;
+
+/* Launches (and copies, where they are measured) that a tracer saw: launches = measured + filtered +
+   elsewhere. What became of the measured ones is in zt_counts. Since 0.1. */
+typedef struct zt_trace_counts {
+    uint64_t launches;
+    uint64_t measured;  /* a region was begun */
+    uint64_t filtered;  /* left out by the configuration */
+    uint64_t elsewhere; /* on lists of another context or device, or on none */
+} zt_trace_counts;
+
+/* A call that was timed. Since 0.1. */
+typedef struct zt_call_info {
+    const char *name;
+    uint64_t count;
+    uint64_t errors;  /* results other than SUCCESS, NOT_READY and warnings */
+    zt_stats time_ns; /* host time of a call */
+} zt_call_info;
+
+/* Automatic tracing. Take it from zt_auto_config_default(). Since 0.1. */
+typedef struct zt_auto_config {
+    const char *report; /* Where the report goes: a path, as for zt_report; NULL: a table on standard output.
+                           The environment's ZT_AUTO overrides it. */
+    zt_config profiler; /* of each context and device. Functions and their user pointers live until exit. */
+    zt_trace_config trace;
+} zt_auto_config;
+
+#endif /* ZETOOLS_TRACER */
 
 #ifndef ZETOOLS_DISABLE
 
@@ -400,9 +608,10 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
 ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
                                 zt_stats *stats);
 
-/* Writes a report: the format by suffix, .csv or .json, anything else a table; "-" is a table on standard
-   output. A file is written beside the target and renamed, so that nobody reads half of it. Any thread.
-   Returns INVALID_NULL_POINTER, or UNKNOWN with the system's reason in zt_last_error. Since 0.1. */
+/* Writes a report: the format by suffix, .csv, .trace.json or .json, anything else a table; "-" is a table on
+   standard output. A file is written beside the target and renamed, so that nobody reads half of it; pipes
+   and devices are written to. Any thread. Returns INVALID_NULL_POINTER, or UNKNOWN with the system's reason
+   in zt_last_error. Since 0.1. */
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
 
 /* Gives the bytes of a report to a function. Any thread. Since 0.1. */
@@ -430,6 +639,112 @@ ZT_API ze_result_t zt_group_find(ze_device_handle_t device, const char *name,
 /* Writes a listing of a device's metric groups for people, with their metrics where `metrics` is not 0.
    Any thread. Since 0.1. */
 ZT_API ze_result_t zt_groups_write(ze_device_handle_t device, int metrics, zt_write_fn write, void *user);
+
+/* ---- streams --------------------------------------------------------------------------------------------- */
+
+/* A configuration with every field at its default. Since 0.1. */
+ZT_API zt_stream_config zt_stream_config_default(void);
+
+/* Opens a stream on a device, or sub-device, of an initialised driver. It samples from now on.
+   config  NULL for the defaults
+   stream  receives the stream, or NULL on failure, on which everything else is inert
+   Returns NOT_AVAILABLE or HANDLE_OBJECT_IN_USE where the counters are in use: the message names who has
+   them; otherwise the result of the call that failed. zt_last_error(NULL, &text) has the text. Not from two
+   threads for one device at once. Since 0.1. */
+ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_t device,
+                                  const zt_stream_config *config, zt_stream **stream);
+
+/* Hands out the rows that are there, all of them, and waits for the first where there is none.
+   timeout_ns  the longest wait; 0: none
+   function    NULL: nobody; an attached profiler has the rows all the same
+   Returns NOT_READY when the time was up and there was no row, NOT_AVAILABLE when the stream was closed
+   meanwhile, DEVICE_LOST when there are no more rows. Any thread, one at a time. Since 0.1. */
+ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row_fn function, void *user);
+
+/* Puts a marker into a command list. The row that follows its execution has the name. The stream must be open
+   when the list is executed. Any thread that may use the list.
+   name  is copied. NULL and "" are shown as "(unnamed)". 4096 different names at the most
+   Returns UNSUPPORTED_FEATURE where the group has no metric for it. Since 0.1. */
+ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t list, const char *name);
+
+/* Ends a read that waits, reads what is left and hands it out, and frees everything. Returns the final
+   counts. function  as for zt_stream_read Any thread, but not from a function that is given rows. Since 0.1.
+ */
+ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user);
+
+/* What became of the configuration. Any thread. Since 0.1. */
+ZT_API zt_stream_info zt_stream_get_info(const zt_stream *stream);
+
+/* What became of the reports. Any thread. Since 0.1. */
+ZT_API zt_stream_counts zt_stream_get_counts(const zt_stream *stream);
+
+/* The metrics of a row; constant for a stream. Any thread. Since 0.1. */
+ZT_API uint32_t zt_stream_metric_count(const zt_stream *stream);
+
+/* A metric by its index below zt_stream_metric_count, else NULL. Any thread. Since 0.1. */
+ZT_API const zt_metric *zt_stream_get_metric(const zt_stream *stream, uint32_t metric);
+
+/* The index of a metric by name, or UINT32_MAX; zt_stream_last_error then has the nearest names. Any thread.
+   Since 0.1. */
+ZT_API uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name);
+
+/* As zt_last_error. Since 0.1. */
+ZT_API ze_result_t zt_stream_last_error(const zt_stream *stream, const char **text);
+
+/* Metrics of all streams that are, or were, attached to a profiler. Any thread. Since 0.1. */
+ZT_API uint32_t zt_streamed_count(const zt_profiler *profiler);
+
+/* A streamed metric by its index below zt_streamed_count, else NULL. Any thread. Since 0.1. */
+ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric);
+
+/* What the rows within the instances of a region say of a streamed metric: those instances that were
+   collected, and have ended before the last row that was read. Any thread. Returns INVALID_ARGUMENT for an
+   index out of range, INVALID_NULL_POINTER. Since 0.1. */
+ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
+                                   zt_streamed *streamed);
+
+/* What the timeline holds. Any thread. Since 0.1. */
+ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler);
+
+#ifdef ZETOOLS_TRACER
+
+/* ==== interface: the tracer =============================================================================== */
+
+/* A configuration with every field at its default. Since 0.1. */
+ZT_API zt_trace_config zt_trace_config_default(void);
+
+/* Begins to measure launches by themselves, as `config` says; NULL is the default. What it refers to is
+   copied, but for what the hooks point to. Not from two threads for one profiler at once. Returns
+   DEPENDENCY_UNAVAILABLE where the loader's tracing layer is off (zt_last_error tells what to do),
+   INVALID_ARGUMENT for a call that cannot be traced, HANDLE_OBJECT_IN_USE if it traces already. Since 0.1. */
+ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config);
+
+/* Ends it, after which no callback runs any more. Waits for calls that other threads have in progress, no
+   longer than config.wait_timeout_ns. Results stay. Lists that were recorded may go on to be executed, by
+   zt_execute. zt_close does it too.
+   Returns NOT_READY where a call was still in progress when the time was up: it ends untroubled;
+   HANDLE_OBJECT_IN_USE inside a hook. Since 0.1. */
+ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
+
+/* How many launches were seen since the first start, and what was done with them. Any thread. Since 0.1. */
+ZT_API zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler);
+
+/* Calls timed so far, of different names. Any thread. Since 0.1. */
+ZT_API uint32_t zt_call_count(const zt_profiler *profiler);
+
+/* A call by its index below zt_call_count; calls are in order of first appearance. Any thread.
+   Returns INVALID_ARGUMENT for another index, INVALID_NULL_POINTER. Since 0.1. */
+ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info);
+
+/* The default configuration of automatic tracing. Since 0.1. */
+ZT_API zt_auto_config zt_auto_config_default(void);
+
+/* From here to the end of the process: opens a profiler on each context and device in which a command list is
+   created, traces, and writes a report at exit. Calls zeInit. NULL is the default configuration. Calling it
+   again does nothing; so does a call with ZT_AUTO=off in the environment. Since 0.1. */
+ZT_API ze_result_t zt_auto(const zt_auto_config *config);
+
+#endif /* ZETOOLS_TRACER */
 
 #else /* ZETOOLS_DISABLE */
 
@@ -559,6 +874,118 @@ ZT__OFF ZT__RESULT zt_groups_write(const void *device, int metrics, zt_write_fn 
     (void)device, (void)metrics, (void)write, (void)user;
     return (ZT__RESULT)0;
 }
+ZT__OFF zt_stream_config zt_stream_config_default(void) {
+    static zt_stream_config zero;
+    return zero;
+}
+ZT__OFF ZT__RESULT zt_stream_open(const void *context, const void *device, const zt_stream_config *config,
+                                  zt_stream **stream) {
+    (void)context, (void)device, (void)config;
+    if (stream)
+        *stream = NULL;
+    return (ZT__RESULT)0;
+}
+ZT__OFF ZT__RESULT zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row_fn function, void *user) {
+    (void)stream, (void)timeout_ns, (void)function, (void)user;
+    return (ZT__RESULT)0;
+}
+ZT__OFF ZT__RESULT zt_stream_mark(zt_stream *stream, const void *list, const char *name) {
+    (void)stream, (void)list, (void)name;
+    return (ZT__RESULT)0;
+}
+ZT__OFF zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user) {
+    static zt_stream_counts zero;
+    (void)stream, (void)function, (void)user;
+    return zero;
+}
+ZT__OFF zt_stream_info zt_stream_get_info(const zt_stream *stream) {
+    zt_stream_info info = {"", 0, 0, 0, 0};
+    (void)stream;
+    return info;
+}
+ZT__OFF zt_stream_counts zt_stream_get_counts(const zt_stream *stream) {
+    static zt_stream_counts zero;
+    (void)stream;
+    return zero;
+}
+ZT__OFF uint32_t zt_stream_metric_count(const zt_stream *stream) {
+    (void)stream;
+    return 0;
+}
+ZT__OFF const zt_metric *zt_stream_get_metric(const zt_stream *stream, uint32_t metric) {
+    (void)stream, (void)metric;
+    return NULL;
+}
+ZT__OFF uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name) {
+    (void)stream, (void)name;
+    return UINT32_MAX;
+}
+ZT__OFF ZT__RESULT zt_stream_last_error(const zt_stream *stream, const char **text) {
+    (void)stream;
+    if (text)
+        *text = "";
+    return (ZT__RESULT)0;
+}
+ZT__OFF uint32_t zt_streamed_count(const zt_profiler *profiler) {
+    (void)profiler;
+    return 0;
+}
+ZT__OFF const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric) {
+    (void)profiler, (void)metric;
+    return NULL;
+}
+ZT__OFF ZT__RESULT zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
+                                   zt_streamed *streamed) {
+    static zt_streamed zero;
+    (void)profiler, (void)region, (void)metric;
+    if (streamed)
+        *streamed = zero;
+    return (ZT__RESULT)0;
+}
+ZT__OFF zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
+    static zt_timeline_info zero;
+    (void)profiler;
+    return zero;
+}
+
+#ifdef ZETOOLS_TRACER
+ZT__OFF zt_trace_config zt_trace_config_default(void) {
+    static zt_trace_config zero;
+    return zero;
+}
+ZT__OFF ZT__RESULT zt_trace_start(zt_profiler *profiler, const zt_trace_config *config) {
+    (void)profiler, (void)config;
+    return (ZT__RESULT)0;
+}
+ZT__OFF ZT__RESULT zt_trace_stop(zt_profiler *profiler) {
+    (void)profiler;
+    return (ZT__RESULT)0;
+}
+ZT__OFF zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) {
+    zt_trace_counts counts = {0, 0, 0, 0};
+    (void)profiler;
+    return counts;
+}
+ZT__OFF uint32_t zt_call_count(const zt_profiler *profiler) {
+    (void)profiler;
+    return 0;
+}
+ZT__OFF ZT__RESULT zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info) {
+    static zt_call_info zero;
+    (void)profiler, (void)call;
+    if (info)
+        *info = zero;
+    return (ZT__RESULT)0;
+}
+ZT__OFF zt_auto_config zt_auto_config_default(void) {
+    static zt_auto_config zero;
+    return zero;
+}
+ZT__OFF ZT__RESULT zt_auto(const zt_auto_config *config) {
+    (void)config;
+    return (ZT__RESULT)0;
+}
+#endif /* ZETOOLS_TRACER */
 #endif /* ZETOOLS_DISABLE */
 
 /* ==== regions that close themselves ======================================================================= */
@@ -646,12 +1073,17 @@ struct zt_scope {
 /* IMPLEMENTATION */
 /*                                                                                                            */
 /* Floors, each built on those above it. Search for their tags: */
-/*   >>platform >>memory >>diagnostics >>driver >>groups >>slots >>statistics >>regions >>harvest >>reports */
-/*   >>public */
+/*   >>platform >>memory >>diagnostics >>driver >>groups >>slots >>statistics >>regions >>timeline */
+/*   >>harvest >>streams >>tracer >>reports >>public */
 /* ========================================================================================================== */
 
 #if defined(ZETOOLS_IMPLEMENTATION) && !defined(ZETOOLS_DISABLE) && !defined(ZT__IMPLEMENTED)
 #define ZT__IMPLEMENTED
+
+#ifdef ZETOOLS_TRACER
+#include <level_zero/layers/zel_tracing_api.h>
+#include <level_zero/layers/zel_tracing_register_cb.h>
+#endif
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -663,6 +1095,7 @@ struct zt_scope {
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -681,6 +1114,10 @@ extern "C" {
 #define CLOCK_REALTIME 0
 int clock_gettime(int clock, struct timespec *now);
 int nanosleep(const struct timespec *wanted, struct timespec *left);
+int setenv(const char *name, const char *value, int overwrite);
+#endif
+#ifndef CLOCK_THREAD_CPUTIME_ID
+#define CLOCK_THREAD_CPUTIME_ID 3
 #endif
 
 /* What has to be one for the whole process, however many files or libraries hold a copy of this header: weak
@@ -689,10 +1126,14 @@ int nanosleep(const struct timespec *wanted, struct timespec *left);
 
 typedef pthread_mutex_t zt__mutex;
 
-ZT__FN uint64_t zt__now_ns(void) {
+ZT__FN uint64_t zt__clock_ns(int clock) {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+ZT__FN uint64_t zt__now_ns(void) {
+    return zt__clock_ns(CLOCK_MONOTONIC);
 }
 
 ZT__FN void zt__sleep_ns(uint64_t ns) {
@@ -750,6 +1191,10 @@ typedef struct zt__owned {
     uintptr_t owner;
 } zt__owned;
 
+/* How deep this thread is inside the library: calls made there are not the application's, and a tracer leaves
+   them alone. */
+ZT__PROCESS_WIDE __thread uint32_t zt__inside_1;
+
 #define zt__load(pointer) __atomic_load_n(pointer, __ATOMIC_ACQUIRE)
 #define zt__store(pointer, value) __atomic_store_n(pointer, value, __ATOMIC_RELEASE)
 
@@ -783,151 +1228,154 @@ ZT__FN void zt__disown(zt__owned *owned) {
 
 /* ---- threads of the library's own ------------------------------------------------------------------------ */
 
+/* A thread that takes one step after the other until a step returns 0 or the thread is stopped. A step may
+   not last. Between steps it can wait for a bell. */
+typedef struct zt__thread {
+    int runs; /* atomic, as the next two */
+    int stops, ended;
 #ifndef ZETOOLS_NO_THREADS
-
-/* A thread that does one thing whenever it is rung for. */
-typedef struct zt__worker {
-    struct zt__worker *next;
-    void (*work)(void *user);
+    struct zt__thread *next;
+    int (*step)(void *user);
     void *user;
+    pthread_t handle;
     zt__mutex lock;
     pthread_cond_t bell;
-    pthread_t thread;
-    int rung, stops, ended, runs;
-} zt__worker;
+    int rung;
+#endif
+} zt__thread;
 
-/* The driver is unloaded when the process exits, so that these must end before. */
-static zt__mutex zt__workers_lock = PTHREAD_MUTEX_INITIALIZER;
-static zt__worker *zt__workers;
-static int zt__ends_workers;
+#ifndef ZETOOLS_NO_THREADS
 
-/* With the worker locked. A bell that was missed is noticed after a second. */
-ZT__FN void zt__await_bell(zt__worker *worker) {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec++;
-    pthread_cond_timedwait(&worker->bell, &worker->lock, &until);
-}
+/* The driver is unloaded when the process exits, so these threads must end before. */
+static zt__mutex zt__threads_lock = PTHREAD_MUTEX_INITIALIZER;
+static zt__thread *zt__threads;
+static int zt__ends_threads;
 
-ZT__FN void *zt__run_worker(void *argument) {
-    zt__worker *worker = (zt__worker *)argument;
-    pthread_mutex_lock(&worker->lock);
-    while (!worker->stops) {
-        if (!worker->rung)
-            zt__await_bell(worker);
-        if (!worker->rung || worker->stops)
-            continue;
-        worker->rung = 0;
-        pthread_mutex_unlock(&worker->lock);
-        worker->work(worker->user);
-        pthread_mutex_lock(&worker->lock);
-    }
-    pthread_mutex_unlock(&worker->lock);
-    zt__store(&worker->ended, 1);
+ZT__FN void *zt__run_thread(void *argument) {
+    zt__thread *thread = (zt__thread *)argument;
+    while (!zt__load(&thread->stops) && thread->step(thread->user))
+        ;
+    zt__store(&thread->ended, 1);
     return NULL;
 }
 
-ZT__FN void zt__ring(zt__worker *worker) {
+ZT__FN void zt__ring(zt__thread *thread) {
     int was_rung;
-    zt__lock(&worker->lock);
-    was_rung = worker->rung;
-    worker->rung = 1;
-    zt__unlock(&worker->lock);
+    zt__lock(&thread->lock);
+    was_rung = thread->rung;
+    thread->rung = 1;
+    zt__unlock(&thread->lock);
     if (!was_rung)
-        pthread_cond_signal(&worker->bell);
+        pthread_cond_signal(&thread->bell);
 }
 
-/* With the workers locked. Returns 0 where the driver does not give the thread back: then it is left alone,
-   with all that it uses. */
-ZT__FN int zt__end_worker(zt__worker *worker) {
-    uint64_t pause = 0, deadline = zt__deadline(2000000000u);
-    zt__worker **place = &zt__workers;
-    while (*place && *place != worker)
-        place = &(*place)->next;
-    if (*place)
-        *place = worker->next;
-    zt__store(&worker->runs, 0);
-    zt__lock(&worker->lock);
-    worker->stops = 1;
-    pthread_cond_signal(&worker->bell);
-    zt__unlock(&worker->lock);
-    while (!zt__load(&worker->ended))
-        if (!zt__pause_until(deadline, &pause)) {
-            pthread_detach(worker->thread);
-            return 0;
-        }
-    pthread_join(worker->thread, NULL);
-    return 1;
-}
-
-ZT__FN void zt__end_workers(void) {
-    zt__lock(&zt__workers_lock);
-    while (zt__workers)
-        zt__end_worker(zt__workers);
-    zt__unlock(&zt__workers_lock);
+/* Waits, a second at the most. Returns whether somebody rang. */
+ZT__FN int zt__await_bell(zt__thread *thread) {
+    struct timespec until;
+    int rung;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++;
+    zt__lock(&thread->lock);
+    if (!thread->rung)
+        pthread_cond_timedwait(&thread->bell, &thread->lock, &until);
+    rung = thread->rung;
+    thread->rung = 0;
+    zt__unlock(&thread->lock);
+    return rung;
 }
 
 /* Signals are the application's: its own threads shall have them. */
-ZT__FN int zt__create_thread(zt__worker *worker) {
+ZT__FN int zt__create_thread(zt__thread *thread) {
     int failed;
 #ifdef SIG_SETMASK
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
 #endif
-    failed = pthread_create(&worker->thread, NULL, zt__run_worker, worker);
+    failed = pthread_create(&thread->handle, NULL, zt__run_thread, thread);
 #ifdef SIG_SETMASK
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 #endif
     return !failed;
 }
 
-ZT__FN int zt__start_worker(zt__worker *worker, void (*work)(void *user), void *user) {
+/* With the threads locked. Returns 0 where the driver does not give the thread back: then it is left alone,
+   with all that it uses. */
+ZT__FN int zt__join_thread(zt__thread *thread) {
+    uint64_t pause = 0, deadline = zt__deadline(2000000000u);
+    zt__thread **place = &zt__threads;
+    while (*place && *place != thread)
+        place = &(*place)->next;
+    if (*place)
+        *place = thread->next;
+    zt__store(&thread->stops, 1);
+    zt__ring(thread);
+    while (!zt__load(&thread->ended))
+        if (!zt__pause_until(deadline, &pause)) {
+            pthread_detach(thread->handle);
+            return 0;
+        }
+    pthread_join(thread->handle, NULL);
+    zt__store(&thread->runs, 0);
+    return 1;
+}
+
+ZT__FN void zt__end_threads(void) {
+    zt__lock(&zt__threads_lock);
+    while (zt__threads)
+        zt__join_thread(zt__threads);
+    zt__unlock(&zt__threads_lock);
+}
+
+ZT__FN int zt__start_thread(zt__thread *thread, int (*step)(void *user), void *user) {
     int started;
-    worker->work = work;
-    worker->user = user;
-    pthread_mutex_init(&worker->lock, NULL);
-    pthread_cond_init(&worker->bell, NULL);
-    zt__lock(&zt__workers_lock);
-    if (!zt__ends_workers)
-        zt__ends_workers = atexit(zt__end_workers) == 0;
-    started = zt__ends_workers && zt__create_thread(worker);
-    zt__store(&worker->runs, started);
+    thread->step = step;
+    thread->user = user;
+    pthread_mutex_init(&thread->lock, NULL);
+    pthread_cond_init(&thread->bell, NULL);
+    zt__lock(&zt__threads_lock);
+    if (!zt__ends_threads)
+        zt__ends_threads = atexit(zt__end_threads) == 0;
+    zt__store(&thread->runs, 1);
+    started = zt__ends_threads && zt__create_thread(thread);
     if (started) {
-        worker->next = zt__workers;
-        zt__workers = worker;
+        thread->next = zt__threads;
+        zt__threads = thread;
+    } else {
+        zt__store(&thread->runs, 0);
     }
-    zt__unlock(&zt__workers_lock);
+    zt__unlock(&zt__threads_lock);
     return started;
 }
 
-/* Returns as zt__end_worker. */
-ZT__FN int zt__stop_worker(zt__worker *worker) {
+/* Returns as zt__join_thread; 1 also where none runs. */
+ZT__FN int zt__stop_thread(zt__thread *thread) {
     int stopped = 1;
-    zt__lock(&zt__workers_lock);
-    if (worker->runs)
-        stopped = zt__end_worker(worker);
-    zt__unlock(&zt__workers_lock);
+    zt__lock(&zt__threads_lock);
+    if (zt__load(&thread->runs))
+        stopped = zt__join_thread(thread);
+    zt__unlock(&zt__threads_lock);
     return stopped;
 }
 
 #else
 
-typedef struct zt__worker {
-    int runs;
-} zt__worker;
-
-ZT__FN void zt__ring(zt__worker *worker) {
-    (void)worker;
+ZT__FN void zt__ring(zt__thread *thread) {
+    (void)thread;
 }
 
-ZT__FN int zt__start_worker(zt__worker *worker, void (*work)(void *user), void *user) {
-    (void)worker, (void)work, (void)user;
+ZT__FN int zt__await_bell(zt__thread *thread) {
+    (void)thread;
     return 0;
 }
 
-ZT__FN int zt__stop_worker(zt__worker *worker) {
-    (void)worker;
+ZT__FN int zt__start_thread(zt__thread *thread, int (*step)(void *user), void *user) {
+    (void)thread, (void)step, (void)user;
+    return 0;
+}
+
+ZT__FN int zt__stop_thread(zt__thread *thread) {
+    (void)thread;
     return 1;
 }
 
@@ -940,6 +1388,12 @@ ZT__FN void zt__find_symbol(const char *name, void *function) {
     memcpy(function, &symbol, sizeof symbol); /* ISO C has no cast from object to function */
     if (program)
         dlclose(program);
+}
+
+/* Of numbers that fit into an integer. */
+ZT__FN double zt__floor(double number) {
+    double whole = (double)(int64_t)number;
+    return whole > number ? whole - 1 : whole;
 }
 
 /* The square root by Newton's method, from half the exponent: for this alone nobody should have to link with
@@ -999,7 +1453,7 @@ ZT__FN void zt__free(const zt_allocator *allocator, void *memory) {
 #define ZT__MESSAGES(X)                                                                                      \
     X(CALL_FAILED, "%s failed: %s (0x%08x). %s")                                                             \
     X(NULL_ARGUMENT, "%s: %s is NULL. Pass a valid one.")                                                    \
-    X(BAD_ALLOCATOR, "zt_open: config.allocator has only one of its two functions. Give both or none.")      \
+    X(BAD_ALLOCATOR, "%s: config.allocator has only one of its two functions. Give both or none.")           \
     X(NO_MEMORY, "%s: out of memory for %s. Free some, or lower config.max_slots and config.samples.")       \
     X(TOO_MANY_PROFILERS, "zt_open: %u profilers are open in this process. Close some.")                     \
     X(TOO_MANY_GROUPS, "zt_open: more than %u metric groups are named. Name fewer.")                         \
@@ -1045,7 +1499,33 @@ ZT__FN void zt__free(const zt_allocator *allocator, void *memory) {
     X(BAD_INDEX, "%s: there is no %s %u. Ask zt_region_count() and zt_metric_count() first.")                \
     X(CANNOT_WRITE, "zt_report: cannot write '%.512s': %s. Check the directory and its permissions.")        \
     X(WRITE_STOPPED, "zt_write: the write function answered that it cannot go on.")                          \
-    X(BAD_FORMAT, "zt_write: %d is no zt_format.")
+    X(BAD_FORMAT, "zt_write: %d is no zt_format.")                                                           \
+    X(CLOCKS_UNRELATED, "%s failed: %s. Device time and host time cannot be related, so there is no "        \
+                        "timeline. Update loader and driver, or set config.timeline to 0.")                  \
+    X(NO_SUCH_TIMED_GROUP, "zt_stream_open: the device has no time-based metric group '%.64s'. "             \
+                           "Nearest: %s.")                                                                   \
+    X(MEMORY_LIMIT, "%s: config.memory_limit is %lu bytes, and group '%s' needs %lu. Raise it.")             \
+    X(NO_TIMELINE, "zt_stream_open: config.profiler keeps no timeline. Set its config.timeline.")            \
+    X(NO_READER, "zt_stream_open: config.reader is set, and %s. Call zt_stream_read() often instead.")       \
+    X(STREAM_GAP, "zetMetricStreamerReadData: the device dropped data, for they were not read in time. "     \
+                  "Call zt_stream_read() more often, set config.reader, or raise config.period_ns.")         \
+    X(NOT_CALCULATED, "zetMetricGroupCalculateMetricValues failed: %s. These reports are discarded. On a "   \
+                      "device of several tiles, open a stream on each sub-device.")                          \
+    X(STREAM_BUSY, "%s: the stream is being read. Do not call this from the function that is given rows, "   \
+                   "nor from two threads at once.")                                                          \
+    X(CANNOT_MARK, "zt_stream_mark: '%.64s' is not marked: %s.")                                             \
+    X(READER_HANGS, "%s: the driver does not return from a call. The stream is left as it is.")              \
+    X(TRACING_OFF, "zt_trace_start: no callback came (%s), so the loader's tracing layer is off. Set "       \
+                   "ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit, and install the loader's "   \
+                   "libze_tracing_layer.")                                                                   \
+    X(TRACING_ALREADY, "zt_trace_start: this profiler traces already. Call zt_trace_stop() first.")          \
+    X(NO_SUCH_CALL, "zt_trace_start: there is no call '%.64s' to be traced. Nearest: %s.")                   \
+    X(BAD_HOOKS, "zt_trace_start: config.hooks is NULL, or has more than %u. Give fewer.")                   \
+    X(INSIDE_HOOK, "%s was called from a callback of the tracer, for which it would have to wait. Call it "  \
+                   "elsewhere.")                                                                             \
+    X(CALLS_IN_PROGRESS, "zt_trace_stop: a traced call was still in progress when the time was up. The "     \
+                         "tracer stays, switched off, until that call ends; raise config.wait_timeout_ns "   \
+                         "or end the wait in it.")
 
 typedef enum zt__message {
 #define X(identifier, text) ZT__##identifier,
@@ -1251,6 +1731,10 @@ ZT__FN void zt__nearest(const char *wanted, const void *names, uint32_t count, z
 /* ==== >>driver: what is newer than Level Zero 1.0, and may be absent ====================================== */
 
 #define ZT__OPTIONAL_FUNCTIONS(X)                                                                            \
+    X(zeDeviceGetGlobalTimestamps, device_clock,                                                             \
+      (ze_device_handle_t device, uint64_t * host, uint64_t * ticks))                                        \
+    X(zetMetricGroupGetGlobalTimestampsExp, metric_clock,                                                    \
+      (zet_metric_group_handle_t group, ze_bool_t of_host, uint64_t * global, uint64_t * ticks))             \
     X(zeCommandListIsImmediate, is_immediate, (ze_command_list_handle_t list, ze_bool_t * is))               \
     X(zetDeviceEnableMetricsExp, enable_metrics, (ze_device_handle_t device))                                \
     X(zetMetricGroupCalculateMultipleMetricValuesExp, calculate_multiple,                                    \
@@ -1358,20 +1842,26 @@ typedef struct zt__active_group {
     zet_metric_group_handle_t group;
     uint32_t domain;
     uint32_t users;
+    int streamed; /* by a stream, which shares it with nobody; else by profilers */
     char name[ZET_MAX_METRIC_GROUP_NAME];
 } zt__active_group;
 
+/* Who holds a group, for a message. */
+typedef struct zt__holder {
+    char text[ZET_MAX_METRIC_GROUP_NAME + 64];
+} zt__holder;
+
 ZT__PROCESS_WIDE zt__mutex zt__process_lock_1 = PTHREAD_MUTEX_INITIALIZER;
 ZT__PROCESS_WIDE zt__mutex zt__calculation_lock_1 = PTHREAD_MUTEX_INITIALIZER;
-ZT__PROCESS_WIDE zt__active_group zt__active_1[ZT__MAX_ACTIVE];
+ZT__PROCESS_WIDE zt__active_group zt__active_2[ZT__MAX_ACTIVE];
 
 /* Activates what is wanted on a device. With the process locked. */
 ZT__FN ze_result_t zt__activate_wanted(ze_context_handle_t context, ze_device_handle_t device) {
     zet_metric_group_handle_t groups[ZT__MAX_ACTIVE];
     uint32_t i, count = 0;
     for (i = 0; i < ZT__MAX_ACTIVE; i++)
-        if (zt__active_1[i].users && zt__active_1[i].device == device)
-            groups[count++] = zt__active_1[i].group;
+        if (zt__active_2[i].users && zt__active_2[i].device == device)
+            groups[count++] = zt__active_2[i].group;
     return zetContextActivateMetricGroups(context, device, count, count ? groups : NULL);
 }
 
@@ -1380,7 +1870,7 @@ ZT__FN zt__active_group *zt__find_active(ze_device_handle_t device, uint32_t dom
     zt__active_group *unused = NULL;
     uint32_t i;
     for (i = 0; i < ZT__MAX_ACTIVE; i++) {
-        zt__active_group *entry = &zt__active_1[i];
+        zt__active_group *entry = &zt__active_2[i];
         if (entry->users && entry->device == device && entry->domain == domain)
             return entry;
         if (!entry->users && !unused)
@@ -1389,24 +1879,43 @@ ZT__FN zt__active_group *zt__find_active(ze_device_handle_t device, uint32_t dom
     return unused;
 }
 
-/* Takes a group into the set of its device. On HANDLE_OBJECT_IN_USE, `holder` is the group in its way. */
+ZT__FN void zt__name_holder(const zt__active_group *entry, zt__holder *holder) {
+    snprintf(holder->text, sizeof holder->text, "group '%s' of %s of this process", entry->name,
+             entry->streamed ? "a stream" : "a profiler");
+}
+
+/* Some drivers let streams and queries not even share a device. Names who of this process uses the counters
+   of a device in the other way; nobody is named where it is somebody else. */
+ZT__FN void zt__find_rival(ze_device_handle_t device, int streamed, zt__holder *holder) {
+    uint32_t i;
+    snprintf(holder->text, sizeof holder->text,
+             "another tool, or by a stream or query of this program's own");
+    zt__lock(&zt__process_lock_1);
+    for (i = 0; i < ZT__MAX_ACTIVE; i++)
+        if (zt__active_2[i].users && zt__active_2[i].device == device && zt__active_2[i].streamed != streamed)
+            zt__name_holder(&zt__active_2[i], holder);
+    zt__unlock(&zt__process_lock_1);
+}
+
+/* Takes a group into the set of its device. On HANDLE_OBJECT_IN_USE, `holder` says what is in its way. */
 ZT__FN ze_result_t zt__activate(ze_context_handle_t context, ze_device_handle_t device,
                                 zet_metric_group_handle_t group,
-                                const zet_metric_group_properties_t *properties,
-                                char holder[ZET_MAX_METRIC_GROUP_NAME]) {
+                                const zet_metric_group_properties_t *properties, int streamed,
+                                zt__holder *holder) {
     ze_result_t result = ZE_RESULT_SUCCESS;
     zt__active_group *entry;
     zt__lock(&zt__process_lock_1);
     entry = zt__find_active(device, properties->domain);
     if (!entry) {
         result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    } else if (entry->users && entry->group != group) {
-        memcpy(holder, entry->name, ZET_MAX_METRIC_GROUP_NAME);
+    } else if (entry->users && (entry->group != group || entry->streamed || streamed)) {
+        zt__name_holder(entry, holder);
         result = ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     } else if (entry->users++ == 0) {
         entry->device = device;
         entry->group = group;
         entry->domain = properties->domain;
+        entry->streamed = streamed;
         memcpy(entry->name, properties->name, sizeof entry->name);
         result = zt__activate_wanted(context, device);
         if (result != ZE_RESULT_SUCCESS)
@@ -1423,7 +1932,7 @@ ZT__FN ze_result_t zt__deactivate(ze_context_handle_t context, ze_device_handle_
     uint32_t i;
     zt__lock(&zt__process_lock_1);
     for (i = 0; i < ZT__MAX_ACTIVE; i++) {
-        zt__active_group *entry = &zt__active_1[i];
+        zt__active_group *entry = &zt__active_2[i];
         if (entry->users && entry->device == device && entry->group == group) {
             if (--entry->users == 0)
                 result = zt__activate_wanted(context, device);
@@ -1510,6 +2019,20 @@ ZT__FN ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__group *gr
     return result;
 }
 
+/* The public description of a metric, from the driver's. */
+ZT__FN zt_metric zt__metric_of(const zt__group *group, uint32_t index) {
+    const zet_metric_properties_t *from = &group->metrics[index];
+    zt_metric metric;
+    metric.name = from->name;
+    metric.group = group->properties.name;
+    metric.component = from->component;
+    metric.units = from->resultUnits;
+    metric.description = from->description;
+    metric.type = (int)from->metricType;
+    metric.aggregation = zt__aggregation(from->metricType, from->resultUnits);
+    return metric;
+}
+
 ZT__FN void zt__free_group(const zt_allocator *allocator, zt__group *group) {
     zt__free(allocator, group->metrics);
     zt__free(allocator, group->values);
@@ -1578,6 +2101,7 @@ typedef struct zt__slot {
     uint8_t executed;    /* has run at least once since it was recorded */
     uint8_t tries;       /* how often the event was there and the data was not */
     uint8_t dead;        /* its commands are on the list in part: bound, and never read */
+    uint8_t passed;      /* dead, and one that was bound after it has run: so what there is of it has */
     uint8_t unclean;     /* to be reset before it is used: some of its commands have run */
     uint8_t broken;      /* could not be reset: never read, and never used again */
     uint8_t retired;     /* the device may still write to it: never used again */
@@ -1611,7 +2135,7 @@ struct zt__list {
     uint32_t executed;       /* bound slots that have run */
     uint32_t open;           /* slots begun and not yet bound */
     uint8_t announced;       /* about to be executed: what has never run is not asked */
-    uint8_t unready;         /* has slots that are dead or broken */
+    uint8_t unready;         /* has slots that are dead or broken. Atomic */
     uint8_t quiet;           /* what has run before was not executed again: it is not asked either */
     uint8_t idle;            /* released, and not used since */
     uint8_t queued;          /* in the profiler's queue of idle lists, or was when it became used again */
@@ -1632,6 +2156,8 @@ typedef struct zt__moments {
 /* A region by name. Column 0 is GPU time, the metrics follow. */
 typedef struct zt__record {
     char *name;
+    zt__moments *streamed; /* of what streams measured meanwhile */
+    uint32_t streamed_count;
     uint64_t hash;
     uint64_t seen; /* instances in the statistics */
     uint64_t lost, dropped;
@@ -1644,6 +2170,9 @@ typedef struct zt__record {
 typedef struct zt__entry {
     uint32_t region;
     double time_ns; /* from time stamps, or NaN */
+    ze_command_list_handle_t list;
+    uint64_t stamps[2];
+    uint64_t read_ns; /* when, by the host; 0: there is no timeline */
 } zt__entry;
 
 /* Instances that are calculated together. */
@@ -1653,6 +2182,9 @@ typedef struct zt__batch {
     zt__entry entries[ZT__BATCH];
     uint8_t *raw[ZT__MAX_GROUPS]; /* of each group, the reports one after the other */
 } zt__batch;
+
+typedef struct zt__timeline zt__timeline;
+typedef struct zt__feed zt__feed;
 
 struct zt_profiler {
     uint32_t id;
@@ -1675,7 +2207,9 @@ struct zt_profiler {
     int stamped;          /* regions write time stamps */
     double ns_per_tick;
     uint64_t tick_mask;
-    int lost; /* the device, atomic */
+    int lost;     /* the device, atomic */
+    int detached; /* it has nothing of the device any more, and results alone. Atomic */
+    struct zt__tracer *tracer;
 
     zt__mutex state; /* what follows, for instants; no driver call is made under it */
     zt__slot *free_slots;
@@ -1701,12 +2235,15 @@ struct zt_profiler {
     zt__owned growing; /* one thread makes slots */
 
     zt__owned settling; /* one thread calculates; taken before the locks above and below */
-    zt__worker worker;  /* calculates what is deferred */
+    zt__thread settler; /* calculates what is deferred */
     double *row;
     uint64_t random;
 
-    zt__mutex results; /* statistics */
+    zt__mutex results; /* statistics and timeline */
     double *scratch;
+    zt__timeline *timeline; /* or NULL */
+    zt__feed *feeds;        /* of the streams that are, or were, attached */
+    uint32_t streamed_count;
 };
 
 ZT__FN int zt__is_gone(const zt_profiler *profiler) {
@@ -1850,8 +2387,12 @@ ZT__FN ze_result_t zt__grow(zt_profiler *profiler, const char **call) {
 ZT__FN void zt__reset_slot(zt_profiler *profiler, zt__slot *slot) {
     static const char remedy[] = "This slot is not used again. Update the driver if it lasts.";
     uint32_t g;
-    ze_result_t result = zeEventHostReset(slot->event);
-    int failed = zt__check(profiler, result, "zeEventHostReset", remedy) != ZE_RESULT_SUCCESS;
+    ze_result_t result;
+    int failed;
+    zt__inside_1++;
+    result = zeEventHostReset(slot->event);
+    zt__inside_1--;
+    failed = zt__check(profiler, result, "zeEventHostReset", remedy) != ZE_RESULT_SUCCESS;
     for (g = 0; g < profiler->group_count; g++) {
         result = zetMetricQueryReset(slot->queries[g]);
         failed |= zt__check(profiler, result, "zetMetricQueryReset", remedy) != ZE_RESULT_SUCCESS;
@@ -1889,7 +2430,7 @@ ZT__FN double zt__by(double dividend, double divisor, zt__inverse *inverse) {
 }
 
 /* Adds a value: West's weighted update of mean and spread, which does not cancel. */
-ZT__FN void zt__add_value(zt__moments *moments, double value, double weight, zt__inverse *inverse) {
+ZT__FN void zt__add_weighted(zt__moments *moments, double value, double weight, zt__inverse *inverse) {
     double distance = value - moments->mean;
     if (moments->count++ == 0)
         moments->min = moments->max = value;
@@ -1903,6 +2444,11 @@ ZT__FN void zt__add_value(zt__moments *moments, double value, double weight, zt_
     moments->weight += weight;
     moments->mean += zt__by(distance * weight, moments->weight, inverse);
     moments->m2 += weight * distance * (value - moments->mean);
+}
+
+ZT__FN void zt__add_value(zt__moments *moments, double value, double weight) {
+    zt__inverse inverse = {1, 1};
+    zt__add_weighted(moments, value, weight, &inverse);
 }
 
 /* xorshift64*: good enough to draw samples, the same on every machine. */
@@ -1954,9 +2500,9 @@ ZT__FN int zt__add_row(zt_profiler *profiler, zt__record *record, const double *
         if (isnan(row[column]))
             continue;
         if (zt__column_aggregation(profiler, column) == ZT_AGGREGATE_MEAN)
-            zt__add_value(&record->moments[column], row[column], row[0], &by_time);
+            zt__add_weighted(&record->moments[column], row[column], row[0], &by_time);
         else
-            zt__add_value(&record->moments[column], row[column], 1, &by_count);
+            zt__add_weighted(&record->moments[column], row[column], 1, &by_count);
     }
     kept = zt__row_for_next(profiler, record);
     if (kept)
@@ -2233,10 +2779,10 @@ ZT__FN zt__list *zt__pop_active(zt_profiler *profiler) {
 
 /* Keeps the record of a list that was reset or destroyed, for the handle may come back. Nothing is bound to
    it. */
-ZT__FN void zt__retire_list(zt_profiler *profiler, zt__list *list) {
+ZT__FN void zt__retire_list(zt_profiler *profiler, zt__list *list, int destroyed) {
     zt__remove_active(profiler, list);
     list->idle = 1;
-    if (list->kind == ZT__KIND_IMMEDIATE)
+    if (destroyed || list->kind == ZT__KIND_IMMEDIATE)
         list->kind = ZT__KIND_NOT_ASKED; /* destroyed: the handle may come back as another kind */
     if (!list->queued) {
         list->queued = 1;
@@ -2245,6 +2791,16 @@ ZT__FN void zt__retire_list(zt_profiler *profiler, zt__list *list) {
         profiler->idle_last = &list->next_idle;
         profiler->idle_count++;
     }
+}
+
+/* Tells what kind of list a handle is from now on. */
+ZT__FN void zt__note_kind(zt_profiler *profiler, ze_command_list_handle_t handle, zt__kind kind) {
+    zt__list *list;
+    zt__lock(&profiler->state);
+    list = zt__add_list(profiler, handle, kind);
+    if (list)
+        list->idle = 0;
+    zt__unlock(&profiler->state);
 }
 
 /* Whether a list is immediate: one question to the driver a list. */
@@ -2275,7 +2831,7 @@ ZT__FN void zt__free_slot(zt_profiler *profiler, zt__slot *slot) {
     if (slot->generation & 1)
         zt__store(&slot->generation, slot->generation + 1);
     slot->unclean |= slot->dead;
-    slot->pending = slot->submitted = slot->executed = slot->tries = slot->dead = 0;
+    slot->pending = slot->submitted = slot->executed = slot->tries = slot->dead = slot->passed = 0;
     slot->list = NULL;
     if (slot->broken)
         return;
@@ -2337,7 +2893,7 @@ ZT__FN void zt__drop_unappended(zt_profiler *profiler, zt__slot *slot) {
     if (slot->generation & 1)
         zt__store(&slot->generation, slot->generation + 1);
     if (slot->dead) {
-        slot->list->unready = 1;
+        zt__store(&slot->list->unready, (uint8_t)1);
         zt__bind_slot(profiler, slot);
     } else {
         slot->list->open--;
@@ -2350,17 +2906,20 @@ ZT__FN void zt__drop_unappended(zt_profiler *profiler, zt__slot *slot) {
 #define ZT__REMEDY_APPEND                                                                                    \
     "The region is not measured. The list must be open for commands, and of this context."
 
-/* A time stamp, after the work before it: a query would wait for that by itself. */
+/* A time stamp. `after_work`: it has to wait for the work before it, and no query has done so. */
 ZT__FN ze_result_t zt__append_stamp(zt_profiler *profiler, ze_command_list_handle_t list, uint64_t *stamp,
-                                    ze_event_handle_t signal) {
-    ze_result_t result;
-    if (profiler->group_count == 0) {
+                                    int after_work, ze_event_handle_t signal) {
+    const char *call = "zeCommandListAppendBarrier";
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    zt__inside_1++;
+    if (after_work)
         result = zeCommandListAppendBarrier(list, NULL, 0, NULL);
-        if (result != ZE_RESULT_SUCCESS)
-            return zt__check(profiler, result, "zeCommandListAppendBarrier", ZT__REMEDY_APPEND);
+    if (result == ZE_RESULT_SUCCESS) {
+        call = "zeCommandListAppendWriteGlobalTimestamp";
+        result = zeCommandListAppendWriteGlobalTimestamp(list, stamp, signal, 0, NULL);
     }
-    result = zeCommandListAppendWriteGlobalTimestamp(list, stamp, signal, 0, NULL);
-    return zt__check(profiler, result, "zeCommandListAppendWriteGlobalTimestamp", ZT__REMEDY_APPEND);
+    zt__inside_1--;
+    return zt__check(profiler, result, call, ZT__REMEDY_APPEND);
 }
 
 ZT__FN ze_result_t zt__append_begin(zt_profiler *profiler, zt__slot *slot) {
@@ -2376,7 +2935,9 @@ ZT__FN ze_result_t zt__append_begin(zt_profiler *profiler, zt__slot *slot) {
             return zt__check(profiler, result, "zetCommandListAppendMetricQueryBegin", ZT__REMEDY_APPEND);
         slot->dead = 1; /* until the end is appended too */
     }
-    return profiler->stamped ? zt__append_stamp(profiler, list, &slot->stamps[0], NULL) : ZE_RESULT_SUCCESS;
+    return profiler->stamped
+               ? zt__append_stamp(profiler, list, &slot->stamps[0], profiler->group_count == 0, NULL)
+               : ZE_RESULT_SUCCESS;
 }
 
 /* The last command signals the event: those before it are then complete. */
@@ -2386,7 +2947,7 @@ ZT__FN ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
     uint32_t g;
     if (profiler->stamped)
         result =
-            zt__append_stamp(profiler, list, &slot->stamps[1], profiler->group_count ? NULL : slot->event);
+            zt__append_stamp(profiler, list, &slot->stamps[1], 1, profiler->group_count ? NULL : slot->event);
     for (g = profiler->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
         /* no event is waited for, but the validation layer wants the pointer */
         result = zetCommandListAppendMetricQueryEnd(list, slot->queries[g], g ? NULL : slot->event, 0,
@@ -2395,6 +2956,457 @@ ZT__FN ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
     }
     slot->dead = result != ZE_RESULT_SUCCESS;
     return result;
+}
+
+/* ==== >>timeline: clocks, kept instances and rows, attribution ============================================ */
+
+enum { ZT__PAIRS = 64, ZT__READINGS = 3, ZT__MAX_MARKS = 4096 };
+
+/* One moment on both clocks. A double counts nanoseconds exactly for a hundred days. */
+typedef struct zt__pair {
+    double device_ns, host_ns;
+} zt__pair;
+
+/* A clock of the device, against CLOCK_MONOTONIC. Its times are unwrapped from the first pair on. */
+typedef struct zt__clock {
+    ze_device_handle_t device;
+    zet_metric_group_handle_t group; /* the clock of its metrics; NULL: the device's own */
+    uint64_t mask;
+    double ns_per_tick;
+    double wrap_ns;     /* starts again from 0 so often; 0: never */
+    double interval_ns; /* from pair to pair, at least */
+    uint32_t count;
+    zt__pair pairs[ZT__PAIRS];
+} zt__clock;
+
+ZT__FN void zt__start_clock(zt__clock *clock, ze_device_handle_t device, zet_metric_group_handle_t group,
+                            double ns_per_tick, uint64_t mask) {
+    memset(clock, 0, sizeof *clock);
+    clock->device = device;
+    clock->group = group;
+    clock->mask = mask;
+    clock->ns_per_tick = ns_per_tick;
+    clock->wrap_ns = mask == UINT64_MAX ? 0 : ((double)mask + 1) * ns_per_tick;
+    clock->interval_ns = 1e8;
+    if (clock->wrap_ns > 0 && clock->wrap_ns / 8 < clock->interval_ns)
+        clock->interval_ns = clock->wrap_ns / 8;
+}
+
+ZT__FN double zt__ticks_to_ns(const zt__clock *clock, uint64_t ticks) {
+    return (double)(ticks & clock->mask) * clock->ns_per_tick;
+}
+
+/* Reads both clocks, several times: the reading that took least is the truest. */
+ZT__FN ze_result_t zt__read_clocks(const zt__driver *driver, const zt__clock *clock, zt__pair *pair) {
+    uint64_t least = UINT64_MAX;
+    uint32_t i;
+    if (clock->group ? !driver->metric_clock : !driver->device_clock)
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    for (i = 0; i < ZT__READINGS; i++) {
+        uint64_t other = 0, ticks = 0, took, before;
+        ze_result_t result;
+        zt__inside_1++;
+        before = zt__now_ns();
+        result = clock->group ? driver->metric_clock(clock->group, 0, &other, &ticks)
+                              : driver->device_clock(clock->device, &other, &ticks);
+        took = zt__now_ns() - before;
+        zt__inside_1--;
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+        if (took >= least)
+            continue;
+        least = took;
+        pair->device_ns = zt__ticks_to_ns(clock, ticks);
+        pair->host_ns = (double)before + (double)took / 2;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Of the moments that a time of the device can mean, the one nearest to `about`. */
+ZT__FN double zt__unwrap(const zt__clock *clock, double raw_ns, double about_ns) {
+    if (clock->wrap_ns <= 0)
+        return raw_ns;
+    return raw_ns + clock->wrap_ns * zt__floor((about_ns - raw_ns) / clock->wrap_ns + 0.5);
+}
+
+ZT__FN const zt__pair *zt__last_pair(const zt__clock *clock) {
+    return &clock->pairs[clock->count - 1];
+}
+
+/* Keeps every second pair, and takes half as many from now on. */
+ZT__FN void zt__thin_pairs(zt__clock *clock) {
+    uint32_t i;
+    for (i = 0; i < ZT__PAIRS / 2; i++)
+        clock->pairs[i] = clock->pairs[i * 2];
+    clock->count = ZT__PAIRS / 2;
+    if (clock->wrap_ns <= 0 || clock->interval_ns * 2 <= clock->wrap_ns / 8)
+        clock->interval_ns *= 2;
+}
+
+ZT__FN void zt__add_pair(zt__clock *clock, zt__pair pair) {
+    if (clock->count) {
+        const zt__pair *last = zt__last_pair(clock);
+        pair.device_ns = zt__unwrap(clock, pair.device_ns, last->device_ns + (pair.host_ns - last->host_ns));
+        if (pair.device_ns <= last->device_ns || pair.host_ns <= last->host_ns)
+            return;
+    }
+    if (clock->count == ZT__PAIRS)
+        zt__thin_pairs(clock);
+    clock->pairs[clock->count++] = pair;
+}
+
+ZT__FN int zt__is_pair_due(const zt__clock *clock) {
+    return clock->count == 0 || (double)zt__now_ns() - zt__last_pair(clock)->host_ns >= clock->interval_ns;
+}
+
+/* Host time, between the pairs beside it; before and after all pairs, at the rate of them all. It never runs
+   backwards, so that what is nested stays nested. */
+ZT__FN double zt__to_host(const zt__clock *clock, double device_ns) {
+    const zt__pair *from = &clock->pairs[0], *to = zt__last_pair(clock), *near = from;
+    uint32_t low = 0, high = clock->count - 1;
+    if (clock->count == 1)
+        return from->host_ns + (device_ns - from->device_ns);
+    if (device_ns >= to->device_ns) {
+        near = to;
+    } else if (device_ns > from->device_ns) {
+        while (high - low > 1) {
+            uint32_t middle = (low + high) / 2;
+            if (clock->pairs[middle].device_ns <= device_ns)
+                low = middle;
+            else
+                high = middle;
+        }
+        near = from = &clock->pairs[low];
+        to = &clock->pairs[high];
+    }
+    return near->host_ns + (device_ns - near->device_ns) *
+                               ((to->host_ns - from->host_ns) / (to->device_ns - from->device_ns));
+}
+
+/* ---- instances ------------------------------------------------------------------------------------------- */
+
+typedef struct zt__instance {
+    double begin_ns, end_ns; /* of the device, unwrapped */
+    ze_command_list_handle_t list;
+    uint32_t region;
+} zt__instance;
+
+/* A ring of the newest instances. With the results locked. */
+struct zt__timeline {
+    zt__clock clock;
+    uint32_t capacity;
+    uint64_t written;    /* ever */
+    uint64_t attributed; /* those before it have met their rows */
+    zt__instance *instances;
+    double *values; /* of each, all columns */
+};
+
+ZT__FN uint64_t zt__oldest(uint64_t written, uint32_t capacity) {
+    return written > capacity ? written - capacity : 0;
+}
+
+/* Compares the clocks, when it is time to. */
+ZT__FN void zt__relate_clocks(zt_profiler *profiler, int now) {
+    zt__timeline *timeline = profiler->timeline;
+    zt__pair pair;
+    int due;
+    if (!timeline || zt__is_gone(profiler))
+        return;
+    zt__lock(&profiler->results);
+    due = now || zt__is_pair_due(&timeline->clock);
+    zt__unlock(&profiler->results);
+    if (!due || zt__read_clocks(&profiler->driver, &timeline->clock, &pair) != ZE_RESULT_SUCCESS)
+        return;
+    zt__lock(&profiler->results);
+    zt__add_pair(&timeline->clock, pair);
+    zt__unlock(&profiler->results);
+}
+
+/* Keeps the instance whose row is at hand. It was read less than half a turn of the device's clock after its
+   end. */
+ZT__FN void zt__keep_instance(zt_profiler *profiler, const zt__entry *entry) {
+    zt__timeline *timeline = profiler->timeline;
+    const zt__clock *clock = &timeline->clock;
+    const zt__pair *last = zt__last_pair(clock);
+    size_t place = (size_t)(timeline->written++ % timeline->capacity), columns = zt__column_count(profiler);
+    zt__instance *instance = &timeline->instances[place];
+    double begin = zt__ticks_to_ns(clock, entry->stamps[0]), end = zt__ticks_to_ns(clock, entry->stamps[1]);
+    instance->end_ns = zt__unwrap(clock, end, last->device_ns + ((double)entry->read_ns - last->host_ns));
+    instance->begin_ns = zt__unwrap(clock, begin, instance->end_ns - entry->time_ns);
+    instance->list = entry->list;
+    instance->region = entry->region;
+    memcpy(timeline->values + place * columns, profiler->row, columns * sizeof *profiler->row);
+}
+
+/* ---- rows of streams ------------------------------------------------------------------------------------- */
+
+typedef struct zt__mark {
+    uint64_t hash;
+    char *name;
+} zt__mark;
+
+/* What a stream measures, and the newest of its rows. A stream has it first; attached, it becomes the
+   profiler's when the stream is closed. A row is begin, end, number of the marker, values. */
+struct zt__feed {
+    zt__feed *next;
+    zt_allocator allocator;
+    zt_profiler *profiler; /* that it is attached to, or NULL */
+    int open;              /* there are rows to come */
+    uint32_t first;        /* of its metrics, among those of all feeds */
+    zt__group group;
+    zt_metric *metrics;
+    zt__mutex lock; /* of what follows; after the results */
+    uint32_t capacity;
+    uint64_t written;
+    double *rows;
+    zt__mark *marks;
+    uint32_t mark_count, mark_capacity;
+};
+
+enum { ZT__ROW_BEGIN, ZT__ROW_END, ZT__ROW_MARK, ZT__ROW_VALUES };
+
+ZT__FN size_t zt__row_width(const zt__feed *feed) {
+    return (size_t)ZT__ROW_VALUES + feed->group.metric_count;
+}
+
+ZT__FN double *zt__row_at(const zt__feed *feed, uint64_t index) {
+    return feed->rows + (size_t)(index % feed->capacity) * zt__row_width(feed);
+}
+
+ZT__FN void zt__destroy_feed(zt__feed *feed) {
+    zt_allocator allocator = feed->allocator;
+    uint32_t i;
+    for (i = 0; i < feed->mark_count; i++)
+        zt__free(&allocator, feed->marks[i].name);
+    zt__free(&allocator, feed->marks);
+    zt__free(&allocator, feed->rows);
+    zt__free(&allocator, feed->metrics);
+    zt__free_group(&allocator, &feed->group);
+    pthread_mutex_destroy(&feed->lock);
+    zt__free(&allocator, feed);
+}
+
+ZT__FN int zt__grow_marks(zt__feed *feed) {
+    uint32_t capacity = feed->mark_capacity ? feed->mark_capacity * 2 : 64;
+    zt__mark *marks;
+    if (feed->mark_count < feed->mark_capacity)
+        return 1;
+    if (capacity > ZT__MAX_MARKS)
+        return 0;
+    marks = (zt__mark *)zt__allocate(&feed->allocator, capacity, sizeof *marks);
+    if (!marks)
+        return 0;
+    if (feed->mark_count)
+        memcpy(marks, feed->marks, feed->mark_count * sizeof *marks);
+    zt__free(&feed->allocator, feed->marks);
+    feed->marks = marks;
+    feed->mark_capacity = capacity;
+    return 1;
+}
+
+/* The number that stands for a name in the device's reports, or 0. With the feed locked. */
+ZT__FN uint32_t zt__number_mark(zt__feed *feed, const char *name) {
+    size_t length = strlen(name);
+    uint64_t hash = zt__hash(name, length);
+    uint32_t i;
+    for (i = 0; i < feed->mark_count; i++)
+        if (feed->marks[i].hash == hash && strcmp(feed->marks[i].name, name) == 0)
+            return i + 1;
+    if (!zt__grow_marks(feed))
+        return 0;
+    feed->marks[i].name = (char *)zt__allocate(&feed->allocator, length + 1, 1);
+    if (!feed->marks[i].name)
+        return 0;
+    memcpy(feed->marks[i].name, name, length);
+    feed->marks[i].hash = hash;
+    return ++feed->mark_count;
+}
+
+/* The name of a number. NULL: there is none, or it is the marker of somebody else. */
+ZT__FN const char *zt__mark_name(zt__feed *feed, double number) {
+    const char *name = NULL;
+    zt__lock(&feed->lock);
+    if (number >= 1 && number <= feed->mark_count)
+        name = feed->marks[(uint32_t)number - 1].name;
+    zt__unlock(&feed->lock);
+    return name;
+}
+
+ZT__FN double zt__row_middle(const double *row) {
+    return row[ZT__ROW_BEGIN] + (row[ZT__ROW_END] - row[ZT__ROW_BEGIN]) / 2;
+}
+
+ZT__FN void zt__keep_row(zt__feed *feed, double begin_ns, double length_ns, double mark,
+                         const double *values) {
+    double *row;
+    zt__lock(&feed->lock);
+    row = zt__row_at(feed, feed->written);
+    row[ZT__ROW_BEGIN] = begin_ns;
+    row[ZT__ROW_END] = begin_ns + length_ns;
+    row[ZT__ROW_MARK] = mark;
+    memcpy(row + ZT__ROW_VALUES, values, feed->group.metric_count * sizeof *values);
+    feed->written++;
+    zt__unlock(&feed->lock);
+}
+
+/* ---- attribution: rows meet instances. With the results locked ------------------------------------------- */
+
+/* The first kept row whose middle is not before a time. With the feed locked. */
+ZT__FN uint64_t zt__find_row(const zt__feed *feed, double time_ns) {
+    uint64_t low = zt__oldest(feed->written, feed->capacity), high = feed->written;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (zt__row_middle(zt__row_at(feed, middle)) < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Whether all rows of an instance that ends then have been read. */
+ZT__FN int zt__has_passed(zt__feed *feed, double end_ns) {
+    int passed;
+    zt__lock(&feed->lock);
+    passed = !feed->open || (feed->written && zt__row_middle(zt__row_at(feed, feed->written - 1)) >= end_ns);
+    zt__unlock(&feed->lock);
+    return passed;
+}
+
+/* Room for the streamed metrics of a region. Returns 0 without memory. */
+ZT__FN int zt__need_streamed(zt_profiler *profiler, zt__record *record) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__moments *streamed;
+    if (record->streamed_count == profiler->streamed_count)
+        return 1;
+    streamed = (zt__moments *)zt__allocate(allocator, profiler->streamed_count, sizeof *streamed);
+    if (!streamed)
+        return 0;
+    if (record->streamed_count)
+        memcpy(streamed, record->streamed, record->streamed_count * sizeof *streamed);
+    zt__free(allocator, record->streamed);
+    record->streamed = streamed;
+    record->streamed_count = profiler->streamed_count;
+    return 1;
+}
+
+ZT__FN void zt__attribute_rows(zt__feed *feed, zt__moments *streamed, double begin_ns, double end_ns) {
+    uint64_t index;
+    uint32_t m;
+    zt__lock(&feed->lock);
+    for (index = zt__find_row(feed, begin_ns); index < feed->written; index++) {
+        const double *row = zt__row_at(feed, index);
+        if (zt__row_middle(row) >= end_ns)
+            break;
+        for (m = 0; m < feed->group.metric_count; m++)
+            if (!isnan(row[ZT__ROW_VALUES + m]))
+                zt__add_value(&streamed[m], row[ZT__ROW_VALUES + m], 1.0);
+    }
+    zt__unlock(&feed->lock);
+}
+
+/* Returns 0 where a stream has not come so far yet. */
+ZT__FN int zt__attribute_instance(zt_profiler *profiler, const zt__instance *instance) {
+    zt__record *record = zt__record_at(profiler, instance->region);
+    double begin_ns = zt__to_host(&profiler->timeline->clock, instance->begin_ns);
+    double end_ns = zt__to_host(&profiler->timeline->clock, instance->end_ns);
+    zt__feed *feed;
+    for (feed = profiler->feeds; feed; feed = feed->next)
+        if (!zt__has_passed(feed, end_ns))
+            return 0;
+    if (profiler->feeds && zt__need_streamed(profiler, record))
+        for (feed = profiler->feeds; feed; feed = feed->next)
+            zt__attribute_rows(feed, record->streamed + feed->first, begin_ns, end_ns);
+    return 1;
+}
+
+/* Gives what was kept since the last time its rows, as far as all streams have come. Locks by itself. */
+ZT__FN void zt__attribute(zt_profiler *profiler) {
+    zt__timeline *timeline = profiler->timeline;
+    uint64_t oldest;
+    if (!timeline)
+        return;
+    zt__lock(&profiler->results);
+    oldest = zt__oldest(timeline->written, timeline->capacity);
+    if (timeline->attributed < oldest)
+        timeline->attributed = oldest;
+    while (timeline->attributed < timeline->written &&
+           zt__attribute_instance(profiler, &timeline->instances[timeline->attributed % timeline->capacity]))
+        timeline->attributed++;
+    zt__unlock(&profiler->results);
+}
+
+/* ---- opening and closing --------------------------------------------------------------------------------- */
+
+ZT__FN void zt__attach(zt_profiler *profiler, zt__feed *feed) {
+    zt__feed **end = &profiler->feeds;
+    zt__lock(&profiler->results);
+    while (*end)
+        end = &(*end)->next;
+    *end = feed;
+    feed->profiler = profiler;
+    feed->open = 1;
+    feed->first = profiler->streamed_count;
+    profiler->streamed_count += feed->group.metric_count;
+    zt__unlock(&profiler->results);
+}
+
+/* The stream of a feed is closed: its rows are complete. */
+ZT__FN void zt__complete_feed(zt__feed *feed) {
+    zt_profiler *profiler = feed->profiler;
+    zt__lock(&profiler->results);
+    zt__lock(&feed->lock);
+    feed->open = 0;
+    zt__unlock(&feed->lock);
+    zt__unlock(&profiler->results);
+    zt__attribute(profiler);
+}
+
+ZT__FN void zt__close_timeline(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    while (profiler->feeds) {
+        zt__feed *feed = profiler->feeds;
+        profiler->feeds = feed->next;
+        feed->profiler = NULL;
+        if (!feed->open) /* else its stream has it again */
+            zt__destroy_feed(feed);
+    }
+    if (!profiler->timeline)
+        return;
+    zt__free(allocator, profiler->timeline->instances);
+    zt__free(allocator, profiler->timeline->values);
+    zt__free(allocator, profiler->timeline);
+    profiler->timeline = NULL;
+}
+
+/* Without clocks that can be related there is no timeline, which is said, and is no failure. */
+ZT__FN ze_result_t zt__open_timeline(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__timeline *timeline = (zt__timeline *)zt__allocate(allocator, 1, sizeof *timeline);
+    zt__pair pair;
+    ze_result_t result;
+    if (!timeline)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    profiler->timeline = timeline;
+    timeline->capacity = profiler->config.timeline;
+    timeline->instances =
+        (zt__instance *)zt__allocate(allocator, timeline->capacity, sizeof *timeline->instances);
+    timeline->values = (double *)zt__allocate(allocator, timeline->capacity,
+                                              zt__column_count(profiler) * sizeof *timeline->values);
+    if (!timeline->instances || !timeline->values)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    zt__start_clock(&timeline->clock, profiler->device, NULL, profiler->ns_per_tick, profiler->tick_mask);
+    result = zt__read_clocks(&profiler->driver, &timeline->clock, &pair);
+    if (result == ZE_RESULT_SUCCESS) {
+        zt__add_pair(&timeline->clock, pair);
+        return result;
+    }
+    zt__close_timeline(profiler);
+    if (zt__is_lost(result))
+        return zt__check(profiler, result, "zeDeviceGetGlobalTimestamps", "");
+    zt__say(&profiler->diagnostics, result, ZT__CLOCKS_UNRELATED, "zeDeviceGetGlobalTimestamps",
+            zt_result_name(result));
+    return ZE_RESULT_SUCCESS;
 }
 
 /* ==== >>harvest: read what is ready, calculate it together, count it ====================================== */
@@ -2477,6 +3489,8 @@ ZT__FN zt_cause zt__add_instance(zt_profiler *profiler, const zt__batch *batch, 
         return cause;
     if (profiler->config.sample)
         zt__give_sample(profiler, region);
+    if (profiler->timeline)
+        zt__keep_instance(profiler, &batch->entries[index]);
     return zt__add_row(profiler, zt__record_at(profiler, region), profiler->row) ? ZT_CAUSE_COUNT
                                                                                  : ZT_DROPPED_NO_MEMORY;
 }
@@ -2559,8 +3573,8 @@ ZT__FN void zt__give_batch(zt_profiler *profiler, zt__batch *batch) {
         profiler->open_batches = batch;
     }
     zt__unlock(&profiler->state);
-    if (full && zt__load(&profiler->worker.runs))
-        zt__ring(&profiler->worker);
+    if (full && zt__load(&profiler->settler.runs))
+        zt__ring(&profiler->settler);
 }
 
 /* The next batch to be calculated; with `all` also those that are not full. */
@@ -2593,6 +3607,7 @@ ZT__FN void zt__settle_owned(zt_profiler *profiler, int all) {
         batch->count = 0;
         zt__give_batch(profiler, batch);
     }
+    zt__attribute(profiler);
     zt__disown(&profiler->settling);
 }
 
@@ -2618,8 +3633,11 @@ ZT__FN void zt__settle_full(zt_profiler *profiler) {
 }
 
 /* What the library's own thread does. */
-ZT__FN void zt__work(void *profiler) {
-    zt__settle((zt_profiler *)profiler, 0);
+ZT__FN int zt__settle_when_rung(void *user) {
+    zt_profiler *profiler = (zt_profiler *)user;
+    if (zt__await_bell(&profiler->settler))
+        zt__settle(profiler, 0);
+    return 1;
 }
 
 /* What is asked for is calculated first. */
@@ -2674,6 +3692,19 @@ ZT__FN ze_result_t zt__read_reports(zt_profiler *profiler, const zt__slot *slot,
     return result;
 }
 
+ZT__FN void zt__add_to_batch(const zt_profiler *profiler, zt__batch *batch, const zt__slot *slot) {
+    zt__entry *entry = &batch->entries[batch->count++];
+    entry->region = slot->region;
+    entry->list = slot->list->handle;
+    entry->time_ns = zt__nan();
+    if (!slot->stamps)
+        return;
+    memcpy(entry->stamps, slot->stamps, sizeof entry->stamps);
+    entry->read_ns = profiler->timeline ? zt__now_ns() : 0;
+    entry->time_ns =
+        (double)((entry->stamps[1] - entry->stamps[0]) & profiler->tick_mask) * profiler->ns_per_tick;
+}
+
 typedef enum zt__outcome { ZT__WAITING, ZT__UNDELIVERED, ZT__READ, ZT__LOST } zt__outcome;
 
 /* The driver does not say whether an instance is finished: it is asked again, and then given up, with its
@@ -2687,11 +3718,18 @@ ZT__FN zt__outcome zt__not_told(zt_profiler *profiler, zt__slot *slot, ze_result
     return ZT__LOST;
 }
 
+ZT__FN ze_result_t zt__event_status(ze_event_handle_t event) {
+    ze_result_t result;
+    zt__inside_1++;
+    result = zeEventQueryStatus(event);
+    zt__inside_1--;
+    return result;
+}
+
 /* Asks a slot's event, and reads its reports into the batch when it has signalled. */
 ZT__FN zt__outcome zt__read_slot(zt_profiler *profiler, zt__slot *slot, zt__batch *batch, zt_cause *cause) {
     const char *call = "zeEventQueryStatus";
-    ze_result_t result =
-        zt__is_gone(profiler) ? ZE_RESULT_ERROR_DEVICE_LOST : zeEventQueryStatus(slot->event);
+    ze_result_t result = zt__is_gone(profiler) ? ZE_RESULT_ERROR_DEVICE_LOST : zt__event_status(slot->event);
     if (result == ZE_RESULT_NOT_READY)
         return ZT__WAITING;
     if (result != ZE_RESULT_SUCCESS && !zt__is_lost(result))
@@ -2710,12 +3748,7 @@ ZT__FN zt__outcome zt__read_slot(zt_profiler *profiler, zt__slot *slot, zt__batc
         *cause = zt__is_lost(result) ? ZT_LOST_DEVICE : ZT_LOST_READ_FAILED;
         return ZT__LOST;
     }
-    batch->entries[batch->count].region = slot->region;
-    batch->entries[batch->count].time_ns =
-        slot->stamps
-            ? (double)((slot->stamps[1] - slot->stamps[0]) & profiler->tick_mask) * profiler->ns_per_tick
-            : zt__nan();
-    batch->count++;
+    zt__add_to_batch(profiler, batch, slot);
     return ZT__READ;
 }
 
@@ -2724,7 +3757,8 @@ ZT__FN void zt__rearm(zt_profiler *profiler, zt__slot *slot) {
     slot->pending = slot->submitted = slot->tries = 0;
     if (!zt__is_gone(profiler) && !slot->broken)
         zt__reset_slot(profiler, slot);
-    slot->list->unready |= slot->broken;
+    if (slot->broken)
+        zt__store(&slot->list->unready, (uint8_t)1);
 }
 
 /* Counts an instance that was announced by nobody: its recorded list was executed again without zt_execute.
@@ -2754,9 +3788,21 @@ ZT__FN void zt__conclude(zt_profiler *profiler, zt__slot *slot, zt__outcome outc
     }
 }
 
+/* Whether all that a bound slot has of commands has run. */
+ZT__FN int zt__has_run(const zt__slot *slot) {
+    return slot->executed || slot->passed;
+}
+
 /* Whether a bound slot has nothing more to give, because its list was recorded anew since. */
 ZT__FN int zt__is_spent(const zt__list *list, const zt__slot *slot) {
-    return (slot->executed || slot->dead) && slot->epoch != list->taken_epoch;
+    return zt__has_run(slot) && slot->epoch != list->taken_epoch;
+}
+
+/* What was bound before a slot that has run has run as well. */
+ZT__FN void zt__mark_passed(const zt__list *list, const zt__slot *slot) {
+    zt__slot *earlier;
+    for (earlier = list->taken; earlier && earlier != slot; earlier = earlier->next)
+        earlier->passed = earlier->dead;
 }
 
 /* Looks at one bound slot. Returns 0 where those after it cannot be read either. */
@@ -2781,6 +3827,8 @@ ZT__FN int zt__harvest_slot(zt_profiler *profiler, zt__list *list, zt__slot *slo
         zt__conclude(profiler, slot, outcome, cause, hand);
         list->newly_executed += !slot->executed;
         slot->executed = 1;
+        if (zt__load(&list->unready))
+            zt__mark_passed(list, slot);
     }
     return outcome != ZT__WAITING || hand->thorough || !slot->pending;
 }
@@ -2793,7 +3841,7 @@ ZT__FN void zt__walk_list(zt_profiler *profiler, zt__list *list, zt__hand *hand)
         zt__slot *slot = *link;
         if (!zt__is_spent(list, slot))
             go_on = zt__harvest_slot(profiler, list, slot, hand);
-        if (zt__is_spent(list, slot) || (slot->executed && list->kind == ZT__KIND_IMMEDIATE)) {
+        if (zt__is_spent(list, slot) || (zt__has_run(slot) && list->kind == ZT__KIND_IMMEDIATE)) {
             *link = slot->next;
             slot->next = hand->freed;
             hand->freed = slot;
@@ -2912,6 +3960,7 @@ ZT__FN void zt__harvest(zt_profiler *profiler, int thorough) {
     uint32_t left = UINT32_MAX;
     zt__list *list;
     zt__hand hand;
+    zt__relate_clocks(profiler, 0);
     zt__start_hand(&hand, thorough || zt__count_up(&profiler->harvests) % THOROUGH_EVERY == 0);
     while ((list = zt__claim_next(profiler, &left)) != NULL) {
         zt__harvest_list(profiler, list, &hand);
@@ -2965,7 +4014,9 @@ ZT__FN zt_cause zt__grow_if_few(zt_profiler *profiler) {
         return ZT_CAUSE_COUNT;
     if (profiler->slot_count >= profiler->config.max_slots)
         return free_count ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_SLOT;
+    zt__inside_1++;
     result = zt__grow(profiler, &call);
+    zt__inside_1--;
     if (result == ZE_RESULT_SUCCESS)
         return ZT_CAUSE_COUNT;
     profiler->config.max_slots = profiler->slot_count; /* it will not be tried again */
@@ -3012,7 +4063,8 @@ ZT__FN void zt__unbind(zt_profiler *profiler, zt__list *list) {
     list->last = &list->first;
     list->executed = 0;
     list->epoch++;
-    list->announced = list->unready = 0;
+    list->announced = 0;
+    zt__store(&list->unready, (uint8_t)0);
     zt__unlock(&profiler->state);
 }
 
@@ -3025,7 +4077,7 @@ ZT__FN zt__slot *zt__take_open(zt_profiler *profiler, const zt__list *list) {
     for (step = profiler->open ? profiler->steps : NULL; step; step = step->next)
         for (i = 0; i < step->count; i++) {
             zt__slot *slot = &step->slots[i];
-            if (!(slot->generation & 1) || (list && slot->list != list))
+            if (!(zt__load(&slot->generation) & 1) || (list && slot->list != list))
                 continue;
             zt__store(&slot->generation, slot->generation + 1);
             zt__drop_pending(profiler, slot, ZT_DROPPED_NOT_CLOSED);
@@ -3063,7 +4115,7 @@ ZT__FN void zt__drop_open(zt_profiler *profiler, const zt__list *list, const cha
 ZT__FN void zt__make_ready(zt_profiler *profiler, zt__list *list) {
     zt__hand hand;
     zt__slot *slot;
-    if (!list->unready || zt__is_gone(profiler))
+    if (!zt__load(&list->unready) || zt__is_gone(profiler))
         return;
     zt__start_hand(&hand, 0);
     zt__take_bound(profiler, list);
@@ -3126,6 +4178,921 @@ ZT__FN void zt__retract(zt_profiler *profiler, zt__list *list) {
     }
     zt__unlock(&profiler->state);
 }
+
+/* ==== >>streams: reports of the device into a ring, and out of it as rows ================================= */
+
+enum { ZT__SLICE_NS = 10000000, ZT__MOST_ROUNDS = 1024, ZT__ROWS_AT_ONCE = 256 };
+
+/* Who reads from the device fills the ring; who hands out, the owner, empties it. With a reader thread these
+   are two threads, else one. */
+struct zt_stream {
+    ze_context_handle_t context;
+    ze_device_handle_t device;
+    zt_stream_config config;
+    zt__driver driver;
+    zt__diagnostics diagnostics;
+    zt__feed *feed;
+    zt__clock clock; /* the owner's */
+    zt_stream_info info;
+    uint32_t time_metric, length_metric, marker_metric; /* or UINT32_MAX */
+    int activated;
+    ze_event_pool_handle_t events;
+    ze_event_handle_t event; /* the device notifies with it */
+    zet_metric_streamer_handle_t streamer;
+    int lost, closing, failure; /* atomic */
+    int is_garbled;             /* what is in the ring does not begin where a report begins. Atomic */
+    uint32_t users;             /* threads inside zt_stream_read, atomic */
+
+    uint8_t *ring;
+    size_t ring_size;
+    size_t partial; /* bytes at its end of a report whose rest is to come. Of who reads from the device */
+
+    zt__owned owned;    /* the right to hand out */
+    zt__mutex lock;     /* of what follows */
+    size_t report_size; /* 0 until the device has told it */
+    uint32_t capacity;  /* of the ring, in reports */
+    uint64_t read;      /* reports that came into the ring, ever; and that left it */
+    uint64_t taken;
+    uint64_t gap_from, gap_to; /* between these reports the device dropped some */
+    zt_stream_counts counts;
+    uint32_t row_next, row_count; /* rows that are calculated and not yet given */
+
+    zet_typed_value_t *values; /* from here on the owner's */
+    uint32_t values_at_once;   /* rows */
+    double *row;
+    uint64_t row_report; /* the report that the first row was made of */
+    int has_begun;       /* the first row of the capture is behind */
+    int has_time;
+    double device_ns, time_ns; /* of the last row */
+
+    uint64_t reader_cpu_ns; /* atomic */
+    zt__thread reader;
+};
+
+ZT__FN ze_result_t zt__check_stream(zt_stream *stream, ze_result_t result, const char *call) {
+    if (result == ZE_RESULT_SUCCESS)
+        return result;
+    if (!zt__is_lost(result))
+        return zt__say_failed(&stream->diagnostics, result, call, "Update the driver if it lasts.");
+    zt__store(&stream->lost, 1);
+    return zt__say(&stream->diagnostics, result, ZT__DEVICE_LOST, call, zt_result_name(result));
+}
+
+/* ---- from the device into the ring ----------------------------------------------------------------------- */
+
+/* Asks how large a report is. A device may not know before there is one. */
+ZT__FN ze_result_t zt__learn_report_size(zt_stream *stream) {
+    size_t size = 0;
+    ze_result_t result = zetMetricStreamerReadData(stream->streamer, 1, &size, NULL);
+    if (result != ZE_RESULT_SUCCESS || size == 0)
+        return result;
+    if (stream->ring_size / size < 2)
+        return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__MEMORY_LIMIT, "zt_stream_read",
+                       (unsigned long)stream->config.memory_limit, stream->info.group,
+                       (unsigned long)(stream->config.memory_limit + 2 * size));
+    zt__lock(&stream->lock);
+    stream->capacity = (uint32_t)(stream->ring_size / size);
+    stream->report_size = size;
+    zt__unlock(&stream->lock);
+    return result;
+}
+
+/* Where the next bytes are to go, and how many can. */
+ZT__FN uint8_t *zt__free_bytes(zt_stream *stream, size_t *size) {
+    uint64_t used, place, room;
+    zt__lock(&stream->lock);
+    used = stream->read - stream->taken;
+    place = stream->read % stream->capacity;
+    zt__unlock(&stream->lock);
+    room = stream->capacity - used;
+    if (room > stream->capacity - place)
+        room = stream->capacity - place;
+    *size = room ? (size_t)room * stream->report_size - stream->partial : 0;
+    return stream->ring + (size_t)place * stream->report_size + stream->partial;
+}
+
+/* A read can end within a report: its rest comes first in the next. Where it did not, nothing that follows
+   can be calculated, and the next read is taken to begin with a report. */
+ZT__FN void zt__drop_partial(zt_stream *stream) {
+    if (!zt__load(&stream->is_garbled))
+        return;
+    zt__store(&stream->is_garbled, 0);
+    zt__lock(&stream->lock);
+    stream->counts.reports += stream->partial > 0;
+    stream->counts.discarded += stream->partial > 0;
+    zt__unlock(&stream->lock);
+    stream->partial = 0;
+}
+
+/* Counts what has come into the ring. */
+ZT__FN void zt__take_bytes(zt_stream *stream, size_t size, int dropped) {
+    uint64_t reports;
+    size += stream->partial;
+    reports = size / stream->report_size;
+    stream->partial = size % stream->report_size;
+    zt__lock(&stream->lock);
+    if (dropped) {
+        stream->counts.gaps++;
+        if (stream->counts.gaps == 1 || stream->gap_to < stream->taken)
+            stream->gap_from = stream->read;
+        stream->gap_to = stream->read + reports;
+    }
+    stream->read += reports;
+    stream->counts.reports += reports;
+    zt__unlock(&stream->lock);
+    if (dropped)
+        zt__say(&stream->diagnostics, ZE_RESULT_WARNING_DROPPED_DATA, ZT__STREAM_GAP);
+}
+
+/* Reads once. `more` is set where the room was the limit. A warning that data were dropped comes with data.
+ */
+ZT__FN ze_result_t zt__read_some(zt_stream *stream, int *more) {
+    size_t room, size;
+    uint8_t *bytes;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    *more = 0;
+    if (!stream->report_size)
+        result = zt__learn_report_size(stream);
+    if (result != ZE_RESULT_SUCCESS || !stream->report_size)
+        return result;
+    zt__drop_partial(stream);
+    bytes = zt__free_bytes(stream, &room);
+    *more = 1;
+    if (room == 0)
+        return result;
+    size = room;
+    result = zetMetricStreamerReadData(stream->streamer, UINT32_MAX, &size, bytes);
+    if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_WARNING_DROPPED_DATA)
+        return result;
+    *more = size == room;
+    zt__take_bytes(stream, size, result == ZE_RESULT_WARNING_DROPPED_DATA);
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Reads until the device has no more, or the ring has no room. Returns whether it had no room. */
+ZT__FN int zt__fill_ring(zt_stream *stream) {
+    int more = 1, rounds = 0;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    while (more && rounds++ < 4 && result == ZE_RESULT_SUCCESS && !zt__load(&stream->lost))
+        result = zt__read_some(stream, &more);
+    if (result == ZE_RESULT_NOT_READY)
+        result = ZE_RESULT_SUCCESS;
+    zt__store(&stream->failure, (int)zt__check_stream(stream, result, "zetMetricStreamerReadData"));
+    return more && result == ZE_RESULT_SUCCESS;
+}
+
+/* Waits until the device notifies, or for a slice of time: what it forgets to say is seen all the same. */
+ZT__FN void zt__await_notification(zt_stream *stream, uint64_t limit_ns) {
+    uint64_t slice = limit_ns < ZT__SLICE_NS ? limit_ns : (uint64_t)ZT__SLICE_NS;
+    const char *call = "zeEventHostSynchronize";
+    ze_result_t result;
+    zt__inside_1++;
+    result = zeEventHostSynchronize(stream->event, slice);
+    if (result == ZE_RESULT_SUCCESS) {
+        call = "zeEventHostReset";
+        result = zeEventHostReset(stream->event);
+    }
+    zt__inside_1--;
+    if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY) {
+        zt__check_stream(stream, result, call);
+        zt__sleep_ns(slice / 10);
+    }
+}
+
+/* ---- the reader thread ----------------------------------------------------------------------------------- */
+
+ZT__FN int zt__read_ahead(void *user) {
+    zt_stream *stream = (zt_stream *)user;
+    if (zt__load(&stream->lost))
+        return 0;
+    zt__fill_ring(stream);
+    zt__store(&stream->reader_cpu_ns, zt__clock_ns(CLOCK_THREAD_CPUTIME_ID));
+    zt__await_notification(stream, ZT__SLICE_NS);
+    return 1;
+}
+
+ZT__FN ze_result_t zt__start_reader(zt_stream *stream) {
+    if (zt__start_thread(&stream->reader, zt__read_ahead, stream))
+        return ZE_RESULT_SUCCESS;
+#ifdef ZETOOLS_NO_THREADS
+    return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZT__NO_READER,
+                   "ZETOOLS_NO_THREADS is defined");
+#else
+    return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_READER,
+                   "the system starts no thread");
+#endif
+}
+
+/* ---- from the ring to the application: the owner's ------------------------------------------------------- */
+
+/* Takes the right to hand out. Returns NOT_READY where another thread kept it until the deadline. */
+ZT__FN ze_result_t zt__own_stream(zt_stream *stream, uint64_t deadline, const char *call) {
+    uint64_t pause = 0;
+    if (zt__owns(&stream->owned))
+        return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__STREAM_BUSY, call);
+    while (!zt__try_lock(&stream->owned.mutex))
+        if (!zt__pause_until(deadline, &pause))
+            return ZE_RESULT_NOT_READY;
+    zt__store(&stream->owned.owner, zt__thread_id());
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Reports that lie together in the ring, for one calculation. */
+ZT__FN uint32_t zt__next_reports(zt_stream *stream, uint8_t **reports) {
+    uint64_t count, place;
+    zt__lock(&stream->lock);
+    count = stream->read - stream->taken;
+    place = stream->capacity ? stream->taken % stream->capacity : 0;
+    if (count > stream->capacity - place)
+        count = stream->capacity - place;
+    *reports = stream->ring + (size_t)place * stream->report_size;
+    zt__unlock(&stream->lock);
+    return count < stream->values_at_once ? (uint32_t)count : stream->values_at_once;
+}
+
+/* The rows that a calculation gave, given as many reports. A driver keeps state from call to call: the first
+   call of a process gives one row less than reports, that of a later capture a row that begins in the capture
+   before. So the first report of a capture gives no row. */
+ZT__FN void zt__accept_rows(zt_stream *stream, uint32_t reports, uint32_t rows) {
+    uint32_t skipped = !stream->has_begun && rows == reports ? 1 : 0;
+    stream->has_begun = 1;
+    zt__lock(&stream->lock);
+    stream->row_report = stream->taken + (reports - rows);
+    stream->taken += reports;
+    stream->row_next = skipped;
+    stream->row_count = rows;
+    stream->counts.discarded += reports - rows + skipped;
+    zt__unlock(&stream->lock);
+}
+
+/* Calculates the next reports, with the lock of the whole process. Returns 0 where there are none. */
+ZT__FN int zt__calculate_rows(zt_stream *stream) {
+    uint32_t metrics = stream->feed->group.metric_count, count;
+    uint8_t *bytes;
+    uint32_t reports = zt__next_reports(stream, &bytes);
+    ze_result_t result;
+    if (reports == 0)
+        return 0;
+    count = reports * metrics;
+    zt__lock(&zt__calculation_lock_1);
+    result = zetMetricGroupCalculateMetricValues(
+        stream->feed->group.handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
+        reports * stream->report_size, bytes, &count, stream->values);
+    zt__unlock(&zt__calculation_lock_1);
+    if (zt__is_lost(result))
+        zt__check_stream(stream, result, "zetMetricGroupCalculateMetricValues");
+    else if (result != ZE_RESULT_SUCCESS)
+        zt__say(&stream->diagnostics, result, ZT__NOT_CALCULATED, zt_result_name(result));
+    zt__store(&stream->is_garbled, result != ZE_RESULT_SUCCESS);
+    zt__accept_rows(stream, reports, result == ZE_RESULT_SUCCESS ? count / metrics : 0);
+    return 1;
+}
+
+/* The time of a row on the device's clock, later than that of the row before. */
+ZT__FN double zt__row_time(const zt_stream *stream, int after_gap) {
+    const zt__clock *clock = &stream->clock;
+    double time, now = zt__last_pair(clock)->device_ns;
+    if (stream->time_metric == UINT32_MAX) /* the group does not tell: periods, from opening on */
+        return stream->has_time ? stream->device_ns + stream->info.period_ns : clock->pairs[0].device_ns;
+    time = stream->row[stream->time_metric];
+    if (!stream->has_time)
+        return zt__unwrap(clock, time, clock->pairs[0].device_ns);
+    time = zt__unwrap(clock, time, stream->device_ns + clock->wrap_ns / 2);
+    if (after_gap && clock->wrap_ns > 0 && now > time)
+        time += clock->wrap_ns * zt__floor((now - time) / clock->wrap_ns);
+    return time > stream->device_ns ? time : stream->device_ns;
+}
+
+/* How many reports are missing before a row, if the device dropped any there. */
+ZT__FN uint64_t zt__missing(const zt_stream *stream, double device_ns) {
+    double periods = (device_ns - stream->device_ns) / stream->info.period_ns;
+    return stream->has_time && periods >= 1.5 ? (uint64_t)(periods - 0.5) : 0;
+}
+
+/* Takes the next calculated row: its values into `row`, its times into the stream. Returns 0 where there is
+   none. */
+ZT__FN int zt__take_row(zt_stream *stream, zt_row *row, int is_given) {
+    uint32_t m, metrics = stream->feed->group.metric_count;
+    const zet_typed_value_t *values = stream->values + (size_t)stream->row_next * metrics;
+    uint64_t report = stream->row_report + stream->row_next;
+    double device_ns, host_ns;
+    int after_gap;
+    if (stream->row_next == stream->row_count)
+        return 0;
+    for (m = 0; m < metrics; m++) {
+        double value = zt__number(&values[m]);
+        stream->row[m] = isfinite(value) ? value : zt__nan();
+    }
+    zt__lock(&stream->lock);
+    after_gap = stream->counts.gaps && report >= stream->gap_from && report <= stream->gap_to;
+    device_ns = zt__row_time(stream, after_gap);
+    stream->counts.dropped += after_gap ? zt__missing(stream, device_ns) : 0;
+    stream->row_next++;
+    *(is_given ? &stream->counts.rows : &stream->counts.discarded) += 1;
+    zt__unlock(&stream->lock);
+    host_ns = zt__to_host(&stream->clock, device_ns);
+    stream->time_ns = host_ns > stream->time_ns ? host_ns : stream->time_ns;
+    stream->device_ns = device_ns;
+    stream->has_time = 1;
+    row->time_ns = (uint64_t)stream->time_ns;
+    row->device_ns = (uint64_t)device_ns;
+    row->metric_count = metrics;
+    row->values = stream->row;
+    row->marker = stream->marker_metric == UINT32_MAX
+                      ? NULL
+                      : zt__mark_name(stream->feed, stream->row[stream->marker_metric]);
+    return 1;
+}
+
+ZT__FN double zt__row_length(const zt_stream *stream) {
+    return stream->length_metric == UINT32_MAX || isnan(stream->row[stream->length_metric])
+               ? (double)stream->info.period_ns
+               : stream->row[stream->length_metric];
+}
+
+typedef struct zt__receiver {
+    zt_row_fn function; /* or NULL */
+    void *user;
+    uint64_t given;
+    int stopped;
+} zt__receiver;
+
+/* Gives the rows that are calculated. */
+ZT__FN void zt__give_rows(zt_stream *stream, zt__receiver *receiver) {
+    zt__feed *feed = stream->feed;
+    zt_row row;
+    while (!receiver->stopped &&
+           zt__take_row(stream, &row, receiver->function != NULL || feed->profiler != NULL)) {
+        if (feed->profiler)
+            zt__keep_row(feed, stream->time_ns, zt__row_length(stream),
+                         row.marker ? stream->row[stream->marker_metric] : 0, row.values);
+        receiver->given++;
+        receiver->stopped = receiver->function && receiver->function(&row, receiver->user) != 0;
+    }
+}
+
+ZT__FN void zt__relate_stream_clocks(zt_stream *stream) {
+    zt__pair pair;
+    if (zt__is_pair_due(&stream->clock) && !zt__load(&stream->lost) &&
+        zt__read_clocks(&stream->driver, &stream->clock, &pair) == ZE_RESULT_SUCCESS)
+        zt__add_pair(&stream->clock, pair);
+}
+
+/* Gives what is in the ring by now, and what was calculated before. */
+ZT__FN void zt__empty_ring(zt_stream *stream, zt__receiver *receiver) {
+    uint64_t end;
+    int more = 1;
+    zt__lock(&stream->lock);
+    end = stream->read;
+    zt__unlock(&stream->lock);
+    do {
+        zt__give_rows(stream, receiver);
+        more = !receiver->stopped && stream->taken < end && zt__calculate_rows(stream);
+    } while (more);
+}
+
+/* Reads all there is and gives it. `reads`: from the device too, and not only from the ring. */
+ZT__FN void zt__hand_out(zt_stream *stream, zt__receiver *receiver, int reads) {
+    int more = 1, rounds = 0;
+    zt__relate_stream_clocks(stream);
+    while (more && !receiver->stopped && rounds++ < ZT__MOST_ROUNDS) {
+        more = reads && zt__fill_ring(stream);
+        zt__empty_ring(stream, receiver);
+    }
+    if (stream->feed->profiler)
+        zt__attribute(stream->feed->profiler);
+}
+
+/* Hands out until there was something, or there is reason to stop. */
+ZT__FN ze_result_t zt__read_until(zt_stream *stream, zt__receiver *receiver, uint64_t deadline) {
+    uint64_t pause = 0;
+    for (;;) {
+        uint64_t now;
+        int reads = !zt__load(&stream->reader.runs), failure;
+        zt__hand_out(stream, receiver, reads);
+        if (receiver->given)
+            return ZE_RESULT_SUCCESS;
+        if (zt__load(&stream->closing))
+            return ZE_RESULT_ERROR_NOT_AVAILABLE;
+        failure = zt__load(&stream->lost) ? (int)ZE_RESULT_ERROR_DEVICE_LOST : zt__load(&stream->failure);
+        if (failure)
+            return (ze_result_t)failure;
+        now = zt__now_ns();
+        if (now >= deadline)
+            return ZE_RESULT_NOT_READY;
+        if (reads)
+            zt__await_notification(stream, deadline - now);
+        else
+            zt__pause_until(deadline, &pause);
+    }
+}
+
+/* ==== >>reports: table, CSV, JSON, trace ================================================================== */
+
+/* ==== >>tracer: what is known of names, kernels, lists and calls ========================================== */
+
+#ifdef ZETOOLS_TRACER
+
+/* The calls that a loader may be able to trace. */
+/* clang-format off */
+#define ZT__CALLS(X)                                                                                         \
+    X(CommandListAppendBarrier) X(CommandListAppendEventReset) X(CommandListAppendGraphExt)                  \
+    X(CommandListAppendHostFunction) X(CommandListAppendImageCopy)                                           \
+    X(CommandListAppendImageCopyFromMemory) X(CommandListAppendImageCopyFromMemoryExt)                       \
+    X(CommandListAppendImageCopyRegion) X(CommandListAppendImageCopyToMemory)                                \
+    X(CommandListAppendImageCopyToMemoryExt) X(CommandListAppendLaunchCooperativeKernel)                     \
+    X(CommandListAppendLaunchKernel) X(CommandListAppendLaunchKernelIndirect)                                \
+    X(CommandListAppendLaunchKernelWithArguments) X(CommandListAppendLaunchKernelWithParameters)             \
+    X(CommandListAppendLaunchMultipleKernelsIndirect) X(CommandListAppendMemAdvise)                          \
+    X(CommandListAppendMemoryCopy) X(CommandListAppendMemoryCopyFromContext)                                 \
+    X(CommandListAppendMemoryCopyRegion) X(CommandListAppendMemoryCopyWithParameters)                        \
+    X(CommandListAppendMemoryFill) X(CommandListAppendMemoryFillWithParameters)                              \
+    X(CommandListAppendMemoryPrefetch) X(CommandListAppendMemoryRangesBarrier)                               \
+    X(CommandListAppendQueryKernelTimestamps) X(CommandListAppendSignalEvent)                                \
+    X(CommandListAppendSignalExternalSemaphoreExt) X(CommandListAppendWaitExternalSemaphoreExt)              \
+    X(CommandListAppendWaitOnEvents) X(CommandListAppendWriteGlobalTimestamp)                                \
+    X(CommandListBeginCaptureIntoGraphExt) X(CommandListBeginGraphCaptureExt) X(CommandListClose)            \
+    X(CommandListCreate) X(CommandListCreateCloneExp) X(CommandListCreateImmediate)                          \
+    X(CommandListDestroy) X(CommandListEndGraphCaptureExt) X(CommandListGetContextHandle)                    \
+    X(CommandListGetDeviceHandle) X(CommandListGetFlags) X(CommandListGetGraphExt)                           \
+    X(CommandListGetNextCommandIdExp) X(CommandListGetNextCommandIdWithKernelsExp)                           \
+    X(CommandListGetOrdinal) X(CommandListHostSynchronize) X(CommandListImmediateAppendCommandListsExp)      \
+    X(CommandListImmediateAppendCommandListsWithParameters) X(CommandListImmediateGetFlags)                  \
+    X(CommandListImmediateGetIndex) X(CommandListImmediateGetMode) X(CommandListImmediateGetPriority)        \
+    X(CommandListIsGraphCaptureEnabledExt) X(CommandListIsImmediate) X(CommandListIsMutableExp)              \
+    X(CommandListReset) X(CommandListUpdateMutableCommandKernelsExp)                                         \
+    X(CommandListUpdateMutableCommandSignalEventExp) X(CommandListUpdateMutableCommandWaitEventsExp)         \
+    X(CommandListUpdateMutableCommandsExp) X(CommandQueueCreate) X(CommandQueueDestroy)                      \
+    X(CommandQueueExecuteCommandLists) X(CommandQueueGetFlags) X(CommandQueueGetIndex)                       \
+    X(CommandQueueGetMode) X(CommandQueueGetOrdinal) X(CommandQueueGetPriority)                              \
+    X(CommandQueueSynchronize) X(ContextCreate) X(ContextCreateEx) X(ContextDestroy)                         \
+    X(ContextEvictImage) X(ContextEvictMemory) X(ContextGetStatus) X(ContextMakeImageResident)               \
+    X(ContextMakeMemoryResident) X(ContextSystemBarrier) X(DeviceCanAccessPeer) X(DeviceGet)                 \
+    X(DeviceGetAggregatedCopyOffloadIncrementValue) X(DeviceGetCacheProperties)                              \
+    X(DeviceGetCommandQueueGroupProperties) X(DeviceGetComputeProperties)                                    \
+    X(DeviceGetCounterBasedEventMaxValue) X(DeviceGetExternalMemoryProperties)                               \
+    X(DeviceGetFabricVertexExp) X(DeviceGetGlobalTimestamps) X(DeviceGetImageProperties)                     \
+    X(DeviceGetMemoryAccessProperties) X(DeviceGetMemoryProperties) X(DeviceGetModuleProperties)             \
+    X(DeviceGetP2PProperties) X(DeviceGetProperties) X(DeviceGetRootDevice)                                  \
+    X(DeviceGetRuntimeRequirements) X(DeviceGetRuntimeRequirementsKey) X(DeviceGetStatus)                    \
+    X(DeviceGetSubDevices) X(DeviceGetVectorWidthPropertiesExt) X(DeviceImportExternalSemaphoreExt)          \
+    X(DevicePciGetPropertiesExt) X(DeviceReleaseExternalSemaphoreExt) X(DeviceReserveCacheExt)               \
+    X(DeviceSetCacheAdviceExt) X(DeviceSynchronize) X(DeviceValidateRuntimeRequirements) X(DriverGet)        \
+    X(DriverGetApiVersion) X(DriverGetDefaultContext) X(DriverGetExtensionFunctionAddress)                   \
+    X(DriverGetExtensionProperties) X(DriverGetIpcProperties) X(DriverGetLastErrorDescription)               \
+    X(DriverGetProperties) X(DriverRTASFormatCompatibilityCheckExp)                                          \
+    X(DriverRTASFormatCompatibilityCheckExt) X(EventCounterBasedCloseIpcHandle)                              \
+    X(EventCounterBasedCreate) X(EventCounterBasedGetDeviceAddress) X(EventCounterBasedGetIpcHandle)         \
+    X(EventCounterBasedOpenIpcHandle) X(EventCreate) X(EventDestroy) X(EventGetCounterBasedFlags)            \
+    X(EventGetEventPool) X(EventGetSignalScope) X(EventGetWaitScope) X(EventHostReset)                       \
+    X(EventHostSignal) X(EventHostSynchronize) X(EventPoolCloseIpcHandle) X(EventPoolCreate)                 \
+    X(EventPoolDestroy) X(EventPoolGetContextHandle) X(EventPoolGetFlags) X(EventPoolGetIpcHandle)           \
+    X(EventPoolOpenIpcHandle) X(EventPoolPutIpcHandle) X(EventQueryKernelTimestamp)                          \
+    X(EventQueryKernelTimestampsExt) X(EventQueryStatus) X(EventQueryTimestampsExp)                          \
+    X(ExecutableGraphDestroyExt) X(ExecutableGraphGetSourceGraphExt) X(FabricEdgeGetExp)                     \
+    X(FabricEdgeGetPropertiesExp) X(FabricEdgeGetVerticesExp) X(FabricVertexGetDeviceExp)                    \
+    X(FabricVertexGetExp) X(FabricVertexGetPropertiesExp) X(FabricVertexGetSubVerticesExp)                   \
+    X(FenceCreate) X(FenceDestroy) X(FenceHostSynchronize) X(FenceQueryStatus) X(FenceReset)                 \
+    X(GraphCreateExt) X(GraphDestroyExt) X(GraphDumpContentsExt) X(GraphGetPrimaryCommandListExt)            \
+    X(GraphInstantiateExt) X(GraphIsEmptyExt) X(GraphSetDestructionCallbackExt) X(ImageCreate)               \
+    X(ImageDestroy) X(ImageGetAllocPropertiesExt) X(ImageGetDeviceOffsetExp)                                 \
+    X(ImageGetMemoryPropertiesExp) X(ImageGetProperties) X(ImageViewCreateExp) X(ImageViewCreateExt)         \
+    X(Init) X(InitDrivers) X(KernelCreate) X(KernelDestroy) X(KernelGetAllocationPropertiesExp)              \
+    X(KernelGetBinaryExp) X(KernelGetIndirectAccess) X(KernelGetName) X(KernelGetProperties)                 \
+    X(KernelGetSourceAttributes) X(KernelSchedulingHintExp) X(KernelSetArgumentValue)                        \
+    X(KernelSetCacheConfig) X(KernelSetGlobalOffsetExp) X(KernelSetGroupSize) X(KernelSetIndirectAccess)     \
+    X(KernelSuggestGroupSize) X(KernelSuggestMaxCooperativeGroupCount) X(MemAllocDevice) X(MemAllocHost)     \
+    X(MemAllocShared) X(MemCloseIpcHandle) X(MemFree) X(MemFreeExt) X(MemGetAddressRange)                    \
+    X(MemGetAllocProperties) X(MemGetAtomicAccessAttributeExp) X(MemGetFileDescriptorFromIpcHandleExp)       \
+    X(MemGetIpcHandle) X(MemGetIpcHandleFromFileDescriptorExp) X(MemGetIpcHandleWithProperties)              \
+    X(MemGetPitchFor2dImage) X(MemOpenIpcHandle) X(MemPutIpcHandle) X(MemSetAtomicAccessAttributeExp)        \
+    X(ModuleBuildLogDestroy) X(ModuleBuildLogGetString) X(ModuleCreate) X(ModuleDestroy)                     \
+    X(ModuleDynamicLink) X(ModuleGetFunctionPointer) X(ModuleGetGlobalPointer) X(ModuleGetKernelNames)       \
+    X(ModuleGetNativeBinary) X(ModuleGetProperties) X(ModuleInspectLinkageExt) X(PhysicalMemCreate)          \
+    X(PhysicalMemDestroy) X(PhysicalMemGetProperties) X(RTASBuilderBuildExp) X(RTASBuilderBuildExt)          \
+    X(RTASBuilderCommandListAppendCopyExt) X(RTASBuilderCreateExp) X(RTASBuilderCreateExt)                   \
+    X(RTASBuilderDestroyExp) X(RTASBuilderDestroyExt) X(RTASBuilderGetBuildPropertiesExp)                    \
+    X(RTASBuilderGetBuildPropertiesExt) X(RTASParallelOperationCreateExp)                                    \
+    X(RTASParallelOperationCreateExt) X(RTASParallelOperationDestroyExp)                                     \
+    X(RTASParallelOperationDestroyExt) X(RTASParallelOperationGetPropertiesExp)                              \
+    X(RTASParallelOperationGetPropertiesExt) X(RTASParallelOperationJoinExp)                                 \
+    X(RTASParallelOperationJoinExt) X(SamplerCreate) X(SamplerDestroy) X(VirtualMemFree)                     \
+    X(VirtualMemGetAccessAttribute) X(VirtualMemMap) X(VirtualMemQueryPageSize) X(VirtualMemReserve)         \
+    X(VirtualMemSetAccessAttribute) X(VirtualMemUnmap)
+/* clang-format on */
+
+typedef enum zt__api {
+#define X(name) ZT__CALL_##name,
+    ZT__CALLS(X)
+#undef X
+        ZT__CALL_COUNT
+} zt__api;
+
+ZT__FN const char *zt__call_name(uint32_t call) {
+    static const char *const names[ZT__CALL_COUNT] = {
+#define X(name) "ze" #name,
+        ZT__CALLS(X)
+#undef X
+    };
+    return names[call];
+}
+
+/* What a call means to the tracer. */
+typedef enum zt__role {
+    ZT__OTHER,
+    ZT__PROBE,
+    ZT__LIST_CREATE,
+    ZT__LIST_CREATE_IMMEDIATE,
+    ZT__LIST_RESET,
+    ZT__LIST_DESTROY,
+    ZT__EXECUTE,
+    ZT__KERNEL_CREATE,
+    ZT__KERNEL_DESTROY,
+    ZT__LAUNCH,
+    ZT__LAUNCH_MANY,
+    ZT__COPY,
+    ZT__CONTEXT_DESTROY
+} zt__role;
+
+ZT__FN zt__role zt__role_of(uint32_t call) {
+    switch ((zt__api)call) {
+    case ZT__CALL_DriverGet:
+        return ZT__PROBE;
+    case ZT__CALL_CommandListCreate:
+        return ZT__LIST_CREATE;
+    case ZT__CALL_CommandListCreateImmediate:
+        return ZT__LIST_CREATE_IMMEDIATE;
+    case ZT__CALL_CommandListReset:
+        return ZT__LIST_RESET;
+    case ZT__CALL_CommandListDestroy:
+        return ZT__LIST_DESTROY;
+    case ZT__CALL_CommandQueueExecuteCommandLists:
+    case ZT__CALL_CommandListImmediateAppendCommandListsExp:
+    case ZT__CALL_CommandListImmediateAppendCommandListsWithParameters:
+        return ZT__EXECUTE;
+    case ZT__CALL_KernelCreate:
+        return ZT__KERNEL_CREATE;
+    case ZT__CALL_KernelDestroy:
+        return ZT__KERNEL_DESTROY;
+    case ZT__CALL_CommandListAppendLaunchKernel:
+    case ZT__CALL_CommandListAppendLaunchCooperativeKernel:
+    case ZT__CALL_CommandListAppendLaunchKernelIndirect:
+    case ZT__CALL_CommandListAppendLaunchKernelWithArguments:
+    case ZT__CALL_CommandListAppendLaunchKernelWithParameters:
+        return ZT__LAUNCH;
+    case ZT__CALL_CommandListAppendLaunchMultipleKernelsIndirect:
+        return ZT__LAUNCH_MANY;
+    case ZT__CALL_CommandListAppendMemoryCopy:
+    case ZT__CALL_CommandListAppendMemoryCopyFromContext:
+    case ZT__CALL_CommandListAppendMemoryCopyRegion:
+    case ZT__CALL_CommandListAppendMemoryCopyWithParameters:
+    case ZT__CALL_CommandListAppendMemoryFill:
+    case ZT__CALL_CommandListAppendMemoryFillWithParameters:
+    case ZT__CALL_CommandListAppendImageCopy:
+    case ZT__CALL_CommandListAppendImageCopyFromMemory:
+    case ZT__CALL_CommandListAppendImageCopyFromMemoryExt:
+    case ZT__CALL_CommandListAppendImageCopyRegion:
+    case ZT__CALL_CommandListAppendImageCopyToMemory:
+    case ZT__CALL_CommandListAppendImageCopyToMemoryExt:
+        return ZT__COPY;
+    case ZT__CALL_ContextDestroy:
+        return ZT__CONTEXT_DESTROY;
+    default:
+        return ZT__OTHER;
+    }
+}
+
+/* From handles to what is known of them: open addressing, at most half full. */
+typedef struct zt__map {
+    const void **keys;
+    void **values;
+    uint32_t capacity, count;
+} zt__map;
+
+ZT__FN uint32_t zt__map_home(const zt__map *map, const void *key) {
+    uint64_t hash = (uint64_t)(uintptr_t)key * UINT64_C(0x9E3779B97F4A7C15);
+    return (uint32_t)(hash >> 32) & (map->capacity - 1);
+}
+
+ZT__FN uint32_t zt__map_place(const zt__map *map, const void *key) {
+    uint32_t i = zt__map_home(map, key);
+    while (map->keys[i] && map->keys[i] != key)
+        i = (i + 1) & (map->capacity - 1);
+    return i;
+}
+
+ZT__FN void *zt__map_get(const zt__map *map, const void *key) {
+    uint32_t i;
+    if (!map->capacity)
+        return NULL;
+    i = zt__map_place(map, key);
+    return map->keys[i] ? map->values[i] : NULL;
+}
+
+ZT__FN void zt__map_free(const zt_allocator *allocator, zt__map *map) {
+    zt__free(allocator, (void *)map->keys);
+    zt__free(allocator, (void *)map->values);
+    memset(map, 0, sizeof *map);
+}
+
+ZT__FN int zt__map_grow(const zt_allocator *allocator, zt__map *map) {
+    zt__map grown;
+    uint32_t i;
+    grown.capacity = map->capacity ? map->capacity * 2 : 64;
+    grown.count = map->count;
+    grown.keys = (const void **)zt__allocate(allocator, grown.capacity, sizeof *grown.keys);
+    grown.values = (void **)zt__allocate(allocator, grown.capacity, sizeof *grown.values);
+    if (!grown.keys || !grown.values) {
+        zt__map_free(allocator, &grown);
+        return 0;
+    }
+    for (i = 0; i < map->capacity; i++)
+        if (map->keys[i]) {
+            uint32_t place = zt__map_place(&grown, map->keys[i]);
+            grown.keys[place] = map->keys[i];
+            grown.values[place] = map->values[i];
+        }
+    zt__map_free(allocator, map);
+    *map = grown;
+    return 1;
+}
+
+/* Returns 0 without memory. */
+ZT__FN int zt__map_put(const zt_allocator *allocator, zt__map *map, const void *key, void *value) {
+    uint32_t i;
+    if ((map->count + 1) * 2 > map->capacity && !zt__map_grow(allocator, map))
+        return 0;
+    i = zt__map_place(map, key);
+    map->count += !map->keys[i];
+    map->keys[i] = key;
+    map->values[i] = value;
+    return 1;
+}
+
+/* Removes a key, and closes the gap: what was displaced past it moves up. */
+ZT__FN void zt__map_remove(zt__map *map, const void *key) {
+    uint32_t gap, i;
+    if (!map->capacity)
+        return;
+    gap = i = zt__map_place(map, key);
+    if (!map->keys[gap])
+        return;
+    map->count--;
+    for (;;) {
+        i = (i + 1) & (map->capacity - 1);
+        if (!map->keys[i])
+            break;
+        if (((i - zt__map_home(map, map->keys[i])) & (map->capacity - 1)) < ((i - gap) & (map->capacity - 1)))
+            continue; /* it is not displaced past the gap */
+        map->keys[gap] = map->keys[i];
+        map->values[gap] = map->values[i];
+        gap = i;
+    }
+    map->keys[gap] = NULL;
+}
+
+/* Whether a text is of a pattern, in which * stands for any letters and ? for one. */
+ZT__FN int zt__matches(const char *pattern, size_t length, const char *text) {
+    const char *end = pattern + length, *star = NULL, *retry = NULL;
+    while (*text) {
+        if (pattern < end && *pattern == '*') {
+            star = ++pattern;
+            retry = text;
+        } else if (pattern < end && (*pattern == '?' || *pattern == *text)) {
+            pattern++;
+            text++;
+        } else if (star) {
+            pattern = star;
+            text = ++retry;
+        } else {
+            return 0;
+        }
+    }
+    while (pattern < end && *pattern == '*')
+        pattern++;
+    return pattern == end;
+}
+
+/* Whether a comma list of patterns takes a name. A pattern after '!' takes it out. */
+ZT__FN int zt__is_chosen(const char *list, const char *name) {
+    const char *pattern;
+    size_t length;
+    int chosen = 1, asked = 0, matched = 0;
+    while (list && zt__next_name(&list, &pattern, &length)) {
+        if (*pattern == '!') {
+            chosen &= !zt__matches(pattern + 1, length - 1, name);
+        } else {
+            asked = 1;
+            matched |= zt__matches(pattern, length, name);
+        }
+    }
+    return chosen && (matched || !asked);
+}
+
+/* What launches are called, and how far the filter has come with them. */
+typedef struct zt__title {
+    struct zt__title *next;
+    uint64_t hash;
+    uint64_t seen, taken;
+    int chosen;
+    char *name;
+} zt__title;
+
+enum { ZT__TITLE_BUCKETS = 64, ZT__TARGETS = 64, ZT__HOOKS = 16, ZT__FRAMES = 8, ZT__CALL_SAMPLES = 512 };
+
+/* Host time of one call. */
+typedef struct zt__call {
+    uint64_t errors;
+    zt__moments time;
+    double *kept; /* up to ZT__CALL_SAMPLES of them, drawn evenly */
+} zt__call;
+
+/* A context and device that are measured. */
+typedef struct zt__target {
+    ze_context_handle_t context;
+    ze_device_handle_t device;
+    zt_profiler *profiler; /* NULL: it could not be opened */
+} zt__target;
+
+typedef struct zt__tracer {
+    zt_allocator allocator;
+    zt__diagnostics *diagnostics; /* NULL: those of the thread */
+    uint64_t wait_timeout_ns;
+    zel_tracer_handle_t handle;
+    ze_result_t(ZE_APICALL *context_of)(ze_command_list_handle_t, ze_context_handle_t *);
+    ze_result_t(ZE_APICALL *device_of)(ze_command_list_handle_t, ze_device_handle_t *);
+    ze_result_t(ZE_APICALL *disable_layer)(void); /* NULL: it was not enabled here */
+
+    int running;               /* atomic */
+    int proven;                /* a callback came. Atomic */
+    uint32_t in_progress;      /* calls between prologue and epilogue. Atomic */
+    zel_tracer_handle_t stuck; /* a call in it did not end in time: stopped, and to be destroyed later */
+
+    zt_trace_config config; /* its strings and hooks are copied here: */
+    char *names;
+    zt_hook hooks[ZT__HOOKS];
+    uint32_t hook_calls[ZT__HOOKS];
+    uint8_t timed[ZT__CALL_COUNT];
+
+    zt__mutex opening;          /* one target is opened at a time */
+    const zt_config *automatic; /* how to open profilers for what appears, or NULL */
+    zt__target targets[ZT__TARGETS];
+    uint32_t target_count; /* atomic */
+
+    zt__mutex lock; /* what follows, for instants */
+    zt__title *titles[ZT__TITLE_BUCKETS];
+    zt__map kernels; /* to titles */
+    zt__map lists;   /* to profilers, or &zt__elsewhere */
+    zt_trace_counts counts;
+    zt__call calls[ZT__CALL_COUNT];
+    uint32_t called[ZT__CALL_COUNT]; /* those that were called, in order of appearance */
+    uint32_t called_count;
+    uint64_t random;
+    double scratch[ZT__CALL_SAMPLES];
+} zt__tracer;
+
+static char zt__elsewhere; /* stands for lists of devices that are not measured */
+
+/* ---- names ----------------------------------------------------------------------------------------------- */
+
+/* The title of a name, made when it is new. With the tracer locked. NULL without memory. */
+ZT__FN zt__title *zt__find_title(zt__tracer *tracer, const char *name) {
+    size_t length = strlen(name);
+    uint64_t hash = zt__hash(name, length);
+    zt__title **bucket = &tracer->titles[hash % ZT__TITLE_BUCKETS], *title;
+    for (title = *bucket; title; title = title->next)
+        if (title->hash == hash && strcmp(title->name, name) == 0)
+            return title;
+    title = (zt__title *)zt__allocate(&tracer->allocator, 1, sizeof *title + length + 1);
+    if (!title)
+        return NULL;
+    title->name = (char *)(title + 1);
+    memcpy(title->name, name, length);
+    title->hash = hash;
+    title->chosen = zt__is_chosen(tracer->names, name);
+    title->next = *bucket;
+    *bucket = title;
+    return title;
+}
+
+ZT__FN zt__title *zt__learn_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel, const char *name) {
+    zt__title *title;
+    zt__lock(&tracer->lock);
+    title = zt__find_title(tracer, name);
+    if (title && !zt__map_put(&tracer->allocator, &tracer->kernels, kernel, title))
+        title = NULL;
+    zt__unlock(&tracer->lock);
+    return title;
+}
+
+/* The title of a kernel; the driver is asked for the name of one that was created before the start. */
+ZT__FN zt__title *zt__title_of_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {
+    char name[512];
+    size_t size = 0;
+    zt__title *title;
+    if (!kernel)
+        return NULL;
+    zt__lock(&tracer->lock);
+    title = (zt__title *)zt__map_get(&tracer->kernels, kernel);
+    zt__unlock(&tracer->lock);
+    if (title)
+        return title;
+    name[0] = 0;
+    if (zeKernelGetName(kernel, &size, NULL) == ZE_RESULT_SUCCESS) {
+        size = size < sizeof name ? size : sizeof name;
+        if (zeKernelGetName(kernel, &size, name) != ZE_RESULT_SUCCESS)
+            name[0] = 0;
+        name[sizeof name - 1] = 0;
+    }
+    return zt__learn_kernel(tracer, kernel, name);
+}
+
+/* The title of a launch of several kernels: the name of the first, and how many more there are. */
+ZT__FN zt__title *zt__title_of_kernels(zt__tracer *tracer, uint32_t count,
+                                       const ze_kernel_handle_t *kernels) {
+    zt__title *title = count && kernels ? zt__title_of_kernel(tracer, kernels[0]) : NULL;
+    char name[560];
+    if (!title || count == 1)
+        return title;
+    snprintf(name, sizeof name, "%.512s +%u", title->name, (unsigned)(count - 1));
+    zt__lock(&tracer->lock);
+    title = zt__find_title(tracer, name);
+    zt__unlock(&tracer->lock);
+    return title;
+}
+
+/* Whether the filter lets a launch pass. */
+ZT__FN int zt__passes_filter(zt__tracer *tracer, zt__title *title) {
+    int passes;
+    zt__lock(&tracer->lock);
+    passes = title->chosen && title->seen++ % tracer->config.every == 0 &&
+             (!tracer->config.limit || title->taken < tracer->config.limit);
+    title->taken += (uint64_t)passes;
+    tracer->counts.launches++;
+    tracer->counts.filtered += !passes;
+    zt__unlock(&tracer->lock);
+    return passes;
+}
+
+/* ---- calls ----------------------------------------------------------------------------------------------- */
+
+/* Where to keep the time of a call, or NULL. With the tracer locked. */
+ZT__FN double *zt__place_for_time(zt__tracer *tracer, zt__call *call) {
+    uint64_t drawn = call->time.count;
+    if (!call->kept)
+        call->kept = (double *)zt__allocate(&tracer->allocator, ZT__CALL_SAMPLES, sizeof *call->kept);
+    if (drawn >= ZT__CALL_SAMPLES)
+        drawn = zt__random(&tracer->random) % (drawn + 1);
+    return call->kept && drawn < ZT__CALL_SAMPLES ? &call->kept[drawn] : NULL;
+}
+
+/* A result that tells of no mistake. */
+ZT__FN int zt__is_fine(ze_result_t result) {
+    return result == ZE_RESULT_SUCCESS || result == ZE_RESULT_NOT_READY ||
+           result == ZE_RESULT_WARNING_DROPPED_DATA;
+}
+
+ZT__FN void zt__count_call(zt__tracer *tracer, uint32_t index, uint64_t ns, ze_result_t result) {
+    zt__call *call = &tracer->calls[index];
+    double *place;
+    zt__lock(&tracer->lock);
+    if (call->time.count == 0)
+        tracer->called[tracer->called_count++] = index;
+    place = zt__place_for_time(tracer, call);
+    if (place)
+        *place = (double)ns;
+    zt__add_value(&call->time, (double)ns, 1);
+    call->errors += !zt__is_fine(result);
+    zt__unlock(&tracer->lock);
+}
+
+/* Statistics of the `index`-th call that appeared. */
+ZT__FN zt_call_info zt__call_stats(zt__tracer *tracer, uint32_t index) {
+    zt_call_info info;
+    const zt__call *call;
+    uint32_t kept;
+    zt__lock(&tracer->lock);
+    call = &tracer->calls[tracer->called[index]];
+    info.name = zt__call_name(tracer->called[index]);
+    info.count = info.time_ns.count = call->time.count;
+    info.errors = call->errors;
+    info.time_ns.sum = call->time.sum;
+    info.time_ns.mean = call->time.mean;
+    info.time_ns.stddev = call->time.count > 1 ? sqrt(call->time.m2 / (double)(call->time.count - 1)) : 0;
+    info.time_ns.min = call->time.min;
+    info.time_ns.max = call->time.max;
+    kept = call->time.count < ZT__CALL_SAMPLES ? (uint32_t)call->time.count : (uint32_t)ZT__CALL_SAMPLES;
+    if (!call->kept)
+        kept = 0;
+    if (kept)
+        memcpy(tracer->scratch, call->kept, kept * sizeof *call->kept);
+    info.time_ns.median = zt__quantile(tracer->scratch, kept, 0.5);
+    info.time_ns.p95 = zt__quantile(tracer->scratch, kept, 0.95);
+    zt__unlock(&tracer->lock);
+    return info;
+}
+
+#endif /* ZETOOLS_TRACER */
 
 /* ==== >>reports: table, CSV, JSON ========================================================================= */
 
@@ -3268,6 +5235,10 @@ typedef struct zt__report {
 } zt__report;
 
 /* Returns 0 for a name that was recorded and never ran: it has nothing to show. */
+ZT__FN void zt__write_csv_calls(zt__report *report);
+ZT__FN void zt__write_json_calls(zt__report *report);
+ZT__FN void zt__write_table_of_calls(zt__report *report);
+
 ZT__FN int zt__copy_region(zt__report *report, uint32_t region) {
     zt_profiler *profiler = (zt_profiler *)report->profiler;
     const zt__record *record = zt__record_at(profiler, region);
@@ -3351,6 +5322,7 @@ ZT__FN void zt__write_csv(zt__report *report) {
             zt__put_csv_line(&report->writer, report->info.name, &profiler->metrics[metric],
                              &report->stats[metric + 1]);
     }
+    zt__write_csv_calls(report);
 }
 
 ZT__FN void zt__put_member(zt__writer *writer, const char *name, const char *text) {
@@ -3456,7 +5428,9 @@ ZT__FN void zt__write_json(zt__report *report) {
         }
         zt__put(writer, "]}");
     }
-    zt__put(writer, "]}\n");
+    zt__put(writer, "]");
+    zt__write_json_calls(report);
+    zt__put(writer, "}\n");
 }
 
 ZT__FN const char *zt__metric_name(const void *metrics, uint32_t index) {
@@ -3464,17 +5438,19 @@ ZT__FN const char *zt__metric_name(const void *metrics, uint32_t index) {
 }
 
 /* The index of a metric, or UINT32_MAX and the nearest names. */
-ZT__FN uint32_t zt__find_metric(const zt_profiler *profiler, const char *name, char *nearest, size_t size) {
+ZT__FN uint32_t zt__find_metric(const zt_metric *metrics, uint32_t count, const char *name, char *nearest,
+                                size_t size) {
     uint32_t i;
-    for (i = 0; i < profiler->metric_count; i++)
-        if (strcmp(profiler->metrics[i].name, name) == 0)
+    for (i = 0; i < count; i++)
+        if (strcmp(metrics[i].name, name) == 0)
             return i;
-    zt__nearest(name, profiler->metrics, profiler->metric_count, zt__metric_name, nearest, size);
+    zt__nearest(name, metrics, count, zt__metric_name, nearest, size);
     return UINT32_MAX;
 }
 
 /* ---- the table ------------------------------------------------------------------------------------------- */
 
+enum { ZT__CELL = 9, ZT__CALL_WIDTH = 34 };
 enum { ZT__NAME_WIDTH = 28, ZT__HEAD_LINES = 6, ZT__MAX_COLUMNS = 32, ZT__TABLE_WIDTH = 100 };
 
 /* What a column of the table shows of a column of the statistics. */
@@ -3716,7 +5692,7 @@ ZT__FN void zt__add_chosen_metrics(const zt__report *report, zt__table *table) {
         uint32_t metric;
         zt__column column;
         snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : sizeof one - 1), name);
-        metric = zt__find_metric(profiler, one, nearest, sizeof nearest);
+        metric = zt__find_metric(profiler->metrics, profiler->metric_count, one, nearest, sizeof nearest);
         if (metric == UINT32_MAX) {
             zt__say(&((zt_profiler *)profiler)->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT,
                     ZT__NO_SUCH_METRIC, "zt_report", one, nearest);
@@ -3909,7 +5885,420 @@ ZT__FN void zt__write_table(zt__report *report) {
     zt__write_heading(report, &table);
     zt__write_rows(report, &table);
     zt__write_footer(report, &table);
+    zt__write_table_of_calls(report);
 }
+
+/* ---- the trace: Trace Event JSON, which Perfetto and Chrome read ----------------------------------------- */
+
+/* An instance by host time. */
+typedef struct zt__span {
+    uint64_t begin, end, order;
+    ze_command_list_handle_t list;
+    uint32_t region;
+    uint32_t outer; /* the span around it on its track, or UINT32_MAX */
+    const double *values;
+} zt__span;
+
+/* One line of a list: what is on it is nested. */
+typedef struct zt__track {
+    ze_command_list_handle_t list;
+    uint32_t list_number, lane;
+    uint32_t top; /* the span that the next may be nested in */
+} zt__track;
+
+/* Copies, so that the application's write function runs without locks. */
+typedef struct zt__trace {
+    zt__report *report;
+    zt__span *spans;
+    double *values;
+    uint32_t count;
+    zt__track *tracks;
+    uint32_t track_count, list_count;
+    const char *comma;
+} zt__trace;
+
+/* By begin; what is around comes before what is within. */
+ZT__FN int zt__compare_spans(const void *a, const void *b) {
+    const zt__span *one = (const zt__span *)a, *other = (const zt__span *)b;
+    if (one->begin != other->begin)
+        return one->begin < other->begin ? -1 : 1;
+    if (one->end != other->end)
+        return one->end > other->end ? -1 : 1;
+    return one->order > other->order ? -1 : one->order < other->order;
+}
+
+ZT__FN void zt__free_trace(const zt_allocator *allocator, zt__trace *trace) {
+    zt__free(allocator, trace->spans);
+    zt__free(allocator, trace->values);
+    zt__free(allocator, trace->tracks);
+}
+
+/* Room for all instances. Returns 0 without memory. */
+ZT__FN int zt__make_trace(zt__trace *trace, uint32_t capacity, uint32_t columns) {
+    const zt_allocator *allocator = &trace->report->profiler->config.allocator;
+    trace->spans = (zt__span *)zt__allocate(allocator, capacity, sizeof *trace->spans);
+    trace->values = (double *)zt__allocate(allocator, capacity, columns * sizeof *trace->values);
+    trace->tracks = (zt__track *)zt__allocate(allocator, capacity, sizeof *trace->tracks);
+    return trace->spans && trace->values && trace->tracks;
+}
+
+/* With the results locked. */
+ZT__FN void zt__copy_spans(zt__trace *trace, const zt__timeline *timeline, uint32_t columns) {
+    uint64_t index;
+    for (index = zt__oldest(timeline->written, timeline->capacity); index < timeline->written; index++) {
+        size_t place = (size_t)(index % timeline->capacity);
+        const zt__instance *instance = &timeline->instances[place];
+        zt__span *span = &trace->spans[trace->count];
+        span->begin = (uint64_t)zt__to_host(&timeline->clock, instance->begin_ns);
+        span->end = (uint64_t)zt__to_host(&timeline->clock, instance->end_ns);
+        span->order = index;
+        span->list = instance->list;
+        span->region = instance->region;
+        span->values = trace->values + (size_t)trace->count++ * columns;
+        memcpy((double *)span->values, timeline->values + place * columns, columns * sizeof(double));
+    }
+}
+
+/* Whether the span fits on a track: into what is open there, or after it. */
+ZT__FN int zt__fits(const zt__trace *trace, zt__track *track, zt__span *span) {
+    uint32_t top = track->top;
+    while (top != UINT32_MAX && trace->spans[top].end <= span->begin)
+        top = trace->spans[top].outer;
+    if (top != UINT32_MAX && trace->spans[top].end < span->end)
+        return 0;
+    span->outer = top;
+    return 1;
+}
+
+/* The track of a span; a new one where it overlaps what there is. */
+ZT__FN uint32_t zt__find_track(zt__trace *trace, uint32_t index) {
+    zt__span *span = &trace->spans[index];
+    uint32_t i, lanes = 0, number = 0;
+    for (i = 0; i < trace->track_count; i++) {
+        zt__track *track = &trace->tracks[i];
+        if (track->list != span->list)
+            continue;
+        number = track->list_number;
+        lanes++;
+        if (zt__fits(trace, track, span))
+            break;
+    }
+    if (i == trace->track_count) {
+        zt__track *track = &trace->tracks[trace->track_count++];
+        track->list = span->list;
+        track->list_number = number ? number : ++trace->list_count;
+        track->lane = lanes;
+        span->outer = UINT32_MAX;
+    }
+    trace->tracks[i].top = index;
+    return i;
+}
+
+/* What every event begins with. */
+ZT__FN void zt__begin_event(zt__trace *trace, const char *phase, const char *name, uint32_t track) {
+    zt__writer *writer = &trace->report->writer;
+    zt__put(writer, trace->comma);
+    trace->comma = ",\n";
+    zt__put(writer, "{");
+    zt__put_member(writer, "ph", phase);
+    zt__put(writer, ",");
+    zt__put_member(writer, "name", name);
+    zt__put(writer, ",");
+    zt__put_counter(writer, "pid", (uint64_t)getpid());
+    zt__put(writer, ",");
+    zt__put_counter(writer, "tid", track);
+}
+
+/* Microseconds are the unit of the format. */
+ZT__FN void zt__put_time(zt__writer *writer, const char *name, uint64_t ns) {
+    char text[40];
+    snprintf(text, sizeof text, "%llu.%03u", (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
+    zt__put(writer, ",");
+    zt__put_string(writer, name);
+    zt__put(writer, ":");
+    zt__put(writer, text);
+}
+
+/* "GPU_BUSY [percent]", with the group before it where there are several. */
+ZT__FN void zt__label(char *out, size_t size, const zt_metric *metric, int several) {
+    snprintf(out, size, "%s%s%s%s%s%s", several ? metric->group : "", several ? "." : "", metric->name,
+             *metric->units ? " [" : "", metric->units, *metric->units ? "]" : "");
+}
+
+enum { ZT__LABEL = ZET_MAX_METRIC_GROUP_NAME + ZET_MAX_METRIC_NAME + ZET_MAX_METRIC_RESULT_UNITS + 8 };
+
+ZT__FN void zt__put_argument(zt__writer *writer, const char *label, double value) {
+    zt__put_string(writer, label);
+    zt__put(writer, ":");
+    zt__put_number(writer, value);
+}
+
+ZT__FN void zt__put_arguments(zt__trace *trace, const zt__span *span) {
+    const zt_profiler *profiler = trace->report->profiler;
+    zt__writer *writer = &trace->report->writer;
+    char label[ZT__LABEL];
+    uint32_t metric;
+    zt__put(writer, ",\"args\":{");
+    zt__put_argument(writer, "GPU time [ns]", isnan(span->values[0]) ? 0 : span->values[0]);
+    for (metric = 0; metric < profiler->metric_count; metric++) {
+        if (isnan(span->values[metric + 1]))
+            continue;
+        zt__label(label, sizeof label, &profiler->metrics[metric], profiler->group_count > 1);
+        zt__put(writer, ",");
+        zt__put_argument(writer, label, span->values[metric + 1]);
+    }
+    zt__put(writer, "}");
+}
+
+ZT__FN void zt__write_spans(zt__trace *trace) {
+    zt__writer *writer = &trace->report->writer;
+    uint32_t i;
+    for (i = 0; i < trace->count; i++) {
+        const zt__span *span = &trace->spans[i];
+        uint32_t track = zt__find_track(trace, i);
+        zt__begin_event(trace, "X", zt__record_at(trace->report->profiler, span->region)->name, track + 1);
+        zt__put_time(writer, "ts", span->begin);
+        zt__put_time(writer, "dur", span->end - span->begin);
+        zt__put(writer, ",\"cat\":\"region\"");
+        zt__put_arguments(trace, span);
+        zt__put(writer, "}");
+    }
+}
+
+ZT__FN void zt__write_name(zt__trace *trace, const char *what, uint32_t track, const char *name) {
+    zt__begin_event(trace, "M", what, track);
+    zt__put(&trace->report->writer, ",\"args\":{");
+    zt__put_member(&trace->report->writer, "name", name);
+    zt__put(&trace->report->writer, "}}");
+}
+
+ZT__FN void zt__write_names(zt__trace *trace) {
+    uint32_t i;
+    zt__write_name(trace, "process_name", 0, trace->report->profiler->device_name);
+    for (i = 0; i < trace->track_count; i++) {
+        const zt__track *track = &trace->tracks[i];
+        char name[64];
+        snprintf(name, sizeof name, track->lane ? "list %u, overlap %u" : "list %u",
+                 (unsigned)track->list_number, (unsigned)track->lane);
+        zt__write_name(trace, "thread_name", i + 1, name);
+    }
+}
+
+/* A counter track: a value lasts until the next, so what did not change is not said again. */
+ZT__FN void zt__write_counter(zt__trace *trace, const double *rows, uint64_t count, size_t width,
+                              uint32_t metric, const char *label) {
+    zt__writer *writer = &trace->report->writer;
+    double last = zt__nan();
+    uint64_t i;
+    for (i = 0; i < count; i++) {
+        const double *row = rows + i * width;
+        double value = row[ZT__ROW_VALUES + metric];
+        if (isnan(value) || (value == last && i + 1 < count))
+            continue;
+        last = value;
+        zt__begin_event(trace, "C", label, 0);
+        zt__put_time(writer, "ts", (uint64_t)row[ZT__ROW_BEGIN]);
+        zt__put(writer, ",\"args\":{");
+        zt__put_argument(writer, "value", value);
+        zt__put(writer, "}}");
+    }
+}
+
+/* The device made a row at the marker, which thus is at its end. */
+ZT__FN void zt__write_marks(zt__trace *trace, zt__feed *feed, const double *rows, uint64_t count) {
+    uint64_t i;
+    for (i = 0; i < count; i++) {
+        const double *row = rows + i * zt__row_width(feed);
+        const char *name = zt__mark_name(feed, row[ZT__ROW_MARK]);
+        if (!name)
+            continue;
+        zt__begin_event(trace, "i", name, 0);
+        zt__put_time(&trace->report->writer, "ts", (uint64_t)row[ZT__ROW_END]);
+        zt__put(&trace->report->writer, ",\"s\":\"p\",\"cat\":\"marker\"}");
+    }
+}
+
+/* A copy of the kept rows, oldest first. NULL without memory. */
+ZT__FN double *zt__copy_rows(zt__feed *feed, uint64_t *count) {
+    size_t width = zt__row_width(feed);
+    double *rows = (double *)zt__allocate(&feed->allocator, feed->capacity, width * sizeof *rows);
+    uint64_t first, i;
+    if (!rows)
+        return NULL;
+    zt__lock(&feed->lock);
+    first = zt__oldest(feed->written, feed->capacity);
+    *count = feed->written - first;
+    for (i = 0; i < *count; i++)
+        memcpy(rows + i * width, zt__row_at(feed, first + i), width * sizeof *rows);
+    zt__unlock(&feed->lock);
+    return rows;
+}
+
+ZT__FN int zt__write_feed(zt__trace *trace, zt__feed *feed, int several) {
+    uint64_t count = 0;
+    double *rows = zt__copy_rows(feed, &count);
+    char label[ZT__LABEL];
+    uint32_t metric;
+    if (!rows)
+        return 0;
+    for (metric = 0; metric < feed->group.metric_count; metric++) {
+        zt_aggregation aggregation = feed->metrics[metric].aggregation;
+        if (aggregation == ZT_AGGREGATE_FLAG || aggregation == ZT_AGGREGATE_NONE)
+            continue;
+        zt__label(label, sizeof label, &feed->metrics[metric], several);
+        zt__write_counter(trace, rows, count, zt__row_width(feed), metric, label);
+    }
+    zt__write_marks(trace, feed, rows, count);
+    zt__free(&feed->allocator, rows);
+    return 1;
+}
+
+/* Returns 0 without memory. */
+ZT__FN int zt__write_feeds(zt__trace *trace) {
+    zt_profiler *profiler = (zt_profiler *)trace->report->profiler;
+    zt__feed *feed, *first;
+    int written = 1;
+    zt__lock(&profiler->results); /* feeds are added at the end, and stay */
+    first = profiler->feeds;
+    zt__unlock(&profiler->results);
+    for (feed = first; feed && written; feed = feed->next)
+        written = zt__write_feed(trace, feed, first->next != NULL);
+    return written;
+}
+
+/* Without a timeline it is valid, and empty. Returns 0 without memory. */
+ZT__FN int zt__write_trace(zt__report *report) {
+    zt_profiler *profiler = (zt_profiler *)report->profiler;
+    uint32_t columns = zt__column_count(profiler);
+    int complete = 1;
+    zt__trace trace;
+    memset(&trace, 0, sizeof trace);
+    trace.report = report;
+    trace.comma = "\n";
+    zt__relate_clocks(profiler, 1);
+    if (profiler->timeline && zt__make_trace(&trace, profiler->timeline->capacity, columns)) {
+        zt__lock(&profiler->results);
+        zt__copy_spans(&trace, profiler->timeline, columns);
+        zt__unlock(&profiler->results);
+        qsort(trace.spans, trace.count, sizeof *trace.spans, zt__compare_spans);
+    } else {
+        complete = !profiler->timeline;
+    }
+    zt__put(&report->writer, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"zetools\":\"" ZETOOLS_VERSION
+                             "\",\"clock\":\"CLOCK_MONOTONIC\"},\n\"traceEvents\":[");
+    zt__write_spans(&trace);
+    complete = zt__write_feeds(&trace) && complete;
+    zt__write_names(&trace);
+    zt__put(&report->writer, "\n]}\n");
+    zt__free_trace(&profiler->config.allocator, &trace);
+    return complete;
+}
+
+/* ---- calls that a tracer timed --------------------------------------------------------------------------- */
+
+#ifdef ZETOOLS_TRACER
+
+/* How many calls a report shows. A tracer of several profilers has them in the report of the first. */
+ZT__FN uint32_t zt__calls_to_show(const zt_profiler *profiler) {
+    uint32_t i, count = profiler->tracer ? zt__load(&profiler->tracer->target_count) : 0;
+    for (i = 0; i < count; i++)
+        if (profiler->tracer->targets[i].profiler)
+            return profiler->tracer->targets[i].profiler == profiler ? zt_call_count(profiler) : 0;
+    return 0;
+}
+
+/* Two lines for each: host time, and errors as a plain sum. */
+ZT__FN void zt__write_csv_calls(zt__report *report) {
+    zt__writer *writer = &report->writer;
+    uint32_t i, count = zt__calls_to_show(report->profiler);
+    for (i = 0; i < count; i++) {
+        zt_call_info info = zt__call_stats(report->profiler->tracer, i);
+        zt_stats errors = zt__empty_stats();
+        errors.sum = (double)info.errors;
+        zt__put_field(writer, info.name);
+        zt__put(writer, ",\"host time\",\"\",\"host\",\"ns\",duration,sum,");
+        zt__put_count(writer, info.count);
+        zt__put_stats(writer, &info.time_ns, 0);
+        zt__put(writer, "\n");
+        zt__put_field(writer, info.name);
+        zt__put(writer, ",\"errors\",\"\",\"host\",\"calls\",event,sum,");
+        zt__put_count(writer, info.count);
+        zt__put_stats(writer, &errors, 0);
+        zt__put(writer, "\n");
+    }
+}
+
+ZT__FN void zt__write_json_calls(zt__report *report) {
+    zt__writer *writer = &report->writer;
+    uint32_t i, count = zt__calls_to_show(report->profiler);
+    zt__put(writer, ",\n\"calls\":[");
+    for (i = 0; i < count; i++) {
+        zt_call_info info = zt__call_stats(report->profiler->tracer, i);
+        zt__put(writer, i ? ",\n{" : "\n{");
+        zt__put_member(writer, "name", info.name);
+        zt__put(writer, ",");
+        zt__put_counter(writer, "count", info.count);
+        zt__put(writer, ",");
+        zt__put_counter(writer, "errors", info.errors);
+        zt__put(writer, ",\"time_ns\":");
+        zt__put_json_stats(writer, &info.time_ns);
+        zt__put(writer, "}");
+    }
+    zt__put(writer, "]");
+}
+
+ZT__FN void zt__write_table_of_calls(zt__report *report) {
+    static const char *const heads[] = {"count", "errors", "total us", "median us", "p95 us", "max us"};
+    zt__writer *writer = &report->writer;
+    uint32_t i, c, count = zt__calls_to_show(report->profiler);
+    if (!count)
+        return;
+    zt__put(writer, "\nHost time of calls\n");
+    zt__put_name(writer, "call", ZT__CALL_WIDTH);
+    for (c = 0; c < ZT__COUNT_OF(heads); c++) {
+        zt__put(writer, "  ");
+        zt__put_right(writer, heads[c], ZT__CELL);
+    }
+    zt__put(writer, "\n");
+    zt__put_repeated(writer, '-', ZT__CALL_WIDTH + ZT__COUNT_OF(heads) * (ZT__CELL + 2));
+    zt__put(writer, "\n");
+    for (i = 0; i < count; i++) {
+        zt_call_info info = zt__call_stats(report->profiler->tracer, i);
+        double figures[ZT__COUNT_OF(heads)];
+        figures[0] = (double)info.count;
+        figures[1] = (double)info.errors;
+        figures[2] = info.time_ns.sum / 1000;
+        figures[3] = info.time_ns.median / 1000;
+        figures[4] = info.time_ns.p95 / 1000;
+        figures[5] = info.time_ns.max / 1000;
+        zt__put_name(writer, info.name, ZT__CALL_WIDTH);
+        for (c = 0; c < ZT__COUNT_OF(heads); c++) {
+            char cell[32];
+            zt__format_cell(cell, sizeof cell, figures[c]);
+            if (c < 2)
+                snprintf(cell, sizeof cell, "%.0f", figures[c]);
+            zt__put(writer, "  ");
+            zt__put_right(writer, cell, ZT__CELL);
+        }
+        zt__put(writer, "\n");
+    }
+}
+
+#else
+
+ZT__FN void zt__write_csv_calls(zt__report *report) {
+    (void)report;
+}
+
+ZT__FN void zt__write_json_calls(zt__report *report) {
+    (void)report;
+}
+
+ZT__FN void zt__write_table_of_calls(zt__report *report) {
+    (void)report;
+}
+
+#endif
 
 ZT__FN int zt__write_file(const void *bytes, size_t size, void *file) {
     return fwrite(bytes, 1, size, (FILE *)file) != size;
@@ -3924,19 +6313,27 @@ ZT__FN ze_result_t zt__cannot_write(zt_profiler *profiler, const char *path) {
     return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_UNKNOWN, ZT__CANNOT_WRITE, path, strerror(errno));
 }
 
-/* Writes a file under another name beside the target, and renames it. */
+/* Whether a path is a pipe, a terminal or a device: such are written to, and not replaced by a file. */
+ZT__FN int zt__is_special(const char *path) {
+    struct stat target;
+    return stat(path, &target) == 0 && !S_ISREG(target.st_mode) && !S_ISDIR(target.st_mode);
+}
+
+/* Writes a file under another name beside the target, and renames it; or the target itself, if `beside` is
+   it. */
 ZT__FN ze_result_t zt__write_beside(zt_profiler *profiler, const char *path, const char *beside,
                                     zt_format format) {
     FILE *file = fopen(beside, "wb");
+    int renamed = beside != path;
     ze_result_t result;
     if (!file)
         return zt__cannot_write(profiler, path);
     errno = 0;
     result = zt_write(profiler, format, zt__write_file, file);
-    if ((fclose(file) != 0 || result == ZE_RESULT_ERROR_UNKNOWN || rename(beside, path) != 0) &&
+    if ((fclose(file) != 0 || result == ZE_RESULT_ERROR_UNKNOWN || (renamed && rename(beside, path) != 0)) &&
         (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_ERROR_UNKNOWN))
         result = zt__cannot_write(profiler, path);
-    if (result != ZE_RESULT_SUCCESS)
+    if (result != ZE_RESULT_SUCCESS && renamed)
         remove(beside);
     return result;
 }
@@ -4014,22 +6411,39 @@ ZT__FN zt_config zt__complete_config(const zt_config *given) {
     return config;
 }
 
+ZT__FN ze_result_t zt__get_device_properties(ze_device_handle_t device, ze_device_properties_t *properties) {
+    ze_result_t result;
+    memset(properties, 0, sizeof *properties);
+    properties->stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* resolution in cycles a second */
+    zt__inside_1++;
+    result = zeDeviceGetProperties(device, properties);
+    zt__inside_1--;
+    return result;
+}
+
+ZT__FN double zt__ns_per_tick(const ze_device_properties_t *properties) {
+    return properties->timerResolution ? 1e9 / (double)properties->timerResolution : 1.0;
+}
+
+ZT__FN uint64_t zt__tick_mask(uint32_t valid_bits) {
+    return valid_bits - 1 < 63 ? ((uint64_t)1 << valid_bits) - 1 : UINT64_MAX;
+}
+
+#ifdef ZETOOLS_TRACER
+ZT__FN void zt__destroy_tracer(struct zt__tracer *tracer);
+#endif
+
 /* Name, and how the device's time stamps are to be read. */
 ZT__FN ze_result_t zt__read_device(zt_profiler *profiler) {
     ze_device_properties_t properties;
-    ze_result_t result;
-    memset(&properties, 0, sizeof properties);
-    properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* resolution in cycles a second */
-    result = zeDeviceGetProperties(profiler->device, &properties);
+    ze_result_t result = zt__get_device_properties(profiler->device, &properties);
     if (result != ZE_RESULT_SUCCESS)
         return zt__check(profiler, result, "zeDeviceGetProperties",
                          "Pass a device of an initialised driver.");
     memcpy(profiler->device_name, properties.name, sizeof profiler->device_name);
     profiler->device_name[sizeof profiler->device_name - 1] = 0;
-    profiler->ns_per_tick = properties.timerResolution ? 1e9 / (double)properties.timerResolution : 1.0;
-    profiler->tick_mask = properties.timestampValidBits - 1 < 63
-                              ? ((uint64_t)1 << properties.timestampValidBits) - 1
-                              : UINT64_MAX;
+    profiler->ns_per_tick = zt__ns_per_tick(&properties);
+    profiler->tick_mask = zt__tick_mask(properties.timestampValidBits);
     return result;
 }
 
@@ -4059,28 +6473,45 @@ ZT__FN void zt__find_paranoid_file(char *out, size_t size) {
     snprintf(out, size, "%s (xe) or %s (i915), whichever there is", paths[0], paths[1]);
 }
 
-ZT__FN ze_result_t zt__refuse(zt_profiler *profiler, ze_result_t result, const char *call) {
+/* Says why counters cannot be had, and what to do. `denied`: the result stands for a lack of permission, as
+   drivers answer INVALID_ARGUMENT to a query pool, and UNKNOWN to a streamer. */
+ZT__FN zt_availability zt__say_refused(zt__diagnostics *diagnostics, ze_result_t result, const char *call,
+                                       int denied, const zt__holder *holder) {
     const char *name = zt_result_name(result);
     char file[160];
+    if (denied || result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS) {
+        zt__find_paranoid_file(file, sizeof file);
+        zt__say(diagnostics, result, ZT__NO_PERMISSION, call, name, file);
+        return ZT_NO_PERMISSION;
+    }
     switch (result) {
     case ZE_RESULT_ERROR_DEVICE_LOST:
     case ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET:
-        zt__store(&profiler->lost, 1);
-        return zt__unavailable(profiler, ZT_DEVICE_LOST, result, ZT__DEVICE_LOST, call, name);
+        zt__say(diagnostics, result, ZT__DEVICE_LOST, call, name);
+        return ZT_DEVICE_LOST;
     case ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE:
     case ZE_RESULT_ERROR_UNINITIALIZED:
-        return zt__unavailable(profiler, ZT_NOT_ENABLED, result, ZT__METRICS_NOT_ENABLED, name);
+        zt__say(diagnostics, result, ZT__METRICS_NOT_ENABLED, name);
+        return ZT_NOT_ENABLED;
     case ZE_RESULT_ERROR_NOT_AVAILABLE:
     case ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE:
-        return zt__unavailable(profiler, ZT_IN_USE, result, ZT__COUNTERS_IN_USE, call, name,
-                               "a metric streamer or another tool");
-    case ZE_RESULT_ERROR_INVALID_ARGUMENT: /* what drivers answer to a query pool without permission */
-    case ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS:
-        zt__find_paranoid_file(file, sizeof file);
-        return zt__unavailable(profiler, ZT_NO_PERMISSION, result, ZT__NO_PERMISSION, call, name, file);
+        zt__say(diagnostics, result, ZT__COUNTERS_IN_USE, call, name, holder->text);
+        return ZT_IN_USE;
     default:
-        return zt__unavailable(profiler, ZT_NOT_SUPPORTED, result, ZT__METRICS_UNAVAILABLE, call, name);
+        zt__say(diagnostics, result, ZT__METRICS_UNAVAILABLE, call, name);
+        return ZT_NOT_SUPPORTED;
     }
+}
+
+ZT__FN ze_result_t zt__refuse(zt_profiler *profiler, ze_result_t result, const char *call) {
+    zt__holder holder;
+    if (zt__is_lost(result))
+        zt__store(&profiler->lost, 1);
+    zt__find_rival(profiler->device, 0, &holder);
+    profiler->availability = zt__say_refused(&profiler->diagnostics, result, call,
+                                             result == ZE_RESULT_ERROR_INVALID_ARGUMENT, &holder);
+    profiler->availability_text = profiler->diagnostics.last;
+    return result;
 }
 
 /* Names of the groups of one sampling type, for a message. */
@@ -4169,18 +6600,10 @@ ZT__FN ze_result_t zt__find_groups(zt_profiler *profiler) {
     return result;
 }
 
-/* The public description of a metric, from the driver's. */
 ZT__FN void zt__describe_metric(zt_profiler *profiler, const zt__group *group, uint32_t index) {
-    const zet_metric_properties_t *from = &group->metrics[index];
     uint32_t metric = group->first_column + index;
     zt_metric *to = &profiler->metrics[metric];
-    to->name = from->name;
-    to->group = group->properties.name;
-    to->component = from->component;
-    to->units = from->resultUnits;
-    to->description = from->description;
-    to->type = (int)from->metricType;
-    to->aggregation = zt__aggregation(from->metricType, from->resultUnits);
+    *to = zt__metric_of(group, index);
     profiler->causes_of[metric] =
         (uint8_t)(to->aggregation == ZT_AGGREGATE_FLAG ? zt__cause_of_flag(to->name) : ZT_CAUSE_COUNT);
     if (profiler->time_metric == UINT32_MAX && strcmp(to->name, "GpuTime") == 0 &&
@@ -4218,21 +6641,20 @@ ZT__FN void zt__deactivate_groups(zt_profiler *profiler, uint32_t count) {
 }
 
 ZT__FN ze_result_t zt__activate_groups(zt_profiler *profiler) {
-    char holder[ZET_MAX_METRIC_GROUP_NAME], who[ZET_MAX_METRIC_GROUP_NAME + 64];
+    zt__holder holder;
     uint32_t g;
     for (g = 0; g < profiler->group_count; g++) {
         ze_result_t result;
-        holder[0] = 0;
+        holder.text[0] = 0;
         result = zt__activate(profiler->context, profiler->device, profiler->groups[g].handle,
-                              &profiler->groups[g].properties, holder);
+                              &profiler->groups[g].properties, 0, &holder);
         if (result == ZE_RESULT_SUCCESS)
             continue;
         zt__deactivate_groups(profiler, g);
-        if (!holder[0])
+        if (!holder.text[0])
             return zt__refuse(profiler, result, "zetContextActivateMetricGroups");
-        snprintf(who, sizeof who, "group '%s' of another profiler of this process", holder);
         return zt__unavailable(profiler, ZT_IN_USE, result, ZT__COUNTERS_IN_USE,
-                               "zetContextActivateMetricGroups", zt_result_name(result), who);
+                               "zetContextActivateMetricGroups", zt_result_name(result), holder.text);
     }
     return ZE_RESULT_SUCCESS;
 }
@@ -4288,7 +6710,7 @@ ZT__FN ze_result_t zt__open_metrics(zt_profiler *profiler) {
     if (result == ZE_RESULT_SUCCESS)
         result = zt__activate_groups(profiler);
     if (result == ZE_RESULT_SUCCESS) {
-        profiler->stamped = profiler->time_metric == UINT32_MAX;
+        profiler->stamped = profiler->time_metric == UINT32_MAX || profiler->config.timeline;
         result = zt__grow(profiler, &call);
         if (result != ZE_RESULT_SUCCESS) {
             zt__deactivate_groups(profiler, profiler->group_count);
@@ -4309,7 +6731,7 @@ ZT__FN ze_result_t zt__open_times(zt_profiler *profiler) {
     return zt__check(profiler, result, call, "No region can be measured on this device.");
 }
 
-ZT__FN ze_result_t zt__set_up(zt_profiler *profiler) {
+ZT__FN ze_result_t zt__set_up_inside(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__batch *batch;
     ze_result_t result = zt__read_device(profiler);
@@ -4331,10 +6753,20 @@ ZT__FN ze_result_t zt__set_up(zt_profiler *profiler) {
     batch = zt__take_batch(profiler); /* with one at least, what was measured can be read */
     if (batch)
         zt__give_batch(profiler, batch);
-    if (profiler->row && profiler->scratch && batch)
-        return ZE_RESULT_SUCCESS;
+    if (profiler->config.timeline)
+        result = zt__open_timeline(profiler);
+    if (zt__is_lost(result) || (profiler->row && profiler->scratch && batch && result == ZE_RESULT_SUCCESS))
+        return result;
     return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_open",
                    "statistics");
+}
+
+ZT__FN ze_result_t zt__set_up(zt_profiler *profiler) {
+    ze_result_t result;
+    zt__inside_1++;
+    result = zt__set_up_inside(profiler);
+    zt__inside_1--;
+    return result;
 }
 
 ZT__FN void zt__free_records(zt_profiler *profiler) {
@@ -4344,6 +6776,7 @@ ZT__FN void zt__free_records(zt_profiler *profiler) {
         zt__record *record = zt__record_at(profiler, i);
         zt__free(allocator, record->name);
         zt__free(allocator, record->moments);
+        zt__free(allocator, record->streamed);
         zt__free(allocator, record->rows);
     }
     for (i = 0; i < ZT__NAME_PAGES; i++)
@@ -4373,19 +6806,33 @@ ZT__FN void zt__free_batches(zt_profiler *profiler) {
     }
 }
 
-ZT__FN void zt__destroy(zt_profiler *profiler) {
-    zt_allocator allocator = profiler->config.allocator;
+/* Gives back all that it has of the device. Results stay. */
+ZT__FN void zt__leave_device(zt_profiler *profiler) {
+    zt__inside_1++;
     zt__delist(profiler);
     while (profiler->steps) {
         zt__step *step = profiler->steps;
         profiler->steps = step->next;
         zt__destroy_step(profiler, step);
     }
+    profiler->free_slots = NULL;
     zt__deactivate_groups(profiler, profiler->group_count);
+    zt__inside_1--;
+}
+
+ZT__FN void zt__destroy(zt_profiler *profiler) {
+    zt_allocator allocator = profiler->config.allocator;
+    if (!profiler->detached)
+        zt__leave_device(profiler);
+#ifdef ZETOOLS_TRACER
+    if (profiler->tracer)
+        zt__destroy_tracer(profiler->tracer);
+#endif
     zt__forget_groups(profiler);
     zt__free_records(profiler);
     zt__free_lists(profiler);
     zt__free_batches(profiler);
+    zt__close_timeline(profiler);
     zt__free(&allocator, profiler->row);
     zt__free(&allocator, profiler->scratch);
     pthread_mutex_destroy(&profiler->state);
@@ -4434,7 +6881,7 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
         return zt__say(NULL, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZT__NULL_ARGUMENT, "zt_open",
                        context ? "device" : "context");
     if (config && !config->allocator.allocate != !config->allocator.release)
-        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_ALLOCATOR);
+        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_ALLOCATOR, "zt_open");
     complete = zt__complete_config(config);
     opened = zt__create(context, device, &complete);
     if (!opened)
@@ -4451,7 +6898,7 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
         zt__destroy(opened);
         return result;
     }
-    if (complete.deferred_thread && !zt__start_worker(&opened->worker, zt__work, opened))
+    if (complete.deferred_thread && !zt__start_thread(&opened->settler, zt__settle_when_rung, opened))
         zt__say(&opened->diagnostics, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZT__NO_THREAD);
     *profiler = opened;
     return ZE_RESULT_SUCCESS;
@@ -4479,22 +6926,32 @@ ZT__FN int zt__close_list(zt_profiler *profiler, zt__list *list, uint64_t *deadl
     return finished;
 }
 
-ZT_API void zt_close(zt_profiler *profiler) {
+/* Collects what is finished, and counts what is not as lost. */
+ZT__FN void zt__wind_up(zt_profiler *profiler, const char *call) {
     uint64_t deadline = 0;
     int finished = 1;
     uint32_t i;
     zt__list *list;
-    if (!profiler || zt__refuse_inside(profiler, "zt_close") != ZE_RESULT_SUCCESS)
-        return;
-    zt__drop_open(profiler, NULL, "zt_close");
+    zt__drop_open(profiler, NULL, call);
     for (i = 0; i < ZT__LIST_BUCKETS; i++)
         for (list = profiler->lists[i]; list; list = list->next_in_bucket)
             finished &= zt__close_list(profiler, list, &deadline);
-    if (!zt__stop_worker(&profiler->worker))
+    if (!zt__stop_thread(&profiler->settler))
         return; /* the driver has not come back from a call: what it uses is left to it */
     zt__settle(profiler, 1);
     if (!finished)
-        zt__say(&profiler->diagnostics, ZE_RESULT_NOT_READY, ZT__NOT_FINISHED, "zt_close");
+        zt__say(&profiler->diagnostics, ZE_RESULT_NOT_READY, ZT__NOT_FINISHED, call);
+}
+
+ZT_API void zt_close(zt_profiler *profiler) {
+    if (!profiler || zt__refuse_inside(profiler, "zt_close") != ZE_RESULT_SUCCESS)
+        return;
+#ifdef ZETOOLS_TRACER
+    if (zt_trace_stop(profiler) == ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE)
+        return;
+#endif
+    if (!profiler->detached)
+        zt__wind_up(profiler, "zt_close");
     zt__destroy(profiler);
 }
 
@@ -4506,7 +6963,9 @@ ZT__FN zt__list *zt__need_list(zt_profiler *profiler, ze_command_list_handle_t h
     if (!list || list->kind == ZT__KIND_NOT_ASKED) {
         zt__kind kind;
         zt__unlock(&profiler->state);
+        zt__inside_1++;
         kind = zt__ask_kind(profiler, handle);
+        zt__inside_1--;
         zt__lock(&profiler->state);
         list = zt__add_list(profiler, handle, kind);
     }
@@ -4594,27 +7053,40 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
     return region;
 }
 
-ZT_API void zt_end(zt_region *region) {
-    zt_profiler *profiler;
-    zt__slot *slot;
-    uint32_t generation;
-    if (!region || !region->slot)
-        return;
-    slot = (zt__slot *)region->slot;
-    generation = region->generation;
+/* The slot of a region that is being ended, and its profiler; NULL where there is nothing to end. */
+ZT__FN zt__slot *zt__claim_slot(zt_region *region, zt_profiler **profiler) {
+    zt__slot *slot = (zt__slot *)region->slot;
+    uint32_t generation = region->generation;
+    if (!slot)
+        return NULL;
     region->slot = NULL;
-    profiler = zt__profiler_of(region);
+    *profiler = zt__profiler_of(region);
     /* of several threads that end one region, one finds its generation */
-    if (!profiler || !__atomic_compare_exchange_n(&slot->generation, &generation, generation + 1, 0,
-                                                  __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    if (!*profiler || !__atomic_compare_exchange_n(&slot->generation, &generation, generation + 1, 0,
+                                                   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return NULL;
+    return slot;
+}
+
+/* Ends a region, whose instance is dropped where the command that it measures was `refused`. */
+ZT__FN void zt__end(zt_region *region, int refused) {
+    zt_profiler *profiler;
+    zt__slot *slot = zt__claim_slot(region, &profiler);
+    if (!slot)
         return;
-    if (zt__append_end(profiler, slot) != ZE_RESULT_SUCCESS) {
+    if (zt__append_end(profiler, slot) != ZE_RESULT_SUCCESS || refused) {
+        slot->dead |= refused != 0;
         zt__drop_unappended(profiler, slot);
         return;
     }
     zt__lock(&profiler->state);
     zt__bind_slot(profiler, slot);
     zt__unlock(&profiler->state);
+}
+
+ZT_API void zt_end(zt_region *region) {
+    if (region)
+        zt__end(region, 0);
 }
 
 /* ---- collecting ------------------------------------------------------------------------------------------ */
@@ -4667,16 +7139,11 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
     return timeout_ns && awaits ? ZE_RESULT_NOT_READY : ZE_RESULT_SUCCESS;
 }
 
-ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t list) {
+/* Gives back what a list holds that was reset, or is `destroyed`. */
+ZT__FN ze_result_t zt__release(zt_profiler *profiler, ze_command_list_handle_t list, int destroyed) {
     uint64_t deadline = 0;
     zt__list *record;
-    ze_result_t result;
-    if (!profiler)
-        return ZE_RESULT_SUCCESS;
-    if (!list)
-        return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZT__NULL_ARGUMENT,
-                       "zt_release", "list");
-    result = zt__refuse_inside(profiler, "zt_release");
+    ze_result_t result = zt__refuse_inside(profiler, "zt_release");
     if (result != ZE_RESULT_SUCCESS)
         return result;
     record = zt__claim(profiler, list);
@@ -4688,9 +7155,18 @@ ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t li
     zt__unbind(profiler, record);
     zt__unclaim(profiler, record);
     zt__lock(&profiler->state);
-    zt__retire_list(profiler, record);
+    zt__retire_list(profiler, record, destroyed);
     zt__unlock(&profiler->state);
     return result;
+}
+
+ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t list) {
+    if (!profiler)
+        return ZE_RESULT_SUCCESS;
+    if (!list)
+        return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZT__NULL_ARGUMENT,
+                       "zt_release", "list");
+    return zt__release(profiler, list, 0);
 }
 
 /* Reads what the lists' last execution left, and marks the next. Two rounds, for a list may be named twice.
@@ -4728,6 +7204,9 @@ ZT__FN void zt__after_refusal(zt_profiler *profiler, uint32_t count, const ze_co
         }
 }
 
+/* Whose lists this thread executes with zt_execute at the moment. */
+ZT__PROCESS_WIDE __thread const zt_profiler *zt__announced_by_1;
+
 ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
                               ze_command_list_handle_t *lists, ze_fence_handle_t fence) {
     ze_result_t result;
@@ -4735,7 +7214,9 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
                     zt__refuse_inside(profiler, "zt_execute") == ZE_RESULT_SUCCESS;
     if (announced)
         zt__before_execution(profiler, count, lists);
+    zt__announced_by_1 = announced ? profiler : NULL; /* a tracer need not do it again */
     result = zeCommandQueueExecuteCommandLists(queue, count, lists, fence);
+    zt__announced_by_1 = NULL;
     if (announced && result != ZE_RESULT_SUCCESS)
         zt__after_refusal(profiler, count, lists, result);
     return result;
@@ -4782,7 +7263,7 @@ ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) {
     uint32_t metric;
     if (!profiler || !name)
         return UINT32_MAX;
-    metric = zt__find_metric(profiler, name, nearest, sizeof nearest);
+    metric = zt__find_metric(profiler->metrics, profiler->metric_count, name, nearest, sizeof nearest);
     if (metric == UINT32_MAX)
         zt__say(&zt__mutable(profiler)->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_METRIC,
                 "zt_find_metric", name, nearest);
@@ -4845,12 +7326,13 @@ ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, ui
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
     zt__diagnostics *diagnostics = profiler ? &zt__mutable(profiler)->diagnostics : NULL;
     zt__report report;
+    int without_memory = 0;
     if (!profiler)
         return ZE_RESULT_SUCCESS;
     if (!write)
         return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT, "zt_write",
                        "write");
-    if ((unsigned)format > ZT_FORMAT_JSON)
+    if ((unsigned)format > ZT_FORMAT_TRACE)
         return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_ENUMERATION, ZT__BAD_FORMAT, (int)format);
     report.profiler = profiler;
     report.stats =
@@ -4863,10 +7345,14 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
         zt__write_csv(&report);
     else if (format == ZT_FORMAT_JSON)
         zt__write_json(&report);
+    else if (format == ZT_FORMAT_TRACE)
+        without_memory = !zt__write_trace(&report);
     else
         zt__write_table(&report);
     zt__flush(&report.writer);
     zt__free(&profiler->config.allocator, report.stats);
+    if (without_memory)
+        return zt__say(diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_write", "a trace");
     if (report.writer.failed)
         return zt__say(diagnostics, ZE_RESULT_ERROR_UNKNOWN, ZT__WRITE_STOPPED);
     return ZE_RESULT_SUCCESS;
@@ -4887,15 +7373,18 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
         result = zt_write(profiler, ZT_FORMAT_TABLE, zt__write_file, stdout);
         return result == ZE_RESULT_SUCCESS && fflush(stdout) != 0 ? zt__cannot_write(locked, path) : result;
     }
-    format = zt__has_suffix(path, ".csv")    ? ZT_FORMAT_CSV
-             : zt__has_suffix(path, ".json") ? ZT_FORMAT_JSON
-                                             : ZT_FORMAT_TABLE;
-    size = strlen(path) + 32;
+    format = zt__has_suffix(path, ".csv")          ? ZT_FORMAT_CSV
+             : zt__has_suffix(path, ".trace.json") ? ZT_FORMAT_TRACE
+             : zt__has_suffix(path, ".json")       ? ZT_FORMAT_JSON
+                                                   : ZT_FORMAT_TABLE;
+    if (zt__is_special(path))
+        return zt__write_beside(locked, path, path, format);
+    size = strlen(path) + 64;
     beside = (char *)zt__allocate(&profiler->config.allocator, size, 1);
     if (!beside)
         return zt__say(&locked->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_report",
                        "a path");
-    snprintf(beside, size, "%s.%ld.part", path, (long)getpid());
+    snprintf(beside, size, "%s.%ld.%lx.part", path, (long)getpid(), (unsigned long)zt__thread_id());
     result = zt__write_beside(locked, path, beside, format);
     zt__free(&profiler->config.allocator, beside);
     return result;
@@ -4909,7 +7398,7 @@ ZT_API zt_availability zt_get_availability(const zt_profiler *profiler, const ch
             *text = "[NO_PROFILER] there is no profiler: zt_last_error(NULL, &text) says why.";
         return ZT_AVAILABILITY_UNKNOWN;
     }
-    if (zt__is_gone(profiler)) {
+    if (zt__is_gone(profiler) && !profiler->detached) {
         if (text)
             *text = "[DEVICE_LOST] the device is lost. Open a new profiler when it is back.";
         return ZT_DEVICE_LOST;
@@ -4919,17 +7408,561 @@ ZT_API zt_availability zt_get_availability(const zt_profiler *profiler, const ch
     return profiler->availability;
 }
 
-ZT_API ze_result_t zt_last_error(const zt_profiler *profiler, const char **text) {
-    const zt__text *last = profiler ? &profiler->diagnostics.last : &zt__thread_error;
+/* Without diagnostics: those of the thread. */
+ZT__FN ze_result_t zt__last_error(zt__diagnostics *diagnostics, const char **text) {
+    const zt__text *last = diagnostics ? &diagnostics->last : &zt__thread_error;
     ze_result_t result;
-    if (profiler)
-        zt__lock(&zt__mutable(profiler)->diagnostics.lock);
+    if (diagnostics)
+        zt__lock(&diagnostics->lock);
     result = last->result;
-    if (profiler)
-        zt__unlock(&zt__mutable(profiler)->diagnostics.lock);
+    if (diagnostics)
+        zt__unlock(&diagnostics->lock);
     if (text)
         *text = last->text;
     return result;
+}
+
+ZT_API ze_result_t zt_last_error(const zt_profiler *profiler, const char **text) {
+    return zt__last_error(profiler ? &zt__mutable(profiler)->diagnostics : NULL, text);
+}
+
+/* ---- streams --------------------------------------------------------------------------------------------- */
+
+ZT_API zt_stream_config zt_stream_config_default(void) {
+    zt_stream_config config;
+    memset(&config, 0, sizeof config);
+    config.period_ns = 1000000;
+    config.memory_limit = (size_t)8 << 20;
+    config.timeline_rows = 16384;
+    config.allocator.allocate = zt__malloc;
+    config.allocator.release = zt__mfree;
+    return config;
+}
+
+ZT__FN zt_stream_config zt__complete_stream_config(const zt_stream_config *given) {
+    zt_stream_config defaults = zt_stream_config_default(), config = given ? *given : defaults;
+    if (!config.period_ns)
+        config.period_ns = defaults.period_ns;
+    if (!config.memory_limit)
+        config.memory_limit = defaults.memory_limit;
+    if (!config.timeline_rows)
+        config.timeline_rows = defaults.timeline_rows;
+    if (!config.allocator.allocate)
+        config.allocator = defaults.allocator;
+    if (!config.notify_reports)
+        config.notify_reports =
+            config.period_ns < ZT__SLICE_NS / 1024 ? 1024 : ZT__SLICE_NS / config.period_ns + 1;
+    return config;
+}
+
+ZT__FN ze_result_t zt__refuse_stream(zt_stream *stream, ze_result_t result, const char *call, int denied) {
+    zt__holder holder;
+    zt__find_rival(stream->device, 1, &holder);
+    zt__say_refused(&stream->diagnostics, result, call, denied, &holder);
+    return result;
+}
+
+ZT__FN ze_result_t zt__stream_without_memory(zt_stream *stream) {
+    return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_stream_open",
+                   "reports and rows");
+}
+
+/* The group by name, or the default: ComputeBasic, else the first that is time-based. */
+ZT__FN ze_result_t zt__choose_timed_group(zt_stream *stream, const zt__catalog *catalog) {
+    const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
+    const char *name = stream->config.group ? stream->config.group : "ComputeBasic";
+    uint32_t index = zt__find_group(catalog, name, strlen(name), type);
+    char nearest[400];
+    if (index == UINT32_MAX && !stream->config.group)
+        index = zt__find_group(catalog, NULL, 0, type);
+    if (index != UINT32_MAX) {
+        stream->feed->group.handle = catalog->handles[index];
+        stream->feed->group.properties = catalog->properties[index];
+        stream->info.group = stream->feed->group.properties.name;
+        return ZE_RESULT_SUCCESS;
+    }
+    zt__nearest_groups(&stream->config.allocator, catalog, name, type, nearest, sizeof nearest);
+    return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_TIMED_GROUP, name,
+                   nearest);
+}
+
+ZT__FN ze_result_t zt__find_timed_group(zt_stream *stream) {
+    zt__catalog catalog;
+    const char *call;
+    ze_result_t result =
+        zt__open_catalog(&stream->config.allocator, &stream->driver, stream->device, &catalog, &call);
+    if (result != ZE_RESULT_SUCCESS)
+        return zt__refuse_stream(stream, result, call, 0);
+    if (zt__has_counters(&catalog))
+        result = zt__choose_timed_group(stream, &catalog);
+    else
+        result = zt__say(&stream->diagnostics, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
+                         ZT__METRIC_LIBRARY_MISSING, (unsigned)catalog.count);
+    zt__close_catalog(&stream->config.allocator, &catalog);
+    return result;
+}
+
+/* The metrics, and which of them are time stamp, time and marker. */
+ZT__FN ze_result_t zt__describe_stream(zt_stream *stream) {
+    zt__feed *feed = stream->feed;
+    const char *call;
+    uint32_t i;
+    ze_result_t result = zt__load_metrics(&stream->config.allocator, &feed->group, &call);
+    if (result != ZE_RESULT_SUCCESS)
+        return zt__refuse_stream(stream, result, call, 0);
+    feed->metrics =
+        (zt_metric *)zt__allocate(&stream->config.allocator, feed->group.metric_count, sizeof *feed->metrics);
+    if (!feed->metrics)
+        return zt__stream_without_memory(stream);
+    for (i = 0; i < feed->group.metric_count; i++) {
+        zt_metric *metric = &feed->metrics[i];
+        *metric = zt__metric_of(&feed->group, i);
+        if (stream->time_metric == UINT32_MAX && metric->type == (int)ZET_METRIC_TYPE_TIMESTAMP &&
+            strcmp(metric->units, "ns") == 0)
+            stream->time_metric = i;
+        if (strcmp(metric->name, "GpuTime") == 0 && strcmp(metric->units, "ns") == 0)
+            stream->length_metric = i;
+        if (strcmp(metric->name, "StreamMarker") == 0)
+            stream->marker_metric = i;
+    }
+    return result;
+}
+
+/* Shares the memory out: a quarter at most for values, the rest for reports. */
+ZT__FN ze_result_t zt__make_room_for_rows(zt_stream *stream) {
+    const zt_allocator *allocator = &stream->config.allocator;
+    zt__feed *feed = stream->feed;
+    size_t limit = stream->config.memory_limit;
+    size_t values = feed->group.metric_count * sizeof *stream->values;
+    size_t at_once = limit / 4 / values, least = 16 * values + 16384;
+    if (limit < least)
+        return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__MEMORY_LIMIT, "zt_stream_open",
+                       (unsigned long)limit, stream->info.group, (unsigned long)least);
+    stream->values_at_once = (uint32_t)(at_once < ZT__ROWS_AT_ONCE ? at_once : (size_t)ZT__ROWS_AT_ONCE);
+    stream->ring_size = limit - stream->values_at_once * values;
+    stream->info.memory = limit;
+    stream->values = (zet_typed_value_t *)zt__allocate(allocator, stream->values_at_once, values);
+    stream->ring = (uint8_t *)zt__allocate(allocator, stream->ring_size, 1);
+    stream->row = (double *)zt__allocate(allocator, feed->group.metric_count, sizeof *stream->row);
+    if (!stream->values || !stream->ring || !stream->row)
+        return zt__stream_without_memory(stream);
+    if (!stream->config.profiler)
+        return ZE_RESULT_SUCCESS;
+    feed->capacity = stream->config.timeline_rows;
+    feed->rows = (double *)zt__allocate(allocator, feed->capacity, zt__row_width(feed) * sizeof *feed->rows);
+    return feed->rows ? ZE_RESULT_SUCCESS : zt__stream_without_memory(stream);
+}
+
+/* The event by which the device notifies. */
+ZT__FN ze_result_t zt__make_notification(zt_stream *stream) {
+    const char *call = "zeEventPoolCreate";
+    ze_event_pool_desc_t pool;
+    ze_event_desc_t event;
+    ze_result_t result;
+    memset(&pool, 0, sizeof pool);
+    pool.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
+    pool.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
+    pool.count = 1;
+    memset(&event, 0, sizeof event);
+    event.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
+    event.signal = ZE_EVENT_SCOPE_FLAG_HOST;
+    event.wait = ZE_EVENT_SCOPE_FLAG_HOST;
+    zt__inside_1++;
+    result = zeEventPoolCreate(stream->context, &pool, 1, &stream->device, &stream->events);
+    if (result == ZE_RESULT_SUCCESS) {
+        call = "zeEventCreate";
+        result = zeEventCreate(stream->events, &event, &stream->event);
+    }
+    zt__inside_1--;
+    return zt__check_stream(stream, result, call);
+}
+
+ZT__FN ze_result_t zt__activate_stream(zt_stream *stream) {
+    zt__holder holder;
+    ze_result_t result;
+    holder.text[0] = 0;
+    result = zt__activate(stream->context, stream->device, stream->feed->group.handle,
+                          &stream->feed->group.properties, 1, &holder);
+    stream->activated = result == ZE_RESULT_SUCCESS;
+    if (result != ZE_RESULT_SUCCESS && holder.text[0])
+        return zt__say(&stream->diagnostics, result, ZT__COUNTERS_IN_USE, "zetContextActivateMetricGroups",
+                       zt_result_name(result), holder.text);
+    return result == ZE_RESULT_SUCCESS
+               ? result
+               : zt__refuse_stream(stream, result, "zetContextActivateMetricGroups", 0);
+}
+
+ZT__FN ze_result_t zt__open_streamer(zt_stream *stream) {
+    zet_metric_streamer_desc_t streamer;
+    ze_result_t result;
+    memset(&streamer, 0, sizeof streamer);
+    streamer.stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC;
+    streamer.samplingPeriod = stream->config.period_ns;
+    streamer.notifyEveryNReports = stream->config.notify_reports;
+    result = zetMetricStreamerOpen(stream->context, stream->device, stream->feed->group.handle, &streamer,
+                                   stream->event, &stream->streamer);
+    if (result != ZE_RESULT_SUCCESS)
+        return zt__refuse_stream(stream, result, "zetMetricStreamerOpen", result == ZE_RESULT_ERROR_UNKNOWN);
+    stream->info.period_ns = streamer.samplingPeriod ? streamer.samplingPeriod : stream->config.period_ns;
+    stream->info.notify_reports = streamer.notifyEveryNReports;
+    return result;
+}
+
+/* As zet_metric_global_timestamps_resolution_exp_t, which the oldest headers lack. */
+typedef struct zt__timestamps_resolution {
+    uint32_t stype; /* 9 */
+    void *next;
+    uint64_t ticks_per_second, valid_bits;
+} zt__timestamps_resolution;
+
+/* The clock of the group's metrics; where the driver does not tell about that, the device's own. */
+ZT__FN void zt__choose_stream_clock(zt_stream *stream, double ns_per_tick, uint64_t mask) {
+    zet_metric_group_handle_t group = stream->feed->group.handle;
+    zt__timestamps_resolution told;
+    zet_metric_group_properties_t properties;
+    memset(&told, 0, sizeof told);
+    memset(&properties, 0, sizeof properties);
+    told.stype = 9;
+    properties.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES;
+    properties.pNext = &told;
+    if (stream->driver.metric_clock && zetMetricGroupGetProperties(group, &properties) == ZE_RESULT_SUCCESS &&
+        told.ticks_per_second)
+        zt__start_clock(&stream->clock, stream->device, group, 1e9 / (double)told.ticks_per_second,
+                        zt__tick_mask((uint32_t)told.valid_bits));
+    else
+        zt__start_clock(&stream->clock, stream->device, NULL, ns_per_tick, mask);
+}
+
+ZT__FN ze_result_t zt__open_stream_clock(zt_stream *stream) {
+    ze_device_properties_t properties;
+    zt__pair pair;
+    ze_result_t result = zt__get_device_properties(stream->device, &properties);
+    if (result != ZE_RESULT_SUCCESS)
+        return zt__check_stream(stream, result, "zeDeviceGetProperties");
+    zt__choose_stream_clock(stream, zt__ns_per_tick(&properties),
+                            zt__tick_mask(properties.timestampValidBits));
+    result = zt__read_clocks(&stream->driver, &stream->clock, &pair);
+    if (zt__is_lost(result))
+        return zt__check_stream(stream, result, "zeDeviceGetGlobalTimestamps");
+    if (result != ZE_RESULT_SUCCESS) { /* then rows are periods from now on */
+        stream->time_metric = UINT32_MAX;
+        pair.device_ns = 0;
+        pair.host_ns = (double)zt__now_ns();
+    }
+    zt__add_pair(&stream->clock, pair);
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT__FN ze_result_t zt__set_up_stream(zt_stream *stream) {
+    zt_profiler *profiler = stream->config.profiler;
+    ze_result_t result;
+    if (profiler && !profiler->timeline)
+        return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_TIMELINE);
+    result = zt__find_timed_group(stream);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zt__describe_stream(stream);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zt__make_room_for_rows(stream);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zt__make_notification(stream);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zt__activate_stream(stream);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zt__open_stream_clock(stream);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zt__open_streamer(stream);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zt__check_stream(stream, zt__learn_report_size(stream), "zetMetricStreamerReadData");
+    if (result == ZE_RESULT_SUCCESS && stream->config.reader)
+        result = zt__start_reader(stream);
+    if (result == ZE_RESULT_SUCCESS && profiler)
+        zt__attach(profiler, stream->feed);
+    return result;
+}
+
+ZT__FN void zt__destroy_stream(zt_stream *stream) {
+    zt_allocator allocator = stream->config.allocator;
+    zt__feed *feed = stream->feed;
+    if (stream->streamer)
+        zt__check_stream(stream, zetMetricStreamerClose(stream->streamer), "zetMetricStreamerClose");
+    if (stream->activated)
+        zt__check_stream(stream, zt__deactivate(stream->context, stream->device, feed->group.handle),
+                         "zetContextActivateMetricGroups");
+    zt__inside_1++;
+    if (stream->event)
+        zeEventDestroy(stream->event);
+    if (stream->events)
+        zeEventPoolDestroy(stream->events);
+    zt__inside_1--;
+    zt__free(&allocator, stream->ring);
+    zt__free(&allocator, stream->values);
+    zt__free(&allocator, stream->row);
+    if (feed && feed->profiler)
+        zt__complete_feed(feed);
+    else if (feed)
+        zt__destroy_feed(feed);
+    pthread_mutex_destroy(&stream->lock);
+    pthread_mutex_destroy(&stream->owned.mutex);
+    pthread_mutex_destroy(&stream->diagnostics.lock);
+    zt__free(&allocator, stream);
+}
+
+ZT__FN zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handle_t device,
+                                    const zt_stream_config *config) {
+    zt_stream *stream = (zt_stream *)zt__allocate(&config->allocator, 1, sizeof *stream);
+    if (!stream)
+        return NULL;
+    stream->feed = (zt__feed *)zt__allocate(&config->allocator, 1, sizeof *stream->feed);
+    if (!stream->feed) {
+        zt__free(&config->allocator, stream);
+        return NULL;
+    }
+    stream->feed->allocator = config->allocator;
+    stream->context = context;
+    stream->device = device;
+    stream->config = *config;
+    stream->info.group = "";
+    stream->diagnostics.log = config->log;
+    stream->diagnostics.user = config->log_user;
+    stream->time_metric = stream->length_metric = stream->marker_metric = UINT32_MAX;
+    pthread_mutex_init(&stream->feed->lock, NULL);
+    pthread_mutex_init(&stream->lock, NULL);
+    pthread_mutex_init(&stream->owned.mutex, NULL);
+    pthread_mutex_init(&stream->diagnostics.lock, NULL);
+    zt__load_driver(&stream->driver);
+    return stream;
+}
+
+ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_t device,
+                                  const zt_stream_config *config, zt_stream **stream) {
+    zt_stream_config complete;
+    zt_stream *opened;
+    ze_result_t result;
+    if (stream)
+        *stream = NULL;
+    if (!stream)
+        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT, "zt_stream_open",
+                       "stream");
+    if (!context || !device)
+        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZT__NULL_ARGUMENT, "zt_stream_open",
+                       context ? "device" : "context");
+    if (config && !config->allocator.allocate != !config->allocator.release)
+        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_ALLOCATOR, "zt_stream_open");
+    complete = zt__complete_stream_config(config);
+    opened = zt__create_stream(context, device, &complete);
+    if (!opened)
+        return zt__say(NULL, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_stream_open",
+                       "the stream");
+    result = zt__set_up_stream(opened);
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__thread_error = opened->diagnostics.last;
+        zt__thread_error.result = result;
+        zt__destroy_stream(opened);
+        return result;
+    }
+    *stream = opened;
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row_fn function, void *user) {
+    zt__receiver receiver = {NULL, NULL, 0, 0};
+    uint64_t deadline;
+    ze_result_t result;
+    if (!stream)
+        return ZE_RESULT_SUCCESS;
+    receiver.function = function;
+    receiver.user = user;
+    deadline = zt__deadline(timeout_ns);
+    __atomic_add_fetch(&stream->users, 1, __ATOMIC_ACQ_REL);
+    result = zt__own_stream(stream, deadline, "zt_stream_read");
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__read_until(stream, &receiver, deadline);
+        zt__disown(&stream->owned);
+    }
+    __atomic_sub_fetch(&stream->users, 1, __ATOMIC_ACQ_REL);
+    return result;
+}
+
+ZT__FN ze_result_t zt__cannot_mark(zt_stream *stream, const char *name, const char *why) {
+    return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZT__CANNOT_MARK, name, why);
+}
+
+ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t list, const char *name) {
+    uint32_t number;
+    if (!stream)
+        return ZE_RESULT_SUCCESS;
+    if (!list)
+        return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZT__NULL_ARGUMENT,
+                       "zt_stream_mark", "list");
+    name = name && *name ? name : "(unnamed)";
+    if (stream->marker_metric == UINT32_MAX)
+        return zt__cannot_mark(stream, name, "the group has no metric StreamMarker, choose another");
+    zt__lock(&stream->feed->lock);
+    number = zt__number_mark(stream->feed, name);
+    zt__unlock(&stream->feed->lock);
+    if (!number)
+        return zt__cannot_mark(stream, name, "too many names, or no memory; do not put counters into names");
+    return zt__check_stream(stream, zetCommandListAppendMetricStreamerMarker(list, stream->streamer, number),
+                            "zetCommandListAppendMetricStreamerMarker");
+}
+
+/* Waits for reads on other threads to end. Returns 0 where one does not, or where this thread is in one. */
+ZT__FN int zt__end_reads(zt_stream *stream) {
+    uint64_t pause = 0, deadline = zt__deadline(10000000000u);
+    zt__store(&stream->closing, 1);
+    while (zt__load(&stream->users))
+        if (!zt__pause_until(deadline, &pause))
+            return 0;
+    return 1;
+}
+
+ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user) {
+    zt__receiver receiver = {NULL, NULL, 0, 0};
+    zt_stream_counts counts = zt_stream_get_counts(stream);
+    if (!stream)
+        return counts;
+    if (zt__owns(&stream->owned) || !zt__end_reads(stream)) {
+        zt__say(&stream->diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__STREAM_BUSY,
+                "zt_stream_close");
+        return counts;
+    }
+    if (!zt__stop_thread(&stream->reader)) {
+        zt__say(&stream->diagnostics, ZE_RESULT_NOT_READY, ZT__READER_HANGS, "zt_stream_close");
+        return counts;
+    }
+    receiver.function = function;
+    receiver.user = user;
+    zt__own(&stream->owned);
+    zt__hand_out(stream, &receiver, 1);
+    counts = zt_stream_get_counts(stream);
+    counts.discarded += counts.waiting; /* the function asked to stop */
+    counts.waiting = 0;
+    zt__disown(&stream->owned);
+    zt__destroy_stream(stream);
+    return counts;
+}
+
+ZT_API zt_stream_info zt_stream_get_info(const zt_stream *stream) {
+    zt_stream_info info = {"", 0, 0, 0, 0};
+    if (!stream)
+        return info;
+    info = stream->info;
+    info.reader_cpu_ns = zt__load(&stream->reader_cpu_ns);
+    return info;
+}
+
+ZT__FN zt_stream *zt__mutable_stream(const zt_stream *stream) {
+    return (zt_stream *)stream;
+}
+
+ZT_API zt_stream_counts zt_stream_get_counts(const zt_stream *stream) {
+    zt_stream_counts counts = {0, 0, 0, 0, 0, 0};
+    if (!stream)
+        return counts;
+    zt__lock(&zt__mutable_stream(stream)->lock);
+    counts = stream->counts;
+    counts.waiting = stream->read - stream->taken + (stream->row_count - stream->row_next);
+    zt__unlock(&zt__mutable_stream(stream)->lock);
+    return counts;
+}
+
+ZT_API uint32_t zt_stream_metric_count(const zt_stream *stream) {
+    return stream ? stream->feed->group.metric_count : 0;
+}
+
+ZT_API const zt_metric *zt_stream_get_metric(const zt_stream *stream, uint32_t metric) {
+    return stream && metric < stream->feed->group.metric_count ? &stream->feed->metrics[metric] : NULL;
+}
+
+ZT_API uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name) {
+    char nearest[400];
+    uint32_t metric;
+    if (!stream || !name)
+        return UINT32_MAX;
+    metric = zt__find_metric(stream->feed->metrics, stream->feed->group.metric_count, name, nearest,
+                             sizeof nearest);
+    if (metric == UINT32_MAX)
+        zt__say(&zt__mutable_stream(stream)->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                ZT__NO_SUCH_METRIC, "zt_stream_find_metric", name, nearest);
+    return metric;
+}
+
+ZT_API ze_result_t zt_stream_last_error(const zt_stream *stream, const char **text) {
+    return zt__last_error(stream ? &zt__mutable_stream(stream)->diagnostics : NULL, text);
+}
+
+/* ---- the timeline ---------------------------------------------------------------------------------------- */
+
+ZT_API uint32_t zt_streamed_count(const zt_profiler *profiler) {
+    uint32_t count;
+    if (!profiler)
+        return 0;
+    zt__lock(&zt__mutable(profiler)->results);
+    count = profiler->streamed_count;
+    zt__unlock(&zt__mutable(profiler)->results);
+    return count;
+}
+
+ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric) {
+    const zt_metric *found = NULL;
+    const zt__feed *feed;
+    if (!profiler)
+        return NULL;
+    zt__lock(&zt__mutable(profiler)->results);
+    for (feed = profiler->feeds; feed; feed = feed->next)
+        if (metric >= feed->first && metric - feed->first < feed->group.metric_count)
+            found = &feed->metrics[metric - feed->first];
+    zt__unlock(&zt__mutable(profiler)->results);
+    return found;
+}
+
+ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
+                                   zt_streamed *streamed) {
+    zt_profiler *locked = zt__mutable(profiler);
+    const zt__record *record;
+    if (!profiler)
+        return ZE_RESULT_SUCCESS;
+    if (!streamed)
+        return zt__say(&locked->diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT,
+                       "zt_get_streamed", "streamed");
+    if (region >= zt_region_count(profiler))
+        return zt__bad_index(profiler, "zt_get_streamed", "region", region);
+    zt__catch_up(profiler);
+    if (metric >= zt_streamed_count(profiler))
+        return zt__bad_index(profiler, "zt_get_streamed", "streamed metric", metric);
+    record = zt__record_at(profiler, region);
+    streamed->rows = 0;
+    streamed->mean = streamed->peak = zt__nan();
+    zt__lock(&locked->results);
+    if (metric < record->streamed_count && record->streamed[metric].count) {
+        streamed->rows = record->streamed[metric].count;
+        streamed->mean = record->streamed[metric].mean;
+        streamed->peak = record->streamed[metric].max;
+    }
+    zt__unlock(&locked->results);
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
+    zt_timeline_info info = {0, 0, 0, 0, 0};
+    zt__feed *feed;
+    if (!profiler || !profiler->timeline)
+        return info;
+    zt__catch_up(profiler);
+    zt__lock(&zt__mutable(profiler)->results);
+    info.lost_instances = zt__oldest(profiler->timeline->written, profiler->timeline->capacity);
+    info.instances = profiler->timeline->written - info.lost_instances;
+    info.pairs = profiler->timeline->clock.count;
+    for (feed = profiler->feeds; feed; feed = feed->next) {
+        uint64_t oldest;
+        zt__lock(&feed->lock);
+        oldest = zt__oldest(feed->written, feed->capacity);
+        info.lost_rows += oldest;
+        info.rows += feed->written - oldest;
+        zt__unlock(&feed->lock);
+    }
+    zt__unlock(&zt__mutable(profiler)->results);
+    return info;
 }
 
 /* ---- groups for people ----------------------------------------------------------------------------------- */
@@ -5046,6 +8079,815 @@ ZT_API ze_result_t zt_groups_write(ze_device_handle_t device, int metrics, zt_wr
         result = zt__say(NULL, ZE_RESULT_ERROR_UNKNOWN, ZT__WRITE_STOPPED);
     return result;
 }
+
+/* ---- tracing --------------------------------------------------------------------------------------------- */
+
+#ifdef ZETOOLS_TRACER
+
+/* What a callback keeps from the prologue to the epilogue of a call. Calls that are traced do not nest, so a
+   thread needs one for each tracer. */
+typedef struct zt__frame {
+    zt__tracer *tracer; /* NULL: free */
+    uint64_t started;
+    zt_region region;
+    void *instances[ZT__HOOKS];
+} zt__frame;
+
+/* Counts starts. A callback that has read it sees all that its tracer was before: the loader sees to that
+   too, but tools that watch for races do not look into the loader. */
+ZT__PROCESS_WIDE uint32_t zt__starts_1;
+
+static __thread zt__frame zt__frames[ZT__FRAMES];
+static __thread const zt__tracer *zt__probing;
+
+/* The address of a parameter of a traced call, and the pointer or handle that is there. What the layer hands
+   over is a structure of such addresses, for every call. */
+ZT__FN void *zt__parameter(void *parameters, uint32_t index) {
+    void *address;
+    memcpy(&address, (char *)parameters + index * sizeof address, sizeof address);
+    return address;
+}
+
+ZT__FN void *zt__pointer(void *parameters, uint32_t index) {
+    void *pointer;
+    memcpy(&pointer, zt__parameter(parameters, index), sizeof pointer);
+    return pointer;
+}
+
+ZT__FN void *zt__pointed(void *parameters, uint32_t index) {
+    void *pointer;
+    memcpy(&pointer, zt__pointer(parameters, index), sizeof pointer);
+    return pointer;
+}
+
+ZT__FN uint32_t zt__number_at(void *parameters, uint32_t index) {
+    uint32_t number;
+    memcpy(&number, zt__parameter(parameters, index), sizeof number);
+    return number;
+}
+
+/* ---- targets --------------------------------------------------------------------------------------------- */
+
+/* The target of a context and device, or NULL. */
+ZT__FN zt__target *zt__find_target(zt__tracer *tracer, ze_context_handle_t context,
+                                   ze_device_handle_t device) {
+    uint32_t i, count = zt__load(&tracer->target_count);
+    for (i = 0; i < count; i++) {
+        zt__target *target = &tracer->targets[i];
+        if (target->context == context && target->device == device &&
+            !(target->profiler && zt__load(&target->profiler->detached)))
+            return target;
+    }
+    return NULL;
+}
+
+ZT__FN zt__target *zt__add_target(zt__tracer *tracer, ze_context_handle_t context, ze_device_handle_t device,
+                                  zt_profiler *profiler) {
+    zt__target *target = &tracer->targets[tracer->target_count];
+    target->context = context;
+    target->device = device;
+    target->profiler = profiler;
+    zt__store(&tracer->target_count, tracer->target_count + 1);
+    return target;
+}
+
+/* The profiler of a context and device; in automatic tracing it is opened when they appear. */
+ZT__FN zt_profiler *zt__profiler_for(zt__tracer *tracer, ze_context_handle_t context,
+                                     ze_device_handle_t device) {
+    zt__target *target = zt__find_target(tracer, context, device);
+    if (target || !tracer->automatic)
+        return target ? target->profiler : NULL;
+    zt__lock(&tracer->opening);
+    target = zt__find_target(tracer, context, device);
+    if (!target && tracer->target_count < ZT__TARGETS) {
+        zt_profiler *profiler;
+        zt_open(context, device, tracer->automatic, &profiler);
+        if (profiler)
+            profiler->tracer = tracer;
+        target = zt__add_target(tracer, context, device, profiler);
+    }
+    zt__unlock(&tracer->opening);
+    return target ? target->profiler : NULL;
+}
+
+ZT__FN void zt__learn_list(zt__tracer *tracer, ze_command_list_handle_t list, zt_profiler *profiler) {
+    zt__lock(&tracer->lock);
+    zt__map_put(&tracer->allocator, &tracer->lists, list, profiler ? (void *)profiler : &zt__elsewhere);
+    zt__unlock(&tracer->lock);
+}
+
+/* Whose a list is that was created before the start. Where the driver cannot tell, it is taken for one of the
+   profiler that traces. */
+ZT__FN zt_profiler *zt__adopt_list(zt__tracer *tracer, ze_command_list_handle_t list) {
+    ze_context_handle_t context = NULL;
+    ze_device_handle_t device = NULL;
+    zt_profiler *profiler = NULL;
+    if (tracer->context_of && tracer->device_of && tracer->context_of(list, &context) == ZE_RESULT_SUCCESS &&
+        tracer->device_of(list, &device) == ZE_RESULT_SUCCESS)
+        profiler = zt__profiler_for(tracer, context, device);
+    else if (zt__load(&tracer->target_count) == 1)
+        profiler = tracer->targets[0].profiler;
+    zt__learn_list(tracer, list, profiler);
+    return profiler;
+}
+
+ZT__FN zt_profiler *zt__profiler_of_list(zt__tracer *tracer, ze_command_list_handle_t list) {
+    void *known;
+    if (!list)
+        return NULL;
+    zt__lock(&tracer->lock);
+    known = zt__map_get(&tracer->lists, list);
+    zt__unlock(&tracer->lock);
+    if (!known)
+        return zt__adopt_list(tracer, list);
+    return known == &zt__elsewhere ? NULL : (zt_profiler *)known;
+}
+
+/* Takes everything from the device that a profiler has there, because its context is about to go. */
+ZT__FN void zt__detach(zt_profiler *profiler) {
+    zt__wind_up(profiler, "zeContextDestroy");
+    zt__leave_device(profiler);
+    zt__store(&profiler->lost, 1);
+    zt__store(&profiler->detached, 1);
+}
+
+/* ---- what the calls mean --------------------------------------------------------------------------------- */
+
+ZT__FN void zt__before_launch(zt__tracer *tracer, zt__frame *frame, uint32_t call, void *parameters) {
+    ze_command_list_handle_t list = (ze_command_list_handle_t)zt__pointer(parameters, 0);
+    zt__role role = zt__role_of(call);
+    zt_profiler *profiler;
+    zt__title *title;
+    if (role == ZT__LAUNCH) {
+        title = zt__title_of_kernel(tracer, (ze_kernel_handle_t)zt__pointer(parameters, 1));
+    } else if (role == ZT__LAUNCH_MANY) {
+        title = zt__title_of_kernels(tracer, zt__number_at(parameters, 1),
+                                     (const ze_kernel_handle_t *)zt__pointer(parameters, 2));
+    } else {
+        zt__lock(&tracer->lock);
+        title = zt__find_title(tracer, zt__call_name(call) + strlen("zeCommandListAppend"));
+        zt__unlock(&tracer->lock);
+    }
+    if (title && !zt__passes_filter(tracer, title))
+        return;
+    profiler = zt__profiler_of_list(tracer, list);
+    zt__lock(&tracer->lock);
+    tracer->counts.launches += !title;
+    tracer->counts.measured += title && profiler;
+    tracer->counts.elsewhere += !title || !profiler;
+    zt__unlock(&tracer->lock);
+    if (title && profiler)
+        frame->region = zt_begin(profiler, list, title->name);
+}
+
+ZT__FN void zt__after_create(zt__tracer *tracer, void *parameters, zt__kind kind) {
+    zt_profiler *profiler = zt__profiler_for(tracer, (ze_context_handle_t)zt__pointer(parameters, 0),
+                                             (ze_device_handle_t)zt__pointer(parameters, 1));
+    ze_command_list_handle_t list = (ze_command_list_handle_t)zt__pointed(parameters, 3);
+    zt__learn_list(tracer, list, profiler);
+    if (profiler)
+        zt__note_kind(profiler, list, kind);
+}
+
+ZT__FN void zt__release_everywhere(zt__tracer *tracer, ze_command_list_handle_t list, int destroyed) {
+    uint32_t i, count = zt__load(&tracer->target_count);
+    for (i = 0; i < count; i++)
+        if (tracer->targets[i].profiler && !zt__load(&tracer->targets[i].profiler->detached))
+            zt__release(tracer->targets[i].profiler, list, destroyed);
+}
+
+ZT__FN void zt__around_execution(zt__tracer *tracer, void *parameters, int after, ze_result_t result) {
+    const ze_command_list_handle_t *lists = (const ze_command_list_handle_t *)zt__pointer(parameters, 2);
+    uint32_t i, list_count = zt__number_at(parameters, 1), count = zt__load(&tracer->target_count);
+    if (list_count == 0 || !lists)
+        return;
+    for (i = 0; i < count; i++) {
+        zt_profiler *profiler = tracer->targets[i].profiler;
+        if (!profiler || profiler == zt__announced_by_1 || zt__is_gone(profiler))
+            continue;
+        if (!after)
+            zt__before_execution(profiler, list_count, lists);
+        else if (result != ZE_RESULT_SUCCESS)
+            zt__after_refusal(profiler, list_count, lists, result);
+    }
+}
+
+ZT__FN void zt__before_context_destroy(zt__tracer *tracer, ze_context_handle_t context) {
+    uint32_t i, count = zt__load(&tracer->target_count);
+    for (i = 0; i < count; i++)
+        if (tracer->targets[i].context == context && tracer->targets[i].profiler &&
+            !zt__load(&tracer->targets[i].profiler->detached))
+            zt__detach(tracer->targets[i].profiler);
+}
+
+ZT__FN void zt__forget_handle(zt__tracer *tracer, zt__map *map, const void *handle) {
+    zt__lock(&tracer->lock);
+    zt__map_remove(map, handle);
+    zt__unlock(&tracer->lock);
+}
+
+/* The tracer's own part before a call. What is destroyed is forgotten here, while its handle is its own. */
+ZT__FN void zt__act_before(zt__tracer *tracer, zt__frame *frame, uint32_t call, void *parameters) {
+    switch (zt__role_of(call)) {
+    case ZT__LAUNCH:
+    case ZT__LAUNCH_MANY:
+        if (!tracer->config.no_launches)
+            zt__before_launch(tracer, frame, call, parameters);
+        break;
+    case ZT__COPY:
+        if (tracer->config.copies)
+            zt__before_launch(tracer, frame, call, parameters);
+        break;
+    case ZT__EXECUTE:
+        zt__around_execution(tracer, parameters, 0, ZE_RESULT_SUCCESS);
+        break;
+    case ZT__LIST_DESTROY:
+        zt__release_everywhere(tracer, (ze_command_list_handle_t)zt__pointer(parameters, 0), 1);
+        zt__forget_handle(tracer, &tracer->lists, zt__pointer(parameters, 0));
+        break;
+    case ZT__KERNEL_DESTROY:
+        zt__forget_handle(tracer, &tracer->kernels, zt__pointer(parameters, 0));
+        break;
+    case ZT__CONTEXT_DESTROY:
+        if (tracer->automatic)
+            zt__before_context_destroy(tracer, (ze_context_handle_t)zt__pointer(parameters, 0));
+        break;
+    default:
+        break;
+    }
+}
+
+/* And after it. */
+ZT__FN void zt__act_after(zt__tracer *tracer, zt__frame *frame, uint32_t call, void *parameters,
+                          ze_result_t result) {
+    zt__role role = zt__role_of(call);
+    zt__end(&frame->region, result != ZE_RESULT_SUCCESS);
+    if (role == ZT__EXECUTE)
+        zt__around_execution(tracer, parameters, 1, result);
+    if (result != ZE_RESULT_SUCCESS)
+        return;
+    if (role == ZT__LIST_CREATE)
+        zt__after_create(tracer, parameters, ZT__KIND_RECORDED);
+    else if (role == ZT__LIST_CREATE_IMMEDIATE)
+        zt__after_create(tracer, parameters, ZT__KIND_IMMEDIATE);
+    else if (role == ZT__LIST_RESET)
+        zt__release_everywhere(tracer, (ze_command_list_handle_t)zt__pointer(parameters, 0), 0);
+    else if (role == ZT__KERNEL_CREATE)
+        zt__learn_kernel(tracer, (ze_kernel_handle_t)zt__pointed(parameters, 2),
+                         ((const ze_kernel_desc_t *)zt__pointer(parameters, 1))->pKernelName);
+}
+
+/* ---- callbacks ------------------------------------------------------------------------------------------- */
+
+ZT__FN zt__frame *zt__frame_of(const zt__tracer *tracer) {
+    uint32_t i;
+    for (i = 0; i < ZT__FRAMES; i++)
+        if (zt__frames[i].tracer == tracer)
+            return &zt__frames[i];
+    return NULL;
+}
+
+/* Enters a call into what is in progress, so that a stop waits for it. NULL: it is not traced. */
+ZT__FN zt__frame *zt__open_frame(zt__tracer *tracer) {
+    zt__frame *frame = zt__frame_of(tracer);
+    if (frame)
+        zt__end(&frame->region, 1); /* the epilogue of the call before never came */
+    else
+        __atomic_fetch_add(&tracer->in_progress, 1, __ATOMIC_SEQ_CST);
+    if (!frame)
+        frame = zt__frame_of(NULL);
+    if (!frame || !__atomic_load_n(&tracer->running, __ATOMIC_SEQ_CST)) {
+        __atomic_fetch_sub(&tracer->in_progress, 1, __ATOMIC_SEQ_CST);
+        if (frame)
+            frame->tracer = NULL;
+        return NULL;
+    }
+    memset(frame, 0, sizeof *frame);
+    frame->tracer = tracer;
+    return frame;
+}
+
+ZT__FN void zt__prologue(uint32_t call, void *parameters, zt__tracer *tracer, void **instance) {
+    zt__frame *frame;
+    uint32_t i;
+    *instance = NULL;
+    if (zt__inside_1) {
+        if (zt__probing == tracer)
+            zt__store(&tracer->proven, 1);
+        return;
+    }
+    frame = zt__load(&zt__starts_1) ? zt__open_frame(tracer) : NULL;
+    if (!frame)
+        return;
+    *instance = frame;
+    zt__inside_1++;
+    for (i = 0; i < tracer->config.hook_count; i++)
+        if (tracer->hook_calls[i] == call && tracer->hooks[i].prologue)
+            tracer->hooks[i].prologue(parameters, ZE_RESULT_SUCCESS, tracer->hooks[i].user,
+                                      &frame->instances[i]);
+    zt__act_before(tracer, frame, call, parameters);
+    zt__inside_1--;
+    if (tracer->timed[call])
+        frame->started = zt__now_ns();
+}
+
+ZT__FN void zt__epilogue(uint32_t call, void *parameters, ze_result_t result, zt__tracer *tracer,
+                         void **instance) {
+    zt__frame *frame = (zt__frame *)*instance;
+    uint32_t i;
+    if (!frame)
+        return;
+    if (tracer->timed[call])
+        zt__count_call(tracer, call, zt__now_ns() - frame->started, result);
+    zt__inside_1++;
+    zt__act_after(tracer, frame, call, parameters, result);
+    for (i = tracer->config.hook_count; i-- > 0;)
+        if (tracer->hook_calls[i] == call && tracer->hooks[i].epilogue)
+            tracer->hooks[i].epilogue(parameters, (int)result, tracer->hooks[i].user, &frame->instances[i]);
+    zt__inside_1--;
+    frame->tracer = NULL;
+    __atomic_fetch_sub(&tracer->in_progress, 1, __ATOMIC_SEQ_CST);
+}
+
+/* The layer does not say which call it is, so that each needs functions of its own. */
+typedef void(ZE_APICALL *zt__callback)(void *, ze_result_t, void *, void **);
+
+#define X(name)                                                                                              \
+    static void ZE_APICALL zt__before_##name(void *parameters, ze_result_t result, void *tracer,             \
+                                             void **instance) {                                              \
+        (void)result;                                                                                        \
+        zt__prologue(ZT__CALL_##name, parameters, (zt__tracer *)tracer, instance);                           \
+    }                                                                                                        \
+    static void ZE_APICALL zt__after_##name(void *parameters, ze_result_t result, void *tracer,              \
+                                            void **instance) {                                               \
+        zt__epilogue(ZT__CALL_##name, parameters, result, (zt__tracer *)tracer, instance);                   \
+    }
+ZT__CALLS(X)
+#undef X
+
+ZT__FN zt__callback zt__callback_of(uint32_t call, int after) {
+    static const zt__callback callbacks[ZT__CALL_COUNT][2] = {
+#define X(name) {zt__before_##name, zt__after_##name},
+        ZT__CALLS(X)
+#undef X
+    };
+    return callbacks[call][after];
+}
+
+/* ---- starting and stopping ------------------------------------------------------------------------------- */
+
+ZT__FN const char *zt__call_name_at(const void *names, uint32_t index) {
+    (void)names;
+    return zt__call_name(index);
+}
+
+/* Whether a name, or a pattern, is of a call that can be traced. */
+ZT__FN ze_result_t zt__check_call(zt__tracer *tracer, const char *pattern, size_t length) {
+    char nearest[400], wanted[80];
+    uint32_t call;
+    for (call = 0; call < ZT__CALL_COUNT; call++)
+        if (zt__matches(pattern, length, zt__call_name(call)))
+            return ZE_RESULT_SUCCESS;
+    snprintf(wanted, sizeof wanted, "%.*s", (int)(length < 64 ? length : 64), pattern);
+    zt__nearest(wanted, NULL, ZT__CALL_COUNT, zt__call_name_at, nearest, sizeof nearest);
+    return zt__say(tracer->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_CALL, wanted, nearest);
+}
+
+ZT__FN ze_result_t zt__choose_calls(zt__tracer *tracer, const char *list) {
+    const char *rest = list, *pattern;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    size_t length;
+    uint32_t call;
+    while (list && result == ZE_RESULT_SUCCESS && zt__next_name(&rest, &pattern, &length))
+        result = zt__check_call(tracer, pattern + (*pattern == '!'), length - (*pattern == '!'));
+    for (call = 0; call < ZT__CALL_COUNT; call++)
+        tracer->timed[call] = list && *list && zt__is_chosen(list, zt__call_name(call));
+    return result;
+}
+
+ZT__FN ze_result_t zt__choose_hooks(zt__tracer *tracer, const zt_trace_config *config) {
+    uint32_t i, call;
+    if (config->hook_count > ZT__HOOKS || (config->hook_count && !config->hooks))
+        return zt__say(tracer->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__BAD_HOOKS, (unsigned)ZT__HOOKS);
+    for (i = 0; i < config->hook_count; i++) {
+        const char *name = config->hooks[i].call ? config->hooks[i].call : "";
+        for (call = 0; call < ZT__CALL_COUNT && strcmp(name, zt__call_name(call)) != 0; call++)
+            ;
+        if (call == ZT__CALL_COUNT)
+            return zt__check_call(tracer, *name && !strpbrk(name, "*?") ? name : "(none)",
+                                  *name && !strpbrk(name, "*?") ? strlen(name) : 6);
+        tracer->hooks[i] = config->hooks[i];
+        tracer->hook_calls[i] = call;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT__FN void zt__forget_titles(zt__tracer *tracer) {
+    uint32_t i;
+    for (i = 0; i < ZT__TITLE_BUCKETS; i++)
+        while (tracer->titles[i]) {
+            zt__title *title = tracer->titles[i];
+            tracer->titles[i] = title->next;
+            zt__free(&tracer->allocator, title);
+        }
+    zt__map_free(&tracer->allocator, &tracer->kernels);
+    zt__map_free(&tracer->allocator, &tracer->lists);
+}
+
+/* Takes over a configuration; what it said before, and what the filter had come to, is forgotten. */
+ZT__FN ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_config *given) {
+    zt_trace_config config = given ? *given : zt_trace_config_default();
+    ze_result_t result;
+    zt__forget_titles(tracer);
+    zt__free(&tracer->allocator, tracer->names);
+    tracer->names = NULL;
+    if (config.names) {
+        tracer->names = (char *)zt__allocate(&tracer->allocator, strlen(config.names) + 1, 1);
+        if (!tracer->names)
+            return zt__say(tracer->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY,
+                           "zt_trace_start", "the filter");
+        memcpy(tracer->names, config.names, strlen(config.names));
+    }
+    result = zt__choose_calls(tracer, config.calls);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zt__choose_hooks(tracer, &config);
+    if (!config.every)
+        config.every = 1;
+    tracer->config = config;
+    tracer->config.names = tracer->config.calls = NULL;
+    tracer->config.hooks = NULL;
+    return result;
+}
+
+/* Whether a call has to be observed at all. */
+ZT__FN int zt__is_observed(const zt__tracer *tracer, uint32_t call) {
+    uint32_t i;
+    for (i = 0; i < tracer->config.hook_count; i++)
+        if (tracer->hook_calls[i] == call)
+            return 1;
+    if (tracer->timed[call])
+        return 1;
+    switch (zt__role_of(call)) {
+    case ZT__OTHER:
+        return 0;
+    case ZT__COPY:
+        return tracer->config.copies;
+    case ZT__LAUNCH:
+    case ZT__LAUNCH_MANY:
+    case ZT__KERNEL_CREATE:
+    case ZT__KERNEL_DESTROY:
+        return !tracer->config.no_launches;
+    case ZT__CONTEXT_DESTROY:
+        return tracer->automatic != NULL;
+    default:
+        return 1;
+    }
+}
+
+/* Registers the callbacks of a call, where the loader has that call. */
+ZT__FN ze_result_t zt__register_call(const zt__tracer *tracer, uint32_t call) {
+    ze_result_t(ZE_APICALL * register_callback)(zel_tracer_handle_t, zel_tracer_reg_t, zt__callback);
+    char symbol[128];
+    ze_result_t result;
+    snprintf(symbol, sizeof symbol, "zelTracer%sRegisterCallback", zt__call_name(call) + 2);
+    zt__find_symbol(symbol, &register_callback);
+    if (!register_callback)
+        return ZE_RESULT_SUCCESS;
+    result = register_callback(tracer->handle, ZEL_REGISTER_PROLOGUE, zt__callback_of(call, 0));
+    if (result == ZE_RESULT_SUCCESS)
+        result = register_callback(tracer->handle, ZEL_REGISTER_EPILOGUE, zt__callback_of(call, 1));
+    return result;
+}
+
+/* A call of its own shows whether callbacks come: where the layer is off everything else succeeds too. */
+ZT__FN int zt__prove(zt__tracer *tracer) {
+    uint32_t count = 0;
+    zt__store(&tracer->proven, 0);
+    zt__inside_1++;
+    zt__probing = tracer;
+    zeDriverGet(&count, NULL);
+    zt__probing = NULL;
+    zt__inside_1--;
+    return zt__load(&tracer->proven);
+}
+
+/* Makes a tracer of the loader's, with its callbacks, and turns it on. */
+ZT__FN ze_result_t zt__hook_up(zt__tracer *tracer) {
+    zel_tracer_desc_t desc;
+    ze_result_t result;
+    uint32_t call;
+    memset(&desc, 0, sizeof desc);
+    desc.stype = ZEL_STRUCTURE_TYPE_TRACER_DESC;
+    desc.pUserData = tracer;
+    tracer->handle = NULL;
+    result = zelTracerCreate(&desc, &tracer->handle);
+    for (call = 0; call < ZT__CALL_COUNT && result == ZE_RESULT_SUCCESS; call++)
+        if (zt__is_observed(tracer, call))
+            result = zt__register_call(tracer, call);
+    __atomic_store_n(&tracer->running, result == ZE_RESULT_SUCCESS, __ATOMIC_SEQ_CST);
+    __atomic_fetch_add(&zt__starts_1, 1, __ATOMIC_RELEASE);
+    return result == ZE_RESULT_SUCCESS ? zelTracerSetEnabled(tracer->handle, 1) : result;
+}
+
+/* Waits until no traced call is in progress. The loader would wait for that without limit. */
+ZT__FN int zt__wait_for_calls(zt__tracer *tracer) {
+    uint64_t pause = 0, deadline = zt__deadline(tracer->wait_timeout_ns);
+    while (__atomic_load_n(&tracer->in_progress, __ATOMIC_SEQ_CST))
+        if (!zt__pause_until(deadline, &pause))
+            return 0;
+    return 1;
+}
+
+/* Destroys a tracer of the loader's that could not be destroyed when it was stopped. Returns 0 where it still
+   cannot. */
+ZT__FN int zt__unstick(zt__tracer *tracer) {
+    if (__atomic_load_n(&tracer->in_progress, __ATOMIC_SEQ_CST))
+        return 0;
+    if (tracer->stuck)
+        zelTracerDestroy(tracer->stuck);
+    tracer->stuck = NULL;
+    return 1;
+}
+
+/* Turns the loader's tracer off, and destroys it unless a call is stuck in it. */
+ZT__FN void zt__unhook(zt__tracer *tracer) {
+    __atomic_store_n(&tracer->running, 0, __ATOMIC_SEQ_CST);
+    if (tracer->handle) {
+        zelTracerSetEnabled(tracer->handle, 0);
+        zt__sleep_ns(1000000); /* for threads on their way to a prologue */
+        if (zt__wait_for_calls(tracer))
+            zelTracerDestroy(tracer->handle);
+        else
+            tracer->stuck = tracer->handle;
+    }
+    tracer->handle = NULL;
+    if (tracer->disable_layer)
+        tracer->disable_layer();
+    tracer->disable_layer = NULL;
+    if (tracer->stuck)
+        zt__say(tracer->diagnostics, ZE_RESULT_NOT_READY, ZT__CALLS_IN_PROGRESS);
+}
+
+/* Turns the layer on where the loader can, and a tracer in it; and makes sure that callbacks come. */
+ZT__FN ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_config *config) {
+    ze_result_t(ZE_APICALL * enable_layer)(void);
+    ze_result_t result;
+    if (!zt__unstick(tracer))
+        return zt__say(tracer->diagnostics, ZE_RESULT_NOT_READY, ZT__CALLS_IN_PROGRESS);
+    result = zt__configure_tracer(tracer, config);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    zt__find_symbol("zeCommandListGetContextHandle", &tracer->context_of);
+    zt__find_symbol("zeCommandListGetDeviceHandle", &tracer->device_of);
+    zt__find_symbol("zelEnableTracingLayer", &enable_layer);
+    if (enable_layer && enable_layer() == ZE_RESULT_SUCCESS)
+        zt__find_symbol("zelDisableTracingLayer", &tracer->disable_layer);
+    result = zt__hook_up(tracer);
+    if (result == ZE_RESULT_SUCCESS && zt__prove(tracer))
+        return ZE_RESULT_SUCCESS;
+    zt__unhook(tracer);
+    return zt__say(tracer->diagnostics, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, ZT__TRACING_OFF,
+                   zt_result_name(result));
+}
+
+ZT__FN zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__diagnostics *diagnostics,
+                                     uint64_t wait_timeout_ns) {
+    zt__tracer *tracer = (zt__tracer *)zt__allocate(allocator, 1, sizeof *tracer);
+    if (!tracer)
+        return NULL;
+    tracer->allocator = *allocator;
+    tracer->diagnostics = diagnostics;
+    tracer->wait_timeout_ns = wait_timeout_ns;
+    tracer->random = UINT64_C(0x9E3779B97F4A7C15);
+    pthread_mutex_init(&tracer->lock, NULL);
+    pthread_mutex_init(&tracer->opening, NULL);
+    return tracer;
+}
+
+/* Frees a tracer that is stopped; one in which a call is stuck stays, for that call comes back to it. */
+ZT__FN void zt__destroy_tracer(zt__tracer *tracer) {
+    zt_allocator allocator = tracer->allocator;
+    uint32_t i;
+    if (!zt__unstick(tracer)) {
+        tracer->diagnostics = NULL;
+        tracer->target_count = 0;
+        return;
+    }
+    zt__forget_titles(tracer);
+    for (i = 0; i < ZT__CALL_COUNT; i++)
+        zt__free(&allocator, tracer->calls[i].kept);
+    zt__free(&allocator, tracer->names);
+    pthread_mutex_destroy(&tracer->lock);
+    pthread_mutex_destroy(&tracer->opening);
+    zt__free(&allocator, tracer);
+}
+
+ZT__FN int zt__is_tracing(const zt__tracer *tracer) {
+    return tracer && tracer->handle;
+}
+
+/* Whether this thread is in a callback of a tracer, for which a stop would have to wait. */
+ZT__FN ze_result_t zt__refuse_hook(const zt__tracer *tracer, zt__diagnostics *diagnostics, const char *call) {
+    if (!tracer || !zt__frame_of(tracer))
+        return ZE_RESULT_SUCCESS;
+    return zt__say(diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__INSIDE_HOOK, call);
+}
+
+ZT_API zt_trace_config zt_trace_config_default(void) {
+    zt_trace_config config;
+    memset(&config, 0, sizeof config);
+    config.every = 1;
+    return config;
+}
+
+ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config) {
+    zt__tracer *tracer;
+    if (!profiler)
+        return ZE_RESULT_SUCCESS;
+    if (zt__is_tracing(profiler->tracer))
+        return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__TRACING_ALREADY);
+    tracer = profiler->tracer;
+    if (!tracer)
+        tracer = zt__create_tracer(&profiler->config.allocator, &profiler->diagnostics,
+                                   profiler->config.wait_timeout_ns);
+    if (!tracer)
+        return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY,
+                       "zt_trace_start", "the tracer");
+    if (!profiler->tracer)
+        zt__add_target(tracer, profiler->context, profiler->device, profiler);
+    profiler->tracer = tracer;
+    return zt__start_tracer(tracer, config);
+}
+
+ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {
+    zt__tracer *tracer = profiler ? profiler->tracer : NULL;
+    ze_result_t result;
+    if (!zt__is_tracing(tracer))
+        return ZE_RESULT_SUCCESS;
+    result = zt__refuse_hook(tracer, &profiler->diagnostics, "zt_trace_stop");
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    zt__unhook(tracer);
+    return tracer->stuck ? ZE_RESULT_NOT_READY : ZE_RESULT_SUCCESS;
+}
+
+ZT_API zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) {
+    zt_trace_counts counts = {0, 0, 0, 0};
+    if (!profiler || !profiler->tracer)
+        return counts;
+    zt__lock(&profiler->tracer->lock);
+    counts = profiler->tracer->counts;
+    zt__unlock(&profiler->tracer->lock);
+    return counts;
+}
+
+ZT_API uint32_t zt_call_count(const zt_profiler *profiler) {
+    uint32_t count;
+    if (!profiler || !profiler->tracer)
+        return 0;
+    zt__lock(&profiler->tracer->lock);
+    count = profiler->tracer->called_count;
+    zt__unlock(&profiler->tracer->lock);
+    return count;
+}
+
+ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info) {
+    if (!profiler)
+        return ZE_RESULT_SUCCESS;
+    if (!info)
+        return zt__say(&zt__mutable(profiler)->diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER,
+                       ZT__NULL_ARGUMENT, "zt_get_call", "info");
+    if (call >= zt_call_count(profiler))
+        return zt__bad_index(profiler, "zt_get_call", "call", call);
+    *info = zt__call_stats(profiler->tracer, call);
+    return ZE_RESULT_SUCCESS;
+}
+
+/* ---- automatic tracing ----------------------------------------------------------------------------------- */
+
+/* One for the process. */
+typedef struct zt__auto {
+    zt__tracer *tracer; /* NULL: there is none */
+    zt_config config;
+    char report[1024], groups[1024], columns[1024];
+} zt__auto;
+
+ZT__PROCESS_WIDE zt__auto zt__auto_1;
+
+/* The path of the report of the n-th profiler: run.csv, run.2.csv, ... */
+ZT__FN void zt__numbered_path(const char *path, uint32_t n, char *out, size_t size) {
+    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+    if (!dot || (slash && dot < slash))
+        dot = path + strlen(path);
+    if (n == 1 || strcmp(path, "-") == 0)
+        snprintf(out, size, "%s", path);
+    else
+        snprintf(out, size, "%.*s.%u%s", (int)(dot - path), path, (unsigned)n, dot);
+}
+
+ZT__FN void zt__report_automatically(zt__tracer *tracer) {
+    uint32_t i, n = 0;
+    for (i = 0; i < tracer->target_count; i++) {
+        zt_profiler *profiler = tracer->targets[i].profiler;
+        char path[1100];
+        if (!profiler)
+            continue;
+        if (!profiler->detached)
+            zt_collect(profiler, profiler->config.wait_timeout_ns);
+        zt__numbered_path(zt__auto_1.report, ++n, path, sizeof path);
+        zt_report(profiler, path);
+    }
+}
+
+/* At exit, while loader and driver are still there. */
+ZT__FN void zt__end_auto(void) {
+    zt__tracer *tracer = zt__auto_1.tracer;
+    uint32_t i;
+    if (!tracer || zt__frame_of(tracer))
+        return;
+    zt__auto_1.tracer = NULL;
+    zt__unhook(tracer);
+    zt__report_automatically(tracer);
+    for (i = 0; i < tracer->target_count; i++)
+        if (tracer->targets[i].profiler) {
+            tracer->targets[i].profiler->tracer = NULL;
+            zt_close(tracer->targets[i].profiler);
+        }
+    zt__destroy_tracer(tracer);
+}
+
+/* The report that the environment asks for, or that of the configuration. "": none is wanted. */
+ZT__FN const char *zt__auto_target(const char *configured) {
+    const char *wanted = getenv("ZT_AUTO");
+    if (!wanted || strcmp(wanted, "1") == 0)
+        wanted = configured && *configured ? configured : "-";
+    if (strcmp(wanted, "off") == 0 || strcmp(wanted, "0") == 0)
+        return "";
+    return strcmp(wanted, "table") == 0 ? "-" : wanted;
+}
+
+ZT__FN void zt__configure_auto(const zt_auto_config *config, const char *report) {
+    zt__auto_1.config = config->profiler;
+    snprintf(zt__auto_1.report, sizeof zt__auto_1.report, "%s", report);
+    if (config->profiler.groups) {
+        snprintf(zt__auto_1.groups, sizeof zt__auto_1.groups, "%s", config->profiler.groups);
+        zt__auto_1.config.groups = zt__auto_1.groups;
+    }
+    if (config->profiler.columns) {
+        snprintf(zt__auto_1.columns, sizeof zt__auto_1.columns, "%s", config->profiler.columns);
+        zt__auto_1.config.columns = zt__auto_1.columns;
+    }
+}
+
+/* Loaders that cannot turn tracing on at run time look into the environment when they are initialised. */
+ZT__FN ze_result_t zt__initialise_traced(void) {
+    ze_result_t(ZE_APICALL * enable_layer)(void);
+    ze_result_t result;
+    zt__find_symbol("zelEnableTracingLayer", &enable_layer);
+    if (!enable_layer)
+        setenv("ZE_ENABLE_TRACING_LAYER", "1", 0);
+    result = zeInit(0);
+    return result == ZE_RESULT_SUCCESS
+               ? result
+               : zt__say_failed(NULL, result, "zeInit", "Nothing is traced. Install a Level Zero driver.");
+}
+
+ZT_API zt_auto_config zt_auto_config_default(void) {
+    zt_auto_config config;
+    config.report = NULL;
+    config.profiler = zt_config_default();
+    config.trace = zt_trace_config_default();
+    return config;
+}
+
+ZT_API ze_result_t zt_auto(const zt_auto_config *given) {
+    zt_auto_config config = given ? *given : zt_auto_config_default();
+    const char *report = zt__auto_target(config.report);
+    zt_config complete;
+    zt__tracer *tracer;
+    ze_result_t result;
+    if (!*report || zt__auto_1.tracer)
+        return ZE_RESULT_SUCCESS;
+    result = zt__initialise_traced();
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    zt__configure_auto(&config, report);
+    complete = zt__complete_config(&config.profiler);
+    tracer = zt__create_tracer(&complete.allocator, NULL, complete.wait_timeout_ns);
+    if (!tracer)
+        return zt__say(NULL, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_auto", "the tracer");
+    tracer->automatic = &zt__auto_1.config;
+    result = zt__start_tracer(tracer, &config.trace);
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__destroy_tracer(tracer);
+        return result;
+    }
+    zt__auto_1.tracer = tracer;
+    atexit(zt__end_auto);
+    return ZE_RESULT_SUCCESS;
+}
+
+#endif /* ZETOOLS_TRACER */
 
 #ifdef __cplusplus
 } /* extern "C" */

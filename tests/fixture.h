@@ -18,6 +18,7 @@ extern "C" { /* cmocka does not say it itself */
 #endif
 
 #include "softgpu/softgpu_control.h"
+#define ZETOOLS_TRACER
 #include "zetools.h"
 
 #ifdef __cplusplus

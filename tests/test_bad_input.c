@@ -3,6 +3,7 @@
 #include "fixture.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -229,6 +230,31 @@ static void test_names_are_kept_as_they_are(void **state) {
     check_work(w);
 }
 
+/* Names with a counter in them: beyond 65,536 they are dropped, and it is said once. */
+static void test_too_many_names(void **state) {
+    const uint32_t most = 65536;
+    world *w = *state;
+    char name[16];
+    zt_config config = config_of(w);
+    config.groups = "";
+    config.slots_per_step = config.max_slots = 1;
+    zt_profiler *profiler = open_profiler(w, &config);
+    zt_region held = zt_begin(profiler, w->immediate, "0"); /* has the only slot */
+    for (uint32_t i = 1; i < most + 10; i++) {
+        snprintf(name, sizeof name, "%u", i);
+        zt_region region = zt_begin(profiler, w->immediate, name);
+        zt_end(&region);
+    }
+    zt_end(&held);
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    assert_int_equal(zt_region_count(profiler), most);
+    assert_int_equal(zt_get_cause(profiler, ZT_DROPPED_TOO_MANY_NAMES), 10);
+    assert_int_equal(zt_get_cause(profiler, ZT_DROPPED_NO_SLOT), most - 1);
+    assert_counts(profiler, counted(most + 10, 1, 0, most + 9, 0));
+    assert_int_equal(heard(w, "65536"), 1);
+}
+
 /* ==== groups ============================================================================================== */
 
 static void test_malformed_group_lists(void **state) {
@@ -394,6 +420,25 @@ static void test_region_closed_on_another_thread(void **state) {
     check_work(w);
 }
 
+/* Two threads end one region: it ends once. */
+static void test_region_closed_by_two_threads_at_once(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    for (int i = 0; i < 50; i++) {
+        pthread_t thread;
+        zt_region region = zt_begin(profiler, w->immediate, "contested"), copy = region;
+        launch(w, w->immediate);
+        assert_int_equal(pthread_create(&thread, NULL, end_region, &copy), 0);
+        zt_end(&region);
+        pthread_join(thread, NULL);
+    }
+    assert_int_equal(calls("zetCommandListAppendMetricQueryEnd"), 50);
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    assert_counts(profiler, counted(50, 50, 0, 0, 0));
+    check_work(w);
+}
+
 /* The list of an open region is executed. */
 static void test_list_executed_with_an_open_region(void **state) {
     world *w = *state;
@@ -424,6 +469,51 @@ static void test_region_on_a_closed_list(void **state) {
     assert_int_equal(zt_get_cause(profiler, ZT_DROPPED_APPEND_FAILED), 1);
     assert_int_equal(heard(w, "zetCommandListAppendMetricQueryBegin"), 1);
     execute(w, profiler, w->list);
+    check_work(w);
+}
+
+/* ==== functions of the application that call back ======================================================== */
+
+typedef struct caller {
+    zt_profiler *profiler;
+    ze_command_list_handle_t list;
+    int called;
+} caller;
+
+static void call_back(int result, const char *text, void *user) {
+    caller *me = (caller *)user;
+    zt_region region;
+    (void)result, (void)text;
+    me->called++;
+    zt_get_counts(me->profiler);
+    zt_last_error(me->profiler, NULL);
+    zt_collect(me->profiler, 0);
+    region = zt_begin(me->profiler, me->list, "from the log function");
+    zt_end(&region);
+}
+
+/* A message comes from wherever something failed: no lock is held that the application could run into. */
+static void test_log_function_may_use_the_library(void **state) {
+    world *w = *state;
+    caller me = {NULL, w->immediate, 0};
+    zt_config config = config_of(w);
+    config.log = call_back;
+    config.log_user = &me;
+    me.profiler = open_profiler(w, &config);
+    gpu.behave(SOFTGPU_REPORT_LOST, 2);
+    for (int i = 0; i < 4; i++)
+        run(w, me.profiler, "some");
+    zt_collect(me.profiler, A_WHILE);
+    inject("zetMetricQueryGetData", 1, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    run(w, me.profiler, "some");
+    zt_collect(me.profiler, A_WHILE);
+    inject("zetCommandListAppendMetricQueryBegin", 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    run(w, me.profiler, "some");
+    gpu.behave(SOFTGPU_REPORT_LOST, 0);
+    finish_immediate(w, w->immediate);
+    collect_all(me.profiler);
+    assert_true(me.called >= 2);
+    assert_int_equal(zt_get_counts(me.profiler).in_flight, 0);
     check_work(w);
 }
 
@@ -473,6 +563,30 @@ static void test_profiler_closed_while_the_device_is_stuck(void **state) {
     check_work(w);
     assert_int_equal(gpu.findings(), 0);
     ok(zeEventDestroy(gate));
+}
+
+static void test_too_many_profilers(void **state) {
+    enum { TRIED = 300 };
+    world *w = *state;
+    const char *text = NULL;
+    zt_profiler *opened[TRIED];
+    uint32_t count = 0;
+    zt_config config = config_of(w);
+    config.groups = "";
+    config.slots_per_step = config.max_slots = 1;
+    while (count < TRIED && zt_open(w->context, w->device, &config, &opened[count]) == ZE_RESULT_SUCCESS)
+        count++;
+    assert_int_equal(count, 256);
+    assert_null(opened[count]);
+    zt_last_error(NULL, &text);
+    assert_contains(text, "256");
+    while (count > 0)
+        zt_close(opened[--count]);
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    run(w, profiler, "after all");
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    check_work(w);
 }
 
 /* The open region of a profiler that is gone is not mistaken for one of its successor. */
@@ -558,6 +672,7 @@ int main(void) {
         SILENT(test_name_of_ten_thousand_characters),
         SILENT(test_empty_names),
         SILENT(test_names_are_kept_as_they_are),
+        SILENT(test_too_many_names),
         SILENT(test_malformed_group_lists),
         SILENT(test_group_name_of_ten_thousand_characters),
         SILENT(test_extreme_configuration),
@@ -566,6 +681,9 @@ int main(void) {
         SILENT(test_region_never_closed),
         SILENT(test_region_never_closed_on_a_list_that_is_released),
         SILENT(test_region_closed_on_another_thread),
+        SILENT(test_region_closed_by_two_threads_at_once),
+        SILENT(test_log_function_may_use_the_library),
+        SILENT(test_too_many_profilers),
         SILENT(test_list_executed_with_an_open_region),
         SILENT(test_region_on_a_closed_list),
         SILENT(test_profiler_closed_with_regions_in_flight),

@@ -257,6 +257,23 @@ static void test_slots_exhausted(void **state) {
     check_work(w);
 }
 
+/* A region that is begun in part only, for the driver refused the rest, gives its slot back too. */
+static void test_refused_in_part(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_small(w, "ComputeBasic,HostScheduler");
+    const char *functions[] = {"zetCommandListAppendMetricQueryBegin", "zetCommandListAppendMetricQueryEnd"};
+    for (int i = 0; i < 40; i++) {
+        inject(functions[i % 2], 2, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+        run(w, profiler, "refused");
+        run(w, profiler, "then");
+        collect_all(profiler);
+    }
+    assert_counts(profiler, counted(80, 40, 0, 40, 0));
+    assert_int_equal(zt_get_cause(profiler, ZT_DROPPED_APPEND_FAILED), 40);
+    assert_int_equal(region_info(profiler, "then").count, 40);
+    check_work(w);
+}
+
 /* The identity holds after every step of a life with losses, drops, replays, resets and nesting. */
 static void test_identity_after_every_step(void **state) {
     world *w = *state;
@@ -325,6 +342,7 @@ int main(void) {
         TEST(test_batch_not_calculated),
         TEST(test_overwritten),
         TEST(test_slots_exhausted),
+        TEST(test_refused_in_part),
         TEST(test_identity_after_every_step),
     };
     return cmocka_run_group_tests(tests, start, NULL);

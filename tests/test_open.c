@@ -150,6 +150,27 @@ static void test_environment_overrides_groups(void **state) {
     config.groups = "ComputeBasic";
     zt_profiler *profiler = open_profiler(w, &config);
     assert_string_equal(zt_get_metric(profiler, 0)->group, "HostScheduler");
+    close_profiler(w, profiler);
+    setenv("ZT_GROUPS", "", 1);
+    profiler = open_profiler(w, &config);
+    assert_int_equal(zt_get_availability(profiler, NULL), ZT_TIMES_BY_CHOICE);
+}
+
+/* F20: a root device of several tiles may refuse to calculate as others do. Whatever comes of it is counted.
+ */
+static void test_device_with_tiles(void **state) {
+    world *w = *state;
+    gpu.set_devices(1, 2);
+    zt_config config = config_of(w);
+    zt_profiler *profiler = open_profiler(w, &config);
+    for (int i = 0; i < 5; i++)
+        run(w, profiler, "tiles");
+    zt_collect(profiler, A_WHILE);
+    check_identity(profiler);
+    zt_counts counts = zt_get_counts(profiler);
+    assert_int_equal(counts.begun, 5);
+    assert_int_equal(counts.collected + counts.lost, 5);
+    check_work(w);
 }
 
 /* The application's own wish is no fault, and nothing is said about it. */
@@ -355,6 +376,48 @@ static void test_two_profilers_on_one_list(void **state) {
     check_work(w);
 }
 
+static void create_immediate_on(world *w, ze_device_handle_t device, ze_command_list_handle_t *list) {
+    ze_device_handle_t own = w->device;
+    w->device = device;
+    create_immediate(w, list);
+    w->device = own;
+}
+
+/* Activation is per device: what one profiler has does not hinder the other. */
+static void test_two_devices(void **state) {
+    world *w = *state;
+    ze_device_handle_t devices[2];
+    ze_command_list_handle_t list;
+    uint32_t count = 2;
+    gpu.set_devices(2, 0);
+    ok(zeDeviceGet(w->driver, &count, devices));
+    assert_int_equal(count, 2);
+    zt_config config = config_of(w);
+    zt_profiler *first = open_groups(w, "ComputeBasic");
+    config.groups = "MemoryProfile";
+    zt_profiler *second = open_on(w, devices[1], &config);
+    assert_int_equal(zt_get_availability(second, NULL), ZT_AVAILABLE);
+    create_immediate_on(w, devices[1], &list);
+    for (int i = 0; i < 5; i++) {
+        run(w, first, "here");
+        zt_region region = zt_begin(second, list, "there");
+        ok(zeCommandListAppendMemoryCopy(list, w->ones, w->ones + 1, sizeof(float), NULL, 0, NULL));
+        zt_end(&region);
+        finish_immediate(w, list);
+    }
+    collect_all(first);
+    collect_all(second);
+    assert_counts(first, counted(5, 5, 0, 0, 0));
+    assert_counts(second, counted(5, 5, 0, 0, 0));
+    ok(zt_release(second, list));
+    close_profiler(w, second);
+    ok(zeCommandListDestroy(list));
+    run(w, first, "here");
+    collect_all(first);
+    assert_counts(first, counted(6, 6, 0, 0, 0));
+    check_work(w);
+}
+
 /* A sub-device is a device of its own. */
 static void test_sub_device(void **state) {
     world *w = *state;
@@ -367,11 +430,8 @@ static void test_sub_device(void **state) {
     zt_profiler *profiler = open_on(w, sub[1], &config);
     assert_int_equal(zt_get_availability(profiler, NULL), ZT_AVAILABLE);
 
-    ze_device_handle_t root = w->device;
     ze_command_list_handle_t list;
-    w->device = sub[1];
-    create_immediate(w, &list);
-    w->device = root;
+    create_immediate_on(w, sub[1], &list);
     append(w, profiler, list, "tile");
     finish_immediate(w, list);
     w->launches++;
@@ -517,7 +577,9 @@ int main(void) {
         TEST(test_two_profilers_with_two_domains),
         TEST(test_two_profilers_cannot_share_a_domain),
         TEST(test_two_profilers_on_one_list),
+        TEST(test_two_devices),
         TEST(test_sub_device),
+        TEST(test_device_with_tiles),
         TEST(test_unknown_metric_says_nearest_names),
         TEST(test_metric_names_of_another_device),
         TEST(test_metric_properties),

@@ -601,6 +601,76 @@ static void test_several_lists_by_several_threads(void **state) {
     assert_int_equal(region_info(profiler, "shared").count, THREADS * each);
 }
 
+/* Each thread has a queue and a list of its own, which it records, executes several times and resets; slots
+   are few, so that the threads collect for each other all the time. */
+typedef struct replayer {
+    world *w;
+    zt_profiler *profiler;
+    ze_command_queue_handle_t queue;
+    ze_command_list_handle_t list;
+    ze_kernel_handle_t kernel;
+    pthread_t thread;
+} replayer;
+
+enum { REPLAYS = 4 };
+
+static void *record_and_replay(void *argument) {
+    replayer *me = (replayer *)argument;
+    for (int i = 0; i < OFTEN(200); i++) {
+        zt_region outer = zt_begin(me->profiler, me->list, "outer");
+        append_kernel(me->profiler, me->list, me->kernel, "inner");
+        zt_end(&outer);
+        zeCommandListClose(me->list);
+        for (int j = 0; j < REPLAYS; j++)
+            zt_execute(me->profiler, me->queue, 1, &me->list, NULL);
+        zeCommandQueueSynchronize(me->queue, A_WHILE);
+        zt_release(me->profiler, me->list);
+        zeCommandListReset(me->list);
+    }
+    return NULL;
+}
+
+static void create_queue(world *w, ze_command_queue_handle_t *queue) {
+    ze_command_queue_desc_t desc = {
+        ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, NULL, 0, 0, 0, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
+        ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
+    ok(zeCommandQueueCreate(w->context, w->device, &desc, queue));
+}
+
+static void test_recorded_lists_by_several_threads(void **state) {
+    world *w = *state;
+    const uint32_t each = OFTEN(200) * REPLAYS, all = 2 * THREADS * each;
+    replayer replayers[THREADS];
+    zt_config config = config_of(w);
+    config.slots_per_step = 4;
+    config.max_slots = 4 * THREADS;
+    zt_profiler *profiler = open_profiler(w, &config);
+    for (int i = 0; i < THREADS; i++) {
+        replayers[i].w = w;
+        replayers[i].profiler = profiler;
+        create_queue(w, &replayers[i].queue);
+        create_list(w, &replayers[i].list);
+        create_kernel(w, &replayers[i].kernel);
+    }
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&replayers[i].thread, NULL, record_and_replay, &replayers[i]), 0);
+    for (int i = 0; i < 200; i++) {
+        zt_collect(profiler, i % 10 ? 0 : 100000);
+        nap();
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(replayers[i].thread, NULL);
+    collect_all(profiler);
+    assert_counts(profiler, counted(all, all, 0, 0, 0));
+    assert_int_equal(region_info(profiler, "inner").count, all / 2);
+    assert_int_equal(region_info(profiler, "outer").count, all / 2);
+    for (int i = 0; i < THREADS; i++) {
+        ok(zeCommandListDestroy(replayers[i].list));
+        ok(zeCommandQueueDestroy(replayers[i].queue));
+        ok(zeKernelDestroy(replayers[i].kernel));
+    }
+}
+
 /* ==== regions by macro ==================================================================================== */
 
 static void test_region_macro(void **state) {
@@ -731,6 +801,7 @@ int main(void) {
         TEST(test_last_region_is_submitted),
         TEST(test_not_ready_by_other_names),
         TEST(test_several_lists_by_several_threads),
+        TEST(test_recorded_lists_by_several_threads),
         TEST(test_region_macro),
         TEST(test_region_macro_left_early),
         TEST(test_scope_macro),

@@ -448,6 +448,35 @@ static void test_paths_that_cannot_be_written(void **state) {
     ok(zt_report(profiler, in_directory("run.csv")));
 }
 
+static void *read_pipe(void *path) {
+    read_whole((const char *)path);
+    return NULL;
+}
+
+/* What is no plain file is written to, and not replaced by one. */
+static void test_pipes_and_devices_stay_what_they_are(void **state) {
+    world *w = *state;
+    pthread_t thread;
+    struct stat seen;
+    const char *pipe = in_directory("pipe.csv"), *full = in_directory("full.csv");
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    run(w, profiler, "region");
+    collect_all(profiler);
+    written(profiler, ZT_FORMAT_CSV);
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    assert_int_equal(symlink("/dev/full", full), 0);
+    assert_int_equal(pthread_create(&thread, NULL, read_pipe, (void *)pipe), 0);
+    ok(zt_report(profiler, pipe));
+    pthread_join(thread, NULL);
+    assert_string_equal(second_buffer.bytes, first_buffer.bytes);
+    assert_int_equal(stat(pipe, &seen), 0);
+    assert_true(S_ISFIFO(seen.st_mode));
+    expect_unwritable(w, profiler, full);
+    assert_int_equal(lstat(full, &seen), 0);
+    assert_true(S_ISLNK(seen.st_mode));
+    assert_int_equal(remove_entries(), 2);
+}
+
 /* A disk that is full: the old report stays as it was, and no part of the new one is left. */
 static void test_old_report_survives_a_failure(void **state) {
     world *w = *state;
@@ -478,9 +507,11 @@ static void test_old_report_survives_a_failure(void **state) {
     assert_int_equal(remove_entries(), 1);
 }
 
+/* Two write one file, and a third reads it all the time. */
 typedef struct reader {
     const char *path;
-    int stop, reads, halves;
+    zt_profiler *profiler;
+    int stop, halves;
 } reader;
 
 static void *read_on(void *argument) {
@@ -488,30 +519,38 @@ static void *read_on(void *argument) {
     while (!__atomic_load_n(&me->stop, __ATOMIC_ACQUIRE)) {
         const char *text = read_whole(me->path);
         size_t length = text ? strlen(text) : 0;
-        me->reads += text != NULL;
-        me->halves += text && (length < 4 || text[0] != '{' || strcmp(text + length - 3, "]}\n") != 0);
+        me->halves += length < 4 || text[0] != '{' || strcmp(text + length - 3, "]}\n") != 0;
     }
+    return NULL;
+}
+
+static void *write_on(void *argument) {
+    const reader *me = (const reader *)argument;
+    for (int i = 0; i < 50; i++)
+        zt_report(me->profiler, me->path);
     return NULL;
 }
 
 static void test_nobody_reads_half_a_file(void **state) {
     world *w = *state;
-    pthread_t thread;
-    reader me = {in_directory("run.json"), 0, 0, 0};
-    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    pthread_t reading, writing;
+    reader me = {in_directory("run.json"), open_groups(w, "ComputeBasic"), 0, 0};
     for (int i = 0; i < 20; i++) {
         char name[16];
         snprintf(name, sizeof name, "region %d", i);
-        run(w, profiler, name);
+        run(w, me.profiler, name);
     }
-    collect_all(profiler);
-    ok(zt_report(profiler, me.path));
-    assert_int_equal(pthread_create(&thread, NULL, read_on, &me), 0);
+    collect_all(me.profiler);
+    ok(zt_report(me.profiler, me.path));
+    assert_int_equal(pthread_create(&reading, NULL, read_on, &me), 0);
+    assert_int_equal(pthread_create(&writing, NULL, write_on, &me), 0);
     for (int i = 0; i < 50; i++)
-        ok(zt_report(profiler, me.path));
+        ok(zt_report(me.profiler, me.path));
+    pthread_join(writing, NULL);
     __atomic_store_n(&me.stop, 1, __ATOMIC_RELEASE);
-    pthread_join(thread, NULL);
+    pthread_join(reading, NULL);
     assert_int_equal(me.halves, 0);
+    check_reports(me.profiler);
 }
 
 /* Reports may be written while regions come in. */
@@ -558,6 +597,7 @@ int main(void) {
         IN_DIRECTORY(test_format_by_suffix),
         IN_DIRECTORY(test_write_function_that_stops),
         IN_DIRECTORY(test_paths_that_cannot_be_written),
+        IN_DIRECTORY(test_pipes_and_devices_stay_what_they_are),
         IN_DIRECTORY(test_old_report_survives_a_failure),
         IN_DIRECTORY(test_nobody_reads_half_a_file),
         IN_DIRECTORY(test_reports_while_regions_are_collected),

@@ -92,7 +92,7 @@ compile() { # COMPILER STANDARD HEADERS MODE PROGRAM
     static) mode="-DZETOOLS_IMPLEMENTATION -DZETOOLS_STATIC" ;;
     two) mode='' sources=$both ;;
     two-static) mode="-DZETOOLS_IMPLEMENTATION -DZETOOLS_STATIC" sources=$both ;;
-    disabled) mode="-DZETOOLS_IMPLEMENTATION -DZETOOLS_DISABLE" ;;
+    disabled) mode="-DZETOOLS_IMPLEMENTATION -DZETOOLS_DISABLE $(echo "$options" | sed 's/^./-D&/')" ;;
     disabled-two) mode=-DZETOOLS_DISABLE sources=$both ;;
     ZETOOLS_*) mode="-DZETOOLS_IMPLEMENTATION -D$4" ;;
     sources) mode=-fsyntax-only sources=$(other_sources "$language") output='' ;;

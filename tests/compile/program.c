@@ -49,6 +49,7 @@ static zt_config every_field_set(void) {
     config.slots_per_step = 1;
     config.max_slots = 2;
     config.samples = 3;
+    config.timeline = 5;
     config.wait_timeout_ns = 4;
     config.log = log_nothing;
     config.log_user = NULL;
@@ -144,11 +145,92 @@ static void the_rest_has_no_profiler(void) {
     (void)zt_groups_write(NULL, 0, write_nothing, NULL);
 }
 
+static int stop_at_once(const zt_row *row, void *user) {
+    (void)row, (void)user;
+    return 1;
+}
+
+static zt_stream_config every_field_of_a_stream(void) {
+    zt_stream_config config = zt_stream_config_default();
+    config.group = "ComputeBasic";
+    config.period_ns = 1;
+    config.notify_reports = 2;
+    config.memory_limit = 3;
+    config.reader = 1;
+    config.profiler = NULL;
+    config.timeline_rows = 4;
+    config.log = log_nothing;
+    config.log_user = NULL;
+    config.allocator.allocate = allocate_nothing;
+    config.allocator.release = release_nothing;
+    config.allocator.user = NULL;
+    return config;
+}
+
+static void streams_accept_nothing(void) {
+    zt_stream_config config = every_field_of_a_stream();
+    zt_stream *stream = NULL;
+    const char *text = NULL;
+    (void)zt_stream_open(NULL, NULL, &config, &stream);
+    EXPECT(stream == NULL);
+    EXPECT(zt_stream_read(stream, 1000, stop_at_once, NULL) == 0);
+    EXPECT(zt_stream_mark(stream, NULL, "name") == 0);
+    zt_stream_counts counts = zt_stream_get_counts(stream);
+    EXPECT(counts.reports + counts.rows + counts.discarded + counts.waiting == 0);
+    EXPECT(counts.gaps + counts.dropped == 0);
+    zt_stream_info info = zt_stream_get_info(stream);
+    EXPECT(info.group != NULL && info.period_ns + info.notify_reports == 0);
+    EXPECT(info.memory == 0 && info.reader_cpu_ns == 0);
+    EXPECT(zt_stream_metric_count(stream) == 0);
+    EXPECT(zt_stream_get_metric(stream, 0) == NULL);
+    EXPECT(zt_stream_find_metric(stream, "GpuTime") == UINT32_MAX);
+    (void)zt_stream_last_error(stream, &text);
+    EXPECT(text != NULL);
+    counts = zt_stream_close(stream, stop_at_once, NULL);
+    EXPECT(counts.rows == 0);
+}
+
+static void timelines_accept_no_profiler(zt_profiler *profiler) {
+    zt_streamed streamed = {0, 0, 0};
+    zt_timeline_info info = zt_get_timeline(profiler);
+    EXPECT(info.instances + info.rows + info.lost_instances + info.lost_rows + info.pairs == 0);
+    EXPECT(zt_streamed_count(profiler) == 0);
+    EXPECT(zt_get_streamed_metric(profiler, 0) == NULL);
+    EXPECT(zt_get_streamed(profiler, 0, 0, &streamed) == 0);
+    EXPECT(streamed.rows == 0);
+    EXPECT(zt_write(profiler, ZT_FORMAT_TRACE, write_nothing, NULL) == 0);
+}
+
+static void the_tracer_accepts_no_profiler(zt_profiler *profiler) {
+    (void)profiler;
+#ifdef ZETOOLS_TRACER
+    zt_trace_config config = zt_trace_config_default();
+    zt_auto_config automatic = zt_auto_config_default();
+    zt_call_info info;
+    zt_hook hook = {"zeKernelCreate", NULL, NULL, NULL};
+    memset(&info, 0, sizeof info);
+    config.names = "*";
+    config.calls = "zeEvent*";
+    config.hooks = &hook;
+    config.hook_count = 1;
+    automatic.report = "-";
+    EXPECT(zt_trace_start(profiler, &config) == 0);
+    EXPECT(zt_trace_stop(profiler) == 0);
+    EXPECT(zt_trace_get_counts(profiler).launches == 0);
+    EXPECT(zt_call_count(profiler) == 0);
+    EXPECT(zt_get_call(profiler, 0, &info) == 0 && info.count == 0);
+    (void)zt_auto(&automatic);
+#endif
+}
+
 int main(void) {
     zt_profiler *profiler = NULL;
     open_fails_on_no_device(&profiler);
     regions_run_their_body_once(profiler);
+    streams_accept_nothing();
+    timelines_accept_no_profiler(profiler);
     everything_accepts_no_profiler(profiler);
+    the_tracer_accepts_no_profiler(profiler);
     the_rest_has_no_profiler();
     return failures != 0;
 }

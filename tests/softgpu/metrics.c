@@ -385,11 +385,30 @@ ze_result_t sg_zetDeviceEnableMetricsExp(zet_device_handle_t device) {
     return ZE_RESULT_SUCCESS;
 }
 
+/* Queries and streamers share what a domain counts with; some devices have one of it for all domains. */
+static bool shares_counters(uint32_t domain, uint32_t other) {
+    return domain == other || sg_behaviour_is_on(SOFTGPU_STREAMERS_EXCLUDE_QUERIES);
+}
+
+bool sg_metrics_have_pool(const sg_metrics *metrics, uint32_t domain) {
+    bool any = false;
+    for (uint32_t i = 0; i < SG_DOMAINS; i++)
+        any = any || (metrics->pools[i] && shares_counters(domain, i));
+    return any;
+}
+
+bool sg_metrics_have_streamer(const sg_metrics *metrics, uint32_t domain) {
+    bool any = false;
+    for (uint32_t i = 0; i < SG_DOMAINS; i++)
+        any = any || (metrics->streamers[i] && shares_counters(domain, i));
+    return any;
+}
+
 static bool is_in_use(sg_metrics *metrics) {
     pthread_mutex_lock(&metrics->lock);
-    bool in_use = metrics->pools > 0;
+    bool in_use = false;
     for (uint32_t i = 0; i < SG_DOMAINS; i++)
-        in_use = in_use || metrics->streamers[i];
+        in_use = in_use || metrics->streamers[i] || metrics->pools[i];
     pthread_mutex_unlock(&metrics->lock);
     return in_use;
 }

@@ -73,8 +73,8 @@ typedef struct sg_metric_group {
 typedef struct sg_metrics {
     sg_metric_group *groups[SG_SETS][SG_SAMPLINGS];
     sg_metric_group *_Atomic active[SG_DOMAINS];
-    pthread_mutex_t lock; /* of what follows */
-    uint32_t pools;
+    pthread_mutex_t lock;       /* of what follows */
+    uint32_t pools[SG_DOMAINS]; /* of queries */
     struct sg_streamer *streamers[SG_DOMAINS];
     _Atomic uint64_t reports; /* made so far */
 } sg_metrics;
@@ -82,6 +82,10 @@ typedef struct sg_metrics {
 sg_metrics *sg_metrics_of(sg_device *device);
 
 SG_HANDLE(sg_group_of, sg_metric_group, zet_metric_group_handle_t, SG_METRIC_GROUP)
+
+/* With the metrics locked: whether streamers and queries get in each other's way there. */
+bool sg_metrics_have_pool(const sg_metrics *metrics, uint32_t domain);
+bool sg_metrics_have_streamer(const sg_metrics *metrics, uint32_t domain);
 
 bool sg_group_is_active(const sg_metric_group *group);
 bool sg_group_is_ip_sampling(const sg_metric_group *group);

@@ -51,25 +51,18 @@ static ze_result_t check_pool(const sg_device *device, const sg_metric_group *gr
     return ZE_RESULT_SUCCESS;
 }
 
-static bool has_streamer(const sg_metrics *metrics) {
-    bool any = false;
-    for (uint32_t i = 0; i < SG_DOMAINS; i++)
-        any = any || metrics->streamers[i];
-    return any;
-}
-
-/* A device serves query pools or streamers. */
-static ze_result_t reserve_device(sg_metrics *metrics) {
+/* A domain serves query pools or a streamer. */
+static ze_result_t reserve_domain(sg_metrics *metrics, uint32_t domain) {
     pthread_mutex_lock(&metrics->lock);
-    bool is_free = !has_streamer(metrics);
-    metrics->pools += is_free;
+    bool is_free = !sg_metrics_have_streamer(metrics, domain);
+    metrics->pools[domain] += is_free;
     pthread_mutex_unlock(&metrics->lock);
     return is_free ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_NOT_AVAILABLE;
 }
 
-static void release_device(sg_metrics *metrics) {
+static void release_domain(sg_metrics *metrics, uint32_t domain) {
     pthread_mutex_lock(&metrics->lock);
-    metrics->pools--;
+    metrics->pools[domain]--;
     pthread_mutex_unlock(&metrics->lock);
 }
 
@@ -116,12 +109,12 @@ ze_result_t sg_zetMetricQueryPoolCreate(zet_context_handle_t context, zet_device
     SG_NEED_POINTER(out_pool);
     ze_result_t result = check_pool(device, group, desc);
     if (result == ZE_RESULT_SUCCESS)
-        result = reserve_device(device->metrics);
+        result = reserve_domain(device->metrics, group->domain);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     sg_query_pool *pool = create_pool(sg_context_of(context), group, desc->count);
     if (!pool) {
-        release_device(device->metrics);
+        release_domain(device->metrics, group->domain);
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     *out_pool = (zet_metric_query_pool_handle_t)pool;
@@ -136,7 +129,7 @@ ze_result_t sg_zetMetricQueryPoolDestroy(zet_metric_query_pool_handle_t handle) 
         sg_finding("a metric query pool was to be destroyed before its queries");
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
-    release_device(pool->group->device->metrics);
+    release_domain(pool->group->device->metrics, pool->group->domain);
     destroy_pool(pool);
     return ZE_RESULT_SUCCESS;
 }

@@ -43,7 +43,10 @@ extern "C" {
     X(CALCULATION_KEEPS_STATE)    /* TIME reports: a set less at first; a new capture's first is bogus */ \
     X(CHEAP_CALLS)                /* see below */                                                            \
     X(STREAMER_SIZE_IS_CAPACITY)  /* and the number of reports asked for affects that answer alone */        \
-    X(STREAMER_ROUNDS)            /* period and notification are rewritten as odd hardware numbers */
+    X(STREAMER_ROUNDS)            /* period and notification are rewritten as odd hardware numbers */  \
+    X(STREAMER_SPLITS_REPORTS)    /* a read ends within a report, whose rest comes first in the next */  \
+    X(STREAMERS_EXCLUDE_QUERIES)  /* on the whole device, and not only in their domain */ \
+    X(CLOCK_DRIFTS)               /* the device's clock is a thousandth faster than it says */
 /* clang-format on */
 
 enum softgpu_behaviour {

@@ -26,6 +26,7 @@ typedef struct sg_streamer {
     sg_counts last[SG_MAX_TILES]; /* the readings that the next report begins with */
     sg_report *reports;           /* a ring; of each moment one for every tile */
     uint32_t first, count;        /* moments */
+    size_t cut;                   /* bytes of the first that were read already */
     bool dropped;
     uint32_t unannounced; /* reports since the event was signalled */
 } sg_streamer;
@@ -127,14 +128,16 @@ static ze_result_t check_streamer(const sg_device *device, const sg_metric_group
     return sg_group_is_active(group) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
 }
 
-/* One streamer a domain, and none where there are query pools. */
+/* One streamer a domain, and none where query pools are in the way. */
 static ze_result_t reserve_domain(sg_streamer *streamer) {
     sg_metrics *metrics = streamer->group->device->metrics;
     sg_streamer **place = &metrics->streamers[streamer->group->domain];
     pthread_mutex_lock(&metrics->lock);
-    ze_result_t result = *place           ? ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE
-                         : metrics->pools ? ZE_RESULT_ERROR_NOT_AVAILABLE
-                                          : ZE_RESULT_SUCCESS;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (*place)
+        result = ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
+    else if (sg_metrics_have_pool(metrics, streamer->group->domain))
+        result = ZE_RESULT_ERROR_NOT_AVAILABLE;
     if (result == ZE_RESULT_SUCCESS)
         *place = streamer;
     pthread_mutex_unlock(&metrics->lock);
@@ -322,6 +325,25 @@ static size_t take(sg_streamer *streamer, uint32_t moments, uint8_t *data) {
     return sg_raw_size(streamer->tiles, moments);
 }
 
+/* As a stream of bytes, whatever reports begin and end there. */
+static size_t take_bytes(sg_streamer *streamer, size_t size, uint8_t *data) {
+    size_t there = streamer->count * sizeof(sg_report) - streamer->cut;
+    size_t given = size < there ? size : there;
+    if (given > sizeof(sg_report))
+        given -= sizeof(sg_report) / 2;
+    for (size_t done = 0, part; done < given; done += part) {
+        size_t from = (streamer->cut + done) % sizeof(sg_report);
+        size_t place = (streamer->first + (streamer->cut + done) / sizeof(sg_report)) % CAPACITY;
+        part = sizeof(sg_report) - from < given - done ? sizeof(sg_report) - from : given - done;
+        memcpy(data + done, (const uint8_t *)&streamer->reports[place] + from, part);
+    }
+    uint32_t whole = (uint32_t)((streamer->cut + given) / sizeof(sg_report));
+    streamer->cut = (streamer->cut + given) % sizeof(sg_report);
+    streamer->first = (streamer->first + whole) % CAPACITY;
+    streamer->count -= whole;
+    return given;
+}
+
 static ze_result_t read_reports(sg_streamer *streamer, uint32_t max_reports, size_t *size, uint8_t *data) {
     if (*size == 0) {
         *size = size_to_ask_for(streamer, max_reports);
@@ -331,7 +353,9 @@ static ze_result_t read_reports(sg_streamer *streamer, uint32_t max_reports, siz
     uint32_t moments = least(streamer->count, room_for(streamer, *size));
     if (!sg_behaviour_is_on(SOFTGPU_STREAMER_SIZE_IS_CAPACITY))
         moments = least(moments, max_reports);
-    *size = take(streamer, moments, data);
+    *size = sg_behaviour_is_on(SOFTGPU_STREAMER_SPLITS_REPORTS) && !streamer->tiles
+                ? take_bytes(streamer, *size, data)
+                : take(streamer, moments, data);
     bool dropped = streamer->dropped;
     streamer->dropped = false;
     return dropped ? ZE_RESULT_WARNING_DROPPED_DATA : ZE_RESULT_SUCCESS;

@@ -1,0 +1,250 @@
+/* zt_auto: a program that knows nothing but that one call. Each test is a process of its own, that ends as
+   programs do; what it left is read here. Level Zero is initialised in those processes alone. */
+#include "fixture.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char folder[64];
+
+static const char *in_folder(const char *name) {
+    static char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static int make_folder(void **state) {
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/zetools-auto-XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state) {
+    char command[128];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+/* What a program leaves in a file. */
+static char *text_of(const char *name) {
+    static char text[1 << 19];
+    FILE *file = fopen(in_folder(name), "r");
+    if (!file)
+        fail_msg("there is no %s", in_folder(name));
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    fclose(file);
+    return text;
+}
+
+/* ==== programs ============================================================================================ */
+
+/* A program: it asks for tracing, does work that knows nothing of that, and exits. */
+typedef struct program {
+    void (*work)(world *w);
+    const char *environment; /* ZT_AUTO */
+    const zt_auto_config *config;
+    uint32_t asks;          /* calls of zt_auto */
+    int initialised_before; /* by zeInit, with the layer in its environment */
+    int keeps_everything;   /* the context and what is in it are there when it exits */
+} program;
+
+static void *kept; /* what a program keeps can be found: it is no leak */
+
+static void run_program(const program *p) {
+    void *state = NULL;
+    unsetenv("ZE_ENABLE_TRACING_LAYER");
+    unsetenv("ZT_AUTO");
+    if (p->environment)
+        setenv("ZT_AUTO", p->environment, 1);
+    if (p->initialised_before) {
+        setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
+        start(&state);
+    }
+    for (uint32_t i = 0; i < p->asks; i++)
+        ok(zt_auto(p->config));
+    start(&state);
+    open_world(&state);
+    p->work(state);
+    check_work(state);
+    if (p->keeps_everything)
+        kept = state;
+    else
+        close_world(&state);
+}
+
+static void expect_success(const program *p) {
+    int status;
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (!freopen(in_folder("output"), "w", stdout))
+            _exit(99);
+        run_program(p);
+        exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        fail_msg("the program ended with status 0x%x:\n%s", (unsigned)status, text_of("output"));
+}
+
+static void launch_some(world *w) {
+    for (int i = 0; i < 3; i++)
+        launch(w, w->immediate);
+    finish_immediate(w, w->immediate);
+    launch_kernel(w->list, w->kernel);
+    ok(zeCommandListClose(w->list));
+    for (int i = 0; i < 4; i++)
+        execute_unprofiled(w, w->list);
+    w->launches += 4;
+}
+
+/* The line of a report that begins with a text. */
+static const char *line_of(const char *report, const char *beginning) {
+    const char *line = strstr(report, beginning);
+    while (line && line != report && line[-1] != '\n')
+        line = strstr(line + 1, beginning);
+    if (!line)
+        fail_msg("no line begins with '%s' in:\n%s", beginning, report);
+    return line;
+}
+
+/* The loader unloads the driver before leaks are looked for: what a program keeps in it is none. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void) {
+    return "leak:libze_softgpu";
+}
+
+/* ==== tests =============================================================================================== */
+
+static void test_a_table_at_exit(void **state) {
+    const program p = {.work = launch_some, .asks = 1};
+    unsigned count = 0;
+    (void)state;
+    expect_success(&p);
+    assert_int_equal(sscanf(line_of(text_of("output"), "saxpy "), "saxpy %u", &count), 1);
+    assert_int_equal(count, 7);
+}
+
+static void test_an_exit_with_everything_open(void **state) {
+    const program p = {.work = launch_some, .asks = 1, .keeps_everything = 1};
+    unsigned count = 0;
+    (void)state;
+    expect_success(&p);
+    assert_int_equal(sscanf(line_of(text_of("output"), "saxpy "), "saxpy %u", &count), 1);
+    assert_int_equal(count, 7);
+}
+
+static void test_a_file_by_the_environment(void **state) {
+    char path[PATH_MAX];
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_folder("by environment.csv"));
+    zt_auto_config config = zt_auto_config_default();
+    config.report = "/nowhere/at/all";
+    const program p = {
+        .work = launch_some, .environment = path, .config = &config, .asks = 3, .initialised_before = 1};
+    expect_success(&p);
+    assert_contains(line_of(text_of("by environment.csv"), "\"saxpy\",\"GPU time\""), ",sum,7,");
+    assert_string_equal(text_of("output"), "");
+}
+
+static void test_a_file_by_the_configuration(void **state) {
+    char path[PATH_MAX];
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_folder("configured.json"));
+    zt_auto_config config = zt_auto_config_default();
+    config.report = path;
+    config.trace.calls = "zeCommandQueue*";
+    config.profiler.groups = "";
+    const program p = {.work = launch_some, .config = &config, .asks = 1};
+    expect_success(&p);
+    assert_contains(text_of("configured.json"), "{\"name\":\"saxpy\",\"count\":7,\"lost\":0,\"dropped\":0,");
+    assert_contains(text_of("configured.json"),
+                    "{\"name\":\"zeCommandQueueExecuteCommandLists\",\"count\":4,");
+    assert_contains(text_of("configured.json"), "[TIMES_BY_CHOICE]");
+}
+
+static void test_turned_off_by_the_environment(void **state) {
+    const program p = {.work = launch_some, .environment = "off", .asks = 1};
+    (void)state;
+    expect_success(&p);
+    assert_string_equal(text_of("output"), "");
+}
+
+static void launch_in_two_contexts(world *w) {
+    ze_context_desc_t desc = {ZE_STRUCTURE_TYPE_CONTEXT_DESC, NULL, 0};
+    ze_context_handle_t own = w->context, other;
+    ze_command_list_handle_t list;
+    launch_some(w);
+    ok(zeContextCreate(w->driver, &desc, &other));
+    w->context = other;
+    create_immediate(w, &list);
+    w->context = own;
+    launch(w, list);
+    launch(w, list);
+    finish_immediate(w, list);
+    ok(zeCommandListDestroy(list));
+    ok(zeContextDestroy(other));
+}
+
+static void test_a_report_for_each_context(void **state) {
+    char path[PATH_MAX];
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_folder("each.csv"));
+    const program p = {.work = launch_in_two_contexts, .environment = path, .asks = 1};
+    expect_success(&p);
+    assert_contains(line_of(text_of("each.csv"), "\"saxpy\",\"GPU time\""), ",sum,7,");
+    assert_contains(line_of(text_of("each.2.csv"), "\"saxpy\",\"GPU time\""), ",sum,2,");
+}
+
+static void trace_and_leave(world *w) {
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    zt_trace_config config = zt_trace_config_default();
+    config.calls = "*";
+    ok(zt_trace_start(profiler, &config));
+    launch_some(w);
+    collect_all(profiler);
+    assert_counts(profiler, counted(7, 7, 0, 0, 0));
+}
+
+static void test_an_exit_with_a_tracer_on(void **state) {
+    const program p = {.work = trace_and_leave, .initialised_before = 1, .keeps_everything = 1};
+    (void)state;
+    expect_success(&p);
+}
+
+static void test_without_a_driver(void **state) {
+    (void)state;
+    int status;
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        setenv("ZE_ENABLE_ALT_DRIVERS", "/nowhere/libze_none.so", 1);
+        ze_result_t result = zt_auto(NULL);
+        const char *text;
+        zt_last_error(NULL, &text);
+        _exit(result == ZE_RESULT_SUCCESS || !strstr(text, "zeInit failed"));
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_table_at_exit),
+        cmocka_unit_test(test_an_exit_with_everything_open),
+        cmocka_unit_test(test_a_file_by_the_environment),
+        cmocka_unit_test(test_a_file_by_the_configuration),
+        cmocka_unit_test(test_turned_off_by_the_environment),
+        cmocka_unit_test(test_a_report_for_each_context),
+        cmocka_unit_test(test_an_exit_with_a_tracer_on),
+        cmocka_unit_test(test_without_a_driver),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

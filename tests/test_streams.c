@@ -1,0 +1,807 @@
+/* Streams: rows from the first to the last, whatever the driver is like; what is lost is counted; bad input.
+ */
+#include "rows.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PERIOD 1000000u
+
+static void launch_some(world *w, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        launch(w, w->immediate);
+    finish_immediate(w, w->immediate);
+}
+
+static void mark_often(world *w, zt_stream *stream, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        mark_now(w, stream, "mark");
+    finish_immediate(w, w->immediate);
+}
+
+/* ==== rows ================================================================================================ */
+
+static void test_rows_come_and_join(void **state) {
+    world *w = (world *)*state;
+    uint64_t opened = now_ns();
+    zt_stream *stream = open_rows(w, PERIOD);
+    rows *kept = rows_of(stream);
+    read_rows(stream, kept, 10);
+    check_rows(kept);
+    for (uint32_t i = 0; i < kept->count; i++) {
+        assert_true(kept->kept[i].time_ns >= opened);
+        assert_true(kept->kept[i].time_ns <= now_ns());
+    }
+    zt_stream_counts counts = close_rows(stream, kept);
+    assert_int_equal(counts.rows, kept->count);
+    assert_int_equal(counts.discarded, 1); /* the first */
+    assert_int_equal(counts.gaps, 0);
+    assert_int_equal(counts.dropped, 0);
+    check_rows(kept);
+}
+
+static void test_work_is_measured(void **state) {
+    world *w = (world *)*state;
+    zt_stream *stream = open_rows(w, PERIOD);
+    rows *kept = rows_of(stream);
+    read_rows(stream, kept, 1);
+    launch_some(w, 40);
+    mark_often(w, stream, 1);
+    close_rows(stream, kept); /* reads what is left */
+    assert_true(groups_in_rows(kept) == 40.0 * WORK_GROUPS);
+    check_work(w);
+}
+
+static void test_metrics_are_told(void **state) {
+    world *w = (world *)*state;
+    zt_stream *stream = open_rows(w, PERIOD);
+    const char *text;
+    uint32_t busy = zt_stream_find_metric(stream, "GPU_BUSY");
+    assert_true(zt_stream_metric_count(stream) > 20);
+    assert_string_equal(zt_stream_get_metric(stream, busy)->units, "percent");
+    assert_string_equal(zt_stream_get_metric(stream, busy)->group, "ComputeBasic");
+    assert_int_equal(zt_stream_get_metric(stream, busy)->aggregation, ZT_AGGREGATE_MEAN);
+    assert_null(zt_stream_get_metric(stream, zt_stream_metric_count(stream)));
+    assert_int_equal(zt_stream_find_metric(stream, "GPU_BUZY"), UINT32_MAX);
+    zt_stream_last_error(stream, &text);
+    assert_contains(text, "GPU_BUSY");
+    assert_string_equal(zt_stream_get_info(stream).group, "ComputeBasic");
+    close_rows(stream, NULL);
+}
+
+/* F23 */
+static void test_what_the_driver_made_of_the_pace(void **state) {
+    world *w = (world *)*state;
+    zt_stream_config config = stream_config_of(w);
+    config.period_ns = 1000000;
+    config.notify_reports = 100;
+    zt_stream *stream = open_stream_with(w, &config);
+    assert_int_equal(zt_stream_get_info(stream).period_ns, 1000000);
+    assert_int_equal(zt_stream_get_info(stream).notify_reports, 100);
+    close_rows(stream, NULL);
+    gpu.behave(SOFTGPU_STREAMER_ROUNDS, 1);
+    stream = open_stream_with(w, &config);
+    assert_int_equal(zt_stream_get_info(stream).period_ns, 851968);
+    assert_int_equal(zt_stream_get_info(stream).notify_reports, 113);
+    close_rows(stream, NULL);
+}
+
+/* The notification wakes a read that waits, long before the end of a period. */
+static void test_notification_of_markers(void **state) {
+    world *w = (world *)*state;
+    zt_stream_config config = stream_config_of(w);
+    config.period_ns = SLOW_PERIOD;
+    config.notify_reports = 4;
+    zt_stream *stream = open_stream_with(w, &config);
+    rows *kept = rows_of(stream);
+    mark_often(w, stream, 4);
+    read_rows(stream, kept, 3);
+    mark_often(w, stream, 4);
+    read_rows(stream, kept, 7);
+    check_rows(kept);
+    close_rows(stream, NULL);
+}
+
+/* F22: the size that the driver answers is what could be there, and not what is. */
+static void test_capacity_is_not_availability(void **state) {
+    world *w = (world *)*state;
+    gpu.behave(SOFTGPU_STREAMER_SIZE_IS_CAPACITY, 1);
+    zt_stream *stream = open_rows(w, SLOW_PERIOD);
+    rows *kept = rows_of(stream);
+    assert_result(zt_stream_read(stream, 0, keep_row, kept), ZE_RESULT_NOT_READY);
+    mark_often(w, stream, 5);
+    ok(zt_stream_read(stream, 0, keep_row, kept));
+    assert_int_equal(kept->count, 4);
+    check_rows(kept);
+    assert_int_equal(close_rows(stream, NULL).reports, 5);
+}
+
+/* F24: one row less from the first calculation of all; a first row of a later capture that spans from the
+   capture before. Neither is seen. */
+static void test_state_of_the_calculation(void **state) {
+    world *w = (world *)*state;
+    gpu.behave(SOFTGPU_CALCULATION_KEEPS_STATE, 1);
+    gpu.behave(SOFTGPU_STREAMER_SIZE_IS_CAPACITY, 1);
+    for (uint32_t capture = 0; capture < 3; capture++) {
+        zt_stream *stream = open_rows(w, SLOW_PERIOD);
+        rows *kept = rows_of(stream);
+        mark_often(w, stream, 3);
+        ok(zt_stream_read(stream, 0, keep_row, kept));
+        assert_int_equal(kept->count, 2);
+        mark_often(w, stream, 3);
+        zt_stream_counts counts = close_rows(stream, kept);
+        assert_int_equal(kept->count, 5);
+        assert_int_equal(counts.reports, 6);
+        assert_int_equal(counts.discarded, 1);
+        assert_true(groups_in_rows(kept) == 0);
+        check_rows(kept);
+        launch_some(w, 50); /* between captures */
+    }
+    check_work(w);
+}
+
+/* A capture of which each report is read alone: the first gives nothing, each further one a row. */
+static void test_state_with_single_reports(void **state) {
+    world *w = (world *)*state;
+    gpu.behave(SOFTGPU_CALCULATION_KEEPS_STATE, 1);
+    for (uint32_t capture = 0; capture < 2; capture++) {
+        zt_stream *stream = open_rows(w, SLOW_PERIOD);
+        rows *kept = rows_of(stream);
+        for (uint32_t i = 0; i < 4; i++) {
+            mark_often(w, stream, 1);
+            zt_stream_read(stream, 0, keep_row, kept);
+            assert_int_equal(kept->count, i);
+        }
+        close_rows(stream, NULL);
+    }
+}
+
+static void test_partial_reports(void **state) {
+    world *w = (world *)*state;
+    gpu.behave(SOFTGPU_STREAMER_SPLITS_REPORTS, 1);
+    zt_stream *stream = open_rows(w, SLOW_PERIOD);
+    rows *kept = rows_of(stream);
+    mark_often(w, stream, 1);
+    for (uint32_t i = 0; i < 20; i++) {
+        mark_often(w, stream, 1 + i % 3);
+        zt_stream_read(stream, 0, keep_row, kept);
+    }
+    zt_stream_counts counts = close_rows(stream, kept);
+    check_rows(kept);
+    assert_true(kept->count >= 35);
+    assert_int_equal(counts.discarded, 1);
+}
+
+/* The rest of a report never comes: the next read begins with a report of its own. What lies between is lost,
+   and counted. */
+static void test_partial_report_without_its_rest(void **state) {
+    world *w = (world *)*state;
+    zt_stream *stream = open_rows(w, SLOW_PERIOD);
+    rows *kept = rows_of(stream);
+    mark_often(w, stream, 1);
+    zt_stream_read(stream, 0, keep_row, kept);
+    gpu.behave(SOFTGPU_STREAMER_SPLITS_REPORTS, 1);
+    mark_often(w, stream, 4);
+    ok(zt_stream_read(stream, 0, keep_row, kept));
+    gpu.behave(SOFTGPU_STREAMER_SPLITS_REPORTS, 0);
+    mark_often(w, stream, 4);
+    zt_stream_read(stream, 0, keep_row, kept);
+    assert_int_equal(heard(w, "NOT_CALCULATED"), 1);
+    uint32_t before = kept->count;
+    mark_often(w, stream, 4);
+    ok(zt_stream_read(stream, 0, keep_row, kept));
+    assert_true(kept->count >= before + 4);
+    zt_stream_counts counts = close_rows(stream, kept);
+    assert_true(counts.discarded >= 5);
+    for (uint32_t i = 1; i < kept->count; i++)
+        assert_true(kept->kept[i].id > kept->kept[i - 1].id);
+}
+
+/* F22: what the device dropped is counted, what it kept is kept. */
+static void test_overflow(void **state) {
+    world *w = (world *)*state;
+    zt_stream *stream = open_rows(w, SLOW_PERIOD);
+    rows *kept = rows_of(stream);
+    mark_often(w, stream, 1);
+    zt_stream_read(stream, 0, keep_row, kept);
+    mark_often(w, stream, 6000); /* the device keeps fewer */
+    ok(zt_stream_read(stream, 0, keep_row, kept));
+    uint32_t before = kept->count;
+    assert_true(before >= 4500 && before < 6000);
+    check_rows(kept);
+    mark_often(w, stream, 3);
+    zt_stream_counts counts = close_rows(stream, kept);
+    assert_int_equal(counts.gaps, 1);
+    assert_int_equal(counts.rows, kept->count);
+    assert_true(kept->count >= before + 3);
+    assert_true(kept->kept[before].id > kept->kept[before - 1].id + 1); /* the gap */
+    assert_int_equal(heard(w, "STREAM_GAP"), 1);
+}
+
+/* By the clock, the time that a gap lasted tells how many reports are missing. */
+static void test_gap_is_estimated(void **state) {
+    world *w = (world *)*state;
+    zt_stream *stream = open_rows(w, 20000);
+    rows *kept = rows_of(stream);
+    uint64_t limit = now_ns() + A_WHILE;
+    read_rows(stream, kept, 1);
+    for (int naps = 200; zt_stream_get_counts(stream).gaps == 0 && now_ns() < limit; naps *= 2) {
+        kept->count = 0;
+        for (int i = 0; i < naps; i++)
+            nap();
+        ok(zt_stream_read(stream, A_WHILE, keep_row, kept));
+    }
+    read_rows(stream, kept, kept->count + 2);
+    double missing = 0;
+    for (uint32_t i = 1; i < kept->count; i++)
+        missing += kept->kept[i].id - kept->kept[i - 1].id - 1;
+    zt_stream_counts counts = close_rows(stream, NULL);
+    assert_true(counts.gaps >= 1);
+    assert_true(missing > 0);
+    assert_true((double)(counts.dropped + counts.gaps) >= missing);
+}
+
+/* The device's clock starts again from 0 soon after opening, or, should that be late, the next time. */
+static void run_through_a_wrap(world *w, uint32_t bits, uint64_t ticks_per_second) {
+    uint64_t ticks = (uint64_t)1 << bits,
+             wrap_ns = (uint64_t)((double)ticks * 1e9 / (double)ticks_per_second);
+    gpu.set_timestamps(bits, ticks_per_second);
+    gpu.set_clock(ticks - ticks_per_second / 4);
+    uint64_t opened = now_ns();
+    zt_stream *stream = open_rows(w, PERIOD);
+    rows *kept = rows_of(stream);
+    read_rows(stream, kept, 1);
+    uint64_t boundary = (kept->kept[0].device_ns / wrap_ns + 1) * wrap_ns;
+    while (kept->count < MOST_ROWS && kept->kept[kept->count - 1].device_ns < boundary + 5000000)
+        read_rows(stream, kept, kept->count + 1);
+    check_rows(kept);
+    const kept_row *first = &kept->kept[0], *last = &kept->kept[kept->count - 1];
+    assert_true(last->device_ns > boundary);
+    assert_true(first->time_ns + 1000000 >= opened);
+    assert_true(last->time_ns <= now_ns());
+    assert_true((double)(last->time_ns - first->time_ns) >
+                0.9 * (double)(last->device_ns - first->device_ns));
+    close_rows(stream, NULL);
+}
+
+static void test_times_are_unwrapped(void **state) {
+    world *w = (world *)*state;
+    run_through_a_wrap(w, 32, 1000000000);
+    run_through_a_wrap(w, 32, 12500000);
+    run_through_a_wrap(w, 36, 19200000);
+}
+
+/* Where the metrics' clock is not told, it is the device's. */
+static void test_clock_of_older_drivers(void **state) {
+    world *w = (world *)*state;
+    gpu.set_timestamps(36, 19200000);
+    inject("zetMetricGroupGetGlobalTimestampsExp", 1, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    zt_stream *stream = open_rows(w, PERIOD);
+    rows *kept = rows_of(stream);
+    read_rows(stream, kept, 3);
+    check_stream_counts(zt_stream_get_counts(stream));
+    close_rows(stream, NULL);
+}
+
+/* ==== markers ============================================================================================= */
+
+static const char *marker_at(const rows *kept, uint32_t index) {
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < kept->count; i++)
+        if (kept->kept[i].marker[0] && found++ == index)
+            return kept->kept[i].marker;
+    return "(none)";
+}
+
+static void test_markers_name_their_rows(void **state) {
+    world *w = (world *)*state;
+    zt_stream *stream = open_rows(w, SLOW_PERIOD);
+    rows *kept = rows_of(stream);
+    const char *names[] = {"zero", "one", "two", "one", NULL, ""};
+    for (uint32_t i = 0; i < 6; i++) {
+        mark_now(w, stream, names[i]);
+        launch(w, w->immediate);
+    }
+    mark_now(w, stream, "end");
+    finish_immediate(w, w->immediate);
+    close_rows(stream, kept);
+    assert_string_equal(marker_at(kept, 0), "one"); /* the first report gives no row */
+    assert_string_equal(marker_at(kept, 1), "two");
+    assert_string_equal(marker_at(kept, 2), "one");
+    assert_string_equal(marker_at(kept, 3), "(unnamed)");
+    assert_string_equal(marker_at(kept, 4), "(unnamed)");
+    assert_string_equal(marker_at(kept, 5), "end");
+    for (uint32_t i = 0; i < kept->count; i++) /* a launch between any two */
+        if (kept->kept[i].marker[0])
+            assert_true(kept->kept[i].groups == WORK_GROUPS);
+    check_work(w);
+}
+
+static void test_marker_in_a_recorded_list(void **state) {
+    world *w = (world *)*state;
+    zt_stream *stream = open_rows(w, SLOW_PERIOD);
+    rows *kept = rows_of(stream);
+    ok(zt_stream_mark(stream, w->list, "recorded"));
+    ok(zeCommandListClose(w->list));
+    for (uint32_t i = 0; i < 4; i++)
+        execute_unprofiled(w, w->list);
+    close_rows(stream, kept);
+    assert_string_equal(marker_at(kept, 2), "recorded");
+    assert_string_equal(marker_at(kept, 3), "(none)");
+}
+
+static void test_too_many_names_of_markers(void **state) {
+    world *w = (world *)*state;
+    zt_stream *stream = open_rows(w, SLOW_PERIOD);
+    char name[16];
+    const char *text;
+    for (int i = 0; i < 4096; i++) {
+        snprintf(name, sizeof name, "%d", i);
+        mark_now(w, stream, name);
+    }
+    assert_result(zt_stream_mark(stream, w->immediate, "one more"), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    zt_stream_last_error(stream, &text);
+    assert_contains(text, "too many names");
+    mark_now(w, stream, "4095");
+    finish_immediate(w, w->immediate);
+    close_rows(stream, NULL);
+}
+
+/* ==== reading ============================================================================================= */
+
+static void test_callback_stops(void **state) {
+    world *w = (world *)*state;
+    zt_stream *stream = open_rows(w, SLOW_PERIOD);
+    rows *kept = rows_of(stream);
+    mark_often(w, stream, 11);
+    for (uint32_t i = 1; i <= 10; i++) {
+        kept->stop_at = i;
+        ok(zt_stream_read(stream, 0, keep_row, kept));
+        assert_int_equal(kept->count, i);
+        assert_true(zt_stream_get_counts(stream).waiting >= 10 - i);
+        check_stream_counts(zt_stream_get_counts(stream));
+    }
+    check_rows(kept);
+    mark_often(w, stream, 10);
+    kept->stop_at = 13;
+    zt_stream_counts counts = close_rows(stream, kept);
+    assert_int_equal(kept->count, 13);
+    assert_true(counts.discarded >= 1 + 7);
+    check_rows(kept);
+}
+
+static int call_inside(const zt_row *row, void *user) {
+    zt_stream *stream = (zt_stream *)user;
+    (void)row;
+    assert_result(zt_stream_read(stream, 0, NULL, NULL), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    zt_stream_close(stream, NULL, NULL);
+    check_stream_counts(zt_stream_get_counts(stream));
+    assert_true(zt_stream_metric_count(stream) > 0);
+    return 1;
+}
+
+static void test_calls_from_the_callback(void **state) {
+    world *w = (world *)*state;
+    const char *text;
+    zt_stream *stream = open_rows(w, SLOW_PERIOD);
+    mark_often(w, stream, 3);
+    ok(zt_stream_read(stream, 0, call_inside, stream));
+    zt_stream_last_error(stream, &text);
+    assert_contains(text, "STREAM_BUSY");
+    close_rows(stream, NULL);
+}
+
+typedef struct waiter {
+    zt_stream *stream;
+    ze_result_t result;
+} waiter;
+
+static void *wait_for_rows(void *user) {
+    waiter *waits = (waiter *)user;
+    waits->result = zt_stream_read(waits->stream, A_WHILE, NULL, NULL);
+    return NULL;
+}
+
+/* Starts a read, and returns when it waits. */
+static pthread_t start_waiter(waiter *waits, zt_stream *stream) {
+    pthread_t thread;
+    uint64_t before = calls("zeEventHostSynchronize"), limit = now_ns() + A_WHILE;
+    waits->stream = stream;
+    assert_int_equal(pthread_create(&thread, NULL, wait_for_rows, waits), 0);
+    while (calls("zeEventHostSynchronize") == before && now_ns() < limit)
+        nap();
+    return thread;
+}
+
+static void test_close_while_a_reader_waits(void **state) {
+    world *w = (world *)*state;
+    waiter waits;
+    zt_stream *stream = open_rows(w, SLOW_PERIOD * 4u);
+    pthread_t thread = start_waiter(&waits, stream);
+    close_rows(stream, NULL);
+    pthread_join(thread, NULL);
+    assert_result(waits.result, ZE_RESULT_ERROR_NOT_AVAILABLE);
+}
+
+static void test_two_readers_at_a_time(void **state) {
+    world *w = (world *)*state;
+    waiter waits;
+    zt_stream *stream = open_rows(w, SLOW_PERIOD * 4u);
+    pthread_t thread = start_waiter(&waits, stream);
+    assert_result(zt_stream_read(stream, 1000, NULL, NULL), ZE_RESULT_NOT_READY);
+    mark_often(w, stream, 2);
+    pthread_join(thread, NULL);
+    ok(waits.result);
+    close_rows(stream, NULL);
+}
+
+static void test_device_is_lost_while_a_reader_waits(void **state) {
+    world *w = (world *)*state;
+    waiter waits;
+    zt_stream *stream = open_rows(w, SLOW_PERIOD * 4u);
+    pthread_t thread = start_waiter(&waits, stream);
+    gpu.lose_device();
+    pthread_join(thread, NULL);
+    assert_result(waits.result, ZE_RESULT_ERROR_DEVICE_LOST);
+    assert_result(zt_stream_read(stream, A_WHILE, NULL, NULL), ZE_RESULT_ERROR_DEVICE_LOST);
+    assert_int_equal(heard(w, "DEVICE_LOST"), 1);
+    close_rows(stream, NULL);
+    gpu.restore_device();
+}
+
+/* Rows that were read before the loss and not given are given, or counted. */
+static void test_device_is_lost_with_rows_waiting(void **state) {
+    world *w = (world *)*state;
+    zt_stream *stream = open_rows(w, SLOW_PERIOD);
+    rows *kept = rows_of(stream);
+    mark_often(w, stream, 6);
+    kept->stop_at = 1;
+    ok(zt_stream_read(stream, 0, keep_row, kept));
+    gpu.lose_device();
+    kept->stop_at = 0;
+    ok(zt_stream_read(stream, 0, keep_row, kept));
+    assert_int_equal(kept->count, 5);
+    close_rows(stream, kept);
+    gpu.restore_device();
+}
+
+/* F12 */
+static void *read_for_long(void *user) {
+    for (int i = 0; i < 5; i++)
+        zt_stream_read((zt_stream *)user, A_WHILE, NULL, NULL);
+    return NULL;
+}
+
+static void test_one_calculation_at_a_time(void **state) {
+    world *w = (world *)*state;
+    pthread_t threads[2];
+    zt_stream *streams[2];
+    zt_stream_config config = stream_config_of(w);
+    config.group = "MemoryProfile";
+    gpu.behave(SOFTGPU_SLOW_CALCULATION, 1);
+    streams[0] = open_stream_with(w, &config);
+    config.group = "HostScheduler";
+    streams[1] = open_stream_with(w, &config);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, read_for_long, streams[i]), 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < 2; i++)
+        close_rows(streams[i], NULL);
+    assert_int_equal(gpu.findings(), 0);
+}
+
+/* Neither reading nor marking allocates once names are known. */
+static void test_memory_is_fixed(void **state) {
+    world *w = (world *)*state;
+    zt_stream *stream = open_rows(w, SLOW_PERIOD);
+    mark_often(w, stream, 3);
+    ok(zt_stream_read(stream, 0, NULL, NULL));
+    uint64_t allocations = heap_allocations();
+    for (int i = 0; i < 20; i++) {
+        mark_often(w, stream, 100);
+        ok(zt_stream_read(stream, 0, NULL, NULL));
+    }
+    assert_int_equal(heap_allocations(), allocations);
+    close_rows(stream, NULL);
+}
+
+/* ==== streams and queries ================================================================================= */
+
+static void expect_refusal(world *w, const char *group, ze_result_t expected, const char *part) {
+    zt_stream_config config = stream_config_of(w);
+    zt_stream *stream = (zt_stream *)w;
+    const char *text;
+    config.group = group;
+    assert_result(zt_stream_open(w->context, w->device, &config, &stream), expected);
+    assert_null(stream);
+    assert_result(zt_last_error(NULL, &text), expected);
+    assert_contains(text, part);
+}
+
+static void expect_no_metrics(world *w, const char *groups, const char *part) {
+    const char *text;
+    zt_config config = config_of(w);
+    config.groups = groups;
+    zt_profiler *profiler = open_profiler(w, &config);
+    assert_int_equal(zt_get_availability(profiler, &text), ZT_IN_USE);
+    assert_contains(text, part);
+    run(w, profiler, "timed");
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    close_profiler(w, profiler);
+}
+
+/* F21 */
+static void test_stream_first(void **state) {
+    world *w = (world *)*state;
+    zt_stream *stream = open_rows(w, PERIOD);
+    expect_no_metrics(w, "ComputeBasic", "group 'ComputeBasic' of a stream of this process");
+    expect_no_metrics(w, "MemoryProfile", "group 'ComputeBasic' of a stream of this process");
+    expect_refusal(w, "ComputeBasic", ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, "of a stream of this process");
+    expect_refusal(w, "MemoryProfile", ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, "of a stream of this process");
+    rows *kept = rows_of(stream);
+    read_rows(stream, kept, 3); /* it goes on */
+    close_rows(stream, NULL);
+    close_profiler(w, open_groups(w, "ComputeBasic"));
+}
+
+static void test_profiler_first(void **state) {
+    world *w = (world *)*state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    expect_refusal(w, "ComputeBasic", ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                   "group 'ComputeBasic' of a profiler of this process");
+    expect_refusal(w, "MemoryProfile", ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, "of a profiler of this process");
+    run(w, profiler, "goes on");
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    close_profiler(w, profiler);
+    close_rows(open_rows(w, PERIOD), NULL);
+}
+
+static void test_different_domains_run_together(void **state) {
+    world *w = (world *)*state;
+    for (int stream_first = 0; stream_first < 2; stream_first++) {
+        zt_stream *stream = stream_first ? open_rows(w, PERIOD) : NULL;
+        zt_profiler *profiler = open_groups(w, "HostScheduler");
+        stream = stream ? stream : open_rows(w, PERIOD);
+        rows *kept = rows_of(stream);
+        read_rows(stream, kept, 1);
+        for (int i = 0; i < 5; i++)
+            run(w, profiler, "both");
+        mark_often(w, stream, 1);
+        collect_all(profiler);
+        close_rows(stream, kept);
+        assert_counts(profiler, counted(5, 5, 0, 0, 0));
+        assert_true(groups_in_rows(kept) == 5.0 * WORK_GROUPS);
+        close_profiler(w, profiler);
+    }
+}
+
+static void test_drivers_that_exclude_on_the_whole_device(void **state) {
+    world *w = (world *)*state;
+    gpu.behave(SOFTGPU_STREAMERS_EXCLUDE_QUERIES, 1);
+    zt_stream *stream = open_rows(w, PERIOD);
+    expect_no_metrics(w, "HostScheduler", "group 'ComputeBasic' of a stream of this process");
+    close_rows(stream, NULL);
+    zt_profiler *profiler = open_groups(w, "HostScheduler");
+    expect_refusal(w, "ComputeBasic", ZE_RESULT_ERROR_NOT_AVAILABLE,
+                   "group 'HostScheduler' of a profiler of this process");
+    run(w, profiler, "goes on");
+    collect_all(profiler);
+    close_profiler(w, profiler);
+}
+
+static void test_streams_of_two_domains(void **state) {
+    world *w = (world *)*state;
+    zt_stream_config config = stream_config_of(w);
+    config.group = "HostScheduler";
+    zt_stream *host = open_stream_with(w, &config);
+    zt_stream *device = open_rows(w, PERIOD);
+    rows *kept = rows_of(device);
+    read_rows(device, kept, 3);
+    ok(zt_stream_read(host, A_WHILE, NULL, NULL));
+    close_rows(host, NULL);
+    read_rows(device, kept, 6);
+    close_rows(device, NULL);
+}
+
+/* Times need no counters. */
+static void test_stream_beside_times(void **state) {
+    world *w = (world *)*state;
+    zt_config config = config_of(w);
+    config.groups = "";
+    zt_profiler *profiler = open_profiler(w, &config);
+    zt_stream *stream = open_rows(w, PERIOD);
+    rows *kept = rows_of(stream);
+    run(w, profiler, "timed");
+    read_rows(stream, kept, 3);
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    close_rows(stream, NULL);
+}
+
+/* ==== bad input, and drivers that refuse ================================================================== */
+
+static void test_nothing_is_given(void **state) {
+    world *w = (world *)*state;
+    zt_stream *stream = (zt_stream *)w;
+    zt_stream_config config = stream_config_of(w);
+    assert_result(zt_stream_open(w->context, w->device, NULL, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    assert_result(zt_stream_open(NULL, w->device, NULL, &stream), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    assert_null(stream);
+    assert_result(zt_stream_open(w->context, NULL, NULL, &stream), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    config.allocator.release = NULL;
+    assert_result(zt_stream_open(w->context, w->device, &config, &stream), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    ok(zt_stream_read(NULL, A_WHILE, keep_row, NULL));
+    ok(zt_stream_mark(NULL, w->immediate, "name"));
+    assert_int_equal(zt_stream_close(NULL, NULL, NULL).reports, 0);
+    assert_int_equal(zt_stream_get_counts(NULL).reports, 0);
+    assert_int_equal(zt_stream_get_info(NULL).period_ns, 0);
+    assert_int_equal(zt_stream_metric_count(NULL), 0);
+    assert_null(zt_stream_get_metric(NULL, 0));
+    assert_int_equal(zt_stream_find_metric(NULL, "GpuTime"), UINT32_MAX);
+    zt_stream_last_error(NULL, NULL);
+    ok(zt_stream_open(w->context, w->device, NULL, &stream)); /* the defaults */
+    assert_int_equal(zt_stream_find_metric(stream, NULL), UINT32_MAX);
+    assert_result(zt_stream_mark(stream, NULL, "name"), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    close_rows(stream, NULL);
+}
+
+static void test_refusals_say_why(void **state) {
+    world *w = (world *)*state;
+    expect_refusal(w, "ComputeBasics", ZE_RESULT_ERROR_INVALID_ARGUMENT, "'ComputeBasic'");
+    gpu.behave(SOFTGPU_NO_PERMISSION, 1);
+    expect_refusal(w, NULL, ZE_RESULT_ERROR_UNKNOWN, "paranoid");
+    gpu.reset();
+    gpu.behave(SOFTGPU_NO_METRIC_LIBRARY, 1);
+    expect_refusal(w, NULL, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, "libigdmd");
+    gpu.reset();
+    gpu.behave(SOFTGPU_ONLY_STALL_SAMPLING, 1);
+    expect_refusal(w, NULL, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, "libigdmd");
+    gpu.reset();
+    gpu.lose_device();
+    expect_refusal(w, NULL, ZE_RESULT_ERROR_DEVICE_LOST, "DEVICE_LOST");
+    gpu.restore_device();
+    inject("zetMetricGroupGet", 1, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
+    inject("zetDeviceEnableMetricsExp", 1, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    expect_refusal(w, NULL, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, "ZET_ENABLE_METRICS=1");
+    close_rows(open_rows(w, PERIOD), NULL);
+}
+
+static void test_memory_limits(void **state) {
+    world *w = (world *)*state;
+    zt_stream_config config = stream_config_of(w);
+    zt_stream *stream;
+    const char *text;
+    config.period_ns = SLOW_PERIOD;
+    config.memory_limit = 1000;
+    assert_result(zt_stream_open(w->context, w->device, &config, &stream), ZE_RESULT_ERROR_INVALID_SIZE);
+    zt_last_error(NULL, &text);
+    assert_contains(text, "config.memory_limit");
+    config.memory_limit = 64 << 10;
+    int64_t before = heap_bytes();
+    stream = open_stream_with(w, &config);
+    assert_true(heap_bytes() - before < 2 * (64 << 10) + 100000);
+    rows *kept = rows_of(stream);
+    mark_often(w, stream, 3000); /* many times what the memory holds */
+    ok(zt_stream_read(stream, 0, keep_row, kept));
+    assert_true(kept->count >= 2999);
+    check_rows(kept);
+    close_rows(stream, NULL);
+}
+
+/* Whatever call fails at opening, it is said, and nothing is left behind. */
+static void test_failures_at_opening(void **state) {
+    static const char *const functions[] = {
+        "zetMetricGroupGet", "zetMetricGroupGetProperties",    "zetMetricGet",
+        "zeEventPoolCreate", "zetContextActivateMetricGroups", "zetMetricGetProperties",
+        "zeEventCreate",     "zetMetricStreamerOpen",          "zeDeviceGetProperties",
+    };
+    world *w = (world *)*state;
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        inject(functions[i], 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+        expect_refusal(w, NULL, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, functions[i]);
+    }
+    close_rows(open_rows(w, PERIOD), NULL);
+}
+
+static int allocations_left;
+
+static void *allocate_some(size_t size, void *user) {
+    (void)user;
+    return allocations_left-- > 0 ? malloc(size) : NULL;
+}
+
+static void release_some(void *memory, void *user) {
+    (void)user;
+    free(memory);
+}
+
+static void test_memory_runs_out_at_opening(void **state) {
+    world *w = (world *)*state;
+    zt_stream_config config = stream_config_of(w);
+    zt_stream *stream = NULL;
+    config.allocator.allocate = allocate_some;
+    config.allocator.release = release_some;
+    int enough = 0;
+    for (; enough < 100; enough++) {
+        allocations_left = enough;
+        ze_result_t result = zt_stream_open(w->context, w->device, &config, &stream);
+        if (result == ZE_RESULT_SUCCESS)
+            break;
+        assert_result(result, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+        assert_null(stream);
+    }
+    assert_true(enough > 5 && enough < 100);
+    allocations_left = 0;
+    assert_result(zt_stream_mark(stream, w->immediate, "name"), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    close_rows(stream, NULL);
+}
+
+static void test_failures_while_reading(void **state) {
+    world *w = (world *)*state;
+    zt_stream *stream = open_rows(w, SLOW_PERIOD);
+    rows *kept = rows_of(stream);
+    mark_often(w, stream, 3);
+    inject("zetMetricStreamerReadData", 1, ZE_RESULT_ERROR_UNKNOWN);
+    assert_result(zt_stream_read(stream, A_WHILE, keep_row, kept), ZE_RESULT_ERROR_UNKNOWN);
+    inject("zetMetricGroupCalculateMetricValues", 1, ZE_RESULT_ERROR_UNKNOWN);
+    assert_result(zt_stream_read(stream, 0, keep_row, kept), ZE_RESULT_NOT_READY);
+    assert_int_equal(heard(w, "NOT_CALCULATED"), 1);
+    mark_often(w, stream, 3);
+    ok(zt_stream_read(stream, 0, keep_row, kept));
+    zt_stream_counts counts = close_rows(stream, NULL);
+    assert_int_equal(counts.discarded, 3);
+    inject("zetCommandListAppendMetricStreamerMarker", 1, ZE_RESULT_ERROR_UNKNOWN);
+    stream = open_rows(w, SLOW_PERIOD);
+    assert_result(zt_stream_mark(stream, w->immediate, "refused"), ZE_RESULT_ERROR_UNKNOWN);
+    inject("zeEventHostSynchronize", 1, ZE_RESULT_ERROR_UNKNOWN);
+    assert_result(zt_stream_read(stream, 1000000, NULL, NULL), ZE_RESULT_NOT_READY);
+    close_rows(stream, NULL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        STREAM_TEST(test_rows_come_and_join),
+        STREAM_TEST(test_work_is_measured),
+        STREAM_TEST(test_metrics_are_told),
+        STREAM_TEST(test_what_the_driver_made_of_the_pace),
+        STREAM_TEST(test_notification_of_markers),
+        STREAM_TEST(test_capacity_is_not_availability),
+        STREAM_TEST(test_state_of_the_calculation),
+        STREAM_TEST(test_state_with_single_reports),
+        STREAM_TEST(test_partial_reports),
+        STREAM_TEST(test_partial_report_without_its_rest),
+        STREAM_TEST(test_overflow),
+        STREAM_TEST(test_gap_is_estimated),
+        STREAM_TEST(test_times_are_unwrapped),
+        STREAM_TEST(test_clock_of_older_drivers),
+        STREAM_TEST(test_markers_name_their_rows),
+        STREAM_TEST(test_marker_in_a_recorded_list),
+        STREAM_TEST(test_too_many_names_of_markers),
+        STREAM_TEST(test_callback_stops),
+        STREAM_TEST(test_calls_from_the_callback),
+        STREAM_TEST(test_close_while_a_reader_waits),
+        STREAM_TEST(test_two_readers_at_a_time),
+        STREAM_TEST(test_device_is_lost_while_a_reader_waits),
+        STREAM_TEST(test_device_is_lost_with_rows_waiting),
+        STREAM_TEST(test_one_calculation_at_a_time),
+        STREAM_TEST(test_memory_is_fixed),
+        STREAM_TEST(test_stream_first),
+        STREAM_TEST(test_profiler_first),
+        STREAM_TEST(test_different_domains_run_together),
+        STREAM_TEST(test_drivers_that_exclude_on_the_whole_device),
+        STREAM_TEST(test_streams_of_two_domains),
+        STREAM_TEST(test_stream_beside_times),
+        STREAM_TEST(test_nothing_is_given),
+        STREAM_TEST(test_refusals_say_why),
+        STREAM_TEST(test_memory_limits),
+        STREAM_TEST(test_failures_at_opening),
+        STREAM_TEST(test_memory_runs_out_at_opening),
+        STREAM_TEST(test_failures_while_reading),
+    };
+    return cmocka_run_group_tests(tests, start, NULL);
+}

@@ -1,0 +1,518 @@
+/* The timeline: a trace that another program reads, in host time, whatever the device's clock does; and what
+   the rows of streams say of regions. */
+#define _GNU_SOURCE
+#include "rows.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ==== the trace, read by another program ================================================================== */
+
+static char seen[1 << 14]; /* what check_trace.py says of the last trace */
+
+static void read_trace(const char *path, uint64_t low, uint64_t high) {
+    char script[PATH_MAX], command[2 * PATH_MAX];
+    find_file("tests/check_trace.py", script, sizeof script);
+    snprintf(command, sizeof command, "env -u LD_LIBRARY_PATH -u LD_PRELOAD python3 '%s' '%s' %llu %llu",
+             script, path, (unsigned long long)low, (unsigned long long)high);
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    seen[fread(seen, 1, sizeof seen - 1, pipe)] = 0;
+    int status = pclose(pipe);
+    if (status != 0)
+        print_error("%s\n%s\n", command, seen);
+    assert_int_equal(status, 0);
+}
+
+/* Writes a trace whose times are all between `low` and now, and reads it. */
+static void trace_since(zt_profiler *profiler, uint64_t low) {
+    char path[] = "/tmp/zetools-XXXXXX.trace.json";
+    int file = mkstemps(path, 11);
+    assert_true(file >= 0);
+    close(file);
+    ok(zt_report(profiler, path));
+    read_trace(path, low, now_ns());
+    unlink(path);
+}
+
+static void expect_line(const char *line) {
+    char whole[256];
+    snprintf(whole, sizeof whole, "%s\n", line);
+    assert_contains(seen, whole);
+}
+
+static zt_profiler *open_timeline(world *w, const char *groups, uint32_t capacity) {
+    zt_config config = config_of(w);
+    config.groups = groups;
+    config.timeline = capacity;
+    return open_profiler(w, &config);
+}
+
+/* ==== regions ============================================================================================= */
+
+static void append_nested(world *w, zt_profiler *profiler, ze_command_list_handle_t list) {
+    zt_region outer = zt_begin(profiler, list, "outer");
+    launch_kernel(list, w->kernel);
+    for (int i = 0; i < 2; i++) {
+        zt_region inner = zt_begin(profiler, list, "inner");
+        append(w, profiler, list, "innermost");
+        zt_end(&inner);
+    }
+    zt_end(&outer);
+    append(w, profiler, list, "after");
+}
+
+static void run_nested(world *w, const char *groups) {
+    uint64_t low = now_ns();
+    zt_profiler *profiler = open_timeline(w, groups, 1000);
+    for (int i = 0; i < 10; i++) {
+        append_nested(w, profiler, w->immediate);
+        w->launches += 4;
+        finish_immediate(w, w->immediate);
+    }
+    collect_all(profiler);
+    assert_counts(profiler, counted(60, 60, 0, 0, 0));
+    trace_since(profiler, low);
+    expect_line("list 1: outer x10");
+    expect_line("list 1: outer/inner x20");
+    expect_line("list 1: outer/inner/innermost x20");
+    expect_line("list 1: after x10");
+    assert_int_equal(zt_get_timeline(profiler).instances, 60);
+    assert_int_equal(zt_get_timeline(profiler).lost_instances, 0);
+    assert_true(zt_get_timeline(profiler).pairs >= 2);
+    close_profiler(w, profiler);
+    check_work(w);
+}
+
+static void test_nested_regions(void **state) {
+    run_nested((world *)*state, "ComputeBasic");
+    run_nested((world *)*state, "ComputeBasic,HostScheduler");
+    run_nested((world *)*state, "");
+}
+
+static void test_track_for_each_list(void **state) {
+    world *w = (world *)*state;
+    uint64_t low = now_ns();
+    ze_command_list_handle_t other;
+    create_immediate(w, &other);
+    zt_profiler *profiler = open_timeline(w, "ComputeBasic", 100);
+    for (int i = 0; i < 3; i++) {
+        run(w, profiler, "here");
+        append(w, profiler, other, "there");
+        w->launches++;
+        finish_immediate(w, other);
+    }
+    append(w, profiler, w->list, "recorded");
+    ok(zeCommandListClose(w->list));
+    for (int i = 0; i < 4; i++) {
+        execute(w, profiler, w->list);
+        w->launches++;
+    }
+    collect_all(profiler);
+    trace_since(profiler, low);
+    expect_line("list 1: here x3");
+    expect_line("list 2: there x3");
+    expect_line("list 3: recorded x4");
+    ok(zt_release(profiler, other));
+    ok(zeCommandListDestroy(other));
+    check_work(w);
+}
+
+static void test_overlapping_regions(void **state) {
+    world *w = (world *)*state;
+    uint64_t low = now_ns();
+    zt_profiler *profiler = open_timeline(w, "ComputeBasic", 100);
+    zt_region early = zt_begin(profiler, w->immediate, "early");
+    launch(w, w->immediate);
+    zt_region late = zt_begin(profiler, w->immediate, "late");
+    launch(w, w->immediate);
+    append(w, profiler, w->immediate, "inside");
+    zt_end(&early);
+    launch(w, w->immediate);
+    zt_end(&late);
+    w->launches++;
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    trace_since(profiler, low);
+    expect_line("list 1: early x1");
+    expect_line("list 1, overlap 1: late x1");
+    expect_line("list 1: early/inside x1");
+    check_work(w);
+}
+
+static void test_names_of_any_kind(void **state) {
+    world *w = (world *)*state;
+    uint64_t low = now_ns();
+    zt_profiler *profiler = open_timeline(w, "ComputeBasic", 100);
+    run(w, profiler, "quote \" backslash \\ newline \n");
+    run(w, profiler, "invalid \xff\xfe");
+    collect_all(profiler);
+    trace_since(profiler, low);
+    assert_contains(seen, "quote \" backslash \\ newline");
+    check_work(w);
+}
+
+static void test_ring_keeps_the_newest(void **state) {
+    world *w = (world *)*state;
+    uint64_t low = now_ns();
+    zt_profiler *profiler = open_timeline(w, "ComputeBasic", 8);
+    for (int i = 0; i < 20; i++)
+        run(w, profiler, i < 12 ? "old" : "new");
+    collect_all(profiler);
+    trace_since(profiler, low);
+    assert_string_equal(seen, "list 1: new x8\n");
+    assert_int_equal(zt_get_timeline(profiler).instances, 8);
+    assert_int_equal(zt_get_timeline(profiler).lost_instances, 12);
+    check_work(w);
+}
+
+static void test_memory_is_fixed(void **state) {
+    world *w = (world *)*state;
+    zt_profiler *profiler = open_timeline(w, "ComputeBasic", 64);
+    for (int i = 0; i < 600; i++) /* rows of a region are kept in steps up to 512 */
+        run(w, profiler, "warm up");
+    collect_all(profiler);
+    uint64_t allocations = heap_allocations();
+    for (int i = 0; i < 200; i++) {
+        run(w, profiler, "warm up");
+        ok(zt_collect(profiler, A_WHILE));
+    }
+    assert_int_equal(heap_allocations(), allocations);
+    check_work(w);
+}
+
+static void test_without_a_timeline(void **state) {
+    world *w = (world *)*state;
+    uint64_t low = now_ns();
+    zt_profiler *profiler = open_timeline(w, "ComputeBasic", 0);
+    run(w, profiler, "region");
+    collect_all(profiler);
+    trace_since(profiler, low);
+    assert_string_equal(seen, "");
+    assert_int_equal(zt_get_timeline(profiler).pairs, 0);
+    check_work(w);
+}
+
+static void test_clocks_that_cannot_be_related(void **state) {
+    world *w = (world *)*state;
+    uint64_t low = now_ns();
+    inject("zeDeviceGetGlobalTimestamps", 1, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    zt_profiler *profiler = open_timeline(w, "ComputeBasic", 100);
+    assert_int_equal(heard(w, "CLOCKS_UNRELATED"), 1);
+    run(w, profiler, "region");
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    trace_since(profiler, low);
+    assert_string_equal(seen, "");
+    check_work(w);
+}
+
+static void test_calculated_later(void **state) {
+    world *w = (world *)*state;
+    uint64_t low = now_ns();
+    zt_config config = config_of(w);
+    config.timeline = 1000;
+    config.deferred = 256;
+    zt_profiler *profiler = open_profiler(w, &config);
+    for (int i = 0; i < 50; i++) {
+        run(w, profiler, "later");
+        ok(zt_collect(profiler, A_WHILE));
+    }
+    trace_since(profiler, low);
+    expect_line("list 1: later x50");
+    check_work(w);
+}
+
+/* ==== clocks ============================================================================================== */
+
+/* The device's clock starts again from 0 within the run. */
+static void test_times_are_unwrapped(void **state) {
+    world *w = (world *)*state;
+    gpu.set_timestamps(32, 1000000000);
+    gpu.set_clock(((uint64_t)1 << 32) - 20000000);
+    uint64_t low = now_ns();
+    zt_profiler *profiler = open_timeline(w, "", 1000);
+    for (int i = 0; i < 50; i++) {
+        append_nested(w, profiler, w->immediate);
+        w->launches += 4;
+        finish_immediate(w, w->immediate);
+        nap();
+    }
+    collect_all(profiler);
+    trace_since(profiler, low); /* all between, in order, nested */
+    expect_line("list 1: outer x50");
+    expect_line("list 1: outer/inner/innermost x100");
+    check_work(w);
+}
+
+/* Where every region is by the host's clock, the trace shows it, though the device's clock is faster. */
+static void test_drift_is_corrected(void **state) {
+    enum { REGIONS = 10, SLACK_NS = 200000 };
+    world *w = (world *)*state;
+    uint64_t before[REGIONS], after[REGIONS];
+    gpu.behave(SOFTGPU_CLOCK_DRIFTS, 1);
+    zt_profiler *profiler = open_timeline(w, "", 1000);
+    for (int i = 0; i < REGIONS; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "%d", i);
+        for (int k = 0; k < 100; k++)
+            nap();
+        before[i] = now_ns();
+        run(w, profiler, name);
+        after[i] = now_ns();
+    }
+    collect_all(profiler);
+    for (int i = 0; i < REGIONS; i++) { /* of a profiler of which nothing else is in the trace */
+        char path[] = "/tmp/zetools-XXXXXX.trace.json", command[256], line[64] = "";
+        int file = mkstemps(path, 11);
+        assert_true(file >= 0);
+        close(file);
+        ok(zt_report(profiler, path));
+        snprintf(
+            command, sizeof command,
+            "env -u LD_LIBRARY_PATH -u LD_PRELOAD python3 -c \"import json;print(*[(e['ts'],e['ts']+e['dur'])"
+            " for e in json.load(open('%s'))['traceEvents'] if e['ph']=='X' and e['name']=='%d'][0])\"",
+            path, i);
+        FILE *pipe = popen(command, "r");
+        assert_non_null(pipe);
+        assert_non_null(fgets(line, sizeof line, pipe));
+        pclose(pipe);
+        unlink(path);
+        double begin, end;
+        assert_int_equal(sscanf(line, "%lf %lf", &begin, &end), 2);
+        assert_true(begin * 1000 >= (double)before[i] - SLACK_NS);
+        assert_true(end * 1000 <= (double)after[i] + SLACK_NS);
+    }
+    check_work(w);
+}
+
+/* ==== streams attached ==================================================================================== */
+
+static zt_stream *attach(world *w, zt_profiler *profiler, uint32_t period_ns) {
+    zt_stream_config config = stream_config_of(w);
+    config.profiler = profiler;
+    config.period_ns = period_ns;
+    return open_stream_with(w, &config);
+}
+
+static void test_counters_and_markers(void **state) {
+    world *w = (world *)*state;
+    uint64_t low = now_ns();
+    zt_profiler *profiler = open_timeline(w, "", 1000);
+    zt_stream *stream = attach(w, profiler, 1000000);
+    rows *kept = rows_of(stream);
+    read_rows(stream, kept, 1);
+    for (int i = 0; i < 5; i++) {
+        mark_now(w, stream, "step");
+        run(w, profiler, "work");
+        nap();
+    }
+    mark_now(w, stream, "end");
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    close_rows(stream, NULL); /* the rest goes to the profiler */
+    trace_since(profiler, low);
+    expect_line("list 1: work x5");
+    expect_line("mark step x5");
+    expect_line("mark end x1");
+    expect_line("counter GPU_BUSY [percent]");
+    expect_line("counter GPU_MEMORY_BYTE_READ_RATE [GBpS]");
+    assert_null(strstr(seen, "StreamMarker"));
+    assert_true(zt_get_timeline(profiler).rows >= kept->count);
+    check_work(w);
+}
+
+static void test_two_streams(void **state) {
+    world *w = (world *)*state;
+    uint64_t low = now_ns();
+    zt_profiler *profiler = open_timeline(w, "", 1000);
+    zt_stream_config config = stream_config_of(w);
+    config.profiler = profiler;
+    config.group = "HostScheduler";
+    zt_stream *host = open_stream_with(w, &config);
+    zt_stream *device = attach(w, profiler, 1000000);
+    uint32_t metrics = zt_stream_metric_count(host) + zt_stream_metric_count(device);
+    for (int i = 0; i < 3; i++) {
+        run(w, profiler, "work");
+        ok(zt_stream_read(host, A_WHILE, NULL, NULL));
+        ok(zt_stream_read(device, A_WHILE, NULL, NULL));
+    }
+    collect_all(profiler);
+    assert_int_equal(zt_streamed_count(profiler), metrics);
+    assert_string_equal(zt_get_streamed_metric(profiler, 0)->group, "HostScheduler");
+    assert_string_equal(zt_get_streamed_metric(profiler, metrics - 1)->group, "ComputeBasic");
+    assert_null(zt_get_streamed_metric(profiler, metrics));
+    trace_since(profiler, low);
+    expect_line("counter ComputeBasic.GpuTime [ns]");
+    expect_line("counter HostScheduler.GpuTime [ns]");
+    close_rows(host, NULL);
+    close_rows(device, NULL);
+    check_work(w);
+}
+
+static uint32_t find_streamed(const zt_profiler *profiler, const char *name) {
+    uint32_t metric = 0;
+    while (strcmp(zt_get_streamed_metric(profiler, metric)->name, name) != 0)
+        metric++;
+    return metric;
+}
+
+static zt_streamed streamed_of(const zt_profiler *profiler, const char *region, const char *metric) {
+    zt_streamed streamed;
+    ok(zt_get_streamed(profiler, find_region(profiler, region), find_streamed(profiler, metric), &streamed));
+    return streamed;
+}
+
+/* Rows by markers: three within the outer region, at least one of them within the inner, which has the
+ * busiest. */
+static void append_marked(world *w, zt_profiler *profiler, zt_stream *stream) {
+    mark_now(w, stream, "before");
+    zt_region outer = zt_begin(profiler, w->immediate, "outer");
+    mark_now(w, stream, "a");
+    launch(w, w->immediate);
+    zt_region inner = zt_begin(profiler, w->immediate, "inner");
+    mark_now(w, stream, "b");
+    launch(w, w->immediate);
+    launch(w, w->immediate);
+    mark_now(w, stream, "c");
+    zt_end(&inner);
+    zt_end(&outer);
+    mark_now(w, stream, "after");
+    finish_immediate(w, w->immediate);
+}
+
+static void expect_attributed(const zt_profiler *profiler) {
+    const double one = WORK_GROUPS;
+    zt_streamed outer = streamed_of(profiler, "outer", "GPGPU_THREADGROUP_COUNT");
+    zt_streamed inner = streamed_of(profiler, "inner", "GPGPU_THREADGROUP_COUNT");
+    assert_true(outer.rows >= 2 && outer.rows <= 4);
+    assert_close(outer.mean * (double)outer.rows, 3 * one);
+    assert_close(outer.peak, 2 * one);
+    assert_true(inner.rows >= 1 && inner.rows <= 3);
+    assert_close(inner.peak, 2 * one); /* the row is shared */
+}
+
+static void test_rows_before_instances(void **state) {
+    world *w = (world *)*state;
+    zt_profiler *profiler = open_timeline(w, "", 1000);
+    zt_stream *stream = attach(w, profiler, SLOW_PERIOD);
+    append_marked(w, profiler, stream);
+    mark_now(w, stream, "after all");
+    finish_immediate(w, w->immediate);
+    ok(zt_stream_read(stream, A_WHILE, NULL, NULL));
+    collect_all(profiler);
+    expect_attributed(profiler);
+    close_rows(stream, NULL);
+    expect_attributed(profiler);
+    check_work(w);
+}
+
+static void test_instances_before_rows(void **state) {
+    world *w = (world *)*state;
+    zt_profiler *profiler = open_timeline(w, "", 1000);
+    zt_stream *stream = attach(w, profiler, SLOW_PERIOD);
+    append_marked(w, profiler, stream);
+    collect_all(profiler);
+    assert_int_equal(streamed_of(profiler, "outer", "GPGPU_THREADGROUP_COUNT").rows, 0);
+    assert_true(isnan(streamed_of(profiler, "outer", "GPGPU_THREADGROUP_COUNT").mean));
+    close_rows(stream, NULL);
+    expect_attributed(profiler);
+    check_work(w);
+}
+
+static void test_regions_outside_have_no_rows(void **state) {
+    world *w = (world *)*state;
+    zt_profiler *profiler = open_timeline(w, "", 1000);
+    run(w, profiler, "early");
+    collect_all(profiler);
+    zt_stream *stream = attach(w, profiler, SLOW_PERIOD);
+    append_marked(w, profiler, stream);
+    close_rows(stream, NULL);
+    run(w, profiler, "late");
+    collect_all(profiler);
+    assert_int_equal(streamed_of(profiler, "early", "GPU_BUSY").rows, 0);
+    assert_int_equal(streamed_of(profiler, "late", "GPU_BUSY").rows, 0);
+    assert_true(streamed_of(profiler, "outer", "GPU_BUSY").peak > 0);
+    assert_true(streamed_of(profiler, "outer", "GPU_BUSY").peak <= 100);
+    check_work(w);
+}
+
+static void test_profiler_is_closed_first(void **state) {
+    world *w = (world *)*state;
+    zt_profiler *profiler = open_timeline(w, "", 1000);
+    zt_stream *stream = attach(w, profiler, SLOW_PERIOD);
+    append_marked(w, profiler, stream);
+    close_profiler(w, profiler);
+    rows *kept = rows_of(stream);
+    close_rows(stream, kept);
+    assert_int_equal(kept->count, 4);
+    check_work(w);
+}
+
+static void test_rows_overflow(void **state) {
+    world *w = (world *)*state;
+    zt_profiler *profiler = open_timeline(w, "", 1000);
+    zt_stream_config config = stream_config_of(w);
+    config.profiler = profiler;
+    config.period_ns = SLOW_PERIOD;
+    config.timeline_rows = 16;
+    zt_stream *stream = open_stream_with(w, &config);
+    for (int i = 0; i < 101; i++)
+        mark_now(w, stream, "mark");
+    finish_immediate(w, w->immediate);
+    close_rows(stream, NULL);
+    assert_int_equal(zt_get_timeline(profiler).rows, 16);
+    assert_true(zt_get_timeline(profiler).lost_rows >= 100 - 16);
+}
+
+static void test_bad_input(void **state) {
+    world *w = (world *)*state;
+    const char *text;
+    zt_streamed streamed;
+    zt_stream *stream;
+    zt_profiler *without = open_timeline(w, "", 0), *profiler = open_timeline(w, "", 10);
+    zt_stream_config config = stream_config_of(w);
+    config.profiler = without;
+    assert_result(zt_stream_open(w->context, w->device, &config, &stream), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    zt_last_error(NULL, &text);
+    assert_contains(text, "config.timeline");
+    run(w, profiler, "region");
+    assert_result(zt_get_streamed(profiler, 1, 0, &streamed), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_result(zt_get_streamed(profiler, 0, 0, &streamed), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_result(zt_get_streamed(profiler, 0, 0, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    ok(zt_get_streamed(NULL, 0, 0, &streamed));
+    assert_null(zt_get_streamed_metric(profiler, 0));
+    assert_int_equal(zt_streamed_count(NULL), 0);
+    assert_int_equal(zt_get_timeline(NULL).instances, 0);
+    collect_all(profiler);
+    check_work(w);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        STREAM_TEST(test_nested_regions),
+        STREAM_TEST(test_track_for_each_list),
+        STREAM_TEST(test_overlapping_regions),
+        STREAM_TEST(test_names_of_any_kind),
+        STREAM_TEST(test_ring_keeps_the_newest),
+        STREAM_TEST(test_memory_is_fixed),
+        STREAM_TEST(test_without_a_timeline),
+        STREAM_TEST(test_clocks_that_cannot_be_related),
+        STREAM_TEST(test_calculated_later),
+        STREAM_TEST(test_times_are_unwrapped),
+        STREAM_TEST(test_drift_is_corrected),
+        STREAM_TEST(test_counters_and_markers),
+        STREAM_TEST(test_two_streams),
+        STREAM_TEST(test_rows_before_instances),
+        STREAM_TEST(test_instances_before_rows),
+        STREAM_TEST(test_regions_outside_have_no_rows),
+        STREAM_TEST(test_profiler_is_closed_first),
+        STREAM_TEST(test_rows_overflow),
+        STREAM_TEST(test_bad_input),
+    };
+    return cmocka_run_group_tests(tests, start, NULL);
+}

@@ -1,0 +1,1058 @@
+/* The tracer: every launch of the process a region, lists and calls by themselves. Code that launches knows
+   nothing of it: `work` below has no call of the library. */
+#include "fixture.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Loaders that cannot turn tracing on at run time look for this in the environment. */
+static int start_traced(void **state) {
+    setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
+    return start(state);
+}
+
+static zt_trace_config everything(void) {
+    return zt_trace_config_default();
+}
+
+static zt_profiler *open_traced(world *w, const zt_trace_config *config) {
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    ok(zt_trace_start(profiler, config));
+    return profiler;
+}
+
+static void expect_launches(const zt_profiler *profiler, uint64_t measured, uint64_t filtered,
+                            uint64_t elsewhere) {
+    zt_trace_counts counts = zt_trace_get_counts(profiler);
+    assert_int_equal(counts.measured, measured);
+    assert_int_equal(counts.filtered, filtered);
+    assert_int_equal(counts.elsewhere, elsewhere);
+    assert_int_equal(counts.launches, measured + filtered + elsewhere);
+}
+
+/* A launch on a recorded list, with no call of the library. */
+static void record(world *w, ze_command_list_handle_t list) {
+    launch_kernel(list, w->kernel);
+    ok(zeCommandListClose(list));
+}
+
+static void run_and_reset(world *w) {
+    record(w, w->list);
+    execute_unprofiled(w, w->list);
+    w->launches++;
+    reset_list(w->list);
+}
+
+/* A second kernel, of another name. */
+typedef struct other_kernel {
+    ze_module_handle_t module;
+    ze_kernel_handle_t kernel;
+} other_kernel;
+
+static void create_other(world *w, other_kernel *other) {
+    char path[4096];
+    find_file("build/kernels/reduce.so", path, sizeof path);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    static uint8_t bytes[1 << 18];
+    size_t size = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    ze_module_desc_t module = {
+        ZE_STRUCTURE_TYPE_MODULE_DESC, NULL, ZE_MODULE_FORMAT_NATIVE, size, bytes, "", NULL};
+    ze_kernel_desc_t kernel = {ZE_STRUCTURE_TYPE_KERNEL_DESC, NULL, 0, "reduce"};
+    uint32_t count = WORK_ITEMS;
+    ok(zeModuleCreate(w->context, w->device, &module, &other->module, NULL));
+    ok(zeKernelCreate(other->module, &kernel, &other->kernel));
+    ok(zeKernelSetGroupSize(other->kernel, 256, 1, 1));
+    ok(zeKernelSetArgumentValue(other->kernel, 0, sizeof w->ones, &w->ones)); /* sums to the first of ones */
+    ok(zeKernelSetArgumentValue(other->kernel, 1, sizeof w->sums, &w->sums));
+    ok(zeKernelSetArgumentValue(other->kernel, 2, sizeof count, &count));
+}
+
+static void destroy_other(other_kernel *other) {
+    ok(zeKernelDestroy(other->kernel));
+    ok(zeModuleDestroy(other->module));
+}
+
+/* ==== regions by themselves =============================================================================== */
+
+static void test_launches_become_regions(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_traced(w, NULL);
+    launch(w, w->immediate);
+    finish_immediate(w, w->immediate);
+    run_and_reset(w);
+    collect_all(profiler);
+    assert_counts(profiler, counted(2, 2, 0, 0, 0));
+    assert_int_equal(region_info(profiler, "saxpy").count, 2);
+    assert_true(stats_of(profiler, "saxpy", "GPGPU_THREADGROUP_COUNT").sum == 2 * WORK_GROUPS);
+    expect_launches(profiler, 2, 0, 0);
+    ok(zt_trace_stop(profiler));
+    launch(w, w->immediate);
+    check_work(w);
+    collect_all(profiler);
+    assert_counts(profiler, counted(2, 2, 0, 0, 0));
+}
+
+static void test_every_kind_of_launch(void **state) {
+    world *w = *state;
+    ze_group_count_t groups = {WORK_GROUPS, 1, 1}, *shared = NULL;
+    uint32_t *count = NULL;
+    ze_host_mem_alloc_desc_t host = {ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, NULL, 0};
+    ok(zeMemAllocHost(w->context, &host, sizeof groups, 64, (void **)&shared));
+    ok(zeMemAllocHost(w->context, &host, sizeof *count, 64, (void **)&count));
+    *shared = groups;
+    *count = 1;
+    zt_profiler *profiler = open_traced(w, NULL);
+    ok(zeCommandListAppendLaunchKernel(w->immediate, w->kernel, &groups, NULL, 0, NULL));
+    ok(zeCommandListAppendLaunchCooperativeKernel(w->immediate, w->kernel, &groups, NULL, 0, NULL));
+    ok(zeCommandListAppendLaunchKernelIndirect(w->immediate, w->kernel, shared, NULL, 0, NULL));
+    w->launches += 3;
+    ze_result_t result = zeCommandListAppendLaunchMultipleKernelsIndirect(w->immediate, 1, &w->kernel, count,
+                                                                          shared, NULL, 0, NULL);
+    w->launches += result == ZE_RESULT_SUCCESS;
+    finish_immediate(w, w->immediate);
+    check_work(w);
+    collect_all(profiler);
+    expect_launches(profiler, 4, 0, 0);
+    if (result == ZE_RESULT_SUCCESS)
+        assert_counts(profiler, counted(4, 4, 0, 0, 0));
+    else
+        assert_counts(profiler, counted(4, 3, 0, 1, 0));
+    assert_int_equal(region_info(profiler, "saxpy").count, zt_get_counts(profiler).collected);
+    ok(zeMemFree(w->context, shared));
+    ok(zeMemFree(w->context, count));
+}
+
+static void test_copies_by_choice(void **state) {
+    world *w = *state;
+    zt_trace_config config = everything();
+    float pattern = 0;
+    config.copies = 1;
+    zt_profiler *profiler = open_traced(w, &config);
+    ok(zeCommandListAppendMemoryCopy(w->immediate, w->sums, w->ones, sizeof(float), NULL, 0, NULL));
+    ok(zeCommandListAppendMemoryFill(w->immediate, w->sums, &pattern, sizeof pattern,
+                                     WORK_ITEMS * sizeof(float), NULL, 0, NULL));
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    assert_int_equal(region_info(profiler, "MemoryCopy").count, 1);
+    assert_int_equal(region_info(profiler, "MemoryFill").count, 1);
+    ok(zt_trace_stop(profiler));
+    ok(zt_trace_start(profiler, NULL));
+    ok(zeCommandListAppendMemoryCopy(w->immediate, w->sums, w->sums + 1, sizeof(float), NULL, 0, NULL));
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    assert_counts(profiler, counted(2, 2, 0, 0, 0));
+}
+
+static void test_times_alone(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "";
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, NULL));
+    for (int i = 0; i < 10; i++)
+        run_and_reset(w);
+    collect_all(profiler);
+    assert_counts(profiler, counted(10, 10, 0, 0, 0));
+    assert_true(region_info(profiler, "saxpy").time_ns.sum > 0);
+    check_work(w);
+}
+
+static void test_regions_by_hand_beside_it(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_traced(w, NULL);
+    append(w, profiler, w->list, "outer");
+    ok(zeCommandListClose(w->list));
+    for (int i = 0; i < 3; i++)
+        execute(w, profiler, w->list);
+    for (int i = 0; i < 3; i++)
+        execute_unprofiled(w, w->list);
+    w->launches += 6;
+    collect_all(profiler);
+    assert_counts(profiler, counted(12, 12, 0, 0, 0));
+    assert_int_equal(region_info(profiler, "outer").count, 6);
+    assert_int_equal(region_info(profiler, "saxpy").count, 6);
+    check_work(w);
+}
+
+/* ==== completeness and cost =============================================================================== */
+
+typedef struct heap_use {
+    uint64_t allocations;
+    int64_t bytes;
+} heap_use;
+
+static heap_use library_memory(void) {
+    heap_use now = {heap_allocations(), heap_bytes()};
+    return now;
+}
+
+static void assert_same_memory(heap_use before) {
+    heap_use now = library_memory();
+    assert_int_equal(now.allocations, before.allocations);
+    assert_int_equal(now.bytes, before.bytes);
+}
+
+/* What the driver is asked for a launch in steady state, the launch among it; what the application calls
+   besides is not counted. */
+static uint64_t calls_for_launches(uint64_t launches) {
+    static const char *const own[] = {"zetCommandListAppendMetricQueryBegin",
+                                      "zetCommandListAppendMetricQueryEnd",
+                                      "zeEventQueryStatus",
+                                      "zetMetricQueryGetData",
+                                      "zeEventHostReset",
+                                      "zetMetricQueryReset",
+                                      "zetMetricGroupCalculateMetricValues",
+                                      "zeKernelGetName",
+                                      "zeCommandListIsImmediate",
+                                      "zeCommandListGetContextHandle",
+                                      "zeCommandListGetDeviceHandle",
+                                      "zeEventCreate",
+                                      "zetMetricQueryCreate",
+                                      "zeDeviceGetProperties"};
+    uint64_t sum = launches;
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        sum += calls(own[i]);
+    return sum;
+}
+
+static void test_launches_on_reset_lists(void **state) {
+    world *w = *state;
+    const uint32_t warm_up = INSTRUMENTED ? 600 : 2000, all = OFTEN(20000);
+    zt_profiler *profiler = open_traced(w, NULL);
+    for (uint32_t i = 0; i < warm_up; i++)
+        run_and_reset(w);
+    heap_use before = library_memory();
+    gpu.reset_calls();
+    for (uint32_t i = warm_up; i < all; i++)
+        run_and_reset(w);
+    assert_same_memory(before);
+    assert_in_range(calls_for_launches(all - warm_up), 1, 8 * (all - warm_up));
+    assert_int_equal(zt_get_counts(profiler).in_flight, 0);
+    collect_all(profiler);
+    assert_counts(profiler, counted(all, all, 0, 0, 0));
+    expect_launches(profiler, all, 0, 0);
+    check_work(w);
+}
+
+static void test_executions_of_one_list(void **state) {
+    world *w = *state;
+    const uint32_t warm_up = 600, all = INSTRUMENTED ? 800 : 2000;
+    zt_profiler *profiler = open_traced(w, NULL);
+    record(w, w->list);
+    heap_use before = library_memory();
+    for (uint32_t i = 0; i < all; i++) {
+        if (i == warm_up)
+            before = library_memory();
+        ok(zeCommandQueueExecuteCommandLists(w->queue, 1, &w->list, NULL));
+        w->launches++;
+    }
+    assert_same_memory(before);
+    finish_queue(w);
+    collect_all(profiler);
+    assert_counts(profiler, counted(all, all, 0, 0, 0));
+    expect_launches(profiler, 1, 0, 0);
+    check_work(w);
+}
+
+static void test_launches_on_an_immediate_list(void **state) {
+    world *w = *state;
+    const uint32_t warm_up = 1000, all = INSTRUMENTED ? 1200 : 3000;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    ze_command_list_handle_t list;
+    ok(zt_trace_start(profiler, NULL));
+    create_immediate(w, &list);
+    heap_use before = library_memory();
+    for (uint32_t i = 0; i < all; i++) {
+        if (i == warm_up) {
+            collect_all(profiler);
+            before = library_memory();
+            gpu.reset_calls();
+        }
+        launch(w, list);
+        finish_immediate(w, list);
+    }
+    assert_same_memory(before);
+    finish_immediate(w, list);
+    /* waiting for an event is the application's own, and so is its reset */
+    assert_in_range(calls_for_launches(all - warm_up) - (all - warm_up) - 1, 1, 8 * (all - warm_up));
+    ok(zeCommandListDestroy(list));
+    assert_counts(profiler, counted(all, all, 0, 0, 0));
+    expect_launches(profiler, all, 0, 0);
+    check_work(w);
+}
+
+/* ==== filters ============================================================================================= */
+
+static void launch_both(world *w, other_kernel *other, uint32_t often) {
+    ze_group_count_t one = {1, 1, 1};
+    for (uint32_t i = 0; i < often; i++) {
+        launch(w, w->immediate);
+        ok(zeCommandListAppendLaunchKernel(w->immediate, other->kernel, &one, NULL, 0, NULL));
+    }
+    finish_immediate(w, w->immediate);
+}
+
+static void expect_filtered(world *w, const char *names, uint32_t every, uint64_t limit, uint64_t saxpy,
+                            uint64_t reduce) {
+    other_kernel other;
+    zt_trace_config config = everything();
+    config.names = names;
+    config.every = every;
+    config.limit = limit;
+    zt_profiler *profiler = open_traced(w, &config);
+    create_other(w, &other);
+    launch_both(w, &other, 12);
+    collect_all(profiler);
+    expect_launches(profiler, saxpy + reduce, 24 - saxpy - reduce, 0);
+    assert_int_equal(zt_get_counts(profiler).collected, saxpy + reduce);
+    if (saxpy)
+        assert_int_equal(region_info(profiler, "saxpy").count, saxpy);
+    if (reduce)
+        assert_int_equal(region_info(profiler, "reduce").count, reduce);
+    destroy_other(&other);
+    close_profiler(w, profiler);
+}
+
+static void test_filters(void **state) {
+    world *w = *state;
+    expect_filtered(w, NULL, 0, 0, 12, 12);
+    expect_filtered(w, "saxpy", 0, 0, 12, 0);
+    expect_filtered(w, "sax*", 0, 0, 12, 0);
+    expect_filtered(w, "*e", 0, 0, 0, 12);
+    expect_filtered(w, "r?duce, nothing", 0, 0, 0, 12);
+    expect_filtered(w, "*p*, *u*", 0, 0, 12, 12);
+    expect_filtered(w, "!saxpy", 0, 0, 0, 12);
+    expect_filtered(w, "*, !re*", 0, 0, 12, 0);
+    expect_filtered(w, "axpy", 0, 0, 0, 0);
+    expect_filtered(w, NULL, 5, 0, 3, 3);
+    expect_filtered(w, NULL, 0, 7, 7, 7);
+    expect_filtered(w, "saxpy", 3, 2, 2, 0);
+}
+
+/* A launch that is filtered out costs no driver call and no memory. */
+static void test_a_filtered_launch_costs_nothing(void **state) {
+    world *w = *state;
+    zt_trace_config config = everything();
+    config.names = "nothing";
+    zt_profiler *profiler = open_traced(w, &config);
+    launch(w, w->immediate);
+    heap_use before = library_memory();
+    gpu.reset_calls();
+    for (int i = 0; i < 100; i++)
+        launch(w, w->immediate);
+    assert_int_equal(calls(NULL), 100);
+    assert_same_memory(before);
+    expect_launches(profiler, 0, 101, 0);
+    check_work(w);
+}
+
+/* ==== lists by themselves ================================================================================= */
+
+static void test_a_list_reset_before_it_ran(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_traced(w, NULL);
+    for (int i = 0; i < 5; i++)
+        launch_kernel(w->list, w->kernel);
+    assert_counts(profiler, counted(5, 0, 0, 0, 5));
+    reset_list(w->list);
+    assert_counts(profiler, counted(0, 0, 0, 0, 0));
+    run_and_reset(w);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    check_work(w);
+}
+
+/* A reset that the driver refuses leaves everything as it is. */
+static void test_a_list_that_was_not_reset(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_traced(w, NULL);
+    record(w, w->list);
+    inject("zeCommandListReset", 1, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    assert_result(zeCommandListReset(w->list), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    assert_counts(profiler, counted(1, 0, 0, 0, 1));
+    execute_unprofiled(w, w->list);
+    w->launches++;
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    check_work(w);
+}
+
+/* Slots would be used up many times over if destroyed lists kept theirs. */
+static void test_destroyed_lists_give_slots_back(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.max_slots = config.slots_per_step = 16;
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, NULL));
+    for (int i = 0; i < 100; i++) {
+        ze_command_list_handle_t list;
+        create_list(w, &list);
+        record(w, list);
+        if (i % 2)
+            execute_unprofiled(w, list);
+        w->launches += (uint32_t)i % 2;
+        ok(zeCommandListDestroy(list));
+        create_immediate(w, &list); /* the handle may be the same */
+        launch(w, list);
+        finish_immediate(w, list);
+        ok(zeCommandListDestroy(list));
+    }
+    assert_counts(profiler, counted(150, 150, 0, 0, 0));
+    check_work(w);
+}
+
+static void test_a_refused_execution_is_taken_back(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_traced(w, NULL);
+    record(w, w->list);
+    execute_unprofiled(w, w->list);
+    inject("zeCommandQueueExecuteCommandLists", 1, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    assert_result(zeCommandQueueExecuteCommandLists(w->queue, 1, &w->list, NULL),
+                  ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    execute_unprofiled(w, w->list);
+    w->launches += 2;
+    collect_all(profiler);
+    assert_counts(profiler, counted(2, 2, 0, 0, 0));
+    check_work(w);
+}
+
+static void test_a_start_in_the_middle_of_recording(void **state) {
+    world *w = *state;
+    launch_kernel(w->list, w->kernel);
+    launch(w, w->immediate);
+    zt_profiler *profiler = open_traced(w, NULL);
+    launch_kernel(w->list, w->kernel);
+    ok(zeCommandListClose(w->list));
+    for (int i = 0; i < 3; i++)
+        execute_unprofiled(w, w->list);
+    w->launches += 6;
+    launch(w, w->immediate);
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    assert_counts(profiler, counted(4, 4, 0, 0, 0));
+    check_work(w);
+}
+
+/* A recorded list goes on to be executed after the stop: nobody announces it, and nothing is lost uncounted.
+ */
+static void test_a_stop_with_lists_recorded(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_traced(w, NULL);
+    record(w, w->list);
+    execute_unprofiled(w, w->list);
+    ok(zt_trace_stop(profiler));
+    collect_all(profiler);
+    execute_unprofiled(w, w->list);
+    collect_all(profiler);
+    execute(w, profiler, w->list);
+    collect_all(profiler);
+    w->launches += 3;
+    assert_counts(profiler, counted(3, 3, 0, 0, 0));
+    ok(zt_release(profiler, w->list));
+    check_work(w);
+}
+
+static void test_lists_of_another_context(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_traced(w, NULL);
+    ze_context_desc_t desc = {ZE_STRUCTURE_TYPE_CONTEXT_DESC, NULL, 0};
+    ze_context_handle_t own = w->context, other;
+    ze_command_list_handle_t list;
+    ok(zeContextCreate(w->driver, &desc, &other));
+    w->context = other;
+    create_immediate(w, &list);
+    w->context = own;
+    launch(w, list);
+    ok(zeCommandListAppendBarrier(list, w->done, 0, NULL));
+    ok(zeEventHostSynchronize(w->done, A_WHILE));
+    ok(zeEventHostReset(w->done));
+    ok(zeCommandListDestroy(list));
+    ok(zeContextDestroy(other));
+    expect_launches(profiler, 0, 0, 1);
+    assert_counts(profiler, counted(0, 0, 0, 0, 0));
+    check_work(w);
+}
+
+/* ==== calls =============================================================================================== */
+
+static zt_call_info call_info(const zt_profiler *profiler, const char *name) {
+    zt_call_info info;
+    for (uint32_t i = 0; i < zt_call_count(profiler); i++) {
+        ok(zt_get_call(profiler, i, &info));
+        if (strcmp(info.name, name) == 0)
+            return info;
+    }
+    memset(&info, 0, sizeof info);
+    return info;
+}
+
+static void test_calls_are_timed(void **state) {
+    world *w = *state;
+    zt_trace_config config = everything();
+    config.calls = "zeEvent*, zeCommandQueueSynchronize";
+    zt_profiler *profiler = open_traced(w, &config);
+    for (int i = 0; i < 19; i++)
+        run_and_reset(w);
+    record(w, w->list);
+    w->launches++;
+    assert_result(zeEventHostSynchronize(w->done, 0), ZE_RESULT_NOT_READY);
+    inject("zeEventHostReset", 1, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    assert_result(zeEventHostReset(w->done), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    launch(w, w->immediate);
+    execute_unprofiled(w, w->list);
+    collect_all(profiler); /* its calls are not the application's */
+    zt_call_info synchronize = call_info(profiler, "zeCommandQueueSynchronize");
+    zt_call_info reset = call_info(profiler, "zeEventHostReset");
+    assert_int_equal(synchronize.count, 20);
+    assert_int_equal(synchronize.errors, 0);
+    assert_true(synchronize.time_ns.sum > 0);
+    assert_true(synchronize.time_ns.min <= synchronize.time_ns.median);
+    assert_true(synchronize.time_ns.median <= synchronize.time_ns.p95);
+    assert_true(synchronize.time_ns.p95 <= synchronize.time_ns.max);
+    assert_int_equal(reset.count, 1);
+    assert_int_equal(reset.errors, 1);
+    assert_int_equal(call_info(profiler, "zeEventHostSynchronize").count, 1);
+    assert_int_equal(call_info(profiler, "zeEventHostSynchronize").errors, 0);
+    assert_int_equal(call_info(profiler, "zeEventQueryStatus").count, 0);
+    assert_int_equal(call_info(profiler, "zeCommandListReset").count, 0);
+    assert_int_equal(zt_call_count(profiler), 3);
+}
+
+/* More calls than are kept: figures of all, quantiles of a drawn part. */
+static void test_many_calls(void **state) {
+    world *w = *state;
+    zt_trace_config config = everything();
+    config.calls = "zeEventQueryStatus";
+    zt_profiler *profiler = open_traced(w, &config);
+    zeEventQueryStatus(w->done);
+    heap_use before = library_memory();
+    for (int i = 1; i < 2000; i++)
+        zeEventQueryStatus(w->done);
+    assert_same_memory(before);
+    zt_call_info info = call_info(profiler, "zeEventQueryStatus");
+    assert_int_equal(info.count, 2000);
+    assert_true(info.time_ns.min <= info.time_ns.median && info.time_ns.p95 <= info.time_ns.max);
+}
+
+static int keep_text(const void *bytes, size_t size, void *text) {
+    strncat((char *)text, (const char *)bytes, size);
+    return 0;
+}
+
+static void test_calls_in_reports(void **state) {
+    world *w = *state;
+    static char text[1 << 18];
+    zt_trace_config config = everything();
+    config.calls = "zeCommandListReset";
+    config.no_launches = 1;
+    zt_profiler *profiler = open_traced(w, &config);
+    for (int i = 0; i < 7; i++)
+        reset_list(w->list);
+    text[0] = 0;
+    ok(zt_write(profiler, ZT_FORMAT_TABLE, keep_text, text));
+    assert_contains(text, "Host time of calls\n");
+    assert_contains(text, "zeCommandListReset  ");
+    text[0] = 0;
+    ok(zt_write(profiler, ZT_FORMAT_CSV, keep_text, text));
+    assert_contains(text, "\"zeCommandListReset\",\"host time\",\"\",\"host\",\"ns\",duration,sum,7,");
+    assert_contains(text, "\"zeCommandListReset\",\"errors\",\"\",\"host\",\"calls\",event,sum,7,0,,,,,,\n");
+    text[0] = 0;
+    ok(zt_write(profiler, ZT_FORMAT_JSON, keep_text, text));
+    assert_contains(text,
+                    "\"calls\":[\n{\"name\":\"zeCommandListReset\",\"count\":7,\"errors\":0,\"time_ns\":{"
+                    "\"count\":7,\"sum\":");
+    launch(w, w->immediate);
+    check_work(w);
+    assert_counts(profiler, counted(0, 0, 0, 0, 0));
+}
+
+static void test_all_calls(void **state) {
+    world *w = *state;
+    zt_trace_config config = everything();
+    config.calls = "*,!zeKernel*";
+    zt_profiler *profiler = open_traced(w, &config);
+    other_kernel other;
+    create_other(w, &other);
+    run_and_reset(w);
+    destroy_other(&other);
+    assert_int_equal(call_info(profiler, "zeModuleCreate").count, 1);
+    assert_int_equal(call_info(profiler, "zeCommandListAppendLaunchKernel").count, 1);
+    assert_int_equal(call_info(profiler, "zeCommandListClose").count, 1);
+    assert_int_equal(call_info(profiler, "zeKernelCreate").count, 0);
+    assert_int_equal(call_info(profiler, "zeEventPoolCreate").count, 0); /* the library's own */
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+}
+
+/* ==== the application's own callbacks ===================================================================== */
+
+typedef struct journal {
+    char text[256];
+    ze_kernel_handle_t replacement;
+    int instances;
+} journal;
+
+static void note(journal *j, const char *what) {
+    strncat(j->text, what, sizeof j->text - strlen(j->text) - 1);
+}
+
+static void first_before(void *parameters, int result, void *user, void **instance) {
+    (void)parameters;
+    assert_int_equal(result, ZE_RESULT_SUCCESS);
+    assert_null(*instance);
+    *instance = user;
+    note((journal *)user, "<1");
+}
+
+static void first_after(void *parameters, int result, void *user, void **instance) {
+    (void)parameters, (void)result;
+    ((journal *)user)->instances += *instance == user;
+    note((journal *)user, "1>");
+}
+
+static void second_before(void *parameters, int result, void *user, void **instance) {
+    (void)parameters, (void)result, (void)instance;
+    note((journal *)user, "<2");
+}
+
+static void second_after(void *parameters, int result, void *user, void **instance) {
+    (void)parameters, (void)result;
+    ((journal *)user)->instances += *instance == NULL;
+    note((journal *)user, "2>");
+}
+
+static void test_order_of_callbacks(void **state) {
+    world *w = *state;
+    journal j = {"", NULL, 0};
+    zt_hook hooks[] = {{"zeCommandListAppendLaunchKernel", first_before, first_after, &j},
+                       {"zeCommandListAppendLaunchKernel", second_before, second_after, &j},
+                       {"zeCommandListClose", NULL, second_after, &j},
+                       {"zeCommandListReset", first_before, NULL, &j}};
+    zt_trace_config config = everything();
+    config.hooks = hooks;
+    config.hook_count = 4;
+    zt_profiler *profiler = open_traced(w, &config);
+    run_and_reset(w);
+    assert_string_equal(j.text, "<1<22>1>2><1");
+    assert_int_equal(j.instances, 3);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    check_work(w);
+}
+
+static void replace_kernel(void *parameters, int result, void *user, void **instance) {
+    (void)result, (void)instance;
+    ze_command_list_append_launch_kernel_params_t *launched = parameters;
+    *launched->phKernel = ((journal *)user)->replacement;
+}
+
+/* The region has the name of what was launched indeed, for the application's prologue runs first. */
+static void test_a_prologue_changes_parameters(void **state) {
+    world *w = *state;
+    other_kernel other;
+    create_other(w, &other);
+    journal j = {"", w->kernel, 0};
+    zt_hook hook = {"zeCommandListAppendLaunchKernel", replace_kernel, NULL, &j};
+    zt_trace_config config = everything();
+    config.hooks = &hook;
+    config.hook_count = 1;
+    zt_profiler *profiler = open_traced(w, &config);
+    launch_kernel(w->immediate, other.kernel);
+    w->launches++;
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    assert_int_equal(region_info(profiler, "saxpy").count, 1);
+    assert_int_equal(find_region(profiler, "reduce"), UINT32_MAX);
+    check_work(w);
+    destroy_other(&other);
+}
+
+static void swap_created(void *parameters, int result, void *user, void **instance) {
+    ze_kernel_create_params_t *created = parameters;
+    journal *j = user;
+    ze_kernel_handle_t original = **created->pphKernel;
+    (void)instance;
+    assert_int_equal(result, ZE_RESULT_SUCCESS);
+    **created->pphKernel = j->replacement;
+    j->replacement = original;
+}
+
+static void test_a_kernel_is_replaced_at_creation(void **state) {
+    world *w = *state;
+    journal j = {"", w->kernel, 0};
+    other_kernel other;
+    zt_hook hook = {"zeKernelCreate", NULL, swap_created, &j};
+    zt_trace_config config = everything();
+    create_other(w, &other);
+    config.hooks = &hook;
+    config.hook_count = 1;
+    zt_profiler *profiler = open_traced(w, &config);
+    ze_kernel_desc_t desc = {ZE_STRUCTURE_TYPE_KERNEL_DESC, NULL, 0, "reduce"};
+    ze_kernel_handle_t kernel;
+    ok(zeKernelCreate(other.module, &desc, &kernel));
+    assert_ptr_equal(kernel, w->kernel);
+    launch_kernel(w->immediate, kernel);
+    w->launches++;
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    assert_int_equal(region_info(profiler, "saxpy").count, 1);
+    check_work(w);
+    ok(zeKernelDestroy(j.replacement));
+    destroy_other(&other);
+}
+
+static void count_calls(void *parameters, int result, void *user, void **instance) {
+    world *w = user;
+    (void)parameters, (void)result, (void)instance;
+    w->message_results[0]++;
+    zeEventQueryStatus(w->done);
+    reset_list(w->list); /* a call that is traced elsewhere */
+}
+
+/* What a callback calls does not come back to it. */
+static void test_calls_inside_a_callback(void **state) {
+    world *w = *state;
+    zt_hook hooks[] = {{"zeEventQueryStatus", count_calls, count_calls, w},
+                       {"zeCommandListReset", count_calls, count_calls, w}};
+    zt_trace_config config = everything();
+    config.hooks = hooks;
+    config.hook_count = 2;
+    config.calls = "zeEventQueryStatus,zeCommandListReset";
+    zt_profiler *profiler = open_traced(w, &config);
+    zeEventQueryStatus(w->done);
+    assert_int_equal(w->message_results[0], 2);
+    assert_int_equal(call_info(profiler, "zeEventQueryStatus").count, 1);
+    assert_int_equal(call_info(profiler, "zeCommandListReset").count, 0);
+}
+
+static void stop_inside(void *parameters, int result, void *user, void **instance) {
+    (void)parameters, (void)result, (void)instance;
+    assert_result(zt_trace_stop((zt_profiler *)user), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    zt_close((zt_profiler *)user);
+}
+
+static void test_a_stop_inside_a_callback(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    zt_hook hook = {"zeCommandListReset", stop_inside, stop_inside, profiler};
+    zt_trace_config config = everything();
+    config.hooks = &hook;
+    config.hook_count = 1;
+    ok(zt_trace_start(profiler, &config));
+    run_and_reset(w);
+    assert_int_equal(heard(w, "[INSIDE_HOOK]"), 1);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    check_work(w);
+}
+
+/* ==== faults ============================================================================================== */
+
+static void test_bad_configurations(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    zt_trace_config config = everything();
+    zt_hook hook = {"zeKernelCraete", first_before, NULL, NULL};
+    const char *text;
+    zt_call_info info;
+    config.calls = "zeKernelCreate,zeEventHostResett";
+    assert_result(zt_trace_start(profiler, &config), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    zt_last_error(profiler, &text);
+    assert_contains(text, "[NO_SUCH_CALL] zt_trace_start: there is no call 'zeEventHostResett'");
+    assert_contains(text, "'zeEventHostReset'");
+    config.calls = NULL;
+    config.hooks = &hook;
+    config.hook_count = 1;
+    assert_result(zt_trace_start(profiler, &config), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    zt_last_error(profiler, &text);
+    assert_contains(text, "'zeKernelCreate'");
+    hook.call = "zeKernel*";
+    assert_result(zt_trace_start(profiler, &config), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    hook.call = NULL;
+    assert_result(zt_trace_start(profiler, &config), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    config.hooks = NULL;
+    assert_result(zt_trace_start(profiler, &config), ZE_RESULT_ERROR_INVALID_SIZE);
+    config.hooks = &hook;
+    config.hook_count = 17;
+    assert_result(zt_trace_start(profiler, &config), ZE_RESULT_ERROR_INVALID_SIZE);
+    ok(zt_trace_start(profiler, NULL));
+    assert_result(zt_trace_start(profiler, NULL), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    assert_result(zt_get_call(profiler, 0, &info), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_result(zt_get_call(profiler, 0, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    ok(zt_trace_stop(profiler));
+    ok(zt_trace_stop(profiler));
+}
+
+static void test_a_null_profiler(void **state) {
+    (void)state;
+    ok(zt_trace_start(NULL, NULL));
+    ok(zt_trace_stop(NULL));
+    ok(zt_get_call(NULL, 0, NULL));
+    assert_int_equal(zt_call_count(NULL), 0);
+    assert_int_equal(zt_trace_get_counts(NULL).launches, 0);
+}
+
+static void test_a_begin_that_fails(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_traced(w, NULL);
+    inject("zetCommandListAppendMetricQueryBegin", 1, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    launch(w, w->immediate);
+    inject("zetCommandListAppendMetricQueryEnd", 1, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    launch(w, w->immediate);
+    launch(w, w->immediate);
+    check_work(w);
+    collect_all(profiler);
+    assert_counts(profiler, counted(3, 1, 0, 2, 0));
+}
+
+/* A launch that the driver refuses is no instance of anything. */
+static void test_a_launch_that_fails(void **state) {
+    world *w = *state;
+    ze_group_count_t groups = {WORK_GROUPS, 1, 1};
+    zt_profiler *profiler = open_traced(w, NULL);
+    inject("zeCommandListAppendLaunchKernel", 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_result(zeCommandListAppendLaunchKernel(w->immediate, w->kernel, &groups, NULL, 0, NULL),
+                  ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    launch(w, w->immediate);
+    check_work(w);
+    collect_all(profiler);
+    assert_counts(profiler, counted(2, 1, 0, 1, 0));
+    assert_int_equal(zt_get_cause(profiler, ZT_DROPPED_APPEND_FAILED), 1);
+}
+
+static void test_two_tracers(void **state) {
+    world *w = *state;
+    zt_trace_config filtered = everything();
+    filtered.every = 2;
+    zt_profiler *all = open_traced(w, NULL), *some = open_traced(w, &filtered);
+    record(w, w->list);
+    for (int i = 0; i < 5; i++)
+        execute_unprofiled(w, w->list);
+    reset_list(w->list);
+    launch(w, w->immediate);
+    launch(w, w->immediate);
+    finish_immediate(w, w->immediate);
+    w->launches += 5;
+    collect_all(all);
+    collect_all(some);
+    assert_counts(all, counted(7, 7, 0, 0, 0));
+    assert_counts(some, counted(6, 6, 0, 0, 0));
+    close_profiler(w, all); /* turns the layer off for itself alone */
+    launch(w, w->immediate);
+    launch(w, w->immediate);
+    finish_immediate(w, w->immediate);
+    collect_all(some);
+    assert_counts(some, counted(7, 7, 0, 0, 0));
+    check_work(w);
+}
+
+static void test_stopped_and_started_again(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    for (uint64_t i = 1; i <= 20; i++) {
+        ok(zt_trace_start(profiler, NULL));
+        launch(w, w->immediate);
+        ok(zt_trace_stop(profiler));
+        launch(w, w->immediate);
+        finish_immediate(w, w->immediate);
+        collect_all(profiler);
+        assert_counts(profiler, counted(i, i, 0, 0, 0));
+    }
+    check_work(w);
+}
+
+static void test_a_lost_device(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_traced(w, NULL);
+    record(w, w->list);
+    gpu.lose_device();
+    zeCommandQueueExecuteCommandLists(w->queue, 1, &w->list, NULL);
+    ze_group_count_t groups = {WORK_GROUPS, 1, 1};
+    zeCommandListAppendLaunchKernel(w->immediate, w->kernel, &groups, NULL, 0, NULL);
+    zt_collect(profiler, 0);
+    check_identity(profiler);
+    close_profiler(w, profiler);
+    gpu.restore_device();
+}
+
+/* ---- threads --------------------------------------------------------------------------------------------- */
+
+typedef struct worker {
+    world *w;
+    uint32_t rounds;
+    atomic_int *stop;
+    pthread_t thread;
+    int failed;
+    ze_kernel_handle_t kernel;
+    ze_command_list_handle_t immediate; /* what runs on it still needs the kernel */
+} worker;
+
+/* Launches on lists of its own, immediate and recorded. */
+static void *work(void *argument) {
+    worker *me = argument;
+    world *w = me->w;
+    ze_kernel_handle_t kernel;
+    ze_command_list_handle_t immediate, list;
+    ze_fence_handle_t fence;
+    ze_fence_desc_t desc = {ZE_STRUCTURE_TYPE_FENCE_DESC, NULL, 0};
+    ze_group_count_t groups = {WORK_GROUPS, 1, 1};
+    create_kernel(w, &kernel);
+    create_immediate(w, &immediate);
+    create_list(w, &list);
+    me->failed |= zeFenceCreate(w->queue, &desc, &fence) != ZE_RESULT_SUCCESS;
+    for (uint32_t i = 0; i < me->rounds && !(me->stop && atomic_load(me->stop)); i++) {
+        me->failed |= zeCommandListAppendLaunchKernel(immediate, kernel, &groups, NULL, 0, NULL) != 0;
+        me->failed |= zeCommandListAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL) != 0;
+        me->failed |= zeCommandListClose(list) != 0;
+        me->failed |= zeCommandQueueExecuteCommandLists(w->queue, 1, &list, fence) != 0;
+        me->failed |= zeFenceHostSynchronize(fence, A_WHILE) != 0;
+        me->failed |= zeFenceReset(fence) != 0;
+        me->failed |= zeCommandListReset(list) != 0;
+    }
+    me->failed |= zeFenceDestroy(fence) != 0;
+    me->failed |= zeCommandListDestroy(list) != 0;
+    me->immediate = immediate;
+    me->kernel = kernel;
+    return NULL;
+}
+
+static void run_workers(world *w, worker *workers, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        workers[i].w = w;
+        assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+    }
+}
+
+static void finish_workers(world *w, worker *workers, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
+        assert_int_equal(workers[i].failed, 0);
+        finish_immediate(w, workers[i].immediate);
+        ok(zeCommandListDestroy(workers[i].immediate));
+        ok(zeKernelDestroy(workers[i].kernel));
+    }
+}
+
+static void test_lists_of_several_threads(void **state) {
+    world *w = *state;
+    const uint32_t rounds = OFTEN(500);
+    worker workers[3] = {{.rounds = rounds}, {.rounds = rounds}, {.rounds = rounds}};
+    zt_profiler *profiler = open_traced(w, NULL);
+    run_workers(w, workers, 3);
+    finish_workers(w, workers, 3);
+    collect_all(profiler);
+    expect_launches(profiler, 6 * rounds, 0, 0);
+    assert_counts(profiler, counted(6 * rounds, 6 * rounds, 0, 0, 0));
+}
+
+/* Prologues and epilogues come in pairs, whenever the tracer is stopped. */
+static void test_stopped_while_others_launch(void **state) {
+    world *w = *state;
+    atomic_int stop = 0;
+    worker workers[2] = {{.rounds = UINT32_MAX, .stop = &stop}, {.rounds = UINT32_MAX, .stop = &stop}};
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    zt_trace_config config = everything();
+    config.calls = "*";
+    run_workers(w, workers, 2);
+    for (int i = 0; i < (INSTRUMENTED ? 5 : 20); i++) {
+        ok(zt_trace_start(profiler, &config));
+        nap();
+        ok(zt_trace_stop(profiler));
+        zt_collect(profiler, 0);
+        check_identity(profiler);
+    }
+    atomic_store(&stop, 1);
+    finish_workers(w, workers, 2);
+    zt_collect(profiler, A_WHILE);
+    check_identity(profiler);
+    assert_int_equal(zt_get_counts(profiler).dropped, 0);
+}
+
+typedef struct waiter {
+    world *w;
+    atomic_int waits;
+    ze_result_t result;
+} waiter;
+
+static void *wait_for_event(void *argument) {
+    waiter *me = argument;
+    atomic_store(&me->waits, 1);
+    me->result = zeEventHostSynchronize(me->w->done, A_WHILE);
+    return NULL;
+}
+
+/* A call that blocks holds the loader's tracer. The stop waits no longer than it may, and the call ends as if
+   nothing had been. */
+static void test_stopped_with_a_call_in_progress(void **state) {
+    world *w = *state;
+    waiter blocked = {w, 0, ZE_RESULT_ERROR_UNKNOWN};
+    pthread_t thread;
+    zt_config config = config_of(w);
+    zt_trace_config trace = everything();
+    config.wait_timeout_ns = 50000000;
+    trace.calls = "zeEventHostSynchronize";
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, &trace));
+    assert_int_equal(pthread_create(&thread, NULL, wait_for_event, &blocked), 0);
+    while (!atomic_load(&blocked.waits))
+        nap();
+    for (int i = 0; i < 20; i++)
+        nap();
+    launch(w, w->immediate);
+    assert_result(zt_trace_stop(profiler), ZE_RESULT_NOT_READY);
+    assert_int_equal(heard(w, "[CALLS_IN_PROGRESS]"), 1);
+    assert_result(zt_trace_start(profiler, NULL), ZE_RESULT_NOT_READY);
+    launch(w, w->immediate);
+    if (!INSTRUMENTED) /* what it leaves in the loader is a leak to them */
+        close_profiler(w, profiler);
+    ok(zeEventHostSignal(w->done));
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_result(blocked.result, ZE_RESULT_SUCCESS);
+    ok(zeEventHostReset(w->done));
+    check_work(w);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(test_launches_become_regions),
+        TEST(test_every_kind_of_launch),
+        TEST(test_copies_by_choice),
+        TEST(test_times_alone),
+        TEST(test_regions_by_hand_beside_it),
+        TEST(test_launches_on_reset_lists),
+        TEST(test_executions_of_one_list),
+        TEST(test_launches_on_an_immediate_list),
+        TEST(test_filters),
+        TEST(test_a_filtered_launch_costs_nothing),
+        TEST(test_a_list_reset_before_it_ran),
+        TEST(test_a_list_that_was_not_reset),
+        TEST(test_destroyed_lists_give_slots_back),
+        TEST(test_a_refused_execution_is_taken_back),
+        TEST(test_a_start_in_the_middle_of_recording),
+        TEST(test_a_stop_with_lists_recorded),
+        TEST(test_lists_of_another_context),
+        TEST(test_calls_are_timed),
+        TEST(test_many_calls),
+        TEST(test_calls_in_reports),
+        TEST(test_all_calls),
+        TEST(test_order_of_callbacks),
+        TEST(test_a_prologue_changes_parameters),
+        TEST(test_a_kernel_is_replaced_at_creation),
+        TEST(test_calls_inside_a_callback),
+        TEST(test_a_stop_inside_a_callback),
+        TEST(test_bad_configurations),
+        TEST(test_a_null_profiler),
+        TEST(test_a_begin_that_fails),
+        TEST(test_a_launch_that_fails),
+        TEST(test_two_tracers),
+        TEST(test_stopped_and_started_again),
+        TEST(test_a_lost_device),
+        TEST(test_lists_of_several_threads),
+        TEST(test_stopped_while_others_launch),
+        TEST(test_stopped_with_a_call_in_progress),
+    };
+    return cmocka_run_group_tests(tests, start_traced, NULL);
+}
