@@ -153,6 +153,44 @@
        did not deliver a figure that can be trusted. Dropped: it was not measured (no slot, no memory, a
        failed call). Both are counted by cause (zt_get_cause) and left out of the statistics.
 
+   PASSES
+
+       Groups of one domain cannot be active together. With config.max_passes above 1, config.groups may name
+       more groups than fit, and ZT_PASSES repeats the work, once for each set of groups that does:
+
+           ZT_PASSES(profiler) {
+               step();                            submits its work with zt_execute, or waits for it
+           }
+
+       Results come together by the name of a region and the order of its occurrences, so the statement has to
+       do the same work each time, and to record the lists that it executes: a region that ran with the groups
+       of another pass than it was begun in is counted as lost. Where passes differ (a region is missing, its
+       count changed, its GPU time moved by more than config.pass_tolerance), reports say so beside the
+       figures: values of different passes should then not be compared. Outside of ZT_PASSES the groups of the
+       first pass are active.
+
+   TILES
+
+       On a root device of several tiles a region has the metrics of each tile (zt_get_tile_stats) and of the
+       whole: counts and bytes add up over tiles, of times and clock cycles the longest counts, means are
+       weighted by the GPU time of the tiles, and what is not aggregated is that of the first tile.
+
+   PACKED STATISTICS
+
+       What zt_pack writes, so that programs on many machines can gather their figures. Little-endian; u32 and
+       u64 are unsigned, f64 is a double of IEEE 754, text is a u32 length and so many bytes.
+
+           "ZTPK"; u32 layout: 1; u64 size of the whole; u64 check: FNV-1a over all that follows
+           u32 metrics, regions, passes, tiles, most instances kept; u32 availability; text of it; text device
+           u32 causes; that many u64 counts
+           each metric: text name, group, component, units, description; u32 type, aggregation, pass
+           each region: text name; u64 collected, lost, dropped
+               each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
+               u32 kept instances; each: an f64 a column, NaN where there is no value
+
+       Columns are GPU time; the metrics; where there are several passes, the GPU time of each; where there
+   are tiles, the metrics of each.
+
    THREADS
 
        Functions that take a profiler may be called from several threads at once, but for zt_open and
@@ -244,6 +282,13 @@ typedef struct zt_region {
     uint32_t body;
 } zt_region;
 
+/* The state of a ZT_PASSES. Its fields are private. Since 0.1. */
+typedef struct zt_passes {
+    zt_profiler *profiler;
+    uint32_t next;
+    uint32_t runs;
+} zt_passes;
+
 /* What a message is about, how grave it is being in `result`. `text` names the call that failed, its result
    and what to do, and begins with the identifier of the message. Called once for each kind of message.
    Since 0.1. */
@@ -256,6 +301,7 @@ typedef struct zt_sample {
     uint32_t metric_count; /* as zt_metric_count */
     double gpu_time_ns;
     const double *values; /* in the order of zt_get_metric. NaN: not measured */
+    uint32_t pass;        /* from 0: others than its metrics are not measured */
 } zt_sample;
 
 /* Is given each collected instance, on the thread that collects. It may call zt_begin, zt_end and the
@@ -276,16 +322,24 @@ typedef struct zt_allocator {
 typedef struct zt_config {
     const char *groups; /* Metric groups, a comma list of names. NULL: "ComputeBasic", or the first group that
                            is event-based. "": times only. The environment's ZT_GROUPS overrides it. */
+    const char *metrics; /* Metrics that are wanted, a comma list of names: the fewest groups that have them
+                            all are measured, beside those of `groups`. NULL: the groups decide. The
+                            environment's ZT_METRICS overrides it. */
     const char *columns; /* Metrics in the table, a comma list of names. NULL: as many as fit. The
                             environment's ZT_COLUMNS overrides it. CSV and JSON have all of them anyway. */
-    int require_metrics; /* Not 0: zt_open fails where there are no metrics. 0: it goes on with times. */
+    uint32_t max_passes; /* So many passes at the most, for a program that repeats its work with ZT_PASSES: 1,
+                            and groups that cannot be active together are refused. */
+    double pass_tolerance; /* A region whose GPU time moves by more than this share between passes is
+                              reported: 0.1. */
+    int require_metrics;   /* Not 0: zt_open fails where there are no metrics. 0: it goes on with times. */
 
     uint32_t slots_per_step; /* Slots are made in steps of so many: 256. Fewer save device memory where few
                                 regions are in flight. */
     uint32_t max_slots;      /* So many at the most, 16384. Regions beyond are dropped and counted. Raise it
                                 for recorded lists with more regions than this. */
     uint32_t samples;        /* Instances kept of each region for median and 95th percentile, which are exact
-                                up to here: 512. Memory of a region: 8 bytes a metric and kept instance. */
+                                up to here: 512, and 1,048,576 at the most. Memory of a region: 8 bytes a metric and
+                                kept instance. */
 
     uint32_t deferred; /* The raw reports of so many instances, in steps of 64, are kept, and calculated when
                           there is no more room or when results are asked for: 0, calculated when collected.
@@ -317,7 +371,8 @@ typedef enum zt_availability {
     ZT_NO_PERMISSION,       /* the system reserves metrics for privileged users */
     ZT_IN_USE,              /* someone else uses the device's counters */
     ZT_NO_SUCH_GROUP,       /* no event-based group of that name */
-    ZT_GROUPS_CONFLICT,     /* two of the groups share a domain */
+    ZT_NO_SUCH_METRIC,      /* no event-based group has a metric of that name */
+    ZT_GROUPS_CONFLICT,     /* two of the groups share a domain, or they need too many passes */
     ZT_NOT_SUPPORTED,       /* the driver or the device has no metrics, or a call failed unexpectedly */
     ZT_DEVICE_LOST,         /* the device is gone */
     ZT_AVAILABILITY_UNKNOWN /* there is no profiler */
@@ -337,6 +392,7 @@ typedef enum zt_cause {
     /* lost: other */
     ZT_LOST_NEVER_DELIVERED, /* the event signalled, the data never came */
     ZT_LOST_OVERWRITTEN,     /* executed again before it was read */
+    ZT_LOST_OTHER_PASS,      /* begun or recorded in another pass than that in which it ran */
     ZT_LOST_READ_FAILED,     /* the driver refused to give or calculate the data */
     ZT_LOST_DEVICE,          /* the device was lost */
     /* dropped */
@@ -368,6 +424,7 @@ typedef struct zt_metric {
     const char *description;
     int type; /* a zet_metric_type_t */
     zt_aggregation aggregation;
+    uint32_t pass; /* that measures it, from 0 */
 } zt_metric;
 
 /* Statistics of one metric over the instances of one region, in the units of the metric. What does not apply
@@ -377,13 +434,22 @@ typedef struct zt_stats {
     double sum, mean, stddev, min, max, median, p95;
 } zt_stats;
 
+/* How the passes of ZT_PASSES differ in a region, as bits. Metrics of passes that differ should not be
+   compared with each other. Since 0.1. */
+enum {
+    ZT_DIFFERS_MISSING = 1, /* not in every pass */
+    ZT_DIFFERS_COUNT = 2,   /* not as often in every pass */
+    ZT_DIFFERS_TIME = 4     /* the median GPU time moved by more than config.pass_tolerance */
+};
+
 /* A region. The name lives as long as the profiler. Since 0.1. */
 typedef struct zt_region_info {
     const char *name;
     uint64_t count; /* instances collected */
     uint64_t lost;  /* and those that were not */
     uint64_t dropped;
-    zt_stats time_ns; /* GPU time in nanoseconds */
+    zt_stats time_ns; /* GPU time in nanoseconds, of all passes */
+    uint32_t differs; /* ZT_DIFFERS_... between passes; 0: nothing */
 } zt_region_info;
 
 /* begun = collected + lost + dropped + in_flight. Since 0.1. */
@@ -424,7 +490,7 @@ typedef struct zt_stream_config {
                                NULL: nobody's. */
     uint32_t timeline_rows; /* Rows kept for it, the newest: 16384. 8 bytes a row and metric. */
 
-    zt_log_fn log; /* As in zt_config. */
+    zt_log_fn log; /* As in zt_config. The reader thread calls it too. */
     void *log_user;
     zt_allocator allocator;
 } zt_stream_config;
@@ -577,6 +643,27 @@ ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t li
 ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
                               ze_command_list_handle_t *lists, ze_fence_handle_t fence);
 
+/* Passes over the sets of groups that fit together: 1 where nothing has to be repeated. Any thread.
+   Since 0.1. */
+ZT_API uint32_t zt_pass_count(const zt_profiler *profiler);
+
+/* GPU time of a region in one pass, from 0. Any thread.
+   Returns INVALID_ARGUMENT for an index out of range, INVALID_NULL_POINTER. Since 0.1. */
+ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass,
+                               zt_stats *time_ns);
+
+/* What ZT_PASSES is made of. Next returns 0 when there are no more passes; end goes back to the first. */
+ZT_API zt_passes zt_passes_begin(zt_profiler *profiler);
+ZT_API int zt_passes_next(zt_passes *passes);
+ZT_API void zt_passes_end(zt_passes *passes);
+
+/* Tiles of a root device whose values are told apart: 0 where there are none. Any thread. Since 0.1. */
+ZT_API uint32_t zt_tile_count(const zt_profiler *profiler);
+
+/* As zt_get_stats, of one tile, from 0. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
+                                     uint32_t metric, zt_stats *stats);
+
 /* How many instances there were, and what became of them. Any thread. Since 0.1. */
 ZT_API zt_counts zt_get_counts(const zt_profiler *profiler);
 
@@ -607,6 +694,28 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
    Returns INVALID_ARGUMENT for an index out of range, INVALID_NULL_POINTER. Since 0.1. */
 ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
                                 zt_stats *stats);
+
+/* Adds the statistics of one profiler to those of another, which has to measure the same metrics: of tiles,
+   threads or programs. What is in flight is not added. Any thread.
+   Returns INVALID_ARGUMENT where they do not measure the same, OUT_OF_HOST_MEMORY: then nothing has changed.
+   Since 0.1. */
+ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from);
+
+/* Writes all statistics into a flat buffer, for a file or for another machine; see PACKED STATISTICS.
+   buffer  NULL: `size` receives the size that is needed
+   size    the room in the buffer, and then what was used
+   Any thread. Returns INVALID_SIZE where there is too little room, and `size` what is needed;
+   INVALID_NULL_POINTER. Since 0.1. */
+ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *size);
+
+/* Makes a profiler of packed statistics: it has no device and measures nothing, but all that asks, reports,
+   merges, packs and closes works with it.
+   config    its log function, allocator, table columns and pass_tolerance count. NULL for the defaults
+   profiler  receives the profiler, or NULL
+   Any thread. Returns UNSUPPORTED_VERSION for a newer layout, INVALID_SIZE for a buffer that is cut off,
+   INVALID_ARGUMENT for one that is damaged, OUT_OF_HOST_MEMORY, INVALID_NULL_POINTER. Since 0.1. */
+ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *config,
+                             zt_profiler **profiler);
 
 /* Writes a report: the format by suffix, .csv, .trace.json or .json, anything else a table; "-" is a table on
    standard output. A file is written beside the target and renamed, so that nobody reads half of it; pipes
@@ -792,6 +901,41 @@ ZT__OFF ZT__RESULT zt_release(zt_profiler *profiler, const void *list) {
 }
 #define zt_execute(profiler, queue, count, lists, fence)                                                     \
     ((void)sizeof(profiler), zeCommandQueueExecuteCommandLists(queue, count, lists, fence))
+ZT__OFF uint32_t zt_pass_count(const zt_profiler *profiler) {
+    (void)profiler;
+    return 1;
+}
+ZT__OFF ZT__RESULT zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass,
+                               zt_stats *time_ns) {
+    static zt_stats zero;
+    (void)profiler, (void)region, (void)pass;
+    if (time_ns)
+        *time_ns = zero;
+    return (ZT__RESULT)0;
+}
+ZT__OFF zt_passes zt_passes_begin(zt_profiler *profiler) {
+    zt_passes passes = {NULL, 0, 0};
+    (void)profiler;
+    return passes;
+}
+ZT__OFF int zt_passes_next(zt_passes *passes) {
+    return passes->runs++ == 0;
+}
+ZT__OFF void zt_passes_end(zt_passes *passes) {
+    (void)passes;
+}
+ZT__OFF uint32_t zt_tile_count(const zt_profiler *profiler) {
+    (void)profiler;
+    return 0;
+}
+ZT__OFF ZT__RESULT zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
+                                     uint32_t metric, zt_stats *stats) {
+    static zt_stats zero;
+    (void)profiler, (void)region, (void)tile, (void)metric;
+    if (stats)
+        *stats = zero;
+    return (ZT__RESULT)0;
+}
 ZT__OFF zt_counts zt_get_counts(const zt_profiler *profiler) {
     zt_counts counts = {0, 0, 0, 0, 0};
     (void)profiler;
@@ -834,6 +978,23 @@ ZT__OFF ZT__RESULT zt_get_stats(const zt_profiler *profiler, uint32_t region, ui
     (void)profiler, (void)region, (void)metric;
     if (stats)
         *stats = zero;
+    return (ZT__RESULT)0;
+}
+ZT__OFF ZT__RESULT zt_merge(zt_profiler *into, const zt_profiler *from) {
+    (void)into, (void)from;
+    return (ZT__RESULT)0;
+}
+ZT__OFF ZT__RESULT zt_pack(const zt_profiler *profiler, void *buffer, size_t *size) {
+    (void)profiler, (void)buffer;
+    if (size)
+        *size = 0;
+    return (ZT__RESULT)0;
+}
+ZT__OFF ZT__RESULT zt_unpack(const void *buffer, size_t size, const zt_config *config,
+                             zt_profiler **profiler) {
+    (void)buffer, (void)size, (void)config;
+    if (profiler)
+        *profiler = NULL;
     return (ZT__RESULT)0;
 }
 ZT__OFF ZT__RESULT zt_report(const zt_profiler *profiler, const char *path) {
@@ -995,7 +1156,11 @@ ZT__OFF ZT__RESULT zt_auto(const zt_auto_config *config) {
        end, break, goto, return or an exception. In plain ISO C it cannot see an early return or goto.
        `break` and `continue` leave the region alone, not a loop around it.
    ZT_SCOPE(profiler, list, name);
-       makes a region of the rest of the block. C++ and GNU C. Since 0.1. */
+       makes a region of the rest of the block. C++ and GNU C. Since 0.1.
+   ZT_PASSES(profiler) statement
+       runs the statement once for each set of metric groups that fit together, and once where there is
+       nothing to repeat. `break` leaves it; what is left early is repeated from the first pass on next time.
+       Not to be nested. Since 0.1. */
 
 #define ZT__JOIN2(a, b) a##b
 #define ZT__JOIN(a, b) ZT__JOIN2(a, b)
@@ -1020,6 +1185,8 @@ static inline ZT__UNUSED int zt__body(zt_region *region) {
 }
 
 #ifdef ZETOOLS_DISABLE
+#define ZT_PASSES(profiler)                                                                                  \
+    for (int ZT__NAME(zt__once) = ((void)sizeof(profiler), 1); ZT__NAME(zt__once); ZT__NAME(zt__once) = 0)
 #define ZT__REGION(once, profiler, list, name)                                                               \
     for (int once = ((void)sizeof(profiler), (void)sizeof(list), (void)sizeof(name), 1); once; once = 0)
 #define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__once), profiler, list, name)
@@ -1029,6 +1196,8 @@ static inline ZT__UNUSED int zt__body(zt_region *region) {
     for (zt_scope scope(profiler, list, name); zt__body(&scope.region);)
 #define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
 #define ZT_SCOPE(profiler, list, name) zt_scope ZT__NAME(zt__scope)(profiler, list, name)
+#define ZT__PASSES(passes, profiler) for (zt__all_passes passes(profiler); zt_passes_next(&passes.state);)
+#define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
 #elif defined(__GNUC__)
 #define ZT__GUARD __attribute__((cleanup(zt__close_region)))
 #define ZT__REGION(region, profiler, list, name)                                                             \
@@ -1037,7 +1206,14 @@ static inline ZT__UNUSED int zt__body(zt_region *region) {
 #define ZT_SCOPE(profiler, list, name)                                                                       \
     zt_region ZT__NAME(zt__scope)                                                                            \
     ZT__GUARD ZT__UNUSED = zt__open_region(profiler, list, name)
+#define ZT__PASSES(passes, profiler)                                                                         \
+    for (zt_passes passes __attribute__((cleanup(zt_passes_end))) = zt_passes_begin(profiler);               \
+         zt_passes_next(&passes);)
+#define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
 #else
+#define ZT__PASSES(passes, profiler)                                                                         \
+    for (zt_passes passes = zt_passes_begin(profiler); zt_passes_next(&passes);)
+#define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
 #define ZT__REGION(region, profiler, list, name)                                                             \
     for (zt_region region = zt__open_region(profiler, list, name); zt__body(&region);                        \
          zt__close_region(&region))
@@ -1056,6 +1232,15 @@ struct zt_scope {
     ~zt_scope() { zt__close_region(&region); }
     zt_scope(const zt_scope &) = delete;
     zt_scope &operator=(const zt_scope &) = delete;
+};
+
+/* What ZT_PASSES is in C++. */
+struct zt__all_passes {
+    zt_passes state;
+    explicit zt__all_passes(zt_profiler *profiler) : state(zt_passes_begin(profiler)) {}
+    ~zt__all_passes() { zt_passes_end(&state); }
+    zt__all_passes(const zt__all_passes &) = delete;
+    zt__all_passes &operator=(const zt__all_passes &) = delete;
 };
 #else
 struct zt_scope {
@@ -1471,7 +1656,14 @@ ZT__FN void zt__free(const zt_allocator *allocator, void *memory) {
     X(GROUP_NOT_FOUND, "zt_group_find: the device has no such metric group '%.64s' of that sampling type. "  \
                        "Nearest: %s.")                                                                       \
     X(GROUPS_CONFLICT, "zt_open: metric groups '%s' and '%s' share domain %u, so they cannot be active "     \
-                       "together. Name one of them.")                                                        \
+                       "together. Name one of them, or repeat the work with ZT_PASSES and raise "            \
+                       "config.max_passes.")                                                                 \
+    X(TOO_MANY_PASSES, "zt_open: the metric groups need %u passes, and config.max_passes is %u. Name fewer " \
+                       "groups, or raise it.")                                                               \
+    X(TOO_MANY_METRICS, "zt_open: config.metrics names more than %u metrics. Name fewer.")                   \
+    X(PASS_FAILED,                                                                                           \
+      "ZT_PASSES: pass %u is left out, its metric groups could not be activated: %s. In the way: "           \
+      "%s. Close that, then repeat.")                                                                        \
     X(METRICS_UNAVAILABLE, "%s failed: %s. Metrics cannot be measured on this device; regions have times.")  \
     X(TIMES_BY_CHOICE, "zt_open: no metric groups were asked for; regions have times. Name some in "         \
                        "config.groups or ZT_GROUPS.")                                                        \
@@ -1499,6 +1691,14 @@ ZT__FN void zt__free(const zt_allocator *allocator, void *memory) {
     X(BAD_INDEX, "%s: there is no %s %u. Ask zt_region_count() and zt_metric_count() first.")                \
     X(CANNOT_WRITE, "zt_report: cannot write '%.512s': %s. Check the directory and its permissions.")        \
     X(WRITE_STOPPED, "zt_write: the write function answered that it cannot go on.")                          \
+    X(LAYOUTS_DIFFER,                                                                                        \
+      "zt_merge: the profilers do not measure the same: %s. Open both with the same groups.")                \
+    X(MERGE_SELF, "zt_merge: a profiler cannot be merged into itself.")                                      \
+    X(BAD_PACK, "zt_unpack: %s. Pass what zt_pack wrote, whole and unchanged.")                              \
+    X(NEWER_PACK, "zt_unpack: the buffer has layout %u, this is zetools " ZETOOLS_VERSION                    \
+                  ", which reads layout %u. Use the newer version here too.")                                \
+    X(BUFFER_TOO_SMALL, "zt_pack: the buffer has %llu bytes, and %llu are needed. Ask for the size with a "  \
+                        "NULL buffer, while nothing is collected.")                                          \
     X(BAD_FORMAT, "zt_write: %d is no zt_format.")                                                           \
     X(CLOCKS_UNRELATED, "%s failed: %s. Device time and host time cannot be related, so there is no "        \
                         "timeline. Update loader and driver, or set config.timeline to 0.")                  \
@@ -1542,7 +1742,7 @@ typedef struct zt__text {
 typedef struct zt__diagnostics {
     zt__mutex lock;
     zt__text last;
-    uint64_t said; /* a bit a message: each is logged once */
+    uint8_t said[ZT__MESSAGE_COUNT]; /* each is logged once */
     zt_log_fn log;
     void *user;
 } zt__diagnostics;
@@ -1562,6 +1762,7 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
         "query split",
         "never delivered",
         "overwritten",
+        "begun in another pass",
         "read failed",
         "device lost",
         "no slot",
@@ -1660,8 +1861,8 @@ ZT__FN ze_result_t zt__say(zt__diagnostics *diagnostics, ze_result_t result, int
     }
     zt__lock(&diagnostics->lock);
     diagnostics->last = now;
-    first = result != ZE_RESULT_SUCCESS && !(diagnostics->said >> message & 1);
-    diagnostics->said |= (uint64_t)1 << message;
+    first = result != ZE_RESULT_SUCCESS && !diagnostics->said[message];
+    diagnostics->said[message] = 1;
     zt__unlock(&diagnostics->lock);
     if (first && diagnostics->log)
         diagnostics->log((int)result, now.text, diagnostics->user);
@@ -1737,6 +1938,9 @@ ZT__FN void zt__nearest(const char *wanted, const void *names, uint32_t count, z
       (zet_metric_group_handle_t group, ze_bool_t of_host, uint64_t * global, uint64_t * ticks))             \
     X(zeCommandListIsImmediate, is_immediate, (ze_command_list_handle_t list, ze_bool_t * is))               \
     X(zetDeviceEnableMetricsExp, enable_metrics, (ze_device_handle_t device))                                \
+    X(zetDeviceGetConcurrentMetricGroupsExp, get_concurrent,                                                 \
+      (ze_device_handle_t device, uint32_t group_count, zet_metric_group_handle_t * groups,                  \
+       uint32_t * counts, uint32_t * concurrent_count))                                                      \
     X(zetMetricGroupCalculateMultipleMetricValuesExp, calculate_multiple,                                    \
       (zet_metric_group_handle_t group, zet_metric_group_calculation_type_t type, size_t raw_size,           \
        const uint8_t *raw, uint32_t *set_count, uint32_t *value_count, uint32_t *counts,                     \
@@ -1760,7 +1964,8 @@ ZT__FN int zt__is_lost(ze_result_t result) {
 
 /* ==== >>groups: look-up, activation, metrics ============================================================== */
 
-enum { ZT__MAX_GROUPS = 8, ZT__MAX_ACTIVE = 64 };
+enum { ZT__MAX_GROUPS = 32, ZT__MAX_TOGETHER = 8, ZT__MAX_PASSES = 16, ZT__MAX_ACTIVE = 64 };
+enum { ZT__MAX_TILES = 16, ZT__MAX_WANTED = 64, ZT__MAX_SAMPLES = 1 << 20 };
 
 /* All metric groups of a device. */
 typedef struct zt__catalog {
@@ -1980,13 +2185,14 @@ ZT__FN zt_cause zt__cause_of_flag(const char *name) {
     return ZT_CAUSE_COUNT;
 }
 
-/* An active group. Its metrics are a run of the profiler's columns. */
+/* A group that is measured. Its metrics are a run of the profiler's columns. */
 typedef struct zt__group {
     zet_metric_group_handle_t handle;
     zet_metric_group_properties_t properties;
     zet_metric_properties_t *metrics;
     uint32_t metric_count;
     uint32_t first_column;
+    uint32_t tiles;            /* sets of values that a report gives: 1, or one a tile of a root device */
     size_t report_size;        /* 0 until the first report was seen. Atomic */
     zet_typed_value_t *values; /* room for what is calculated from a batch */
 } zt__group;
@@ -2030,6 +2236,7 @@ ZT__FN zt_metric zt__metric_of(const zt__group *group, uint32_t index) {
     metric.description = from->description;
     metric.type = (int)from->metricType;
     metric.aggregation = zt__aggregation(from->metricType, from->resultUnits);
+    metric.pass = 0;
     return metric;
 }
 
@@ -2052,6 +2259,12 @@ ZT__FN int zt__next_name(const char **list, const char **name, size_t *length) {
         p--;
     *length = (size_t)(p - *name);
     return *length > 0;
+}
+
+ZT__FN int zt__has_names(const char *list) {
+    const char *name;
+    size_t length;
+    return list && zt__next_name(&list, &name, &length);
 }
 
 /* A value of any type as a number; NaN where it is none. */
@@ -2105,13 +2318,25 @@ typedef struct zt__slot {
     uint8_t unclean;     /* to be reset before it is used: some of its commands have run */
     uint8_t broken;      /* could not be reset: never read, and never used again */
     uint8_t retired;     /* the device may still write to it: never used again */
-    zet_metric_query_handle_t queries[ZT__MAX_GROUPS];
+    uint8_t pass;        /* whose groups its queries are of */
+    uint8_t torn;        /* the groups were changed while it was open */
+    zet_metric_query_handle_t queries[ZT__MAX_TOGETHER];
 } zt__slot;
+
+/* Groups that are active together, and the slots for them. */
+typedef struct zt__pass {
+    zt__group *groups;
+    uint32_t group_count;
+    uint32_t time_metric; /* the column of GpuTime less one, or UINT32_MAX */
+    zt__slot *free_slots;
+    uint32_t slot_count, max_slots;
+} zt__pass;
 
 typedef struct zt__step {
     struct zt__step *next;
     ze_event_pool_handle_t events;
-    zet_metric_query_pool_handle_t queries[ZT__MAX_GROUPS];
+    zet_metric_query_pool_handle_t queries[ZT__MAX_TOGETHER];
+    const zt__pass *pass;
     uint64_t *stamps;
     uint32_t count;
     zt__slot *slots;
@@ -2153,7 +2378,8 @@ typedef struct zt__moments {
     double weight, sum, mean, m2, min, max;
 } zt__moments;
 
-/* A region by name. Column 0 is GPU time, the metrics follow. */
+/* A region by name. Column 0 is GPU time; the metrics follow; then, where there are several passes, the GPU
+   time of each; then, where there are tiles, the metrics of each. */
 typedef struct zt__record {
     char *name;
     zt__moments *streamed; /* of what streams measured meanwhile */
@@ -2180,7 +2406,10 @@ typedef struct zt__batch {
     struct zt__batch *next;
     uint32_t count;
     zt__entry entries[ZT__BATCH];
-    uint8_t *raw[ZT__MAX_GROUPS]; /* of each group, the reports one after the other */
+    const zt__pass *pass; /* in which all of them ran */
+    uint8_t closed;       /* has no room for instances of another pass */
+    size_t raw_size[ZT__MAX_TOGETHER];
+    uint8_t *raw[ZT__MAX_TOGETHER]; /* of each group, the reports one after the other */
 } zt__batch;
 
 typedef struct zt__timeline zt__timeline;
@@ -2198,13 +2427,16 @@ struct zt_profiler {
     zt__text availability_text;
     char columns[1024];
 
-    zt__group groups[ZT__MAX_GROUPS];
+    zt__group groups[ZT__MAX_GROUPS]; /* in the order of their passes */
     uint32_t group_count;
+    zt__pass passes[ZT__MAX_PASSES];
+    uint32_t pass_count;  /* 1 at the least */
+    const zt__pass *pass; /* that is active. Atomic */
+    uint32_t tile_count;  /* 0: none to tell apart */
     uint32_t metric_count;
     zt_metric *metrics;
-    uint32_t time_metric; /* the column of GpuTime less one, or UINT32_MAX */
-    uint8_t *causes_of;   /* a metric: the cause its flag stands for, or ZT_CAUSE_COUNT */
-    int stamped;          /* regions write time stamps */
+    uint8_t *causes_of; /* a metric: the cause its flag stands for, or ZT_CAUSE_COUNT */
+    int stamped;        /* regions write time stamps */
     double ns_per_tick;
     uint64_t tick_mask;
     int lost;     /* the device, atomic */
@@ -2212,9 +2444,7 @@ struct zt_profiler {
     struct zt__tracer *tracer;
 
     zt__mutex state; /* what follows, for instants; no driver call is made under it */
-    zt__slot *free_slots;
     zt__step *steps;
-    uint32_t slot_count;
     uint32_t open; /* slots begun and not yet bound */
     zt__list *lists[ZT__LIST_BUCKETS];
     zt__list *active_first, **active_last;
@@ -2244,10 +2474,20 @@ struct zt_profiler {
     zt__timeline *timeline; /* or NULL */
     zt__feed *feeds;        /* of the streams that are, or were, attached */
     uint32_t streamed_count;
+
+    char *texts; /* of a profiler that was unpacked: what its metrics are called */
 };
 
 ZT__FN int zt__is_gone(const zt_profiler *profiler) {
     return zt__load(&profiler->lost);
+}
+
+ZT__FN uint32_t zt__index_of(const zt_profiler *profiler, const zt__pass *pass) {
+    return (uint32_t)(pass - profiler->passes);
+}
+
+ZT__FN uint32_t zt__pass_index(const zt_profiler *profiler) {
+    return zt__index_of(profiler, zt__load(&profiler->pass));
 }
 
 /* Looks at the result of a driver call: a lost device is remembered, anything else that failed is said. */
@@ -2265,13 +2505,13 @@ ZT__FN void zt__destroy_pools(zt_profiler *profiler, zt__step *step) {
     uint32_t i, g;
     for (i = 0; i < step->count && step->slots; i++) {
         zt__slot *slot = &step->slots[i];
-        for (g = 0; g < profiler->group_count; g++)
+        for (g = 0; g < step->pass->group_count; g++)
             if (slot->queries[g])
                 zetMetricQueryDestroy(slot->queries[g]);
         if (slot->event)
             zeEventDestroy(slot->event);
     }
-    for (g = 0; g < profiler->group_count; g++)
+    for (g = 0; g < step->pass->group_count; g++)
         if (step->queries[g])
             zetMetricQueryPoolDestroy(step->queries[g]);
     if (step->events)
@@ -2308,8 +2548,8 @@ ZT__FN ze_result_t zt__make_pools(zt_profiler *profiler, zt__step *step, const c
     queries.type = ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE;
     queries.count = step->count;
     *call = "zetMetricQueryPoolCreate";
-    for (g = 0; g < profiler->group_count && result == ZE_RESULT_SUCCESS; g++)
-        result = zetMetricQueryPoolCreate(profiler->context, profiler->device, profiler->groups[g].handle,
+    for (g = 0; g < step->pass->group_count && result == ZE_RESULT_SUCCESS; g++)
+        result = zetMetricQueryPoolCreate(profiler->context, profiler->device, step->pass->groups[g].handle,
                                           &queries, &step->queries[g]);
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -2328,7 +2568,7 @@ ZT__FN ze_result_t zt__make_pools(zt_profiler *profiler, zt__step *step, const c
                           sizeof *step->stamps, (void **)&step->stamps);
 }
 
-ZT__FN ze_result_t zt__make_slots(zt_profiler *profiler, zt__step *step, const char **call) {
+ZT__FN ze_result_t zt__make_slots(const zt_profiler *profiler, zt__step *step, const char **call) {
     ze_event_desc_t event;
     uint32_t i, g;
     ze_result_t result = ZE_RESULT_SUCCESS;
@@ -2339,7 +2579,7 @@ ZT__FN ze_result_t zt__make_slots(zt_profiler *profiler, zt__step *step, const c
     for (i = 0; i < step->count; i++) {
         zt__slot *slot = &step->slots[i];
         *call = "zetMetricQueryCreate";
-        for (g = 0; g < profiler->group_count && result == ZE_RESULT_SUCCESS; g++)
+        for (g = 0; g < step->pass->group_count && result == ZE_RESULT_SUCCESS; g++)
             result = zetMetricQueryCreate(step->queries[g], i, &slot->queries[g]);
         if (result != ZE_RESULT_SUCCESS)
             return result;
@@ -2349,19 +2589,21 @@ ZT__FN ze_result_t zt__make_slots(zt_profiler *profiler, zt__step *step, const c
         if (result != ZE_RESULT_SUCCESS)
             return result;
         slot->stamps = step->stamps ? step->stamps + 2 * (size_t)i : NULL;
+        slot->pass = (uint8_t)(step->pass - profiler->passes);
     }
     return result;
 }
 
 /* Makes one more step of slots. By one thread at a time, so that two do not make one each. */
-ZT__FN ze_result_t zt__grow(zt_profiler *profiler, const char **call) {
+ZT__FN ze_result_t zt__grow(zt_profiler *profiler, zt__pass *pass, const char **call) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__step *step = (zt__step *)zt__allocate(allocator, 1, sizeof *step);
-    uint32_t i, room = profiler->config.max_slots - profiler->slot_count;
+    uint32_t i, room = pass->max_slots - pass->slot_count;
     ze_result_t result;
     *call = "malloc";
     if (!step)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    step->pass = pass;
     step->count = room < profiler->config.slots_per_step ? room : profiler->config.slots_per_step;
     step->slots = (zt__slot *)zt__allocate(allocator, step->count, sizeof *step->slots);
     result = step->slots ? zt__make_pools(profiler, step, call) : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
@@ -2373,12 +2615,12 @@ ZT__FN ze_result_t zt__grow(zt_profiler *profiler, const char **call) {
     }
     zt__lock(&profiler->state);
     for (i = step->count; i-- > 0;) {
-        step->slots[i].next = profiler->free_slots;
-        profiler->free_slots = &step->slots[i];
+        step->slots[i].next = pass->free_slots;
+        pass->free_slots = &step->slots[i];
     }
     step->next = profiler->steps;
     profiler->steps = step;
-    profiler->slot_count += step->count;
+    pass->slot_count += step->count;
     zt__unlock(&profiler->state);
     return ZE_RESULT_SUCCESS;
 }
@@ -2393,7 +2635,7 @@ ZT__FN void zt__reset_slot(zt_profiler *profiler, zt__slot *slot) {
     result = zeEventHostReset(slot->event);
     zt__inside_1--;
     failed = zt__check(profiler, result, "zeEventHostReset", remedy) != ZE_RESULT_SUCCESS;
-    for (g = 0; g < profiler->group_count; g++) {
+    for (g = 0; g < profiler->passes[slot->pass].group_count; g++) {
         result = zetMetricQueryReset(slot->queries[g]);
         failed |= zt__check(profiler, result, "zetMetricQueryReset", remedy) != ZE_RESULT_SUCCESS;
     }
@@ -2407,12 +2649,39 @@ ZT__FN double zt__nan(void) {
     return (double)NAN;
 }
 
+/* The column of the GPU time that one pass measured. */
+ZT__FN uint32_t zt__time_column(const zt_profiler *profiler, uint32_t pass) {
+    return profiler->pass_count == 1 ? 0 : 1 + profiler->metric_count + pass;
+}
+
+ZT__FN uint32_t zt__tile_column(const zt_profiler *profiler, uint32_t tile, uint32_t metric) {
+    uint32_t times = profiler->pass_count == 1 ? 0 : profiler->pass_count;
+    return 1 + profiler->metric_count + times + tile * profiler->metric_count + metric;
+}
+
 ZT__FN uint32_t zt__column_count(const zt_profiler *profiler) {
-    return profiler->metric_count + 1;
+    return zt__tile_column(profiler, profiler->tile_count, 0);
+}
+
+/* The metric that a column is of, or UINT32_MAX for GPU time. */
+ZT__FN uint32_t zt__metric_of_column(const zt_profiler *profiler, uint32_t column) {
+    uint32_t first_tile = zt__tile_column(profiler, 0, 0);
+    if (column >= first_tile)
+        return (column - first_tile) % profiler->metric_count;
+    return column - 1 < profiler->metric_count ? column - 1 : UINT32_MAX;
 }
 
 ZT__FN zt_aggregation zt__column_aggregation(const zt_profiler *profiler, uint32_t column) {
-    return column == 0 ? ZT_AGGREGATE_SUM : profiler->metrics[column - 1].aggregation;
+    uint32_t metric = zt__metric_of_column(profiler, column);
+    return metric == UINT32_MAX ? ZT_AGGREGATE_SUM : profiler->metrics[metric].aggregation;
+}
+
+/* Whether a pass measures a column. */
+ZT__FN int zt__is_measured(const zt_profiler *profiler, uint32_t column, uint32_t pass) {
+    uint32_t metric = zt__metric_of_column(profiler, column);
+    if (metric != UINT32_MAX)
+        return profiler->metrics[metric].pass == pass;
+    return column == 0 || column == zt__time_column(profiler, pass);
 }
 
 /* The last divisor, and one by it: divisions are what the statistics would else take longest for, and the
@@ -2459,34 +2728,59 @@ ZT__FN uint64_t zt__random(uint64_t *state) {
     return *state * UINT64_C(0x2545F4914F6CDD1D);
 }
 
-/* Where to keep the row of the next instance, or NULL. Beyond the limit every instance so far has the same
-   chance to be among the kept: reservoir sampling. */
-ZT__FN double *zt__row_for_next(zt_profiler *profiler, zt__record *record) {
+/* A number drawn below a limit that depends on nothing but the occurrence: each pass draws the same. */
+ZT__FN uint64_t zt__draw(const zt__record *record, uint64_t occurrence) {
+    uint64_t state = (record->hash ^ (occurrence + 1) * UINT64_C(0x9E3779B97F4A7C15)) | 1;
+    zt__random(&state);
+    return zt__random(&state) % (occurrence + 1);
+}
+
+ZT__FN void zt__clear_row(double *row, uint32_t columns) {
+    uint32_t column;
+    for (column = 0; column < columns; column++)
+        row[column] = zt__nan();
+}
+
+/* Makes room for more rows, up to the limit. Without memory, there is no more than before. */
+ZT__FN void zt__grow_rows(zt_profiler *profiler, zt__record *record, uint32_t wanted) {
     const zt_allocator *allocator = &profiler->config.allocator;
+    uint32_t columns = zt__column_count(profiler), capacity = record->capacity ? record->capacity : 8;
+    double *rows;
+    while (capacity < wanted)
+        capacity *= 4;
+    if (capacity > profiler->config.samples)
+        capacity = profiler->config.samples;
+    if (wanted <= record->capacity || capacity == record->capacity)
+        return;
+    rows = (double *)zt__allocate(allocator, (size_t)capacity * columns, sizeof *rows);
+    if (!rows)
+        return;
+    if (record->kept)
+        memcpy(rows, record->rows, (size_t)record->kept * columns * sizeof *rows);
+    zt__free(allocator, record->rows);
+    record->rows = rows;
+    record->capacity = capacity;
+}
+
+/* The row in which an occurrence of a region is kept, or NULL. Beyond the limit every occurrence so far has
+   the same chance to be among the kept: reservoir sampling. The passes keep the same occurrences, and so fill
+   the same rows. */
+ZT__FN double *zt__row_for(zt_profiler *profiler, zt__record *record, uint64_t occurrence) {
     uint32_t columns = zt__column_count(profiler);
-    uint64_t drawn;
-    if (record->kept == record->capacity && record->capacity < profiler->config.samples) {
-        uint32_t capacity = record->capacity ? record->capacity * 4 : 8;
-        double *rows;
-        if (capacity > profiler->config.samples)
-            capacity = profiler->config.samples;
-        rows = (double *)zt__allocate(allocator, (size_t)capacity * columns, sizeof *rows);
-        if (rows) {
-            if (record->kept)
-                memcpy(rows, record->rows, (size_t)record->kept * columns * sizeof *rows);
-            zt__free(allocator, record->rows);
-            record->rows = rows;
-            record->capacity = capacity;
-        }
-    }
-    if (record->kept < record->capacity)
-        return record->rows + (size_t)record->kept++ * columns;
-    drawn = zt__random(&profiler->random) % (record->seen + 1);
-    return drawn < record->kept ? record->rows + drawn * columns : NULL;
+    uint64_t place = occurrence;
+    if (place >= record->capacity && record->capacity < profiler->config.samples)
+        zt__grow_rows(profiler, record, record->capacity + 1);
+    if (place >= record->capacity)
+        place = zt__draw(record, occurrence);
+    if (place >= record->capacity)
+        return NULL;
+    for (; record->kept <= place; record->kept++)
+        zt__clear_row(record->rows + (size_t)record->kept * columns, columns);
+    return record->rows + place * columns;
 }
 
 /* Adds the row of one instance to its region. With the results locked. Returns 0 without memory. */
-ZT__FN int zt__add_row(zt_profiler *profiler, zt__record *record, const double *row) {
+ZT__FN int zt__add_row(zt_profiler *profiler, zt__record *record, uint32_t pass, const double *row) {
     uint32_t column, columns = zt__column_count(profiler);
     zt__inverse by_count = {1, 1}, by_time = {1, 1};
     double *kept;
@@ -2496,7 +2790,10 @@ ZT__FN int zt__add_row(zt_profiler *profiler, zt__record *record, const double *
         if (!record->moments)
             return 0;
     }
+    kept = zt__row_for(profiler, record, record->moments[zt__time_column(profiler, pass)].count);
     for (column = 0; column < columns; column++) {
+        if (kept && zt__is_measured(profiler, column, pass))
+            kept[column] = row[column];
         if (isnan(row[column]))
             continue;
         if (zt__column_aggregation(profiler, column) == ZT_AGGREGATE_MEAN)
@@ -2504,9 +2801,6 @@ ZT__FN int zt__add_row(zt_profiler *profiler, zt__record *record, const double *
         else
             zt__add_weighted(&record->moments[column], row[column], 1, &by_count);
     }
-    kept = zt__row_for_next(profiler, record);
-    if (kept)
-        memcpy(kept, row, columns * sizeof *row);
     record->seen++;
     return 1;
 }
@@ -2594,18 +2888,30 @@ ZT__FN zt_stats zt__moment_stats(const zt_profiler *profiler, const zt__record *
     return stats;
 }
 
+/* Copies the kept values of one column. Returns how many. */
+ZT__FN uint32_t zt__copy_values(const zt_profiler *profiler, const zt__record *record, uint32_t column,
+                                double *to) {
+    uint32_t i, count = 0, columns = zt__column_count(profiler);
+    for (i = 0; i < record->kept; i++) {
+        double value = record->rows[(size_t)i * columns + column];
+        if (!isnan(value))
+            to[count++] = value;
+    }
+    return count;
+}
+
 /* Statistics of one column. With the results locked. */
 ZT__FN zt_stats zt__column_stats(const zt_profiler *profiler, const zt__record *record, uint32_t column) {
     zt_stats stats = zt__moment_stats(profiler, record, column);
     zt_aggregation aggregation = zt__column_aggregation(profiler, column);
-    uint32_t i, count = 0, columns = zt__column_count(profiler);
+    uint32_t pass, count = 0;
     if (aggregation == ZT_AGGREGATE_FLAG || aggregation == ZT_AGGREGATE_NONE)
         return stats;
-    for (i = 0; i < record->kept; i++) {
-        double value = record->rows[(size_t)i * columns + column];
-        if (!isnan(value))
-            profiler->scratch[count++] = value;
-    }
+    if (column != 0)
+        count = zt__copy_values(profiler, record, column, profiler->scratch);
+    for (pass = 0; column == 0 && pass < profiler->pass_count; pass++)
+        count +=
+            zt__copy_values(profiler, record, zt__time_column(profiler, pass), profiler->scratch + count);
     stats.median = zt__quantile(profiler->scratch, count, 0.5);
     stats.p95 = zt__quantile(profiler->scratch, count, 0.95);
     return stats;
@@ -2831,12 +3137,13 @@ ZT__FN void zt__free_slot(zt_profiler *profiler, zt__slot *slot) {
     if (slot->generation & 1)
         zt__store(&slot->generation, slot->generation + 1);
     slot->unclean |= slot->dead;
-    slot->pending = slot->submitted = slot->executed = slot->tries = slot->dead = slot->passed = 0;
+    slot->pending = slot->submitted = slot->executed = slot->tries = slot->dead = slot->passed = slot->torn =
+        0;
     slot->list = NULL;
     if (slot->broken)
         return;
-    slot->next = profiler->free_slots;
-    profiler->free_slots = slot;
+    slot->next = profiler->passes[slot->pass].free_slots;
+    profiler->passes[slot->pass].free_slots = slot;
 }
 
 /* A region that is begun on a list that has run shows that the list is immediate or was reset: what has run
@@ -2850,10 +3157,11 @@ ZT__FN int zt__renew(zt__list *list) {
 
 /* Binds a free slot to a list. NULL where there is none. */
 ZT__FN zt__slot *zt__open_slot(zt_profiler *profiler, zt__list *list, uint32_t region) {
-    zt__slot *slot = profiler->free_slots;
+    zt__pass *pass = &profiler->passes[zt__pass_index(profiler)];
+    zt__slot *slot = pass->free_slots;
     if (!slot)
         return NULL;
-    profiler->free_slots = slot->next;
+    pass->free_slots = slot->next;
     zt__renew(list);
     slot->list = list;
     slot->epoch = list->epoch;
@@ -2929,7 +3237,7 @@ ZT__FN ze_result_t zt__append_begin(zt_profiler *profiler, zt__slot *slot) {
         zt__reset_slot(profiler, slot);
     if (slot->broken)
         return ZE_RESULT_ERROR_UNKNOWN;
-    for (g = 0; g < profiler->group_count; g++) {
+    for (g = 0; g < profiler->passes[slot->pass].group_count; g++) {
         ze_result_t result = zetCommandListAppendMetricQueryBegin(list, slot->queries[g]);
         if (result != ZE_RESULT_SUCCESS)
             return zt__check(profiler, result, "zetCommandListAppendMetricQueryBegin", ZT__REMEDY_APPEND);
@@ -2948,7 +3256,7 @@ ZT__FN ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
     if (profiler->stamped)
         result =
             zt__append_stamp(profiler, list, &slot->stamps[1], 1, profiler->group_count ? NULL : slot->event);
-    for (g = profiler->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
+    for (g = profiler->passes[slot->pass].group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
         /* no event is waited for, but the validation layer wants the pointer */
         result = zetCommandListAppendMetricQueryEnd(list, slot->queries[g], g ? NULL : slot->event, 0,
                                                     &slot->event);
@@ -3413,68 +3721,178 @@ ZT__FN ze_result_t zt__open_timeline(zt_profiler *profiler) {
 
 /* ---- calculating ----------------------------------------------------------------------------------------- */
 
-/* Calculates `count` reports of a batch from the `first` on. Calculation is not thread-safe in the driver,
-   not even on different groups, so one lock guards it for the whole process. */
-ZT__FN ze_result_t zt__calculate(const zt__group *group, const uint8_t *raw, uint32_t first, uint32_t count) {
+/* Values of one report, of all tiles. */
+ZT__FN uint32_t zt__value_count(const zt__group *group) {
+    return group->metric_count * group->tiles;
+}
+
+/* Calculates `count` reports of a batch from the `first` on. */
+ZT__FN ze_result_t zt__calculate_together(const zt__group *group, const uint8_t *raw, uint32_t first,
+                                          uint32_t count) {
     uint32_t wanted = count * group->metric_count, values = wanted;
-    ze_result_t result;
-    zt__lock(&zt__calculation_lock_1);
-    result = zetMetricGroupCalculateMetricValues(
+    ze_result_t result = zetMetricGroupCalculateMetricValues(
         group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, count * group->report_size,
         raw + first * group->report_size, &values, group->values + (size_t)first * group->metric_count);
-    zt__unlock(&zt__calculation_lock_1);
     return result == ZE_RESULT_SUCCESS && values != wanted ? ZE_RESULT_ERROR_INVALID_SIZE : result;
+}
+
+/* Calculates one report of a root device, which has a header and gives a set of values a tile. Tiles that
+   took no part give none: their values have a type that is no number. */
+ZT__FN ze_result_t zt__calculate_tiles(const zt__driver *driver, const zt__group *group, const uint8_t *raw,
+                                       uint32_t index) {
+    zet_typed_value_t *values = group->values + (size_t)index * zt__value_count(group);
+    uint32_t counts[ZT__MAX_TILES], sets = group->tiles, total = zt__value_count(group), i;
+    ze_result_t result = driver->calculate_multiple(
+        group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, group->report_size,
+        raw + index * group->report_size, &sets, &total, counts, values);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    for (i = 0; i < sets && i < group->tiles; i++)
+        if (counts[i] != group->metric_count)
+            return ZE_RESULT_ERROR_INVALID_SIZE;
+    for (i *= group->metric_count; i < zt__value_count(group); i++)
+        values[i].type = ZET_VALUE_TYPE_FORCE_UINT32;
+    return result;
+}
+
+/* Calculates `count` reports of a batch from the `first` on. Calculation is not thread-safe in the driver,
+   not even on different groups, so one lock guards it for the whole process. Reports of tiles cannot be
+   calculated together. */
+ZT__FN ze_result_t zt__calculate(const zt__driver *driver, const zt__group *group, const uint8_t *raw,
+                                 uint32_t first, uint32_t count) {
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    uint32_t i;
+    zt__lock(&zt__calculation_lock_1);
+    if (group->tiles == 1)
+        result = zt__calculate_together(group, raw, first, count);
+    else
+        for (i = first; i < first + count && result == ZE_RESULT_SUCCESS; i++)
+            result = zt__calculate_tiles(driver, group, raw, i);
+    zt__unlock(&zt__calculation_lock_1);
+    return result;
 }
 
 /* Calculates the reports of one group: all at once, and where that fails one by one, so that a bad report
    costs one instance. */
 ZT__FN void zt__calculate_batch(zt_profiler *profiler, uint32_t g, const zt__batch *batch, zt_cause *causes) {
-    zt__group *group = &profiler->groups[g];
+    zt__group *group = &batch->pass->groups[g];
+    const uint8_t *raw = batch->raw[g];
     uint32_t i;
     if (!group->values)
         group->values = (zet_typed_value_t *)zt__allocate(
-            &profiler->config.allocator, (size_t)ZT__BATCH * group->metric_count, sizeof *group->values);
-    if (group->values && zt__calculate(group, batch->raw[g], 0, batch->count) == ZE_RESULT_SUCCESS)
+            &profiler->config.allocator, (size_t)ZT__BATCH * zt__value_count(group), sizeof *group->values);
+    if (group->values && zt__calculate(&profiler->driver, group, raw, 0, batch->count) == ZE_RESULT_SUCCESS)
         return;
     for (i = 0; i < batch->count; i++) {
-        ze_result_t result =
-            group->values ? zt__calculate(group, batch->raw[g], i, 1) : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        ze_result_t result = group->values ? zt__calculate(&profiler->driver, group, raw, i, 1)
+                                           : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
         if (result == ZE_RESULT_SUCCESS)
             continue;
         causes[i] = ZT_LOST_READ_FAILED;
-        zt__check(profiler, result, "zetMetricGroupCalculateMetricValues",
+        zt__check(profiler, result,
+                  group->tiles == 1 ? "zetMetricGroupCalculateMetricValues"
+                                    : "zetMetricGroupCalculateMultipleMetricValuesExp",
                   "The instance is counted as lost. Update the driver if it lasts.");
     }
 }
 
-/* The row of one instance of a batch. Returns the cause for which it is lost, or ZT_CAUSE_COUNT. */
-ZT__FN zt_cause zt__fill_row(zt_profiler *profiler, const zt__batch *batch, uint32_t index) {
+/* The GPU time that a tile measured, as a weight. */
+ZT__FN double zt__tile_time(const zt_profiler *profiler, const zt__pass *pass, uint32_t tile) {
+    return pass->time_metric == UINT32_MAX
+               ? 1.0
+               : profiler->row[zt__tile_column(profiler, tile, pass->time_metric)];
+}
+
+/* Time passes, and clocks run, on all tiles at once; everything else that adds up, adds up over tiles. */
+ZT__FN int zt__runs_everywhere(const char *units) {
+    static const char *const clocks[] = {"ns", "us", "ms", "s", "cycles"};
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(clocks); i++)
+        if (strcmp(units, clocks[i]) == 0)
+            return 1;
+    return 0;
+}
+
+/* A metric of a whole root device, from those of its tiles in the row: times and flags are those of the
+   longest, means are weighted by the GPU time of each, and what is not aggregated is the first tile's. */
+ZT__FN double zt__whole(const zt_profiler *profiler, const zt__pass *pass, uint32_t metric) {
+    const zt_metric *of = &profiler->metrics[metric];
+    int largest = of->aggregation == ZT_AGGREGATE_FLAG || zt__runs_everywhere(of->units);
+    double whole = zt__nan(), weights = 0;
+    uint32_t tile;
+    for (tile = 0; tile < profiler->tile_count; tile++) {
+        double value = profiler->row[zt__tile_column(profiler, tile, metric)];
+        double weight = zt__tile_time(profiler, pass, tile);
+        if (isnan(value) || (of->aggregation == ZT_AGGREGATE_MEAN && !(weight > 0)))
+            continue;
+        if (isnan(whole))
+            whole = value;
+        else if (of->aggregation == ZT_AGGREGATE_MEAN)
+            whole += (value - whole) * weight / (weights + weight);
+        else if (of->aggregation != ZT_AGGREGATE_NONE)
+            whole = !largest ? whole + value : value > whole ? value : whole;
+        weights += weight;
+    }
+    return whole;
+}
+
+/* The cause for which the values of an instance are lost, or ZT_CAUSE_COUNT. */
+ZT__FN zt_cause zt__cause_of_values(const zt_profiler *profiler, const zt__group *group,
+                                    const zet_typed_value_t *values) {
     zt_cause cause = ZT_CAUSE_COUNT;
-    uint32_t g, m;
-    for (g = 0; g < profiler->group_count; g++) {
-        const zt__group *group = &profiler->groups[g];
-        const zet_typed_value_t *values = group->values + (size_t)index * group->metric_count;
+    const uint8_t *flags = profiler->causes_of + group->first_column;
+    uint32_t m, tile;
+    for (m = 0; m < group->metric_count; m++)
+        for (tile = 0; flags[m] != ZT_CAUSE_COUNT && tile < group->tiles; tile++) {
+            double value = zt__number(&values[tile * group->metric_count + m]);
+            if (value != 0 && !isnan(value))
+                cause = (zt_cause)flags[m];
+        }
+    return cause;
+}
+
+/* Puts the values that one group measured into the row. */
+ZT__FN void zt__fill_group(zt_profiler *profiler, const zt__group *group, const zet_typed_value_t *values) {
+    uint32_t m, tile;
+    for (tile = 0; tile < group->tiles; tile++)
         for (m = 0; m < group->metric_count; m++) {
             uint32_t metric = group->first_column + m;
-            double value = zt__number(&values[m]);
-            profiler->row[metric + 1] = value;
-            if (profiler->causes_of[metric] != ZT_CAUSE_COUNT && value != 0)
-                cause = (zt_cause)profiler->causes_of[metric];
+            uint32_t column = profiler->tile_count ? zt__tile_column(profiler, tile, metric) : metric + 1;
+            profiler->row[column] = zt__number(&values[tile * group->metric_count + m]);
         }
+}
+
+/* The row of one instance of a batch. Returns the cause for which it is lost, or ZT_CAUSE_COUNT. */
+ZT__FN zt_cause zt__fill_row(zt_profiler *profiler, const zt__batch *batch, uint32_t index) {
+    const zt__pass *pass = batch->pass;
+    zt_cause cause = ZT_CAUSE_COUNT;
+    uint32_t g, m;
+    zt__clear_row(profiler->row, zt__column_count(profiler));
+    for (g = 0; g < pass->group_count; g++) {
+        const zt__group *group = &pass->groups[g];
+        const zet_typed_value_t *values = group->values + (size_t)index * zt__value_count(group);
+        zt_cause of_group = zt__cause_of_values(profiler, group, values);
+        if (of_group != ZT_CAUSE_COUNT)
+            cause = of_group;
+        zt__fill_group(profiler, group, values);
     }
-    profiler->row[0] = profiler->time_metric == UINT32_MAX ? batch->entries[index].time_ns
-                                                           : profiler->row[profiler->time_metric + 1];
+    for (m = 0; profiler->tile_count && m < profiler->metric_count; m++)
+        profiler->row[m + 1] = zt__whole(profiler, pass, m);
+    profiler->row[0] = pass->time_metric == UINT32_MAX ? batch->entries[index].time_ns
+                                                       : profiler->row[pass->time_metric + 1];
+    profiler->row[zt__time_column(profiler, zt__index_of(profiler, pass))] = profiler->row[0];
     return cause;
 }
 
 /* Hands one instance to the application, which may ask for results meanwhile. */
-ZT__FN void zt__give_sample(zt_profiler *profiler, uint32_t region) {
+ZT__FN void zt__give_sample(zt_profiler *profiler, uint32_t region, uint32_t pass) {
     zt_sample sample;
     sample.name = zt__record_at(profiler, region)->name;
     sample.region = region;
     sample.metric_count = profiler->metric_count;
     sample.gpu_time_ns = profiler->row[0];
     sample.values = profiler->row + 1;
+    sample.pass = pass;
     zt__unlock(&profiler->results);
     profiler->config.sample(&sample, profiler->config.sample_user);
     zt__lock(&profiler->results);
@@ -3488,11 +3906,13 @@ ZT__FN zt_cause zt__add_instance(zt_profiler *profiler, const zt__batch *batch, 
     if (cause != ZT_CAUSE_COUNT)
         return cause;
     if (profiler->config.sample)
-        zt__give_sample(profiler, region);
+        zt__give_sample(profiler, region, zt__index_of(profiler, batch->pass));
     if (profiler->timeline)
         zt__keep_instance(profiler, &batch->entries[index]);
-    return zt__add_row(profiler, zt__record_at(profiler, region), profiler->row) ? ZT_CAUSE_COUNT
-                                                                                 : ZT_DROPPED_NO_MEMORY;
+    return zt__add_row(profiler, zt__record_at(profiler, region), zt__index_of(profiler, batch->pass),
+                       profiler->row)
+               ? ZT_CAUSE_COUNT
+               : ZT_DROPPED_NO_MEMORY;
 }
 
 /* Counts what became of a batch. */
@@ -3523,7 +3943,7 @@ ZT__FN void zt__settle_batch(zt_profiler *profiler, const zt__batch *batch) {
     uint32_t i, g;
     for (i = 0; i < batch->count; i++)
         causes[i] = ZT_CAUSE_COUNT;
-    for (g = 0; g < profiler->group_count; g++)
+    for (g = 0; g < batch->pass->group_count; g++)
         zt__calculate_batch(profiler, g, batch, causes);
     zt__lock(&profiler->results);
     for (i = 0; i < batch->count; i++)
@@ -3562,7 +3982,7 @@ ZT__FN zt__batch *zt__take_batch(zt_profiler *profiler) {
 
 /* Gives a batch back: to be calculated, or to be filled on if calculation is left for later. */
 ZT__FN void zt__give_batch(zt_profiler *profiler, zt__batch *batch) {
-    int full = batch->count == ZT__BATCH || (batch->count > 0 && !profiler->config.deferred);
+    int full = batch->closed || batch->count == ZT__BATCH || (batch->count > 0 && !profiler->config.deferred);
     zt__lock(&profiler->state);
     if (full) {
         batch->next = NULL;
@@ -3605,6 +4025,7 @@ ZT__FN void zt__settle_owned(zt_profiler *profiler, int all) {
     while ((batch = zt__next_to_settle(profiler, all)) != NULL) {
         zt__settle_batch(profiler, batch);
         batch->count = 0;
+        batch->closed = 0;
         zt__give_batch(profiler, batch);
     }
     zt__attribute(profiler);
@@ -3655,6 +4076,24 @@ typedef struct zt__hand {
     int thorough; /* asks every slot, and not only up to the first that is not ready */
 } zt__hand;
 
+/* Sees that there is a batch with room for a slot's instance: one of the same pass. Returns 0 if not. */
+ZT__FN int zt__batch_for(zt_profiler *profiler, const zt__slot *slot, zt__hand *hand) {
+    const zt__pass *pass = &profiler->passes[slot->pass];
+    for (;;) {
+        if (!hand->batch)
+            hand->batch = zt__take_batch(profiler);
+        if (!hand->batch)
+            return 0;
+        if (hand->batch->count == 0)
+            hand->batch->pass = pass;
+        if (hand->batch->pass == pass)
+            return 1;
+        hand->batch->closed = 1;
+        zt__give_batch(profiler, hand->batch);
+        hand->batch = NULL;
+    }
+}
+
 /* The size of a group's reports, which is the same for all of them. */
 ZT__FN ze_result_t zt__size_reports(zt__group *group, zet_metric_query_handle_t query) {
     size_t size = 0;
@@ -3666,9 +4105,17 @@ ZT__FN ze_result_t zt__size_reports(zt__group *group, zet_metric_query_handle_t 
     return result;
 }
 
+/* Makes room for the reports of a group in an empty batch, whose last pass may have had smaller ones. */
+ZT__FN int zt__make_raw(zt_profiler *profiler, zt__batch *batch, uint32_t g, size_t size) {
+    zt__free(&profiler->config.allocator, batch->raw[g]);
+    batch->raw[g] = (uint8_t *)zt__allocate(&profiler->config.allocator, ZT__BATCH, size);
+    batch->raw_size[g] = batch->raw[g] ? size : 0;
+    return batch->raw[g] != NULL;
+}
+
 ZT__FN ze_result_t zt__read_report(zt_profiler *profiler, uint32_t g, const zt__slot *slot,
                                    zt__batch *batch) {
-    zt__group *group = &profiler->groups[g];
+    zt__group *group = &batch->pass->groups[g];
     ze_result_t result = ZE_RESULT_SUCCESS;
     size_t size, expected;
     if (zt__load(&group->report_size) == 0)
@@ -3676,9 +4123,7 @@ ZT__FN ze_result_t zt__read_report(zt_profiler *profiler, uint32_t g, const zt__
     if (result != ZE_RESULT_SUCCESS)
         return result;
     size = expected = zt__load(&group->report_size);
-    if (!batch->raw[g])
-        batch->raw[g] = (uint8_t *)zt__allocate(&profiler->config.allocator, ZT__BATCH, expected);
-    if (!batch->raw[g])
+    if (batch->raw_size[g] < expected && !zt__make_raw(profiler, batch, g, expected))
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     result = zetMetricQueryGetData(slot->queries[g], &size, batch->raw[g] + batch->count * expected);
     return result == ZE_RESULT_SUCCESS && size != expected ? ZE_RESULT_ERROR_INVALID_SIZE : result;
@@ -3687,7 +4132,7 @@ ZT__FN ze_result_t zt__read_report(zt_profiler *profiler, uint32_t g, const zt__
 ZT__FN ze_result_t zt__read_reports(zt_profiler *profiler, const zt__slot *slot, zt__batch *batch) {
     ze_result_t result = ZE_RESULT_SUCCESS;
     uint32_t g;
-    for (g = 0; g < profiler->group_count && result == ZE_RESULT_SUCCESS; g++)
+    for (g = 0; g < batch->pass->group_count && result == ZE_RESULT_SUCCESS; g++)
         result = zt__read_report(profiler, g, slot, batch);
     return result;
 }
@@ -3734,12 +4179,16 @@ ZT__FN zt__outcome zt__read_slot(zt_profiler *profiler, zt__slot *slot, zt__batc
         return ZT__WAITING;
     if (result != ZE_RESULT_SUCCESS && !zt__is_lost(result))
         return zt__not_told(profiler, slot, result, cause);
-    if (result == ZE_RESULT_SUCCESS && profiler->group_count) {
+    if (result == ZE_RESULT_SUCCESS && slot->torn) {
+        *cause = ZT_LOST_OTHER_PASS;
+        return ZT__LOST;
+    }
+    if (result == ZE_RESULT_SUCCESS && batch->pass->group_count) {
         call = "zetMetricQueryGetData";
         result = zt__read_reports(profiler, slot, batch);
         /* drivers say UNKNOWN where the specification says NOT_READY */
         if (result == ZE_RESULT_NOT_READY || result == ZE_RESULT_ERROR_UNKNOWN) {
-            *cause = ZT_LOST_NEVER_DELIVERED;
+            *cause = slot->pass == zt__pass_index(profiler) ? ZT_LOST_NEVER_DELIVERED : ZT_LOST_OTHER_PASS;
             return ++slot->tries < ZT__TRIES ? ZT__UNDELIVERED : ZT__LOST;
         }
     }
@@ -3754,7 +4203,7 @@ ZT__FN zt__outcome zt__read_slot(zt_profiler *profiler, zt__slot *slot, zt__batc
 
 /* Makes a slot ready for its next execution or region. */
 ZT__FN void zt__rearm(zt_profiler *profiler, zt__slot *slot) {
-    slot->pending = slot->submitted = slot->tries = 0;
+    slot->pending = slot->submitted = slot->tries = slot->torn = 0;
     if (!zt__is_gone(profiler) && !slot->broken)
         zt__reset_slot(profiler, slot);
     if (slot->broken)
@@ -3813,13 +4262,9 @@ ZT__FN int zt__harvest_slot(zt_profiler *profiler, zt__list *list, zt__slot *slo
         return 1;
     if (slot->pending ? list->announced && !slot->submitted : list->quiet)
         return 1;
-    if (!hand->batch)
-        hand->batch = zt__take_batch(profiler);
-    if (!hand->batch) {
+    if (!zt__batch_for(profiler, slot, hand))
         zt__settle(profiler, 1);
-        hand->batch = zt__take_batch(profiler);
-    }
-    if (!hand->batch)
+    if (!zt__batch_for(profiler, slot, hand))
         return 0; /* other threads have them all */
     outcome = zt__read_slot(profiler, slot, hand->batch, &cause);
     list->quiet |= outcome == ZT__WAITING && !slot->pending;
@@ -4002,24 +4447,25 @@ ZT__FN int zt__finish(zt_profiler *profiler, zt__list *list, uint64_t *deadline)
 
 /* Makes one more step of slots, if few are free. Returns the cause when there are none. */
 ZT__FN zt_cause zt__grow_if_few(zt_profiler *profiler) {
+    zt__pass *pass = &profiler->passes[zt__pass_index(profiler)];
     const char *call;
     const zt__slot *slot;
     uint32_t free_count = 0;
     ze_result_t result;
     zt__lock(&profiler->state);
-    for (slot = profiler->free_slots; slot && free_count <= profiler->slot_count / 8; slot = slot->next)
+    for (slot = pass->free_slots; slot && free_count <= pass->slot_count / 8; slot = slot->next)
         free_count++;
     zt__unlock(&profiler->state);
-    if (free_count > profiler->slot_count / 8)
+    if (free_count > pass->slot_count / 8)
         return ZT_CAUSE_COUNT;
-    if (profiler->slot_count >= profiler->config.max_slots)
+    if (pass->slot_count >= pass->max_slots)
         return free_count ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_SLOT;
     zt__inside_1++;
-    result = zt__grow(profiler, &call);
+    result = zt__grow(profiler, pass, &call);
     zt__inside_1--;
     if (result == ZE_RESULT_SUCCESS)
         return ZT_CAUSE_COUNT;
-    profiler->config.max_slots = profiler->slot_count; /* it will not be tried again */
+    pass->max_slots = pass->slot_count; /* it will not be tried again */
     zt__check(profiler, result, call, "No more slots can be made; regions beyond are dropped.");
     return free_count ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_MEMORY;
 }
@@ -4177,6 +4623,619 @@ ZT__FN void zt__retract(zt_profiler *profiler, zt__list *list) {
         }
     }
     zt__unlock(&profiler->state);
+}
+
+/* ==== >>passes: one set of groups after the other ========================================================= */
+
+ZT__FN void zt__deactivate_pass(zt_profiler *profiler, const zt__pass *pass, uint32_t count) {
+    uint32_t g;
+    for (g = 0; g < count; g++)
+        zt__check(profiler, zt__deactivate(profiler->context, profiler->device, pass->groups[g].handle),
+                  "zetContextActivateMetricGroups", "The groups may stay active.");
+}
+
+/* Activates the groups of a pass, or none. On HANDLE_OBJECT_IN_USE, `holder` is the group in the way. */
+ZT__FN ze_result_t zt__activate_pass(zt_profiler *profiler, const zt__pass *pass, zt__holder *holder) {
+    uint32_t g;
+    holder->text[0] = 0;
+    for (g = 0; g < pass->group_count; g++) {
+        ze_result_t result = zt__activate(profiler->context, profiler->device, pass->groups[g].handle,
+                                          &pass->groups[g].properties, 0, holder);
+        if (result == ZE_RESULT_SUCCESS)
+            continue;
+        zt__deactivate_pass(profiler, pass, g);
+        return result;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Regions that are open while the groups change have measured neither. */
+ZT__FN void zt__tear_open(zt_profiler *profiler) {
+    zt__step *step;
+    uint32_t i;
+    for (step = profiler->open ? profiler->steps : NULL; step; step = step->next)
+        for (i = 0; i < step->count; i++)
+            if (zt__load(&step->slots[i].generation) & 1)
+                step->slots[i].torn = 1;
+}
+
+/* Changes to a pass. By one thread at a time, and with what ran collected. */
+ZT__FN ze_result_t zt__change_pass(zt_profiler *profiler, zt__pass *pass) {
+    zt__holder holder;
+    const zt__pass *before = profiler->pass;
+    const char *call;
+    ze_result_t result;
+    zt__deactivate_pass(profiler, before, before->group_count);
+    result = zt__activate_pass(profiler, pass, &holder);
+    if (result == ZE_RESULT_SUCCESS && pass->slot_count == 0) {
+        result = zt__grow(profiler, pass, &call);
+        if (result != ZE_RESULT_SUCCESS)
+            zt__deactivate_pass(profiler, pass, pass->group_count);
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__say(&profiler->diagnostics, result, ZT__PASS_FAILED, (unsigned)(pass - profiler->passes),
+                zt_result_name(result), holder.text[0] ? holder.text : "nobody who is known");
+        zt__check(profiler, zt__activate_pass(profiler, before, &holder), "zetContextActivateMetricGroups",
+                  "What is measured until the next ZT_PASSES is lost.");
+        return result;
+    }
+    zt__lock(&profiler->state);
+    zt__tear_open(profiler);
+    zt__store(&profiler->pass, (const zt__pass *)pass);
+    zt__unlock(&profiler->state);
+    return result;
+}
+
+ZT__FN int zt__anything_runs(zt_profiler *profiler) {
+    const zt__list *list;
+    const zt__slot *slot;
+    uint32_t i;
+    int runs = 0;
+    zt__lock(&profiler->state);
+    for (i = 0; i < ZT__LIST_BUCKETS; i++)
+        for (list = profiler->lists[i]; list && !runs; list = list->next_in_bucket)
+            for (slot = list->first, runs = list->busy; slot && !runs; slot = slot->next)
+                runs = zt__slot_runs(list, slot);
+    zt__unlock(&profiler->state);
+    return runs;
+}
+
+/* Collects until nothing is known to run, or the configured time is up. */
+ZT__FN void zt__finish_all(zt_profiler *profiler) {
+    uint64_t pause = 0, deadline = zt__deadline(profiler->config.wait_timeout_ns);
+    do {
+        zt__harvest(profiler, 1);
+        if (!zt__anything_runs(profiler))
+            return;
+    } while (zt__pause_until(deadline, &pause));
+    zt__say(&profiler->diagnostics, ZE_RESULT_NOT_READY, ZT__NOT_FINISHED, "ZT_PASSES");
+}
+
+/* Collects what the active pass has left, and goes to another. */
+ZT__FN ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
+    ze_result_t result;
+    if (index == zt__pass_index(profiler))
+        return ZE_RESULT_SUCCESS;
+    zt__finish_all(profiler);
+    if (!zt__own(&profiler->growing))
+        return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
+    zt__inside_1++;
+    result = zt__change_pass(profiler, &profiler->passes[index]);
+    zt__inside_1--;
+    zt__disown(&profiler->growing);
+    return result;
+}
+
+/* How the passes differ in a region. With the results locked. */
+ZT__FN uint32_t zt__differences(const zt_profiler *profiler, const zt__record *record) {
+    uint64_t fewest = UINT64_MAX, most = 0;
+    double shortest = 0, longest = 0;
+    uint32_t pass, differs = 0;
+    if (profiler->pass_count == 1 || !record->moments)
+        return 0;
+    for (pass = 0; pass < profiler->pass_count; pass++) {
+        zt_stats time = zt__column_stats(profiler, record, zt__time_column(profiler, pass));
+        fewest = time.count < fewest ? time.count : fewest;
+        most = time.count > most ? time.count : most;
+        if (time.count == 0)
+            continue;
+        shortest = shortest <= 0 || time.median < shortest ? time.median : shortest;
+        longest = time.median > longest ? time.median : longest;
+    }
+    if (fewest != most)
+        differs |= fewest == 0 ? ZT_DIFFERS_MISSING : ZT_DIFFERS_COUNT;
+    if (longest - shortest > profiler->config.pass_tolerance * shortest)
+        differs |= ZT_DIFFERS_TIME;
+    return differs;
+}
+
+/* ==== >>merging: statistics of several profilers, in memory and packed ==================================== */
+
+/* Locks two at once: always in the same order, so that two merges cannot wait for each other. */
+ZT__FN void zt__lock_both(zt__mutex *a, zt__mutex *b) {
+    zt__lock((uintptr_t)a < (uintptr_t)b ? a : b);
+    zt__lock((uintptr_t)a < (uintptr_t)b ? b : a);
+}
+
+ZT__FN void zt__unlock_both(zt__mutex *a, zt__mutex *b) {
+    zt__unlock(a);
+    zt__unlock(b);
+}
+
+/* What two profilers do not have in common, or NULL. */
+ZT__FN const char *zt__mismatch(const zt_profiler *a, const zt_profiler *b) {
+    uint32_t i;
+    if (a->metric_count != b->metric_count)
+        return "one has more metrics";
+    if (a->pass_count != b->pass_count)
+        return "one has more passes";
+    if (a->tile_count != b->tile_count)
+        return "one has more tiles";
+    for (i = 0; i < a->metric_count; i++)
+        if (strcmp(a->metrics[i].name, b->metrics[i].name) != 0 ||
+            strcmp(a->metrics[i].group, b->metrics[i].group) != 0 ||
+            strcmp(a->metrics[i].units, b->metrics[i].units) != 0 ||
+            a->metrics[i].aggregation != b->metrics[i].aggregation ||
+            a->metrics[i].pass != b->metrics[i].pass)
+            return a->metrics[i].name;
+    return NULL;
+}
+
+/* How often a region occurred, in the pass in which it did most often. */
+ZT__FN uint64_t zt__occurrences(const zt_profiler *profiler, const zt__record *record) {
+    uint64_t most = 0;
+    uint32_t pass;
+    for (pass = 0; record->moments && pass < profiler->pass_count; pass++) {
+        uint64_t count = record->moments[zt__time_column(profiler, pass)].count;
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
+/* The moments of two sets from the moments of each: Chan's update. */
+ZT__FN void zt__merge_moments(zt__moments *into, const zt__moments *from) {
+    double weight = into->weight + from->weight, distance = from->mean - into->mean;
+    if (from->count == 0)
+        return;
+    if (into->count == 0) {
+        *into = *from;
+        return;
+    }
+    if (weight > 0) {
+        into->mean += distance * (from->weight / weight);
+        into->m2 += from->m2 + distance * distance * (into->weight * from->weight / weight);
+    }
+    into->weight = weight;
+    into->count += from->count;
+    into->sum += from->sum;
+    into->min = from->min < into->min ? from->min : into->min;
+    into->max = from->max > into->max ? from->max : into->max;
+}
+
+ZT__FN double zt__random_share(uint64_t *state) {
+    return (double)(zt__random(state) >> 11) / 9007199254740992.0;
+}
+
+/* How many kept rows of two regions stay, so that every instance of both has the same chance: all, where
+   nothing is left out; else so many as drawing one after the other by weight gives, until there is no room or
+   the region whose turn it is has no more. */
+ZT__FN void zt__share_rows(zt_profiler *into, const zt__record *a, const zt__record *b, uint64_t of_a,
+                           uint64_t of_b, uint32_t stay[2]) {
+    double left[2], step[2];
+    uint32_t kept[2];
+    int turn;
+    stay[0] = kept[0] = a->kept;
+    stay[1] = kept[1] = b->kept;
+    if (of_a + of_b <= into->config.samples && a->kept == of_a && b->kept == of_b)
+        return;
+    left[0] = (double)of_a;
+    left[1] = (double)of_b;
+    step[0] = a->kept ? left[0] / a->kept : 0;
+    step[1] = b->kept ? left[1] / b->kept : 0;
+    stay[0] = stay[1] = 0;
+    while (stay[0] + stay[1] < into->config.samples) {
+        turn = zt__random_share(&into->random) * (left[0] + left[1]) >= left[0];
+        if (stay[turn] == kept[turn])
+            return;
+        stay[turn]++;
+        left[turn] -= step[turn];
+    }
+}
+
+ZT__FN void zt__swap_rows(double *a, double *b, uint32_t columns) {
+    uint32_t i;
+    for (i = 0; i < columns; i++) {
+        double swap = a[i];
+        a[i] = b[i];
+        b[i] = swap;
+    }
+}
+
+/* Keeps so many rows of the one region, drawn evenly, and puts so many of the other behind them. */
+ZT__FN void zt__merge_rows(zt_profiler *into, zt__record *a, const zt__record *b, const uint32_t stay[2]) {
+    uint32_t columns = zt__column_count(into), i, needed = stay[1];
+    for (i = 0; i < stay[0] && stay[0] < a->kept; i++)
+        zt__swap_rows(a->rows + (size_t)i * columns,
+                      a->rows + (size_t)(i + zt__random(&into->random) % (a->kept - i)) * columns, columns);
+    a->kept = stay[0];
+    for (i = 0; i < b->kept && needed && a->kept < a->capacity; i++)
+        if (zt__random_share(&into->random) * (b->kept - i) < needed) {
+            memcpy(a->rows + (size_t)a->kept++ * columns, b->rows + (size_t)i * columns,
+                   columns * sizeof *b->rows);
+            needed--;
+        }
+}
+
+/* Adds the statistics of a region to those of another. With the results of both locked, and room made. */
+ZT__FN void zt__merge_record(zt_profiler *into, zt__record *a, const zt_profiler *from, const zt__record *b) {
+    uint32_t column, stay[2];
+    if (!b->moments)
+        return;
+    zt__share_rows(into, a, b, zt__occurrences(into, a), zt__occurrences(from, b), stay);
+    zt__merge_rows(into, a, b, stay);
+    for (column = 0; column < zt__column_count(into); column++)
+        zt__merge_moments(&a->moments[column], &b->moments[column]);
+    a->seen += b->seen;
+}
+
+/* Makes room for what a region will have. With the results of both locked. Returns 0 without memory. */
+ZT__FN int zt__prepare_record(zt_profiler *into, zt__record *a, const zt__record *b) {
+    uint32_t wanted = a->kept + b->kept;
+    if (wanted > into->config.samples)
+        wanted = into->config.samples;
+    if (!a->moments)
+        a->moments =
+            (zt__moments *)zt__allocate(&into->config.allocator, zt__column_count(into), sizeof *a->moments);
+    zt__grow_rows(into, a, wanted);
+    return a->moments && a->capacity >= wanted;
+}
+
+ZT__FN zt__record *zt__counterpart(zt_profiler *into, const zt__record *record) {
+    zt_cause cause;
+    uint32_t index;
+    zt__lock(&into->state);
+    index = zt__intern(into, record->name, &cause);
+    zt__unlock(&into->state);
+    return index == UINT32_MAX ? NULL : zt__record_at(into, index);
+}
+
+/* Adds what is counted. What is in flight stays with its own profiler. */
+ZT__FN void zt__merge_counts(zt_profiler *into, zt_profiler *from, uint64_t collected) {
+    uint32_t i;
+    zt__lock_both(&into->state, &from->state);
+    into->counts.collected += collected;
+    into->counts.lost += from->counts.lost;
+    into->counts.dropped += from->counts.dropped;
+    into->counts.begun += collected + from->counts.lost + from->counts.dropped;
+    for (i = 0; i < ZT_CAUSE_COUNT; i++)
+        into->causes[i] += from->causes[i];
+    for (i = 0; i < from->record_count; i++) {
+        const zt__record *record = zt__record_at(from, i);
+        uint32_t *place = zt__name_place(into, record->hash, record->name, strlen(record->name));
+        if (*place) {
+            zt__record_at(into, *place - 1)->lost += record->lost;
+            zt__record_at(into, *place - 1)->dropped += record->dropped;
+        }
+    }
+    zt__unlock_both(&into->state, &from->state);
+}
+
+/* First the room for everything, so that nothing changes where there is too little. */
+ZT__FN ze_result_t zt__merge_all(zt_profiler *into, zt_profiler *from) {
+    uint64_t collected = 0;
+    uint32_t i, regions, ready = 0;
+    zt__lock_both(&into->results, &from->results);
+    regions = zt__load(&from->record_count);
+    for (; ready < regions; ready++) {
+        const zt__record *record = zt__record_at(from, ready);
+        zt__record *counterpart = zt__counterpart(into, record);
+        if (!counterpart || !zt__prepare_record(into, counterpart, record))
+            break;
+    }
+    for (i = 0; i < regions && ready == regions; i++) {
+        const zt__record *record = zt__record_at(from, i);
+        zt__merge_record(into, zt__counterpart(into, record), from, record);
+        collected += record->seen;
+    }
+    if (ready == regions)
+        zt__merge_counts(into, from, collected);
+    zt__unlock_both(&into->results, &from->results);
+    return ready == regions ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+/* ---- packing --------------------------------------------------------------------------------------------- */
+
+enum { ZT__LAYOUT = 1, ZT__PACK_HEADER = 24 };
+
+/* Counts the bytes that do not fit. */
+typedef struct zt__packer {
+    uint8_t *bytes;
+    size_t room, used;
+} zt__packer;
+
+ZT__FN void zt__pack_bytes(zt__packer *packer, const void *bytes, size_t size) {
+    if (size && packer->used <= packer->room && size <= packer->room - packer->used)
+        memcpy(packer->bytes + packer->used, bytes, size);
+    packer->used += size;
+}
+
+ZT__FN void zt__pack_integer(zt__packer *packer, uint64_t value, uint32_t size) {
+    uint8_t bytes[8];
+    uint32_t i;
+    for (i = 0; i < size; i++)
+        bytes[i] = (uint8_t)(value >> 8 * i);
+    zt__pack_bytes(packer, bytes, size);
+}
+
+ZT__FN void zt__pack_u32(zt__packer *packer, uint32_t value) {
+    zt__pack_integer(packer, value, 4);
+}
+
+ZT__FN void zt__pack_u64(zt__packer *packer, uint64_t value) {
+    zt__pack_integer(packer, value, 8);
+}
+
+ZT__FN void zt__pack_f64(zt__packer *packer, double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    zt__pack_u64(packer, bits);
+}
+
+ZT__FN void zt__pack_text(zt__packer *packer, const char *text) {
+    size_t length = strlen(text);
+    zt__pack_u32(packer, (uint32_t)length);
+    zt__pack_bytes(packer, text, length);
+}
+
+ZT__FN uint64_t zt__check_sum(const uint8_t *bytes, size_t size) {
+    uint64_t sum = UINT64_C(0xcbf29ce484222325);
+    size_t i;
+    for (i = 0; i < size; i++)
+        sum = (sum ^ bytes[i]) * UINT64_C(0x100000001b3);
+    return sum;
+}
+
+ZT__FN void zt__pack_metric(zt__packer *packer, const zt_metric *metric) {
+    zt__pack_text(packer, metric->name);
+    zt__pack_text(packer, metric->group);
+    zt__pack_text(packer, metric->component);
+    zt__pack_text(packer, metric->units);
+    zt__pack_text(packer, metric->description);
+    zt__pack_u32(packer, (uint32_t)metric->type);
+    zt__pack_u32(packer, (uint32_t)metric->aggregation);
+    zt__pack_u32(packer, metric->pass);
+}
+
+ZT__FN void zt__pack_record(zt__packer *packer, const zt__record *record, uint32_t columns) {
+    static const zt__moments none = {0, 0, 0, 0, 0, 0, 0};
+    size_t i;
+    zt__pack_text(packer, record->name);
+    zt__pack_u64(packer, record->seen);
+    zt__pack_u64(packer, record->lost);
+    zt__pack_u64(packer, record->dropped);
+    for (i = 0; i < columns; i++) {
+        const zt__moments *moments = record->moments ? &record->moments[i] : &none;
+        zt__pack_u64(packer, moments->count);
+        zt__pack_f64(packer, moments->weight);
+        zt__pack_f64(packer, moments->sum);
+        zt__pack_f64(packer, moments->mean);
+        zt__pack_f64(packer, moments->m2);
+        zt__pack_f64(packer, moments->min);
+        zt__pack_f64(packer, moments->max);
+    }
+    zt__pack_u32(packer, record->kept);
+    for (i = 0; i < (size_t)record->kept * columns; i++)
+        zt__pack_f64(packer, record->rows[i]);
+}
+
+/* With state and results locked. */
+ZT__FN void zt__pack_all(zt__packer *packer, const zt_profiler *profiler) {
+    uint32_t i, columns = zt__column_count(profiler);
+    zt__pack_u32(packer, profiler->metric_count);
+    zt__pack_u32(packer, profiler->record_count);
+    zt__pack_u32(packer, profiler->pass_count);
+    zt__pack_u32(packer, profiler->tile_count);
+    zt__pack_u32(packer, profiler->config.samples);
+    zt__pack_u32(packer, (uint32_t)profiler->availability);
+    zt__pack_text(packer, profiler->availability == ZT_AVAILABLE ? "" : profiler->availability_text.text);
+    zt__pack_text(packer, profiler->device_name);
+    zt__pack_u32(packer, ZT_CAUSE_COUNT);
+    for (i = 0; i < ZT_CAUSE_COUNT; i++)
+        zt__pack_u64(packer, profiler->causes[i]);
+    for (i = 0; i < profiler->metric_count; i++)
+        zt__pack_metric(packer, &profiler->metrics[i]);
+    for (i = 0; i < profiler->record_count; i++)
+        zt__pack_record(packer, zt__record_at(profiler, i), columns);
+}
+
+ZT__FN void zt__pack_head(uint8_t *bytes, size_t size) {
+    zt__packer packer = {NULL, ZT__PACK_HEADER, 0};
+    packer.bytes = bytes;
+    zt__pack_bytes(&packer, "ZTPK", 4);
+    zt__pack_u32(&packer, ZT__LAYOUT);
+    zt__pack_u64(&packer, size);
+    zt__pack_u64(&packer, zt__check_sum(bytes + ZT__PACK_HEADER, size - ZT__PACK_HEADER));
+}
+
+/* ---- unpacking: nothing in the buffer is believed --------------------------------------------------------- */
+
+typedef struct zt__unpacker {
+    const uint8_t *bytes;
+    size_t size, used;
+    int failed; /* there was less than was asked for, or it made no sense: all that follows is 0 */
+    char *texts;
+} zt__unpacker;
+
+ZT__FN const uint8_t *zt__unpack_bytes(zt__unpacker *unpacker, size_t size) {
+    const uint8_t *bytes = unpacker->bytes + unpacker->used;
+    unpacker->failed |= size > unpacker->size - unpacker->used;
+    if (unpacker->failed)
+        return NULL;
+    unpacker->used += size;
+    return bytes;
+}
+
+ZT__FN uint64_t zt__unpack_integer(zt__unpacker *unpacker, uint32_t size) {
+    const uint8_t *bytes = zt__unpack_bytes(unpacker, size);
+    uint64_t value = 0;
+    while (bytes && size-- > 0)
+        value = value << 8 | bytes[size];
+    return value;
+}
+
+ZT__FN uint64_t zt__unpack_u64(zt__unpacker *unpacker) {
+    return zt__unpack_integer(unpacker, 8);
+}
+
+/* A number that may be no greater than `most`. */
+ZT__FN uint32_t zt__unpack_u32(zt__unpacker *unpacker, uint32_t most) {
+    uint32_t value = (uint32_t)zt__unpack_integer(unpacker, 4);
+    unpacker->failed |= value > most;
+    return unpacker->failed ? 0 : value;
+}
+
+ZT__FN double zt__unpack_f64(zt__unpacker *unpacker) {
+    uint64_t bits = zt__unpack_u64(unpacker);
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* A text, copied to where the texts of the profiler are: what ends it there takes less than its length did.
+ */
+ZT__FN const char *zt__unpack_text(zt__unpacker *unpacker) {
+    uint32_t length = zt__unpack_u32(unpacker, UINT32_MAX);
+    const uint8_t *bytes = zt__unpack_bytes(unpacker, length);
+    char *text = unpacker->texts;
+    if (!bytes)
+        return "";
+    memcpy(text, bytes, length);
+    text[length] = 0;
+    unpacker->texts += length + 1;
+    return text;
+}
+
+ZT__FN void zt__unpack_metric(zt__unpacker *unpacker, const zt_profiler *profiler, zt_metric *metric) {
+    metric->name = zt__unpack_text(unpacker);
+    metric->group = zt__unpack_text(unpacker);
+    metric->component = zt__unpack_text(unpacker);
+    metric->units = zt__unpack_text(unpacker);
+    metric->description = zt__unpack_text(unpacker);
+    metric->type = (int)zt__unpack_u32(unpacker, INT32_MAX);
+    metric->aggregation = (zt_aggregation)zt__unpack_u32(unpacker, ZT_AGGREGATE_NONE);
+    metric->pass = zt__unpack_u32(unpacker, profiler->pass_count - 1);
+}
+
+ZT__FN void zt__unpack_moments(zt__unpacker *unpacker, zt__moments *moments) {
+    moments->count = zt__unpack_u64(unpacker);
+    moments->weight = zt__unpack_f64(unpacker);
+    moments->sum = zt__unpack_f64(unpacker);
+    moments->mean = zt__unpack_f64(unpacker);
+    moments->m2 = zt__unpack_f64(unpacker);
+    moments->min = zt__unpack_f64(unpacker);
+    moments->max = zt__unpack_f64(unpacker);
+}
+
+ZT__FN ze_result_t zt__unpack_record(zt__unpacker *unpacker, zt_profiler *profiler) {
+    uint32_t columns = zt__column_count(profiler), index = profiler->record_count;
+    const char *name = zt__unpack_text(unpacker);
+    zt__record *record;
+    zt_cause cause;
+    size_t i;
+    uint32_t found = unpacker->failed ? UINT32_MAX : zt__intern(profiler, name, &cause);
+    if (found != index) {
+        unpacker->failed |= found != UINT32_MAX; /* a name that was there already */
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    record = zt__record_at(profiler, index);
+    record->seen = zt__unpack_u64(unpacker);
+    record->lost = zt__unpack_u64(unpacker);
+    record->dropped = zt__unpack_u64(unpacker);
+    record->moments =
+        (zt__moments *)zt__allocate(&profiler->config.allocator, columns, sizeof *record->moments);
+    if (!record->moments)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    for (i = 0; i < columns; i++)
+        zt__unpack_moments(unpacker, &record->moments[i]);
+    record->kept = zt__unpack_u32(unpacker, profiler->config.samples);
+    if (record->kept > (unpacker->size - unpacker->used) / sizeof(double) / columns)
+        unpacker->failed = 1;
+    if (unpacker->failed || record->kept == 0)
+        return ZE_RESULT_SUCCESS;
+    record->capacity = record->kept;
+    record->rows = (double *)zt__allocate(&profiler->config.allocator, (size_t)record->kept * columns,
+                                          sizeof *record->rows);
+    for (i = 0; record->rows && i < (size_t)record->kept * columns; i++)
+        record->rows[i] = zt__unpack_f64(unpacker);
+    return record->rows ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+/* Sums of what the regions have. */
+ZT__FN void zt__count_unpacked(zt_profiler *profiler) {
+    uint32_t i;
+    for (i = 0; i < profiler->record_count; i++)
+        profiler->counts.collected += zt__record_at(profiler, i)->seen;
+    for (i = 0; i < ZT_CAUSE_COUNT; i++)
+        *(i < ZT_DROPPED_NO_SLOT ? &profiler->counts.lost : &profiler->counts.dropped) += profiler->causes[i];
+    profiler->counts.begun = profiler->counts.collected + profiler->counts.lost + profiler->counts.dropped;
+}
+
+ZT__FN ze_result_t zt__unpack_all(zt__unpacker *unpacker, zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    uint32_t i, regions, most = (uint32_t)(unpacker->size < UINT32_MAX ? unpacker->size : UINT32_MAX);
+    profiler->metric_count = zt__unpack_u32(unpacker, most / 32);
+    regions = zt__unpack_u32(unpacker, ZT__NAME_PAGE * ZT__NAME_PAGES);
+    profiler->pass_count = zt__unpack_u32(unpacker, ZT__MAX_PASSES);
+    profiler->tile_count = zt__unpack_u32(unpacker, ZT__MAX_TILES);
+    profiler->config.samples = zt__unpack_u32(unpacker, ZT__MAX_SAMPLES);
+    profiler->availability = (zt_availability)zt__unpack_u32(unpacker, ZT_AVAILABILITY_UNKNOWN);
+    snprintf(profiler->availability_text.text, sizeof profiler->availability_text.text, "%s",
+             zt__unpack_text(unpacker));
+    snprintf(profiler->device_name, sizeof profiler->device_name, "%s", zt__unpack_text(unpacker));
+    unpacker->failed |= zt__unpack_u32(unpacker, ZT_CAUSE_COUNT) != ZT_CAUSE_COUNT ||
+                        profiler->pass_count == 0 || profiler->config.samples == 0;
+    for (i = 0; i < ZT_CAUSE_COUNT; i++)
+        profiler->causes[i] = zt__unpack_u64(unpacker);
+    if (unpacker->failed)
+        return result;
+    profiler->metrics = (zt_metric *)zt__allocate(allocator, profiler->metric_count + 1, sizeof(zt_metric));
+    profiler->scratch = (double *)zt__allocate(
+        allocator, (size_t)profiler->config.samples * profiler->pass_count, sizeof(double));
+    if (!profiler->metrics || !profiler->scratch)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    for (i = 0; i < profiler->metric_count; i++)
+        zt__unpack_metric(unpacker, profiler, &profiler->metrics[i]);
+    for (i = 0; i < regions && !unpacker->failed && result == ZE_RESULT_SUCCESS; i++)
+        result = zt__unpack_record(unpacker, profiler);
+    unpacker->failed |= result == ZE_RESULT_SUCCESS && unpacker->used != unpacker->size;
+    zt__count_unpacked(profiler);
+    return result;
+}
+
+/* What is wrong with a buffer as a whole, or SUCCESS and its size. */
+ZT__FN ze_result_t zt__check_pack(const uint8_t *bytes, size_t *size) {
+    zt__unpacker head = {NULL, 0, 0, 0, NULL};
+    uint64_t stated, sum;
+    uint32_t layout;
+    head.bytes = bytes;
+    head.size = *size;
+    if (*size >= 4 && memcmp(bytes, "ZTPK", 4) != 0)
+        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_PACK, "this is no pack");
+    head.used = *size < 4 ? *size : 4;
+    layout = zt__unpack_u32(&head, UINT32_MAX);
+    stated = zt__unpack_u64(&head);
+    sum = zt__unpack_u64(&head);
+    if (!head.failed && layout > ZT__LAYOUT)
+        return zt__say(NULL, ZE_RESULT_ERROR_UNSUPPORTED_VERSION, ZT__NEWER_PACK, (unsigned)layout,
+                       (unsigned)ZT__LAYOUT);
+    if (head.failed || stated > *size)
+        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_SIZE, ZT__BAD_PACK, "the buffer is cut off");
+    if (layout == 0 || stated < ZT__PACK_HEADER ||
+        sum != zt__check_sum(bytes + ZT__PACK_HEADER, (size_t)stated - ZT__PACK_HEADER))
+        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_PACK, "the buffer is damaged");
+    *size = (size_t)stated;
+    return ZE_RESULT_SUCCESS;
 }
 
 /* ==== >>streams: reports of the device into a ring, and out of it as rows ================================= */
@@ -4586,8 +5645,6 @@ ZT__FN ze_result_t zt__read_until(zt_stream *stream, zt__receiver *receiver, uin
             zt__pause_until(deadline, &pause);
     }
 }
-
-/* ==== >>reports: table, CSV, JSON, trace ================================================================== */
 
 /* ==== >>tracer: what is known of names, kernels, lists and calls ========================================== */
 
@@ -5078,7 +6135,7 @@ ZT__FN zt_call_info zt__call_stats(zt__tracer *tracer, uint32_t index) {
     info.errors = call->errors;
     info.time_ns.sum = call->time.sum;
     info.time_ns.mean = call->time.mean;
-    info.time_ns.stddev = call->time.count > 1 ? sqrt(call->time.m2 / (double)(call->time.count - 1)) : 0;
+    info.time_ns.stddev = call->time.count > 1 ? zt__sqrt(call->time.m2 / (double)(call->time.count - 1)) : 0;
     info.time_ns.min = call->time.min;
     info.time_ns.max = call->time.max;
     kept = call->time.count < ZT__CALL_SAMPLES ? (uint32_t)call->time.count : (uint32_t)ZT__CALL_SAMPLES;
@@ -5094,7 +6151,7 @@ ZT__FN zt_call_info zt__call_stats(zt__tracer *tracer, uint32_t index) {
 
 #endif /* ZETOOLS_TRACER */
 
-/* ==== >>reports: table, CSV, JSON ========================================================================= */
+/* ==== >>reports: table, CSV, JSON, trace ================================================================== */
 
 /* Collects bytes and hands them on in blocks. */
 typedef struct zt__writer {
@@ -5287,10 +6344,22 @@ ZT__FN void zt__put_stats(zt__writer *writer, const zt_stats *stats, int json) {
     }
 }
 
+/* In what the passes of a region differ: "no", or words with "+" between. */
+ZT__FN void zt__put_differences(zt__writer *writer, uint32_t differs) {
+    static const char *const words[] = {"missing", "count", "time"};
+    uint32_t i, put = 0;
+    for (i = 0; i < ZT__COUNT_OF(words); i++)
+        if (differs >> i & 1) {
+            zt__put(writer, put++ ? "+" : "");
+            zt__put(writer, words[i]);
+        }
+    zt__put(writer, put ? "" : "no");
+}
+
 /* One line of CSV. `metric` is NULL for GPU time. */
-ZT__FN void zt__put_csv_line(zt__writer *writer, const char *region, const zt_metric *metric,
-                             const zt_stats *stats) {
-    zt__put_field(writer, region);
+ZT__FN void zt__put_csv_line(zt__writer *writer, const zt_region_info *region, const zt_metric *metric,
+                             const char *tile, const zt_stats *stats) {
+    zt__put_field(writer, region->name);
     zt__put(writer, ",");
     zt__put_field(writer, metric ? metric->name : "GPU time");
     zt__put(writer, ",");
@@ -5306,21 +6375,38 @@ ZT__FN void zt__put_csv_line(zt__writer *writer, const char *region, const zt_me
     zt__put(writer, ",");
     zt__put_count(writer, stats->count);
     zt__put_stats(writer, stats, 0);
+    zt__put(writer, ",");
+    zt__put(writer, tile);
+    zt__put(writer, ",");
+    if (metric)
+        zt__put_count(writer, metric->pass);
+    else
+        zt__put(writer, "all");
+    zt__put(writer, ",");
+    zt__put_differences(writer, region->differs);
     zt__put(writer, "\n");
 }
 
 ZT__FN void zt__write_csv(zt__report *report) {
     const zt_profiler *profiler = report->profiler;
-    uint32_t region, metric, regions = zt_region_count(profiler);
+    const zt_region_info *info = &report->info;
+    uint32_t region, metric, tile, regions = zt_region_count(profiler);
     zt__put(&report->writer, "region,metric,group,component,units,type,aggregation,"
-                             "count,sum,mean,stddev,min,max,median,p95\n");
+                             "count,sum,mean,stddev,min,max,median,p95,tile,pass,differs\n");
     for (region = 0; region < regions; region++) {
         if (!zt__copy_region(report, region))
             continue;
-        zt__put_csv_line(&report->writer, report->info.name, NULL, &report->stats[0]);
+        zt__put_csv_line(&report->writer, info, NULL, "all", &report->stats[0]);
         for (metric = 0; metric < profiler->metric_count; metric++)
-            zt__put_csv_line(&report->writer, report->info.name, &profiler->metrics[metric],
+            zt__put_csv_line(&report->writer, info, &profiler->metrics[metric], "all",
                              &report->stats[metric + 1]);
+        for (tile = 0; tile < profiler->tile_count; tile++) {
+            char number[16];
+            snprintf(number, sizeof number, "%u", (unsigned)tile);
+            for (metric = 0; metric < profiler->metric_count; metric++)
+                zt__put_csv_line(&report->writer, info, &profiler->metrics[metric], number,
+                                 &report->stats[zt__tile_column(profiler, tile, metric)]);
+        }
     }
     zt__write_csv_calls(report);
 }
@@ -5387,6 +6473,8 @@ ZT__FN void zt__write_json_metrics(zt__report *report) {
         zt__put(writer, ",");
         zt__put_member(writer, "aggregation", zt__aggregation_names[metric->aggregation]);
         zt__put(writer, ",");
+        zt__put_counter(writer, "pass", metric->pass);
+        zt__put(writer, ",");
         zt__put_member(writer, "description", metric->description);
         zt__put(writer, "}");
     }
@@ -5400,11 +6488,42 @@ ZT__FN void zt__put_json_stats(zt__writer *writer, const zt_stats *stats) {
     zt__put(writer, "}");
 }
 
+/* An array of the statistics of columns that follow each other. */
+ZT__FN void zt__put_json_columns(zt__report *report, uint32_t first, uint32_t count) {
+    uint32_t i;
+    zt__put(&report->writer, "[");
+    for (i = 0; i < count; i++) {
+        zt__put(&report->writer, i ? ",\n" : "\n");
+        zt__put_json_stats(&report->writer, &report->stats[first + i]);
+    }
+    zt__put(&report->writer, "]");
+}
+
+/* GPU time of each pass, and the metrics of each tile, where there are several. */
+ZT__FN void zt__put_json_parts(zt__report *report) {
+    const zt_profiler *profiler = report->profiler;
+    uint32_t tile;
+    if (profiler->pass_count > 1) {
+        zt__put(&report->writer, ",\n\"differs\":\"");
+        zt__put_differences(&report->writer, report->info.differs);
+        zt__put(&report->writer, "\",\n\"pass_time_ns\":");
+        zt__put_json_columns(report, zt__time_column(profiler, 0), profiler->pass_count);
+    }
+    if (profiler->tile_count == 0)
+        return;
+    zt__put(&report->writer, ",\n\"tiles\":[");
+    for (tile = 0; tile < profiler->tile_count; tile++) {
+        zt__put(&report->writer, tile ? ",\n" : "\n");
+        zt__put_json_columns(report, zt__tile_column(profiler, tile, 0), profiler->metric_count);
+    }
+    zt__put(&report->writer, "]");
+}
+
 /* Statistics stand in the order of "metrics". */
 ZT__FN void zt__write_json(zt__report *report) {
     const zt_profiler *profiler = report->profiler;
     zt__writer *writer = &report->writer;
-    uint32_t region, metric, written = 0, regions = zt_region_count(profiler);
+    uint32_t region, written = 0, regions = zt_region_count(profiler);
     zt__write_json_head(report);
     zt__write_json_metrics(report);
     zt__put(writer, "\"regions\":[");
@@ -5421,12 +6540,10 @@ ZT__FN void zt__write_json(zt__report *report) {
         zt__put_counter(writer, "dropped", report->info.dropped);
         zt__put(writer, ",\n\"time_ns\":");
         zt__put_json_stats(writer, &report->stats[0]);
-        zt__put(writer, ",\n\"metrics\":[");
-        for (metric = 0; metric < profiler->metric_count; metric++) {
-            zt__put(writer, metric ? ",\n" : "\n");
-            zt__put_json_stats(writer, &report->stats[metric + 1]);
-        }
-        zt__put(writer, "]}");
+        zt__put(writer, ",\n\"metrics\":");
+        zt__put_json_columns(report, 1, profiler->metric_count);
+        zt__put_json_parts(report);
+        zt__put(writer, "}");
     }
     zt__put(writer, "]");
     zt__write_json_calls(report);
@@ -5706,6 +6823,11 @@ ZT__FN void zt__add_chosen_metrics(const zt__report *report, zt__table *table) {
     }
 }
 
+/* The table has GPU time anyway. */
+ZT__FN int zt__is_time_metric(const zt_profiler *profiler, uint32_t metric) {
+    return profiler->passes[profiler->metrics[metric].pass].time_metric == metric;
+}
+
 /* Whether a metric tells regions apart; clocks say what the time says already. */
 ZT__FN int zt__is_telling(const zt__report *report, const zt__column *column) {
     const char *units = report->profiler->metrics[column->column - 1].units;
@@ -5723,7 +6845,7 @@ ZT__FN void zt__add_fitting_metrics(const zt__report *report, zt__table *table, 
         for (metric = 0; metric < profiler->metric_count; metric++) {
             zt_aggregation aggregation = profiler->metrics[metric].aggregation;
             zt__column column;
-            if (metric == profiler->time_metric || aggregation == ZT_AGGREGATE_FLAG ||
+            if (zt__is_time_metric(profiler, metric) || aggregation == ZT_AGGREGATE_FLAG ||
                 aggregation == ZT_AGGREGATE_NONE)
                 continue;
             zt__make_metric_column(report, &column, metric);
@@ -5794,6 +6916,10 @@ ZT__FN void zt__write_rows(zt__report *report, const zt__table *table) {
             zt__put_blanks(&report->writer, 2);
             zt__put_right(&report->writer, cell, column->width);
         }
+        if (report->info.differs) {
+            zt__put(&report->writer, "  !passes differ: ");
+            zt__put_differences(&report->writer, report->info.differs);
+        }
         zt__end_line(&report->writer);
     }
 }
@@ -5859,13 +6985,17 @@ ZT__FN void zt__fit_names(zt__table *table, size_t limit) {
 ZT__FN void zt__write_title(zt__report *report) {
     const zt_profiler *profiler = report->profiler;
     zt__writer *writer = &report->writer;
-    uint32_t g;
+    const char *group = NULL;
+    uint32_t i;
     zt__put(writer, "device: ");
     zt__put(writer, profiler->device_name);
-    zt__put(writer, profiler->group_count ? ", metrics: " : ", times only");
-    for (g = 0; g < profiler->group_count; g++) {
-        zt__put(writer, g ? ", " : "");
-        zt__put(writer, profiler->groups[g].properties.name);
+    zt__put(writer, profiler->metric_count ? ", metrics: " : ", times only");
+    for (i = 0; i < profiler->metric_count; i++) {
+        if (group && strcmp(group, profiler->metrics[i].group) == 0)
+            continue;
+        zt__put(writer, group ? ", " : "");
+        group = profiler->metrics[i].group;
+        zt__put(writer, group);
     }
     zt__put(writer, "\n");
 }
@@ -6385,6 +7515,8 @@ ZT_API zt_config zt_config_default(void) {
     config.slots_per_step = 256;
     config.max_slots = 16384;
     config.samples = 512;
+    config.max_passes = 1;
+    config.pass_tolerance = 0.1;
     config.wait_timeout_ns = 1000000000u;
     return config;
 }
@@ -6393,8 +7525,10 @@ ZT_API zt_config zt_config_default(void) {
 
 ZT__FN zt_config zt__complete_config(const zt_config *given) {
     zt_config defaults = zt_config_default(), config = given ? *given : defaults;
-    const char *groups = getenv("ZT_GROUPS"), *columns = getenv("ZT_COLUMNS");
-    config.groups = groups ? groups : config.groups;
+    const char *groups = getenv("ZT_GROUPS"), *columns = getenv("ZT_COLUMNS"),
+               *metrics = getenv("ZT_METRICS");
+    config.groups = groups || metrics ? groups : config.groups;
+    config.metrics = groups || metrics ? metrics : config.metrics;
     config.columns = columns ? columns : config.columns;
     if (!config.slots_per_step)
         config.slots_per_step = defaults.slots_per_step;
@@ -6402,8 +7536,14 @@ ZT__FN zt_config zt__complete_config(const zt_config *given) {
         config.max_slots = defaults.max_slots;
     if (!config.samples)
         config.samples = defaults.samples;
+    if (config.samples > ZT__MAX_SAMPLES)
+        config.samples = ZT__MAX_SAMPLES;
     if (config.deferred_thread && !config.deferred)
         config.deferred = ZT__DEFERRED;
+    if (!config.max_passes)
+        config.max_passes = defaults.max_passes;
+    if (!(config.pass_tolerance > 0))
+        config.pass_tolerance = defaults.pass_tolerance;
     if (!config.wait_timeout_ns)
         config.wait_timeout_ns = defaults.wait_timeout_ns;
     if (!config.allocator.allocate)
@@ -6530,7 +7670,8 @@ ZT__FN void zt__nearest_groups(const zt_allocator *allocator, const zt__catalog 
     zt__free(allocator, (void *)names);
 }
 
-/* Takes one group of the catalog, unless another of its domain is taken. */
+/* Takes one group of the catalog, unless it is taken. Where there can be but one pass, another of its domain
+   is refused, for the driver would not. */
 ZT__FN ze_result_t zt__take_group(zt_profiler *profiler, const zt__catalog *catalog, uint32_t index) {
     const zet_metric_group_properties_t *properties = &catalog->properties[index];
     uint32_t g;
@@ -6538,7 +7679,7 @@ ZT__FN ze_result_t zt__take_group(zt_profiler *profiler, const zt__catalog *cata
         const zet_metric_group_properties_t *taken = &profiler->groups[g].properties;
         if (profiler->groups[g].handle == catalog->handles[index])
             return ZE_RESULT_SUCCESS;
-        if (taken->domain == properties->domain)
+        if (taken->domain == properties->domain && profiler->config.max_passes == 1)
             return zt__unavailable(profiler, ZT_GROUPS_CONFLICT, ZE_RESULT_ERROR_INVALID_ARGUMENT,
                                    ZT__GROUPS_CONFLICT, taken->name, properties->name, properties->domain);
     }
@@ -6558,6 +7699,8 @@ ZT__FN ze_result_t zt__choose_groups(zt_profiler *profiler, const zt__catalog *c
     ze_result_t result = ZE_RESULT_SUCCESS;
     size_t length;
     uint32_t index;
+    if (!list && zt__has_names(profiler->config.metrics))
+        return result;
     if (!list) {
         index = zt__find_group(catalog, "ComputeBasic", strlen("ComputeBasic"), type);
         if (index == UINT32_MAX)
@@ -6579,6 +7722,245 @@ ZT__FN ze_result_t zt__choose_groups(zt_profiler *profiler, const zt__catalog *c
     return result;
 }
 
+/* ---- metrics by name: the fewest groups that have them --------------------------------------------------- */
+
+/* The event-based groups of a device, and which of the metrics that are wanted each has: a bit a metric. */
+typedef struct zt__cover {
+    const zt__catalog *catalog;
+    zt__group *groups; /* by index of the catalog, with their metrics */
+    uint64_t *has;
+    uint32_t count; /* of the wanted */
+    uint32_t most_passes;
+    uint32_t steps; /* that the search may still take */
+    uint32_t chosen[(int)ZT__MAX_WANTED + (int)ZT__MAX_GROUPS], chosen_count;
+} zt__cover;
+
+ZT__FN void zt__close_cover(const zt_allocator *allocator, zt__cover *cover) {
+    uint32_t i;
+    for (i = 0; cover->groups && i < cover->catalog->count; i++)
+        zt__free_group(allocator, &cover->groups[i]);
+    zt__free(allocator, cover->groups);
+    zt__free(allocator, cover->has);
+}
+
+/* Lists the metrics of all event-based groups. */
+ZT__FN ze_result_t zt__open_cover(const zt_allocator *allocator, const zt__catalog *catalog, zt__cover *cover,
+                                  const char **call) {
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    uint32_t i;
+    memset(cover, 0, sizeof *cover);
+    *call = "malloc";
+    cover->catalog = catalog;
+    cover->groups = (zt__group *)zt__allocate(allocator, catalog->count, sizeof *cover->groups);
+    cover->has = (uint64_t *)zt__allocate(allocator, catalog->count, sizeof *cover->has);
+    if (!cover->groups || !cover->has)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    for (i = 0; i < catalog->count && result == ZE_RESULT_SUCCESS; i++) {
+        cover->groups[i].handle = catalog->handles[i];
+        if (catalog->properties[i].samplingType & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)
+            result = zt__load_metrics(allocator, &cover->groups[i], call);
+    }
+    return result;
+}
+
+/* Marks the groups that have a metric. Returns 0 where there is none. */
+ZT__FN int zt__want(zt__cover *cover, const char *name, size_t length) {
+    uint32_t i, m;
+    int found = 0;
+    for (i = 0; i < cover->catalog->count; i++)
+        for (m = 0; m < cover->groups[i].metric_count; m++) {
+            const char *metric = cover->groups[i].metrics[m].name;
+            if (strlen(metric) != length || memcmp(metric, name, length) != 0)
+                continue;
+            cover->has[i] |= (uint64_t)1 << cover->count;
+            found = 1;
+        }
+    cover->count += (uint32_t)found;
+    return found;
+}
+
+/* Whether no domain has more of the chosen groups than there can be passes. */
+ZT__FN int zt__cover_fits(const zt__cover *cover) {
+    uint32_t i, j;
+    for (i = 0; i < cover->chosen_count; i++) {
+        uint32_t same = 0;
+        for (j = 0; j < cover->chosen_count; j++)
+            same += cover->catalog->properties[cover->chosen[j]].domain ==
+                    cover->catalog->properties[cover->chosen[i]].domain;
+        if (same > cover->most_passes)
+            return 0;
+    }
+    return 1;
+}
+
+/* Chooses up to `left` more groups for what is still missing: tries every group that has the first of that.
+ */
+ZT__FN int zt__choose_cover(zt__cover *cover, uint64_t missing, uint32_t left) {
+    uint64_t first = missing & (~missing + 1);
+    uint32_t i;
+    if (!missing)
+        return zt__cover_fits(cover);
+    if (!left || !cover->steps)
+        return 0;
+    cover->steps--;
+    for (i = 0; i < cover->catalog->count; i++) {
+        if (!(cover->has[i] & first))
+            continue;
+        cover->chosen[cover->chosen_count++] = i;
+        if (zt__choose_cover(cover, missing & ~cover->has[i], left - 1))
+            return 1;
+        cover->chosen_count--;
+    }
+    return 0;
+}
+
+/* Chooses the fewest groups that have what is missing, beside those that are chosen. */
+ZT__FN int zt__choose_fewest(zt__cover *cover, uint64_t missing, uint32_t most_passes) {
+    enum { STEPS = 100000 };
+    uint32_t left;
+    cover->most_passes = most_passes;
+    cover->steps = STEPS;
+    for (left = 0; left <= cover->count; left++)
+        if (zt__choose_cover(cover, missing, left))
+            return 1;
+    return 0;
+}
+
+ZT__FN const char *zt__cover_name(const void *cover, uint32_t index) {
+    const zt__group *group = ((const zt__cover *)cover)->groups;
+    while (index >= group->metric_count)
+        index -= group++->metric_count;
+    return group->metrics[index].name;
+}
+
+ZT__FN ze_result_t zt__refuse_metric(zt_profiler *profiler, const zt__cover *cover, const char *name,
+                                     size_t length) {
+    char wanted[ZET_MAX_METRIC_NAME], nearest[400];
+    uint32_t i, count = 0;
+    for (i = 0; i < cover->catalog->count; i++)
+        count += cover->groups[i].metric_count;
+    snprintf(wanted, sizeof wanted, "%.*s", (int)(length < 255 ? length : 255), name);
+    zt__nearest(wanted, cover, count, zt__cover_name, nearest, sizeof nearest);
+    return zt__unavailable(profiler, ZT_NO_SUCH_METRIC, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_METRIC,
+                           "zt_open", wanted, nearest);
+}
+
+/* Takes groups for the metrics that are wanted. Where none of the choices fits into the passes, the fewest
+   groups are taken all the same, for the message about their conflict. */
+ZT__FN ze_result_t zt__take_cover(zt_profiler *profiler, zt__cover *cover) {
+    const char *list = profiler->config.metrics, *name;
+    uint64_t missing;
+    size_t length;
+    uint32_t i, g;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    while (zt__next_name(&list, &name, &length)) {
+        if (cover->count == ZT__MAX_WANTED)
+            return zt__unavailable(profiler, ZT_NO_SUCH_METRIC, ZE_RESULT_ERROR_INVALID_SIZE,
+                                   ZT__TOO_MANY_METRICS, (unsigned)ZT__MAX_WANTED);
+        if (!zt__want(cover, name, length))
+            return zt__refuse_metric(profiler, cover, name, length);
+    }
+    missing = cover->count == ZT__MAX_WANTED ? UINT64_MAX : ((uint64_t)1 << cover->count) - 1;
+    for (g = 0; g < profiler->group_count; g++)
+        for (i = 0; i < cover->catalog->count; i++)
+            if (cover->catalog->handles[i] == profiler->groups[g].handle) {
+                cover->chosen[cover->chosen_count++] = i;
+                missing &= ~cover->has[i];
+            }
+    if (!zt__choose_fewest(cover, missing, profiler->config.max_passes))
+        zt__choose_fewest(cover, missing, UINT32_MAX);
+    for (i = 0; i < cover->chosen_count && result == ZE_RESULT_SUCCESS; i++)
+        result = zt__take_group(profiler, cover->catalog, cover->chosen[i]);
+    return result;
+}
+
+ZT__FN ze_result_t zt__choose_for_metrics(zt_profiler *profiler, const zt__catalog *catalog) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__cover cover;
+    const char *call;
+    ze_result_t result = zt__open_cover(allocator, catalog, &cover, &call);
+    result =
+        result == ZE_RESULT_SUCCESS ? zt__take_cover(profiler, &cover) : zt__refuse(profiler, result, call);
+    zt__close_cover(allocator, &cover);
+    return result;
+}
+
+/* ---- passes: which groups go together -------------------------------------------------------------------- */
+
+/* By domain: the first of each goes into the first pass, the second into the second. */
+ZT__FN void zt__plan_by_domain(const zt_profiler *profiler, uint32_t *pass_of) {
+    uint32_t together[ZT__MAX_GROUPS] = {0};
+    uint32_t g, earlier;
+    for (g = 0; g < profiler->group_count; g++) {
+        pass_of[g] = 0;
+        for (earlier = 0; earlier < g; earlier++)
+            if (profiler->groups[earlier].properties.domain == profiler->groups[g].properties.domain &&
+                pass_of[earlier] >= pass_of[g])
+                pass_of[g] = pass_of[earlier] + 1;
+        while (together[pass_of[g]] == ZT__MAX_TOGETHER)
+            pass_of[g]++;
+        together[pass_of[g]]++;
+    }
+}
+
+/* As the driver says, which knows more than domains. Returns 0 where it says nothing that can be used. */
+ZT__FN int zt__plan_by_driver(const zt_profiler *profiler, uint32_t *pass_of) {
+    zet_metric_group_handle_t groups[ZT__MAX_GROUPS];
+    uint32_t counts[ZT__MAX_GROUPS] = {0};
+    uint32_t g, i, pass, done = 0, count = profiler->group_count, passes = 0;
+    for (g = 0; g < count; g++)
+        groups[g] = profiler->groups[g].handle;
+    if (!profiler->driver.get_concurrent ||
+        profiler->driver.get_concurrent(profiler->device, count, groups, NULL, &passes) !=
+            ZE_RESULT_SUCCESS ||
+        passes > count ||
+        profiler->driver.get_concurrent(profiler->device, count, groups, counts, &passes) !=
+            ZE_RESULT_SUCCESS)
+        return 0;
+    for (pass = 0; pass < passes; done += counts[pass++])
+        if (counts[pass] > ZT__MAX_TOGETHER || counts[pass] > count - done)
+            return 0;
+        else
+            for (i = done; i < done + counts[pass]; i++)
+                for (g = 0; g < count; g++)
+                    if (profiler->groups[g].handle == groups[i])
+                        pass_of[g] = pass;
+    return done == count;
+}
+
+/* Puts the groups into the order of their passes, and makes the passes. */
+ZT__FN void zt__make_passes(zt_profiler *profiler, const uint32_t *pass_of) {
+    zt__group ordered[ZT__MAX_GROUPS];
+    uint32_t g, pass, placed = 0;
+    for (pass = 0; placed < profiler->group_count; pass++) {
+        profiler->passes[pass].groups = &profiler->groups[placed];
+        for (g = 0; g < profiler->group_count; g++)
+            if (pass_of[g] == pass)
+                ordered[placed++] = profiler->groups[g];
+        profiler->passes[pass].group_count =
+            (uint32_t)(&profiler->groups[placed] - profiler->passes[pass].groups);
+    }
+    memcpy(profiler->groups, ordered, placed * sizeof *ordered);
+    profiler->pass_count = pass;
+}
+
+ZT__FN ze_result_t zt__plan_passes(zt_profiler *profiler) {
+    uint32_t pass_of[ZT__MAX_GROUPS] = {0};
+    uint32_t g, needed = 1, most = ZT__MAX_PASSES;
+    if (profiler->group_count > 1 && !zt__plan_by_driver(profiler, pass_of))
+        zt__plan_by_domain(profiler, pass_of);
+    for (g = 0; g < profiler->group_count; g++)
+        if (pass_of[g] >= needed)
+            needed = pass_of[g] + 1;
+    if (most > profiler->config.max_passes)
+        most = profiler->config.max_passes;
+    if (needed > most)
+        return zt__unavailable(profiler, ZT_GROUPS_CONFLICT, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                               ZT__TOO_MANY_PASSES, (unsigned)needed, (unsigned)most);
+    zt__make_passes(profiler, pass_of);
+    return ZE_RESULT_SUCCESS;
+}
+
 /* Whether a device counts at all. What only samples stalls is typed time-based. */
 ZT__FN int zt__has_counters(const zt__catalog *catalog) {
     return zt__find_group(catalog, NULL, 0, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED) != UINT32_MAX;
@@ -6591,72 +7973,95 @@ ZT__FN ze_result_t zt__find_groups(zt_profiler *profiler) {
         zt__open_catalog(&profiler->config.allocator, &profiler->driver, profiler->device, &catalog, &call);
     if (result != ZE_RESULT_SUCCESS)
         return zt__refuse(profiler, result, call);
-    if (zt__has_counters(&catalog))
+    if (zt__has_counters(&catalog)) {
         result = zt__choose_groups(profiler, &catalog);
-    else
+        if (result == ZE_RESULT_SUCCESS && profiler->config.metrics)
+            result = zt__choose_for_metrics(profiler, &catalog);
+        if (result == ZE_RESULT_SUCCESS)
+            result = zt__plan_passes(profiler);
+    } else
         result = zt__unavailable(profiler, ZT_LIBRARY_MISSING, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
                                  ZT__METRIC_LIBRARY_MISSING, (unsigned)catalog.count);
     zt__close_catalog(&profiler->config.allocator, &catalog);
     return result;
 }
 
-ZT__FN void zt__describe_metric(zt_profiler *profiler, const zt__group *group, uint32_t index) {
+ZT__FN void zt__describe_metric(zt_profiler *profiler, zt__pass *pass, const zt__group *group,
+                                uint32_t index) {
     uint32_t metric = group->first_column + index;
     zt_metric *to = &profiler->metrics[metric];
     *to = zt__metric_of(group, index);
+    to->pass = (uint32_t)(pass - profiler->passes);
     profiler->causes_of[metric] =
         (uint8_t)(to->aggregation == ZT_AGGREGATE_FLAG ? zt__cause_of_flag(to->name) : ZT_CAUSE_COUNT);
-    if (profiler->time_metric == UINT32_MAX && strcmp(to->name, "GpuTime") == 0 &&
-        strcmp(to->units, "ns") == 0)
-        profiler->time_metric = metric;
+    if (pass->time_metric == UINT32_MAX && strcmp(to->name, "GpuTime") == 0 && strcmp(to->units, "ns") == 0)
+        pass->time_metric = metric;
+}
+
+ZT__FN void zt__describe_pass(zt_profiler *profiler, zt__pass *pass) {
+    uint32_t g, i;
+    for (g = 0; g < pass->group_count; g++)
+        for (i = 0; i < pass->groups[g].metric_count; i++)
+            zt__describe_metric(profiler, pass, &pass->groups[g], i);
+    profiler->stamped |= pass->time_metric == UINT32_MAX;
+}
+
+/* How many tiles stand behind a device, where their values can be told apart. */
+ZT__FN uint32_t zt__count_tiles(const zt_profiler *profiler) {
+    uint32_t count = 0;
+    if (!profiler->driver.calculate_multiple ||
+        zeDeviceGetSubDevices(profiler->device, &count, NULL) != ZE_RESULT_SUCCESS)
+        return 0;
+    return count > 1 && count <= ZT__MAX_TILES ? count : 0;
 }
 
 ZT__FN ze_result_t zt__describe_groups(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     const char *call;
-    uint32_t g, i;
+    uint32_t g, pass;
+    profiler->tile_count = zt__count_tiles(profiler);
     for (g = 0; g < profiler->group_count; g++) {
-        ze_result_t result = zt__load_metrics(allocator, &profiler->groups[g], &call);
+        zt__group *group = &profiler->groups[g];
+        ze_result_t result = zt__load_metrics(allocator, group, &call);
         if (result != ZE_RESULT_SUCCESS)
             return zt__refuse(profiler, result, call);
-        profiler->groups[g].first_column = profiler->metric_count;
-        profiler->metric_count += profiler->groups[g].metric_count;
+        group->first_column = profiler->metric_count;
+        group->tiles = profiler->tile_count ? profiler->tile_count : 1;
+        profiler->metric_count += group->metric_count;
     }
     profiler->metrics =
         (zt_metric *)zt__allocate(allocator, profiler->metric_count, sizeof *profiler->metrics);
     profiler->causes_of = (uint8_t *)zt__allocate(allocator, profiler->metric_count, 1);
     if (!profiler->metrics || !profiler->causes_of)
         return zt__refuse(profiler, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "malloc");
-    for (g = 0; g < profiler->group_count; g++)
-        for (i = 0; i < profiler->groups[g].metric_count; i++)
-            zt__describe_metric(profiler, &profiler->groups[g], i);
+    for (pass = 0; pass < profiler->pass_count; pass++)
+        zt__describe_pass(profiler, &profiler->passes[pass]);
     return ZE_RESULT_SUCCESS;
 }
 
-ZT__FN void zt__deactivate_groups(zt_profiler *profiler, uint32_t count) {
-    uint32_t g;
-    for (g = 0; g < count; g++)
-        zt__check(profiler, zt__deactivate(profiler->context, profiler->device, profiler->groups[g].handle),
-                  "zetContextActivateMetricGroups", "The groups may stay active.");
-}
-
+/* Activates the groups of the first pass. */
 ZT__FN ze_result_t zt__activate_groups(zt_profiler *profiler) {
     zt__holder holder;
-    uint32_t g;
-    for (g = 0; g < profiler->group_count; g++) {
-        ze_result_t result;
-        holder.text[0] = 0;
-        result = zt__activate(profiler->context, profiler->device, profiler->groups[g].handle,
-                              &profiler->groups[g].properties, 0, &holder);
-        if (result == ZE_RESULT_SUCCESS)
-            continue;
-        zt__deactivate_groups(profiler, g);
-        if (!holder.text[0])
-            return zt__refuse(profiler, result, "zetContextActivateMetricGroups");
-        return zt__unavailable(profiler, ZT_IN_USE, result, ZT__COUNTERS_IN_USE,
-                               "zetContextActivateMetricGroups", zt_result_name(result), holder.text);
+    ze_result_t result = zt__activate_pass(profiler, profiler->pass, &holder);
+    if (result == ZE_RESULT_SUCCESS)
+        return result;
+    if (!holder.text[0])
+        return zt__refuse(profiler, result, "zetContextActivateMetricGroups");
+    return zt__unavailable(profiler, ZT_IN_USE, result, ZT__COUNTERS_IN_USE, "zetContextActivateMetricGroups",
+                           zt_result_name(result), holder.text);
+}
+
+/* One pass without groups. */
+ZT__FN void zt__reset_passes(zt_profiler *profiler) {
+    uint32_t pass;
+    memset(profiler->passes, 0, sizeof profiler->passes);
+    for (pass = 0; pass < ZT__MAX_PASSES; pass++) {
+        profiler->passes[pass].max_slots = profiler->config.max_slots;
+        profiler->passes[pass].time_metric = UINT32_MAX;
     }
-    return ZE_RESULT_SUCCESS;
+    profiler->pass = profiler->passes;
+    profiler->pass_count = 1;
+    profiler->tile_count = 0;
 }
 
 ZT__FN void zt__forget_groups(zt_profiler *profiler) {
@@ -6669,7 +8074,7 @@ ZT__FN void zt__forget_groups(zt_profiler *profiler) {
     profiler->metrics = NULL;
     profiler->causes_of = NULL;
     profiler->group_count = profiler->metric_count = 0;
-    profiler->time_metric = UINT32_MAX;
+    zt__reset_passes(profiler);
 }
 
 /* Whether somebody outside this library measures on the device: activation would take the counters from them,
@@ -6694,10 +8099,9 @@ ZT__FN ze_result_t zt__ask_in_use(zt_profiler *profiler) {
 /* Finds, describes and activates the groups, and makes the first slots: only their query pools show whether
    metrics may be used at all. On failure there are no groups, and the availability says why. */
 ZT__FN ze_result_t zt__open_metrics(zt_profiler *profiler) {
-    const char *list = profiler->config.groups, *call;
-    size_t length;
+    const char *call;
     ze_result_t result;
-    if (list && !zt__next_name(&list, &call, &length)) {
+    if (profiler->config.groups && !zt__has_names(profiler->config.groups)) {
         profiler->availability = ZT_TIMES_BY_CHOICE; /* nothing went wrong, and nobody is told */
         zt__set_text(&profiler->availability_text, ZE_RESULT_SUCCESS, ZT__TIMES_BY_CHOICE);
         return ZE_RESULT_SUCCESS;
@@ -6710,10 +8114,10 @@ ZT__FN ze_result_t zt__open_metrics(zt_profiler *profiler) {
     if (result == ZE_RESULT_SUCCESS)
         result = zt__activate_groups(profiler);
     if (result == ZE_RESULT_SUCCESS) {
-        profiler->stamped = profiler->time_metric == UINT32_MAX || profiler->config.timeline;
-        result = zt__grow(profiler, &call);
+        profiler->stamped |= profiler->config.timeline != 0;
+        result = zt__grow(profiler, &profiler->passes[0], &call);
         if (result != ZE_RESULT_SUCCESS) {
-            zt__deactivate_groups(profiler, profiler->group_count);
+            zt__deactivate_pass(profiler, profiler->pass, profiler->pass->group_count);
             zt__refuse(profiler, result, call);
         }
     }
@@ -6727,18 +8131,20 @@ ZT__FN ze_result_t zt__open_times(zt_profiler *profiler) {
     const char *call;
     ze_result_t result;
     profiler->stamped = 1;
-    result = zt__grow(profiler, &call);
+    result = zt__grow(profiler, &profiler->passes[0], &call);
     return zt__check(profiler, result, call, "No region can be measured on this device.");
 }
 
 ZT__FN ze_result_t zt__set_up_inside(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
+    const char *columns;
     zt__batch *batch;
     ze_result_t result = zt__read_device(profiler);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    if (profiler->config.columns)
-        snprintf(profiler->columns, sizeof profiler->columns, "%s", profiler->config.columns);
+    columns = profiler->config.columns ? profiler->config.columns : profiler->config.metrics;
+    if (columns)
+        snprintf(profiler->columns, sizeof profiler->columns, "%s", columns);
     result = zt__open_metrics(profiler);
     if (result != ZE_RESULT_SUCCESS && (profiler->config.require_metrics || zt__is_gone(profiler)))
         return result;
@@ -6749,7 +8155,8 @@ ZT__FN ze_result_t zt__set_up_inside(zt_profiler *profiler) {
     if (result != ZE_RESULT_SUCCESS)
         return result;
     profiler->row = (double *)zt__allocate(allocator, zt__column_count(profiler), sizeof(double));
-    profiler->scratch = (double *)zt__allocate(allocator, profiler->config.samples, sizeof(double));
+    profiler->scratch = (double *)zt__allocate(
+        allocator, (size_t)profiler->config.samples * profiler->pass_count, sizeof(double));
     batch = zt__take_batch(profiler); /* with one at least, what was measured can be read */
     if (batch)
         zt__give_batch(profiler, batch);
@@ -6800,7 +8207,7 @@ ZT__FN void zt__free_batches(zt_profiler *profiler) {
         zt__batch *batch = profiler->open_batches;
         uint32_t g;
         profiler->open_batches = batch->next;
-        for (g = 0; g < ZT__MAX_GROUPS; g++)
+        for (g = 0; g < ZT__MAX_TOGETHER; g++)
             zt__free(allocator, batch->raw[g]);
         zt__free(allocator, batch);
     }
@@ -6808,6 +8215,7 @@ ZT__FN void zt__free_batches(zt_profiler *profiler) {
 
 /* Gives back all that it has of the device. Results stay. */
 ZT__FN void zt__leave_device(zt_profiler *profiler) {
+    uint32_t i;
     zt__inside_1++;
     zt__delist(profiler);
     while (profiler->steps) {
@@ -6815,8 +8223,9 @@ ZT__FN void zt__leave_device(zt_profiler *profiler) {
         profiler->steps = step->next;
         zt__destroy_step(profiler, step);
     }
-    profiler->free_slots = NULL;
-    zt__deactivate_groups(profiler, profiler->group_count);
+    for (i = 0; i < ZT__MAX_PASSES; i++)
+        profiler->passes[i].free_slots = NULL;
+    zt__deactivate_pass(profiler, profiler->pass, profiler->pass->group_count);
     zt__inside_1--;
 }
 
@@ -6832,6 +8241,7 @@ ZT__FN void zt__destroy(zt_profiler *profiler) {
     zt__free_records(profiler);
     zt__free_lists(profiler);
     zt__free_batches(profiler);
+    zt__free(&allocator, profiler->texts);
     zt__close_timeline(profiler);
     zt__free(&allocator, profiler->row);
     zt__free(&allocator, profiler->scratch);
@@ -6854,7 +8264,7 @@ ZT__FN zt_profiler *zt__create(ze_context_handle_t context, ze_device_handle_t d
     profiler->diagnostics.log = config->log;
     profiler->diagnostics.user = config->log_user;
     profiler->random = UINT64_C(0x9E3779B97F4A7C15);
-    profiler->time_metric = UINT32_MAX;
+    zt__reset_passes(profiler);
     profiler->idle_last = &profiler->idle_first;
     profiler->active_last = &profiler->active_first;
     profiler->last_full_batch = &profiler->full_batches;
@@ -6891,7 +8301,8 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
                          (unsigned)ZT__MAX_PROFILERS);
     else
         result = zt__set_up(opened);
-    opened->config.groups = opened->config.columns = NULL; /* they may not outlive this call */
+    opened->config.groups = opened->config.metrics = opened->config.columns =
+        NULL; /* they may not outlive this call */
     if (result != ZE_RESULT_SUCCESS) {
         zt__thread_error = opened->diagnostics.last;
         zt__thread_error.result = result;
@@ -7026,7 +8437,7 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
     zt_region region = {NULL, 0, 0, 0};
     zt__slot *slot;
     zt_cause cause;
-    if (!profiler)
+    if (!profiler || !profiler->device) /* or it was unpacked */
         return region;
     if (!list) {
         zt__drop_at_once(profiler, ZT_DROPPED_APPEND_FAILED);
@@ -7222,6 +8633,39 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
     return result;
 }
 
+/* ---- passes ---------------------------------------------------------------------------------------------- */
+
+ZT_API uint32_t zt_pass_count(const zt_profiler *profiler) {
+    return profiler ? profiler->pass_count : 1;
+}
+
+ZT_API zt_passes zt_passes_begin(zt_profiler *profiler) {
+    zt_passes passes = {NULL, 0, 0};
+    if (zt_pass_count(profiler) > 1 && !zt__load(&profiler->detached) &&
+        zt__refuse_inside(profiler, "ZT_PASSES") == ZE_RESULT_SUCCESS)
+        passes.profiler = profiler;
+    return passes;
+}
+
+/* Passes that cannot be entered are left out, but the statement runs at least once. */
+ZT_API int zt_passes_next(zt_passes *passes) {
+    while (passes->profiler && passes->next < passes->profiler->pass_count)
+        if (zt__enter_pass(passes->profiler, passes->next++) == ZE_RESULT_SUCCESS) {
+            passes->runs++;
+            return 1;
+        }
+    if (passes->runs++ == 0)
+        return 1;
+    zt_passes_end(passes);
+    return 0;
+}
+
+ZT_API void zt_passes_end(zt_passes *passes) {
+    if (passes->profiler)
+        zt__enter_pass(passes->profiler, 0);
+    passes->profiler = NULL;
+}
+
 /* ---- results --------------------------------------------------------------------------------------------- */
 
 ZT_API zt_counts zt_get_counts(const zt_profiler *profiler) {
@@ -7298,30 +8742,150 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     zt__lock(&locked->results);
     info->count = record->seen;
     info->time_ns = zt__column_stats(profiler, record, 0);
+    info->differs = zt__differences(profiler, record);
+    zt__unlock(&locked->results);
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT__FN ze_result_t zt__get_column(const zt_profiler *profiler, const char *call, uint32_t region,
+                                  uint32_t column, zt_stats *stats) {
+    zt_profiler *locked = zt__mutable(profiler);
+    if (!stats)
+        return zt__say(&locked->diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT, call,
+                       "stats");
+    if (region >= zt_region_count(profiler))
+        return zt__bad_index(profiler, call, "region", region);
+    zt__catch_up(profiler);
+    zt__lock(&locked->results);
+    *stats = zt__column_stats(profiler, zt__record_at(profiler, region), column);
     zt__unlock(&locked->results);
     return ZE_RESULT_SUCCESS;
 }
 
 ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
                                 zt_stats *stats) {
-    zt_profiler *locked = zt__mutable(profiler);
     if (stats)
         *stats = zt__empty_stats();
     if (!profiler)
         return ZE_RESULT_SUCCESS;
-    if (!stats)
-        return zt__say(&locked->diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT,
-                       "zt_get_stats", "stats");
-    if (region >= zt_region_count(profiler))
-        return zt__bad_index(profiler, "zt_get_stats", "region", region);
     if (metric >= profiler->metric_count)
         return zt__bad_index(profiler, "zt_get_stats", "metric", metric);
+    return zt__get_column(profiler, "zt_get_stats", region, metric + 1, stats);
+}
+
+ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass,
+                               zt_stats *time_ns) {
+    if (!profiler)
+        return ZE_RESULT_SUCCESS;
+    if (pass >= profiler->pass_count)
+        return zt__bad_index(profiler, "zt_get_pass", "pass", pass);
+    return zt__get_column(profiler, "zt_get_pass", region, zt__time_column(profiler, pass), time_ns);
+}
+
+ZT_API uint32_t zt_tile_count(const zt_profiler *profiler) {
+    return profiler ? profiler->tile_count : 0;
+}
+
+ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
+                                     uint32_t metric, zt_stats *stats) {
+    if (!profiler)
+        return ZE_RESULT_SUCCESS;
+    if (metric >= profiler->metric_count)
+        return zt__bad_index(profiler, "zt_get_tile_stats", "metric", metric);
+    if (tile >= profiler->tile_count)
+        return zt__bad_index(profiler, "zt_get_tile_stats", "tile", tile);
+    return zt__get_column(profiler, "zt_get_tile_stats", region, zt__tile_column(profiler, tile, metric),
+                          stats);
+}
+
+/* ---- merging --------------------------------------------------------------------------------------------- */
+
+ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
+    const char *mismatch;
+    ze_result_t result;
+    if (!into || !from)
+        return ZE_RESULT_SUCCESS;
+    if (into == from)
+        return zt__say(&into->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__MERGE_SELF);
+    mismatch = zt__mismatch(into, from);
+    if (mismatch)
+        return zt__say(&into->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__LAYOUTS_DIFFER, mismatch);
+    zt__catch_up(into);
+    zt__catch_up(from);
+    result = zt__merge_all(into, zt__mutable(from));
+    if (result != ZE_RESULT_SUCCESS)
+        return zt__say(&into->diagnostics, result, ZT__NO_MEMORY, "zt_merge", "statistics");
+    return result;
+}
+
+ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *size) {
+    zt_profiler *locked = zt__mutable(profiler);
+    zt__packer packer = {NULL, 0, ZT__PACK_HEADER};
+    if (!profiler) {
+        if (size)
+            *size = 0;
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!size)
+        return zt__say(&locked->diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT,
+                       "zt_pack", "size");
+    packer.bytes = (uint8_t *)buffer;
+    packer.room = buffer ? *size : 0;
     zt__catch_up(profiler);
     zt__lock(&locked->results);
-    *stats = zt__column_stats(profiler, zt__record_at(profiler, region), metric + 1);
+    zt__lock(&locked->state);
+    zt__pack_all(&packer, profiler);
+    zt__unlock(&locked->state);
     zt__unlock(&locked->results);
+    *size = packer.used;
+    if (!buffer)
+        return ZE_RESULT_SUCCESS;
+    if (packer.used > packer.room)
+        return zt__say(&locked->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__BUFFER_TOO_SMALL,
+                       (unsigned long long)packer.room, (unsigned long long)packer.used);
+    zt__pack_head(packer.bytes, packer.used);
     return ZE_RESULT_SUCCESS;
 }
+
+ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *config,
+                             zt_profiler **profiler) {
+    zt_config complete = zt__complete_config(config);
+    zt__unpacker unpacker = {NULL, 0, ZT__PACK_HEADER, 0, NULL};
+    zt_profiler *unpacked;
+    ze_result_t result;
+    if (profiler)
+        *profiler = NULL;
+    if (!buffer || !profiler)
+        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT, "zt_unpack",
+                       buffer ? "profiler" : "buffer");
+    result = zt__check_pack((const uint8_t *)buffer, &size);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    unpacked = zt__create(NULL, NULL, &complete);
+    if (unpacked)
+        unpacked->texts = (char *)zt__allocate(&complete.allocator, size, 1);
+    result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    if (unpacked && unpacked->texts) {
+        unpacker.bytes = (const uint8_t *)buffer;
+        unpacker.size = size;
+        unpacker.texts = unpacked->texts;
+        snprintf(unpacked->columns, sizeof unpacked->columns, "%s", complete.columns ? complete.columns : "");
+        unpacked->detached = 1;
+        unpacked->config.groups = unpacked->config.metrics = unpacked->config.columns = NULL;
+        result = zt__unpack_all(&unpacker, unpacked);
+    }
+    if (result == ZE_RESULT_SUCCESS && !unpacker.failed) {
+        *profiler = unpacked;
+        return result;
+    }
+    if (unpacked)
+        zt__destroy(unpacked);
+    if (unpacker.failed)
+        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_PACK, "the buffer makes no sense");
+    return zt__say(NULL, result, ZT__NO_MEMORY, "zt_unpack", "statistics");
+}
+
+/* ---- reporting ------------------------------------------------------------------------------------------- */
 
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
     zt__diagnostics *diagnostics = profiler ? &zt__mutable(profiler)->diagnostics : NULL;

@@ -44,7 +44,10 @@ static void ignore_sample(const zt_sample *sample, void *user) {
 static zt_config every_field_set(void) {
     zt_config config = zt_config_default();
     config.groups = "ComputeBasic";
+    config.metrics = "GpuTime";
     config.columns = "GpuTime";
+    config.max_passes = 2;
+    config.pass_tolerance = 0.2;
     config.require_metrics = 1;
     config.slots_per_step = 1;
     config.max_slots = 2;
@@ -128,6 +131,40 @@ static void everything_accepts_no_profiler(zt_profiler *profiler) {
     EXPECT(text != NULL);
     (void)zt_last_error(profiler, &text);
     zt_close(profiler);
+}
+
+static void passes_run_their_body_once(zt_profiler *profiler) {
+    int runs = 0;
+    ZT_PASSES(profiler) runs++;
+    ZT_PASSES(profiler) {
+        if (runs == 1)
+            break;
+        runs++;
+    }
+    EXPECT(runs == 1);
+    EXPECT(zt_pass_count(profiler) == 1);
+    EXPECT(zt_tile_count(profiler) == 0);
+
+    zt_passes passes = zt_passes_begin(profiler);
+    EXPECT(zt_passes_next(&passes) != 0);
+    EXPECT(zt_passes_next(&passes) == 0);
+    zt_passes_end(&passes);
+
+    zt_stats stats;
+    memset(&stats, 0, sizeof stats);
+    EXPECT(zt_get_pass(profiler, 0, 0, &stats) == 0);
+    EXPECT(zt_get_tile_stats(profiler, 0, 0, 0, &stats) == 0);
+    EXPECT(stats.count == 0);
+}
+
+static void statistics_of_no_profiler(zt_profiler *profiler) {
+    size_t size = 1;
+    zt_profiler *unpacked = NULL;
+    EXPECT(zt_merge(profiler, profiler) == 0);
+    EXPECT(zt_pack(profiler, NULL, &size) == 0);
+    EXPECT(size == 0);
+    (void)zt_unpack(NULL, 0, NULL, &unpacked);
+    EXPECT(unpacked == NULL);
 }
 
 static void the_rest_has_no_profiler(void) {
@@ -227,6 +264,8 @@ int main(void) {
     zt_profiler *profiler = NULL;
     open_fails_on_no_device(&profiler);
     regions_run_their_body_once(profiler);
+    passes_run_their_body_once(profiler);
+    statistics_of_no_profiler(profiler);
     streams_accept_nothing();
     timelines_accept_no_profiler(profiler);
     everything_accepts_no_profiler(profiler);

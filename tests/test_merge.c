@@ -1,0 +1,580 @@
+/* Statistics of several profilers together: merged, packed, and the bad buffers. And the tiles of a device.
+ */
+#include "fixture.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Launches of different length, so that values differ. */
+static void run_varied(world *w, zt_profiler *profiler, const char *name, int from, int to) {
+    for (int i = from; i < to; i++) {
+        ZT_REGION(profiler, w->immediate, name)
+        for (int launches = 0; launches <= i % 7; launches++)
+            launch(w, w->immediate);
+        finish_immediate(w, w->immediate);
+    }
+    collect_all(profiler);
+}
+
+typedef struct pack {
+    size_t size;
+    unsigned char *bytes;
+} pack;
+
+static pack pack_of(const zt_profiler *profiler) {
+    pack packed = {0, NULL};
+    ok(zt_pack(profiler, NULL, &packed.size));
+    packed.bytes = (unsigned char *)malloc(packed.size);
+    assert_non_null(packed.bytes);
+    ok(zt_pack(profiler, packed.bytes, &packed.size));
+    return packed;
+}
+
+static zt_profiler *unpack(const pack *packed) {
+    zt_profiler *profiler = NULL;
+    ok(zt_unpack(packed->bytes, packed->size, NULL, &profiler));
+    assert_non_null(profiler);
+    check_identity(profiler);
+    return profiler;
+}
+
+static void assert_same_stats(zt_stats got, zt_stats expected) {
+    assert_int_equal(got.count, expected.count);
+    assert_close(got.sum, expected.sum);
+    assert_close(got.mean, expected.mean);
+    assert_close(got.stddev, expected.stddev);
+    assert_close(got.min, expected.min);
+    assert_close(got.max, expected.max);
+    assert_close(got.median, expected.median);
+    assert_close(got.p95, expected.p95);
+}
+
+/* Everything that can be asked of a region is the same. */
+static void assert_same_region(const zt_profiler *got, const zt_profiler *expected, const char *name) {
+    zt_region_info a = region_info(got, name), b = region_info(expected, name);
+    assert_int_equal(a.count, b.count);
+    assert_int_equal(a.lost, b.lost);
+    assert_int_equal(a.dropped, b.dropped);
+    assert_same_stats(a.time_ns, b.time_ns);
+    assert_int_equal(zt_metric_count(got), zt_metric_count(expected));
+    for (uint32_t i = 0; i < zt_metric_count(got); i++) {
+        zt_stats left, right;
+        ok(zt_get_stats(got, find_region(got, name), i, &left));
+        ok(zt_get_stats(expected, find_region(expected, name), i, &right));
+        assert_same_stats(left, right);
+    }
+}
+
+/* ==== merging ============================================================================================= */
+
+static void add_up(const zt_sample *sample, void *user) {
+    *(double *)user += sample->gpu_time_ns;
+}
+
+static void test_two_add_up(void **state) {
+    world *w = *state;
+    double all = 0;
+    zt_config config = config_of(w);
+    config.sample = add_up;
+    config.sample_user = &all;
+    zt_profiler *a = open_profiler(w, &config), *b = open_profiler(w, &config);
+    run_varied(w, a, "both", 0, 20);
+    run_varied(w, b, "both", 20, 50);
+    run_varied(w, b, "of b", 0, 5);
+    zt_stats items_a = stats_of(a, "both", "WORK_ITEM_COUNT"),
+             items_b = stats_of(b, "both", "WORK_ITEM_COUNT");
+    zt_stats rate_a = stats_of(a, "both", "GPU_MEMORY_BYTE_READ_RATE");
+    zt_stats rate_b = stats_of(b, "both", "GPU_MEMORY_BYTE_READ_RATE");
+    zt_stats time_a = region_info(a, "both").time_ns, time_b = region_info(b, "both").time_ns;
+    ok(zt_merge(a, b));
+    assert_counts(a, counted(55, 55, 0, 0, 0));
+    assert_counts(b, counted(35, 35, 0, 0, 0));
+    zt_stats items = stats_of(a, "both", "WORK_ITEM_COUNT"), time = region_info(a, "both").time_ns;
+    assert_int_equal(items.count, 50);
+    assert_true(items.sum == items_a.sum + items_b.sum);
+    assert_true(items.min == WORK_ITEMS && items.max == 7 * WORK_ITEMS);
+    assert_true(items.median == 4 * WORK_ITEMS); /* of 50, all kept */
+    assert_close(time.sum + region_info(a, "of b").time_ns.sum, all);
+    assert_close(stats_of(a, "both", "GPU_MEMORY_BYTE_READ_RATE").mean,
+                 (rate_a.mean * time_a.sum + rate_b.mean * time_b.sum) / (time_a.sum + time_b.sum));
+    assert_same_region(a, b, "of b");
+    check_work(w);
+}
+
+/* One after the other or merged: the same. */
+static void test_variance_of_both(void **state) {
+    world *w = *state;
+    zt_profiler *a = open_groups(w, "ComputeBasic"), *b = open_groups(w, "ComputeBasic");
+    zt_profiler *all = open_groups(w, "ComputeBasic");
+    run_varied(w, a, "items", 0, 10);
+    run_varied(w, b, "items", 10, 30);
+    run_varied(w, all, "items", 0, 30);
+    ok(zt_merge(a, b));
+    assert_same_stats(stats_of(a, "items", "WORK_ITEM_COUNT"), stats_of(all, "items", "WORK_ITEM_COUNT"));
+    check_work(w);
+}
+
+static void test_merge_refuses(void **state) {
+    world *w = *state;
+    zt_profiler *a = open_groups(w, "ComputeBasic"), *other = open_groups(w, "HostScheduler");
+    ok(zt_merge(NULL, a));
+    ok(zt_merge(a, NULL));
+    assert_result(zt_merge(a, a), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_result(zt_merge(a, other), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(heard(w, "[MERGE_SELF]"), 1);
+    assert_int_equal(heard(w, "[LAYOUTS_DIFFER]"), 1);
+}
+
+typedef struct pair {
+    zt_profiler *into, *from;
+} pair;
+
+static void *merge_often(void *user) {
+    pair *both = (pair *)user;
+    for (int i = 0; i < 50; i++)
+        zt_merge(both->into, both->from);
+    return NULL;
+}
+
+/* Into each other, at once, while others ask. */
+static void test_merges_in_threads(void **state) {
+    world *w = *state;
+    pair one = {open_groups(w, "ComputeBasic"), open_groups(w, "ComputeBasic")};
+    pair other = {one.from, open_groups(w, "ComputeBasic")}, third = {other.from, one.into};
+    pthread_t threads[3];
+    run_varied(w, one.into, "one", 0, 3);
+    run_varied(w, one.from, "other", 0, 3);
+    assert_int_equal(pthread_create(&threads[0], NULL, merge_often, &one), 0);
+    assert_int_equal(pthread_create(&threads[1], NULL, merge_often, &other), 0);
+    assert_int_equal(pthread_create(&threads[2], NULL, merge_often, &third), 0);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    check_identity(one.into);
+    check_identity(one.from);
+    check_identity(other.from);
+    check_work(w);
+}
+
+/* What is in flight stays with its own. */
+static void test_in_flight_is_not_merged(void **state) {
+    world *w = *state;
+    zt_profiler *a = open_groups(w, "ComputeBasic"), *b = open_groups(w, "ComputeBasic");
+    run_varied(w, b, "ran", 0, 3);
+    append(w, b, w->list, "waits");
+    ok(zt_merge(a, b));
+    assert_counts(a, counted(3, 3, 0, 0, 0));
+    assert_counts(b, counted(4, 3, 0, 0, 1));
+    ok(zt_release(b, w->list));
+    check_work(w);
+}
+
+/* Of 900 and 100 instances, with 64 kept of each, the values of the one are about nine in ten. */
+static void test_the_kept_are_drawn_by_weight(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.samples = 64;
+    zt_profiler *many = open_profiler(w, &config), *few = open_profiler(w, &config);
+    for (int i = 0; i < 900; i++)
+        run(w, many, "one");
+    for (int i = 0; i < 100; i++) {
+        ZT_REGION(few, w->immediate, "one")
+        for (int launches = 0; launches < 2; launches++)
+            launch(w, w->immediate);
+        finish_immediate(w, w->immediate);
+    }
+    collect_all(many);
+    collect_all(few);
+    ok(zt_merge(many, few));
+    zt_stats items = stats_of(many, "one", "WORK_ITEM_COUNT");
+    assert_int_equal(items.count, 1000);
+    assert_true(items.sum == (900 + 200) * (double)WORK_ITEMS);
+    assert_true(items.median == WORK_ITEMS);
+    assert_true(items.p95 >= WORK_ITEMS && items.p95 <= 2 * WORK_ITEMS);
+    ok(zt_merge(few, many)); /* and again, the other way round */
+    assert_true(stats_of(few, "one", "WORK_ITEM_COUNT").median == WORK_ITEMS);
+    check_work(w);
+}
+
+static int allocations_left = -1;
+
+static void *allocate_some(size_t size, void *user) {
+    (void)user;
+    if (allocations_left == 0)
+        return NULL;
+    allocations_left -= allocations_left > 0;
+    return malloc(size);
+}
+
+static void release(void *memory, void *user) {
+    (void)user;
+    free(memory);
+}
+
+static zt_config config_of_few_allocations(world *w) {
+    zt_config config = config_of(w);
+    config.allocator.allocate = allocate_some;
+    config.allocator.release = release;
+    return config;
+}
+
+static void test_merge_without_memory_changes_nothing(void **state) {
+    world *w = *state;
+    zt_config config = config_of_few_allocations(w);
+    zt_profiler *a = open_profiler(w, &config), *b = open_groups(w, "ComputeBasic");
+    run_varied(w, b, "x", 0, 3);
+    run_varied(w, b, "y", 0, 3);
+    for (int n = 0;; n++) {
+        allocations_left = n;
+        ze_result_t result = zt_merge(a, b);
+        allocations_left = -1;
+        if (result == ZE_RESULT_SUCCESS) {
+            assert_true(n > 3);
+            break;
+        }
+        assert_result(result, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+        assert_counts(a, counted(0, 0, 0, 0, 0));
+    }
+    assert_same_region(a, b, "x");
+    assert_same_region(a, b, "y");
+    check_work(w);
+}
+
+/* ==== packing ============================================================================================= */
+
+static void test_packed_and_unpacked(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic,HostScheduler");
+    const char *text;
+    run_varied(w, profiler, "a \"name\",\n", 0, 9);
+    run_varied(w, profiler, "another", 3, 8);
+    ZT_REGION(profiler, NULL, "dropped") {}
+    pack packed = pack_of(profiler);
+    zt_profiler *back = unpack(&packed);
+    assert_same_region(back, profiler, "a \"name\",\n");
+    assert_same_region(back, profiler, "another");
+    assert_counts(back, zt_get_counts(profiler));
+    assert_int_equal(zt_get_availability(back, &text), ZT_AVAILABLE);
+    for (uint32_t i = 0; i < zt_metric_count(back); i++) {
+        const zt_metric *a = zt_get_metric(back, i), *b = zt_get_metric(profiler, i);
+        assert_string_equal(a->name, b->name);
+        assert_string_equal(a->group, b->group);
+        assert_string_equal(a->component, b->component);
+        assert_string_equal(a->units, b->units);
+        assert_string_equal(a->description, b->description);
+        assert_int_equal(a->type, b->type);
+        assert_int_equal(a->aggregation, b->aggregation);
+    }
+    pack again = pack_of(back);
+    assert_int_equal(again.size, packed.size);
+    assert_memory_equal(again.bytes, packed.bytes, packed.size);
+    zt_close(back);
+    free(again.bytes);
+    free(packed.bytes);
+    check_work(w);
+}
+
+static void test_unpacked_measures_nothing(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    run_varied(w, profiler, "one", 0, 3);
+    pack packed = pack_of(profiler);
+    zt_profiler *back = unpack(&packed);
+    append(w, back, w->list, "ignored");
+    ok(zeCommandListClose(w->list));
+    execute(w, back, w->list);
+    w->launches++;
+    ok(zt_collect(back, A_WHILE));
+    ok(zt_release(back, w->list));
+    assert_counts(back, counted(3, 3, 0, 0, 0));
+    assert_int_equal(zt_region_count(back), 1);
+    ok(zt_merge(back, profiler)); /* but merges, */
+    ok(zt_merge(profiler, back)); /* both ways */
+    assert_counts(profiler, counted(9, 9, 0, 0, 0));
+    assert_true(stats_of(profiler, "one", "WORK_ITEM_COUNT").sum == 3 * 6 * (double)WORK_ITEMS);
+    zt_close(back);
+    free(packed.bytes);
+    check_work(w);
+}
+
+static void test_an_empty_profiler_packs(void **state) {
+    world *w = *state;
+    zt_profiler *times = open_profiler(w, &(zt_config){.groups = ""});
+    pack packed = pack_of(times);
+    zt_profiler *back = unpack(&packed);
+    assert_int_equal(zt_get_availability(back, NULL), ZT_TIMES_BY_CHOICE);
+    assert_int_equal(zt_region_count(back), 0);
+    zt_close(back);
+    free(packed.bytes);
+}
+
+/* The layout is what the manual says, whatever the machine. */
+static void test_layout(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    pack packed = pack_of(profiler);
+    uint64_t size = 0, sum = UINT64_C(0xcbf29ce484222325), stated = 0;
+    assert_memory_equal(packed.bytes, "ZTPK\1\0\0\0", 8);
+    for (int i = 7; i >= 0; i--) {
+        size = size << 8 | packed.bytes[8 + i];
+        stated = stated << 8 | packed.bytes[16 + i];
+    }
+    for (size_t i = 24; i < packed.size; i++)
+        sum = (sum ^ packed.bytes[i]) * UINT64_C(0x100000001b3);
+    assert_int_equal(size, packed.size);
+    assert_true(sum == stated);
+    assert_int_equal(packed.bytes[24] | packed.bytes[25] << 8, zt_metric_count(profiler));
+    free(packed.bytes);
+}
+
+static void expect_refused(const unsigned char *bytes, size_t size, ze_result_t expected) {
+    zt_profiler *profiler = (zt_profiler *)1;
+    const char *text;
+    assert_result(zt_unpack(bytes, size, NULL, &profiler), expected);
+    assert_null(profiler);
+    assert_result(zt_last_error(NULL, &text), expected);
+    assert_contains(text, "zt_unpack");
+}
+
+static void test_bad_buffers(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic"), *none;
+    run_varied(w, profiler, "one", 0, 2);
+    pack packed = pack_of(profiler);
+    for (size_t size = 0; size < packed.size; size += size < 64 ? 1 : 251) {
+        unsigned char *part = (unsigned char *)malloc(size + 1); /* so that a read beyond it is found */
+        memcpy(part, packed.bytes, size);
+        expect_refused(part, size, ZE_RESULT_ERROR_INVALID_SIZE);
+        free(part);
+    }
+    for (size_t i = 0; i < packed.size; i += i < 64 ? 1 : 97) {
+        packed.bytes[i] ^= 0x10;
+        assert_true(zt_unpack(packed.bytes, packed.size, NULL, &none) != ZE_RESULT_SUCCESS);
+        assert_null(none);
+        packed.bytes[i] ^= 0x10;
+    }
+    packed.bytes[4] = 2;
+    expect_refused(packed.bytes, packed.size, ZE_RESULT_ERROR_UNSUPPORTED_VERSION);
+    assert_result(zt_unpack(NULL, 10, NULL, &none), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    assert_result(zt_unpack(packed.bytes, packed.size, NULL, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    assert_counts(profiler, counted(2, 2, 0, 0, 0));
+    free(packed.bytes);
+    check_work(w);
+}
+
+/* Whoever makes the check sum right as well finds that nothing else is believed. */
+static void mend_check_sum(pack *packed) {
+    uint64_t sum = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 24; i < packed->size; i++)
+        sum = (sum ^ packed->bytes[i]) * UINT64_C(0x100000001b3);
+    for (int i = 0; i < 8; i++)
+        packed->bytes[16 + i] = (unsigned char)(sum >> 8 * i);
+}
+
+static void test_malicious_buffers(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic"), *back;
+    int refused = 0;
+    run_varied(w, profiler, "one", 0, 2);
+    run_varied(w, profiler, "two", 0, 1);
+    pack packed = pack_of(profiler);
+    for (size_t i = 24; i < packed.size; i += i < 256 ? 1 : 61) {
+        unsigned char before = packed.bytes[i];
+        packed.bytes[i] = (unsigned char)(before ^ 0xC5);
+        mend_check_sum(&packed);
+        if (zt_unpack(packed.bytes, packed.size, NULL, &back) == ZE_RESULT_SUCCESS)
+            for (uint32_t region = 0; region < zt_region_count(back); region++) {
+                zt_region_info info;
+                ok(zt_get_region(back, region, &info));
+            }
+        else
+            refused++;
+        zt_close(back);
+        packed.bytes[i] = before;
+    }
+    assert_true(refused > 0);
+    free(packed.bytes);
+    check_work(w);
+}
+
+static void test_room(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    run_varied(w, profiler, "one", 0, 2);
+    pack packed = pack_of(profiler);
+    size_t size = packed.size - 1;
+    unsigned char *small = (unsigned char *)malloc(size);
+    assert_result(zt_pack(profiler, small, &size), ZE_RESULT_ERROR_INVALID_SIZE);
+    assert_int_equal(size, packed.size);
+    assert_result(zt_pack(profiler, small, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    ok(zt_pack(NULL, small, &size));
+    assert_int_equal(size, 0);
+    free(small);
+    free(packed.bytes);
+    check_work(w);
+}
+
+static void test_unpack_without_memory(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic"), *back;
+    zt_config config = config_of_few_allocations(w);
+    run_varied(w, profiler, "one", 0, 2);
+    pack packed = pack_of(profiler);
+    for (int n = 0;; n++) {
+        allocations_left = n;
+        ze_result_t result = zt_unpack(packed.bytes, packed.size, &config, &back);
+        allocations_left = -1;
+        if (result == ZE_RESULT_SUCCESS)
+            break;
+        assert_result(result, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+        assert_null(back);
+    }
+    zt_close(back);
+    free(packed.bytes);
+    check_work(w);
+}
+
+/* ==== passes and tiles ==================================================================================== */
+
+static void test_passes_merge_and_pack(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "ComputeBasic,MemoryProfile";
+    config.max_passes = 2;
+    zt_profiler *a = open_profiler(w, &config);
+    ZT_PASSES(a)
+    run_varied(w, a, "one", 0, 7);
+    pack packed = pack_of(a);
+    zt_profiler *back = unpack(&packed);
+    assert_int_equal(zt_pass_count(back), 2);
+    int runs = 0;
+    ZT_PASSES(back)
+    runs++;
+    assert_int_equal(runs, 1); /* there is nothing to be measured again */
+    assert_same_region(back, a, "one");
+    ok(zt_merge(a, back));
+    assert_int_equal(region_info(a, "one").count, 28);
+    assert_int_equal(stats_of(a, "one", "WORK_ITEM_COUNT").count, 14);
+    zt_close(back);
+    free(packed.bytes);
+    check_work(w);
+}
+
+static uint32_t sub_devices_of(ze_device_handle_t device, ze_device_handle_t subs[4]) {
+    uint32_t count = 0;
+    ok(zeDeviceGetSubDevices(device, &count, NULL));
+    assert_true(count <= 4);
+    ok(zeDeviceGetSubDevices(device, &count, subs));
+    return count;
+}
+
+/* F20: each tile, and the whole. */
+static void test_tiles_and_the_whole(void **state) {
+    world *w = *state;
+    gpu.set_devices(1, 2);
+    zt_profiler *profiler = open_groups(w, "ComputeBasic,HostScheduler");
+    assert_int_equal(zt_tile_count(profiler), 2);
+    run_varied(w, profiler, "one", 0, 9);
+    assert_counts(profiler, counted(9, 9, 0, 0, 0));
+    assert_true(calls("zetMetricGroupCalculateMultipleMetricValuesExp") >= 18);
+    uint32_t region = find_region(profiler, "one");
+    for (uint32_t metric = 0; metric < zt_metric_count(profiler); metric++) {
+        zt_stats whole, tile[2];
+        const zt_metric *of = zt_get_metric(profiler, metric);
+        ok(zt_get_stats(profiler, region, metric, &whole));
+        for (uint32_t i = 0; i < 2; i++) {
+            ok(zt_get_tile_stats(profiler, region, i, metric, &tile[i]));
+            assert_int_equal(tile[i].count, 9);
+        }
+        if (strcmp(of->units, "events") == 0 || strcmp(of->units, "bytes") == 0)
+            assert_close(whole.sum, tile[0].sum + tile[1].sum);
+        if (strcmp(of->units, "ns") == 0 && of->aggregation == ZT_AGGREGATE_SUM)
+            assert_true(whole.sum >= tile[0].sum && whole.sum >= tile[1].sum &&
+                        whole.sum <= tile[0].sum + tile[1].sum);
+    }
+    zt_stats stats;
+    assert_result(zt_get_tile_stats(profiler, region, 2, 0, &stats), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_true(stats_of(profiler, "one", "WORK_ITEM_COUNT").sum == (28 + 1 + 2) * (double)WORK_ITEMS);
+    pack packed = pack_of(profiler);
+    zt_profiler *back = unpack(&packed);
+    assert_int_equal(zt_tile_count(back), 2);
+    assert_same_region(back, profiler, "one");
+    zt_close(back);
+    free(packed.bytes);
+    check_work(w);
+}
+
+static void test_a_lost_tile_is_a_lost_instance(void **state) {
+    world *w = *state;
+    gpu.set_devices(1, 2);
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    gpu.behave(SOFTGPU_REPORT_LOST, 2);
+    for (int i = 0; i < 6; i++)
+        run(w, profiler, "one");
+    collect_all(profiler);
+    assert_counts(profiler, counted(6, 3, 3, 0, 0));
+    assert_int_equal(zt_get_cause(profiler, ZT_LOST_REPORT_LOST), 3);
+    check_work(w);
+}
+
+/* A profiler for each sub-device, at once, and their sum. */
+static void test_profilers_of_sub_devices(void **state) {
+    world *w = *state;
+    ze_device_handle_t subs[4];
+    gpu.set_devices(1, 2);
+    assert_int_equal(sub_devices_of(w->device, subs), 2);
+    zt_config config = config_of(w);
+    zt_profiler *profilers[2];
+    ze_command_list_handle_t lists[2];
+    ze_command_queue_desc_t desc = {
+        ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, NULL, 0, 0, 0, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS,
+        ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
+    for (int i = 0; i < 2; i++) {
+        profilers[i] = open_on(w, subs[i], &config);
+        assert_int_equal(zt_get_availability(profilers[i], NULL), ZT_AVAILABLE);
+        assert_int_equal(zt_tile_count(profilers[i]), 0);
+        ok(zeCommandListCreateImmediate(w->context, subs[i], &desc, &lists[i]));
+    }
+    for (int i = 0; i < 8; i++) {
+        append(w, profilers[i % 2], lists[i % 2], "one");
+        w->launches++;
+    }
+    for (int i = 0; i < 2; i++) {
+        collect_all(profilers[i]);
+        assert_true(stats_of(profilers[i], "one", "GPGPU_THREADGROUP_COUNT").sum == 4 * (double)WORK_GROUPS);
+        ok(zt_release(profilers[i], lists[i]));
+        ok(zeCommandListDestroy(lists[i]));
+    }
+    ok(zt_merge(profilers[0], profilers[1]));
+    assert_true(stats_of(profilers[0], "one", "GPGPU_THREADGROUP_COUNT").sum == 8 * (double)WORK_GROUPS);
+    uint64_t before = calls("zetContextActivateMetricGroups");
+    close_profiler(w, profilers[0]);
+    close_profiler(w, profilers[1]);
+    assert_int_equal(calls("zetContextActivateMetricGroups"), before + 2); /* on the handle of each */
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(test_two_add_up),
+        TEST(test_variance_of_both),
+        TEST(test_merge_refuses),
+        TEST(test_merges_in_threads),
+        TEST(test_in_flight_is_not_merged),
+        TEST(test_the_kept_are_drawn_by_weight),
+        TEST(test_merge_without_memory_changes_nothing),
+        TEST(test_packed_and_unpacked),
+        TEST(test_unpacked_measures_nothing),
+        TEST(test_an_empty_profiler_packs),
+        TEST(test_layout),
+        TEST(test_bad_buffers),
+        TEST(test_malicious_buffers),
+        TEST(test_room),
+        TEST(test_unpack_without_memory),
+        TEST(test_passes_merge_and_pack),
+        TEST(test_tiles_and_the_whole),
+        TEST(test_a_lost_tile_is_a_lost_instance),
+        TEST(test_profilers_of_sub_devices),
+    };
+    return cmocka_run_group_tests(tests, start, NULL);
+}
