@@ -21,6 +21,8 @@ CC_ranks := mpicc
 NEEDS_ranks := mpicc:libopenmpi-dev mpirun:openmpi-bin
 LIBS_bench_google := -lbenchmark
 NEEDS_bench_google := libbenchmark-dev
+LIBS_trace := -Lbuild/examples -lstepper -Wl,-rpath,'$$ORIGIN'
+RUN_trace := env ZE_ENABLE_TRACING_LAYER=1
 
 ifndef V
 .SILENT:
@@ -129,6 +131,13 @@ build/examples/%: examples/%.cc | deps-example-%
 	mkdir -p $(@D)
 	echo "  $@"
 	$(CXX) $(CXX_FLAGS) -o $@ $< $(LIBS_$*) $(ZE_LIBS)
+
+# The library of others that the example 'trace' looks into.
+build/examples/trace: build/examples/libstepper.so
+build/examples/libstepper.so: examples/third_party/stepper.c examples/third_party/stepper.h | deps-build
+	mkdir -p $(@D)
+	echo "  $@"
+	$(CC) $(C_FLAGS) -fPIC -shared -o $@ $< -lze_loader
 
 build/has_device: tests/has_device.c | deps-build
 	mkdir -p $(@D)

@@ -90,7 +90,8 @@
        Launches are counted when they are appended: "every n-th" is of those, whatever is executed later. A
        launch that the driver refuses is counted as dropped.
 
-       config.calls times calls of the application; reports have them below the regions. What the library
+       config.calls times calls of the application; reports have them below the regions, and the timeline a
+       track for each thread, where the profiler's config.timeline is set. What the library
        and the hooks call is neither timed nor traced.
 
        config.hooks are the application's own callbacks. Around one call this runs: its prologues in the
@@ -233,8 +234,10 @@
 #define ZETOOLS_VERSION_PATCH 0
 #define ZETOOLS_VERSION "0.1.0"
 
-/* In strict ISO modes the C library hides what the implementation needs, unless it is asked first. */
-#if defined(ZETOOLS_IMPLEMENTATION) && !defined(ZETOOLS_DISABLE) && !defined(_POSIX_C_SOURCE)
+/* In strict ISO modes the C library hides what the implementation needs, unless it is asked first. In others
+   it hides nothing, unless it is asked: the application's other headers are not to lose anything by this. */
+#if defined(ZETOOLS_IMPLEMENTATION) && !defined(ZETOOLS_DISABLE) && defined(__STRICT_ANSI__) &&              \
+    !defined(_POSIX_C_SOURCE)
 #define _POSIX_C_SOURCE 200809L
 #endif
 
@@ -2309,6 +2312,7 @@ typedef struct zt__slot {
     uint32_t region;
     uint32_t generation; /* odd while open; a zt_region of another generation is stale. Atomic */
     uint32_t epoch;      /* of its list, when it was begun */
+    uint32_t sight;      /* of the profiler; another: nobody tells what is done with its list */
     uint8_t pending;     /* an instance that is begun and not yet counted otherwise */
     uint8_t submitted;   /* known to be on its way to the device */
     uint8_t executed;    /* has run at least once since it was recorded */
@@ -2442,6 +2446,7 @@ struct zt_profiler {
     int lost;     /* the device, atomic */
     int detached; /* it has nothing of the device any more, and results alone. Atomic */
     struct zt__tracer *tracer;
+    uint32_t sight; /* counts the ends of tracing. Atomic */
 
     zt__mutex state; /* what follows, for instants; no driver call is made under it */
     zt__step *steps;
@@ -2861,6 +2866,7 @@ ZT__FN zt_region_info zt__empty_region(void) {
     zt_region_info info;
     info.name = "";
     info.count = info.lost = info.dropped = 0;
+    info.differs = 0;
     info.time_ns = zt__empty_stats();
     return info;
 }
@@ -3165,6 +3171,7 @@ ZT__FN zt__slot *zt__open_slot(zt_profiler *profiler, zt__list *list, uint32_t r
     zt__renew(list);
     slot->list = list;
     slot->epoch = list->epoch;
+    slot->sight = zt__load(&profiler->sight);
     slot->region = region;
     slot->pending = 1;
     zt__store(&slot->generation, slot->generation + 1);
@@ -3268,11 +3275,12 @@ ZT__FN ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
 
 /* ==== >>timeline: clocks, kept instances and rows, attribution ============================================ */
 
-enum { ZT__PAIRS = 64, ZT__READINGS = 3, ZT__MAX_MARKS = 4096 };
+enum { ZT__PAIRS = 64, ZT__READINGS = 3, ZT__PAIR_DISTANCE = 1000, ZT__MAX_MARKS = 4096 };
 
 /* One moment on both clocks. A double counts nanoseconds exactly for a hundred days. */
 typedef struct zt__pair {
     double device_ns, host_ns;
+    double error_ns; /* how far apart the two can be */
 } zt__pair;
 
 /* A clock of the device, against CLOCK_MONOTONIC. Its times are unwrapped from the first pair on. */
@@ -3326,6 +3334,7 @@ ZT__FN ze_result_t zt__read_clocks(const zt__driver *driver, const zt__clock *cl
         least = took;
         pair->device_ns = zt__ticks_to_ns(clock, ticks);
         pair->host_ns = (double)before + (double)took / 2;
+        pair->error_ns = (double)took / 2;
     }
     return ZE_RESULT_SUCCESS;
 }
@@ -3351,11 +3360,14 @@ ZT__FN void zt__thin_pairs(zt__clock *clock) {
         clock->interval_ns *= 2;
 }
 
+/* Adds a pair that is far enough from the last for the rate between them to be a thousandth off at the most.
+ */
 ZT__FN void zt__add_pair(zt__clock *clock, zt__pair pair) {
     if (clock->count) {
         const zt__pair *last = zt__last_pair(clock);
         pair.device_ns = zt__unwrap(clock, pair.device_ns, last->device_ns + (pair.host_ns - last->host_ns));
-        if (pair.device_ns <= last->device_ns || pair.host_ns <= last->host_ns)
+        if (pair.device_ns <= last->device_ns ||
+            pair.host_ns - last->host_ns < (double)ZT__PAIR_DISTANCE * (pair.error_ns + last->error_ns))
             return;
     }
     if (clock->count == ZT__PAIRS)
@@ -4254,13 +4266,17 @@ ZT__FN void zt__mark_passed(const zt__list *list, const zt__slot *slot) {
         earlier->passed = earlier->dead;
 }
 
+ZT__FN int zt__is_in_sight(const zt_profiler *profiler, const zt__slot *slot) {
+    return slot->sight == zt__load(&profiler->sight);
+}
+
 /* Looks at one bound slot. Returns 0 where those after it cannot be read either. */
 ZT__FN int zt__harvest_slot(zt_profiler *profiler, zt__list *list, zt__slot *slot, zt__hand *hand) {
     zt_cause cause = ZT_CAUSE_COUNT;
     zt__outcome outcome;
     if (slot->dead || slot->broken || (!slot->pending && zt__is_gone(profiler)))
         return 1;
-    if (slot->pending ? list->announced && !slot->submitted : list->quiet)
+    if (slot->pending ? list->announced && !slot->submitted && zt__is_in_sight(profiler, slot) : list->quiet)
         return 1;
     if (!zt__batch_for(profiler, slot, hand))
         zt__settle(profiler, 1);
@@ -4587,7 +4603,7 @@ ZT__FN uint32_t zt__announce(zt_profiler *profiler, zt__list *list) {
     list->kind = ZT__KIND_RECORDED;
     list->announced = 0;
     for (slot = list->first; slot; slot = slot->next) {
-        if (slot->dead)
+        if (slot->dead || !zt__is_in_sight(profiler, slot))
             continue;
         if (slot->broken) {
             zt__count_unread(profiler, slot);
@@ -5955,7 +5971,22 @@ typedef struct zt__title {
     char *name;
 } zt__title;
 
-enum { ZT__TITLE_BUCKETS = 64, ZT__TARGETS = 64, ZT__HOOKS = 16, ZT__FRAMES = 8, ZT__CALL_SAMPLES = 512 };
+enum {
+    ZT__TITLE_BUCKETS = 64,
+    ZT__TARGETS = 64,
+    ZT__HOOKS = 16,
+    ZT__FRAMES = 8,
+    ZT__POSTS = 64,
+    ZT__SPENT = 1024,
+    ZT__CALL_SAMPLES = 512
+};
+
+/* One call, for the timeline. */
+typedef struct zt__host_span {
+    uint64_t begin_ns, duration_ns;
+    uint32_t call;
+    uint32_t thread; /* counted from 1 */
+} zt__host_span;
 
 /* Host time of one call. */
 typedef struct zt__call {
@@ -5975,15 +6006,10 @@ typedef struct zt__tracer {
     zt_allocator allocator;
     zt__diagnostics *diagnostics; /* NULL: those of the thread */
     uint64_t wait_timeout_ns;
-    zel_tracer_handle_t handle;
+    struct zt__post *post; /* where callbacks find it; kept over a stop */
     ze_result_t(ZE_APICALL *context_of)(ze_command_list_handle_t, ze_context_handle_t *);
     ze_result_t(ZE_APICALL *device_of)(ze_command_list_handle_t, ze_device_handle_t *);
     ze_result_t(ZE_APICALL *disable_layer)(void); /* NULL: it was not enabled here */
-
-    int running;               /* atomic */
-    int proven;                /* a callback came. Atomic */
-    uint32_t in_progress;      /* calls between prologue and epilogue. Atomic */
-    zel_tracer_handle_t stuck; /* a call in it did not end in time: stopped, and to be destroyed later */
 
     zt_trace_config config; /* its strings and hooks are copied here: */
     char *names;
@@ -6004,6 +6030,9 @@ typedef struct zt__tracer {
     zt__call calls[ZT__CALL_COUNT];
     uint32_t called[ZT__CALL_COUNT]; /* those that were called, in order of appearance */
     uint32_t called_count;
+    zt__host_span *spans; /* a ring of the newest calls, or NULL */
+    uint32_t span_capacity;
+    uint64_t span_count; /* written so far */
     uint64_t random;
     double scratch[ZT__CALL_SAMPLES];
 } zt__tracer;
@@ -6109,10 +6138,34 @@ ZT__FN int zt__is_fine(ze_result_t result) {
            result == ZE_RESULT_WARNING_DROPPED_DATA;
 }
 
-ZT__FN void zt__count_call(zt__tracer *tracer, uint32_t index, uint64_t ns, ze_result_t result) {
+/* The threads of the process, as the tracers come to see them. */
+ZT__PROCESS_WIDE uint32_t zt__threads_1;
+
+ZT__FN uint32_t zt__thread_number(void) {
+    static __thread uint32_t number;
+    if (!number)
+        number = __atomic_add_fetch(&zt__threads_1, 1, __ATOMIC_RELAXED);
+    return number;
+}
+
+/* Keeps a call for the timeline. With the tracer locked. */
+ZT__FN void zt__keep_span(zt__tracer *tracer, uint32_t call, uint64_t begin_ns, uint64_t duration_ns) {
+    zt__host_span *span;
+    if (!tracer->spans)
+        return;
+    span = &tracer->spans[tracer->span_count++ % tracer->span_capacity];
+    span->begin_ns = begin_ns;
+    span->duration_ns = duration_ns;
+    span->call = call;
+    span->thread = zt__thread_number();
+}
+
+ZT__FN void zt__count_call(zt__tracer *tracer, uint32_t index, uint64_t begin_ns, ze_result_t result) {
     zt__call *call = &tracer->calls[index];
+    uint64_t ns = zt__now_ns() - begin_ns;
     double *place;
     zt__lock(&tracer->lock);
+    zt__keep_span(tracer, index, begin_ns, ns);
     if (call->time.count == 0)
         tracer->called[tracer->called_count++] = index;
     place = zt__place_for_time(tracer, call);
@@ -7047,6 +7100,8 @@ typedef struct zt__trace {
     const char *comma;
 } zt__trace;
 
+ZT__FN int zt__write_host_tracks(zt__trace *trace);
+
 /* By begin; what is around comes before what is within. */
 ZT__FN int zt__compare_spans(const void *a, const void *b) {
     const zt__span *one = (const zt__span *)a, *other = (const zt__span *)b;
@@ -7318,6 +7373,7 @@ ZT__FN int zt__write_trace(zt__report *report) {
                              "\",\"clock\":\"CLOCK_MONOTONIC\"},\n\"traceEvents\":[");
     zt__write_spans(&trace);
     complete = zt__write_feeds(&trace) && complete;
+    complete = zt__write_host_tracks(&trace) && complete;
     zt__write_names(&trace);
     zt__put(&report->writer, "\n]}\n");
     zt__free_trace(&profiler->config.allocator, &trace);
@@ -7335,6 +7391,51 @@ ZT__FN uint32_t zt__calls_to_show(const zt_profiler *profiler) {
         if (profiler->tracer->targets[i].profiler)
             return profiler->tracer->targets[i].profiler == profiler ? zt_call_count(profiler) : 0;
     return 0;
+}
+
+/* A copy of the kept calls, oldest first. NULL without memory. */
+ZT__FN zt__host_span *zt__copy_host_spans(zt__tracer *tracer, uint64_t *count) {
+    zt__host_span *spans =
+        (zt__host_span *)zt__allocate(&tracer->allocator, tracer->span_capacity, sizeof *spans);
+    uint64_t first, i;
+    if (!spans)
+        return NULL;
+    zt__lock(&tracer->lock);
+    first = zt__oldest(tracer->span_count, tracer->span_capacity);
+    *count = tracer->span_count - first;
+    for (i = 0; i < *count; i++)
+        spans[i] = tracer->spans[(first + i) % tracer->span_capacity];
+    zt__unlock(&tracer->lock);
+    return spans;
+}
+
+/* A track for each thread, after those of the lists. Calls of one thread do not nest, and are kept in order.
+   Returns 0 without memory. */
+ZT__FN int zt__write_host_tracks(zt__trace *trace) {
+    const zt_profiler *profiler = trace->report->profiler;
+    zt__tracer *tracer = zt__calls_to_show(profiler) ? profiler->tracer : NULL;
+    zt__writer *writer = &trace->report->writer;
+    zt__host_span *spans;
+    uint64_t i, count = 0;
+    uint32_t thread, threads = 0;
+    if (!tracer || !tracer->spans)
+        return 1;
+    spans = zt__copy_host_spans(tracer, &count);
+    for (i = 0; spans && i < count; i++) {
+        zt__begin_event(trace, "X", zt__call_name(spans[i].call), trace->track_count + spans[i].thread);
+        zt__put_time(writer, "ts", spans[i].begin_ns);
+        zt__put_time(writer, "dur", spans[i].duration_ns);
+        zt__put(writer, ",\"cat\":\"call\"}");
+        if (spans[i].thread > threads)
+            threads = spans[i].thread;
+    }
+    for (thread = 1; thread <= threads; thread++) {
+        char name[64];
+        snprintf(name, sizeof name, "host thread %u", (unsigned)thread);
+        zt__write_name(trace, "thread_name", trace->track_count + thread, name);
+    }
+    zt__free(&tracer->allocator, spans);
+    return spans != NULL;
 }
 
 /* Two lines for each: host time, and errors as a plain sum. */
@@ -7415,6 +7516,11 @@ ZT__FN void zt__write_table_of_calls(zt__report *report) {
 }
 
 #else
+
+ZT__FN int zt__write_host_tracks(zt__trace *trace) {
+    (void)trace;
+    return 1;
+}
 
 ZT__FN void zt__write_csv_calls(zt__report *report) {
     (void)report;
@@ -8615,6 +8721,21 @@ ZT__FN void zt__after_refusal(zt_profiler *profiler, uint32_t count, const ze_co
         }
 }
 
+/* Who executes lists with zt_execute also says when they are reset. */
+ZT__FN void zt__trust_lists(zt_profiler *profiler, uint32_t count, const ze_command_list_handle_t *lists) {
+    uint32_t i;
+    zt__list *list;
+    zt__slot *slot;
+    for (i = 0; i < count; i++)
+        if ((list = zt__claim(profiler, lists[i])) != NULL) {
+            zt__lock(&profiler->state);
+            for (slot = list->first; slot; slot = slot->next)
+                slot->sight = zt__load(&profiler->sight);
+            zt__unlock(&profiler->state);
+            zt__unclaim(profiler, list);
+        }
+}
+
 /* Whose lists this thread executes with zt_execute at the moment. */
 ZT__PROCESS_WIDE __thread const zt_profiler *zt__announced_by_1;
 
@@ -8623,6 +8744,8 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
     ze_result_t result;
     int announced = profiler && count && lists && !zt__is_gone(profiler) &&
                     zt__refuse_inside(profiler, "zt_execute") == ZE_RESULT_SUCCESS;
+    if (announced && zt__load(&profiler->sight))
+        zt__trust_lists(profiler, count, lists);
     if (announced)
         zt__before_execution(profiler, count, lists);
     zt__announced_by_1 = announced ? profiler : NULL; /* a tracer need not do it again */
@@ -9212,6 +9335,7 @@ ZT__FN ze_result_t zt__open_stream_clock(zt_stream *stream) {
         stream->time_metric = UINT32_MAX;
         pair.device_ns = 0;
         pair.host_ns = (double)zt__now_ns();
+        pair.error_ns = 0;
     }
     zt__add_pair(&stream->clock, pair);
     return ZE_RESULT_SUCCESS;
@@ -9648,21 +9772,36 @@ ZT_API ze_result_t zt_groups_write(ze_device_handle_t device, int metrics, zt_wr
 
 #ifdef ZETOOLS_TRACER
 
+/* What the loader's callbacks come to. A tracer of the loader's cannot be destroyed without waiting, with no
+   limit, for whatever calls other threads are in; and one that was disabled cannot be enabled again before.
+   So they are never destroyed: after a stop one stays enabled and its callbacks find nobody here, and when
+   its profiler is closed it is disabled for good, which costs some two kilobytes. */
+typedef struct zt__post {
+    zel_tracer_handle_t handle; /* NULL: it is free */
+    zt__tracer *tracer;         /* NULL: nobody traces. Atomic */
+    uint32_t in_progress;       /* calls between prologue and epilogue. Atomic */
+    int proven;                 /* a callback came. Atomic */
+    uint8_t observed[ZT__CALL_COUNT];
+} zt__post;
+
+static zt__post zt__posts[ZT__POSTS];
+
+/* Those that are disabled: kept for tools that look for leaks. */
+static zel_tracer_handle_t zt__spent[ZT__SPENT];
+static uint32_t zt__spent_count;
+
 /* What a callback keeps from the prologue to the epilogue of a call. Calls that are traced do not nest, so a
    thread needs one for each tracer. */
 typedef struct zt__frame {
-    zt__tracer *tracer; /* NULL: free */
+    zt__post *post; /* NULL: free */
+    zt__tracer *tracer;
     uint64_t started;
     zt_region region;
     void *instances[ZT__HOOKS];
 } zt__frame;
 
-/* Counts starts. A callback that has read it sees all that its tracer was before: the loader sees to that
-   too, but tools that watch for races do not look into the loader. */
-ZT__PROCESS_WIDE uint32_t zt__starts_1;
-
 static __thread zt__frame zt__frames[ZT__FRAMES];
-static __thread const zt__tracer *zt__probing;
+static __thread const zt__post *zt__probing;
 
 /* The address of a parameter of a traced call, and the pointer or handle that is there. What the layer hands
    over is a structure of such addresses, for every call. */
@@ -9903,47 +10042,55 @@ ZT__FN void zt__act_after(zt__tracer *tracer, zt__frame *frame, uint32_t call, v
 
 /* ---- callbacks ------------------------------------------------------------------------------------------- */
 
-ZT__FN zt__frame *zt__frame_of(const zt__tracer *tracer) {
+ZT__FN zt__frame *zt__frame_of(const zt__post *post) {
     uint32_t i;
     for (i = 0; i < ZT__FRAMES; i++)
-        if (zt__frames[i].tracer == tracer)
+        if (zt__frames[i].post == post)
             return &zt__frames[i];
     return NULL;
 }
 
-/* Enters a call into what is in progress, so that a stop waits for it. NULL: it is not traced. */
-ZT__FN zt__frame *zt__open_frame(zt__tracer *tracer) {
-    zt__frame *frame = zt__frame_of(tracer);
-    if (frame)
-        zt__end(&frame->region, 1); /* the epilogue of the call before never came */
-    else
-        __atomic_fetch_add(&tracer->in_progress, 1, __ATOMIC_SEQ_CST);
-    if (!frame)
-        frame = zt__frame_of(NULL);
-    if (!frame || !__atomic_load_n(&tracer->running, __ATOMIC_SEQ_CST)) {
-        __atomic_fetch_sub(&tracer->in_progress, 1, __ATOMIC_SEQ_CST);
-        if (frame)
-            frame->tracer = NULL;
-        return NULL;
-    }
-    memset(frame, 0, sizeof *frame);
-    frame->tracer = tracer;
-    return frame;
+ZT__FN void zt__close_frame(zt__frame *frame) {
+    zt__post *post = frame->post;
+    frame->post = NULL;
+    __atomic_fetch_sub(&post->in_progress, 1, __ATOMIC_SEQ_CST);
 }
 
-ZT__FN void zt__prologue(uint32_t call, void *parameters, zt__tracer *tracer, void **instance) {
+/* Enters a call into what is in progress, so that a stop waits for it. NULL: it is not traced. */
+ZT__FN zt__frame *zt__open_frame(zt__post *post) {
+    zt__frame *frame = zt__frame_of(post);
+    if (frame) { /* the epilogue of the call before never came */
+        zt__end(&frame->region, 1);
+        zt__close_frame(frame);
+    }
+    frame = zt__frame_of(NULL);
+    if (!frame)
+        return NULL;
+    memset(frame, 0, sizeof *frame);
+    frame->post = post;
+    __atomic_fetch_add(&post->in_progress, 1, __ATOMIC_SEQ_CST);
+    frame->tracer = __atomic_load_n(&post->tracer, __ATOMIC_SEQ_CST); /* after that: a stop sees the one or */
+    if (frame->tracer)                                                /* this call the other */
+        return frame;
+    zt__close_frame(frame);
+    return NULL;
+}
+
+ZT__FN void zt__prologue(uint32_t call, void *parameters, zt__post *post, void **instance) {
     zt__frame *frame;
+    zt__tracer *tracer;
     uint32_t i;
     *instance = NULL;
     if (zt__inside_1) {
-        if (zt__probing == tracer)
-            zt__store(&tracer->proven, 1);
+        if (zt__probing == post)
+            zt__store(&post->proven, 1);
         return;
     }
-    frame = zt__load(&zt__starts_1) ? zt__open_frame(tracer) : NULL;
+    frame = zt__load(&post->tracer) ? zt__open_frame(post) : NULL;
     if (!frame)
         return;
     *instance = frame;
+    tracer = frame->tracer;
     zt__inside_1++;
     for (i = 0; i < tracer->config.hook_count; i++)
         if (tracer->hook_calls[i] == call && tracer->hooks[i].prologue)
@@ -9955,36 +10102,36 @@ ZT__FN void zt__prologue(uint32_t call, void *parameters, zt__tracer *tracer, vo
         frame->started = zt__now_ns();
 }
 
-ZT__FN void zt__epilogue(uint32_t call, void *parameters, ze_result_t result, zt__tracer *tracer,
-                         void **instance) {
+ZT__FN void zt__epilogue(uint32_t call, void *parameters, ze_result_t result, void **instance) {
     zt__frame *frame = (zt__frame *)*instance;
+    zt__tracer *tracer = frame ? frame->tracer : NULL;
     uint32_t i;
-    if (!frame)
+    if (!tracer)
         return;
     if (tracer->timed[call])
-        zt__count_call(tracer, call, zt__now_ns() - frame->started, result);
+        zt__count_call(tracer, call, frame->started, result);
     zt__inside_1++;
     zt__act_after(tracer, frame, call, parameters, result);
     for (i = tracer->config.hook_count; i-- > 0;)
         if (tracer->hook_calls[i] == call && tracer->hooks[i].epilogue)
             tracer->hooks[i].epilogue(parameters, (int)result, tracer->hooks[i].user, &frame->instances[i]);
     zt__inside_1--;
-    frame->tracer = NULL;
-    __atomic_fetch_sub(&tracer->in_progress, 1, __ATOMIC_SEQ_CST);
+    zt__close_frame(frame);
 }
 
 /* The layer does not say which call it is, so that each needs functions of its own. */
 typedef void(ZE_APICALL *zt__callback)(void *, ze_result_t, void *, void **);
 
 #define X(name)                                                                                              \
-    static void ZE_APICALL zt__before_##name(void *parameters, ze_result_t result, void *tracer,             \
+    static void ZE_APICALL zt__before_##name(void *parameters, ze_result_t result, void *post,               \
                                              void **instance) {                                              \
         (void)result;                                                                                        \
-        zt__prologue(ZT__CALL_##name, parameters, (zt__tracer *)tracer, instance);                           \
+        zt__prologue(ZT__CALL_##name, parameters, (zt__post *)post, instance);                               \
     }                                                                                                        \
-    static void ZE_APICALL zt__after_##name(void *parameters, ze_result_t result, void *tracer,              \
+    static void ZE_APICALL zt__after_##name(void *parameters, ze_result_t result, void *post,                \
                                             void **instance) {                                               \
-        zt__epilogue(ZT__CALL_##name, parameters, result, (zt__tracer *)tracer, instance);                   \
+        (void)post;                                                                                          \
+        zt__epilogue(ZT__CALL_##name, parameters, result, instance);                                         \
     }
 ZT__CALLS(X)
 #undef X
@@ -10083,6 +10230,14 @@ ZT__FN ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
     return result;
 }
 
+/* Room for calls on the timeline: as many as it has for regions. */
+ZT__FN void zt__make_spans(zt__tracer *tracer, uint32_t capacity) {
+    if (tracer->spans || !capacity)
+        return;
+    tracer->spans = (zt__host_span *)zt__allocate(&tracer->allocator, capacity, sizeof *tracer->spans);
+    tracer->span_capacity = capacity;
+}
+
 /* Whether a call has to be observed at all. */
 ZT__FN int zt__is_observed(const zt__tracer *tracer, uint32_t call) {
     uint32_t i;
@@ -10109,7 +10264,7 @@ ZT__FN int zt__is_observed(const zt__tracer *tracer, uint32_t call) {
 }
 
 /* Registers the callbacks of a call, where the loader has that call. */
-ZT__FN ze_result_t zt__register_call(const zt__tracer *tracer, uint32_t call) {
+ZT__FN ze_result_t zt__register_call(const zt__post *post, uint32_t call) {
     ze_result_t(ZE_APICALL * register_callback)(zel_tracer_handle_t, zel_tracer_reg_t, zt__callback);
     char symbol[128];
     ze_result_t result;
@@ -10117,86 +10272,120 @@ ZT__FN ze_result_t zt__register_call(const zt__tracer *tracer, uint32_t call) {
     zt__find_symbol(symbol, &register_callback);
     if (!register_callback)
         return ZE_RESULT_SUCCESS;
-    result = register_callback(tracer->handle, ZEL_REGISTER_PROLOGUE, zt__callback_of(call, 0));
+    result = register_callback(post->handle, ZEL_REGISTER_PROLOGUE, zt__callback_of(call, 0));
     if (result == ZE_RESULT_SUCCESS)
-        result = register_callback(tracer->handle, ZEL_REGISTER_EPILOGUE, zt__callback_of(call, 1));
+        result = register_callback(post->handle, ZEL_REGISTER_EPILOGUE, zt__callback_of(call, 1));
     return result;
 }
 
 /* A call of its own shows whether callbacks come: where the layer is off everything else succeeds too. */
-ZT__FN int zt__prove(zt__tracer *tracer) {
+ZT__FN int zt__prove(zt__post *post) {
     uint32_t count = 0;
-    zt__store(&tracer->proven, 0);
+    zt__store(&post->proven, 0);
     zt__inside_1++;
-    zt__probing = tracer;
+    zt__probing = post;
     zeDriverGet(&count, NULL);
     zt__probing = NULL;
     zt__inside_1--;
-    return zt__load(&tracer->proven);
+    return zt__load(&post->proven);
 }
 
-/* Makes a tracer of the loader's, with its callbacks, and turns it on. */
-ZT__FN ze_result_t zt__hook_up(zt__tracer *tracer) {
+/* A post without a tracer of the loader's, in which no call is left. With the process locked. */
+ZT__FN zt__post *zt__find_post(void) {
+    uint32_t i;
+    for (i = 0; i < ZT__POSTS; i++)
+        if (!zt__posts[i].handle && !__atomic_load_n(&zt__posts[i].in_progress, __ATOMIC_SEQ_CST))
+            return &zt__posts[i];
+    return NULL;
+}
+
+/* Makes a tracer of the loader's for a post, with its callbacks, turns it on and makes sure that they come.
+ */
+ZT__FN ze_result_t zt__set_up_post(zt__post *post) {
     zel_tracer_desc_t desc;
+    zel_tracer_handle_t handle = NULL;
     ze_result_t result;
     uint32_t call;
     memset(&desc, 0, sizeof desc);
     desc.stype = ZEL_STRUCTURE_TYPE_TRACER_DESC;
-    desc.pUserData = tracer;
-    tracer->handle = NULL;
-    result = zelTracerCreate(&desc, &tracer->handle);
+    desc.pUserData = post;
+    result = zelTracerCreate(&desc, &handle);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    post->handle = handle;
     for (call = 0; call < ZT__CALL_COUNT && result == ZE_RESULT_SUCCESS; call++)
-        if (zt__is_observed(tracer, call))
-            result = zt__register_call(tracer, call);
-    __atomic_store_n(&tracer->running, result == ZE_RESULT_SUCCESS, __ATOMIC_SEQ_CST);
-    __atomic_fetch_add(&zt__starts_1, 1, __ATOMIC_RELEASE);
-    return result == ZE_RESULT_SUCCESS ? zelTracerSetEnabled(tracer->handle, 1) : result;
+        if (post->observed[call])
+            result = zt__register_call(post, call);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zelTracerSetEnabled(handle, 1);
+    if (result == ZE_RESULT_SUCCESS && zt__prove(post))
+        return result;
+    post->handle = NULL;
+    zelTracerSetEnabled(handle, 0);
+    zelTracerDestroy(handle); /* no call ever came to it, so that there is none to wait for */
+    return result == ZE_RESULT_SUCCESS ? ZE_RESULT_NOT_READY : result;
 }
 
-/* Waits until no traced call is in progress. The loader would wait for that without limit. */
-ZT__FN int zt__wait_for_calls(zt__tracer *tracer) {
-    uint64_t pause = 0, deadline = zt__deadline(tracer->wait_timeout_ns);
-    while (__atomic_load_n(&tracer->in_progress, __ATOMIC_SEQ_CST))
-        if (!zt__pause_until(deadline, &pause))
-            return 0;
-    return 1;
-}
-
-/* Destroys a tracer of the loader's that could not be destroyed when it was stopped. Returns 0 where it still
-   cannot. */
-ZT__FN int zt__unstick(zt__tracer *tracer) {
-    if (__atomic_load_n(&tracer->in_progress, __ATOMIC_SEQ_CST))
-        return 0;
-    if (tracer->stuck)
-        zelTracerDestroy(tracer->stuck);
-    tracer->stuck = NULL;
-    return 1;
-}
-
-/* Turns the loader's tracer off, and destroys it unless a call is stuck in it. */
-ZT__FN void zt__unhook(zt__tracer *tracer) {
-    __atomic_store_n(&tracer->running, 0, __ATOMIC_SEQ_CST);
-    if (tracer->handle) {
-        zelTracerSetEnabled(tracer->handle, 0);
-        zt__sleep_ns(1000000); /* for threads on their way to a prologue */
-        if (zt__wait_for_calls(tracer))
-            zelTracerDestroy(tracer->handle);
-        else
-            tracer->stuck = tracer->handle;
+/* Leaves a post for good. */
+ZT__FN void zt__give_up_post(zt__tracer *tracer) {
+    if (tracer->post) {
+        zelTracerSetEnabled(tracer->post->handle, 0);
+        zt__lock(&zt__process_lock_1);
+        zt__spent[zt__spent_count++ % ZT__SPENT] = tracer->post->handle;
+        tracer->post->handle = NULL;
+        zt__unlock(&zt__process_lock_1);
     }
-    tracer->handle = NULL;
+    tracer->post = NULL;
+}
+
+/* Gets the post that a tracer needs: the one that it had, if that observes the same calls, else another. */
+ZT__FN ze_result_t zt__take_post(zt__tracer *tracer) {
+    uint8_t observed[ZT__CALL_COUNT];
+    zt__post *post;
+    ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    uint32_t call;
+    for (call = 0; call < ZT__CALL_COUNT; call++)
+        observed[call] = (uint8_t)zt__is_observed(tracer, call);
+    if (tracer->post && memcmp(tracer->post->observed, observed, sizeof observed) == 0)
+        return zt__prove(tracer->post) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+    zt__give_up_post(tracer);
+    zt__lock(&zt__process_lock_1);
+    post = zt__find_post();
+    if (post) {
+        memcpy(post->observed, observed, sizeof observed);
+        result = zt__set_up_post(post);
+    }
+    zt__unlock(&zt__process_lock_1);
+    if (result == ZE_RESULT_SUCCESS)
+        tracer->post = post;
+    return result;
+}
+
+ZT__FN int zt__has_calls(const zt__tracer *tracer) {
+    return tracer->post && __atomic_load_n(&tracer->post->in_progress, __ATOMIC_SEQ_CST);
+}
+
+/* Ends tracing, and waits for the calls that are in progress. Returns 0 if some still are. */
+ZT__FN int zt__halt_tracer(zt__tracer *tracer) {
+    uint64_t pause = 0, deadline = zt__deadline(tracer->wait_timeout_ns);
+    if (tracer->post)
+        __atomic_store_n(&tracer->post->tracer, (zt__tracer *)NULL, __ATOMIC_SEQ_CST);
     if (tracer->disable_layer)
         tracer->disable_layer();
     tracer->disable_layer = NULL;
-    if (tracer->stuck)
-        zt__say(tracer->diagnostics, ZE_RESULT_NOT_READY, ZT__CALLS_IN_PROGRESS);
+    while (zt__has_calls(tracer))
+        if (!zt__pause_until(deadline, &pause)) {
+            zt__say(tracer->diagnostics, ZE_RESULT_NOT_READY, ZT__CALLS_IN_PROGRESS);
+            return 0;
+        }
+    return 1;
 }
 
-/* Turns the layer on where the loader can, and a tracer in it; and makes sure that callbacks come. */
+/* Turns the layer on where the loader can, and a tracer in it. */
 ZT__FN ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_config *config) {
     ze_result_t(ZE_APICALL * enable_layer)(void);
     ze_result_t result;
-    if (!zt__unstick(tracer))
+    if (zt__has_calls(tracer))
         return zt__say(tracer->diagnostics, ZE_RESULT_NOT_READY, ZT__CALLS_IN_PROGRESS);
     result = zt__configure_tracer(tracer, config);
     if (result != ZE_RESULT_SUCCESS)
@@ -10206,10 +10395,12 @@ ZT__FN ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_config *c
     zt__find_symbol("zelEnableTracingLayer", &enable_layer);
     if (enable_layer && enable_layer() == ZE_RESULT_SUCCESS)
         zt__find_symbol("zelDisableTracingLayer", &tracer->disable_layer);
-    result = zt__hook_up(tracer);
-    if (result == ZE_RESULT_SUCCESS && zt__prove(tracer))
-        return ZE_RESULT_SUCCESS;
-    zt__unhook(tracer);
+    result = zt__take_post(tracer);
+    if (result == ZE_RESULT_SUCCESS) {
+        __atomic_store_n(&tracer->post->tracer, tracer, __ATOMIC_SEQ_CST);
+        return result;
+    }
+    zt__halt_tracer(tracer);
     return zt__say(tracer->diagnostics, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, ZT__TRACING_OFF,
                    zt_result_name(result));
 }
@@ -10228,11 +10419,13 @@ ZT__FN zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__diagnost
     return tracer;
 }
 
-/* Frees a tracer that is stopped; one in which a call is stuck stays, for that call comes back to it. */
+/* Frees a tracer that is stopped; one that has a call in progress stays, for that call comes back to it. */
 ZT__FN void zt__destroy_tracer(zt__tracer *tracer) {
     zt_allocator allocator = tracer->allocator;
     uint32_t i;
-    if (!zt__unstick(tracer)) {
+    int has_calls = zt__has_calls(tracer);
+    zt__give_up_post(tracer);
+    if (has_calls) {
         tracer->diagnostics = NULL;
         tracer->target_count = 0;
         return;
@@ -10241,18 +10434,19 @@ ZT__FN void zt__destroy_tracer(zt__tracer *tracer) {
     for (i = 0; i < ZT__CALL_COUNT; i++)
         zt__free(&allocator, tracer->calls[i].kept);
     zt__free(&allocator, tracer->names);
+    zt__free(&allocator, tracer->spans);
     pthread_mutex_destroy(&tracer->lock);
     pthread_mutex_destroy(&tracer->opening);
     zt__free(&allocator, tracer);
 }
 
 ZT__FN int zt__is_tracing(const zt__tracer *tracer) {
-    return tracer && tracer->handle;
+    return tracer && tracer->post && zt__load(&tracer->post->tracer) == tracer;
 }
 
 /* Whether this thread is in a callback of a tracer, for which a stop would have to wait. */
 ZT__FN ze_result_t zt__refuse_hook(const zt__tracer *tracer, zt__diagnostics *diagnostics, const char *call) {
-    if (!tracer || !zt__frame_of(tracer))
+    if (!tracer || !tracer->post || !zt__frame_of(tracer->post))
         return ZE_RESULT_SUCCESS;
     return zt__say(diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__INSIDE_HOOK, call);
 }
@@ -10280,6 +10474,8 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
     if (!profiler->tracer)
         zt__add_target(tracer, profiler->context, profiler->device, profiler);
     profiler->tracer = tracer;
+    if (config && config->calls)
+        zt__make_spans(tracer, profiler->config.timeline);
     return zt__start_tracer(tracer, config);
 }
 
@@ -10291,8 +10487,9 @@ ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {
     result = zt__refuse_hook(tracer, &profiler->diagnostics, "zt_trace_stop");
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    zt__unhook(tracer);
-    return tracer->stuck ? ZE_RESULT_NOT_READY : ZE_RESULT_SUCCESS;
+    result = zt__halt_tracer(tracer) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+    zt__store(&profiler->sight, profiler->sight + 1); /* nobody tells any more what is done with lists */
+    return result;
 }
 
 ZT_API zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) {
@@ -10367,10 +10564,10 @@ ZT__FN void zt__report_automatically(zt__tracer *tracer) {
 ZT__FN void zt__end_auto(void) {
     zt__tracer *tracer = zt__auto_1.tracer;
     uint32_t i;
-    if (!tracer || zt__frame_of(tracer))
+    if (!tracer || zt__frame_of(tracer->post))
         return;
     zt__auto_1.tracer = NULL;
-    zt__unhook(tracer);
+    zt__halt_tracer(tracer);
     zt__report_automatically(tracer);
     for (i = 0; i < tracer->target_count; i++)
         if (tracer->targets[i].profiler) {
@@ -10441,6 +10638,8 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *given) {
     if (!tracer)
         return zt__say(NULL, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_auto", "the tracer");
     tracer->automatic = &zt__auto_1.config;
+    if (config.trace.calls)
+        zt__make_spans(tracer, complete.timeline);
     result = zt__start_tracer(tracer, &config.trace);
     if (result != ZE_RESULT_SUCCESS) {
         zt__destroy_tracer(tracer);

@@ -5,6 +5,7 @@ Usage: check_trace.py TRACE LOW HIGH
 
 All times must be between LOW and HIGH, in nanoseconds. Prints, sorted, a line for each kind of thing:
     list 1: outer/inner x10      regions by their track, within those around them
+    host thread 1: zeInit x1     calls by the thread that made them
     counter GPU_BUSY [percent]   a counter track
     mark step x3                 a marker
 """
@@ -23,6 +24,9 @@ def check_span(span, around):
     if around:
         assert nanoseconds(around[-1]["ts"]) <= begin + 1, (around[-1], span)
         assert end <= nanoseconds(around[-1]["ts"] + around[-1]["dur"]) + 1, (around[-1], span)
+    if span["cat"] == "call":
+        assert not around, span
+        return
     arguments = span["args"]
     assert all(isinstance(value, (int, float)) for value in arguments.values()), span
     time = arguments.get("GpuTime [ns]", arguments["GPU time [ns]"])

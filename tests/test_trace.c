@@ -1,5 +1,6 @@
 /* The tracer: every launch of the process a region, lists and calls by themselves. Code that launches knows
    nothing of it: `work` below has no call of the library. */
+#define _GNU_SOURCE
 #include "fixture.h"
 
 #include <dlfcn.h>
@@ -112,21 +113,45 @@ static void test_every_kind_of_launch(void **state) {
     ok(zeCommandListAppendLaunchKernel(w->immediate, w->kernel, &groups, NULL, 0, NULL));
     ok(zeCommandListAppendLaunchCooperativeKernel(w->immediate, w->kernel, &groups, NULL, 0, NULL));
     ok(zeCommandListAppendLaunchKernelIndirect(w->immediate, w->kernel, shared, NULL, 0, NULL));
-    w->launches += 3;
-    ze_result_t result = zeCommandListAppendLaunchMultipleKernelsIndirect(w->immediate, 1, &w->kernel, count,
-                                                                          shared, NULL, 0, NULL);
-    w->launches += result == ZE_RESULT_SUCCESS;
+    ok(zeCommandListAppendLaunchMultipleKernelsIndirect(w->immediate, 1, &w->kernel, count, shared, NULL, 0,
+                                                        NULL));
+    w->launches += 4;
     finish_immediate(w, w->immediate);
     check_work(w);
     collect_all(profiler);
     expect_launches(profiler, 4, 0, 0);
-    if (result == ZE_RESULT_SUCCESS)
-        assert_counts(profiler, counted(4, 4, 0, 0, 0));
-    else
-        assert_counts(profiler, counted(4, 3, 0, 1, 0));
-    assert_int_equal(region_info(profiler, "saxpy").count, zt_get_counts(profiler).collected);
+    assert_counts(profiler, counted(4, 4, 0, 0, 0));
+    assert_int_equal(region_info(profiler, "saxpy").count, 4);
     ok(zeMemFree(w->context, shared));
     ok(zeMemFree(w->context, count));
+}
+
+/* One call for several kernels is one region. */
+static void test_a_launch_of_several_kernels(void **state) {
+    world *w = *state;
+    other_kernel other;
+    create_other(w, &other);
+    ze_kernel_handle_t kernels[] = {w->kernel, other.kernel, w->kernel};
+    ze_group_count_t *groups = NULL;
+    uint32_t *count = NULL;
+    ze_host_mem_alloc_desc_t host = {ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, NULL, 0};
+    ok(zeMemAllocHost(w->context, &host, 3 * sizeof *groups, 64, (void **)&groups));
+    ok(zeMemAllocHost(w->context, &host, sizeof *count, 64, (void **)&count));
+    *count = 3;
+    for (int i = 0; i < 3; i++)
+        groups[i] = (ze_group_count_t){1, 1, 1};
+    zt_profiler *profiler = open_traced(w, NULL);
+    for (int i = 0; i < 2; i++)
+        ok(zeCommandListAppendLaunchMultipleKernelsIndirect(w->immediate, 3, kernels, count, groups, NULL, 0,
+                                                            NULL));
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    assert_counts(profiler, counted(2, 2, 0, 0, 0));
+    assert_int_equal(region_info(profiler, "saxpy +2").count, 2);
+    assert_true(stats_of(profiler, "saxpy +2", "GPGPU_THREADGROUP_COUNT").sum == 6);
+    ok(zeMemFree(w->context, groups));
+    ok(zeMemFree(w->context, count));
+    destroy_other(&other);
 }
 
 static void test_copies_by_choice(void **state) {
@@ -458,6 +483,29 @@ static void test_a_stop_with_lists_recorded(void **state) {
     check_work(w);
 }
 
+/* Nobody saw that the list was reset: what was on it is not expected when it is executed again. */
+static void test_a_reset_between_two_starts(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.wait_timeout_ns = 1000000000;
+    zt_profiler *profiler = open_profiler(w, &config);
+    for (uint64_t i = 0; i < 5; i++) {
+        ok(zt_trace_start(profiler, NULL));
+        record(w, w->list);
+        if (i % 2)
+            execute_unprofiled(w, w->list);
+        ok(zt_trace_stop(profiler));
+        if (i % 2 == 0)
+            execute_unprofiled(w, w->list);
+        reset_list(w->list);
+        w->launches++;
+    }
+    ok(zt_trace_start(profiler, NULL));
+    run_and_reset(w);
+    assert_counts(profiler, counted(6, 6, 0, 0, 0));
+    check_work(w);
+}
+
 static void test_lists_of_another_context(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_traced(w, NULL);
@@ -570,6 +618,57 @@ static void test_calls_in_reports(void **state) {
     launch(w, w->immediate);
     check_work(w);
     assert_counts(profiler, counted(0, 0, 0, 0, 0));
+}
+
+/* What check_trace.py says of the timeline, all of which is between `low` and now. */
+static const char *read_timeline(zt_profiler *profiler, uint64_t low) {
+    static char said[1 << 14];
+    char script[4096], command[8192], path[] = "/tmp/zetools-XXXXXX.trace.json";
+    int file = mkstemps(path, 11);
+    assert_true(file >= 0);
+    close(file);
+    ok(zt_report(profiler, path));
+    find_file("tests/check_trace.py", script, sizeof script);
+    snprintf(command, sizeof command, "env -u LD_LIBRARY_PATH -u LD_PRELOAD python3 '%s' '%s' %llu %llu",
+             script, path, (unsigned long long)low, (unsigned long long)now_ns());
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    said[fread(said, 1, sizeof said - 1, pipe)] = 0;
+    int status = pclose(pipe);
+    unlink(path);
+    if (status != 0)
+        fail_msg("%s:\n%s", command, said);
+    return said;
+}
+
+static void *reset_on_a_thread(void *list) {
+    reset_list((ze_command_list_handle_t)list);
+    return NULL;
+}
+
+/* Calls stand on the timeline by thread, beside the regions by list; the newest, as many as it has room for.
+ */
+static void test_calls_on_the_timeline(void **state) {
+    world *w = *state;
+    uint64_t low = now_ns();
+    pthread_t thread;
+    zt_config config = config_of(w);
+    zt_trace_config trace = everything();
+    config.timeline = 8;
+    trace.calls = "zeCommandListReset,zeCommandQueueSynchronize";
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, &trace));
+    for (int i = 0; i < 10; i++)
+        run_and_reset(w);
+    assert_int_equal(pthread_create(&thread, NULL, reset_on_a_thread, w->list), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    collect_all(profiler);
+    const char *said = read_timeline(profiler, low);
+    assert_contains(said, "list 1: saxpy x8\n");
+    assert_contains(said, ": zeCommandListReset x4\n");
+    assert_contains(said, ": zeCommandListReset x1\n");
+    assert_contains(said, ": zeCommandQueueSynchronize x3\n");
+    check_work(w);
 }
 
 static void test_all_calls(void **state) {
@@ -878,6 +977,96 @@ static void test_a_lost_device(void **state) {
     gpu.restore_device();
 }
 
+/* ---- calls and memory that fail ---------------------------------------------------------------------------- */
+
+/* What may fail without the application's own calls failing. */
+static const char *const library_calls[] = {"zetCommandListAppendMetricQueryBegin",
+                                            "zetCommandListAppendMetricQueryEnd",
+                                            "zeEventQueryStatus",
+                                            "zetMetricQueryGetData",
+                                            "zetMetricQueryReset",
+                                            "zetMetricGroupCalculateMetricValues",
+                                            "zeKernelGetName",
+                                            "zeCommandListIsImmediate",
+                                            "zeCommandListGetContextHandle",
+                                            "zeCommandListGetDeviceHandle",
+                                            "zetMetricQueryCreate",
+                                            "zetMetricQueryPoolCreate"};
+
+static void work_with_fault(world *w, const char *function, uint32_t nth) {
+    zt_config config = config_of(w);
+    config.slots_per_step = 2; /* so that slots are made while launches are traced */
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, NULL));
+    inject(function, nth, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    for (int i = 0; i < 3; i++)
+        launch(w, w->immediate);
+    finish_immediate(w, w->immediate);
+    launch_kernel(w->list, w->kernel);
+    launch_kernel(w->list, w->kernel);
+    ok(zeCommandListClose(w->list));
+    for (int i = 0; i < 3; i++)
+        execute_unprofiled(w, w->list);
+    w->launches += 6;
+    reset_list(w->list);
+    inject(function, 0, ZE_RESULT_SUCCESS);
+    zt_collect(profiler, A_WHILE);
+    check_identity(profiler);
+    expect_launches(profiler, 5, 0, 0);
+    close_profiler(w, profiler);
+    check_work(w);
+}
+
+static void test_every_call_fails_once(void **state) {
+    world *w = *state;
+    for (size_t i = 0; i < sizeof library_calls / sizeof *library_calls; i++)
+        for (uint32_t nth = 1; nth <= (INSTRUMENTED ? 2u : 6u); nth++)
+            work_with_fault(w, library_calls[i], nth);
+}
+
+static void *allocate_in_budget(size_t size, void *user) {
+    int *budget = user;
+    return *budget > 0 && (*budget)-- > 0 ? malloc(size) : NULL;
+}
+
+static void release_any(void *memory, void *user) {
+    (void)user;
+    free(memory);
+}
+
+/* Memory that runs out anywhere: launches run, and are counted. */
+static void test_memory_runs_out(void **state) {
+    world *w = *state;
+    int complete = 0;
+    for (int given = 0; !complete; given++) {
+        int budget = given;
+        zt_config config = config_of(w);
+        zt_trace_config trace = everything();
+        zt_profiler *profiler;
+        config.allocator.allocate = allocate_in_budget;
+        config.allocator.release = release_any;
+        config.allocator.user = &budget;
+        config.slots_per_step = 4;
+        trace.calls = "*";
+        trace.names = "*";
+        if (zt_open(w->context, w->device, &config, &profiler) != ZE_RESULT_SUCCESS)
+            continue;
+        int started = zt_trace_start(profiler, &trace) == ZE_RESULT_SUCCESS;
+        for (int i = 0; i < 10; i++)
+            launch(w, w->immediate);
+        run_and_reset(w);
+        finish_immediate(w, w->immediate);
+        zt_collect(profiler, A_WHILE);
+        check_identity(profiler);
+        if (started)
+            assert_int_equal(zt_trace_get_counts(profiler).launches, 11);
+        complete = zt_get_counts(profiler).collected == 11 && budget > 0;
+        zt_close(profiler);
+        assert_true(given < 1000);
+    }
+    check_work(w);
+}
+
 /* ---- threads --------------------------------------------------------------------------------------------- */
 
 typedef struct worker {
@@ -1015,10 +1204,52 @@ static void test_stopped_with_a_call_in_progress(void **state) {
     check_work(w);
 }
 
+/* A call that is not observed holds the loader's tracers too; a stop does not wait for it. */
+static void test_stopped_while_others_wait(void **state) {
+    world *w = *state;
+    waiter blocked = {w, 0, ZE_RESULT_ERROR_UNKNOWN};
+    pthread_t thread;
+    zt_profiler *profiler = open_traced(w, NULL);
+    assert_int_equal(pthread_create(&thread, NULL, wait_for_event, &blocked), 0);
+    while (!atomic_load(&blocked.waits))
+        nap();
+    for (int i = 0; i < 20; i++)
+        nap();
+    launch(w, w->immediate);
+    ok(zt_trace_stop(profiler));
+    ok(zt_trace_start(profiler, NULL));
+    launch(w, w->immediate);
+    ok(zt_trace_stop(profiler));
+    close_profiler(w, profiler);
+    ok(zeEventHostSignal(w->done));
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_result(blocked.result, ZE_RESULT_SUCCESS);
+    ok(zeEventHostReset(w->done));
+    check_work(w);
+}
+
+/* The loader has few tracers to make anew, and they are of no use afterwards. */
+static void test_many_tracers_in_turn(void **state) {
+    world *w = *state;
+    zt_trace_config config = everything();
+    for (int i = 0; i < 150; i++) {
+        zt_profiler *profiler = open_groups(w, "ComputeBasic");
+        config.calls = i % 2 ? "zeEvent*" : NULL;
+        ok(zt_trace_start(profiler, &config));
+        launch(w, w->immediate);
+        finish_immediate(w, w->immediate);
+        collect_all(profiler);
+        assert_counts(profiler, counted(1, 1, 0, 0, 0));
+        close_profiler(w, profiler);
+    }
+    check_work(w);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_launches_become_regions),
         TEST(test_every_kind_of_launch),
+        TEST(test_a_launch_of_several_kernels),
         TEST(test_copies_by_choice),
         TEST(test_times_alone),
         TEST(test_regions_by_hand_beside_it),
@@ -1033,10 +1264,12 @@ int main(void) {
         TEST(test_a_refused_execution_is_taken_back),
         TEST(test_a_start_in_the_middle_of_recording),
         TEST(test_a_stop_with_lists_recorded),
+        TEST(test_a_reset_between_two_starts),
         TEST(test_lists_of_another_context),
         TEST(test_calls_are_timed),
         TEST(test_many_calls),
         TEST(test_calls_in_reports),
+        TEST(test_calls_on_the_timeline),
         TEST(test_all_calls),
         TEST(test_order_of_callbacks),
         TEST(test_a_prologue_changes_parameters),
@@ -1050,9 +1283,13 @@ int main(void) {
         TEST(test_two_tracers),
         TEST(test_stopped_and_started_again),
         TEST(test_a_lost_device),
+        TEST(test_every_call_fails_once),
+        TEST(test_memory_runs_out),
         TEST(test_lists_of_several_threads),
         TEST(test_stopped_while_others_launch),
         TEST(test_stopped_with_a_call_in_progress),
+        TEST(test_stopped_while_others_wait),
+        TEST(test_many_tracers_in_turn),
     };
     return cmocka_run_group_tests(tests, start_traced, NULL);
 }

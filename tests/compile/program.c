@@ -6,8 +6,13 @@
 #include "zetools.h"
 #include "zetools.h" /* a repeated include is harmless */
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#if !defined(__STRICT_ANSI__) && !defined(M_PI)
+#error "zetools.h hides from the application what the C library offers"
+#endif
 
 static int failures;
 
