@@ -19,6 +19,7 @@ RUN_NEEDS := build/has_device build/libze_softgpu.so $(KERNEL_BINARIES)
 # What single examples need beyond the rest.
 CC_ranks := mpicc
 NEEDS_ranks := mpicc:libopenmpi-dev mpirun:openmpi-bin
+RUN_ranks := mpirun -n 4 --oversubscribe --allow-run-as-root
 LIBS_bench_google := -lbenchmark
 NEEDS_bench_google := libbenchmark-dev
 LIBS_trace := -Lbuild/examples -lstepper -Wl,-rpath,'$$ORIGIN'

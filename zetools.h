@@ -208,6 +208,7 @@
    ENVIRONMENT
 
        ZT_GROUPS      overrides config.groups
+       ZT_METRICS     overrides config.metrics. Where one of the two is set, the other is empty
        ZT_COLUMNS     overrides config.columns
        ZT_AUTO        where the report of zt_auto() goes: "table", or a path as for zt_report; "off" turns it
                       off. Reports of further devices are numbered: run.csv, run.2.csv
@@ -589,6 +590,70 @@ typedef struct zt_auto_config {
 
 #endif /* ZETOOLS_TRACER */
 
+/* ---- benchmarks ---- */
+
+/* What is to be benchmarked, and how well. 0 and NULL mean the default. Since 0.1. */
+typedef struct zt_bench_config {
+    const char *name;                              /* for people. NULL: that of the region */
+    int (*run)(zt_profiler *profiler, void *user); /* Records and submits the work once, with a region of the
+                                                      profiler that it is given around what is to be timed.
+                                                      Not 0: it failed. */
+    double (*measure)(void *user); /* Instead of `run`, for what is timed by other means: does it once, and
+                                      returns the nanoseconds that it took. Negative: it failed. */
+    void *user;
+    const char *region; /* whose GPU time is a sample, added up where it runs several times. NULL: the first
+                           of the work */
+    double (*frequency)(void *user); /* The device's frequency now, in MHz. NULL: from the system's management
+                                        interface (ZES_ENABLE_SYSMAN=1 before zeInit), where it tells. */
+    uint32_t warm_up;                /* runs before the first sample: 3 */
+    uint32_t min_samples;            /* 10, and never fewer */
+    uint32_t max_samples;            /* 1000, and never more */
+    uint64_t max_time_ns;            /* no sample is begun after so long, but for the first ten: 10 seconds */
+    double precision;      /* enough when the half-width of the median's interval is this share of it: 0.01 */
+    double max_change;     /* a sample whose frequency is off by more than this share is marked: 0.02 */
+    uint32_t counter_runs; /* runs with counters, of each pass: 5 */
+} zt_bench_config;
+
+/* Which condition ended a benchmark. Since 0.1. */
+typedef enum zt_bench_end {
+    ZT_BENCH_NOT_RUN, /* there is no profiler, or it failed */
+    ZT_BENCH_PRECISE, /* the interval is as narrow as was asked for */
+    ZT_BENCH_NOISE,   /* twice the samples did not make the interval narrower */
+    ZT_BENCH_TIME,    /* time was up */
+    ZT_BENCH_FULL     /* there were max_samples */
+} zt_bench_end;
+
+enum { ZT_BENCH_SAMPLES = 1000, ZT_BENCH_OUTLIER = 1, ZT_BENCH_CHANGED = 2 };
+
+/* What a benchmark found; times in nanoseconds. What does not apply is NaN. About 9 kB. Since 0.1. */
+typedef struct zt_bench_result {
+    char name[64];
+    zt_bench_end end;
+    uint32_t count;    /* samples */
+    uint32_t outliers; /* further than 1.5 times the quartiles' distance from them. They count all the same */
+    uint32_t changed;  /* at another frequency. They count all the same */
+    double median;     /* and */
+    double low, high;  /* its interval, by the sign test: at least 95% */
+    double quartile1, quartile3;
+    double min, max;
+    double precision;                      /* half the interval, as a share of the median */
+    double frequency_mhz;                  /* median. NaN: nobody tells */
+    uint32_t counter_runs;                 /* in each pass */
+    double counter_median;                 /* with counters */
+    double perturbation;                   /* time with counters by time without */
+    uint32_t region;                       /* of the profiler, for zt_get_rate; UINT32_MAX: none */
+    double samples[ZT_BENCH_SAMPLES];      /* in the order in which they were taken */
+    unsigned char marks[ZT_BENCH_SAMPLES]; /* ZT_BENCH_OUTLIER, ZT_BENCH_CHANGED */
+} zt_bench_result;
+
+/* Two variants, run in turn. Since 0.1. */
+typedef struct zt_comparison {
+    zt_bench_result a, b;
+    double ratio;     /* median of b by median of a */
+    double low, high; /* its interval: at least 95% */
+    int differs;      /* 0: no difference shown */
+} zt_comparison;
+
 #ifndef ZETOOLS_DISABLE
 
 /* ==== interface =========================================================================================== */
@@ -697,6 +762,31 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
    Returns INVALID_ARGUMENT for an index out of range, INVALID_NULL_POINTER. Since 0.1. */
 ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
                                 zt_stats *stats);
+
+/* A metric of a region by the GPU time of its own pass: what adds up, in units a second; what is averaged,
+   the average. So metrics of different passes can be set against each other. NaN where there is none. Any
+   thread. Since 0.1. */
+ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric);
+
+/* Benchmarks work: warms up; takes samples without metric queries, at least ten, until the interval of the
+   median is narrow, or twice the samples make it no narrower, or time is up; then runs the passes of the
+   profiler, whose statistics get the counters. With `measure`, the profiler may be NULL.
+   Returns INVALID_NULL_POINTER, NOT_READY where a run gave no sample. Since 0.1. */
+ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result);
+
+/* Compares two variants: runs them in turn, and tells the ratio of their medians, and whether it is
+   distinguishable from 1. Samples, time and precision are those of `a`; precision is that of the ratio.
+   As zt_bench. Since 0.1. */
+ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
+                              zt_comparison *result);
+
+/* Writes a result for people; with a profiler, also the rates of its metrics. Since 0.1. */
+ZT_API ze_result_t zt_bench_write(const zt_profiler *profiler, const zt_bench_result *result,
+                                  zt_write_fn write, void *user);
+ZT_API ze_result_t zt_comparison_write(const zt_comparison *result, zt_write_fn write, void *user);
+
+/* "precise", "noise", ...: never NULL. Since 0.1. */
+ZT_API const char *zt_bench_end_name(zt_bench_end end);
 
 /* Adds the statistics of one profiler to those of another, which has to measure the same metrics: of tiles,
    threads or programs. What is in flight is not added. Any thread.
@@ -983,6 +1073,38 @@ ZT__OFF ZT__RESULT zt_get_stats(const zt_profiler *profiler, uint32_t region, ui
         *stats = zero;
     return (ZT__RESULT)0;
 }
+ZT__OFF double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) {
+    (void)profiler, (void)region, (void)metric;
+    return 0;
+}
+ZT__OFF ZT__RESULT zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result) {
+    static zt_bench_result zero;
+    (void)profiler, (void)config;
+    if (result)
+        *result = zero;
+    return (ZT__RESULT)0;
+}
+ZT__OFF ZT__RESULT zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
+                              zt_comparison *result) {
+    static zt_comparison zero;
+    (void)profiler, (void)a, (void)b;
+    if (result)
+        *result = zero;
+    return (ZT__RESULT)0;
+}
+ZT__OFF ZT__RESULT zt_bench_write(const zt_profiler *profiler, const zt_bench_result *result,
+                                  zt_write_fn write, void *user) {
+    (void)profiler, (void)result, (void)write, (void)user;
+    return (ZT__RESULT)0;
+}
+ZT__OFF ZT__RESULT zt_comparison_write(const zt_comparison *result, zt_write_fn write, void *user) {
+    (void)result, (void)write, (void)user;
+    return (ZT__RESULT)0;
+}
+ZT__OFF const char *zt_bench_end_name(zt_bench_end end) {
+    (void)end;
+    return "";
+}
 ZT__OFF ZT__RESULT zt_merge(zt_profiler *into, const zt_profiler *from) {
     (void)into, (void)from;
     return (ZT__RESULT)0;
@@ -1262,12 +1384,13 @@ struct zt_scope {
 /*                                                                                                            */
 /* Floors, each built on those above it. Search for their tags: */
 /*   >>platform >>memory >>diagnostics >>driver >>groups >>slots >>statistics >>regions >>timeline */
-/*   >>harvest >>streams >>tracer >>reports >>public */
+/*   >>harvest >>passes >>merging >>streams >>tracer >>bench >>reports >>public */
 /* ========================================================================================================== */
 
 #if defined(ZETOOLS_IMPLEMENTATION) && !defined(ZETOOLS_DISABLE) && !defined(ZT__IMPLEMENTED)
 #define ZT__IMPLEMENTED
 
+#include <level_zero/zes_api.h>
 #ifdef ZETOOLS_TRACER
 #include <level_zero/layers/zel_tracing_api.h>
 #include <level_zero/layers/zel_tracing_register_cb.h>
@@ -1694,6 +1817,10 @@ ZT__FN void zt__free(const zt_allocator *allocator, void *memory) {
     X(BAD_INDEX, "%s: there is no %s %u. Ask zt_region_count() and zt_metric_count() first.")                \
     X(CANNOT_WRITE, "zt_report: cannot write '%.512s': %s. Check the directory and its permissions.")        \
     X(WRITE_STOPPED, "zt_write: the write function answered that it cannot go on.")                          \
+    X(NOTHING_TO_BENCH, "%s: config.run and config.measure are both NULL. Give one.")                        \
+    X(NO_BENCH_SAMPLE,                                                                                       \
+      "%s: '%.64s' gave no sample: %s. Put a region of the profiler that it is given around "                \
+      "the work, and see that the work ends.")                                                               \
     X(LAYOUTS_DIFFER,                                                                                        \
       "zt_merge: the profilers do not measure the same: %s. Open both with the same groups.")                \
     X(MERGE_SELF, "zt_merge: a profiler cannot be merged into itself.")                                      \
@@ -1940,6 +2067,9 @@ ZT__FN void zt__nearest(const char *wanted, const void *names, uint32_t count, z
     X(zetMetricGroupGetGlobalTimestampsExp, metric_clock,                                                    \
       (zet_metric_group_handle_t group, ze_bool_t of_host, uint64_t * global, uint64_t * ticks))             \
     X(zeCommandListIsImmediate, is_immediate, (ze_command_list_handle_t list, ze_bool_t * is))               \
+    X(zesDeviceEnumFrequencyDomains, frequencies,                                                            \
+      (zes_device_handle_t device, uint32_t * count, zes_freq_handle_t * domains))                           \
+    X(zesFrequencyGetState, frequency, (zes_freq_handle_t domain, zes_freq_state_t * state))                 \
     X(zetDeviceEnableMetricsExp, enable_metrics, (ze_device_handle_t device))                                \
     X(zetDeviceGetConcurrentMetricGroupsExp, get_concurrent,                                                 \
       (ze_device_handle_t device, uint32_t group_count, zet_metric_group_handle_t * groups,                  \
@@ -2489,6 +2619,13 @@ ZT__FN int zt__is_gone(const zt_profiler *profiler) {
 
 ZT__FN uint32_t zt__index_of(const zt_profiler *profiler, const zt__pass *pass) {
     return (uint32_t)(pass - profiler->passes);
+}
+
+/* Remembers the first metric of a pass that is its GPU time. */
+ZT__FN void zt__note_time(zt__pass *pass, const zt_metric *metric, uint32_t index) {
+    if (pass->time_metric == UINT32_MAX && strcmp(metric->name, "GpuTime") == 0 &&
+        strcmp(metric->units, "ns") == 0)
+        pass->time_metric = index;
 }
 
 ZT__FN uint32_t zt__pass_index(const zt_profiler *profiler) {
@@ -5220,8 +5357,10 @@ ZT__FN ze_result_t zt__unpack_all(zt__unpacker *unpacker, zt_profiler *profiler)
         allocator, (size_t)profiler->config.samples * profiler->pass_count, sizeof(double));
     if (!profiler->metrics || !profiler->scratch)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    for (i = 0; i < profiler->metric_count; i++)
+    for (i = 0; i < profiler->metric_count; i++) {
         zt__unpack_metric(unpacker, profiler, &profiler->metrics[i]);
+        zt__note_time(&profiler->passes[profiler->metrics[i].pass], &profiler->metrics[i], i);
+    }
     for (i = 0; i < regions && !unpacker->failed && result == ZE_RESULT_SUCCESS; i++)
         result = zt__unpack_record(unpacker, profiler);
     unpacker->failed |= result == ZE_RESULT_SUCCESS && unpacker->used != unpacker->size;
@@ -6235,6 +6374,165 @@ ZT__FN zt_call_info zt__call_stats(zt__tracer *tracer, uint32_t index) {
 }
 
 #endif /* ZETOOLS_TRACER */
+
+/* ==== >>bench: samples, the interval of their median, and when there are enough ============================= */
+
+enum { ZT__LEAST_SAMPLES = 10, ZT__NOISE_FROM = 64 };
+
+/* Samples, and the same in order of size. */
+typedef struct zt__series {
+    uint32_t count;
+    double samples[ZT_BENCH_SAMPLES], sorted[ZT_BENCH_SAMPLES], mhz[ZT_BENCH_SAMPLES];
+} zt__series;
+
+ZT__FN void zt__add_sample(zt__series *series, double sample, double mhz) {
+    uint32_t i = series->count;
+    series->samples[i] = sample;
+    series->mhz[i] = mhz;
+    for (; i > 0 && series->sorted[i - 1] > sample; i--)
+        series->sorted[i] = series->sorted[i - 1];
+    series->sorted[i] = sample;
+    series->count++;
+}
+
+ZT__FN double zt__sorted_quantile(const double *sorted, uint32_t count, double share) {
+    double position = share * (count - 1);
+    uint32_t rank = (uint32_t)position;
+    if (rank + 1 >= count)
+        return sorted[count - 1];
+    return sorted[rank] + (sorted[rank + 1] - sorted[rank]) * (position - rank);
+}
+
+/* How many samples to leave out at either end, so that the rest holds the true median with a probability of
+   97.5% or more: a sample is on either side of the median like a coin that falls. That much, for what stops
+   when the interval is narrow is a little surer of itself than it may be; so 95% are left. */
+ZT__FN uint32_t zt__sign_rank(uint32_t count) {
+    double term = 1, below = 0;
+    uint32_t i, rank = 0;
+    for (i = 0; i < count; i++)
+        term /= 2; /* so the fewest are 2^-1000, which a double still holds */
+    for (i = 0; i < count / 2; i++) {
+        below += term;
+        if (below > 0.0125)
+            break;
+        rank = i + 1;
+        term = term * (count - i) / (i + 1);
+    }
+    return rank;
+}
+
+/* The interval of the median, and half its width as a share of the median. */
+ZT__FN double zt__interval(const double *sorted, uint32_t count, double *low, double *high) {
+    uint32_t rank = zt__sign_rank(count);
+    double median = zt__sorted_quantile(sorted, count, 0.5);
+    *low = sorted[rank ? rank - 1 : 0];
+    *high = sorted[count - (rank ? rank : 1)];
+    return median > 0 ? (*high - *low) / 2 / median : zt__nan();
+}
+
+/* The stopping rule: looks at the interval now and then. */
+typedef struct zt__rule {
+    uint32_t least, most;
+    double precision;
+    uint64_t deadline;
+    uint32_t next;   /* count at which it looks again */
+    uint32_t halved; /* count at which noise is asked about next */
+    double before;   /* precision at half that count */
+} zt__rule;
+
+ZT__FN uint32_t zt__clamp(uint32_t value, uint32_t least, uint32_t most) {
+    return value < least ? least : value > most ? most : value;
+}
+
+ZT__FN zt__rule zt__make_rule(const zt_bench_config *config) {
+    zt__rule rule;
+    rule.least = zt__clamp(config->min_samples, ZT__LEAST_SAMPLES, ZT_BENCH_SAMPLES);
+    rule.most = zt__clamp(config->max_samples ? config->max_samples : UINT32_MAX, ZT__LEAST_SAMPLES,
+                          ZT_BENCH_SAMPLES);
+    if (rule.least > rule.most)
+        rule.least = rule.most;
+    rule.precision = config->precision > 0 ? config->precision : 0.01;
+    rule.deadline = zt__deadline(config->max_time_ns ? config->max_time_ns : UINT64_C(10000000000));
+    rule.next = rule.least;
+    rule.halved = ZT__NOISE_FROM;
+    rule.before = zt__nan();
+    return rule;
+}
+
+/* Whether there are enough samples, and why; ZT_BENCH_NOT_RUN: go on. To look at every sample would be to
+   wait for a narrow interval until one comes by chance: it looks each time there is a quarter more. */
+ZT__FN zt_bench_end zt__enough(zt__rule *rule, const double *sorted, uint32_t count) {
+    double low, high;
+    if (count < rule->least)
+        return ZT_BENCH_NOT_RUN;
+    if (count >= rule->next) {
+        rule->next = count + count / 4 + 1;
+        if (zt__interval(sorted, count, &low, &high) < rule->precision)
+            return ZT_BENCH_PRECISE;
+    }
+    if (count == rule->halved) {
+        double before = rule->before;
+        rule->halved *= 2;
+        rule->before = zt__interval(sorted, count, &low, &high);
+        if (rule->before > 0.95 * before)
+            return ZT_BENCH_NOISE;
+    }
+    if (count == rule->most)
+        return ZT_BENCH_FULL;
+    return zt__now_ns() >= rule->deadline ? ZT_BENCH_TIME : ZT_BENCH_NOT_RUN;
+}
+
+/* Marks samples that are far from the others, or taken at another frequency. */
+ZT__FN void zt__mark_samples(zt_bench_result *result, const zt__series *series, double max_change) {
+    double apart = result->quartile3 - result->quartile1;
+    uint32_t i;
+    for (i = 0; i < series->count; i++) {
+        double sample = series->samples[i], change = series->mhz[i] / result->frequency_mhz - 1;
+        int outlier = sample < result->quartile1 - 1.5 * apart || sample > result->quartile3 + 1.5 * apart;
+        int changed = change > max_change || change < -max_change;
+        result->samples[i] = sample;
+        result->marks[i] =
+            (unsigned char)((outlier ? ZT_BENCH_OUTLIER : 0) | (changed ? ZT_BENCH_CHANGED : 0));
+        result->outliers += (uint32_t)outlier;
+        result->changed += (uint32_t)changed;
+    }
+}
+
+/* The median of values of which some may be NaN; changes their order. */
+ZT__FN double zt__median_of(double *values, uint32_t count) {
+    uint32_t i, known = 0;
+    for (i = 0; i < count; i++)
+        if (!isnan(values[i]))
+            values[known++] = values[i];
+    return zt__quantile(values, known, 0.5);
+}
+
+ZT__FN void zt__clear_result(zt_bench_result *result, const char *name) {
+    memset(result, 0, sizeof *result);
+    snprintf(result->name, sizeof result->name, "%s", name ? name : "");
+    result->median = result->low = result->high = result->quartile1 = result->quartile3 = zt__nan();
+    result->min = result->max = result->precision = result->frequency_mhz = zt__nan();
+    result->counter_median = result->perturbation = zt__nan();
+    result->region = UINT32_MAX;
+}
+
+/* All that is told of a series. `scratch` has room for its samples. */
+ZT__FN void zt__sum_up(zt_bench_result *result, const zt__series *series, double max_change,
+                       double *scratch) {
+    const double *sorted = series->sorted;
+    result->count = series->count;
+    if (series->count == 0)
+        return;
+    result->median = zt__sorted_quantile(sorted, series->count, 0.5);
+    result->quartile1 = zt__sorted_quantile(sorted, series->count, 0.25);
+    result->quartile3 = zt__sorted_quantile(sorted, series->count, 0.75);
+    result->min = sorted[0];
+    result->max = sorted[series->count - 1];
+    result->precision = zt__interval(sorted, series->count, &result->low, &result->high);
+    memcpy(scratch, series->mhz, series->count * sizeof *scratch);
+    result->frequency_mhz = zt__median_of(scratch, series->count);
+    zt__mark_samples(result, series, max_change > 0 ? max_change : 0.02);
+}
 
 /* ==== >>reports: table, CSV, JSON, trace ================================================================== */
 
@@ -8132,8 +8430,7 @@ ZT__FN void zt__describe_metric(zt_profiler *profiler, zt__pass *pass, const zt_
     to->pass = (uint32_t)(pass - profiler->passes);
     profiler->causes_of[metric] =
         (uint8_t)(to->aggregation == ZT_AGGREGATE_FLAG ? zt__cause_of_flag(to->name) : ZT_CAUSE_COUNT);
-    if (pass->time_metric == UINT32_MAX && strcmp(to->name, "GpuTime") == 0 && strcmp(to->units, "ns") == 0)
-        pass->time_metric = metric;
+    zt__note_time(pass, to, metric);
 }
 
 ZT__FN void zt__describe_pass(zt_profiler *profiler, zt__pass *pass) {
@@ -8951,6 +9248,375 @@ ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t regio
         return zt__bad_index(profiler, "zt_get_tile_stats", "tile", tile);
     return zt__get_column(profiler, "zt_get_tile_stats", region, zt__tile_column(profiler, tile, metric),
                           stats);
+}
+
+/* ---- benchmarks ------------------------------------------------------------------------------------------ */
+
+ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) {
+    zt_stats stats, time;
+    const zt_metric *of = zt_get_metric(profiler, metric);
+    if (!of || region >= zt_region_count(profiler) ||
+        zt_get_stats(profiler, region, metric, &stats) != ZE_RESULT_SUCCESS ||
+        zt_get_pass(profiler, region, of->pass, &time) != ZE_RESULT_SUCCESS)
+        return zt__nan();
+    return of->aggregation == ZT_AGGREGATE_SUM ? stats.sum / time.sum * 1e9 : stats.mean;
+}
+
+ZT_API const char *zt_bench_end_name(zt_bench_end end) {
+    static const char *const names[] = {"not run", "precise", "noise", "time", "full"};
+    return (unsigned)end < ZT__COUNT_OF(names) ? names[end] : "unknown";
+}
+
+/* A benchmark while it runs. */
+typedef struct zt__bench {
+    const char *call;
+    const zt_bench_config *config;
+    zt_profiler *profiler; /* the application's, or NULL */
+    zt_profiler *clean;    /* one that measures times alone, without queries; NULL with config.measure */
+    zes_freq_handle_t domain;
+    zt__series *series;
+} zt__bench;
+
+/* The region whose time is a sample: by name, or the first. UINT32_MAX: there is none. */
+ZT__FN uint32_t zt__bench_region(const zt_profiler *profiler, const char *name) {
+    uint32_t i, count = zt_region_count(profiler);
+    for (i = 0; i < count; i++)
+        if (!name || strcmp(zt__record_at(profiler, i)->name, name) == 0)
+            return i;
+    return UINT32_MAX;
+}
+
+/* GPU time of a region so far, and how many instances. */
+ZT__FN zt_stats zt__time_so_far(const zt_profiler *profiler, const char *name) {
+    zt_region_info info;
+    uint32_t region = zt__bench_region(profiler, name);
+    info.time_ns = zt__empty_stats();
+    if (region != UINT32_MAX)
+        zt_get_region(profiler, region, &info);
+    if (info.time_ns.count == 0)
+        info.time_ns.sum = 0;
+    return info.time_ns;
+}
+
+ZT__FN const char *zt__bench_name(const zt__bench *bench) {
+    if (bench->config->name)
+        return bench->config->name;
+    return bench->config->region ? bench->config->region : "the benchmark";
+}
+
+/* Runs the work once with a profiler. Returns its GPU time, or NaN and says why not. */
+ZT__FN double zt__run_once(zt__bench *bench, zt_profiler *profiler) {
+    const char *region = bench->config->region;
+    zt_stats before = zt__time_so_far(profiler, region), after;
+    const char *why = "it failed";
+    if (bench->config->run(profiler, bench->config->user) == 0) {
+        ze_result_t result = zt_collect(profiler, profiler->config.wait_timeout_ns);
+        after = zt__time_so_far(profiler, region);
+        if (after.count > before.count && result == ZE_RESULT_SUCCESS)
+            return after.sum - before.sum;
+        why = result == ZE_RESULT_SUCCESS ? "no region was measured" : zt_result_name(result);
+    }
+    zt__say(bench->profiler ? &bench->profiler->diagnostics : NULL, ZE_RESULT_NOT_READY, ZT__NO_BENCH_SAMPLE,
+            bench->call, zt__bench_name(bench), why);
+    return zt__nan();
+}
+
+ZT__FN double zt__measure_once(zt__bench *bench) {
+    double sample;
+    if (!bench->config->measure)
+        return zt__run_once(bench, bench->clean);
+    sample = bench->config->measure(bench->config->user);
+    if (sample >= 0)
+        return sample;
+    zt__say(bench->profiler ? &bench->profiler->diagnostics : NULL, ZE_RESULT_NOT_READY, ZT__NO_BENCH_SAMPLE,
+            bench->call, zt__bench_name(bench), "it failed");
+    return zt__nan();
+}
+
+/* The device's frequency now, or NaN where nobody tells. */
+ZT__FN double zt__frequency(const zt__bench *bench) {
+    zes_freq_state_t state;
+    if (bench->config->frequency)
+        return bench->config->frequency(bench->config->user);
+    memset(&state, 0, sizeof state);
+    state.stype = ZES_STRUCTURE_TYPE_FREQ_STATE;
+    if (!bench->domain || bench->profiler->driver.frequency(bench->domain, &state) != ZE_RESULT_SUCCESS)
+        return zt__nan();
+    return state.actual;
+}
+
+/* Takes one sample. A lost instance is tried again, but not for ever. Returns 0 if there is none. */
+ZT__FN int zt__sample_once(zt__bench *bench) {
+    enum { TRIES = 4 };
+    int i;
+    for (i = 0; i < TRIES; i++) {
+        double sample = zt__measure_once(bench);
+        if (isnan(sample))
+            continue;
+        zt__add_sample(bench->series, sample, zt__frequency(bench));
+        return 1;
+    }
+    return 0;
+}
+
+ZT__FN int zt__warm_up(zt__bench *bench) {
+    uint32_t i, runs = bench->config->warm_up ? bench->config->warm_up : 3;
+    for (i = 0; i < runs; i++)
+        zt__measure_once(bench);
+    return 1;
+}
+
+/* A profiler that measures times alone, on the device of another. */
+ZT__FN zt_profiler *zt__open_clean(const zt_profiler *profiler) {
+    zt_config config = profiler->config;
+    zt_profiler *clean;
+    config.groups = "";
+    config.metrics = config.columns = NULL;
+    config.require_metrics = 0;
+    config.sample = NULL;
+    config.deferred = config.timeline = 0;
+    clean = zt__create(profiler->context, profiler->device, &config);
+    if (clean && zt__enlist(clean) && zt__set_up(clean) == ZE_RESULT_SUCCESS)
+        return clean;
+    if (clean)
+        zt__destroy(clean);
+    return NULL;
+}
+
+/* The first domain of the device whose frequency the system tells. */
+ZT__FN void zt__find_frequency(zt__bench *bench) {
+    const zt__driver *driver = bench->profiler ? &bench->profiler->driver : NULL;
+    uint32_t count = 1;
+    if (!driver || !driver->frequencies || !driver->frequency || !bench->profiler->device ||
+        driver->frequencies((zes_device_handle_t)bench->profiler->device, &count, &bench->domain) !=
+            ZE_RESULT_SUCCESS ||
+        count == 0)
+        bench->domain = NULL;
+}
+
+ZT__FN void zt__close_bench(zt__bench *bench) {
+    zt_allocator allocator = bench->profiler ? bench->profiler->config.allocator : zt__default_allocator();
+    zt_close(bench->clean);
+    zt__free(&allocator, bench->series);
+}
+
+/* Checks and prepares. On anything but SUCCESS there is nothing to close. */
+ZT__FN ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_profiler *profiler,
+                                  const zt_bench_config *config) {
+    zt_allocator allocator = profiler ? profiler->config.allocator : zt__default_allocator();
+    zt__diagnostics *diagnostics = profiler ? &profiler->diagnostics : NULL;
+    memset(bench, 0, sizeof *bench);
+    bench->call = call;
+    bench->config = config;
+    bench->profiler = profiler;
+    if (!config || (!config->run && !config->measure))
+        return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER,
+                       config ? ZT__NOTHING_TO_BENCH : ZT__NULL_ARGUMENT, call, "config");
+    bench->series = (zt__series *)zt__allocate(&allocator, 1, sizeof *bench->series);
+    if (!config->measure)
+        bench->clean = zt__open_clean(profiler);
+    if (!bench->series || (!config->measure && !bench->clean)) {
+        zt__close_bench(bench);
+        return zt__say(diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, call, "samples");
+    }
+    zt__find_frequency(bench);
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Whether there is nothing that could be run: no profiler that has a device. */
+ZT__FN int zt__is_inert(const zt_profiler *profiler, const zt_bench_config *config) {
+    return (!profiler || zt__load(&profiler->detached)) && config && config->run && !config->measure;
+}
+
+/* The runs with counters, apart from timing: each pass of the profiler, several times. */
+ZT__FN void zt__count_bench(zt__bench *bench, zt_bench_result *result) {
+    uint32_t i, taken = 0, runs = bench->config->counter_runs ? bench->config->counter_runs : 5;
+    double *samples = bench->series->samples; /* they are in the result by now */
+    if (bench->config->measure || bench->profiler->metric_count == 0)
+        return;
+    for (i = 0; i < runs; i++) {
+        ZT_PASSES(bench->profiler) {
+            double sample = zt__run_once(bench, bench->profiler);
+            if (!isnan(sample) && taken < ZT_BENCH_SAMPLES)
+                samples[taken++] = sample;
+        }
+    }
+    result->counter_runs = runs;
+    result->region = zt__bench_region(bench->profiler, bench->config->region);
+    result->counter_median = zt__quantile(samples, taken, 0.5);
+    result->perturbation = result->counter_median / result->median;
+}
+
+ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result) {
+    zt__bench bench;
+    zt__rule rule;
+    ze_result_t opened;
+    int going;
+    if (!result)
+        return zt__say(profiler ? &profiler->diagnostics : NULL, ZE_RESULT_ERROR_INVALID_NULL_POINTER,
+                       ZT__NULL_ARGUMENT, "zt_bench", "result");
+    zt__clear_result(result, config ? config->name ? config->name : config->region : NULL);
+    if (zt__is_inert(profiler, config))
+        return ZE_RESULT_SUCCESS;
+    opened = zt__open_bench(&bench, "zt_bench", profiler, config);
+    if (opened != ZE_RESULT_SUCCESS)
+        return opened;
+    zt__warm_up(&bench);
+    rule = zt__make_rule(config);
+    do {
+        going = zt__sample_once(&bench);
+        if (going)
+            result->end = zt__enough(&rule, bench.series->sorted, bench.series->count);
+    } while (going && result->end == ZT_BENCH_NOT_RUN);
+    zt__sum_up(result, bench.series, config->max_change, bench.series->sorted);
+    if (going)
+        zt__count_bench(&bench, result);
+    if (!result->name[0] && bench.clean && zt_region_count(bench.clean))
+        snprintf(result->name, sizeof result->name, "%s", zt__record_at(bench.clean, 0)->name);
+    zt__close_bench(&bench);
+    return going ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+}
+
+/* One sample of each, in this order or the other: what drifts then favours neither. */
+ZT__FN int zt__sample_pair(zt__bench *a, zt__bench *b, zt__series *ratios) {
+    int turned = ratios->count & 1;
+    double ratio;
+    if (!zt__sample_once(turned ? b : a) || !zt__sample_once(turned ? a : b))
+        return 0;
+    ratio = b->series->samples[b->series->count - 1] / a->series->samples[a->series->count - 1];
+    zt__add_sample(ratios, isfinite(ratio) ? ratio : 1, zt__nan());
+    return 1;
+}
+
+/* The ratio of the medians, with an interval from the ratios of the pairs. Where the variants differ in more
+   than their scale, the ratio may be outside: the interval is widened to it. */
+ZT__FN void zt__compare_series(const zt__series *ratios, zt_comparison *result) {
+    result->ratio = result->b.median / result->a.median;
+    zt__interval(ratios->sorted, ratios->count, &result->low, &result->high);
+    if (result->ratio < result->low)
+        result->low = result->ratio;
+    if (result->ratio > result->high)
+        result->high = result->ratio;
+    result->differs = result->low > 1 || result->high < 1;
+}
+
+ZT__FN ze_result_t zt__compare_open(zt__bench *a, zt__bench *b, zt__series *ratios, zt_comparison *result) {
+    zt__rule rule = zt__make_rule(a->config);
+    int going;
+    zt__warm_up(a);
+    zt__warm_up(b);
+    do {
+        going = zt__sample_pair(a, b, ratios);
+        if (going)
+            result->a.end = result->b.end = zt__enough(&rule, ratios->sorted, ratios->count);
+    } while (going && result->a.end == ZT_BENCH_NOT_RUN);
+    if (a->series->count > ratios->count)
+        a->series->count = ratios->count;
+    zt__sum_up(&result->a, a->series, a->config->max_change, a->series->sorted);
+    zt__sum_up(&result->b, b->series, b->config->max_change, b->series->sorted);
+    if (!going)
+        return ZE_RESULT_NOT_READY;
+    zt__compare_series(ratios, result);
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
+                              zt_comparison *result) {
+    zt_allocator allocator = profiler ? profiler->config.allocator : zt__default_allocator();
+    zt__bench one, other;
+    zt__series *ratios;
+    ze_result_t done;
+    if (!result)
+        return zt__say(profiler ? &profiler->diagnostics : NULL, ZE_RESULT_ERROR_INVALID_NULL_POINTER,
+                       ZT__NULL_ARGUMENT, "zt_compare", "result");
+    zt__clear_result(&result->a, a ? a->name ? a->name : a->region : NULL);
+    zt__clear_result(&result->b, b ? b->name ? b->name : b->region : NULL);
+    result->ratio = result->low = result->high = zt__nan();
+    result->differs = 0;
+    if (zt__is_inert(profiler, a) || zt__is_inert(profiler, b))
+        return ZE_RESULT_SUCCESS;
+    done = zt__open_bench(&one, "zt_compare", profiler, a);
+    if (done != ZE_RESULT_SUCCESS)
+        return done;
+    done = zt__open_bench(&other, "zt_compare", profiler, b);
+    if (done == ZE_RESULT_SUCCESS) {
+        ratios = (zt__series *)zt__allocate(&allocator, 1, sizeof *ratios);
+        done = ratios ? zt__compare_open(&one, &other, ratios, result)
+                      : zt__say(profiler ? &profiler->diagnostics : NULL, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                                ZT__NO_MEMORY, "zt_compare", "samples");
+        zt__free(&allocator, ratios);
+        zt__close_bench(&other);
+    }
+    zt__close_bench(&one);
+    return done;
+}
+
+/* ---- benchmarks for people ------------------------------------------------------------------------------- */
+
+/* A text with numbers in it, of a length that is known. */
+ZT__FN void zt__put_line(zt__writer *writer, const char *format, ...) {
+    char line[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    zt__put(writer, line);
+}
+
+ZT__FN void zt__put_bench(zt__writer *writer, const zt_bench_result *result) {
+    zt__put_line(
+        writer, "%s: median %.3f us (95%%: %.3f to %.3f, +-%.2f%%), quartiles %.3f and %.3f, minimum %.3f\n",
+        result->name, result->median / 1e3, result->low / 1e3, result->high / 1e3, result->precision * 100,
+        result->quartile1 / 1e3, result->quartile3 / 1e3, result->min / 1e3);
+    zt__put_line(writer, "    %u samples, %u outliers; ended by: %s\n", (unsigned)result->count,
+                 (unsigned)result->outliers, zt_bench_end_name(result->end));
+    if (isnan(result->frequency_mhz))
+        zt__put(writer, "    frequency not watched: nobody tells it\n");
+    else
+        zt__put_line(writer, "    frequency %.0f MHz, %u samples at another\n", result->frequency_mhz,
+                     (unsigned)result->changed);
+    if (result->counter_runs)
+        zt__put_line(writer, "    with counters: median %.3f us in %u runs a pass, %.2f times that without\n",
+                     result->counter_median / 1e3, (unsigned)result->counter_runs, result->perturbation);
+}
+
+ZT_API ze_result_t zt_bench_write(const zt_profiler *profiler, const zt_bench_result *result,
+                                  zt_write_fn write, void *user) {
+    zt__diagnostics *diagnostics = profiler ? &zt__mutable(profiler)->diagnostics : NULL;
+    zt__writer writer;
+    uint32_t i;
+    if (!result || !write)
+        return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT, "zt_bench_write",
+                       result ? "write" : "result");
+    zt__start_writer(&writer, write, user);
+    zt__put_bench(&writer, result);
+    for (i = 0; i < zt_metric_count(profiler) && result->region != UINT32_MAX; i++) {
+        const zt_metric *metric = zt_get_metric(profiler, i);
+        double rate = zt_get_rate(profiler, result->region, i);
+        if (rate > 0 || rate < 0)
+            zt__put_line(&writer, "    %-56.100s %12.5g %.40s%s\n", metric->name, rate, metric->units,
+                         metric->aggregation == ZT_AGGREGATE_SUM ? " a second" : "");
+    }
+    zt__flush(&writer);
+    return writer.failed ? zt__say(diagnostics, ZE_RESULT_ERROR_UNKNOWN, ZT__WRITE_STOPPED)
+                         : ZE_RESULT_SUCCESS;
+}
+
+ZT_API ze_result_t zt_comparison_write(const zt_comparison *result, zt_write_fn write, void *user) {
+    zt__writer writer;
+    if (!result || !write)
+        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT, "zt_comparison_write",
+                       result ? "write" : "result");
+    zt__start_writer(&writer, write, user);
+    zt__put_bench(&writer, &result->a);
+    zt__put_bench(&writer, &result->b);
+    zt__put_line(&writer, "%s takes %.4f times as long as %s (95%%: %.4f to %.4f): %s\n", result->b.name,
+                 result->ratio, result->a.name, result->low, result->high,
+                 !result->differs    ? "no difference shown"
+                 : result->ratio > 1 ? "slower"
+                                     : "faster");
+    zt__flush(&writer);
+    return writer.failed ? zt__say(NULL, ZE_RESULT_ERROR_UNKNOWN, ZT__WRITE_STOPPED) : ZE_RESULT_SUCCESS;
 }
 
 /* ---- merging --------------------------------------------------------------------------------------------- */
