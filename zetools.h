@@ -5883,6 +5883,14 @@ ZT__FN zt__title *zt__find_title(zt__tracer *tracer, const char *name) {
     return title;
 }
 
+ZT__FN zt__title *zt__need_title(zt__tracer *tracer, const char *name) {
+    zt__title *title;
+    zt__lock(&tracer->lock);
+    title = zt__find_title(tracer, name);
+    zt__unlock(&tracer->lock);
+    return title;
+}
+
 ZT__FN zt__title *zt__learn_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel, const char *name) {
     zt__title *title;
     zt__lock(&tracer->lock);
@@ -5893,18 +5901,10 @@ ZT__FN zt__title *zt__learn_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel
     return title;
 }
 
-/* The title of a kernel; the driver is asked for the name of one that was created before the start. */
-ZT__FN zt__title *zt__title_of_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {
+/* The title of a kernel that was created before the start: the driver is asked for the name. */
+ZT__FN zt__title *zt__ask_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {
     char name[512];
     size_t size = 0;
-    zt__title *title;
-    if (!kernel)
-        return NULL;
-    zt__lock(&tracer->lock);
-    title = (zt__title *)zt__map_get(&tracer->kernels, kernel);
-    zt__unlock(&tracer->lock);
-    if (title)
-        return title;
     name[0] = 0;
     if (zeKernelGetName(kernel, &size, NULL) == ZE_RESULT_SUCCESS) {
         size = size < sizeof name ? size : sizeof name;
@@ -5915,6 +5915,16 @@ ZT__FN zt__title *zt__title_of_kernel(zt__tracer *tracer, ze_kernel_handle_t ker
     return zt__learn_kernel(tracer, kernel, name);
 }
 
+ZT__FN zt__title *zt__title_of_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {
+    zt__title *title;
+    if (!kernel)
+        return NULL;
+    zt__lock(&tracer->lock);
+    title = (zt__title *)zt__map_get(&tracer->kernels, kernel);
+    zt__unlock(&tracer->lock);
+    return title ? title : zt__ask_kernel(tracer, kernel);
+}
+
 /* The title of a launch of several kernels: the name of the first, and how many more there are. */
 ZT__FN zt__title *zt__title_of_kernels(zt__tracer *tracer, uint32_t count,
                                        const ze_kernel_handle_t *kernels) {
@@ -5923,23 +5933,44 @@ ZT__FN zt__title *zt__title_of_kernels(zt__tracer *tracer, uint32_t count,
     if (!title || count == 1)
         return title;
     snprintf(name, sizeof name, "%.512s +%u", title->name, (unsigned)(count - 1));
+    return zt__need_title(tracer, name);
+}
+
+/* Whether the filter lets a launch pass. With the tracer locked. */
+ZT__FN int zt__passes_filter(zt__tracer *tracer, zt__title *title) {
+    int passes = title->chosen && title->seen++ % tracer->config.every == 0 &&
+                 (!tracer->config.limit || title->taken < tracer->config.limit);
+    title->taken += (uint64_t)passes;
+    tracer->counts.launches++;
+    tracer->counts.filtered += !passes;
+    return passes;
+}
+
+/* The title of a launch that is to be measured. NULL for others, which are counted. `title` is NULL where it
+   could not be told. */
+ZT__FN zt__title *zt__filter_launch(zt__tracer *tracer, zt__title *title) {
     zt__lock(&tracer->lock);
-    title = zt__find_title(tracer, name);
+    if (!title) {
+        tracer->counts.launches++;
+        tracer->counts.elsewhere++;
+    } else if (!zt__passes_filter(tracer, title)) {
+        title = NULL;
+    }
     zt__unlock(&tracer->lock);
     return title;
 }
 
-/* Whether the filter lets a launch pass. */
-ZT__FN int zt__passes_filter(zt__tracer *tracer, zt__title *title) {
+/* The same for the launch of one kernel, with one look-up where the kernel is known. */
+ZT__FN zt__title *zt__filter_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {
+    zt__title *title;
     int passes;
     zt__lock(&tracer->lock);
-    passes = title->chosen && title->seen++ % tracer->config.every == 0 &&
-             (!tracer->config.limit || title->taken < tracer->config.limit);
-    title->taken += (uint64_t)passes;
-    tracer->counts.launches++;
-    tracer->counts.filtered += !passes;
+    title = kernel ? (zt__title *)zt__map_get(&tracer->kernels, kernel) : NULL;
+    passes = title && zt__passes_filter(tracer, title);
     zt__unlock(&tracer->lock);
-    return passes;
+    if (title)
+        return passes ? title : NULL;
+    return zt__filter_launch(tracer, kernel ? zt__ask_kernel(tracer, kernel) : NULL);
 }
 
 /* ---- calls ----------------------------------------------------------------------------------------------- */
@@ -9589,8 +9620,8 @@ ZT_API ze_result_t zt_groups_write(ze_device_handle_t device, int metrics, zt_wr
 
 /* What the loader's callbacks come to. A tracer of the loader's cannot be destroyed without waiting, with no
    limit, for whatever calls other threads are in; and one that was disabled cannot be enabled again before.
-   So they are never destroyed: after a stop one stays enabled and its callbacks find nobody here, and when
-   its profiler is closed it is disabled for good, which costs some two kilobytes. */
+   So they are never destroyed. After a stop one is disabled for good, which costs some two kilobytes, or
+   stays enabled with callbacks that find nobody here, which costs nothing where the layer is off then. */
 typedef struct zt__post {
     zel_tracer_handle_t handle; /* NULL: it is free */
     zt__tracer *tracer;         /* NULL: nobody traces. Atomic */
@@ -9731,30 +9762,32 @@ ZT__FN void zt__detach(zt_profiler *profiler) {
 
 /* ---- what the calls mean --------------------------------------------------------------------------------- */
 
+/* The title of a launch or copy that is to be measured, or NULL. */
+ZT__FN zt__title *zt__filter_call(zt__tracer *tracer, uint32_t call, void *parameters) {
+    switch (zt__role_of(call)) {
+    case ZT__LAUNCH:
+        return zt__filter_kernel(tracer, (ze_kernel_handle_t)zt__pointer(parameters, 1));
+    case ZT__LAUNCH_MANY:
+        return zt__filter_launch(
+            tracer, zt__title_of_kernels(tracer, zt__number_at(parameters, 1),
+                                         (const ze_kernel_handle_t *)zt__pointer(parameters, 2)));
+    default:
+        return zt__filter_launch(tracer,
+                                 zt__need_title(tracer, zt__call_name(call) + strlen("zeCommandListAppend")));
+    }
+}
+
 ZT__FN void zt__before_launch(zt__tracer *tracer, zt__frame *frame, uint32_t call, void *parameters) {
     ze_command_list_handle_t list = (ze_command_list_handle_t)zt__pointer(parameters, 0);
-    zt__role role = zt__role_of(call);
-    zt_profiler *profiler;
-    zt__title *title;
-    if (role == ZT__LAUNCH) {
-        title = zt__title_of_kernel(tracer, (ze_kernel_handle_t)zt__pointer(parameters, 1));
-    } else if (role == ZT__LAUNCH_MANY) {
-        title = zt__title_of_kernels(tracer, zt__number_at(parameters, 1),
-                                     (const ze_kernel_handle_t *)zt__pointer(parameters, 2));
-    } else {
-        zt__lock(&tracer->lock);
-        title = zt__find_title(tracer, zt__call_name(call) + strlen("zeCommandListAppend"));
-        zt__unlock(&tracer->lock);
-    }
-    if (title && !zt__passes_filter(tracer, title))
+    zt__title *title = zt__filter_call(tracer, call, parameters);
+    zt_profiler *profiler = title ? zt__profiler_of_list(tracer, list) : NULL;
+    if (!title)
         return;
-    profiler = zt__profiler_of_list(tracer, list);
     zt__lock(&tracer->lock);
-    tracer->counts.launches += !title;
-    tracer->counts.measured += title && profiler;
-    tracer->counts.elsewhere += !title || !profiler;
+    tracer->counts.measured += profiler != NULL;
+    tracer->counts.elsewhere += !profiler;
     zt__unlock(&tracer->lock);
-    if (title && profiler)
+    if (profiler)
         frame->region = zt_begin(profiler, list, title->name);
 }
 
@@ -9881,8 +9914,8 @@ ZT__FN zt__frame *zt__open_frame(zt__post *post) {
     frame = zt__frame_of(NULL);
     if (!frame)
         return NULL;
-    memset(frame, 0, sizeof *frame);
     frame->post = post;
+    frame->region.slot = NULL;
     __atomic_fetch_add(&post->in_progress, 1, __ATOMIC_SEQ_CST);
     frame->tracer = __atomic_load_n(&post->tracer, __ATOMIC_SEQ_CST); /* after that: a stop sees the one or */
     if (frame->tracer)                                                /* this call the other */
@@ -9906,6 +9939,8 @@ ZT__FN void zt__prologue(uint32_t call, void *parameters, zt__post *post, void *
         return;
     *instance = frame;
     tracer = frame->tracer;
+    if (tracer->config.hook_count)
+        memset(frame->instances, 0, sizeof frame->instances);
     zt__inside_1++;
     for (i = 0; i < tracer->config.hook_count; i++)
         if (tracer->hook_calls[i] == call && tracer->hooks[i].prologue)
@@ -10146,7 +10181,7 @@ ZT__FN void zt__give_up_post(zt__tracer *tracer) {
     if (tracer->post) {
         zelTracerSetEnabled(tracer->post->handle, 0);
         zt__lock(&zt__process_lock_1);
-        zt__spent[zt__spent_count++ % ZT__SPENT] = tracer->post->handle;
+        zt__spent[zt__count_up(&zt__spent_count) % ZT__SPENT] = tracer->post->handle;
         tracer->post->handle = NULL;
         zt__unlock(&zt__process_lock_1);
     }
@@ -10193,6 +10228,9 @@ ZT__FN int zt__halt_tracer(zt__tracer *tracer) {
             zt__say(tracer->diagnostics, ZE_RESULT_NOT_READY, ZT__CALLS_IN_PROGRESS);
             return 0;
         }
+    /* where the layer stays on, callbacks that find nobody are worth two kilobytes, but not for ever */
+    if (tracer->post && zt__load(&zt__spent_count) < ZT__SPENT && zt__prove(tracer->post))
+        zt__give_up_post(tracer);
     return 1;
 }
 
