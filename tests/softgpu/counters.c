@@ -123,7 +123,8 @@ static uint64_t cycles_now(void) {
 void sg_snapshot(sg_device *device, unsigned flags, uint64_t counters[SG_COUNTER_COUNT]) {
     for (unsigned i = 0; i < SG_COUNTER_COUNT; ++i)
         counters[i] = atomic_load_explicit(&device->counters[i], memory_order_relaxed);
-    read_busy_times(device, counters);
+    if (!sg_behaviour_is_on(SOFTGPU_CHEAP_CALLS)) /* there they stand still */
+        read_busy_times(device, counters);
     if (flags & SG_WITH_THREAD)
         read_thread_counters(device->root, counters);
     counters[SG_TIME_NS] = sg_now();
