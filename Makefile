@@ -154,9 +154,8 @@ run-%: build/examples/% $(RUN_NEEDS) ## build and run one example
 	tests/run-on-device.sh $(RUN_$*) $<
 
 .PHONY: bench
-bench: $(BENCHES:%=build/bench/%) $(RUN_NEEDS) ## what the library costs
-	if tests/run-on-device.sh; then $(MAKE) spirv; fi
-	for program in $(BENCHES:%=build/bench/%); do tests/run-on-device.sh $$program || exit 1; done
+bench: $(BENCHES:%=build/bench/%) $(RUN_NEEDS) ## what the library costs, as ratios; build/bench.json
+	bench/run.sh $(BENCHES:%=build/bench/%)
 
 build/bench/%: bench/%.c | deps-build
 	mkdir -p $(@D)

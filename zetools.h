@@ -201,6 +201,10 @@
        told. One thread reads a stream at a time. zt_stream_close ends a read that waits on another thread.
        A profiler that streams are attached to is not to be closed while one of them is read.
 
+       Calculation is the dearest part of a collection that can be moved. config.deferred leaves it for
+       later, config.deferred_thread to a thread of the library's own, which lives from zt_open to zt_close,
+       blocks all signals, and ends with the process.
+
    ENVIRONMENT
 
        ZT_GROUPS      overrides config.groups
@@ -219,8 +223,9 @@
                                 ZETOOLS_IMPLEMENTATION is defined
        ZETOOLS_STATIC           the functions are static. For a library that must not export them. Needs
                                 ZETOOLS_IMPLEMENTATION in each file that uses them
-       ZETOOLS_NO_THREADS       the library starts no thread: zt_stream_config.reader is refused. For
-                                programs that must not have threads of others. Streams have to be polled
+       ZETOOLS_NO_THREADS       the library starts no thread: zt_stream_config.reader is refused, and
+                                config.deferred_thread has no effect. For programs that must not have threads
+                                of others. Streams have to be polled
 */
 #ifndef ZETOOLS_H
 #define ZETOOLS_H
@@ -343,6 +348,9 @@ typedef struct zt_config {
     uint32_t deferred; /* The raw reports of so many instances, in steps of 64, are kept, and calculated when
                           there is no more room or when results are asked for: 0, calculated when collected.
                           For threads that have no time to lose. Memory: the size of a report each. */
+    int deferred_thread; /* Not 0: they are calculated on a thread of the library's own, as soon as 64 are
+                            there; the sample function is called on it. `deferred` is then 4096 by default.
+                            0, and with ZETOOLS_NO_THREADS: on the threads that collect or ask. */
 
     uint32_t timeline; /* Instances kept for the timeline of a .trace.json report, and to meet the rows
                           of streams: the newest so many. 0: none. Each region costs two time stamps
@@ -684,7 +692,8 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
 ZT_API void zt_end(zt_region *region);
 
 /* Reads what the device has finished and adds it to the statistics. Any thread.
-   timeout_ns  0: what is ready, without ever blocking; otherwise, wait for all that is in flight, so long at
+   timeout_ns  0: what is ready, without ever blocking (what another thread is calculating meanwhile is
+               left to it); otherwise, wait for all that is in flight, so long at
                the most
    Returns SUCCESS; with a timeout, NOT_READY when the time was up and instances are still in flight, or when
    all that is left are regions that nobody ended; DEVICE_LOST. Since 0.1. */
@@ -1282,6 +1291,19 @@ ZT__OFF ZT__RESULT zt_auto(const zt_auto_config *config) {
 #define ZT__JOIN(a, b) ZT__JOIN2(a, b)
 #define ZT__NAME(prefix) ZT__JOIN(prefix, __LINE__)
 
+#ifndef ZETOOLS_DISABLE
+/* Without a profiler, a region costs a comparison. */
+static inline ZT__UNUSED zt_region zt__open_region(zt_profiler *profiler, ze_command_list_handle_t list,
+                                                   const char *name) {
+    static const zt_region none = {NULL, 0, 0, 0};
+    return profiler ? zt_begin(profiler, list, name) : none;
+}
+static inline ZT__UNUSED void zt__close_region(zt_region *region) {
+    if (region->slot)
+        zt_end(region);
+}
+#endif
+
 /* The statement of a ZT_REGION runs once, measured or not. */
 static inline ZT__UNUSED int zt__body(zt_region *region) {
     return region->body++ == 0;
@@ -1302,13 +1324,13 @@ static inline ZT__UNUSED int zt__body(zt_region *region) {
 #define ZT__PASSES(passes, profiler) for (zt__all_passes passes(profiler); zt_passes_next(&passes.state);)
 #define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
 #elif defined(__GNUC__)
-#define ZT__GUARD __attribute__((cleanup(zt_end)))
+#define ZT__GUARD __attribute__((cleanup(zt__close_region)))
 #define ZT__REGION(region, profiler, list, name)                                                             \
-    for (zt_region region ZT__GUARD = zt_begin(profiler, list, name); zt__body(&region);)
+    for (zt_region region ZT__GUARD = zt__open_region(profiler, list, name); zt__body(&region);)
 #define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
 #define ZT_SCOPE(profiler, list, name)                                                                       \
     zt_region ZT__NAME(zt__scope)                                                                            \
-    ZT__GUARD ZT__UNUSED = zt_begin(profiler, list, name)
+    ZT__GUARD ZT__UNUSED = zt__open_region(profiler, list, name)
 #define ZT__PASSES(passes, profiler)                                                                         \
     for (zt_passes passes __attribute__((cleanup(zt_passes_end))) = zt_passes_begin(profiler);               \
          zt_passes_next(&passes);)
@@ -1318,7 +1340,8 @@ static inline ZT__UNUSED int zt__body(zt_region *region) {
     for (zt_passes passes = zt_passes_begin(profiler); zt_passes_next(&passes);)
 #define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
 #define ZT__REGION(region, profiler, list, name)                                                             \
-    for (zt_region region = zt_begin(profiler, list, name); zt__body(&region); zt_end(&region))
+    for (zt_region region = zt__open_region(profiler, list, name); zt__body(&region);                        \
+         zt__close_region(&region))
 #define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
 #endif
 
@@ -1330,8 +1353,8 @@ static inline ZT__UNUSED int zt__body(zt_region *region) {
 struct zt_scope {
     zt_region region;
     zt_scope(zt_profiler *profiler, ze_command_list_handle_t list, const char *name)
-        : region(zt_begin(profiler, list, name)) {}
-    ~zt_scope() { zt_end(&region); }
+        : region(zt__open_region(profiler, list, name)) {}
+    ~zt_scope() { zt__close_region(&region); }
     zt_scope(const zt_scope &) = delete;
     zt_scope &operator=(const zt_scope &) = delete;
 };
@@ -1399,6 +1422,7 @@ extern "C" {
 /* In strict ISO modes, where other headers came first, these are hidden though they exist. */
 #ifndef CLOCK_MONOTONIC
 #define CLOCK_MONOTONIC 1
+#define CLOCK_REALTIME 0
 int clock_gettime(int clock, struct timespec *now);
 int nanosleep(const struct timespec *wanted, struct timespec *left);
 int setenv(const char *name, const char *value, int overwrite);
@@ -1448,12 +1472,17 @@ ZT__FN int zt__pause_until(uint64_t deadline, uint64_t *pause_ns) {
     return 1;
 }
 
-ZT__FN void zt__lock(zt__mutex *mutex) {
-    pthread_mutex_lock(mutex);
-}
-
 ZT__FN int zt__try_lock(zt__mutex *mutex) {
     return pthread_mutex_trylock(mutex) == 0;
+}
+
+/* What is locked is locked for instants: to try again costs less than to sleep and be woken. */
+ZT__FN void zt__lock(zt__mutex *mutex) {
+    int tries = 100;
+    while (tries-- > 0)
+        if (zt__try_lock(mutex))
+            return;
+    pthread_mutex_lock(mutex);
 }
 
 ZT__FN void zt__unlock(zt__mutex *mutex) {
@@ -1495,10 +1524,173 @@ ZT__FN int zt__own(zt__owned *owned) {
     return 1;
 }
 
+/* Returns 0 also where another thread owns it. */
+ZT__FN int zt__try_own(zt__owned *owned) {
+    if (zt__owns(owned) || !zt__try_lock(&owned->mutex))
+        return 0;
+    zt__store(&owned->owner, zt__thread_id());
+    return 1;
+}
+
 ZT__FN void zt__disown(zt__owned *owned) {
     zt__store(&owned->owner, (uintptr_t)0);
     zt__unlock(&owned->mutex);
 }
+
+/* ---- threads of the library's own ------------------------------------------------------------------------ */
+
+/* A thread that takes one step after the other until a step returns 0 or the thread is stopped. A step may
+   not last. Between steps it can wait for a bell. */
+typedef struct zt__thread {
+    int runs; /* atomic, as the next two */
+    int stops, ended;
+#ifndef ZETOOLS_NO_THREADS
+    struct zt__thread *next;
+    int (*step)(void *user);
+    void *user;
+    pthread_t handle;
+    zt__mutex lock;
+    pthread_cond_t bell;
+    int rung;
+#endif
+} zt__thread;
+
+#ifndef ZETOOLS_NO_THREADS
+
+/* The driver is unloaded when the process exits, so these threads must end before. */
+static zt__mutex zt__threads_lock = PTHREAD_MUTEX_INITIALIZER;
+static zt__thread *zt__threads;
+static int zt__ends_threads;
+
+ZT__FN void *zt__run_thread(void *argument) {
+    zt__thread *thread = (zt__thread *)argument;
+    while (!zt__load(&thread->stops) && thread->step(thread->user))
+        ;
+    zt__store(&thread->ended, 1);
+    return NULL;
+}
+
+ZT__FN void zt__ring(zt__thread *thread) {
+    int was_rung;
+    zt__lock(&thread->lock);
+    was_rung = thread->rung;
+    thread->rung = 1;
+    zt__unlock(&thread->lock);
+    if (!was_rung)
+        pthread_cond_signal(&thread->bell);
+}
+
+/* Waits, a second at the most. Returns whether somebody rang. */
+ZT__FN int zt__await_bell(zt__thread *thread) {
+    struct timespec until;
+    int rung;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++;
+    zt__lock(&thread->lock);
+    if (!thread->rung)
+        pthread_cond_timedwait(&thread->bell, &thread->lock, &until);
+    rung = thread->rung;
+    thread->rung = 0;
+    zt__unlock(&thread->lock);
+    return rung;
+}
+
+/* Signals are the application's: its own threads shall have them. */
+ZT__FN int zt__create_thread(zt__thread *thread) {
+    int failed;
+#ifdef SIG_SETMASK
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+#endif
+    failed = pthread_create(&thread->handle, NULL, zt__run_thread, thread);
+#ifdef SIG_SETMASK
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+#endif
+    return !failed;
+}
+
+/* With the threads locked. Returns 0 where the driver does not give the thread back: then it is left alone,
+   with all that it uses. */
+ZT__FN int zt__join_thread(zt__thread *thread) {
+    uint64_t pause = 0, deadline = zt__deadline(2000000000u);
+    zt__thread **place = &zt__threads;
+    while (*place && *place != thread)
+        place = &(*place)->next;
+    if (*place)
+        *place = thread->next;
+    zt__store(&thread->stops, 1);
+    zt__ring(thread);
+    while (!zt__load(&thread->ended))
+        if (!zt__pause_until(deadline, &pause)) {
+            pthread_detach(thread->handle);
+            return 0;
+        }
+    pthread_join(thread->handle, NULL);
+    zt__store(&thread->runs, 0);
+    return 1;
+}
+
+ZT__FN void zt__end_threads(void) {
+    zt__lock(&zt__threads_lock);
+    while (zt__threads)
+        zt__join_thread(zt__threads);
+    zt__unlock(&zt__threads_lock);
+}
+
+ZT__FN int zt__start_thread(zt__thread *thread, int (*step)(void *user), void *user) {
+    int started;
+    thread->step = step;
+    thread->user = user;
+    pthread_mutex_init(&thread->lock, NULL);
+    pthread_cond_init(&thread->bell, NULL);
+    zt__lock(&zt__threads_lock);
+    if (!zt__ends_threads)
+        zt__ends_threads = atexit(zt__end_threads) == 0;
+    zt__store(&thread->runs, 1);
+    started = zt__ends_threads && zt__create_thread(thread);
+    if (started) {
+        thread->next = zt__threads;
+        zt__threads = thread;
+    } else {
+        zt__store(&thread->runs, 0);
+    }
+    zt__unlock(&zt__threads_lock);
+    return started;
+}
+
+/* Returns as zt__join_thread; 1 also where none runs. */
+ZT__FN int zt__stop_thread(zt__thread *thread) {
+    int stopped = 1;
+    zt__lock(&zt__threads_lock);
+    if (zt__load(&thread->runs))
+        stopped = zt__join_thread(thread);
+    zt__unlock(&zt__threads_lock);
+    return stopped;
+}
+
+#else
+
+ZT__FN void zt__ring(zt__thread *thread) {
+    (void)thread;
+}
+
+ZT__FN int zt__await_bell(zt__thread *thread) {
+    (void)thread;
+    return 0;
+}
+
+ZT__FN int zt__start_thread(zt__thread *thread, int (*step)(void *user), void *user) {
+    (void)thread, (void)step, (void)user;
+    return 0;
+}
+
+ZT__FN int zt__stop_thread(zt__thread *thread) {
+    (void)thread;
+    return 1;
+}
+
+#endif
 
 /* Copies the address of a function of the loaded libraries to the pointer at `function`, or NULL. */
 ZT__FN void zt__find_symbol(const char *name, void *function) {
@@ -1604,6 +1796,10 @@ ZT__FN void zt__free(const zt_allocator *allocator, void *memory) {
     X(DEVICE_LOST,                                                                                           \
       "%s: the device is lost (%s). What was in flight is counted as lost; open a new profiler "             \
       "when the device is back.")                                                                            \
+    X(NO_THREAD,                                                                                             \
+      "zt_open: no thread could be started for config.deferred_thread: what is deferred is "                 \
+      "calculated on the threads that collect or ask. Lower the number of threads, or build without "        \
+      "ZETOOLS_NO_THREADS.")                                                                                 \
     X(NO_SUCH_METRIC, "%s: there is no metric '%.64s'. Nearest: %s.")                                        \
     X(NO_SLOT, "zt_begin: all %u slots are in flight, region '%.64s' is not measured. Call zt_collect() "    \
                "more often, zt_release() for lists that were reset, or raise config.max_slots.")             \
@@ -2204,7 +2400,7 @@ ZT__FN int zt__has_names(const char *list) {
     return list && zt__next_name(&list, &name, &length);
 }
 
-/* A value of any type as a number. */
+/* A value of any type as a number; NaN where it is none. */
 ZT__FN double zt__number(const zet_typed_value_t *value) {
     switch (value->type) {
     case ZET_VALUE_TYPE_UINT32:
@@ -2212,9 +2408,9 @@ ZT__FN double zt__number(const zet_typed_value_t *value) {
     case ZET_VALUE_TYPE_UINT64:
         return (double)value->value.ui64;
     case ZET_VALUE_TYPE_FLOAT32:
-        return (double)value->value.fp32;
+        return isfinite(value->value.fp32) ? (double)value->value.fp32 : (double)NAN;
     case ZET_VALUE_TYPE_FLOAT64:
-        return value->value.fp64;
+        return isfinite(value->value.fp64) ? value->value.fp64 : (double)NAN;
     case ZET_VALUE_TYPE_BOOL8:
         return value->value.b8 ? 1.0 : 0.0;
     default:
@@ -2224,7 +2420,14 @@ ZT__FN double zt__number(const zet_typed_value_t *value) {
 
 /* ==== >>slots: queries, events and time stamps, made in steps and used again ============================== */
 
-enum { ZT__BATCH = 64, ZT__BATCHES = 4, ZT__TRIES = 4, ZT__LIST_BUCKETS = 256, ZT__IDLE_LISTS = 64 };
+enum {
+    ZT__BATCH = 64,
+    ZT__BATCHES = 4,
+    ZT__DEFERRED = 4096,
+    ZT__TRIES = 4,
+    ZT__LIST_BUCKETS = 256,
+    ZT__IDLE_LISTS = 64
+};
 enum { ZT__NAME_PAGE = 256, ZT__NAME_PAGES = 256, ZT__MAX_PROFILERS = 256 };
 
 typedef struct zt__list zt__list;
@@ -2397,6 +2600,7 @@ struct zt_profiler {
     zt__owned growing; /* one thread makes slots */
 
     zt__owned settling; /* one thread calculates; taken before the locks above and below */
+    zt__thread settler; /* calculates what is deferred */
     double *row;
     uint64_t random;
 
@@ -2622,20 +2826,40 @@ ZT__FN int zt__is_measured(const zt_profiler *profiler, uint32_t column, uint32_
     return column == 0 || column == zt__time_column(profiler, pass);
 }
 
+/* The last divisor, and one by it: divisions are what the statistics would else take longest for, and the
+   columns of a region have few weights between them. */
+typedef struct zt__inverse {
+    double of, is;
+} zt__inverse;
+
+ZT__FN double zt__by(double dividend, double divisor, zt__inverse *inverse) {
+    if (divisor != inverse->of) {
+        inverse->of = divisor;
+        inverse->is = 1 / divisor;
+    }
+    return dividend * inverse->is;
+}
+
 /* Adds a value: West's weighted update of mean and spread, which does not cancel. */
-ZT__FN void zt__add_value(zt__moments *moments, double value, double weight) {
+ZT__FN void zt__add_weighted(zt__moments *moments, double value, double weight, zt__inverse *inverse) {
     double distance = value - moments->mean;
-    if (moments->count == 0 || value < moments->min)
+    if (moments->count++ == 0)
+        moments->min = moments->max = value;
+    else if (value < moments->min)
         moments->min = value;
-    if (moments->count == 0 || value > moments->max)
+    else if (value > moments->max)
         moments->max = value;
-    moments->count++;
     moments->sum += value;
     if (!(weight > 0))
         return;
     moments->weight += weight;
-    moments->mean += distance * weight / moments->weight;
+    moments->mean += zt__by(distance * weight, moments->weight, inverse);
     moments->m2 += weight * distance * (value - moments->mean);
+}
+
+ZT__FN void zt__add_value(zt__moments *moments, double value, double weight) {
+    zt__inverse inverse = {1, 1};
+    zt__add_weighted(moments, value, weight, &inverse);
 }
 
 /* xorshift64*: good enough to draw samples, the same on every machine. */
@@ -2700,6 +2924,7 @@ ZT__FN double *zt__row_for(zt_profiler *profiler, zt__record *record, uint64_t o
 /* Adds the row of one instance to its region. With the results locked. Returns 0 without memory. */
 ZT__FN int zt__add_row(zt_profiler *profiler, zt__record *record, uint32_t pass, const double *row) {
     uint32_t column, columns = zt__column_count(profiler);
+    zt__inverse by_count = {1, 1}, by_time = {1, 1};
     double *kept;
     if (!record->moments) {
         record->moments =
@@ -2709,11 +2934,14 @@ ZT__FN int zt__add_row(zt_profiler *profiler, zt__record *record, uint32_t pass,
     }
     kept = zt__row_for(profiler, record, record->moments[zt__time_column(profiler, pass)].count);
     for (column = 0; column < columns; column++) {
-        if (!isnan(row[column]))
-            zt__add_value(&record->moments[column], row[column],
-                          zt__column_aggregation(profiler, column) == ZT_AGGREGATE_MEAN ? row[0] : 1.0);
         if (kept && zt__is_measured(profiler, column, pass))
             kept[column] = row[column];
+        if (isnan(row[column]))
+            continue;
+        if (zt__column_aggregation(profiler, column) == ZT_AGGREGATE_MEAN)
+            zt__add_weighted(&record->moments[column], row[column], row[0], &by_time);
+        else
+            zt__add_weighted(&record->moments[column], row[column], 1, &by_count);
     }
     record->seen++;
     return 1;
@@ -3761,13 +3989,14 @@ ZT__FN double zt__whole(const zt_profiler *profiler, const zt__pass *pass, uint3
 ZT__FN zt_cause zt__cause_of_values(const zt_profiler *profiler, const zt__group *group,
                                     const zet_typed_value_t *values) {
     zt_cause cause = ZT_CAUSE_COUNT;
-    uint32_t i;
-    for (i = 0; i < zt__value_count(group); i++) {
-        uint8_t of_flag = profiler->causes_of[group->first_column + i % group->metric_count];
-        double value = zt__number(&values[i]);
-        if (of_flag != ZT_CAUSE_COUNT && value != 0 && !isnan(value))
-            cause = (zt_cause)of_flag;
-    }
+    const uint8_t *flags = profiler->causes_of + group->first_column;
+    uint32_t m, tile;
+    for (m = 0; m < group->metric_count; m++)
+        for (tile = 0; flags[m] != ZT_CAUSE_COUNT && tile < group->tiles; tile++) {
+            double value = zt__number(&values[tile * group->metric_count + m]);
+            if (value != 0 && !isnan(value))
+                cause = (zt_cause)flags[m];
+        }
     return cause;
 }
 
@@ -3778,8 +4007,7 @@ ZT__FN void zt__fill_group(zt_profiler *profiler, const zt__group *group, const 
         for (m = 0; m < group->metric_count; m++) {
             uint32_t metric = group->first_column + m;
             uint32_t column = profiler->tile_count ? zt__tile_column(profiler, tile, metric) : metric + 1;
-            double value = zt__number(&values[tile * group->metric_count + m]);
-            profiler->row[column] = isfinite(value) ? value : zt__nan();
+            profiler->row[column] = zt__number(&values[tile * group->metric_count + m]);
         }
 }
 
@@ -3805,32 +4033,35 @@ ZT__FN zt_cause zt__fill_row(zt_profiler *profiler, const zt__batch *batch, uint
     return cause;
 }
 
+/* Hands one instance to the application, which may ask for results meanwhile. */
+ZT__FN void zt__give_sample(zt_profiler *profiler, uint32_t region, uint32_t pass) {
+    zt_sample sample;
+    sample.name = zt__record_at(profiler, region)->name;
+    sample.region = region;
+    sample.metric_count = profiler->metric_count;
+    sample.gpu_time_ns = profiler->row[0];
+    sample.values = profiler->row + 1;
+    sample.pass = pass;
+    zt__unlock(&profiler->results);
+    profiler->config.sample(&sample, profiler->config.sample_user);
+    zt__lock(&profiler->results);
+}
+
 /* Adds one instance of a batch to the statistics. Returns the cause for which it is not, or ZT_CAUSE_COUNT.
- */
+   With the results locked. */
 ZT__FN zt_cause zt__add_instance(zt_profiler *profiler, const zt__batch *batch, uint32_t index) {
     uint32_t region = batch->entries[index].region;
-    zt__record *record;
     zt_cause cause = zt__fill_row(profiler, batch, index);
-    int added;
     if (cause != ZT_CAUSE_COUNT)
         return cause;
-    record = zt__record_at(profiler, region);
-    if (profiler->config.sample) {
-        zt_sample sample;
-        sample.name = record->name;
-        sample.region = region;
-        sample.metric_count = profiler->metric_count;
-        sample.gpu_time_ns = profiler->row[0];
-        sample.values = profiler->row + 1;
-        sample.pass = zt__index_of(profiler, batch->pass);
-        profiler->config.sample(&sample, profiler->config.sample_user);
-    }
-    zt__lock(&profiler->results);
-    added = zt__add_row(profiler, record, zt__index_of(profiler, batch->pass), profiler->row);
+    if (profiler->config.sample)
+        zt__give_sample(profiler, region, zt__index_of(profiler, batch->pass));
     if (profiler->timeline)
         zt__keep_instance(profiler, &batch->entries[index]);
-    zt__unlock(&profiler->results);
-    return added ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_MEMORY;
+    return zt__add_row(profiler, zt__record_at(profiler, region), zt__index_of(profiler, batch->pass),
+                       profiler->row)
+               ? ZT_CAUSE_COUNT
+               : ZT_DROPPED_NO_MEMORY;
 }
 
 /* Counts what became of a batch. */
@@ -3863,9 +4094,11 @@ ZT__FN void zt__settle_batch(zt_profiler *profiler, const zt__batch *batch) {
         causes[i] = ZT_CAUSE_COUNT;
     for (g = 0; g < batch->pass->group_count; g++)
         zt__calculate_batch(profiler, g, batch, causes);
+    zt__lock(&profiler->results);
     for (i = 0; i < batch->count; i++)
         if (causes[i] == ZT_CAUSE_COUNT)
             causes[i] = zt__add_instance(profiler, batch, i);
+    zt__unlock(&profiler->results);
     zt__count_batch(profiler, batch, causes);
     for (i = 0; i < batch->count; i++)
         if (causes[i] != ZT_CAUSE_COUNT)
@@ -3909,6 +4142,8 @@ ZT__FN void zt__give_batch(zt_profiler *profiler, zt__batch *batch) {
         profiler->open_batches = batch;
     }
     zt__unlock(&profiler->state);
+    if (full && zt__load(&profiler->settler.runs))
+        zt__ring(&profiler->settler);
 }
 
 /* The next batch to be calculated; with `all` also those that are not full. */
@@ -3933,12 +4168,9 @@ ZT__FN zt__batch *zt__next_to_settle(zt_profiler *profiler, int all) {
     return batch;
 }
 
-/* Calculates what was read, and adds it to the statistics. Inside the application's sample function this does
-   nothing: the settling that called it goes on. */
-ZT__FN void zt__settle(zt_profiler *profiler, int all) {
+/* With the settling owned, which this gives up. */
+ZT__FN void zt__settle_owned(zt_profiler *profiler, int all) {
     zt__batch *batch;
-    if (!zt__own(&profiler->settling))
-        return;
     while ((batch = zt__next_to_settle(profiler, all)) != NULL) {
         zt__settle_batch(profiler, batch);
         batch->count = 0;
@@ -3947,6 +4179,35 @@ ZT__FN void zt__settle(zt_profiler *profiler, int all) {
     }
     zt__attribute(profiler);
     zt__disown(&profiler->settling);
+}
+
+/* Calculates what was read, and adds it to the statistics. Inside the application's sample function this does
+   nothing: the settling that called it goes on. */
+ZT__FN void zt__settle(zt_profiler *profiler, int all) {
+    if (zt__own(&profiler->settling))
+        zt__settle_owned(profiler, all);
+}
+
+ZT__FN int zt__has_full_batch(zt_profiler *profiler) {
+    int has;
+    zt__lock(&profiler->state);
+    has = profiler->full_batches != NULL;
+    zt__unlock(&profiler->state);
+    return has;
+}
+
+/* Calculates full batches, unless another thread is at it, which then does these too. */
+ZT__FN void zt__settle_full(zt_profiler *profiler) {
+    while (zt__has_full_batch(profiler) && zt__try_own(&profiler->settling))
+        zt__settle_owned(profiler, 0);
+}
+
+/* What the library's own thread does. */
+ZT__FN int zt__settle_when_rung(void *user) {
+    zt_profiler *profiler = (zt_profiler *)user;
+    if (zt__await_bell(&profiler->settler))
+        zt__settle(profiler, 0);
+    return 1;
 }
 
 /* What is asked for is calculated first. */
@@ -4287,7 +4548,7 @@ ZT__FN void zt__end_hand(zt_profiler *profiler, zt__hand *hand) {
         zt__give_batch(profiler, hand->batch);
     hand->batch = NULL;
     if (!profiler->config.deferred)
-        zt__settle(profiler, 0);
+        zt__settle_full(profiler);
 }
 
 /* Collects what is ready on all lists that nobody else is harvesting. Now and then thoroughly: a list that
@@ -5178,10 +5439,8 @@ struct zt_stream {
     int has_time;
     double device_ns, time_ns; /* of the last row */
 
-    pthread_t reader; /* the thread, and what is atomic of it */
-    uint64_t reader_cpu_ns;
-    int reader_runs, reader_stops, reader_ended;
-    zt_stream *next_reader;
+    uint64_t reader_cpu_ns; /* atomic */
+    zt__thread reader;
 };
 
 ZT__FN ze_result_t zt__check_stream(zt_stream *stream, ze_result_t result, const char *call) {
@@ -5316,107 +5575,27 @@ ZT__FN void zt__await_notification(zt_stream *stream, uint64_t limit_ns) {
 
 /* ---- the reader thread ----------------------------------------------------------------------------------- */
 
-#ifndef ZETOOLS_NO_THREADS
-
-/* The driver is unloaded when the process exits, so these threads must end before. */
-static zt__mutex zt__readers_lock = PTHREAD_MUTEX_INITIALIZER;
-static zt_stream *zt__readers;
-static int zt__ends_readers;
-
-ZT__FN void *zt__run_reader(void *argument) {
-    zt_stream *stream = (zt_stream *)argument;
-    while (!zt__load(&stream->reader_stops) && !zt__load(&stream->lost)) {
-        zt__fill_ring(stream);
-        zt__store(&stream->reader_cpu_ns, zt__clock_ns(CLOCK_THREAD_CPUTIME_ID));
-        zt__await_notification(stream, ZT__SLICE_NS);
-    }
-    zt__store(&stream->reader_ended, 1);
-    return NULL;
-}
-
-/* Signals are the application's: its own threads shall have them. */
-ZT__FN int zt__create_reader(zt_stream *stream) {
-    int failed;
-#ifdef SIG_SETMASK
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-#endif
-    failed = pthread_create(&stream->reader, NULL, zt__run_reader, stream);
-#ifdef SIG_SETMASK
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-#endif
-    return !failed;
-}
-
-/* With the readers locked. Returns 0 where the driver does not give the thread back. */
-ZT__FN int zt__join_reader(zt_stream *stream) {
-    uint64_t pause = 0, deadline = zt__deadline(2000000000u);
-    zt_stream **place = &zt__readers;
-    while (*place && *place != stream)
-        place = &(*place)->next_reader;
-    if (*place)
-        *place = stream->next_reader;
-    zt__store(&stream->reader_stops, 1);
-    while (!zt__load(&stream->reader_ended))
-        if (!zt__pause_until(deadline, &pause)) {
-            pthread_detach(stream->reader);
-            return 0;
-        }
-    pthread_join(stream->reader, NULL);
-    zt__store(&stream->reader_runs, 0);
+ZT__FN int zt__read_ahead(void *user) {
+    zt_stream *stream = (zt_stream *)user;
+    if (zt__load(&stream->lost))
+        return 0;
+    zt__fill_ring(stream);
+    zt__store(&stream->reader_cpu_ns, zt__clock_ns(CLOCK_THREAD_CPUTIME_ID));
+    zt__await_notification(stream, ZT__SLICE_NS);
     return 1;
 }
 
-ZT__FN void zt__end_readers(void) {
-    zt__lock(&zt__readers_lock);
-    while (zt__readers)
-        zt__join_reader(zt__readers);
-    zt__unlock(&zt__readers_lock);
-}
-
 ZT__FN ze_result_t zt__start_reader(zt_stream *stream) {
-    int started;
-    zt__lock(&zt__readers_lock);
-    if (!zt__ends_readers)
-        zt__ends_readers = atexit(zt__end_readers) == 0;
-    zt__store(&stream->reader_runs, 1);
-    started = zt__ends_readers && zt__create_reader(stream);
-    if (started) {
-        stream->next_reader = zt__readers;
-        zt__readers = stream;
-    } else {
-        zt__store(&stream->reader_runs, 0);
-    }
-    zt__unlock(&zt__readers_lock);
-    if (started)
+    if (zt__start_thread(&stream->reader, zt__read_ahead, stream))
         return ZE_RESULT_SUCCESS;
-    return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_READER,
-                   "the system starts no thread");
-}
-
-ZT__FN int zt__stop_reader(zt_stream *stream) {
-    int stopped = 1;
-    zt__lock(&zt__readers_lock);
-    if (zt__load(&stream->reader_runs))
-        stopped = zt__join_reader(stream);
-    zt__unlock(&zt__readers_lock);
-    return stopped;
-}
-
-#else
-
-ZT__FN ze_result_t zt__start_reader(zt_stream *stream) {
+#ifdef ZETOOLS_NO_THREADS
     return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZT__NO_READER,
                    "ZETOOLS_NO_THREADS is defined");
-}
-
-ZT__FN int zt__stop_reader(zt_stream *stream) {
-    (void)stream;
-    return 1;
-}
-
+#else
+    return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_READER,
+                   "the system starts no thread");
 #endif
+}
 
 /* ---- from the ring to the application: the owner's ------------------------------------------------------- */
 
@@ -5604,7 +5783,7 @@ ZT__FN ze_result_t zt__read_until(zt_stream *stream, zt__receiver *receiver, uin
     uint64_t pause = 0;
     for (;;) {
         uint64_t now;
-        int reads = !zt__load(&stream->reader_runs), failure;
+        int reads = !zt__load(&stream->reader.runs), failure;
         zt__hand_out(stream, receiver, reads);
         if (receiver->given)
             return ZE_RESULT_SUCCESS;
@@ -7795,6 +7974,8 @@ ZT__FN zt_config zt__complete_config(const zt_config *given) {
         config.samples = defaults.samples;
     if (config.samples > ZT__MAX_SAMPLES)
         config.samples = ZT__MAX_SAMPLES;
+    if (config.deferred_thread && !config.deferred)
+        config.deferred = ZT__DEFERRED;
     if (!config.max_passes)
         config.max_passes = defaults.max_passes;
     if (!(config.pass_tolerance > 0))
@@ -8563,6 +8744,8 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
         zt__destroy(opened);
         return result;
     }
+    if (complete.deferred_thread && !zt__start_thread(&opened->settler, zt__settle_when_rung, opened))
+        zt__say(&opened->diagnostics, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZT__NO_THREAD);
     *profiler = opened;
     return ZE_RESULT_SUCCESS;
 }
@@ -8599,6 +8782,8 @@ ZT__FN void zt__wind_up(zt_profiler *profiler, const char *call) {
     for (i = 0; i < ZT__LIST_BUCKETS; i++)
         for (list = profiler->lists[i]; list; list = list->next_in_bucket)
             finished &= zt__close_list(profiler, list, &deadline);
+    if (!zt__stop_thread(&profiler->settler))
+        return; /* the driver has not come back from a call: what it uses is left to it */
     zt__settle(profiler, 1);
     if (!finished)
         zt__say(&profiler->diagnostics, ZE_RESULT_NOT_READY, ZT__NOT_FINISHED, call);
@@ -8640,20 +8825,21 @@ ZT__FN zt__slot *zt__take_slot(zt_profiler *profiler, ze_command_list_handle_t h
                                zt_cause *cause) {
     zt__list *list;
     zt__slot *slot = NULL;
-    uint32_t region;
+    uint32_t region, tries;
     *cause = ZT_DROPPED_NO_MEMORY;
     zt__lock(&profiler->state);
     list = zt__need_list(profiler, handle);
     region = zt__intern(profiler, name, cause);
     if (list && region != UINT32_MAX)
         slot = zt__open_slot(profiler, list, region);
-    if (!slot && list && region != UINT32_MAX) {
+    for (tries = 0; !slot && list && region != UINT32_MAX && tries < ZT__TRIES; tries++) {
         zt__unlock(&profiler->state);
         *cause = zt__make_room(profiler, list);
         zt__lock(&profiler->state);
         slot = zt__open_slot(profiler, list, region);
-        if (*cause == ZT_CAUSE_COUNT)
-            *cause = ZT_DROPPED_NO_SLOT; /* other threads took them all */
+        if (*cause != ZT_CAUSE_COUNT)
+            break;
+        *cause = ZT_DROPPED_NO_SLOT; /* other threads took them all */
     }
     if (!slot) {
         profiler->counts.begun++;
@@ -10026,7 +10212,7 @@ ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, v
                 "zt_stream_close");
         return counts;
     }
-    if (!zt__stop_reader(stream)) {
+    if (!zt__stop_thread(&stream->reader)) {
         zt__say(&stream->diagnostics, ZE_RESULT_NOT_READY, ZT__READER_HANGS, "zt_stream_close");
         return counts;
     }
