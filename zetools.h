@@ -2813,10 +2813,11 @@ ZT__FN uint32_t zt__column_count(const zt_profiler *profiler) {
 
 /* The metric that a column is of, or UINT32_MAX for GPU time. */
 ZT__FN uint32_t zt__metric_of_column(const zt_profiler *profiler, uint32_t column) {
-    uint32_t first_tile = zt__tile_column(profiler, 0, 0);
-    if (column >= first_tile)
-        return (column - first_tile) % profiler->metric_count;
-    return column - 1 < profiler->metric_count ? column - 1 : UINT32_MAX;
+    uint32_t first_tile;
+    if (column - 1 < profiler->metric_count)
+        return column - 1;
+    first_tile = zt__tile_column(profiler, 0, 0);
+    return column >= first_tile ? (column - first_tile) % profiler->metric_count : UINT32_MAX;
 }
 
 ZT__FN zt_aggregation zt__column_aggregation(const zt_profiler *profiler, uint32_t column) {
@@ -4023,7 +4024,8 @@ ZT__FN zt_cause zt__fill_row(zt_profiler *profiler, const zt__batch *batch, uint
     const zt__pass *pass = batch->pass;
     zt_cause cause = ZT_CAUSE_COUNT;
     uint32_t g, m;
-    zt__clear_row(profiler->row, zt__column_count(profiler));
+    if (profiler->pass_count > 1 || profiler->tile_count) /* else its groups fill it */
+        zt__clear_row(profiler->row, zt__column_count(profiler));
     for (g = 0; g < pass->group_count; g++) {
         const zt__group *group = &pass->groups[g];
         const zet_typed_value_t *values = group->values + (size_t)index * zt__value_count(group);
