@@ -8142,11 +8142,12 @@ ZT__FN zt_availability zt__say_refused(zt__diagnostics *diagnostics, ze_result_t
 
 ZT__FN ze_result_t zt__refuse(zt_profiler *profiler, ze_result_t result, const char *call) {
     zt__holder holder;
+    int denied;
     if (zt__is_lost(result))
         zt__store(&profiler->lost, 1);
+    denied = result == ZE_RESULT_ERROR_INVALID_ARGUMENT && strcmp(call, "zetMetricQueryPoolCreate") == 0;
     zt__find_rival(profiler->device, 0, &holder);
-    profiler->availability = zt__say_refused(&profiler->diagnostics, result, call,
-                                             result == ZE_RESULT_ERROR_INVALID_ARGUMENT, &holder);
+    profiler->availability = zt__say_refused(&profiler->diagnostics, result, call, denied, &holder);
     profiler->availability_text = profiler->diagnostics.last;
     return result;
 }

@@ -284,6 +284,22 @@ static void test_groups_are_deactivated_after_failure(void **state) {
     open_streamer(w, "ComputeBasic", ZE_RESULT_NOT_READY);
 }
 
+/* Drivers answer INVALID_ARGUMENT to a query pool that is not permitted. Elsewhere it means what it says. */
+static void test_invalid_argument_is_no_lack_of_permission(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    const char *functions[] = {"zetMetricGroupGet", "zetMetricGroupGetProperties", "zetMetricGet",
+                               "zetContextActivateMetricGroups", "zeEventPoolCreate"};
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+        const char *text;
+        inject(functions[i], 1, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+        zt_profiler *profiler = open_profiler(w, &config);
+        assert_int_equal(zt_get_availability(profiler, &text), ZT_NOT_SUPPORTED);
+        assert_contains(text, functions[i]);
+        close_profiler(w, profiler);
+    }
+}
+
 static void test_driver_without_metrics(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
@@ -579,6 +595,7 @@ int main(void) {
         TEST(test_counters_in_use),
         TEST(test_groups_are_deactivated_at_close),
         TEST(test_groups_are_deactivated_after_failure),
+        TEST(test_invalid_argument_is_no_lack_of_permission),
         TEST(test_driver_without_metrics),
         TEST(test_device_lost_before_open),
         TEST(test_two_profilers_with_one_group),
