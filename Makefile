@@ -19,6 +19,7 @@ RUN_NEEDS := build/has_device build/libze_softgpu.so $(KERNEL_BINARIES)
 # What single examples need beyond the rest.
 CC_ranks := mpicc
 NEEDS_ranks := mpicc:libopenmpi-dev mpirun:openmpi-bin
+RUN_ranks := mpirun -n 4 --oversubscribe --allow-run-as-root
 LIBS_bench_google := -lbenchmark
 NEEDS_bench_google := libbenchmark-dev
 LIBS_trace := -Lbuild/examples -lstepper -Wl,-rpath,'$$ORIGIN'
@@ -153,9 +154,8 @@ run-%: build/examples/% $(RUN_NEEDS) ## build and run one example
 	tests/run-on-device.sh $(RUN_$*) $<
 
 .PHONY: bench
-bench: $(BENCHES:%=build/bench/%) $(RUN_NEEDS) ## what the library costs
-	if tests/run-on-device.sh; then $(MAKE) spirv; fi
-	for program in $(BENCHES:%=build/bench/%); do tests/run-on-device.sh $$program || exit 1; done
+bench: $(BENCHES:%=build/bench/%) $(RUN_NEEDS) ## what the library costs, as ratios; build/bench.json
+	bench/run.sh $(BENCHES:%=build/bench/%)
 
 build/bench/%: bench/%.c | deps-build
 	mkdir -p $(@D)

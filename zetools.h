@@ -201,9 +201,14 @@
        told. One thread reads a stream at a time. zt_stream_close ends a read that waits on another thread.
        A profiler that streams are attached to is not to be closed while one of them is read.
 
+       Calculation is the dearest part of a collection that can be moved. config.deferred leaves it for
+       later, config.deferred_thread to a thread of the library's own, which lives from zt_open to zt_close,
+       blocks all signals, and ends with the process.
+
    ENVIRONMENT
 
        ZT_GROUPS      overrides config.groups
+       ZT_METRICS     overrides config.metrics. Where one of the two is set, the other is empty
        ZT_COLUMNS     overrides config.columns
        ZT_AUTO        where the report of zt_auto() goes: "table", or a path as for zt_report; "off" turns it
                       off. Reports of further devices are numbered: run.csv, run.2.csv
@@ -218,8 +223,9 @@
                                 ZETOOLS_IMPLEMENTATION is defined
        ZETOOLS_STATIC           the functions are static. For a library that must not export them. Needs
                                 ZETOOLS_IMPLEMENTATION in each file that uses them
-       ZETOOLS_NO_THREADS       the library starts no thread: zt_stream_config.reader is refused. For
-                                programs that must not have threads of others. Streams have to be polled
+       ZETOOLS_NO_THREADS       the library starts no thread: zt_stream_config.reader is refused, and
+                                config.deferred_thread has no effect. For programs that must not have threads
+                                of others. Streams have to be polled
 */
 #ifndef ZETOOLS_H
 #define ZETOOLS_H
@@ -342,6 +348,9 @@ typedef struct zt_config {
     uint32_t deferred; /* The raw reports of so many instances, in steps of 64, are kept, and calculated when
                           there is no more room or when results are asked for: 0, calculated when collected.
                           For threads that have no time to lose. Memory: the size of a report each. */
+    int deferred_thread; /* Not 0: they are calculated on a thread of the library's own, as soon as 64 are
+                            there; the sample function is called on it. `deferred` is then 4096 by default.
+                            0, and with ZETOOLS_NO_THREADS: on the threads that collect or ask. */
 
     uint32_t timeline; /* Instances kept for the timeline of a .trace.json report, and to meet the rows
                           of streams: the newest so many. 0: none. Each region costs two time stamps
@@ -581,6 +590,70 @@ typedef struct zt_auto_config {
 
 #endif /* ZETOOLS_TRACER */
 
+/* ---- benchmarks ---- */
+
+/* What is to be benchmarked, and how well. 0 and NULL mean the default. Since 0.1. */
+typedef struct zt_bench_config {
+    const char *name;                              /* for people. NULL: that of the region */
+    int (*run)(zt_profiler *profiler, void *user); /* Records and submits the work once, with a region of the
+                                                      profiler that it is given around what is to be timed.
+                                                      Not 0: it failed. */
+    double (*measure)(void *user); /* Instead of `run`, for what is timed by other means: does it once, and
+                                      returns the nanoseconds that it took. Negative: it failed. */
+    void *user;
+    const char *region; /* whose GPU time is a sample, added up where it runs several times. NULL: the first
+                           of the work */
+    double (*frequency)(void *user); /* The device's frequency now, in MHz. NULL: from the system's management
+                                        interface (ZES_ENABLE_SYSMAN=1 before zeInit), where it tells. */
+    uint32_t warm_up;                /* runs before the first sample: 3 */
+    uint32_t min_samples;            /* 10, and never fewer */
+    uint32_t max_samples;            /* 1000, and never more */
+    uint64_t max_time_ns;            /* no sample is begun after so long, but for the first ten: 10 seconds */
+    double precision;      /* enough when the half-width of the median's interval is this share of it: 0.01 */
+    double max_change;     /* a sample whose frequency is off by more than this share is marked: 0.02 */
+    uint32_t counter_runs; /* runs with counters, of each pass: 5 */
+} zt_bench_config;
+
+/* Which condition ended a benchmark. Since 0.1. */
+typedef enum zt_bench_end {
+    ZT_BENCH_NOT_RUN, /* there is no profiler, or it failed */
+    ZT_BENCH_PRECISE, /* the interval is as narrow as was asked for */
+    ZT_BENCH_NOISE,   /* twice the samples did not make the interval narrower */
+    ZT_BENCH_TIME,    /* time was up */
+    ZT_BENCH_FULL     /* there were max_samples */
+} zt_bench_end;
+
+enum { ZT_BENCH_SAMPLES = 1000, ZT_BENCH_OUTLIER = 1, ZT_BENCH_CHANGED = 2 };
+
+/* What a benchmark found; times in nanoseconds. What does not apply is NaN. About 9 kB. Since 0.1. */
+typedef struct zt_bench_result {
+    char name[64];
+    zt_bench_end end;
+    uint32_t count;    /* samples */
+    uint32_t outliers; /* further than 1.5 times the quartiles' distance from them. They count all the same */
+    uint32_t changed;  /* at another frequency. They count all the same */
+    double median;     /* and */
+    double low, high;  /* its interval, by the sign test: at least 95% */
+    double quartile1, quartile3;
+    double min, max;
+    double precision;                      /* half the interval, as a share of the median */
+    double frequency_mhz;                  /* median. NaN: nobody tells */
+    uint32_t counter_runs;                 /* in each pass */
+    double counter_median;                 /* with counters */
+    double perturbation;                   /* time with counters by time without */
+    uint32_t region;                       /* of the profiler, for zt_get_rate; UINT32_MAX: none */
+    double samples[ZT_BENCH_SAMPLES];      /* in the order in which they were taken */
+    unsigned char marks[ZT_BENCH_SAMPLES]; /* ZT_BENCH_OUTLIER, ZT_BENCH_CHANGED */
+} zt_bench_result;
+
+/* Two variants, run in turn. Since 0.1. */
+typedef struct zt_comparison {
+    zt_bench_result a, b;
+    double ratio;     /* median of b by median of a */
+    double low, high; /* its interval: at least 95% */
+    int differs;      /* 0: no difference shown */
+} zt_comparison;
+
 #ifndef ZETOOLS_DISABLE
 
 /* ==== interface =========================================================================================== */
@@ -619,7 +692,8 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
 ZT_API void zt_end(zt_region *region);
 
 /* Reads what the device has finished and adds it to the statistics. Any thread.
-   timeout_ns  0: what is ready, without ever blocking; otherwise, wait for all that is in flight, so long at
+   timeout_ns  0: what is ready, without ever blocking (what another thread is calculating meanwhile is
+               left to it); otherwise, wait for all that is in flight, so long at
                the most
    Returns SUCCESS; with a timeout, NOT_READY when the time was up and instances are still in flight, or when
    all that is left are regions that nobody ended; DEVICE_LOST. Since 0.1. */
@@ -688,6 +762,31 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
    Returns INVALID_ARGUMENT for an index out of range, INVALID_NULL_POINTER. Since 0.1. */
 ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
                                 zt_stats *stats);
+
+/* A metric of a region by the GPU time of its own pass: what adds up, in units a second; what is averaged,
+   the average. So metrics of different passes can be set against each other. NaN where there is none. Any
+   thread. Since 0.1. */
+ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric);
+
+/* Benchmarks work: warms up; takes samples without metric queries, at least ten, until the interval of the
+   median is narrow, or twice the samples make it no narrower, or time is up; then runs the passes of the
+   profiler, whose statistics get the counters. With `measure`, the profiler may be NULL.
+   Returns INVALID_NULL_POINTER, NOT_READY where a run gave no sample. Since 0.1. */
+ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result);
+
+/* Compares two variants: runs them in turn, and tells the ratio of their medians, and whether it is
+   distinguishable from 1. Samples, time and precision are those of `a`; precision is that of the ratio.
+   As zt_bench. Since 0.1. */
+ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
+                              zt_comparison *result);
+
+/* Writes a result for people; with a profiler, also the rates of its metrics. Since 0.1. */
+ZT_API ze_result_t zt_bench_write(const zt_profiler *profiler, const zt_bench_result *result,
+                                  zt_write_fn write, void *user);
+ZT_API ze_result_t zt_comparison_write(const zt_comparison *result, zt_write_fn write, void *user);
+
+/* "precise", "noise", ...: never NULL. Since 0.1. */
+ZT_API const char *zt_bench_end_name(zt_bench_end end);
 
 /* Adds the statistics of one profiler to those of another, which has to measure the same metrics: of tiles,
    threads or programs. What is in flight is not added. Any thread.
@@ -974,6 +1073,38 @@ ZT__OFF ZT__RESULT zt_get_stats(const zt_profiler *profiler, uint32_t region, ui
         *stats = zero;
     return (ZT__RESULT)0;
 }
+ZT__OFF double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) {
+    (void)profiler, (void)region, (void)metric;
+    return 0;
+}
+ZT__OFF ZT__RESULT zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result) {
+    static zt_bench_result zero;
+    (void)profiler, (void)config;
+    if (result)
+        *result = zero;
+    return (ZT__RESULT)0;
+}
+ZT__OFF ZT__RESULT zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
+                              zt_comparison *result) {
+    static zt_comparison zero;
+    (void)profiler, (void)a, (void)b;
+    if (result)
+        *result = zero;
+    return (ZT__RESULT)0;
+}
+ZT__OFF ZT__RESULT zt_bench_write(const zt_profiler *profiler, const zt_bench_result *result,
+                                  zt_write_fn write, void *user) {
+    (void)profiler, (void)result, (void)write, (void)user;
+    return (ZT__RESULT)0;
+}
+ZT__OFF ZT__RESULT zt_comparison_write(const zt_comparison *result, zt_write_fn write, void *user) {
+    (void)result, (void)write, (void)user;
+    return (ZT__RESULT)0;
+}
+ZT__OFF const char *zt_bench_end_name(zt_bench_end end) {
+    (void)end;
+    return "";
+}
 ZT__OFF ZT__RESULT zt_merge(zt_profiler *into, const zt_profiler *from) {
     (void)into, (void)from;
     return (ZT__RESULT)0;
@@ -1160,6 +1291,19 @@ ZT__OFF ZT__RESULT zt_auto(const zt_auto_config *config) {
 #define ZT__JOIN(a, b) ZT__JOIN2(a, b)
 #define ZT__NAME(prefix) ZT__JOIN(prefix, __LINE__)
 
+#ifndef ZETOOLS_DISABLE
+/* Without a profiler, a region costs a comparison. */
+static inline ZT__UNUSED zt_region zt__open_region(zt_profiler *profiler, ze_command_list_handle_t list,
+                                                   const char *name) {
+    static const zt_region none = {NULL, 0, 0, 0};
+    return profiler ? zt_begin(profiler, list, name) : none;
+}
+static inline ZT__UNUSED void zt__close_region(zt_region *region) {
+    if (region->slot)
+        zt_end(region);
+}
+#endif
+
 /* The statement of a ZT_REGION runs once, measured or not. */
 static inline ZT__UNUSED int zt__body(zt_region *region) {
     return region->body++ == 0;
@@ -1180,13 +1324,13 @@ static inline ZT__UNUSED int zt__body(zt_region *region) {
 #define ZT__PASSES(passes, profiler) for (zt__all_passes passes(profiler); zt_passes_next(&passes.state);)
 #define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
 #elif defined(__GNUC__)
-#define ZT__GUARD __attribute__((cleanup(zt_end)))
+#define ZT__GUARD __attribute__((cleanup(zt__close_region)))
 #define ZT__REGION(region, profiler, list, name)                                                             \
-    for (zt_region region ZT__GUARD = zt_begin(profiler, list, name); zt__body(&region);)
+    for (zt_region region ZT__GUARD = zt__open_region(profiler, list, name); zt__body(&region);)
 #define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
 #define ZT_SCOPE(profiler, list, name)                                                                       \
     zt_region ZT__NAME(zt__scope)                                                                            \
-    ZT__GUARD ZT__UNUSED = zt_begin(profiler, list, name)
+    ZT__GUARD ZT__UNUSED = zt__open_region(profiler, list, name)
 #define ZT__PASSES(passes, profiler)                                                                         \
     for (zt_passes passes __attribute__((cleanup(zt_passes_end))) = zt_passes_begin(profiler);               \
          zt_passes_next(&passes);)
@@ -1196,7 +1340,8 @@ static inline ZT__UNUSED int zt__body(zt_region *region) {
     for (zt_passes passes = zt_passes_begin(profiler); zt_passes_next(&passes);)
 #define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
 #define ZT__REGION(region, profiler, list, name)                                                             \
-    for (zt_region region = zt_begin(profiler, list, name); zt__body(&region); zt_end(&region))
+    for (zt_region region = zt__open_region(profiler, list, name); zt__body(&region);                        \
+         zt__close_region(&region))
 #define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
 #endif
 
@@ -1208,8 +1353,8 @@ static inline ZT__UNUSED int zt__body(zt_region *region) {
 struct zt_scope {
     zt_region region;
     zt_scope(zt_profiler *profiler, ze_command_list_handle_t list, const char *name)
-        : region(zt_begin(profiler, list, name)) {}
-    ~zt_scope() { zt_end(&region); }
+        : region(zt__open_region(profiler, list, name)) {}
+    ~zt_scope() { zt__close_region(&region); }
     zt_scope(const zt_scope &) = delete;
     zt_scope &operator=(const zt_scope &) = delete;
 };
@@ -1239,12 +1384,13 @@ struct zt_scope {
 /*                                                                                                            */
 /* Floors, each built on those above it. Search for their tags: */
 /*   >>platform >>memory >>diagnostics >>driver >>groups >>slots >>statistics >>regions >>timeline */
-/*   >>harvest >>streams >>tracer >>reports >>public */
+/*   >>harvest >>passes >>merging >>streams >>tracer >>bench >>reports >>public */
 /* ========================================================================================================== */
 
 #if defined(ZETOOLS_IMPLEMENTATION) && !defined(ZETOOLS_DISABLE) && !defined(ZT__IMPLEMENTED)
 #define ZT__IMPLEMENTED
 
+#include <level_zero/zes_api.h>
 #ifdef ZETOOLS_TRACER
 #include <level_zero/layers/zel_tracing_api.h>
 #include <level_zero/layers/zel_tracing_register_cb.h>
@@ -1276,6 +1422,7 @@ extern "C" {
 /* In strict ISO modes, where other headers came first, these are hidden though they exist. */
 #ifndef CLOCK_MONOTONIC
 #define CLOCK_MONOTONIC 1
+#define CLOCK_REALTIME 0
 int clock_gettime(int clock, struct timespec *now);
 int nanosleep(const struct timespec *wanted, struct timespec *left);
 int setenv(const char *name, const char *value, int overwrite);
@@ -1325,12 +1472,17 @@ ZT__FN int zt__pause_until(uint64_t deadline, uint64_t *pause_ns) {
     return 1;
 }
 
-ZT__FN void zt__lock(zt__mutex *mutex) {
-    pthread_mutex_lock(mutex);
-}
-
 ZT__FN int zt__try_lock(zt__mutex *mutex) {
     return pthread_mutex_trylock(mutex) == 0;
+}
+
+/* What is locked is locked for instants: to try again costs less than to sleep and be woken. */
+ZT__FN void zt__lock(zt__mutex *mutex) {
+    int tries = 100;
+    while (tries-- > 0)
+        if (zt__try_lock(mutex))
+            return;
+    pthread_mutex_lock(mutex);
 }
 
 ZT__FN void zt__unlock(zt__mutex *mutex) {
@@ -1372,10 +1524,173 @@ ZT__FN int zt__own(zt__owned *owned) {
     return 1;
 }
 
+/* Returns 0 also where another thread owns it. */
+ZT__FN int zt__try_own(zt__owned *owned) {
+    if (zt__owns(owned) || !zt__try_lock(&owned->mutex))
+        return 0;
+    zt__store(&owned->owner, zt__thread_id());
+    return 1;
+}
+
 ZT__FN void zt__disown(zt__owned *owned) {
     zt__store(&owned->owner, (uintptr_t)0);
     zt__unlock(&owned->mutex);
 }
+
+/* ---- threads of the library's own ------------------------------------------------------------------------ */
+
+/* A thread that takes one step after the other until a step returns 0 or the thread is stopped. A step may
+   not last. Between steps it can wait for a bell. */
+typedef struct zt__thread {
+    int runs; /* atomic, as the next two */
+    int stops, ended;
+#ifndef ZETOOLS_NO_THREADS
+    struct zt__thread *next;
+    int (*step)(void *user);
+    void *user;
+    pthread_t handle;
+    zt__mutex lock;
+    pthread_cond_t bell;
+    int rung;
+#endif
+} zt__thread;
+
+#ifndef ZETOOLS_NO_THREADS
+
+/* The driver is unloaded when the process exits, so these threads must end before. */
+static zt__mutex zt__threads_lock = PTHREAD_MUTEX_INITIALIZER;
+static zt__thread *zt__threads;
+static int zt__ends_threads;
+
+ZT__FN void *zt__run_thread(void *argument) {
+    zt__thread *thread = (zt__thread *)argument;
+    while (!zt__load(&thread->stops) && thread->step(thread->user))
+        ;
+    zt__store(&thread->ended, 1);
+    return NULL;
+}
+
+ZT__FN void zt__ring(zt__thread *thread) {
+    int was_rung;
+    zt__lock(&thread->lock);
+    was_rung = thread->rung;
+    thread->rung = 1;
+    zt__unlock(&thread->lock);
+    if (!was_rung)
+        pthread_cond_signal(&thread->bell);
+}
+
+/* Waits, a second at the most. Returns whether somebody rang. */
+ZT__FN int zt__await_bell(zt__thread *thread) {
+    struct timespec until;
+    int rung;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++;
+    zt__lock(&thread->lock);
+    if (!thread->rung)
+        pthread_cond_timedwait(&thread->bell, &thread->lock, &until);
+    rung = thread->rung;
+    thread->rung = 0;
+    zt__unlock(&thread->lock);
+    return rung;
+}
+
+/* Signals are the application's: its own threads shall have them. */
+ZT__FN int zt__create_thread(zt__thread *thread) {
+    int failed;
+#ifdef SIG_SETMASK
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+#endif
+    failed = pthread_create(&thread->handle, NULL, zt__run_thread, thread);
+#ifdef SIG_SETMASK
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+#endif
+    return !failed;
+}
+
+/* With the threads locked. Returns 0 where the driver does not give the thread back: then it is left alone,
+   with all that it uses. */
+ZT__FN int zt__join_thread(zt__thread *thread) {
+    uint64_t pause = 0, deadline = zt__deadline(2000000000u);
+    zt__thread **place = &zt__threads;
+    while (*place && *place != thread)
+        place = &(*place)->next;
+    if (*place)
+        *place = thread->next;
+    zt__store(&thread->stops, 1);
+    zt__ring(thread);
+    while (!zt__load(&thread->ended))
+        if (!zt__pause_until(deadline, &pause)) {
+            pthread_detach(thread->handle);
+            return 0;
+        }
+    pthread_join(thread->handle, NULL);
+    zt__store(&thread->runs, 0);
+    return 1;
+}
+
+ZT__FN void zt__end_threads(void) {
+    zt__lock(&zt__threads_lock);
+    while (zt__threads)
+        zt__join_thread(zt__threads);
+    zt__unlock(&zt__threads_lock);
+}
+
+ZT__FN int zt__start_thread(zt__thread *thread, int (*step)(void *user), void *user) {
+    int started;
+    thread->step = step;
+    thread->user = user;
+    pthread_mutex_init(&thread->lock, NULL);
+    pthread_cond_init(&thread->bell, NULL);
+    zt__lock(&zt__threads_lock);
+    if (!zt__ends_threads)
+        zt__ends_threads = atexit(zt__end_threads) == 0;
+    zt__store(&thread->runs, 1);
+    started = zt__ends_threads && zt__create_thread(thread);
+    if (started) {
+        thread->next = zt__threads;
+        zt__threads = thread;
+    } else {
+        zt__store(&thread->runs, 0);
+    }
+    zt__unlock(&zt__threads_lock);
+    return started;
+}
+
+/* Returns as zt__join_thread; 1 also where none runs. */
+ZT__FN int zt__stop_thread(zt__thread *thread) {
+    int stopped = 1;
+    zt__lock(&zt__threads_lock);
+    if (zt__load(&thread->runs))
+        stopped = zt__join_thread(thread);
+    zt__unlock(&zt__threads_lock);
+    return stopped;
+}
+
+#else
+
+ZT__FN void zt__ring(zt__thread *thread) {
+    (void)thread;
+}
+
+ZT__FN int zt__await_bell(zt__thread *thread) {
+    (void)thread;
+    return 0;
+}
+
+ZT__FN int zt__start_thread(zt__thread *thread, int (*step)(void *user), void *user) {
+    (void)thread, (void)step, (void)user;
+    return 0;
+}
+
+ZT__FN int zt__stop_thread(zt__thread *thread) {
+    (void)thread;
+    return 1;
+}
+
+#endif
 
 /* Copies the address of a function of the loaded libraries to the pointer at `function`, or NULL. */
 ZT__FN void zt__find_symbol(const char *name, void *function) {
@@ -1481,6 +1796,10 @@ ZT__FN void zt__free(const zt_allocator *allocator, void *memory) {
     X(DEVICE_LOST,                                                                                           \
       "%s: the device is lost (%s). What was in flight is counted as lost; open a new profiler "             \
       "when the device is back.")                                                                            \
+    X(NO_THREAD,                                                                                             \
+      "zt_open: no thread could be started for config.deferred_thread: what is deferred is "                 \
+      "calculated on the threads that collect or ask. Lower the number of threads, or build without "        \
+      "ZETOOLS_NO_THREADS.")                                                                                 \
     X(NO_SUCH_METRIC, "%s: there is no metric '%.64s'. Nearest: %s.")                                        \
     X(NO_SLOT, "zt_begin: all %u slots are in flight, region '%.64s' is not measured. Call zt_collect() "    \
                "more often, zt_release() for lists that were reset, or raise config.max_slots.")             \
@@ -1498,6 +1817,10 @@ ZT__FN void zt__free(const zt_allocator *allocator, void *memory) {
     X(BAD_INDEX, "%s: there is no %s %u. Ask zt_region_count() and zt_metric_count() first.")                \
     X(CANNOT_WRITE, "zt_report: cannot write '%.512s': %s. Check the directory and its permissions.")        \
     X(WRITE_STOPPED, "zt_write: the write function answered that it cannot go on.")                          \
+    X(NOTHING_TO_BENCH, "%s: config.run and config.measure are both NULL. Give one.")                        \
+    X(NO_BENCH_SAMPLE,                                                                                       \
+      "%s: '%.64s' gave no sample: %s. Put a region of the profiler that it is given around "                \
+      "the work, and see that the work ends.")                                                               \
     X(LAYOUTS_DIFFER,                                                                                        \
       "zt_merge: the profilers do not measure the same: %s. Open both with the same groups.")                \
     X(MERGE_SELF, "zt_merge: a profiler cannot be merged into itself.")                                      \
@@ -1744,6 +2067,9 @@ ZT__FN void zt__nearest(const char *wanted, const void *names, uint32_t count, z
     X(zetMetricGroupGetGlobalTimestampsExp, metric_clock,                                                    \
       (zet_metric_group_handle_t group, ze_bool_t of_host, uint64_t * global, uint64_t * ticks))             \
     X(zeCommandListIsImmediate, is_immediate, (ze_command_list_handle_t list, ze_bool_t * is))               \
+    X(zesDeviceEnumFrequencyDomains, frequencies,                                                            \
+      (zes_device_handle_t device, uint32_t * count, zes_freq_handle_t * domains))                           \
+    X(zesFrequencyGetState, frequency, (zes_freq_handle_t domain, zes_freq_state_t * state))                 \
     X(zetDeviceEnableMetricsExp, enable_metrics, (ze_device_handle_t device))                                \
     X(zetDeviceGetConcurrentMetricGroupsExp, get_concurrent,                                                 \
       (ze_device_handle_t device, uint32_t group_count, zet_metric_group_handle_t * groups,                  \
@@ -2074,7 +2400,7 @@ ZT__FN int zt__has_names(const char *list) {
     return list && zt__next_name(&list, &name, &length);
 }
 
-/* A value of any type as a number. */
+/* A value of any type as a number; NaN where it is none. */
 ZT__FN double zt__number(const zet_typed_value_t *value) {
     switch (value->type) {
     case ZET_VALUE_TYPE_UINT32:
@@ -2082,9 +2408,9 @@ ZT__FN double zt__number(const zet_typed_value_t *value) {
     case ZET_VALUE_TYPE_UINT64:
         return (double)value->value.ui64;
     case ZET_VALUE_TYPE_FLOAT32:
-        return (double)value->value.fp32;
+        return isfinite(value->value.fp32) ? (double)value->value.fp32 : (double)NAN;
     case ZET_VALUE_TYPE_FLOAT64:
-        return value->value.fp64;
+        return isfinite(value->value.fp64) ? value->value.fp64 : (double)NAN;
     case ZET_VALUE_TYPE_BOOL8:
         return value->value.b8 ? 1.0 : 0.0;
     default:
@@ -2094,7 +2420,14 @@ ZT__FN double zt__number(const zet_typed_value_t *value) {
 
 /* ==== >>slots: queries, events and time stamps, made in steps and used again ============================== */
 
-enum { ZT__BATCH = 64, ZT__BATCHES = 4, ZT__TRIES = 4, ZT__LIST_BUCKETS = 256, ZT__IDLE_LISTS = 64 };
+enum {
+    ZT__BATCH = 64,
+    ZT__BATCHES = 4,
+    ZT__DEFERRED = 4096,
+    ZT__TRIES = 4,
+    ZT__LIST_BUCKETS = 256,
+    ZT__IDLE_LISTS = 64
+};
 enum { ZT__NAME_PAGE = 256, ZT__NAME_PAGES = 256, ZT__MAX_PROFILERS = 256 };
 
 typedef struct zt__list zt__list;
@@ -2267,6 +2600,7 @@ struct zt_profiler {
     zt__owned growing; /* one thread makes slots */
 
     zt__owned settling; /* one thread calculates; taken before the locks above and below */
+    zt__thread settler; /* calculates what is deferred */
     double *row;
     uint64_t random;
 
@@ -2285,6 +2619,13 @@ ZT__FN int zt__is_gone(const zt_profiler *profiler) {
 
 ZT__FN uint32_t zt__index_of(const zt_profiler *profiler, const zt__pass *pass) {
     return (uint32_t)(pass - profiler->passes);
+}
+
+/* Remembers the first metric of a pass that is its GPU time. */
+ZT__FN void zt__note_time(zt__pass *pass, const zt_metric *metric, uint32_t index) {
+    if (pass->time_metric == UINT32_MAX && strcmp(metric->name, "GpuTime") == 0 &&
+        strcmp(metric->units, "ns") == 0)
+        pass->time_metric = index;
 }
 
 ZT__FN uint32_t zt__pass_index(const zt_profiler *profiler) {
@@ -2466,10 +2807,11 @@ ZT__FN uint32_t zt__column_count(const zt_profiler *profiler) {
 
 /* The metric that a column is of, or UINT32_MAX for GPU time. */
 ZT__FN uint32_t zt__metric_of_column(const zt_profiler *profiler, uint32_t column) {
-    uint32_t first_tile = zt__tile_column(profiler, 0, 0);
-    if (column >= first_tile)
-        return (column - first_tile) % profiler->metric_count;
-    return column - 1 < profiler->metric_count ? column - 1 : UINT32_MAX;
+    uint32_t first_tile;
+    if (column - 1 < profiler->metric_count)
+        return column - 1;
+    first_tile = zt__tile_column(profiler, 0, 0);
+    return column >= first_tile ? (column - first_tile) % profiler->metric_count : UINT32_MAX;
 }
 
 ZT__FN zt_aggregation zt__column_aggregation(const zt_profiler *profiler, uint32_t column) {
@@ -2485,20 +2827,40 @@ ZT__FN int zt__is_measured(const zt_profiler *profiler, uint32_t column, uint32_
     return column == 0 || column == zt__time_column(profiler, pass);
 }
 
+/* The last divisor, and one by it: divisions are what the statistics would else take longest for, and the
+   columns of a region have few weights between them. */
+typedef struct zt__inverse {
+    double of, is;
+} zt__inverse;
+
+ZT__FN double zt__by(double dividend, double divisor, zt__inverse *inverse) {
+    if (divisor != inverse->of) {
+        inverse->of = divisor;
+        inverse->is = 1 / divisor;
+    }
+    return dividend * inverse->is;
+}
+
 /* Adds a value: West's weighted update of mean and spread, which does not cancel. */
-ZT__FN void zt__add_value(zt__moments *moments, double value, double weight) {
+ZT__FN void zt__add_weighted(zt__moments *moments, double value, double weight, zt__inverse *inverse) {
     double distance = value - moments->mean;
-    if (moments->count == 0 || value < moments->min)
+    if (moments->count++ == 0)
+        moments->min = moments->max = value;
+    else if (value < moments->min)
         moments->min = value;
-    if (moments->count == 0 || value > moments->max)
+    else if (value > moments->max)
         moments->max = value;
-    moments->count++;
     moments->sum += value;
     if (!(weight > 0))
         return;
     moments->weight += weight;
-    moments->mean += distance * weight / moments->weight;
+    moments->mean += zt__by(distance * weight, moments->weight, inverse);
     moments->m2 += weight * distance * (value - moments->mean);
+}
+
+ZT__FN void zt__add_value(zt__moments *moments, double value, double weight) {
+    zt__inverse inverse = {1, 1};
+    zt__add_weighted(moments, value, weight, &inverse);
 }
 
 /* xorshift64*: good enough to draw samples, the same on every machine. */
@@ -2563,6 +2925,7 @@ ZT__FN double *zt__row_for(zt_profiler *profiler, zt__record *record, uint64_t o
 /* Adds the row of one instance to its region. With the results locked. Returns 0 without memory. */
 ZT__FN int zt__add_row(zt_profiler *profiler, zt__record *record, uint32_t pass, const double *row) {
     uint32_t column, columns = zt__column_count(profiler);
+    zt__inverse by_count = {1, 1}, by_time = {1, 1};
     double *kept;
     if (!record->moments) {
         record->moments =
@@ -2572,11 +2935,14 @@ ZT__FN int zt__add_row(zt_profiler *profiler, zt__record *record, uint32_t pass,
     }
     kept = zt__row_for(profiler, record, record->moments[zt__time_column(profiler, pass)].count);
     for (column = 0; column < columns; column++) {
-        if (!isnan(row[column]))
-            zt__add_value(&record->moments[column], row[column],
-                          zt__column_aggregation(profiler, column) == ZT_AGGREGATE_MEAN ? row[0] : 1.0);
         if (kept && zt__is_measured(profiler, column, pass))
             kept[column] = row[column];
+        if (isnan(row[column]))
+            continue;
+        if (zt__column_aggregation(profiler, column) == ZT_AGGREGATE_MEAN)
+            zt__add_weighted(&record->moments[column], row[column], row[0], &by_time);
+        else
+            zt__add_weighted(&record->moments[column], row[column], 1, &by_count);
     }
     record->seen++;
     return 1;
@@ -3624,13 +3990,14 @@ ZT__FN double zt__whole(const zt_profiler *profiler, const zt__pass *pass, uint3
 ZT__FN zt_cause zt__cause_of_values(const zt_profiler *profiler, const zt__group *group,
                                     const zet_typed_value_t *values) {
     zt_cause cause = ZT_CAUSE_COUNT;
-    uint32_t i;
-    for (i = 0; i < zt__value_count(group); i++) {
-        uint8_t of_flag = profiler->causes_of[group->first_column + i % group->metric_count];
-        double value = zt__number(&values[i]);
-        if (of_flag != ZT_CAUSE_COUNT && value != 0 && !isnan(value))
-            cause = (zt_cause)of_flag;
-    }
+    const uint8_t *flags = profiler->causes_of + group->first_column;
+    uint32_t m, tile;
+    for (m = 0; m < group->metric_count; m++)
+        for (tile = 0; flags[m] != ZT_CAUSE_COUNT && tile < group->tiles; tile++) {
+            double value = zt__number(&values[tile * group->metric_count + m]);
+            if (value != 0 && !isnan(value))
+                cause = (zt_cause)flags[m];
+        }
     return cause;
 }
 
@@ -3641,8 +4008,7 @@ ZT__FN void zt__fill_group(zt_profiler *profiler, const zt__group *group, const 
         for (m = 0; m < group->metric_count; m++) {
             uint32_t metric = group->first_column + m;
             uint32_t column = profiler->tile_count ? zt__tile_column(profiler, tile, metric) : metric + 1;
-            double value = zt__number(&values[tile * group->metric_count + m]);
-            profiler->row[column] = isfinite(value) ? value : zt__nan();
+            profiler->row[column] = zt__number(&values[tile * group->metric_count + m]);
         }
 }
 
@@ -3651,7 +4017,8 @@ ZT__FN zt_cause zt__fill_row(zt_profiler *profiler, const zt__batch *batch, uint
     const zt__pass *pass = batch->pass;
     zt_cause cause = ZT_CAUSE_COUNT;
     uint32_t g, m;
-    zt__clear_row(profiler->row, zt__column_count(profiler));
+    if (profiler->pass_count > 1 || profiler->tile_count) /* else its groups fill it */
+        zt__clear_row(profiler->row, zt__column_count(profiler));
     for (g = 0; g < pass->group_count; g++) {
         const zt__group *group = &pass->groups[g];
         const zet_typed_value_t *values = group->values + (size_t)index * zt__value_count(group);
@@ -3668,32 +4035,35 @@ ZT__FN zt_cause zt__fill_row(zt_profiler *profiler, const zt__batch *batch, uint
     return cause;
 }
 
+/* Hands one instance to the application, which may ask for results meanwhile. */
+ZT__FN void zt__give_sample(zt_profiler *profiler, uint32_t region, uint32_t pass) {
+    zt_sample sample;
+    sample.name = zt__record_at(profiler, region)->name;
+    sample.region = region;
+    sample.metric_count = profiler->metric_count;
+    sample.gpu_time_ns = profiler->row[0];
+    sample.values = profiler->row + 1;
+    sample.pass = pass;
+    zt__unlock(&profiler->results);
+    profiler->config.sample(&sample, profiler->config.sample_user);
+    zt__lock(&profiler->results);
+}
+
 /* Adds one instance of a batch to the statistics. Returns the cause for which it is not, or ZT_CAUSE_COUNT.
- */
+   With the results locked. */
 ZT__FN zt_cause zt__add_instance(zt_profiler *profiler, const zt__batch *batch, uint32_t index) {
     uint32_t region = batch->entries[index].region;
-    zt__record *record;
     zt_cause cause = zt__fill_row(profiler, batch, index);
-    int added;
     if (cause != ZT_CAUSE_COUNT)
         return cause;
-    record = zt__record_at(profiler, region);
-    if (profiler->config.sample) {
-        zt_sample sample;
-        sample.name = record->name;
-        sample.region = region;
-        sample.metric_count = profiler->metric_count;
-        sample.gpu_time_ns = profiler->row[0];
-        sample.values = profiler->row + 1;
-        sample.pass = zt__index_of(profiler, batch->pass);
-        profiler->config.sample(&sample, profiler->config.sample_user);
-    }
-    zt__lock(&profiler->results);
-    added = zt__add_row(profiler, record, zt__index_of(profiler, batch->pass), profiler->row);
+    if (profiler->config.sample)
+        zt__give_sample(profiler, region, zt__index_of(profiler, batch->pass));
     if (profiler->timeline)
         zt__keep_instance(profiler, &batch->entries[index]);
-    zt__unlock(&profiler->results);
-    return added ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_MEMORY;
+    return zt__add_row(profiler, zt__record_at(profiler, region), zt__index_of(profiler, batch->pass),
+                       profiler->row)
+               ? ZT_CAUSE_COUNT
+               : ZT_DROPPED_NO_MEMORY;
 }
 
 /* Counts what became of a batch. */
@@ -3726,9 +4096,11 @@ ZT__FN void zt__settle_batch(zt_profiler *profiler, const zt__batch *batch) {
         causes[i] = ZT_CAUSE_COUNT;
     for (g = 0; g < batch->pass->group_count; g++)
         zt__calculate_batch(profiler, g, batch, causes);
+    zt__lock(&profiler->results);
     for (i = 0; i < batch->count; i++)
         if (causes[i] == ZT_CAUSE_COUNT)
             causes[i] = zt__add_instance(profiler, batch, i);
+    zt__unlock(&profiler->results);
     zt__count_batch(profiler, batch, causes);
     for (i = 0; i < batch->count; i++)
         if (causes[i] != ZT_CAUSE_COUNT)
@@ -3772,6 +4144,8 @@ ZT__FN void zt__give_batch(zt_profiler *profiler, zt__batch *batch) {
         profiler->open_batches = batch;
     }
     zt__unlock(&profiler->state);
+    if (full && zt__load(&profiler->settler.runs))
+        zt__ring(&profiler->settler);
 }
 
 /* The next batch to be calculated; with `all` also those that are not full. */
@@ -3796,12 +4170,9 @@ ZT__FN zt__batch *zt__next_to_settle(zt_profiler *profiler, int all) {
     return batch;
 }
 
-/* Calculates what was read, and adds it to the statistics. Inside the application's sample function this does
-   nothing: the settling that called it goes on. */
-ZT__FN void zt__settle(zt_profiler *profiler, int all) {
+/* With the settling owned, which this gives up. */
+ZT__FN void zt__settle_owned(zt_profiler *profiler, int all) {
     zt__batch *batch;
-    if (!zt__own(&profiler->settling))
-        return;
     while ((batch = zt__next_to_settle(profiler, all)) != NULL) {
         zt__settle_batch(profiler, batch);
         batch->count = 0;
@@ -3810,6 +4181,35 @@ ZT__FN void zt__settle(zt_profiler *profiler, int all) {
     }
     zt__attribute(profiler);
     zt__disown(&profiler->settling);
+}
+
+/* Calculates what was read, and adds it to the statistics. Inside the application's sample function this does
+   nothing: the settling that called it goes on. */
+ZT__FN void zt__settle(zt_profiler *profiler, int all) {
+    if (zt__own(&profiler->settling))
+        zt__settle_owned(profiler, all);
+}
+
+ZT__FN int zt__has_full_batch(zt_profiler *profiler) {
+    int has;
+    zt__lock(&profiler->state);
+    has = profiler->full_batches != NULL;
+    zt__unlock(&profiler->state);
+    return has;
+}
+
+/* Calculates full batches, unless another thread is at it, which then does these too. */
+ZT__FN void zt__settle_full(zt_profiler *profiler) {
+    while (zt__has_full_batch(profiler) && zt__try_own(&profiler->settling))
+        zt__settle_owned(profiler, 0);
+}
+
+/* What the library's own thread does. */
+ZT__FN int zt__settle_when_rung(void *user) {
+    zt_profiler *profiler = (zt_profiler *)user;
+    if (zt__await_bell(&profiler->settler))
+        zt__settle(profiler, 0);
+    return 1;
 }
 
 /* What is asked for is calculated first. */
@@ -4150,7 +4550,7 @@ ZT__FN void zt__end_hand(zt_profiler *profiler, zt__hand *hand) {
         zt__give_batch(profiler, hand->batch);
     hand->batch = NULL;
     if (!profiler->config.deferred)
-        zt__settle(profiler, 0);
+        zt__settle_full(profiler);
 }
 
 /* Collects what is ready on all lists that nobody else is harvesting. Now and then thoroughly: a list that
@@ -4959,8 +5359,10 @@ ZT__FN ze_result_t zt__unpack_all(zt__unpacker *unpacker, zt_profiler *profiler)
         allocator, (size_t)profiler->config.samples * profiler->pass_count, sizeof(double));
     if (!profiler->metrics || !profiler->scratch)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    for (i = 0; i < profiler->metric_count; i++)
+    for (i = 0; i < profiler->metric_count; i++) {
         zt__unpack_metric(unpacker, profiler, &profiler->metrics[i]);
+        zt__note_time(&profiler->passes[profiler->metrics[i].pass], &profiler->metrics[i], i);
+    }
     for (i = 0; i < regions && !unpacker->failed && result == ZE_RESULT_SUCCESS; i++)
         result = zt__unpack_record(unpacker, profiler);
     unpacker->failed |= result == ZE_RESULT_SUCCESS && unpacker->used != unpacker->size;
@@ -5039,10 +5441,8 @@ struct zt_stream {
     int has_time;
     double device_ns, time_ns; /* of the last row */
 
-    pthread_t reader; /* the thread, and what is atomic of it */
-    uint64_t reader_cpu_ns;
-    int reader_runs, reader_stops, reader_ended;
-    zt_stream *next_reader;
+    uint64_t reader_cpu_ns; /* atomic */
+    zt__thread reader;
 };
 
 ZT__FN ze_result_t zt__check_stream(zt_stream *stream, ze_result_t result, const char *call) {
@@ -5177,107 +5577,27 @@ ZT__FN void zt__await_notification(zt_stream *stream, uint64_t limit_ns) {
 
 /* ---- the reader thread ----------------------------------------------------------------------------------- */
 
-#ifndef ZETOOLS_NO_THREADS
-
-/* The driver is unloaded when the process exits, so these threads must end before. */
-static zt__mutex zt__readers_lock = PTHREAD_MUTEX_INITIALIZER;
-static zt_stream *zt__readers;
-static int zt__ends_readers;
-
-ZT__FN void *zt__run_reader(void *argument) {
-    zt_stream *stream = (zt_stream *)argument;
-    while (!zt__load(&stream->reader_stops) && !zt__load(&stream->lost)) {
-        zt__fill_ring(stream);
-        zt__store(&stream->reader_cpu_ns, zt__clock_ns(CLOCK_THREAD_CPUTIME_ID));
-        zt__await_notification(stream, ZT__SLICE_NS);
-    }
-    zt__store(&stream->reader_ended, 1);
-    return NULL;
-}
-
-/* Signals are the application's: its own threads shall have them. */
-ZT__FN int zt__create_reader(zt_stream *stream) {
-    int failed;
-#ifdef SIG_SETMASK
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-#endif
-    failed = pthread_create(&stream->reader, NULL, zt__run_reader, stream);
-#ifdef SIG_SETMASK
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-#endif
-    return !failed;
-}
-
-/* With the readers locked. Returns 0 where the driver does not give the thread back. */
-ZT__FN int zt__join_reader(zt_stream *stream) {
-    uint64_t pause = 0, deadline = zt__deadline(2000000000u);
-    zt_stream **place = &zt__readers;
-    while (*place && *place != stream)
-        place = &(*place)->next_reader;
-    if (*place)
-        *place = stream->next_reader;
-    zt__store(&stream->reader_stops, 1);
-    while (!zt__load(&stream->reader_ended))
-        if (!zt__pause_until(deadline, &pause)) {
-            pthread_detach(stream->reader);
-            return 0;
-        }
-    pthread_join(stream->reader, NULL);
-    zt__store(&stream->reader_runs, 0);
+ZT__FN int zt__read_ahead(void *user) {
+    zt_stream *stream = (zt_stream *)user;
+    if (zt__load(&stream->lost))
+        return 0;
+    zt__fill_ring(stream);
+    zt__store(&stream->reader_cpu_ns, zt__clock_ns(CLOCK_THREAD_CPUTIME_ID));
+    zt__await_notification(stream, ZT__SLICE_NS);
     return 1;
 }
 
-ZT__FN void zt__end_readers(void) {
-    zt__lock(&zt__readers_lock);
-    while (zt__readers)
-        zt__join_reader(zt__readers);
-    zt__unlock(&zt__readers_lock);
-}
-
 ZT__FN ze_result_t zt__start_reader(zt_stream *stream) {
-    int started;
-    zt__lock(&zt__readers_lock);
-    if (!zt__ends_readers)
-        zt__ends_readers = atexit(zt__end_readers) == 0;
-    zt__store(&stream->reader_runs, 1);
-    started = zt__ends_readers && zt__create_reader(stream);
-    if (started) {
-        stream->next_reader = zt__readers;
-        zt__readers = stream;
-    } else {
-        zt__store(&stream->reader_runs, 0);
-    }
-    zt__unlock(&zt__readers_lock);
-    if (started)
+    if (zt__start_thread(&stream->reader, zt__read_ahead, stream))
         return ZE_RESULT_SUCCESS;
-    return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_READER,
-                   "the system starts no thread");
-}
-
-ZT__FN int zt__stop_reader(zt_stream *stream) {
-    int stopped = 1;
-    zt__lock(&zt__readers_lock);
-    if (zt__load(&stream->reader_runs))
-        stopped = zt__join_reader(stream);
-    zt__unlock(&zt__readers_lock);
-    return stopped;
-}
-
-#else
-
-ZT__FN ze_result_t zt__start_reader(zt_stream *stream) {
+#ifdef ZETOOLS_NO_THREADS
     return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZT__NO_READER,
                    "ZETOOLS_NO_THREADS is defined");
-}
-
-ZT__FN int zt__stop_reader(zt_stream *stream) {
-    (void)stream;
-    return 1;
-}
-
+#else
+    return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_READER,
+                   "the system starts no thread");
 #endif
+}
 
 /* ---- from the ring to the application: the owner's ------------------------------------------------------- */
 
@@ -5465,7 +5785,7 @@ ZT__FN ze_result_t zt__read_until(zt_stream *stream, zt__receiver *receiver, uin
     uint64_t pause = 0;
     for (;;) {
         uint64_t now;
-        int reads = !zt__load(&stream->reader_runs), failure;
+        int reads = !zt__load(&stream->reader.runs), failure;
         zt__hand_out(stream, receiver, reads);
         if (receiver->given)
             return ZE_RESULT_SUCCESS;
@@ -5883,6 +6203,14 @@ ZT__FN zt__title *zt__find_title(zt__tracer *tracer, const char *name) {
     return title;
 }
 
+ZT__FN zt__title *zt__need_title(zt__tracer *tracer, const char *name) {
+    zt__title *title;
+    zt__lock(&tracer->lock);
+    title = zt__find_title(tracer, name);
+    zt__unlock(&tracer->lock);
+    return title;
+}
+
 ZT__FN zt__title *zt__learn_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel, const char *name) {
     zt__title *title;
     zt__lock(&tracer->lock);
@@ -5893,18 +6221,10 @@ ZT__FN zt__title *zt__learn_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel
     return title;
 }
 
-/* The title of a kernel; the driver is asked for the name of one that was created before the start. */
-ZT__FN zt__title *zt__title_of_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {
+/* The title of a kernel that was created before the start: the driver is asked for the name. */
+ZT__FN zt__title *zt__ask_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {
     char name[512];
     size_t size = 0;
-    zt__title *title;
-    if (!kernel)
-        return NULL;
-    zt__lock(&tracer->lock);
-    title = (zt__title *)zt__map_get(&tracer->kernels, kernel);
-    zt__unlock(&tracer->lock);
-    if (title)
-        return title;
     name[0] = 0;
     if (zeKernelGetName(kernel, &size, NULL) == ZE_RESULT_SUCCESS) {
         size = size < sizeof name ? size : sizeof name;
@@ -5915,6 +6235,16 @@ ZT__FN zt__title *zt__title_of_kernel(zt__tracer *tracer, ze_kernel_handle_t ker
     return zt__learn_kernel(tracer, kernel, name);
 }
 
+ZT__FN zt__title *zt__title_of_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {
+    zt__title *title;
+    if (!kernel)
+        return NULL;
+    zt__lock(&tracer->lock);
+    title = (zt__title *)zt__map_get(&tracer->kernels, kernel);
+    zt__unlock(&tracer->lock);
+    return title ? title : zt__ask_kernel(tracer, kernel);
+}
+
 /* The title of a launch of several kernels: the name of the first, and how many more there are. */
 ZT__FN zt__title *zt__title_of_kernels(zt__tracer *tracer, uint32_t count,
                                        const ze_kernel_handle_t *kernels) {
@@ -5923,23 +6253,44 @@ ZT__FN zt__title *zt__title_of_kernels(zt__tracer *tracer, uint32_t count,
     if (!title || count == 1)
         return title;
     snprintf(name, sizeof name, "%.512s +%u", title->name, (unsigned)(count - 1));
+    return zt__need_title(tracer, name);
+}
+
+/* Whether the filter lets a launch pass. With the tracer locked. */
+ZT__FN int zt__passes_filter(zt__tracer *tracer, zt__title *title) {
+    int passes = title->chosen && title->seen++ % tracer->config.every == 0 &&
+                 (!tracer->config.limit || title->taken < tracer->config.limit);
+    title->taken += (uint64_t)passes;
+    tracer->counts.launches++;
+    tracer->counts.filtered += !passes;
+    return passes;
+}
+
+/* The title of a launch that is to be measured. NULL for others, which are counted. `title` is NULL where it
+   could not be told. */
+ZT__FN zt__title *zt__filter_launch(zt__tracer *tracer, zt__title *title) {
     zt__lock(&tracer->lock);
-    title = zt__find_title(tracer, name);
+    if (!title) {
+        tracer->counts.launches++;
+        tracer->counts.elsewhere++;
+    } else if (!zt__passes_filter(tracer, title)) {
+        title = NULL;
+    }
     zt__unlock(&tracer->lock);
     return title;
 }
 
-/* Whether the filter lets a launch pass. */
-ZT__FN int zt__passes_filter(zt__tracer *tracer, zt__title *title) {
+/* The same for the launch of one kernel, with one look-up where the kernel is known. */
+ZT__FN zt__title *zt__filter_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {
+    zt__title *title;
     int passes;
     zt__lock(&tracer->lock);
-    passes = title->chosen && title->seen++ % tracer->config.every == 0 &&
-             (!tracer->config.limit || title->taken < tracer->config.limit);
-    title->taken += (uint64_t)passes;
-    tracer->counts.launches++;
-    tracer->counts.filtered += !passes;
+    title = kernel ? (zt__title *)zt__map_get(&tracer->kernels, kernel) : NULL;
+    passes = title && zt__passes_filter(tracer, title);
     zt__unlock(&tracer->lock);
-    return passes;
+    if (title)
+        return passes ? title : NULL;
+    return zt__filter_launch(tracer, kernel ? zt__ask_kernel(tracer, kernel) : NULL);
 }
 
 /* ---- calls ----------------------------------------------------------------------------------------------- */
@@ -6025,6 +6376,165 @@ ZT__FN zt_call_info zt__call_stats(zt__tracer *tracer, uint32_t index) {
 }
 
 #endif /* ZETOOLS_TRACER */
+
+/* ==== >>bench: samples, the interval of their median, and when there are enough ============================= */
+
+enum { ZT__LEAST_SAMPLES = 10, ZT__NOISE_FROM = 64 };
+
+/* Samples, and the same in order of size. */
+typedef struct zt__series {
+    uint32_t count;
+    double samples[ZT_BENCH_SAMPLES], sorted[ZT_BENCH_SAMPLES], mhz[ZT_BENCH_SAMPLES];
+} zt__series;
+
+ZT__FN void zt__add_sample(zt__series *series, double sample, double mhz) {
+    uint32_t i = series->count;
+    series->samples[i] = sample;
+    series->mhz[i] = mhz;
+    for (; i > 0 && series->sorted[i - 1] > sample; i--)
+        series->sorted[i] = series->sorted[i - 1];
+    series->sorted[i] = sample;
+    series->count++;
+}
+
+ZT__FN double zt__sorted_quantile(const double *sorted, uint32_t count, double share) {
+    double position = share * (count - 1);
+    uint32_t rank = (uint32_t)position;
+    if (rank + 1 >= count)
+        return sorted[count - 1];
+    return sorted[rank] + (sorted[rank + 1] - sorted[rank]) * (position - rank);
+}
+
+/* How many samples to leave out at either end, so that the rest holds the true median with a probability of
+   97.5% or more: a sample is on either side of the median like a coin that falls. That much, for what stops
+   when the interval is narrow is a little surer of itself than it may be; so 95% are left. */
+ZT__FN uint32_t zt__sign_rank(uint32_t count) {
+    double term = 1, below = 0;
+    uint32_t i, rank = 0;
+    for (i = 0; i < count; i++)
+        term /= 2; /* so the fewest are 2^-1000, which a double still holds */
+    for (i = 0; i < count / 2; i++) {
+        below += term;
+        if (below > 0.0125)
+            break;
+        rank = i + 1;
+        term = term * (count - i) / (i + 1);
+    }
+    return rank;
+}
+
+/* The interval of the median, and half its width as a share of the median. */
+ZT__FN double zt__interval(const double *sorted, uint32_t count, double *low, double *high) {
+    uint32_t rank = zt__sign_rank(count);
+    double median = zt__sorted_quantile(sorted, count, 0.5);
+    *low = sorted[rank ? rank - 1 : 0];
+    *high = sorted[count - (rank ? rank : 1)];
+    return median > 0 ? (*high - *low) / 2 / median : zt__nan();
+}
+
+/* The stopping rule: looks at the interval now and then. */
+typedef struct zt__rule {
+    uint32_t least, most;
+    double precision;
+    uint64_t deadline;
+    uint32_t next;   /* count at which it looks again */
+    uint32_t halved; /* count at which noise is asked about next */
+    double before;   /* precision at half that count */
+} zt__rule;
+
+ZT__FN uint32_t zt__clamp(uint32_t value, uint32_t least, uint32_t most) {
+    return value < least ? least : value > most ? most : value;
+}
+
+ZT__FN zt__rule zt__make_rule(const zt_bench_config *config) {
+    zt__rule rule;
+    rule.least = zt__clamp(config->min_samples, ZT__LEAST_SAMPLES, ZT_BENCH_SAMPLES);
+    rule.most = zt__clamp(config->max_samples ? config->max_samples : UINT32_MAX, ZT__LEAST_SAMPLES,
+                          ZT_BENCH_SAMPLES);
+    if (rule.least > rule.most)
+        rule.least = rule.most;
+    rule.precision = config->precision > 0 ? config->precision : 0.01;
+    rule.deadline = zt__deadline(config->max_time_ns ? config->max_time_ns : UINT64_C(10000000000));
+    rule.next = rule.least;
+    rule.halved = ZT__NOISE_FROM;
+    rule.before = zt__nan();
+    return rule;
+}
+
+/* Whether there are enough samples, and why; ZT_BENCH_NOT_RUN: go on. To look at every sample would be to
+   wait for a narrow interval until one comes by chance: it looks each time there is a quarter more. */
+ZT__FN zt_bench_end zt__enough(zt__rule *rule, const double *sorted, uint32_t count) {
+    double low, high;
+    if (count < rule->least)
+        return ZT_BENCH_NOT_RUN;
+    if (count >= rule->next) {
+        rule->next = count + count / 4 + 1;
+        if (zt__interval(sorted, count, &low, &high) < rule->precision)
+            return ZT_BENCH_PRECISE;
+    }
+    if (count == rule->halved) {
+        double before = rule->before;
+        rule->halved *= 2;
+        rule->before = zt__interval(sorted, count, &low, &high);
+        if (rule->before > 0.95 * before)
+            return ZT_BENCH_NOISE;
+    }
+    if (count == rule->most)
+        return ZT_BENCH_FULL;
+    return zt__now_ns() >= rule->deadline ? ZT_BENCH_TIME : ZT_BENCH_NOT_RUN;
+}
+
+/* Marks samples that are far from the others, or taken at another frequency. */
+ZT__FN void zt__mark_samples(zt_bench_result *result, const zt__series *series, double max_change) {
+    double apart = result->quartile3 - result->quartile1;
+    uint32_t i;
+    for (i = 0; i < series->count; i++) {
+        double sample = series->samples[i], change = series->mhz[i] / result->frequency_mhz - 1;
+        int outlier = sample < result->quartile1 - 1.5 * apart || sample > result->quartile3 + 1.5 * apart;
+        int changed = change > max_change || change < -max_change;
+        result->samples[i] = sample;
+        result->marks[i] =
+            (unsigned char)((outlier ? ZT_BENCH_OUTLIER : 0) | (changed ? ZT_BENCH_CHANGED : 0));
+        result->outliers += (uint32_t)outlier;
+        result->changed += (uint32_t)changed;
+    }
+}
+
+/* The median of values of which some may be NaN; changes their order. */
+ZT__FN double zt__median_of(double *values, uint32_t count) {
+    uint32_t i, known = 0;
+    for (i = 0; i < count; i++)
+        if (!isnan(values[i]))
+            values[known++] = values[i];
+    return zt__quantile(values, known, 0.5);
+}
+
+ZT__FN void zt__clear_result(zt_bench_result *result, const char *name) {
+    memset(result, 0, sizeof *result);
+    snprintf(result->name, sizeof result->name, "%s", name ? name : "");
+    result->median = result->low = result->high = result->quartile1 = result->quartile3 = zt__nan();
+    result->min = result->max = result->precision = result->frequency_mhz = zt__nan();
+    result->counter_median = result->perturbation = zt__nan();
+    result->region = UINT32_MAX;
+}
+
+/* All that is told of a series. `scratch` has room for its samples. */
+ZT__FN void zt__sum_up(zt_bench_result *result, const zt__series *series, double max_change,
+                       double *scratch) {
+    const double *sorted = series->sorted;
+    result->count = series->count;
+    if (series->count == 0)
+        return;
+    result->median = zt__sorted_quantile(sorted, series->count, 0.5);
+    result->quartile1 = zt__sorted_quantile(sorted, series->count, 0.25);
+    result->quartile3 = zt__sorted_quantile(sorted, series->count, 0.75);
+    result->min = sorted[0];
+    result->max = sorted[series->count - 1];
+    result->precision = zt__interval(sorted, series->count, &result->low, &result->high);
+    memcpy(scratch, series->mhz, series->count * sizeof *scratch);
+    result->frequency_mhz = zt__median_of(scratch, series->count);
+    zt__mark_samples(result, series, max_change > 0 ? max_change : 0.02);
+}
 
 /* ==== >>reports: table, CSV, JSON, trace ================================================================== */
 
@@ -7466,6 +7976,8 @@ ZT__FN zt_config zt__complete_config(const zt_config *given) {
         config.samples = defaults.samples;
     if (config.samples > ZT__MAX_SAMPLES)
         config.samples = ZT__MAX_SAMPLES;
+    if (config.deferred_thread && !config.deferred)
+        config.deferred = ZT__DEFERRED;
     if (!config.max_passes)
         config.max_passes = defaults.max_passes;
     if (!(config.pass_tolerance > 0))
@@ -7920,8 +8432,7 @@ ZT__FN void zt__describe_metric(zt_profiler *profiler, zt__pass *pass, const zt_
     to->pass = (uint32_t)(pass - profiler->passes);
     profiler->causes_of[metric] =
         (uint8_t)(to->aggregation == ZT_AGGREGATE_FLAG ? zt__cause_of_flag(to->name) : ZT_CAUSE_COUNT);
-    if (pass->time_metric == UINT32_MAX && strcmp(to->name, "GpuTime") == 0 && strcmp(to->units, "ns") == 0)
-        pass->time_metric = metric;
+    zt__note_time(pass, to, metric);
 }
 
 ZT__FN void zt__describe_pass(zt_profiler *profiler, zt__pass *pass) {
@@ -8235,6 +8746,8 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
         zt__destroy(opened);
         return result;
     }
+    if (complete.deferred_thread && !zt__start_thread(&opened->settler, zt__settle_when_rung, opened))
+        zt__say(&opened->diagnostics, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZT__NO_THREAD);
     *profiler = opened;
     return ZE_RESULT_SUCCESS;
 }
@@ -8271,6 +8784,8 @@ ZT__FN void zt__wind_up(zt_profiler *profiler, const char *call) {
     for (i = 0; i < ZT__LIST_BUCKETS; i++)
         for (list = profiler->lists[i]; list; list = list->next_in_bucket)
             finished &= zt__close_list(profiler, list, &deadline);
+    if (!zt__stop_thread(&profiler->settler))
+        return; /* the driver has not come back from a call: what it uses is left to it */
     zt__settle(profiler, 1);
     if (!finished)
         zt__say(&profiler->diagnostics, ZE_RESULT_NOT_READY, ZT__NOT_FINISHED, call);
@@ -8312,20 +8827,21 @@ ZT__FN zt__slot *zt__take_slot(zt_profiler *profiler, ze_command_list_handle_t h
                                zt_cause *cause) {
     zt__list *list;
     zt__slot *slot = NULL;
-    uint32_t region;
+    uint32_t region, tries;
     *cause = ZT_DROPPED_NO_MEMORY;
     zt__lock(&profiler->state);
     list = zt__need_list(profiler, handle);
     region = zt__intern(profiler, name, cause);
     if (list && region != UINT32_MAX)
         slot = zt__open_slot(profiler, list, region);
-    if (!slot && list && region != UINT32_MAX) {
+    for (tries = 0; !slot && list && region != UINT32_MAX && tries < ZT__TRIES; tries++) {
         zt__unlock(&profiler->state);
         *cause = zt__make_room(profiler, list);
         zt__lock(&profiler->state);
         slot = zt__open_slot(profiler, list, region);
-        if (*cause == ZT_CAUSE_COUNT)
-            *cause = ZT_DROPPED_NO_SLOT; /* other threads took them all */
+        if (*cause != ZT_CAUSE_COUNT)
+            break;
+        *cause = ZT_DROPPED_NO_SLOT; /* other threads took them all */
     }
     if (!slot) {
         profiler->counts.begun++;
@@ -8734,6 +9250,375 @@ ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t regio
         return zt__bad_index(profiler, "zt_get_tile_stats", "tile", tile);
     return zt__get_column(profiler, "zt_get_tile_stats", region, zt__tile_column(profiler, tile, metric),
                           stats);
+}
+
+/* ---- benchmarks ------------------------------------------------------------------------------------------ */
+
+ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) {
+    zt_stats stats, time;
+    const zt_metric *of = zt_get_metric(profiler, metric);
+    if (!of || region >= zt_region_count(profiler) ||
+        zt_get_stats(profiler, region, metric, &stats) != ZE_RESULT_SUCCESS ||
+        zt_get_pass(profiler, region, of->pass, &time) != ZE_RESULT_SUCCESS)
+        return zt__nan();
+    return of->aggregation == ZT_AGGREGATE_SUM ? stats.sum / time.sum * 1e9 : stats.mean;
+}
+
+ZT_API const char *zt_bench_end_name(zt_bench_end end) {
+    static const char *const names[] = {"not run", "precise", "noise", "time", "full"};
+    return (unsigned)end < ZT__COUNT_OF(names) ? names[end] : "unknown";
+}
+
+/* A benchmark while it runs. */
+typedef struct zt__bench {
+    const char *call;
+    const zt_bench_config *config;
+    zt_profiler *profiler; /* the application's, or NULL */
+    zt_profiler *clean;    /* one that measures times alone, without queries; NULL with config.measure */
+    zes_freq_handle_t domain;
+    zt__series *series;
+} zt__bench;
+
+/* The region whose time is a sample: by name, or the first. UINT32_MAX: there is none. */
+ZT__FN uint32_t zt__bench_region(const zt_profiler *profiler, const char *name) {
+    uint32_t i, count = zt_region_count(profiler);
+    for (i = 0; i < count; i++)
+        if (!name || strcmp(zt__record_at(profiler, i)->name, name) == 0)
+            return i;
+    return UINT32_MAX;
+}
+
+/* GPU time of a region so far, and how many instances. */
+ZT__FN zt_stats zt__time_so_far(const zt_profiler *profiler, const char *name) {
+    zt_region_info info;
+    uint32_t region = zt__bench_region(profiler, name);
+    info.time_ns = zt__empty_stats();
+    if (region != UINT32_MAX)
+        zt_get_region(profiler, region, &info);
+    if (info.time_ns.count == 0)
+        info.time_ns.sum = 0;
+    return info.time_ns;
+}
+
+ZT__FN const char *zt__bench_name(const zt__bench *bench) {
+    if (bench->config->name)
+        return bench->config->name;
+    return bench->config->region ? bench->config->region : "the benchmark";
+}
+
+/* Runs the work once with a profiler. Returns its GPU time, or NaN and says why not. */
+ZT__FN double zt__run_once(zt__bench *bench, zt_profiler *profiler) {
+    const char *region = bench->config->region;
+    zt_stats before = zt__time_so_far(profiler, region), after;
+    const char *why = "it failed";
+    if (bench->config->run(profiler, bench->config->user) == 0) {
+        ze_result_t result = zt_collect(profiler, profiler->config.wait_timeout_ns);
+        after = zt__time_so_far(profiler, region);
+        if (after.count > before.count && result == ZE_RESULT_SUCCESS)
+            return after.sum - before.sum;
+        why = result == ZE_RESULT_SUCCESS ? "no region was measured" : zt_result_name(result);
+    }
+    zt__say(bench->profiler ? &bench->profiler->diagnostics : NULL, ZE_RESULT_NOT_READY, ZT__NO_BENCH_SAMPLE,
+            bench->call, zt__bench_name(bench), why);
+    return zt__nan();
+}
+
+ZT__FN double zt__measure_once(zt__bench *bench) {
+    double sample;
+    if (!bench->config->measure)
+        return zt__run_once(bench, bench->clean);
+    sample = bench->config->measure(bench->config->user);
+    if (sample >= 0)
+        return sample;
+    zt__say(bench->profiler ? &bench->profiler->diagnostics : NULL, ZE_RESULT_NOT_READY, ZT__NO_BENCH_SAMPLE,
+            bench->call, zt__bench_name(bench), "it failed");
+    return zt__nan();
+}
+
+/* The device's frequency now, or NaN where nobody tells. */
+ZT__FN double zt__frequency(const zt__bench *bench) {
+    zes_freq_state_t state;
+    if (bench->config->frequency)
+        return bench->config->frequency(bench->config->user);
+    memset(&state, 0, sizeof state);
+    state.stype = ZES_STRUCTURE_TYPE_FREQ_STATE;
+    if (!bench->domain || bench->profiler->driver.frequency(bench->domain, &state) != ZE_RESULT_SUCCESS)
+        return zt__nan();
+    return state.actual;
+}
+
+/* Takes one sample. A lost instance is tried again, but not for ever. Returns 0 if there is none. */
+ZT__FN int zt__sample_once(zt__bench *bench) {
+    enum { TRIES = 4 };
+    int i;
+    for (i = 0; i < TRIES; i++) {
+        double sample = zt__measure_once(bench);
+        if (isnan(sample))
+            continue;
+        zt__add_sample(bench->series, sample, zt__frequency(bench));
+        return 1;
+    }
+    return 0;
+}
+
+ZT__FN int zt__warm_up(zt__bench *bench) {
+    uint32_t i, runs = bench->config->warm_up ? bench->config->warm_up : 3;
+    for (i = 0; i < runs; i++)
+        zt__measure_once(bench);
+    return 1;
+}
+
+/* A profiler that measures times alone, on the device of another. */
+ZT__FN zt_profiler *zt__open_clean(const zt_profiler *profiler) {
+    zt_config config = profiler->config;
+    zt_profiler *clean;
+    config.groups = "";
+    config.metrics = config.columns = NULL;
+    config.require_metrics = 0;
+    config.sample = NULL;
+    config.deferred = config.timeline = 0;
+    clean = zt__create(profiler->context, profiler->device, &config);
+    if (clean && zt__enlist(clean) && zt__set_up(clean) == ZE_RESULT_SUCCESS)
+        return clean;
+    if (clean)
+        zt__destroy(clean);
+    return NULL;
+}
+
+/* The first domain of the device whose frequency the system tells. */
+ZT__FN void zt__find_frequency(zt__bench *bench) {
+    const zt__driver *driver = bench->profiler ? &bench->profiler->driver : NULL;
+    uint32_t count = 1;
+    if (!driver || !driver->frequencies || !driver->frequency || !bench->profiler->device ||
+        driver->frequencies((zes_device_handle_t)bench->profiler->device, &count, &bench->domain) !=
+            ZE_RESULT_SUCCESS ||
+        count == 0)
+        bench->domain = NULL;
+}
+
+ZT__FN void zt__close_bench(zt__bench *bench) {
+    zt_allocator allocator = bench->profiler ? bench->profiler->config.allocator : zt__default_allocator();
+    zt_close(bench->clean);
+    zt__free(&allocator, bench->series);
+}
+
+/* Checks and prepares. On anything but SUCCESS there is nothing to close. */
+ZT__FN ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_profiler *profiler,
+                                  const zt_bench_config *config) {
+    zt_allocator allocator = profiler ? profiler->config.allocator : zt__default_allocator();
+    zt__diagnostics *diagnostics = profiler ? &profiler->diagnostics : NULL;
+    memset(bench, 0, sizeof *bench);
+    bench->call = call;
+    bench->config = config;
+    bench->profiler = profiler;
+    if (!config || (!config->run && !config->measure))
+        return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER,
+                       config ? ZT__NOTHING_TO_BENCH : ZT__NULL_ARGUMENT, call, "config");
+    bench->series = (zt__series *)zt__allocate(&allocator, 1, sizeof *bench->series);
+    if (!config->measure)
+        bench->clean = zt__open_clean(profiler);
+    if (!bench->series || (!config->measure && !bench->clean)) {
+        zt__close_bench(bench);
+        return zt__say(diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, call, "samples");
+    }
+    zt__find_frequency(bench);
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Whether there is nothing that could be run: no profiler that has a device. */
+ZT__FN int zt__is_inert(const zt_profiler *profiler, const zt_bench_config *config) {
+    return (!profiler || zt__load(&profiler->detached)) && config && config->run && !config->measure;
+}
+
+/* The runs with counters, apart from timing: each pass of the profiler, several times. */
+ZT__FN void zt__count_bench(zt__bench *bench, zt_bench_result *result) {
+    uint32_t i, taken = 0, runs = bench->config->counter_runs ? bench->config->counter_runs : 5;
+    double *samples = bench->series->samples; /* they are in the result by now */
+    if (bench->config->measure || bench->profiler->metric_count == 0)
+        return;
+    for (i = 0; i < runs; i++) {
+        ZT_PASSES(bench->profiler) {
+            double sample = zt__run_once(bench, bench->profiler);
+            if (!isnan(sample) && taken < ZT_BENCH_SAMPLES)
+                samples[taken++] = sample;
+        }
+    }
+    result->counter_runs = runs;
+    result->region = zt__bench_region(bench->profiler, bench->config->region);
+    result->counter_median = zt__quantile(samples, taken, 0.5);
+    result->perturbation = result->counter_median / result->median;
+}
+
+ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result) {
+    zt__bench bench;
+    zt__rule rule;
+    ze_result_t opened;
+    int going;
+    if (!result)
+        return zt__say(profiler ? &profiler->diagnostics : NULL, ZE_RESULT_ERROR_INVALID_NULL_POINTER,
+                       ZT__NULL_ARGUMENT, "zt_bench", "result");
+    zt__clear_result(result, config ? config->name ? config->name : config->region : NULL);
+    if (zt__is_inert(profiler, config))
+        return ZE_RESULT_SUCCESS;
+    opened = zt__open_bench(&bench, "zt_bench", profiler, config);
+    if (opened != ZE_RESULT_SUCCESS)
+        return opened;
+    zt__warm_up(&bench);
+    rule = zt__make_rule(config);
+    do {
+        going = zt__sample_once(&bench);
+        if (going)
+            result->end = zt__enough(&rule, bench.series->sorted, bench.series->count);
+    } while (going && result->end == ZT_BENCH_NOT_RUN);
+    zt__sum_up(result, bench.series, config->max_change, bench.series->sorted);
+    if (going)
+        zt__count_bench(&bench, result);
+    if (!result->name[0] && bench.clean && zt_region_count(bench.clean))
+        snprintf(result->name, sizeof result->name, "%s", zt__record_at(bench.clean, 0)->name);
+    zt__close_bench(&bench);
+    return going ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+}
+
+/* One sample of each, in this order or the other: what drifts then favours neither. */
+ZT__FN int zt__sample_pair(zt__bench *a, zt__bench *b, zt__series *ratios) {
+    int turned = ratios->count & 1;
+    double ratio;
+    if (!zt__sample_once(turned ? b : a) || !zt__sample_once(turned ? a : b))
+        return 0;
+    ratio = b->series->samples[b->series->count - 1] / a->series->samples[a->series->count - 1];
+    zt__add_sample(ratios, isfinite(ratio) ? ratio : 1, zt__nan());
+    return 1;
+}
+
+/* The ratio of the medians, with an interval from the ratios of the pairs. Where the variants differ in more
+   than their scale, the ratio may be outside: the interval is widened to it. */
+ZT__FN void zt__compare_series(const zt__series *ratios, zt_comparison *result) {
+    result->ratio = result->b.median / result->a.median;
+    zt__interval(ratios->sorted, ratios->count, &result->low, &result->high);
+    if (result->ratio < result->low)
+        result->low = result->ratio;
+    if (result->ratio > result->high)
+        result->high = result->ratio;
+    result->differs = result->low > 1 || result->high < 1;
+}
+
+ZT__FN ze_result_t zt__compare_open(zt__bench *a, zt__bench *b, zt__series *ratios, zt_comparison *result) {
+    zt__rule rule = zt__make_rule(a->config);
+    int going;
+    zt__warm_up(a);
+    zt__warm_up(b);
+    do {
+        going = zt__sample_pair(a, b, ratios);
+        if (going)
+            result->a.end = result->b.end = zt__enough(&rule, ratios->sorted, ratios->count);
+    } while (going && result->a.end == ZT_BENCH_NOT_RUN);
+    if (a->series->count > ratios->count)
+        a->series->count = ratios->count;
+    zt__sum_up(&result->a, a->series, a->config->max_change, a->series->sorted);
+    zt__sum_up(&result->b, b->series, b->config->max_change, b->series->sorted);
+    if (!going)
+        return ZE_RESULT_NOT_READY;
+    zt__compare_series(ratios, result);
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
+                              zt_comparison *result) {
+    zt_allocator allocator = profiler ? profiler->config.allocator : zt__default_allocator();
+    zt__bench one, other;
+    zt__series *ratios;
+    ze_result_t done;
+    if (!result)
+        return zt__say(profiler ? &profiler->diagnostics : NULL, ZE_RESULT_ERROR_INVALID_NULL_POINTER,
+                       ZT__NULL_ARGUMENT, "zt_compare", "result");
+    zt__clear_result(&result->a, a ? a->name ? a->name : a->region : NULL);
+    zt__clear_result(&result->b, b ? b->name ? b->name : b->region : NULL);
+    result->ratio = result->low = result->high = zt__nan();
+    result->differs = 0;
+    if (zt__is_inert(profiler, a) || zt__is_inert(profiler, b))
+        return ZE_RESULT_SUCCESS;
+    done = zt__open_bench(&one, "zt_compare", profiler, a);
+    if (done != ZE_RESULT_SUCCESS)
+        return done;
+    done = zt__open_bench(&other, "zt_compare", profiler, b);
+    if (done == ZE_RESULT_SUCCESS) {
+        ratios = (zt__series *)zt__allocate(&allocator, 1, sizeof *ratios);
+        done = ratios ? zt__compare_open(&one, &other, ratios, result)
+                      : zt__say(profiler ? &profiler->diagnostics : NULL, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                                ZT__NO_MEMORY, "zt_compare", "samples");
+        zt__free(&allocator, ratios);
+        zt__close_bench(&other);
+    }
+    zt__close_bench(&one);
+    return done;
+}
+
+/* ---- benchmarks for people ------------------------------------------------------------------------------- */
+
+/* A text with numbers in it, of a length that is known. */
+ZT__FN void zt__put_line(zt__writer *writer, const char *format, ...) {
+    char line[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    zt__put(writer, line);
+}
+
+ZT__FN void zt__put_bench(zt__writer *writer, const zt_bench_result *result) {
+    zt__put_line(
+        writer, "%s: median %.3f us (95%%: %.3f to %.3f, +-%.2f%%), quartiles %.3f and %.3f, minimum %.3f\n",
+        result->name, result->median / 1e3, result->low / 1e3, result->high / 1e3, result->precision * 100,
+        result->quartile1 / 1e3, result->quartile3 / 1e3, result->min / 1e3);
+    zt__put_line(writer, "    %u samples, %u outliers; ended by: %s\n", (unsigned)result->count,
+                 (unsigned)result->outliers, zt_bench_end_name(result->end));
+    if (isnan(result->frequency_mhz))
+        zt__put(writer, "    frequency not watched: nobody tells it\n");
+    else
+        zt__put_line(writer, "    frequency %.0f MHz, %u samples at another\n", result->frequency_mhz,
+                     (unsigned)result->changed);
+    if (result->counter_runs)
+        zt__put_line(writer, "    with counters: median %.3f us in %u runs a pass, %.2f times that without\n",
+                     result->counter_median / 1e3, (unsigned)result->counter_runs, result->perturbation);
+}
+
+ZT_API ze_result_t zt_bench_write(const zt_profiler *profiler, const zt_bench_result *result,
+                                  zt_write_fn write, void *user) {
+    zt__diagnostics *diagnostics = profiler ? &zt__mutable(profiler)->diagnostics : NULL;
+    zt__writer writer;
+    uint32_t i;
+    if (!result || !write)
+        return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT, "zt_bench_write",
+                       result ? "write" : "result");
+    zt__start_writer(&writer, write, user);
+    zt__put_bench(&writer, result);
+    for (i = 0; i < zt_metric_count(profiler) && result->region != UINT32_MAX; i++) {
+        const zt_metric *metric = zt_get_metric(profiler, i);
+        double rate = zt_get_rate(profiler, result->region, i);
+        if (rate > 0 || rate < 0)
+            zt__put_line(&writer, "    %-56.100s %12.5g %.40s%s\n", metric->name, rate, metric->units,
+                         metric->aggregation == ZT_AGGREGATE_SUM ? " a second" : "");
+    }
+    zt__flush(&writer);
+    return writer.failed ? zt__say(diagnostics, ZE_RESULT_ERROR_UNKNOWN, ZT__WRITE_STOPPED)
+                         : ZE_RESULT_SUCCESS;
+}
+
+ZT_API ze_result_t zt_comparison_write(const zt_comparison *result, zt_write_fn write, void *user) {
+    zt__writer writer;
+    if (!result || !write)
+        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT, "zt_comparison_write",
+                       result ? "write" : "result");
+    zt__start_writer(&writer, write, user);
+    zt__put_bench(&writer, &result->a);
+    zt__put_bench(&writer, &result->b);
+    zt__put_line(&writer, "%s takes %.4f times as long as %s (95%%: %.4f to %.4f): %s\n", result->b.name,
+                 result->ratio, result->a.name, result->low, result->high,
+                 !result->differs    ? "no difference shown"
+                 : result->ratio > 1 ? "slower"
+                                     : "faster");
+    zt__flush(&writer);
+    return writer.failed ? zt__say(NULL, ZE_RESULT_ERROR_UNKNOWN, ZT__WRITE_STOPPED) : ZE_RESULT_SUCCESS;
 }
 
 /* ---- merging --------------------------------------------------------------------------------------------- */
@@ -9329,7 +10214,7 @@ ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, v
                 "zt_stream_close");
         return counts;
     }
-    if (!zt__stop_reader(stream)) {
+    if (!zt__stop_thread(&stream->reader)) {
         zt__say(&stream->diagnostics, ZE_RESULT_NOT_READY, ZT__READER_HANGS, "zt_stream_close");
         return counts;
     }
@@ -9589,8 +10474,8 @@ ZT_API ze_result_t zt_groups_write(ze_device_handle_t device, int metrics, zt_wr
 
 /* What the loader's callbacks come to. A tracer of the loader's cannot be destroyed without waiting, with no
    limit, for whatever calls other threads are in; and one that was disabled cannot be enabled again before.
-   So they are never destroyed: after a stop one stays enabled and its callbacks find nobody here, and when
-   its profiler is closed it is disabled for good, which costs some two kilobytes. */
+   So they are never destroyed. After a stop one is disabled for good, which costs some two kilobytes, or
+   stays enabled with callbacks that find nobody here, which costs nothing where the layer is off then. */
 typedef struct zt__post {
     zel_tracer_handle_t handle; /* NULL: it is free */
     zt__tracer *tracer;         /* NULL: nobody traces. Atomic */
@@ -9731,30 +10616,32 @@ ZT__FN void zt__detach(zt_profiler *profiler) {
 
 /* ---- what the calls mean --------------------------------------------------------------------------------- */
 
+/* The title of a launch or copy that is to be measured, or NULL. */
+ZT__FN zt__title *zt__filter_call(zt__tracer *tracer, uint32_t call, void *parameters) {
+    switch (zt__role_of(call)) {
+    case ZT__LAUNCH:
+        return zt__filter_kernel(tracer, (ze_kernel_handle_t)zt__pointer(parameters, 1));
+    case ZT__LAUNCH_MANY:
+        return zt__filter_launch(
+            tracer, zt__title_of_kernels(tracer, zt__number_at(parameters, 1),
+                                         (const ze_kernel_handle_t *)zt__pointer(parameters, 2)));
+    default:
+        return zt__filter_launch(tracer,
+                                 zt__need_title(tracer, zt__call_name(call) + strlen("zeCommandListAppend")));
+    }
+}
+
 ZT__FN void zt__before_launch(zt__tracer *tracer, zt__frame *frame, uint32_t call, void *parameters) {
     ze_command_list_handle_t list = (ze_command_list_handle_t)zt__pointer(parameters, 0);
-    zt__role role = zt__role_of(call);
-    zt_profiler *profiler;
-    zt__title *title;
-    if (role == ZT__LAUNCH) {
-        title = zt__title_of_kernel(tracer, (ze_kernel_handle_t)zt__pointer(parameters, 1));
-    } else if (role == ZT__LAUNCH_MANY) {
-        title = zt__title_of_kernels(tracer, zt__number_at(parameters, 1),
-                                     (const ze_kernel_handle_t *)zt__pointer(parameters, 2));
-    } else {
-        zt__lock(&tracer->lock);
-        title = zt__find_title(tracer, zt__call_name(call) + strlen("zeCommandListAppend"));
-        zt__unlock(&tracer->lock);
-    }
-    if (title && !zt__passes_filter(tracer, title))
+    zt__title *title = zt__filter_call(tracer, call, parameters);
+    zt_profiler *profiler = title ? zt__profiler_of_list(tracer, list) : NULL;
+    if (!title)
         return;
-    profiler = zt__profiler_of_list(tracer, list);
     zt__lock(&tracer->lock);
-    tracer->counts.launches += !title;
-    tracer->counts.measured += title && profiler;
-    tracer->counts.elsewhere += !title || !profiler;
+    tracer->counts.measured += profiler != NULL;
+    tracer->counts.elsewhere += !profiler;
     zt__unlock(&tracer->lock);
-    if (title && profiler)
+    if (profiler)
         frame->region = zt_begin(profiler, list, title->name);
 }
 
@@ -9881,8 +10768,8 @@ ZT__FN zt__frame *zt__open_frame(zt__post *post) {
     frame = zt__frame_of(NULL);
     if (!frame)
         return NULL;
-    memset(frame, 0, sizeof *frame);
     frame->post = post;
+    frame->region.slot = NULL;
     __atomic_fetch_add(&post->in_progress, 1, __ATOMIC_SEQ_CST);
     frame->tracer = __atomic_load_n(&post->tracer, __ATOMIC_SEQ_CST); /* after that: a stop sees the one or */
     if (frame->tracer)                                                /* this call the other */
@@ -9906,6 +10793,8 @@ ZT__FN void zt__prologue(uint32_t call, void *parameters, zt__post *post, void *
         return;
     *instance = frame;
     tracer = frame->tracer;
+    if (tracer->config.hook_count)
+        memset(frame->instances, 0, sizeof frame->instances);
     zt__inside_1++;
     for (i = 0; i < tracer->config.hook_count; i++)
         if (tracer->hook_calls[i] == call && tracer->hooks[i].prologue)
@@ -10146,7 +11035,7 @@ ZT__FN void zt__give_up_post(zt__tracer *tracer) {
     if (tracer->post) {
         zelTracerSetEnabled(tracer->post->handle, 0);
         zt__lock(&zt__process_lock_1);
-        zt__spent[zt__spent_count++ % ZT__SPENT] = tracer->post->handle;
+        zt__spent[zt__count_up(&zt__spent_count) % ZT__SPENT] = tracer->post->handle;
         tracer->post->handle = NULL;
         zt__unlock(&zt__process_lock_1);
     }
@@ -10193,6 +11082,9 @@ ZT__FN int zt__halt_tracer(zt__tracer *tracer) {
             zt__say(tracer->diagnostics, ZE_RESULT_NOT_READY, ZT__CALLS_IN_PROGRESS);
             return 0;
         }
+    /* where the layer stays on, callbacks that find nobody are worth two kilobytes, but not for ever */
+    if (tracer->post && zt__load(&zt__spent_count) < ZT__SPENT && zt__prove(tracer->post))
+        zt__give_up_post(tracer);
     return 1;
 }
 

@@ -40,6 +40,7 @@ static uint32_t pass_of(const zt_profiler *profiler, const char *group) {
 static zt_stats stats_in_group(const zt_profiler *profiler, const char *region, const char *group,
                                const char *metric) {
     zt_stats stats;
+    memset(&stats, 0, sizeof stats);
     for (uint32_t i = 0; i < zt_metric_count(profiler); i++)
         if (strcmp(zt_get_metric(profiler, i)->group, group) == 0 &&
             strcmp(zt_get_metric(profiler, i)->name, metric) == 0) {

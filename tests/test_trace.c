@@ -286,6 +286,23 @@ static void test_executions_of_one_list(void **state) {
     check_work(w);
 }
 
+/* Where the application waits for each execution, as here, the library has nothing to ask twice. */
+static void test_driver_calls_of_an_execution(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_traced(w, NULL);
+    record(w, w->list);
+    for (int i = 0; i < 200; i++) {
+        if (i == 100)
+            gpu.reset_calls();
+        execute_unprofiled(w, w->list);
+        w->launches++;
+    }
+    assert_in_range(calls_for_launches(100), 1, 8 * 100);
+    collect_all(profiler);
+    assert_counts(profiler, counted(200, 200, 0, 0, 0));
+    check_work(w);
+}
+
 static void test_launches_on_an_immediate_list(void **state) {
     world *w = *state;
     const uint32_t warm_up = 1000, all = INSTRUMENTED ? 1200 : 3000;
@@ -1255,6 +1272,7 @@ int main(void) {
         TEST(test_regions_by_hand_beside_it),
         TEST(test_launches_on_reset_lists),
         TEST(test_executions_of_one_list),
+        TEST(test_driver_calls_of_an_execution),
         TEST(test_launches_on_an_immediate_list),
         TEST(test_filters),
         TEST(test_a_filtered_launch_costs_nothing),

@@ -172,6 +172,34 @@ static void statistics_of_no_profiler(zt_profiler *profiler) {
     EXPECT(unpacked == NULL);
 }
 
+static zt_bench_result result; /* too large for some stacks */
+static zt_comparison comparison;
+
+static double take_a_microsecond(void *user) {
+    (void)user;
+    return 1000;
+}
+
+static int run_nothing(zt_profiler *profiler, void *user) {
+    (void)profiler, (void)user;
+    return 0;
+}
+
+static void benchmarks_of_no_profiler(zt_profiler *profiler) {
+    zt_bench_config config;
+    memset(&config, 0, sizeof config);
+    config.run = run_nothing;
+    EXPECT(zt_bench(profiler, &config, &result) == 0);
+    EXPECT(result.end == ZT_BENCH_NOT_RUN && result.count == 0);
+    config.measure = take_a_microsecond;
+    EXPECT(zt_compare(profiler, &config, &config, &comparison) == 0);
+    EXPECT(comparison.differs == 0);
+    EXPECT(zt_bench_write(profiler, &result, write_nothing, NULL) == 0);
+    EXPECT(zt_comparison_write(&comparison, write_nothing, NULL) == 0);
+    EXPECT(zt_bench_end_name(ZT_BENCH_PRECISE) != NULL);
+    (void)zt_get_rate(profiler, 0, 0);
+}
+
 static void the_rest_has_no_profiler(void) {
     EXPECT(strcmp(zt_version(), ZETOOLS_VERSION) == 0);
     EXPECT(ZETOOLS_VERSION_MAJOR + ZETOOLS_VERSION_MINOR + ZETOOLS_VERSION_PATCH > 0);
@@ -271,6 +299,7 @@ int main(void) {
     regions_run_their_body_once(profiler);
     passes_run_their_body_once(profiler);
     statistics_of_no_profiler(profiler);
+    benchmarks_of_no_profiler(profiler);
     streams_accept_nothing();
     timelines_accept_no_profiler(profiler);
     everything_accepts_no_profiler(profiler);

@@ -255,6 +255,7 @@ static ze_result_t calculate(sg_metric_group *group, zet_metric_group_calculatio
         return ZE_RESULT_SUCCESS;
     }
     SG_NEED_POINTER(values);
+    sg_spend((uint64_t)sg_report_cost() * raw.reports);
     sg_values to = {values, *count, 0};
     put_all(group, type, &raw, 1, NULL, &to);
     *count = to.count < to.room ? to.count : to.room;

@@ -12,13 +12,24 @@ enum { NANOSECONDS = 1000000000 };
 /* ---- calls --------------------------------------------------------------------------------------------- */
 
 typedef struct call {
-    _Atomic uint64_t count;
     _Atomic uint32_t fail_in; /* calls until the fault; 0: none */
     _Atomic uint32_t fail_result;
     _Atomic uint32_t cost_ns;
 } call;
 
 static call calls[SG_FUNCTION_COUNT];
+
+/* How often each was called. Threads count apart, so that they do not wait for each other's cache lines. */
+enum { STRIPES = 8 };
+static struct stripe { _Alignas(64) _Atomic uint64_t counts[SG_FUNCTION_COUNT]; } stripes[STRIPES];
+
+static struct stripe *own_stripe(void) {
+    static _Atomic uint32_t threads;
+    static _Thread_local struct stripe *own;
+    if (!own)
+        own = &stripes[atomic_fetch_add(&threads, 1) % STRIPES];
+    return own;
+}
 
 static const char *const call_names[SG_FUNCTION_COUNT] = {
 #define SG_FUNCTION(table, slot, version, kind, name, parameters, arguments) #name,
@@ -41,11 +52,14 @@ static void update_attention(void) {
     atomic_store(&attention, needed);
 }
 
-static ze_result_t attend(call *to, sg_kind kind) {
-    uint32_t cost = atomic_load_explicit(&to->cost_ns, memory_order_relaxed);
-    if (cost)
-        for (uint64_t end = sg_now() + cost; sg_now() < end;) {
+void sg_spend(uint64_t nanoseconds) {
+    if (nanoseconds)
+        for (uint64_t end = sg_now() + nanoseconds; sg_now() < end;) {
         }
+}
+
+static ze_result_t attend(call *to, sg_kind kind) {
+    sg_spend(atomic_load_explicit(&to->cost_ns, memory_order_relaxed));
     uint32_t fail_in = atomic_load(&to->fail_in);
     while (fail_in && !atomic_compare_exchange_weak(&to->fail_in, &fail_in, fail_in - 1)) {
     }
@@ -55,9 +69,9 @@ static ze_result_t attend(call *to, sg_kind kind) {
 }
 
 ze_result_t sg_enter(sg_function function, sg_kind kind) {
-    call *to = &calls[function];
-    atomic_fetch_add_explicit(&to->count, 1, memory_order_relaxed);
-    return atomic_load_explicit(&attention, memory_order_relaxed) ? attend(to, kind) : ZE_RESULT_SUCCESS;
+    atomic_fetch_add_explicit(&own_stripe()->counts[function], 1, memory_order_relaxed);
+    return atomic_load_explicit(&attention, memory_order_relaxed) ? attend(&calls[function], kind)
+                                                                  : ZE_RESULT_SUCCESS;
 }
 
 static call *call_named(const char *name) {
@@ -86,17 +100,35 @@ int softgpu_set_call_cost(const char *function, uint32_t nanoseconds) {
     return 1;
 }
 
+static uint64_t count_of(unsigned function) {
+    uint64_t count = 0;
+    for (unsigned i = 0; i < STRIPES; ++i)
+        count += atomic_load_explicit(&stripes[i].counts[function], memory_order_relaxed);
+    return count;
+}
+
+static _Atomic uint32_t report_cost;
+
+uint32_t sg_report_cost(void) {
+    return atomic_load_explicit(&report_cost, memory_order_relaxed);
+}
+
+void softgpu_set_report_cost(uint32_t nanoseconds) {
+    atomic_store(&report_cost, nanoseconds);
+}
+
 uint64_t softgpu_calls(const char *function) {
     uint64_t count = 0;
     for (unsigned i = 0; i < SG_FUNCTION_COUNT; ++i)
         if (!function || strcmp(call_names[i], function) == 0)
-            count += atomic_load_explicit(&calls[i].count, memory_order_relaxed);
+            count += count_of(i);
     return count;
 }
 
 void softgpu_reset_calls(void) {
     for (unsigned i = 0; i < SG_FUNCTION_COUNT; ++i)
-        atomic_store(&calls[i].count, 0);
+        for (unsigned stripe = 0; stripe < STRIPES; ++stripe)
+            atomic_store(&stripes[stripe].counts[i], 0);
 }
 
 /* ---- behaviours ---------------------------------------------------------------------------------------- */
@@ -269,6 +301,7 @@ void softgpu_reset(void) {
     }
     for (unsigned i = 0; i < SOFTGPU_BEHAVIOUR_COUNT; ++i)
         softgpu_behave((enum softgpu_behaviour)i, 0);
+    softgpu_set_report_cost(0);
     softgpu_reset_calls();
     softgpu_set_timestamps(64, NANOSECONDS);
     atomic_store(&tick_offset, 0);

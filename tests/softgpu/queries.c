@@ -15,8 +15,9 @@ typedef struct sg_query {
     struct sg_query_pool *pool;
     uint32_t index;
     sg_phase phase;
-    bool used;  /* since the last reset */
-    bool ready; /* its data can be read */
+    bool used;            /* since the last reset */
+    bool ready;           /* its data can be read */
+    pthread_mutex_t lock; /* of the state, and of what the pool holds for it */
 } sg_query;
 
 typedef struct sg_query_pool {
@@ -25,7 +26,7 @@ typedef struct sg_query_pool {
     uint32_t count;
     uint32_t tiles;
     size_t raw_size;      /* of one query's data */
-    pthread_mutex_t lock; /* of the queries and of what follows */
+    pthread_mutex_t lock; /* of the queries */
     sg_query **queries;   /* by index, as the rest */
     sg_counts *begins;
     uint8_t *raw;
@@ -140,6 +141,7 @@ static sg_query *create_query(sg_query_pool *pool, uint32_t index) {
     if (query) {
         query->pool = pool;
         query->index = index;
+        pthread_mutex_init(&query->lock, NULL);
     }
     return query;
 }
@@ -172,6 +174,7 @@ ze_result_t sg_zetMetricQueryDestroy(zet_metric_query_handle_t handle) {
     pthread_mutex_lock(&pool->lock);
     pool->queries[query->index] = NULL;
     pthread_mutex_unlock(&pool->lock);
+    pthread_mutex_destroy(&query->lock);
     sg_object_destroy(query);
     sg_device_resume(pool->group->device);
     return ZE_RESULT_SUCCESS;
@@ -180,11 +183,11 @@ ze_result_t sg_zetMetricQueryDestroy(zet_metric_query_handle_t handle) {
 ze_result_t sg_zetMetricQueryReset(zet_metric_query_handle_t handle) {
     sg_query *query = sg_query_of(handle);
     SG_NEED_HANDLE(query);
-    pthread_mutex_lock(&query->pool->lock);
+    pthread_mutex_lock(&query->lock);
     query->phase = SG_IDLE; /* where an end is still to come, that is found when it does */
     query->used = false;
     query->ready = query->ready && sg_behaviour_is_on(SOFTGPU_STALE_REPLAY);
-    pthread_mutex_unlock(&query->pool->lock);
+    pthread_mutex_unlock(&query->lock);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -204,11 +207,11 @@ ze_result_t sg_zetMetricQueryGetData(zet_metric_query_handle_t handle, size_t *s
     SG_NEED_POINTER(data);
     if (*size < pool->raw_size)
         return ZE_RESULT_ERROR_INVALID_SIZE;
-    pthread_mutex_lock(&query->pool->lock);
+    pthread_mutex_lock(&query->lock);
     bool ready = query->ready;
     if (ready)
         memcpy(data, raw_of(query), pool->raw_size);
-    pthread_mutex_unlock(&query->pool->lock);
+    pthread_mutex_unlock(&query->lock);
     if (ready) {
         *size = pool->raw_size;
         return ZE_RESULT_SUCCESS;
@@ -252,7 +255,7 @@ static void run_begin(sg_execution *execution, void *argument) {
     if (!query)
         return;
     flush(execution);
-    pthread_mutex_lock(&query->pool->lock);
+    pthread_mutex_lock(&query->lock);
     if (query->used)
         sg_finding("a metric query was begun again without a reset");
     bool never = execution->immediate && sg_behaves(SOFTGPU_NEVER_DELIVERED);
@@ -260,7 +263,7 @@ static void run_begin(sg_execution *execution, void *argument) {
     query->used = true;
     query->ready = query->ready && sg_behaves(SOFTGPU_STALE_REPLAY);
     sg_measure(query->pool->group, query->pool->tiles, begins_of(query));
-    pthread_mutex_unlock(&query->pool->lock);
+    pthread_mutex_unlock(&query->lock);
 }
 
 /* What has struck this report, of all that may: several can at once. */
@@ -298,7 +301,7 @@ static void run_end(sg_execution *execution, void *argument) {
         return;
     sg_counts ends[SG_MAX_TILES];
     sg_measure(query->pool->group, query->pool->tiles, ends);
-    pthread_mutex_lock(&query->pool->lock);
+    pthread_mutex_lock(&query->lock);
     if (query->phase == SG_IDLE)
         sg_finding("a metric query was ended that had not begun");
     if (query->phase == SG_RUNNING && is_active(use)) {
@@ -306,7 +309,7 @@ static void run_end(sg_execution *execution, void *argument) {
         query->ready = true;
     }
     query->phase = SG_IDLE;
-    pthread_mutex_unlock(&query->pool->lock);
+    pthread_mutex_unlock(&query->lock);
     flush(execution);
     if (sg_behaves(SOFTGPU_UNDEFINED_QUERY_TIMESTAMP)) {
         execution->start += UINT64_C(3600000000000);

@@ -124,6 +124,10 @@ typedef enum sg_kind { SG_KIND_HOST, SG_KIND_DEVICE } sg_kind;
  */
 ze_result_t sg_enter(sg_function function, sg_kind kind);
 
+/* What calls are to cost, spent by waiting busily. */
+void sg_spend(uint64_t nanoseconds);
+uint32_t sg_report_cost(void);
+
 /* ---- time -----------------------------------------------------------------------------------------------
  *
  * One clock for all devices. Nanoseconds are those of CLOCK_MONOTONIC. Ticks are as the device counts them,

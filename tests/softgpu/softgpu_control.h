@@ -41,6 +41,7 @@ extern "C" {
     X(UNDEFINED_QUERY_TIMESTAMP)  /* the event of a QueryEnd has a nonsense timestamp */                     \
     X(SLOW_CALCULATION)           /* a calculation takes long enough to meet another */                      \
     X(CALCULATION_KEEPS_STATE)    /* TIME reports: a set less at first; a new capture's first is bogus */ \
+    X(CHEAP_CALLS)                /* see below */                                                            \
     X(STREAMER_SIZE_IS_CAPACITY)  /* and the number of reports asked for affects that answer alone */        \
     X(STREAMER_ROUNDS)            /* period and notification are rewritten as odd hardware numbers */  \
     X(STREAMER_SPLITS_REPORTS)    /* a read ends within a report, whose rest comes first in the next */  \
@@ -59,6 +60,10 @@ enum softgpu_behaviour {
  * is there again. The ledger stays. */
 void softgpu_reset(void);
 
+/* CHEAP_CALLS, for benchmarks: calls cost as little as they can. A command on an immediate list that has
+ * nothing before it runs in the thread that appends it. Nobody is woken, so no other list may wait for what
+ * it signals; times of events and the device's busy times stand still. */
+
 /* On for every n-th occasion: 1 is always, 0 is off. */
 void softgpu_behave(enum softgpu_behaviour behaviour, uint32_t every);
 
@@ -69,6 +74,9 @@ int softgpu_fail(const char *function, uint32_t nth_call, uint32_t result);
 /* Each call of a function takes at least so long, as a stand-in for a real driver's cost. Returns as above.
  */
 int softgpu_set_call_cost(const char *function, uint32_t nanoseconds);
+
+/* And a calculation so long for each report in it. */
+void softgpu_set_report_cost(uint32_t nanoseconds);
 
 /* How often a function was called; all of them, for NULL. */
 uint64_t softgpu_calls(const char *function);

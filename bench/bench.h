@@ -1,0 +1,179 @@
+/* What the benchmarks share: the software device in the mode in which its calls cost least, what is compared
+   measured in turns, and the lines that `make bench` gathers. */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tests/softgpu/softgpu_control.h"
+#include "zetools.h"
+
+#define CHECK(call) bench_check((call), #call, __FILE__, __LINE__)
+
+enum { BATCH = 64 }; /* regions of a harvest */
+
+static void bench_fail(const char *what, const char *file, int line) {
+    fprintf(stderr, "%s:%d: %s\n", file, line, what);
+    exit(EXIT_FAILURE);
+}
+
+static inline void bench_check(ze_result_t result, const char *call, const char *file, int line) {
+    if (result == ZE_RESULT_SUCCESS)
+        return;
+    fprintf(stderr, "%s: 0x%x\n", call, (unsigned)result);
+    bench_fail(call, file, line);
+}
+
+#define NEED(condition)                                                                                      \
+    do {                                                                                                     \
+        if (!(condition))                                                                                    \
+            bench_fail(#condition, __FILE__, __LINE__);                                                      \
+    } while (0)
+
+/* ---- the device ------------------------------------------------------------------------------------------ */
+
+/* Its control interface: gpu.behave is softgpu_behave, and so on. */
+#define GPU_FUNCTIONS(X) X(behave) X(calls) X(reset_calls) X(set_call_cost) X(set_report_cost)
+
+static struct gpu {
+#define GPU_MEMBER(name) __typeof__(softgpu_##name) *name;
+    GPU_FUNCTIONS(GPU_MEMBER)
+#undef GPU_MEMBER
+    ze_driver_handle_t driver;
+    ze_device_handle_t device;
+    ze_context_handle_t context;
+} gpu;
+
+static inline void reach_control(void) {
+    const char *path = getenv("ZE_ENABLE_ALT_DRIVERS");
+    void *driver = path ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : NULL;
+    NEED(driver);
+#define REACH(name)                                                                                          \
+    *(void **)&gpu.name = dlsym(driver, "softgpu_" #name);                                                   \
+    NEED(gpu.name);
+    GPU_FUNCTIONS(REACH)
+#undef REACH
+}
+
+static inline void open_gpu(void) {
+    ze_context_desc_t desc = {ZE_STRUCTURE_TYPE_CONTEXT_DESC, NULL, 0};
+    uint32_t one = 1;
+    CHECK(zeInit(0));
+    reach_control();
+    gpu.behave(SOFTGPU_CHEAP_CALLS, 1);
+    CHECK(zeDriverGet(&one, &gpu.driver));
+    CHECK(zeDeviceGet(gpu.driver, &one, &gpu.device));
+    CHECK(zeContextCreate(gpu.driver, &desc, &gpu.context));
+}
+
+static inline ze_command_list_handle_t make_list(void) {
+    ze_command_queue_desc_t desc = {
+        ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, NULL, 0, 0, 0, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
+        ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
+    ze_command_list_handle_t list;
+    CHECK(zeCommandListCreateImmediate(gpu.context, gpu.device, &desc, &list));
+    return list;
+}
+
+static inline zt_profiler *open_profiler(const zt_config *given) {
+    zt_config config = given ? *given : zt_config_default();
+    zt_profiler *profiler;
+    if (!config.groups)
+        config.groups = "ComputeBasic";
+    config.require_metrics = 1;
+    CHECK(zt_open(gpu.context, gpu.device, &config, &profiler));
+    return profiler;
+}
+
+/* A profiler that lost or dropped anything has measured something else than the others. */
+static inline void close_profiler(zt_profiler *profiler) {
+    zt_counts counts;
+    CHECK(zt_collect(profiler, UINT64_C(10000000000)));
+    counts = zt_get_counts(profiler);
+    for (int i = 0; i < ZT_CAUSE_COUNT; i++)
+        if (zt_get_cause(profiler, (zt_cause)i))
+            fprintf(stderr, "%s: %llu\n", zt_cause_name((zt_cause)i),
+                    (unsigned long long)zt_get_cause(profiler, (zt_cause)i));
+    NEED(counts.begun == counts.collected);
+    zt_close(profiler);
+}
+
+/* ---- time ------------------------------------------------------------------------------------------------ */
+
+static inline double now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static inline int by_size(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static inline double median(double *values, int count) {
+    qsort(values, (size_t)count, sizeof *values, by_size);
+    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+typedef void (*work_fn)(void *argument, uint32_t regions);
+
+typedef struct work {
+    work_fn run;
+    void *argument;
+} work;
+
+/* Nanoseconds that one region takes. */
+static inline double time_of(work w, uint32_t regions) {
+    double begin = now_ns();
+    w.run(w.argument, regions);
+    return (now_ns() - begin) / regions;
+}
+
+enum { MAX_ROUNDS = 512 };
+
+/* The median of the ratio of `a` over `b`, measured in turns so that what disturbs the machine strikes both.
+   Their medians go to `times`, where that is not NULL. */
+static inline double compare(work a, work b, int rounds, uint32_t regions, double times[2]) {
+    double ratios[MAX_ROUNDS], of_a[MAX_ROUNDS], of_b[MAX_ROUNDS];
+    time_of(a, regions); /* warm-up */
+    time_of(b, regions);
+    for (int i = 0; i < rounds; i++) {
+        if (i % 2)
+            of_a[i] = time_of(a, regions);
+        of_b[i] = time_of(b, regions);
+        if (i % 2 == 0)
+            of_a[i] = time_of(a, regions);
+        ratios[i] = of_a[i] / of_b[i];
+    }
+    if (times) {
+        times[0] = median(of_a, rounds);
+        times[1] = median(of_b, rounds);
+    }
+    return median(ratios, rounds);
+}
+
+/* ---- results --------------------------------------------------------------------------------------------- */
+
+typedef enum goal { AT_MOST, AT_LEAST, STATED } goal;
+
+static inline void put_ratio(const char *name, double value, goal direction, double target) {
+    int ok = direction == STATED || (direction == AT_MOST ? value <= target : value >= target);
+    if (direction == STATED)
+        printf("ratio %s %.4g target - ok\n", name, value);
+    else
+        printf("ratio %s %.4g target %.4g %s\n", name, value, target, ok ? "ok" : "short");
+    fflush(stdout);
+}
+
+/* What cannot be noise fails the program. */
+static inline int put_exact(const char *name, double value, double most) {
+    put_ratio(name, value, AT_MOST, most);
+    return value <= most ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+#endif

@@ -1,0 +1,172 @@
+/* Regions without the library: as the programming guide has it, and as the barest loop. */
+#ifndef BY_HAND_H
+#define BY_HAND_H
+
+#include "bench.h"
+
+/* What both have prepared. */
+typedef struct bare {
+    ze_command_list_handle_t list;
+    zet_metric_group_handle_t group;
+    uint32_t metric_count;
+    zet_metric_query_pool_handle_t query_pool;
+    ze_event_pool_handle_t event_pool;
+    zet_metric_query_handle_t queries[BATCH];
+    ze_event_handle_t events[BATCH];
+    size_t report_size;
+    uint8_t *reports;
+    zet_typed_value_t *values;
+} bare;
+
+static inline ze_event_handle_t make_event(const bare *b, uint32_t index) {
+    ze_event_desc_t desc = {ZE_STRUCTURE_TYPE_EVENT_DESC, NULL, index, ZE_EVENT_SCOPE_FLAG_HOST,
+                            ZE_EVENT_SCOPE_FLAG_HOST};
+    ze_event_handle_t event;
+    CHECK(zeEventCreate(b->event_pool, &desc, &event));
+    return event;
+}
+
+static inline zet_metric_query_handle_t make_query(const bare *b, uint32_t index) {
+    zet_metric_query_handle_t query;
+    CHECK(zetMetricQueryCreate(b->query_pool, index, &query));
+    return query;
+}
+
+/* The group is to be active: a profiler is open. */
+static inline void open_bare(bare *b) {
+    ze_event_pool_desc_t events = {ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, NULL, ZE_EVENT_POOL_FLAG_HOST_VISIBLE,
+                                   BATCH};
+    zet_metric_query_pool_desc_t queries = {ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC, NULL,
+                                            ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE, BATCH};
+    b->list = make_list();
+    CHECK(zt_group_find(gpu.device, "ComputeBasic", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED,
+                        &b->group));
+    CHECK(zetMetricGet(b->group, &b->metric_count, NULL));
+    CHECK(zetMetricQueryPoolCreate(gpu.context, gpu.device, b->group, &queries, &b->query_pool));
+    CHECK(zeEventPoolCreate(gpu.context, &events, 1, &gpu.device, &b->event_pool));
+}
+
+static inline void close_bare(bare *b) {
+    CHECK(zetMetricQueryPoolDestroy(b->query_pool));
+    CHECK(zeEventPoolDestroy(b->event_pool));
+    CHECK(zeCommandListDestroy(b->list));
+}
+
+/* ---- the barest loop ------------------------------------------------------------------------------------- */
+
+static inline void prepare(bare *b) {
+    for (uint32_t i = 0; i < BATCH; i++) {
+        b->queries[i] = make_query(b, i);
+        b->events[i] = make_event(b, i);
+    }
+    b->report_size = 0;
+    CHECK(zetMetricQueryGetData(b->queries[0], &b->report_size, NULL));
+    b->reports = (uint8_t *)malloc(BATCH * b->report_size);
+    b->values = (zet_typed_value_t *)malloc(BATCH * b->metric_count * sizeof *b->values);
+    NEED(b->reports && b->values);
+}
+
+static inline void unprepare(bare *b) {
+    for (uint32_t i = 0; i < BATCH; i++) {
+        CHECK(zetMetricQueryDestroy(b->queries[i]));
+        CHECK(zeEventDestroy(b->events[i]));
+    }
+    free(b->reports);
+    free(b->values);
+}
+
+/* The driver calls that the library makes, and nothing else. */
+static inline void run_bare(void *argument, uint32_t regions) {
+    const bare *b = (const bare *)argument;
+    for (uint32_t done = 0; done < regions; done += BATCH) {
+        uint32_t count = BATCH * b->metric_count;
+        for (uint32_t i = 0; i < BATCH; i++) {
+            CHECK(zetCommandListAppendMetricQueryBegin(b->list, b->queries[i]));
+            CHECK(zetCommandListAppendMetricQueryEnd(b->list, b->queries[i], b->events[i], 0, NULL));
+        }
+        for (uint32_t i = 0; i < BATCH; i++) {
+            size_t size = b->report_size;
+            CHECK(zeEventQueryStatus(b->events[i]));
+            CHECK(zetMetricQueryGetData(b->queries[i], &size, b->reports + i * size));
+            CHECK(zeEventHostReset(b->events[i]));
+            CHECK(zetMetricQueryReset(b->queries[i]));
+        }
+        CHECK(zetMetricGroupCalculateMetricValues(b->group, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
+                                                  BATCH * b->report_size, b->reports, &count, b->values));
+    }
+}
+
+/* ---- as the guide has it --------------------------------------------------------------------------------- */
+
+static volatile double by_hand_sum;
+
+/* The value of one metric, its name looked up among the values of one report. */
+static inline void interpret(const bare *b, const zet_typed_value_t *values) {
+    uint32_t count = 0;
+    CHECK(zetMetricGet(b->group, &count, NULL));
+    zet_metric_handle_t *metrics = (zet_metric_handle_t *)malloc(count * sizeof *metrics);
+    NEED(metrics);
+    CHECK(zetMetricGet(b->group, &count, metrics));
+    for (uint32_t i = 0; i < count; i++) {
+        zet_metric_properties_t properties;
+        memset(&properties, 0, sizeof properties);
+        properties.stype = ZET_STRUCTURE_TYPE_METRIC_PROPERTIES;
+        CHECK(zetMetricGetProperties(metrics[i], &properties));
+        if (strcmp(properties.name, "GpuTime") == 0)
+            by_hand_sum += (double)values[i].value.ui64;
+    }
+    free(metrics);
+}
+
+static inline void calculate_by_hand(const bare *b, size_t size, const uint8_t *report) {
+    const zet_metric_group_calculation_type_t type = ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES;
+    uint32_t count = 0;
+    CHECK(zetMetricGroupCalculateMetricValues(b->group, type, size, report, &count, NULL));
+    zet_typed_value_t *values = (zet_typed_value_t *)malloc(count * sizeof *values);
+    NEED(values);
+    CHECK(zetMetricGroupCalculateMetricValues(b->group, type, size, report, &count, values));
+    interpret(b, values);
+    free(values);
+}
+
+static inline void region_by_hand(const bare *b) {
+    zet_metric_query_handle_t query = make_query(b, 0);
+    ze_event_handle_t event = make_event(b, 0);
+    size_t size = 0;
+    CHECK(zetCommandListAppendMetricQueryBegin(b->list, query));
+    CHECK(zetCommandListAppendMetricQueryEnd(b->list, query, event, 0, NULL));
+    CHECK(zeEventHostSynchronize(event, UINT64_C(10000000000)));
+    CHECK(zetMetricQueryGetData(query, &size, NULL));
+    uint8_t *report = (uint8_t *)malloc(size);
+    NEED(report);
+    CHECK(zetMetricQueryGetData(query, &size, report));
+    calculate_by_hand(b, size, report);
+    free(report);
+    CHECK(zeEventDestroy(event));
+    CHECK(zetMetricQueryDestroy(query));
+}
+
+static inline void run_by_hand(void *argument, uint32_t regions) {
+    for (uint32_t i = 0; i < regions; i++)
+        region_by_hand((const bare *)argument);
+}
+
+/* ---- and by the library ---------------------------------------------------------------------------------- */
+
+typedef struct library {
+    zt_profiler *profiler;
+    ze_command_list_handle_t list;
+} library;
+
+static inline void run_library(void *argument, uint32_t regions) {
+    const library *l = (const library *)argument;
+    for (uint32_t done = 0; done < regions; done += BATCH) {
+        for (uint32_t i = 0; i < BATCH; i++) {
+            zt_region region = zt_begin(l->profiler, l->list, i % 2 ? "odd" : "even");
+            zt_end(&region);
+        }
+        CHECK(zt_collect(l->profiler, 0));
+    }
+}
+
+#endif

@@ -1,0 +1,131 @@
+/* What a tracer costs a program whose launches it leaves alone: an idle one, which filters everything out,
+   and one that was stopped. Programs of the same launches take turns: untraced, with the tracing layer off;
+   idle; stopped. Each is a process of its own, for loaders before 1.15.7 turn the layer on as they are
+   initialised. */
+#define ZETOOLS_TRACER
+#define ZETOOLS_IMPLEMENTATION
+#include "bench.h"
+
+#include <limits.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { ROUNDS = 9, LISTS = 400, LAUNCHES = 64 }; /* of a list */
+
+typedef enum mode { UNTRACED, IDLE, STOPPED, MODES } mode;
+
+typedef struct launcher {
+    ze_module_handle_t module;
+    ze_kernel_handle_t kernel;
+    ze_command_list_handle_t list;
+} launcher;
+
+/* ---- the program ----------------------------------------------------------------------------------------- */
+
+static uint8_t code[1 << 20];
+
+static void load_kernel(launcher *l, const char *program) {
+    ze_module_desc_t module = {
+        ZE_STRUCTURE_TYPE_MODULE_DESC, NULL, ZE_MODULE_FORMAT_NATIVE, 0, code, "", NULL};
+    ze_kernel_desc_t kernel = {ZE_STRUCTURE_TYPE_KERNEL_DESC, NULL, 0, "saxpy"};
+    const char *slash = strrchr(program, '/');
+    char path[PATH_MAX];
+    FILE *file;
+    snprintf(path, sizeof path, "%.*s/../kernels/saxpy.so", slash ? (int)(slash - program) : 1,
+             slash ? program : ".");
+    file = fopen(path, "rb");
+    NEED(file);
+    module.inputSize = fread(code, 1, sizeof code, file);
+    fclose(file);
+    CHECK(zeModuleCreate(gpu.context, gpu.device, &module, &l->module, NULL));
+    CHECK(zeKernelCreate(l->module, &kernel, &l->kernel));
+    CHECK(zeKernelSetGroupSize(l->kernel, 1, 1, 1));
+}
+
+/* Nothing is executed, so that the calls alone count. */
+static void run_lists(launcher *l, uint32_t lists) {
+    const ze_group_count_t one = {1, 1, 1};
+    void *nothing = NULL;
+    uint32_t zero = 0;
+    for (uint32_t i = 0; i < 4; i++)
+        CHECK(zeKernelSetArgumentValue(l->kernel, i, i < 2 ? sizeof nothing : sizeof zero,
+                                       i < 2 ? (void *)&nothing : (void *)&zero));
+    for (uint32_t i = 0; i < lists; i++) {
+        for (uint32_t n = 0; n < LAUNCHES; n++)
+            CHECK(zeCommandListAppendLaunchKernel(l->list, l->kernel, &one, NULL, 0, NULL));
+        CHECK(zeCommandListReset(l->list));
+    }
+}
+
+static void trace(mode wanted, zt_profiler *profiler) {
+    zt_trace_config config = zt_trace_config_default();
+    config.names = "!*";
+    if (wanted == UNTRACED)
+        return;
+    CHECK(zt_trace_start(profiler, &config));
+    if (wanted == STOPPED)
+        CHECK(zt_trace_stop(profiler));
+}
+
+/* Nanoseconds a launch, in a program of that mode. */
+static double measure(mode wanted, const char *program) {
+    ze_command_list_desc_t desc = {ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, NULL, 0, 0};
+    zt_profiler *profiler;
+    launcher l;
+    double begin, took;
+    open_gpu();
+    profiler = open_profiler(NULL);
+    load_kernel(&l, program);
+    CHECK(zeCommandListCreate(gpu.context, gpu.device, &desc, &l.list));
+    trace(wanted, profiler);
+    run_lists(&l, LISTS / 10);
+    begin = now_ns();
+    run_lists(&l, LISTS);
+    took = now_ns() - begin;
+    zt_close(profiler);
+    CHECK(zeCommandListDestroy(l.list));
+    CHECK(zeKernelDestroy(l.kernel));
+    CHECK(zeModuleDestroy(l.module));
+    CHECK(zeContextDestroy(gpu.context));
+    return took / LISTS / LAUNCHES;
+}
+
+/* ---- a process for each ---------------------------------------------------------------------------------- */
+
+static double measure_in_process(mode wanted, const char *program) {
+    double took = 0;
+    int ends[2], status = -1;
+    pid_t child;
+    NEED(pipe(ends) == 0);
+    child = fork();
+    NEED(child >= 0);
+    if (child == 0) {
+        void *enable;
+        zt__find_symbol("zelEnableTracingLayer", &enable);
+        if (wanted != UNTRACED && !enable)
+            setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
+        took = measure(wanted, program);
+        exit(write(ends[1], &took, sizeof took) == sizeof took ? EXIT_SUCCESS : EXIT_FAILURE);
+    }
+    close(ends[1]);
+    NEED(read(ends[0], &took, sizeof took) == sizeof took);
+    close(ends[0]);
+    NEED(waitpid(child, &status, 0) == child && status == 0);
+    return took;
+}
+
+int main(int argc, char **argv) {
+    double times[MODES][ROUNDS], ratios[MODES][ROUNDS];
+    (void)argc;
+    unsetenv("ZE_ENABLE_TRACING_LAYER");
+    for (int i = 0; i < ROUNDS; i++)
+        for (mode m = UNTRACED; m < MODES; m++) {
+            times[m][i] = measure_in_process(m, argv[0]);
+            ratios[m][i] = times[m][i] / times[UNTRACED][i];
+        }
+    printf("a launch: untraced %.0f ns, idle tracer %.0f ns, stopped tracer %.0f ns\n",
+           median(times[UNTRACED], ROUNDS), median(times[IDLE], ROUNDS), median(times[STOPPED], ROUNDS));
+    put_ratio("tracer_idle", median(ratios[IDLE], ROUNDS), STATED, 0);
+    put_ratio("tracer_stopped", median(ratios[STOPPED], ROUNDS), STATED, 0);
+    return EXIT_SUCCESS;
+}

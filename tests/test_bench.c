@@ -1,0 +1,434 @@
+/* The harness: intervals, the stopping rule and comparisons against simulated samples of known shape, all of
+   them seeded, so that they are the same on every machine; and a benchmark of real work on the device. */
+#include "fixture.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ==== simulated work ====================================================================================== */
+
+typedef enum shape { NORMAL, SKEWED, LONG_TAIL, DRIFTING, TWO_SPEEDS } shape;
+enum { SHAPES = 5, TRIALS = OFTEN(1000), FIRST_SEED = 1001 };
+
+typedef struct work {
+    shape of;
+    uint64_t state;
+    double scale; /* 1 has the median below */
+    double noise;
+    uint32_t taken;
+} work;
+
+static const double true_median = 10000;
+
+/* splitmix64, in (0, 1) */
+static double uniform(work *from) {
+    uint64_t z = from->state += UINT64_C(0x9E3779B97F4A7C15);
+    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+    return ((double)((z ^ z >> 31) >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double gauss(work *from) {
+    double a = uniform(from), b = uniform(from);
+    return sqrt(-2 * log(a)) * cos(6.283185307179586 * b);
+}
+
+/* Each has its median at scale times true_median. */
+static double draw(work *from) {
+    double middle = from->scale * true_median, g = gauss(from);
+    from->taken++;
+    switch (from->of) {
+    case NORMAL:
+        return middle * (1 + from->noise * g);
+    case SKEWED:
+        return middle * exp(from->noise * g);
+    case LONG_TAIL: /* now and then something else runs */
+        return middle * (1 + from->noise * (g > 0 ? g * g * g : g / 4));
+    case DRIFTING: /* warms up, slowly; symmetric around the middle over any full turn */
+        return middle * (1 + from->noise * (g + sin(from->taken * 0.7)));
+    default: /* mostly at one speed; seldom, and as often, faster or slower */
+        return middle * (1 + from->noise * (uniform(from) < 0.8 ? g / 4 : 3 * g));
+    }
+}
+
+static double simulate(void *user) {
+    return draw((work *)user);
+}
+
+static zt_bench_config config_for(work *from) {
+    zt_bench_config config;
+    memset(&config, 0, sizeof config);
+    config.name = "simulated";
+    config.measure = simulate;
+    config.user = from;
+    config.max_time_ns = A_WHILE;
+    return config;
+}
+
+static work work_of(shape of, double noise, double scale, int seed) {
+    work from = {of, (uint64_t)seed * 7919 + (uint64_t)of, scale, noise, 0};
+    return from;
+}
+
+/* In how many of the trials the interval holds the true median. */
+static int covered(shape of, double noise) {
+    static zt_bench_result result;
+    int inside = 0;
+    for (int seed = FIRST_SEED; seed < FIRST_SEED + TRIALS; seed++) {
+        work from = work_of(of, noise, 1, seed);
+        zt_bench_config config = config_for(&from);
+        ok(zt_bench(NULL, &config, &result));
+        assert_true(result.count >= 10 && result.end != ZT_BENCH_NOT_RUN);
+        inside += result.low <= true_median && true_median <= result.high;
+    }
+    return inside;
+}
+
+static void test_intervals_hold_the_median(void **state) {
+    static const double noises[] = {0.005, 0.02, 0.08};
+    (void)state;
+    for (int of = 0; of < SHAPES; of++)
+        for (int i = 0; i < 3; i++) {
+            int inside = covered((shape)of, noises[i]);
+            if (inside * 100 < 93 * TRIALS)
+                fail_msg("shape %d, noise %g: %d of %d", of, noises[i], inside, TRIALS);
+        }
+}
+
+/* Trials in which a comparison shows a difference. */
+static int found(shape of, double noise, double scale) {
+    static zt_comparison result;
+    int differs = 0;
+    for (int seed = FIRST_SEED; seed < FIRST_SEED + TRIALS; seed++) {
+        work a = work_of(of, noise, 1, seed), b = work_of(of, noise, scale, seed + 5000);
+        zt_bench_config config_a = config_for(&a), config_b = config_for(&b);
+        ok(zt_compare(NULL, &config_a, &config_b, &result));
+        assert_true(result.low <= result.ratio && result.ratio <= result.high);
+        differs += result.differs && (scale <= 1 || result.ratio > 1);
+    }
+    return differs;
+}
+
+static void test_no_difference_from_itself(void **state) {
+    (void)state;
+    for (int of = 0; of < SHAPES; of++) {
+        int wrong = found((shape)of, 0.02, 1);
+        if (wrong * 100 > 7 * TRIALS)
+            fail_msg("shape %d: a difference in %d of %d", of, wrong, TRIALS);
+    }
+}
+
+static void test_three_percent_are_found(void **state) {
+    (void)state;
+    for (int of = 0; of < SHAPES; of++) {
+        int right = found((shape)of, 0.02, 1.03);
+        if (right * 100 < 90 * TRIALS)
+            fail_msg("shape %d: found in %d of %d", of, right, TRIALS);
+    }
+}
+
+/* ==== the stopping rule =================================================================================== */
+
+static zt_bench_result bench_of(zt_bench_config config) {
+    static zt_bench_result result;
+    ok(zt_bench(NULL, &config, &result));
+    return result;
+}
+
+static void test_ends_when_it_is_precise(void **state) {
+    (void)state;
+    work from = work_of(NORMAL, 0.02, 1, 1);
+    zt_bench_result result = bench_of(config_for(&from));
+    assert_int_equal(result.end, ZT_BENCH_PRECISE);
+    assert_true(result.precision < 0.01);
+    assert_int_equal(from.taken, result.count + 3); /* and the warm-up */
+    zt_bench_config finer = config_for(&from);
+    finer.precision = 0.003;
+    assert_true(bench_of(finer).count > result.count);
+}
+
+static void test_ends_when_samples_are_full(void **state) {
+    (void)state;
+    work from = work_of(NORMAL, 0.5, 1, 1);
+    zt_bench_config config = config_for(&from);
+    config.max_samples = 40;
+    zt_bench_result result = bench_of(config);
+    assert_int_equal(result.end, ZT_BENCH_FULL);
+    assert_int_equal(result.count, 40);
+    config.max_samples = 1000000;
+    config.precision = 1e-9;
+    assert_true(bench_of(config).count <= ZT_BENCH_SAMPLES);
+}
+
+/* The time is up before the first sample, and there are ten nevertheless. */
+static void test_ends_when_time_is_up(void **state) {
+    (void)state;
+    work from = work_of(NORMAL, 0.5, 1, 1);
+    zt_bench_config config = config_for(&from);
+    config.max_time_ns = 1;
+    config.min_samples = 2;
+    zt_bench_result result = bench_of(config);
+    assert_int_equal(result.end, ZT_BENCH_TIME);
+    assert_int_equal(result.count, 10);
+}
+
+static double slower_and_slower(void *user) {
+    work *from = (work *)user;
+    return true_median * (1 + 0.01 * from->taken++);
+}
+
+/* It drifts: more samples make the interval wider. */
+static void test_ends_when_noise_no_longer_falls(void **state) {
+    (void)state;
+    work from = work_of(NORMAL, 0, 1, 1);
+    zt_bench_config config = config_for(&from);
+    config.measure = slower_and_slower;
+    zt_bench_result result = bench_of(config);
+    assert_int_equal(result.end, ZT_BENCH_NOISE);
+    assert_string_equal(zt_bench_end_name(result.end), "noise");
+}
+
+/* ==== what is told ======================================================================================== */
+
+static double in_turn(void *user) {
+    work *from = (work *)user;
+    static const double samples[] = {5, 1, 4, 2, 3, 8, 7, 6, 9, 10, 1000};
+    return samples[from->taken++ % 11];
+}
+
+static void test_figures(void **state) {
+    (void)state;
+    work from = work_of(NORMAL, 0, 1, 1);
+    zt_bench_config config = config_for(&from);
+    from.taken = 8; /* 9, 10 and 1000 warm up */
+    config.measure = in_turn;
+    config.min_samples = config.max_samples = 11;
+    zt_bench_result result = bench_of(config);
+    assert_int_equal(result.count, 11);
+    assert_true(result.median == 6 && result.min == 1 && result.max == 1000);
+    assert_true(result.quartile1 == 3.5 && result.quartile3 == 8.5);
+    assert_true(result.low == 2 && result.high == 10); /* 1 - 2 * 12 / 2048 of all, and 2 * 67 are too many */
+    assert_int_equal(result.outliers, 1);
+    assert_int_equal(result.marks[10], ZT_BENCH_OUTLIER);
+    assert_true(result.samples[0] == 5 && result.samples[10] == 1000);
+    assert_true(isnan(result.frequency_mhz) && isnan(result.perturbation));
+}
+
+static double frequency_of(void *user) {
+    return ((const work *)user)->taken % 5 == 0 ? 1500 : 2000;
+}
+
+static void test_samples_at_a_changed_frequency(void **state) {
+    (void)state;
+    work from = work_of(NORMAL, 0.001, 1, 1);
+    zt_bench_config config = config_for(&from);
+    config.frequency = frequency_of;
+    config.min_samples = config.max_samples = 20;
+    zt_bench_result result = bench_of(config);
+    assert_true(result.frequency_mhz == 2000);
+    assert_int_equal(result.changed, 4);
+    for (uint32_t i = 0; i < 20; i++) /* after three of warm-up */
+        assert_int_equal(result.marks[i] & ZT_BENCH_CHANGED, (i + 4) % 5 == 0 ? ZT_BENCH_CHANGED : 0);
+}
+
+static double fail_always(void *user) {
+    ++*(int *)user;
+    return -1;
+}
+
+static void test_failing_work(void **state) {
+    (void)state;
+    static zt_bench_result result;
+    int calls_made = 0;
+    const char *text;
+    zt_bench_config config;
+    memset(&config, 0, sizeof config);
+    assert_result(zt_bench(NULL, &config, &result), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    assert_result(zt_bench(NULL, NULL, &result), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    config.measure = fail_always;
+    config.user = &calls_made;
+    assert_result(zt_bench(NULL, &config, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    assert_result(zt_bench(NULL, &config, &result), ZE_RESULT_NOT_READY);
+    assert_true(calls_made > 1 && calls_made < 20);
+    assert_int_equal(result.end, ZT_BENCH_NOT_RUN);
+    zt_last_error(NULL, &text);
+    assert_contains(text, "[NO_BENCH_SAMPLE]");
+}
+
+/* ==== on the device ======================================================================================= */
+
+typedef struct job {
+    world *w;
+    int launches;
+    int runs, clean_runs;
+    zt_profiler *measured;
+    uint64_t clean_queries;
+} job;
+
+static int run_job(zt_profiler *profiler, void *user) {
+    job *of = (job *)user;
+    uint64_t before = calls("zetCommandListAppendMetricQueryBegin");
+    of->runs++;
+    ZT_REGION(profiler, of->w->immediate, "work")
+    for (int i = 0; i < of->launches; i++)
+        launch(of->w, of->w->immediate);
+    finish_immediate(of->w, of->w->immediate);
+    if (profiler != of->measured) {
+        of->clean_runs++;
+        of->clean_queries += calls("zetCommandListAppendMetricQueryBegin") - before;
+    }
+    return 0;
+}
+
+static zt_bench_config config_of_job(job *of) {
+    zt_bench_config config;
+    memset(&config, 0, sizeof config);
+    config.run = run_job;
+    config.user = of;
+    config.max_samples = 20;
+    config.counter_runs = 4;
+    return config;
+}
+
+typedef struct text {
+    size_t used;
+    char bytes[1 << 14];
+} text;
+
+static int keep_text(const void *bytes, size_t size, void *user) {
+    text *to = (text *)user;
+    assert_true(to->used + size < sizeof to->bytes);
+    memcpy(to->bytes + to->used, bytes, size);
+    to->used += size;
+    to->bytes[to->used] = 0;
+    return 0;
+}
+
+/* Clean timing first, then the passes, apart. */
+static void test_work_on_the_device(void **state) {
+    world *w = *state;
+    static zt_bench_result result;
+    static text written;
+    zt_config config = config_of(w);
+    config.groups = "ComputeBasic,MemoryProfile";
+    config.max_passes = 2;
+    zt_profiler *profiler = open_profiler(w, &config);
+    job of = {w, 3, 0, 0, profiler, 0};
+    zt_bench_config bench = config_of_job(&of);
+    ok(zt_bench(profiler, &bench, &result));
+    assert_string_equal(result.name, "work");
+    assert_true(result.count >= 10 && result.end != ZT_BENCH_NOT_RUN && result.median > 0);
+    assert_true(result.low <= result.median && result.median <= result.high);
+    assert_int_equal(of.clean_runs, result.count + 3);
+    assert_int_equal(of.clean_queries, 0);
+    assert_int_equal(of.runs - of.clean_runs, 4 * 2);
+    assert_counts(profiler, counted(8, 8, 0, 0, 0)); /* of the passes alone */
+    assert_true(result.counter_median > 0 && result.perturbation > 0);
+    assert_int_equal(result.region, find_region(profiler, "work"));
+    written.used = 0;
+    ok(zt_bench_write(profiler, &result, keep_text, &written));
+    assert_contains(written.bytes, "work: median ");
+    assert_contains(written.bytes, "times that without");
+    assert_contains(written.bytes, "GPGPU_THREADGROUP_COUNT");
+    assert_contains(written.bytes, "ended by: ");
+    check_work(w);
+}
+
+/* Each is set against the GPU time of its own pass. */
+static void test_rates(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "ComputeBasic,MemoryProfile";
+    config.max_passes = 2;
+    zt_profiler *profiler = open_profiler(w, &config);
+    int pass = 0;
+    ZT_PASSES(profiler)
+    for (int i = 0; i <= 2 * pass; i++, pass = 1)
+        run(w, profiler, "work");
+    collect_all(profiler);
+    uint32_t region = find_region(profiler, "work");
+    for (uint32_t i = 0; i < zt_metric_count(profiler); i++) {
+        const zt_metric *metric = zt_get_metric(profiler, i);
+        zt_stats stats, time;
+        ok(zt_get_stats(profiler, region, i, &stats));
+        ok(zt_get_pass(profiler, region, metric->pass, &time));
+        if (metric->aggregation == ZT_AGGREGATE_SUM)
+            assert_close(zt_get_rate(profiler, region, i), stats.sum / time.sum * 1e9);
+        else if (metric->aggregation == ZT_AGGREGATE_MEAN)
+            assert_close(zt_get_rate(profiler, region, i), stats.mean);
+    }
+    assert_true(isnan(zt_get_rate(profiler, 99, 0)) && isnan(zt_get_rate(profiler, 0, 9999)));
+    check_work(w);
+}
+
+static void test_two_variants_on_the_device(void **state) {
+    world *w = *state;
+    static zt_comparison result;
+    static text written;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    job few = {w, 1, 0, 0, profiler, 0}, many = {w, 200, 0, 0, profiler, 0};
+    zt_bench_config a = config_of_job(&few), b = config_of_job(&many);
+    a.name = "few";
+    b.name = "many";
+    ok(zt_compare(profiler, &a, &b, &result));
+    assert_int_equal(result.a.count, result.b.count);
+    assert_true(result.differs && result.ratio > 1);
+    assert_int_equal(few.clean_queries + many.clean_queries, 0);
+    written.used = 0;
+    ok(zt_comparison_write(&result, keep_text, &written));
+    assert_contains(written.bytes, "many takes ");
+    assert_contains(written.bytes, ": slower\n");
+    check_work(w);
+}
+
+static int run_nothing(zt_profiler *profiler, void *user) {
+    (void)profiler, (void)user;
+    return 0;
+}
+
+static void test_a_run_without_a_region(void **state) {
+    world *w = *state;
+    static zt_bench_result result;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    zt_bench_config config;
+    memset(&config, 0, sizeof config);
+    config.run = run_nothing;
+    assert_result(zt_bench(profiler, &config, &result), ZE_RESULT_NOT_READY);
+    assert_int_equal(heard(w, "[NO_BENCH_SAMPLE]"), 1);
+    assert_int_equal(result.count, 0);
+}
+
+static void test_without_a_profiler_nothing_runs(void **state) {
+    world *w = *state;
+    static zt_bench_result result;
+    static zt_comparison comparison;
+    job of = {w, 1, 0, 0, NULL, 0};
+    zt_bench_config config = config_of_job(&of);
+    ok(zt_bench(NULL, &config, &result));
+    ok(zt_compare(NULL, &config, &config, &comparison));
+    assert_int_equal(of.runs, 0);
+    assert_int_equal(result.end, ZT_BENCH_NOT_RUN);
+    assert_int_equal(comparison.differs, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(test_intervals_hold_the_median),
+        TEST(test_no_difference_from_itself),
+        TEST(test_three_percent_are_found),
+        TEST(test_ends_when_it_is_precise),
+        TEST(test_ends_when_samples_are_full),
+        TEST(test_ends_when_time_is_up),
+        TEST(test_ends_when_noise_no_longer_falls),
+        TEST(test_figures),
+        TEST(test_samples_at_a_changed_frequency),
+        TEST(test_failing_work),
+        TEST(test_work_on_the_device),
+        TEST(test_rates),
+        TEST(test_two_variants_on_the_device),
+        TEST(test_a_run_without_a_region),
+        TEST(test_without_a_profiler_nothing_runs),
+    };
+    return cmocka_run_group_tests(tests, start, NULL);
+}
