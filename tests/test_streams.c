@@ -429,7 +429,7 @@ static pthread_t start_waiter(waiter *waits, zt_stream *stream) {
 static void test_close_while_a_reader_waits(void **state) {
     world *w = (world *)*state;
     waiter waits;
-    zt_stream *stream = open_rows(w, SLOW_PERIOD * 4u);
+    zt_stream *stream = open_rows(w, SLOW_PERIOD);
     pthread_t thread = start_waiter(&waits, stream);
     close_rows(stream, NULL);
     pthread_join(thread, NULL);
@@ -439,7 +439,7 @@ static void test_close_while_a_reader_waits(void **state) {
 static void test_two_readers_at_a_time(void **state) {
     world *w = (world *)*state;
     waiter waits;
-    zt_stream *stream = open_rows(w, SLOW_PERIOD * 4u);
+    zt_stream *stream = open_rows(w, SLOW_PERIOD);
     pthread_t thread = start_waiter(&waits, stream);
     assert_result(zt_stream_read(stream, 1000, NULL, NULL), ZE_RESULT_NOT_READY);
     mark_often(w, stream, 2);
@@ -451,7 +451,7 @@ static void test_two_readers_at_a_time(void **state) {
 static void test_device_is_lost_while_a_reader_waits(void **state) {
     world *w = (world *)*state;
     waiter waits;
-    zt_stream *stream = open_rows(w, SLOW_PERIOD * 4u);
+    zt_stream *stream = open_rows(w, SLOW_PERIOD);
     pthread_t thread = start_waiter(&waits, stream);
     gpu.lose_device();
     pthread_join(thread, NULL);

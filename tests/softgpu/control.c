@@ -206,7 +206,7 @@ uint64_t sg_now(void) {
 static uint64_t ticks_in(uint64_t nanoseconds) {
     uint64_t rate = atomic_load_explicit(&ticks_per_second, memory_order_relaxed);
     uint64_t ticks = nanoseconds / NANOSECONDS * rate + nanoseconds % NANOSECONDS * rate / NANOSECONDS;
-    return sg_behaviour_is_on(SOFTGPU_CLOCK_DRIFTS) ? ticks + ticks / 1000 : ticks;
+    return sg_behaviour_is_on(SOFTGPU_CLOCK_DRIFTS) ? ticks + ticks / 100 : ticks;
 }
 
 uint64_t sg_ticks_at(uint64_t nanoseconds) {

@@ -46,7 +46,7 @@ extern "C" {
     X(STREAMER_ROUNDS)            /* period and notification are rewritten as odd hardware numbers */  \
     X(STREAMER_SPLITS_REPORTS)    /* a read ends within a report, whose rest comes first in the next */  \
     X(STREAMERS_EXCLUDE_QUERIES)  /* on the whole device, and not only in their domain */ \
-    X(CLOCK_DRIFTS)               /* the device's clock is a thousandth faster than it says */
+    X(CLOCK_DRIFTS)               /* the device's clock is a hundredth faster  than it says */
 /* clang-format on */
 
 enum softgpu_behaviour {
