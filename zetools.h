@@ -2608,6 +2608,7 @@ struct zt_profiler {
     zt__owned settling; /* one thread calculates; taken before the locks above and below */
     zt__thread settler; /* calculates what is deferred */
     double *row;
+    uint8_t *by_time; /* a column: its mean is weighted by GPU time */
     uint64_t random;
 
     zt__mutex results; /* statistics and timeline */
@@ -2928,6 +2929,18 @@ ZT__FN double *zt__row_for(zt_profiler *profiler, zt__record *record, uint64_t o
     return record->rows + place * columns;
 }
 
+/* Fills a kept row with what a pass measures of it. */
+ZT__FN void zt__copy_measured(const zt_profiler *profiler, double *kept, uint32_t pass, const double *row) {
+    uint32_t column, columns = zt__column_count(profiler);
+    if (profiler->pass_count == 1) {
+        memcpy(kept, row, columns * sizeof *row);
+        return;
+    }
+    for (column = 0; column < columns; column++)
+        if (zt__is_measured(profiler, column, pass))
+            kept[column] = row[column];
+}
+
 /* Adds the row of one instance to its region. With the results locked. Returns 0 without memory. */
 ZT__FN int zt__add_row(zt_profiler *profiler, zt__record *record, uint32_t pass, const double *row) {
     uint32_t column, columns = zt__column_count(profiler);
@@ -2940,12 +2953,12 @@ ZT__FN int zt__add_row(zt_profiler *profiler, zt__record *record, uint32_t pass,
             return 0;
     }
     kept = zt__row_for(profiler, record, record->moments[zt__time_column(profiler, pass)].count);
+    if (kept)
+        zt__copy_measured(profiler, kept, pass, row);
     for (column = 0; column < columns; column++) {
-        if (kept && zt__is_measured(profiler, column, pass))
-            kept[column] = row[column];
         if (isnan(row[column]))
             continue;
-        if (zt__column_aggregation(profiler, column) == ZT_AGGREGATE_MEAN)
+        if (profiler->by_time[column])
             zt__add_weighted(&record->moments[column], row[column], row[0], &by_time);
         else
             zt__add_weighted(&record->moments[column], row[column], 1, &by_count);
@@ -8647,6 +8660,7 @@ ZT__FN ze_result_t zt__copy_columns(zt_profiler *profiler) {
 ZT__FN ze_result_t zt__set_up_inside(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__batch *batch;
+    uint32_t column;
     ze_result_t result = zt__read_device(profiler);
     if (result == ZE_RESULT_SUCCESS)
         result = zt__copy_columns(profiler);
@@ -8662,6 +8676,9 @@ ZT__FN ze_result_t zt__set_up_inside(zt_profiler *profiler) {
     if (result != ZE_RESULT_SUCCESS)
         return result;
     profiler->row = (double *)zt__allocate(allocator, zt__column_count(profiler), sizeof(double));
+    profiler->by_time = (uint8_t *)zt__allocate(allocator, zt__column_count(profiler), 1);
+    for (column = 0; profiler->by_time && column < zt__column_count(profiler); column++)
+        profiler->by_time[column] = zt__column_aggregation(profiler, column) == ZT_AGGREGATE_MEAN;
     profiler->scratch = (double *)zt__allocate(
         allocator, (size_t)profiler->config.samples * profiler->pass_count, sizeof(double));
     batch = zt__take_batch(profiler); /* with one at least, what was measured can be read */
@@ -8669,7 +8686,8 @@ ZT__FN ze_result_t zt__set_up_inside(zt_profiler *profiler) {
         zt__give_batch(profiler, batch);
     if (profiler->config.timeline)
         result = zt__open_timeline(profiler);
-    if (zt__is_lost(result) || (profiler->row && profiler->scratch && batch && result == ZE_RESULT_SUCCESS))
+    if (zt__is_lost(result) ||
+        (profiler->row && profiler->by_time && profiler->scratch && batch && result == ZE_RESULT_SUCCESS))
         return result;
     return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_open",
                    "statistics");
@@ -8752,6 +8770,7 @@ ZT__FN void zt__destroy(zt_profiler *profiler) {
     zt__close_timeline(profiler);
     zt__free(&allocator, profiler->columns);
     zt__free(&allocator, profiler->row);
+    zt__free(&allocator, profiler->by_time);
     zt__free(&allocator, profiler->scratch);
     pthread_mutex_destroy(&profiler->state);
     pthread_mutex_destroy(&profiler->growing.mutex);
