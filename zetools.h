@@ -195,11 +195,12 @@
    THREADS
 
        Functions that take a profiler may be called from several threads at once, but for zt_open and
-       zt_close. Nothing blocks but zt_collect with a timeout, zt_execute, which waits for the last
-       execution of the lists that it is to execute, and zt_close, which waits for work that is known to
-       run; the last two no longer than config.wait_timeout_ns. zt_stream_read waits no longer than it is
-       told. One thread reads a stream at a time. zt_stream_close ends a read that waits on another thread.
-       A profiler that streams are attached to is not to be closed while one of them is read.
+       zt_close. Nothing blocks but zt_collect with a timeout; zt_execute, which waits for the last
+       execution of the lists that it is to execute; zt_release and zt_close, which wait for work that is
+       known to run; those three no longer than config.wait_timeout_ns. zt_stream_read waits no longer than
+       it is told. One thread reads a stream at a time. zt_stream_close ends a read that waits on
+       another thread. A profiler that streams are attached to is not to be closed while one of them is
+       read.
 
        Calculation is the dearest part of a collection that can be moved. config.deferred leaves it for
        later, config.deferred_thread to a thread of the library's own, which lives from zt_open to zt_close,
@@ -356,8 +357,8 @@ typedef struct zt_config {
                           of streams: the newest so many. 0: none. Each region costs two time stamps
                           more, each kept instance 40 bytes and 8 a metric. */
 
-    uint64_t wait_timeout_ns; /* The longest wait of zt_execute and zt_close for the device, in nanoseconds:
-                                 1 second. */
+    uint64_t wait_timeout_ns; /* The longest wait of zt_execute, zt_release and zt_close for the device, in
+                                 nanoseconds: 1 second. */
 
     zt_log_fn log; /* Is told what went wrong, once a kind. NULL: nobody is, and zt_last_error has it. */
     void *log_user;
@@ -693,8 +694,7 @@ ZT_API void zt_end(zt_region *region);
 
 /* Reads what the device has finished and adds it to the statistics. Any thread.
    timeout_ns  0: what is ready, without ever blocking (what another thread is calculating meanwhile is
-               left to it); otherwise, wait for all that is in flight, so long at
-               the most
+               left to it); otherwise, wait for all that is in flight, so long at the most
    Returns SUCCESS; with a timeout, NOT_READY when the time was up and instances are still in flight, or when
    all that is left are regions that nobody ended; DEVICE_LOST. Since 0.1. */
 ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
