@@ -14,8 +14,9 @@
            #define ZETOOLS_IMPLEMENTATION
            #include "zetools.h"
 
-       and `#include "zetools.h"` wherever else it is wanted. Link with -lze_loader (and, before glibc 2.34,
-       with -ldl -lpthread). Give the Level Zero headers as system headers: they redefine typedefs.
+       and `#include "zetools.h"` wherever else it is wanted, with <level_zero/zet_api.h> where the program
+       itself calls functions of the tools interface. Link with -lze_loader (and, before glibc 2.34, with -ldl
+       -lpthread). Give the Level Zero headers as system headers: they redefine typedefs.
 
            zt_config config = zt_config_default();
            config.groups = "ComputeBasic";
@@ -248,12 +249,10 @@
 
 #ifndef ZETOOLS_DISABLE
 #include <level_zero/ze_api.h>
-#include <level_zero/zet_api.h>
 #define ZT__HAVE_LEVEL_ZERO 1
 #elif defined(__has_include)
-#if __has_include(<level_zero/zet_api.h>)
+#if __has_include(<level_zero/ze_api.h>)
 #include <level_zero/ze_api.h>
-#include <level_zero/zet_api.h>
 #define ZT__HAVE_LEVEL_ZERO 1
 #endif
 #endif
@@ -278,6 +277,10 @@ extern "C" {
 
 /* A profiler: one context, one device or sub-device. Since 0.1. */
 typedef struct zt_profiler zt_profiler;
+
+/* A metric group: the same type as zet_metric_group_handle_t. The header that has that costs a compiler more
+   than all of this, and is included with the implementation alone. Since 0.1. */
+typedef struct _zet_metric_group_handle_t *zt_group;
 
 /* An open region, by value. Its fields are private. A copy is the same region. Since 0.1. */
 typedef struct zt_region {
@@ -833,12 +836,10 @@ ZT_API ze_result_t zt_last_error(const zt_profiler *profiler, const char **text)
 /* "ZE_RESULT_NOT_READY" for ZE_RESULT_NOT_READY, and so on: never NULL. Any thread. Since 0.1. */
 ZT_API const char *zt_result_name(ze_result_t result);
 
-/* Finds a metric group of a device by name and sampling type. Any thread.
-   Returns INVALID_ARGUMENT where there is none; zt_last_error(NULL, &text) has the nearest names. Since 0.1.
- */
-ZT_API ze_result_t zt_group_find(ze_device_handle_t device, const char *name,
-                                 zet_metric_group_sampling_type_flags_t type,
-                                 zet_metric_group_handle_t *group);
+/* Finds a metric group of a device by name and sampling type, a zet_metric_group_sampling_type_flags_t. Any
+   thread. Returns INVALID_ARGUMENT where there is none; zt_last_error(NULL, &text) has the nearest names.
+   Since 0.1. */
+ZT_API ze_result_t zt_group_find(ze_device_handle_t device, const char *name, uint32_t type, zt_group *group);
 
 /* Writes a listing of a device's metric groups for people, with their metrics where `metrics` is not 0.
    Any thread. Returns what the driver answered, or UNKNOWN when the function stopped it. Since 0.1. */
@@ -1148,16 +1149,12 @@ ZT__OFF const char *zt_result_name(int result) {
     (void)result;
     return "";
 }
-#ifdef ZT__HAVE_LEVEL_ZERO
-ZT__OFF ze_result_t zt_group_find(ze_device_handle_t device, const char *name,
-                                  zet_metric_group_sampling_type_flags_t type,
-                                  zet_metric_group_handle_t *group) {
+ZT__OFF ZT__RESULT zt_group_find(const void *device, const char *name, uint32_t type, zt_group *group) {
     (void)device, (void)name, (void)type;
     if (group)
         *group = NULL;
-    return ZE_RESULT_SUCCESS;
+    return (ZT__RESULT)0;
 }
-#endif
 ZT__OFF ZT__RESULT zt_groups_write(const void *device, int metrics, zt_write_fn write, void *user) {
     (void)device, (void)metrics, (void)write, (void)user;
     return (ZT__RESULT)0;
@@ -1397,6 +1394,7 @@ struct zt_scope {
 #define ZT__IMPLEMENTED
 
 #include <level_zero/zes_api.h>
+#include <level_zero/zet_api.h>
 #ifdef ZETOOLS_TRACER
 #include <level_zero/layers/zel_tracing_api.h>
 #include <level_zero/layers/zel_tracing_register_cb.h>
@@ -10482,9 +10480,8 @@ ZT__FN ze_result_t zt__device_catalog(ze_device_handle_t device, zt__catalog *ca
     return zt__say(NULL, result, ZT__METRICS_UNAVAILABLE, call, zt_result_name(result));
 }
 
-ZT_API ze_result_t zt_group_find(ze_device_handle_t device, const char *name,
-                                 zet_metric_group_sampling_type_flags_t type,
-                                 zet_metric_group_handle_t *group) {
+ZT_API ze_result_t zt_group_find(ze_device_handle_t device, const char *name, uint32_t type,
+                                 zt_group *group) {
     zt_allocator allocator = zt__default_allocator();
     zt__catalog catalog;
     ze_result_t result;

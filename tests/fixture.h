@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <level_zero/zet_api.h>
 #include <setjmp.h>
 
 #ifdef __cplusplus
