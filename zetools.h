@@ -1418,17 +1418,19 @@ struct zt_scope {
 extern "C" {
 #endif
 
-/* Most functions run seldom, and are made small: ZT__FN. ZT__HOT are those that run for each region, row,
-   execution or traced call. */
-#define ZT__HOT static ZT__UNUSED
+/* Most functions run seldom, and are made small: ZT__FN. ZT__HOT are those that run for each region, row or
+   traced call. */
 #if defined(__clang__)
-#define ZT__FN ZT__HOT __attribute__((cold, minsize))
+#define ZT__FN static ZT__UNUSED __attribute__((cold, minsize))
+#define ZT__HOT static ZT__UNUSED __attribute__((hot))
 #define ZT__APART __attribute__((noinline))
 #elif defined(__GNUC__) && __GNUC__ >= 8
-#define ZT__FN ZT__HOT __attribute__((cold))
+#define ZT__FN static ZT__UNUSED __attribute__((cold))
+#define ZT__HOT static ZT__UNUSED __attribute__((hot))
 #define ZT__APART __attribute__((noipa))
 #else
-#define ZT__FN ZT__HOT
+#define ZT__FN static ZT__UNUSED
+#define ZT__HOT static ZT__UNUSED
 #define ZT__APART
 #endif
 
@@ -1542,7 +1544,7 @@ ZT__HOT int zt__owns(const zt__owned *owned) {
 }
 
 /* Returns 0, without locking, where this thread owns it already. */
-ZT__HOT int zt__own(zt__owned *owned) {
+ZT__FN int zt__own(zt__owned *owned) {
     if (zt__owns(owned))
         return 0;
     zt__lock(&owned->mutex);
@@ -1551,14 +1553,14 @@ ZT__HOT int zt__own(zt__owned *owned) {
 }
 
 /* Returns 0 also where another thread owns it. */
-ZT__HOT int zt__try_own(zt__owned *owned) {
+ZT__FN int zt__try_own(zt__owned *owned) {
     if (zt__owns(owned) || !zt__try_lock(&owned->mutex))
         return 0;
     zt__store(&owned->owner, zt__thread_id());
     return 1;
 }
 
-ZT__HOT void zt__disown(zt__owned *owned) {
+ZT__FN void zt__disown(zt__owned *owned) {
     zt__store(&owned->owner, (uintptr_t)0);
     zt__unlock(&owned->mutex);
 }
@@ -1596,7 +1598,7 @@ ZT__FN void *zt__run_thread(void *argument) {
     return NULL;
 }
 
-ZT__HOT void zt__ring(zt__thread *thread) {
+ZT__FN void zt__ring(zt__thread *thread) {
     int was_rung;
     zt__lock(&thread->lock);
     was_rung = thread->rung;
@@ -1607,7 +1609,7 @@ ZT__HOT void zt__ring(zt__thread *thread) {
 }
 
 /* Waits, a second at the most. Returns whether somebody rang. */
-ZT__HOT int zt__await_bell(zt__thread *thread) {
+ZT__FN int zt__await_bell(zt__thread *thread) {
     struct timespec until;
     int rung;
     clock_gettime(CLOCK_REALTIME, &until);
@@ -1697,11 +1699,11 @@ ZT__FN int zt__stop_thread(zt__thread *thread) {
 
 #else
 
-ZT__HOT void zt__ring(zt__thread *thread) {
+ZT__FN void zt__ring(zt__thread *thread) {
     (void)thread;
 }
 
-ZT__HOT int zt__await_bell(zt__thread *thread) {
+ZT__FN int zt__await_bell(zt__thread *thread) {
     (void)thread;
     return 0;
 }
@@ -1728,7 +1730,7 @@ ZT__FN void zt__find_symbol(const char *name, void *function) {
 }
 
 /* Of numbers that fit into an integer. */
-ZT__FN double zt__floor(double number) {
+ZT__HOT double zt__floor(double number) {
     double whole = (double)(int64_t)number;
     return whole > number ? whole - 1 : whole;
 }
@@ -2847,7 +2849,7 @@ ZT__FN zt_aggregation zt__column_aggregation(const zt_profiler *profiler, uint32
 }
 
 /* Whether a pass measures a column. */
-ZT__FN int zt__is_measured(const zt_profiler *profiler, uint32_t column, uint32_t pass) {
+ZT__HOT int zt__is_measured(const zt_profiler *profiler, uint32_t column, uint32_t pass) {
     uint32_t metric = zt__metric_of_column(profiler, column);
     if (metric != UINT32_MAX)
         return profiler->metrics[metric].pass == pass;
@@ -3237,7 +3239,7 @@ ZT__FN zt__list *zt__add_list(zt_profiler *profiler, ze_command_list_handle_t ha
 }
 
 /* The queue of lists with bound slots. */
-ZT__HOT void zt__push_active(zt_profiler *profiler, zt__list *list) {
+ZT__FN void zt__push_active(zt_profiler *profiler, zt__list *list) {
     if (list->active || list->busy)
         return;
     list->active = 1;
@@ -3247,7 +3249,7 @@ ZT__HOT void zt__push_active(zt_profiler *profiler, zt__list *list) {
     profiler->active_count++;
 }
 
-ZT__HOT void zt__remove_active(zt_profiler *profiler, zt__list *list) {
+ZT__FN void zt__remove_active(zt_profiler *profiler, zt__list *list) {
     zt__list **place = &profiler->active_first;
     if (!list->active)
         return;
@@ -3260,7 +3262,7 @@ ZT__HOT void zt__remove_active(zt_profiler *profiler, zt__list *list) {
     profiler->active_count--;
 }
 
-ZT__HOT zt__list *zt__pop_active(zt_profiler *profiler) {
+ZT__FN zt__list *zt__pop_active(zt_profiler *profiler) {
     zt__list *list = profiler->active_first;
     if (list)
         zt__remove_active(profiler, list);
@@ -3491,7 +3493,7 @@ ZT__HOT double zt__ticks_to_ns(const zt__clock *clock, uint64_t ticks) {
 }
 
 /* Reads both clocks, several times: the reading that took least is the truest. */
-ZT__HOT ze_result_t zt__read_clocks(const zt__driver *driver, const zt__clock *clock, zt__pair *pair) {
+ZT__FN ze_result_t zt__read_clocks(const zt__driver *driver, const zt__clock *clock, zt__pair *pair) {
     uint64_t least = UINT64_MAX;
     uint32_t i;
     pair->device_ns = pair->host_ns = 0;
@@ -3541,7 +3543,7 @@ ZT__FN void zt__thin_pairs(zt__clock *clock) {
 
 /* Adds a pair that is far enough from the last for the rate between them to be a thousandth off at the most.
  */
-ZT__HOT void zt__add_pair(zt__clock *clock, zt__pair pair) {
+ZT__FN void zt__add_pair(zt__clock *clock, zt__pair pair) {
     if (clock->count) {
         const zt__pair *last = zt__last_pair(clock);
         pair.device_ns = zt__unwrap(clock, pair.device_ns, last->device_ns + (pair.host_ns - last->host_ns));
@@ -3554,7 +3556,7 @@ ZT__HOT void zt__add_pair(zt__clock *clock, zt__pair pair) {
     clock->pairs[clock->count++] = pair;
 }
 
-ZT__HOT int zt__is_pair_due(const zt__clock *clock) {
+ZT__FN int zt__is_pair_due(const zt__clock *clock) {
     return clock->count == 0 || (double)zt__now_ns() - zt__last_pair(clock)->host_ns >= clock->interval_ns;
 }
 
@@ -3605,7 +3607,7 @@ ZT__HOT uint64_t zt__oldest(uint64_t written, uint32_t capacity) {
 }
 
 /* Compares the clocks, when it is time to. */
-ZT__HOT void zt__relate_clocks(zt_profiler *profiler, int now) {
+ZT__FN void zt__relate_clocks(zt_profiler *profiler, int now) {
     zt__timeline *timeline = profiler->timeline;
     zt__pair pair;
     int due;
@@ -3704,7 +3706,7 @@ ZT__FN int zt__grow_marks(zt__feed *feed) {
 }
 
 /* The number that stands for a name in the device's reports, or 0. With the feed locked. */
-ZT__FN uint32_t zt__number_mark(zt__feed *feed, const char *name) {
+ZT__HOT uint32_t zt__number_mark(zt__feed *feed, const char *name) {
     size_t length = strlen(name);
     uint64_t hash = zt__hash(name, length);
     uint32_t i;
@@ -3773,7 +3775,7 @@ ZT__HOT int zt__has_passed(zt__feed *feed, double end_ns) {
 }
 
 /* Room for the streamed metrics of a region. Returns 0 without memory. */
-ZT__FN int zt__need_streamed(zt_profiler *profiler, zt__record *record) {
+ZT__HOT int zt__need_streamed(zt_profiler *profiler, zt__record *record) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__moments *streamed;
     if (record->streamed_count == profiler->streamed_count)
@@ -3820,7 +3822,7 @@ ZT__HOT int zt__attribute_instance(zt_profiler *profiler, const zt__instance *in
 }
 
 /* Gives what was kept since the last time its rows, as far as all streams have come. Locks by itself. */
-ZT__HOT void zt__attribute(zt_profiler *profiler) {
+ZT__FN void zt__attribute(zt_profiler *profiler) {
     zt__timeline *timeline = profiler->timeline;
     uint64_t oldest;
     if (!timeline)
@@ -3996,7 +3998,7 @@ ZT__HOT double zt__tile_time(const zt_profiler *profiler, const zt__pass *pass, 
 }
 
 /* Time passes, and clocks run, on all tiles at once; everything else that adds up, adds up over tiles. */
-ZT__FN int zt__runs_everywhere(const char *units) {
+ZT__HOT int zt__runs_everywhere(const char *units) {
     static const char *const clocks[] = {"ns", "us", "ms", "s", "cycles"};
     uint32_t i;
     for (i = 0; i < ZT__COUNT_OF(clocks); i++)
@@ -4152,7 +4154,7 @@ ZT__HOT void zt__settle_batch(zt_profiler *profiler, const zt__batch *batch) {
 /* ---- batches: what was read and is to be calculated ------------------------------------------------------- */
 
 /* A batch with room. NULL where all are full, or without memory. */
-ZT__HOT zt__batch *zt__take_batch(zt_profiler *profiler) {
+ZT__FN zt__batch *zt__take_batch(zt_profiler *profiler) {
     zt__batch *batch;
     int make;
     zt__lock(&profiler->state);
@@ -4174,7 +4176,7 @@ ZT__HOT zt__batch *zt__take_batch(zt_profiler *profiler) {
 }
 
 /* Gives a batch back: to be calculated, or to be filled on if calculation is left for later. */
-ZT__HOT void zt__give_batch(zt_profiler *profiler, zt__batch *batch) {
+ZT__FN void zt__give_batch(zt_profiler *profiler, zt__batch *batch) {
     int full = batch->closed || batch->count == ZT__BATCH || (batch->count > 0 && !profiler->config.deferred);
     zt__lock(&profiler->state);
     if (full) {
@@ -4191,7 +4193,7 @@ ZT__HOT void zt__give_batch(zt_profiler *profiler, zt__batch *batch) {
 }
 
 /* The next batch to be calculated; with `all` also those that are not full. */
-ZT__HOT zt__batch *zt__next_to_settle(zt_profiler *profiler, int all) {
+ZT__FN zt__batch *zt__next_to_settle(zt_profiler *profiler, int all) {
     zt__batch *batch, **link;
     zt__lock(&profiler->state);
     batch = profiler->full_batches;
@@ -4213,7 +4215,7 @@ ZT__HOT zt__batch *zt__next_to_settle(zt_profiler *profiler, int all) {
 }
 
 /* With the settling owned, which this gives up. */
-ZT__HOT void zt__settle_owned(zt_profiler *profiler, int all) {
+ZT__FN void zt__settle_owned(zt_profiler *profiler, int all) {
     zt__batch *batch;
     while ((batch = zt__next_to_settle(profiler, all)) != NULL) {
         zt__settle_batch(profiler, batch);
@@ -4227,12 +4229,12 @@ ZT__HOT void zt__settle_owned(zt_profiler *profiler, int all) {
 
 /* Calculates what was read, and adds it to the statistics. Inside the application's sample function this does
    nothing: the settling that called it goes on. */
-ZT__HOT void zt__settle(zt_profiler *profiler, int all) {
+ZT__FN void zt__settle(zt_profiler *profiler, int all) {
     if (zt__own(&profiler->settling))
         zt__settle_owned(profiler, all);
 }
 
-ZT__HOT int zt__has_full_batch(zt_profiler *profiler) {
+ZT__FN int zt__has_full_batch(zt_profiler *profiler) {
     int has;
     zt__lock(&profiler->state);
     has = profiler->full_batches != NULL;
@@ -4241,13 +4243,13 @@ ZT__HOT int zt__has_full_batch(zt_profiler *profiler) {
 }
 
 /* Calculates full batches, unless another thread is at it, which then does these too. */
-ZT__HOT void zt__settle_full(zt_profiler *profiler) {
+ZT__FN void zt__settle_full(zt_profiler *profiler) {
     while (zt__has_full_batch(profiler) && zt__try_own(&profiler->settling))
         zt__settle_owned(profiler, 0);
 }
 
 /* What the library's own thread does. */
-ZT__HOT int zt__settle_when_rung(void *user) {
+ZT__FN int zt__settle_when_rung(void *user) {
     zt_profiler *profiler = (zt_profiler *)user;
     if (zt__await_bell(&profiler->settler))
         zt__settle(profiler, 0);
@@ -4494,7 +4496,7 @@ ZT__HOT void zt__walk_list(zt_profiler *profiler, zt__list *list, zt__hand *hand
 }
 
 /* Takes the bound slots of a claimed list, so that they can be walked without the lock. */
-ZT__HOT void zt__take_bound(zt_profiler *profiler, zt__list *list) {
+ZT__FN void zt__take_bound(zt_profiler *profiler, zt__list *list) {
     zt__lock(&profiler->state);
     list->taken = list->first;
     list->taken_epoch = list->epoch;
@@ -4505,7 +4507,7 @@ ZT__HOT void zt__take_bound(zt_profiler *profiler, zt__list *list) {
 }
 
 /* Puts back, before what was bound meanwhile, the slots that are still bound, and frees the others. */
-ZT__HOT void zt__put_back(zt_profiler *profiler, zt__list *list, zt__hand *hand) {
+ZT__FN void zt__put_back(zt_profiler *profiler, zt__list *list, zt__hand *hand) {
     zt__slot **end = &list->taken;
     zt__lock(&profiler->state);
     while (*end)
@@ -4526,7 +4528,7 @@ ZT__HOT void zt__put_back(zt_profiler *profiler, zt__list *list, zt__hand *hand)
 }
 
 /* Reads what is ready of a claimed list. */
-ZT__HOT void zt__harvest_list(zt_profiler *profiler, zt__list *list, zt__hand *hand) {
+ZT__FN void zt__harvest_list(zt_profiler *profiler, zt__list *list, zt__hand *hand) {
     list->quiet = 0;
     zt__take_bound(profiler, list);
     zt__walk_list(profiler, list, hand);
@@ -4534,7 +4536,7 @@ ZT__HOT void zt__harvest_list(zt_profiler *profiler, zt__list *list, zt__hand *h
 }
 
 /* The next list of the queue of lists with bound slots, claimed. NULL when each was seen once. */
-ZT__HOT zt__list *zt__claim_next(zt_profiler *profiler, uint32_t *left) {
+ZT__FN zt__list *zt__claim_next(zt_profiler *profiler, uint32_t *left) {
     zt__list *list = NULL;
     zt__lock(&profiler->state);
     if (*left > profiler->active_count)
@@ -4551,7 +4553,7 @@ ZT__HOT zt__list *zt__claim_next(zt_profiler *profiler, uint32_t *left) {
     return list;
 }
 
-ZT__HOT void zt__unclaim(zt_profiler *profiler, zt__list *list) {
+ZT__FN void zt__unclaim(zt_profiler *profiler, zt__list *list) {
     zt__lock(&profiler->state);
     list->busy = 0;
     if (list->first)
@@ -4561,7 +4563,7 @@ ZT__HOT void zt__unclaim(zt_profiler *profiler, zt__list *list) {
 
 /* Claims a list, by handle, from whoever harvests it. NULL where it has no record, or the configured time is
    up. */
-ZT__HOT zt__list *zt__claim(zt_profiler *profiler, ze_command_list_handle_t handle) {
+ZT__FN zt__list *zt__claim(zt_profiler *profiler, ze_command_list_handle_t handle) {
     uint64_t pause = 0, deadline = 0;
     for (;;) {
         zt__list *list;
@@ -4581,13 +4583,13 @@ ZT__HOT zt__list *zt__claim(zt_profiler *profiler, ze_command_list_handle_t hand
     }
 }
 
-ZT__HOT void zt__start_hand(zt__hand *hand, int thorough) {
+ZT__FN void zt__start_hand(zt__hand *hand, int thorough) {
     memset(hand, 0, sizeof *hand);
     hand->thorough = thorough;
 }
 
 /* Ends a walk: what it read is calculated, unless that is left for later. */
-ZT__HOT void zt__end_hand(zt_profiler *profiler, zt__hand *hand) {
+ZT__FN void zt__end_hand(zt_profiler *profiler, zt__hand *hand) {
     if (hand->batch)
         zt__give_batch(profiler, hand->batch);
     hand->batch = NULL;
@@ -4597,7 +4599,7 @@ ZT__HOT void zt__end_hand(zt_profiler *profiler, zt__hand *hand) {
 
 /* Collects what is ready on all lists that nobody else is harvesting. Now and then thoroughly: a list that
    was reset and forgotten would else hide what follows on it. */
-ZT__HOT void zt__harvest(zt_profiler *profiler, int thorough) {
+ZT__FN void zt__harvest(zt_profiler *profiler, int thorough) {
     enum { THOROUGH_EVERY = 64 };
     uint32_t left = UINT32_MAX;
     zt__list *list;
@@ -4616,7 +4618,7 @@ ZT__HOT int zt__slot_runs(const zt__list *list, const zt__slot *slot) {
 }
 
 /* Whether a claimed list has an instance that is known to be on its way. */
-ZT__HOT int zt__is_running(zt_profiler *profiler, const zt__list *list) {
+ZT__FN int zt__is_running(zt_profiler *profiler, const zt__list *list) {
     const zt__slot *slot;
     zt__lock(&profiler->state);
     for (slot = list->first; slot && !zt__slot_runs(list, slot); slot = slot->next)
@@ -4627,7 +4629,7 @@ ZT__HOT int zt__is_running(zt_profiler *profiler, const zt__list *list) {
 
 /* Harvests a claimed list until it is done, or the deadline has come: 0 is one of the configured time from
    now, that the caller can hand on. Returns 0 if time was up. */
-ZT__HOT int zt__finish(zt_profiler *profiler, zt__list *list, uint64_t *deadline) {
+ZT__FN int zt__finish(zt_profiler *profiler, zt__list *list, uint64_t *deadline) {
     uint64_t pause = 0;
     zt__hand hand;
     int running;
@@ -4712,7 +4714,7 @@ ZT__FN void zt__unbind(zt_profiler *profiler, zt__list *list) {
 }
 
 /* Takes the open slots of a list, or of all where `list` is NULL. Their regions are dropped. */
-ZT__HOT zt__slot *zt__take_open(zt_profiler *profiler, const zt__list *list) {
+ZT__FN zt__slot *zt__take_open(zt_profiler *profiler, const zt__list *list) {
     zt__slot *taken = NULL;
     zt__step *step;
     uint32_t i;
@@ -4755,7 +4757,7 @@ ZT__FN void zt__drop_open(zt_profiler *profiler, const zt__list *list, const cha
 
 /* Resets, of a claimed list that is done, what only its next execution will use again: slots that are
    recorded in part, and those that could not be reset before. */
-ZT__HOT void zt__make_ready(zt_profiler *profiler, zt__list *list) {
+ZT__FN void zt__make_ready(zt_profiler *profiler, zt__list *list) {
     zt__hand hand;
     zt__slot *slot;
     if (!zt__load(&list->unready) || zt__is_gone(profiler))
@@ -4777,7 +4779,7 @@ ZT__FN void zt__count_unread(zt_profiler *profiler, const zt__slot *slot) {
 
 /* Marks the instances of a claimed list that is about to be executed. Those that are still pending from an
    execution before are overwritten by this one: returns how many. */
-ZT__HOT uint32_t zt__announce(zt_profiler *profiler, zt__list *list) {
+ZT__FN uint32_t zt__announce(zt_profiler *profiler, zt__list *list) {
     uint32_t overwritten = 0;
     zt__slot *slot;
     zt__lock(&profiler->state);
@@ -4806,7 +4808,7 @@ ZT__HOT uint32_t zt__announce(zt_profiler *profiler, zt__list *list) {
 }
 
 /* Takes the announcement back: the driver refused to execute. */
-ZT__HOT void zt__retract(zt_profiler *profiler, zt__list *list) {
+ZT__FN void zt__retract(zt_profiler *profiler, zt__list *list) {
     zt__slot *slot;
     zt__lock(&profiler->state);
     for (slot = list->first; slot; slot = slot->next) {
@@ -5516,7 +5518,7 @@ ZT__FN ze_result_t zt__learn_report_size(zt_stream *stream) {
 }
 
 /* Where the next bytes are to go, and how many can. */
-ZT__HOT uint8_t *zt__free_bytes(zt_stream *stream, size_t *size) {
+ZT__FN uint8_t *zt__free_bytes(zt_stream *stream, size_t *size) {
     uint64_t used, place, room;
     zt__lock(&stream->lock);
     used = stream->read - stream->taken;
@@ -5531,7 +5533,7 @@ ZT__HOT uint8_t *zt__free_bytes(zt_stream *stream, size_t *size) {
 
 /* A read can end within a report: its rest comes first in the next. Where it did not, nothing that follows
    can be calculated, and the next read is taken to begin with a report. */
-ZT__HOT void zt__drop_partial(zt_stream *stream) {
+ZT__FN void zt__drop_partial(zt_stream *stream) {
     if (!zt__load(&stream->is_garbled))
         return;
     zt__store(&stream->is_garbled, 0);
@@ -5543,7 +5545,7 @@ ZT__HOT void zt__drop_partial(zt_stream *stream) {
 }
 
 /* Counts what has come into the ring. */
-ZT__HOT void zt__take_bytes(zt_stream *stream, size_t size, int dropped) {
+ZT__FN void zt__take_bytes(zt_stream *stream, size_t size, int dropped) {
     uint64_t reports;
     size += stream->partial;
     reports = size / stream->report_size;
@@ -5564,7 +5566,7 @@ ZT__HOT void zt__take_bytes(zt_stream *stream, size_t size, int dropped) {
 
 /* Reads once. `more` is set where the room was the limit. The warning that data were dropped comes with
    data. */
-ZT__HOT ze_result_t zt__read_some(zt_stream *stream, int *more) {
+ZT__FN ze_result_t zt__read_some(zt_stream *stream, int *more) {
     size_t room, size;
     uint8_t *bytes;
     ze_result_t result = ZE_RESULT_SUCCESS;
@@ -5588,7 +5590,7 @@ ZT__HOT ze_result_t zt__read_some(zt_stream *stream, int *more) {
 }
 
 /* Reads until the device has no more, or the ring has no room. Returns whether it had no room. */
-ZT__HOT int zt__fill_ring(zt_stream *stream) {
+ZT__FN int zt__fill_ring(zt_stream *stream) {
     int more = 1, rounds = 0;
     ze_result_t result = ZE_RESULT_SUCCESS;
     while (more && rounds++ < 4 && result == ZE_RESULT_SUCCESS && !zt__load(&stream->lost))
@@ -5600,7 +5602,7 @@ ZT__HOT int zt__fill_ring(zt_stream *stream) {
 }
 
 /* Waits until the device notifies, or for a slice of time: what it forgets to say is seen all the same. */
-ZT__HOT void zt__await_notification(zt_stream *stream, uint64_t limit_ns) {
+ZT__FN void zt__await_notification(zt_stream *stream, uint64_t limit_ns) {
     uint64_t slice = limit_ns < ZT__SLICE_NS ? limit_ns : (uint64_t)ZT__SLICE_NS;
     const char *call = "zeEventHostSynchronize";
     ze_result_t result;
@@ -5619,7 +5621,7 @@ ZT__HOT void zt__await_notification(zt_stream *stream, uint64_t limit_ns) {
 
 /* ---- the reader thread ----------------------------------------------------------------------------------- */
 
-ZT__HOT int zt__read_ahead(void *user) {
+ZT__FN int zt__read_ahead(void *user) {
     zt_stream *stream = (zt_stream *)user;
     if (zt__load(&stream->lost))
         return 0;
@@ -5644,7 +5646,7 @@ ZT__FN ze_result_t zt__start_reader(zt_stream *stream) {
 /* ---- from the ring to the application: the owner's ------------------------------------------------------- */
 
 /* Takes the right to hand out. Returns NOT_READY where another thread kept it until the deadline. */
-ZT__HOT ze_result_t zt__own_stream(zt_stream *stream, uint64_t deadline, const char *call) {
+ZT__FN ze_result_t zt__own_stream(zt_stream *stream, uint64_t deadline, const char *call) {
     uint64_t pause = 0;
     if (zt__owns(&stream->owned))
         return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__STREAM_BUSY, call);
@@ -5656,7 +5658,7 @@ ZT__HOT ze_result_t zt__own_stream(zt_stream *stream, uint64_t deadline, const c
 }
 
 /* Reports that lie together in the ring, for one calculation. */
-ZT__HOT uint32_t zt__next_reports(zt_stream *stream, uint8_t **reports) {
+ZT__FN uint32_t zt__next_reports(zt_stream *stream, uint8_t **reports) {
     uint64_t count, place;
     zt__lock(&stream->lock);
     count = stream->read - stream->taken;
@@ -5671,7 +5673,7 @@ ZT__HOT uint32_t zt__next_reports(zt_stream *stream, uint8_t **reports) {
 /* The rows that a calculation gave, given as many reports. A driver keeps state from call to call: the first
    call of a process gives one row less than reports, that of a later capture a row that begins in the capture
    before. So the first report of a capture gives no row. */
-ZT__HOT void zt__accept_rows(zt_stream *stream, uint32_t reports, uint32_t rows) {
+ZT__FN void zt__accept_rows(zt_stream *stream, uint32_t reports, uint32_t rows) {
     uint32_t skipped = !stream->has_begun && rows == reports ? 1 : 0;
     stream->has_begun = 1;
     zt__lock(&stream->lock);
@@ -5790,7 +5792,7 @@ ZT__HOT void zt__give_rows(zt_stream *stream, zt__receiver *receiver) {
     }
 }
 
-ZT__HOT void zt__relate_stream_clocks(zt_stream *stream) {
+ZT__FN void zt__relate_stream_clocks(zt_stream *stream) {
     zt__pair pair;
     if (zt__is_pair_due(&stream->clock) && !zt__load(&stream->lost) &&
         zt__read_clocks(&stream->driver, &stream->clock, &pair) == ZE_RESULT_SUCCESS)
@@ -5798,7 +5800,7 @@ ZT__HOT void zt__relate_stream_clocks(zt_stream *stream) {
 }
 
 /* Gives what is in the ring by now, and what was calculated before. */
-ZT__HOT void zt__empty_ring(zt_stream *stream, zt__receiver *receiver) {
+ZT__FN void zt__empty_ring(zt_stream *stream, zt__receiver *receiver) {
     uint64_t end;
     int more = 1;
     zt__lock(&stream->lock);
@@ -5811,7 +5813,7 @@ ZT__HOT void zt__empty_ring(zt_stream *stream, zt__receiver *receiver) {
 }
 
 /* Reads all there is and gives it. `reads`: from the device too, and not only from the ring. */
-ZT__HOT void zt__hand_out(zt_stream *stream, zt__receiver *receiver, int reads) {
+ZT__FN void zt__hand_out(zt_stream *stream, zt__receiver *receiver, int reads) {
     int more = 1, rounds = 0;
     zt__relate_stream_clocks(stream);
     while (more && !receiver->stopped && rounds++ < ZT__MOST_ROUNDS) {
@@ -5823,7 +5825,7 @@ ZT__HOT void zt__hand_out(zt_stream *stream, zt__receiver *receiver, int reads) 
 }
 
 /* Hands out until there was something, or there is reason to stop. */
-ZT__HOT ze_result_t zt__read_until(zt_stream *stream, zt__receiver *receiver, uint64_t deadline) {
+ZT__FN ze_result_t zt__read_until(zt_stream *stream, zt__receiver *receiver, uint64_t deadline) {
     uint64_t pause = 0;
     for (;;) {
         uint64_t now;
@@ -9100,7 +9102,7 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
 }
 
 /* Gives back what a list holds that was reset, or is `destroyed`. */
-ZT__HOT ze_result_t zt__release(zt_profiler *profiler, ze_command_list_handle_t list, int destroyed) {
+ZT__FN ze_result_t zt__release(zt_profiler *profiler, ze_command_list_handle_t list, int destroyed) {
     uint64_t deadline = 0;
     zt__list *record;
     ze_result_t result = zt__refuse_inside(profiler, "zt_release");
@@ -9131,8 +9133,8 @@ ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t li
 
 /* Reads what the lists' last execution left, and marks the next. Two rounds, for a list may be named twice.
  */
-ZT__HOT void zt__before_execution(zt_profiler *profiler, uint32_t count,
-                                  const ze_command_list_handle_t *lists) {
+ZT__FN void zt__before_execution(zt_profiler *profiler, uint32_t count,
+                                 const ze_command_list_handle_t *lists) {
     uint64_t deadline = 0;
     uint32_t i, overwritten = 0;
     zt__list *list;
@@ -9165,7 +9167,7 @@ ZT__FN void zt__after_refusal(zt_profiler *profiler, uint32_t count, const ze_co
 }
 
 /* Who executes lists with zt_execute also says when they are reset. */
-ZT__HOT void zt__trust_lists(zt_profiler *profiler, uint32_t count, const ze_command_list_handle_t *lists) {
+ZT__FN void zt__trust_lists(zt_profiler *profiler, uint32_t count, const ze_command_list_handle_t *lists) {
     uint32_t i;
     zt__list *list;
     zt__slot *slot;
@@ -10642,8 +10644,8 @@ ZT__HOT uint32_t zt__number_at(void *parameters, uint32_t index) {
 /* ---- targets --------------------------------------------------------------------------------------------- */
 
 /* The target of a context and device, or NULL. */
-ZT__HOT zt__target *zt__find_target(zt__tracer *tracer, ze_context_handle_t context,
-                                    ze_device_handle_t device) {
+ZT__FN zt__target *zt__find_target(zt__tracer *tracer, ze_context_handle_t context,
+                                   ze_device_handle_t device) {
     uint32_t i, count = zt__load(&tracer->target_count);
     for (i = 0; i < count; i++) {
         zt__target *target = &tracer->targets[i];
@@ -10665,8 +10667,8 @@ ZT__FN zt__target *zt__add_target(zt__tracer *tracer, ze_context_handle_t contex
 }
 
 /* The profiler of a context and device; in automatic tracing it is opened when they appear. */
-ZT__HOT zt_profiler *zt__profiler_for(zt__tracer *tracer, ze_context_handle_t context,
-                                      ze_device_handle_t device) {
+ZT__FN zt_profiler *zt__profiler_for(zt__tracer *tracer, ze_context_handle_t context,
+                                     ze_device_handle_t device) {
     zt__target *target = zt__find_target(tracer, context, device);
     if (target || !tracer->automatic)
         return target ? target->profiler : NULL;
@@ -10764,14 +10766,14 @@ ZT__FN void zt__after_create(zt__tracer *tracer, void *parameters, zt__kind kind
         zt__note_kind(profiler, list, kind);
 }
 
-ZT__HOT void zt__release_everywhere(zt__tracer *tracer, ze_command_list_handle_t list, int destroyed) {
+ZT__FN void zt__release_everywhere(zt__tracer *tracer, ze_command_list_handle_t list, int destroyed) {
     uint32_t i, count = zt__load(&tracer->target_count);
     for (i = 0; i < count; i++)
         if (tracer->targets[i].profiler && !zt__load(&tracer->targets[i].profiler->detached))
             zt__release(tracer->targets[i].profiler, list, destroyed);
 }
 
-ZT__HOT void zt__around_execution(zt__tracer *tracer, void *parameters, int after, ze_result_t result) {
+ZT__FN void zt__around_execution(zt__tracer *tracer, void *parameters, int after, ze_result_t result) {
     const ze_command_list_handle_t *lists = (const ze_command_list_handle_t *)zt__pointer(parameters, 2);
     uint32_t i, list_count = zt__number_at(parameters, 1), count = zt__load(&tracer->target_count);
     if (list_count == 0 || !lists)
