@@ -1873,6 +1873,10 @@ ZT__FN void zt__free(const zt_allocator *allocator, void *memory) {
                    "nor from two threads at once.")                                                          \
     X(CANNOT_MARK, "zt_stream_mark: '%.64s' is not marked: %s.")                                             \
     X(READER_HANGS, "%s: the driver does not return from a call. The stream is left as it is.")              \
+    ZT__TRACER_MESSAGES(X)
+
+#ifdef ZETOOLS_TRACER
+#define ZT__TRACER_MESSAGES(X)                                                                               \
     X(TRACING_OFF, "zt_trace_start: no callback came (%s), so the loader's tracing layer is off. Set "       \
                    "ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit, and install the loader's "   \
                    "libze_tracing_layer.")                                                                   \
@@ -1884,6 +1888,9 @@ ZT__FN void zt__free(const zt_allocator *allocator, void *memory) {
     X(CALLS_IN_PROGRESS, "zt_trace_stop: a traced call was still in progress when the time was up. The "     \
                          "tracer stays, switched off, until that call ends; raise config.wait_timeout_ns "   \
                          "or end the wait in it.")
+#else
+#define ZT__TRACER_MESSAGES(X)
+#endif
 
 typedef enum zt__message {
 #define X(identifier, text) ZT__##identifier,
@@ -2032,6 +2039,18 @@ ZT__FN ze_result_t zt__say_failed(zt__diagnostics *diagnostics, ze_result_t resu
                                   const char *remedy) {
     return zt__say(diagnostics, result, ZT__CALL_FAILED, call, zt_result_name(result), (unsigned)result,
                    remedy);
+}
+
+ZT__FN ze_result_t zt__say_null(zt__diagnostics *diagnostics, const char *call, const char *what) {
+    return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT, call, what);
+}
+
+ZT__FN ze_result_t zt__say_no_handle(zt__diagnostics *diagnostics, const char *call, const char *what) {
+    return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZT__NULL_ARGUMENT, call, what);
+}
+
+ZT__FN ze_result_t zt__say_no_memory(zt__diagnostics *diagnostics, const char *call, const char *what) {
+    return zt__say(diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, call, what);
 }
 
 /* How far two names are apart: edits, letter case not counting. Only the first 63 letters matter. */
@@ -8675,8 +8694,7 @@ ZT__FN ze_result_t zt__copy_columns(zt_profiler *profiler) {
         return ZE_RESULT_SUCCESS;
     profiler->columns = (char *)zt__allocate(&profiler->config.allocator, strlen(columns) + 1, 1);
     if (!profiler->columns)
-        return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_open",
-                       "config.columns");
+        return zt__say_no_memory(&profiler->diagnostics, "zt_open", "config.columns");
     strcpy(profiler->columns, columns);
     return ZE_RESULT_SUCCESS;
 }
@@ -8713,8 +8731,7 @@ ZT__FN ze_result_t zt__set_up_inside(zt_profiler *profiler) {
     if (zt__is_lost(result) ||
         (profiler->row && profiler->by_time && profiler->scratch && batch && result == ZE_RESULT_SUCCESS))
         return result;
-    return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_open",
-                   "statistics");
+    return zt__say_no_memory(&profiler->diagnostics, "zt_open", "statistics");
 }
 
 ZT__FN ze_result_t zt__set_up(zt_profiler *profiler) {
@@ -8837,16 +8854,15 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
     if (profiler)
         *profiler = NULL;
     if (!profiler)
-        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT, "zt_open", "profiler");
+        return zt__say_null(NULL, "zt_open", "profiler");
     if (!context || !device)
-        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZT__NULL_ARGUMENT, "zt_open",
-                       context ? "device" : "context");
+        return zt__say_no_handle(NULL, "zt_open", context ? "device" : "context");
     if (config && !config->allocator.allocate != !config->allocator.release)
         return zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_ALLOCATOR, "zt_open");
     complete = zt__complete_config(config);
     opened = zt__create(context, device, &complete);
     if (!opened)
-        return zt__say(NULL, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_open", "the profiler");
+        return zt__say_no_memory(NULL, "zt_open", "the profiler");
     if (!zt__enlist(opened))
         result = zt__say(&opened->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__TOO_MANY_PROFILERS,
                          (unsigned)ZT__MAX_PROFILERS);
@@ -8981,7 +8997,7 @@ ZT__FN void zt__say_dropped(zt_profiler *profiler, const char *name, zt_cause ca
         zt__say(diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__TOO_MANY_NAMES,
                 (unsigned)ZT__NAME_PAGE * ZT__NAME_PAGES);
     else
-        zt__say(diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_begin", "a region");
+        zt__say_no_memory(diagnostics, "zt_begin", "a region");
 }
 
 ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, const char *name) {
@@ -8992,8 +9008,7 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
         return region;
     if (!list) {
         zt__drop_at_once(profiler, ZT_DROPPED_APPEND_FAILED);
-        zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZT__NULL_ARGUMENT, "zt_begin",
-                "list");
+        zt__say_no_handle(&profiler->diagnostics, "zt_begin", "list");
         return region;
     }
     if (zt__is_gone(profiler)) {
@@ -9126,8 +9141,7 @@ ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t li
     if (!profiler)
         return ZE_RESULT_SUCCESS;
     if (!list)
-        return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZT__NULL_ARGUMENT,
-                       "zt_release", "list");
+        return zt__say_no_handle(&profiler->diagnostics, "zt_release", "list");
     return zt__release(profiler, list, 0);
 }
 
@@ -9296,8 +9310,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     if (!profiler)
         return ZE_RESULT_SUCCESS;
     if (!info)
-        return zt__say(&locked->diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT,
-                       "zt_get_region", "info");
+        return zt__say_null(&locked->diagnostics, "zt_get_region", "info");
     if (region >= zt_region_count(profiler))
         return zt__bad_index(profiler, "zt_get_region", "region", region);
     zt__catch_up(profiler);
@@ -9319,8 +9332,7 @@ ZT__FN ze_result_t zt__get_column(const zt_profiler *profiler, const char *call,
                                   uint32_t column, zt_stats *stats) {
     zt_profiler *locked = zt__mutable(profiler);
     if (!stats)
-        return zt__say(&locked->diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT, call,
-                       "stats");
+        return zt__say_null(&locked->diagnostics, call, "stats");
     if (region >= zt_region_count(profiler))
         return zt__bad_index(profiler, call, "region", region);
     zt__catch_up(profiler);
@@ -9533,7 +9545,7 @@ ZT__FN ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_profile
         bench->clean = zt__open_clean(profiler);
     if (!bench->series || (!config->measure && !bench->clean)) {
         zt__close_bench(bench);
-        return zt__say(diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, call, "samples");
+        return zt__say_no_memory(diagnostics, call, "samples");
     }
     zt__find_frequency(bench);
     return ZE_RESULT_SUCCESS;
@@ -9569,8 +9581,7 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
     ze_result_t opened;
     int going;
     if (!result)
-        return zt__say(profiler ? &profiler->diagnostics : NULL, ZE_RESULT_ERROR_INVALID_NULL_POINTER,
-                       ZT__NULL_ARGUMENT, "zt_bench", "result");
+        return zt__say_null(profiler ? &profiler->diagnostics : NULL, "zt_bench", "result");
     zt__clear_result(result, config ? config->name ? config->name : config->region : NULL);
     if (zt__is_inert(profiler, config))
         return ZE_RESULT_SUCCESS;
@@ -9643,8 +9654,7 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
     zt__series *ratios;
     ze_result_t done;
     if (!result)
-        return zt__say(profiler ? &profiler->diagnostics : NULL, ZE_RESULT_ERROR_INVALID_NULL_POINTER,
-                       ZT__NULL_ARGUMENT, "zt_compare", "result");
+        return zt__say_null(profiler ? &profiler->diagnostics : NULL, "zt_compare", "result");
     zt__clear_result(&result->a, a ? a->name ? a->name : a->region : NULL);
     zt__clear_result(&result->b, b ? b->name ? b->name : b->region : NULL);
     result->ratio = result->low = result->high = zt__nan();
@@ -9658,8 +9668,7 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
     if (done == ZE_RESULT_SUCCESS) {
         ratios = (zt__series *)zt__allocate(&allocator, 1, sizeof *ratios);
         done = ratios ? zt__compare_open(&one, &other, ratios, result)
-                      : zt__say(profiler ? &profiler->diagnostics : NULL, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-                                ZT__NO_MEMORY, "zt_compare", "samples");
+                      : zt__say_no_memory(profiler ? &profiler->diagnostics : NULL, "zt_compare", "samples");
         zt__free(&allocator, ratios);
         zt__close_bench(&other);
     }
@@ -9702,8 +9711,7 @@ ZT_API ze_result_t zt_bench_write(const zt_profiler *profiler, const zt_bench_re
     zt__writer writer;
     uint32_t i;
     if (!result || !write)
-        return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT, "zt_bench_write",
-                       result ? "write" : "result");
+        return zt__say_null(diagnostics, "zt_bench_write", result ? "write" : "result");
     zt__start_writer(&writer, write, user);
     zt__put_bench(&writer, result);
     for (i = 0; i < zt_metric_count(profiler) && result->region != UINT32_MAX; i++) {
@@ -9721,8 +9729,7 @@ ZT_API ze_result_t zt_bench_write(const zt_profiler *profiler, const zt_bench_re
 ZT_API ze_result_t zt_comparison_write(const zt_comparison *result, zt_write_fn write, void *user) {
     zt__writer writer;
     if (!result || !write)
-        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT, "zt_comparison_write",
-                       result ? "write" : "result");
+        return zt__say_null(NULL, "zt_comparison_write", result ? "write" : "result");
     zt__start_writer(&writer, write, user);
     zt__put_bench(&writer, &result->a);
     zt__put_bench(&writer, &result->b);
@@ -9764,8 +9771,7 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
         return ZE_RESULT_SUCCESS;
     }
     if (!size)
-        return zt__say(&locked->diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT,
-                       "zt_pack", "size");
+        return zt__say_null(&locked->diagnostics, "zt_pack", "size");
     packer.bytes = (uint8_t *)buffer;
     packer.room = buffer ? *size : 0;
     zt__catch_up(profiler);
@@ -9793,8 +9799,7 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     if (profiler)
         *profiler = NULL;
     if (!buffer || !profiler)
-        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT, "zt_unpack",
-                       buffer ? "profiler" : "buffer");
+        return zt__say_null(NULL, "zt_unpack", buffer ? "profiler" : "buffer");
     result = zt__check_pack((const uint8_t *)buffer, &size);
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -9832,16 +9837,14 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     if (!profiler)
         return ZE_RESULT_SUCCESS;
     if (!write)
-        return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT, "zt_write",
-                       "write");
+        return zt__say_null(diagnostics, "zt_write", "write");
     if ((unsigned)format > ZT_FORMAT_TRACE)
         return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_ENUMERATION, ZT__BAD_FORMAT, (int)format);
     report.profiler = profiler;
     report.stats =
         (zt_stats *)zt__allocate(&profiler->config.allocator, zt__column_count(profiler), sizeof(zt_stats));
     if (!report.stats)
-        return zt__say(diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_write",
-                       "a report");
+        return zt__say_no_memory(diagnostics, "zt_write", "a report");
     zt__start_writer(&report.writer, write, user);
     if (format == ZT_FORMAT_CSV)
         zt__write_csv(&report);
@@ -9854,7 +9857,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     zt__flush(&report.writer);
     zt__free(&profiler->config.allocator, report.stats);
     if (without_memory)
-        return zt__say(diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_write", "a trace");
+        return zt__say_no_memory(diagnostics, "zt_write", "a trace");
     if (report.writer.failed)
         return zt__say(diagnostics, ZE_RESULT_ERROR_UNKNOWN, ZT__WRITE_STOPPED);
     return ZE_RESULT_SUCCESS;
@@ -9869,8 +9872,7 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
     if (!profiler)
         return ZE_RESULT_SUCCESS;
     if (!path)
-        return zt__say(&locked->diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT,
-                       "zt_report", "path");
+        return zt__say_null(&locked->diagnostics, "zt_report", "path");
     if (strcmp(path, "-") == 0) {
         result = zt_write(profiler, ZT_FORMAT_TABLE, zt__write_file, stdout);
         return result == ZE_RESULT_SUCCESS && fflush(stdout) != 0 ? zt__cannot_write(locked, path) : result;
@@ -9884,8 +9886,7 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
     size = strlen(path) + 64;
     beside = (char *)zt__allocate(&profiler->config.allocator, size, 1);
     if (!beside)
-        return zt__say(&locked->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_report",
-                       "a path");
+        return zt__say_no_memory(&locked->diagnostics, "zt_report", "a path");
     snprintf(beside, size, "%s.%ld.%lx.part", path, (long)getpid(), (unsigned long)zt__thread_id());
     result = zt__write_beside(locked, path, beside, format);
     zt__free(&profiler->config.allocator, beside);
@@ -9963,8 +9964,7 @@ ZT__FN ze_result_t zt__refuse_stream(zt_stream *stream, ze_result_t result, cons
 }
 
 ZT__FN ze_result_t zt__stream_without_memory(zt_stream *stream) {
-    return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_stream_open",
-                   "reports and rows");
+    return zt__say_no_memory(&stream->diagnostics, "zt_stream_open", "reports and rows");
 }
 
 /* The group by name, or the default: ComputeBasic, else the first that is time-based. */
@@ -10242,18 +10242,15 @@ ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_
     if (stream)
         *stream = NULL;
     if (!stream)
-        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT, "zt_stream_open",
-                       "stream");
+        return zt__say_null(NULL, "zt_stream_open", "stream");
     if (!context || !device)
-        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZT__NULL_ARGUMENT, "zt_stream_open",
-                       context ? "device" : "context");
+        return zt__say_no_handle(NULL, "zt_stream_open", context ? "device" : "context");
     if (config && !config->allocator.allocate != !config->allocator.release)
         return zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_ALLOCATOR, "zt_stream_open");
     complete = zt__complete_stream_config(config);
     opened = zt__create_stream(context, device, &complete);
     if (!opened)
-        return zt__say(NULL, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_stream_open",
-                       "the stream");
+        return zt__say_no_memory(NULL, "zt_stream_open", "the stream");
     result = zt__set_up_stream(opened);
     if (result != ZE_RESULT_SUCCESS) {
         zt__thread_error = opened->diagnostics.last;
@@ -10293,8 +10290,7 @@ ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t li
     if (!stream)
         return ZE_RESULT_SUCCESS;
     if (!list)
-        return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZT__NULL_ARGUMENT,
-                       "zt_stream_mark", "list");
+        return zt__say_no_handle(&stream->diagnostics, "zt_stream_mark", "list");
     name = name && *name ? name : "(unnamed)";
     if (stream->marker_metric == UINT32_MAX)
         return zt__cannot_mark(stream, name, "the group has no metric StreamMarker, choose another");
@@ -10424,8 +10420,7 @@ ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region,
     if (!profiler)
         return ZE_RESULT_SUCCESS;
     if (!streamed)
-        return zt__say(&locked->diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT,
-                       "zt_get_streamed", "streamed");
+        return zt__say_null(&locked->diagnostics, "zt_get_streamed", "streamed");
     if (region >= zt_region_count(profiler))
         return zt__bad_index(profiler, "zt_get_streamed", "region", region);
     zt__catch_up(profiler);
@@ -10491,11 +10486,9 @@ ZT_API ze_result_t zt_group_find(ze_device_handle_t device, const char *name, ui
     if (group)
         *group = NULL;
     if (!group || !name)
-        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT, "zt_group_find",
-                       group ? "name" : "group");
+        return zt__say_null(NULL, "zt_group_find", group ? "name" : "group");
     if (!device)
-        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZT__NULL_ARGUMENT, "zt_group_find",
-                       "device");
+        return zt__say_no_handle(NULL, "zt_group_find", "device");
     result = zt__device_catalog(device, &catalog);
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -11031,8 +11024,7 @@ ZT__FN ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
     if (config.names) {
         tracer->names = (char *)zt__allocate(&tracer->allocator, strlen(config.names) + 1, 1);
         if (!tracer->names)
-            return zt__say(tracer->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY,
-                           "zt_trace_start", "the filter");
+            return zt__say_no_memory(tracer->diagnostics, "zt_trace_start", "the filter");
         memcpy(tracer->names, config.names, strlen(config.names));
     }
     result = zt__choose_calls(tracer, config.calls);
@@ -11288,8 +11280,7 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
         tracer = zt__create_tracer(&profiler->config.allocator, &profiler->diagnostics,
                                    profiler->config.wait_timeout_ns);
     if (!tracer)
-        return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY,
-                       "zt_trace_start", "the tracer");
+        return zt__say_no_memory(&profiler->diagnostics, "zt_trace_start", "the tracer");
     if (!profiler->tracer)
         zt__add_target(tracer, profiler->context, profiler->device, profiler);
     profiler->tracer = tracer;
@@ -11335,8 +11326,7 @@ ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t call, zt_ca
     if (!profiler)
         return ZE_RESULT_SUCCESS;
     if (!info)
-        return zt__say(&zt__mutable(profiler)->diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER,
-                       ZT__NULL_ARGUMENT, "zt_get_call", "info");
+        return zt__say_null(&zt__mutable(profiler)->diagnostics, "zt_get_call", "info");
     if (call >= zt_call_count(profiler))
         return zt__bad_index(profiler, "zt_get_call", "call", call);
     *info = zt__call_stats(profiler->tracer, call);
@@ -11455,7 +11445,7 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *given) {
     complete = zt__complete_config(&config.profiler);
     tracer = zt__create_tracer(&complete.allocator, NULL, complete.wait_timeout_ns);
     if (!tracer)
-        return zt__say(NULL, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_auto", "the tracer");
+        return zt__say_no_memory(NULL, "zt_auto", "the tracer");
     tracer->automatic = &zt__auto_1.config;
     if (config.trace.calls)
         zt__make_spans(tracer, complete.timeline);
