@@ -1505,12 +1505,17 @@ ZT__HOT int zt__try_lock(zt__mutex *mutex) {
 }
 
 /* What is locked is locked for instants: to try again costs less than to sleep and be woken. */
-ZT__HOT void zt__lock(zt__mutex *mutex) {
+ZT__FN void zt__await_lock(zt__mutex *mutex) {
     int tries = 100;
     while (tries-- > 0)
         if (zt__try_lock(mutex))
             return;
     pthread_mutex_lock(mutex);
+}
+
+ZT__HOT void zt__lock(zt__mutex *mutex) {
+    if (!zt__try_lock(mutex))
+        zt__await_lock(mutex);
 }
 
 ZT__HOT void zt__unlock(zt__mutex *mutex) {
@@ -1763,13 +1768,7 @@ ZT__FN void zt__mfree(void *memory, void *user) {
     free(memory);
 }
 
-ZT__FN zt_allocator zt__default_allocator(void) {
-    zt_allocator allocator;
-    allocator.allocate = zt__malloc;
-    allocator.release = zt__mfree;
-    allocator.user = NULL;
-    return allocator;
-}
+static const zt_allocator zt__default_allocator = {zt__malloc, zt__mfree, NULL};
 
 ZT__FN void *zt__allocate(const zt_allocator *allocator, size_t count, size_t size) {
     void *memory;
@@ -1982,16 +1981,19 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(ERROR_OVERLAPPING_REGIONS)                                                                             \
     X(ERROR_UNKNOWN)
 
+/* Names stand in one text, each with its end, in the order of the results. */
 ZT_API const char *zt_result_name(ze_result_t result) {
-    switch (result) {
-#define X(name)                                                                                              \
-    case ZE_RESULT_##name:                                                                                   \
-        return "ZE_RESULT_" #name;
-        ZT__RESULTS(X)
+#define X(name) ZE_RESULT_##name,
+    static const ze_result_t results[] = {ZT__RESULTS(X)};
 #undef X
-    default:
-        return "a result without a name";
-    }
+#define X(name) "ZE_RESULT_" #name "\0"
+    static const char names[] = ZT__RESULTS(X) "a result without a name";
+#undef X
+    const char *name = names;
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(results) && results[i] != result; i++)
+        name += strlen(name) + 1;
+    return name;
 }
 
 ZT__FN void zt__format(zt__text *out, ze_result_t result, zt__message message, va_list arguments) {
@@ -6608,6 +6610,7 @@ typedef struct zt__writer {
     int failed;
     size_t blanks; /* of a table, put when something follows them on the line */
     size_t used;
+    char last; /* byte */
     char bytes[4096];
 } zt__writer;
 
@@ -6617,6 +6620,7 @@ ZT__FN void zt__start_writer(zt__writer *writer, zt_write_fn write, void *user) 
     writer->failed = 0;
     writer->blanks = 0;
     writer->used = 0;
+    writer->last = 0;
 }
 
 ZT__FN void zt__flush(zt__writer *writer) {
@@ -6631,6 +6635,7 @@ ZT__FN void zt__put_bytes(zt__writer *writer, const char *bytes, size_t size) {
         size_t part = size < room ? size : room;
         memcpy(writer->bytes + writer->used, bytes, part);
         writer->used += part;
+        writer->last = bytes[part - 1];
         bytes += part;
         size -= part;
         if (writer->used == sizeof writer->bytes)
@@ -6731,6 +6736,33 @@ ZT__FN void zt__put_string(zt__writer *writer, const char *text) {
     zt__put(writer, "\"");
 }
 
+/* Before a member or an element of JSON: a comma, but for the first, and where a line begins. */
+ZT__FN void zt__separate(zt__writer *writer) {
+    if (!strchr("{[\n", writer->last))
+        zt__put(writer, ",");
+}
+
+ZT__FN void zt__put_line_break(zt__writer *writer) {
+    zt__separate(writer);
+    zt__put(writer, "\n");
+}
+
+ZT__FN void zt__put_key(zt__writer *writer, const char *name) {
+    zt__separate(writer);
+    zt__put_string(writer, name);
+    zt__put(writer, ":");
+}
+
+ZT__FN void zt__put_member(zt__writer *writer, const char *name, const char *text) {
+    zt__put_key(writer, name);
+    zt__put_string(writer, text);
+}
+
+ZT__FN void zt__put_counter(zt__writer *writer, const char *name, uint64_t count) {
+    zt__put_key(writer, name);
+    zt__put_count(writer, count);
+}
+
 /* What a report shows: a copy of the statistics of one region at a time. */
 typedef struct zt__report {
     const zt_profiler *profiler;
@@ -6779,12 +6811,10 @@ ZT__FN void zt__put_stats(zt__writer *writer, const zt_stats *stats, int json) {
     values[5] = stats->median;
     values[6] = stats->p95;
     for (i = 0; i < ZT__COUNT_OF(names); i++) {
-        zt__put(writer, ",");
-        if (json) {
-            zt__put(writer, "\"");
-            zt__put(writer, names[i]);
-            zt__put(writer, "\":");
-        }
+        if (json)
+            zt__put_key(writer, names[i]);
+        else
+            zt__put(writer, ",");
         if (!isnan(values[i]))
             zt__put_number(writer, values[i]);
         else if (json)
@@ -6807,19 +6837,22 @@ ZT__FN void zt__put_differences(zt__writer *writer, uint32_t differs) {
 /* One line of CSV. `metric` is NULL for GPU time. */
 ZT__FN void zt__put_csv_line(zt__writer *writer, const zt_region_info *region, const zt_metric *metric,
                              const char *tile, const zt_stats *stats) {
+    static const zt_metric gpu_time = {"GPU time",       "", "", "ns", "", ZET_METRIC_TYPE_DURATION,
+                                       ZT_AGGREGATE_SUM, 0};
+    const zt_metric *shown = metric ? metric : &gpu_time;
     zt__put_field(writer, region->name);
     zt__put(writer, ",");
-    zt__put_field(writer, metric ? metric->name : "GPU time");
+    zt__put_field(writer, shown->name);
     zt__put(writer, ",");
-    zt__put_field(writer, metric ? metric->group : "");
+    zt__put_field(writer, shown->group);
     zt__put(writer, ",");
-    zt__put_field(writer, metric ? metric->component : "");
+    zt__put_field(writer, shown->component);
     zt__put(writer, ",");
-    zt__put_field(writer, metric ? metric->units : "ns");
+    zt__put_field(writer, shown->units);
     zt__put(writer, ",");
-    zt__put(writer, metric ? zt__type_name(metric->type) : "duration");
+    zt__put(writer, zt__type_name(shown->type));
     zt__put(writer, ",");
-    zt__put(writer, zt__aggregation_names[metric ? metric->aggregation : ZT_AGGREGATE_SUM]);
+    zt__put(writer, zt__aggregation_names[shown->aggregation]);
     zt__put(writer, ",");
     zt__put_count(writer, stats->count);
     zt__put_stats(writer, stats, 0);
@@ -6859,18 +6892,6 @@ ZT__FN void zt__write_csv(zt__report *report) {
     zt__write_csv_calls(report);
 }
 
-ZT__FN void zt__put_member(zt__writer *writer, const char *name, const char *text) {
-    zt__put_string(writer, name);
-    zt__put(writer, ":");
-    zt__put_string(writer, text);
-}
-
-ZT__FN void zt__put_counter(zt__writer *writer, const char *name, uint64_t count) {
-    zt__put_string(writer, name);
-    zt__put(writer, ":");
-    zt__put_count(writer, count);
-}
-
 ZT__FN void zt__write_json_head(zt__report *report) {
     const zt_profiler *profiler = report->profiler;
     zt__writer *writer = &report->writer;
@@ -6880,53 +6901,49 @@ ZT__FN void zt__write_json_head(zt__report *report) {
     zt_get_availability(profiler, &text);
     zt__put(writer, "{");
     zt__put_member(writer, "zetools", ZETOOLS_VERSION);
-    zt__put(writer, ",\n");
+    zt__put_line_break(writer);
     zt__put_member(writer, "device", profiler->device_name);
-    zt__put(writer, ",\n");
+    zt__put_line_break(writer);
     zt__put_member(writer, "availability", text);
-    zt__put(writer, ",\n\"counts\":{");
+    zt__put_line_break(writer);
+    zt__put_key(writer, "counts");
+    zt__put(writer, "{");
     zt__put_counter(writer, "begun", counts.begun);
-    zt__put(writer, ",");
     zt__put_counter(writer, "collected", counts.collected);
-    zt__put(writer, ",");
     zt__put_counter(writer, "lost", counts.lost);
-    zt__put(writer, ",");
     zt__put_counter(writer, "dropped", counts.dropped);
-    zt__put(writer, ",");
     zt__put_counter(writer, "in_flight", counts.in_flight);
-    zt__put(writer, "},\n\"causes\":{");
-    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        zt__put(writer, i ? "," : "");
+    zt__put(writer, "}");
+    zt__put_line_break(writer);
+    zt__put_key(writer, "causes");
+    zt__put(writer, "{");
+    for (i = 0; i < ZT_CAUSE_COUNT; i++)
         zt__put_counter(writer, zt_cause_name((zt_cause)i), zt_get_cause(profiler, (zt_cause)i));
-    }
-    zt__put(writer, "},\n");
+    zt__put(writer, "}");
+    zt__put_line_break(writer);
 }
 
 ZT__FN void zt__write_json_metrics(zt__report *report) {
     zt__writer *writer = &report->writer;
     uint32_t i;
-    zt__put(writer, "\"metrics\":[");
+    zt__put_key(writer, "metrics");
+    zt__put(writer, "[");
     for (i = 0; i < report->profiler->metric_count; i++) {
         const zt_metric *metric = &report->profiler->metrics[i];
-        zt__put(writer, i ? ",\n{" : "\n{");
+        zt__put_line_break(writer);
+        zt__put(writer, "{");
         zt__put_member(writer, "name", metric->name);
-        zt__put(writer, ",");
         zt__put_member(writer, "group", metric->group);
-        zt__put(writer, ",");
         zt__put_member(writer, "component", metric->component);
-        zt__put(writer, ",");
         zt__put_member(writer, "units", metric->units);
-        zt__put(writer, ",");
         zt__put_member(writer, "type", zt__type_name(metric->type));
-        zt__put(writer, ",");
         zt__put_member(writer, "aggregation", zt__aggregation_names[metric->aggregation]);
-        zt__put(writer, ",");
         zt__put_counter(writer, "pass", metric->pass);
-        zt__put(writer, ",");
         zt__put_member(writer, "description", metric->description);
         zt__put(writer, "}");
     }
-    zt__put(writer, "],\n");
+    zt__put(writer, "]");
+    zt__put_line_break(writer);
 }
 
 ZT__FN void zt__put_json_stats(zt__writer *writer, const zt_stats *stats) {
@@ -6941,7 +6958,7 @@ ZT__FN void zt__put_json_columns(zt__report *report, uint32_t first, uint32_t co
     uint32_t i;
     zt__put(&report->writer, "[");
     for (i = 0; i < count; i++) {
-        zt__put(&report->writer, i ? ",\n" : "\n");
+        zt__put_line_break(&report->writer);
         zt__put_json_stats(&report->writer, &report->stats[first + i]);
     }
     zt__put(&report->writer, "]");
@@ -6961,7 +6978,7 @@ ZT__FN void zt__put_json_parts(zt__report *report) {
         return;
     zt__put(&report->writer, ",\n\"tiles\":[");
     for (tile = 0; tile < profiler->tile_count; tile++) {
-        zt__put(&report->writer, tile ? ",\n" : "\n");
+        zt__put_line_break(&report->writer);
         zt__put_json_columns(report, zt__tile_column(profiler, tile, 0), profiler->metric_count);
     }
     zt__put(&report->writer, "]");
@@ -6971,20 +6988,19 @@ ZT__FN void zt__put_json_parts(zt__report *report) {
 ZT__FN void zt__write_json(zt__report *report) {
     const zt_profiler *profiler = report->profiler;
     zt__writer *writer = &report->writer;
-    uint32_t region, written = 0, regions = zt_region_count(profiler);
+    uint32_t region, regions = zt_region_count(profiler);
     zt__write_json_head(report);
     zt__write_json_metrics(report);
-    zt__put(writer, "\"regions\":[");
+    zt__put_key(writer, "regions");
+    zt__put(writer, "[");
     for (region = 0; region < regions; region++) {
         if (!zt__copy_region(report, region))
             continue;
-        zt__put(writer, written++ ? ",\n{" : "\n{");
+        zt__put_line_break(writer);
+        zt__put(writer, "{");
         zt__put_member(writer, "name", report->info.name);
-        zt__put(writer, ",");
         zt__put_counter(writer, "count", report->stats[0].count);
-        zt__put(writer, ",");
         zt__put_counter(writer, "lost", report->info.lost);
-        zt__put(writer, ",");
         zt__put_counter(writer, "dropped", report->info.dropped);
         zt__put(writer, ",\n\"time_ns\":");
         zt__put_json_stats(writer, &report->stats[0]);
@@ -7544,7 +7560,6 @@ typedef struct zt__trace {
     uint32_t count;
     zt__track *tracks;
     uint32_t track_count, list_count;
-    const char *comma;
 } zt__trace;
 
 ZT__FN int zt__write_host_tracks(zt__trace *trace);
@@ -7629,15 +7644,11 @@ ZT__FN uint32_t zt__find_track(zt__trace *trace, uint32_t index) {
 /* What every event begins with. */
 ZT__FN void zt__begin_event(zt__trace *trace, const char *phase, const char *name, uint32_t track) {
     zt__writer *writer = &trace->report->writer;
-    zt__put(writer, trace->comma);
-    trace->comma = ",\n";
+    zt__put_line_break(writer);
     zt__put(writer, "{");
     zt__put_member(writer, "ph", phase);
-    zt__put(writer, ",");
     zt__put_member(writer, "name", name);
-    zt__put(writer, ",");
     zt__put_counter(writer, "pid", (uint64_t)getpid());
-    zt__put(writer, ",");
     zt__put_counter(writer, "tid", track);
 }
 
@@ -7645,9 +7656,7 @@ ZT__FN void zt__begin_event(zt__trace *trace, const char *phase, const char *nam
 ZT__FN void zt__put_time(zt__writer *writer, const char *name, uint64_t ns) {
     char text[40];
     snprintf(text, sizeof text, "%llu.%03u", (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
-    zt__put(writer, ",");
-    zt__put_string(writer, name);
-    zt__put(writer, ":");
+    zt__put_key(writer, name);
     zt__put(writer, text);
 }
 
@@ -7660,8 +7669,7 @@ ZT__FN void zt__label(char *out, size_t size, const zt_metric *metric, int sever
 enum { ZT__LABEL = ZET_MAX_METRIC_GROUP_NAME + ZET_MAX_METRIC_NAME + ZET_MAX_METRIC_RESULT_UNITS + 8 };
 
 ZT__FN void zt__put_argument(zt__writer *writer, const char *label, double value) {
-    zt__put_string(writer, label);
-    zt__put(writer, ":");
+    zt__put_key(writer, label);
     zt__put_number(writer, value);
 }
 
@@ -7676,7 +7684,6 @@ ZT__FN void zt__put_arguments(zt__trace *trace, const zt__span *span) {
         if (isnan(span->values[metric + 1]))
             continue;
         zt__label(label, sizeof label, &profiler->metrics[metric], profiler->group_count > 1);
-        zt__put(writer, ",");
         zt__put_argument(writer, label, span->values[metric + 1]);
     }
     zt__put(writer, "}");
@@ -7806,7 +7813,6 @@ ZT__FN int zt__write_trace(zt__report *report) {
     zt__trace trace;
     memset(&trace, 0, sizeof trace);
     trace.report = report;
-    trace.comma = "\n";
     zt__relate_clocks(profiler, 1);
     if (profiler->timeline && zt__make_trace(&trace, profiler->timeline->capacity, columns)) {
         zt__lock(&profiler->results);
@@ -7909,16 +7915,17 @@ ZT__FN void zt__write_csv_calls(zt__report *report) {
 ZT__FN void zt__write_json_calls(zt__report *report) {
     zt__writer *writer = &report->writer;
     uint32_t i, count = zt__calls_to_show(report->profiler);
-    zt__put(writer, ",\n\"calls\":[");
+    zt__put_line_break(writer);
+    zt__put_key(writer, "calls");
+    zt__put(writer, "[");
     for (i = 0; i < count; i++) {
         zt_call_info info = zt__call_stats(report->profiler->tracer, i);
-        zt__put(writer, i ? ",\n{" : "\n{");
+        zt__put_line_break(writer);
+        zt__put(writer, "{");
         zt__put_member(writer, "name", info.name);
-        zt__put(writer, ",");
         zt__put_counter(writer, "count", info.count);
-        zt__put(writer, ",");
         zt__put_counter(writer, "errors", info.errors);
-        zt__put(writer, ",\"time_ns\":");
+        zt__put_key(writer, "time_ns");
         zt__put_json_stats(writer, &info.time_ns);
         zt__put(writer, "}");
     }
@@ -8076,32 +8083,35 @@ ZT_API zt_config zt_config_default(void) {
 
 /* ---- opening --------------------------------------------------------------------------------------------- */
 
-ZT__FN zt_config zt__complete_config(const zt_config *given) {
-    zt_config defaults = zt_config_default(), config = given ? *given : defaults;
+ZT__FN void zt__complete_config(zt_config *config, const zt_config *given) {
+    const zt_config defaults = zt_config_default();
     const char *groups = getenv("ZT_GROUPS"), *columns = getenv("ZT_COLUMNS"),
                *metrics = getenv("ZT_METRICS");
-    config.groups = groups || metrics ? groups : config.groups;
-    config.metrics = groups || metrics ? metrics : config.metrics;
-    config.columns = columns ? columns : config.columns;
-    if (!config.slots_per_step)
-        config.slots_per_step = defaults.slots_per_step;
-    if (!config.max_slots)
-        config.max_slots = defaults.max_slots;
-    if (!config.samples)
-        config.samples = defaults.samples;
-    if (config.samples > ZT__MAX_SAMPLES)
-        config.samples = ZT__MAX_SAMPLES;
-    if (config.deferred_thread && !config.deferred)
-        config.deferred = ZT__DEFERRED;
-    if (!config.max_passes)
-        config.max_passes = defaults.max_passes;
-    if (!(config.pass_tolerance > 0))
-        config.pass_tolerance = defaults.pass_tolerance;
-    if (!config.wait_timeout_ns)
-        config.wait_timeout_ns = defaults.wait_timeout_ns;
-    if (!config.allocator.allocate)
-        config.allocator = zt__default_allocator();
-    return config;
+    *config = given ? *given : defaults;
+    if (groups || metrics) {
+        config->groups = groups;
+        config->metrics = metrics;
+    }
+    if (columns)
+        config->columns = columns;
+    if (!config->slots_per_step)
+        config->slots_per_step = defaults.slots_per_step;
+    if (!config->max_slots)
+        config->max_slots = defaults.max_slots;
+    if (!config->samples)
+        config->samples = defaults.samples;
+    if (config->samples > ZT__MAX_SAMPLES)
+        config->samples = ZT__MAX_SAMPLES;
+    if (config->deferred_thread && !config->deferred)
+        config->deferred = ZT__DEFERRED;
+    if (!config->max_passes)
+        config->max_passes = defaults.max_passes;
+    if (!(config->pass_tolerance > 0))
+        config->pass_tolerance = defaults.pass_tolerance;
+    if (!config->wait_timeout_ns)
+        config->wait_timeout_ns = defaults.wait_timeout_ns;
+    if (!config->allocator.allocate)
+        config->allocator = zt__default_allocator;
 }
 
 ZT__FN ze_result_t zt__get_device_properties(ze_device_handle_t device, ze_device_properties_t *properties) {
@@ -8859,7 +8869,7 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
         return zt__say_no_handle(NULL, "zt_open", context ? "device" : "context");
     if (config && !config->allocator.allocate != !config->allocator.release)
         return zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_ALLOCATOR, "zt_open");
-    complete = zt__complete_config(config);
+    zt__complete_config(&complete, config);
     opened = zt__create(context, device, &complete);
     if (!opened)
         return zt__say_no_memory(NULL, "zt_open", "the profiler");
@@ -9523,15 +9533,16 @@ ZT__FN void zt__find_frequency(zt__bench *bench) {
 }
 
 ZT__FN void zt__close_bench(zt__bench *bench) {
-    zt_allocator allocator = bench->profiler ? bench->profiler->config.allocator : zt__default_allocator();
+    const zt_allocator *allocator =
+        bench->profiler ? &bench->profiler->config.allocator : &zt__default_allocator;
     zt_close(bench->clean);
-    zt__free(&allocator, bench->series);
+    zt__free(allocator, bench->series);
 }
 
 /* Checks and prepares. On anything but SUCCESS there is nothing to close. */
 ZT__FN ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_profiler *profiler,
                                   const zt_bench_config *config) {
-    zt_allocator allocator = profiler ? profiler->config.allocator : zt__default_allocator();
+    const zt_allocator *allocator = profiler ? &profiler->config.allocator : &zt__default_allocator;
     zt__diagnostics *diagnostics = profiler ? &profiler->diagnostics : NULL;
     memset(bench, 0, sizeof *bench);
     bench->call = call;
@@ -9540,7 +9551,7 @@ ZT__FN ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_profile
     if (!config || (!config->run && !config->measure))
         return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER,
                        config ? ZT__NOTHING_TO_BENCH : ZT__NULL_ARGUMENT, call, "config");
-    bench->series = (zt__series *)zt__allocate(&allocator, 1, sizeof *bench->series);
+    bench->series = (zt__series *)zt__allocate(allocator, 1, sizeof *bench->series);
     if (!config->measure)
         bench->clean = zt__open_clean(profiler);
     if (!bench->series || (!config->measure && !bench->clean)) {
@@ -9649,7 +9660,7 @@ ZT__FN ze_result_t zt__compare_open(zt__bench *a, zt__bench *b, zt__series *rati
 
 ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
                               zt_comparison *result) {
-    zt_allocator allocator = profiler ? profiler->config.allocator : zt__default_allocator();
+    const zt_allocator *allocator = profiler ? &profiler->config.allocator : &zt__default_allocator;
     zt__bench one, other;
     zt__series *ratios;
     ze_result_t done;
@@ -9666,10 +9677,10 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
         return done;
     done = zt__open_bench(&other, "zt_compare", profiler, b);
     if (done == ZE_RESULT_SUCCESS) {
-        ratios = (zt__series *)zt__allocate(&allocator, 1, sizeof *ratios);
+        ratios = (zt__series *)zt__allocate(allocator, 1, sizeof *ratios);
         done = ratios ? zt__compare_open(&one, &other, ratios, result)
                       : zt__say_no_memory(profiler ? &profiler->diagnostics : NULL, "zt_compare", "samples");
-        zt__free(&allocator, ratios);
+        zt__free(allocator, ratios);
         zt__close_bench(&other);
     }
     zt__close_bench(&one);
@@ -9792,7 +9803,7 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
 
 ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *config,
                              zt_profiler **profiler) {
-    zt_config complete = zt__complete_config(config);
+    zt_config complete;
     zt__unpacker unpacker = {NULL, 0, ZT__PACK_HEADER, 0, NULL};
     zt_profiler *unpacked;
     ze_result_t result;
@@ -9803,6 +9814,7 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     result = zt__check_pack((const uint8_t *)buffer, &size);
     if (result != ZE_RESULT_SUCCESS)
         return result;
+    zt__complete_config(&complete, config);
     unpacked = zt__create(NULL, NULL, &complete);
     if (unpacked)
         unpacked->texts = (char *)zt__allocate(&complete.allocator, size, 1);
@@ -9940,20 +9952,20 @@ ZT_API zt_stream_config zt_stream_config_default(void) {
     return config;
 }
 
-ZT__FN zt_stream_config zt__complete_stream_config(const zt_stream_config *given) {
-    zt_stream_config defaults = zt_stream_config_default(), config = given ? *given : defaults;
-    if (!config.period_ns)
-        config.period_ns = defaults.period_ns;
-    if (!config.memory_limit)
-        config.memory_limit = defaults.memory_limit;
-    if (!config.timeline_rows)
-        config.timeline_rows = defaults.timeline_rows;
-    if (!config.allocator.allocate)
-        config.allocator = zt__default_allocator();
-    if (!config.notify_reports)
-        config.notify_reports =
-            config.period_ns < ZT__SLICE_NS / 1024 ? 1024 : ZT__SLICE_NS / config.period_ns + 1;
-    return config;
+ZT__FN void zt__complete_stream_config(zt_stream_config *config, const zt_stream_config *given) {
+    const zt_stream_config defaults = zt_stream_config_default();
+    *config = given ? *given : defaults;
+    if (!config->period_ns)
+        config->period_ns = defaults.period_ns;
+    if (!config->memory_limit)
+        config->memory_limit = defaults.memory_limit;
+    if (!config->timeline_rows)
+        config->timeline_rows = defaults.timeline_rows;
+    if (!config->allocator.allocate)
+        config->allocator = zt__default_allocator;
+    if (!config->notify_reports)
+        config->notify_reports =
+            config->period_ns < ZT__SLICE_NS / 1024 ? 1024 : ZT__SLICE_NS / config->period_ns + 1;
 }
 
 ZT__FN ze_result_t zt__refuse_stream(zt_stream *stream, ze_result_t result, const char *call, int denied) {
@@ -10247,7 +10259,7 @@ ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_
         return zt__say_no_handle(NULL, "zt_stream_open", context ? "device" : "context");
     if (config && !config->allocator.allocate != !config->allocator.release)
         return zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_ALLOCATOR, "zt_stream_open");
-    complete = zt__complete_stream_config(config);
+    zt__complete_stream_config(&complete, config);
     opened = zt__create_stream(context, device, &complete);
     if (!opened)
         return zt__say_no_memory(NULL, "zt_stream_open", "the stream");
@@ -10464,12 +10476,12 @@ ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
 /* ---- groups for people ----------------------------------------------------------------------------------- */
 
 ZT__FN ze_result_t zt__device_catalog(ze_device_handle_t device, zt__catalog *catalog) {
-    zt_allocator allocator = zt__default_allocator();
+    const zt_allocator *allocator = &zt__default_allocator;
     zt__driver driver;
     const char *call;
     ze_result_t result;
     zt__load_driver(&driver);
-    result = zt__open_catalog(&allocator, &driver, device, catalog, &call);
+    result = zt__open_catalog(allocator, &driver, device, catalog, &call);
     if (result == ZE_RESULT_SUCCESS)
         return result;
     if (result == ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE)
@@ -10479,7 +10491,7 @@ ZT__FN ze_result_t zt__device_catalog(ze_device_handle_t device, zt__catalog *ca
 
 ZT_API ze_result_t zt_group_find(ze_device_handle_t device, const char *name, uint32_t type,
                                  zt_group *group) {
-    zt_allocator allocator = zt__default_allocator();
+    const zt_allocator *allocator = &zt__default_allocator;
     zt__catalog catalog;
     ze_result_t result;
     uint32_t index;
@@ -10497,10 +10509,10 @@ ZT_API ze_result_t zt_group_find(ze_device_handle_t device, const char *name, ui
         *group = catalog.handles[index];
     } else {
         char nearest[400];
-        zt__nearest_groups(&allocator, &catalog, name, type, nearest, sizeof nearest);
+        zt__nearest_groups(allocator, &catalog, name, type, nearest, sizeof nearest);
         result = zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__GROUP_NOT_FOUND, name, nearest);
     }
-    zt__close_catalog(&allocator, &catalog);
+    zt__close_catalog(allocator, &catalog);
     return result;
 }
 
@@ -10511,14 +10523,14 @@ ZT__FN const char *zt__sampling_name(zet_metric_group_sampling_type_flags_t type
 }
 
 ZT__FN ze_result_t zt__put_metrics(zt__writer *writer, zet_metric_group_handle_t handle) {
-    zt_allocator allocator = zt__default_allocator();
+    const zt_allocator *allocator = &zt__default_allocator;
     zt__group group;
     const char *call;
     uint32_t i;
     ze_result_t result;
     memset(&group, 0, sizeof group);
     group.handle = handle;
-    result = zt__load_metrics(&allocator, &group, &call);
+    result = zt__load_metrics(allocator, &group, &call);
     for (i = 0; i < group.metric_count && result == ZE_RESULT_SUCCESS; i++) {
         const zet_metric_properties_t *metric = &group.metrics[i];
         zt_aggregation aggregation = zt__aggregation(metric->metricType, metric->resultUnits);
@@ -10532,14 +10544,14 @@ ZT__FN ze_result_t zt__put_metrics(zt__writer *writer, zet_metric_group_handle_t
         zt__put_cell(writer, metric->description, strlen(metric->description));
         zt__end_line(writer);
     }
-    zt__free_group(&allocator, &group);
+    zt__free_group(allocator, &group);
     return result == ZE_RESULT_SUCCESS
                ? result
                : zt__say(NULL, result, ZT__METRICS_UNAVAILABLE, call, zt_result_name(result));
 }
 
 ZT_API ze_result_t zt_groups_write(ze_device_handle_t device, int metrics, zt_write_fn write, void *user) {
-    zt_allocator allocator = zt__default_allocator();
+    const zt_allocator *allocator = &zt__default_allocator;
     zt__catalog catalog;
     zt__writer writer;
     uint32_t i;
@@ -10567,7 +10579,7 @@ ZT_API ze_result_t zt_groups_write(ze_device_handle_t device, int metrics, zt_wr
             result = zt__put_metrics(&writer, catalog.handles[i]);
     }
     zt__flush(&writer);
-    zt__close_catalog(&allocator, &catalog);
+    zt__close_catalog(allocator, &catalog);
     if (result == ZE_RESULT_SUCCESS && writer.failed)
         result = zt__say(NULL, ZE_RESULT_ERROR_UNKNOWN, ZT__WRITE_STOPPED);
     return result;
@@ -11442,7 +11454,7 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *given) {
     if (result != ZE_RESULT_SUCCESS)
         return result;
     zt__configure_auto(&config, report);
-    complete = zt__complete_config(&config.profiler);
+    zt__complete_config(&complete, &config.profiler);
     tracer = zt__create_tracer(&complete.allocator, NULL, complete.wait_timeout_ns);
     if (!tracer)
         return zt__say_no_memory(NULL, "zt_auto", "the tracer");
