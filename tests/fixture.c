@@ -571,6 +571,17 @@ size_t captured_output(void) {
     return (size_t)size;
 }
 
+/* ==== what a report says ================================================================================== */
+
+int keep_text(const void *bytes, size_t size, void *text) {
+    kept_text *to = (kept_text *)text;
+    assert_true(to->used + size < sizeof to->bytes);
+    memcpy(to->bytes + to->used, bytes, size);
+    to->used += size;
+    to->bytes[to->used] = 0;
+    return 0;
+}
+
 /* ==== time ================================================================================================ */
 
 uint64_t now_ns(void) {

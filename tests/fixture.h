@@ -181,6 +181,16 @@ int64_t heap_bytes(void);
 /* The whole path of a file of this project, wherever the program runs. */
 void find_file(const char *name, char *path, size_t size);
 
+/* ==== what a report says ================================================================================== */
+
+typedef struct kept_text {
+    size_t used;
+    char bytes[1 << 18];
+} kept_text;
+
+/* A zt_write_fn for a kept_text, which it ends with a 0. */
+int keep_text(const void *bytes, size_t size, void *text);
+
 /* ==== output that nobody asked for ======================================================================== */
 
 void capture_output(void);    /* from here on, standard output and error go to a file, */

@@ -218,22 +218,8 @@ static void test_differences_are_reported(void **state) {
     check_work(w);
 }
 
-typedef struct text {
-    size_t used;
-    char bytes[1 << 18];
-} text;
-
-static int keep_text(const void *bytes, size_t size, void *user) {
-    text *to = (text *)user;
-    assert_true(to->used + size < sizeof to->bytes);
-    memcpy(to->bytes + to->used, bytes, size);
-    to->used += size;
-    to->bytes[to->used] = 0;
-    return 0;
-}
-
 static const char *written(const zt_profiler *profiler, zt_format format) {
-    static text to;
+    static kept_text to;
     to.used = 0;
     ok(zt_write(profiler, format, keep_text, &to));
     return to.bytes;
