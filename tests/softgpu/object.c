@@ -181,6 +181,14 @@ ze_result_t sg_object_refuse(const void *handle, sg_type type) {
     return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
 }
 
+ze_result_t sg_object_end(const void *handle, sg_type type) {
+    void *object = sg_object_check(handle, type);
+    if (!object)
+        return sg_object_refuse(handle, type);
+    sg_object_destroy(object);
+    return ZE_RESULT_SUCCESS;
+}
+
 void sg_object_each(sg_type type, void (*visit)(void *object, void *argument), void *argument) {
     for (uint32_t place = 0; place < SLAB_LIMIT; ++place) {
         slab *in = atomic_load_explicit(&slabs[place], memory_order_acquire);

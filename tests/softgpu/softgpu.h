@@ -62,6 +62,9 @@ void *sg_object_check(const void *handle, sg_type type);
 /* What a destroy function says to a handle that sg_object_check() refused: notes a double destruction. */
 ze_result_t sg_object_refuse(const void *handle, sg_type type);
 
+/* A destroy function, where there is nothing to undo: destroys or refuses. */
+ze_result_t sg_object_end(const void *handle, sg_type type);
+
 /* Is it still the object that had this serial number? For commands that outlive what they refer to. */
 static inline bool sg_object_is(const sg_object *object, uint64_t serial) {
     return atomic_load_explicit(&object->alive, memory_order_acquire) && object->serial == serial;
