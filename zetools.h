@@ -1403,6 +1403,9 @@ struct zt_scope {
 #endif
 
 #include <dlfcn.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -2424,6 +2427,18 @@ ZT__FN double zt__number(const zet_typed_value_t *value) {
     }
 }
 
+/* The same for the values of a report, of which nearly all are of the first types. */
+ZT__FN void zt__numbers(const zet_typed_value_t *values, uint32_t count, double *to) {
+    const zet_typed_value_t *end = values + count;
+    for (; values < end; values++, to++)
+        if (values->type == ZET_VALUE_TYPE_UINT64)
+            *to = (double)values->value.ui64;
+        else if (values->type == ZET_VALUE_TYPE_FLOAT32 && isfinite(values->value.fp32))
+            *to = (double)values->value.fp32;
+        else
+            *to = zt__number(values);
+}
+
 /* ==== >>slots: queries, events and time stamps, made in steps and used again ============================== */
 
 enum {
@@ -2530,6 +2545,11 @@ typedef struct zt__record {
     zt__moments *moments;
     double *rows; /* the kept instances, row by row */
     uint32_t kept, capacity;
+    double *block; /* instances that are to be added to the moments, row by row */
+    uint32_t waiting;
+    uint32_t waiting_pass; /* in which they ran */
+    struct zt__record *next_waiting;
+    int listed; /* among those that may have instances waiting */
 } zt__record;
 
 /* An instance that was read and is not calculated yet. */
@@ -2551,6 +2571,12 @@ typedef struct zt__batch {
     size_t raw_size[ZT__MAX_TOGETHER];
     uint8_t *raw[ZT__MAX_TOGETHER]; /* of each group, the reports one after the other */
 } zt__batch;
+
+/* A column that says, where it is not 0, that its instance is lost, and why. */
+typedef struct zt__flag {
+    uint32_t column;
+    zt_cause cause;
+} zt__flag;
 
 typedef struct zt__timeline zt__timeline;
 typedef struct zt__feed zt__feed;
@@ -2575,8 +2601,9 @@ struct zt_profiler {
     uint32_t tile_count;  /* 0: none to tell apart */
     uint32_t metric_count;
     zt_metric *metrics;
-    uint8_t *causes_of; /* a metric: the cause its flag stands for, or ZT_CAUSE_COUNT */
-    int stamped;        /* regions write time stamps */
+    zt__flag *flags; /* which, when set, say that an instance is lost */
+    uint32_t flag_count;
+    int stamped; /* regions write time stamps */
     double ns_per_tick;
     uint64_t tick_mask;
     int lost;     /* the device, atomic */
@@ -2613,6 +2640,7 @@ struct zt_profiler {
 
     zt__mutex results; /* statistics and timeline */
     double *scratch;
+    zt__record *waiting;    /* regions that may have instances waiting to be added */
     zt__timeline *timeline; /* or NULL */
     zt__feed *feeds;        /* of the streams that are, or were, attached */
     uint32_t streamed_count;
@@ -2808,6 +2836,11 @@ ZT__FN uint32_t zt__tile_column(const zt_profiler *profiler, uint32_t tile, uint
     return 1 + profiler->metric_count + times + tile * profiler->metric_count + metric;
 }
 
+/* The column into which the values of a metric of a tile go as they are measured. */
+ZT__FN uint32_t zt__measured_column(const zt_profiler *profiler, uint32_t tile, uint32_t metric) {
+    return profiler->tile_count ? zt__tile_column(profiler, tile, metric) : metric + 1;
+}
+
 ZT__FN uint32_t zt__column_count(const zt_profiler *profiler) {
     return zt__tile_column(profiler, profiler->tile_count, 0);
 }
@@ -2941,30 +2974,214 @@ ZT__FN void zt__copy_measured(const zt_profiler *profiler, double *kept, uint32_
             kept[column] = row[column];
 }
 
+/* ---- rows are added to the moments a block at a time ------------------------------------------------------- */
+
+enum { ZT__BLOCK = 16 };
+
+/* Two columns at once. */
+typedef double zt__two __attribute__((vector_size(16)));
+
+#ifdef __SSE2__
+#define ZT__LOWER(a, b) _mm_min_pd(a, b)
+#define ZT__HIGHER(a, b) _mm_max_pd(a, b)
+#else
+typedef int64_t zt__choice __attribute__((vector_size(16)));
+#define ZT__CHOOSE(which, a, b) (zt__two)((which & (zt__choice)a) | (~which & (zt__choice)b))
+#define ZT__LOWER(a, b) ZT__CHOOSE((a < b), a, b)
+#define ZT__HIGHER(a, b) ZT__CHOOSE((a > b), a, b)
+#endif
+
+/* What a block adds to two columns. Distances are from a pivot near the values, so that nothing cancels. */
+typedef struct zt__sums {
+    zt__two pivot, distance, square, sum, min, max;
+} zt__sums;
+
+/* A block while it is added. Its rows have either weight in one sum of these: their number, and GPU time. */
+typedef struct zt__block_view {
+    const double *rows;
+    uint32_t width, count;
+    const uint8_t *by_time; /* a column: which weight it has */
+    zt__two weights[4]
+                   [ZT__BLOCK]; /* for two columns, of which none, the first, the second, or both have time */
+    double weight[2];
+    zt__inverse inverses[2];
+} zt__block_view;
+
+/* The columns of a row of a block: an even number. */
+ZT__FN uint32_t zt__block_width(const zt_profiler *profiler) {
+    return (zt__column_count(profiler) + 1) & ~1u;
+}
+
+ZT__FN void zt__sum_two(zt__sums *sums, const double *rows, uint32_t width, const zt__two *weights,
+                        uint32_t count) {
+    zt__two pivot = sums->pivot, distances = {0, 0}, squares = {0, 0}, sum = {0, 0}, min, max;
+    uint32_t i;
+    memcpy(&min, rows, sizeof min);
+    max = min;
+    for (i = 0; i < count; i++, rows += width) {
+        zt__two value, distance, weighted;
+        memcpy(&value, rows, sizeof value);
+        distance = value - pivot;
+        weighted = distance * weights[i];
+        distances += weighted;
+        squares += weighted * distance;
+        sum += value;
+        min = ZT__LOWER(value, min);
+        max = ZT__HIGHER(value, max);
+    }
+    sums->distance = distances;
+    sums->square = squares;
+    sums->sum = sum;
+    sums->min = min;
+    sums->max = max;
+}
+
+ZT__FN void zt__add_sums(zt__moments *moments, const zt__sums *sums, uint32_t lane, uint32_t count,
+                         double weight, zt__inverse *inverse) {
+    double distance = sums->distance[lane], shift;
+    if (moments->count == 0 || sums->min[lane] < moments->min)
+        moments->min = sums->min[lane];
+    if (moments->count == 0 || sums->max[lane] > moments->max)
+        moments->max = sums->max[lane];
+    moments->count += count;
+    moments->sum += sums->sum[lane];
+    moments->weight += weight;
+    if (!(moments->weight > 0))
+        return;
+    shift = zt__by(distance, moments->weight, inverse);
+    moments->mean = sums->pivot[lane] + shift;
+    moments->m2 += sums->square[lane] - distance * shift;
+    if (moments->m2 < 0)
+        moments->m2 = 0;
+}
+
+/* Adds the values of one column that are not all numbers, or not all have a weight. */
+ZT__FN void zt__add_some(zt__moments *moments, const double *rows, uint32_t width, uint32_t column,
+                         uint32_t count, uint32_t by_time) {
+    uint32_t i;
+    for (i = 0; i < count; i++, rows += width)
+        if (!isnan(rows[column]))
+            zt__add_value(moments, rows[column], by_time ? rows[0] : 1);
+}
+
+/* Gives the rows of a block their weights: 1, or the GPU time, or NaN where that is none. */
+ZT__FN void zt__weigh_block(zt__block_view *block) {
+    const double *row = block->rows;
+    uint32_t i;
+    block->weight[0] = block->count;
+    block->weight[1] = 0;
+    for (i = 0; i < block->count; i++, row += block->width) {
+        double time = row[0] >= 0 ? row[0] : zt__nan();
+        zt__two neither = {1, 1}, first = {0, 1}, second = {1, 0}, both = {0, 0};
+        first[0] = second[1] = both[0] = both[1] = time;
+        block->weights[0][i] = neither;
+        block->weights[1][i] = first;
+        block->weights[2][i] = second;
+        block->weights[3][i] = both;
+        block->weight[1] += time;
+    }
+    for (i = 0; i < 2; i++)
+        block->inverses[i].of = block->inverses[i].is = 1;
+}
+
+/* Keeps some rows of a block, or all. */
+ZT__FN void zt__keep_rows(zt_profiler *profiler, zt__record *record) {
+    uint64_t occurrence = record->moments[zt__time_column(profiler, record->waiting_pass)].count;
+    uint32_t i, width = zt__block_width(profiler);
+    for (i = 0; i < record->waiting; i++) {
+        double *kept = zt__row_for(profiler, record, occurrence + i);
+        if (kept)
+            zt__copy_measured(profiler, kept, record->waiting_pass, record->block + (size_t)i * width);
+    }
+}
+
+/* Adds two columns of a block. */
+ZT__FN void zt__add_two(zt__block_view *block, zt__moments *moments, uint32_t column) {
+    uint32_t by_time[2], lane;
+    zt__sums sums;
+    for (lane = 0; lane < 2; lane++) {
+        by_time[lane] = block->by_time[column + lane];
+        sums.pivot[lane] = moments[lane].weight > 0 ? moments[lane].mean : block->rows[column + lane];
+    }
+    zt__sum_two(&sums, block->rows + column, block->width, block->weights[by_time[0] + 2 * by_time[1]],
+                block->count);
+    for (lane = 0; lane < 2; lane++)
+        if (isfinite(sums.distance[lane]))
+            zt__add_sums(&moments[lane], &sums, lane, block->count, block->weight[by_time[lane]],
+                         &block->inverses[by_time[lane]]);
+        else
+            zt__add_some(&moments[lane], block->rows, block->width, column + lane, block->count,
+                         by_time[lane]);
+}
+
+/* Adds the instances of a region that wait. With the results locked. */
+ZT__FN void zt__add_block(zt_profiler *profiler, zt__record *record) {
+    zt__block_view block;
+    uint32_t column;
+    block.rows = record->block;
+    block.width = zt__block_width(profiler);
+    block.count = record->waiting;
+    block.by_time = profiler->by_time;
+    zt__weigh_block(&block);
+    zt__keep_rows(profiler, record);
+    for (column = 0; column < block.width; column += 2)
+        zt__add_two(&block, record->moments + column, column);
+    record->seen += record->waiting;
+    record->waiting = 0;
+}
+
+/* Room for the statistics of a region. Returns 0 without memory. */
+ZT__FN int zt__make_moments(zt_profiler *profiler, zt__record *record) {
+    if (!record->moments)
+        record->moments = (zt__moments *)zt__allocate(&profiler->config.allocator, zt__block_width(profiler),
+                                                      sizeof *record->moments);
+    return record->moments != NULL;
+}
+
+/* Room for the instances of a region that wait. Returns 0 without memory. */
+ZT__FN int zt__make_block(zt_profiler *profiler, zt__record *record) {
+    if (!record->block)
+        record->block =
+            (double *)zt__allocate(&profiler->config.allocator, (size_t)ZT__BLOCK * zt__block_width(profiler),
+                                   sizeof *record->block);
+    return record->block != NULL;
+}
+
 /* Adds the row of one instance to its region. With the results locked. Returns 0 without memory. */
 ZT__FN int zt__add_row(zt_profiler *profiler, zt__record *record, uint32_t pass, const double *row) {
-    uint32_t column, columns = zt__column_count(profiler);
-    zt__inverse by_count = {1, 1}, by_time = {1, 1};
-    double *kept;
-    if (!record->moments) {
-        record->moments =
-            (zt__moments *)zt__allocate(&profiler->config.allocator, columns, sizeof *record->moments);
-        if (!record->moments)
-            return 0;
+    uint32_t width = zt__block_width(profiler);
+    if (!zt__make_moments(profiler, record) || !zt__make_block(profiler, record))
+        return 0;
+    if (record->waiting && record->waiting_pass != pass)
+        zt__add_block(profiler, record);
+    if (!record->listed) {
+        record->listed = 1;
+        record->next_waiting = profiler->waiting;
+        profiler->waiting = record;
     }
-    kept = zt__row_for(profiler, record, record->moments[zt__time_column(profiler, pass)].count);
-    if (kept)
-        zt__copy_measured(profiler, kept, pass, row);
-    for (column = 0; column < columns; column++) {
-        if (isnan(row[column]))
-            continue;
-        if (profiler->by_time[column])
-            zt__add_weighted(&record->moments[column], row[column], row[0], &by_time);
-        else
-            zt__add_weighted(&record->moments[column], row[column], 1, &by_count);
-    }
-    record->seen++;
+    memcpy(record->block + (size_t)record->waiting * width, row, zt__column_count(profiler) * sizeof *row);
+    record->waiting_pass = pass;
+    if (++record->waiting == ZT__BLOCK)
+        zt__add_block(profiler, record);
     return 1;
+}
+
+/* Adds all that waits. With the results locked. */
+ZT__FN void zt__add_waiting(zt_profiler *profiler) {
+    while (profiler->waiting) {
+        zt__record *record = profiler->waiting;
+        profiler->waiting = record->next_waiting;
+        record->listed = 0;
+        if (record->waiting)
+            zt__add_block(profiler, record);
+    }
+}
+
+/* Locks the results to read them. */
+ZT__FN void zt__lock_results(const zt_profiler *profiler) {
+    zt_profiler *locked = (zt_profiler *)profiler;
+    zt__lock(&locked->results);
+    zt__add_waiting(locked);
 }
 
 /* Partly sorts: afterwards the value at `rank` is in its place, with none greater before it. */
@@ -4006,53 +4223,41 @@ ZT__FN double zt__whole(const zt_profiler *profiler, const zt__pass *pass, uint3
     return whole;
 }
 
-/* The cause for which the values of an instance are lost, or ZT_CAUSE_COUNT. */
-ZT__FN zt_cause zt__cause_of_values(const zt_profiler *profiler, const zt__group *group,
-                                    const zet_typed_value_t *values) {
+/* The cause for which the instance in the row is lost, or ZT_CAUSE_COUNT. */
+ZT__FN zt_cause zt__cause_of_row(const zt_profiler *profiler) {
     zt_cause cause = ZT_CAUSE_COUNT;
-    const uint8_t *flags = profiler->causes_of + group->first_column;
-    uint32_t m, tile;
-    for (m = 0; m < group->metric_count; m++)
-        for (tile = 0; flags[m] != ZT_CAUSE_COUNT && tile < group->tiles; tile++) {
-            double value = zt__number(&values[tile * group->metric_count + m]);
-            if (value != 0 && !isnan(value))
-                cause = (zt_cause)flags[m];
-        }
+    uint32_t i;
+    for (i = 0; i < profiler->flag_count; i++) {
+        double value = profiler->row[profiler->flags[i].column];
+        if (value > 0)
+            cause = profiler->flags[i].cause;
+    }
     return cause;
 }
 
 /* Puts the values that one group measured into the row. */
 ZT__FN void zt__fill_group(zt_profiler *profiler, const zt__group *group, const zet_typed_value_t *values) {
-    uint32_t m, tile;
+    uint32_t tile;
     for (tile = 0; tile < group->tiles; tile++)
-        for (m = 0; m < group->metric_count; m++) {
-            uint32_t metric = group->first_column + m;
-            uint32_t column = profiler->tile_count ? zt__tile_column(profiler, tile, metric) : metric + 1;
-            profiler->row[column] = zt__number(&values[tile * group->metric_count + m]);
-        }
+        zt__numbers(values + tile * group->metric_count, group->metric_count,
+                    profiler->row + zt__measured_column(profiler, tile, group->first_column));
 }
 
 /* The row of one instance of a batch. Returns the cause for which it is lost, or ZT_CAUSE_COUNT. */
 ZT__FN zt_cause zt__fill_row(zt_profiler *profiler, const zt__batch *batch, uint32_t index) {
     const zt__pass *pass = batch->pass;
-    zt_cause cause = ZT_CAUSE_COUNT;
     uint32_t g, m;
     if (profiler->pass_count > 1 || profiler->tile_count) /* else its groups fill it */
         zt__clear_row(profiler->row, zt__column_count(profiler));
-    for (g = 0; g < pass->group_count; g++) {
-        const zt__group *group = &pass->groups[g];
-        const zet_typed_value_t *values = group->values + (size_t)index * zt__value_count(group);
-        zt_cause of_group = zt__cause_of_values(profiler, group, values);
-        if (of_group != ZT_CAUSE_COUNT)
-            cause = of_group;
-        zt__fill_group(profiler, group, values);
-    }
+    for (g = 0; g < pass->group_count; g++)
+        zt__fill_group(profiler, &pass->groups[g],
+                       pass->groups[g].values + (size_t)index * zt__value_count(&pass->groups[g]));
     for (m = 0; profiler->tile_count && m < profiler->metric_count; m++)
         profiler->row[m + 1] = zt__whole(profiler, pass, m);
     profiler->row[0] = pass->time_metric == UINT32_MAX ? batch->entries[index].time_ns
                                                        : profiler->row[pass->time_metric + 1];
     profiler->row[zt__time_column(profiler, zt__index_of(profiler, pass))] = profiler->row[0];
-    return cause;
+    return zt__cause_of_row(profiler);
 }
 
 /* Hands one instance to the application, which may ask for results meanwhile. */
@@ -5058,11 +5263,8 @@ ZT__FN int zt__prepare_record(zt_profiler *into, zt__record *a, const zt__record
     uint32_t wanted = a->kept + b->kept;
     if (wanted > into->config.samples)
         wanted = into->config.samples;
-    if (!a->moments)
-        a->moments =
-            (zt__moments *)zt__allocate(&into->config.allocator, zt__column_count(into), sizeof *a->moments);
     zt__grow_rows(into, a, wanted);
-    return a->moments && a->capacity >= wanted;
+    return zt__make_moments(into, a) && a->capacity >= wanted;
 }
 
 ZT__FN zt__record *zt__counterpart(zt_profiler *into, const zt__record *record) {
@@ -5100,6 +5302,8 @@ ZT__FN ze_result_t zt__merge_all(zt_profiler *into, zt_profiler *from) {
     uint64_t collected = 0;
     uint32_t i, regions, ready = 0;
     zt__lock_both(&into->results, &from->results);
+    zt__add_waiting(into);
+    zt__add_waiting(from);
     regions = zt__load(&from->record_count);
     for (; ready < regions; ready++) {
         const zt__record *record = zt__record_at(from, ready);
@@ -5326,9 +5530,7 @@ ZT__FN ze_result_t zt__unpack_record(zt__unpacker *unpacker, zt_profiler *profil
     record->seen = zt__unpack_u64(unpacker);
     record->lost = zt__unpack_u64(unpacker);
     record->dropped = zt__unpack_u64(unpacker);
-    record->moments =
-        (zt__moments *)zt__allocate(&profiler->config.allocator, columns, sizeof *record->moments);
-    if (!record->moments)
+    if (!zt__make_moments(profiler, record))
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     for (i = 0; i < columns; i++)
         zt__unpack_moments(unpacker, &record->moments[i]);
@@ -6708,7 +6910,7 @@ ZT__FN int zt__copy_region(zt__report *report, uint32_t region) {
     zt_get_region(profiler, region, &report->info);
     if (!report->info.count && !report->info.lost && !report->info.dropped)
         return 0;
-    zt__lock(&profiler->results);
+    zt__lock_results(profiler);
     for (column = 0; column < zt__column_count(profiler); column++)
         report->stats[column] = zt__column_stats(profiler, record, column);
     zt__unlock(&profiler->results);
@@ -7153,7 +7355,7 @@ ZT__FN double zt__value_of(const zt__report *report, const zt__column *column, u
     zt_profiler *profiler = (zt_profiler *)report->profiler;
     const zt__record *record = zt__record_at(profiler, region);
     zt_stats stats;
-    zt__lock(&profiler->results);
+    zt__lock_results(profiler);
     stats = column->figure == ZT__MEDIAN || column->figure == ZT__P95
                 ? zt__column_stats(profiler, record, column->column)
                 : zt__moment_stats(profiler, record, column->column);
@@ -8497,14 +8699,24 @@ ZT__FN ze_result_t zt__find_groups(zt_profiler *profiler) {
     return result;
 }
 
+/* Remembers a metric that tells of lost instances: on each tile. */
+ZT__FN void zt__note_flag(zt_profiler *profiler, const zt__group *group, uint32_t metric, zt_cause cause) {
+    uint32_t tile;
+    for (tile = 0; cause != ZT_CAUSE_COUNT && tile < group->tiles; tile++) {
+        zt__flag *flag = &profiler->flags[profiler->flag_count++];
+        flag->column = zt__measured_column(profiler, tile, metric);
+        flag->cause = cause;
+    }
+}
+
 ZT__FN void zt__describe_metric(zt_profiler *profiler, zt__pass *pass, const zt__group *group,
                                 uint32_t index) {
     uint32_t metric = group->first_column + index;
     zt_metric *to = &profiler->metrics[metric];
     *to = zt__metric_of(group, index);
     to->pass = (uint32_t)(pass - profiler->passes);
-    profiler->causes_of[metric] =
-        (uint8_t)(to->aggregation == ZT_AGGREGATE_FLAG ? zt__cause_of_flag(to->name) : ZT_CAUSE_COUNT);
+    if (to->aggregation == ZT_AGGREGATE_FLAG)
+        zt__note_flag(profiler, group, metric, zt__cause_of_flag(to->name));
     zt__note_time(pass, to, metric);
 }
 
@@ -8541,8 +8753,10 @@ ZT__FN ze_result_t zt__describe_groups(zt_profiler *profiler) {
     }
     profiler->metrics =
         (zt_metric *)zt__allocate(allocator, profiler->metric_count, sizeof *profiler->metrics);
-    profiler->causes_of = (uint8_t *)zt__allocate(allocator, profiler->metric_count, 1);
-    if (!profiler->metrics || !profiler->causes_of)
+    profiler->flags = (zt__flag *)zt__allocate(
+        allocator, (size_t)profiler->metric_count * (profiler->tile_count ? profiler->tile_count : 1),
+        sizeof *profiler->flags);
+    if (!profiler->metrics || !profiler->flags)
         return zt__refuse(profiler, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "malloc");
     for (pass = 0; pass < profiler->pass_count; pass++)
         zt__describe_pass(profiler, &profiler->passes[pass]);
@@ -8580,10 +8794,10 @@ ZT__FN void zt__forget_groups(zt_profiler *profiler) {
     for (g = 0; g < profiler->group_count; g++)
         zt__free_group(allocator, &profiler->groups[g]);
     zt__free(allocator, profiler->metrics);
-    zt__free(allocator, profiler->causes_of);
+    zt__free(allocator, profiler->flags);
     profiler->metrics = NULL;
-    profiler->causes_of = NULL;
-    profiler->group_count = profiler->metric_count = 0;
+    profiler->flags = NULL;
+    profiler->group_count = profiler->metric_count = profiler->flag_count = 0;
     zt__reset_passes(profiler);
 }
 
@@ -8676,7 +8890,7 @@ ZT__FN ze_result_t zt__set_up_inside(zt_profiler *profiler) {
     if (result != ZE_RESULT_SUCCESS)
         return result;
     profiler->row = (double *)zt__allocate(allocator, zt__column_count(profiler), sizeof(double));
-    profiler->by_time = (uint8_t *)zt__allocate(allocator, zt__column_count(profiler), 1);
+    profiler->by_time = (uint8_t *)zt__allocate(allocator, zt__block_width(profiler), 1);
     for (column = 0; profiler->by_time && column < zt__column_count(profiler); column++)
         profiler->by_time[column] = zt__column_aggregation(profiler, column) == ZT_AGGREGATE_MEAN;
     profiler->scratch = (double *)zt__allocate(
@@ -8710,6 +8924,7 @@ ZT__FN void zt__free_records(zt_profiler *profiler) {
         zt__free(allocator, record->moments);
         zt__free(allocator, record->streamed);
         zt__free(allocator, record->rows);
+        zt__free(allocator, record->block);
     }
     for (i = 0; i < ZT__NAME_PAGES; i++)
         zt__free(allocator, profiler->records[i]);
@@ -9283,7 +9498,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     info->lost = record->lost;
     info->dropped = record->dropped;
     zt__unlock(&locked->state);
-    zt__lock(&locked->results);
+    zt__lock_results(locked);
     info->count = record->seen;
     info->time_ns = zt__column_stats(profiler, record, 0);
     info->differs = zt__differences(profiler, record);
@@ -9300,7 +9515,7 @@ ZT__FN ze_result_t zt__get_column(const zt_profiler *profiler, const char *call,
     if (region >= zt_region_count(profiler))
         return zt__bad_index(profiler, call, "region", region);
     zt__catch_up(profiler);
-    zt__lock(&locked->results);
+    zt__lock_results(locked);
     *stats = zt__column_stats(profiler, zt__record_at(profiler, region), column);
     zt__unlock(&locked->results);
     return ZE_RESULT_SUCCESS;
@@ -9745,7 +9960,7 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
     packer.bytes = (uint8_t *)buffer;
     packer.room = buffer ? *size : 0;
     zt__catch_up(profiler);
-    zt__lock(&locked->results);
+    zt__lock_results(locked);
     zt__lock(&locked->state);
     zt__pack_all(&packer, profiler);
     zt__unlock(&locked->state);
