@@ -1542,6 +1542,21 @@ ZT__PROCESS_WIDE __thread uint32_t zt__inside_1;
 
 #define zt__count_up(pointer) __atomic_add_fetch(pointer, 1, __ATOMIC_RELAXED)
 
+/* Guards what is done in a few instructions: to take it is one exchange, and to give it back a store. Who
+   does not get it tries again, and then sleeps, so that a thread of less priority that has it can go on. */
+typedef uint32_t zt__latch;
+
+ZT__HOT void zt__take(zt__latch *latch) {
+    uint32_t tries;
+    for (tries = 1; __atomic_exchange_n(latch, 1, __ATOMIC_ACQUIRE); tries++)
+        if (tries % 128 == 0)
+            zt__sleep_ns(1000);
+}
+
+ZT__HOT void zt__give(zt__latch *latch) {
+    zt__store(latch, 0);
+}
+
 ZT__HOT int zt__owns(const zt__owned *owned) {
     return zt__load(&owned->owner) == zt__thread_id();
 }
@@ -2633,7 +2648,7 @@ struct zt_profiler {
     struct zt__tracer *tracer;
     uint32_t sight; /* counts the ends of tracing. Atomic */
 
-    zt__mutex state; /* what follows, for instants; no driver call is made under it */
+    zt__latch state; /* what follows, for instants; no driver call is made under it */
     zt__step *steps;
     uint32_t open; /* slots begun and not yet bound */
     zt__list *lists[ZT__LIST_BUCKETS];
@@ -2812,7 +2827,7 @@ ZT__FN ze_result_t zt__grow(zt_profiler *profiler, zt__pass *pass, const char **
         zt__destroy_step(profiler, step);
         return result;
     }
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     for (i = step->count; i-- > 0;) {
         step->slots[i].next = pass->free_slots;
         pass->free_slots = &step->slots[i];
@@ -2820,7 +2835,7 @@ ZT__FN ze_result_t zt__grow(zt_profiler *profiler, zt__pass *pass, const char **
     step->next = profiler->steps;
     profiler->steps = step;
     pass->slot_count += step->count;
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -3505,11 +3520,11 @@ ZT__FN void zt__retire_list(zt_profiler *profiler, zt__list *list, int destroyed
 /* Tells what kind of list a handle is from now on. */
 ZT__FN void zt__note_kind(zt_profiler *profiler, ze_command_list_handle_t handle, zt__kind kind) {
     zt__list *list;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     list = zt__add_list(profiler, handle, kind);
     if (list)
         list->idle = 0;
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
 }
 
 /* Whether a list is immediate: one question to the driver a list. */
@@ -3600,7 +3615,7 @@ ZT__FN void zt__drop_pending(zt_profiler *profiler, zt__slot *slot, zt_cause cau
 /* Drops a region whose commands could not all be appended. Where some were, the list holds them until it is
    reset, and so the slot stays bound to it. */
 ZT__FN void zt__drop_unappended(zt_profiler *profiler, zt__slot *slot) {
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     zt__drop_pending(profiler, slot, ZT_DROPPED_APPEND_FAILED);
     if (slot->generation & 1)
         zt__store(&slot->generation, slot->generation + 1);
@@ -3612,7 +3627,7 @@ ZT__FN void zt__drop_unappended(zt_profiler *profiler, zt__slot *slot) {
         profiler->open--;
         zt__free_slot(profiler, slot);
     }
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
 }
 
 #define ZT__REMEDY_APPEND                                                                                    \
@@ -4318,7 +4333,7 @@ ZT__HOT zt_cause zt__add_instance(zt_profiler *profiler, const zt__batch *batch,
 /* Counts what became of a batch. */
 ZT__HOT void zt__count_batch(zt_profiler *profiler, const zt__batch *batch, const zt_cause *causes) {
     uint32_t i;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     for (i = 0; i < batch->count; i++) {
         if (causes[i] == ZT_CAUSE_COUNT) {
             profiler->counts.collected++;
@@ -4330,7 +4345,7 @@ ZT__HOT void zt__count_batch(zt_profiler *profiler, const zt__batch *batch, cons
             zt__count_lost(profiler, batch->entries[i].region, causes[i]);
         }
     }
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
 }
 
 ZT__FN void zt__say_lost(zt_profiler *profiler, uint32_t region, zt_cause cause) {
@@ -4362,20 +4377,20 @@ ZT__HOT void zt__settle_batch(zt_profiler *profiler, const zt__batch *batch) {
 ZT__HOT zt__batch *zt__take_batch(zt_profiler *profiler) {
     zt__batch *batch;
     int make;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     batch = profiler->open_batches;
     make = !batch && profiler->batch_count < profiler->batch_limit;
     if (batch)
         profiler->open_batches = batch->next;
     profiler->batch_count += (uint32_t)make;
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     if (!make)
         return batch;
     batch = (zt__batch *)zt__allocate(&profiler->config.allocator, 1, sizeof *batch);
     if (!batch) {
-        zt__lock(&profiler->state);
+        zt__take(&profiler->state);
         profiler->batch_count--;
-        zt__unlock(&profiler->state);
+        zt__give(&profiler->state);
     }
     return batch;
 }
@@ -4383,7 +4398,7 @@ ZT__HOT zt__batch *zt__take_batch(zt_profiler *profiler) {
 /* Gives a batch back: to be calculated, or to be filled on if calculation is left for later. */
 ZT__HOT void zt__give_batch(zt_profiler *profiler, zt__batch *batch) {
     int full = batch->closed || batch->count == ZT__BATCH || (batch->count > 0 && !profiler->config.deferred);
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     if (full) {
         batch->next = NULL;
         *profiler->last_full_batch = batch;
@@ -4392,7 +4407,7 @@ ZT__HOT void zt__give_batch(zt_profiler *profiler, zt__batch *batch) {
         batch->next = profiler->open_batches;
         profiler->open_batches = batch;
     }
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     if (full && zt__load(&profiler->settler.runs))
         zt__ring(&profiler->settler);
 }
@@ -4400,7 +4415,7 @@ ZT__HOT void zt__give_batch(zt_profiler *profiler, zt__batch *batch) {
 /* The next batch to be calculated; with `all` also those that are not full. */
 ZT__HOT zt__batch *zt__next_to_settle(zt_profiler *profiler, int all) {
     zt__batch *batch, **link;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     batch = profiler->full_batches;
     if (batch) {
         profiler->full_batches = batch->next;
@@ -4415,7 +4430,7 @@ ZT__HOT zt__batch *zt__next_to_settle(zt_profiler *profiler, int all) {
             link = &(*link)->next;
         }
     }
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     return batch;
 }
 
@@ -4441,9 +4456,9 @@ ZT__HOT void zt__settle(zt_profiler *profiler, int all) {
 
 ZT__HOT int zt__has_full_batch(zt_profiler *profiler) {
     int has;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     has = profiler->full_batches != NULL;
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     return has;
 }
 
@@ -4613,10 +4628,10 @@ ZT__HOT void zt__rearm(zt_profiler *profiler, zt__slot *slot) {
 /* Counts an instance that was announced by nobody: its recorded list was executed again without zt_execute.
  */
 ZT__HOT void zt__count_begun(zt_profiler *profiler) {
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     profiler->counts.begun++;
     profiler->counts.in_flight++;
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
 }
 
 /* What follows the outcome of a slot: an instance lost is counted, a full batch handed on. */
@@ -4625,9 +4640,9 @@ ZT__HOT void zt__conclude(zt_profiler *profiler, zt__slot *slot, zt__outcome out
     if (!slot->pending)
         zt__count_begun(profiler);
     if (outcome == ZT__LOST) {
-        zt__lock(&profiler->state);
+        zt__take(&profiler->state);
         zt__count_lost(profiler, slot->region, cause);
-        zt__unlock(&profiler->state);
+        zt__give(&profiler->state);
         zt__say_lost(profiler, slot->region, cause);
     }
     zt__rearm(profiler, slot);
@@ -4702,19 +4717,19 @@ ZT__HOT void zt__walk_list(zt_profiler *profiler, zt__list *list, zt__hand *hand
 
 /* Takes the bound slots of a claimed list, so that they can be walked without the lock. */
 ZT__HOT void zt__take_bound(zt_profiler *profiler, zt__list *list) {
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     list->taken = list->first;
     list->taken_epoch = list->epoch;
     list->newly_executed = 0;
     list->first = NULL;
     list->last = &list->first;
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
 }
 
 /* Puts back, before what was bound meanwhile, the slots that are still bound, and frees the others. */
 ZT__HOT void zt__put_back(zt_profiler *profiler, zt__list *list, zt__hand *hand) {
     zt__slot **end = &list->taken;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     while (*end)
         end = &(*end)->next;
     *end = list->first;
@@ -4729,7 +4744,7 @@ ZT__HOT void zt__put_back(zt_profiler *profiler, zt__list *list, zt__hand *hand)
         hand->freed = slot->next;
         zt__free_slot(profiler, slot);
     }
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
 }
 
 /* Reads what is ready of a claimed list. */
@@ -4743,7 +4758,7 @@ ZT__HOT void zt__harvest_list(zt_profiler *profiler, zt__list *list, zt__hand *h
 /* The next list of the queue of lists with bound slots, claimed. NULL when each was seen once. */
 ZT__HOT zt__list *zt__claim_next(zt_profiler *profiler, uint32_t *left) {
     zt__list *list = NULL;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     if (*left > profiler->active_count)
         *left = profiler->active_count;
     while (*left > 0 && !list) {
@@ -4754,16 +4769,16 @@ ZT__HOT zt__list *zt__claim_next(zt_profiler *profiler, uint32_t *left) {
     }
     if (list)
         list->busy = 1;
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     return list;
 }
 
 ZT__HOT void zt__unclaim(zt_profiler *profiler, zt__list *list) {
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     list->busy = 0;
     if (list->first)
         zt__push_active(profiler, list);
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
 }
 
 /* Claims a list, by handle, from whoever harvests it. NULL where it has no record, or the configured time is
@@ -4773,12 +4788,12 @@ ZT__HOT zt__list *zt__claim(zt_profiler *profiler, ze_command_list_handle_t hand
     for (;;) {
         zt__list *list;
         int busy;
-        zt__lock(&profiler->state);
+        zt__take(&profiler->state);
         list = zt__find_list(profiler, handle);
         busy = list && list->busy;
         if (list && !busy)
             list->busy = 1;
-        zt__unlock(&profiler->state);
+        zt__give(&profiler->state);
         if (!busy)
             return list;
         if (!deadline)
@@ -4825,10 +4840,10 @@ ZT__HOT int zt__slot_runs(const zt__list *list, const zt__slot *slot) {
 /* Whether a claimed list has an instance that is known to be on its way. */
 ZT__HOT int zt__is_running(zt_profiler *profiler, const zt__list *list) {
     const zt__slot *slot;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     for (slot = list->first; slot && !zt__slot_runs(list, slot); slot = slot->next)
         ;
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     return slot != NULL;
 }
 
@@ -4856,10 +4871,10 @@ ZT__FN zt_cause zt__grow_if_few(zt_profiler *profiler) {
     const zt__slot *slot;
     uint32_t free_count = 0;
     ze_result_t result;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     for (slot = pass->free_slots; slot && free_count <= pass->slot_count / 8; slot = slot->next)
         free_count++;
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     if (free_count > pass->slot_count / 8)
         return ZT_CAUSE_COUNT;
     if (pass->slot_count >= pass->max_slots)
@@ -4882,9 +4897,9 @@ ZT__FN zt_cause zt__make_room(zt_profiler *profiler, zt__list *list) {
     if (!zt__own(&profiler->growing))
         return ZT_DROPPED_NO_SLOT; /* begun inside a function of the application that this called */
     zt__harvest(profiler, 0);
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     has_run = zt__renew(list);
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     if (has_run)
         zt__harvest(profiler, 0);
     cause = zt__grow_if_few(profiler);
@@ -4895,7 +4910,7 @@ ZT__FN zt_cause zt__make_room(zt_profiler *profiler, zt__list *list) {
 /* Takes back the slots of a claimed list that was reset or destroyed. */
 ZT__FN void zt__unbind(zt_profiler *profiler, zt__list *list) {
     zt__slot *slot;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     while ((slot = list->first) != NULL) {
         list->first = slot->next;
         if (zt__slot_runs(list, slot)) {
@@ -4915,7 +4930,7 @@ ZT__FN void zt__unbind(zt_profiler *profiler, zt__list *list) {
     list->epoch++;
     list->announced = 0;
     zt__store(&list->unready, (uint8_t)0);
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
 }
 
 /* Takes the open slots of a list, or of all where `list` is NULL. Their regions are dropped. */
@@ -4923,7 +4938,7 @@ ZT__HOT zt__slot *zt__take_open(zt_profiler *profiler, const zt__list *list) {
     zt__slot *taken = NULL;
     zt__step *step;
     uint32_t i;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     for (step = profiler->open ? profiler->steps : NULL; step; step = step->next)
         for (i = 0; i < step->count; i++) {
             zt__slot *slot = &step->slots[i];
@@ -4936,7 +4951,7 @@ ZT__HOT zt__slot *zt__take_open(zt_profiler *profiler, const zt__list *list) {
             slot->next = taken;
             taken = slot;
         }
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     return taken;
 }
 
@@ -4949,7 +4964,7 @@ ZT__FN void zt__drop_open(zt_profiler *profiler, const zt__list *list, const cha
                 zt__record_at(profiler, taken->region)->name);
     for (slot = taken; slot && list; slot = slot->next)
         zt__rearm(profiler, slot);
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     while ((slot = taken) != NULL) {
         taken = slot->next;
         if (list)
@@ -4957,7 +4972,7 @@ ZT__FN void zt__drop_open(zt_profiler *profiler, const zt__list *list, const cha
         else
             slot->retired = 1;
     }
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
 }
 
 /* Resets, of a claimed list that is done, what only its next execution will use again: slots that are
@@ -4987,7 +5002,7 @@ ZT__FN void zt__count_unread(zt_profiler *profiler, const zt__slot *slot) {
 ZT__HOT uint32_t zt__announce(zt_profiler *profiler, zt__list *list) {
     uint32_t overwritten = 0;
     zt__slot *slot;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     list->kind = ZT__KIND_RECORDED;
     list->announced = 0;
     for (slot = list->first; slot; slot = slot->next) {
@@ -5008,14 +5023,14 @@ ZT__HOT uint32_t zt__announce(zt_profiler *profiler, zt__list *list) {
         }
         slot->pending = slot->submitted = 1;
     }
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     return overwritten;
 }
 
 /* Takes the announcement back: the driver refused to execute. */
 ZT__HOT void zt__retract(zt_profiler *profiler, zt__list *list) {
     zt__slot *slot;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     for (slot = list->first; slot; slot = slot->next) {
         if (slot->dead || slot->broken)
             continue;
@@ -5026,7 +5041,7 @@ ZT__HOT void zt__retract(zt_profiler *profiler, zt__list *list) {
             profiler->counts.in_flight--;
         }
     }
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
 }
 
 /* ==== >>passes: one set of groups after the other ========================================================= */
@@ -5083,10 +5098,10 @@ ZT__FN ze_result_t zt__change_pass(zt_profiler *profiler, zt__pass *pass) {
                   "What is measured until the next ZT_PASSES is lost.");
         return result;
     }
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     zt__tear_open(profiler);
     zt__store(&profiler->pass, (const zt__pass *)pass);
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     return result;
 }
 
@@ -5095,12 +5110,12 @@ ZT__FN int zt__anything_runs(zt_profiler *profiler) {
     const zt__slot *slot;
     uint32_t i;
     int runs = 0;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     for (i = 0; i < ZT__LIST_BUCKETS; i++)
         for (list = profiler->lists[i]; list && !runs; list = list->next_in_bucket)
             for (slot = list->first, runs = list->busy; slot && !runs; slot = slot->next)
                 runs = zt__slot_runs(list, slot);
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     return runs;
 }
 
@@ -5294,16 +5309,17 @@ ZT__FN int zt__prepare_record(zt_profiler *into, zt__record *a, const zt__record
 ZT__FN zt__record *zt__counterpart(zt_profiler *into, const zt__record *record) {
     zt_cause cause;
     uint32_t index;
-    zt__lock(&into->state);
+    zt__take(&into->state);
     index = zt__intern(into, record->name, &cause);
-    zt__unlock(&into->state);
+    zt__give(&into->state);
     return index == UINT32_MAX ? NULL : zt__record_at(into, index);
 }
 
 /* Adds what is counted. What is in flight stays with its own profiler. */
 ZT__FN void zt__merge_counts(zt_profiler *into, zt_profiler *from, uint64_t collected) {
     uint32_t i;
-    zt__lock_both(&into->state, &from->state);
+    zt__take(&into->state); /* no other merge can be at either: their results are locked */
+    zt__take(&from->state);
     into->counts.collected += collected;
     into->counts.lost += from->counts.lost;
     into->counts.dropped += from->counts.dropped;
@@ -5318,7 +5334,8 @@ ZT__FN void zt__merge_counts(zt_profiler *into, zt_profiler *from, uint64_t coll
             zt__record_at(into, *place - 1)->dropped += record->dropped;
         }
     }
-    zt__unlock_both(&into->state, &from->state);
+    zt__give(&from->state);
+    zt__give(&into->state);
 }
 
 /* First the room for everything, so that nothing changes where there is too little. */
@@ -9011,7 +9028,6 @@ ZT__FN void zt__destroy(zt_profiler *profiler) {
     zt__free(&allocator, profiler->row);
     zt__free(&allocator, profiler->by_time);
     zt__free(&allocator, profiler->scratch);
-    pthread_mutex_destroy(&profiler->state);
     pthread_mutex_destroy(&profiler->growing.mutex);
     pthread_mutex_destroy(&profiler->settling.mutex);
     pthread_mutex_destroy(&profiler->results);
@@ -9035,7 +9051,6 @@ ZT__FN zt_profiler *zt__create(ze_context_handle_t context, ze_device_handle_t d
     profiler->active_last = &profiler->active_first;
     profiler->last_full_batch = &profiler->full_batches;
     profiler->batch_limit = ZT__BATCHES + config->deferred / ZT__BATCH;
-    pthread_mutex_init(&profiler->state, NULL);
     pthread_mutex_init(&profiler->growing.mutex, NULL);
     pthread_mutex_init(&profiler->settling.mutex, NULL);
     pthread_mutex_init(&profiler->results, NULL);
@@ -9139,11 +9154,11 @@ ZT__HOT zt__list *zt__need_list(zt_profiler *profiler, ze_command_list_handle_t 
     zt__list *list = zt__find_list(profiler, handle);
     if (!list || list->kind == ZT__KIND_NOT_ASKED) {
         zt__kind kind;
-        zt__unlock(&profiler->state);
+        zt__give(&profiler->state);
         zt__inside_1++;
         kind = zt__ask_kind(profiler, handle);
         zt__inside_1--;
-        zt__lock(&profiler->state);
+        zt__take(&profiler->state);
         list = zt__add_list(profiler, handle, kind);
     }
     if (list)
@@ -9158,15 +9173,15 @@ ZT__HOT zt__slot *zt__take_slot(zt_profiler *profiler, ze_command_list_handle_t 
     zt__slot *slot = NULL;
     uint32_t region, tries;
     *cause = ZT_DROPPED_NO_MEMORY;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     list = zt__need_list(profiler, handle);
     region = zt__intern(profiler, name, cause);
     if (list && region != UINT32_MAX)
         slot = zt__open_slot(profiler, list, region);
     for (tries = 0; !slot && list && region != UINT32_MAX && tries < ZT__TRIES; tries++) {
-        zt__unlock(&profiler->state);
+        zt__give(&profiler->state);
         *cause = zt__make_room(profiler, list);
-        zt__lock(&profiler->state);
+        zt__take(&profiler->state);
         slot = zt__open_slot(profiler, list, region);
         if (*cause != ZT_CAUSE_COUNT)
             break;
@@ -9176,15 +9191,15 @@ ZT__HOT zt__slot *zt__take_slot(zt_profiler *profiler, ze_command_list_handle_t 
         profiler->counts.begun++;
         zt__count_dropped(profiler, region == UINT32_MAX ? NULL : zt__record_at(profiler, region), *cause);
     }
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     return slot;
 }
 
 ZT__FN void zt__drop_at_once(zt_profiler *profiler, zt_cause cause) {
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     profiler->counts.begun++;
     zt__count_dropped(profiler, NULL, cause);
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
 }
 
 ZT__FN void zt__say_dropped(zt_profiler *profiler, const char *name, zt_cause cause) {
@@ -9256,9 +9271,9 @@ ZT__HOT void zt__end(zt_region *region, int refused) {
         zt__drop_unappended(profiler, slot);
         return;
     }
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     zt__bind_slot(profiler, slot);
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
 }
 
 ZT_API void zt_end(zt_region *region) {
@@ -9271,10 +9286,10 @@ ZT_API void zt_end(zt_region *region) {
 /* Whether anything is in flight that can still arrive. */
 ZT__HOT int zt__awaits(zt_profiler *profiler, uint32_t *open) {
     int awaits;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     *open = profiler->open;
     awaits = profiler->counts.in_flight > profiler->open;
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     return awaits;
 }
 
@@ -9283,12 +9298,12 @@ ZT__FN ze_result_t zt__say_open(zt_profiler *profiler) {
     const char *name = "";
     zt__step *step;
     uint32_t i;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     for (step = profiler->steps; step; step = step->next)
         for (i = 0; i < step->count; i++)
             if (zt__load(&step->slots[i].generation) & 1)
                 name = zt__record_at(profiler, step->slots[i].region)->name;
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     return zt__say(&profiler->diagnostics, ZE_RESULT_NOT_READY, ZT__REGION_OPEN, name);
 }
 
@@ -9331,9 +9346,9 @@ ZT__HOT ze_result_t zt__release(zt_profiler *profiler, ze_command_list_handle_t 
         result = zt__say(&profiler->diagnostics, ZE_RESULT_NOT_READY, ZT__NOT_FINISHED, "zt_release");
     zt__unbind(profiler, record);
     zt__unclaim(profiler, record);
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     zt__retire_list(profiler, record, destroyed);
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     return result;
 }
 
@@ -9388,10 +9403,10 @@ ZT__HOT void zt__trust_lists(zt_profiler *profiler, uint32_t count, const ze_com
     zt__slot *slot;
     for (i = 0; i < count; i++)
         if ((list = zt__claim(profiler, lists[i])) != NULL) {
-            zt__lock(&profiler->state);
+            zt__take(&profiler->state);
             for (slot = list->first; slot; slot = slot->next)
                 slot->sight = zt__load(&profiler->sight);
-            zt__unlock(&profiler->state);
+            zt__give(&profiler->state);
             zt__unclaim(profiler, list);
         }
 }
@@ -9456,9 +9471,9 @@ ZT_API zt_counts zt_get_counts(const zt_profiler *profiler) {
     if (!profiler)
         return counts;
     zt__catch_up(profiler);
-    zt__lock(&zt__mutable(profiler)->state);
+    zt__take(&zt__mutable(profiler)->state);
     counts = profiler->counts;
-    zt__unlock(&zt__mutable(profiler)->state);
+    zt__give(&zt__mutable(profiler)->state);
     return counts;
 }
 
@@ -9467,9 +9482,9 @@ ZT_API uint64_t zt_get_cause(const zt_profiler *profiler, zt_cause cause) {
     if (!profiler || (unsigned)cause >= ZT_CAUSE_COUNT)
         return 0;
     zt__catch_up(profiler);
-    zt__lock(&zt__mutable(profiler)->state);
+    zt__take(&zt__mutable(profiler)->state);
     count = profiler->causes[cause];
-    zt__unlock(&zt__mutable(profiler)->state);
+    zt__give(&zt__mutable(profiler)->state);
     return count;
 }
 
@@ -9517,11 +9532,11 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
         return zt__bad_index(profiler, "zt_get_region", "region", region);
     zt__catch_up(profiler);
     record = zt__record_at(profiler, region);
-    zt__lock(&locked->state);
+    zt__take(&locked->state);
     info->name = record->name;
     info->lost = record->lost;
     info->dropped = record->dropped;
-    zt__unlock(&locked->state);
+    zt__give(&locked->state);
     zt__lock_results(locked);
     info->count = record->seen;
     info->time_ns = zt__column_stats(profiler, record, 0);
@@ -9985,9 +10000,9 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
     packer.room = buffer ? *size : 0;
     zt__catch_up(profiler);
     zt__lock_results(locked);
-    zt__lock(&locked->state);
+    zt__take(&locked->state);
     zt__pack_all(&packer, profiler);
-    zt__unlock(&locked->state);
+    zt__give(&locked->state);
     zt__unlock(&locked->results);
     *size = packer.used;
     if (!buffer)
