@@ -2577,6 +2577,7 @@ typedef struct zt__record {
     zt__moments *streamed; /* of what streams measured meanwhile */
     uint32_t streamed_count;
     uint64_t hash;
+    size_t length; /* of the name */
     uint64_t seen; /* instances in the statistics */
     uint64_t lost, dropped;
     zt__moments *moments;
@@ -3336,12 +3337,20 @@ ZT__FN zt_stats zt__column_stats(const zt_profiler *profiler, const zt__record *
 
 /* ==== >>regions: names, lists, begin and end ============================================================== */
 
+ZT__HOT uint64_t zt__mix(uint64_t word) {
+    word *= UINT64_C(0x9E3779B97F4A7C15);
+    return word ^ word >> 32;
+}
+
 ZT__HOT uint64_t zt__hash(const char *name, size_t length) {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ length;
-    size_t i;
-    for (i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)name[i]) * UINT64_C(0x100000001b3);
-    return hash ^ hash >> 29;
+    uint64_t hash = length, word;
+    for (; length >= sizeof word; length -= sizeof word, name += sizeof word) {
+        memcpy(&word, name, sizeof word);
+        hash = zt__mix(hash ^ word);
+    }
+    for (word = 0; length > 0; length--)
+        word = word << 8 | (unsigned char)name[length - 1];
+    return zt__mix(hash ^ word);
 }
 
 ZT__HOT zt__record *zt__record_at(const zt_profiler *profiler, uint32_t index) {
@@ -3357,7 +3366,7 @@ ZT__HOT uint32_t *zt__name_place(const zt_profiler *profiler, uint64_t hash, con
         if (profiler->names[i] == 0)
             return &profiler->names[i];
         record = zt__record_at(profiler, profiler->names[i] - 1);
-        if (record->hash == hash && strncmp(record->name, name, length) == 0 && record->name[length] == 0)
+        if (record->hash == hash && record->length == length && memcmp(record->name, name, length) == 0)
             return &profiler->names[i];
     }
 }
@@ -3373,7 +3382,7 @@ ZT__FN int zt__grow_names(zt_profiler *profiler) {
     profiler->name_capacity = capacity;
     for (i = 0; i < profiler->record_count; i++) {
         const zt__record *record = zt__record_at(profiler, i);
-        *zt__name_place(profiler, record->hash, record->name, strlen(record->name)) = i + 1;
+        *zt__name_place(profiler, record->hash, record->name, record->length) = i + 1;
     }
     zt__free(allocator, old);
     return 1;
@@ -3399,6 +3408,7 @@ ZT__FN uint32_t zt__add_name(zt_profiler *profiler, uint64_t hash, const char *n
     if (!record->name)
         return 0;
     memcpy(record->name, name, length);
+    record->length = length;
     record->hash = hash;
     *zt__name_place(profiler, hash, name, length) = index + 1;
     zt__store(&profiler->record_count, index + 1);
@@ -4491,9 +4501,8 @@ typedef struct zt__hand {
     int thorough; /* asks every slot, and not only up to the first that is not ready */
 } zt__hand;
 
-/* Sees that there is a batch with room for a slot's instance: one of the same pass. Returns 0 if not. */
-ZT__HOT int zt__batch_for(zt_profiler *profiler, const zt__slot *slot, zt__hand *hand) {
-    const zt__pass *pass = &profiler->passes[slot->pass];
+/* A batch with room for an instance of a pass. Returns 0 where there is none. */
+ZT__FN int zt__find_batch(zt_profiler *profiler, const zt__pass *pass, zt__hand *hand) {
     for (;;) {
         if (!hand->batch)
             hand->batch = zt__take_batch(profiler);
@@ -4507,6 +4516,17 @@ ZT__HOT int zt__batch_for(zt_profiler *profiler, const zt__slot *slot, zt__hand 
         zt__give_batch(profiler, hand->batch);
         hand->batch = NULL;
     }
+}
+
+/* Sees that the hand has a batch for a slot's instance. Returns 0 where other threads have them all. */
+ZT__HOT int zt__batch_for(zt_profiler *profiler, const zt__slot *slot, zt__hand *hand) {
+    const zt__pass *pass = &profiler->passes[slot->pass];
+    if (hand->batch && hand->batch->pass == pass)
+        return 1;
+    if (zt__find_batch(profiler, pass, hand))
+        return 1;
+    zt__settle(profiler, 1);
+    return zt__find_batch(profiler, pass, hand);
 }
 
 /* The size of a group's reports, which is the same for all of them. */
@@ -4682,9 +4702,7 @@ ZT__HOT int zt__harvest_slot(zt_profiler *profiler, zt__list *list, zt__slot *sl
     if (slot->pending ? list->announced && !slot->submitted && zt__is_in_sight(profiler, slot) : list->quiet)
         return 1;
     if (!zt__batch_for(profiler, slot, hand))
-        zt__settle(profiler, 1);
-    if (!zt__batch_for(profiler, slot, hand))
-        return 0; /* other threads have them all */
+        return 0;
     outcome = zt__read_slot(profiler, slot, hand->batch, &cause);
     list->quiet |= outcome == ZT__WAITING && !slot->pending;
     if (outcome == ZT__READ || outcome == ZT__LOST) {
@@ -5328,7 +5346,7 @@ ZT__FN void zt__merge_counts(zt_profiler *into, zt_profiler *from, uint64_t coll
         into->causes[i] += from->causes[i];
     for (i = 0; i < from->record_count; i++) {
         const zt__record *record = zt__record_at(from, i);
-        uint32_t *place = zt__name_place(into, record->hash, record->name, strlen(record->name));
+        uint32_t *place = zt__name_place(into, record->hash, record->name, record->length);
         if (*place) {
             zt__record_at(into, *place - 1)->lost += record->lost;
             zt__record_at(into, *place - 1)->dropped += record->dropped;
