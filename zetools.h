@@ -2446,34 +2446,26 @@ ZT__FN int zt__has_names(const char *list) {
     return list && zt__next_name(&list, &name, &length);
 }
 
-/* A value of any type as a number; NaN where it is none. */
+/* A value of any type as a number; NaN where it is none. Branches, for they are foreseen in the same values
+   of report after report, where the one jump of a switch is not. */
 ZT__HOT double zt__number(const zet_typed_value_t *value) {
-    switch (value->type) {
-    case ZET_VALUE_TYPE_UINT32:
-        return (double)value->value.ui32;
-    case ZET_VALUE_TYPE_UINT64:
+    if (value->type == ZET_VALUE_TYPE_UINT64)
         return (double)value->value.ui64;
-    case ZET_VALUE_TYPE_FLOAT32:
+    if (value->type == ZET_VALUE_TYPE_FLOAT32)
         return isfinite(value->value.fp32) ? (double)value->value.fp32 : (double)NAN;
-    case ZET_VALUE_TYPE_FLOAT64:
-        return isfinite(value->value.fp64) ? value->value.fp64 : (double)NAN;
-    case ZET_VALUE_TYPE_BOOL8:
+    if (value->type == ZET_VALUE_TYPE_BOOL8)
         return value->value.b8 ? 1.0 : 0.0;
-    default:
-        return (double)NAN;
-    }
+    if (value->type == ZET_VALUE_TYPE_UINT32)
+        return (double)value->value.ui32;
+    return value->type == ZET_VALUE_TYPE_FLOAT64 && isfinite(value->value.fp64) ? value->value.fp64
+                                                                                : (double)NAN;
 }
 
-/* The same for the values of a report, of which nearly all are of the first types. */
+/* The values of a report as numbers. */
 ZT__HOT void zt__numbers(const zet_typed_value_t *values, uint32_t count, double *to) {
-    const zet_typed_value_t *end = values + count;
-    for (; values < end; values++, to++)
-        if (values->type == ZET_VALUE_TYPE_UINT64)
-            *to = (double)values->value.ui64;
-        else if (values->type == ZET_VALUE_TYPE_FLOAT32 && isfinite(values->value.fp32))
-            *to = (double)values->value.fp32;
-        else
-            *to = zt__number(values);
+    uint32_t i;
+    for (i = 0; i < count; i++)
+        to[i] = zt__number(&values[i]);
 }
 
 /* ==== >>slots: queries, events and time stamps, made in steps and used again ============================== */
@@ -3185,7 +3177,8 @@ ZT__HOT int zt__make_block(zt_profiler *profiler, zt__record *record) {
     return record->block != NULL;
 }
 
-/* Adds the row of one instance to its region. With the results locked. Returns 0 without memory. */
+/* Adds the row of one instance, as wide as those of a block, to its region. With the results locked. Returns
+   0 without memory. */
 ZT__HOT int zt__add_row(zt_profiler *profiler, zt__record *record, uint32_t pass, const double *row) {
     uint32_t width = zt__block_width(profiler);
     if (!zt__make_moments(profiler, record) || !zt__make_block(profiler, record))
@@ -3197,7 +3190,7 @@ ZT__HOT int zt__add_row(zt_profiler *profiler, zt__record *record, uint32_t pass
         record->next_waiting = profiler->waiting;
         profiler->waiting = record;
     }
-    memcpy(record->block + (size_t)record->waiting * width, row, zt__column_count(profiler) * sizeof *row);
+    memcpy(record->block + (size_t)record->waiting * width, row, width * sizeof *row);
     record->waiting_pass = pass;
     if (++record->waiting == ZT__BLOCK)
         zt__add_block(profiler, record);
@@ -8948,7 +8941,7 @@ ZT__FN ze_result_t zt__set_up_inside(zt_profiler *profiler) {
         result = zt__open_times(profiler);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    profiler->row = (double *)zt__allocate(allocator, zt__column_count(profiler), sizeof(double));
+    profiler->row = (double *)zt__allocate(allocator, zt__block_width(profiler), sizeof(double));
     profiler->by_time = (uint8_t *)zt__allocate(allocator, zt__block_width(profiler), 1);
     for (column = 0; profiler->by_time && column < zt__column_count(profiler); column++)
         profiler->by_time[column] = zt__column_aggregation(profiler, column) == ZT_AGGREGATE_MEAN;
