@@ -3056,8 +3056,8 @@ ZT__HOT void zt__sum_two(zt__sums *sums, const double *rows, uint32_t width, con
         distances += weighted;
         squares += weighted * distance;
         sum += value;
-        min = ZT__LOWER(value, min);
-        max = ZT__HIGHER(value, max);
+        min = ZT__LOWER(min, value);
+        max = ZT__HIGHER(max, value);
     }
     sums->distance = distances;
     sums->square = squares;
