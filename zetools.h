@@ -1403,6 +1403,9 @@ struct zt_scope {
 #endif
 
 #include <dlfcn.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -1420,7 +1423,29 @@ struct zt_scope {
 extern "C" {
 #endif
 
-#define ZT__FN static ZT__UNUSED
+/* Most functions run seldom, and are made small: ZT__FN. ZT__HOT are those that run for each region, row,
+   execution or traced call. */
+#define ZT__HOT static ZT__UNUSED
+#if defined(__clang__)
+#define ZT__FN ZT__HOT __attribute__((cold, minsize))
+#define ZT__APART __attribute__((noinline))
+#elif defined(__GNUC__) && __GNUC__ >= 8
+#define ZT__FN ZT__HOT __attribute__((cold))
+#define ZT__APART __attribute__((noipa))
+#else
+#define ZT__FN ZT__HOT
+#define ZT__APART
+#endif
+
+/* Compilers take code that calls a cold function for cold too. The application's code is not to be made slow
+   by that where it is in one file with the implementation: there it is compiled as if that was in another. */
+#undef ZT_API
+#ifdef ZETOOLS_STATIC
+#define ZT_API static ZT__UNUSED ZT__APART
+#else
+#define ZT_API extern ZT__APART
+#endif
+
 #define ZT__COUNT_OF(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 
 /* ==== >>platform: clock, sleep, locks, atomics, symbols =================================================== */
@@ -1443,13 +1468,13 @@ int setenv(const char *name, const char *value, int overwrite);
 
 typedef pthread_mutex_t zt__mutex;
 
-ZT__FN uint64_t zt__clock_ns(int clock) {
+ZT__HOT uint64_t zt__clock_ns(int clock) {
     struct timespec now;
     clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-ZT__FN uint64_t zt__now_ns(void) {
+ZT__HOT uint64_t zt__now_ns(void) {
     return zt__clock_ns(CLOCK_MONOTONIC);
 }
 
@@ -1478,12 +1503,12 @@ ZT__FN int zt__pause_until(uint64_t deadline, uint64_t *pause_ns) {
     return 1;
 }
 
-ZT__FN int zt__try_lock(zt__mutex *mutex) {
+ZT__HOT int zt__try_lock(zt__mutex *mutex) {
     return pthread_mutex_trylock(mutex) == 0;
 }
 
 /* What is locked is locked for instants: to try again costs less than to sleep and be woken. */
-ZT__FN void zt__lock(zt__mutex *mutex) {
+ZT__HOT void zt__lock(zt__mutex *mutex) {
     int tries = 100;
     while (tries-- > 0)
         if (zt__try_lock(mutex))
@@ -1491,13 +1516,13 @@ ZT__FN void zt__lock(zt__mutex *mutex) {
     pthread_mutex_lock(mutex);
 }
 
-ZT__FN void zt__unlock(zt__mutex *mutex) {
+ZT__HOT void zt__unlock(zt__mutex *mutex) {
     pthread_mutex_unlock(mutex);
 }
 
 /* A number that differs between any two threads alive. */
 static __thread char zt__thread_mark;
-ZT__FN uintptr_t zt__thread_id(void) {
+ZT__HOT uintptr_t zt__thread_id(void) {
     return (uintptr_t)&zt__thread_mark;
 }
 
@@ -1517,12 +1542,27 @@ ZT__PROCESS_WIDE __thread uint32_t zt__inside_1;
 
 #define zt__count_up(pointer) __atomic_add_fetch(pointer, 1, __ATOMIC_RELAXED)
 
-ZT__FN int zt__owns(const zt__owned *owned) {
+/* Guards what is done in a few instructions: to take it is one exchange, and to give it back a store. Who
+   does not get it tries again, and then sleeps, so that a thread of less priority that has it can go on. */
+typedef uint32_t zt__latch;
+
+ZT__HOT void zt__take(zt__latch *latch) {
+    uint32_t tries;
+    for (tries = 1; __atomic_exchange_n(latch, 1, __ATOMIC_ACQUIRE); tries++)
+        if (tries % 128 == 0)
+            zt__sleep_ns(1000);
+}
+
+ZT__HOT void zt__give(zt__latch *latch) {
+    zt__store(latch, 0);
+}
+
+ZT__HOT int zt__owns(const zt__owned *owned) {
     return zt__load(&owned->owner) == zt__thread_id();
 }
 
 /* Returns 0, without locking, where this thread owns it already. */
-ZT__FN int zt__own(zt__owned *owned) {
+ZT__HOT int zt__own(zt__owned *owned) {
     if (zt__owns(owned))
         return 0;
     zt__lock(&owned->mutex);
@@ -1531,14 +1571,14 @@ ZT__FN int zt__own(zt__owned *owned) {
 }
 
 /* Returns 0 also where another thread owns it. */
-ZT__FN int zt__try_own(zt__owned *owned) {
+ZT__HOT int zt__try_own(zt__owned *owned) {
     if (zt__owns(owned) || !zt__try_lock(&owned->mutex))
         return 0;
     zt__store(&owned->owner, zt__thread_id());
     return 1;
 }
 
-ZT__FN void zt__disown(zt__owned *owned) {
+ZT__HOT void zt__disown(zt__owned *owned) {
     zt__store(&owned->owner, (uintptr_t)0);
     zt__unlock(&owned->mutex);
 }
@@ -1576,7 +1616,7 @@ ZT__FN void *zt__run_thread(void *argument) {
     return NULL;
 }
 
-ZT__FN void zt__ring(zt__thread *thread) {
+ZT__HOT void zt__ring(zt__thread *thread) {
     int was_rung;
     zt__lock(&thread->lock);
     was_rung = thread->rung;
@@ -1587,7 +1627,7 @@ ZT__FN void zt__ring(zt__thread *thread) {
 }
 
 /* Waits, a second at the most. Returns whether somebody rang. */
-ZT__FN int zt__await_bell(zt__thread *thread) {
+ZT__HOT int zt__await_bell(zt__thread *thread) {
     struct timespec until;
     int rung;
     clock_gettime(CLOCK_REALTIME, &until);
@@ -1677,11 +1717,11 @@ ZT__FN int zt__stop_thread(zt__thread *thread) {
 
 #else
 
-ZT__FN void zt__ring(zt__thread *thread) {
+ZT__HOT void zt__ring(zt__thread *thread) {
     (void)thread;
 }
 
-ZT__FN int zt__await_bell(zt__thread *thread) {
+ZT__HOT int zt__await_bell(zt__thread *thread) {
     (void)thread;
     return 0;
 }
@@ -2406,22 +2446,26 @@ ZT__FN int zt__has_names(const char *list) {
     return list && zt__next_name(&list, &name, &length);
 }
 
-/* A value of any type as a number; NaN where it is none. */
-ZT__FN double zt__number(const zet_typed_value_t *value) {
-    switch (value->type) {
-    case ZET_VALUE_TYPE_UINT32:
-        return (double)value->value.ui32;
-    case ZET_VALUE_TYPE_UINT64:
+/* A value of any type as a number; NaN where it is none. Branches, for they are foreseen in the same values
+   of report after report, where the one jump of a switch is not. */
+ZT__HOT double zt__number(const zet_typed_value_t *value) {
+    if (value->type == ZET_VALUE_TYPE_UINT64)
         return (double)value->value.ui64;
-    case ZET_VALUE_TYPE_FLOAT32:
+    if (value->type == ZET_VALUE_TYPE_FLOAT32)
         return isfinite(value->value.fp32) ? (double)value->value.fp32 : (double)NAN;
-    case ZET_VALUE_TYPE_FLOAT64:
-        return isfinite(value->value.fp64) ? value->value.fp64 : (double)NAN;
-    case ZET_VALUE_TYPE_BOOL8:
+    if (value->type == ZET_VALUE_TYPE_BOOL8)
         return value->value.b8 ? 1.0 : 0.0;
-    default:
-        return (double)NAN;
-    }
+    if (value->type == ZET_VALUE_TYPE_UINT32)
+        return (double)value->value.ui32;
+    return value->type == ZET_VALUE_TYPE_FLOAT64 && isfinite(value->value.fp64) ? value->value.fp64
+                                                                                : (double)NAN;
+}
+
+/* The values of a report as numbers. */
+ZT__HOT void zt__numbers(const zet_typed_value_t *values, uint32_t count, double *to) {
+    uint32_t i;
+    for (i = 0; i < count; i++)
+        to[i] = zt__number(&values[i]);
 }
 
 /* ==== >>slots: queries, events and time stamps, made in steps and used again ============================== */
@@ -2525,11 +2569,17 @@ typedef struct zt__record {
     zt__moments *streamed; /* of what streams measured meanwhile */
     uint32_t streamed_count;
     uint64_t hash;
+    size_t length; /* of the name */
     uint64_t seen; /* instances in the statistics */
     uint64_t lost, dropped;
     zt__moments *moments;
     double *rows; /* the kept instances, row by row */
     uint32_t kept, capacity;
+    double *block; /* instances that are to be added to the moments, row by row */
+    uint32_t waiting;
+    uint32_t waiting_pass; /* in which they ran */
+    struct zt__record *next_waiting;
+    int listed; /* among those that may have instances waiting */
 } zt__record;
 
 /* An instance that was read and is not calculated yet. */
@@ -2551,6 +2601,12 @@ typedef struct zt__batch {
     size_t raw_size[ZT__MAX_TOGETHER];
     uint8_t *raw[ZT__MAX_TOGETHER]; /* of each group, the reports one after the other */
 } zt__batch;
+
+/* A column that says, where it is not 0, that its instance is lost, and why. */
+typedef struct zt__flag {
+    uint32_t column;
+    zt_cause cause;
+} zt__flag;
 
 typedef struct zt__timeline zt__timeline;
 typedef struct zt__feed zt__feed;
@@ -2575,8 +2631,9 @@ struct zt_profiler {
     uint32_t tile_count;  /* 0: none to tell apart */
     uint32_t metric_count;
     zt_metric *metrics;
-    uint8_t *causes_of; /* a metric: the cause its flag stands for, or ZT_CAUSE_COUNT */
-    int stamped;        /* regions write time stamps */
+    zt__flag *flags; /* which, when set, say that an instance is lost */
+    uint32_t flag_count;
+    int stamped; /* regions write time stamps */
     double ns_per_tick;
     uint64_t tick_mask;
     int lost;     /* the device, atomic */
@@ -2584,7 +2641,7 @@ struct zt_profiler {
     struct zt__tracer *tracer;
     uint32_t sight; /* counts the ends of tracing. Atomic */
 
-    zt__mutex state; /* what follows, for instants; no driver call is made under it */
+    zt__latch state; /* what follows, for instants; no driver call is made under it */
     zt__step *steps;
     uint32_t open; /* slots begun and not yet bound */
     zt__list *lists[ZT__LIST_BUCKETS];
@@ -2613,6 +2670,7 @@ struct zt_profiler {
 
     zt__mutex results; /* statistics and timeline */
     double *scratch;
+    zt__record *waiting;    /* regions that may have instances waiting to be added */
     zt__timeline *timeline; /* or NULL */
     zt__feed *feeds;        /* of the streams that are, or were, attached */
     uint32_t streamed_count;
@@ -2620,11 +2678,11 @@ struct zt_profiler {
     char *texts; /* of a profiler that was unpacked: what its metrics are called */
 };
 
-ZT__FN int zt__is_gone(const zt_profiler *profiler) {
+ZT__HOT int zt__is_gone(const zt_profiler *profiler) {
     return zt__load(&profiler->lost);
 }
 
-ZT__FN uint32_t zt__index_of(const zt_profiler *profiler, const zt__pass *pass) {
+ZT__HOT uint32_t zt__index_of(const zt_profiler *profiler, const zt__pass *pass) {
     return (uint32_t)(pass - profiler->passes);
 }
 
@@ -2635,13 +2693,13 @@ ZT__FN void zt__note_time(zt__pass *pass, const zt_metric *metric, uint32_t inde
         pass->time_metric = index;
 }
 
-ZT__FN uint32_t zt__pass_index(const zt_profiler *profiler) {
+ZT__HOT uint32_t zt__pass_index(const zt_profiler *profiler) {
     return zt__index_of(profiler, zt__load(&profiler->pass));
 }
 
 /* Looks at the result of a driver call: a lost device is remembered, anything else that failed is said. */
-ZT__FN ze_result_t zt__check(zt_profiler *profiler, ze_result_t result, const char *call,
-                             const char *remedy) {
+ZT__HOT ze_result_t zt__check(zt_profiler *profiler, ze_result_t result, const char *call,
+                              const char *remedy) {
     if (result == ZE_RESULT_SUCCESS)
         return result;
     if (!zt__is_lost(result))
@@ -2762,7 +2820,7 @@ ZT__FN ze_result_t zt__grow(zt_profiler *profiler, zt__pass *pass, const char **
         zt__destroy_step(profiler, step);
         return result;
     }
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     for (i = step->count; i-- > 0;) {
         step->slots[i].next = pass->free_slots;
         pass->free_slots = &step->slots[i];
@@ -2770,12 +2828,12 @@ ZT__FN ze_result_t zt__grow(zt_profiler *profiler, zt__pass *pass, const char **
     step->next = profiler->steps;
     profiler->steps = step;
     pass->slot_count += step->count;
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     return ZE_RESULT_SUCCESS;
 }
 
 /* Resets a slot's event and queries. Where that fails it is broken. */
-ZT__FN void zt__reset_slot(zt_profiler *profiler, zt__slot *slot) {
+ZT__HOT void zt__reset_slot(zt_profiler *profiler, zt__slot *slot) {
     static const char remedy[] = "This slot is not used again. Update the driver if it lasts.";
     uint32_t g;
     ze_result_t result;
@@ -2794,21 +2852,26 @@ ZT__FN void zt__reset_slot(zt_profiler *profiler, zt__slot *slot) {
 
 /* ==== >>statistics: moments of everything, rows of some =================================================== */
 
-ZT__FN double zt__nan(void) {
+ZT__HOT double zt__nan(void) {
     return (double)NAN;
 }
 
 /* The column of the GPU time that one pass measured. */
-ZT__FN uint32_t zt__time_column(const zt_profiler *profiler, uint32_t pass) {
+ZT__HOT uint32_t zt__time_column(const zt_profiler *profiler, uint32_t pass) {
     return profiler->pass_count == 1 ? 0 : 1 + profiler->metric_count + pass;
 }
 
-ZT__FN uint32_t zt__tile_column(const zt_profiler *profiler, uint32_t tile, uint32_t metric) {
+ZT__HOT uint32_t zt__tile_column(const zt_profiler *profiler, uint32_t tile, uint32_t metric) {
     uint32_t times = profiler->pass_count == 1 ? 0 : profiler->pass_count;
     return 1 + profiler->metric_count + times + tile * profiler->metric_count + metric;
 }
 
-ZT__FN uint32_t zt__column_count(const zt_profiler *profiler) {
+/* The column into which the values of a metric of a tile go as they are measured. */
+ZT__HOT uint32_t zt__measured_column(const zt_profiler *profiler, uint32_t tile, uint32_t metric) {
+    return profiler->tile_count ? zt__tile_column(profiler, tile, metric) : metric + 1;
+}
+
+ZT__HOT uint32_t zt__column_count(const zt_profiler *profiler) {
     return zt__tile_column(profiler, profiler->tile_count, 0);
 }
 
@@ -2840,7 +2903,7 @@ typedef struct zt__inverse {
     double of, is;
 } zt__inverse;
 
-ZT__FN double zt__by(double dividend, double divisor, zt__inverse *inverse) {
+ZT__HOT double zt__by(double dividend, double divisor, zt__inverse *inverse) {
     if (divisor != inverse->of) {
         inverse->of = divisor;
         inverse->is = 1 / divisor;
@@ -2849,7 +2912,7 @@ ZT__FN double zt__by(double dividend, double divisor, zt__inverse *inverse) {
 }
 
 /* Adds a value: West's weighted update of mean and spread, which does not cancel. */
-ZT__FN void zt__add_weighted(zt__moments *moments, double value, double weight, zt__inverse *inverse) {
+ZT__HOT void zt__add_weighted(zt__moments *moments, double value, double weight, zt__inverse *inverse) {
     double distance = value - moments->mean;
     if (moments->count++ == 0)
         moments->min = moments->max = value;
@@ -2865,13 +2928,13 @@ ZT__FN void zt__add_weighted(zt__moments *moments, double value, double weight, 
     moments->m2 += weight * distance * (value - moments->mean);
 }
 
-ZT__FN void zt__add_value(zt__moments *moments, double value, double weight) {
+ZT__HOT void zt__add_value(zt__moments *moments, double value, double weight) {
     zt__inverse inverse = {1, 1};
     zt__add_weighted(moments, value, weight, &inverse);
 }
 
 /* xorshift64*: good enough to draw samples, the same on every machine. */
-ZT__FN uint64_t zt__random(uint64_t *state) {
+ZT__HOT uint64_t zt__random(uint64_t *state) {
     *state ^= *state >> 12;
     *state ^= *state << 25;
     *state ^= *state >> 27;
@@ -2879,13 +2942,13 @@ ZT__FN uint64_t zt__random(uint64_t *state) {
 }
 
 /* A number drawn below a limit that depends on nothing but the occurrence: each pass draws the same. */
-ZT__FN uint64_t zt__draw(const zt__record *record, uint64_t occurrence) {
+ZT__HOT uint64_t zt__draw(const zt__record *record, uint64_t occurrence) {
     uint64_t state = (record->hash ^ (occurrence + 1) * UINT64_C(0x9E3779B97F4A7C15)) | 1;
     zt__random(&state);
     return zt__random(&state) % (occurrence + 1);
 }
 
-ZT__FN void zt__clear_row(double *row, uint32_t columns) {
+ZT__HOT void zt__clear_row(double *row, uint32_t columns) {
     uint32_t column;
     for (column = 0; column < columns; column++)
         row[column] = zt__nan();
@@ -2915,7 +2978,7 @@ ZT__FN void zt__grow_rows(zt_profiler *profiler, zt__record *record, uint32_t wa
 /* The row in which an occurrence of a region is kept, or NULL. Beyond the limit every occurrence so far has
    the same chance to be among the kept: reservoir sampling. The passes keep the same occurrences, and so fill
    the same rows. */
-ZT__FN double *zt__row_for(zt_profiler *profiler, zt__record *record, uint64_t occurrence) {
+ZT__HOT double *zt__row_for(zt_profiler *profiler, zt__record *record, uint64_t occurrence) {
     uint32_t columns = zt__column_count(profiler);
     uint64_t place = occurrence;
     if (place >= record->capacity && record->capacity < profiler->config.samples)
@@ -2930,7 +2993,7 @@ ZT__FN double *zt__row_for(zt_profiler *profiler, zt__record *record, uint64_t o
 }
 
 /* Fills a kept row with what a pass measures of it. */
-ZT__FN void zt__copy_measured(const zt_profiler *profiler, double *kept, uint32_t pass, const double *row) {
+ZT__HOT void zt__copy_measured(const zt_profiler *profiler, double *kept, uint32_t pass, const double *row) {
     uint32_t column, columns = zt__column_count(profiler);
     if (profiler->pass_count == 1) {
         memcpy(kept, row, columns * sizeof *row);
@@ -2941,30 +3004,215 @@ ZT__FN void zt__copy_measured(const zt_profiler *profiler, double *kept, uint32_
             kept[column] = row[column];
 }
 
-/* Adds the row of one instance to its region. With the results locked. Returns 0 without memory. */
-ZT__FN int zt__add_row(zt_profiler *profiler, zt__record *record, uint32_t pass, const double *row) {
-    uint32_t column, columns = zt__column_count(profiler);
-    zt__inverse by_count = {1, 1}, by_time = {1, 1};
-    double *kept;
-    if (!record->moments) {
-        record->moments =
-            (zt__moments *)zt__allocate(&profiler->config.allocator, columns, sizeof *record->moments);
-        if (!record->moments)
-            return 0;
+/* ---- rows are added to the moments a block at a time ------------------------------------------------------- */
+
+enum { ZT__BLOCK = 16 };
+
+/* Two columns at once. */
+typedef double zt__two __attribute__((vector_size(16)));
+
+#ifdef __SSE2__
+#define ZT__LOWER(a, b) _mm_min_pd(a, b)
+#define ZT__HIGHER(a, b) _mm_max_pd(a, b)
+#else
+typedef int64_t zt__choice __attribute__((vector_size(16)));
+#define ZT__CHOOSE(which, a, b) (zt__two)((which & (zt__choice)a) | (~which & (zt__choice)b))
+#define ZT__LOWER(a, b) ZT__CHOOSE((a < b), a, b)
+#define ZT__HIGHER(a, b) ZT__CHOOSE((a > b), a, b)
+#endif
+
+/* What a block adds to two columns. Distances are from a pivot near the values, so that nothing cancels. */
+typedef struct zt__sums {
+    zt__two pivot, distance, square, sum, min, max;
+} zt__sums;
+
+/* A block while it is added. Its rows have either weight in one sum of these: their number, and GPU time. */
+typedef struct zt__block_view {
+    const double *rows;
+    uint32_t width, count;
+    const uint8_t *by_time; /* a column: which weight it has */
+    zt__two weights[4]
+                   [ZT__BLOCK]; /* for two columns, of which none, the first, the second, or both have time */
+    double weight[2];
+    zt__inverse inverses[2];
+} zt__block_view;
+
+/* The columns of a row of a block: an even number. */
+ZT__HOT uint32_t zt__block_width(const zt_profiler *profiler) {
+    return (zt__column_count(profiler) + 1) & ~1u;
+}
+
+ZT__HOT void zt__sum_two(zt__sums *sums, const double *rows, uint32_t width, const zt__two *weights,
+                         uint32_t count) {
+    zt__two pivot = sums->pivot, distances = {0, 0}, squares = {0, 0}, sum = {0, 0}, min, max;
+    uint32_t i;
+    memcpy(&min, rows, sizeof min);
+    max = min;
+    for (i = 0; i < count; i++, rows += width) {
+        zt__two value, distance, weighted;
+        memcpy(&value, rows, sizeof value);
+        distance = value - pivot;
+        weighted = distance * weights[i];
+        distances += weighted;
+        squares += weighted * distance;
+        sum += value;
+        min = ZT__LOWER(min, value);
+        max = ZT__HIGHER(max, value);
     }
-    kept = zt__row_for(profiler, record, record->moments[zt__time_column(profiler, pass)].count);
-    if (kept)
-        zt__copy_measured(profiler, kept, pass, row);
-    for (column = 0; column < columns; column++) {
-        if (isnan(row[column]))
-            continue;
-        if (profiler->by_time[column])
-            zt__add_weighted(&record->moments[column], row[column], row[0], &by_time);
+    sums->distance = distances;
+    sums->square = squares;
+    sums->sum = sum;
+    sums->min = min;
+    sums->max = max;
+}
+
+ZT__HOT void zt__add_sums(zt__moments *moments, const zt__sums *sums, uint32_t lane, uint32_t count,
+                          double weight, zt__inverse *inverse) {
+    double distance = sums->distance[lane], shift;
+    if (moments->count == 0 || sums->min[lane] < moments->min)
+        moments->min = sums->min[lane];
+    if (moments->count == 0 || sums->max[lane] > moments->max)
+        moments->max = sums->max[lane];
+    moments->count += count;
+    moments->sum += sums->sum[lane];
+    moments->weight += weight;
+    if (!(moments->weight > 0))
+        return;
+    shift = zt__by(distance, moments->weight, inverse);
+    moments->mean = sums->pivot[lane] + shift;
+    moments->m2 += sums->square[lane] - distance * shift;
+    if (moments->m2 < 0)
+        moments->m2 = 0;
+}
+
+/* Adds the values of one column that are not all numbers, or not all have a weight. */
+ZT__FN void zt__add_some(zt__moments *moments, const double *rows, uint32_t width, uint32_t column,
+                         uint32_t count, uint32_t by_time) {
+    uint32_t i;
+    for (i = 0; i < count; i++, rows += width)
+        if (!isnan(rows[column]))
+            zt__add_value(moments, rows[column], by_time ? rows[0] : 1);
+}
+
+/* Gives the rows of a block their weights: 1, or the GPU time, or NaN where that is none. */
+ZT__HOT void zt__weigh_block(zt__block_view *block) {
+    const double *row = block->rows;
+    uint32_t i;
+    block->weight[0] = block->count;
+    block->weight[1] = 0;
+    for (i = 0; i < block->count; i++, row += block->width) {
+        double time = row[0] >= 0 ? row[0] : zt__nan();
+        zt__two neither = {1, 1}, first = {0, 1}, second = {1, 0}, both = {0, 0};
+        first[0] = second[1] = both[0] = both[1] = time;
+        block->weights[0][i] = neither;
+        block->weights[1][i] = first;
+        block->weights[2][i] = second;
+        block->weights[3][i] = both;
+        block->weight[1] += time;
+    }
+    for (i = 0; i < 2; i++)
+        block->inverses[i].of = block->inverses[i].is = 1;
+}
+
+/* Keeps some rows of a block, or all. */
+ZT__HOT void zt__keep_rows(zt_profiler *profiler, zt__record *record) {
+    uint64_t occurrence = record->moments[zt__time_column(profiler, record->waiting_pass)].count;
+    uint32_t i, width = zt__block_width(profiler);
+    for (i = 0; i < record->waiting; i++) {
+        double *kept = zt__row_for(profiler, record, occurrence + i);
+        if (kept)
+            zt__copy_measured(profiler, kept, record->waiting_pass, record->block + (size_t)i * width);
+    }
+}
+
+/* Adds two columns of a block. */
+ZT__HOT void zt__add_two(zt__block_view *block, zt__moments *moments, uint32_t column) {
+    uint32_t by_time[2], lane;
+    zt__sums sums;
+    for (lane = 0; lane < 2; lane++) {
+        by_time[lane] = block->by_time[column + lane];
+        sums.pivot[lane] = moments[lane].weight > 0 ? moments[lane].mean : block->rows[column + lane];
+    }
+    zt__sum_two(&sums, block->rows + column, block->width, block->weights[by_time[0] + 2 * by_time[1]],
+                block->count);
+    for (lane = 0; lane < 2; lane++)
+        if (isfinite(sums.distance[lane]))
+            zt__add_sums(&moments[lane], &sums, lane, block->count, block->weight[by_time[lane]],
+                         &block->inverses[by_time[lane]]);
         else
-            zt__add_weighted(&record->moments[column], row[column], 1, &by_count);
+            zt__add_some(&moments[lane], block->rows, block->width, column + lane, block->count,
+                         by_time[lane]);
+}
+
+/* Adds the instances of a region that wait. With the results locked. */
+ZT__HOT void zt__add_block(zt_profiler *profiler, zt__record *record) {
+    zt__block_view block;
+    uint32_t column;
+    block.rows = record->block;
+    block.width = zt__block_width(profiler);
+    block.count = record->waiting;
+    block.by_time = profiler->by_time;
+    zt__weigh_block(&block);
+    zt__keep_rows(profiler, record);
+    for (column = 0; column < block.width; column += 2)
+        zt__add_two(&block, record->moments + column, column);
+    record->seen += record->waiting;
+    record->waiting = 0;
+}
+
+/* Room for the statistics of a region. Returns 0 without memory. */
+ZT__HOT int zt__make_moments(zt_profiler *profiler, zt__record *record) {
+    if (!record->moments)
+        record->moments = (zt__moments *)zt__allocate(&profiler->config.allocator, zt__block_width(profiler),
+                                                      sizeof *record->moments);
+    return record->moments != NULL;
+}
+
+/* Room for the instances of a region that wait. Returns 0 without memory. */
+ZT__HOT int zt__make_block(zt_profiler *profiler, zt__record *record) {
+    if (!record->block)
+        record->block =
+            (double *)zt__allocate(&profiler->config.allocator, (size_t)ZT__BLOCK * zt__block_width(profiler),
+                                   sizeof *record->block);
+    return record->block != NULL;
+}
+
+/* Adds the row of one instance, as wide as those of a block, to its region. With the results locked. Returns
+   0 without memory. */
+ZT__HOT int zt__add_row(zt_profiler *profiler, zt__record *record, uint32_t pass, const double *row) {
+    uint32_t width = zt__block_width(profiler);
+    if (!zt__make_moments(profiler, record) || !zt__make_block(profiler, record))
+        return 0;
+    if (record->waiting && record->waiting_pass != pass)
+        zt__add_block(profiler, record);
+    if (!record->listed) {
+        record->listed = 1;
+        record->next_waiting = profiler->waiting;
+        profiler->waiting = record;
     }
-    record->seen++;
+    memcpy(record->block + (size_t)record->waiting * width, row, width * sizeof *row);
+    record->waiting_pass = pass;
+    if (++record->waiting == ZT__BLOCK)
+        zt__add_block(profiler, record);
     return 1;
+}
+
+/* Adds all that waits. With the results locked. */
+ZT__FN void zt__add_waiting(zt_profiler *profiler) {
+    while (profiler->waiting) {
+        zt__record *record = profiler->waiting;
+        profiler->waiting = record->next_waiting;
+        record->listed = 0;
+        if (record->waiting)
+            zt__add_block(profiler, record);
+    }
+}
+
+/* Locks the results to read them. */
+ZT__FN void zt__lock_results(const zt_profiler *profiler) {
+    zt_profiler *locked = (zt_profiler *)profiler;
+    zt__lock(&locked->results);
+    zt__add_waiting(locked);
 }
 
 /* Partly sorts: afterwards the value at `rank` is in its place, with none greater before it. */
@@ -3082,27 +3330,36 @@ ZT__FN zt_stats zt__column_stats(const zt_profiler *profiler, const zt__record *
 
 /* ==== >>regions: names, lists, begin and end ============================================================== */
 
-ZT__FN uint64_t zt__hash(const char *name, size_t length) {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ length;
-    size_t i;
-    for (i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)name[i]) * UINT64_C(0x100000001b3);
-    return hash ^ hash >> 29;
+ZT__HOT uint64_t zt__mix(uint64_t word) {
+    word *= UINT64_C(0x9E3779B97F4A7C15);
+    return word ^ word >> 32;
 }
 
-ZT__FN zt__record *zt__record_at(const zt_profiler *profiler, uint32_t index) {
+ZT__HOT uint64_t zt__hash(const char *name, size_t length) {
+    uint64_t hash = length, word;
+    for (; length >= sizeof word; length -= sizeof word, name += sizeof word) {
+        memcpy(&word, name, sizeof word);
+        hash = zt__mix(hash ^ word);
+    }
+    for (word = 0; length > 0; length--)
+        word = word << 8 | (unsigned char)name[length - 1];
+    return zt__mix(hash ^ word);
+}
+
+ZT__HOT zt__record *zt__record_at(const zt_profiler *profiler, uint32_t index) {
     return &profiler->records[index / ZT__NAME_PAGE][index % ZT__NAME_PAGE];
 }
 
 /* Where a name stands, or is to be put. With the state locked, as all that follows up to zt_begin. */
-ZT__FN uint32_t *zt__name_place(const zt_profiler *profiler, uint64_t hash, const char *name, size_t length) {
+ZT__HOT uint32_t *zt__name_place(const zt_profiler *profiler, uint64_t hash, const char *name,
+                                 size_t length) {
     uint32_t i = (uint32_t)hash & (profiler->name_capacity - 1);
     for (;; i = (i + 1) & (profiler->name_capacity - 1)) {
         const zt__record *record;
         if (profiler->names[i] == 0)
             return &profiler->names[i];
         record = zt__record_at(profiler, profiler->names[i] - 1);
-        if (record->hash == hash && strncmp(record->name, name, length) == 0 && record->name[length] == 0)
+        if (record->hash == hash && record->length == length && memcmp(record->name, name, length) == 0)
             return &profiler->names[i];
     }
 }
@@ -3118,7 +3375,7 @@ ZT__FN int zt__grow_names(zt_profiler *profiler) {
     profiler->name_capacity = capacity;
     for (i = 0; i < profiler->record_count; i++) {
         const zt__record *record = zt__record_at(profiler, i);
-        *zt__name_place(profiler, record->hash, record->name, strlen(record->name)) = i + 1;
+        *zt__name_place(profiler, record->hash, record->name, record->length) = i + 1;
     }
     zt__free(allocator, old);
     return 1;
@@ -3144,6 +3401,7 @@ ZT__FN uint32_t zt__add_name(zt_profiler *profiler, uint64_t hash, const char *n
     if (!record->name)
         return 0;
     memcpy(record->name, name, length);
+    record->length = length;
     record->hash = hash;
     *zt__name_place(profiler, hash, name, length) = index + 1;
     zt__store(&profiler->record_count, index + 1);
@@ -3151,7 +3409,7 @@ ZT__FN uint32_t zt__add_name(zt_profiler *profiler, uint64_t hash, const char *n
 }
 
 /* The index of a region's name, or UINT32_MAX and the cause. */
-ZT__FN uint32_t zt__intern(zt_profiler *profiler, const char *name, zt_cause *cause) {
+ZT__HOT uint32_t zt__intern(zt_profiler *profiler, const char *name, zt_cause *cause) {
     size_t length = name ? strlen(name) : 0;
     uint64_t hash;
     uint32_t found = 0;
@@ -3167,7 +3425,7 @@ ZT__FN uint32_t zt__intern(zt_profiler *profiler, const char *name, zt_cause *ca
     return found - 1;
 }
 
-ZT__FN zt__list **zt__list_place(zt_profiler *profiler, ze_command_list_handle_t handle) {
+ZT__HOT zt__list **zt__list_place(zt_profiler *profiler, ze_command_list_handle_t handle) {
     uint64_t hash = (uint64_t)(uintptr_t)handle * UINT64_C(0x9E3779B97F4A7C15);
     zt__list **place = &profiler->lists[hash >> 56 & (ZT__LIST_BUCKETS - 1)];
     while (*place && (*place)->handle != handle)
@@ -3175,7 +3433,7 @@ ZT__FN zt__list **zt__list_place(zt_profiler *profiler, ze_command_list_handle_t
     return place;
 }
 
-ZT__FN zt__list *zt__find_list(zt_profiler *profiler, ze_command_list_handle_t handle) {
+ZT__HOT zt__list *zt__find_list(zt_profiler *profiler, ze_command_list_handle_t handle) {
     return *zt__list_place(profiler, handle);
 }
 
@@ -3216,7 +3474,7 @@ ZT__FN zt__list *zt__add_list(zt_profiler *profiler, ze_command_list_handle_t ha
 }
 
 /* The queue of lists with bound slots. */
-ZT__FN void zt__push_active(zt_profiler *profiler, zt__list *list) {
+ZT__HOT void zt__push_active(zt_profiler *profiler, zt__list *list) {
     if (list->active || list->busy)
         return;
     list->active = 1;
@@ -3226,7 +3484,7 @@ ZT__FN void zt__push_active(zt_profiler *profiler, zt__list *list) {
     profiler->active_count++;
 }
 
-ZT__FN void zt__remove_active(zt_profiler *profiler, zt__list *list) {
+ZT__HOT void zt__remove_active(zt_profiler *profiler, zt__list *list) {
     zt__list **place = &profiler->active_first;
     if (!list->active)
         return;
@@ -3239,7 +3497,7 @@ ZT__FN void zt__remove_active(zt_profiler *profiler, zt__list *list) {
     profiler->active_count--;
 }
 
-ZT__FN zt__list *zt__pop_active(zt_profiler *profiler) {
+ZT__HOT zt__list *zt__pop_active(zt_profiler *profiler) {
     zt__list *list = profiler->active_first;
     if (list)
         zt__remove_active(profiler, list);
@@ -3265,11 +3523,11 @@ ZT__FN void zt__retire_list(zt_profiler *profiler, zt__list *list, int destroyed
 /* Tells what kind of list a handle is from now on. */
 ZT__FN void zt__note_kind(zt_profiler *profiler, ze_command_list_handle_t handle, zt__kind kind) {
     zt__list *list;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     list = zt__add_list(profiler, handle, kind);
     if (list)
         list->idle = 0;
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
 }
 
 /* Whether a list is immediate: one question to the driver a list. */
@@ -3296,7 +3554,7 @@ ZT__FN void zt__count_lost(zt_profiler *profiler, uint32_t region, zt_cause caus
     zt__record_at(profiler, region)->lost++;
 }
 
-ZT__FN void zt__free_slot(zt_profiler *profiler, zt__slot *slot) {
+ZT__HOT void zt__free_slot(zt_profiler *profiler, zt__slot *slot) {
     if (slot->generation & 1)
         zt__store(&slot->generation, slot->generation + 1);
     slot->unclean |= slot->dead;
@@ -3311,7 +3569,7 @@ ZT__FN void zt__free_slot(zt_profiler *profiler, zt__slot *slot) {
 
 /* A region that is begun on a list that has run shows that the list is immediate or was reset: what has run
    will not run again. Returns whether it is so. */
-ZT__FN int zt__renew(zt__list *list) {
+ZT__HOT int zt__renew(zt__list *list) {
     int has_run = list->executed > 0;
     list->epoch += (uint32_t)has_run;
     list->executed = 0;
@@ -3319,7 +3577,7 @@ ZT__FN int zt__renew(zt__list *list) {
 }
 
 /* Binds a free slot to a list. NULL where there is none. */
-ZT__FN zt__slot *zt__open_slot(zt_profiler *profiler, zt__list *list, uint32_t region) {
+ZT__HOT zt__slot *zt__open_slot(zt_profiler *profiler, zt__list *list, uint32_t region) {
     zt__pass *pass = &profiler->passes[zt__pass_index(profiler)];
     zt__slot *slot = pass->free_slots;
     if (!slot)
@@ -3340,7 +3598,7 @@ ZT__FN zt__slot *zt__open_slot(zt_profiler *profiler, zt__list *list, uint32_t r
 }
 
 /* Puts an ended slot into the chain of its list. */
-ZT__FN void zt__bind_slot(zt_profiler *profiler, zt__slot *slot) {
+ZT__HOT void zt__bind_slot(zt_profiler *profiler, zt__slot *slot) {
     zt__list *list = slot->list;
     slot->next = NULL;
     list->open--;
@@ -3360,7 +3618,7 @@ ZT__FN void zt__drop_pending(zt_profiler *profiler, zt__slot *slot, zt_cause cau
 /* Drops a region whose commands could not all be appended. Where some were, the list holds them until it is
    reset, and so the slot stays bound to it. */
 ZT__FN void zt__drop_unappended(zt_profiler *profiler, zt__slot *slot) {
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     zt__drop_pending(profiler, slot, ZT_DROPPED_APPEND_FAILED);
     if (slot->generation & 1)
         zt__store(&slot->generation, slot->generation + 1);
@@ -3372,15 +3630,15 @@ ZT__FN void zt__drop_unappended(zt_profiler *profiler, zt__slot *slot) {
         profiler->open--;
         zt__free_slot(profiler, slot);
     }
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
 }
 
 #define ZT__REMEDY_APPEND                                                                                    \
     "The region is not measured. The list must be open for commands, and of this context."
 
 /* A time stamp. `after_work`: it has to wait for the work before it, and no query has done so. */
-ZT__FN ze_result_t zt__append_stamp(zt_profiler *profiler, ze_command_list_handle_t list, uint64_t *stamp,
-                                    int after_work, ze_event_handle_t signal) {
+ZT__HOT ze_result_t zt__append_stamp(zt_profiler *profiler, ze_command_list_handle_t list, uint64_t *stamp,
+                                     int after_work, ze_event_handle_t signal) {
     const char *call = "zeCommandListAppendBarrier";
     ze_result_t result = ZE_RESULT_SUCCESS;
     zt__inside_1++;
@@ -3394,7 +3652,7 @@ ZT__FN ze_result_t zt__append_stamp(zt_profiler *profiler, ze_command_list_handl
     return zt__check(profiler, result, call, ZT__REMEDY_APPEND);
 }
 
-ZT__FN ze_result_t zt__append_begin(zt_profiler *profiler, zt__slot *slot) {
+ZT__HOT ze_result_t zt__append_begin(zt_profiler *profiler, zt__slot *slot) {
     ze_command_list_handle_t list = slot->list->handle;
     uint32_t g;
     if (slot->unclean)
@@ -3413,7 +3671,7 @@ ZT__FN ze_result_t zt__append_begin(zt_profiler *profiler, zt__slot *slot) {
 }
 
 /* The last command signals the event: those before it are then complete. */
-ZT__FN ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
+ZT__HOT ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
     ze_command_list_handle_t list = slot->list->handle;
     ze_result_t result = ZE_RESULT_SUCCESS;
     uint32_t g;
@@ -3465,12 +3723,12 @@ ZT__FN void zt__start_clock(zt__clock *clock, ze_device_handle_t device, zet_met
         clock->interval_ns = clock->wrap_ns / 8;
 }
 
-ZT__FN double zt__ticks_to_ns(const zt__clock *clock, uint64_t ticks) {
+ZT__HOT double zt__ticks_to_ns(const zt__clock *clock, uint64_t ticks) {
     return (double)(ticks & clock->mask) * clock->ns_per_tick;
 }
 
 /* Reads both clocks, several times: the reading that took least is the truest. */
-ZT__FN ze_result_t zt__read_clocks(const zt__driver *driver, const zt__clock *clock, zt__pair *pair) {
+ZT__HOT ze_result_t zt__read_clocks(const zt__driver *driver, const zt__clock *clock, zt__pair *pair) {
     uint64_t least = UINT64_MAX;
     uint32_t i;
     pair->device_ns = pair->host_ns = 0;
@@ -3498,13 +3756,13 @@ ZT__FN ze_result_t zt__read_clocks(const zt__driver *driver, const zt__clock *cl
 }
 
 /* Of the moments that a time of the device can mean, the one nearest to `about`. */
-ZT__FN double zt__unwrap(const zt__clock *clock, double raw_ns, double about_ns) {
+ZT__HOT double zt__unwrap(const zt__clock *clock, double raw_ns, double about_ns) {
     if (clock->wrap_ns <= 0)
         return raw_ns;
     return raw_ns + clock->wrap_ns * zt__floor((about_ns - raw_ns) / clock->wrap_ns + 0.5);
 }
 
-ZT__FN const zt__pair *zt__last_pair(const zt__clock *clock) {
+ZT__HOT const zt__pair *zt__last_pair(const zt__clock *clock) {
     return &clock->pairs[clock->count - 1];
 }
 
@@ -3520,7 +3778,7 @@ ZT__FN void zt__thin_pairs(zt__clock *clock) {
 
 /* Adds a pair that is far enough from the last for the rate between them to be a thousandth off at the most.
  */
-ZT__FN void zt__add_pair(zt__clock *clock, zt__pair pair) {
+ZT__HOT void zt__add_pair(zt__clock *clock, zt__pair pair) {
     if (clock->count) {
         const zt__pair *last = zt__last_pair(clock);
         pair.device_ns = zt__unwrap(clock, pair.device_ns, last->device_ns + (pair.host_ns - last->host_ns));
@@ -3533,13 +3791,13 @@ ZT__FN void zt__add_pair(zt__clock *clock, zt__pair pair) {
     clock->pairs[clock->count++] = pair;
 }
 
-ZT__FN int zt__is_pair_due(const zt__clock *clock) {
+ZT__HOT int zt__is_pair_due(const zt__clock *clock) {
     return clock->count == 0 || (double)zt__now_ns() - zt__last_pair(clock)->host_ns >= clock->interval_ns;
 }
 
 /* Host time, between the pairs beside it; before and after all pairs, at the rate of them all. It never runs
    backwards, so that what is nested stays nested. */
-ZT__FN double zt__to_host(const zt__clock *clock, double device_ns) {
+ZT__HOT double zt__to_host(const zt__clock *clock, double device_ns) {
     const zt__pair *from = &clock->pairs[0], *to = zt__last_pair(clock), *near = from;
     uint32_t low = 0, high = clock->count - 1;
     if (clock->count == 1)
@@ -3579,12 +3837,12 @@ struct zt__timeline {
     double *values; /* of each, all columns */
 };
 
-ZT__FN uint64_t zt__oldest(uint64_t written, uint32_t capacity) {
+ZT__HOT uint64_t zt__oldest(uint64_t written, uint32_t capacity) {
     return written > capacity ? written - capacity : 0;
 }
 
 /* Compares the clocks, when it is time to. */
-ZT__FN void zt__relate_clocks(zt_profiler *profiler, int now) {
+ZT__HOT void zt__relate_clocks(zt_profiler *profiler, int now) {
     zt__timeline *timeline = profiler->timeline;
     zt__pair pair;
     int due;
@@ -3602,7 +3860,7 @@ ZT__FN void zt__relate_clocks(zt_profiler *profiler, int now) {
 
 /* Keeps the instance whose row is at hand. It was read less than half a turn of the device's clock after its
    end. */
-ZT__FN void zt__keep_instance(zt_profiler *profiler, const zt__entry *entry) {
+ZT__HOT void zt__keep_instance(zt_profiler *profiler, const zt__entry *entry) {
     zt__timeline *timeline = profiler->timeline;
     const zt__clock *clock = &timeline->clock;
     const zt__pair *last = zt__last_pair(clock);
@@ -3643,11 +3901,11 @@ struct zt__feed {
 
 enum { ZT__ROW_BEGIN, ZT__ROW_END, ZT__ROW_MARK, ZT__ROW_VALUES };
 
-ZT__FN size_t zt__row_width(const zt__feed *feed) {
+ZT__HOT size_t zt__row_width(const zt__feed *feed) {
     return (size_t)ZT__ROW_VALUES + feed->group.metric_count;
 }
 
-ZT__FN double *zt__row_at(const zt__feed *feed, uint64_t index) {
+ZT__HOT double *zt__row_at(const zt__feed *feed, uint64_t index) {
     return feed->rows + (size_t)(index % feed->capacity) * zt__row_width(feed);
 }
 
@@ -3701,7 +3959,7 @@ ZT__FN uint32_t zt__number_mark(zt__feed *feed, const char *name) {
 }
 
 /* The name of a number. NULL: there is none, or it is the marker of somebody else. */
-ZT__FN const char *zt__mark_name(zt__feed *feed, double number) {
+ZT__HOT const char *zt__mark_name(zt__feed *feed, double number) {
     const char *name = NULL;
     zt__lock(&feed->lock);
     if (number >= 1 && number <= feed->mark_count)
@@ -3710,12 +3968,12 @@ ZT__FN const char *zt__mark_name(zt__feed *feed, double number) {
     return name;
 }
 
-ZT__FN double zt__row_middle(const double *row) {
+ZT__HOT double zt__row_middle(const double *row) {
     return row[ZT__ROW_BEGIN] + (row[ZT__ROW_END] - row[ZT__ROW_BEGIN]) / 2;
 }
 
-ZT__FN void zt__keep_row(zt__feed *feed, double begin_ns, double length_ns, double mark,
-                         const double *values) {
+ZT__HOT void zt__keep_row(zt__feed *feed, double begin_ns, double length_ns, double mark,
+                          const double *values) {
     double *row;
     zt__lock(&feed->lock);
     row = zt__row_at(feed, feed->written);
@@ -3730,7 +3988,7 @@ ZT__FN void zt__keep_row(zt__feed *feed, double begin_ns, double length_ns, doub
 /* ---- attribution: rows meet instances. With the results locked ------------------------------------------- */
 
 /* The first kept row whose middle is not before a time. With the feed locked. */
-ZT__FN uint64_t zt__find_row(const zt__feed *feed, double time_ns) {
+ZT__HOT uint64_t zt__find_row(const zt__feed *feed, double time_ns) {
     uint64_t low = zt__oldest(feed->written, feed->capacity), high = feed->written;
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
@@ -3743,7 +4001,7 @@ ZT__FN uint64_t zt__find_row(const zt__feed *feed, double time_ns) {
 }
 
 /* Whether all rows of an instance that ends then have been read. */
-ZT__FN int zt__has_passed(zt__feed *feed, double end_ns) {
+ZT__HOT int zt__has_passed(zt__feed *feed, double end_ns) {
     int passed;
     zt__lock(&feed->lock);
     passed = !feed->open || (feed->written && zt__row_middle(zt__row_at(feed, feed->written - 1)) >= end_ns);
@@ -3768,7 +4026,7 @@ ZT__FN int zt__need_streamed(zt_profiler *profiler, zt__record *record) {
     return 1;
 }
 
-ZT__FN void zt__attribute_rows(zt__feed *feed, zt__moments *streamed, double begin_ns, double end_ns) {
+ZT__HOT void zt__attribute_rows(zt__feed *feed, zt__moments *streamed, double begin_ns, double end_ns) {
     uint64_t index;
     uint32_t m;
     zt__lock(&feed->lock);
@@ -3784,7 +4042,7 @@ ZT__FN void zt__attribute_rows(zt__feed *feed, zt__moments *streamed, double beg
 }
 
 /* Returns 0 where a stream has not come so far yet. */
-ZT__FN int zt__attribute_instance(zt_profiler *profiler, const zt__instance *instance) {
+ZT__HOT int zt__attribute_instance(zt_profiler *profiler, const zt__instance *instance) {
     zt__record *record = zt__record_at(profiler, instance->region);
     double begin_ns = zt__to_host(&profiler->timeline->clock, instance->begin_ns);
     double end_ns = zt__to_host(&profiler->timeline->clock, instance->end_ns);
@@ -3799,7 +4057,7 @@ ZT__FN int zt__attribute_instance(zt_profiler *profiler, const zt__instance *ins
 }
 
 /* Gives what was kept since the last time its rows, as far as all streams have come. Locks by itself. */
-ZT__FN void zt__attribute(zt_profiler *profiler) {
+ZT__HOT void zt__attribute(zt_profiler *profiler) {
     zt__timeline *timeline = profiler->timeline;
     uint64_t oldest;
     if (!timeline)
@@ -3892,13 +4150,13 @@ ZT__FN ze_result_t zt__open_timeline(zt_profiler *profiler) {
 /* ---- calculating ----------------------------------------------------------------------------------------- */
 
 /* Values of one report, of all tiles. */
-ZT__FN uint32_t zt__value_count(const zt__group *group) {
+ZT__HOT uint32_t zt__value_count(const zt__group *group) {
     return group->metric_count * group->tiles;
 }
 
 /* Calculates `count` reports of a batch from the `first` on. */
-ZT__FN ze_result_t zt__calculate_together(const zt__group *group, const uint8_t *raw, uint32_t first,
-                                          uint32_t count) {
+ZT__HOT ze_result_t zt__calculate_together(const zt__group *group, const uint8_t *raw, uint32_t first,
+                                           uint32_t count) {
     uint32_t wanted = count * group->metric_count, values = wanted;
     ze_result_t result = zetMetricGroupCalculateMetricValues(
         group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, count * group->report_size,
@@ -3908,8 +4166,8 @@ ZT__FN ze_result_t zt__calculate_together(const zt__group *group, const uint8_t 
 
 /* Calculates one report of a root device, which has a header and gives a set of values a tile. Tiles that
    took no part give none: their values have a type that is no number. */
-ZT__FN ze_result_t zt__calculate_tiles(const zt__driver *driver, const zt__group *group, const uint8_t *raw,
-                                       uint32_t index) {
+ZT__HOT ze_result_t zt__calculate_tiles(const zt__driver *driver, const zt__group *group, const uint8_t *raw,
+                                        uint32_t index) {
     zet_typed_value_t *values = group->values + (size_t)index * zt__value_count(group);
     uint32_t counts[ZT__MAX_TILES], sets = group->tiles, total = zt__value_count(group), i;
     ze_result_t result = driver->calculate_multiple(
@@ -3928,8 +4186,8 @@ ZT__FN ze_result_t zt__calculate_tiles(const zt__driver *driver, const zt__group
 /* Calculates `count` reports of a batch from the `first` on. Calculation is not thread-safe in the driver,
    not even on different groups, so one lock guards it for the whole process. Reports of tiles cannot be
    calculated together. */
-ZT__FN ze_result_t zt__calculate(const zt__driver *driver, const zt__group *group, const uint8_t *raw,
-                                 uint32_t first, uint32_t count) {
+ZT__HOT ze_result_t zt__calculate(const zt__driver *driver, const zt__group *group, const uint8_t *raw,
+                                  uint32_t first, uint32_t count) {
     ze_result_t result = ZE_RESULT_SUCCESS;
     uint32_t i;
     zt__lock(&zt__calculation_lock_1);
@@ -3944,7 +4202,8 @@ ZT__FN ze_result_t zt__calculate(const zt__driver *driver, const zt__group *grou
 
 /* Calculates the reports of one group: all at once, and where that fails one by one, so that a bad report
    costs one instance. */
-ZT__FN void zt__calculate_batch(zt_profiler *profiler, uint32_t g, const zt__batch *batch, zt_cause *causes) {
+ZT__HOT void zt__calculate_batch(zt_profiler *profiler, uint32_t g, const zt__batch *batch,
+                                 zt_cause *causes) {
     zt__group *group = &batch->pass->groups[g];
     const uint8_t *raw = batch->raw[g];
     uint32_t i;
@@ -3967,7 +4226,7 @@ ZT__FN void zt__calculate_batch(zt_profiler *profiler, uint32_t g, const zt__bat
 }
 
 /* The GPU time that a tile measured, as a weight. */
-ZT__FN double zt__tile_time(const zt_profiler *profiler, const zt__pass *pass, uint32_t tile) {
+ZT__HOT double zt__tile_time(const zt_profiler *profiler, const zt__pass *pass, uint32_t tile) {
     return pass->time_metric == UINT32_MAX
                ? 1.0
                : profiler->row[zt__tile_column(profiler, tile, pass->time_metric)];
@@ -3985,7 +4244,7 @@ ZT__FN int zt__runs_everywhere(const char *units) {
 
 /* A metric of a whole root device, from those of its tiles in the row: times and flags are those of the
    longest, means are weighted by the GPU time of each, and what is not aggregated is the first tile's. */
-ZT__FN double zt__whole(const zt_profiler *profiler, const zt__pass *pass, uint32_t metric) {
+ZT__HOT double zt__whole(const zt_profiler *profiler, const zt__pass *pass, uint32_t metric) {
     const zt_metric *of = &profiler->metrics[metric];
     int largest = of->aggregation == ZT_AGGREGATE_FLAG || zt__runs_everywhere(of->units);
     double whole = zt__nan(), weights = 0;
@@ -4006,57 +4265,45 @@ ZT__FN double zt__whole(const zt_profiler *profiler, const zt__pass *pass, uint3
     return whole;
 }
 
-/* The cause for which the values of an instance are lost, or ZT_CAUSE_COUNT. */
-ZT__FN zt_cause zt__cause_of_values(const zt_profiler *profiler, const zt__group *group,
-                                    const zet_typed_value_t *values) {
+/* The cause for which the instance in the row is lost, or ZT_CAUSE_COUNT. */
+ZT__HOT zt_cause zt__cause_of_row(const zt_profiler *profiler) {
     zt_cause cause = ZT_CAUSE_COUNT;
-    const uint8_t *flags = profiler->causes_of + group->first_column;
-    uint32_t m, tile;
-    for (m = 0; m < group->metric_count; m++)
-        for (tile = 0; flags[m] != ZT_CAUSE_COUNT && tile < group->tiles; tile++) {
-            double value = zt__number(&values[tile * group->metric_count + m]);
-            if (value != 0 && !isnan(value))
-                cause = (zt_cause)flags[m];
-        }
+    uint32_t i;
+    for (i = 0; i < profiler->flag_count; i++) {
+        double value = profiler->row[profiler->flags[i].column];
+        if (value > 0)
+            cause = profiler->flags[i].cause;
+    }
     return cause;
 }
 
 /* Puts the values that one group measured into the row. */
-ZT__FN void zt__fill_group(zt_profiler *profiler, const zt__group *group, const zet_typed_value_t *values) {
-    uint32_t m, tile;
+ZT__HOT void zt__fill_group(zt_profiler *profiler, const zt__group *group, const zet_typed_value_t *values) {
+    uint32_t tile;
     for (tile = 0; tile < group->tiles; tile++)
-        for (m = 0; m < group->metric_count; m++) {
-            uint32_t metric = group->first_column + m;
-            uint32_t column = profiler->tile_count ? zt__tile_column(profiler, tile, metric) : metric + 1;
-            profiler->row[column] = zt__number(&values[tile * group->metric_count + m]);
-        }
+        zt__numbers(values + tile * group->metric_count, group->metric_count,
+                    profiler->row + zt__measured_column(profiler, tile, group->first_column));
 }
 
 /* The row of one instance of a batch. Returns the cause for which it is lost, or ZT_CAUSE_COUNT. */
-ZT__FN zt_cause zt__fill_row(zt_profiler *profiler, const zt__batch *batch, uint32_t index) {
+ZT__HOT zt_cause zt__fill_row(zt_profiler *profiler, const zt__batch *batch, uint32_t index) {
     const zt__pass *pass = batch->pass;
-    zt_cause cause = ZT_CAUSE_COUNT;
     uint32_t g, m;
     if (profiler->pass_count > 1 || profiler->tile_count) /* else its groups fill it */
         zt__clear_row(profiler->row, zt__column_count(profiler));
-    for (g = 0; g < pass->group_count; g++) {
-        const zt__group *group = &pass->groups[g];
-        const zet_typed_value_t *values = group->values + (size_t)index * zt__value_count(group);
-        zt_cause of_group = zt__cause_of_values(profiler, group, values);
-        if (of_group != ZT_CAUSE_COUNT)
-            cause = of_group;
-        zt__fill_group(profiler, group, values);
-    }
+    for (g = 0; g < pass->group_count; g++)
+        zt__fill_group(profiler, &pass->groups[g],
+                       pass->groups[g].values + (size_t)index * zt__value_count(&pass->groups[g]));
     for (m = 0; profiler->tile_count && m < profiler->metric_count; m++)
         profiler->row[m + 1] = zt__whole(profiler, pass, m);
     profiler->row[0] = pass->time_metric == UINT32_MAX ? batch->entries[index].time_ns
                                                        : profiler->row[pass->time_metric + 1];
     profiler->row[zt__time_column(profiler, zt__index_of(profiler, pass))] = profiler->row[0];
-    return cause;
+    return zt__cause_of_row(profiler);
 }
 
 /* Hands one instance to the application, which may ask for results meanwhile. */
-ZT__FN void zt__give_sample(zt_profiler *profiler, uint32_t region, uint32_t pass) {
+ZT__HOT void zt__give_sample(zt_profiler *profiler, uint32_t region, uint32_t pass) {
     zt_sample sample;
     sample.name = zt__record_at(profiler, region)->name;
     sample.region = region;
@@ -4071,7 +4318,7 @@ ZT__FN void zt__give_sample(zt_profiler *profiler, uint32_t region, uint32_t pas
 
 /* Adds one instance of a batch to the statistics. Returns the cause for which it is not, or ZT_CAUSE_COUNT.
    With the results locked. */
-ZT__FN zt_cause zt__add_instance(zt_profiler *profiler, const zt__batch *batch, uint32_t index) {
+ZT__HOT zt_cause zt__add_instance(zt_profiler *profiler, const zt__batch *batch, uint32_t index) {
     uint32_t region = batch->entries[index].region;
     zt_cause cause = zt__fill_row(profiler, batch, index);
     if (cause != ZT_CAUSE_COUNT)
@@ -4087,9 +4334,9 @@ ZT__FN zt_cause zt__add_instance(zt_profiler *profiler, const zt__batch *batch, 
 }
 
 /* Counts what became of a batch. */
-ZT__FN void zt__count_batch(zt_profiler *profiler, const zt__batch *batch, const zt_cause *causes) {
+ZT__HOT void zt__count_batch(zt_profiler *profiler, const zt__batch *batch, const zt_cause *causes) {
     uint32_t i;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     for (i = 0; i < batch->count; i++) {
         if (causes[i] == ZT_CAUSE_COUNT) {
             profiler->counts.collected++;
@@ -4101,7 +4348,7 @@ ZT__FN void zt__count_batch(zt_profiler *profiler, const zt__batch *batch, const
             zt__count_lost(profiler, batch->entries[i].region, causes[i]);
         }
     }
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
 }
 
 ZT__FN void zt__say_lost(zt_profiler *profiler, uint32_t region, zt_cause cause) {
@@ -4109,7 +4356,7 @@ ZT__FN void zt__say_lost(zt_profiler *profiler, uint32_t region, zt_cause cause)
             zt__record_at(profiler, region)->name, zt_cause_name(cause));
 }
 
-ZT__FN void zt__settle_batch(zt_profiler *profiler, const zt__batch *batch) {
+ZT__HOT void zt__settle_batch(zt_profiler *profiler, const zt__batch *batch) {
     zt_cause causes[ZT__BATCH];
     uint32_t i, g;
     for (i = 0; i < batch->count; i++)
@@ -4130,31 +4377,31 @@ ZT__FN void zt__settle_batch(zt_profiler *profiler, const zt__batch *batch) {
 /* ---- batches: what was read and is to be calculated ------------------------------------------------------- */
 
 /* A batch with room. NULL where all are full, or without memory. */
-ZT__FN zt__batch *zt__take_batch(zt_profiler *profiler) {
+ZT__HOT zt__batch *zt__take_batch(zt_profiler *profiler) {
     zt__batch *batch;
     int make;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     batch = profiler->open_batches;
     make = !batch && profiler->batch_count < profiler->batch_limit;
     if (batch)
         profiler->open_batches = batch->next;
     profiler->batch_count += (uint32_t)make;
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     if (!make)
         return batch;
     batch = (zt__batch *)zt__allocate(&profiler->config.allocator, 1, sizeof *batch);
     if (!batch) {
-        zt__lock(&profiler->state);
+        zt__take(&profiler->state);
         profiler->batch_count--;
-        zt__unlock(&profiler->state);
+        zt__give(&profiler->state);
     }
     return batch;
 }
 
 /* Gives a batch back: to be calculated, or to be filled on if calculation is left for later. */
-ZT__FN void zt__give_batch(zt_profiler *profiler, zt__batch *batch) {
+ZT__HOT void zt__give_batch(zt_profiler *profiler, zt__batch *batch) {
     int full = batch->closed || batch->count == ZT__BATCH || (batch->count > 0 && !profiler->config.deferred);
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     if (full) {
         batch->next = NULL;
         *profiler->last_full_batch = batch;
@@ -4163,15 +4410,15 @@ ZT__FN void zt__give_batch(zt_profiler *profiler, zt__batch *batch) {
         batch->next = profiler->open_batches;
         profiler->open_batches = batch;
     }
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     if (full && zt__load(&profiler->settler.runs))
         zt__ring(&profiler->settler);
 }
 
 /* The next batch to be calculated; with `all` also those that are not full. */
-ZT__FN zt__batch *zt__next_to_settle(zt_profiler *profiler, int all) {
+ZT__HOT zt__batch *zt__next_to_settle(zt_profiler *profiler, int all) {
     zt__batch *batch, **link;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     batch = profiler->full_batches;
     if (batch) {
         profiler->full_batches = batch->next;
@@ -4186,12 +4433,12 @@ ZT__FN zt__batch *zt__next_to_settle(zt_profiler *profiler, int all) {
             link = &(*link)->next;
         }
     }
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     return batch;
 }
 
 /* With the settling owned, which this gives up. */
-ZT__FN void zt__settle_owned(zt_profiler *profiler, int all) {
+ZT__HOT void zt__settle_owned(zt_profiler *profiler, int all) {
     zt__batch *batch;
     while ((batch = zt__next_to_settle(profiler, all)) != NULL) {
         zt__settle_batch(profiler, batch);
@@ -4205,27 +4452,27 @@ ZT__FN void zt__settle_owned(zt_profiler *profiler, int all) {
 
 /* Calculates what was read, and adds it to the statistics. Inside the application's sample function this does
    nothing: the settling that called it goes on. */
-ZT__FN void zt__settle(zt_profiler *profiler, int all) {
+ZT__HOT void zt__settle(zt_profiler *profiler, int all) {
     if (zt__own(&profiler->settling))
         zt__settle_owned(profiler, all);
 }
 
-ZT__FN int zt__has_full_batch(zt_profiler *profiler) {
+ZT__HOT int zt__has_full_batch(zt_profiler *profiler) {
     int has;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     has = profiler->full_batches != NULL;
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     return has;
 }
 
 /* Calculates full batches, unless another thread is at it, which then does these too. */
-ZT__FN void zt__settle_full(zt_profiler *profiler) {
+ZT__HOT void zt__settle_full(zt_profiler *profiler) {
     while (zt__has_full_batch(profiler) && zt__try_own(&profiler->settling))
         zt__settle_owned(profiler, 0);
 }
 
 /* What the library's own thread does. */
-ZT__FN int zt__settle_when_rung(void *user) {
+ZT__HOT int zt__settle_when_rung(void *user) {
     zt_profiler *profiler = (zt_profiler *)user;
     if (zt__await_bell(&profiler->settler))
         zt__settle(profiler, 0);
@@ -4247,9 +4494,8 @@ typedef struct zt__hand {
     int thorough; /* asks every slot, and not only up to the first that is not ready */
 } zt__hand;
 
-/* Sees that there is a batch with room for a slot's instance: one of the same pass. Returns 0 if not. */
-ZT__FN int zt__batch_for(zt_profiler *profiler, const zt__slot *slot, zt__hand *hand) {
-    const zt__pass *pass = &profiler->passes[slot->pass];
+/* A batch with room for an instance of a pass. Returns 0 where there is none. */
+ZT__FN int zt__find_batch(zt_profiler *profiler, const zt__pass *pass, zt__hand *hand) {
     for (;;) {
         if (!hand->batch)
             hand->batch = zt__take_batch(profiler);
@@ -4263,6 +4509,17 @@ ZT__FN int zt__batch_for(zt_profiler *profiler, const zt__slot *slot, zt__hand *
         zt__give_batch(profiler, hand->batch);
         hand->batch = NULL;
     }
+}
+
+/* Sees that the hand has a batch for a slot's instance. Returns 0 where other threads have them all. */
+ZT__HOT int zt__batch_for(zt_profiler *profiler, const zt__slot *slot, zt__hand *hand) {
+    const zt__pass *pass = &profiler->passes[slot->pass];
+    if (hand->batch && hand->batch->pass == pass)
+        return 1;
+    if (zt__find_batch(profiler, pass, hand))
+        return 1;
+    zt__settle(profiler, 1);
+    return zt__find_batch(profiler, pass, hand);
 }
 
 /* The size of a group's reports, which is the same for all of them. */
@@ -4284,8 +4541,8 @@ ZT__FN int zt__make_raw(zt_profiler *profiler, zt__batch *batch, uint32_t g, siz
     return batch->raw[g] != NULL;
 }
 
-ZT__FN ze_result_t zt__read_report(zt_profiler *profiler, uint32_t g, const zt__slot *slot,
-                                   zt__batch *batch) {
+ZT__HOT ze_result_t zt__read_report(zt_profiler *profiler, uint32_t g, const zt__slot *slot,
+                                    zt__batch *batch) {
     zt__group *group = &batch->pass->groups[g];
     ze_result_t result = ZE_RESULT_SUCCESS;
     size_t size, expected;
@@ -4300,7 +4557,7 @@ ZT__FN ze_result_t zt__read_report(zt_profiler *profiler, uint32_t g, const zt__
     return result == ZE_RESULT_SUCCESS && size != expected ? ZE_RESULT_ERROR_INVALID_SIZE : result;
 }
 
-ZT__FN ze_result_t zt__read_reports(zt_profiler *profiler, const zt__slot *slot, zt__batch *batch) {
+ZT__HOT ze_result_t zt__read_reports(zt_profiler *profiler, const zt__slot *slot, zt__batch *batch) {
     ze_result_t result = ZE_RESULT_SUCCESS;
     uint32_t g;
     for (g = 0; g < batch->pass->group_count && result == ZE_RESULT_SUCCESS; g++)
@@ -4308,7 +4565,7 @@ ZT__FN ze_result_t zt__read_reports(zt_profiler *profiler, const zt__slot *slot,
     return result;
 }
 
-ZT__FN void zt__add_to_batch(const zt_profiler *profiler, zt__batch *batch, const zt__slot *slot) {
+ZT__HOT void zt__add_to_batch(const zt_profiler *profiler, zt__batch *batch, const zt__slot *slot) {
     zt__entry *entry = &batch->entries[batch->count++];
     entry->region = slot->region;
     entry->list = slot->list->handle;
@@ -4334,7 +4591,7 @@ ZT__FN zt__outcome zt__not_told(zt_profiler *profiler, zt__slot *slot, ze_result
     return ZT__LOST;
 }
 
-ZT__FN ze_result_t zt__event_status(ze_event_handle_t event) {
+ZT__HOT ze_result_t zt__event_status(ze_event_handle_t event) {
     ze_result_t result;
     zt__inside_1++;
     result = zeEventQueryStatus(event);
@@ -4343,7 +4600,7 @@ ZT__FN ze_result_t zt__event_status(ze_event_handle_t event) {
 }
 
 /* Asks a slot's event, and reads its reports into the batch when it has signalled. */
-ZT__FN zt__outcome zt__read_slot(zt_profiler *profiler, zt__slot *slot, zt__batch *batch, zt_cause *cause) {
+ZT__HOT zt__outcome zt__read_slot(zt_profiler *profiler, zt__slot *slot, zt__batch *batch, zt_cause *cause) {
     const char *call = "zeEventQueryStatus";
     ze_result_t result = zt__is_gone(profiler) ? ZE_RESULT_ERROR_DEVICE_LOST : zt__event_status(slot->event);
     if (result == ZE_RESULT_NOT_READY)
@@ -4373,7 +4630,7 @@ ZT__FN zt__outcome zt__read_slot(zt_profiler *profiler, zt__slot *slot, zt__batc
 }
 
 /* Makes a slot ready for its next execution or region. */
-ZT__FN void zt__rearm(zt_profiler *profiler, zt__slot *slot) {
+ZT__HOT void zt__rearm(zt_profiler *profiler, zt__slot *slot) {
     slot->pending = slot->submitted = slot->tries = slot->torn = 0;
     if (!zt__is_gone(profiler) && !slot->broken)
         zt__reset_slot(profiler, slot);
@@ -4383,22 +4640,22 @@ ZT__FN void zt__rearm(zt_profiler *profiler, zt__slot *slot) {
 
 /* Counts an instance that was announced by nobody: its recorded list was executed again without zt_execute.
  */
-ZT__FN void zt__count_begun(zt_profiler *profiler) {
-    zt__lock(&profiler->state);
+ZT__HOT void zt__count_begun(zt_profiler *profiler) {
+    zt__take(&profiler->state);
     profiler->counts.begun++;
     profiler->counts.in_flight++;
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
 }
 
 /* What follows the outcome of a slot: an instance lost is counted, a full batch handed on. */
-ZT__FN void zt__conclude(zt_profiler *profiler, zt__slot *slot, zt__outcome outcome, zt_cause cause,
-                         zt__hand *hand) {
+ZT__HOT void zt__conclude(zt_profiler *profiler, zt__slot *slot, zt__outcome outcome, zt_cause cause,
+                          zt__hand *hand) {
     if (!slot->pending)
         zt__count_begun(profiler);
     if (outcome == ZT__LOST) {
-        zt__lock(&profiler->state);
+        zt__take(&profiler->state);
         zt__count_lost(profiler, slot->region, cause);
-        zt__unlock(&profiler->state);
+        zt__give(&profiler->state);
         zt__say_lost(profiler, slot->region, cause);
     }
     zt__rearm(profiler, slot);
@@ -4409,28 +4666,28 @@ ZT__FN void zt__conclude(zt_profiler *profiler, zt__slot *slot, zt__outcome outc
 }
 
 /* Whether all that a bound slot has of commands has run. */
-ZT__FN int zt__has_run(const zt__slot *slot) {
+ZT__HOT int zt__has_run(const zt__slot *slot) {
     return slot->executed || slot->passed;
 }
 
 /* Whether a bound slot has nothing more to give, because its list was recorded anew since. */
-ZT__FN int zt__is_spent(const zt__list *list, const zt__slot *slot) {
+ZT__HOT int zt__is_spent(const zt__list *list, const zt__slot *slot) {
     return zt__has_run(slot) && slot->epoch != list->taken_epoch;
 }
 
 /* What was bound before a slot that has run has run as well. */
-ZT__FN void zt__mark_passed(const zt__list *list, const zt__slot *slot) {
+ZT__HOT void zt__mark_passed(const zt__list *list, const zt__slot *slot) {
     zt__slot *earlier;
     for (earlier = list->taken; earlier && earlier != slot; earlier = earlier->next)
         earlier->passed = earlier->dead;
 }
 
-ZT__FN int zt__is_in_sight(const zt_profiler *profiler, const zt__slot *slot) {
+ZT__HOT int zt__is_in_sight(const zt_profiler *profiler, const zt__slot *slot) {
     return slot->sight == zt__load(&profiler->sight);
 }
 
 /* Looks at one bound slot. Returns 0 where those after it cannot be read either. */
-ZT__FN int zt__harvest_slot(zt_profiler *profiler, zt__list *list, zt__slot *slot, zt__hand *hand) {
+ZT__HOT int zt__harvest_slot(zt_profiler *profiler, zt__list *list, zt__slot *slot, zt__hand *hand) {
     zt_cause cause = ZT_CAUSE_COUNT;
     zt__outcome outcome;
     if (slot->dead || slot->broken || (!slot->pending && zt__is_gone(profiler)))
@@ -4438,9 +4695,7 @@ ZT__FN int zt__harvest_slot(zt_profiler *profiler, zt__list *list, zt__slot *slo
     if (slot->pending ? list->announced && !slot->submitted && zt__is_in_sight(profiler, slot) : list->quiet)
         return 1;
     if (!zt__batch_for(profiler, slot, hand))
-        zt__settle(profiler, 1);
-    if (!zt__batch_for(profiler, slot, hand))
-        return 0; /* other threads have them all */
+        return 0;
     outcome = zt__read_slot(profiler, slot, hand->batch, &cause);
     list->quiet |= outcome == ZT__WAITING && !slot->pending;
     if (outcome == ZT__READ || outcome == ZT__LOST) {
@@ -4454,7 +4709,7 @@ ZT__FN int zt__harvest_slot(zt_profiler *profiler, zt__list *list, zt__slot *slo
 }
 
 /* Walks the slots that were taken from one list; those that are done with are freed. */
-ZT__FN void zt__walk_list(zt_profiler *profiler, zt__list *list, zt__hand *hand) {
+ZT__HOT void zt__walk_list(zt_profiler *profiler, zt__list *list, zt__hand *hand) {
     zt__slot **link = &list->taken;
     int go_on = 1;
     while (*link && go_on) {
@@ -4472,20 +4727,20 @@ ZT__FN void zt__walk_list(zt_profiler *profiler, zt__list *list, zt__hand *hand)
 }
 
 /* Takes the bound slots of a claimed list, so that they can be walked without the lock. */
-ZT__FN void zt__take_bound(zt_profiler *profiler, zt__list *list) {
-    zt__lock(&profiler->state);
+ZT__HOT void zt__take_bound(zt_profiler *profiler, zt__list *list) {
+    zt__take(&profiler->state);
     list->taken = list->first;
     list->taken_epoch = list->epoch;
     list->newly_executed = 0;
     list->first = NULL;
     list->last = &list->first;
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
 }
 
 /* Puts back, before what was bound meanwhile, the slots that are still bound, and frees the others. */
-ZT__FN void zt__put_back(zt_profiler *profiler, zt__list *list, zt__hand *hand) {
+ZT__HOT void zt__put_back(zt_profiler *profiler, zt__list *list, zt__hand *hand) {
     zt__slot **end = &list->taken;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     while (*end)
         end = &(*end)->next;
     *end = list->first;
@@ -4500,11 +4755,11 @@ ZT__FN void zt__put_back(zt_profiler *profiler, zt__list *list, zt__hand *hand) 
         hand->freed = slot->next;
         zt__free_slot(profiler, slot);
     }
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
 }
 
 /* Reads what is ready of a claimed list. */
-ZT__FN void zt__harvest_list(zt_profiler *profiler, zt__list *list, zt__hand *hand) {
+ZT__HOT void zt__harvest_list(zt_profiler *profiler, zt__list *list, zt__hand *hand) {
     list->quiet = 0;
     zt__take_bound(profiler, list);
     zt__walk_list(profiler, list, hand);
@@ -4512,9 +4767,9 @@ ZT__FN void zt__harvest_list(zt_profiler *profiler, zt__list *list, zt__hand *ha
 }
 
 /* The next list of the queue of lists with bound slots, claimed. NULL when each was seen once. */
-ZT__FN zt__list *zt__claim_next(zt_profiler *profiler, uint32_t *left) {
+ZT__HOT zt__list *zt__claim_next(zt_profiler *profiler, uint32_t *left) {
     zt__list *list = NULL;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     if (*left > profiler->active_count)
         *left = profiler->active_count;
     while (*left > 0 && !list) {
@@ -4525,31 +4780,31 @@ ZT__FN zt__list *zt__claim_next(zt_profiler *profiler, uint32_t *left) {
     }
     if (list)
         list->busy = 1;
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     return list;
 }
 
-ZT__FN void zt__unclaim(zt_profiler *profiler, zt__list *list) {
-    zt__lock(&profiler->state);
+ZT__HOT void zt__unclaim(zt_profiler *profiler, zt__list *list) {
+    zt__take(&profiler->state);
     list->busy = 0;
     if (list->first)
         zt__push_active(profiler, list);
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
 }
 
 /* Claims a list, by handle, from whoever harvests it. NULL where it has no record, or the configured time is
    up. */
-ZT__FN zt__list *zt__claim(zt_profiler *profiler, ze_command_list_handle_t handle) {
+ZT__HOT zt__list *zt__claim(zt_profiler *profiler, ze_command_list_handle_t handle) {
     uint64_t pause = 0, deadline = 0;
     for (;;) {
         zt__list *list;
         int busy;
-        zt__lock(&profiler->state);
+        zt__take(&profiler->state);
         list = zt__find_list(profiler, handle);
         busy = list && list->busy;
         if (list && !busy)
             list->busy = 1;
-        zt__unlock(&profiler->state);
+        zt__give(&profiler->state);
         if (!busy)
             return list;
         if (!deadline)
@@ -4559,13 +4814,13 @@ ZT__FN zt__list *zt__claim(zt_profiler *profiler, ze_command_list_handle_t handl
     }
 }
 
-ZT__FN void zt__start_hand(zt__hand *hand, int thorough) {
+ZT__HOT void zt__start_hand(zt__hand *hand, int thorough) {
     memset(hand, 0, sizeof *hand);
     hand->thorough = thorough;
 }
 
 /* Ends a walk: what it read is calculated, unless that is left for later. */
-ZT__FN void zt__end_hand(zt_profiler *profiler, zt__hand *hand) {
+ZT__HOT void zt__end_hand(zt_profiler *profiler, zt__hand *hand) {
     if (hand->batch)
         zt__give_batch(profiler, hand->batch);
     hand->batch = NULL;
@@ -4575,7 +4830,7 @@ ZT__FN void zt__end_hand(zt_profiler *profiler, zt__hand *hand) {
 
 /* Collects what is ready on all lists that nobody else is harvesting. Now and then thoroughly: a list that
    was reset and forgotten would else hide what follows on it. */
-ZT__FN void zt__harvest(zt_profiler *profiler, int thorough) {
+ZT__HOT void zt__harvest(zt_profiler *profiler, int thorough) {
     enum { THOROUGH_EVERY = 64 };
     uint32_t left = UINT32_MAX;
     zt__list *list;
@@ -4589,23 +4844,23 @@ ZT__FN void zt__harvest(zt_profiler *profiler, int thorough) {
     zt__end_hand(profiler, &hand);
 }
 
-ZT__FN int zt__slot_runs(const zt__list *list, const zt__slot *slot) {
+ZT__HOT int zt__slot_runs(const zt__list *list, const zt__slot *slot) {
     return slot->pending && (slot->submitted || list->kind == ZT__KIND_IMMEDIATE);
 }
 
 /* Whether a claimed list has an instance that is known to be on its way. */
-ZT__FN int zt__is_running(zt_profiler *profiler, const zt__list *list) {
+ZT__HOT int zt__is_running(zt_profiler *profiler, const zt__list *list) {
     const zt__slot *slot;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     for (slot = list->first; slot && !zt__slot_runs(list, slot); slot = slot->next)
         ;
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     return slot != NULL;
 }
 
 /* Harvests a claimed list until it is done, or the deadline has come: 0 is one of the configured time from
    now, that the caller can hand on. Returns 0 if time was up. */
-ZT__FN int zt__finish(zt_profiler *profiler, zt__list *list, uint64_t *deadline) {
+ZT__HOT int zt__finish(zt_profiler *profiler, zt__list *list, uint64_t *deadline) {
     uint64_t pause = 0;
     zt__hand hand;
     int running;
@@ -4627,10 +4882,10 @@ ZT__FN zt_cause zt__grow_if_few(zt_profiler *profiler) {
     const zt__slot *slot;
     uint32_t free_count = 0;
     ze_result_t result;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     for (slot = pass->free_slots; slot && free_count <= pass->slot_count / 8; slot = slot->next)
         free_count++;
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     if (free_count > pass->slot_count / 8)
         return ZT_CAUSE_COUNT;
     if (pass->slot_count >= pass->max_slots)
@@ -4653,9 +4908,9 @@ ZT__FN zt_cause zt__make_room(zt_profiler *profiler, zt__list *list) {
     if (!zt__own(&profiler->growing))
         return ZT_DROPPED_NO_SLOT; /* begun inside a function of the application that this called */
     zt__harvest(profiler, 0);
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     has_run = zt__renew(list);
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     if (has_run)
         zt__harvest(profiler, 0);
     cause = zt__grow_if_few(profiler);
@@ -4666,7 +4921,7 @@ ZT__FN zt_cause zt__make_room(zt_profiler *profiler, zt__list *list) {
 /* Takes back the slots of a claimed list that was reset or destroyed. */
 ZT__FN void zt__unbind(zt_profiler *profiler, zt__list *list) {
     zt__slot *slot;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     while ((slot = list->first) != NULL) {
         list->first = slot->next;
         if (zt__slot_runs(list, slot)) {
@@ -4686,15 +4941,15 @@ ZT__FN void zt__unbind(zt_profiler *profiler, zt__list *list) {
     list->epoch++;
     list->announced = 0;
     zt__store(&list->unready, (uint8_t)0);
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
 }
 
 /* Takes the open slots of a list, or of all where `list` is NULL. Their regions are dropped. */
-ZT__FN zt__slot *zt__take_open(zt_profiler *profiler, const zt__list *list) {
+ZT__HOT zt__slot *zt__take_open(zt_profiler *profiler, const zt__list *list) {
     zt__slot *taken = NULL;
     zt__step *step;
     uint32_t i;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     for (step = profiler->open ? profiler->steps : NULL; step; step = step->next)
         for (i = 0; i < step->count; i++) {
             zt__slot *slot = &step->slots[i];
@@ -4707,7 +4962,7 @@ ZT__FN zt__slot *zt__take_open(zt_profiler *profiler, const zt__list *list) {
             slot->next = taken;
             taken = slot;
         }
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     return taken;
 }
 
@@ -4720,7 +4975,7 @@ ZT__FN void zt__drop_open(zt_profiler *profiler, const zt__list *list, const cha
                 zt__record_at(profiler, taken->region)->name);
     for (slot = taken; slot && list; slot = slot->next)
         zt__rearm(profiler, slot);
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     while ((slot = taken) != NULL) {
         taken = slot->next;
         if (list)
@@ -4728,12 +4983,12 @@ ZT__FN void zt__drop_open(zt_profiler *profiler, const zt__list *list, const cha
         else
             slot->retired = 1;
     }
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
 }
 
 /* Resets, of a claimed list that is done, what only its next execution will use again: slots that are
    recorded in part, and those that could not be reset before. */
-ZT__FN void zt__make_ready(zt_profiler *profiler, zt__list *list) {
+ZT__HOT void zt__make_ready(zt_profiler *profiler, zt__list *list) {
     zt__hand hand;
     zt__slot *slot;
     if (!zt__load(&list->unready) || zt__is_gone(profiler))
@@ -4755,10 +5010,10 @@ ZT__FN void zt__count_unread(zt_profiler *profiler, const zt__slot *slot) {
 
 /* Marks the instances of a claimed list that is about to be executed. Those that are still pending from an
    execution before are overwritten by this one: returns how many. */
-ZT__FN uint32_t zt__announce(zt_profiler *profiler, zt__list *list) {
+ZT__HOT uint32_t zt__announce(zt_profiler *profiler, zt__list *list) {
     uint32_t overwritten = 0;
     zt__slot *slot;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     list->kind = ZT__KIND_RECORDED;
     list->announced = 0;
     for (slot = list->first; slot; slot = slot->next) {
@@ -4779,14 +5034,14 @@ ZT__FN uint32_t zt__announce(zt_profiler *profiler, zt__list *list) {
         }
         slot->pending = slot->submitted = 1;
     }
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     return overwritten;
 }
 
 /* Takes the announcement back: the driver refused to execute. */
-ZT__FN void zt__retract(zt_profiler *profiler, zt__list *list) {
+ZT__HOT void zt__retract(zt_profiler *profiler, zt__list *list) {
     zt__slot *slot;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     for (slot = list->first; slot; slot = slot->next) {
         if (slot->dead || slot->broken)
             continue;
@@ -4797,7 +5052,7 @@ ZT__FN void zt__retract(zt_profiler *profiler, zt__list *list) {
             profiler->counts.in_flight--;
         }
     }
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
 }
 
 /* ==== >>passes: one set of groups after the other ========================================================= */
@@ -4854,10 +5109,10 @@ ZT__FN ze_result_t zt__change_pass(zt_profiler *profiler, zt__pass *pass) {
                   "What is measured until the next ZT_PASSES is lost.");
         return result;
     }
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     zt__tear_open(profiler);
     zt__store(&profiler->pass, (const zt__pass *)pass);
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     return result;
 }
 
@@ -4866,12 +5121,12 @@ ZT__FN int zt__anything_runs(zt_profiler *profiler) {
     const zt__slot *slot;
     uint32_t i;
     int runs = 0;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     for (i = 0; i < ZT__LIST_BUCKETS; i++)
         for (list = profiler->lists[i]; list && !runs; list = list->next_in_bucket)
             for (slot = list->first, runs = list->busy; slot && !runs; slot = slot->next)
                 runs = zt__slot_runs(list, slot);
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     return runs;
 }
 
@@ -5058,26 +5313,24 @@ ZT__FN int zt__prepare_record(zt_profiler *into, zt__record *a, const zt__record
     uint32_t wanted = a->kept + b->kept;
     if (wanted > into->config.samples)
         wanted = into->config.samples;
-    if (!a->moments)
-        a->moments =
-            (zt__moments *)zt__allocate(&into->config.allocator, zt__column_count(into), sizeof *a->moments);
     zt__grow_rows(into, a, wanted);
-    return a->moments && a->capacity >= wanted;
+    return zt__make_moments(into, a) && a->capacity >= wanted;
 }
 
 ZT__FN zt__record *zt__counterpart(zt_profiler *into, const zt__record *record) {
     zt_cause cause;
     uint32_t index;
-    zt__lock(&into->state);
+    zt__take(&into->state);
     index = zt__intern(into, record->name, &cause);
-    zt__unlock(&into->state);
+    zt__give(&into->state);
     return index == UINT32_MAX ? NULL : zt__record_at(into, index);
 }
 
 /* Adds what is counted. What is in flight stays with its own profiler. */
 ZT__FN void zt__merge_counts(zt_profiler *into, zt_profiler *from, uint64_t collected) {
     uint32_t i;
-    zt__lock_both(&into->state, &from->state);
+    zt__take(&into->state); /* no other merge can be at either: their results are locked */
+    zt__take(&from->state);
     into->counts.collected += collected;
     into->counts.lost += from->counts.lost;
     into->counts.dropped += from->counts.dropped;
@@ -5086,13 +5339,14 @@ ZT__FN void zt__merge_counts(zt_profiler *into, zt_profiler *from, uint64_t coll
         into->causes[i] += from->causes[i];
     for (i = 0; i < from->record_count; i++) {
         const zt__record *record = zt__record_at(from, i);
-        uint32_t *place = zt__name_place(into, record->hash, record->name, strlen(record->name));
+        uint32_t *place = zt__name_place(into, record->hash, record->name, record->length);
         if (*place) {
             zt__record_at(into, *place - 1)->lost += record->lost;
             zt__record_at(into, *place - 1)->dropped += record->dropped;
         }
     }
-    zt__unlock_both(&into->state, &from->state);
+    zt__give(&from->state);
+    zt__give(&into->state);
 }
 
 /* First the room for everything, so that nothing changes where there is too little. */
@@ -5100,6 +5354,8 @@ ZT__FN ze_result_t zt__merge_all(zt_profiler *into, zt_profiler *from) {
     uint64_t collected = 0;
     uint32_t i, regions, ready = 0;
     zt__lock_both(&into->results, &from->results);
+    zt__add_waiting(into);
+    zt__add_waiting(from);
     regions = zt__load(&from->record_count);
     for (; ready < regions; ready++) {
         const zt__record *record = zt__record_at(from, ready);
@@ -5326,9 +5582,7 @@ ZT__FN ze_result_t zt__unpack_record(zt__unpacker *unpacker, zt_profiler *profil
     record->seen = zt__unpack_u64(unpacker);
     record->lost = zt__unpack_u64(unpacker);
     record->dropped = zt__unpack_u64(unpacker);
-    record->moments =
-        (zt__moments *)zt__allocate(&profiler->config.allocator, columns, sizeof *record->moments);
-    if (!record->moments)
+    if (!zt__make_moments(profiler, record))
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     for (i = 0; i < columns; i++)
         zt__unpack_moments(unpacker, &record->moments[i]);
@@ -5465,7 +5719,7 @@ struct zt_stream {
     zt__thread reader;
 };
 
-ZT__FN ze_result_t zt__check_stream(zt_stream *stream, ze_result_t result, const char *call) {
+ZT__HOT ze_result_t zt__check_stream(zt_stream *stream, ze_result_t result, const char *call) {
     if (result == ZE_RESULT_SUCCESS)
         return result;
     if (!zt__is_lost(result))
@@ -5494,7 +5748,7 @@ ZT__FN ze_result_t zt__learn_report_size(zt_stream *stream) {
 }
 
 /* Where the next bytes are to go, and how many can. */
-ZT__FN uint8_t *zt__free_bytes(zt_stream *stream, size_t *size) {
+ZT__HOT uint8_t *zt__free_bytes(zt_stream *stream, size_t *size) {
     uint64_t used, place, room;
     zt__lock(&stream->lock);
     used = stream->read - stream->taken;
@@ -5509,7 +5763,7 @@ ZT__FN uint8_t *zt__free_bytes(zt_stream *stream, size_t *size) {
 
 /* A read can end within a report: its rest comes first in the next. Where it did not, nothing that follows
    can be calculated, and the next read is taken to begin with a report. */
-ZT__FN void zt__drop_partial(zt_stream *stream) {
+ZT__HOT void zt__drop_partial(zt_stream *stream) {
     if (!zt__load(&stream->is_garbled))
         return;
     zt__store(&stream->is_garbled, 0);
@@ -5521,7 +5775,7 @@ ZT__FN void zt__drop_partial(zt_stream *stream) {
 }
 
 /* Counts what has come into the ring. */
-ZT__FN void zt__take_bytes(zt_stream *stream, size_t size, int dropped) {
+ZT__HOT void zt__take_bytes(zt_stream *stream, size_t size, int dropped) {
     uint64_t reports;
     size += stream->partial;
     reports = size / stream->report_size;
@@ -5542,7 +5796,7 @@ ZT__FN void zt__take_bytes(zt_stream *stream, size_t size, int dropped) {
 
 /* Reads once. `more` is set where the room was the limit. The warning that data were dropped comes with
    data. */
-ZT__FN ze_result_t zt__read_some(zt_stream *stream, int *more) {
+ZT__HOT ze_result_t zt__read_some(zt_stream *stream, int *more) {
     size_t room, size;
     uint8_t *bytes;
     ze_result_t result = ZE_RESULT_SUCCESS;
@@ -5566,7 +5820,7 @@ ZT__FN ze_result_t zt__read_some(zt_stream *stream, int *more) {
 }
 
 /* Reads until the device has no more, or the ring has no room. Returns whether it had no room. */
-ZT__FN int zt__fill_ring(zt_stream *stream) {
+ZT__HOT int zt__fill_ring(zt_stream *stream) {
     int more = 1, rounds = 0;
     ze_result_t result = ZE_RESULT_SUCCESS;
     while (more && rounds++ < 4 && result == ZE_RESULT_SUCCESS && !zt__load(&stream->lost))
@@ -5578,7 +5832,7 @@ ZT__FN int zt__fill_ring(zt_stream *stream) {
 }
 
 /* Waits until the device notifies, or for a slice of time: what it forgets to say is seen all the same. */
-ZT__FN void zt__await_notification(zt_stream *stream, uint64_t limit_ns) {
+ZT__HOT void zt__await_notification(zt_stream *stream, uint64_t limit_ns) {
     uint64_t slice = limit_ns < ZT__SLICE_NS ? limit_ns : (uint64_t)ZT__SLICE_NS;
     const char *call = "zeEventHostSynchronize";
     ze_result_t result;
@@ -5597,7 +5851,7 @@ ZT__FN void zt__await_notification(zt_stream *stream, uint64_t limit_ns) {
 
 /* ---- the reader thread ----------------------------------------------------------------------------------- */
 
-ZT__FN int zt__read_ahead(void *user) {
+ZT__HOT int zt__read_ahead(void *user) {
     zt_stream *stream = (zt_stream *)user;
     if (zt__load(&stream->lost))
         return 0;
@@ -5622,7 +5876,7 @@ ZT__FN ze_result_t zt__start_reader(zt_stream *stream) {
 /* ---- from the ring to the application: the owner's ------------------------------------------------------- */
 
 /* Takes the right to hand out. Returns NOT_READY where another thread kept it until the deadline. */
-ZT__FN ze_result_t zt__own_stream(zt_stream *stream, uint64_t deadline, const char *call) {
+ZT__HOT ze_result_t zt__own_stream(zt_stream *stream, uint64_t deadline, const char *call) {
     uint64_t pause = 0;
     if (zt__owns(&stream->owned))
         return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__STREAM_BUSY, call);
@@ -5634,7 +5888,7 @@ ZT__FN ze_result_t zt__own_stream(zt_stream *stream, uint64_t deadline, const ch
 }
 
 /* Reports that lie together in the ring, for one calculation. */
-ZT__FN uint32_t zt__next_reports(zt_stream *stream, uint8_t **reports) {
+ZT__HOT uint32_t zt__next_reports(zt_stream *stream, uint8_t **reports) {
     uint64_t count, place;
     zt__lock(&stream->lock);
     count = stream->read - stream->taken;
@@ -5649,7 +5903,7 @@ ZT__FN uint32_t zt__next_reports(zt_stream *stream, uint8_t **reports) {
 /* The rows that a calculation gave, given as many reports. A driver keeps state from call to call: the first
    call of a process gives one row less than reports, that of a later capture a row that begins in the capture
    before. So the first report of a capture gives no row. */
-ZT__FN void zt__accept_rows(zt_stream *stream, uint32_t reports, uint32_t rows) {
+ZT__HOT void zt__accept_rows(zt_stream *stream, uint32_t reports, uint32_t rows) {
     uint32_t skipped = !stream->has_begun && rows == reports ? 1 : 0;
     stream->has_begun = 1;
     zt__lock(&stream->lock);
@@ -5662,7 +5916,7 @@ ZT__FN void zt__accept_rows(zt_stream *stream, uint32_t reports, uint32_t rows) 
 }
 
 /* Calculates the next reports, with the lock of the whole process. Returns 0 where there are none. */
-ZT__FN int zt__calculate_rows(zt_stream *stream) {
+ZT__HOT int zt__calculate_rows(zt_stream *stream) {
     uint32_t metrics = stream->feed->group.metric_count, count;
     uint8_t *bytes;
     uint32_t reports = zt__next_reports(stream, &bytes);
@@ -5685,7 +5939,7 @@ ZT__FN int zt__calculate_rows(zt_stream *stream) {
 }
 
 /* The time of a row on the device's clock, later than that of the row before. */
-ZT__FN double zt__row_time(const zt_stream *stream, int after_gap) {
+ZT__HOT double zt__row_time(const zt_stream *stream, int after_gap) {
     const zt__clock *clock = &stream->clock;
     double time, now = zt__last_pair(clock)->device_ns;
     if (stream->time_metric == UINT32_MAX) /* the group does not tell: periods, from opening on */
@@ -5700,14 +5954,14 @@ ZT__FN double zt__row_time(const zt_stream *stream, int after_gap) {
 }
 
 /* How many reports are missing before a row, if the device dropped any there. */
-ZT__FN uint64_t zt__missing(const zt_stream *stream, double device_ns) {
+ZT__HOT uint64_t zt__missing(const zt_stream *stream, double device_ns) {
     double periods = (device_ns - stream->device_ns) / stream->info.period_ns;
     return stream->has_time && periods >= 1.5 ? (uint64_t)(periods - 0.5) : 0;
 }
 
 /* Takes the next calculated row: its values into `row`, its times into the stream. Returns 0 where there is
    none. */
-ZT__FN int zt__take_row(zt_stream *stream, zt_row *row, int is_given) {
+ZT__HOT int zt__take_row(zt_stream *stream, zt_row *row, int is_given) {
     uint32_t m, metrics = stream->feed->group.metric_count;
     const zet_typed_value_t *values = stream->values + (size_t)stream->row_next * metrics;
     uint64_t report = stream->row_report + stream->row_next;
@@ -5741,7 +5995,7 @@ ZT__FN int zt__take_row(zt_stream *stream, zt_row *row, int is_given) {
 }
 
 /* How long the period of a row was. */
-ZT__FN double zt__row_length(const zt_stream *stream) {
+ZT__HOT double zt__row_length(const zt_stream *stream) {
     return stream->length_metric == UINT32_MAX || isnan(stream->row[stream->length_metric])
                ? (double)stream->info.period_ns
                : stream->row[stream->length_metric];
@@ -5755,7 +6009,7 @@ typedef struct zt__receiver {
 } zt__receiver;
 
 /* Gives the rows that are calculated. */
-ZT__FN void zt__give_rows(zt_stream *stream, zt__receiver *receiver) {
+ZT__HOT void zt__give_rows(zt_stream *stream, zt__receiver *receiver) {
     zt__feed *feed = stream->feed;
     zt_row row;
     while (!receiver->stopped &&
@@ -5768,7 +6022,7 @@ ZT__FN void zt__give_rows(zt_stream *stream, zt__receiver *receiver) {
     }
 }
 
-ZT__FN void zt__relate_stream_clocks(zt_stream *stream) {
+ZT__HOT void zt__relate_stream_clocks(zt_stream *stream) {
     zt__pair pair;
     if (zt__is_pair_due(&stream->clock) && !zt__load(&stream->lost) &&
         zt__read_clocks(&stream->driver, &stream->clock, &pair) == ZE_RESULT_SUCCESS)
@@ -5776,7 +6030,7 @@ ZT__FN void zt__relate_stream_clocks(zt_stream *stream) {
 }
 
 /* Gives what is in the ring by now, and what was calculated before. */
-ZT__FN void zt__empty_ring(zt_stream *stream, zt__receiver *receiver) {
+ZT__HOT void zt__empty_ring(zt_stream *stream, zt__receiver *receiver) {
     uint64_t end;
     int more = 1;
     zt__lock(&stream->lock);
@@ -5789,7 +6043,7 @@ ZT__FN void zt__empty_ring(zt_stream *stream, zt__receiver *receiver) {
 }
 
 /* Reads all there is and gives it. `reads`: from the device too, and not only from the ring. */
-ZT__FN void zt__hand_out(zt_stream *stream, zt__receiver *receiver, int reads) {
+ZT__HOT void zt__hand_out(zt_stream *stream, zt__receiver *receiver, int reads) {
     int more = 1, rounds = 0;
     zt__relate_stream_clocks(stream);
     while (more && !receiver->stopped && rounds++ < ZT__MOST_ROUNDS) {
@@ -5801,7 +6055,7 @@ ZT__FN void zt__hand_out(zt_stream *stream, zt__receiver *receiver, int reads) {
 }
 
 /* Hands out until there was something, or there is reason to stop. */
-ZT__FN ze_result_t zt__read_until(zt_stream *stream, zt__receiver *receiver, uint64_t deadline) {
+ZT__HOT ze_result_t zt__read_until(zt_stream *stream, zt__receiver *receiver, uint64_t deadline) {
     uint64_t pause = 0;
     for (;;) {
         uint64_t now;
@@ -5949,7 +6203,7 @@ typedef enum zt__role {
     ZT__CONTEXT_DESTROY
 } zt__role;
 
-ZT__FN zt__role zt__role_of(uint32_t call) {
+ZT__HOT zt__role zt__role_of(uint32_t call) {
     switch ((zt__api)call) {
     case ZT__CALL_DriverGet:
         return ZT__PROBE;
@@ -6004,19 +6258,19 @@ typedef struct zt__map {
     uint32_t capacity, count;
 } zt__map;
 
-ZT__FN uint32_t zt__map_home(const zt__map *map, const void *key) {
+ZT__HOT uint32_t zt__map_home(const zt__map *map, const void *key) {
     uint64_t hash = (uint64_t)(uintptr_t)key * UINT64_C(0x9E3779B97F4A7C15);
     return (uint32_t)(hash >> 32) & (map->capacity - 1);
 }
 
-ZT__FN uint32_t zt__map_place(const zt__map *map, const void *key) {
+ZT__HOT uint32_t zt__map_place(const zt__map *map, const void *key) {
     uint32_t i = zt__map_home(map, key);
     while (map->keys[i] && map->keys[i] != key)
         i = (i + 1) & (map->capacity - 1);
     return i;
 }
 
-ZT__FN void *zt__map_get(const zt__map *map, const void *key) {
+ZT__HOT void *zt__map_get(const zt__map *map, const void *key) {
     uint32_t i;
     if (!map->capacity)
         return NULL;
@@ -6255,7 +6509,7 @@ ZT__FN zt__title *zt__ask_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) 
     return zt__learn_kernel(tracer, kernel, name);
 }
 
-ZT__FN zt__title *zt__title_of_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {
+ZT__HOT zt__title *zt__title_of_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {
     zt__title *title;
     if (!kernel)
         return NULL;
@@ -6266,8 +6520,8 @@ ZT__FN zt__title *zt__title_of_kernel(zt__tracer *tracer, ze_kernel_handle_t ker
 }
 
 /* The title of a launch of several kernels: the name of the first, and how many more there are. */
-ZT__FN zt__title *zt__title_of_kernels(zt__tracer *tracer, uint32_t count,
-                                       const ze_kernel_handle_t *kernels) {
+ZT__HOT zt__title *zt__title_of_kernels(zt__tracer *tracer, uint32_t count,
+                                        const ze_kernel_handle_t *kernels) {
     zt__title *title = count && kernels ? zt__title_of_kernel(tracer, kernels[0]) : NULL;
     char name[560];
     if (!title || count == 1)
@@ -6277,7 +6531,7 @@ ZT__FN zt__title *zt__title_of_kernels(zt__tracer *tracer, uint32_t count,
 }
 
 /* Whether the filter lets a launch pass. With the tracer locked. */
-ZT__FN int zt__passes_filter(zt__tracer *tracer, zt__title *title) {
+ZT__HOT int zt__passes_filter(zt__tracer *tracer, zt__title *title) {
     int passes = title->chosen && title->seen++ % tracer->config.every == 0 &&
                  (!tracer->config.limit || title->taken < tracer->config.limit);
     title->taken += (uint64_t)passes;
@@ -6288,7 +6542,7 @@ ZT__FN int zt__passes_filter(zt__tracer *tracer, zt__title *title) {
 
 /* The title of a launch that is to be measured. NULL for others, which are counted. `title` is NULL where it
    could not be told. */
-ZT__FN zt__title *zt__filter_launch(zt__tracer *tracer, zt__title *title) {
+ZT__HOT zt__title *zt__filter_launch(zt__tracer *tracer, zt__title *title) {
     zt__lock(&tracer->lock);
     if (!title) {
         tracer->counts.launches++;
@@ -6301,7 +6555,7 @@ ZT__FN zt__title *zt__filter_launch(zt__tracer *tracer, zt__title *title) {
 }
 
 /* The same for the launch of one kernel, with one look-up where the kernel is known. */
-ZT__FN zt__title *zt__filter_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {
+ZT__HOT zt__title *zt__filter_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {
     zt__title *title;
     int passes;
     zt__lock(&tracer->lock);
@@ -6316,7 +6570,7 @@ ZT__FN zt__title *zt__filter_kernel(zt__tracer *tracer, ze_kernel_handle_t kerne
 /* ---- calls ----------------------------------------------------------------------------------------------- */
 
 /* Where to keep the time of a call, or NULL. With the tracer locked. */
-ZT__FN double *zt__place_for_time(zt__tracer *tracer, zt__call *call) {
+ZT__HOT double *zt__place_for_time(zt__tracer *tracer, zt__call *call) {
     uint64_t drawn = call->time.count;
     if (!call->kept)
         call->kept = (double *)zt__allocate(&tracer->allocator, ZT__CALL_SAMPLES, sizeof *call->kept);
@@ -6326,7 +6580,7 @@ ZT__FN double *zt__place_for_time(zt__tracer *tracer, zt__call *call) {
 }
 
 /* A result that tells of no mistake. */
-ZT__FN int zt__is_fine(ze_result_t result) {
+ZT__HOT int zt__is_fine(ze_result_t result) {
     return result == ZE_RESULT_SUCCESS || result == ZE_RESULT_NOT_READY ||
            result == ZE_RESULT_WARNING_DROPPED_DATA;
 }
@@ -6334,7 +6588,7 @@ ZT__FN int zt__is_fine(ze_result_t result) {
 /* The threads of the process, as the tracers come to see them. */
 ZT__PROCESS_WIDE uint32_t zt__threads_1;
 
-ZT__FN uint32_t zt__thread_number(void) {
+ZT__HOT uint32_t zt__thread_number(void) {
     static __thread uint32_t number;
     if (!number)
         number = __atomic_add_fetch(&zt__threads_1, 1, __ATOMIC_RELAXED);
@@ -6342,7 +6596,7 @@ ZT__FN uint32_t zt__thread_number(void) {
 }
 
 /* Keeps a call for the timeline. With the tracer locked. */
-ZT__FN void zt__keep_span(zt__tracer *tracer, uint32_t call, uint64_t begin_ns, uint64_t duration_ns) {
+ZT__HOT void zt__keep_span(zt__tracer *tracer, uint32_t call, uint64_t begin_ns, uint64_t duration_ns) {
     zt__host_span *span;
     if (!tracer->spans)
         return;
@@ -6353,7 +6607,7 @@ ZT__FN void zt__keep_span(zt__tracer *tracer, uint32_t call, uint64_t begin_ns, 
     span->thread = zt__thread_number();
 }
 
-ZT__FN void zt__count_call(zt__tracer *tracer, uint32_t index, uint64_t begin_ns, ze_result_t result) {
+ZT__HOT void zt__count_call(zt__tracer *tracer, uint32_t index, uint64_t begin_ns, ze_result_t result) {
     zt__call *call = &tracer->calls[index];
     uint64_t ns = zt__now_ns() - begin_ns;
     double *place;
@@ -6708,7 +6962,7 @@ ZT__FN int zt__copy_region(zt__report *report, uint32_t region) {
     zt_get_region(profiler, region, &report->info);
     if (!report->info.count && !report->info.lost && !report->info.dropped)
         return 0;
-    zt__lock(&profiler->results);
+    zt__lock_results(profiler);
     for (column = 0; column < zt__column_count(profiler); column++)
         report->stats[column] = zt__column_stats(profiler, record, column);
     zt__unlock(&profiler->results);
@@ -7153,7 +7407,7 @@ ZT__FN double zt__value_of(const zt__report *report, const zt__column *column, u
     zt_profiler *profiler = (zt_profiler *)report->profiler;
     const zt__record *record = zt__record_at(profiler, region);
     zt_stats stats;
-    zt__lock(&profiler->results);
+    zt__lock_results(profiler);
     stats = column->figure == ZT__MEDIAN || column->figure == ZT__P95
                 ? zt__column_stats(profiler, record, column->column)
                 : zt__moment_stats(profiler, record, column->column);
@@ -8005,7 +8259,7 @@ ZT__FN void zt__delist(const zt_profiler *profiler) {
     zt__unlock(&zt__process_lock_1);
 }
 
-ZT__FN zt_profiler *zt__profiler_of(const zt_region *region) {
+ZT__HOT zt_profiler *zt__profiler_of(const zt_region *region) {
     zt_profiler *profiler = zt__load(&zt__live_1[region->profiler % ZT__MAX_PROFILERS]);
     return profiler && profiler->id == region->profiler ? profiler : NULL;
 }
@@ -8497,14 +8751,24 @@ ZT__FN ze_result_t zt__find_groups(zt_profiler *profiler) {
     return result;
 }
 
+/* Remembers a metric that tells of lost instances: on each tile. */
+ZT__FN void zt__note_flag(zt_profiler *profiler, const zt__group *group, uint32_t metric, zt_cause cause) {
+    uint32_t tile;
+    for (tile = 0; cause != ZT_CAUSE_COUNT && tile < group->tiles; tile++) {
+        zt__flag *flag = &profiler->flags[profiler->flag_count++];
+        flag->column = zt__measured_column(profiler, tile, metric);
+        flag->cause = cause;
+    }
+}
+
 ZT__FN void zt__describe_metric(zt_profiler *profiler, zt__pass *pass, const zt__group *group,
                                 uint32_t index) {
     uint32_t metric = group->first_column + index;
     zt_metric *to = &profiler->metrics[metric];
     *to = zt__metric_of(group, index);
     to->pass = (uint32_t)(pass - profiler->passes);
-    profiler->causes_of[metric] =
-        (uint8_t)(to->aggregation == ZT_AGGREGATE_FLAG ? zt__cause_of_flag(to->name) : ZT_CAUSE_COUNT);
+    if (to->aggregation == ZT_AGGREGATE_FLAG)
+        zt__note_flag(profiler, group, metric, zt__cause_of_flag(to->name));
     zt__note_time(pass, to, metric);
 }
 
@@ -8541,8 +8805,10 @@ ZT__FN ze_result_t zt__describe_groups(zt_profiler *profiler) {
     }
     profiler->metrics =
         (zt_metric *)zt__allocate(allocator, profiler->metric_count, sizeof *profiler->metrics);
-    profiler->causes_of = (uint8_t *)zt__allocate(allocator, profiler->metric_count, 1);
-    if (!profiler->metrics || !profiler->causes_of)
+    profiler->flags = (zt__flag *)zt__allocate(
+        allocator, (size_t)profiler->metric_count * (profiler->tile_count ? profiler->tile_count : 1),
+        sizeof *profiler->flags);
+    if (!profiler->metrics || !profiler->flags)
         return zt__refuse(profiler, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "malloc");
     for (pass = 0; pass < profiler->pass_count; pass++)
         zt__describe_pass(profiler, &profiler->passes[pass]);
@@ -8580,10 +8846,10 @@ ZT__FN void zt__forget_groups(zt_profiler *profiler) {
     for (g = 0; g < profiler->group_count; g++)
         zt__free_group(allocator, &profiler->groups[g]);
     zt__free(allocator, profiler->metrics);
-    zt__free(allocator, profiler->causes_of);
+    zt__free(allocator, profiler->flags);
     profiler->metrics = NULL;
-    profiler->causes_of = NULL;
-    profiler->group_count = profiler->metric_count = 0;
+    profiler->flags = NULL;
+    profiler->group_count = profiler->metric_count = profiler->flag_count = 0;
     zt__reset_passes(profiler);
 }
 
@@ -8675,8 +8941,8 @@ ZT__FN ze_result_t zt__set_up_inside(zt_profiler *profiler) {
         result = zt__open_times(profiler);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    profiler->row = (double *)zt__allocate(allocator, zt__column_count(profiler), sizeof(double));
-    profiler->by_time = (uint8_t *)zt__allocate(allocator, zt__column_count(profiler), 1);
+    profiler->row = (double *)zt__allocate(allocator, zt__block_width(profiler), sizeof(double));
+    profiler->by_time = (uint8_t *)zt__allocate(allocator, zt__block_width(profiler), 1);
     for (column = 0; profiler->by_time && column < zt__column_count(profiler); column++)
         profiler->by_time[column] = zt__column_aggregation(profiler, column) == ZT_AGGREGATE_MEAN;
     profiler->scratch = (double *)zt__allocate(
@@ -8710,6 +8976,7 @@ ZT__FN void zt__free_records(zt_profiler *profiler) {
         zt__free(allocator, record->moments);
         zt__free(allocator, record->streamed);
         zt__free(allocator, record->rows);
+        zt__free(allocator, record->block);
     }
     for (i = 0; i < ZT__NAME_PAGES; i++)
         zt__free(allocator, profiler->records[i]);
@@ -8772,7 +9039,6 @@ ZT__FN void zt__destroy(zt_profiler *profiler) {
     zt__free(&allocator, profiler->row);
     zt__free(&allocator, profiler->by_time);
     zt__free(&allocator, profiler->scratch);
-    pthread_mutex_destroy(&profiler->state);
     pthread_mutex_destroy(&profiler->growing.mutex);
     pthread_mutex_destroy(&profiler->settling.mutex);
     pthread_mutex_destroy(&profiler->results);
@@ -8796,7 +9062,6 @@ ZT__FN zt_profiler *zt__create(ze_context_handle_t context, ze_device_handle_t d
     profiler->active_last = &profiler->active_first;
     profiler->last_full_batch = &profiler->full_batches;
     profiler->batch_limit = ZT__BATCHES + config->deferred / ZT__BATCH;
-    pthread_mutex_init(&profiler->state, NULL);
     pthread_mutex_init(&profiler->growing.mutex, NULL);
     pthread_mutex_init(&profiler->settling.mutex, NULL);
     pthread_mutex_init(&profiler->results, NULL);
@@ -8896,15 +9161,15 @@ ZT_API void zt_close(zt_profiler *profiler) {
 /* ---- regions --------------------------------------------------------------------------------------------- */
 
 /* The record of a list, made when it is new. With the state locked, but for the question to the driver. */
-ZT__FN zt__list *zt__need_list(zt_profiler *profiler, ze_command_list_handle_t handle) {
+ZT__HOT zt__list *zt__need_list(zt_profiler *profiler, ze_command_list_handle_t handle) {
     zt__list *list = zt__find_list(profiler, handle);
     if (!list || list->kind == ZT__KIND_NOT_ASKED) {
         zt__kind kind;
-        zt__unlock(&profiler->state);
+        zt__give(&profiler->state);
         zt__inside_1++;
         kind = zt__ask_kind(profiler, handle);
         zt__inside_1--;
-        zt__lock(&profiler->state);
+        zt__take(&profiler->state);
         list = zt__add_list(profiler, handle, kind);
     }
     if (list)
@@ -8913,21 +9178,21 @@ ZT__FN zt__list *zt__need_list(zt_profiler *profiler, ze_command_list_handle_t h
 }
 
 /* A slot for a new region, or NULL: then the region is counted as dropped, by `cause`. */
-ZT__FN zt__slot *zt__take_slot(zt_profiler *profiler, ze_command_list_handle_t handle, const char *name,
-                               zt_cause *cause) {
+ZT__HOT zt__slot *zt__take_slot(zt_profiler *profiler, ze_command_list_handle_t handle, const char *name,
+                                zt_cause *cause) {
     zt__list *list;
     zt__slot *slot = NULL;
     uint32_t region, tries;
     *cause = ZT_DROPPED_NO_MEMORY;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     list = zt__need_list(profiler, handle);
     region = zt__intern(profiler, name, cause);
     if (list && region != UINT32_MAX)
         slot = zt__open_slot(profiler, list, region);
     for (tries = 0; !slot && list && region != UINT32_MAX && tries < ZT__TRIES; tries++) {
-        zt__unlock(&profiler->state);
+        zt__give(&profiler->state);
         *cause = zt__make_room(profiler, list);
-        zt__lock(&profiler->state);
+        zt__take(&profiler->state);
         slot = zt__open_slot(profiler, list, region);
         if (*cause != ZT_CAUSE_COUNT)
             break;
@@ -8937,15 +9202,15 @@ ZT__FN zt__slot *zt__take_slot(zt_profiler *profiler, ze_command_list_handle_t h
         profiler->counts.begun++;
         zt__count_dropped(profiler, region == UINT32_MAX ? NULL : zt__record_at(profiler, region), *cause);
     }
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     return slot;
 }
 
 ZT__FN void zt__drop_at_once(zt_profiler *profiler, zt_cause cause) {
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     profiler->counts.begun++;
     zt__count_dropped(profiler, NULL, cause);
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
 }
 
 ZT__FN void zt__say_dropped(zt_profiler *profiler, const char *name, zt_cause cause) {
@@ -8992,7 +9257,7 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
 }
 
 /* The slot of a region that is being ended, and its profiler; NULL where there is nothing to end. */
-ZT__FN zt__slot *zt__claim_slot(zt_region *region, zt_profiler **profiler) {
+ZT__HOT zt__slot *zt__claim_slot(zt_region *region, zt_profiler **profiler) {
     zt__slot *slot = (zt__slot *)region->slot;
     uint32_t generation = region->generation;
     if (!slot)
@@ -9007,7 +9272,7 @@ ZT__FN zt__slot *zt__claim_slot(zt_region *region, zt_profiler **profiler) {
 }
 
 /* Ends a region, whose instance is dropped where the command that it measures was `refused`. */
-ZT__FN void zt__end(zt_region *region, int refused) {
+ZT__HOT void zt__end(zt_region *region, int refused) {
     zt_profiler *profiler;
     zt__slot *slot = zt__claim_slot(region, &profiler);
     if (!slot)
@@ -9017,9 +9282,9 @@ ZT__FN void zt__end(zt_region *region, int refused) {
         zt__drop_unappended(profiler, slot);
         return;
     }
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     zt__bind_slot(profiler, slot);
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
 }
 
 ZT_API void zt_end(zt_region *region) {
@@ -9030,12 +9295,12 @@ ZT_API void zt_end(zt_region *region) {
 /* ---- collecting ------------------------------------------------------------------------------------------ */
 
 /* Whether anything is in flight that can still arrive. */
-ZT__FN int zt__awaits(zt_profiler *profiler, uint32_t *open) {
+ZT__HOT int zt__awaits(zt_profiler *profiler, uint32_t *open) {
     int awaits;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     *open = profiler->open;
     awaits = profiler->counts.in_flight > profiler->open;
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     return awaits;
 }
 
@@ -9044,12 +9309,12 @@ ZT__FN ze_result_t zt__say_open(zt_profiler *profiler) {
     const char *name = "";
     zt__step *step;
     uint32_t i;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     for (step = profiler->steps; step; step = step->next)
         for (i = 0; i < step->count; i++)
             if (zt__load(&step->slots[i].generation) & 1)
                 name = zt__record_at(profiler, step->slots[i].region)->name;
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     return zt__say(&profiler->diagnostics, ZE_RESULT_NOT_READY, ZT__REGION_OPEN, name);
 }
 
@@ -9078,7 +9343,7 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
 }
 
 /* Gives back what a list holds that was reset, or is `destroyed`. */
-ZT__FN ze_result_t zt__release(zt_profiler *profiler, ze_command_list_handle_t list, int destroyed) {
+ZT__HOT ze_result_t zt__release(zt_profiler *profiler, ze_command_list_handle_t list, int destroyed) {
     uint64_t deadline = 0;
     zt__list *record;
     ze_result_t result = zt__refuse_inside(profiler, "zt_release");
@@ -9092,9 +9357,9 @@ ZT__FN ze_result_t zt__release(zt_profiler *profiler, ze_command_list_handle_t l
         result = zt__say(&profiler->diagnostics, ZE_RESULT_NOT_READY, ZT__NOT_FINISHED, "zt_release");
     zt__unbind(profiler, record);
     zt__unclaim(profiler, record);
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     zt__retire_list(profiler, record, destroyed);
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     return result;
 }
 
@@ -9109,8 +9374,8 @@ ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t li
 
 /* Reads what the lists' last execution left, and marks the next. Two rounds, for a list may be named twice.
  */
-ZT__FN void zt__before_execution(zt_profiler *profiler, uint32_t count,
-                                 const ze_command_list_handle_t *lists) {
+ZT__HOT void zt__before_execution(zt_profiler *profiler, uint32_t count,
+                                  const ze_command_list_handle_t *lists) {
     uint64_t deadline = 0;
     uint32_t i, overwritten = 0;
     zt__list *list;
@@ -9143,16 +9408,16 @@ ZT__FN void zt__after_refusal(zt_profiler *profiler, uint32_t count, const ze_co
 }
 
 /* Who executes lists with zt_execute also says when they are reset. */
-ZT__FN void zt__trust_lists(zt_profiler *profiler, uint32_t count, const ze_command_list_handle_t *lists) {
+ZT__HOT void zt__trust_lists(zt_profiler *profiler, uint32_t count, const ze_command_list_handle_t *lists) {
     uint32_t i;
     zt__list *list;
     zt__slot *slot;
     for (i = 0; i < count; i++)
         if ((list = zt__claim(profiler, lists[i])) != NULL) {
-            zt__lock(&profiler->state);
+            zt__take(&profiler->state);
             for (slot = list->first; slot; slot = slot->next)
                 slot->sight = zt__load(&profiler->sight);
-            zt__unlock(&profiler->state);
+            zt__give(&profiler->state);
             zt__unclaim(profiler, list);
         }
 }
@@ -9217,9 +9482,9 @@ ZT_API zt_counts zt_get_counts(const zt_profiler *profiler) {
     if (!profiler)
         return counts;
     zt__catch_up(profiler);
-    zt__lock(&zt__mutable(profiler)->state);
+    zt__take(&zt__mutable(profiler)->state);
     counts = profiler->counts;
-    zt__unlock(&zt__mutable(profiler)->state);
+    zt__give(&zt__mutable(profiler)->state);
     return counts;
 }
 
@@ -9228,9 +9493,9 @@ ZT_API uint64_t zt_get_cause(const zt_profiler *profiler, zt_cause cause) {
     if (!profiler || (unsigned)cause >= ZT_CAUSE_COUNT)
         return 0;
     zt__catch_up(profiler);
-    zt__lock(&zt__mutable(profiler)->state);
+    zt__take(&zt__mutable(profiler)->state);
     count = profiler->causes[cause];
-    zt__unlock(&zt__mutable(profiler)->state);
+    zt__give(&zt__mutable(profiler)->state);
     return count;
 }
 
@@ -9278,12 +9543,12 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
         return zt__bad_index(profiler, "zt_get_region", "region", region);
     zt__catch_up(profiler);
     record = zt__record_at(profiler, region);
-    zt__lock(&locked->state);
+    zt__take(&locked->state);
     info->name = record->name;
     info->lost = record->lost;
     info->dropped = record->dropped;
-    zt__unlock(&locked->state);
-    zt__lock(&locked->results);
+    zt__give(&locked->state);
+    zt__lock_results(locked);
     info->count = record->seen;
     info->time_ns = zt__column_stats(profiler, record, 0);
     info->differs = zt__differences(profiler, record);
@@ -9300,7 +9565,7 @@ ZT__FN ze_result_t zt__get_column(const zt_profiler *profiler, const char *call,
     if (region >= zt_region_count(profiler))
         return zt__bad_index(profiler, call, "region", region);
     zt__catch_up(profiler);
-    zt__lock(&locked->results);
+    zt__lock_results(locked);
     *stats = zt__column_stats(profiler, zt__record_at(profiler, region), column);
     zt__unlock(&locked->results);
     return ZE_RESULT_SUCCESS;
@@ -9745,10 +10010,10 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
     packer.bytes = (uint8_t *)buffer;
     packer.room = buffer ? *size : 0;
     zt__catch_up(profiler);
-    zt__lock(&locked->results);
-    zt__lock(&locked->state);
+    zt__lock_results(locked);
+    zt__take(&locked->state);
     zt__pack_all(&packer, profiler);
-    zt__unlock(&locked->state);
+    zt__give(&locked->state);
     zt__unlock(&locked->results);
     *size = packer.used;
     if (!buffer)
@@ -10594,25 +10859,25 @@ static __thread const zt__post *zt__probing;
 
 /* The address of a parameter of a traced call, and the pointer or handle that is there. What the layer hands
    over is a structure of such addresses, for every call. */
-ZT__FN void *zt__parameter(void *parameters, uint32_t index) {
+ZT__HOT void *zt__parameter(void *parameters, uint32_t index) {
     void *address;
     memcpy(&address, (char *)parameters + index * sizeof address, sizeof address);
     return address;
 }
 
-ZT__FN void *zt__pointer(void *parameters, uint32_t index) {
+ZT__HOT void *zt__pointer(void *parameters, uint32_t index) {
     void *pointer;
     memcpy(&pointer, zt__parameter(parameters, index), sizeof pointer);
     return pointer;
 }
 
-ZT__FN void *zt__pointed(void *parameters, uint32_t index) {
+ZT__HOT void *zt__pointed(void *parameters, uint32_t index) {
     void *pointer;
     memcpy(&pointer, zt__pointer(parameters, index), sizeof pointer);
     return pointer;
 }
 
-ZT__FN uint32_t zt__number_at(void *parameters, uint32_t index) {
+ZT__HOT uint32_t zt__number_at(void *parameters, uint32_t index) {
     uint32_t number;
     memcpy(&number, zt__parameter(parameters, index), sizeof number);
     return number;
@@ -10621,8 +10886,8 @@ ZT__FN uint32_t zt__number_at(void *parameters, uint32_t index) {
 /* ---- targets --------------------------------------------------------------------------------------------- */
 
 /* The target of a context and device, or NULL. */
-ZT__FN zt__target *zt__find_target(zt__tracer *tracer, ze_context_handle_t context,
-                                   ze_device_handle_t device) {
+ZT__HOT zt__target *zt__find_target(zt__tracer *tracer, ze_context_handle_t context,
+                                    ze_device_handle_t device) {
     uint32_t i, count = zt__load(&tracer->target_count);
     for (i = 0; i < count; i++) {
         zt__target *target = &tracer->targets[i];
@@ -10644,8 +10909,8 @@ ZT__FN zt__target *zt__add_target(zt__tracer *tracer, ze_context_handle_t contex
 }
 
 /* The profiler of a context and device; in automatic tracing it is opened when they appear. */
-ZT__FN zt_profiler *zt__profiler_for(zt__tracer *tracer, ze_context_handle_t context,
-                                     ze_device_handle_t device) {
+ZT__HOT zt_profiler *zt__profiler_for(zt__tracer *tracer, ze_context_handle_t context,
+                                      ze_device_handle_t device) {
     zt__target *target = zt__find_target(tracer, context, device);
     if (target || !tracer->automatic)
         return target ? target->profiler : NULL;
@@ -10683,7 +10948,7 @@ ZT__FN zt_profiler *zt__adopt_list(zt__tracer *tracer, ze_command_list_handle_t 
     return profiler;
 }
 
-ZT__FN zt_profiler *zt__profiler_of_list(zt__tracer *tracer, ze_command_list_handle_t list) {
+ZT__HOT zt_profiler *zt__profiler_of_list(zt__tracer *tracer, ze_command_list_handle_t list) {
     void *known;
     if (!list)
         return NULL;
@@ -10706,7 +10971,7 @@ ZT__FN void zt__detach(zt_profiler *profiler) {
 /* ---- what the calls mean --------------------------------------------------------------------------------- */
 
 /* The title of a launch or copy that is to be measured, or NULL. */
-ZT__FN zt__title *zt__filter_call(zt__tracer *tracer, uint32_t call, void *parameters) {
+ZT__HOT zt__title *zt__filter_call(zt__tracer *tracer, uint32_t call, void *parameters) {
     switch (zt__role_of(call)) {
     case ZT__LAUNCH:
         return zt__filter_kernel(tracer, (ze_kernel_handle_t)zt__pointer(parameters, 1));
@@ -10720,7 +10985,7 @@ ZT__FN zt__title *zt__filter_call(zt__tracer *tracer, uint32_t call, void *param
     }
 }
 
-ZT__FN void zt__before_launch(zt__tracer *tracer, zt__frame *frame, uint32_t call, void *parameters) {
+ZT__HOT void zt__before_launch(zt__tracer *tracer, zt__frame *frame, uint32_t call, void *parameters) {
     ze_command_list_handle_t list = (ze_command_list_handle_t)zt__pointer(parameters, 0);
     zt__title *title = zt__filter_call(tracer, call, parameters);
     zt_profiler *profiler = title ? zt__profiler_of_list(tracer, list) : NULL;
@@ -10743,14 +11008,14 @@ ZT__FN void zt__after_create(zt__tracer *tracer, void *parameters, zt__kind kind
         zt__note_kind(profiler, list, kind);
 }
 
-ZT__FN void zt__release_everywhere(zt__tracer *tracer, ze_command_list_handle_t list, int destroyed) {
+ZT__HOT void zt__release_everywhere(zt__tracer *tracer, ze_command_list_handle_t list, int destroyed) {
     uint32_t i, count = zt__load(&tracer->target_count);
     for (i = 0; i < count; i++)
         if (tracer->targets[i].profiler && !zt__load(&tracer->targets[i].profiler->detached))
             zt__release(tracer->targets[i].profiler, list, destroyed);
 }
 
-ZT__FN void zt__around_execution(zt__tracer *tracer, void *parameters, int after, ze_result_t result) {
+ZT__HOT void zt__around_execution(zt__tracer *tracer, void *parameters, int after, ze_result_t result) {
     const ze_command_list_handle_t *lists = (const ze_command_list_handle_t *)zt__pointer(parameters, 2);
     uint32_t i, list_count = zt__number_at(parameters, 1), count = zt__load(&tracer->target_count);
     if (list_count == 0 || !lists)
@@ -10781,7 +11046,7 @@ ZT__FN void zt__forget_handle(zt__tracer *tracer, zt__map *map, const void *hand
 }
 
 /* The tracer's own part before a call. What is destroyed is forgotten here, while its handle is its own. */
-ZT__FN void zt__act_before(zt__tracer *tracer, zt__frame *frame, uint32_t call, void *parameters) {
+ZT__HOT void zt__act_before(zt__tracer *tracer, zt__frame *frame, uint32_t call, void *parameters) {
     switch (zt__role_of(call)) {
     case ZT__LAUNCH:
     case ZT__LAUNCH_MANY:
@@ -10812,8 +11077,8 @@ ZT__FN void zt__act_before(zt__tracer *tracer, zt__frame *frame, uint32_t call, 
 }
 
 /* And after it. */
-ZT__FN void zt__act_after(zt__tracer *tracer, zt__frame *frame, uint32_t call, void *parameters,
-                          ze_result_t result) {
+ZT__HOT void zt__act_after(zt__tracer *tracer, zt__frame *frame, uint32_t call, void *parameters,
+                           ze_result_t result) {
     zt__role role = zt__role_of(call);
     zt__end(&frame->region, result != ZE_RESULT_SUCCESS);
     if (role == ZT__EXECUTE)
@@ -10833,7 +11098,7 @@ ZT__FN void zt__act_after(zt__tracer *tracer, zt__frame *frame, uint32_t call, v
 
 /* ---- callbacks ------------------------------------------------------------------------------------------- */
 
-ZT__FN zt__frame *zt__frame_of(const zt__post *post) {
+ZT__HOT zt__frame *zt__frame_of(const zt__post *post) {
     uint32_t i;
     for (i = 0; i < ZT__FRAMES; i++)
         if (zt__frames[i].post == post)
@@ -10841,14 +11106,14 @@ ZT__FN zt__frame *zt__frame_of(const zt__post *post) {
     return NULL;
 }
 
-ZT__FN void zt__close_frame(zt__frame *frame) {
+ZT__HOT void zt__close_frame(zt__frame *frame) {
     zt__post *post = frame->post;
     frame->post = NULL;
     __atomic_fetch_sub(&post->in_progress, 1, __ATOMIC_SEQ_CST);
 }
 
 /* Enters a call into what is in progress, so that a stop waits for it. NULL: it is not traced. */
-ZT__FN zt__frame *zt__open_frame(zt__post *post) {
+ZT__HOT zt__frame *zt__open_frame(zt__post *post) {
     zt__frame *frame = zt__frame_of(post);
     if (frame) { /* the epilogue of the call before never came */
         zt__end(&frame->region, 1);
@@ -10867,7 +11132,7 @@ ZT__FN zt__frame *zt__open_frame(zt__post *post) {
     return NULL;
 }
 
-ZT__FN void zt__prologue(uint32_t call, void *parameters, zt__post *post, void **instance) {
+ZT__HOT void zt__prologue(uint32_t call, void *parameters, zt__post *post, void **instance) {
     zt__frame *frame;
     zt__tracer *tracer;
     uint32_t i;
@@ -10895,7 +11160,7 @@ ZT__FN void zt__prologue(uint32_t call, void *parameters, zt__post *post, void *
         frame->started = zt__now_ns();
 }
 
-ZT__FN void zt__epilogue(uint32_t call, void *parameters, ze_result_t result, void **instance) {
+ZT__HOT void zt__epilogue(uint32_t call, void *parameters, ze_result_t result, void **instance) {
     zt__frame *frame = (zt__frame *)*instance;
     zt__tracer *tracer = frame ? frame->tracer : NULL;
     uint32_t i;
