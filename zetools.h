@@ -1401,6 +1401,9 @@ struct zt_scope {
 #endif
 
 #include <dlfcn.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -1543,6 +1546,26 @@ ZT__PROCESS_WIDE __thread uint32_t zt__inside_1;
 #define zt__store(pointer, value) __atomic_store_n(pointer, value, __ATOMIC_RELEASE)
 
 #define zt__count_up(pointer) __atomic_add_fetch(pointer, 1, __ATOMIC_RELAXED)
+
+/* Guards what is done in a few instructions: to take it is one exchange, and to give it back a store. Who
+   does not get it tries again, and then sleeps, so that a thread of less priority that has it can go on. */
+typedef uint32_t zt__latch;
+
+ZT__FN void zt__await_latch(zt__latch *latch) {
+    uint32_t tries;
+    for (tries = 1; __atomic_exchange_n(latch, 1, __ATOMIC_ACQUIRE); tries++)
+        if (tries % 128 == 0)
+            zt__sleep_ns(1000);
+}
+
+ZT__HOT void zt__take(zt__latch *latch) {
+    if (__atomic_exchange_n(latch, 1, __ATOMIC_ACQUIRE))
+        zt__await_latch(latch);
+}
+
+ZT__HOT void zt__give(zt__latch *latch) {
+    zt__store(latch, 0);
+}
 
 ZT__HOT int zt__owns(const zt__owned *owned) {
     return zt__load(&owned->owner) == zt__thread_id();
@@ -2449,22 +2472,26 @@ ZT__FN int zt__has_names(const char *list) {
     return list && zt__next_name(&list, &name, &length);
 }
 
-/* A value of any type as a number; NaN where it is none. */
+/* A value of any type as a number; NaN where it is none. Branches, for they are foreseen in the same values
+   of report after report, where the one jump of a switch is not. */
 ZT__HOT double zt__number(const zet_typed_value_t *value) {
-    switch (value->type) {
-    case ZET_VALUE_TYPE_UINT32:
-        return (double)value->value.ui32;
-    case ZET_VALUE_TYPE_UINT64:
+    if (value->type == ZET_VALUE_TYPE_UINT64)
         return (double)value->value.ui64;
-    case ZET_VALUE_TYPE_FLOAT32:
+    if (value->type == ZET_VALUE_TYPE_FLOAT32)
         return isfinite(value->value.fp32) ? (double)value->value.fp32 : (double)NAN;
-    case ZET_VALUE_TYPE_FLOAT64:
-        return isfinite(value->value.fp64) ? value->value.fp64 : (double)NAN;
-    case ZET_VALUE_TYPE_BOOL8:
+    if (value->type == ZET_VALUE_TYPE_BOOL8)
         return value->value.b8 ? 1.0 : 0.0;
-    default:
-        return (double)NAN;
-    }
+    if (value->type == ZET_VALUE_TYPE_UINT32)
+        return (double)value->value.ui32;
+    return value->type == ZET_VALUE_TYPE_FLOAT64 && isfinite(value->value.fp64) ? value->value.fp64
+                                                                                : (double)NAN;
+}
+
+/* The values of a report as numbers. */
+ZT__HOT void zt__numbers(const zet_typed_value_t *values, uint32_t count, double *to) {
+    uint32_t i;
+    for (i = 0; i < count; i++)
+        to[i] = zt__number(&values[i]);
 }
 
 /* ==== >>slots: queries, events and time stamps, made in steps and used again ============================== */
@@ -2568,11 +2595,17 @@ typedef struct zt__record {
     zt__moments *streamed; /* of what streams measured meanwhile */
     uint32_t streamed_count;
     uint64_t hash;
+    size_t length; /* of the name */
     uint64_t seen; /* instances in the statistics */
     uint64_t lost, dropped;
     zt__moments *moments;
     double *rows; /* the kept instances, row by row */
     uint32_t kept, capacity;
+    double *block; /* instances that are to be added to the moments, row by row */
+    uint32_t waiting;
+    uint32_t waiting_pass; /* in which they ran */
+    struct zt__record *next_waiting;
+    int listed; /* among those that may have instances waiting */
 } zt__record;
 
 /* An instance that was read and is not calculated yet. */
@@ -2594,6 +2627,12 @@ typedef struct zt__batch {
     size_t raw_size[ZT__MAX_TOGETHER];
     uint8_t *raw[ZT__MAX_TOGETHER]; /* of each group, the reports one after the other */
 } zt__batch;
+
+/* A column that says, where it is not 0, that its instance is lost, and why. */
+typedef struct zt__flag {
+    uint32_t column;
+    zt_cause cause;
+} zt__flag;
 
 typedef struct zt__timeline zt__timeline;
 typedef struct zt__feed zt__feed;
@@ -2618,8 +2657,9 @@ struct zt_profiler {
     uint32_t tile_count;  /* 0: none to tell apart */
     uint32_t metric_count;
     zt_metric *metrics;
-    uint8_t *causes_of; /* a metric: the cause its flag stands for, or ZT_CAUSE_COUNT */
-    int stamped;        /* regions write time stamps */
+    zt__flag *flags; /* which, when set, say that an instance is lost */
+    uint32_t flag_count;
+    int stamped; /* regions write time stamps */
     double ns_per_tick;
     uint64_t tick_mask;
     int lost;     /* the device, atomic */
@@ -2627,7 +2667,7 @@ struct zt_profiler {
     struct zt__tracer *tracer;
     uint32_t sight; /* counts the ends of tracing. Atomic */
 
-    zt__mutex state; /* what follows, for instants; no driver call is made under it */
+    zt__latch state; /* what follows, for instants; no driver call is made under it */
     zt__step *steps;
     uint32_t open; /* slots begun and not yet bound */
     zt__list *lists[ZT__LIST_BUCKETS];
@@ -2656,6 +2696,7 @@ struct zt_profiler {
 
     zt__mutex results; /* statistics and timeline */
     double *scratch;
+    zt__record *waiting;    /* regions that may have instances waiting to be added */
     zt__timeline *timeline; /* or NULL */
     zt__feed *feeds;        /* of the streams that are, or were, attached */
     uint32_t streamed_count;
@@ -2805,7 +2846,7 @@ ZT__FN ze_result_t zt__grow(zt_profiler *profiler, zt__pass *pass, const char **
         zt__destroy_step(profiler, step);
         return result;
     }
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     for (i = step->count; i-- > 0;) {
         step->slots[i].next = pass->free_slots;
         pass->free_slots = &step->slots[i];
@@ -2813,7 +2854,7 @@ ZT__FN ze_result_t zt__grow(zt_profiler *profiler, zt__pass *pass, const char **
     step->next = profiler->steps;
     profiler->steps = step;
     pass->slot_count += step->count;
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -2851,12 +2892,17 @@ ZT__HOT uint32_t zt__tile_column(const zt_profiler *profiler, uint32_t tile, uin
     return 1 + profiler->metric_count + times + tile * profiler->metric_count + metric;
 }
 
+/* The column into which the values of a metric of a tile go as they are measured. */
+ZT__HOT uint32_t zt__measured_column(const zt_profiler *profiler, uint32_t tile, uint32_t metric) {
+    return profiler->tile_count ? zt__tile_column(profiler, tile, metric) : metric + 1;
+}
+
 ZT__HOT uint32_t zt__column_count(const zt_profiler *profiler) {
     return zt__tile_column(profiler, profiler->tile_count, 0);
 }
 
 /* The metric that a column is of, or UINT32_MAX for GPU time. */
-ZT__FN uint32_t zt__metric_of_column(const zt_profiler *profiler, uint32_t column) {
+ZT__HOT uint32_t zt__metric_of_column(const zt_profiler *profiler, uint32_t column) {
     uint32_t first_tile;
     if (column - 1 < profiler->metric_count)
         return column - 1;
@@ -2984,30 +3030,215 @@ ZT__HOT void zt__copy_measured(const zt_profiler *profiler, double *kept, uint32
             kept[column] = row[column];
 }
 
-/* Adds the row of one instance to its region. With the results locked. Returns 0 without memory. */
-ZT__HOT int zt__add_row(zt_profiler *profiler, zt__record *record, uint32_t pass, const double *row) {
-    uint32_t column, columns = zt__column_count(profiler);
-    zt__inverse by_count = {1, 1}, by_time = {1, 1};
-    double *kept;
-    if (!record->moments) {
-        record->moments =
-            (zt__moments *)zt__allocate(&profiler->config.allocator, columns, sizeof *record->moments);
-        if (!record->moments)
-            return 0;
+/* ---- rows are added to the moments a block at a time ------------------------------------------------------- */
+
+enum { ZT__BLOCK = 16 };
+
+/* Two columns at once. */
+typedef double zt__two __attribute__((vector_size(16)));
+
+#ifdef __SSE2__
+#define ZT__LOWER(a, b) _mm_min_pd(a, b)
+#define ZT__HIGHER(a, b) _mm_max_pd(a, b)
+#else
+typedef int64_t zt__choice __attribute__((vector_size(16)));
+#define ZT__CHOOSE(which, a, b) (zt__two)((which & (zt__choice)a) | (~which & (zt__choice)b))
+#define ZT__LOWER(a, b) ZT__CHOOSE((a < b), a, b)
+#define ZT__HIGHER(a, b) ZT__CHOOSE((a > b), a, b)
+#endif
+
+/* What a block adds to two columns. Distances are from a pivot near the values, so that nothing cancels. */
+typedef struct zt__sums {
+    zt__two pivot, distance, square, sum, min, max;
+} zt__sums;
+
+/* A block while it is added. Its rows have either weight in one sum of these: their number, and GPU time. */
+typedef struct zt__block_view {
+    const double *rows;
+    uint32_t width, count;
+    const uint8_t *by_time; /* a column: which weight it has */
+    zt__two weights[4]
+                   [ZT__BLOCK]; /* for two columns, of which none, the first, the second, or both have time */
+    double weight[2];
+    zt__inverse inverses[2];
+} zt__block_view;
+
+/* The columns of a row of a block: an even number. */
+ZT__HOT uint32_t zt__block_width(const zt_profiler *profiler) {
+    return (zt__column_count(profiler) + 1) & ~1u;
+}
+
+ZT__HOT void zt__sum_two(zt__sums *sums, const double *rows, uint32_t width, const zt__two *weights,
+                         uint32_t count) {
+    zt__two pivot = sums->pivot, distances = {0, 0}, squares = {0, 0}, sum = {0, 0}, min, max;
+    uint32_t i;
+    memcpy(&min, rows, sizeof min);
+    max = min;
+    for (i = 0; i < count; i++, rows += width) {
+        zt__two value, distance, weighted;
+        memcpy(&value, rows, sizeof value);
+        distance = value - pivot;
+        weighted = distance * weights[i];
+        distances += weighted;
+        squares += weighted * distance;
+        sum += value;
+        min = ZT__LOWER(min, value);
+        max = ZT__HIGHER(max, value);
     }
-    kept = zt__row_for(profiler, record, record->moments[zt__time_column(profiler, pass)].count);
-    if (kept)
-        zt__copy_measured(profiler, kept, pass, row);
-    for (column = 0; column < columns; column++) {
-        if (isnan(row[column]))
-            continue;
-        if (profiler->by_time[column])
-            zt__add_weighted(&record->moments[column], row[column], row[0], &by_time);
+    sums->distance = distances;
+    sums->square = squares;
+    sums->sum = sum;
+    sums->min = min;
+    sums->max = max;
+}
+
+ZT__HOT void zt__add_sums(zt__moments *moments, const zt__sums *sums, uint32_t lane, uint32_t count,
+                          double weight, zt__inverse *inverse) {
+    double distance = sums->distance[lane], shift;
+    if (moments->count == 0 || sums->min[lane] < moments->min)
+        moments->min = sums->min[lane];
+    if (moments->count == 0 || sums->max[lane] > moments->max)
+        moments->max = sums->max[lane];
+    moments->count += count;
+    moments->sum += sums->sum[lane];
+    moments->weight += weight;
+    if (!(moments->weight > 0))
+        return;
+    shift = zt__by(distance, moments->weight, inverse);
+    moments->mean = sums->pivot[lane] + shift;
+    moments->m2 += sums->square[lane] - distance * shift;
+    if (moments->m2 < 0)
+        moments->m2 = 0;
+}
+
+/* Adds the values of one column that are not all numbers, or not all have a weight. */
+ZT__FN void zt__add_some(zt__moments *moments, const double *rows, uint32_t width, uint32_t column,
+                         uint32_t count, uint32_t by_time) {
+    uint32_t i;
+    for (i = 0; i < count; i++, rows += width)
+        if (!isnan(rows[column]))
+            zt__add_value(moments, rows[column], by_time ? rows[0] : 1);
+}
+
+/* Gives the rows of a block their weights: 1, or the GPU time, or NaN where that is none. */
+ZT__HOT void zt__weigh_block(zt__block_view *block) {
+    const double *row = block->rows;
+    uint32_t i;
+    block->weight[0] = block->count;
+    block->weight[1] = 0;
+    for (i = 0; i < block->count; i++, row += block->width) {
+        double time = row[0] >= 0 ? row[0] : zt__nan();
+        zt__two neither = {1, 1}, first = {0, 1}, second = {1, 0}, both = {0, 0};
+        first[0] = second[1] = both[0] = both[1] = time;
+        block->weights[0][i] = neither;
+        block->weights[1][i] = first;
+        block->weights[2][i] = second;
+        block->weights[3][i] = both;
+        block->weight[1] += time;
+    }
+    for (i = 0; i < 2; i++)
+        block->inverses[i].of = block->inverses[i].is = 1;
+}
+
+/* Keeps some rows of a block, or all. */
+ZT__HOT void zt__keep_rows(zt_profiler *profiler, zt__record *record) {
+    uint64_t occurrence = record->moments[zt__time_column(profiler, record->waiting_pass)].count;
+    uint32_t i, width = zt__block_width(profiler);
+    for (i = 0; i < record->waiting; i++) {
+        double *kept = zt__row_for(profiler, record, occurrence + i);
+        if (kept)
+            zt__copy_measured(profiler, kept, record->waiting_pass, record->block + (size_t)i * width);
+    }
+}
+
+/* Adds two columns of a block. */
+ZT__HOT void zt__add_two(zt__block_view *block, zt__moments *moments, uint32_t column) {
+    uint32_t by_time[2], lane;
+    zt__sums sums;
+    for (lane = 0; lane < 2; lane++) {
+        by_time[lane] = block->by_time[column + lane];
+        sums.pivot[lane] = moments[lane].weight > 0 ? moments[lane].mean : block->rows[column + lane];
+    }
+    zt__sum_two(&sums, block->rows + column, block->width, block->weights[by_time[0] + 2 * by_time[1]],
+                block->count);
+    for (lane = 0; lane < 2; lane++)
+        if (isfinite(sums.distance[lane]))
+            zt__add_sums(&moments[lane], &sums, lane, block->count, block->weight[by_time[lane]],
+                         &block->inverses[by_time[lane]]);
         else
-            zt__add_weighted(&record->moments[column], row[column], 1, &by_count);
+            zt__add_some(&moments[lane], block->rows, block->width, column + lane, block->count,
+                         by_time[lane]);
+}
+
+/* Adds the instances of a region that wait. With the results locked. */
+ZT__HOT void zt__add_block(zt_profiler *profiler, zt__record *record) {
+    zt__block_view block;
+    uint32_t column;
+    block.rows = record->block;
+    block.width = zt__block_width(profiler);
+    block.count = record->waiting;
+    block.by_time = profiler->by_time;
+    zt__weigh_block(&block);
+    zt__keep_rows(profiler, record);
+    for (column = 0; column < block.width; column += 2)
+        zt__add_two(&block, record->moments + column, column);
+    record->seen += record->waiting;
+    record->waiting = 0;
+}
+
+/* Room for the statistics of a region. Returns 0 without memory. */
+ZT__HOT int zt__make_moments(zt_profiler *profiler, zt__record *record) {
+    if (!record->moments)
+        record->moments = (zt__moments *)zt__allocate(&profiler->config.allocator, zt__block_width(profiler),
+                                                      sizeof *record->moments);
+    return record->moments != NULL;
+}
+
+/* Room for the instances of a region that wait. Returns 0 without memory. */
+ZT__HOT int zt__make_block(zt_profiler *profiler, zt__record *record) {
+    if (!record->block)
+        record->block =
+            (double *)zt__allocate(&profiler->config.allocator, (size_t)ZT__BLOCK * zt__block_width(profiler),
+                                   sizeof *record->block);
+    return record->block != NULL;
+}
+
+/* Adds the row of one instance, as wide as those of a block, to its region. With the results locked. Returns
+   0 without memory. */
+ZT__HOT int zt__add_row(zt_profiler *profiler, zt__record *record, uint32_t pass, const double *row) {
+    uint32_t width = zt__block_width(profiler);
+    if (!zt__make_moments(profiler, record) || !zt__make_block(profiler, record))
+        return 0;
+    if (record->waiting && record->waiting_pass != pass)
+        zt__add_block(profiler, record);
+    if (!record->listed) {
+        record->listed = 1;
+        record->next_waiting = profiler->waiting;
+        profiler->waiting = record;
     }
-    record->seen++;
+    memcpy(record->block + (size_t)record->waiting * width, row, width * sizeof *row);
+    record->waiting_pass = pass;
+    if (++record->waiting == ZT__BLOCK)
+        zt__add_block(profiler, record);
     return 1;
+}
+
+/* Adds all that waits. With the results locked. */
+ZT__FN void zt__add_waiting(zt_profiler *profiler) {
+    while (profiler->waiting) {
+        zt__record *record = profiler->waiting;
+        profiler->waiting = record->next_waiting;
+        record->listed = 0;
+        if (record->waiting)
+            zt__add_block(profiler, record);
+    }
+}
+
+/* Locks the results to read them. */
+ZT__FN void zt__lock_results(const zt_profiler *profiler) {
+    zt_profiler *locked = (zt_profiler *)profiler;
+    zt__lock(&locked->results);
+    zt__add_waiting(locked);
 }
 
 /* Partly sorts: afterwards the value at `rank` is in its place, with none greater before it. */
@@ -3125,12 +3356,20 @@ ZT__FN zt_stats zt__column_stats(const zt_profiler *profiler, const zt__record *
 
 /* ==== >>regions: names, lists, begin and end ============================================================== */
 
+ZT__HOT uint64_t zt__mix(uint64_t word) {
+    word *= UINT64_C(0x9E3779B97F4A7C15);
+    return word ^ word >> 32;
+}
+
 ZT__HOT uint64_t zt__hash(const char *name, size_t length) {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ length;
-    size_t i;
-    for (i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)name[i]) * UINT64_C(0x100000001b3);
-    return hash ^ hash >> 29;
+    uint64_t hash = length, word;
+    for (; length >= sizeof word; length -= sizeof word, name += sizeof word) {
+        memcpy(&word, name, sizeof word);
+        hash = zt__mix(hash ^ word);
+    }
+    for (word = 0; length > 0; length--)
+        word = word << 8 | (unsigned char)name[length - 1];
+    return zt__mix(hash ^ word);
 }
 
 ZT__HOT zt__record *zt__record_at(const zt_profiler *profiler, uint32_t index) {
@@ -3146,7 +3385,7 @@ ZT__HOT uint32_t *zt__name_place(const zt_profiler *profiler, uint64_t hash, con
         if (profiler->names[i] == 0)
             return &profiler->names[i];
         record = zt__record_at(profiler, profiler->names[i] - 1);
-        if (record->hash == hash && strncmp(record->name, name, length) == 0 && record->name[length] == 0)
+        if (record->hash == hash && record->length == length && memcmp(record->name, name, length) == 0)
             return &profiler->names[i];
     }
 }
@@ -3162,7 +3401,7 @@ ZT__FN int zt__grow_names(zt_profiler *profiler) {
     profiler->name_capacity = capacity;
     for (i = 0; i < profiler->record_count; i++) {
         const zt__record *record = zt__record_at(profiler, i);
-        *zt__name_place(profiler, record->hash, record->name, strlen(record->name)) = i + 1;
+        *zt__name_place(profiler, record->hash, record->name, record->length) = i + 1;
     }
     zt__free(allocator, old);
     return 1;
@@ -3188,6 +3427,7 @@ ZT__FN uint32_t zt__add_name(zt_profiler *profiler, uint64_t hash, const char *n
     if (!record->name)
         return 0;
     memcpy(record->name, name, length);
+    record->length = length;
     record->hash = hash;
     *zt__name_place(profiler, hash, name, length) = index + 1;
     zt__store(&profiler->record_count, index + 1);
@@ -3309,11 +3549,11 @@ ZT__FN void zt__retire_list(zt_profiler *profiler, zt__list *list, int destroyed
 /* Tells what kind of list a handle is from now on. */
 ZT__FN void zt__note_kind(zt_profiler *profiler, ze_command_list_handle_t handle, zt__kind kind) {
     zt__list *list;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     list = zt__add_list(profiler, handle, kind);
     if (list)
         list->idle = 0;
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
 }
 
 /* Whether a list is immediate: one question to the driver a list. */
@@ -3404,7 +3644,7 @@ ZT__FN void zt__drop_pending(zt_profiler *profiler, zt__slot *slot, zt_cause cau
 /* Drops a region whose commands could not all be appended. Where some were, the list holds them until it is
    reset, and so the slot stays bound to it. */
 ZT__FN void zt__drop_unappended(zt_profiler *profiler, zt__slot *slot) {
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     zt__drop_pending(profiler, slot, ZT_DROPPED_APPEND_FAILED);
     if (slot->generation & 1)
         zt__store(&slot->generation, slot->generation + 1);
@@ -3416,7 +3656,7 @@ ZT__FN void zt__drop_unappended(zt_profiler *profiler, zt__slot *slot) {
         profiler->open--;
         zt__free_slot(profiler, slot);
     }
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
 }
 
 #define ZT__REMEDY_APPEND                                                                                    \
@@ -4051,53 +4291,41 @@ ZT__HOT double zt__whole(const zt_profiler *profiler, const zt__pass *pass, uint
     return whole;
 }
 
-/* The cause for which the values of an instance are lost, or ZT_CAUSE_COUNT. */
-ZT__HOT zt_cause zt__cause_of_values(const zt_profiler *profiler, const zt__group *group,
-                                     const zet_typed_value_t *values) {
+/* The cause for which the instance in the row is lost, or ZT_CAUSE_COUNT. */
+ZT__HOT zt_cause zt__cause_of_row(const zt_profiler *profiler) {
     zt_cause cause = ZT_CAUSE_COUNT;
-    const uint8_t *flags = profiler->causes_of + group->first_column;
-    uint32_t m, tile;
-    for (m = 0; m < group->metric_count; m++)
-        for (tile = 0; flags[m] != ZT_CAUSE_COUNT && tile < group->tiles; tile++) {
-            double value = zt__number(&values[tile * group->metric_count + m]);
-            if (value != 0 && !isnan(value))
-                cause = (zt_cause)flags[m];
-        }
+    uint32_t i;
+    for (i = 0; i < profiler->flag_count; i++) {
+        double value = profiler->row[profiler->flags[i].column];
+        if (value > 0)
+            cause = profiler->flags[i].cause;
+    }
     return cause;
 }
 
 /* Puts the values that one group measured into the row. */
 ZT__HOT void zt__fill_group(zt_profiler *profiler, const zt__group *group, const zet_typed_value_t *values) {
-    uint32_t m, tile;
+    uint32_t tile;
     for (tile = 0; tile < group->tiles; tile++)
-        for (m = 0; m < group->metric_count; m++) {
-            uint32_t metric = group->first_column + m;
-            uint32_t column = profiler->tile_count ? zt__tile_column(profiler, tile, metric) : metric + 1;
-            profiler->row[column] = zt__number(&values[tile * group->metric_count + m]);
-        }
+        zt__numbers(values + tile * group->metric_count, group->metric_count,
+                    profiler->row + zt__measured_column(profiler, tile, group->first_column));
 }
 
 /* The row of one instance of a batch. Returns the cause for which it is lost, or ZT_CAUSE_COUNT. */
 ZT__HOT zt_cause zt__fill_row(zt_profiler *profiler, const zt__batch *batch, uint32_t index) {
     const zt__pass *pass = batch->pass;
-    zt_cause cause = ZT_CAUSE_COUNT;
     uint32_t g, m;
     if (profiler->pass_count > 1 || profiler->tile_count) /* else its groups fill it */
         zt__clear_row(profiler->row, zt__column_count(profiler));
-    for (g = 0; g < pass->group_count; g++) {
-        const zt__group *group = &pass->groups[g];
-        const zet_typed_value_t *values = group->values + (size_t)index * zt__value_count(group);
-        zt_cause of_group = zt__cause_of_values(profiler, group, values);
-        if (of_group != ZT_CAUSE_COUNT)
-            cause = of_group;
-        zt__fill_group(profiler, group, values);
-    }
+    for (g = 0; g < pass->group_count; g++)
+        zt__fill_group(profiler, &pass->groups[g],
+                       pass->groups[g].values + (size_t)index * zt__value_count(&pass->groups[g]));
     for (m = 0; profiler->tile_count && m < profiler->metric_count; m++)
         profiler->row[m + 1] = zt__whole(profiler, pass, m);
     profiler->row[0] = pass->time_metric == UINT32_MAX ? batch->entries[index].time_ns
                                                        : profiler->row[pass->time_metric + 1];
     profiler->row[zt__time_column(profiler, zt__index_of(profiler, pass))] = profiler->row[0];
-    return cause;
+    return zt__cause_of_row(profiler);
 }
 
 /* Hands one instance to the application, which may ask for results meanwhile. */
@@ -4134,7 +4362,7 @@ ZT__HOT zt_cause zt__add_instance(zt_profiler *profiler, const zt__batch *batch,
 /* Counts what became of a batch. */
 ZT__HOT void zt__count_batch(zt_profiler *profiler, const zt__batch *batch, const zt_cause *causes) {
     uint32_t i;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     for (i = 0; i < batch->count; i++) {
         if (causes[i] == ZT_CAUSE_COUNT) {
             profiler->counts.collected++;
@@ -4146,7 +4374,7 @@ ZT__HOT void zt__count_batch(zt_profiler *profiler, const zt__batch *batch, cons
             zt__count_lost(profiler, batch->entries[i].region, causes[i]);
         }
     }
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
 }
 
 ZT__FN void zt__say_lost(zt_profiler *profiler, uint32_t region, zt_cause cause) {
@@ -4178,20 +4406,20 @@ ZT__HOT void zt__settle_batch(zt_profiler *profiler, const zt__batch *batch) {
 ZT__FN zt__batch *zt__take_batch(zt_profiler *profiler) {
     zt__batch *batch;
     int make;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     batch = profiler->open_batches;
     make = !batch && profiler->batch_count < profiler->batch_limit;
     if (batch)
         profiler->open_batches = batch->next;
     profiler->batch_count += (uint32_t)make;
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     if (!make)
         return batch;
     batch = (zt__batch *)zt__allocate(&profiler->config.allocator, 1, sizeof *batch);
     if (!batch) {
-        zt__lock(&profiler->state);
+        zt__take(&profiler->state);
         profiler->batch_count--;
-        zt__unlock(&profiler->state);
+        zt__give(&profiler->state);
     }
     return batch;
 }
@@ -4199,7 +4427,7 @@ ZT__FN zt__batch *zt__take_batch(zt_profiler *profiler) {
 /* Gives a batch back: to be calculated, or to be filled on if calculation is left for later. */
 ZT__FN void zt__give_batch(zt_profiler *profiler, zt__batch *batch) {
     int full = batch->closed || batch->count == ZT__BATCH || (batch->count > 0 && !profiler->config.deferred);
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     if (full) {
         batch->next = NULL;
         *profiler->last_full_batch = batch;
@@ -4208,7 +4436,7 @@ ZT__FN void zt__give_batch(zt_profiler *profiler, zt__batch *batch) {
         batch->next = profiler->open_batches;
         profiler->open_batches = batch;
     }
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     if (full && zt__load(&profiler->settler.runs))
         zt__ring(&profiler->settler);
 }
@@ -4216,7 +4444,7 @@ ZT__FN void zt__give_batch(zt_profiler *profiler, zt__batch *batch) {
 /* The next batch to be calculated; with `all` also those that are not full. */
 ZT__FN zt__batch *zt__next_to_settle(zt_profiler *profiler, int all) {
     zt__batch *batch, **link;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     batch = profiler->full_batches;
     if (batch) {
         profiler->full_batches = batch->next;
@@ -4231,7 +4459,7 @@ ZT__FN zt__batch *zt__next_to_settle(zt_profiler *profiler, int all) {
             link = &(*link)->next;
         }
     }
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     return batch;
 }
 
@@ -4257,9 +4485,9 @@ ZT__FN void zt__settle(zt_profiler *profiler, int all) {
 
 ZT__FN int zt__has_full_batch(zt_profiler *profiler) {
     int has;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     has = profiler->full_batches != NULL;
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     return has;
 }
 
@@ -4292,9 +4520,8 @@ typedef struct zt__hand {
     int thorough; /* asks every slot, and not only up to the first that is not ready */
 } zt__hand;
 
-/* Sees that there is a batch with room for a slot's instance: one of the same pass. Returns 0 if not. */
-ZT__HOT int zt__batch_for(zt_profiler *profiler, const zt__slot *slot, zt__hand *hand) {
-    const zt__pass *pass = &profiler->passes[slot->pass];
+/* A batch with room for an instance of a pass. Returns 0 where there is none. */
+ZT__FN int zt__find_batch(zt_profiler *profiler, const zt__pass *pass, zt__hand *hand) {
     for (;;) {
         if (!hand->batch)
             hand->batch = zt__take_batch(profiler);
@@ -4308,6 +4535,17 @@ ZT__HOT int zt__batch_for(zt_profiler *profiler, const zt__slot *slot, zt__hand 
         zt__give_batch(profiler, hand->batch);
         hand->batch = NULL;
     }
+}
+
+/* Sees that the hand has a batch for a slot's instance. Returns 0 where other threads have them all. */
+ZT__HOT int zt__batch_for(zt_profiler *profiler, const zt__slot *slot, zt__hand *hand) {
+    const zt__pass *pass = &profiler->passes[slot->pass];
+    if (hand->batch && hand->batch->pass == pass)
+        return 1;
+    if (zt__find_batch(profiler, pass, hand))
+        return 1;
+    zt__settle(profiler, 1);
+    return zt__find_batch(profiler, pass, hand);
 }
 
 /* The size of a group's reports, which is the same for all of them. */
@@ -4429,10 +4667,10 @@ ZT__HOT void zt__rearm(zt_profiler *profiler, zt__slot *slot) {
 /* Counts an instance that was announced by nobody: its recorded list was executed again without zt_execute.
  */
 ZT__HOT void zt__count_begun(zt_profiler *profiler) {
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     profiler->counts.begun++;
     profiler->counts.in_flight++;
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
 }
 
 /* What follows the outcome of a slot: an instance lost is counted, a full batch handed on. */
@@ -4441,9 +4679,9 @@ ZT__HOT void zt__conclude(zt_profiler *profiler, zt__slot *slot, zt__outcome out
     if (!slot->pending)
         zt__count_begun(profiler);
     if (outcome == ZT__LOST) {
-        zt__lock(&profiler->state);
+        zt__take(&profiler->state);
         zt__count_lost(profiler, slot->region, cause);
-        zt__unlock(&profiler->state);
+        zt__give(&profiler->state);
         zt__say_lost(profiler, slot->region, cause);
     }
     zt__rearm(profiler, slot);
@@ -4483,9 +4721,7 @@ ZT__HOT int zt__harvest_slot(zt_profiler *profiler, zt__list *list, zt__slot *sl
     if (slot->pending ? list->announced && !slot->submitted && zt__is_in_sight(profiler, slot) : list->quiet)
         return 1;
     if (!zt__batch_for(profiler, slot, hand))
-        zt__settle(profiler, 1);
-    if (!zt__batch_for(profiler, slot, hand))
-        return 0; /* other threads have them all */
+        return 0;
     outcome = zt__read_slot(profiler, slot, hand->batch, &cause);
     list->quiet |= outcome == ZT__WAITING && !slot->pending;
     if (outcome == ZT__READ || outcome == ZT__LOST) {
@@ -4518,19 +4754,19 @@ ZT__HOT void zt__walk_list(zt_profiler *profiler, zt__list *list, zt__hand *hand
 
 /* Takes the bound slots of a claimed list, so that they can be walked without the lock. */
 ZT__FN void zt__take_bound(zt_profiler *profiler, zt__list *list) {
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     list->taken = list->first;
     list->taken_epoch = list->epoch;
     list->newly_executed = 0;
     list->first = NULL;
     list->last = &list->first;
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
 }
 
 /* Puts back, before what was bound meanwhile, the slots that are still bound, and frees the others. */
 ZT__FN void zt__put_back(zt_profiler *profiler, zt__list *list, zt__hand *hand) {
     zt__slot **end = &list->taken;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     while (*end)
         end = &(*end)->next;
     *end = list->first;
@@ -4545,7 +4781,7 @@ ZT__FN void zt__put_back(zt_profiler *profiler, zt__list *list, zt__hand *hand) 
         hand->freed = slot->next;
         zt__free_slot(profiler, slot);
     }
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
 }
 
 /* Reads what is ready of a claimed list. */
@@ -4559,7 +4795,7 @@ ZT__FN void zt__harvest_list(zt_profiler *profiler, zt__list *list, zt__hand *ha
 /* The next list of the queue of lists with bound slots, claimed. NULL when each was seen once. */
 ZT__FN zt__list *zt__claim_next(zt_profiler *profiler, uint32_t *left) {
     zt__list *list = NULL;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     if (*left > profiler->active_count)
         *left = profiler->active_count;
     while (*left > 0 && !list) {
@@ -4570,16 +4806,16 @@ ZT__FN zt__list *zt__claim_next(zt_profiler *profiler, uint32_t *left) {
     }
     if (list)
         list->busy = 1;
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     return list;
 }
 
 ZT__FN void zt__unclaim(zt_profiler *profiler, zt__list *list) {
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     list->busy = 0;
     if (list->first)
         zt__push_active(profiler, list);
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
 }
 
 /* Claims a list, by handle, from whoever harvests it. NULL where it has no record, or the configured time is
@@ -4589,12 +4825,12 @@ ZT__FN zt__list *zt__claim(zt_profiler *profiler, ze_command_list_handle_t handl
     for (;;) {
         zt__list *list;
         int busy;
-        zt__lock(&profiler->state);
+        zt__take(&profiler->state);
         list = zt__find_list(profiler, handle);
         busy = list && list->busy;
         if (list && !busy)
             list->busy = 1;
-        zt__unlock(&profiler->state);
+        zt__give(&profiler->state);
         if (!busy)
             return list;
         if (!deadline)
@@ -4641,10 +4877,10 @@ ZT__HOT int zt__slot_runs(const zt__list *list, const zt__slot *slot) {
 /* Whether a claimed list has an instance that is known to be on its way. */
 ZT__FN int zt__is_running(zt_profiler *profiler, const zt__list *list) {
     const zt__slot *slot;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     for (slot = list->first; slot && !zt__slot_runs(list, slot); slot = slot->next)
         ;
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     return slot != NULL;
 }
 
@@ -4672,10 +4908,10 @@ ZT__FN zt_cause zt__grow_if_few(zt_profiler *profiler) {
     const zt__slot *slot;
     uint32_t free_count = 0;
     ze_result_t result;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     for (slot = pass->free_slots; slot && free_count <= pass->slot_count / 8; slot = slot->next)
         free_count++;
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     if (free_count > pass->slot_count / 8)
         return ZT_CAUSE_COUNT;
     if (pass->slot_count >= pass->max_slots)
@@ -4698,9 +4934,9 @@ ZT__FN zt_cause zt__make_room(zt_profiler *profiler, zt__list *list) {
     if (!zt__own(&profiler->growing))
         return ZT_DROPPED_NO_SLOT; /* begun inside a function of the application that this called */
     zt__harvest(profiler, 0);
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     has_run = zt__renew(list);
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     if (has_run)
         zt__harvest(profiler, 0);
     cause = zt__grow_if_few(profiler);
@@ -4711,7 +4947,7 @@ ZT__FN zt_cause zt__make_room(zt_profiler *profiler, zt__list *list) {
 /* Takes back the slots of a claimed list that was reset or destroyed. */
 ZT__FN void zt__unbind(zt_profiler *profiler, zt__list *list) {
     zt__slot *slot;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     while ((slot = list->first) != NULL) {
         list->first = slot->next;
         if (zt__slot_runs(list, slot)) {
@@ -4731,7 +4967,7 @@ ZT__FN void zt__unbind(zt_profiler *profiler, zt__list *list) {
     list->epoch++;
     list->announced = 0;
     zt__store(&list->unready, (uint8_t)0);
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
 }
 
 /* Takes the open slots of a list, or of all where `list` is NULL. Their regions are dropped. */
@@ -4739,7 +4975,7 @@ ZT__FN zt__slot *zt__take_open(zt_profiler *profiler, const zt__list *list) {
     zt__slot *taken = NULL;
     zt__step *step;
     uint32_t i;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     for (step = profiler->open ? profiler->steps : NULL; step; step = step->next)
         for (i = 0; i < step->count; i++) {
             zt__slot *slot = &step->slots[i];
@@ -4752,7 +4988,7 @@ ZT__FN zt__slot *zt__take_open(zt_profiler *profiler, const zt__list *list) {
             slot->next = taken;
             taken = slot;
         }
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     return taken;
 }
 
@@ -4765,7 +5001,7 @@ ZT__FN void zt__drop_open(zt_profiler *profiler, const zt__list *list, const cha
                 zt__record_at(profiler, taken->region)->name);
     for (slot = taken; slot && list; slot = slot->next)
         zt__rearm(profiler, slot);
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     while ((slot = taken) != NULL) {
         taken = slot->next;
         if (list)
@@ -4773,7 +5009,7 @@ ZT__FN void zt__drop_open(zt_profiler *profiler, const zt__list *list, const cha
         else
             slot->retired = 1;
     }
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
 }
 
 /* Resets, of a claimed list that is done, what only its next execution will use again: slots that are
@@ -4803,7 +5039,7 @@ ZT__FN void zt__count_unread(zt_profiler *profiler, const zt__slot *slot) {
 ZT__FN uint32_t zt__announce(zt_profiler *profiler, zt__list *list) {
     uint32_t overwritten = 0;
     zt__slot *slot;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     list->kind = ZT__KIND_RECORDED;
     list->announced = 0;
     for (slot = list->first; slot; slot = slot->next) {
@@ -4824,14 +5060,14 @@ ZT__FN uint32_t zt__announce(zt_profiler *profiler, zt__list *list) {
         }
         slot->pending = slot->submitted = 1;
     }
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     return overwritten;
 }
 
 /* Takes the announcement back: the driver refused to execute. */
 ZT__FN void zt__retract(zt_profiler *profiler, zt__list *list) {
     zt__slot *slot;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     for (slot = list->first; slot; slot = slot->next) {
         if (slot->dead || slot->broken)
             continue;
@@ -4842,7 +5078,7 @@ ZT__FN void zt__retract(zt_profiler *profiler, zt__list *list) {
             profiler->counts.in_flight--;
         }
     }
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
 }
 
 /* ==== >>passes: one set of groups after the other ========================================================= */
@@ -4899,10 +5135,10 @@ ZT__FN ze_result_t zt__change_pass(zt_profiler *profiler, zt__pass *pass) {
                   "What is measured until the next ZT_PASSES is lost.");
         return result;
     }
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     zt__tear_open(profiler);
     zt__store(&profiler->pass, (const zt__pass *)pass);
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     return result;
 }
 
@@ -4911,12 +5147,12 @@ ZT__FN int zt__anything_runs(zt_profiler *profiler) {
     const zt__slot *slot;
     uint32_t i;
     int runs = 0;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     for (i = 0; i < ZT__LIST_BUCKETS; i++)
         for (list = profiler->lists[i]; list && !runs; list = list->next_in_bucket)
             for (slot = list->first, runs = list->busy; slot && !runs; slot = slot->next)
                 runs = zt__slot_runs(list, slot);
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     return runs;
 }
 
@@ -5103,26 +5339,24 @@ ZT__FN int zt__prepare_record(zt_profiler *into, zt__record *a, const zt__record
     uint32_t wanted = a->kept + b->kept;
     if (wanted > into->config.samples)
         wanted = into->config.samples;
-    if (!a->moments)
-        a->moments =
-            (zt__moments *)zt__allocate(&into->config.allocator, zt__column_count(into), sizeof *a->moments);
     zt__grow_rows(into, a, wanted);
-    return a->moments && a->capacity >= wanted;
+    return zt__make_moments(into, a) && a->capacity >= wanted;
 }
 
 ZT__FN zt__record *zt__counterpart(zt_profiler *into, const zt__record *record) {
     zt_cause cause;
     uint32_t index;
-    zt__lock(&into->state);
+    zt__take(&into->state);
     index = zt__intern(into, record->name, &cause);
-    zt__unlock(&into->state);
+    zt__give(&into->state);
     return index == UINT32_MAX ? NULL : zt__record_at(into, index);
 }
 
 /* Adds what is counted. What is in flight stays with its own profiler. */
 ZT__FN void zt__merge_counts(zt_profiler *into, zt_profiler *from, uint64_t collected) {
     uint32_t i;
-    zt__lock_both(&into->state, &from->state);
+    zt__take(&into->state); /* no other merge can be at either: their results are locked */
+    zt__take(&from->state);
     into->counts.collected += collected;
     into->counts.lost += from->counts.lost;
     into->counts.dropped += from->counts.dropped;
@@ -5131,13 +5365,14 @@ ZT__FN void zt__merge_counts(zt_profiler *into, zt_profiler *from, uint64_t coll
         into->causes[i] += from->causes[i];
     for (i = 0; i < from->record_count; i++) {
         const zt__record *record = zt__record_at(from, i);
-        uint32_t *place = zt__name_place(into, record->hash, record->name, strlen(record->name));
+        uint32_t *place = zt__name_place(into, record->hash, record->name, record->length);
         if (*place) {
             zt__record_at(into, *place - 1)->lost += record->lost;
             zt__record_at(into, *place - 1)->dropped += record->dropped;
         }
     }
-    zt__unlock_both(&into->state, &from->state);
+    zt__give(&from->state);
+    zt__give(&into->state);
 }
 
 /* First the room for everything, so that nothing changes where there is too little. */
@@ -5145,6 +5380,8 @@ ZT__FN ze_result_t zt__merge_all(zt_profiler *into, zt_profiler *from) {
     uint64_t collected = 0;
     uint32_t i, regions, ready = 0;
     zt__lock_both(&into->results, &from->results);
+    zt__add_waiting(into);
+    zt__add_waiting(from);
     regions = zt__load(&from->record_count);
     for (; ready < regions; ready++) {
         const zt__record *record = zt__record_at(from, ready);
@@ -5371,9 +5608,7 @@ ZT__FN ze_result_t zt__unpack_record(zt__unpacker *unpacker, zt_profiler *profil
     record->seen = zt__unpack_u64(unpacker);
     record->lost = zt__unpack_u64(unpacker);
     record->dropped = zt__unpack_u64(unpacker);
-    record->moments =
-        (zt__moments *)zt__allocate(&profiler->config.allocator, columns, sizeof *record->moments);
-    if (!record->moments)
+    if (!zt__make_moments(profiler, record))
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     for (i = 0; i < columns; i++)
         zt__unpack_moments(unpacker, &record->moments[i]);
@@ -5679,7 +5914,7 @@ ZT__FN ze_result_t zt__own_stream(zt_stream *stream, uint64_t deadline, const ch
 }
 
 /* Reports that lie together in the ring, for one calculation. */
-ZT__FN uint32_t zt__next_reports(zt_stream *stream, uint8_t **reports) {
+ZT__HOT uint32_t zt__next_reports(zt_stream *stream, uint8_t **reports) {
     uint64_t count, place;
     zt__lock(&stream->lock);
     count = stream->read - stream->taken;
@@ -5694,7 +5929,7 @@ ZT__FN uint32_t zt__next_reports(zt_stream *stream, uint8_t **reports) {
 /* The rows that a calculation gave, given as many reports. A driver keeps state from call to call: the first
    call of a process gives one row less than reports, that of a later capture a row that begins in the capture
    before. So the first report of a capture gives no row. */
-ZT__FN void zt__accept_rows(zt_stream *stream, uint32_t reports, uint32_t rows) {
+ZT__HOT void zt__accept_rows(zt_stream *stream, uint32_t reports, uint32_t rows) {
     uint32_t skipped = !stream->has_begun && rows == reports ? 1 : 0;
     stream->has_begun = 1;
     zt__lock(&stream->lock);
@@ -6783,7 +7018,7 @@ ZT__FN int zt__copy_region(zt__report *report, uint32_t region) {
     zt_get_region(profiler, region, &report->info);
     if (!report->info.count && !report->info.lost && !report->info.dropped)
         return 0;
-    zt__lock(&profiler->results);
+    zt__lock_results(profiler);
     for (column = 0; column < zt__column_count(profiler); column++)
         report->stats[column] = zt__column_stats(profiler, record, column);
     zt__unlock(&profiler->results);
@@ -7212,7 +7447,7 @@ ZT__FN double zt__value_of(const zt__report *report, const zt__column *column, u
     zt_profiler *profiler = (zt_profiler *)report->profiler;
     const zt__record *record = zt__record_at(profiler, region);
     zt_stats stats;
-    zt__lock(&profiler->results);
+    zt__lock_results(profiler);
     stats = column->figure == ZT__MEDIAN || column->figure == ZT__P95
                 ? zt__column_stats(profiler, record, column->column)
                 : zt__moment_stats(profiler, record, column->column);
@@ -8550,14 +8785,24 @@ ZT__FN ze_result_t zt__find_groups(zt_profiler *profiler) {
     return result;
 }
 
+/* Remembers a metric that tells of lost instances: on each tile. */
+ZT__FN void zt__note_flag(zt_profiler *profiler, const zt__group *group, uint32_t metric, zt_cause cause) {
+    uint32_t tile;
+    for (tile = 0; cause != ZT_CAUSE_COUNT && tile < group->tiles; tile++) {
+        zt__flag *flag = &profiler->flags[profiler->flag_count++];
+        flag->column = zt__measured_column(profiler, tile, metric);
+        flag->cause = cause;
+    }
+}
+
 ZT__FN void zt__describe_metric(zt_profiler *profiler, zt__pass *pass, const zt__group *group,
                                 uint32_t index) {
     uint32_t metric = group->first_column + index;
     zt_metric *to = &profiler->metrics[metric];
     *to = zt__metric_of(group, index);
     to->pass = (uint32_t)(pass - profiler->passes);
-    profiler->causes_of[metric] =
-        (uint8_t)(to->aggregation == ZT_AGGREGATE_FLAG ? zt__cause_of_flag(to->name) : ZT_CAUSE_COUNT);
+    if (to->aggregation == ZT_AGGREGATE_FLAG)
+        zt__note_flag(profiler, group, metric, zt__cause_of_flag(to->name));
     zt__note_time(pass, to, metric);
 }
 
@@ -8594,8 +8839,10 @@ ZT__FN ze_result_t zt__describe_groups(zt_profiler *profiler) {
     }
     profiler->metrics =
         (zt_metric *)zt__allocate(allocator, profiler->metric_count, sizeof *profiler->metrics);
-    profiler->causes_of = (uint8_t *)zt__allocate(allocator, profiler->metric_count, 1);
-    if (!profiler->metrics || !profiler->causes_of)
+    profiler->flags = (zt__flag *)zt__allocate(
+        allocator, (size_t)profiler->metric_count * (profiler->tile_count ? profiler->tile_count : 1),
+        sizeof *profiler->flags);
+    if (!profiler->metrics || !profiler->flags)
         return zt__refuse(profiler, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "malloc");
     for (pass = 0; pass < profiler->pass_count; pass++)
         zt__describe_pass(profiler, &profiler->passes[pass]);
@@ -8633,10 +8880,10 @@ ZT__FN void zt__forget_groups(zt_profiler *profiler) {
     for (g = 0; g < profiler->group_count; g++)
         zt__free_group(allocator, &profiler->groups[g]);
     zt__free(allocator, profiler->metrics);
-    zt__free(allocator, profiler->causes_of);
+    zt__free(allocator, profiler->flags);
     profiler->metrics = NULL;
-    profiler->causes_of = NULL;
-    profiler->group_count = profiler->metric_count = 0;
+    profiler->flags = NULL;
+    profiler->group_count = profiler->metric_count = profiler->flag_count = 0;
     zt__reset_passes(profiler);
 }
 
@@ -8727,8 +8974,8 @@ ZT__FN ze_result_t zt__set_up_inside(zt_profiler *profiler) {
         result = zt__open_times(profiler);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    profiler->row = (double *)zt__allocate(allocator, zt__column_count(profiler), sizeof(double));
-    profiler->by_time = (uint8_t *)zt__allocate(allocator, zt__column_count(profiler), 1);
+    profiler->row = (double *)zt__allocate(allocator, zt__block_width(profiler), sizeof(double));
+    profiler->by_time = (uint8_t *)zt__allocate(allocator, zt__block_width(profiler), 1);
     for (column = 0; profiler->by_time && column < zt__column_count(profiler); column++)
         profiler->by_time[column] = zt__column_aggregation(profiler, column) == ZT_AGGREGATE_MEAN;
     profiler->scratch = (double *)zt__allocate(
@@ -8761,6 +9008,7 @@ ZT__FN void zt__free_records(zt_profiler *profiler) {
         zt__free(allocator, record->moments);
         zt__free(allocator, record->streamed);
         zt__free(allocator, record->rows);
+        zt__free(allocator, record->block);
     }
     for (i = 0; i < ZT__NAME_PAGES; i++)
         zt__free(allocator, profiler->records[i]);
@@ -8823,7 +9071,6 @@ ZT__FN void zt__destroy(zt_profiler *profiler) {
     zt__free(&allocator, profiler->row);
     zt__free(&allocator, profiler->by_time);
     zt__free(&allocator, profiler->scratch);
-    pthread_mutex_destroy(&profiler->state);
     pthread_mutex_destroy(&profiler->growing.mutex);
     pthread_mutex_destroy(&profiler->settling.mutex);
     pthread_mutex_destroy(&profiler->results);
@@ -8847,7 +9094,6 @@ ZT__FN zt_profiler *zt__create(ze_context_handle_t context, ze_device_handle_t d
     profiler->active_last = &profiler->active_first;
     profiler->last_full_batch = &profiler->full_batches;
     profiler->batch_limit = ZT__BATCHES + config->deferred / ZT__BATCH;
-    pthread_mutex_init(&profiler->state, NULL);
     pthread_mutex_init(&profiler->growing.mutex, NULL);
     pthread_mutex_init(&profiler->settling.mutex, NULL);
     pthread_mutex_init(&profiler->results, NULL);
@@ -8950,11 +9196,11 @@ ZT__HOT zt__list *zt__need_list(zt_profiler *profiler, ze_command_list_handle_t 
     zt__list *list = zt__find_list(profiler, handle);
     if (!list || list->kind == ZT__KIND_NOT_ASKED) {
         zt__kind kind;
-        zt__unlock(&profiler->state);
+        zt__give(&profiler->state);
         zt__inside_1++;
         kind = zt__ask_kind(profiler, handle);
         zt__inside_1--;
-        zt__lock(&profiler->state);
+        zt__take(&profiler->state);
         list = zt__add_list(profiler, handle, kind);
     }
     if (list)
@@ -8969,15 +9215,15 @@ ZT__HOT zt__slot *zt__take_slot(zt_profiler *profiler, ze_command_list_handle_t 
     zt__slot *slot = NULL;
     uint32_t region, tries;
     *cause = ZT_DROPPED_NO_MEMORY;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     list = zt__need_list(profiler, handle);
     region = zt__intern(profiler, name, cause);
     if (list && region != UINT32_MAX)
         slot = zt__open_slot(profiler, list, region);
     for (tries = 0; !slot && list && region != UINT32_MAX && tries < ZT__TRIES; tries++) {
-        zt__unlock(&profiler->state);
+        zt__give(&profiler->state);
         *cause = zt__make_room(profiler, list);
-        zt__lock(&profiler->state);
+        zt__take(&profiler->state);
         slot = zt__open_slot(profiler, list, region);
         if (*cause != ZT_CAUSE_COUNT)
             break;
@@ -8987,15 +9233,15 @@ ZT__HOT zt__slot *zt__take_slot(zt_profiler *profiler, ze_command_list_handle_t 
         profiler->counts.begun++;
         zt__count_dropped(profiler, region == UINT32_MAX ? NULL : zt__record_at(profiler, region), *cause);
     }
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     return slot;
 }
 
 ZT__FN void zt__drop_at_once(zt_profiler *profiler, zt_cause cause) {
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     profiler->counts.begun++;
     zt__count_dropped(profiler, NULL, cause);
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
 }
 
 ZT__FN void zt__say_dropped(zt_profiler *profiler, const char *name, zt_cause cause) {
@@ -9066,9 +9312,9 @@ ZT__HOT void zt__end(zt_region *region, int refused) {
         zt__drop_unappended(profiler, slot);
         return;
     }
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     zt__bind_slot(profiler, slot);
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
 }
 
 ZT_API void zt_end(zt_region *region) {
@@ -9081,10 +9327,10 @@ ZT_API void zt_end(zt_region *region) {
 /* Whether anything is in flight that can still arrive. */
 ZT__HOT int zt__awaits(zt_profiler *profiler, uint32_t *open) {
     int awaits;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     *open = profiler->open;
     awaits = profiler->counts.in_flight > profiler->open;
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     return awaits;
 }
 
@@ -9093,12 +9339,12 @@ ZT__FN ze_result_t zt__say_open(zt_profiler *profiler) {
     const char *name = "";
     zt__step *step;
     uint32_t i;
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     for (step = profiler->steps; step; step = step->next)
         for (i = 0; i < step->count; i++)
             if (zt__load(&step->slots[i].generation) & 1)
                 name = zt__record_at(profiler, step->slots[i].region)->name;
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     return zt__say(&profiler->diagnostics, ZE_RESULT_NOT_READY, ZT__REGION_OPEN, name);
 }
 
@@ -9141,9 +9387,9 @@ ZT__FN ze_result_t zt__release(zt_profiler *profiler, ze_command_list_handle_t l
         result = zt__say(&profiler->diagnostics, ZE_RESULT_NOT_READY, ZT__NOT_FINISHED, "zt_release");
     zt__unbind(profiler, record);
     zt__unclaim(profiler, record);
-    zt__lock(&profiler->state);
+    zt__take(&profiler->state);
     zt__retire_list(profiler, record, destroyed);
-    zt__unlock(&profiler->state);
+    zt__give(&profiler->state);
     return result;
 }
 
@@ -9197,10 +9443,10 @@ ZT__FN void zt__trust_lists(zt_profiler *profiler, uint32_t count, const ze_comm
     zt__slot *slot;
     for (i = 0; i < count; i++)
         if ((list = zt__claim(profiler, lists[i])) != NULL) {
-            zt__lock(&profiler->state);
+            zt__take(&profiler->state);
             for (slot = list->first; slot; slot = slot->next)
                 slot->sight = zt__load(&profiler->sight);
-            zt__unlock(&profiler->state);
+            zt__give(&profiler->state);
             zt__unclaim(profiler, list);
         }
 }
@@ -9265,9 +9511,9 @@ ZT_API zt_counts zt_get_counts(const zt_profiler *profiler) {
     if (!profiler)
         return counts;
     zt__catch_up(profiler);
-    zt__lock(&zt__mutable(profiler)->state);
+    zt__take(&zt__mutable(profiler)->state);
     counts = profiler->counts;
-    zt__unlock(&zt__mutable(profiler)->state);
+    zt__give(&zt__mutable(profiler)->state);
     return counts;
 }
 
@@ -9276,9 +9522,9 @@ ZT_API uint64_t zt_get_cause(const zt_profiler *profiler, zt_cause cause) {
     if (!profiler || (unsigned)cause >= ZT_CAUSE_COUNT)
         return 0;
     zt__catch_up(profiler);
-    zt__lock(&zt__mutable(profiler)->state);
+    zt__take(&zt__mutable(profiler)->state);
     count = profiler->causes[cause];
-    zt__unlock(&zt__mutable(profiler)->state);
+    zt__give(&zt__mutable(profiler)->state);
     return count;
 }
 
@@ -9325,12 +9571,12 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
         return zt__bad_index(profiler, "zt_get_region", "region", region);
     zt__catch_up(profiler);
     record = zt__record_at(profiler, region);
-    zt__lock(&locked->state);
+    zt__take(&locked->state);
     info->name = record->name;
     info->lost = record->lost;
     info->dropped = record->dropped;
-    zt__unlock(&locked->state);
-    zt__lock(&locked->results);
+    zt__give(&locked->state);
+    zt__lock_results(locked);
     info->count = record->seen;
     info->time_ns = zt__column_stats(profiler, record, 0);
     info->differs = zt__differences(profiler, record);
@@ -9346,7 +9592,7 @@ ZT__FN ze_result_t zt__get_column(const zt_profiler *profiler, const char *call,
     if (region >= zt_region_count(profiler))
         return zt__bad_index(profiler, call, "region", region);
     zt__catch_up(profiler);
-    zt__lock(&locked->results);
+    zt__lock_results(locked);
     *stats = zt__column_stats(profiler, zt__record_at(profiler, region), column);
     zt__unlock(&locked->results);
     return ZE_RESULT_SUCCESS;
@@ -9786,10 +10032,10 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
     packer.bytes = (uint8_t *)buffer;
     packer.room = buffer ? *size : 0;
     zt__catch_up(profiler);
-    zt__lock(&locked->results);
-    zt__lock(&locked->state);
+    zt__lock_results(locked);
+    zt__take(&locked->state);
     zt__pack_all(&packer, profiler);
-    zt__unlock(&locked->state);
+    zt__give(&locked->state);
     zt__unlock(&locked->results);
     *size = packer.used;
     if (!buffer)

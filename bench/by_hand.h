@@ -2,6 +2,8 @@
 #ifndef BY_HAND_H
 #define BY_HAND_H
 
+#include <pthread.h>
+
 #include "bench.h"
 
 #include <level_zero/zet_api.h>
@@ -40,6 +42,7 @@ static inline void open_bare(bare *b) {
                                    BATCH};
     zet_metric_query_pool_desc_t queries = {ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC, NULL,
                                             ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE, BATCH};
+    memset(b, 0, sizeof *b);
     b->list = make_list();
     CHECK(zt_group_find(gpu.device, "ComputeBasic", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED,
                         &b->group));
@@ -77,11 +80,20 @@ static inline void unprepare(bare *b) {
     free(b->values);
 }
 
+/* Real drivers bear one calculation at a time. */
+static inline void calculate_bare(const bare *b) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    uint32_t count = BATCH * b->metric_count;
+    pthread_mutex_lock(&lock);
+    CHECK(zetMetricGroupCalculateMetricValues(b->group, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
+                                              BATCH * b->report_size, b->reports, &count, b->values));
+    pthread_mutex_unlock(&lock);
+}
+
 /* The driver calls that the library makes, and nothing else. */
 static inline void run_bare(void *argument, uint32_t regions) {
     const bare *b = (const bare *)argument;
     for (uint32_t done = 0; done < regions; done += BATCH) {
-        uint32_t count = BATCH * b->metric_count;
         for (uint32_t i = 0; i < BATCH; i++) {
             CHECK(zetCommandListAppendMetricQueryBegin(b->list, b->queries[i]));
             CHECK(zetCommandListAppendMetricQueryEnd(b->list, b->queries[i], b->events[i], 0, NULL));
@@ -93,8 +105,7 @@ static inline void run_bare(void *argument, uint32_t regions) {
             CHECK(zeEventHostReset(b->events[i]));
             CHECK(zetMetricQueryReset(b->queries[i]));
         }
-        CHECK(zetMetricGroupCalculateMetricValues(b->group, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
-                                                  BATCH * b->report_size, b->reports, &count, b->values));
+        calculate_bare(b);
     }
 }
 

@@ -57,7 +57,6 @@ int main(void) {
     library batched, deferred;
     double times[2];
     bare b;
-    memset(&b, 0, sizeof b);
     open_gpu();
     batched = open_library(0, 0);
     deferred = open_library(4096, 1);

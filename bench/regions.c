@@ -69,7 +69,6 @@ int main(int count, char **arguments) {
     int status = EXIT_SUCCESS;
     library l;
     bare b;
-    memset(&b, 0, sizeof b);
     open_gpu();
     l.profiler = open_profiler(NULL);
     l.list = make_list();

@@ -20,14 +20,14 @@ void sg_measure(const sg_metric_group *group, uint32_t tiles, sg_counts counts[]
         sg_snapshot(group->device->root->sub_devices[i], flags, counts[i].of);
 }
 
-sg_report sg_report_of(sg_metric_group *group, sg_reason reason) {
+sg_report sg_report_of(const sg_metric_group *group, sg_reason reason, uint64_t id) {
     return (sg_report){
         .magic = REPORT_MAGIC,
         .set = group->set->index,
         .sampling = (uint16_t)group->sampling,
         .reason = reason,
         .count = 1,
-        .id = 1 + atomic_fetch_add_explicit(&group->device->metrics->reports, 1, memory_order_relaxed),
+        .id = id,
     };
 }
 

@@ -21,7 +21,7 @@ static call calls[SG_FUNCTION_COUNT];
 
 /* How often each was called. Threads count apart, so that they do not wait for each other's cache lines. */
 enum { STRIPES = 8 };
-static struct stripe { _Alignas(64) _Atomic uint64_t counts[SG_FUNCTION_COUNT]; } stripes[STRIPES];
+static struct stripe { _Alignas(SG_CACHE_LINE) _Atomic uint64_t counts[SG_FUNCTION_COUNT]; } stripes[STRIPES];
 
 static struct stripe *own_stripe(void) {
     static _Atomic uint32_t threads;

@@ -29,11 +29,7 @@ ze_result_t sg_zeContextCreateEx(ze_driver_handle_t driver_handle, const ze_cont
 }
 
 ze_result_t sg_zeContextDestroy(ze_context_handle_t handle) {
-    sg_object *context = sg_context_of(handle);
-    if (!context)
-        return sg_object_refuse(handle, SG_CONTEXT);
-    sg_object_destroy(context);
-    return ZE_RESULT_SUCCESS;
+    return sg_object_end(handle, SG_CONTEXT);
 }
 
 ze_result_t sg_zeContextGetStatus(ze_context_handle_t handle) {

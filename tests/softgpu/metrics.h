@@ -76,7 +76,6 @@ typedef struct sg_metrics {
     pthread_mutex_t lock;       /* of what follows */
     uint32_t pools[SG_DOMAINS]; /* of queries */
     struct sg_streamer *streamers[SG_DOMAINS];
-    _Atomic uint64_t reports; /* made so far */
 } sg_metrics;
 
 sg_metrics *sg_metrics_of(sg_device *device);
@@ -125,8 +124,8 @@ uint32_t sg_tiles_of(const sg_device *device);
 /* Reads the counters, of each tile where there are tiles. */
 void sg_measure(const sg_metric_group *group, uint32_t tiles, sg_counts counts[]);
 
-/* A report without readings; then with them. */
-sg_report sg_report_of(sg_metric_group *group, sg_reason reason);
+/* A report without readings; then with them. Each query and each streamer numbers its own, from 1. */
+sg_report sg_report_of(const sg_metric_group *group, sg_reason reason, uint64_t id);
 
 void sg_report_fill(sg_report *report, const sg_counts *begin, const sg_counts *end);
 

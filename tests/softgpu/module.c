@@ -198,11 +198,7 @@ ze_result_t sg_zeModuleCreate(ze_context_handle_t context_handle, ze_device_hand
 }
 
 ze_result_t sg_zeModuleDestroy(ze_module_handle_t handle) {
-    sg_module *module = module_of(handle);
-    if (!module)
-        return sg_object_refuse(handle, SG_MODULE);
-    sg_object_destroy(module);
-    return ZE_RESULT_SUCCESS;
+    return sg_object_end(handle, SG_MODULE);
 }
 
 ze_result_t sg_zeModuleGetKernelNames(ze_module_handle_t handle, uint32_t *count, const char **names) {
@@ -223,11 +219,7 @@ ze_result_t sg_zeModuleGetProperties(ze_module_handle_t handle, ze_module_proper
 }
 
 ze_result_t sg_zeModuleBuildLogDestroy(ze_module_build_log_handle_t handle) {
-    sg_build_log *log = log_of(handle);
-    if (!log)
-        return sg_object_refuse(handle, SG_BUILD_LOG);
-    sg_object_destroy(log);
-    return ZE_RESULT_SUCCESS;
+    return sg_object_end(handle, SG_BUILD_LOG);
 }
 
 /* A string in two calls: its size with the terminating zero, then as much of it as fits. */
@@ -289,11 +281,7 @@ ze_result_t sg_zeKernelCreate(ze_module_handle_t handle, const ze_kernel_desc_t 
 }
 
 ze_result_t sg_zeKernelDestroy(ze_kernel_handle_t handle) {
-    sg_kernel *kernel = kernel_of(handle);
-    if (!kernel)
-        return sg_object_refuse(handle, SG_KERNEL);
-    sg_object_destroy(kernel);
-    return ZE_RESULT_SUCCESS;
+    return sg_object_end(handle, SG_KERNEL);
 }
 
 ze_result_t sg_zeKernelSetGroupSize(ze_kernel_handle_t handle, uint32_t x, uint32_t y, uint32_t z) {

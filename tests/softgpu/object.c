@@ -9,7 +9,7 @@
 enum {
     SLAB_BYTES = 1 << 16,
     SLAB_LIMIT = 1 << 13, /* a power of two */
-    SLAB_HEADER = 64,
+    SLAB_HEADER = SG_CACHE_LINE,
     RETAINED = 1024, /* destroyed objects of a type whose addresses wait before they are used again */
     TEXTS = 64,
     TEXT_LENGTH = 160
@@ -69,7 +69,7 @@ static slab *slab_create(sg_type type, size_t object_size) {
         made = aligned_alloc(SLAB_BYTES, SLAB_BYTES);
     if (made) {
         made->type = type;
-        made->object_size = (uint32_t)((object_size + 15) & ~(size_t)15);
+        made->object_size = (uint32_t)sg_whole_lines(object_size);
         made->capacity = (SLAB_BYTES - SLAB_HEADER) / made->object_size;
         atomic_init(&made->used, 0);
         uint32_t place = slab_place((uintptr_t)made);
@@ -179,6 +179,14 @@ ze_result_t sg_object_refuse(const void *handle, sg_type type) {
     else if (handle)
         sg_finding("something destroyed as a %s that is none", type_names[type]);
     return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
+}
+
+ze_result_t sg_object_end(const void *handle, sg_type type) {
+    void *object = sg_object_check(handle, type);
+    if (!object)
+        return sg_object_refuse(handle, type);
+    sg_object_destroy(object);
+    return ZE_RESULT_SUCCESS;
 }
 
 void sg_object_each(sg_type type, void (*visit)(void *object, void *argument), void *argument) {

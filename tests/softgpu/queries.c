@@ -17,6 +17,7 @@ typedef struct sg_query {
     sg_phase phase;
     bool used;            /* since the last reset */
     bool ready;           /* its data can be read */
+    uint64_t last_id;     /* of its reports */
     pthread_mutex_t lock; /* of the state, and of what the pool holds for it */
 } sg_query;
 
@@ -27,9 +28,9 @@ typedef struct sg_query_pool {
     uint32_t tiles;
     size_t raw_size;      /* of one query's data */
     pthread_mutex_t lock; /* of the queries */
-    sg_query **queries;   /* by index, as the rest */
-    sg_counts *begins;
-    uint8_t *raw;
+    sg_query **queries;   /* by index, as the slots */
+    size_t slot_size;     /* whole cache lines */
+    uint8_t *slots;       /* the readings at a query's begin, then its data */
 } sg_query_pool;
 
 SG_HANDLE(sg_query_of, sg_query, zet_metric_query_handle_t, SG_QUERY)
@@ -66,17 +67,20 @@ static void release_domain(sg_metrics *metrics, uint32_t domain) {
     pthread_mutex_unlock(&metrics->lock);
 }
 
+static size_t begins_size(const sg_query_pool *pool) {
+    return sizeof(sg_counts) * (pool->tiles ? pool->tiles : 1);
+}
+
 static bool allocate_slots(sg_query_pool *pool) {
     pool->queries = calloc(pool->count, sizeof *pool->queries);
-    pool->begins = calloc(pool->count, sizeof *pool->begins * (pool->tiles ? pool->tiles : 1));
-    pool->raw = calloc(pool->count, pool->raw_size);
-    return pool->queries && pool->begins && pool->raw;
+    pool->slot_size = sg_whole_lines(begins_size(pool) + pool->raw_size);
+    pool->slots = aligned_alloc(SG_CACHE_LINE, pool->count * pool->slot_size);
+    return pool->queries && pool->slots;
 }
 
 static void destroy_pool(sg_query_pool *pool) {
     free(pool->queries);
-    free(pool->begins);
-    free(pool->raw);
+    free(pool->slots);
     pthread_mutex_destroy(&pool->lock);
     sg_object_destroy(pool);
 }
@@ -191,8 +195,12 @@ ze_result_t sg_zetMetricQueryReset(zet_metric_query_handle_t handle) {
     return ZE_RESULT_SUCCESS;
 }
 
+static sg_counts *begins_of(const sg_query *query) {
+    return (sg_counts *)(void *)(query->pool->slots + query->index * query->pool->slot_size);
+}
+
 static uint8_t *raw_of(const sg_query *query) {
-    return query->pool->raw + query->index * query->pool->raw_size;
+    return (uint8_t *)begins_of(query) + begins_size(query->pool);
 }
 
 ze_result_t sg_zetMetricQueryGetData(zet_metric_query_handle_t handle, size_t *size, uint8_t *data) {
@@ -240,13 +248,10 @@ static bool is_active(const sg_query_use *use) {
            (use->was_active || sg_behaviour_is_on(SOFTGPU_ACTIVATE_AT_EXECUTION));
 }
 
-static sg_counts *begins_of(const sg_query *query) {
-    uint32_t readings = query->pool->tiles ? query->pool->tiles : 1;
-    return query->pool->begins + query->index * readings;
-}
-
+/* With CHEAP_CALLS, threads would pass this one count to and fro for each query. */
 static void flush(const sg_execution *execution) {
-    sg_count(sg_tile_for(execution->device, 0), SG_FLUSHES, 1);
+    if (!sg_behaviour_is_on(SOFTGPU_CHEAP_CALLS))
+        sg_count(sg_tile_for(execution->device, 0), SG_FLUSHES, 1);
 }
 
 static void run_begin(sg_execution *execution, void *argument) {
@@ -280,7 +285,7 @@ static void write_reports(sg_query *query, const sg_counts *ends) {
     const sg_counts *begins = begins_of(query);
     uint32_t flags = strike();
     uint8_t *to = raw_of(query);
-    sg_report report = sg_report_of(pool->group, SG_REASON_QUERY);
+    sg_report report = sg_report_of(pool->group, SG_REASON_QUERY, ++query->last_id);
     report.flags = flags;
     if (pool->tiles) {
         sg_packet packet = sg_packet_of(pool->tiles, sizeof report);

@@ -51,6 +51,13 @@ typedef struct sg_object {
     struct sg_object *next_free;
 } sg_object;
 
+/* What threads do to one object shall not slow others down that use its neighbour. */
+enum { SG_CACHE_LINE = 64 };
+
+static inline size_t sg_whole_lines(size_t bytes) {
+    return (bytes + SG_CACHE_LINE - 1) & ~(size_t)(SG_CACHE_LINE - 1);
+}
+
 /* Zeroed but for its header. The size is the same for all objects of a type. NULL: out of memory. A parent,
  * where there is one, may not be destroyed before its children: that is a finding. */
 void *sg_object_create(sg_type type, size_t size, void *parent);
@@ -61,6 +68,9 @@ void *sg_object_check(const void *handle, sg_type type);
 
 /* What a destroy function says to a handle that sg_object_check() refused: notes a double destruction. */
 ze_result_t sg_object_refuse(const void *handle, sg_type type);
+
+/* A destroy function, where there is nothing to undo: destroys or refuses. */
+ze_result_t sg_object_end(const void *handle, sg_type type);
 
 /* Is it still the object that had this serial number? For commands that outlive what they refer to. */
 static inline bool sg_object_is(const sg_object *object, uint64_t serial) {

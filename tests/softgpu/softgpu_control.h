@@ -62,7 +62,9 @@ void softgpu_reset(void);
 
 /* CHEAP_CALLS, for benchmarks: calls cost as little as they can. A command on an immediate list that has
  * nothing before it runs in the thread that appends it. Nobody is woken, so no other list may wait for what
- * it signals; times of events and the device's busy times stand still. */
+ * it signals; times of events and the device's busy times stand still, and flushes by queries are not
+ * counted. Threads with lists of their own share nothing but the device: of what it counts, two at once may
+ * lose some. */
 
 /* On for every n-th occasion: 1 is always, 0 is off. */
 void softgpu_behave(enum softgpu_behaviour behaviour, uint32_t every);

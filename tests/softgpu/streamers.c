@@ -28,6 +28,7 @@ typedef struct sg_streamer {
     uint32_t first, count;        /* moments */
     size_t cut;                   /* bytes of the first that were read already */
     bool dropped;
+    uint64_t last_id;
     uint32_t unannounced; /* reports since the event was signalled */
 } sg_streamer;
 
@@ -53,7 +54,7 @@ static void store(sg_streamer *streamer, const sg_report *report, const sg_count
 static bool sample(sg_streamer *streamer, sg_reason reason, uint32_t marker) {
     sg_counts now[SG_MAX_TILES];
     sg_measure(streamer->group, streamer->tiles, now);
-    sg_report report = sg_report_of(streamer->group, reason);
+    sg_report report = sg_report_of(streamer->group, reason, ++streamer->last_id);
     report.marker = marker;
     if (streamer->count < CAPACITY)
         store(streamer, &report, now);
