@@ -3757,7 +3757,7 @@ ZT__HOT double zt__ticks_to_ns(const zt__clock *clock, uint64_t ticks) {
 ZT__FN ze_result_t zt__read_clocks(const zt__driver *driver, const zt__clock *clock, zt__pair *pair) {
     uint64_t least = UINT64_MAX;
     uint32_t i;
-    pair->device_ns = pair->host_ns = 0;
+    pair->device_ns = pair->host_ns = pair->error_ns = 0;
     if (clock->group ? !driver->metric_clock : !driver->device_clock)
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     for (i = 0; i < ZT__READINGS; i++) {
@@ -6982,10 +6982,12 @@ ZT__FN void zt__put_line_break(zt__writer *writer) {
     zt__put(writer, "\n");
 }
 
+/* A name of this library's own, without anything to escape. */
 ZT__FN void zt__put_key(zt__writer *writer, const char *name) {
     zt__separate(writer);
-    zt__put_string(writer, name);
-    zt__put(writer, ":");
+    zt__put(writer, "\"");
+    zt__put(writer, name);
+    zt__put(writer, "\":");
 }
 
 ZT__FN void zt__put_member(zt__writer *writer, const char *name, const char *text) {
@@ -7904,7 +7906,9 @@ ZT__FN void zt__label(char *out, size_t size, const zt_metric *metric, int sever
 enum { ZT__LABEL = ZET_MAX_METRIC_GROUP_NAME + ZET_MAX_METRIC_NAME + ZET_MAX_METRIC_RESULT_UNITS + 8 };
 
 ZT__FN void zt__put_argument(zt__writer *writer, const char *label, double value) {
-    zt__put_key(writer, label);
+    zt__separate(writer);
+    zt__put_string(writer, label);
+    zt__put(writer, ":");
     zt__put_number(writer, value);
 }
 

@@ -582,6 +582,13 @@ int keep_text(const void *bytes, size_t size, void *text) {
     return 0;
 }
 
+const char *written_report(const zt_profiler *profiler, zt_format format) {
+    static kept_text to;
+    to.used = 0;
+    ok(zt_write(profiler, format, keep_text, &to));
+    return to.bytes;
+}
+
 /* ==== time ================================================================================================ */
 
 uint64_t now_ns(void) {

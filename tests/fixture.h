@@ -191,6 +191,9 @@ typedef struct kept_text {
 /* A zt_write_fn for a kept_text, which it ends with a 0. */
 int keep_text(const void *bytes, size_t size, void *text);
 
+/* Until the next call. */
+const char *written_report(const zt_profiler *profiler, zt_format format);
+
 /* ==== output that nobody asked for ======================================================================== */
 
 void capture_output(void);    /* from here on, standard output and error go to a file, */
