@@ -14,8 +14,9 @@
            #define ZETOOLS_IMPLEMENTATION
            #include "zetools.h"
 
-       and `#include "zetools.h"` wherever else it is wanted. Link with -lze_loader (and, before glibc 2.34,
-       with -ldl -lpthread). Give the Level Zero headers as system headers: they redefine typedefs.
+       and `#include "zetools.h"` wherever else it is wanted, with <level_zero/zet_api.h> where the program
+       itself calls functions of the tools interface. Link with -lze_loader (and, before glibc 2.34, with -ldl
+       -lpthread). Give the Level Zero headers as system headers: they redefine typedefs.
 
            zt_config config = zt_config_default();
            config.groups = "ComputeBasic";
@@ -248,12 +249,10 @@
 
 #ifndef ZETOOLS_DISABLE
 #include <level_zero/ze_api.h>
-#include <level_zero/zet_api.h>
 #define ZT__HAVE_LEVEL_ZERO 1
 #elif defined(__has_include)
-#if __has_include(<level_zero/zet_api.h>)
+#if __has_include(<level_zero/ze_api.h>)
 #include <level_zero/ze_api.h>
-#include <level_zero/zet_api.h>
 #define ZT__HAVE_LEVEL_ZERO 1
 #endif
 #endif
@@ -278,6 +277,10 @@ extern "C" {
 
 /* A profiler: one context, one device or sub-device. Since 0.1. */
 typedef struct zt_profiler zt_profiler;
+
+/* A metric group: the same type as zet_metric_group_handle_t. The header that has that costs a compiler more
+   than all of this, and is included with the implementation alone. Since 0.1. */
+typedef struct _zet_metric_group_handle_t *zt_group;
 
 /* An open region, by value. Its fields are private. A copy is the same region. Since 0.1. */
 typedef struct zt_region {
@@ -833,12 +836,10 @@ ZT_API ze_result_t zt_last_error(const zt_profiler *profiler, const char **text)
 /* "ZE_RESULT_NOT_READY" for ZE_RESULT_NOT_READY, and so on: never NULL. Any thread. Since 0.1. */
 ZT_API const char *zt_result_name(ze_result_t result);
 
-/* Finds a metric group of a device by name and sampling type. Any thread.
-   Returns INVALID_ARGUMENT where there is none; zt_last_error(NULL, &text) has the nearest names. Since 0.1.
- */
-ZT_API ze_result_t zt_group_find(ze_device_handle_t device, const char *name,
-                                 zet_metric_group_sampling_type_flags_t type,
-                                 zet_metric_group_handle_t *group);
+/* Finds a metric group of a device by name and sampling type, a zet_metric_group_sampling_type_flags_t. Any
+   thread. Returns INVALID_ARGUMENT where there is none; zt_last_error(NULL, &text) has the nearest names.
+   Since 0.1. */
+ZT_API ze_result_t zt_group_find(ze_device_handle_t device, const char *name, uint32_t type, zt_group *group);
 
 /* Writes a listing of a device's metric groups for people, with their metrics where `metrics` is not 0.
    Any thread. Returns what the driver answered, or UNKNOWN when the function stopped it. Since 0.1. */
@@ -1148,16 +1149,12 @@ ZT__OFF const char *zt_result_name(int result) {
     (void)result;
     return "";
 }
-#ifdef ZT__HAVE_LEVEL_ZERO
-ZT__OFF ze_result_t zt_group_find(ze_device_handle_t device, const char *name,
-                                  zet_metric_group_sampling_type_flags_t type,
-                                  zet_metric_group_handle_t *group) {
+ZT__OFF ZT__RESULT zt_group_find(const void *device, const char *name, uint32_t type, zt_group *group) {
     (void)device, (void)name, (void)type;
     if (group)
         *group = NULL;
-    return ZE_RESULT_SUCCESS;
+    return (ZT__RESULT)0;
 }
-#endif
 ZT__OFF ZT__RESULT zt_groups_write(const void *device, int metrics, zt_write_fn write, void *user) {
     (void)device, (void)metrics, (void)write, (void)user;
     return (ZT__RESULT)0;
@@ -1397,6 +1394,7 @@ struct zt_scope {
 #define ZT__IMPLEMENTED
 
 #include <level_zero/zes_api.h>
+#include <level_zero/zet_api.h>
 #ifdef ZETOOLS_TRACER
 #include <level_zero/layers/zel_tracing_api.h>
 #include <level_zero/layers/zel_tracing_register_cb.h>
@@ -1423,17 +1421,19 @@ struct zt_scope {
 extern "C" {
 #endif
 
-/* Most functions run seldom, and are made small: ZT__FN. ZT__HOT are those that run for each region, row,
-   execution or traced call. */
-#define ZT__HOT static ZT__UNUSED
+/* Most functions run seldom, and are made small: ZT__FN. ZT__HOT are those that run for each region, row or
+   traced call. */
 #if defined(__clang__)
-#define ZT__FN ZT__HOT __attribute__((cold, minsize))
+#define ZT__FN static ZT__UNUSED __attribute__((cold, minsize))
+#define ZT__HOT static ZT__UNUSED __attribute__((hot))
 #define ZT__APART __attribute__((noinline))
 #elif defined(__GNUC__) && __GNUC__ >= 8
-#define ZT__FN ZT__HOT __attribute__((cold))
+#define ZT__FN static ZT__UNUSED __attribute__((cold))
+#define ZT__HOT static ZT__UNUSED __attribute__((hot))
 #define ZT__APART __attribute__((noipa))
 #else
-#define ZT__FN ZT__HOT
+#define ZT__FN static ZT__UNUSED
+#define ZT__HOT static ZT__UNUSED
 #define ZT__APART
 #endif
 
@@ -1508,12 +1508,17 @@ ZT__HOT int zt__try_lock(zt__mutex *mutex) {
 }
 
 /* What is locked is locked for instants: to try again costs less than to sleep and be woken. */
-ZT__HOT void zt__lock(zt__mutex *mutex) {
+ZT__FN void zt__await_lock(zt__mutex *mutex) {
     int tries = 100;
     while (tries-- > 0)
         if (zt__try_lock(mutex))
             return;
     pthread_mutex_lock(mutex);
+}
+
+ZT__HOT void zt__lock(zt__mutex *mutex) {
+    if (!zt__try_lock(mutex))
+        zt__await_lock(mutex);
 }
 
 ZT__HOT void zt__unlock(zt__mutex *mutex) {
@@ -1546,11 +1551,16 @@ ZT__PROCESS_WIDE __thread uint32_t zt__inside_1;
    does not get it tries again, and then sleeps, so that a thread of less priority that has it can go on. */
 typedef uint32_t zt__latch;
 
-ZT__HOT void zt__take(zt__latch *latch) {
+ZT__FN void zt__await_latch(zt__latch *latch) {
     uint32_t tries;
     for (tries = 1; __atomic_exchange_n(latch, 1, __ATOMIC_ACQUIRE); tries++)
         if (tries % 128 == 0)
             zt__sleep_ns(1000);
+}
+
+ZT__HOT void zt__take(zt__latch *latch) {
+    if (__atomic_exchange_n(latch, 1, __ATOMIC_ACQUIRE))
+        zt__await_latch(latch);
 }
 
 ZT__HOT void zt__give(zt__latch *latch) {
@@ -1562,7 +1572,7 @@ ZT__HOT int zt__owns(const zt__owned *owned) {
 }
 
 /* Returns 0, without locking, where this thread owns it already. */
-ZT__HOT int zt__own(zt__owned *owned) {
+ZT__FN int zt__own(zt__owned *owned) {
     if (zt__owns(owned))
         return 0;
     zt__lock(&owned->mutex);
@@ -1571,14 +1581,14 @@ ZT__HOT int zt__own(zt__owned *owned) {
 }
 
 /* Returns 0 also where another thread owns it. */
-ZT__HOT int zt__try_own(zt__owned *owned) {
+ZT__FN int zt__try_own(zt__owned *owned) {
     if (zt__owns(owned) || !zt__try_lock(&owned->mutex))
         return 0;
     zt__store(&owned->owner, zt__thread_id());
     return 1;
 }
 
-ZT__HOT void zt__disown(zt__owned *owned) {
+ZT__FN void zt__disown(zt__owned *owned) {
     zt__store(&owned->owner, (uintptr_t)0);
     zt__unlock(&owned->mutex);
 }
@@ -1616,7 +1626,7 @@ ZT__FN void *zt__run_thread(void *argument) {
     return NULL;
 }
 
-ZT__HOT void zt__ring(zt__thread *thread) {
+ZT__FN void zt__ring(zt__thread *thread) {
     int was_rung;
     zt__lock(&thread->lock);
     was_rung = thread->rung;
@@ -1627,7 +1637,7 @@ ZT__HOT void zt__ring(zt__thread *thread) {
 }
 
 /* Waits, a second at the most. Returns whether somebody rang. */
-ZT__HOT int zt__await_bell(zt__thread *thread) {
+ZT__FN int zt__await_bell(zt__thread *thread) {
     struct timespec until;
     int rung;
     clock_gettime(CLOCK_REALTIME, &until);
@@ -1717,11 +1727,11 @@ ZT__FN int zt__stop_thread(zt__thread *thread) {
 
 #else
 
-ZT__HOT void zt__ring(zt__thread *thread) {
+ZT__FN void zt__ring(zt__thread *thread) {
     (void)thread;
 }
 
-ZT__HOT int zt__await_bell(zt__thread *thread) {
+ZT__FN int zt__await_bell(zt__thread *thread) {
     (void)thread;
     return 0;
 }
@@ -1748,7 +1758,7 @@ ZT__FN void zt__find_symbol(const char *name, void *function) {
 }
 
 /* Of numbers that fit into an integer. */
-ZT__FN double zt__floor(double number) {
+ZT__HOT double zt__floor(double number) {
     double whole = (double)(int64_t)number;
     return whole > number ? whole - 1 : whole;
 }
@@ -1781,13 +1791,7 @@ ZT__FN void zt__mfree(void *memory, void *user) {
     free(memory);
 }
 
-ZT__FN zt_allocator zt__default_allocator(void) {
-    zt_allocator allocator;
-    allocator.allocate = zt__malloc;
-    allocator.release = zt__mfree;
-    allocator.user = NULL;
-    return allocator;
-}
+static const zt_allocator zt__default_allocator = {zt__malloc, zt__mfree, NULL};
 
 ZT__FN void *zt__allocate(const zt_allocator *allocator, size_t count, size_t size) {
     void *memory;
@@ -1891,6 +1895,10 @@ ZT__FN void zt__free(const zt_allocator *allocator, void *memory) {
                    "nor from two threads at once.")                                                          \
     X(CANNOT_MARK, "zt_stream_mark: '%.64s' is not marked: %s.")                                             \
     X(READER_HANGS, "%s: the driver does not return from a call. The stream is left as it is.")              \
+    ZT__TRACER_MESSAGES(X)
+
+#ifdef ZETOOLS_TRACER
+#define ZT__TRACER_MESSAGES(X)                                                                               \
     X(TRACING_OFF, "zt_trace_start: no callback came (%s), so the loader's tracing layer is off. Set "       \
                    "ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit, and install the loader's "   \
                    "libze_tracing_layer.")                                                                   \
@@ -1902,6 +1910,9 @@ ZT__FN void zt__free(const zt_allocator *allocator, void *memory) {
     X(CALLS_IN_PROGRESS, "zt_trace_stop: a traced call was still in progress when the time was up. The "     \
                          "tracer stays, switched off, until that call ends; raise config.wait_timeout_ns "   \
                          "or end the wait in it.")
+#else
+#define ZT__TRACER_MESSAGES(X)
+#endif
 
 typedef enum zt__message {
 #define X(identifier, text) ZT__##identifier,
@@ -1993,16 +2004,19 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(ERROR_OVERLAPPING_REGIONS)                                                                             \
     X(ERROR_UNKNOWN)
 
+/* Names stand in one text, each with its end, in the order of the results. */
 ZT_API const char *zt_result_name(ze_result_t result) {
-    switch (result) {
-#define X(name)                                                                                              \
-    case ZE_RESULT_##name:                                                                                   \
-        return "ZE_RESULT_" #name;
-        ZT__RESULTS(X)
+#define X(name) ZE_RESULT_##name,
+    static const ze_result_t results[] = {ZT__RESULTS(X)};
 #undef X
-    default:
-        return "a result without a name";
-    }
+#define X(name) "ZE_RESULT_" #name "\0"
+    static const char names[] = ZT__RESULTS(X) "a result without a name";
+#undef X
+    const char *name = names;
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(results) && results[i] != result; i++)
+        name += strlen(name) + 1;
+    return name;
 }
 
 ZT__FN void zt__format(zt__text *out, ze_result_t result, zt__message message, va_list arguments) {
@@ -2050,6 +2064,18 @@ ZT__FN ze_result_t zt__say_failed(zt__diagnostics *diagnostics, ze_result_t resu
                                   const char *remedy) {
     return zt__say(diagnostics, result, ZT__CALL_FAILED, call, zt_result_name(result), (unsigned)result,
                    remedy);
+}
+
+ZT__FN ze_result_t zt__say_null(zt__diagnostics *diagnostics, const char *call, const char *what) {
+    return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT, call, what);
+}
+
+ZT__FN ze_result_t zt__say_no_handle(zt__diagnostics *diagnostics, const char *call, const char *what) {
+    return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZT__NULL_ARGUMENT, call, what);
+}
+
+ZT__FN ze_result_t zt__say_no_memory(zt__diagnostics *diagnostics, const char *call, const char *what) {
+    return zt__say(diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, call, what);
 }
 
 /* How far two names are apart: edits, letter case not counting. Only the first 63 letters matter. */
@@ -2876,7 +2902,7 @@ ZT__HOT uint32_t zt__column_count(const zt_profiler *profiler) {
 }
 
 /* The metric that a column is of, or UINT32_MAX for GPU time. */
-ZT__FN uint32_t zt__metric_of_column(const zt_profiler *profiler, uint32_t column) {
+ZT__HOT uint32_t zt__metric_of_column(const zt_profiler *profiler, uint32_t column) {
     uint32_t first_tile;
     if (column - 1 < profiler->metric_count)
         return column - 1;
@@ -2890,7 +2916,7 @@ ZT__FN zt_aggregation zt__column_aggregation(const zt_profiler *profiler, uint32
 }
 
 /* Whether a pass measures a column. */
-ZT__FN int zt__is_measured(const zt_profiler *profiler, uint32_t column, uint32_t pass) {
+ZT__HOT int zt__is_measured(const zt_profiler *profiler, uint32_t column, uint32_t pass) {
     uint32_t metric = zt__metric_of_column(profiler, column);
     if (metric != UINT32_MAX)
         return profiler->metrics[metric].pass == pass;
@@ -3474,7 +3500,7 @@ ZT__FN zt__list *zt__add_list(zt_profiler *profiler, ze_command_list_handle_t ha
 }
 
 /* The queue of lists with bound slots. */
-ZT__HOT void zt__push_active(zt_profiler *profiler, zt__list *list) {
+ZT__FN void zt__push_active(zt_profiler *profiler, zt__list *list) {
     if (list->active || list->busy)
         return;
     list->active = 1;
@@ -3484,7 +3510,7 @@ ZT__HOT void zt__push_active(zt_profiler *profiler, zt__list *list) {
     profiler->active_count++;
 }
 
-ZT__HOT void zt__remove_active(zt_profiler *profiler, zt__list *list) {
+ZT__FN void zt__remove_active(zt_profiler *profiler, zt__list *list) {
     zt__list **place = &profiler->active_first;
     if (!list->active)
         return;
@@ -3497,7 +3523,7 @@ ZT__HOT void zt__remove_active(zt_profiler *profiler, zt__list *list) {
     profiler->active_count--;
 }
 
-ZT__HOT zt__list *zt__pop_active(zt_profiler *profiler) {
+ZT__FN zt__list *zt__pop_active(zt_profiler *profiler) {
     zt__list *list = profiler->active_first;
     if (list)
         zt__remove_active(profiler, list);
@@ -3728,10 +3754,10 @@ ZT__HOT double zt__ticks_to_ns(const zt__clock *clock, uint64_t ticks) {
 }
 
 /* Reads both clocks, several times: the reading that took least is the truest. */
-ZT__HOT ze_result_t zt__read_clocks(const zt__driver *driver, const zt__clock *clock, zt__pair *pair) {
+ZT__FN ze_result_t zt__read_clocks(const zt__driver *driver, const zt__clock *clock, zt__pair *pair) {
     uint64_t least = UINT64_MAX;
     uint32_t i;
-    pair->device_ns = pair->host_ns = 0;
+    pair->device_ns = pair->host_ns = pair->error_ns = 0;
     if (clock->group ? !driver->metric_clock : !driver->device_clock)
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     for (i = 0; i < ZT__READINGS; i++) {
@@ -3778,7 +3804,7 @@ ZT__FN void zt__thin_pairs(zt__clock *clock) {
 
 /* Adds a pair that is far enough from the last for the rate between them to be a thousandth off at the most.
  */
-ZT__HOT void zt__add_pair(zt__clock *clock, zt__pair pair) {
+ZT__FN void zt__add_pair(zt__clock *clock, zt__pair pair) {
     if (clock->count) {
         const zt__pair *last = zt__last_pair(clock);
         pair.device_ns = zt__unwrap(clock, pair.device_ns, last->device_ns + (pair.host_ns - last->host_ns));
@@ -3791,7 +3817,7 @@ ZT__HOT void zt__add_pair(zt__clock *clock, zt__pair pair) {
     clock->pairs[clock->count++] = pair;
 }
 
-ZT__HOT int zt__is_pair_due(const zt__clock *clock) {
+ZT__FN int zt__is_pair_due(const zt__clock *clock) {
     return clock->count == 0 || (double)zt__now_ns() - zt__last_pair(clock)->host_ns >= clock->interval_ns;
 }
 
@@ -3842,7 +3868,7 @@ ZT__HOT uint64_t zt__oldest(uint64_t written, uint32_t capacity) {
 }
 
 /* Compares the clocks, when it is time to. */
-ZT__HOT void zt__relate_clocks(zt_profiler *profiler, int now) {
+ZT__FN void zt__relate_clocks(zt_profiler *profiler, int now) {
     zt__timeline *timeline = profiler->timeline;
     zt__pair pair;
     int due;
@@ -3941,7 +3967,7 @@ ZT__FN int zt__grow_marks(zt__feed *feed) {
 }
 
 /* The number that stands for a name in the device's reports, or 0. With the feed locked. */
-ZT__FN uint32_t zt__number_mark(zt__feed *feed, const char *name) {
+ZT__HOT uint32_t zt__number_mark(zt__feed *feed, const char *name) {
     size_t length = strlen(name);
     uint64_t hash = zt__hash(name, length);
     uint32_t i;
@@ -4010,7 +4036,7 @@ ZT__HOT int zt__has_passed(zt__feed *feed, double end_ns) {
 }
 
 /* Room for the streamed metrics of a region. Returns 0 without memory. */
-ZT__FN int zt__need_streamed(zt_profiler *profiler, zt__record *record) {
+ZT__HOT int zt__need_streamed(zt_profiler *profiler, zt__record *record) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__moments *streamed;
     if (record->streamed_count == profiler->streamed_count)
@@ -4057,7 +4083,7 @@ ZT__HOT int zt__attribute_instance(zt_profiler *profiler, const zt__instance *in
 }
 
 /* Gives what was kept since the last time its rows, as far as all streams have come. Locks by itself. */
-ZT__HOT void zt__attribute(zt_profiler *profiler) {
+ZT__FN void zt__attribute(zt_profiler *profiler) {
     zt__timeline *timeline = profiler->timeline;
     uint64_t oldest;
     if (!timeline)
@@ -4233,7 +4259,7 @@ ZT__HOT double zt__tile_time(const zt_profiler *profiler, const zt__pass *pass, 
 }
 
 /* Time passes, and clocks run, on all tiles at once; everything else that adds up, adds up over tiles. */
-ZT__FN int zt__runs_everywhere(const char *units) {
+ZT__HOT int zt__runs_everywhere(const char *units) {
     static const char *const clocks[] = {"ns", "us", "ms", "s", "cycles"};
     uint32_t i;
     for (i = 0; i < ZT__COUNT_OF(clocks); i++)
@@ -4377,7 +4403,7 @@ ZT__HOT void zt__settle_batch(zt_profiler *profiler, const zt__batch *batch) {
 /* ---- batches: what was read and is to be calculated ------------------------------------------------------- */
 
 /* A batch with room. NULL where all are full, or without memory. */
-ZT__HOT zt__batch *zt__take_batch(zt_profiler *profiler) {
+ZT__FN zt__batch *zt__take_batch(zt_profiler *profiler) {
     zt__batch *batch;
     int make;
     zt__take(&profiler->state);
@@ -4399,7 +4425,7 @@ ZT__HOT zt__batch *zt__take_batch(zt_profiler *profiler) {
 }
 
 /* Gives a batch back: to be calculated, or to be filled on if calculation is left for later. */
-ZT__HOT void zt__give_batch(zt_profiler *profiler, zt__batch *batch) {
+ZT__FN void zt__give_batch(zt_profiler *profiler, zt__batch *batch) {
     int full = batch->closed || batch->count == ZT__BATCH || (batch->count > 0 && !profiler->config.deferred);
     zt__take(&profiler->state);
     if (full) {
@@ -4416,7 +4442,7 @@ ZT__HOT void zt__give_batch(zt_profiler *profiler, zt__batch *batch) {
 }
 
 /* The next batch to be calculated; with `all` also those that are not full. */
-ZT__HOT zt__batch *zt__next_to_settle(zt_profiler *profiler, int all) {
+ZT__FN zt__batch *zt__next_to_settle(zt_profiler *profiler, int all) {
     zt__batch *batch, **link;
     zt__take(&profiler->state);
     batch = profiler->full_batches;
@@ -4438,7 +4464,7 @@ ZT__HOT zt__batch *zt__next_to_settle(zt_profiler *profiler, int all) {
 }
 
 /* With the settling owned, which this gives up. */
-ZT__HOT void zt__settle_owned(zt_profiler *profiler, int all) {
+ZT__FN void zt__settle_owned(zt_profiler *profiler, int all) {
     zt__batch *batch;
     while ((batch = zt__next_to_settle(profiler, all)) != NULL) {
         zt__settle_batch(profiler, batch);
@@ -4452,12 +4478,12 @@ ZT__HOT void zt__settle_owned(zt_profiler *profiler, int all) {
 
 /* Calculates what was read, and adds it to the statistics. Inside the application's sample function this does
    nothing: the settling that called it goes on. */
-ZT__HOT void zt__settle(zt_profiler *profiler, int all) {
+ZT__FN void zt__settle(zt_profiler *profiler, int all) {
     if (zt__own(&profiler->settling))
         zt__settle_owned(profiler, all);
 }
 
-ZT__HOT int zt__has_full_batch(zt_profiler *profiler) {
+ZT__FN int zt__has_full_batch(zt_profiler *profiler) {
     int has;
     zt__take(&profiler->state);
     has = profiler->full_batches != NULL;
@@ -4466,13 +4492,13 @@ ZT__HOT int zt__has_full_batch(zt_profiler *profiler) {
 }
 
 /* Calculates full batches, unless another thread is at it, which then does these too. */
-ZT__HOT void zt__settle_full(zt_profiler *profiler) {
+ZT__FN void zt__settle_full(zt_profiler *profiler) {
     while (zt__has_full_batch(profiler) && zt__try_own(&profiler->settling))
         zt__settle_owned(profiler, 0);
 }
 
 /* What the library's own thread does. */
-ZT__HOT int zt__settle_when_rung(void *user) {
+ZT__FN int zt__settle_when_rung(void *user) {
     zt_profiler *profiler = (zt_profiler *)user;
     if (zt__await_bell(&profiler->settler))
         zt__settle(profiler, 0);
@@ -4727,7 +4753,7 @@ ZT__HOT void zt__walk_list(zt_profiler *profiler, zt__list *list, zt__hand *hand
 }
 
 /* Takes the bound slots of a claimed list, so that they can be walked without the lock. */
-ZT__HOT void zt__take_bound(zt_profiler *profiler, zt__list *list) {
+ZT__FN void zt__take_bound(zt_profiler *profiler, zt__list *list) {
     zt__take(&profiler->state);
     list->taken = list->first;
     list->taken_epoch = list->epoch;
@@ -4738,7 +4764,7 @@ ZT__HOT void zt__take_bound(zt_profiler *profiler, zt__list *list) {
 }
 
 /* Puts back, before what was bound meanwhile, the slots that are still bound, and frees the others. */
-ZT__HOT void zt__put_back(zt_profiler *profiler, zt__list *list, zt__hand *hand) {
+ZT__FN void zt__put_back(zt_profiler *profiler, zt__list *list, zt__hand *hand) {
     zt__slot **end = &list->taken;
     zt__take(&profiler->state);
     while (*end)
@@ -4759,7 +4785,7 @@ ZT__HOT void zt__put_back(zt_profiler *profiler, zt__list *list, zt__hand *hand)
 }
 
 /* Reads what is ready of a claimed list. */
-ZT__HOT void zt__harvest_list(zt_profiler *profiler, zt__list *list, zt__hand *hand) {
+ZT__FN void zt__harvest_list(zt_profiler *profiler, zt__list *list, zt__hand *hand) {
     list->quiet = 0;
     zt__take_bound(profiler, list);
     zt__walk_list(profiler, list, hand);
@@ -4767,7 +4793,7 @@ ZT__HOT void zt__harvest_list(zt_profiler *profiler, zt__list *list, zt__hand *h
 }
 
 /* The next list of the queue of lists with bound slots, claimed. NULL when each was seen once. */
-ZT__HOT zt__list *zt__claim_next(zt_profiler *profiler, uint32_t *left) {
+ZT__FN zt__list *zt__claim_next(zt_profiler *profiler, uint32_t *left) {
     zt__list *list = NULL;
     zt__take(&profiler->state);
     if (*left > profiler->active_count)
@@ -4784,7 +4810,7 @@ ZT__HOT zt__list *zt__claim_next(zt_profiler *profiler, uint32_t *left) {
     return list;
 }
 
-ZT__HOT void zt__unclaim(zt_profiler *profiler, zt__list *list) {
+ZT__FN void zt__unclaim(zt_profiler *profiler, zt__list *list) {
     zt__take(&profiler->state);
     list->busy = 0;
     if (list->first)
@@ -4794,7 +4820,7 @@ ZT__HOT void zt__unclaim(zt_profiler *profiler, zt__list *list) {
 
 /* Claims a list, by handle, from whoever harvests it. NULL where it has no record, or the configured time is
    up. */
-ZT__HOT zt__list *zt__claim(zt_profiler *profiler, ze_command_list_handle_t handle) {
+ZT__FN zt__list *zt__claim(zt_profiler *profiler, ze_command_list_handle_t handle) {
     uint64_t pause = 0, deadline = 0;
     for (;;) {
         zt__list *list;
@@ -4814,13 +4840,13 @@ ZT__HOT zt__list *zt__claim(zt_profiler *profiler, ze_command_list_handle_t hand
     }
 }
 
-ZT__HOT void zt__start_hand(zt__hand *hand, int thorough) {
+ZT__FN void zt__start_hand(zt__hand *hand, int thorough) {
     memset(hand, 0, sizeof *hand);
     hand->thorough = thorough;
 }
 
 /* Ends a walk: what it read is calculated, unless that is left for later. */
-ZT__HOT void zt__end_hand(zt_profiler *profiler, zt__hand *hand) {
+ZT__FN void zt__end_hand(zt_profiler *profiler, zt__hand *hand) {
     if (hand->batch)
         zt__give_batch(profiler, hand->batch);
     hand->batch = NULL;
@@ -4830,7 +4856,7 @@ ZT__HOT void zt__end_hand(zt_profiler *profiler, zt__hand *hand) {
 
 /* Collects what is ready on all lists that nobody else is harvesting. Now and then thoroughly: a list that
    was reset and forgotten would else hide what follows on it. */
-ZT__HOT void zt__harvest(zt_profiler *profiler, int thorough) {
+ZT__FN void zt__harvest(zt_profiler *profiler, int thorough) {
     enum { THOROUGH_EVERY = 64 };
     uint32_t left = UINT32_MAX;
     zt__list *list;
@@ -4849,7 +4875,7 @@ ZT__HOT int zt__slot_runs(const zt__list *list, const zt__slot *slot) {
 }
 
 /* Whether a claimed list has an instance that is known to be on its way. */
-ZT__HOT int zt__is_running(zt_profiler *profiler, const zt__list *list) {
+ZT__FN int zt__is_running(zt_profiler *profiler, const zt__list *list) {
     const zt__slot *slot;
     zt__take(&profiler->state);
     for (slot = list->first; slot && !zt__slot_runs(list, slot); slot = slot->next)
@@ -4860,7 +4886,7 @@ ZT__HOT int zt__is_running(zt_profiler *profiler, const zt__list *list) {
 
 /* Harvests a claimed list until it is done, or the deadline has come: 0 is one of the configured time from
    now, that the caller can hand on. Returns 0 if time was up. */
-ZT__HOT int zt__finish(zt_profiler *profiler, zt__list *list, uint64_t *deadline) {
+ZT__FN int zt__finish(zt_profiler *profiler, zt__list *list, uint64_t *deadline) {
     uint64_t pause = 0;
     zt__hand hand;
     int running;
@@ -4945,7 +4971,7 @@ ZT__FN void zt__unbind(zt_profiler *profiler, zt__list *list) {
 }
 
 /* Takes the open slots of a list, or of all where `list` is NULL. Their regions are dropped. */
-ZT__HOT zt__slot *zt__take_open(zt_profiler *profiler, const zt__list *list) {
+ZT__FN zt__slot *zt__take_open(zt_profiler *profiler, const zt__list *list) {
     zt__slot *taken = NULL;
     zt__step *step;
     uint32_t i;
@@ -4988,7 +5014,7 @@ ZT__FN void zt__drop_open(zt_profiler *profiler, const zt__list *list, const cha
 
 /* Resets, of a claimed list that is done, what only its next execution will use again: slots that are
    recorded in part, and those that could not be reset before. */
-ZT__HOT void zt__make_ready(zt_profiler *profiler, zt__list *list) {
+ZT__FN void zt__make_ready(zt_profiler *profiler, zt__list *list) {
     zt__hand hand;
     zt__slot *slot;
     if (!zt__load(&list->unready) || zt__is_gone(profiler))
@@ -5010,7 +5036,7 @@ ZT__FN void zt__count_unread(zt_profiler *profiler, const zt__slot *slot) {
 
 /* Marks the instances of a claimed list that is about to be executed. Those that are still pending from an
    execution before are overwritten by this one: returns how many. */
-ZT__HOT uint32_t zt__announce(zt_profiler *profiler, zt__list *list) {
+ZT__FN uint32_t zt__announce(zt_profiler *profiler, zt__list *list) {
     uint32_t overwritten = 0;
     zt__slot *slot;
     zt__take(&profiler->state);
@@ -5039,7 +5065,7 @@ ZT__HOT uint32_t zt__announce(zt_profiler *profiler, zt__list *list) {
 }
 
 /* Takes the announcement back: the driver refused to execute. */
-ZT__HOT void zt__retract(zt_profiler *profiler, zt__list *list) {
+ZT__FN void zt__retract(zt_profiler *profiler, zt__list *list) {
     zt__slot *slot;
     zt__take(&profiler->state);
     for (slot = list->first; slot; slot = slot->next) {
@@ -5748,7 +5774,7 @@ ZT__FN ze_result_t zt__learn_report_size(zt_stream *stream) {
 }
 
 /* Where the next bytes are to go, and how many can. */
-ZT__HOT uint8_t *zt__free_bytes(zt_stream *stream, size_t *size) {
+ZT__FN uint8_t *zt__free_bytes(zt_stream *stream, size_t *size) {
     uint64_t used, place, room;
     zt__lock(&stream->lock);
     used = stream->read - stream->taken;
@@ -5763,7 +5789,7 @@ ZT__HOT uint8_t *zt__free_bytes(zt_stream *stream, size_t *size) {
 
 /* A read can end within a report: its rest comes first in the next. Where it did not, nothing that follows
    can be calculated, and the next read is taken to begin with a report. */
-ZT__HOT void zt__drop_partial(zt_stream *stream) {
+ZT__FN void zt__drop_partial(zt_stream *stream) {
     if (!zt__load(&stream->is_garbled))
         return;
     zt__store(&stream->is_garbled, 0);
@@ -5775,7 +5801,7 @@ ZT__HOT void zt__drop_partial(zt_stream *stream) {
 }
 
 /* Counts what has come into the ring. */
-ZT__HOT void zt__take_bytes(zt_stream *stream, size_t size, int dropped) {
+ZT__FN void zt__take_bytes(zt_stream *stream, size_t size, int dropped) {
     uint64_t reports;
     size += stream->partial;
     reports = size / stream->report_size;
@@ -5796,7 +5822,7 @@ ZT__HOT void zt__take_bytes(zt_stream *stream, size_t size, int dropped) {
 
 /* Reads once. `more` is set where the room was the limit. The warning that data were dropped comes with
    data. */
-ZT__HOT ze_result_t zt__read_some(zt_stream *stream, int *more) {
+ZT__FN ze_result_t zt__read_some(zt_stream *stream, int *more) {
     size_t room, size;
     uint8_t *bytes;
     ze_result_t result = ZE_RESULT_SUCCESS;
@@ -5820,7 +5846,7 @@ ZT__HOT ze_result_t zt__read_some(zt_stream *stream, int *more) {
 }
 
 /* Reads until the device has no more, or the ring has no room. Returns whether it had no room. */
-ZT__HOT int zt__fill_ring(zt_stream *stream) {
+ZT__FN int zt__fill_ring(zt_stream *stream) {
     int more = 1, rounds = 0;
     ze_result_t result = ZE_RESULT_SUCCESS;
     while (more && rounds++ < 4 && result == ZE_RESULT_SUCCESS && !zt__load(&stream->lost))
@@ -5832,7 +5858,7 @@ ZT__HOT int zt__fill_ring(zt_stream *stream) {
 }
 
 /* Waits until the device notifies, or for a slice of time: what it forgets to say is seen all the same. */
-ZT__HOT void zt__await_notification(zt_stream *stream, uint64_t limit_ns) {
+ZT__FN void zt__await_notification(zt_stream *stream, uint64_t limit_ns) {
     uint64_t slice = limit_ns < ZT__SLICE_NS ? limit_ns : (uint64_t)ZT__SLICE_NS;
     const char *call = "zeEventHostSynchronize";
     ze_result_t result;
@@ -5851,7 +5877,7 @@ ZT__HOT void zt__await_notification(zt_stream *stream, uint64_t limit_ns) {
 
 /* ---- the reader thread ----------------------------------------------------------------------------------- */
 
-ZT__HOT int zt__read_ahead(void *user) {
+ZT__FN int zt__read_ahead(void *user) {
     zt_stream *stream = (zt_stream *)user;
     if (zt__load(&stream->lost))
         return 0;
@@ -5876,7 +5902,7 @@ ZT__FN ze_result_t zt__start_reader(zt_stream *stream) {
 /* ---- from the ring to the application: the owner's ------------------------------------------------------- */
 
 /* Takes the right to hand out. Returns NOT_READY where another thread kept it until the deadline. */
-ZT__HOT ze_result_t zt__own_stream(zt_stream *stream, uint64_t deadline, const char *call) {
+ZT__FN ze_result_t zt__own_stream(zt_stream *stream, uint64_t deadline, const char *call) {
     uint64_t pause = 0;
     if (zt__owns(&stream->owned))
         return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__STREAM_BUSY, call);
@@ -6022,7 +6048,7 @@ ZT__HOT void zt__give_rows(zt_stream *stream, zt__receiver *receiver) {
     }
 }
 
-ZT__HOT void zt__relate_stream_clocks(zt_stream *stream) {
+ZT__FN void zt__relate_stream_clocks(zt_stream *stream) {
     zt__pair pair;
     if (zt__is_pair_due(&stream->clock) && !zt__load(&stream->lost) &&
         zt__read_clocks(&stream->driver, &stream->clock, &pair) == ZE_RESULT_SUCCESS)
@@ -6030,7 +6056,7 @@ ZT__HOT void zt__relate_stream_clocks(zt_stream *stream) {
 }
 
 /* Gives what is in the ring by now, and what was calculated before. */
-ZT__HOT void zt__empty_ring(zt_stream *stream, zt__receiver *receiver) {
+ZT__FN void zt__empty_ring(zt_stream *stream, zt__receiver *receiver) {
     uint64_t end;
     int more = 1;
     zt__lock(&stream->lock);
@@ -6043,7 +6069,7 @@ ZT__HOT void zt__empty_ring(zt_stream *stream, zt__receiver *receiver) {
 }
 
 /* Reads all there is and gives it. `reads`: from the device too, and not only from the ring. */
-ZT__HOT void zt__hand_out(zt_stream *stream, zt__receiver *receiver, int reads) {
+ZT__FN void zt__hand_out(zt_stream *stream, zt__receiver *receiver, int reads) {
     int more = 1, rounds = 0;
     zt__relate_stream_clocks(stream);
     while (more && !receiver->stopped && rounds++ < ZT__MOST_ROUNDS) {
@@ -6055,7 +6081,7 @@ ZT__HOT void zt__hand_out(zt_stream *stream, zt__receiver *receiver, int reads) 
 }
 
 /* Hands out until there was something, or there is reason to stop. */
-ZT__HOT ze_result_t zt__read_until(zt_stream *stream, zt__receiver *receiver, uint64_t deadline) {
+ZT__FN ze_result_t zt__read_until(zt_stream *stream, zt__receiver *receiver, uint64_t deadline) {
     uint64_t pause = 0;
     for (;;) {
         uint64_t now;
@@ -6819,6 +6845,7 @@ typedef struct zt__writer {
     int failed;
     size_t blanks; /* of a table, put when something follows them on the line */
     size_t used;
+    char last; /* byte */
     char bytes[4096];
 } zt__writer;
 
@@ -6828,6 +6855,7 @@ ZT__FN void zt__start_writer(zt__writer *writer, zt_write_fn write, void *user) 
     writer->failed = 0;
     writer->blanks = 0;
     writer->used = 0;
+    writer->last = 0;
 }
 
 ZT__FN void zt__flush(zt__writer *writer) {
@@ -6842,6 +6870,7 @@ ZT__FN void zt__put_bytes(zt__writer *writer, const char *bytes, size_t size) {
         size_t part = size < room ? size : room;
         memcpy(writer->bytes + writer->used, bytes, part);
         writer->used += part;
+        writer->last = bytes[part - 1];
         bytes += part;
         size -= part;
         if (writer->used == sizeof writer->bytes)
@@ -6942,6 +6971,35 @@ ZT__FN void zt__put_string(zt__writer *writer, const char *text) {
     zt__put(writer, "\"");
 }
 
+/* Before a member or an element of JSON: a comma, but for the first, and where a line begins. */
+ZT__FN void zt__separate(zt__writer *writer) {
+    if (!strchr("{[\n", writer->last))
+        zt__put(writer, ",");
+}
+
+ZT__FN void zt__put_line_break(zt__writer *writer) {
+    zt__separate(writer);
+    zt__put(writer, "\n");
+}
+
+/* A name of this library's own, without anything to escape. */
+ZT__FN void zt__put_key(zt__writer *writer, const char *name) {
+    zt__separate(writer);
+    zt__put(writer, "\"");
+    zt__put(writer, name);
+    zt__put(writer, "\":");
+}
+
+ZT__FN void zt__put_member(zt__writer *writer, const char *name, const char *text) {
+    zt__put_key(writer, name);
+    zt__put_string(writer, text);
+}
+
+ZT__FN void zt__put_counter(zt__writer *writer, const char *name, uint64_t count) {
+    zt__put_key(writer, name);
+    zt__put_count(writer, count);
+}
+
 /* What a report shows: a copy of the statistics of one region at a time. */
 typedef struct zt__report {
     const zt_profiler *profiler;
@@ -6990,12 +7048,10 @@ ZT__FN void zt__put_stats(zt__writer *writer, const zt_stats *stats, int json) {
     values[5] = stats->median;
     values[6] = stats->p95;
     for (i = 0; i < ZT__COUNT_OF(names); i++) {
-        zt__put(writer, ",");
-        if (json) {
-            zt__put(writer, "\"");
-            zt__put(writer, names[i]);
-            zt__put(writer, "\":");
-        }
+        if (json)
+            zt__put_key(writer, names[i]);
+        else
+            zt__put(writer, ",");
         if (!isnan(values[i]))
             zt__put_number(writer, values[i]);
         else if (json)
@@ -7018,19 +7074,22 @@ ZT__FN void zt__put_differences(zt__writer *writer, uint32_t differs) {
 /* One line of CSV. `metric` is NULL for GPU time. */
 ZT__FN void zt__put_csv_line(zt__writer *writer, const zt_region_info *region, const zt_metric *metric,
                              const char *tile, const zt_stats *stats) {
+    static const zt_metric gpu_time = {"GPU time",       "", "", "ns", "", ZET_METRIC_TYPE_DURATION,
+                                       ZT_AGGREGATE_SUM, 0};
+    const zt_metric *shown = metric ? metric : &gpu_time;
     zt__put_field(writer, region->name);
     zt__put(writer, ",");
-    zt__put_field(writer, metric ? metric->name : "GPU time");
+    zt__put_field(writer, shown->name);
     zt__put(writer, ",");
-    zt__put_field(writer, metric ? metric->group : "");
+    zt__put_field(writer, shown->group);
     zt__put(writer, ",");
-    zt__put_field(writer, metric ? metric->component : "");
+    zt__put_field(writer, shown->component);
     zt__put(writer, ",");
-    zt__put_field(writer, metric ? metric->units : "ns");
+    zt__put_field(writer, shown->units);
     zt__put(writer, ",");
-    zt__put(writer, metric ? zt__type_name(metric->type) : "duration");
+    zt__put(writer, zt__type_name(shown->type));
     zt__put(writer, ",");
-    zt__put(writer, zt__aggregation_names[metric ? metric->aggregation : ZT_AGGREGATE_SUM]);
+    zt__put(writer, zt__aggregation_names[shown->aggregation]);
     zt__put(writer, ",");
     zt__put_count(writer, stats->count);
     zt__put_stats(writer, stats, 0);
@@ -7070,18 +7129,6 @@ ZT__FN void zt__write_csv(zt__report *report) {
     zt__write_csv_calls(report);
 }
 
-ZT__FN void zt__put_member(zt__writer *writer, const char *name, const char *text) {
-    zt__put_string(writer, name);
-    zt__put(writer, ":");
-    zt__put_string(writer, text);
-}
-
-ZT__FN void zt__put_counter(zt__writer *writer, const char *name, uint64_t count) {
-    zt__put_string(writer, name);
-    zt__put(writer, ":");
-    zt__put_count(writer, count);
-}
-
 ZT__FN void zt__write_json_head(zt__report *report) {
     const zt_profiler *profiler = report->profiler;
     zt__writer *writer = &report->writer;
@@ -7091,53 +7138,49 @@ ZT__FN void zt__write_json_head(zt__report *report) {
     zt_get_availability(profiler, &text);
     zt__put(writer, "{");
     zt__put_member(writer, "zetools", ZETOOLS_VERSION);
-    zt__put(writer, ",\n");
+    zt__put_line_break(writer);
     zt__put_member(writer, "device", profiler->device_name);
-    zt__put(writer, ",\n");
+    zt__put_line_break(writer);
     zt__put_member(writer, "availability", text);
-    zt__put(writer, ",\n\"counts\":{");
+    zt__put_line_break(writer);
+    zt__put_key(writer, "counts");
+    zt__put(writer, "{");
     zt__put_counter(writer, "begun", counts.begun);
-    zt__put(writer, ",");
     zt__put_counter(writer, "collected", counts.collected);
-    zt__put(writer, ",");
     zt__put_counter(writer, "lost", counts.lost);
-    zt__put(writer, ",");
     zt__put_counter(writer, "dropped", counts.dropped);
-    zt__put(writer, ",");
     zt__put_counter(writer, "in_flight", counts.in_flight);
-    zt__put(writer, "},\n\"causes\":{");
-    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        zt__put(writer, i ? "," : "");
+    zt__put(writer, "}");
+    zt__put_line_break(writer);
+    zt__put_key(writer, "causes");
+    zt__put(writer, "{");
+    for (i = 0; i < ZT_CAUSE_COUNT; i++)
         zt__put_counter(writer, zt_cause_name((zt_cause)i), zt_get_cause(profiler, (zt_cause)i));
-    }
-    zt__put(writer, "},\n");
+    zt__put(writer, "}");
+    zt__put_line_break(writer);
 }
 
 ZT__FN void zt__write_json_metrics(zt__report *report) {
     zt__writer *writer = &report->writer;
     uint32_t i;
-    zt__put(writer, "\"metrics\":[");
+    zt__put_key(writer, "metrics");
+    zt__put(writer, "[");
     for (i = 0; i < report->profiler->metric_count; i++) {
         const zt_metric *metric = &report->profiler->metrics[i];
-        zt__put(writer, i ? ",\n{" : "\n{");
+        zt__put_line_break(writer);
+        zt__put(writer, "{");
         zt__put_member(writer, "name", metric->name);
-        zt__put(writer, ",");
         zt__put_member(writer, "group", metric->group);
-        zt__put(writer, ",");
         zt__put_member(writer, "component", metric->component);
-        zt__put(writer, ",");
         zt__put_member(writer, "units", metric->units);
-        zt__put(writer, ",");
         zt__put_member(writer, "type", zt__type_name(metric->type));
-        zt__put(writer, ",");
         zt__put_member(writer, "aggregation", zt__aggregation_names[metric->aggregation]);
-        zt__put(writer, ",");
         zt__put_counter(writer, "pass", metric->pass);
-        zt__put(writer, ",");
         zt__put_member(writer, "description", metric->description);
         zt__put(writer, "}");
     }
-    zt__put(writer, "],\n");
+    zt__put(writer, "]");
+    zt__put_line_break(writer);
 }
 
 ZT__FN void zt__put_json_stats(zt__writer *writer, const zt_stats *stats) {
@@ -7152,7 +7195,7 @@ ZT__FN void zt__put_json_columns(zt__report *report, uint32_t first, uint32_t co
     uint32_t i;
     zt__put(&report->writer, "[");
     for (i = 0; i < count; i++) {
-        zt__put(&report->writer, i ? ",\n" : "\n");
+        zt__put_line_break(&report->writer);
         zt__put_json_stats(&report->writer, &report->stats[first + i]);
     }
     zt__put(&report->writer, "]");
@@ -7172,7 +7215,7 @@ ZT__FN void zt__put_json_parts(zt__report *report) {
         return;
     zt__put(&report->writer, ",\n\"tiles\":[");
     for (tile = 0; tile < profiler->tile_count; tile++) {
-        zt__put(&report->writer, tile ? ",\n" : "\n");
+        zt__put_line_break(&report->writer);
         zt__put_json_columns(report, zt__tile_column(profiler, tile, 0), profiler->metric_count);
     }
     zt__put(&report->writer, "]");
@@ -7182,20 +7225,19 @@ ZT__FN void zt__put_json_parts(zt__report *report) {
 ZT__FN void zt__write_json(zt__report *report) {
     const zt_profiler *profiler = report->profiler;
     zt__writer *writer = &report->writer;
-    uint32_t region, written = 0, regions = zt_region_count(profiler);
+    uint32_t region, regions = zt_region_count(profiler);
     zt__write_json_head(report);
     zt__write_json_metrics(report);
-    zt__put(writer, "\"regions\":[");
+    zt__put_key(writer, "regions");
+    zt__put(writer, "[");
     for (region = 0; region < regions; region++) {
         if (!zt__copy_region(report, region))
             continue;
-        zt__put(writer, written++ ? ",\n{" : "\n{");
+        zt__put_line_break(writer);
+        zt__put(writer, "{");
         zt__put_member(writer, "name", report->info.name);
-        zt__put(writer, ",");
         zt__put_counter(writer, "count", report->stats[0].count);
-        zt__put(writer, ",");
         zt__put_counter(writer, "lost", report->info.lost);
-        zt__put(writer, ",");
         zt__put_counter(writer, "dropped", report->info.dropped);
         zt__put(writer, ",\n\"time_ns\":");
         zt__put_json_stats(writer, &report->stats[0]);
@@ -7755,7 +7797,6 @@ typedef struct zt__trace {
     uint32_t count;
     zt__track *tracks;
     uint32_t track_count, list_count;
-    const char *comma;
 } zt__trace;
 
 ZT__FN int zt__write_host_tracks(zt__trace *trace);
@@ -7840,15 +7881,11 @@ ZT__FN uint32_t zt__find_track(zt__trace *trace, uint32_t index) {
 /* What every event begins with. */
 ZT__FN void zt__begin_event(zt__trace *trace, const char *phase, const char *name, uint32_t track) {
     zt__writer *writer = &trace->report->writer;
-    zt__put(writer, trace->comma);
-    trace->comma = ",\n";
+    zt__put_line_break(writer);
     zt__put(writer, "{");
     zt__put_member(writer, "ph", phase);
-    zt__put(writer, ",");
     zt__put_member(writer, "name", name);
-    zt__put(writer, ",");
     zt__put_counter(writer, "pid", (uint64_t)getpid());
-    zt__put(writer, ",");
     zt__put_counter(writer, "tid", track);
 }
 
@@ -7856,9 +7893,7 @@ ZT__FN void zt__begin_event(zt__trace *trace, const char *phase, const char *nam
 ZT__FN void zt__put_time(zt__writer *writer, const char *name, uint64_t ns) {
     char text[40];
     snprintf(text, sizeof text, "%llu.%03u", (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
-    zt__put(writer, ",");
-    zt__put_string(writer, name);
-    zt__put(writer, ":");
+    zt__put_key(writer, name);
     zt__put(writer, text);
 }
 
@@ -7871,6 +7906,7 @@ ZT__FN void zt__label(char *out, size_t size, const zt_metric *metric, int sever
 enum { ZT__LABEL = ZET_MAX_METRIC_GROUP_NAME + ZET_MAX_METRIC_NAME + ZET_MAX_METRIC_RESULT_UNITS + 8 };
 
 ZT__FN void zt__put_argument(zt__writer *writer, const char *label, double value) {
+    zt__separate(writer);
     zt__put_string(writer, label);
     zt__put(writer, ":");
     zt__put_number(writer, value);
@@ -7887,7 +7923,6 @@ ZT__FN void zt__put_arguments(zt__trace *trace, const zt__span *span) {
         if (isnan(span->values[metric + 1]))
             continue;
         zt__label(label, sizeof label, &profiler->metrics[metric], profiler->group_count > 1);
-        zt__put(writer, ",");
         zt__put_argument(writer, label, span->values[metric + 1]);
     }
     zt__put(writer, "}");
@@ -8017,7 +8052,6 @@ ZT__FN int zt__write_trace(zt__report *report) {
     zt__trace trace;
     memset(&trace, 0, sizeof trace);
     trace.report = report;
-    trace.comma = "\n";
     zt__relate_clocks(profiler, 1);
     if (profiler->timeline && zt__make_trace(&trace, profiler->timeline->capacity, columns)) {
         zt__lock(&profiler->results);
@@ -8120,16 +8154,17 @@ ZT__FN void zt__write_csv_calls(zt__report *report) {
 ZT__FN void zt__write_json_calls(zt__report *report) {
     zt__writer *writer = &report->writer;
     uint32_t i, count = zt__calls_to_show(report->profiler);
-    zt__put(writer, ",\n\"calls\":[");
+    zt__put_line_break(writer);
+    zt__put_key(writer, "calls");
+    zt__put(writer, "[");
     for (i = 0; i < count; i++) {
         zt_call_info info = zt__call_stats(report->profiler->tracer, i);
-        zt__put(writer, i ? ",\n{" : "\n{");
+        zt__put_line_break(writer);
+        zt__put(writer, "{");
         zt__put_member(writer, "name", info.name);
-        zt__put(writer, ",");
         zt__put_counter(writer, "count", info.count);
-        zt__put(writer, ",");
         zt__put_counter(writer, "errors", info.errors);
-        zt__put(writer, ",\"time_ns\":");
+        zt__put_key(writer, "time_ns");
         zt__put_json_stats(writer, &info.time_ns);
         zt__put(writer, "}");
     }
@@ -8287,32 +8322,35 @@ ZT_API zt_config zt_config_default(void) {
 
 /* ---- opening --------------------------------------------------------------------------------------------- */
 
-ZT__FN zt_config zt__complete_config(const zt_config *given) {
-    zt_config defaults = zt_config_default(), config = given ? *given : defaults;
+ZT__FN void zt__complete_config(zt_config *config, const zt_config *given) {
+    const zt_config defaults = zt_config_default();
     const char *groups = getenv("ZT_GROUPS"), *columns = getenv("ZT_COLUMNS"),
                *metrics = getenv("ZT_METRICS");
-    config.groups = groups || metrics ? groups : config.groups;
-    config.metrics = groups || metrics ? metrics : config.metrics;
-    config.columns = columns ? columns : config.columns;
-    if (!config.slots_per_step)
-        config.slots_per_step = defaults.slots_per_step;
-    if (!config.max_slots)
-        config.max_slots = defaults.max_slots;
-    if (!config.samples)
-        config.samples = defaults.samples;
-    if (config.samples > ZT__MAX_SAMPLES)
-        config.samples = ZT__MAX_SAMPLES;
-    if (config.deferred_thread && !config.deferred)
-        config.deferred = ZT__DEFERRED;
-    if (!config.max_passes)
-        config.max_passes = defaults.max_passes;
-    if (!(config.pass_tolerance > 0))
-        config.pass_tolerance = defaults.pass_tolerance;
-    if (!config.wait_timeout_ns)
-        config.wait_timeout_ns = defaults.wait_timeout_ns;
-    if (!config.allocator.allocate)
-        config.allocator = zt__default_allocator();
-    return config;
+    *config = given ? *given : defaults;
+    if (groups || metrics) {
+        config->groups = groups;
+        config->metrics = metrics;
+    }
+    if (columns)
+        config->columns = columns;
+    if (!config->slots_per_step)
+        config->slots_per_step = defaults.slots_per_step;
+    if (!config->max_slots)
+        config->max_slots = defaults.max_slots;
+    if (!config->samples)
+        config->samples = defaults.samples;
+    if (config->samples > ZT__MAX_SAMPLES)
+        config->samples = ZT__MAX_SAMPLES;
+    if (config->deferred_thread && !config->deferred)
+        config->deferred = ZT__DEFERRED;
+    if (!config->max_passes)
+        config->max_passes = defaults.max_passes;
+    if (!(config->pass_tolerance > 0))
+        config->pass_tolerance = defaults.pass_tolerance;
+    if (!config->wait_timeout_ns)
+        config->wait_timeout_ns = defaults.wait_timeout_ns;
+    if (!config->allocator.allocate)
+        config->allocator = zt__default_allocator;
 }
 
 ZT__FN ze_result_t zt__get_device_properties(ze_device_handle_t device, ze_device_properties_t *properties) {
@@ -8917,8 +8955,7 @@ ZT__FN ze_result_t zt__copy_columns(zt_profiler *profiler) {
         return ZE_RESULT_SUCCESS;
     profiler->columns = (char *)zt__allocate(&profiler->config.allocator, strlen(columns) + 1, 1);
     if (!profiler->columns)
-        return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_open",
-                       "config.columns");
+        return zt__say_no_memory(&profiler->diagnostics, "zt_open", "config.columns");
     strcpy(profiler->columns, columns);
     return ZE_RESULT_SUCCESS;
 }
@@ -8955,8 +8992,7 @@ ZT__FN ze_result_t zt__set_up_inside(zt_profiler *profiler) {
     if (zt__is_lost(result) ||
         (profiler->row && profiler->by_time && profiler->scratch && batch && result == ZE_RESULT_SUCCESS))
         return result;
-    return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_open",
-                   "statistics");
+    return zt__say_no_memory(&profiler->diagnostics, "zt_open", "statistics");
 }
 
 ZT__FN ze_result_t zt__set_up(zt_profiler *profiler) {
@@ -9078,16 +9114,15 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
     if (profiler)
         *profiler = NULL;
     if (!profiler)
-        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT, "zt_open", "profiler");
+        return zt__say_null(NULL, "zt_open", "profiler");
     if (!context || !device)
-        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZT__NULL_ARGUMENT, "zt_open",
-                       context ? "device" : "context");
+        return zt__say_no_handle(NULL, "zt_open", context ? "device" : "context");
     if (config && !config->allocator.allocate != !config->allocator.release)
         return zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_ALLOCATOR, "zt_open");
-    complete = zt__complete_config(config);
+    zt__complete_config(&complete, config);
     opened = zt__create(context, device, &complete);
     if (!opened)
-        return zt__say(NULL, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_open", "the profiler");
+        return zt__say_no_memory(NULL, "zt_open", "the profiler");
     if (!zt__enlist(opened))
         result = zt__say(&opened->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__TOO_MANY_PROFILERS,
                          (unsigned)ZT__MAX_PROFILERS);
@@ -9222,7 +9257,7 @@ ZT__FN void zt__say_dropped(zt_profiler *profiler, const char *name, zt_cause ca
         zt__say(diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__TOO_MANY_NAMES,
                 (unsigned)ZT__NAME_PAGE * ZT__NAME_PAGES);
     else
-        zt__say(diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_begin", "a region");
+        zt__say_no_memory(diagnostics, "zt_begin", "a region");
 }
 
 ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, const char *name) {
@@ -9233,8 +9268,7 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
         return region;
     if (!list) {
         zt__drop_at_once(profiler, ZT_DROPPED_APPEND_FAILED);
-        zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZT__NULL_ARGUMENT, "zt_begin",
-                "list");
+        zt__say_no_handle(&profiler->diagnostics, "zt_begin", "list");
         return region;
     }
     if (zt__is_gone(profiler)) {
@@ -9343,7 +9377,7 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
 }
 
 /* Gives back what a list holds that was reset, or is `destroyed`. */
-ZT__HOT ze_result_t zt__release(zt_profiler *profiler, ze_command_list_handle_t list, int destroyed) {
+ZT__FN ze_result_t zt__release(zt_profiler *profiler, ze_command_list_handle_t list, int destroyed) {
     uint64_t deadline = 0;
     zt__list *record;
     ze_result_t result = zt__refuse_inside(profiler, "zt_release");
@@ -9367,15 +9401,14 @@ ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t li
     if (!profiler)
         return ZE_RESULT_SUCCESS;
     if (!list)
-        return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZT__NULL_ARGUMENT,
-                       "zt_release", "list");
+        return zt__say_no_handle(&profiler->diagnostics, "zt_release", "list");
     return zt__release(profiler, list, 0);
 }
 
 /* Reads what the lists' last execution left, and marks the next. Two rounds, for a list may be named twice.
  */
-ZT__HOT void zt__before_execution(zt_profiler *profiler, uint32_t count,
-                                  const ze_command_list_handle_t *lists) {
+ZT__FN void zt__before_execution(zt_profiler *profiler, uint32_t count,
+                                 const ze_command_list_handle_t *lists) {
     uint64_t deadline = 0;
     uint32_t i, overwritten = 0;
     zt__list *list;
@@ -9408,7 +9441,7 @@ ZT__FN void zt__after_refusal(zt_profiler *profiler, uint32_t count, const ze_co
 }
 
 /* Who executes lists with zt_execute also says when they are reset. */
-ZT__HOT void zt__trust_lists(zt_profiler *profiler, uint32_t count, const ze_command_list_handle_t *lists) {
+ZT__FN void zt__trust_lists(zt_profiler *profiler, uint32_t count, const ze_command_list_handle_t *lists) {
     uint32_t i;
     zt__list *list;
     zt__slot *slot;
@@ -9537,8 +9570,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     if (!profiler)
         return ZE_RESULT_SUCCESS;
     if (!info)
-        return zt__say(&locked->diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT,
-                       "zt_get_region", "info");
+        return zt__say_null(&locked->diagnostics, "zt_get_region", "info");
     if (region >= zt_region_count(profiler))
         return zt__bad_index(profiler, "zt_get_region", "region", region);
     zt__catch_up(profiler);
@@ -9560,8 +9592,7 @@ ZT__FN ze_result_t zt__get_column(const zt_profiler *profiler, const char *call,
                                   uint32_t column, zt_stats *stats) {
     zt_profiler *locked = zt__mutable(profiler);
     if (!stats)
-        return zt__say(&locked->diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT, call,
-                       "stats");
+        return zt__say_null(&locked->diagnostics, call, "stats");
     if (region >= zt_region_count(profiler))
         return zt__bad_index(profiler, call, "region", region);
     zt__catch_up(profiler);
@@ -9752,15 +9783,16 @@ ZT__FN void zt__find_frequency(zt__bench *bench) {
 }
 
 ZT__FN void zt__close_bench(zt__bench *bench) {
-    zt_allocator allocator = bench->profiler ? bench->profiler->config.allocator : zt__default_allocator();
+    const zt_allocator *allocator =
+        bench->profiler ? &bench->profiler->config.allocator : &zt__default_allocator;
     zt_close(bench->clean);
-    zt__free(&allocator, bench->series);
+    zt__free(allocator, bench->series);
 }
 
 /* Checks and prepares. On anything but SUCCESS there is nothing to close. */
 ZT__FN ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_profiler *profiler,
                                   const zt_bench_config *config) {
-    zt_allocator allocator = profiler ? profiler->config.allocator : zt__default_allocator();
+    const zt_allocator *allocator = profiler ? &profiler->config.allocator : &zt__default_allocator;
     zt__diagnostics *diagnostics = profiler ? &profiler->diagnostics : NULL;
     memset(bench, 0, sizeof *bench);
     bench->call = call;
@@ -9769,12 +9801,12 @@ ZT__FN ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_profile
     if (!config || (!config->run && !config->measure))
         return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER,
                        config ? ZT__NOTHING_TO_BENCH : ZT__NULL_ARGUMENT, call, "config");
-    bench->series = (zt__series *)zt__allocate(&allocator, 1, sizeof *bench->series);
+    bench->series = (zt__series *)zt__allocate(allocator, 1, sizeof *bench->series);
     if (!config->measure)
         bench->clean = zt__open_clean(profiler);
     if (!bench->series || (!config->measure && !bench->clean)) {
         zt__close_bench(bench);
-        return zt__say(diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, call, "samples");
+        return zt__say_no_memory(diagnostics, call, "samples");
     }
     zt__find_frequency(bench);
     return ZE_RESULT_SUCCESS;
@@ -9810,8 +9842,7 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
     ze_result_t opened;
     int going;
     if (!result)
-        return zt__say(profiler ? &profiler->diagnostics : NULL, ZE_RESULT_ERROR_INVALID_NULL_POINTER,
-                       ZT__NULL_ARGUMENT, "zt_bench", "result");
+        return zt__say_null(profiler ? &profiler->diagnostics : NULL, "zt_bench", "result");
     zt__clear_result(result, config ? config->name ? config->name : config->region : NULL);
     if (zt__is_inert(profiler, config))
         return ZE_RESULT_SUCCESS;
@@ -9879,13 +9910,12 @@ ZT__FN ze_result_t zt__compare_open(zt__bench *a, zt__bench *b, zt__series *rati
 
 ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
                               zt_comparison *result) {
-    zt_allocator allocator = profiler ? profiler->config.allocator : zt__default_allocator();
+    const zt_allocator *allocator = profiler ? &profiler->config.allocator : &zt__default_allocator;
     zt__bench one, other;
     zt__series *ratios;
     ze_result_t done;
     if (!result)
-        return zt__say(profiler ? &profiler->diagnostics : NULL, ZE_RESULT_ERROR_INVALID_NULL_POINTER,
-                       ZT__NULL_ARGUMENT, "zt_compare", "result");
+        return zt__say_null(profiler ? &profiler->diagnostics : NULL, "zt_compare", "result");
     zt__clear_result(&result->a, a ? a->name ? a->name : a->region : NULL);
     zt__clear_result(&result->b, b ? b->name ? b->name : b->region : NULL);
     result->ratio = result->low = result->high = zt__nan();
@@ -9897,11 +9927,10 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
         return done;
     done = zt__open_bench(&other, "zt_compare", profiler, b);
     if (done == ZE_RESULT_SUCCESS) {
-        ratios = (zt__series *)zt__allocate(&allocator, 1, sizeof *ratios);
+        ratios = (zt__series *)zt__allocate(allocator, 1, sizeof *ratios);
         done = ratios ? zt__compare_open(&one, &other, ratios, result)
-                      : zt__say(profiler ? &profiler->diagnostics : NULL, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-                                ZT__NO_MEMORY, "zt_compare", "samples");
-        zt__free(&allocator, ratios);
+                      : zt__say_no_memory(profiler ? &profiler->diagnostics : NULL, "zt_compare", "samples");
+        zt__free(allocator, ratios);
         zt__close_bench(&other);
     }
     zt__close_bench(&one);
@@ -9943,8 +9972,7 @@ ZT_API ze_result_t zt_bench_write(const zt_profiler *profiler, const zt_bench_re
     zt__writer writer;
     uint32_t i;
     if (!result || !write)
-        return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT, "zt_bench_write",
-                       result ? "write" : "result");
+        return zt__say_null(diagnostics, "zt_bench_write", result ? "write" : "result");
     zt__start_writer(&writer, write, user);
     zt__put_bench(&writer, result);
     for (i = 0; i < zt_metric_count(profiler) && result->region != UINT32_MAX; i++) {
@@ -9962,8 +9990,7 @@ ZT_API ze_result_t zt_bench_write(const zt_profiler *profiler, const zt_bench_re
 ZT_API ze_result_t zt_comparison_write(const zt_comparison *result, zt_write_fn write, void *user) {
     zt__writer writer;
     if (!result || !write)
-        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT, "zt_comparison_write",
-                       result ? "write" : "result");
+        return zt__say_null(NULL, "zt_comparison_write", result ? "write" : "result");
     zt__start_writer(&writer, write, user);
     zt__put_bench(&writer, &result->a);
     zt__put_bench(&writer, &result->b);
@@ -10005,8 +10032,7 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
         return ZE_RESULT_SUCCESS;
     }
     if (!size)
-        return zt__say(&locked->diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT,
-                       "zt_pack", "size");
+        return zt__say_null(&locked->diagnostics, "zt_pack", "size");
     packer.bytes = (uint8_t *)buffer;
     packer.room = buffer ? *size : 0;
     zt__catch_up(profiler);
@@ -10027,18 +10053,18 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
 
 ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *config,
                              zt_profiler **profiler) {
-    zt_config complete = zt__complete_config(config);
+    zt_config complete;
     zt__unpacker unpacker = {NULL, 0, ZT__PACK_HEADER, 0, NULL};
     zt_profiler *unpacked;
     ze_result_t result;
     if (profiler)
         *profiler = NULL;
     if (!buffer || !profiler)
-        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT, "zt_unpack",
-                       buffer ? "profiler" : "buffer");
+        return zt__say_null(NULL, "zt_unpack", buffer ? "profiler" : "buffer");
     result = zt__check_pack((const uint8_t *)buffer, &size);
     if (result != ZE_RESULT_SUCCESS)
         return result;
+    zt__complete_config(&complete, config);
     unpacked = zt__create(NULL, NULL, &complete);
     if (unpacked)
         unpacked->texts = (char *)zt__allocate(&complete.allocator, size, 1);
@@ -10073,16 +10099,14 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     if (!profiler)
         return ZE_RESULT_SUCCESS;
     if (!write)
-        return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT, "zt_write",
-                       "write");
+        return zt__say_null(diagnostics, "zt_write", "write");
     if ((unsigned)format > ZT_FORMAT_TRACE)
         return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_ENUMERATION, ZT__BAD_FORMAT, (int)format);
     report.profiler = profiler;
     report.stats =
         (zt_stats *)zt__allocate(&profiler->config.allocator, zt__column_count(profiler), sizeof(zt_stats));
     if (!report.stats)
-        return zt__say(diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_write",
-                       "a report");
+        return zt__say_no_memory(diagnostics, "zt_write", "a report");
     zt__start_writer(&report.writer, write, user);
     if (format == ZT_FORMAT_CSV)
         zt__write_csv(&report);
@@ -10095,7 +10119,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     zt__flush(&report.writer);
     zt__free(&profiler->config.allocator, report.stats);
     if (without_memory)
-        return zt__say(diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_write", "a trace");
+        return zt__say_no_memory(diagnostics, "zt_write", "a trace");
     if (report.writer.failed)
         return zt__say(diagnostics, ZE_RESULT_ERROR_UNKNOWN, ZT__WRITE_STOPPED);
     return ZE_RESULT_SUCCESS;
@@ -10110,8 +10134,7 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
     if (!profiler)
         return ZE_RESULT_SUCCESS;
     if (!path)
-        return zt__say(&locked->diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT,
-                       "zt_report", "path");
+        return zt__say_null(&locked->diagnostics, "zt_report", "path");
     if (strcmp(path, "-") == 0) {
         result = zt_write(profiler, ZT_FORMAT_TABLE, zt__write_file, stdout);
         return result == ZE_RESULT_SUCCESS && fflush(stdout) != 0 ? zt__cannot_write(locked, path) : result;
@@ -10125,8 +10148,7 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
     size = strlen(path) + 64;
     beside = (char *)zt__allocate(&profiler->config.allocator, size, 1);
     if (!beside)
-        return zt__say(&locked->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_report",
-                       "a path");
+        return zt__say_no_memory(&locked->diagnostics, "zt_report", "a path");
     snprintf(beside, size, "%s.%ld.%lx.part", path, (long)getpid(), (unsigned long)zt__thread_id());
     result = zt__write_beside(locked, path, beside, format);
     zt__free(&profiler->config.allocator, beside);
@@ -10180,20 +10202,20 @@ ZT_API zt_stream_config zt_stream_config_default(void) {
     return config;
 }
 
-ZT__FN zt_stream_config zt__complete_stream_config(const zt_stream_config *given) {
-    zt_stream_config defaults = zt_stream_config_default(), config = given ? *given : defaults;
-    if (!config.period_ns)
-        config.period_ns = defaults.period_ns;
-    if (!config.memory_limit)
-        config.memory_limit = defaults.memory_limit;
-    if (!config.timeline_rows)
-        config.timeline_rows = defaults.timeline_rows;
-    if (!config.allocator.allocate)
-        config.allocator = zt__default_allocator();
-    if (!config.notify_reports)
-        config.notify_reports =
-            config.period_ns < ZT__SLICE_NS / 1024 ? 1024 : ZT__SLICE_NS / config.period_ns + 1;
-    return config;
+ZT__FN void zt__complete_stream_config(zt_stream_config *config, const zt_stream_config *given) {
+    const zt_stream_config defaults = zt_stream_config_default();
+    *config = given ? *given : defaults;
+    if (!config->period_ns)
+        config->period_ns = defaults.period_ns;
+    if (!config->memory_limit)
+        config->memory_limit = defaults.memory_limit;
+    if (!config->timeline_rows)
+        config->timeline_rows = defaults.timeline_rows;
+    if (!config->allocator.allocate)
+        config->allocator = zt__default_allocator;
+    if (!config->notify_reports)
+        config->notify_reports =
+            config->period_ns < ZT__SLICE_NS / 1024 ? 1024 : ZT__SLICE_NS / config->period_ns + 1;
 }
 
 ZT__FN ze_result_t zt__refuse_stream(zt_stream *stream, ze_result_t result, const char *call, int denied) {
@@ -10204,8 +10226,7 @@ ZT__FN ze_result_t zt__refuse_stream(zt_stream *stream, ze_result_t result, cons
 }
 
 ZT__FN ze_result_t zt__stream_without_memory(zt_stream *stream) {
-    return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_stream_open",
-                   "reports and rows");
+    return zt__say_no_memory(&stream->diagnostics, "zt_stream_open", "reports and rows");
 }
 
 /* The group by name, or the default: ComputeBasic, else the first that is time-based. */
@@ -10483,18 +10504,15 @@ ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_
     if (stream)
         *stream = NULL;
     if (!stream)
-        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT, "zt_stream_open",
-                       "stream");
+        return zt__say_null(NULL, "zt_stream_open", "stream");
     if (!context || !device)
-        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZT__NULL_ARGUMENT, "zt_stream_open",
-                       context ? "device" : "context");
+        return zt__say_no_handle(NULL, "zt_stream_open", context ? "device" : "context");
     if (config && !config->allocator.allocate != !config->allocator.release)
         return zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_ALLOCATOR, "zt_stream_open");
-    complete = zt__complete_stream_config(config);
+    zt__complete_stream_config(&complete, config);
     opened = zt__create_stream(context, device, &complete);
     if (!opened)
-        return zt__say(NULL, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_stream_open",
-                       "the stream");
+        return zt__say_no_memory(NULL, "zt_stream_open", "the stream");
     result = zt__set_up_stream(opened);
     if (result != ZE_RESULT_SUCCESS) {
         zt__thread_error = opened->diagnostics.last;
@@ -10534,8 +10552,7 @@ ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t li
     if (!stream)
         return ZE_RESULT_SUCCESS;
     if (!list)
-        return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZT__NULL_ARGUMENT,
-                       "zt_stream_mark", "list");
+        return zt__say_no_handle(&stream->diagnostics, "zt_stream_mark", "list");
     name = name && *name ? name : "(unnamed)";
     if (stream->marker_metric == UINT32_MAX)
         return zt__cannot_mark(stream, name, "the group has no metric StreamMarker, choose another");
@@ -10665,8 +10682,7 @@ ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region,
     if (!profiler)
         return ZE_RESULT_SUCCESS;
     if (!streamed)
-        return zt__say(&locked->diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT,
-                       "zt_get_streamed", "streamed");
+        return zt__say_null(&locked->diagnostics, "zt_get_streamed", "streamed");
     if (region >= zt_region_count(profiler))
         return zt__bad_index(profiler, "zt_get_streamed", "region", region);
     zt__catch_up(profiler);
@@ -10710,12 +10726,12 @@ ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
 /* ---- groups for people ----------------------------------------------------------------------------------- */
 
 ZT__FN ze_result_t zt__device_catalog(ze_device_handle_t device, zt__catalog *catalog) {
-    zt_allocator allocator = zt__default_allocator();
+    const zt_allocator *allocator = &zt__default_allocator;
     zt__driver driver;
     const char *call;
     ze_result_t result;
     zt__load_driver(&driver);
-    result = zt__open_catalog(&allocator, &driver, device, catalog, &call);
+    result = zt__open_catalog(allocator, &driver, device, catalog, &call);
     if (result == ZE_RESULT_SUCCESS)
         return result;
     if (result == ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE)
@@ -10723,21 +10739,18 @@ ZT__FN ze_result_t zt__device_catalog(ze_device_handle_t device, zt__catalog *ca
     return zt__say(NULL, result, ZT__METRICS_UNAVAILABLE, call, zt_result_name(result));
 }
 
-ZT_API ze_result_t zt_group_find(ze_device_handle_t device, const char *name,
-                                 zet_metric_group_sampling_type_flags_t type,
-                                 zet_metric_group_handle_t *group) {
-    zt_allocator allocator = zt__default_allocator();
+ZT_API ze_result_t zt_group_find(ze_device_handle_t device, const char *name, uint32_t type,
+                                 zt_group *group) {
+    const zt_allocator *allocator = &zt__default_allocator;
     zt__catalog catalog;
     ze_result_t result;
     uint32_t index;
     if (group)
         *group = NULL;
     if (!group || !name)
-        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT, "zt_group_find",
-                       group ? "name" : "group");
+        return zt__say_null(NULL, "zt_group_find", group ? "name" : "group");
     if (!device)
-        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZT__NULL_ARGUMENT, "zt_group_find",
-                       "device");
+        return zt__say_no_handle(NULL, "zt_group_find", "device");
     result = zt__device_catalog(device, &catalog);
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -10746,10 +10759,10 @@ ZT_API ze_result_t zt_group_find(ze_device_handle_t device, const char *name,
         *group = catalog.handles[index];
     } else {
         char nearest[400];
-        zt__nearest_groups(&allocator, &catalog, name, type, nearest, sizeof nearest);
+        zt__nearest_groups(allocator, &catalog, name, type, nearest, sizeof nearest);
         result = zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__GROUP_NOT_FOUND, name, nearest);
     }
-    zt__close_catalog(&allocator, &catalog);
+    zt__close_catalog(allocator, &catalog);
     return result;
 }
 
@@ -10760,14 +10773,14 @@ ZT__FN const char *zt__sampling_name(zet_metric_group_sampling_type_flags_t type
 }
 
 ZT__FN ze_result_t zt__put_metrics(zt__writer *writer, zet_metric_group_handle_t handle) {
-    zt_allocator allocator = zt__default_allocator();
+    const zt_allocator *allocator = &zt__default_allocator;
     zt__group group;
     const char *call;
     uint32_t i;
     ze_result_t result;
     memset(&group, 0, sizeof group);
     group.handle = handle;
-    result = zt__load_metrics(&allocator, &group, &call);
+    result = zt__load_metrics(allocator, &group, &call);
     for (i = 0; i < group.metric_count && result == ZE_RESULT_SUCCESS; i++) {
         const zet_metric_properties_t *metric = &group.metrics[i];
         zt_aggregation aggregation = zt__aggregation(metric->metricType, metric->resultUnits);
@@ -10781,14 +10794,14 @@ ZT__FN ze_result_t zt__put_metrics(zt__writer *writer, zet_metric_group_handle_t
         zt__put_cell(writer, metric->description, strlen(metric->description));
         zt__end_line(writer);
     }
-    zt__free_group(&allocator, &group);
+    zt__free_group(allocator, &group);
     return result == ZE_RESULT_SUCCESS
                ? result
                : zt__say(NULL, result, ZT__METRICS_UNAVAILABLE, call, zt_result_name(result));
 }
 
 ZT_API ze_result_t zt_groups_write(ze_device_handle_t device, int metrics, zt_write_fn write, void *user) {
-    zt_allocator allocator = zt__default_allocator();
+    const zt_allocator *allocator = &zt__default_allocator;
     zt__catalog catalog;
     zt__writer writer;
     uint32_t i;
@@ -10816,7 +10829,7 @@ ZT_API ze_result_t zt_groups_write(ze_device_handle_t device, int metrics, zt_wr
             result = zt__put_metrics(&writer, catalog.handles[i]);
     }
     zt__flush(&writer);
-    zt__close_catalog(&allocator, &catalog);
+    zt__close_catalog(allocator, &catalog);
     if (result == ZE_RESULT_SUCCESS && writer.failed)
         result = zt__say(NULL, ZE_RESULT_ERROR_UNKNOWN, ZT__WRITE_STOPPED);
     return result;
@@ -10886,8 +10899,8 @@ ZT__HOT uint32_t zt__number_at(void *parameters, uint32_t index) {
 /* ---- targets --------------------------------------------------------------------------------------------- */
 
 /* The target of a context and device, or NULL. */
-ZT__HOT zt__target *zt__find_target(zt__tracer *tracer, ze_context_handle_t context,
-                                    ze_device_handle_t device) {
+ZT__FN zt__target *zt__find_target(zt__tracer *tracer, ze_context_handle_t context,
+                                   ze_device_handle_t device) {
     uint32_t i, count = zt__load(&tracer->target_count);
     for (i = 0; i < count; i++) {
         zt__target *target = &tracer->targets[i];
@@ -10909,8 +10922,8 @@ ZT__FN zt__target *zt__add_target(zt__tracer *tracer, ze_context_handle_t contex
 }
 
 /* The profiler of a context and device; in automatic tracing it is opened when they appear. */
-ZT__HOT zt_profiler *zt__profiler_for(zt__tracer *tracer, ze_context_handle_t context,
-                                      ze_device_handle_t device) {
+ZT__FN zt_profiler *zt__profiler_for(zt__tracer *tracer, ze_context_handle_t context,
+                                     ze_device_handle_t device) {
     zt__target *target = zt__find_target(tracer, context, device);
     if (target || !tracer->automatic)
         return target ? target->profiler : NULL;
@@ -11008,14 +11021,14 @@ ZT__FN void zt__after_create(zt__tracer *tracer, void *parameters, zt__kind kind
         zt__note_kind(profiler, list, kind);
 }
 
-ZT__HOT void zt__release_everywhere(zt__tracer *tracer, ze_command_list_handle_t list, int destroyed) {
+ZT__FN void zt__release_everywhere(zt__tracer *tracer, ze_command_list_handle_t list, int destroyed) {
     uint32_t i, count = zt__load(&tracer->target_count);
     for (i = 0; i < count; i++)
         if (tracer->targets[i].profiler && !zt__load(&tracer->targets[i].profiler->detached))
             zt__release(tracer->targets[i].profiler, list, destroyed);
 }
 
-ZT__HOT void zt__around_execution(zt__tracer *tracer, void *parameters, int after, ze_result_t result) {
+ZT__FN void zt__around_execution(zt__tracer *tracer, void *parameters, int after, ze_result_t result) {
     const ze_command_list_handle_t *lists = (const ze_command_list_handle_t *)zt__pointer(parameters, 2);
     uint32_t i, list_count = zt__number_at(parameters, 1), count = zt__load(&tracer->target_count);
     if (list_count == 0 || !lists)
@@ -11273,8 +11286,7 @@ ZT__FN ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
     if (config.names) {
         tracer->names = (char *)zt__allocate(&tracer->allocator, strlen(config.names) + 1, 1);
         if (!tracer->names)
-            return zt__say(tracer->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY,
-                           "zt_trace_start", "the filter");
+            return zt__say_no_memory(tracer->diagnostics, "zt_trace_start", "the filter");
         memcpy(tracer->names, config.names, strlen(config.names));
     }
     result = zt__choose_calls(tracer, config.calls);
@@ -11530,8 +11542,7 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
         tracer = zt__create_tracer(&profiler->config.allocator, &profiler->diagnostics,
                                    profiler->config.wait_timeout_ns);
     if (!tracer)
-        return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY,
-                       "zt_trace_start", "the tracer");
+        return zt__say_no_memory(&profiler->diagnostics, "zt_trace_start", "the tracer");
     if (!profiler->tracer)
         zt__add_target(tracer, profiler->context, profiler->device, profiler);
     profiler->tracer = tracer;
@@ -11577,8 +11588,7 @@ ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t call, zt_ca
     if (!profiler)
         return ZE_RESULT_SUCCESS;
     if (!info)
-        return zt__say(&zt__mutable(profiler)->diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER,
-                       ZT__NULL_ARGUMENT, "zt_get_call", "info");
+        return zt__say_null(&zt__mutable(profiler)->diagnostics, "zt_get_call", "info");
     if (call >= zt_call_count(profiler))
         return zt__bad_index(profiler, "zt_get_call", "call", call);
     *info = zt__call_stats(profiler->tracer, call);
@@ -11694,10 +11704,10 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *given) {
     if (result != ZE_RESULT_SUCCESS)
         return result;
     zt__configure_auto(&config, report);
-    complete = zt__complete_config(&config.profiler);
+    zt__complete_config(&complete, &config.profiler);
     tracer = zt__create_tracer(&complete.allocator, NULL, complete.wait_timeout_ns);
     if (!tracer)
-        return zt__say(NULL, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, "zt_auto", "the tracer");
+        return zt__say_no_memory(NULL, "zt_auto", "the tracer");
     tracer->automatic = &zt__auto_1.config;
     if (config.trace.calls)
         zt__make_spans(tracer, complete.timeline);

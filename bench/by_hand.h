@@ -6,6 +6,8 @@
 
 #include "bench.h"
 
+#include <level_zero/zet_api.h>
+
 /* What both have prepared. */
 typedef struct bare {
     ze_command_list_handle_t list;

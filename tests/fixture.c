@@ -571,6 +571,24 @@ size_t captured_output(void) {
     return (size_t)size;
 }
 
+/* ==== what a report says ================================================================================== */
+
+int keep_text(const void *bytes, size_t size, void *text) {
+    kept_text *to = (kept_text *)text;
+    assert_true(to->used + size < sizeof to->bytes);
+    memcpy(to->bytes + to->used, bytes, size);
+    to->used += size;
+    to->bytes[to->used] = 0;
+    return 0;
+}
+
+const char *written_report(const zt_profiler *profiler, zt_format format) {
+    static kept_text to;
+    to.used = 0;
+    ok(zt_write(profiler, format, keep_text, &to));
+    return to.bytes;
+}
+
 /* ==== time ================================================================================================ */
 
 uint64_t now_ns(void) {

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <level_zero/zet_api.h>
 #include <setjmp.h>
 
 #ifdef __cplusplus
@@ -179,6 +180,19 @@ int64_t heap_bytes(void);
 
 /* The whole path of a file of this project, wherever the program runs. */
 void find_file(const char *name, char *path, size_t size);
+
+/* ==== what a report says ================================================================================== */
+
+typedef struct kept_text {
+    size_t used;
+    char bytes[1 << 18];
+} kept_text;
+
+/* A zt_write_fn for a kept_text, which it ends with a 0. */
+int keep_text(const void *bytes, size_t size, void *text);
+
+/* Until the next call. */
+const char *written_report(const zt_profiler *profiler, zt_format format);
 
 /* ==== output that nobody asked for ======================================================================== */
 

@@ -291,25 +291,11 @@ static zt_bench_config config_of_job(job *of) {
     return config;
 }
 
-typedef struct text {
-    size_t used;
-    char bytes[1 << 14];
-} text;
-
-static int keep_text(const void *bytes, size_t size, void *user) {
-    text *to = (text *)user;
-    assert_true(to->used + size < sizeof to->bytes);
-    memcpy(to->bytes + to->used, bytes, size);
-    to->used += size;
-    to->bytes[to->used] = 0;
-    return 0;
-}
-
 /* Clean timing first, then the passes, apart. */
 static void test_work_on_the_device(void **state) {
     world *w = *state;
     static zt_bench_result result;
-    static text written;
+    static kept_text written;
     zt_config config = config_of(w);
     config.groups = "ComputeBasic,MemoryProfile";
     config.max_passes = 2;
@@ -365,7 +351,7 @@ static void test_rates(void **state) {
 static void test_two_variants_on_the_device(void **state) {
     world *w = *state;
     static zt_comparison result;
-    static text written;
+    static kept_text written;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     job few = {w, 1, 0, 0, profiler, 0}, many = {w, 200, 0, 0, profiler, 0};
     zt_bench_config a = config_of_job(&few), b = config_of_job(&many);

@@ -218,27 +218,6 @@ static void test_differences_are_reported(void **state) {
     check_work(w);
 }
 
-typedef struct text {
-    size_t used;
-    char bytes[1 << 18];
-} text;
-
-static int keep_text(const void *bytes, size_t size, void *user) {
-    text *to = (text *)user;
-    assert_true(to->used + size < sizeof to->bytes);
-    memcpy(to->bytes + to->used, bytes, size);
-    to->used += size;
-    to->bytes[to->used] = 0;
-    return 0;
-}
-
-static const char *written(const zt_profiler *profiler, zt_format format) {
-    static text to;
-    to.used = 0;
-    ok(zt_write(profiler, format, keep_text, &to));
-    return to.bytes;
-}
-
 static void test_reports_say_which_pass(void **state) {
     world *w = *state;
     zt_config config = passes_of(w, "ComputeBasic,MemoryProfile");
@@ -248,11 +227,11 @@ static void test_reports_say_which_pass(void **state) {
     if (pass++ == 0)
         run(w, profiler, "once");
     collect_all(profiler);
-    assert_contains(written(profiler, ZT_FORMAT_TABLE), "!passes differ: missing");
-    assert_contains(written(profiler, ZT_FORMAT_CSV), ",all,1,missing\n");
-    assert_contains(written(profiler, ZT_FORMAT_CSV), ",tile,pass,differs\n");
-    assert_contains(written(profiler, ZT_FORMAT_JSON), "\"differs\":\"missing\"");
-    assert_contains(written(profiler, ZT_FORMAT_JSON), "\"pass_time_ns\":[");
+    assert_contains(written_report(profiler, ZT_FORMAT_TABLE), "!passes differ: missing");
+    assert_contains(written_report(profiler, ZT_FORMAT_CSV), ",all,1,missing\n");
+    assert_contains(written_report(profiler, ZT_FORMAT_CSV), ",tile,pass,differs\n");
+    assert_contains(written_report(profiler, ZT_FORMAT_JSON), "\"differs\":\"missing\"");
+    assert_contains(written_report(profiler, ZT_FORMAT_JSON), "\"pass_time_ns\":[");
 }
 
 /* Recorded in one pass and executed in another: nothing is measured, and the work goes on. */
@@ -367,7 +346,7 @@ static void test_metrics_beside_groups(void **state) {
     assert_int_equal(pass_of(profiler, "ComputeBasic"), UINT32_MAX);
     run(w, profiler, "shown");
     collect_all(profiler);
-    assert_contains(written(profiler, ZT_FORMAT_TABLE), "COPY_");
+    assert_contains(written_report(profiler, ZT_FORMAT_TABLE), "COPY_");
 }
 
 static void test_unknown_metric_is_named(void **state) {

@@ -6,6 +6,9 @@
 #include "zetools.h"
 #include "zetools.h" /* a repeated include is harmless */
 
+#ifndef NO_LEVEL_ZERO
+#include <level_zero/zet_api.h>
+#endif
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
