@@ -56,10 +56,12 @@ int main(void) {
     char *bytes;
     size_t size;
     open_gpu();
-    config.groups = "ComputeBasic,HostScheduler";
+    config.groups = "ComputeBasic,HostScheduler,MemoryProfile";
+    config.max_passes = 2;
     config.samples = INSTANCES;
     profiler = open_profiler(&config);
-    measure_regions(profiler);
+    ZT_PASSES(profiler)
+        measure_regions(profiler);
     time_report(profiler);
     bytes = read_report(&size);
     for (int i = 0; i < ROUNDS; i++) {
