@@ -1531,6 +1531,17 @@ ZT__HOT uintptr_t zt__thread_id(void) {
     return (uintptr_t)&zt__thread_mark;
 }
 
+/* Threads have numbers below ZT__SHELVES, so that what one of them uses again is what its caches have. */
+enum { ZT__SHELVES = 16 };
+ZT__PROCESS_WIDE uint32_t zt__thread_count_1;
+
+ZT__HOT uint32_t zt__thread_shelf(void) {
+    static __thread uint32_t number;
+    if (number == 0)
+        number = __atomic_add_fetch(&zt__thread_count_1, 1, __ATOMIC_RELAXED);
+    return number % ZT__SHELVES;
+}
+
 /* A lock whose owner notices that it has it already: functions of the application run under it, and may call
    back. */
 typedef struct zt__owned {
@@ -1552,10 +1563,12 @@ ZT__PROCESS_WIDE __thread uint32_t zt__inside_1;
 typedef uint32_t zt__latch;
 
 ZT__FN void zt__await_latch(zt__latch *latch) {
-    uint32_t tries;
-    for (tries = 1; __atomic_exchange_n(latch, 1, __ATOMIC_ACQUIRE); tries++)
-        if (tries % 128 == 0)
-            zt__sleep_ns(1000);
+    uint32_t tries = 0;
+    do {
+        while (__atomic_load_n(latch, __ATOMIC_RELAXED))
+            if (++tries % 16384 == 0)
+                zt__sleep_ns(1000);
+    } while (__atomic_exchange_n(latch, 1, __ATOMIC_ACQUIRE));
 }
 
 ZT__HOT void zt__take(zt__latch *latch) {
@@ -2397,9 +2410,9 @@ typedef struct zt__group {
     zet_metric_properties_t *metrics;
     uint32_t metric_count;
     uint32_t first_column;
-    uint32_t tiles;            /* sets of values that a report gives: 1, or one a tile of a root device */
-    size_t report_size;        /* 0 until the first report was seen. Atomic */
-    zet_typed_value_t *values; /* room for what is calculated from a batch */
+    uint32_t tiles;     /* sets of values that a report gives: 1, or one a tile of a root device */
+    size_t report_size; /* 0 until the first report was seen. Atomic */
+    zet_typed_value_t *values[ZT__SHELVES]; /* a shelf: room for what a thread calculates of a batch */
 } zt__group;
 
 ZT__FN ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__group *group, const char **call) {
@@ -2446,8 +2459,10 @@ ZT__FN zt_metric zt__metric_of(const zt__group *group, uint32_t index) {
 }
 
 ZT__FN void zt__free_group(const zt_allocator *allocator, zt__group *group) {
+    uint32_t i;
     zt__free(allocator, group->metrics);
-    zt__free(allocator, group->values);
+    for (i = 0; i < ZT__SHELVES; i++)
+        zt__free(allocator, group->values[i]);
     memset(group, 0, sizeof *group);
 }
 
@@ -2538,9 +2553,16 @@ typedef struct zt__pass {
     zt__group *groups;
     uint32_t group_count;
     uint32_t time_metric; /* the column of GpuTime less one, or UINT32_MAX */
-    zt__slot *free_slots;
     uint32_t slot_count, max_slots;
 } zt__pass;
+
+/* Free slots of some lists, so that they stay with the thread that uses a list; apart from others in memory
+   too. */
+typedef struct zt__shelf {
+    zt__slot *free_slots[ZT__MAX_PASSES];
+    uint32_t free_count[ZT__MAX_PASSES];
+    uint64_t apart[8];
+} zt__shelf;
 
 typedef struct zt__step {
     struct zt__step *next;
@@ -2569,6 +2591,8 @@ struct zt__list {
     uint32_t epoch;          /* counts its recordings, as far as they can be told apart */
     uint32_t executed;       /* bound slots that have run */
     uint32_t open;           /* slots begun and not yet bound */
+    uint32_t ended;          /* regions ended since it was last harvested */
+    uint32_t shelf;          /* of the free slots */
     uint8_t announced;       /* about to be executed: what has never run is not asked */
     uint8_t unready;         /* has slots that are dead or broken. Atomic */
     uint8_t quiet;           /* what has run before was not executed again: it is not asked either */
@@ -2576,6 +2600,7 @@ struct zt__list {
     uint8_t queued;          /* in the profiler's queue of idle lists, or was when it became used again */
     uint8_t active;          /* in the profiler's queue of lists with bound slots */
     uint8_t busy;            /* claimed by one thread, which alone may walk and change its bound slots */
+    uintptr_t reader;        /* the thread that claimed it last */
     zt__slot *first, **last; /* bound slots, in the order in which they were ended */
     zt__slot *taken;         /* those that the harvest is at */
     uint32_t taken_epoch;
@@ -2592,20 +2617,20 @@ typedef struct zt__moments {
    time of each; then, where there are tiles, the metrics of each. */
 typedef struct zt__record {
     char *name;
-    zt__moments *streamed; /* of what streams measured meanwhile */
-    uint32_t streamed_count;
     uint64_t hash;
     size_t length; /* of the name */
-    uint64_t seen; /* instances in the statistics */
     uint64_t lost, dropped;
     zt__moments *moments;
-    double *rows; /* the kept instances, row by row */
-    uint32_t kept, capacity;
-    double *block; /* instances that are to be added to the moments, row by row */
-    uint32_t waiting;
+    double *rows;          /* the kept instances, row by row */
+    double *block;         /* instances that are to be added to the moments, row by row */
+    uint64_t seen;         /* instances in the statistics; this and what follows changes with each */
+    uint32_t waiting;      /* rows of the block */
     uint32_t waiting_pass; /* in which they ran */
-    struct zt__record *next_waiting;
+    uint32_t kept, capacity;
+    zt__moments *streamed; /* of what streams measured meanwhile */
+    uint32_t streamed_count;
     int listed; /* among those that may have instances waiting */
+    struct zt__record *next_waiting;
 } zt__record;
 
 /* An instance that was read and is not calculated yet. */
@@ -2624,8 +2649,10 @@ typedef struct zt__batch {
     zt__entry entries[ZT__BATCH];
     const zt__pass *pass; /* in which all of them ran */
     uint8_t closed;       /* has no room for instances of another pass */
+    uint32_t shelf;       /* of the thread that fills it */
     size_t raw_size[ZT__MAX_TOGETHER];
-    uint8_t *raw[ZT__MAX_TOGETHER]; /* of each group, the reports one after the other */
+    uint8_t *raw[ZT__MAX_TOGETHER];              /* of each group, the reports one after the other */
+    zet_typed_value_t *values[ZT__MAX_TOGETHER]; /* and what was calculated of them */
 } zt__batch;
 
 /* A column that says, where it is not 0, that its instance is lost, and why. */
@@ -2667,10 +2694,15 @@ struct zt_profiler {
     struct zt__tracer *tracer;
     uint32_t sight; /* counts the ends of tracing. Atomic */
 
+    uint64_t apart[8];
     zt__latch state; /* what follows, for instants; no driver call is made under it */
+    uint32_t open;   /* slots begun and not yet bound */
+    zt_counts counts;
+    uint64_t apart_too[8];
+    zt__shelf shelves[ZT__SHELVES];
     zt__step *steps;
-    uint32_t open; /* slots begun and not yet bound */
     zt__list *lists[ZT__LIST_BUCKETS];
+    uint32_t next_shelf;
     zt__list *active_first, **active_last;
     uint32_t active_count;
     zt__batch *open_batches; /* with room */
@@ -2678,7 +2710,6 @@ struct zt_profiler {
     uint32_t batch_count, batch_limit;
     zt__list *idle_first, **idle_last;
     uint32_t idle_count;
-    zt_counts counts;
     uint64_t causes[ZT_CAUSE_COUNT];
     zt__record *records[ZT__NAME_PAGES];
     uint32_t record_count;
@@ -2827,6 +2858,34 @@ ZT__FN ze_result_t zt__make_slots(const zt_profiler *profiler, zt__step *step, c
     return result;
 }
 
+ZT__HOT void zt__put_on_shelf(zt__shelf *shelf, zt__slot *slot) {
+    slot->next = shelf->free_slots[slot->pass];
+    shelf->free_slots[slot->pass] = slot;
+    shelf->free_count[slot->pass]++;
+}
+
+/* A free slot of a pass: of the shelf of its list, if that has one. */
+ZT__HOT zt__slot *zt__take_free(zt_profiler *profiler, uint32_t pass, uint32_t first) {
+    uint32_t i;
+    for (i = 0; i < ZT__SHELVES; i++) {
+        zt__shelf *shelf = &profiler->shelves[(first + i) % ZT__SHELVES];
+        zt__slot *slot = shelf->free_slots[pass];
+        if (!slot)
+            continue;
+        shelf->free_slots[pass] = slot->next;
+        shelf->free_count[pass]--;
+        return slot;
+    }
+    return NULL;
+}
+
+ZT__FN uint32_t zt__count_free(const zt_profiler *profiler, uint32_t pass) {
+    uint32_t i, count = 0;
+    for (i = 0; i < ZT__SHELVES; i++)
+        count += profiler->shelves[i].free_count[pass];
+    return count;
+}
+
 /* Makes one more step of slots. By one thread at a time, so that two do not make one each. */
 ZT__FN ze_result_t zt__grow(zt_profiler *profiler, zt__pass *pass, const char **call) {
     const zt_allocator *allocator = &profiler->config.allocator;
@@ -2847,10 +2906,8 @@ ZT__FN ze_result_t zt__grow(zt_profiler *profiler, zt__pass *pass, const char **
         return result;
     }
     zt__take(&profiler->state);
-    for (i = step->count; i-- > 0;) {
-        step->slots[i].next = pass->free_slots;
-        pass->free_slots = &step->slots[i];
-    }
+    for (i = step->count; i-- > 0;)
+        zt__put_on_shelf(&profiler->shelves[0], &step->slots[i]);
     step->next = profiler->steps;
     profiler->steps = step;
     pass->slot_count += step->count;
@@ -3492,6 +3549,7 @@ ZT__FN zt__list *zt__add_list(zt_profiler *profiler, ze_command_list_handle_t ha
     if (list && !list->handle) {
         list->handle = handle;
         list->last = &list->first;
+        list->shelf = profiler->next_shelf++ % ZT__SHELVES;
         *zt__list_place(profiler, handle) = list;
     }
     if (list)
@@ -3581,6 +3639,7 @@ ZT__FN void zt__count_lost(zt_profiler *profiler, uint32_t region, zt_cause caus
 }
 
 ZT__HOT void zt__free_slot(zt_profiler *profiler, zt__slot *slot) {
+    zt__shelf *shelf = &profiler->shelves[slot->list->shelf];
     if (slot->generation & 1)
         zt__store(&slot->generation, slot->generation + 1);
     slot->unclean |= slot->dead;
@@ -3589,8 +3648,7 @@ ZT__HOT void zt__free_slot(zt_profiler *profiler, zt__slot *slot) {
     slot->list = NULL;
     if (slot->broken)
         return;
-    slot->next = profiler->passes[slot->pass].free_slots;
-    profiler->passes[slot->pass].free_slots = slot;
+    zt__put_on_shelf(shelf, slot);
 }
 
 /* A region that is begun on a list that has run shows that the list is immediate or was reset: what has run
@@ -3604,11 +3662,9 @@ ZT__HOT int zt__renew(zt__list *list) {
 
 /* Binds a free slot to a list. NULL where there is none. */
 ZT__HOT zt__slot *zt__open_slot(zt_profiler *profiler, zt__list *list, uint32_t region) {
-    zt__pass *pass = &profiler->passes[zt__pass_index(profiler)];
-    zt__slot *slot = pass->free_slots;
+    zt__slot *slot = zt__take_free(profiler, zt__pass_index(profiler), list->shelf);
     if (!slot)
         return NULL;
-    pass->free_slots = slot->next;
     zt__renew(list);
     slot->list = list;
     slot->epoch = list->epoch;
@@ -3628,6 +3684,7 @@ ZT__HOT void zt__bind_slot(zt_profiler *profiler, zt__slot *slot) {
     zt__list *list = slot->list;
     slot->next = NULL;
     list->open--;
+    list->ended++;
     profiler->open--;
     *list->last = slot;
     list->last = &slot->next;
@@ -4182,19 +4239,19 @@ ZT__HOT uint32_t zt__value_count(const zt__group *group) {
 
 /* Calculates `count` reports of a batch from the `first` on. */
 ZT__HOT ze_result_t zt__calculate_together(const zt__group *group, const uint8_t *raw, uint32_t first,
-                                           uint32_t count) {
+                                           uint32_t count, zet_typed_value_t *to) {
     uint32_t wanted = count * group->metric_count, values = wanted;
     ze_result_t result = zetMetricGroupCalculateMetricValues(
         group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, count * group->report_size,
-        raw + first * group->report_size, &values, group->values + (size_t)first * group->metric_count);
+        raw + first * group->report_size, &values, to + (size_t)first * group->metric_count);
     return result == ZE_RESULT_SUCCESS && values != wanted ? ZE_RESULT_ERROR_INVALID_SIZE : result;
 }
 
 /* Calculates one report of a root device, which has a header and gives a set of values a tile. Tiles that
    took no part give none: their values have a type that is no number. */
 ZT__HOT ze_result_t zt__calculate_tiles(const zt__driver *driver, const zt__group *group, const uint8_t *raw,
-                                        uint32_t index) {
-    zet_typed_value_t *values = group->values + (size_t)index * zt__value_count(group);
+                                        uint32_t index, zet_typed_value_t *to) {
+    zet_typed_value_t *values = to + (size_t)index * zt__value_count(group);
     uint32_t counts[ZT__MAX_TILES], sets = group->tiles, total = zt__value_count(group), i;
     ze_result_t result = driver->calculate_multiple(
         group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, group->report_size,
@@ -4213,34 +4270,41 @@ ZT__HOT ze_result_t zt__calculate_tiles(const zt__driver *driver, const zt__grou
    not even on different groups, so one lock guards it for the whole process. Reports of tiles cannot be
    calculated together. */
 ZT__HOT ze_result_t zt__calculate(const zt__driver *driver, const zt__group *group, const uint8_t *raw,
-                                  uint32_t first, uint32_t count) {
+                                  uint32_t first, uint32_t count, zet_typed_value_t *to) {
     ze_result_t result = ZE_RESULT_SUCCESS;
     uint32_t i;
     zt__lock(&zt__calculation_lock_1);
     if (group->tiles == 1)
-        result = zt__calculate_together(group, raw, first, count);
+        result = zt__calculate_together(group, raw, first, count, to);
     else
         for (i = first; i < first + count && result == ZE_RESULT_SUCCESS; i++)
-            result = zt__calculate_tiles(driver, group, raw, i);
+            result = zt__calculate_tiles(driver, group, raw, i, to);
     zt__unlock(&zt__calculation_lock_1);
     return result;
 }
 
+/* Where this thread puts what it calculates of a group. NULL without memory. */
+ZT__FN zet_typed_value_t *zt__values_of(const zt_profiler *profiler, zt__group *group) {
+    zet_typed_value_t **values = &group->values[zt__thread_shelf()];
+    if (!*values)
+        *values = (zet_typed_value_t *)zt__allocate(
+            &profiler->config.allocator, (size_t)ZT__BATCH * zt__value_count(group), sizeof **values);
+    return *values;
+}
+
 /* Calculates the reports of one group: all at once, and where that fails one by one, so that a bad report
    costs one instance. */
-ZT__HOT void zt__calculate_batch(zt_profiler *profiler, uint32_t g, const zt__batch *batch,
-                                 zt_cause *causes) {
+ZT__HOT void zt__calculate_batch(zt_profiler *profiler, uint32_t g, zt__batch *batch, zt_cause *causes) {
     zt__group *group = &batch->pass->groups[g];
     const uint8_t *raw = batch->raw[g];
+    zet_typed_value_t *values = zt__values_of(profiler, group);
     uint32_t i;
-    if (!group->values)
-        group->values = (zet_typed_value_t *)zt__allocate(
-            &profiler->config.allocator, (size_t)ZT__BATCH * zt__value_count(group), sizeof *group->values);
-    if (group->values && zt__calculate(&profiler->driver, group, raw, 0, batch->count) == ZE_RESULT_SUCCESS)
+    batch->values[g] = values;
+    if (values && zt__calculate(&profiler->driver, group, raw, 0, batch->count, values) == ZE_RESULT_SUCCESS)
         return;
     for (i = 0; i < batch->count; i++) {
-        ze_result_t result = group->values ? zt__calculate(&profiler->driver, group, raw, i, 1)
-                                           : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        ze_result_t result = values ? zt__calculate(&profiler->driver, group, raw, i, 1, values)
+                                    : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
         if (result == ZE_RESULT_SUCCESS)
             continue;
         causes[i] = ZT_LOST_READ_FAILED;
@@ -4319,7 +4383,7 @@ ZT__HOT zt_cause zt__fill_row(zt_profiler *profiler, const zt__batch *batch, uin
         zt__clear_row(profiler->row, zt__column_count(profiler));
     for (g = 0; g < pass->group_count; g++)
         zt__fill_group(profiler, &pass->groups[g],
-                       pass->groups[g].values + (size_t)index * zt__value_count(&pass->groups[g]));
+                       batch->values[g] + (size_t)index * zt__value_count(&pass->groups[g]));
     for (m = 0; profiler->tile_count && m < profiler->metric_count; m++)
         profiler->row[m + 1] = zt__whole(profiler, pass, m);
     profiler->row[0] = pass->time_metric == UINT32_MAX ? batch->entries[index].time_ns
@@ -4382,7 +4446,7 @@ ZT__FN void zt__say_lost(zt_profiler *profiler, uint32_t region, zt_cause cause)
             zt__record_at(profiler, region)->name, zt_cause_name(cause));
 }
 
-ZT__HOT void zt__settle_batch(zt_profiler *profiler, const zt__batch *batch) {
+ZT__HOT void zt__settle_batch(zt_profiler *profiler, zt__batch *batch) {
     zt_cause causes[ZT__BATCH];
     uint32_t i, g;
     for (i = 0; i < batch->count; i++)
@@ -4402,21 +4466,33 @@ ZT__HOT void zt__settle_batch(zt_profiler *profiler, const zt__batch *batch) {
 
 /* ---- batches: what was read and is to be calculated ------------------------------------------------------- */
 
+/* Takes an open batch that a thread of one shelf filled last, or any where `shelf` is ZT__SHELVES. */
+ZT__FN zt__batch *zt__find_open(zt_profiler *profiler, uint32_t shelf) {
+    zt__batch **link = &profiler->open_batches, *batch;
+    while (*link && shelf != ZT__SHELVES && (*link)->shelf != shelf)
+        link = &(*link)->next;
+    batch = *link;
+    if (batch)
+        *link = batch->next;
+    return batch;
+}
+
 /* A batch with room. NULL where all are full, or without memory. */
 ZT__FN zt__batch *zt__take_batch(zt_profiler *profiler) {
     zt__batch *batch;
     int make;
     zt__take(&profiler->state);
-    batch = profiler->open_batches;
+    batch = zt__find_open(profiler, zt__thread_shelf());
     make = !batch && profiler->batch_count < profiler->batch_limit;
-    if (batch)
-        profiler->open_batches = batch->next;
+    if (!batch && !make)
+        batch = zt__find_open(profiler, ZT__SHELVES);
     profiler->batch_count += (uint32_t)make;
     zt__give(&profiler->state);
-    if (!make)
-        return batch;
-    batch = (zt__batch *)zt__allocate(&profiler->config.allocator, 1, sizeof *batch);
-    if (!batch) {
+    if (make)
+        batch = (zt__batch *)zt__allocate(&profiler->config.allocator, 1, sizeof *batch);
+    if (batch) {
+        batch->shelf = zt__thread_shelf();
+    } else if (make) {
         zt__take(&profiler->state);
         profiler->batch_count--;
         zt__give(&profiler->state);
@@ -4463,10 +4539,10 @@ ZT__FN zt__batch *zt__next_to_settle(zt_profiler *profiler, int all) {
     return batch;
 }
 
-/* With the settling owned, which this gives up. */
-ZT__FN void zt__settle_owned(zt_profiler *profiler, int all) {
+/* With the settling owned, which this gives up. So many batches at the most. */
+ZT__FN void zt__settle_owned(zt_profiler *profiler, int all, uint32_t most) {
     zt__batch *batch;
-    while ((batch = zt__next_to_settle(profiler, all)) != NULL) {
+    while (most-- > 0 && (batch = zt__next_to_settle(profiler, all)) != NULL) {
         zt__settle_batch(profiler, batch);
         batch->count = 0;
         batch->closed = 0;
@@ -4480,7 +4556,7 @@ ZT__FN void zt__settle_owned(zt_profiler *profiler, int all) {
    nothing: the settling that called it goes on. */
 ZT__FN void zt__settle(zt_profiler *profiler, int all) {
     if (zt__own(&profiler->settling))
-        zt__settle_owned(profiler, all);
+        zt__settle_owned(profiler, all, UINT32_MAX);
 }
 
 ZT__FN int zt__has_full_batch(zt_profiler *profiler) {
@@ -4494,7 +4570,14 @@ ZT__FN int zt__has_full_batch(zt_profiler *profiler) {
 /* Calculates full batches, unless another thread is at it, which then does these too. */
 ZT__FN void zt__settle_full(zt_profiler *profiler) {
     while (zt__has_full_batch(profiler) && zt__try_own(&profiler->settling))
-        zt__settle_owned(profiler, 0);
+        zt__settle_owned(profiler, 0, UINT32_MAX);
+}
+
+/* Calculates as many full batches as this thread has made, and one more, so that of several threads none does
+   it for all. */
+ZT__FN void zt__settle_share(zt_profiler *profiler, uint32_t made) {
+    if (zt__try_own(&profiler->settling))
+        zt__settle_owned(profiler, 0, made + 1);
 }
 
 /* What the library's own thread does. */
@@ -4509,6 +4592,8 @@ ZT__FN int zt__settle_when_rung(void *user) {
 ZT__FN void zt__catch_up(const zt_profiler *profiler) {
     if (profiler->config.deferred)
         zt__settle((zt_profiler *)profiler, 1);
+    else
+        zt__settle_full((zt_profiler *)profiler);
 }
 
 /* ---- reading --------------------------------------------------------------------------------------------- */
@@ -4517,8 +4602,15 @@ ZT__FN void zt__catch_up(const zt_profiler *profiler) {
 typedef struct zt__hand {
     zt__batch *batch;
     zt__slot *freed;
-    int thorough; /* asks every slot, and not only up to the first that is not ready */
+    uint32_t given; /* batches that were handed on */
+    int thorough;   /* asks every slot, and not only up to the first that is not ready */
 } zt__hand;
+
+ZT__FN void zt__hand_on(zt_profiler *profiler, zt__hand *hand) {
+    zt__give_batch(profiler, hand->batch);
+    hand->batch = NULL;
+    hand->given++;
+}
 
 /* A batch with room for an instance of a pass. Returns 0 where there is none. */
 ZT__FN int zt__find_batch(zt_profiler *profiler, const zt__pass *pass, zt__hand *hand) {
@@ -4532,8 +4624,7 @@ ZT__FN int zt__find_batch(zt_profiler *profiler, const zt__pass *pass, zt__hand 
         if (hand->batch->pass == pass)
             return 1;
         hand->batch->closed = 1;
-        zt__give_batch(profiler, hand->batch);
-        hand->batch = NULL;
+        zt__hand_on(profiler, hand);
     }
 }
 
@@ -4685,10 +4776,8 @@ ZT__HOT void zt__conclude(zt_profiler *profiler, zt__slot *slot, zt__outcome out
         zt__say_lost(profiler, slot->region, cause);
     }
     zt__rearm(profiler, slot);
-    if (hand->batch->count == ZT__BATCH) {
-        zt__give_batch(profiler, hand->batch);
-        hand->batch = NULL;
-    }
+    if (hand->batch->count == ZT__BATCH)
+        zt__hand_on(profiler, hand);
 }
 
 /* Whether all that a bound slot has of commands has run. */
@@ -4758,6 +4847,7 @@ ZT__FN void zt__take_bound(zt_profiler *profiler, zt__list *list) {
     list->taken = list->first;
     list->taken_epoch = list->epoch;
     list->newly_executed = 0;
+    list->ended = 0;
     list->first = NULL;
     list->last = &list->first;
     zt__give(&profiler->state);
@@ -4792,6 +4882,11 @@ ZT__FN void zt__harvest_list(zt_profiler *profiler, zt__list *list, zt__hand *ha
     zt__put_back(profiler, list, hand);
 }
 
+ZT__HOT void zt__mark_busy(zt__list *list) {
+    list->busy = 1;
+    list->reader = zt__thread_id();
+}
+
 /* The next list of the queue of lists with bound slots, claimed. NULL when each was seen once. */
 ZT__FN zt__list *zt__claim_next(zt_profiler *profiler, uint32_t *left) {
     zt__list *list = NULL;
@@ -4805,7 +4900,7 @@ ZT__FN zt__list *zt__claim_next(zt_profiler *profiler, uint32_t *left) {
             list = NULL; /* whoever claimed it puts it into the queue again */
     }
     if (list)
-        list->busy = 1;
+        zt__mark_busy(list);
     zt__give(&profiler->state);
     return list;
 }
@@ -4829,7 +4924,7 @@ ZT__FN zt__list *zt__claim(zt_profiler *profiler, ze_command_list_handle_t handl
         list = zt__find_list(profiler, handle);
         busy = list && list->busy;
         if (list && !busy)
-            list->busy = 1;
+            zt__mark_busy(list);
         zt__give(&profiler->state);
         if (!busy)
             return list;
@@ -4845,11 +4940,15 @@ ZT__FN void zt__start_hand(zt__hand *hand, int thorough) {
     hand->thorough = thorough;
 }
 
-/* Ends a walk: what it read is calculated, unless that is left for later. */
-ZT__FN void zt__end_hand(zt_profiler *profiler, zt__hand *hand) {
+/* Ends a walk. */
+ZT__FN void zt__drop_hand(zt_profiler *profiler, zt__hand *hand) {
     if (hand->batch)
-        zt__give_batch(profiler, hand->batch);
-    hand->batch = NULL;
+        zt__hand_on(profiler, hand);
+}
+
+/* Ends a walk: what was read is calculated, unless that is left for later. */
+ZT__HOT void zt__end_hand(zt_profiler *profiler, zt__hand *hand) {
+    zt__drop_hand(profiler, hand);
     if (!profiler->config.deferred)
         zt__settle_full(profiler);
 }
@@ -4901,16 +5000,35 @@ ZT__FN int zt__finish(zt_profiler *profiler, zt__list *list, uint64_t *deadline)
     return !running;
 }
 
+/* Whether so many regions ended on a list that its own thread reads what is ready: what the thread that uses
+   a list does for it, no other thread does, and nothing moves between their caches. */
+ZT__HOT int zt__is_due(const zt__list *list) {
+    return list->ended >= ZT__BATCH && list->kind != ZT__KIND_RECORDED && !list->busy;
+}
+
+/* Harvests such a list. With the state taken, which this gives up meanwhile. */
+ZT__FN void zt__harvest_due(zt_profiler *profiler, zt__list *list) {
+    zt__hand hand;
+    zt__mark_busy(list);
+    zt__give(&profiler->state);
+    zt__relate_clocks(profiler, 0);
+    zt__start_hand(&hand, 0);
+    zt__harvest_list(profiler, list, &hand);
+    zt__unclaim(profiler, list);
+    zt__drop_hand(profiler, &hand);
+    if (!profiler->config.deferred)
+        zt__settle_share(profiler, hand.given);
+    zt__take(&profiler->state);
+}
+
 /* Makes one more step of slots, if few are free. Returns the cause when there are none. */
 ZT__FN zt_cause zt__grow_if_few(zt_profiler *profiler) {
     zt__pass *pass = &profiler->passes[zt__pass_index(profiler)];
     const char *call;
-    const zt__slot *slot;
-    uint32_t free_count = 0;
+    uint32_t free_count;
     ze_result_t result;
     zt__take(&profiler->state);
-    for (slot = pass->free_slots; slot && free_count <= pass->slot_count / 8; slot = slot->next)
-        free_count++;
+    free_count = zt__count_free(profiler, zt__index_of(profiler, pass));
     zt__give(&profiler->state);
     if (free_count > pass->slot_count / 8)
         return ZT_CAUSE_COUNT;
@@ -4924,6 +5042,20 @@ ZT__FN zt_cause zt__grow_if_few(zt_profiler *profiler) {
     pass->max_slots = pass->slot_count; /* it will not be tried again */
     zt__check(profiler, result, call, "No more slots can be made; regions beyond are dropped.");
     return free_count ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_MEMORY;
+}
+
+/* Waits while another thread reads a list, whose slots it will free. Returns 0 where there is none to wait
+   for: not inside functions of the application, which the other may be waiting for. */
+ZT__FN int zt__await_reader(zt_profiler *profiler, const zt__list *list) {
+    uint64_t pause = 0, deadline = zt__deadline(profiler->config.wait_timeout_ns);
+    int waits, waited = 0;
+    do {
+        zt__take(&profiler->state);
+        waits = list->busy && list->reader != zt__thread_id() && !zt__owns(&profiler->settling);
+        zt__give(&profiler->state);
+        waited |= waits;
+    } while (waits && zt__pause_until(deadline, &pause));
+    return waited && !waits;
 }
 
 /* Frees slots by collecting, above all those of a list that a region is begun on, and makes more where that
@@ -4941,7 +5073,7 @@ ZT__FN zt_cause zt__make_room(zt_profiler *profiler, zt__list *list) {
         zt__harvest(profiler, 0);
     cause = zt__grow_if_few(profiler);
     zt__disown(&profiler->growing);
-    return cause;
+    return cause == ZT_DROPPED_NO_SLOT && zt__await_reader(profiler, list) ? ZT_CAUSE_COUNT : cause;
 }
 
 /* Takes back the slots of a claimed list that was reset or destroyed. */
@@ -4964,6 +5096,7 @@ ZT__FN void zt__unbind(zt_profiler *profiler, zt__list *list) {
     }
     list->last = &list->first;
     list->executed = 0;
+    list->ended = 0;
     list->epoch++;
     list->announced = 0;
     zt__store(&list->unready, (uint8_t)0);
@@ -9043,7 +9176,6 @@ ZT__FN void zt__free_batches(zt_profiler *profiler) {
 
 /* Gives back all that it has of the device. Results stay. */
 ZT__FN void zt__leave_device(zt_profiler *profiler) {
-    uint32_t i;
     zt__inside_1++;
     zt__delist(profiler);
     while (profiler->steps) {
@@ -9051,8 +9183,7 @@ ZT__FN void zt__leave_device(zt_profiler *profiler) {
         profiler->steps = step->next;
         zt__destroy_step(profiler, step);
     }
-    for (i = 0; i < ZT__MAX_PASSES; i++)
-        profiler->passes[i].free_slots = NULL;
+    memset(profiler->shelves, 0, sizeof profiler->shelves);
     zt__deactivate_pass(profiler, profiler->pass, profiler->pass->group_count);
     zt__inside_1--;
 }
@@ -9097,7 +9228,7 @@ ZT__FN zt_profiler *zt__create(ze_context_handle_t context, ze_device_handle_t d
     profiler->idle_last = &profiler->idle_first;
     profiler->active_last = &profiler->active_first;
     profiler->last_full_batch = &profiler->full_batches;
-    profiler->batch_limit = ZT__BATCHES + config->deferred / ZT__BATCH;
+    profiler->batch_limit = config->deferred ? ZT__BATCHES + config->deferred / ZT__BATCH : ZT__SHELVES;
     pthread_mutex_init(&profiler->growing.mutex, NULL);
     pthread_mutex_init(&profiler->settling.mutex, NULL);
     pthread_mutex_init(&profiler->results, NULL);
@@ -9222,6 +9353,8 @@ ZT__HOT zt__slot *zt__take_slot(zt_profiler *profiler, ze_command_list_handle_t 
     zt__take(&profiler->state);
     list = zt__need_list(profiler, handle);
     region = zt__intern(profiler, name, cause);
+    if (list && zt__is_due(list))
+        zt__harvest_due(profiler, list);
     if (list && region != UINT32_MAX)
         slot = zt__open_slot(profiler, list, region);
     for (tries = 0; !slot && list && region != UINT32_MAX && tries < ZT__TRIES; tries++) {

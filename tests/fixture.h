@@ -73,7 +73,8 @@ void assert_close_(double got, double expected, const char *what, const char *fi
     X(live)                                                                                                  \
     X(findings)                                                                                              \
     X(ledger)                                                                                                \
-    X(forget_findings)
+    X(forget_findings)                                                                                       \
+    X(set_call_cost)
 
 /* The control interface of the loaded driver: gpu.reset is softgpu_reset, and so on. */
 extern struct gpu {

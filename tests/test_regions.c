@@ -3,6 +3,7 @@
 #include "fixture.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 
 static double groups_in(const zt_profiler *profiler, const char *region) {
@@ -569,6 +570,56 @@ static void *work(void *argument) {
     return NULL;
 }
 
+/* Nobody collects, and no slot is missing: the list is read nonetheless, by those who use it. */
+static void test_a_list_is_read_where_it_is_used(void **state) {
+    world *w = (world *)*state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    for (int i = 0; i < 4; i++) {
+        for (int j = 0; j < 32; j++)
+            append(w, profiler, w->immediate, "often");
+        finish_immediate(w, w->immediate);
+    }
+    assert_int_equal(zt_get_counts(profiler).collected, 64);
+    append(w, profiler, w->immediate, "often");
+    assert_int_equal(zt_get_counts(profiler).collected, 128);
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    assert_counts(profiler, counted(129, 129, 0, 0, 0));
+    w->launches += 129;
+    check_work(w);
+}
+
+static void *collect_once(void *argument) {
+    zt_collect((zt_profiler *)argument, 0);
+    return NULL;
+}
+
+/* Slots that another thread is just reading are waited for, and nothing is dropped. */
+static void test_begin_while_another_thread_reads(void **state) {
+    enum { SLOTS = 32 };
+    world *w = (world *)*state;
+    zt_config config = config_of(w);
+    config.groups = "ComputeBasic";
+    config.slots_per_step = config.max_slots = SLOTS;
+    zt_profiler *profiler = open_profiler(w, &config);
+    pthread_t reader;
+    for (int i = 0; i < SLOTS; i++)
+        append(w, profiler, w->immediate, "before");
+    finish_immediate(w, w->immediate);
+    gpu.reset_calls();
+    gpu.set_call_cost("zetMetricQueryGetData", 2000000);
+    assert_int_equal(pthread_create(&reader, NULL, collect_once, profiler), 0);
+    while (calls("zetMetricQueryGetData") < 2)
+        sched_yield();
+    append(w, profiler, w->immediate, "meanwhile");
+    assert_int_equal(pthread_join(reader, NULL), 0);
+    gpu.set_call_cost("zetMetricQueryGetData", 0);
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    assert_counts(profiler, counted(SLOTS + 1, SLOTS + 1, 0, 0, 0));
+    close_profiler(w, profiler);
+}
+
 static void test_several_lists_by_several_threads(void **state) {
     world *w = *state;
     const uint32_t each = OFTEN(500);
@@ -800,6 +851,8 @@ int main(void) {
         TEST(test_replay_is_never_stale),
         TEST(test_last_region_is_submitted),
         TEST(test_not_ready_by_other_names),
+        TEST(test_a_list_is_read_where_it_is_used),
+        TEST(test_begin_while_another_thread_reads),
         TEST(test_several_lists_by_several_threads),
         TEST(test_recorded_lists_by_several_threads),
         TEST(test_region_macro),
