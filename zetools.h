@@ -68,7 +68,9 @@
          immediate list needs zt_release() only when it is destroyed.
 
        As everywhere in Level Zero, one command list must not be used by two threads at a time. Different
-       lists may: zt_begin and zt_end are safe from any thread.
+       lists may: zt_begin and zt_end are safe from any thread. After 64 regions that were ended on an
+       immediate list, the next zt_begin on it reads what is ready: each thread does so for the lists that
+       it uses, and zt_collect is for results at a certain time.
 
    TRACING, with ZETOOLS_TRACER
 
@@ -198,8 +200,9 @@
        Functions that take a profiler may be called from several threads at once, but for zt_open and
        zt_close. Nothing blocks but zt_collect with a timeout; zt_execute, which waits for the last
        execution of the lists that it is to execute; zt_release and zt_close, which wait for work that is
-       known to run; those three no longer than config.wait_timeout_ns. zt_stream_read waits no longer than
-       it is told. One thread reads a stream at a time. zt_stream_close ends a read that waits on
+       known to run; zt_begin where all config.max_slots are used and another thread is just reading its
+       list; those four no longer than config.wait_timeout_ns. zt_stream_read waits no longer than it is
+       told. One thread reads a stream at a time. zt_stream_close ends a read that waits on
        another thread. A profiler that streams are attached to is not to be closed while one of them is
        read.
 
@@ -347,7 +350,7 @@ typedef struct zt_config {
                                 for recorded lists with more regions than this. */
     uint32_t samples;        /* Instances kept of each region for median and 95th percentile, which are exact
                                 up to here: 512, and 1,048,576 at the most. Memory of a region: 8 bytes a metric and
-                                kept instance. */
+                                kept instance, and 184 a metric. */
 
     uint32_t deferred; /* The raw reports of so many instances, in steps of 64, are kept, and calculated when
                           there is no more room or when results are asked for: 0, calculated when collected.
