@@ -1425,7 +1425,7 @@ extern "C" {
 #endif
 
 /* Most functions run seldom, and are made small: ZT__FN. ZT__HOT are those that run for each region, row or
-   traced call. */
+   traced call. ZT__APART are not taken into others: what is hot would be made small in what is not. */
 #if defined(__clang__)
 #define ZT__FN static ZT__UNUSED __attribute__((cold, minsize))
 #define ZT__HOT static ZT__UNUSED __attribute__((hot))
@@ -4450,7 +4450,7 @@ ZT__FN void zt__say_lost(zt_profiler *profiler, uint32_t region, zt_cause cause)
             zt__record_at(profiler, region)->name, zt_cause_name(cause));
 }
 
-ZT__HOT void zt__settle_batch(zt_profiler *profiler, zt__batch *batch) {
+ZT__HOT ZT__APART void zt__settle_batch(zt_profiler *profiler, zt__batch *batch) {
     zt_cause causes[ZT__BATCH];
     uint32_t i, g;
     for (i = 0; i < batch->count; i++)
@@ -4828,7 +4828,7 @@ ZT__HOT int zt__harvest_slot(zt_profiler *profiler, zt__list *list, zt__slot *sl
 }
 
 /* Walks the slots that were taken from one list; those that are done with are freed. */
-ZT__HOT void zt__walk_list(zt_profiler *profiler, zt__list *list, zt__hand *hand) {
+ZT__HOT ZT__APART void zt__walk_list(zt_profiler *profiler, zt__list *list, zt__hand *hand) {
     zt__slot **link = &list->taken;
     int go_on = 1;
     while (*link && go_on) {
