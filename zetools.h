@@ -1519,7 +1519,7 @@ ZT__FN void zt__await_lock(zt__mutex *mutex) {
     pthread_mutex_lock(mutex);
 }
 
-ZT__HOT void zt__lock(zt__mutex *mutex) {
+ZT__HOT ZT__APART void zt__lock(zt__mutex *mutex) {
     if (!zt__try_lock(mutex))
         zt__await_lock(mutex);
 }
