@@ -60,8 +60,9 @@ int main(void) {
     config.max_passes = 2;
     config.samples = INSTANCES;
     profiler = open_profiler(&config);
-    ZT_PASSES(profiler)
+    ZT_PASSES(profiler) {
         measure_regions(profiler);
+    }
     time_report(profiler);
     bytes = read_report(&size);
     for (int i = 0; i < ROUNDS; i++) {
