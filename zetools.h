@@ -2524,7 +2524,7 @@ enum {
     ZT__LIST_BUCKETS = 256,
     ZT__IDLE_LISTS = 64
 };
-enum { ZT__NAME_PAGE = 256, ZT__NAME_PAGES = 256, ZT__MAX_PROFILERS = 256 };
+enum { ZT__NAME_PAGE = 256, ZT__NAME_PAGES = 256, ZT__SITES = 64, ZT__MAX_PROFILERS = 256 };
 
 typedef struct zt__list zt__list;
 
@@ -2638,6 +2638,12 @@ typedef struct zt__record {
     struct zt__record *next_waiting;
 } zt__record;
 
+/* Where a name was found last, and whose it is. */
+typedef struct zt__site {
+    const char *name;
+    uint32_t index;
+} zt__site;
+
 /* An instance that was read and is not calculated yet. */
 typedef struct zt__entry {
     uint32_t region;
@@ -2720,6 +2726,7 @@ struct zt_profiler {
     uint32_t record_count;
     uint32_t *names; /* open addressing: index of the record plus one, or 0 */
     uint32_t name_capacity;
+    zt__site sites[ZT__SITES];
 
     uint32_t harvests; /* atomic */
     zt__owned growing; /* one thread makes slots */
@@ -3495,21 +3502,34 @@ ZT__FN uint32_t zt__add_name(zt_profiler *profiler, uint64_t hash, const char *n
     return index + 1;
 }
 
-/* The index of a region's name, or UINT32_MAX and the cause. */
-ZT__HOT uint32_t zt__intern(zt_profiler *profiler, const char *name, zt_cause *cause) {
-    size_t length = name ? strlen(name) : 0;
-    uint64_t hash;
+/* The index of a region's name that no call site gave lately, or UINT32_MAX and the cause. */
+ZT__HOT uint32_t zt__look_up(zt_profiler *profiler, const char *name, zt_cause *cause) {
+    size_t length = strlen(name);
+    uint64_t hash = zt__hash(name, length);
     uint32_t found = 0;
-    if (length == 0) {
-        name = "(unnamed)";
-        length = strlen(name);
-    }
-    hash = zt__hash(name, length);
     if (profiler->name_capacity)
         found = *zt__name_place(profiler, hash, name, length);
     if (!found)
         found = zt__add_name(profiler, hash, name, length, cause);
     return found - 1;
+}
+
+/* The index of a region's name, or UINT32_MAX and the cause. A call site has its name in one place, which is
+   remembered; what stands there now is compared, for it may be a buffer. */
+ZT__HOT uint32_t zt__intern(zt_profiler *profiler, const char *name, zt_cause *cause) {
+    zt__site *site;
+    uint32_t index;
+    if (!name || !*name)
+        name = "(unnamed)";
+    site = &profiler->sites[zt__mix((uintptr_t)name) % ZT__SITES];
+    if (site->name == name && strcmp(zt__record_at(profiler, site->index)->name, name) == 0)
+        return site->index;
+    index = zt__look_up(profiler, name, cause);
+    if (index != UINT32_MAX) {
+        site->name = name;
+        site->index = index;
+    }
+    return index;
 }
 
 ZT__HOT zt__list **zt__list_place(zt_profiler *profiler, ze_command_list_handle_t handle) {

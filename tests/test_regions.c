@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
+#include <string.h>
 
 static double groups_in(const zt_profiler *profiler, const char *region) {
     return stats_of(profiler, region, "GPGPU_THREADGROUP_COUNT").sum;
@@ -570,6 +571,30 @@ static void *work(void *argument) {
     return NULL;
 }
 
+/* A name is what stands there, and not where: one buffer for two names, and one name in two buffers. */
+static void test_names_in_buffers(void **state) {
+    world *w = (world *)*state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    char buffer[8] = "first", other[8] = "first";
+    append(w, profiler, w->immediate, buffer);
+    append(w, profiler, w->immediate, other);
+    memcpy(buffer, "second", 7);
+    append(w, profiler, w->immediate, buffer);
+    memcpy(buffer, "", 1);
+    append(w, profiler, w->immediate, buffer);
+    append(w, profiler, w->immediate, NULL);
+    memcpy(buffer, "first", 6);
+    append(w, profiler, w->immediate, buffer);
+    w->launches += 6;
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    expect(profiler, "first", 3, 3);
+    expect(profiler, "second", 1, 1);
+    expect(profiler, "(unnamed)", 2, 2);
+    assert_int_equal(zt_region_count(profiler), 3);
+    check_work(w);
+}
+
 /* Nobody collects, and no slot is missing: the list is read nonetheless, by those who use it. */
 static void test_a_list_is_read_where_it_is_used(void **state) {
     world *w = (world *)*state;
@@ -851,6 +876,7 @@ int main(void) {
         TEST(test_replay_is_never_stale),
         TEST(test_last_region_is_submitted),
         TEST(test_not_ready_by_other_names),
+        TEST(test_names_in_buffers),
         TEST(test_a_list_is_read_where_it_is_used),
         TEST(test_begin_while_another_thread_reads),
         TEST(test_several_lists_by_several_threads),
