@@ -93,6 +93,9 @@ $(eval $(call variant,build,))
 $(eval $(call variant,build/asan,-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer))
 $(eval $(call variant,build/tsan,-fsanitize=thread))
 
+# Programs that tell the compiler that no value is NaN.
+%/tests/test_fast_math.o: CFLAGS += -ffast-math
+
 .PHONY: test
 test: build/all build/asan/all build/tsan/all $(KERNEL_BINARIES) ## all tests: plain, sanitizers, validation layer, other loaders
 	tests/run-tests.sh

@@ -1420,6 +1420,12 @@ struct zt_scope {
 #include <time.h>
 #include <unistd.h>
 
+/* What is not there is NaN in here, also in programs that tell the compiler that no value is (-ffast-math,
+   and by default with some compilers): zt__is_nan() is by bits, and this is for compilers that go further. */
+#if defined(__clang__)
+#pragma float_control(precise, on, push)
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -1779,13 +1785,38 @@ ZT__HOT double zt__floor(double number) {
     return whole > number ? whole - 1 : whole;
 }
 
+/* The numbers by their bits: without sign, those of infinity, and of what is none. */
+#define ZT__INFINITE UINT64_C(0xffe0000000000000)
+
+ZT__HOT uint64_t zt__without_sign(double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits << 1;
+}
+
+ZT__HOT int zt__is_nan(double value) {
+    return zt__without_sign(value) > ZT__INFINITE;
+}
+
+ZT__HOT int zt__is_finite(double value) {
+    return zt__without_sign(value) < ZT__INFINITE;
+}
+
+ZT__HOT double zt__if_finite(double value) {
+    return zt__is_finite(value) ? value : (double)NAN;
+}
+
+ZT__HOT int zt__is_positive(double value) {
+    return !zt__is_nan(value) && value > 0;
+}
+
 /* The square root by Newton's method, from half the exponent: for this alone nobody should have to link with
    the mathematics library. */
 ZT__FN double zt__sqrt(double square) {
     double root;
     uint64_t bits;
     int i;
-    if (!(square > 0))
+    if (!zt__is_positive(square))
         return 0;
     memcpy(&bits, &square, sizeof bits);
     bits = (bits >> 1) + (UINT64_C(0x3ff) << 51);
@@ -2496,13 +2527,12 @@ ZT__HOT double zt__number(const zet_typed_value_t *value) {
     if (value->type == ZET_VALUE_TYPE_UINT64)
         return (double)value->value.ui64;
     if (value->type == ZET_VALUE_TYPE_FLOAT32)
-        return isfinite(value->value.fp32) ? (double)value->value.fp32 : (double)NAN;
+        return zt__if_finite((double)value->value.fp32);
     if (value->type == ZET_VALUE_TYPE_BOOL8)
         return value->value.b8 ? 1.0 : 0.0;
     if (value->type == ZET_VALUE_TYPE_UINT32)
         return (double)value->value.ui32;
-    return value->type == ZET_VALUE_TYPE_FLOAT64 && isfinite(value->value.fp64) ? value->value.fp64
-                                                                                : (double)NAN;
+    return value->type == ZET_VALUE_TYPE_FLOAT64 ? zt__if_finite(value->value.fp64) : (double)NAN;
 }
 
 /* The values of a report as numbers: four a turn of the loop, which is the longest of all that a region
@@ -3016,7 +3046,7 @@ ZT__HOT void zt__add_weighted(zt__moments *moments, double value, double weight,
     else if (value > moments->max)
         moments->max = value;
     moments->sum += value;
-    if (!(weight > 0))
+    if (!zt__is_positive(weight))
         return;
     moments->weight += weight;
     moments->mean += zt__by(distance * weight, moments->weight, inverse);
@@ -3184,7 +3214,7 @@ ZT__FN void zt__add_some(zt__moments *moments, const double *rows, uint32_t widt
                          uint32_t count, uint32_t by_time) {
     uint32_t i;
     for (i = 0; i < count; i++, rows += width)
-        if (!isnan(rows[column]))
+        if (!zt__is_nan(rows[column]))
             zt__add_value(moments, rows[column], by_time ? rows[0] : 1);
 }
 
@@ -3223,14 +3253,16 @@ ZT__HOT void zt__keep_rows(zt_profiler *profiler, zt__record *record) {
 ZT__HOT void zt__add_two(zt__block_view *block, zt__moments *moments, uint32_t column) {
     uint32_t by_time[2], lane;
     zt__sums sums;
+    memcpy(&sums.pivot, block->rows + column, sizeof sums.pivot);
     for (lane = 0; lane < 2; lane++) {
         by_time[lane] = block->by_time[column + lane];
-        sums.pivot[lane] = moments[lane].weight > 0 ? moments[lane].mean : block->rows[column + lane];
+        if (moments[lane].weight > 0)
+            sums.pivot[lane] = moments[lane].mean;
     }
     zt__sum_two(&sums, block->rows + column, block->width, block->weights[by_time[0] + 2 * by_time[1]],
                 block->count);
     for (lane = 0; lane < 2; lane++)
-        if (isfinite(sums.distance[lane]))
+        if (zt__is_finite(sums.distance[lane]))
             zt__add_sums(&moments[lane], &sums, lane, block->count, block->weight[by_time[lane]],
                          &block->inverses[by_time[lane]]);
         else
@@ -3399,7 +3431,7 @@ ZT__FN uint32_t zt__copy_values(const zt_profiler *profiler, const zt__record *r
     uint32_t i, count = 0, columns = zt__column_count(profiler);
     for (i = 0; i < record->kept; i++) {
         double value = record->rows[(size_t)i * columns + column];
-        if (!isnan(value))
+        if (!zt__is_nan(value))
             to[count++] = value;
     }
     return count;
@@ -4142,7 +4174,7 @@ ZT__HOT void zt__attribute_rows(zt__feed *feed, zt__moments *streamed, double be
         if (zt__row_middle(row) >= end_ns)
             break;
         for (m = 0; m < feed->group.metric_count; m++)
-            if (!isnan(row[ZT__ROW_VALUES + m]))
+            if (!zt__is_nan(row[ZT__ROW_VALUES + m]))
                 zt__add_value(&streamed[m], row[ZT__ROW_VALUES + m], 1.0);
     }
     zt__unlock(&feed->lock);
@@ -4366,9 +4398,9 @@ ZT__HOT double zt__whole(const zt_profiler *profiler, const zt__pass *pass, uint
     for (tile = 0; tile < profiler->tile_count; tile++) {
         double value = profiler->row[zt__tile_column(profiler, tile, metric)];
         double weight = zt__tile_time(profiler, pass, tile);
-        if (isnan(value) || (of->aggregation == ZT_AGGREGATE_MEAN && !(weight > 0)))
+        if (zt__is_nan(value) || (of->aggregation == ZT_AGGREGATE_MEAN && !zt__is_positive(weight)))
             continue;
-        if (isnan(whole))
+        if (zt__is_nan(whole))
             whole = value;
         else if (of->aggregation == ZT_AGGREGATE_MEAN)
             whole += (value - whole) * weight / (weights + weight);
@@ -4385,7 +4417,7 @@ ZT__HOT zt_cause zt__cause_of_row(const zt_profiler *profiler) {
     uint32_t i;
     for (i = 0; i < profiler->flag_count; i++) {
         double value = profiler->row[profiler->flags[i].column];
-        if (value > 0)
+        if (zt__is_positive(value))
             cause = profiler->flags[i].cause;
     }
     return cause;
@@ -6154,7 +6186,7 @@ ZT__HOT int zt__take_row(zt_stream *stream, zt_row *row, int is_given) {
         return 0;
     for (m = 0; m < metrics; m++) {
         double value = zt__number(&values[m]);
-        stream->row[m] = isfinite(value) ? value : zt__nan();
+        stream->row[m] = zt__is_finite(value) ? value : zt__nan();
     }
     zt__lock(&stream->lock);
     after_gap = stream->counts.gaps && report >= stream->gap_from && report <= stream->gap_to;
@@ -6179,7 +6211,7 @@ ZT__HOT int zt__take_row(zt_stream *stream, zt_row *row, int is_given) {
 
 /* How long the period of a row was. */
 ZT__HOT double zt__row_length(const zt_stream *stream) {
-    return stream->length_metric == UINT32_MAX || isnan(stream->row[stream->length_metric])
+    return stream->length_metric == UINT32_MAX || zt__is_nan(stream->row[stream->length_metric])
                ? (double)stream->info.period_ns
                : stream->row[stream->length_metric];
 }
@@ -6961,7 +6993,7 @@ ZT__FN void zt__mark_samples(zt_bench_result *result, const zt__series *series, 
 ZT__FN double zt__median_of(double *values, uint32_t count) {
     uint32_t i, known = 0;
     for (i = 0; i < count; i++)
-        if (!isnan(values[i]))
+        if (!zt__is_nan(values[i]))
             values[known++] = values[i];
     return zt__quantile(values, known, 0.5);
 }
@@ -7209,7 +7241,7 @@ ZT__FN void zt__put_stats(zt__writer *writer, const zt_stats *stats, int json) {
             zt__put_key(writer, names[i]);
         else
             zt__put(writer, ",");
-        if (!isnan(values[i]))
+        if (!zt__is_nan(values[i]))
             zt__put_number(writer, values[i]);
         else if (json)
             zt__put(writer, "null");
@@ -7555,7 +7587,7 @@ ZT__FN void zt__put_right(zt__writer *writer, const char *text, size_t width) {
 /* Four digits that matter, without an exponent where it can be. */
 ZT__FN void zt__format_cell(char *out, size_t size, double value) {
     double magnitude = fabs(value);
-    if (isnan(value))
+    if (zt__is_nan(value))
         out[0] = 0;
     else if (magnitude < 1e9 && (magnitude >= 1000 || (double)(int64_t)value == value))
         snprintf(out, size, "%.0f", value);
@@ -7671,7 +7703,7 @@ ZT__FN void zt__make_column(const zt__report *report, zt__column *column, uint32
     column->scale = 1;
     zt__break_name(head, column);
     zt__find_range(report, column);
-    if (figure != ZT__COUNT && !isnan(column->largest))
+    if (figure != ZT__COUNT && !zt__is_nan(column->largest))
         zt__choose_units(column, index == 0 ? "ns" : profiler->metrics[index - 1].units,
                          zt__column_aggregation(profiler, index) == ZT_AGGREGATE_SUM, column->largest);
     zt__find_width(report, column);
@@ -7759,7 +7791,7 @@ ZT__FN void zt__add_fitting_metrics(const zt__report *report, zt__table *table, 
                 aggregation == ZT_AGGREGATE_NONE)
                 continue;
             zt__make_metric_column(report, &column, metric);
-            if (!(column.largest > 0) || zt__is_telling(report, &column) != telling)
+            if (!zt__is_positive(column.largest) || zt__is_telling(report, &column) != telling)
                 continue;
             if (table->count < ZT__MAX_COLUMNS && table->width + column.width + 2 <= limit) {
                 zt__add_column(table, &column);
@@ -8075,9 +8107,9 @@ ZT__FN void zt__put_arguments(zt__trace *trace, const zt__span *span) {
     char label[ZT__LABEL];
     uint32_t metric;
     zt__put(writer, ",\"args\":{");
-    zt__put_argument(writer, "GPU time [ns]", isnan(span->values[0]) ? 0 : span->values[0]);
+    zt__put_argument(writer, "GPU time [ns]", zt__is_nan(span->values[0]) ? 0 : span->values[0]);
     for (metric = 0; metric < profiler->metric_count; metric++) {
-        if (isnan(span->values[metric + 1]))
+        if (zt__is_nan(span->values[metric + 1]))
             continue;
         zt__label(label, sizeof label, &profiler->metrics[metric], profiler->group_count > 1);
         zt__put_argument(writer, label, span->values[metric + 1]);
@@ -8128,7 +8160,7 @@ ZT__FN void zt__write_counter(zt__trace *trace, const double *rows, uint64_t cou
     for (i = 0; i < count; i++) {
         const double *row = rows + i * width;
         double value = row[ZT__ROW_VALUES + metric];
-        if (isnan(value) || (value == last && i + 1 < count))
+        if (zt__is_nan(value) || (value == last && i + 1 < count))
             continue;
         last = value;
         zt__begin_event(trace, "C", label, 0);
@@ -9897,7 +9929,7 @@ ZT__FN int zt__sample_once(zt__bench *bench) {
     int i;
     for (i = 0; i < TRIES; i++) {
         double sample = zt__measure_once(bench);
-        if (isnan(sample))
+        if (zt__is_nan(sample))
             continue;
         zt__add_sample(bench->series, sample, zt__frequency(bench));
         return 1;
@@ -9984,7 +10016,7 @@ ZT__FN void zt__count_bench(zt__bench *bench, zt_bench_result *result) {
     for (i = 0; i < runs; i++) {
         ZT_PASSES(bench->profiler) {
             double sample = zt__run_once(bench, bench->profiler);
-            if (!isnan(sample) && taken < ZT_BENCH_SAMPLES)
+            if (!zt__is_nan(sample) && taken < ZT_BENCH_SAMPLES)
                 samples[taken++] = sample;
         }
     }
@@ -10030,7 +10062,7 @@ ZT__FN int zt__sample_pair(zt__bench *a, zt__bench *b, zt__series *ratios) {
     if (!zt__sample_once(turned ? b : a) || !zt__sample_once(turned ? a : b))
         return 0;
     ratio = b->series->samples[b->series->count - 1] / a->series->samples[a->series->count - 1];
-    zt__add_sample(ratios, isfinite(ratio) ? ratio : 1, zt__nan());
+    zt__add_sample(ratios, zt__is_finite(ratio) ? ratio : 1, zt__nan());
     return 1;
 }
 
@@ -10114,7 +10146,7 @@ ZT__FN void zt__put_bench(zt__writer *writer, const zt_bench_result *result) {
         result->quartile1 / 1e3, result->quartile3 / 1e3, result->min / 1e3);
     zt__put_line(writer, "    %u samples, %u outliers; ended by: %s\n", (unsigned)result->count,
                  (unsigned)result->outliers, zt_bench_end_name(result->end));
-    if (isnan(result->frequency_mhz))
+    if (zt__is_nan(result->frequency_mhz))
         zt__put(writer, "    frequency not watched: nobody tells it\n");
     else
         zt__put_line(writer, "    frequency %.0f MHz, %u samples at another\n", result->frequency_mhz,
@@ -11883,6 +11915,10 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *given) {
 
 #ifdef __cplusplus
 } /* extern "C" */
+#endif
+
+#if defined(__clang__)
+#pragma float_control(pop)
 #endif
 
 #endif /* ZETOOLS_IMPLEMENTATION */
