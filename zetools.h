@@ -1806,8 +1806,13 @@ ZT__HOT double zt__if_finite(double value) {
     return zt__is_finite(value) ? value : (double)NAN;
 }
 
+/* Whether the one number is below the other; what is none is neither below nor above. */
+ZT__HOT int zt__is_below(double lower, double higher) {
+    return !zt__is_nan(lower) && !zt__is_nan(higher) && lower < higher;
+}
+
 ZT__HOT int zt__is_positive(double value) {
-    return !zt__is_nan(value) && value > 0;
+    return zt__is_below(0, value);
 }
 
 /* The square root by Newton's method, from half the exponent: for this alone nobody should have to link with
@@ -6958,14 +6963,14 @@ ZT__FN zt_bench_end zt__enough(zt__rule *rule, const double *sorted, uint32_t co
         return ZT_BENCH_NOT_RUN;
     if (count >= rule->next) {
         rule->next = count + count / 4 + 1;
-        if (zt__interval(sorted, count, &low, &high) < rule->precision)
+        if (zt__is_below(zt__interval(sorted, count, &low, &high), rule->precision))
             return ZT_BENCH_PRECISE;
     }
     if (count == rule->halved) {
         double before = rule->before;
         rule->halved *= 2;
         rule->before = zt__interval(sorted, count, &low, &high);
-        if (rule->before > 0.95 * before)
+        if (zt__is_below(0.95 * before, rule->before))
             return ZT_BENCH_NOISE;
     }
     if (count == rule->most)
@@ -6980,7 +6985,7 @@ ZT__FN void zt__mark_samples(zt_bench_result *result, const zt__series *series, 
     for (i = 0; i < series->count; i++) {
         double sample = series->samples[i], change = series->mhz[i] / result->frequency_mhz - 1;
         int outlier = sample < result->quartile1 - 1.5 * apart || sample > result->quartile3 + 1.5 * apart;
-        int changed = change > max_change || change < -max_change;
+        int changed = zt__is_below(max_change, change) || zt__is_below(change, -max_change);
         result->samples[i] = sample;
         result->marks[i] =
             (unsigned char)((outlier ? ZT_BENCH_OUTLIER : 0) | (changed ? ZT_BENCH_CHANGED : 0));
@@ -7651,9 +7656,11 @@ ZT__FN void zt__find_range(const zt__report *report, zt__column *column) {
     column->smallest = column->largest = zt__nan();
     for (region = 0; region < regions; region++) {
         double value = zt__value_of(report, column, region);
-        if (!(value >= column->smallest))
+        if (zt__is_nan(value))
+            continue;
+        if (zt__is_nan(column->smallest) || value < column->smallest)
             column->smallest = value;
-        if (!(value <= column->largest))
+        if (zt__is_nan(column->largest) || value > column->largest)
             column->largest = value;
     }
 }
@@ -7775,7 +7782,7 @@ ZT__FN int zt__is_telling(const zt__report *report, const zt__column *column) {
     const char *units = report->profiler->metrics[column->column - 1].units;
     if (strcmp(units, "cycles") == 0 || strcmp(units, "MHz") == 0)
         return 0;
-    return column->smallest < column->largest || zt_region_count(report->profiler) < 2;
+    return zt__is_below(column->smallest, column->largest) || zt_region_count(report->profiler) < 2;
 }
 
 /* As many metrics as fit, of those that have something to show: first those that tell the most. */
@@ -10168,7 +10175,7 @@ ZT_API ze_result_t zt_bench_write(const zt_profiler *profiler, const zt_bench_re
     for (i = 0; i < zt_metric_count(profiler) && result->region != UINT32_MAX; i++) {
         const zt_metric *metric = zt_get_metric(profiler, i);
         double rate = zt_get_rate(profiler, result->region, i);
-        if (rate > 0 || rate < 0)
+        if (!zt__is_nan(rate) && (rate > 0 || rate < 0))
             zt__put_line(&writer, "    %-56.100s %12.5g %.40s%s\n", metric->name, rate, metric->units,
                          metric->aggregation == ZT_AGGREGATE_SUM ? " a second" : "");
     }

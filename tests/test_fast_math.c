@@ -6,6 +6,7 @@
 
 #include "fixture.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* By its bits, for this file is told that there is none. */
@@ -35,6 +36,21 @@ static void measure(world *w, zt_profiler *profiler, int regions) {
     assert_int_equal(zt_collect(profiler, A_WHILE), ZE_RESULT_SUCCESS);
 }
 
+static int keep_bytes(const void *bytes, size_t size, void *user) {
+    strncat((char *)user, (const char *)bytes, size);
+    return 0;
+}
+
+/* Units stand over the figures, and nothing is shown where there is none. */
+static void check_table(const zt_profiler *profiler) {
+    char *table = (char *)calloc(1, 1 << 20);
+    assert_non_null(table);
+    assert_int_equal(zt_write(profiler, ZT_FORMAT_TABLE, keep_bytes, table), ZE_RESULT_SUCCESS);
+    assert_non_null(strstr(table, " us "));
+    assert_null(strstr(table, "nan"));
+    free(table);
+}
+
 static void check_figures(const zt_profiler *profiler, uint32_t metric, uint64_t count) {
     zt_aggregation aggregation = zt_get_metric(profiler, metric)->aggregation;
     zt_stats stats;
@@ -59,6 +75,7 @@ static void test_what_is_not_there(void **state) {
     measure(w, profiler, 20);
     for (uint32_t metric = 0; metric < zt_metric_count(profiler); metric++)
         check_figures(profiler, metric, 20);
+    check_table(profiler);
     assert_int_not_equal(zt_get_stats(profiler, 1, 0, &stats), ZE_RESULT_SUCCESS);
     assert_true(is_missing(stats.sum) && is_missing(stats.median));
     zt_close(profiler);

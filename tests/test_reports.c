@@ -198,6 +198,20 @@ static void test_files_without_figures(void **state) {
     assert_null(strstr(written(profiler, ZT_FORMAT_TABLE), "nan"));
 }
 
+/* A region without figures, after others, takes neither units nor columns from them. */
+static void test_units_beside_a_region_that_was_dropped(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    append(w, profiler, w->immediate, "measured");
+    inject("zetCommandListAppendMetricQueryBegin", 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    append(w, profiler, w->immediate, "refused");
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    assert_contains(written(profiler, ZT_FORMAT_TABLE), "refused");
+    assert_contains(written(profiler, ZT_FORMAT_TABLE), " us ");
+    w->message_count = 0;
+}
+
 static void test_files_without_regions(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
@@ -660,6 +674,7 @@ int main(void) {
         IN_DIRECTORY(test_files_of_times),
         IN_DIRECTORY(test_files_with_losses_and_drops),
         IN_DIRECTORY(test_files_without_figures),
+        IN_DIRECTORY(test_units_beside_a_region_that_was_dropped),
         IN_DIRECTORY(test_files_without_regions),
         IN_DIRECTORY(test_names_of_all_kinds),
         IN_DIRECTORY(test_table_is_aligned_and_fits),
