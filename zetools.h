@@ -2278,10 +2278,6 @@ ZT__FN ze_result_t zt__open_catalog(const zt_allocator *allocator, const zt__dri
     return result;
 }
 
-ZT__FN const char *zt__group_name(const void *catalog, uint32_t index) {
-    return ((const zt__catalog *)catalog)->properties[index].name;
-}
-
 /* The index of the group of that name and type, else of the first of that type when `name` is NULL, else
    UINT32_MAX. */
 ZT__FN uint32_t zt__find_group(const zt__catalog *catalog, const char *name, size_t length,
@@ -5001,15 +4997,15 @@ ZT__FN void zt__start_hand(zt__hand *hand, int thorough) {
     hand->thorough = thorough;
 }
 
-/* Ends a walk. */
-ZT__FN void zt__drop_hand(zt_profiler *profiler, zt__hand *hand) {
+/* Hands on what a walk has read. */
+ZT__FN void zt__empty_hand(zt_profiler *profiler, zt__hand *hand) {
     if (hand->batch)
         zt__hand_on(profiler, hand);
 }
 
 /* Ends a walk: what was read is calculated, unless that is left for later. */
 ZT__HOT void zt__end_hand(zt_profiler *profiler, zt__hand *hand) {
-    zt__drop_hand(profiler, hand);
+    zt__empty_hand(profiler, hand);
     if (!profiler->config.deferred)
         zt__settle_full(profiler);
 }
@@ -5076,7 +5072,7 @@ ZT__FN void zt__harvest_due(zt_profiler *profiler, zt__list *list) {
     zt__start_hand(&hand, 0);
     zt__harvest_list(profiler, list, &hand);
     zt__unclaim(profiler, list);
-    zt__drop_hand(profiler, &hand);
+    zt__empty_hand(profiler, &hand);
     if (!profiler->config.deferred)
         zt__settle_share(profiler, hand.given);
     zt__take(&profiler->state);
