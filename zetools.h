@@ -1811,8 +1811,11 @@ ZT__HOT int zt__is_below(double lower, double higher) {
     return !zt__is_nan(lower) && !zt__is_nan(higher) && lower < higher;
 }
 
+/* By bits: none is 0 less one, those of a negative number are beyond, and so are those of no number. */
 ZT__HOT int zt__is_positive(double value) {
-    return zt__is_below(0, value);
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits - 1 < ZT__INFINITE / 2;
 }
 
 /* The square root by Newton's method, from half the exponent: for this alone nobody should have to link with
@@ -2522,8 +2525,6 @@ ZT__FN int zt__has_names(const char *list) {
     return list && zt__next_name(&list, &name, &length);
 }
 
-/* A value of any type as a number; NaN where it is none. Branches, for they are foreseen in the same values
-   of report after report, where the one jump of a switch is not. */
 ZT__HOT double zt__number(const zet_typed_value_t *value) {
     if (value->type == ZET_VALUE_TYPE_UINT64)
         return (double)value->value.ui64;
@@ -2588,6 +2589,7 @@ typedef struct zt__slot {
 typedef struct zt__pass {
     zt__group *groups;
     uint32_t group_count;
+    uint32_t index; /* among those of the profiler */
     uint32_t time_metric; /* the column of GpuTime less one, or UINT32_MAX */
     uint32_t slot_count, max_slots;
 } zt__pass;
@@ -2725,6 +2727,8 @@ struct zt_profiler {
     const zt__pass *pass; /* that is active. Atomic */
     uint32_t tile_count;  /* 0: none to tell apart */
     uint32_t metric_count;
+    uint32_t tile_column;  /* the first of tiles */
+    uint32_t column_count; /* of all; this and what is before it comes with zt__lay_out_columns */
     zt_metric *metrics;
     zt__flag *flags; /* which, when set, say that an instance is lost */
     uint32_t flag_count;
@@ -2782,10 +2786,6 @@ ZT__HOT int zt__is_gone(const zt_profiler *profiler) {
     return zt__load(&profiler->lost);
 }
 
-ZT__HOT uint32_t zt__index_of(const zt_profiler *profiler, const zt__pass *pass) {
-    return (uint32_t)(pass - profiler->passes);
-}
-
 /* Remembers the first metric of a pass that is its GPU time. */
 ZT__FN void zt__note_time(zt__pass *pass, const zt_metric *metric, uint32_t index) {
     if (pass->time_metric == UINT32_MAX && strcmp(metric->name, "GpuTime") == 0 &&
@@ -2794,7 +2794,7 @@ ZT__FN void zt__note_time(zt__pass *pass, const zt_metric *metric, uint32_t inde
 }
 
 ZT__HOT uint32_t zt__pass_index(const zt_profiler *profiler) {
-    return zt__index_of(profiler, zt__load(&profiler->pass));
+    return zt__load(&profiler->pass)->index;
 }
 
 /* Looks at the result of a driver call: a lost device is remembered, anything else that failed is said. */
@@ -2875,7 +2875,7 @@ ZT__FN ze_result_t zt__make_pools(zt_profiler *profiler, zt__step *step, const c
                           sizeof *step->stamps, (void **)&step->stamps);
 }
 
-ZT__FN ze_result_t zt__make_slots(const zt_profiler *profiler, zt__step *step, const char **call) {
+ZT__FN ze_result_t zt__make_slots(zt__step *step, const char **call) {
     ze_event_desc_t event;
     uint32_t i, g;
     ze_result_t result = ZE_RESULT_SUCCESS;
@@ -2896,7 +2896,7 @@ ZT__FN ze_result_t zt__make_slots(const zt_profiler *profiler, zt__step *step, c
         if (result != ZE_RESULT_SUCCESS)
             return result;
         slot->stamps = step->stamps ? step->stamps + 2 * (size_t)i : NULL;
-        slot->pass = (uint8_t)(step->pass - profiler->passes);
+        slot->pass = (uint8_t)step->pass->index;
     }
     return result;
 }
@@ -2943,7 +2943,7 @@ ZT__FN ze_result_t zt__grow(zt_profiler *profiler, zt__pass *pass, const char **
     step->slots = (zt__slot *)zt__allocate(allocator, step->count, sizeof *step->slots);
     result = step->slots ? zt__make_pools(profiler, step, call) : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     if (result == ZE_RESULT_SUCCESS)
-        result = zt__make_slots(profiler, step, call);
+        result = zt__make_slots(step, call);
     if (result != ZE_RESULT_SUCCESS) {
         zt__destroy_step(profiler, step);
         return result;
@@ -2987,9 +2987,15 @@ ZT__HOT uint32_t zt__time_column(const zt_profiler *profiler, uint32_t pass) {
     return profiler->pass_count == 1 ? 0 : 1 + profiler->metric_count + pass;
 }
 
+/* Where the columns begin, once it is known how many metrics, passes and tiles there are. */
+ZT__FN void zt__lay_out_columns(zt_profiler *profiler) {
+    profiler->tile_column =
+        1 + profiler->metric_count + (profiler->pass_count == 1 ? 0 : profiler->pass_count);
+    profiler->column_count = profiler->tile_column + profiler->tile_count * profiler->metric_count;
+}
+
 ZT__HOT uint32_t zt__tile_column(const zt_profiler *profiler, uint32_t tile, uint32_t metric) {
-    uint32_t times = profiler->pass_count == 1 ? 0 : profiler->pass_count;
-    return 1 + profiler->metric_count + times + tile * profiler->metric_count + metric;
+    return profiler->tile_column + tile * profiler->metric_count + metric;
 }
 
 /* The column into which the values of a metric of a tile go as they are measured. */
@@ -2998,16 +3004,15 @@ ZT__HOT uint32_t zt__measured_column(const zt_profiler *profiler, uint32_t tile,
 }
 
 ZT__HOT uint32_t zt__column_count(const zt_profiler *profiler) {
-    return zt__tile_column(profiler, profiler->tile_count, 0);
+    return profiler->column_count;
 }
 
 /* The metric that a column is of, or UINT32_MAX for GPU time. */
 ZT__HOT uint32_t zt__metric_of_column(const zt_profiler *profiler, uint32_t column) {
-    uint32_t first_tile;
     if (column - 1 < profiler->metric_count)
         return column - 1;
-    first_tile = zt__tile_column(profiler, 0, 0);
-    return column >= first_tile ? (column - first_tile) % profiler->metric_count : UINT32_MAX;
+    return column >= profiler->tile_column ? (column - profiler->tile_column) % profiler->metric_count
+                                           : UINT32_MAX;
 }
 
 ZT__FN zt_aggregation zt__column_aggregation(const zt_profiler *profiler, uint32_t column) {
@@ -4445,7 +4450,7 @@ ZT__HOT zt_cause zt__fill_row(zt_profiler *profiler, const zt__batch *batch, uin
         profiler->row[m + 1] = zt__whole(profiler, pass, m);
     profiler->row[0] = pass->time_metric == UINT32_MAX ? batch->entries[index].time_ns
                                                        : profiler->row[pass->time_metric + 1];
-    profiler->row[zt__time_column(profiler, zt__index_of(profiler, pass))] = profiler->row[0];
+    profiler->row[zt__time_column(profiler, pass->index)] = profiler->row[0];
     return zt__cause_of_row(profiler);
 }
 
@@ -4471,11 +4476,10 @@ ZT__HOT zt_cause zt__add_instance(zt_profiler *profiler, const zt__batch *batch,
     if (cause != ZT_CAUSE_COUNT)
         return cause;
     if (profiler->config.sample)
-        zt__give_sample(profiler, region, zt__index_of(profiler, batch->pass));
+        zt__give_sample(profiler, region, batch->pass->index);
     if (profiler->timeline)
         zt__keep_instance(profiler, &batch->entries[index]);
-    return zt__add_row(profiler, zt__record_at(profiler, region), zt__index_of(profiler, batch->pass),
-                       profiler->row)
+    return zt__add_row(profiler, zt__record_at(profiler, region), batch->pass->index, profiler->row)
                ? ZT_CAUSE_COUNT
                : ZT_DROPPED_NO_MEMORY;
 }
@@ -5085,7 +5089,7 @@ ZT__FN zt_cause zt__grow_if_few(zt_profiler *profiler) {
     uint32_t free_count;
     ze_result_t result;
     zt__take(&profiler->state);
-    free_count = zt__count_free(profiler, zt__index_of(profiler, pass));
+    free_count = zt__count_free(profiler, pass->index);
     zt__give(&profiler->state);
     if (free_count > pass->slot_count / 8)
         return ZT_CAUSE_COUNT;
@@ -5844,6 +5848,7 @@ ZT__FN ze_result_t zt__unpack_all(zt__unpacker *unpacker, zt_profiler *profiler)
         profiler->causes[i] = zt__unpack_u64(unpacker);
     if (unpacker->failed)
         return result;
+    zt__lay_out_columns(profiler);
     profiler->metrics = (zt_metric *)zt__allocate(allocator, profiler->metric_count + 1, sizeof(zt_metric));
     profiler->scratch = (double *)zt__allocate(
         allocator, (size_t)profiler->config.samples * profiler->pass_count, sizeof(double));
@@ -8996,7 +9001,7 @@ ZT__FN void zt__describe_metric(zt_profiler *profiler, zt__pass *pass, const zt_
     uint32_t metric = group->first_column + index;
     zt_metric *to = &profiler->metrics[metric];
     *to = zt__metric_of(group, index);
-    to->pass = (uint32_t)(pass - profiler->passes);
+    to->pass = pass->index;
     if (to->aggregation == ZT_AGGREGATE_FLAG)
         zt__note_flag(profiler, group, metric, zt__cause_of_flag(to->name));
     zt__note_time(pass, to, metric);
@@ -9033,6 +9038,7 @@ ZT__FN ze_result_t zt__describe_groups(zt_profiler *profiler) {
         group->tiles = profiler->tile_count ? profiler->tile_count : 1;
         profiler->metric_count += group->metric_count;
     }
+    zt__lay_out_columns(profiler);
     profiler->metrics =
         (zt_metric *)zt__allocate(allocator, profiler->metric_count, sizeof *profiler->metrics);
     profiler->flags = (zt__flag *)zt__allocate(
@@ -9064,10 +9070,12 @@ ZT__FN void zt__reset_passes(zt_profiler *profiler) {
     for (pass = 0; pass < ZT__MAX_PASSES; pass++) {
         profiler->passes[pass].max_slots = profiler->config.max_slots;
         profiler->passes[pass].time_metric = UINT32_MAX;
+        profiler->passes[pass].index = pass;
     }
     profiler->pass = profiler->passes;
     profiler->pass_count = 1;
     profiler->tile_count = 0;
+    zt__lay_out_columns(profiler);
 }
 
 ZT__FN void zt__forget_groups(zt_profiler *profiler) {
