@@ -2442,16 +2442,43 @@ ZT__FN zt_cause zt__cause_of_flag(const char *name) {
 }
 
 /* A group that is measured. Its metrics are a run of the profiler's columns. */
+/* Types that values usually have. */
+typedef enum zt__usual { ZT__INTEGERS, ZT__REALS, ZT__FLAGS, ZT__OTHERS, ZT__USUAL_COUNT } zt__usual;
+
 typedef struct zt__group {
     zet_metric_group_handle_t handle;
     zet_metric_group_properties_t properties;
     zet_metric_properties_t *metrics;
     uint32_t metric_count;
+    uint32_t *by_type;              /* the metrics in the order of their types */
+    uint32_t ends[ZT__USUAL_COUNT]; /* and where each type ends there */
     uint32_t first_column;
     uint32_t tiles;     /* sets of values that a report gives: 1, or one a tile of a root device */
     size_t report_size; /* 0 until the first report was seen. Atomic */
     zet_typed_value_t *values[ZT__SHELVES]; /* a shelf: room for what a thread calculates of a batch */
 } zt__group;
+
+ZT__FN zt__usual zt__usual_of(zet_value_type_t type) {
+    if (type == ZET_VALUE_TYPE_UINT64)
+        return ZT__INTEGERS;
+    if (type == ZET_VALUE_TYPE_FLOAT32)
+        return ZT__REALS;
+    return type == ZET_VALUE_TYPE_BOOL8 ? ZT__FLAGS : ZT__OTHERS;
+}
+
+/* Sorts the metrics by the types of their values, for these are converted type by type. Returns 0 without
+   memory. */
+ZT__FN int zt__sort_by_type(const zt_allocator *allocator, zt__group *group) {
+    uint32_t type, i, sorted = 0;
+    group->by_type = (uint32_t *)zt__allocate(allocator, group->metric_count, sizeof *group->by_type);
+    for (type = 0; type < ZT__USUAL_COUNT && group->by_type; type++) {
+        for (i = 0; i < group->metric_count; i++)
+            if ((uint32_t)zt__usual_of(group->metrics[i].resultType) == type)
+                group->by_type[sorted++] = i;
+        group->ends[type] = sorted;
+    }
+    return group->by_type != NULL;
+}
 
 ZT__FN ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__group *group, const char **call) {
     zet_metric_handle_t *handles;
@@ -2478,6 +2505,8 @@ ZT__FN ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__group *gr
     }
     group->metric_count = count;
     zt__free(allocator, handles);
+    if (result == ZE_RESULT_SUCCESS && !zt__sort_by_type(allocator, group))
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     return result;
 }
 
@@ -2499,6 +2528,7 @@ ZT__FN zt_metric zt__metric_of(const zt__group *group, uint32_t index) {
 ZT__FN void zt__free_group(const zt_allocator *allocator, zt__group *group) {
     uint32_t i;
     zt__free(allocator, group->metrics);
+    zt__free(allocator, group->by_type);
     for (i = 0; i < ZT__SHELVES; i++)
         zt__free(allocator, group->values[i]);
     memset(group, 0, sizeof *group);
@@ -2525,7 +2555,8 @@ ZT__FN int zt__has_names(const char *list) {
     return list && zt__next_name(&list, &name, &length);
 }
 
-ZT__HOT double zt__number(const zet_typed_value_t *value) {
+/* A value of any type as a number; NaN where it is none. */
+ZT__HOT ZT__APART double zt__number(const zet_typed_value_t *value) {
     if (value->type == ZET_VALUE_TYPE_UINT64)
         return (double)value->value.ui64;
     if (value->type == ZET_VALUE_TYPE_FLOAT32)
@@ -2537,13 +2568,28 @@ ZT__HOT double zt__number(const zet_typed_value_t *value) {
     return value->type == ZET_VALUE_TYPE_FLOAT64 ? zt__if_finite(value->value.fp64) : (double)NAN;
 }
 
-/* The values of a report as numbers: four a turn of the loop, which is the longest of all that a region
- * costs. */
-ZT__HOT void zt__numbers(const zet_typed_value_t *values, uint32_t count, double *to) {
-    uint32_t i;
-#pragma GCC unroll 4
-    for (i = 0; i < count; i++)
-        to[i] = zt__number(&values[i]);
+/* The values of a report as numbers. Type by type, as the driver described them, for to choose at each value
+   costs more than the conversion; a value of another type is converted all the same. */
+ZT__HOT void zt__numbers(const zt__group *group, const zet_typed_value_t *values, double *to) {
+    const uint32_t *metric = group->by_type, *end = metric + group->ends[ZT__INTEGERS];
+    for (; metric < end; metric++) {
+        const zet_typed_value_t *value = &values[*metric];
+        int64_t integer = (int64_t)value->value.ui64; /* processors convert signed ones */
+        int usual = value->type == ZET_VALUE_TYPE_UINT64 && integer >= 0;
+        to[*metric] = usual ? (double)integer : zt__number(value);
+    }
+    for (end = group->by_type + group->ends[ZT__REALS]; metric < end; metric++) {
+        const zet_typed_value_t *value = &values[*metric];
+        int usual = value->type == ZET_VALUE_TYPE_FLOAT32;
+        to[*metric] = usual ? zt__if_finite((double)value->value.fp32) : zt__number(value);
+    }
+    for (end = group->by_type + group->ends[ZT__FLAGS]; metric < end; metric++) {
+        const zet_typed_value_t *value = &values[*metric];
+        int usual = value->type == ZET_VALUE_TYPE_BOOL8;
+        to[*metric] = usual ? (double)(value->value.b8 != 0) : zt__number(value);
+    }
+    for (end = group->by_type + group->ends[ZT__OTHERS]; metric < end; metric++)
+        to[*metric] = zt__number(&values[*metric]);
 }
 
 /* ==== >>slots: queries, events and time stamps, made in steps and used again ============================== */
@@ -2768,7 +2814,7 @@ struct zt_profiler {
 
     zt__owned settling; /* one thread calculates; taken before the locks above and below */
     zt__thread settler; /* calculates what is deferred */
-    double *row;
+    double *row; /* the one at hand, in the block of its region */
     uint8_t *by_time; /* a column: its mean is weighted by GPU time */
     uint64_t random;
 
@@ -3309,24 +3355,26 @@ ZT__HOT int zt__make_block(zt_profiler *profiler, zt__record *record) {
     return record->block != NULL;
 }
 
-/* Adds the row of one instance, as wide as those of a block, to its region. With the results locked. Returns
-   0 without memory. */
-ZT__HOT int zt__add_row(zt_profiler *profiler, zt__record *record, uint32_t pass, const double *row) {
-    uint32_t width = zt__block_width(profiler);
+/* Where the next instance of a region goes, in the one pass that its block is of. With the results locked. NULL
+   without memory. */
+ZT__HOT double *zt__next_row(zt_profiler *profiler, zt__record *record, uint32_t pass) {
     if (!zt__make_moments(profiler, record) || !zt__make_block(profiler, record))
-        return 0;
+        return NULL;
     if (record->waiting && record->waiting_pass != pass)
         zt__add_block(profiler, record);
+    record->waiting_pass = pass;
+    return record->block + (size_t)record->waiting * zt__block_width(profiler);
+}
+
+/* Adds the row that was put there. With the results locked. */
+ZT__HOT void zt__add_row(zt_profiler *profiler, zt__record *record) {
     if (!record->listed) {
         record->listed = 1;
         record->next_waiting = profiler->waiting;
         profiler->waiting = record;
     }
-    memcpy(record->block + (size_t)record->waiting * width, row, width * sizeof *row);
-    record->waiting_pass = pass;
     if (++record->waiting == ZT__BLOCK)
         zt__add_block(profiler, record);
-    return 1;
 }
 
 /* Adds all that waits. With the results locked. */
@@ -4005,7 +4053,7 @@ ZT__FN void zt__relate_clocks(zt_profiler *profiler, int now) {
 
 /* Keeps the instance whose row is at hand. It was read less than half a turn of the device's clock after its
    end. */
-ZT__HOT void zt__keep_instance(zt_profiler *profiler, const zt__entry *entry) {
+ZT__FN void zt__keep_instance(zt_profiler *profiler, const zt__entry *entry) {
     zt__timeline *timeline = profiler->timeline;
     const zt__clock *clock = &timeline->clock;
     const zt__pair *last = zt__last_pair(clock);
@@ -4311,7 +4359,7 @@ ZT__HOT ze_result_t zt__calculate_together(const zt__group *group, const uint8_t
 
 /* Calculates one report of a root device, which has a header and gives a set of values a tile. Tiles that
    took no part give none: their values have a type that is no number. */
-ZT__HOT ze_result_t zt__calculate_tiles(const zt__driver *driver, const zt__group *group, const uint8_t *raw,
+ZT__FN ze_result_t zt__calculate_tiles(const zt__driver *driver, const zt__group *group, const uint8_t *raw,
                                         uint32_t index, zet_typed_value_t *to) {
     zet_typed_value_t *values = to + (size_t)index * zt__value_count(group);
     uint32_t counts[ZT__MAX_TILES], sets = group->tiles, total = zt__value_count(group), i;
@@ -4378,14 +4426,14 @@ ZT__HOT void zt__calculate_batch(zt_profiler *profiler, uint32_t g, zt__batch *b
 }
 
 /* The GPU time that a tile measured, as a weight. */
-ZT__HOT double zt__tile_time(const zt_profiler *profiler, const zt__pass *pass, uint32_t tile) {
+ZT__FN double zt__tile_time(const zt_profiler *profiler, const zt__pass *pass, uint32_t tile) {
     return pass->time_metric == UINT32_MAX
                ? 1.0
                : profiler->row[zt__tile_column(profiler, tile, pass->time_metric)];
 }
 
 /* Time passes, and clocks run, on all tiles at once; everything else that adds up, adds up over tiles. */
-ZT__HOT int zt__runs_everywhere(const char *units) {
+ZT__FN int zt__runs_everywhere(const char *units) {
     static const char *const clocks[] = {"ns", "us", "ms", "s", "cycles"};
     uint32_t i;
     for (i = 0; i < ZT__COUNT_OF(clocks); i++)
@@ -4396,7 +4444,7 @@ ZT__HOT int zt__runs_everywhere(const char *units) {
 
 /* A metric of a whole root device, from those of its tiles in the row: times and flags are those of the
    longest, means are weighted by the GPU time of each, and what is not aggregated is the first tile's. */
-ZT__HOT double zt__whole(const zt_profiler *profiler, const zt__pass *pass, uint32_t metric) {
+ZT__FN double zt__whole(const zt_profiler *profiler, const zt__pass *pass, uint32_t metric) {
     const zt_metric *of = &profiler->metrics[metric];
     int largest = of->aggregation == ZT_AGGREGATE_FLAG || zt__runs_everywhere(of->units);
     double whole = zt__nan(), weights = 0;
@@ -4429,35 +4477,45 @@ ZT__HOT zt_cause zt__cause_of_row(const zt_profiler *profiler) {
     return cause;
 }
 
+/* Puts what the tiles measured together into the row. */
+ZT__FN void zt__sum_tiles(zt_profiler *profiler, const zt__pass *pass) {
+    uint32_t m;
+    for (m = 0; m < profiler->metric_count; m++)
+        profiler->row[m + 1] = zt__whole(profiler, pass, m);
+}
+
 /* Puts the values that one group measured into the row. */
 ZT__HOT void zt__fill_group(zt_profiler *profiler, const zt__group *group, const zet_typed_value_t *values) {
     uint32_t tile;
     for (tile = 0; tile < group->tiles; tile++)
-        zt__numbers(values + tile * group->metric_count, group->metric_count,
+        zt__numbers(group, values + tile * group->metric_count,
                     profiler->row + zt__measured_column(profiler, tile, group->first_column));
 }
 
 /* The row of one instance of a batch. Returns the cause for which it is lost, or ZT_CAUSE_COUNT. */
 ZT__HOT zt_cause zt__fill_row(zt_profiler *profiler, const zt__batch *batch, uint32_t index) {
     const zt__pass *pass = batch->pass;
-    uint32_t g, m;
+    uint32_t g;
     if (profiler->pass_count > 1 || profiler->tile_count) /* else its groups fill it */
         zt__clear_row(profiler->row, zt__column_count(profiler));
     for (g = 0; g < pass->group_count; g++)
         zt__fill_group(profiler, &pass->groups[g],
                        batch->values[g] + (size_t)index * zt__value_count(&pass->groups[g]));
-    for (m = 0; profiler->tile_count && m < profiler->metric_count; m++)
-        profiler->row[m + 1] = zt__whole(profiler, pass, m);
+    if (profiler->tile_count)
+        zt__sum_tiles(profiler, pass);
     profiler->row[0] = pass->time_metric == UINT32_MAX ? batch->entries[index].time_ns
                                                        : profiler->row[pass->time_metric + 1];
     profiler->row[zt__time_column(profiler, pass->index)] = profiler->row[0];
     return zt__cause_of_row(profiler);
 }
 
-/* Hands one instance to the application, which may ask for results meanwhile. */
-ZT__HOT void zt__give_sample(zt_profiler *profiler, uint32_t region, uint32_t pass) {
+/* Hands one instance to the application, which may ask for results meanwhile: then those before it are added,
+   and the next row is another. */
+ZT__FN void zt__give_sample(zt_profiler *profiler, uint32_t region, uint32_t pass) {
+    zt__record *record = zt__record_at(profiler, region);
+    double *row;
     zt_sample sample;
-    sample.name = zt__record_at(profiler, region)->name;
+    sample.name = record->name;
     sample.region = region;
     sample.metric_count = profiler->metric_count;
     sample.gpu_time_ns = profiler->row[0];
@@ -4466,22 +4524,29 @@ ZT__HOT void zt__give_sample(zt_profiler *profiler, uint32_t region, uint32_t pa
     zt__unlock(&profiler->results);
     profiler->config.sample(&sample, profiler->config.sample_user);
     zt__lock(&profiler->results);
+    row = zt__next_row(profiler, record, pass);
+    if (row != profiler->row)
+        memcpy(row, profiler->row, zt__column_count(profiler) * sizeof *row);
 }
 
 /* Adds one instance of a batch to the statistics. Returns the cause for which it is not, or ZT_CAUSE_COUNT.
    With the results locked. */
 ZT__HOT zt_cause zt__add_instance(zt_profiler *profiler, const zt__batch *batch, uint32_t index) {
     uint32_t region = batch->entries[index].region;
-    zt_cause cause = zt__fill_row(profiler, batch, index);
+    zt__record *record = zt__record_at(profiler, region);
+    zt_cause cause;
+    profiler->row = zt__next_row(profiler, record, batch->pass->index);
+    if (!profiler->row)
+        return ZT_DROPPED_NO_MEMORY;
+    cause = zt__fill_row(profiler, batch, index);
     if (cause != ZT_CAUSE_COUNT)
         return cause;
     if (profiler->config.sample)
         zt__give_sample(profiler, region, batch->pass->index);
     if (profiler->timeline)
         zt__keep_instance(profiler, &batch->entries[index]);
-    return zt__add_row(profiler, zt__record_at(profiler, region), batch->pass->index, profiler->row)
-               ? ZT_CAUSE_COUNT
-               : ZT_DROPPED_NO_MEMORY;
+    zt__add_row(profiler, record);
+    return ZT_CAUSE_COUNT;
 }
 
 /* Counts what became of a batch. */
@@ -9178,7 +9243,6 @@ ZT__FN ze_result_t zt__set_up_inside(zt_profiler *profiler) {
         result = zt__open_times(profiler);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    profiler->row = (double *)zt__allocate(allocator, zt__block_width(profiler), sizeof(double));
     profiler->by_time = (uint8_t *)zt__allocate(allocator, zt__block_width(profiler), 1);
     for (column = 0; profiler->by_time && column < zt__column_count(profiler); column++)
         profiler->by_time[column] = zt__column_aggregation(profiler, column) == ZT_AGGREGATE_MEAN;
@@ -9190,7 +9254,7 @@ ZT__FN ze_result_t zt__set_up_inside(zt_profiler *profiler) {
     if (profiler->config.timeline)
         result = zt__open_timeline(profiler);
     if (zt__is_lost(result) ||
-        (profiler->row && profiler->by_time && profiler->scratch && batch && result == ZE_RESULT_SUCCESS))
+        (profiler->by_time && profiler->scratch && batch && result == ZE_RESULT_SUCCESS))
         return result;
     return zt__say_no_memory(&profiler->diagnostics, "zt_open", "statistics");
 }
@@ -9270,7 +9334,6 @@ ZT__FN void zt__destroy(zt_profiler *profiler) {
     zt__free(&allocator, profiler->texts);
     zt__close_timeline(profiler);
     zt__free(&allocator, profiler->columns);
-    zt__free(&allocator, profiler->row);
     zt__free(&allocator, profiler->by_time);
     zt__free(&allocator, profiler->scratch);
     pthread_mutex_destroy(&profiler->growing.mutex);
