@@ -2635,7 +2635,7 @@ typedef struct zt__slot {
 typedef struct zt__pass {
     zt__group *groups;
     uint32_t group_count;
-    uint32_t index; /* among those of the profiler */
+    uint32_t index;       /* among those of the profiler */
     uint32_t time_metric; /* the column of GpuTime less one, or UINT32_MAX */
     uint32_t slot_count, max_slots;
 } zt__pass;
@@ -2814,8 +2814,8 @@ struct zt_profiler {
 
     zt__owned settling; /* one thread calculates; taken before the locks above and below */
     zt__thread settler; /* calculates what is deferred */
-    double *row; /* the one at hand, in the block of its region */
-    uint8_t *by_time; /* a column: its mean is weighted by GPU time */
+    double *row;        /* the one at hand, in the block of its region */
+    uint8_t *by_time;   /* a column: its mean is weighted by GPU time */
     uint64_t random;
 
     zt__mutex results; /* statistics and timeline */
@@ -3355,8 +3355,8 @@ ZT__HOT int zt__make_block(zt_profiler *profiler, zt__record *record) {
     return record->block != NULL;
 }
 
-/* Where the next instance of a region goes, in the one pass that its block is of. With the results locked. NULL
-   without memory. */
+/* Where the next instance of a region goes, in the one pass that its block is of. With the results locked.
+   NULL without memory. */
 ZT__HOT double *zt__next_row(zt_profiler *profiler, zt__record *record, uint32_t pass) {
     if (!zt__make_moments(profiler, record) || !zt__make_block(profiler, record))
         return NULL;
@@ -4360,7 +4360,7 @@ ZT__HOT ze_result_t zt__calculate_together(const zt__group *group, const uint8_t
 /* Calculates one report of a root device, which has a header and gives a set of values a tile. Tiles that
    took no part give none: their values have a type that is no number. */
 ZT__FN ze_result_t zt__calculate_tiles(const zt__driver *driver, const zt__group *group, const uint8_t *raw,
-                                        uint32_t index, zet_typed_value_t *to) {
+                                       uint32_t index, zet_typed_value_t *to) {
     zet_typed_value_t *values = to + (size_t)index * zt__value_count(group);
     uint32_t counts[ZT__MAX_TILES], sets = group->tiles, total = zt__value_count(group), i;
     ze_result_t result = driver->calculate_multiple(

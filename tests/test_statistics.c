@@ -274,6 +274,28 @@ static void test_one_instance(void **state) {
     assert_true(stats.stddev == 0 || isnan(stats.stddev));
 }
 
+static double figure(const zt_profiler *profiler, const char *metric) {
+    return stats_of(profiler, "retyped", metric).max;
+}
+
+/* The type of each value counts, and not the one that its metric is said to have. */
+static void test_values_of_other_types(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    gpu.behave(SOFTGPU_VALUE_TYPES_DIFFER, 1);
+    run(w, profiler, "retyped");
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    double read = figure(profiler, "GPU_MEMORY_BYTE_READ"), time = figure(profiler, "GpuTime");
+    double rate = figure(profiler, "GPU_MEMORY_BYTE_READ_RATE");
+    assert_true(figure(profiler, "GPGPU_THREADGROUP_COUNT") == WORK_GROUPS);
+    assert_true(figure(profiler, "WORK_ITEM_COUNT") ==
+                WORK_GROUPS * figure(profiler, "WORK_ITEMS_PER_GROUP"));
+    assert_true(read > 0 && time > 0 && fabs(rate - read / time) < 1e-6 * rate);
+    assert_true(figure(profiler, "GPU_BUSY") == figure(profiler, "COMMAND_PARSER_COMPUTE_ENGINE_BUSY"));
+    check_work(w);
+}
+
 /* A region that nothing was collected of has no figures. */
 static void test_no_instance(void **state) {
     world *w = *state;
@@ -451,6 +473,7 @@ int main(void) {
         TEST(test_statistics_of_times),
         TEST(test_statistics_grow),
         TEST(test_one_instance),
+        TEST(test_values_of_other_types),
         TEST(test_no_instance),
         TEST(test_aggregation_by_type_and_unit),
         TEST(test_aggregation_of_misleading_types),

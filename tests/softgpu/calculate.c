@@ -152,6 +152,22 @@ static zet_typed_value_t value_of(const sg_report *report, const sg_formula *for
                                           : of_integer(formula->value, integer(report, formula));
 }
 
+/* The same number as another type. */
+static zet_typed_value_t retyped(zet_typed_value_t value) {
+    switch (value.type) {
+    case ZET_VALUE_TYPE_UINT64:
+        return of_real(ZET_VALUE_TYPE_FLOAT64, (double)value.value.ui64);
+    case ZET_VALUE_TYPE_FLOAT32:
+        return of_real(ZET_VALUE_TYPE_FLOAT64, (double)value.value.fp32);
+    case ZET_VALUE_TYPE_FLOAT64:
+        return of_real(ZET_VALUE_TYPE_FLOAT32, value.value.fp64);
+    case ZET_VALUE_TYPE_UINT32:
+        return of_integer(ZET_VALUE_TYPE_UINT64, value.value.ui32);
+    default:
+        return of_integer(ZET_VALUE_TYPE_UINT32, value.value.b8);
+    }
+}
+
 /* A percentage ends at 100; of the others there is no more to say than what their type can hold. */
 static zet_typed_value_t greatest(const sg_formula *formula) {
     if (!strcmp(formula->units, "percent"))
@@ -176,6 +192,9 @@ static void put_report(const sg_metric_group *group, zet_metric_group_calculatio
         values->at[values->count + i] = type == ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES
                                             ? value_of(report, group->formulas[i])
                                             : greatest(group->formulas[i]);
+    if (sg_behaviour_is_on(SOFTGPU_VALUE_TYPES_DIFFER))
+        for (uint32_t i = 0; i < given; i++)
+            values->at[values->count + i] = retyped(values->at[values->count + i]);
     values->count += group->metric_count;
 }
 

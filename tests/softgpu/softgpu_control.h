@@ -39,6 +39,7 @@ extern "C" {
     X(NEVER_DELIVERED)            /* a query of an immediate list: its event signals, its data never come */ \
     X(STALE_REPLAY)               /* a query executed again keeps its old report till it ends */             \
     X(UNDEFINED_QUERY_TIMESTAMP)  /* the event of a QueryEnd has a nonsense timestamp */                     \
+    X(VALUE_TYPES_DIFFER)         /* values have other types than their metrics are said to have */          \
     X(SLOW_CALCULATION)           /* a calculation takes long enough to meet another */                      \
     X(CALCULATION_KEEPS_STATE)    /* TIME reports: a set less at first; a new capture's first is bogus */ \
     X(CHEAP_CALLS)                /* see below */                                                            \
