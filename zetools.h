@@ -2602,7 +2602,7 @@ enum {
     ZT__LIST_BUCKETS = 256,
     ZT__IDLE_LISTS = 64
 };
-enum { ZT__NAME_PAGE = 256, ZT__NAME_PAGES = 256, ZT__SITES = 64, ZT__MAX_PROFILERS = 256 };
+enum { ZT__NAME_PAGE = 256, ZT__NAME_PAGES = 256, ZT__SITES = 64, ZT__LANES = 16, ZT__MAX_PROFILERS = 256 };
 
 typedef struct zt__list zt__list;
 
@@ -2610,7 +2610,7 @@ typedef struct zt__list zt__list;
    its list). */
 typedef struct zt__slot {
     struct zt__slot *next; /* free, or in the chain of its list */
-    zt__list *list;
+    zt__list *list;        /* atomic */
     ze_event_handle_t event;
     uint64_t *stamps; /* two time stamps of the device, or NULL */
     uint32_t region;
@@ -2640,13 +2640,24 @@ typedef struct zt__pass {
     uint32_t slot_count, max_slots;
 } zt__pass;
 
-/* Free slots of some lists, so that they stay with the thread that uses a list; apart from others in memory
-   too. */
-typedef struct zt__shelf {
+/* Where a name was found last, and whose it is. */
+typedef struct zt__site {
+    const char *name;
+    uint32_t index;
+} zt__site;
+
+/* Lists are dealt out to lanes, so that threads that use different lists do not meet: not at a latch, and not
+   in memory. What is said of a list and of its bound slots is guarded by its lane, too. Who takes a lane and
+   the profiler's state takes the state first. */
+typedef struct zt__lane {
+    zt__latch latch;
+    uint32_t open; /* slots begun and not yet bound */
+    uint64_t begun;
     zt__slot *free_slots[ZT__MAX_PASSES];
     uint32_t free_count[ZT__MAX_PASSES];
+    zt__site sites[ZT__SITES];
     uint64_t apart[8];
-} zt__shelf;
+} zt__lane;
 
 typedef struct zt__step {
     struct zt__step *next;
@@ -2665,24 +2676,24 @@ typedef enum zt__kind {
     ZT__KIND_IMMEDIATE
 } zt__kind;
 
-/* What is known of a command list. */
+/* What is known of a command list. Of the first of these, the profiler's state guards what is not atomic. */
 struct zt__list {
-    zt__list *next_in_bucket;
+    zt__list *next_in_bucket;        /* atomic */
+    ze_command_list_handle_t handle; /* atomic */
+    zt__lane *lane;                  /* for good */
     zt__list *next_active;
     zt__list *next_idle;
-    ze_command_list_handle_t handle;
+    uint8_t active; /* in the profiler's queue of lists with bound slots. Atomic */
+    uint8_t queued; /* in its queue of idle lists, or was when it became used again */
     zt__kind kind;
     uint32_t epoch;          /* counts its recordings, as far as they can be told apart */
     uint32_t executed;       /* bound slots that have run */
     uint32_t open;           /* slots begun and not yet bound */
     uint32_t ended;          /* regions ended since it was last harvested */
-    uint32_t shelf;          /* of the free slots */
     uint8_t announced;       /* about to be executed: what has never run is not asked */
     uint8_t unready;         /* has slots that are dead or broken. Atomic */
     uint8_t quiet;           /* what has run before was not executed again: it is not asked either */
     uint8_t idle;            /* released, and not used since */
-    uint8_t queued;          /* in the profiler's queue of idle lists, or was when it became used again */
-    uint8_t active;          /* in the profiler's queue of lists with bound slots */
     uint8_t busy;            /* claimed by one thread, which alone may walk and change its bound slots */
     uintptr_t reader;        /* the thread that claimed it last */
     zt__slot *first, **last; /* bound slots, in the order in which they were ended */
@@ -2716,12 +2727,6 @@ typedef struct zt__record {
     int listed; /* among those that may have instances waiting */
     struct zt__record *next_waiting;
 } zt__record;
-
-/* Where a name was found last, and whose it is. */
-typedef struct zt__site {
-    const char *name;
-    uint32_t index;
-} zt__site;
 
 /* An instance that was read and is not calculated yet. */
 typedef struct zt__entry {
@@ -2787,14 +2792,12 @@ struct zt_profiler {
     uint32_t sight; /* counts the ends of tracing. Atomic */
 
     uint64_t apart[8];
-    zt__latch state; /* what follows, for instants; no driver call is made under it */
-    uint32_t open;   /* slots begun and not yet bound */
-    zt_counts counts;
-    uint64_t apart_too[8];
-    zt__shelf shelves[ZT__SHELVES];
+    zt__lane lanes[ZT__LANES];
+    zt__latch state;  /* what follows, for instants; no driver call is made under it */
+    zt_counts counts; /* but for what is begun in lanes, and what is in flight */
     zt__step *steps;
-    zt__list *lists[ZT__LIST_BUCKETS];
-    uint32_t next_shelf;
+    zt__list *lists[ZT__LIST_BUCKETS]; /* atomic */
+    uint32_t next_lane;
     zt__list *active_first, **active_last;
     uint32_t active_count;
     zt__batch *open_batches; /* with room */
@@ -2807,7 +2810,6 @@ struct zt_profiler {
     uint32_t record_count;
     uint32_t *names; /* open addressing: index of the record plus one, or 0 */
     uint32_t name_capacity;
-    zt__site sites[ZT__SITES];
 
     uint32_t harvests; /* atomic */
     zt__owned growing; /* one thread makes slots */
@@ -2947,31 +2949,78 @@ ZT__FN ze_result_t zt__make_slots(zt__step *step, const char **call) {
     return result;
 }
 
-ZT__HOT void zt__put_on_shelf(zt__shelf *shelf, zt__slot *slot) {
-    slot->next = shelf->free_slots[slot->pass];
-    shelf->free_slots[slot->pass] = slot;
-    shelf->free_count[slot->pass]++;
-}
-
-/* A free slot of a pass: of the shelf of its list, if that has one. */
-ZT__HOT zt__slot *zt__take_free(zt_profiler *profiler, uint32_t pass, uint32_t first) {
+/* Takes everything, to look at all lists at once. */
+ZT__FN void zt__take_all(zt_profiler *profiler) {
     uint32_t i;
-    for (i = 0; i < ZT__SHELVES; i++) {
-        zt__shelf *shelf = &profiler->shelves[(first + i) % ZT__SHELVES];
-        zt__slot *slot = shelf->free_slots[pass];
-        if (!slot)
-            continue;
-        shelf->free_slots[pass] = slot->next;
-        shelf->free_count[pass]--;
-        return slot;
-    }
-    return NULL;
+    zt__take(&profiler->state);
+    for (i = 0; i < ZT__LANES; i++)
+        zt__take(&profiler->lanes[i].latch);
 }
 
-ZT__FN uint32_t zt__count_free(const zt_profiler *profiler, uint32_t pass) {
+ZT__FN void zt__give_all(zt_profiler *profiler) {
+    uint32_t i;
+    for (i = 0; i < ZT__LANES; i++)
+        zt__give(&profiler->lanes[i].latch);
+    zt__give(&profiler->state);
+}
+
+/* With the lane taken. */
+ZT__HOT void zt__put_free(zt__lane *lane, zt__slot *slot) {
+    slot->next = lane->free_slots[slot->pass];
+    lane->free_slots[slot->pass] = slot;
+    lane->free_count[slot->pass]++;
+}
+
+/* A free slot of a pass, or NULL. With the lane taken. */
+ZT__HOT zt__slot *zt__take_free(zt__lane *lane, uint32_t pass) {
+    zt__slot *slot = lane->free_slots[pass];
+    if (!slot)
+        return NULL;
+    lane->free_slots[pass] = slot->next;
+    lane->free_count[pass]--;
+    return slot;
+}
+
+/* Takes half of the free slots of a lane. */
+ZT__FN zt__slot *zt__take_half(zt__lane *lane, uint32_t pass) {
+    zt__slot *taken = NULL;
+    uint32_t count;
+    zt__take(&lane->latch);
+    for (count = (lane->free_count[pass] + 1) / 2; count > 0; count--) {
+        zt__slot *slot = zt__take_free(lane, pass);
+        slot->next = taken;
+        taken = slot;
+    }
+    zt__give(&lane->latch);
+    return taken;
+}
+
+/* Brings free slots of another lane into one that has none. Returns 0 where no other has any. */
+ZT__FN int zt__share_free(zt_profiler *profiler, zt__lane *lane, uint32_t pass) {
+    zt__slot *taken = NULL;
+    uint32_t i;
+    for (i = 0; i < ZT__LANES && !taken; i++)
+        if (&profiler->lanes[i] != lane)
+            taken = zt__take_half(&profiler->lanes[i], pass);
+    if (!taken)
+        return 0;
+    zt__take(&lane->latch);
+    while (taken) {
+        zt__slot *slot = taken;
+        taken = slot->next;
+        zt__put_free(lane, slot);
+    }
+    zt__give(&lane->latch);
+    return 1;
+}
+
+ZT__FN uint32_t zt__count_free(zt_profiler *profiler, uint32_t pass) {
     uint32_t i, count = 0;
-    for (i = 0; i < ZT__SHELVES; i++)
-        count += profiler->shelves[i].free_count[pass];
+    for (i = 0; i < ZT__LANES; i++) {
+        zt__take(&profiler->lanes[i].latch);
+        count += profiler->lanes[i].free_count[pass];
+        zt__give(&profiler->lanes[i].latch);
+    }
     return count;
 }
 
@@ -2995,8 +3044,10 @@ ZT__FN ze_result_t zt__grow(zt_profiler *profiler, zt__pass *pass, const char **
         return result;
     }
     zt__take(&profiler->state);
+    zt__take(&profiler->lanes[0].latch);
     for (i = step->count; i-- > 0;)
-        zt__put_on_shelf(&profiler->shelves[0], &step->slots[i]);
+        zt__put_free(&profiler->lanes[0], &step->slots[i]);
+    zt__give(&profiler->lanes[0].latch);
     step->next = profiler->steps;
     profiler->steps = step;
     pass->slot_count += step->count;
@@ -3588,8 +3639,13 @@ ZT__FN uint32_t zt__add_name(zt_profiler *profiler, uint64_t hash, const char *n
     return index + 1;
 }
 
-/* The index of a region's name that no call site gave lately, or UINT32_MAX and the cause. */
-ZT__HOT uint32_t zt__look_up(zt_profiler *profiler, const char *name, zt_cause *cause) {
+/* What a region is called. */
+ZT__HOT const char *zt__name_of(const char *name) {
+    return name && *name ? name : "(unnamed)";
+}
+
+/* The index of a region's name, or UINT32_MAX and the cause. */
+ZT__HOT uint32_t zt__intern(zt_profiler *profiler, const char *name, zt_cause *cause) {
     size_t length = strlen(name);
     uint64_t hash = zt__hash(name, length);
     uint32_t found = 0;
@@ -3600,34 +3656,69 @@ ZT__HOT uint32_t zt__look_up(zt_profiler *profiler, const char *name, zt_cause *
     return found - 1;
 }
 
-/* The index of a region's name, or UINT32_MAX and the cause. A call site has its name in one place, which is
-   remembered; what stands there now is compared, for it may be a buffer. */
-ZT__HOT uint32_t zt__intern(zt_profiler *profiler, const char *name, zt_cause *cause) {
-    zt__site *site;
-    uint32_t index;
-    if (!name || !*name)
-        name = "(unnamed)";
-    site = &profiler->sites[zt__mix((uintptr_t)name) % ZT__SITES];
+ZT__HOT zt__site *zt__site_of(zt__lane *lane, const char *name) {
+    return &lane->sites[zt__mix((uintptr_t)name) % ZT__SITES];
+}
+
+/* The index of a name that a call site gave lately, or UINT32_MAX. A call site has its name in one place,
+   which is remembered; what stands there now is compared, for it may be a buffer. With the lane taken. */
+ZT__HOT uint32_t zt__recall(const zt_profiler *profiler, zt__lane *lane, const char *name) {
+    const zt__site *site = zt__site_of(lane, name);
     if (site->name == name && strcmp(zt__record_at(profiler, site->index)->name, name) == 0)
         return site->index;
-    index = zt__look_up(profiler, name, cause);
+    return UINT32_MAX;
+}
+
+/* The index of any name, which is remembered. With the lane taken, which this gives up meanwhile. */
+ZT__HOT uint32_t zt__learn(zt_profiler *profiler, zt__lane *lane, const char *name, zt_cause *cause) {
+    uint32_t index;
+    zt__give(&lane->latch);
+    zt__take(&profiler->state);
+    index = zt__intern(profiler, name, cause);
+    zt__give(&profiler->state);
+    zt__take(&lane->latch);
     if (index != UINT32_MAX) {
-        site->name = name;
-        site->index = index;
+        zt__site_of(lane, name)->name = name;
+        zt__site_of(lane, name)->index = index;
     }
     return index;
 }
 
-ZT__HOT zt__list **zt__list_place(zt_profiler *profiler, ze_command_list_handle_t handle) {
+ZT__HOT zt__list **zt__list_bucket(zt_profiler *profiler, ze_command_list_handle_t handle) {
     uint64_t hash = (uint64_t)(uintptr_t)handle * UINT64_C(0x9E3779B97F4A7C15);
-    zt__list **place = &profiler->lists[hash >> 56 & (ZT__LIST_BUCKETS - 1)];
-    while (*place && (*place)->handle != handle)
-        place = &(*place)->next_in_bucket;
-    return place;
+    return &profiler->lists[hash >> 56 & (ZT__LIST_BUCKETS - 1)];
 }
 
+/* The record of a list, or NULL. Without the state it may be overlooked, and be another's soon. */
 ZT__HOT zt__list *zt__find_list(zt_profiler *profiler, ze_command_list_handle_t handle) {
-    return *zt__list_place(profiler, handle);
+    zt__list *list = zt__load(zt__list_bucket(profiler, handle));
+    while (list && zt__load(&list->handle) != handle)
+        list = zt__load(&list->next_in_bucket);
+    return list;
+}
+
+/* Makes a record that of a list. */
+ZT__FN void zt__put_in_table(zt_profiler *profiler, zt__list *list, ze_command_list_handle_t handle) {
+    zt__list **bucket = zt__list_bucket(profiler, handle);
+    zt__store(&list->handle, handle);
+    zt__store(&list->next_in_bucket, *bucket);
+    zt__store(bucket, list);
+}
+
+/* Takes the record of an idle list out of the table. Returns 0 where the list is used again. */
+ZT__FN int zt__discard_list(zt_profiler *profiler, zt__list *list) {
+    zt__list **place = zt__list_bucket(profiler, list->handle);
+    int idle;
+    zt__take(&list->lane->latch);
+    idle = list->idle;
+    if (idle)
+        zt__store(&list->handle, NULL);
+    zt__give(&list->lane->latch);
+    while (idle && *place != list)
+        place = &(*place)->next_in_bucket;
+    if (idle)
+        zt__store(place, list->next_in_bucket);
+    return idle;
 }
 
 /* An idle list's record for another list, where there are many: programs that make a new list each time would
@@ -3640,42 +3731,58 @@ ZT__FN zt__list *zt__recycle_list(zt_profiler *profiler) {
             profiler->idle_last = &profiler->idle_first;
         profiler->idle_count--;
         list->queued = 0;
-        if (list->idle) {
-            *zt__list_place(profiler, list->handle) = list->next_in_bucket;
-            memset(list, 0, sizeof *list);
+        if (zt__discard_list(profiler, list))
             return list;
-        }
     }
     return NULL;
 }
 
-/* The record of a list, made when it is new. NULL without memory. */
-ZT__FN zt__list *zt__add_list(zt_profiler *profiler, ze_command_list_handle_t handle, zt__kind kind) {
-    zt__list *list = zt__find_list(profiler, handle);
-    if (!list)
-        list = zt__recycle_list(profiler);
-    if (!list)
+/* The record of a list that has none. NULL without memory. */
+ZT__FN zt__list *zt__make_list(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    zt__list *list = zt__recycle_list(profiler);
+    if (!list) {
         list = (zt__list *)zt__allocate(&profiler->config.allocator, 1, sizeof *list);
-    if (list && !list->handle) {
-        list->handle = handle;
+        if (!list)
+            return NULL;
         list->last = &list->first;
-        list->shelf = profiler->next_shelf++ % ZT__SHELVES;
-        *zt__list_place(profiler, handle) = list;
+        list->lane = &profiler->lanes[profiler->next_lane++ % ZT__LANES];
     }
-    if (list)
-        list->kind = kind;
+    zt__put_in_table(profiler, list, handle);
     return list;
+}
+
+/* Sees that there is a record of a list, and that it is used. Returns 0 without memory. */
+ZT__FN int zt__note_kind(zt_profiler *profiler, ze_command_list_handle_t handle, zt__kind kind) {
+    zt__list *list;
+    zt__take(&profiler->state);
+    list = zt__find_list(profiler, handle);
+    if (!list)
+        list = zt__make_list(profiler, handle);
+    if (list) {
+        zt__take(&list->lane->latch);
+        list->kind = kind;
+        list->idle = 0;
+        zt__give(&list->lane->latch);
+    }
+    zt__give(&profiler->state);
+    return list != NULL;
 }
 
 /* The queue of lists with bound slots. */
 ZT__FN void zt__push_active(zt_profiler *profiler, zt__list *list) {
-    if (list->active || list->busy)
+    if (list->active)
         return;
-    list->active = 1;
+    zt__store(&list->active, (uint8_t)1);
     list->next_active = NULL;
     *profiler->active_last = list;
     profiler->active_last = &list->next_active;
     profiler->active_count++;
+}
+
+ZT__FN void zt__queue_list(zt_profiler *profiler, zt__list *list) {
+    zt__take(&profiler->state);
+    zt__push_active(profiler, list);
+    zt__give(&profiler->state);
 }
 
 ZT__FN void zt__remove_active(zt_profiler *profiler, zt__list *list) {
@@ -3687,7 +3794,7 @@ ZT__FN void zt__remove_active(zt_profiler *profiler, zt__list *list) {
     *place = list->next_active;
     if (!*place)
         profiler->active_last = place;
-    list->active = 0;
+    zt__store(&list->active, (uint8_t)0);
     profiler->active_count--;
 }
 
@@ -3702,9 +3809,11 @@ ZT__FN zt__list *zt__pop_active(zt_profiler *profiler) {
    it. */
 ZT__FN void zt__retire_list(zt_profiler *profiler, zt__list *list, int destroyed) {
     zt__remove_active(profiler, list);
+    zt__take(&list->lane->latch);
     list->idle = 1;
     if (destroyed || list->kind == ZT__KIND_IMMEDIATE)
         list->kind = ZT__KIND_NOT_ASKED; /* destroyed: the handle may come back as another kind */
+    zt__give(&list->lane->latch);
     if (!list->queued) {
         list->queued = 1;
         list->next_idle = NULL;
@@ -3714,16 +3823,6 @@ ZT__FN void zt__retire_list(zt_profiler *profiler, zt__list *list, int destroyed
     }
 }
 
-/* Tells what kind of list a handle is from now on. */
-ZT__FN void zt__note_kind(zt_profiler *profiler, ze_command_list_handle_t handle, zt__kind kind) {
-    zt__list *list;
-    zt__take(&profiler->state);
-    list = zt__add_list(profiler, handle, kind);
-    if (list)
-        list->idle = 0;
-    zt__give(&profiler->state);
-}
-
 /* Whether a list is immediate: one question to the driver a list. */
 ZT__FN zt__kind zt__ask_kind(const zt_profiler *profiler, ze_command_list_handle_t handle) {
     ze_bool_t immediate = 0;
@@ -3731,6 +3830,27 @@ ZT__FN zt__kind zt__ask_kind(const zt_profiler *profiler, ze_command_list_handle
         profiler->driver.is_immediate(handle, &immediate) != ZE_RESULT_SUCCESS)
         return ZT__KIND_UNKNOWN;
     return immediate ? ZT__KIND_IMMEDIATE : ZT__KIND_RECORDED;
+}
+
+/* The record of a list, made when it is new, with its lane taken. NULL without memory. */
+ZT__HOT zt__list *zt__enter_list(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    for (;;) {
+        zt__list *list = zt__find_list(profiler, handle);
+        zt__kind kind;
+        if (list) {
+            zt__take(&list->lane->latch);
+            if (list->handle == handle && list->kind != ZT__KIND_NOT_ASKED) {
+                list->idle = 0;
+                return list;
+            }
+            zt__give(&list->lane->latch);
+        }
+        zt__inside_1++;
+        kind = zt__ask_kind(profiler, handle);
+        zt__inside_1--;
+        if (!zt__note_kind(profiler, handle, kind))
+            return NULL;
+    }
 }
 
 /* Counts an instance as dropped. `record` may be NULL. */
@@ -3743,22 +3863,21 @@ ZT__FN void zt__count_dropped(zt_profiler *profiler, zt__record *record, zt_caus
 
 ZT__FN void zt__count_lost(zt_profiler *profiler, uint32_t region, zt_cause cause) {
     profiler->counts.lost++;
-    profiler->counts.in_flight--;
     profiler->causes[cause]++;
     zt__record_at(profiler, region)->lost++;
 }
 
-ZT__HOT void zt__free_slot(zt_profiler *profiler, zt__slot *slot) {
-    zt__shelf *shelf = &profiler->shelves[slot->list->shelf];
+ZT__HOT void zt__free_slot(zt__slot *slot) {
+    zt__lane *lane = slot->list->lane;
     if (slot->generation & 1)
         zt__store(&slot->generation, slot->generation + 1);
     slot->unclean |= slot->dead;
     slot->pending = slot->submitted = slot->executed = slot->tries = slot->dead = slot->passed = slot->torn =
         0;
-    slot->list = NULL;
+    zt__store(&slot->list, NULL);
     if (slot->broken)
         return;
-    zt__put_on_shelf(shelf, slot);
+    zt__put_free(lane, slot);
 }
 
 /* A region that is begun on a list that has run shows that the list is immediate or was reset: what has run
@@ -3772,57 +3891,65 @@ ZT__HOT int zt__renew(zt__list *list) {
 
 /* Binds a free slot to a list. NULL where there is none. */
 ZT__HOT zt__slot *zt__open_slot(zt_profiler *profiler, zt__list *list, uint32_t region) {
-    zt__slot *slot = zt__take_free(profiler, zt__pass_index(profiler), list->shelf);
+    zt__slot *slot = zt__take_free(list->lane, zt__pass_index(profiler));
     if (!slot)
         return NULL;
     zt__renew(list);
-    slot->list = list;
+    zt__store(&slot->list, list);
     slot->epoch = list->epoch;
     slot->sight = zt__load(&profiler->sight);
     slot->region = region;
     slot->pending = 1;
     zt__store(&slot->generation, slot->generation + 1);
     list->open++;
-    profiler->open++;
-    profiler->counts.begun++;
-    profiler->counts.in_flight++;
+    list->lane->open++;
+    list->lane->begun++;
     return slot;
 }
 
-/* Puts an ended slot into the chain of its list. */
-ZT__HOT void zt__bind_slot(zt_profiler *profiler, zt__slot *slot) {
+/* Puts an ended slot into the chain of its list. Returns whether the list is to be queued for harvest. */
+ZT__HOT int zt__bind_slot(zt__slot *slot) {
     zt__list *list = slot->list;
     slot->next = NULL;
     list->open--;
     list->ended++;
-    profiler->open--;
+    list->lane->open--;
     *list->last = slot;
     list->last = &slot->next;
-    zt__push_active(profiler, list);
+    return !list->busy && !zt__load(&list->active); /* whoever has it queues it again */
+}
+
+/* Of several threads that end what was begun in a slot, one succeeds. */
+ZT__HOT int zt__end_generation(zt__slot *slot, uint32_t generation) {
+    return __atomic_compare_exchange_n(&slot->generation, &generation, generation + 1, 0, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_ACQUIRE);
 }
 
 /* Counts an instance in flight as dropped. */
 ZT__FN void zt__drop_pending(zt_profiler *profiler, zt__slot *slot, zt_cause cause) {
     slot->pending = 0;
-    profiler->counts.in_flight--;
     zt__count_dropped(profiler, zt__record_at(profiler, slot->region), cause);
 }
 
 /* Drops a region whose commands could not all be appended. Where some were, the list holds them until it is
    reset, and so the slot stays bound to it. */
 ZT__FN void zt__drop_unappended(zt_profiler *profiler, zt__slot *slot) {
+    zt__list *list = slot->list;
     zt__take(&profiler->state);
+    zt__take(&list->lane->latch);
     zt__drop_pending(profiler, slot, ZT_DROPPED_APPEND_FAILED);
     if (slot->generation & 1)
         zt__store(&slot->generation, slot->generation + 1);
-    if (slot->dead) {
-        zt__store(&slot->list->unready, (uint8_t)1);
-        zt__bind_slot(profiler, slot);
+    if (!slot->dead) {
+        list->open--;
+        list->lane->open--;
+        zt__free_slot(slot);
     } else {
-        slot->list->open--;
-        profiler->open--;
-        zt__free_slot(profiler, slot);
+        zt__store(&list->unready, (uint8_t)1);
+        if (zt__bind_slot(slot))
+            zt__push_active(profiler, list);
     }
+    zt__give(&list->lane->latch);
     zt__give(&profiler->state);
 }
 
@@ -4554,15 +4681,12 @@ ZT__HOT void zt__count_batch(zt_profiler *profiler, const zt__batch *batch, cons
     uint32_t i;
     zt__take(&profiler->state);
     for (i = 0; i < batch->count; i++) {
-        if (causes[i] == ZT_CAUSE_COUNT) {
+        if (causes[i] == ZT_CAUSE_COUNT)
             profiler->counts.collected++;
-            profiler->counts.in_flight--;
-        } else if (causes[i] >= ZT_DROPPED_NO_SLOT) {
-            profiler->counts.in_flight--;
+        else if (causes[i] >= ZT_DROPPED_NO_SLOT)
             zt__count_dropped(profiler, zt__record_at(profiler, batch->entries[i].region), causes[i]);
-        } else {
+        else
             zt__count_lost(profiler, batch->entries[i].region, causes[i]);
-        }
     }
     zt__give(&profiler->state);
 }
@@ -4883,18 +5007,17 @@ ZT__HOT void zt__rearm(zt_profiler *profiler, zt__slot *slot) {
 
 /* Counts an instance that was announced by nobody: its recorded list was executed again without zt_execute.
  */
-ZT__HOT void zt__count_begun(zt_profiler *profiler) {
-    zt__take(&profiler->state);
-    profiler->counts.begun++;
-    profiler->counts.in_flight++;
-    zt__give(&profiler->state);
+ZT__HOT void zt__count_begun(zt__lane *lane) {
+    zt__take(&lane->latch);
+    lane->begun++;
+    zt__give(&lane->latch);
 }
 
 /* What follows the outcome of a slot: an instance lost is counted, a full batch handed on. */
 ZT__HOT void zt__conclude(zt_profiler *profiler, zt__slot *slot, zt__outcome outcome, zt_cause cause,
                           zt__hand *hand) {
     if (!slot->pending)
-        zt__count_begun(profiler);
+        zt__count_begun(slot->list->lane);
     if (outcome == ZT__LOST) {
         zt__take(&profiler->state);
         zt__count_lost(profiler, slot->region, cause);
@@ -4967,22 +5090,22 @@ ZT__HOT ZT__APART void zt__walk_list(zt_profiler *profiler, zt__list *list, zt__
     }
 }
 
-/* Takes the bound slots of a claimed list, so that they can be walked without the lock. */
-ZT__FN void zt__take_bound(zt_profiler *profiler, zt__list *list) {
-    zt__take(&profiler->state);
+/* Takes the bound slots of a claimed list, so that they can be walked without its lane. */
+ZT__FN void zt__take_bound(zt__list *list) {
+    zt__take(&list->lane->latch);
     list->taken = list->first;
     list->taken_epoch = list->epoch;
     list->newly_executed = 0;
     list->ended = 0;
     list->first = NULL;
     list->last = &list->first;
-    zt__give(&profiler->state);
+    zt__give(&list->lane->latch);
 }
 
 /* Puts back, before what was bound meanwhile, the slots that are still bound, and frees the others. */
-ZT__FN void zt__put_back(zt_profiler *profiler, zt__list *list, zt__hand *hand) {
+ZT__FN void zt__put_back(zt__list *list, zt__hand *hand) {
     zt__slot **end = &list->taken;
-    zt__take(&profiler->state);
+    zt__take(&list->lane->latch);
     while (*end)
         end = &(*end)->next;
     *end = list->first;
@@ -4995,22 +5118,26 @@ ZT__FN void zt__put_back(zt_profiler *profiler, zt__list *list, zt__hand *hand) 
     while (hand->freed) {
         zt__slot *slot = hand->freed;
         hand->freed = slot->next;
-        zt__free_slot(profiler, slot);
+        zt__free_slot(slot);
     }
-    zt__give(&profiler->state);
+    zt__give(&list->lane->latch);
 }
 
 /* Reads what is ready of a claimed list. */
 ZT__FN void zt__harvest_list(zt_profiler *profiler, zt__list *list, zt__hand *hand) {
     list->quiet = 0;
-    zt__take_bound(profiler, list);
+    zt__take_bound(list);
     zt__walk_list(profiler, list, hand);
-    zt__put_back(profiler, list, hand);
+    zt__put_back(list, hand);
 }
 
-ZT__HOT void zt__mark_busy(zt__list *list) {
+/* Claims a list whose lane is taken. Returns 0 where another has it. */
+ZT__HOT int zt__claim_list(zt__list *list) {
+    if (list->busy)
+        return 0;
     list->busy = 1;
     list->reader = zt__thread_id();
+    return 1;
 }
 
 /* The next list of the queue of lists with bound slots, claimed. NULL when each was seen once. */
@@ -5020,21 +5147,25 @@ ZT__FN zt__list *zt__claim_next(zt_profiler *profiler, uint32_t *left) {
     if (*left > profiler->active_count)
         *left = profiler->active_count;
     while (*left > 0 && !list) {
-        list = zt__pop_active(profiler);
+        zt__list *next = zt__pop_active(profiler);
         --*left;
-        if (list && (list->busy || !list->first))
-            list = NULL; /* whoever claimed it puts it into the queue again */
+        zt__take(&next->lane->latch);
+        if (next->first && zt__claim_list(next)) /* else whoever claimed it puts it into the queue again */
+            list = next;
+        zt__give(&next->lane->latch);
     }
-    if (list)
-        zt__mark_busy(list);
     zt__give(&profiler->state);
     return list;
 }
 
 ZT__FN void zt__unclaim(zt_profiler *profiler, zt__list *list) {
+    int more;
     zt__take(&profiler->state);
+    zt__take(&list->lane->latch);
     list->busy = 0;
-    if (list->first)
+    more = list->first != NULL;
+    zt__give(&list->lane->latch);
+    if (more)
         zt__push_active(profiler, list);
     zt__give(&profiler->state);
 }
@@ -5045,14 +5176,16 @@ ZT__FN zt__list *zt__claim(zt_profiler *profiler, ze_command_list_handle_t handl
     uint64_t pause = 0, deadline = 0;
     for (;;) {
         zt__list *list;
-        int busy;
+        int claimed;
         zt__take(&profiler->state);
         list = zt__find_list(profiler, handle);
-        busy = list && list->busy;
-        if (list && !busy)
-            zt__mark_busy(list);
         zt__give(&profiler->state);
-        if (!busy)
+        if (!list)
+            return NULL;
+        zt__take(&list->lane->latch);
+        claimed = list->handle == handle && zt__claim_list(list);
+        zt__give(&list->lane->latch);
+        if (claimed)
             return list;
         if (!deadline)
             deadline = zt__deadline(profiler->config.wait_timeout_ns);
@@ -5100,12 +5233,12 @@ ZT__HOT int zt__slot_runs(const zt__list *list, const zt__slot *slot) {
 }
 
 /* Whether a claimed list has an instance that is known to be on its way. */
-ZT__FN int zt__is_running(zt_profiler *profiler, const zt__list *list) {
+ZT__FN int zt__is_running(const zt__list *list) {
     const zt__slot *slot;
-    zt__take(&profiler->state);
+    zt__take(&list->lane->latch);
     for (slot = list->first; slot && !zt__slot_runs(list, slot); slot = slot->next)
         ;
-    zt__give(&profiler->state);
+    zt__give(&list->lane->latch);
     return slot != NULL;
 }
 
@@ -5119,7 +5252,7 @@ ZT__FN int zt__finish(zt_profiler *profiler, zt__list *list, uint64_t *deadline)
         zt__start_hand(&hand, 1);
         zt__harvest_list(profiler, list, &hand);
         zt__end_hand(profiler, &hand);
-        running = zt__is_running(profiler, list);
+        running = zt__is_running(list);
         if (running && !*deadline)
             *deadline = zt__deadline(profiler->config.wait_timeout_ns);
     } while (running && zt__pause_until(*deadline, &pause));
@@ -5132,11 +5265,11 @@ ZT__HOT int zt__is_due(const zt__list *list) {
     return list->ended >= ZT__BATCH && list->kind != ZT__KIND_RECORDED && !list->busy;
 }
 
-/* Harvests such a list. With the state taken, which this gives up meanwhile. */
+/* Harvests such a list. With its lane taken, which this gives up meanwhile. */
 ZT__FN void zt__harvest_due(zt_profiler *profiler, zt__list *list) {
     zt__hand hand;
-    zt__mark_busy(list);
-    zt__give(&profiler->state);
+    zt__claim_list(list);
+    zt__give(&list->lane->latch);
     zt__relate_clocks(profiler, 0);
     zt__start_hand(&hand, 0);
     zt__harvest_list(profiler, list, &hand);
@@ -5144,7 +5277,7 @@ ZT__FN void zt__harvest_due(zt_profiler *profiler, zt__list *list) {
     zt__empty_hand(profiler, &hand);
     if (!profiler->config.deferred)
         zt__settle_share(profiler, hand.given);
-    zt__take(&profiler->state);
+    zt__take(&list->lane->latch);
 }
 
 /* Makes one more step of slots, if few are free. Returns the cause when there are none. */
@@ -5153,9 +5286,7 @@ ZT__FN zt_cause zt__grow_if_few(zt_profiler *profiler) {
     const char *call;
     uint32_t free_count;
     ze_result_t result;
-    zt__take(&profiler->state);
     free_count = zt__count_free(profiler, pass->index);
-    zt__give(&profiler->state);
     if (free_count > pass->slot_count / 8)
         return ZT_CAUSE_COUNT;
     if (pass->slot_count >= pass->max_slots)
@@ -5176,9 +5307,9 @@ ZT__FN int zt__await_reader(zt_profiler *profiler, const zt__list *list) {
     uint64_t pause = 0, deadline = zt__deadline(profiler->config.wait_timeout_ns);
     int waits, waited = 0;
     do {
-        zt__take(&profiler->state);
+        zt__take(&list->lane->latch);
         waits = list->busy && list->reader != zt__thread_id() && !zt__owns(&profiler->settling);
-        zt__give(&profiler->state);
+        zt__give(&list->lane->latch);
         waited |= waits;
     } while (waits && zt__pause_until(deadline, &pause));
     return waited && !waits;
@@ -5192,9 +5323,9 @@ ZT__FN zt_cause zt__make_room(zt_profiler *profiler, zt__list *list) {
     if (!zt__own(&profiler->growing))
         return ZT_DROPPED_NO_SLOT; /* begun inside a function of the application that this called */
     zt__harvest(profiler, 0);
-    zt__take(&profiler->state);
+    zt__take(&list->lane->latch);
     has_run = zt__renew(list);
-    zt__give(&profiler->state);
+    zt__give(&list->lane->latch);
     if (has_run)
         zt__harvest(profiler, 0);
     cause = zt__grow_if_few(profiler);
@@ -5206,6 +5337,7 @@ ZT__FN zt_cause zt__make_room(zt_profiler *profiler, zt__list *list) {
 ZT__FN void zt__unbind(zt_profiler *profiler, zt__list *list) {
     zt__slot *slot;
     zt__take(&profiler->state);
+    zt__take(&list->lane->latch);
     while ((slot = list->first) != NULL) {
         list->first = slot->next;
         if (zt__slot_runs(list, slot)) {
@@ -5214,11 +5346,8 @@ ZT__FN void zt__unbind(zt_profiler *profiler, zt__list *list) {
             slot->retired = 1;
             continue;
         }
-        if (slot->pending) { /* it never ran */
-            profiler->counts.begun--;
-            profiler->counts.in_flight--;
-        }
-        zt__free_slot(profiler, slot);
+        list->lane->begun -= slot->pending; /* it never ran */
+        zt__free_slot(slot);
     }
     list->last = &list->first;
     list->executed = 0;
@@ -5226,49 +5355,68 @@ ZT__FN void zt__unbind(zt_profiler *profiler, zt__list *list) {
     list->epoch++;
     list->announced = 0;
     zt__store(&list->unready, (uint8_t)0);
+    zt__give(&list->lane->latch);
     zt__give(&profiler->state);
 }
 
-/* Takes the open slots of a list, or of all where `list` is NULL. Their regions are dropped. */
+/* Takes the open slots of a list, or of all where `list` is NULL. Their regions are dropped. With the state
+   taken, and the lane of the list, or all. */
 ZT__FN zt__slot *zt__take_open(zt_profiler *profiler, const zt__list *list) {
     zt__slot *taken = NULL;
     zt__step *step;
     uint32_t i;
-    zt__take(&profiler->state);
-    for (step = profiler->open ? profiler->steps : NULL; step; step = step->next)
+    for (step = !list || list->open ? profiler->steps : NULL; step; step = step->next)
         for (i = 0; i < step->count; i++) {
             zt__slot *slot = &step->slots[i];
-            if (!(zt__load(&slot->generation) & 1) || (list && slot->list != list))
+            uint32_t generation = zt__load(&slot->generation);
+            if (!(generation & 1) || (list && zt__load(&slot->list) != list) ||
+                !zt__end_generation(slot, generation))
                 continue;
-            zt__store(&slot->generation, slot->generation + 1);
             zt__drop_pending(profiler, slot, ZT_DROPPED_NOT_CLOSED);
             slot->list->open--;
-            profiler->open--;
+            slot->list->lane->open--;
             slot->next = taken;
             taken = slot;
         }
-    zt__give(&profiler->state);
     return taken;
 }
 
-/* Drops the regions that were begun on a list and never ended, or on all where `list` is NULL: then nobody
-   says whether the device has come to them yet, and their slots are left alone. */
-ZT__FN void zt__drop_open(zt_profiler *profiler, const zt__list *list, const char *call) {
-    zt__slot *taken = zt__take_open(profiler, list), *slot;
-    if (taken)
+/* Says that regions were not ended. */
+ZT__FN void zt__say_not_ended(zt_profiler *profiler, const zt__slot *slot, const char *call) {
+    if (slot)
         zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__REGION_NOT_CLOSED, call,
-                zt__record_at(profiler, taken->region)->name);
-    for (slot = taken; slot && list; slot = slot->next)
-        zt__rearm(profiler, slot);
+                zt__record_at(profiler, slot->region)->name);
+}
+
+/* Drops the regions that were begun on a list and never ended. */
+ZT__FN void zt__drop_open(zt_profiler *profiler, zt__list *list, const char *call) {
+    zt__slot *taken, *slot;
     zt__take(&profiler->state);
+    zt__take(&list->lane->latch);
+    taken = zt__take_open(profiler, list);
+    zt__give(&list->lane->latch);
+    zt__give(&profiler->state);
+    zt__say_not_ended(profiler, taken, call);
+    for (slot = taken; slot; slot = slot->next)
+        zt__rearm(profiler, slot);
+    zt__take(&list->lane->latch);
     while ((slot = taken) != NULL) {
         taken = slot->next;
-        if (list)
-            zt__free_slot(profiler, slot);
-        else
-            slot->retired = 1;
+        zt__free_slot(slot);
     }
-    zt__give(&profiler->state);
+    zt__give(&list->lane->latch);
+}
+
+/* Drops all regions that were never ended. Nobody says whether the device has come to them yet: their slots
+   are left alone. */
+ZT__FN void zt__drop_all_open(zt_profiler *profiler, const char *call) {
+    zt__slot *taken, *slot;
+    zt__take_all(profiler);
+    taken = zt__take_open(profiler, NULL);
+    for (slot = taken; slot; slot = slot->next)
+        slot->retired = 1;
+    zt__give_all(profiler);
+    zt__say_not_ended(profiler, taken, call);
 }
 
 /* Resets, of a claimed list that is done, what only its next execution will use again: slots that are
@@ -5279,17 +5427,16 @@ ZT__FN void zt__make_ready(zt_profiler *profiler, zt__list *list) {
     if (!zt__load(&list->unready) || zt__is_gone(profiler))
         return;
     zt__start_hand(&hand, 0);
-    zt__take_bound(profiler, list);
+    zt__take_bound(list);
     for (slot = list->taken; slot; slot = slot->next)
         if (!slot->retired && (slot->dead || slot->broken))
             zt__reset_slot(profiler, slot);
-    zt__put_back(profiler, list, &hand);
+    zt__put_back(list, &hand);
 }
 
 /* Counts an instance that is about to run in a slot that cannot be read. */
 ZT__FN void zt__count_unread(zt_profiler *profiler, const zt__slot *slot) {
-    profiler->counts.begun++;
-    profiler->counts.in_flight++;
+    slot->list->lane->begun++;
     zt__count_lost(profiler, slot->region, ZT_LOST_READ_FAILED);
 }
 
@@ -5299,6 +5446,7 @@ ZT__FN uint32_t zt__announce(zt_profiler *profiler, zt__list *list) {
     uint32_t overwritten = 0;
     zt__slot *slot;
     zt__take(&profiler->state);
+    zt__take(&list->lane->latch);
     list->kind = ZT__KIND_RECORDED;
     list->announced = 0;
     for (slot = list->first; slot; slot = slot->next) {
@@ -5313,31 +5461,28 @@ ZT__FN uint32_t zt__announce(zt_profiler *profiler, zt__list *list) {
             slot->pending = 0;
             overwritten++;
         }
-        if (!slot->pending) {
-            profiler->counts.begun++;
-            profiler->counts.in_flight++;
-        }
+        list->lane->begun += !slot->pending;
         slot->pending = slot->submitted = 1;
     }
+    zt__give(&list->lane->latch);
     zt__give(&profiler->state);
     return overwritten;
 }
 
 /* Takes the announcement back: the driver refused to execute. */
-ZT__FN void zt__retract(zt_profiler *profiler, zt__list *list) {
+ZT__FN void zt__retract(zt__list *list) {
     zt__slot *slot;
-    zt__take(&profiler->state);
+    zt__take(&list->lane->latch);
     for (slot = list->first; slot; slot = slot->next) {
         if (slot->dead || slot->broken)
             continue;
         slot->submitted = 0;
         if (slot->pending && slot->executed) {
             slot->pending = 0;
-            profiler->counts.begun--;
-            profiler->counts.in_flight--;
+            list->lane->begun--;
         }
     }
-    zt__give(&profiler->state);
+    zt__give(&list->lane->latch);
 }
 
 /* ==== >>passes: one set of groups after the other ========================================================= */
@@ -5364,11 +5509,11 @@ ZT__FN ze_result_t zt__activate_pass(zt_profiler *profiler, const zt__pass *pass
     return ZE_RESULT_SUCCESS;
 }
 
-/* Regions that are open while the groups change have measured neither. */
+/* Regions that are open while the groups change have measured neither. With everything taken. */
 ZT__FN void zt__tear_open(zt_profiler *profiler) {
     zt__step *step;
     uint32_t i;
-    for (step = profiler->open ? profiler->steps : NULL; step; step = step->next)
+    for (step = profiler->steps; step; step = step->next)
         for (i = 0; i < step->count; i++)
             if (zt__load(&step->slots[i].generation) & 1)
                 step->slots[i].torn = 1;
@@ -5394,10 +5539,10 @@ ZT__FN ze_result_t zt__change_pass(zt_profiler *profiler, zt__pass *pass) {
                   "What is measured until the next ZT_PASSES is lost.");
         return result;
     }
-    zt__take(&profiler->state);
+    zt__take_all(profiler);
     zt__tear_open(profiler);
     zt__store(&profiler->pass, (const zt__pass *)pass);
-    zt__give(&profiler->state);
+    zt__give_all(profiler);
     return result;
 }
 
@@ -5406,12 +5551,12 @@ ZT__FN int zt__anything_runs(zt_profiler *profiler) {
     const zt__slot *slot;
     uint32_t i;
     int runs = 0;
-    zt__take(&profiler->state);
+    zt__take_all(profiler);
     for (i = 0; i < ZT__LIST_BUCKETS; i++)
         for (list = profiler->lists[i]; list && !runs; list = list->next_in_bucket)
             for (slot = list->first, runs = list->busy; slot && !runs; slot = slot->next)
                 runs = zt__slot_runs(list, slot);
-    zt__give(&profiler->state);
+    zt__give_all(profiler);
     return runs;
 }
 
@@ -5858,7 +6003,7 @@ ZT__FN ze_result_t zt__unpack_record(zt__unpacker *unpacker, zt_profiler *profil
     zt__record *record;
     zt_cause cause;
     size_t i;
-    uint32_t found = unpacker->failed ? UINT32_MAX : zt__intern(profiler, name, &cause);
+    uint32_t found = unpacker->failed ? UINT32_MAX : zt__intern(profiler, zt__name_of(name), &cause);
     if (found != index) {
         unpacker->failed |= found != UINT32_MAX; /* a name that was there already */
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
@@ -9307,6 +9452,7 @@ ZT__FN void zt__free_batches(zt_profiler *profiler) {
 
 /* Gives back all that it has of the device. Results stay. */
 ZT__FN void zt__leave_device(zt_profiler *profiler) {
+    uint32_t i;
     zt__inside_1++;
     zt__delist(profiler);
     while (profiler->steps) {
@@ -9314,7 +9460,8 @@ ZT__FN void zt__leave_device(zt_profiler *profiler) {
         profiler->steps = step->next;
         zt__destroy_step(profiler, step);
     }
-    memset(profiler->shelves, 0, sizeof profiler->shelves);
+    for (i = 0; i < ZT__LANES; i++)
+        memset(profiler->lanes[i].free_slots, 0, sizeof profiler->lanes[i].free_slots);
     zt__deactivate_pass(profiler, profiler->pass, profiler->pass->group_count);
     zt__inside_1--;
 }
@@ -9432,7 +9579,7 @@ ZT__FN void zt__wind_up(zt_profiler *profiler, const char *call) {
     int finished = 1;
     uint32_t i;
     zt__list *list;
-    zt__drop_open(profiler, NULL, call);
+    zt__drop_all_open(profiler, call);
     for (i = 0; i < ZT__LIST_BUCKETS; i++)
         for (list = profiler->lists[i]; list; list = list->next_in_bucket)
             finished &= zt__close_list(profiler, list, &deadline);
@@ -9457,59 +9604,55 @@ ZT_API void zt_close(zt_profiler *profiler) {
 
 /* ---- regions --------------------------------------------------------------------------------------------- */
 
-/* The record of a list, made when it is new. With the state locked, but for the question to the driver. */
-ZT__HOT zt__list *zt__need_list(zt_profiler *profiler, ze_command_list_handle_t handle) {
-    zt__list *list = zt__find_list(profiler, handle);
-    if (!list || list->kind == ZT__KIND_NOT_ASKED) {
-        zt__kind kind;
-        zt__give(&profiler->state);
-        zt__inside_1++;
-        kind = zt__ask_kind(profiler, handle);
-        zt__inside_1--;
-        zt__take(&profiler->state);
-        list = zt__add_list(profiler, handle, kind);
-    }
-    if (list)
-        list->idle = 0;
-    return list;
+/* Counts an instance that is dropped where it would begin. `record` may be NULL. */
+ZT__FN void zt__drop_at_once(zt_profiler *profiler, zt__record *record, zt_cause cause) {
+    zt__take(&profiler->state);
+    profiler->counts.begun++;
+    zt__count_dropped(profiler, record, cause);
+    zt__give(&profiler->state);
 }
 
-/* A slot for a new region, or NULL: then the region is counted as dropped, by `cause`. */
-ZT__HOT zt__slot *zt__take_slot(zt_profiler *profiler, ze_command_list_handle_t handle, const char *name,
-                                zt_cause *cause) {
-    zt__list *list;
+/* A slot for a region that found none in its lane, which this gives up meanwhile. NULL where there is none:
+   by `cause`. */
+ZT__FN zt__slot *zt__find_slot(zt_profiler *profiler, zt__list *list, uint32_t region, zt_cause *cause) {
     zt__slot *slot = NULL;
-    uint32_t region, tries;
-    *cause = ZT_DROPPED_NO_MEMORY;
-    zt__take(&profiler->state);
-    list = zt__need_list(profiler, handle);
-    region = zt__intern(profiler, name, cause);
-    if (list && zt__is_due(list))
-        zt__harvest_due(profiler, list);
-    if (list && region != UINT32_MAX)
-        slot = zt__open_slot(profiler, list, region);
-    for (tries = 0; !slot && list && region != UINT32_MAX && tries < ZT__TRIES; tries++) {
-        zt__give(&profiler->state);
-        *cause = zt__make_room(profiler, list);
-        zt__take(&profiler->state);
+    uint32_t tries;
+    for (tries = 0; !slot && tries < ZT__TRIES; tries++) {
+        int shared;
+        zt__give(&list->lane->latch);
+        shared = zt__share_free(profiler, list->lane, zt__pass_index(profiler));
+        *cause = shared ? ZT_CAUSE_COUNT : zt__make_room(profiler, list);
+        zt__take(&list->lane->latch);
         slot = zt__open_slot(profiler, list, region);
         if (*cause != ZT_CAUSE_COUNT)
             break;
         *cause = ZT_DROPPED_NO_SLOT; /* other threads took them all */
     }
-    if (!slot) {
-        profiler->counts.begun++;
-        zt__count_dropped(profiler, region == UINT32_MAX ? NULL : zt__record_at(profiler, region), *cause);
-    }
-    zt__give(&profiler->state);
     return slot;
 }
 
-ZT__FN void zt__drop_at_once(zt_profiler *profiler, zt_cause cause) {
-    zt__take(&profiler->state);
-    profiler->counts.begun++;
-    zt__count_dropped(profiler, NULL, cause);
-    zt__give(&profiler->state);
+/* A slot for a new region, or NULL: then the region is counted as dropped, by `cause`. */
+ZT__HOT zt__slot *zt__take_slot(zt_profiler *profiler, ze_command_list_handle_t handle, const char *name,
+                                zt_cause *cause) {
+    zt__list *list = zt__enter_list(profiler, handle);
+    zt__slot *slot = NULL;
+    uint32_t region = UINT32_MAX;
+    *cause = ZT_DROPPED_NO_MEMORY;
+    if (list) {
+        region = zt__recall(profiler, list->lane, name);
+        if (region == UINT32_MAX)
+            region = zt__learn(profiler, list->lane, name, cause);
+        if (zt__is_due(list))
+            zt__harvest_due(profiler, list);
+        if (region != UINT32_MAX)
+            slot = zt__open_slot(profiler, list, region);
+        if (!slot && region != UINT32_MAX)
+            slot = zt__find_slot(profiler, list, region, cause);
+        zt__give(&list->lane->latch);
+    }
+    if (!slot)
+        zt__drop_at_once(profiler, region == UINT32_MAX ? NULL : zt__record_at(profiler, region), *cause);
+    return slot;
 }
 
 ZT__FN void zt__say_dropped(zt_profiler *profiler, const char *name, zt_cause cause) {
@@ -9531,15 +9674,15 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
     if (!profiler || !profiler->device) /* or it was unpacked */
         return region;
     if (!list) {
-        zt__drop_at_once(profiler, ZT_DROPPED_APPEND_FAILED);
+        zt__drop_at_once(profiler, NULL, ZT_DROPPED_APPEND_FAILED);
         zt__say_no_handle(&profiler->diagnostics, "zt_begin", "list");
         return region;
     }
     if (zt__is_gone(profiler)) {
-        zt__drop_at_once(profiler, ZT_DROPPED_DEVICE_LOST);
+        zt__drop_at_once(profiler, NULL, ZT_DROPPED_DEVICE_LOST);
         return region;
     }
-    slot = zt__take_slot(profiler, list, name, &cause);
+    slot = zt__take_slot(profiler, list, zt__name_of(name), &cause);
     if (!slot) {
         zt__say_dropped(profiler, name, cause);
         return region;
@@ -9557,22 +9700,19 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
 /* The slot of a region that is being ended, and its profiler; NULL where there is nothing to end. */
 ZT__HOT zt__slot *zt__claim_slot(zt_region *region, zt_profiler **profiler) {
     zt__slot *slot = (zt__slot *)region->slot;
-    uint32_t generation = region->generation;
     if (!slot)
         return NULL;
     region->slot = NULL;
     *profiler = zt__profiler_of(region);
-    /* of several threads that end one region, one finds its generation */
-    if (!*profiler || !__atomic_compare_exchange_n(&slot->generation, &generation, generation + 1, 0,
-                                                   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-        return NULL;
-    return slot;
+    return *profiler && zt__end_generation(slot, region->generation) ? slot : NULL;
 }
 
 /* Ends a region, whose instance is dropped where the command that it measures was `refused`. */
 ZT__HOT void zt__end(zt_region *region, int refused) {
     zt_profiler *profiler;
     zt__slot *slot = zt__claim_slot(region, &profiler);
+    zt__list *list;
+    int alone;
     if (!slot)
         return;
     if (zt__append_end(profiler, slot) != ZE_RESULT_SUCCESS || refused) {
@@ -9580,9 +9720,12 @@ ZT__HOT void zt__end(zt_region *region, int refused) {
         zt__drop_unappended(profiler, slot);
         return;
     }
-    zt__take(&profiler->state);
-    zt__bind_slot(profiler, slot);
-    zt__give(&profiler->state);
+    list = slot->list;
+    zt__take(&list->lane->latch);
+    alone = zt__bind_slot(slot);
+    zt__give(&list->lane->latch);
+    if (alone)
+        zt__queue_list(profiler, list);
 }
 
 ZT_API void zt_end(zt_region *region) {
@@ -9592,14 +9735,26 @@ ZT_API void zt_end(zt_region *region) {
 
 /* ---- collecting ------------------------------------------------------------------------------------------ */
 
+/* What is counted, and how many regions are open. */
+ZT__FN zt_counts zt__sum_counts(zt_profiler *profiler, uint32_t *open) {
+    zt_counts counts;
+    uint32_t i;
+    *open = 0;
+    zt__take_all(profiler);
+    counts = profiler->counts;
+    for (i = 0; i < ZT__LANES; i++) {
+        counts.begun += profiler->lanes[i].begun;
+        *open += profiler->lanes[i].open;
+    }
+    zt__give_all(profiler);
+    counts.in_flight = counts.begun - counts.collected - counts.lost - counts.dropped;
+    return counts;
+}
+
 /* Whether anything is in flight that can still arrive. */
-ZT__HOT int zt__awaits(zt_profiler *profiler, uint32_t *open) {
-    int awaits;
-    zt__take(&profiler->state);
-    *open = profiler->open;
-    awaits = profiler->counts.in_flight > profiler->open;
-    zt__give(&profiler->state);
-    return awaits;
+ZT__FN int zt__awaits(zt_profiler *profiler, uint32_t *open) {
+    zt_counts counts = zt__sum_counts(profiler, open);
+    return counts.in_flight > *open;
 }
 
 /* Names a region that is open, for regions that are never ended never arrive. */
@@ -9607,18 +9762,18 @@ ZT__FN ze_result_t zt__say_open(zt_profiler *profiler) {
     const char *name = "";
     zt__step *step;
     uint32_t i;
-    zt__take(&profiler->state);
+    zt__take_all(profiler);
     for (step = profiler->steps; step; step = step->next)
         for (i = 0; i < step->count; i++)
             if (zt__load(&step->slots[i].generation) & 1)
                 name = zt__record_at(profiler, step->slots[i].region)->name;
-    zt__give(&profiler->state);
+    zt__give_all(profiler);
     return zt__say(&profiler->diagnostics, ZE_RESULT_NOT_READY, ZT__REGION_OPEN, name);
 }
 
 ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
     uint64_t pause = 0, deadline;
-    uint32_t open;
+    uint32_t open = 0;
     int awaits;
     ze_result_t result;
     if (!profiler)
@@ -9631,13 +9786,13 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
         zt__harvest(profiler, timeout_ns != 0);
         if (timeout_ns)
             zt__settle(profiler, 1);
-        awaits = zt__awaits(profiler, &open);
-    } while (timeout_ns && awaits && zt__pause_until(deadline, &pause));
+        awaits = timeout_ns && zt__awaits(profiler, &open);
+    } while (awaits && zt__pause_until(deadline, &pause));
     if (zt__is_gone(profiler))
         return ZE_RESULT_ERROR_DEVICE_LOST;
-    if (timeout_ns && !awaits && open)
+    if (!awaits && open)
         return zt__say_open(profiler);
-    return timeout_ns && awaits ? ZE_RESULT_NOT_READY : ZE_RESULT_SUCCESS;
+    return awaits ? ZE_RESULT_NOT_READY : ZE_RESULT_SUCCESS;
 }
 
 /* Gives back what a list holds that was reset, or is `destroyed`. */
@@ -9699,7 +9854,7 @@ ZT__FN void zt__after_refusal(zt_profiler *profiler, uint32_t count, const ze_co
     zt__check(profiler, refusal, "zeCommandQueueExecuteCommandLists", "The lists were not executed.");
     for (i = 0; i < count; i++)
         if ((list = zt__claim(profiler, lists[i])) != NULL) {
-            zt__retract(profiler, list);
+            zt__retract(list);
             zt__unclaim(profiler, list);
         }
 }
@@ -9711,10 +9866,10 @@ ZT__FN void zt__trust_lists(zt_profiler *profiler, uint32_t count, const ze_comm
     zt__slot *slot;
     for (i = 0; i < count; i++)
         if ((list = zt__claim(profiler, lists[i])) != NULL) {
-            zt__take(&profiler->state);
+            zt__take(&list->lane->latch);
             for (slot = list->first; slot; slot = slot->next)
                 slot->sight = zt__load(&profiler->sight);
-            zt__give(&profiler->state);
+            zt__give(&list->lane->latch);
             zt__unclaim(profiler, list);
         }
 }
@@ -9776,13 +9931,11 @@ ZT_API void zt_passes_end(zt_passes *passes) {
 
 ZT_API zt_counts zt_get_counts(const zt_profiler *profiler) {
     zt_counts counts = {0, 0, 0, 0, 0};
+    uint32_t open;
     if (!profiler)
         return counts;
     zt__catch_up(profiler);
-    zt__take(&zt__mutable(profiler)->state);
-    counts = profiler->counts;
-    zt__give(&zt__mutable(profiler)->state);
-    return counts;
+    return zt__sum_counts(zt__mutable(profiler), &open);
 }
 
 ZT_API uint64_t zt_get_cause(const zt_profiler *profiler, zt_cause cause) {
