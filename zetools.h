@@ -1610,6 +1610,14 @@ ZT__FN int zt__try_own(zt__owned *owned) {
     return 1;
 }
 
+/* Returns 0 where another thread owns it for longer than what is done in a moment. */
+ZT__FN int zt__own_soon(zt__owned *owned) {
+    uint32_t tries = 16384;
+    while (zt__load(&owned->owner) && !zt__owns(owned) && --tries)
+        ;
+    return zt__try_own(owned);
+}
+
 ZT__FN void zt__disown(zt__owned *owned) {
     zt__store(&owned->owner, (uintptr_t)0);
     zt__unlock(&owned->mutex);
@@ -2640,10 +2648,11 @@ typedef struct zt__pass {
     uint32_t slot_count, max_slots;
 } zt__pass;
 
-/* Where a name was found last, and whose it is. */
+/* Where a name stood when it was given last, and the region that it is of. */
 typedef struct zt__site {
     const char *name;
-    uint32_t index;
+    const char *known; /* the region's own copy: its record would come from another thread's cache */
+    uint32_t region;
 } zt__site;
 
 /* Lists are dealt out to lanes, so that threads that use different lists do not meet: not at a latch, and not
@@ -2700,6 +2709,7 @@ struct zt__list {
     zt__slot *taken;         /* those that the harvest is at */
     uint32_t taken_epoch;
     uint32_t newly_executed;
+    uint64_t apart[8]; /* what another thread uses is in other cache lines */
 };
 
 /* Moments of one column over the instances of a region. */
@@ -2748,6 +2758,7 @@ typedef struct zt__batch {
     size_t raw_size[ZT__MAX_TOGETHER];
     uint8_t *raw[ZT__MAX_TOGETHER];              /* of each group, the reports one after the other */
     zet_typed_value_t *values[ZT__MAX_TOGETHER]; /* and what was calculated of them */
+    uint64_t apart[8];
 } zt__batch;
 
 /* A column that says, where it is not 0, that its instance is lost, and why. */
@@ -2981,12 +2992,13 @@ ZT__HOT zt__slot *zt__take_free(zt__lane *lane, uint32_t pass) {
     return slot;
 }
 
-/* Takes half of the free slots of a lane. */
-ZT__FN zt__slot *zt__take_half(zt__lane *lane, uint32_t pass) {
+/* Takes half of the free slots of a lane that has so many. */
+ZT__FN zt__slot *zt__take_half(zt__lane *lane, uint32_t pass, uint32_t least) {
     zt__slot *taken = NULL;
     uint32_t count;
     zt__take(&lane->latch);
-    for (count = (lane->free_count[pass] + 1) / 2; count > 0; count--) {
+    count = lane->free_count[pass] < least ? 0 : (lane->free_count[pass] + 1) / 2;
+    for (; count > 0; count--) {
         zt__slot *slot = zt__take_free(lane, pass);
         slot->next = taken;
         taken = slot;
@@ -2995,13 +3007,14 @@ ZT__FN zt__slot *zt__take_half(zt__lane *lane, uint32_t pass) {
     return taken;
 }
 
-/* Brings free slots of another lane into one that has none. Returns 0 where no other has any. */
-ZT__FN int zt__share_free(zt_profiler *profiler, zt__lane *lane, uint32_t pass) {
+/* Brings free slots of another lane, that has so many, into one that has none. Returns 0 where no other has.
+ */
+ZT__FN int zt__share_free(zt_profiler *profiler, zt__lane *lane, uint32_t pass, uint32_t least) {
     zt__slot *taken = NULL;
     uint32_t i;
     for (i = 0; i < ZT__LANES && !taken; i++)
         if (&profiler->lanes[i] != lane)
-            taken = zt__take_half(&profiler->lanes[i], pass);
+            taken = zt__take_half(&profiler->lanes[i], pass, least);
     if (!taken)
         return 0;
     zt__take(&lane->latch);
@@ -3014,18 +3027,16 @@ ZT__FN int zt__share_free(zt_profiler *profiler, zt__lane *lane, uint32_t pass) 
     return 1;
 }
 
-ZT__FN uint32_t zt__count_free(zt_profiler *profiler, uint32_t pass) {
-    uint32_t i, count = 0;
-    for (i = 0; i < ZT__LANES; i++) {
-        zt__take(&profiler->lanes[i].latch);
-        count += profiler->lanes[i].free_count[pass];
-        zt__give(&profiler->lanes[i].latch);
-    }
+ZT__FN uint32_t zt__count_free(zt__lane *lane, uint32_t pass) {
+    uint32_t count;
+    zt__take(&lane->latch);
+    count = lane->free_count[pass];
+    zt__give(&lane->latch);
     return count;
 }
 
 /* Makes one more step of slots. By one thread at a time, so that two do not make one each. */
-ZT__FN ze_result_t zt__grow(zt_profiler *profiler, zt__pass *pass, const char **call) {
+ZT__FN ze_result_t zt__grow(zt_profiler *profiler, zt__pass *pass, zt__lane *lane, const char **call) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__step *step = (zt__step *)zt__allocate(allocator, 1, sizeof *step);
     uint32_t i, room = pass->max_slots - pass->slot_count;
@@ -3044,10 +3055,10 @@ ZT__FN ze_result_t zt__grow(zt_profiler *profiler, zt__pass *pass, const char **
         return result;
     }
     zt__take(&profiler->state);
-    zt__take(&profiler->lanes[0].latch);
+    zt__take(&lane->latch);
     for (i = step->count; i-- > 0;)
-        zt__put_free(&profiler->lanes[0], &step->slots[i]);
-    zt__give(&profiler->lanes[0].latch);
+        zt__put_free(lane, &step->slots[i]);
+    zt__give(&lane->latch);
     step->next = profiler->steps;
     profiler->steps = step;
     pass->slot_count += step->count;
@@ -3662,26 +3673,24 @@ ZT__HOT zt__site *zt__site_of(zt__lane *lane, const char *name) {
 
 /* The index of a name that a call site gave lately, or UINT32_MAX. A call site has its name in one place,
    which is remembered; what stands there now is compared, for it may be a buffer. With the lane taken. */
-ZT__HOT uint32_t zt__recall(const zt_profiler *profiler, zt__lane *lane, const char *name) {
+ZT__HOT uint32_t zt__recall(zt__lane *lane, const char *name) {
     const zt__site *site = zt__site_of(lane, name);
-    if (site->name == name && strcmp(zt__record_at(profiler, site->index)->name, name) == 0)
-        return site->index;
-    return UINT32_MAX;
+    return site->name == name && strcmp(site->known, name) == 0 ? site->region : UINT32_MAX;
 }
 
 /* The index of any name, which is remembered. With the lane taken, which this gives up meanwhile. */
 ZT__HOT uint32_t zt__learn(zt_profiler *profiler, zt__lane *lane, const char *name, zt_cause *cause) {
-    uint32_t index;
+    zt__site site = {name, NULL, UINT32_MAX};
     zt__give(&lane->latch);
     zt__take(&profiler->state);
-    index = zt__intern(profiler, name, cause);
+    site.region = zt__intern(profiler, name, cause);
     zt__give(&profiler->state);
+    if (site.region != UINT32_MAX)
+        site.known = zt__record_at(profiler, site.region)->name;
     zt__take(&lane->latch);
-    if (index != UINT32_MAX) {
-        zt__site_of(lane, name)->name = name;
-        zt__site_of(lane, name)->index = index;
-    }
-    return index;
+    if (site.known)
+        *zt__site_of(lane, name) = site;
+    return site.region;
 }
 
 ZT__HOT zt__list **zt__list_bucket(zt_profiler *profiler, ze_command_list_handle_t handle) {
@@ -4767,16 +4776,25 @@ ZT__FN void zt__give_batch(zt_profiler *profiler, zt__batch *batch) {
         zt__ring(&profiler->settler);
 }
 
-/* The next batch to be calculated; with `all` also those that are not full. */
-ZT__FN zt__batch *zt__next_to_settle(zt_profiler *profiler, int all) {
+/* Takes a full batch that a thread of one shelf filled, or any where `shelf` is ZT__SHELVES. */
+ZT__FN zt__batch *zt__find_full(zt_profiler *profiler, uint32_t shelf) {
+    zt__batch **link = &profiler->full_batches, *batch;
+    while (*link && shelf != ZT__SHELVES && (*link)->shelf != shelf)
+        link = &(*link)->next;
+    batch = *link;
+    if (!batch)
+        return NULL;
+    *link = batch->next;
+    if (!*link)
+        profiler->last_full_batch = link;
+    return batch;
+}
+
+/* The next batch to be calculated, of a shelf or of any; with `all` also those that are not full. */
+ZT__FN zt__batch *zt__next_to_settle(zt_profiler *profiler, int all, uint32_t shelf) {
     zt__batch *batch, **link;
     zt__take(&profiler->state);
-    batch = profiler->full_batches;
-    if (batch) {
-        profiler->full_batches = batch->next;
-        if (!profiler->full_batches)
-            profiler->last_full_batch = &profiler->full_batches;
-    }
+    batch = zt__find_full(profiler, shelf);
     for (link = &profiler->open_batches; all && !batch && *link;) {
         if ((*link)->count) {
             batch = *link;
@@ -4789,10 +4807,10 @@ ZT__FN zt__batch *zt__next_to_settle(zt_profiler *profiler, int all) {
     return batch;
 }
 
-/* With the settling owned, which this gives up. So many batches at the most. */
-ZT__FN void zt__settle_owned(zt_profiler *profiler, int all, uint32_t most) {
+/* With the settling owned, which this gives up. */
+ZT__FN void zt__settle_owned(zt_profiler *profiler, int all, uint32_t shelf) {
     zt__batch *batch;
-    while (most-- > 0 && (batch = zt__next_to_settle(profiler, all)) != NULL) {
+    while ((batch = zt__next_to_settle(profiler, all, shelf)) != NULL) {
         zt__settle_batch(profiler, batch);
         batch->count = 0;
         batch->closed = 0;
@@ -4806,7 +4824,7 @@ ZT__FN void zt__settle_owned(zt_profiler *profiler, int all, uint32_t most) {
    nothing: the settling that called it goes on. */
 ZT__FN void zt__settle(zt_profiler *profiler, int all) {
     if (zt__own(&profiler->settling))
-        zt__settle_owned(profiler, all, UINT32_MAX);
+        zt__settle_owned(profiler, all, ZT__SHELVES);
 }
 
 ZT__FN int zt__has_full_batch(zt_profiler *profiler) {
@@ -4820,14 +4838,14 @@ ZT__FN int zt__has_full_batch(zt_profiler *profiler) {
 /* Calculates full batches, unless another thread is at it, which then does these too. */
 ZT__FN void zt__settle_full(zt_profiler *profiler) {
     while (zt__has_full_batch(profiler) && zt__try_own(&profiler->settling))
-        zt__settle_owned(profiler, 0, UINT32_MAX);
+        zt__settle_owned(profiler, 0, ZT__SHELVES);
 }
 
-/* Calculates as many full batches as this thread has made, and one more, so that of several threads none does
-   it for all. */
-ZT__FN void zt__settle_share(zt_profiler *profiler, uint32_t made) {
-    if (zt__try_own(&profiler->settling))
-        zt__settle_owned(profiler, 0, made + 1);
+/* Calculates what this thread has read, unless another thread is at it for long: of several threads none does
+   it for all, and what one has read does not move to the caches of another. */
+ZT__FN void zt__settle_share(zt_profiler *profiler) {
+    if (zt__own_soon(&profiler->settling))
+        zt__settle_owned(profiler, 0, zt__thread_shelf());
 }
 
 /* What the library's own thread does. */
@@ -4852,14 +4870,12 @@ ZT__FN void zt__catch_up(const zt_profiler *profiler) {
 typedef struct zt__hand {
     zt__batch *batch;
     zt__slot *freed;
-    uint32_t given; /* batches that were handed on */
-    int thorough;   /* asks every slot, and not only up to the first that is not ready */
+    int thorough; /* asks every slot, and not only up to the first that is not ready */
 } zt__hand;
 
 ZT__FN void zt__hand_on(zt_profiler *profiler, zt__hand *hand) {
     zt__give_batch(profiler, hand->batch);
     hand->batch = NULL;
-    hand->given++;
 }
 
 /* A batch with room for an instance of a pass. Returns 0 where there is none. */
@@ -5160,14 +5176,12 @@ ZT__FN zt__list *zt__claim_next(zt_profiler *profiler, uint32_t *left) {
 
 ZT__FN void zt__unclaim(zt_profiler *profiler, zt__list *list) {
     int more;
-    zt__take(&profiler->state);
     zt__take(&list->lane->latch);
     list->busy = 0;
     more = list->first != NULL;
     zt__give(&list->lane->latch);
     if (more)
-        zt__push_active(profiler, list);
-    zt__give(&profiler->state);
+        zt__queue_list(profiler, list);
 }
 
 /* Claims a list, by handle, from whoever harvests it. NULL where it has no record, or the configured time is
@@ -5276,29 +5290,31 @@ ZT__FN void zt__harvest_due(zt_profiler *profiler, zt__list *list) {
     zt__unclaim(profiler, list);
     zt__empty_hand(profiler, &hand);
     if (!profiler->config.deferred)
-        zt__settle_share(profiler, hand.given);
+        zt__settle_share(profiler);
     zt__take(&list->lane->latch);
 }
 
-/* Makes one more step of slots, if few are free. Returns the cause when there are none. */
-ZT__FN zt_cause zt__grow_if_few(zt_profiler *profiler) {
+/* Makes one more step of slots for a lane in which few are free; where none can be made, other lanes give
+   what they have. Returns the cause when there are none. */
+ZT__FN zt_cause zt__grow_if_few(zt_profiler *profiler, zt__lane *lane) {
     zt__pass *pass = &profiler->passes[zt__pass_index(profiler)];
-    const char *call;
-    uint32_t free_count;
-    ze_result_t result;
-    free_count = zt__count_free(profiler, pass->index);
-    if (free_count > pass->slot_count / 8)
+    zt_cause cause = ZT_DROPPED_NO_SLOT;
+    uint32_t free_count = zt__count_free(lane, pass->index);
+    if (free_count > profiler->config.slots_per_step / 2)
         return ZT_CAUSE_COUNT;
-    if (pass->slot_count >= pass->max_slots)
-        return free_count ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_SLOT;
-    zt__inside_1++;
-    result = zt__grow(profiler, pass, &call);
-    zt__inside_1--;
-    if (result == ZE_RESULT_SUCCESS)
-        return ZT_CAUSE_COUNT;
-    pass->max_slots = pass->slot_count; /* it will not be tried again */
-    zt__check(profiler, result, call, "No more slots can be made; regions beyond are dropped.");
-    return free_count ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_MEMORY;
+    if (pass->slot_count < pass->max_slots) {
+        const char *call;
+        ze_result_t result;
+        zt__inside_1++;
+        result = zt__grow(profiler, pass, lane, &call);
+        zt__inside_1--;
+        if (result == ZE_RESULT_SUCCESS)
+            return ZT_CAUSE_COUNT;
+        pass->max_slots = pass->slot_count; /* it will not be tried again */
+        zt__check(profiler, result, call, "No more slots can be made; regions beyond are dropped.");
+        cause = ZT_DROPPED_NO_MEMORY;
+    }
+    return free_count || zt__share_free(profiler, lane, pass->index, 1) ? ZT_CAUSE_COUNT : cause;
 }
 
 /* Waits while another thread reads a list, whose slots it will free. Returns 0 where there is none to wait
@@ -5328,7 +5344,7 @@ ZT__FN zt_cause zt__make_room(zt_profiler *profiler, zt__list *list) {
     zt__give(&list->lane->latch);
     if (has_run)
         zt__harvest(profiler, 0);
-    cause = zt__grow_if_few(profiler);
+    cause = zt__grow_if_few(profiler, list->lane);
     zt__disown(&profiler->growing);
     return cause == ZT_DROPPED_NO_SLOT && zt__await_reader(profiler, list) ? ZT_CAUSE_COUNT : cause;
 }
@@ -5528,7 +5544,7 @@ ZT__FN ze_result_t zt__change_pass(zt_profiler *profiler, zt__pass *pass) {
     zt__deactivate_pass(profiler, before, before->group_count);
     result = zt__activate_pass(profiler, pass, &holder);
     if (result == ZE_RESULT_SUCCESS && pass->slot_count == 0) {
-        result = zt__grow(profiler, pass, &call);
+        result = zt__grow(profiler, pass, &profiler->lanes[0], &call);
         if (result != ZE_RESULT_SUCCESS)
             zt__deactivate_pass(profiler, pass, pass->group_count);
     }
@@ -9339,7 +9355,7 @@ ZT__FN ze_result_t zt__open_metrics(zt_profiler *profiler) {
         result = zt__activate_groups(profiler);
     if (result == ZE_RESULT_SUCCESS) {
         profiler->stamped |= profiler->config.timeline != 0;
-        result = zt__grow(profiler, &profiler->passes[0], &call);
+        result = zt__grow(profiler, &profiler->passes[0], &profiler->lanes[0], &call);
         if (result != ZE_RESULT_SUCCESS) {
             zt__deactivate_pass(profiler, profiler->pass, profiler->pass->group_count);
             zt__refuse(profiler, result, call);
@@ -9355,7 +9371,7 @@ ZT__FN ze_result_t zt__open_times(zt_profiler *profiler) {
     const char *call;
     ze_result_t result;
     profiler->stamped = 1;
-    result = zt__grow(profiler, &profiler->passes[0], &call);
+    result = zt__grow(profiler, &profiler->passes[0], &profiler->lanes[0], &call);
     return zt__check(profiler, result, call, "No region can be measured on this device.");
 }
 
@@ -9620,7 +9636,7 @@ ZT__FN zt__slot *zt__find_slot(zt_profiler *profiler, zt__list *list, uint32_t r
     for (tries = 0; !slot && tries < ZT__TRIES; tries++) {
         int shared;
         zt__give(&list->lane->latch);
-        shared = zt__share_free(profiler, list->lane, zt__pass_index(profiler));
+        shared = zt__share_free(profiler, list->lane, zt__pass_index(profiler), ZT__BATCH);
         *cause = shared ? ZT_CAUSE_COUNT : zt__make_room(profiler, list);
         zt__take(&list->lane->latch);
         slot = zt__open_slot(profiler, list, region);
@@ -9639,7 +9655,7 @@ ZT__HOT zt__slot *zt__take_slot(zt_profiler *profiler, ze_command_list_handle_t 
     uint32_t region = UINT32_MAX;
     *cause = ZT_DROPPED_NO_MEMORY;
     if (list) {
-        region = zt__recall(profiler, list->lane, name);
+        region = zt__recall(list->lane, name);
         if (region == UINT32_MAX)
             region = zt__learn(profiler, list->lane, name, cause);
         if (zt__is_due(list))
