@@ -7054,6 +7054,14 @@ ZT__FN void zt__flush(zt__writer *writer) {
     writer->used = 0;
 }
 
+/* Hands on what is left. Returns `result`, unless the function stopped it. */
+ZT__FN ze_result_t zt__end_writer(zt__writer *writer, zt__diagnostics *diagnostics, ze_result_t result) {
+    zt__flush(writer);
+    return writer->failed && result == ZE_RESULT_SUCCESS
+               ? zt__say(diagnostics, ZE_RESULT_ERROR_UNKNOWN, ZT__WRITE_STOPPED)
+               : result;
+}
+
 ZT__FN void zt__put_bytes(zt__writer *writer, const char *bytes, size_t size) {
     while (size > 0) {
         size_t room = sizeof writer->bytes - writer->used;
@@ -7077,12 +7085,6 @@ ZT__FN void zt__put_repeated(zt__writer *writer, char letter, size_t count) {
         zt__put_bytes(writer, &letter, 1);
 }
 
-ZT__FN void zt__put_count(zt__writer *writer, uint64_t count) {
-    char digits[24];
-    snprintf(digits, sizeof digits, "%llu", (unsigned long long)count);
-    zt__put(writer, digits);
-}
-
 /* A number in the fewest digits that read back the same, with a point whatever the locale. */
 ZT__FN void zt__put_number(zt__writer *writer, double number) {
     char digits[40], *from, *to;
@@ -7099,66 +7101,101 @@ ZT__FN void zt__put_number(zt__writer *writer, double number) {
     zt__put(writer, digits);
 }
 
-/* The length of the UTF-8 sequence at `text`, or 0 where it is invalid. */
-ZT__FN size_t zt__utf8_length(const char *text) {
+/* The length of the UTF-8 sequence at `text`, and what it stands for; 0 where it is invalid. */
+ZT__FN size_t zt__decode(const char *text, uint32_t *code) {
     const unsigned char *p = (const unsigned char *)text;
-    size_t i, length = p[0] < 0x80 ? 1 : p[0] >= 0xC2 && p[0] < 0xE0 ? 2 : (p[0] & 0xF0) == 0xE0 ? 3 : 4;
-    if (length == 1)
-        return 1;
-    if (p[0] < 0xC2 || p[0] > 0xF4)
+    size_t i, length = p[0] < 0x80 ? 1 : p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : 4;
+    *code = length == 1 ? p[0] : p[0] & (0x7Fu >> length);
+    if ((p[0] >= 0x80 && p[0] < 0xC2) || p[0] > 0xF4)
         return 0;
-    for (i = 1; i < length; i++)
+    for (i = 1; i < length; i++) {
         if ((p[i] & 0xC0) != 0x80)
             return 0;
-    if ((p[0] == 0xE0 && p[1] < 0xA0) || (p[0] == 0xED && p[1] > 0x9F) || (p[0] == 0xF0 && p[1] < 0x90) ||
-        (p[0] == 0xF4 && p[1] > 0x8F))
+        *code = *code << 6 | (p[i] & 0x3Fu);
+    }
+    if ((length == 3 && *code < 0x800) || (length == 4 && *code < 0x10000) || *code > 0x10FFFF ||
+        (*code >= 0xD800 && *code < 0xE000))
         return 0;
     return length;
 }
 
 /* The next character of a text, as valid UTF-8: U+FFFD stands for a byte that is none. NULL at the end. */
-ZT__FN const char *zt__next_char(const char **text, size_t *length) {
+ZT__FN const char *zt__next_char(const char **text, size_t *length, uint32_t *code) {
     const char *here = *text;
     if (!*here)
         return NULL;
-    *length = zt__utf8_length(here);
+    *length = zt__decode(here, code);
     *text = here + (*length ? *length : 1);
     if (*length)
         return here;
     *length = 3;
+    *code = 0xFFFD;
     return "\xEF\xBF\xBD";
 }
 
-/* A field of CSV: always quoted, quotes doubled. */
-ZT__FN void zt__put_field(zt__writer *writer, const char *text) {
+/* A text in quotes: a string of JSON, or a field of CSV, where quotes are doubled. */
+ZT__FN void zt__put_quoted(zt__writer *writer, const char *text, int json) {
     const char *letter;
     size_t length;
+    uint32_t code;
     zt__put(writer, "\"");
-    while ((letter = zt__next_char(&text, &length)) != NULL) {
-        if (*letter == '"')
-            zt__put(writer, "\"");
-        zt__put_bytes(writer, letter, length);
-    }
-    zt__put(writer, "\"");
-}
-
-/* A string of JSON. */
-ZT__FN void zt__put_string(zt__writer *writer, const char *text) {
-    const char *letter;
-    size_t length;
-    zt__put(writer, "\"");
-    while ((letter = zt__next_char(&text, &length)) != NULL) {
-        if (*letter == '"' || *letter == '\\')
-            zt__put(writer, "\\");
-        if ((unsigned char)*letter < 0x20) {
+    while ((letter = zt__next_char(&text, &length, &code)) != NULL) {
+        if (code == '"' || (json && code == '\\'))
+            zt__put(writer, json ? "\\" : "\"");
+        if (json && code < 0x20) {
             char escape[8];
-            snprintf(escape, sizeof escape, "\\u%04x", (unsigned)*letter);
+            snprintf(escape, sizeof escape, "\\u%04x", (unsigned)code);
             zt__put(writer, escape);
         } else {
             zt__put_bytes(writer, letter, length);
         }
     }
     zt__put(writer, "\"");
+}
+
+/* Puts a text in which % and a letter, or a digit, stand for an argument:
+     s          const char *, as it is
+     j c        const char *, as a string of JSON, as a field of CSV
+     u          uint64_t
+     t          uint64_t, nanoseconds as microseconds
+     n          double, in the fewest digits that read back the same
+     0 ... 4    double, with so many decimals
+   and %% for one. */
+ZT__FN void zt__print(zt__writer *writer, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    for (;; format += 2) {
+        char digits[328]; /* a double has 309 before its point at the most */
+        size_t plain = strcspn(format, "%");
+        zt__put_bytes(writer, format, plain);
+        format += plain;
+        if (!*format)
+            break;
+        digits[0] = 0;
+        if (format[1] == '%') {
+            zt__put(writer, "%");
+        } else if (strchr("sjc", format[1])) {
+            const char *text = va_arg(arguments, const char *);
+            if (format[1] == 's')
+                zt__put(writer, text);
+            else
+                zt__put_quoted(writer, text, format[1] == 'j');
+        } else if (strchr("ut", format[1])) {
+            unsigned long long count = va_arg(arguments, uint64_t);
+            if (format[1] == 'u')
+                snprintf(digits, sizeof digits, "%llu", count);
+            else
+                snprintf(digits, sizeof digits, "%llu.%03u", count / 1000, (unsigned)(count % 1000));
+        } else {
+            double number = va_arg(arguments, double);
+            if (format[1] == 'n')
+                zt__put_number(writer, number);
+            else
+                snprintf(digits, sizeof digits, "%.*f", format[1] - '0', number);
+        }
+        zt__put(writer, digits);
+    }
+    va_end(arguments);
 }
 
 /* Before a member or an element of JSON: a comma, but for the first, and where a line begins. */
@@ -7175,27 +7212,15 @@ ZT__FN void zt__put_line_break(zt__writer *writer) {
 /* A name of this library's own, without anything to escape. */
 ZT__FN void zt__put_key(zt__writer *writer, const char *name) {
     zt__separate(writer);
-    zt__put(writer, "\"");
-    zt__put(writer, name);
-    zt__put(writer, "\":");
-}
-
-ZT__FN void zt__put_member(zt__writer *writer, const char *name, const char *text) {
-    zt__put_key(writer, name);
-    zt__put_string(writer, text);
-}
-
-ZT__FN void zt__put_counter(zt__writer *writer, const char *name, uint64_t count) {
-    zt__put_key(writer, name);
-    zt__put_count(writer, count);
+    zt__print(writer, "\"%s\":", name);
 }
 
 /* What a report shows: a copy of the statistics of one region at a time. */
 typedef struct zt__report {
     const zt_profiler *profiler;
-    zt__writer writer;
     zt_region_info info;
     zt_stats *stats; /* by column */
+    zt__writer writer;
 } zt__report;
 
 ZT__FN void zt__write_csv_calls(zt__report *report);
@@ -7230,18 +7255,9 @@ ZT__FN void zt__put_stats(zt__writer *writer, const zt_stats *stats, int json) {
     static const char *const names[] = {"sum", "mean", "stddev", "min", "max", "median", "p95"};
     double values[ZT__COUNT_OF(names)];
     uint32_t i;
-    values[0] = stats->sum;
-    values[1] = stats->mean;
-    values[2] = stats->stddev;
-    values[3] = stats->min;
-    values[4] = stats->max;
-    values[5] = stats->median;
-    values[6] = stats->p95;
+    memcpy(values, (const char *)stats + offsetof(zt_stats, sum), sizeof values);
     for (i = 0; i < ZT__COUNT_OF(names); i++) {
-        if (json)
-            zt__put_key(writer, names[i]);
-        else
-            zt__put(writer, ",");
+        zt__print(writer, json ? ",\"%s\":" : ",", names[i]);
         if (!zt__is_nan(values[i]))
             zt__put_number(writer, values[i]);
         else if (json)
@@ -7267,30 +7283,11 @@ ZT__FN void zt__put_csv_line(zt__writer *writer, const zt_region_info *region, c
     static const zt_metric gpu_time = {"GPU time",       "", "", "ns", "", ZET_METRIC_TYPE_DURATION,
                                        ZT_AGGREGATE_SUM, 0};
     const zt_metric *shown = metric ? metric : &gpu_time;
-    zt__put_field(writer, region->name);
-    zt__put(writer, ",");
-    zt__put_field(writer, shown->name);
-    zt__put(writer, ",");
-    zt__put_field(writer, shown->group);
-    zt__put(writer, ",");
-    zt__put_field(writer, shown->component);
-    zt__put(writer, ",");
-    zt__put_field(writer, shown->units);
-    zt__put(writer, ",");
-    zt__put(writer, zt__type_name(shown->type));
-    zt__put(writer, ",");
-    zt__put(writer, zt__aggregation_names[shown->aggregation]);
-    zt__put(writer, ",");
-    zt__put_count(writer, stats->count);
+    zt__print(writer, "%c,%c,%c,%c,%c,%s,%s,%u", region->name, shown->name, shown->group, shown->component,
+              shown->units, zt__type_name(shown->type), zt__aggregation_names[shown->aggregation],
+              stats->count);
     zt__put_stats(writer, stats, 0);
-    zt__put(writer, ",");
-    zt__put(writer, tile);
-    zt__put(writer, ",");
-    if (metric)
-        zt__put_count(writer, metric->pass);
-    else
-        zt__put(writer, "all");
-    zt__put(writer, ",");
+    zt__print(writer, metric ? ",%s,%u," : ",%s,all,", tile, (uint64_t)shown->pass);
     zt__put_differences(writer, region->differs);
     zt__put(writer, "\n");
 }
@@ -7326,56 +7323,37 @@ ZT__FN void zt__write_json_head(zt__report *report) {
     const char *text;
     uint32_t i;
     zt_get_availability(profiler, &text);
-    zt__put(writer, "{");
-    zt__put_member(writer, "zetools", ZETOOLS_VERSION);
-    zt__put_line_break(writer);
-    zt__put_member(writer, "device", profiler->device_name);
-    zt__put_line_break(writer);
-    zt__put_member(writer, "availability", text);
-    zt__put_line_break(writer);
-    zt__put_key(writer, "counts");
-    zt__put(writer, "{");
-    zt__put_counter(writer, "begun", counts.begun);
-    zt__put_counter(writer, "collected", counts.collected);
-    zt__put_counter(writer, "lost", counts.lost);
-    zt__put_counter(writer, "dropped", counts.dropped);
-    zt__put_counter(writer, "in_flight", counts.in_flight);
-    zt__put(writer, "}");
-    zt__put_line_break(writer);
-    zt__put_key(writer, "causes");
-    zt__put(writer, "{");
-    for (i = 0; i < ZT_CAUSE_COUNT; i++)
-        zt__put_counter(writer, zt_cause_name((zt_cause)i), zt_get_cause(profiler, (zt_cause)i));
-    zt__put(writer, "}");
-    zt__put_line_break(writer);
+    zt__print(writer,
+              "{\"zetools\":\"" ZETOOLS_VERSION "\",\n\"device\":%j,\n\"availability\":%j,\n"
+              "\"counts\":{\"begun\":%u,\"collected\":%u,\"lost\":%u,\"dropped\":%u,\"in_flight\":%u},\n"
+              "\"causes\":{",
+              profiler->device_name, text, counts.begun, counts.collected, counts.lost, counts.dropped,
+              counts.in_flight);
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        zt__put_key(writer, zt_cause_name((zt_cause)i));
+        zt__print(writer, "%u", zt_get_cause(profiler, (zt_cause)i));
+    }
+    zt__put(writer, "},\n");
 }
 
 ZT__FN void zt__write_json_metrics(zt__report *report) {
     zt__writer *writer = &report->writer;
     uint32_t i;
-    zt__put_key(writer, "metrics");
-    zt__put(writer, "[");
+    zt__put(writer, "\"metrics\":[");
     for (i = 0; i < report->profiler->metric_count; i++) {
         const zt_metric *metric = &report->profiler->metrics[i];
         zt__put_line_break(writer);
-        zt__put(writer, "{");
-        zt__put_member(writer, "name", metric->name);
-        zt__put_member(writer, "group", metric->group);
-        zt__put_member(writer, "component", metric->component);
-        zt__put_member(writer, "units", metric->units);
-        zt__put_member(writer, "type", zt__type_name(metric->type));
-        zt__put_member(writer, "aggregation", zt__aggregation_names[metric->aggregation]);
-        zt__put_counter(writer, "pass", metric->pass);
-        zt__put_member(writer, "description", metric->description);
-        zt__put(writer, "}");
+        zt__print(writer,
+                  "{\"name\":%j,\"group\":%j,\"component\":%j,\"units\":%j,\"type\":%j,\"aggregation\":%j,"
+                  "\"pass\":%u,\"description\":%j}",
+                  metric->name, metric->group, metric->component, metric->units, zt__type_name(metric->type),
+                  zt__aggregation_names[metric->aggregation], (uint64_t)metric->pass, metric->description);
     }
-    zt__put(writer, "]");
-    zt__put_line_break(writer);
+    zt__put(writer, "],\n");
 }
 
 ZT__FN void zt__put_json_stats(zt__writer *writer, const zt_stats *stats) {
-    zt__put(writer, "{");
-    zt__put_counter(writer, "count", stats->count);
+    zt__print(writer, "{\"count\":%u", stats->count);
     zt__put_stats(writer, stats, 1);
     zt__put(writer, "}");
 }
@@ -7418,18 +7396,14 @@ ZT__FN void zt__write_json(zt__report *report) {
     uint32_t region, regions = zt_region_count(profiler);
     zt__write_json_head(report);
     zt__write_json_metrics(report);
-    zt__put_key(writer, "regions");
-    zt__put(writer, "[");
+    zt__put(writer, "\"regions\":[");
     for (region = 0; region < regions; region++) {
         if (!zt__copy_region(report, region))
             continue;
         zt__put_line_break(writer);
-        zt__put(writer, "{");
-        zt__put_member(writer, "name", report->info.name);
-        zt__put_counter(writer, "count", report->stats[0].count);
-        zt__put_counter(writer, "lost", report->info.lost);
-        zt__put_counter(writer, "dropped", report->info.dropped);
-        zt__put(writer, ",\n\"time_ns\":");
+        zt__print(writer,
+                  "{\"name\":%j,\"count\":%u,\"lost\":%u,\"dropped\":%u,\n\"time_ns\":", report->info.name,
+                  report->stats[0].count, report->info.lost, report->info.dropped);
         zt__put_json_stats(writer, &report->stats[0]);
         zt__put(writer, ",\n\"metrics\":");
         zt__put_json_columns(report, 1, profiler->metric_count);
@@ -7498,16 +7472,6 @@ ZT__FN double zt__figure_of(const zt_stats *stats, const zt__column *column) {
     }
 }
 
-ZT__FN uint32_t zt__code_point(const char *letter, size_t length) {
-    uint32_t code = (unsigned char)letter[0];
-    size_t i;
-    if (length > 1)
-        code &= 0x7Fu >> length;
-    for (i = 1; i < length; i++)
-        code = code << 6 | ((unsigned char)letter[i] & 0x3Fu);
-    return code;
-}
-
 /* How many columns of a terminal a character takes; -1: the terminal would obey it. */
 ZT__FN int zt__char_width(uint32_t code) {
     static const struct {
@@ -7530,8 +7494,9 @@ ZT__FN int zt__char_width(uint32_t code) {
 /* The next character of a text as the table shows it, and how many columns of a terminal it takes: "?" stands
    for what a terminal would obey. NULL at the end. */
 ZT__FN const char *zt__next_shown(const char **text, size_t *length, size_t *width) {
-    const char *letter = zt__next_char(text, length);
-    int takes = letter ? zt__char_width(zt__code_point(letter, *length)) : 0;
+    uint32_t code;
+    const char *letter = zt__next_char(text, length, &code);
+    int takes = letter ? zt__char_width(code) : 0;
     *width = takes < 0 ? 1 : (size_t)takes;
     if (takes >= 0)
         return letter;
@@ -7876,34 +7841,23 @@ ZT__FN void zt__write_footer(zt__report *report, const zt__table *table) {
     zt_counts counts = zt_get_counts(profiler);
     const char *text;
     uint32_t i;
-    if (zt_get_availability(profiler, &text) != ZT_AVAILABLE) {
-        zt__put(writer, text);
-        zt__put(writer, "\n");
-    }
-    if (counts.in_flight) {
-        zt__put_count(writer, counts.in_flight);
-        zt__put(writer, " instances are still in flight.\n");
-    }
+    if (zt_get_availability(profiler, &text) != ZT_AVAILABLE)
+        zt__print(writer, "%s\n", text);
+    if (counts.in_flight)
+        zt__print(writer, "%u instances are still in flight.\n", counts.in_flight);
     for (i = 0; i < ZT_CAUSE_COUNT; i++)
-        if (zt_get_cause(profiler, (zt_cause)i)) {
-            zt__put_count(writer, zt_get_cause(profiler, (zt_cause)i));
-            zt__put(writer, i < ZT_DROPPED_NO_SLOT ? " lost: " : " dropped: ");
-            zt__put(writer, zt_cause_name((zt_cause)i));
-            zt__put(writer, ".\n");
-        }
-    if (table->missing[0]) {
-        zt__put(writer, table->missing);
-        zt__put(writer, "\n");
-    }
-    if (table->metrics || table->left_out)
-        zt__put(writer, "Metrics are means of an instance");
-    if (table->left_out) {
-        zt__put(writer, "; ");
-        zt__put_count(writer, table->left_out);
-        zt__put(writer, " more did not fit: ZT_COLUMNS chooses, CSV and JSON have all");
-    }
-    if (table->metrics || table->left_out)
-        zt__put(writer, ".\n");
+        if (zt_get_cause(profiler, (zt_cause)i))
+            zt__print(writer, "%u %s: %s.\n", zt_get_cause(profiler, (zt_cause)i),
+                      i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped", zt_cause_name((zt_cause)i));
+    if (table->missing[0])
+        zt__print(writer, "%s\n", table->missing);
+    if (!table->metrics && !table->left_out)
+        return;
+    zt__put(writer, "Metrics are means of an instance");
+    if (table->left_out)
+        zt__print(writer, "; %u more did not fit: ZT_COLUMNS chooses, CSV and JSON have all",
+                  (uint64_t)table->left_out);
+    zt__put(writer, ".\n");
 }
 
 /* The width that a table may take: that of the terminal if it goes to one. */
@@ -7932,15 +7886,13 @@ ZT__FN void zt__write_title(zt__report *report) {
     zt__writer *writer = &report->writer;
     const char *group = NULL;
     uint32_t i;
-    zt__put(writer, "device: ");
-    zt__put(writer, profiler->device_name);
-    zt__put(writer, profiler->metric_count ? ", metrics: " : ", times only");
+    zt__print(writer, "device: %s, %s", profiler->device_name,
+              profiler->metric_count ? "metrics: " : "times only");
     for (i = 0; i < profiler->metric_count; i++) {
         if (group && strcmp(group, profiler->metrics[i].group) == 0)
             continue;
-        zt__put(writer, group ? ", " : "");
+        zt__print(writer, "%s%s", group ? ", " : "", profiler->metrics[i].group);
         group = profiler->metrics[i].group;
-        zt__put(writer, group);
     }
     zt__put(writer, "\n");
 }
@@ -8074,19 +8026,8 @@ ZT__FN uint32_t zt__find_track(zt__trace *trace, uint32_t index) {
 ZT__FN void zt__begin_event(zt__trace *trace, const char *phase, const char *name, uint32_t track) {
     zt__writer *writer = &trace->report->writer;
     zt__put_line_break(writer);
-    zt__put(writer, "{");
-    zt__put_member(writer, "ph", phase);
-    zt__put_member(writer, "name", name);
-    zt__put_counter(writer, "pid", (uint64_t)getpid());
-    zt__put_counter(writer, "tid", track);
-}
-
-/* Microseconds are the unit of the format. */
-ZT__FN void zt__put_time(zt__writer *writer, const char *name, uint64_t ns) {
-    char text[40];
-    snprintf(text, sizeof text, "%llu.%03u", (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
-    zt__put_key(writer, name);
-    zt__put(writer, text);
+    zt__print(writer, "{\"ph\":\"%s\",\"name\":%j,\"pid\":%u,\"tid\":%u", phase, name, (uint64_t)getpid(),
+              (uint64_t)track);
 }
 
 /* "GPU_BUSY [percent]", with the group before it where there are several. */
@@ -8099,9 +8040,7 @@ enum { ZT__LABEL = ZET_MAX_METRIC_GROUP_NAME + ZET_MAX_METRIC_NAME + ZET_MAX_MET
 
 ZT__FN void zt__put_argument(zt__writer *writer, const char *label, double value) {
     zt__separate(writer);
-    zt__put_string(writer, label);
-    zt__put(writer, ":");
-    zt__put_number(writer, value);
+    zt__print(writer, "%j:%n", label, value);
 }
 
 ZT__FN void zt__put_arguments(zt__trace *trace, const zt__span *span) {
@@ -8127,9 +8066,7 @@ ZT__FN void zt__write_spans(zt__trace *trace) {
         const zt__span *span = &trace->spans[i];
         uint32_t track = zt__find_track(trace, i);
         zt__begin_event(trace, "X", zt__record_at(trace->report->profiler, span->region)->name, track + 1);
-        zt__put_time(writer, "ts", span->begin);
-        zt__put_time(writer, "dur", span->end - span->begin);
-        zt__put(writer, ",\"cat\":\"region\"");
+        zt__print(writer, ",\"ts\":%t,\"dur\":%t,\"cat\":\"region\"", span->begin, span->end - span->begin);
         zt__put_arguments(trace, span);
         zt__put(writer, "}");
     }
@@ -8137,9 +8074,7 @@ ZT__FN void zt__write_spans(zt__trace *trace) {
 
 ZT__FN void zt__write_name(zt__trace *trace, const char *what, uint32_t track, const char *name) {
     zt__begin_event(trace, "M", what, track);
-    zt__put(&trace->report->writer, ",\"args\":{");
-    zt__put_member(&trace->report->writer, "name", name);
-    zt__put(&trace->report->writer, "}}");
+    zt__print(&trace->report->writer, ",\"args\":{\"name\":%j}}", name);
 }
 
 ZT__FN void zt__write_names(zt__trace *trace) {
@@ -8167,10 +8102,7 @@ ZT__FN void zt__write_counter(zt__trace *trace, const double *rows, uint64_t cou
             continue;
         last = value;
         zt__begin_event(trace, "C", label, 0);
-        zt__put_time(writer, "ts", (uint64_t)row[ZT__ROW_BEGIN]);
-        zt__put(writer, ",\"args\":{");
-        zt__put_argument(writer, "value", value);
-        zt__put(writer, "}}");
+        zt__print(writer, ",\"ts\":%t,\"args\":{\"value\":%n}}", (uint64_t)row[ZT__ROW_BEGIN], value);
     }
 }
 
@@ -8183,8 +8115,8 @@ ZT__FN void zt__write_marks(zt__trace *trace, zt__feed *feed, const double *rows
         if (!name)
             continue;
         zt__begin_event(trace, "i", name, 0);
-        zt__put_time(&trace->report->writer, "ts", (uint64_t)row[ZT__ROW_END]);
-        zt__put(&trace->report->writer, ",\"s\":\"p\",\"cat\":\"marker\"}");
+        zt__print(&trace->report->writer, ",\"ts\":%t,\"s\":\"p\",\"cat\":\"marker\"}",
+                  (uint64_t)row[ZT__ROW_END]);
     }
 }
 
@@ -8307,9 +8239,7 @@ ZT__FN int zt__write_host_tracks(zt__trace *trace) {
     spans = zt__copy_host_spans(tracer, &count);
     for (i = 0; spans && i < count; i++) {
         zt__begin_event(trace, "X", zt__call_name(spans[i].call), trace->track_count + spans[i].thread);
-        zt__put_time(writer, "ts", spans[i].begin_ns);
-        zt__put_time(writer, "dur", spans[i].duration_ns);
-        zt__put(writer, ",\"cat\":\"call\"}");
+        zt__print(writer, ",\"ts\":%t,\"dur\":%t,\"cat\":\"call\"}", spans[i].begin_ns, spans[i].duration_ns);
         if (spans[i].thread > threads)
             threads = spans[i].thread;
     }
@@ -8330,14 +8260,9 @@ ZT__FN void zt__write_csv_calls(zt__report *report) {
         zt_call_info info = zt__call_stats(report->profiler->tracer, i);
         zt_stats errors = zt__empty_stats();
         errors.sum = (double)info.errors;
-        zt__put_field(writer, info.name);
-        zt__put(writer, ",\"host time\",\"\",\"host\",\"ns\",duration,sum,");
-        zt__put_count(writer, info.count);
+        zt__print(writer, "%c,\"host time\",\"\",\"host\",\"ns\",duration,sum,%u", info.name, info.count);
         zt__put_stats(writer, &info.time_ns, 0);
-        zt__put(writer, "\n");
-        zt__put_field(writer, info.name);
-        zt__put(writer, ",\"errors\",\"\",\"host\",\"calls\",event,sum,");
-        zt__put_count(writer, info.count);
+        zt__print(writer, "\n%c,\"errors\",\"\",\"host\",\"calls\",event,sum,%u", info.name, info.count);
         zt__put_stats(writer, &errors, 0);
         zt__put(writer, "\n");
     }
@@ -8347,16 +8272,12 @@ ZT__FN void zt__write_json_calls(zt__report *report) {
     zt__writer *writer = &report->writer;
     uint32_t i, count = zt__calls_to_show(report->profiler);
     zt__put_line_break(writer);
-    zt__put_key(writer, "calls");
-    zt__put(writer, "[");
+    zt__put(writer, "\"calls\":[");
     for (i = 0; i < count; i++) {
         zt_call_info info = zt__call_stats(report->profiler->tracer, i);
         zt__put_line_break(writer);
-        zt__put(writer, "{");
-        zt__put_member(writer, "name", info.name);
-        zt__put_counter(writer, "count", info.count);
-        zt__put_counter(writer, "errors", info.errors);
-        zt__put_key(writer, "time_ns");
+        zt__print(writer, "{\"name\":%j,\"count\":%u,\"errors\":%u,\"time_ns\":", info.name, info.count,
+                  info.errors);
         zt__put_json_stats(writer, &info.time_ns);
         zt__put(writer, "}");
     }
@@ -10132,31 +10053,20 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
 
 /* ---- benchmarks for people ------------------------------------------------------------------------------- */
 
-/* A text with numbers in it, of a length that is known. */
-ZT__FN void zt__put_line(zt__writer *writer, const char *format, ...) {
-    char line[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    zt__put(writer, line);
-}
-
 ZT__FN void zt__put_bench(zt__writer *writer, const zt_bench_result *result) {
-    zt__put_line(
-        writer, "%s: median %.3f us (95%%: %.3f to %.3f, +-%.2f%%), quartiles %.3f and %.3f, minimum %.3f\n",
-        result->name, result->median / 1e3, result->low / 1e3, result->high / 1e3, result->precision * 100,
-        result->quartile1 / 1e3, result->quartile3 / 1e3, result->min / 1e3);
-    zt__put_line(writer, "    %u samples, %u outliers; ended by: %s\n", (unsigned)result->count,
-                 (unsigned)result->outliers, zt_bench_end_name(result->end));
+    zt__print(writer, "%s: median %3 us (95%%: %3 to %3, +-%2%%), quartiles %3 and %3, minimum %3\n",
+              result->name, result->median / 1e3, result->low / 1e3, result->high / 1e3,
+              result->precision * 100, result->quartile1 / 1e3, result->quartile3 / 1e3, result->min / 1e3);
+    zt__print(writer, "    %u samples, %u outliers; ended by: %s\n", (uint64_t)result->count,
+              (uint64_t)result->outliers, zt_bench_end_name(result->end));
     if (zt__is_nan(result->frequency_mhz))
         zt__put(writer, "    frequency not watched: nobody tells it\n");
     else
-        zt__put_line(writer, "    frequency %.0f MHz, %u samples at another\n", result->frequency_mhz,
-                     (unsigned)result->changed);
+        zt__print(writer, "    frequency %0 MHz, %u samples at another\n", result->frequency_mhz,
+                  (uint64_t)result->changed);
     if (result->counter_runs)
-        zt__put_line(writer, "    with counters: median %.3f us in %u runs a pass, %.2f times that without\n",
-                     result->counter_median / 1e3, (unsigned)result->counter_runs, result->perturbation);
+        zt__print(writer, "    with counters: median %3 us in %u runs a pass, %2 times that without\n",
+                  result->counter_median / 1e3, (uint64_t)result->counter_runs, result->perturbation);
 }
 
 ZT_API ze_result_t zt_bench_write(const zt_profiler *profiler, const zt_bench_result *result,
@@ -10171,13 +10081,14 @@ ZT_API ze_result_t zt_bench_write(const zt_profiler *profiler, const zt_bench_re
     for (i = 0; i < zt_metric_count(profiler) && result->region != UINT32_MAX; i++) {
         const zt_metric *metric = zt_get_metric(profiler, i);
         double rate = zt_get_rate(profiler, result->region, i);
-        if (!zt__is_nan(rate) && (rate > 0 || rate < 0))
-            zt__put_line(&writer, "    %-56.100s %12.5g %.40s%s\n", metric->name, rate, metric->units,
-                         metric->aggregation == ZT_AGGREGATE_SUM ? " a second" : "");
+        char line[256];
+        if (zt__is_nan(rate) || !(rate > 0 || rate < 0))
+            continue;
+        snprintf(line, sizeof line, "    %-56.100s %12.5g %.40s%s\n", metric->name, rate, metric->units,
+                 metric->aggregation == ZT_AGGREGATE_SUM ? " a second" : "");
+        zt__put(&writer, line);
     }
-    zt__flush(&writer);
-    return writer.failed ? zt__say(diagnostics, ZE_RESULT_ERROR_UNKNOWN, ZT__WRITE_STOPPED)
-                         : ZE_RESULT_SUCCESS;
+    return zt__end_writer(&writer, diagnostics, ZE_RESULT_SUCCESS);
 }
 
 ZT_API ze_result_t zt_comparison_write(const zt_comparison *result, zt_write_fn write, void *user) {
@@ -10187,13 +10098,12 @@ ZT_API ze_result_t zt_comparison_write(const zt_comparison *result, zt_write_fn 
     zt__start_writer(&writer, write, user);
     zt__put_bench(&writer, &result->a);
     zt__put_bench(&writer, &result->b);
-    zt__put_line(&writer, "%s takes %.4f times as long as %s (95%%: %.4f to %.4f): %s\n", result->b.name,
-                 result->ratio, result->a.name, result->low, result->high,
-                 !result->differs    ? "no difference shown"
-                 : result->ratio > 1 ? "slower"
-                                     : "faster");
-    zt__flush(&writer);
-    return writer.failed ? zt__say(NULL, ZE_RESULT_ERROR_UNKNOWN, ZT__WRITE_STOPPED) : ZE_RESULT_SUCCESS;
+    zt__print(&writer, "%s takes %4 times as long as %s (95%%: %4 to %4): %s\n", result->b.name,
+              result->ratio, result->a.name, result->low, result->high,
+              !result->differs    ? "no difference shown"
+              : result->ratio > 1 ? "slower"
+                                  : "faster");
+    return zt__end_writer(&writer, NULL, ZE_RESULT_SUCCESS);
 }
 
 /* ---- merging --------------------------------------------------------------------------------------------- */
@@ -10287,35 +10197,37 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
     zt__diagnostics *diagnostics = profiler ? &zt__mutable(profiler)->diagnostics : NULL;
-    zt__report report;
-    int without_memory = 0;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    const zt_allocator *allocator;
+    zt__report *report;
     if (!profiler)
         return ZE_RESULT_SUCCESS;
     if (!write)
         return zt__say_null(diagnostics, "zt_write", "write");
     if ((unsigned)format > ZT_FORMAT_TRACE)
         return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_ENUMERATION, ZT__BAD_FORMAT, (int)format);
-    report.profiler = profiler;
-    report.stats =
-        (zt_stats *)zt__allocate(&profiler->config.allocator, zt__column_count(profiler), sizeof(zt_stats));
-    if (!report.stats)
+    allocator = &profiler->config.allocator;
+    report = (zt__report *)zt__allocate(allocator, 1, sizeof *report);
+    if (report)
+        report->stats = (zt_stats *)zt__allocate(allocator, zt__column_count(profiler), sizeof(zt_stats));
+    if (!report || !report->stats) {
+        zt__free(allocator, report);
         return zt__say_no_memory(diagnostics, "zt_write", "a report");
-    zt__start_writer(&report.writer, write, user);
+    }
+    report->profiler = profiler;
+    zt__start_writer(&report->writer, write, user);
     if (format == ZT_FORMAT_CSV)
-        zt__write_csv(&report);
+        zt__write_csv(report);
     else if (format == ZT_FORMAT_JSON)
-        zt__write_json(&report);
-    else if (format == ZT_FORMAT_TRACE)
-        without_memory = !zt__write_trace(&report);
-    else
-        zt__write_table(&report);
-    zt__flush(&report.writer);
-    zt__free(&profiler->config.allocator, report.stats);
-    if (without_memory)
-        return zt__say_no_memory(diagnostics, "zt_write", "a trace");
-    if (report.writer.failed)
-        return zt__say(diagnostics, ZE_RESULT_ERROR_UNKNOWN, ZT__WRITE_STOPPED);
-    return ZE_RESULT_SUCCESS;
+        zt__write_json(report);
+    else if (format == ZT_FORMAT_TABLE)
+        zt__write_table(report);
+    else if (!zt__write_trace(report))
+        result = zt__say_no_memory(diagnostics, "zt_write", "a trace");
+    result = zt__end_writer(&report->writer, diagnostics, result);
+    zt__free(allocator, report->stats);
+    zt__free(allocator, report);
+    return result;
 }
 
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
@@ -11021,11 +10933,8 @@ ZT_API ze_result_t zt_groups_write(ze_device_handle_t device, int metrics, zt_wr
         if (metrics)
             result = zt__put_metrics(&writer, catalog.handles[i]);
     }
-    zt__flush(&writer);
     zt__close_catalog(allocator, &catalog);
-    if (result == ZE_RESULT_SUCCESS && writer.failed)
-        result = zt__say(NULL, ZE_RESULT_ERROR_UNKNOWN, ZT__WRITE_STOPPED);
-    return result;
+    return zt__end_writer(&writer, NULL, result);
 }
 
 /* ---- tracing --------------------------------------------------------------------------------------------- */
