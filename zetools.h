@@ -2071,21 +2071,20 @@ ZT_API const char *zt_result_name(ze_result_t result) {
     return name;
 }
 
-ZT__FN void zt__format(zt__text *out, ze_result_t result, zt__message message, va_list arguments) {
-    static const char *const texts[ZT__MESSAGE_COUNT] = {
-#define X(identifier, text) "[" #identifier "] " text,
+/* The texts of the messages stand one behind the other, each with its end. */
+ZT__FN const char *zt__text_of(int message) {
+#define X(identifier, text) char identifier[sizeof("[" #identifier "] " text)];
+    typedef struct zt__texts {
         ZT__MESSAGES(X)
+    } zt__texts;
 #undef X
-    };
-    out->result = result;
-    vsnprintf(out->text, sizeof out->text, texts[message], arguments);
-}
-
-ZT__FN void zt__set_text(zt__text *out, ze_result_t result, int message, ...) {
-    va_list arguments;
-    va_start(arguments, message);
-    zt__format(out, result, (zt__message)message, arguments);
-    va_end(arguments);
+#define X(identifier, text) "[" #identifier "] " text,
+    static const zt__texts texts = {ZT__MESSAGES(X)};
+#undef X
+    const char *text = (const char *)&texts;
+    while (message-- > 0)
+        text += strlen(text) + 1;
+    return text;
 }
 
 /* Keeps a message as the last one, and logs the first of its kind. Returns `result`. Not to be called with
@@ -2095,8 +2094,9 @@ ZT__FN ze_result_t zt__say(zt__diagnostics *diagnostics, ze_result_t result, int
     int first;
     va_list arguments;
     va_start(arguments, message);
-    zt__format(&now, result, (zt__message)message, arguments);
+    vsnprintf(now.text, sizeof now.text, zt__text_of(message), arguments);
     va_end(arguments);
+    now.result = result;
     if (!diagnostics) {
         zt__thread_error = now;
         return result;
@@ -2134,11 +2134,9 @@ ZT__FN ze_result_t zt__say_no_memory(zt__diagnostics *diagnostics, const char *c
 ZT__FN uint32_t zt__distance(const char *a, const char *b) {
     enum { LONGEST = 63 };
     uint32_t row[LONGEST + 1];
-    uint32_t i, j, columns;
-    for (columns = 0; b[columns] && columns < LONGEST; columns++)
-        ;
-    for (j = 0; j <= columns; j++)
-        row[j] = j;
+    uint32_t i, j, columns = 0;
+    for (row[0] = 0; b[columns] && columns < LONGEST; row[columns] = columns)
+        columns++;
     for (i = 0; a[i] && i < LONGEST; i++) {
         uint32_t diagonal = row[0];
         row[0] = i + 1;
@@ -2162,25 +2160,26 @@ typedef const char *(*zt__name_fn)(const void *names, uint32_t index);
 ZT__FN void zt__nearest(const char *wanted, const void *names, uint32_t count, zt__name_fn name_of, char *out,
                         size_t size) {
     enum { SHOWN = 3 };
-    uint32_t best[SHOWN], found = 0, i, j;
+    const char *shown[SHOWN];
+    uint32_t found, i, j;
     size_t used = 0;
-    for (i = 0; i < count; i++) {
-        uint32_t distance = zt__distance(wanted, name_of(names, i));
-        for (j = 0; j < found && strcmp(name_of(names, best[j]), name_of(names, i)) != 0; j++)
-            ;
-        if (j < found)
-            continue; /* a name that is listed twice */
-        for (j = found; j > 0 && zt__distance(wanted, name_of(names, best[j - 1])) > distance; j--)
-            if (j < SHOWN)
-                best[j] = best[j - 1];
-        if (j < SHOWN)
-            best[j] = i;
-        found += found < SHOWN;
-    }
     snprintf(out, size, "none, for there are no names at all");
-    for (i = 0; i < found && used < size; i++)
-        used +=
-            (size_t)snprintf(out + used, size - used, "%s'%.80s'", i ? ", " : "", name_of(names, best[i]));
+    for (found = 0; found < SHOWN && used < size; found++) {
+        uint32_t least = UINT32_MAX;
+        for (i = 0; i < count; i++) {
+            const char *name = name_of(names, i);
+            uint32_t distance = zt__distance(wanted, name);
+            for (j = 0; j < found && strcmp(shown[j], name) != 0; j++)
+                ;
+            if (j < found || distance >= least) /* listed already, or no nearer */
+                continue;
+            least = distance;
+            shown[found] = name;
+        }
+        if (least == UINT32_MAX)
+            return;
+        used += (size_t)snprintf(out + used, size - used, "%s'%.80s'", found ? ", " : "", shown[found]);
+    }
 }
 
 /* ==== >>driver: what is newer than Level Zero 1.0, and may be absent ====================================== */
@@ -9030,7 +9029,8 @@ ZT__FN ze_result_t zt__open_metrics(zt_profiler *profiler) {
     ze_result_t result;
     if (profiler->config.groups && !zt__has_names(profiler->config.groups)) {
         profiler->availability = ZT_TIMES_BY_CHOICE; /* nothing went wrong, and nobody is told */
-        zt__set_text(&profiler->availability_text, ZE_RESULT_SUCCESS, ZT__TIMES_BY_CHOICE);
+        snprintf(profiler->availability_text.text, sizeof profiler->availability_text.text, "%s",
+                 zt__text_of(ZT__TIMES_BY_CHOICE));
         return ZE_RESULT_SUCCESS;
     }
     result = zt__find_groups(profiler);
