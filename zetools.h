@@ -5592,6 +5592,7 @@ ZT__FN ze_result_t zt__merge_all(zt_profiler *into, zt_profiler *from) {
 /* ---- packing --------------------------------------------------------------------------------------------- */
 
 enum { ZT__LAYOUT = 1, ZT__PACK_HEADER = 24 };
+enum { ZT__MOMENTS_VALUES = sizeof(zt__moments) / 8 }; /* each of 8 bytes, and packed in their order */
 
 /* Counts the bytes that do not fit. */
 typedef struct zt__packer {
@@ -5621,10 +5622,15 @@ ZT__FN void zt__pack_u64(zt__packer *packer, uint64_t value) {
     zt__pack_integer(packer, value, 8);
 }
 
-ZT__FN void zt__pack_f64(zt__packer *packer, double value) {
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    zt__pack_u64(packer, bits);
+/* Values of 8 bytes, whatever they are. `from` NULL: zeros. */
+ZT__FN void zt__pack_values(zt__packer *packer, const void *from, size_t count) {
+    size_t i;
+    for (i = 0; i < count; i++) {
+        uint64_t value = 0;
+        if (from)
+            memcpy(&value, (const char *)from + i * sizeof value, sizeof value);
+        zt__pack_u64(packer, value);
+    }
 }
 
 ZT__FN void zt__pack_text(zt__packer *packer, const char *text) {
@@ -5653,25 +5659,13 @@ ZT__FN void zt__pack_metric(zt__packer *packer, const zt_metric *metric) {
 }
 
 ZT__FN void zt__pack_record(zt__packer *packer, const zt__record *record, uint32_t columns) {
-    static const zt__moments none = {0, 0, 0, 0, 0, 0, 0};
-    size_t i;
     zt__pack_text(packer, record->name);
     zt__pack_u64(packer, record->seen);
     zt__pack_u64(packer, record->lost);
     zt__pack_u64(packer, record->dropped);
-    for (i = 0; i < columns; i++) {
-        const zt__moments *moments = record->moments ? &record->moments[i] : &none;
-        zt__pack_u64(packer, moments->count);
-        zt__pack_f64(packer, moments->weight);
-        zt__pack_f64(packer, moments->sum);
-        zt__pack_f64(packer, moments->mean);
-        zt__pack_f64(packer, moments->m2);
-        zt__pack_f64(packer, moments->min);
-        zt__pack_f64(packer, moments->max);
-    }
+    zt__pack_values(packer, record->moments, (size_t)columns * ZT__MOMENTS_VALUES);
     zt__pack_u32(packer, record->kept);
-    for (i = 0; i < (size_t)record->kept * columns; i++)
-        zt__pack_f64(packer, record->rows[i]);
+    zt__pack_values(packer, record->rows, (size_t)record->kept * columns);
 }
 
 /* With state and results locked. */
@@ -5686,8 +5680,7 @@ ZT__FN void zt__pack_all(zt__packer *packer, const zt_profiler *profiler) {
     zt__pack_text(packer, profiler->availability == ZT_AVAILABLE ? "" : profiler->availability_text.text);
     zt__pack_text(packer, profiler->device_name);
     zt__pack_u32(packer, ZT_CAUSE_COUNT);
-    for (i = 0; i < ZT_CAUSE_COUNT; i++)
-        zt__pack_u64(packer, profiler->causes[i]);
+    zt__pack_values(packer, profiler->causes, ZT_CAUSE_COUNT);
     for (i = 0; i < profiler->metric_count; i++)
         zt__pack_metric(packer, &profiler->metrics[i]);
     for (i = 0; i < profiler->record_count; i++)
@@ -5740,11 +5733,12 @@ ZT__FN uint32_t zt__unpack_u32(zt__unpacker *unpacker, uint32_t most) {
     return unpacker->failed ? 0 : value;
 }
 
-ZT__FN double zt__unpack_f64(zt__unpacker *unpacker) {
-    uint64_t bits = zt__unpack_u64(unpacker);
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
+ZT__FN void zt__unpack_values(zt__unpacker *unpacker, void *to, size_t count) {
+    size_t i;
+    for (i = 0; i < count; i++) {
+        uint64_t value = zt__unpack_u64(unpacker);
+        memcpy((char *)to + i * sizeof value, &value, sizeof value);
+    }
 }
 
 /* A text, copied to where the texts of the profiler are: what ends it there takes less than its length did.
@@ -5772,22 +5766,11 @@ ZT__FN void zt__unpack_metric(zt__unpacker *unpacker, const zt_profiler *profile
     metric->pass = zt__unpack_u32(unpacker, profiler->pass_count - 1);
 }
 
-ZT__FN void zt__unpack_moments(zt__unpacker *unpacker, zt__moments *moments) {
-    moments->count = zt__unpack_u64(unpacker);
-    moments->weight = zt__unpack_f64(unpacker);
-    moments->sum = zt__unpack_f64(unpacker);
-    moments->mean = zt__unpack_f64(unpacker);
-    moments->m2 = zt__unpack_f64(unpacker);
-    moments->min = zt__unpack_f64(unpacker);
-    moments->max = zt__unpack_f64(unpacker);
-}
-
 ZT__FN ze_result_t zt__unpack_record(zt__unpacker *unpacker, zt_profiler *profiler) {
     uint32_t columns = zt__column_count(profiler), index = profiler->record_count;
     const char *name = zt__unpack_text(unpacker);
     zt__record *record;
     zt_cause cause;
-    size_t i;
     uint32_t found = unpacker->failed ? UINT32_MAX : zt__intern(profiler, name, &cause);
     if (found != index) {
         unpacker->failed |= found != UINT32_MAX; /* a name that was there already */
@@ -5799,8 +5782,7 @@ ZT__FN ze_result_t zt__unpack_record(zt__unpacker *unpacker, zt_profiler *profil
     record->dropped = zt__unpack_u64(unpacker);
     if (!zt__make_moments(profiler, record))
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    for (i = 0; i < columns; i++)
-        zt__unpack_moments(unpacker, &record->moments[i]);
+    zt__unpack_values(unpacker, record->moments, (size_t)columns * ZT__MOMENTS_VALUES);
     record->kept = zt__unpack_u32(unpacker, profiler->config.samples);
     if (record->kept > (unpacker->size - unpacker->used) / sizeof(double) / columns)
         unpacker->failed = 1;
@@ -5809,9 +5791,10 @@ ZT__FN ze_result_t zt__unpack_record(zt__unpacker *unpacker, zt_profiler *profil
     record->capacity = record->kept;
     record->rows = (double *)zt__allocate(&profiler->config.allocator, (size_t)record->kept * columns,
                                           sizeof *record->rows);
-    for (i = 0; record->rows && i < (size_t)record->kept * columns; i++)
-        record->rows[i] = zt__unpack_f64(unpacker);
-    return record->rows ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    if (!record->rows)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    zt__unpack_values(unpacker, record->rows, (size_t)record->kept * columns);
+    return ZE_RESULT_SUCCESS;
 }
 
 /* Sums of what the regions have. */
@@ -5839,8 +5822,7 @@ ZT__FN ze_result_t zt__unpack_all(zt__unpacker *unpacker, zt_profiler *profiler)
     snprintf(profiler->device_name, sizeof profiler->device_name, "%s", zt__unpack_text(unpacker));
     unpacker->failed |= zt__unpack_u32(unpacker, ZT_CAUSE_COUNT) != ZT_CAUSE_COUNT ||
                         profiler->pass_count == 0 || profiler->config.samples == 0;
-    for (i = 0; i < ZT_CAUSE_COUNT; i++)
-        profiler->causes[i] = zt__unpack_u64(unpacker);
+    zt__unpack_values(unpacker, profiler->causes, ZT_CAUSE_COUNT);
     if (unpacker->failed)
         return result;
     profiler->metrics = (zt_metric *)zt__allocate(allocator, profiler->metric_count + 1, sizeof(zt_metric));
