@@ -1785,6 +1785,15 @@ ZT__HOT double zt__floor(double number) {
     return whole > number ? whole - 1 : whole;
 }
 
+/* Counts and times fit into a signed integer, which converts in one instruction. */
+ZT__HOT double zt__to_double(uint64_t count) {
+    return (double)(int64_t)count;
+}
+
+ZT__HOT uint64_t zt__to_count(double number) {
+    return (uint64_t)(int64_t)number;
+}
+
 /* The numbers by their bits: without sign, those of infinity, and of what is none. */
 #define ZT__INFINITE UINT64_C(0xffe0000000000000)
 
@@ -3856,7 +3865,7 @@ ZT__FN void zt__start_clock(zt__clock *clock, ze_device_handle_t device, zet_met
     clock->group = group;
     clock->mask = mask;
     clock->ns_per_tick = ns_per_tick;
-    clock->wrap_ns = mask == UINT64_MAX ? 0 : ((double)mask + 1) * ns_per_tick;
+    clock->wrap_ns = mask == UINT64_MAX ? 0 : (zt__to_double(mask) + 1) * ns_per_tick;
     clock->interval_ns = 1e8;
     if (clock->wrap_ns > 0 && clock->wrap_ns / 8 < clock->interval_ns)
         clock->interval_ns = clock->wrap_ns / 8;
@@ -3888,8 +3897,8 @@ ZT__FN ze_result_t zt__read_clocks(const zt__driver *driver, const zt__clock *cl
             continue;
         least = took;
         pair->device_ns = zt__ticks_to_ns(clock, ticks);
-        pair->host_ns = (double)before + (double)took / 2;
-        pair->error_ns = (double)took / 2;
+        pair->error_ns = zt__to_double(took) / 2;
+        pair->host_ns = zt__to_double(before) + pair->error_ns;
     }
     return ZE_RESULT_SUCCESS;
 }
@@ -3931,7 +3940,8 @@ ZT__FN void zt__add_pair(zt__clock *clock, zt__pair pair) {
 }
 
 ZT__FN int zt__is_pair_due(const zt__clock *clock) {
-    return clock->count == 0 || (double)zt__now_ns() - zt__last_pair(clock)->host_ns >= clock->interval_ns;
+    return clock->count == 0 ||
+           zt__to_double(zt__now_ns()) - zt__last_pair(clock)->host_ns >= clock->interval_ns;
 }
 
 /* Host time, between the pairs beside it; before and after all pairs, at the rate of them all. It never runs
@@ -5458,7 +5468,7 @@ ZT__FN void zt__merge_moments(zt__moments *into, const zt__moments *from) {
 }
 
 ZT__FN double zt__random_share(uint64_t *state) {
-    return (double)(zt__random(state) >> 11) / 9007199254740992.0;
+    return zt__to_double(zt__random(state) >> 11) / 9007199254740992.0;
 }
 
 /* How many kept rows of two regions stay, so that every instance of both has the same chance: all, where
@@ -5473,8 +5483,8 @@ ZT__FN void zt__share_rows(zt_profiler *into, const zt__record *a, const zt__rec
     stay[1] = kept[1] = b->kept;
     if (of_a + of_b <= into->config.samples && a->kept == of_a && b->kept == of_b)
         return;
-    left[0] = (double)of_a;
-    left[1] = (double)of_b;
+    left[0] = zt__to_double(of_a);
+    left[1] = zt__to_double(of_b);
     step[0] = a->kept ? left[0] / a->kept : 0;
     step[1] = b->kept ? left[1] / b->kept : 0;
     stay[0] = stay[1] = 0;
@@ -6980,7 +6990,8 @@ ZT__FN double zt__median_of(double *values, uint32_t count) {
     return zt__quantile(values, known, 0.5);
 }
 
-ZT__FN void zt__clear_result(zt_bench_result *result, const char *name) {
+ZT__FN void zt__clear_result(zt_bench_result *result, const zt_bench_config *config) {
+    const char *name = !config ? NULL : config->name ? config->name : config->region;
     memset(result, 0, sizeof *result);
     snprintf(result->name, sizeof result->name, "%s", name ? name : "");
     result->median = result->low = result->high = result->quartile1 = result->quartile3 = zt__nan();
@@ -7276,22 +7287,20 @@ ZT__FN void zt__put_csv_line(zt__writer *writer, const zt_region_info *region, c
 ZT__FN void zt__write_csv(zt__report *report) {
     const zt_profiler *profiler = report->profiler;
     const zt_region_info *info = &report->info;
-    uint32_t region, metric, tile, regions = zt_region_count(profiler);
+    uint32_t region, metric, part, regions = zt_region_count(profiler);
     zt__put(&report->writer, "region,metric,group,component,units,type,aggregation,"
                              "count,sum,mean,stddev,min,max,median,p95,tile,pass,differs\n");
     for (region = 0; region < regions; region++) {
         if (!zt__copy_region(report, region))
             continue;
         zt__put_csv_line(&report->writer, info, NULL, "all", &report->stats[0]);
-        for (metric = 0; metric < profiler->metric_count; metric++)
-            zt__put_csv_line(&report->writer, info, &profiler->metrics[metric], "all",
-                             &report->stats[metric + 1]);
-        for (tile = 0; tile < profiler->tile_count; tile++) {
-            char number[16];
-            snprintf(number, sizeof number, "%u", (unsigned)tile);
+        for (part = 0; part <= profiler->tile_count; part++) { /* all, and each tile */
+            const zt_stats *stats = &report->stats[part ? zt__tile_column(profiler, part - 1, 0) : 1];
+            char tile[16] = "all";
+            if (part)
+                snprintf(tile, sizeof tile, "%u", (unsigned)part - 1);
             for (metric = 0; metric < profiler->metric_count; metric++)
-                zt__put_csv_line(&report->writer, info, &profiler->metrics[metric], number,
-                                 &report->stats[zt__tile_column(profiler, tile, metric)]);
+                zt__put_csv_line(&report->writer, info, &profiler->metrics[metric], tile, &stats[metric]);
         }
     }
     zt__write_csv_calls(report);
@@ -7441,7 +7450,7 @@ typedef struct zt__table {
 ZT__FN double zt__figure_of(const zt_stats *stats, const zt__column *column) {
     switch (column->figure) {
     case ZT__COUNT:
-        return (double)stats->count;
+        return zt__to_double(stats->count);
     case ZT__SUM:
         return stats->sum;
     case ZT__MEAN:
@@ -7594,15 +7603,15 @@ ZT__FN double zt__value_of(const zt__report *report, const zt__column *column, u
 }
 
 ZT__FN void zt__find_range(const zt__report *report, zt__column *column) {
-    uint32_t region, regions = zt_region_count(report->profiler);
+    uint32_t region, shown = 0, regions = zt_region_count(report->profiler);
     column->smallest = column->largest = zt__nan();
     for (region = 0; region < regions; region++) {
         double value = zt__value_of(report, column, region);
         if (zt__is_nan(value))
             continue;
-        if (zt__is_nan(column->smallest) || value < column->smallest)
+        if (shown++ == 0 || value < column->smallest)
             column->smallest = value;
-        if (zt__is_nan(column->largest) || value > column->largest)
+        if (shown == 1 || value > column->largest)
             column->largest = value;
     }
 }
@@ -7958,8 +7967,8 @@ ZT__FN void zt__copy_spans(zt__trace *trace, const zt__timeline *timeline, uint3
         size_t place = (size_t)(index % timeline->capacity);
         const zt__instance *instance = &timeline->instances[place];
         zt__span *span = &trace->spans[trace->count];
-        span->begin = (uint64_t)zt__to_host(&timeline->clock, instance->begin_ns);
-        span->end = (uint64_t)zt__to_host(&timeline->clock, instance->end_ns);
+        span->begin = zt__to_count(zt__to_host(&timeline->clock, instance->begin_ns));
+        span->end = zt__to_count(zt__to_host(&timeline->clock, instance->end_ns));
         span->order = index;
         span->list = instance->list;
         span->region = instance->region;
@@ -8083,7 +8092,7 @@ ZT__FN void zt__write_counter(zt__trace *trace, const double *rows, uint64_t cou
             continue;
         last = value;
         zt__begin_event(trace, "C", label, 0);
-        zt__print(writer, ",\"ts\":%t,\"args\":{\"value\":%n}}", (uint64_t)row[ZT__ROW_BEGIN], value);
+        zt__print(writer, ",\"ts\":%t,\"args\":{\"value\":%n}}", zt__to_count(row[ZT__ROW_BEGIN]), value);
     }
 }
 
@@ -8097,7 +8106,7 @@ ZT__FN void zt__write_marks(zt__trace *trace, zt__feed *feed, const double *rows
             continue;
         zt__begin_event(trace, "i", name, 0);
         zt__print(&trace->report->writer, ",\"ts\":%t,\"s\":\"p\",\"cat\":\"marker\"}",
-                  (uint64_t)row[ZT__ROW_END]);
+                  zt__to_count(row[ZT__ROW_END]));
     }
 }
 
@@ -9939,7 +9948,7 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
     int going;
     if (!result)
         return zt__say_null(profiler ? &profiler->diagnostics : NULL, "zt_bench", "result");
-    zt__clear_result(result, config ? config->name ? config->name : config->region : NULL);
+    zt__clear_result(result, config);
     if (zt__is_inert(profiler, config))
         return ZE_RESULT_SUCCESS;
     opened = zt__open_bench(&bench, "zt_bench", profiler, config);
@@ -10007,13 +10016,14 @@ ZT__FN ze_result_t zt__compare_open(zt__bench *a, zt__bench *b, zt__series *rati
 ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
                               zt_comparison *result) {
     const zt_allocator *allocator = profiler ? &profiler->config.allocator : &zt__default_allocator;
+    zt__diagnostics *diagnostics = profiler ? &profiler->diagnostics : NULL;
     zt__bench one, other;
     zt__series *ratios;
     ze_result_t done;
     if (!result)
-        return zt__say_null(profiler ? &profiler->diagnostics : NULL, "zt_compare", "result");
-    zt__clear_result(&result->a, a ? a->name ? a->name : a->region : NULL);
-    zt__clear_result(&result->b, b ? b->name ? b->name : b->region : NULL);
+        return zt__say_null(diagnostics, "zt_compare", "result");
+    zt__clear_result(&result->a, a);
+    zt__clear_result(&result->b, b);
     result->ratio = result->low = result->high = zt__nan();
     result->differs = 0;
     if (zt__is_inert(profiler, a) || zt__is_inert(profiler, b))
@@ -10025,7 +10035,7 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
     if (done == ZE_RESULT_SUCCESS) {
         ratios = (zt__series *)zt__allocate(allocator, 1, sizeof *ratios);
         done = ratios ? zt__compare_open(&one, &other, ratios, result)
-                      : zt__say_no_memory(profiler ? &profiler->diagnostics : NULL, "zt_compare", "samples");
+                      : zt__say_no_memory(diagnostics, "zt_compare", "samples");
         zt__free(allocator, ratios);
         zt__close_bench(&other);
     }
@@ -10178,12 +10188,13 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 /* ---- reporting ------------------------------------------------------------------------------------------- */
 
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
-    zt__diagnostics *diagnostics = profiler ? &zt__mutable(profiler)->diagnostics : NULL;
     ze_result_t result = ZE_RESULT_SUCCESS;
     const zt_allocator *allocator;
+    zt__diagnostics *diagnostics;
     zt__report *report;
     if (!profiler)
         return ZE_RESULT_SUCCESS;
+    diagnostics = &zt__mutable(profiler)->diagnostics;
     if (!write)
         return zt__say_null(diagnostics, "zt_write", "write");
     if ((unsigned)format > ZT_FORMAT_TRACE)
@@ -10907,11 +10918,7 @@ ZT_API ze_result_t zt_groups_write(ze_device_handle_t device, int metrics, zt_wr
         char line[64];
         snprintf(line, sizeof line, "%6u  %-10s  %7u  ", (unsigned)group->domain,
                  zt__sampling_name(group->samplingType), (unsigned)group->metricCount);
-        zt__put(&writer, line);
-        zt__put(&writer, group->name);
-        zt__put(&writer, ": ");
-        zt__put(&writer, group->description);
-        zt__put(&writer, "\n");
+        zt__print(&writer, "%s%s: %s\n", line, group->name, group->description);
         if (metrics)
             result = zt__put_metrics(&writer, catalog.handles[i]);
     }
