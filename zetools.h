@@ -7423,7 +7423,7 @@ ZT__FN uint32_t zt__find_metric(const zt_metric *metrics, uint32_t count, const 
 /* ---- the table ------------------------------------------------------------------------------------------- */
 
 enum { ZT__CELL = 9, ZT__CALL_WIDTH = 34 };
-enum { ZT__NAME_WIDTH = 28, ZT__HEAD_LINES = 6, ZT__MAX_COLUMNS = 32, ZT__TABLE_WIDTH = 100 };
+enum { ZT__NAME_WIDTH = 28, ZT__NAME_LINES = 6, ZT__MAX_COLUMNS = 32, ZT__TABLE_WIDTH = 100 };
 
 /* What a column of the table shows of a column of the statistics. */
 typedef enum zt__figure { ZT__COUNT, ZT__SUM, ZT__MEAN, ZT__MEDIAN, ZT__P95 } zt__figure;
@@ -7434,13 +7434,14 @@ typedef struct zt__column {
     double scale;             /* values are divided by it */
     double smallest, largest; /* of what it shows; NaN where it shows nothing */
     size_t width;
-    char units[24];
-    char head[ZT__HEAD_LINES][24];
+    uint32_t lines;                    /* of its name */
+    char head[ZT__NAME_LINES + 1][24]; /* those, and behind them the units */
 } zt__column;
 
 typedef struct zt__table {
     zt__column columns[ZT__MAX_COLUMNS];
     uint32_t count;
+    uint32_t lines;    /* of names, at the most */
     uint32_t metrics;  /* of its columns */
     uint32_t left_out; /* metrics with something to show, for which there was no room */
     size_t name_width, width;
@@ -7567,7 +7568,7 @@ ZT__FN int zt__may_break(const char *letter) {
 ZT__FN void zt__break_name(const char *name, zt__column *column) {
     enum { LONGEST = 12, SHORTEST = 4 };
     uint32_t line;
-    for (line = 0; line < ZT__HEAD_LINES && *name; line++) {
+    for (line = 0; line < ZT__NAME_LINES && *name; line++) {
         size_t length = strcspn(name, "\n"), cut = length;
         if (length > LONGEST) {
             for (cut = LONGEST; cut > SHORTEST && !zt__may_break(name + cut); cut--)
@@ -7582,11 +7583,12 @@ ZT__FN void zt__break_name(const char *name, zt__column *column) {
         name += cut + (name[cut] == '\n');
     }
     if (*name) { /* too long even so */
-        char *last = column->head[ZT__HEAD_LINES - 1];
+        char *last = column->head[ZT__NAME_LINES - 1];
         memcpy(last + strlen(last), "...", 4);
         if (strlen(last) > column->width)
             column->width = strlen(last);
     }
+    column->lines = line;
 }
 
 /* What a column shows of a region. */
@@ -7618,8 +7620,8 @@ ZT__FN void zt__find_range(const zt__report *report, zt__column *column) {
 
 ZT__FN void zt__find_width(const zt__report *report, zt__column *column) {
     uint32_t region, regions = zt_region_count(report->profiler);
-    if (strlen(column->units) > column->width)
-        column->width = strlen(column->units);
+    if (strlen(column->head[column->lines]) > column->width)
+        column->width = strlen(column->head[column->lines]);
     for (region = 0; region < regions; region++) {
         char cell[32];
         zt__format_cell(cell, sizeof cell, zt__value_of(report, column, region) / column->scale);
@@ -7630,26 +7632,25 @@ ZT__FN void zt__find_width(const zt__report *report, zt__column *column) {
 
 /* Units that read well for the largest value: "ns" becomes "ms", "bytes" "MB"; units that are no plain count,
    such as percent, stay. */
-ZT__FN void zt__choose_units(zt__column *column, const char *units, int additive, double largest) {
+ZT__FN void zt__choose_units(zt__column *column, const char *units, int additive) {
     static const char *const times[] = {"ns", "us", "ms", "s"};
     static const char *const prefixes[] = {"", "k", "M", "G", "T"};
-    int time = strcmp(units, "ns") == 0;
+    int time = strcmp(units, "ns") == 0, bytes = strcmp(units, "bytes") == 0;
     uint32_t step = 0, steps = time ? ZT__COUNT_OF(times) : ZT__COUNT_OF(prefixes);
-    column->scale = 1;
+    char *shown = column->head[column->lines];
     if (!additive) {
-        snprintf(column->units, sizeof column->units, "%.16s", strcmp(units, "percent") == 0 ? "%" : units);
+        snprintf(shown, sizeof *column->head, "%.16s", strcmp(units, "percent") == 0 ? "%" : units);
         return;
     }
-    while (step + 1 < steps && largest >= column->scale * (time ? 1000 : 10000)) {
+    while (step + 1 < steps && column->largest >= column->scale * (time ? 1000 : 10000)) {
         column->scale *= 1000;
         step++;
     }
-    if (time)
-        snprintf(column->units, sizeof column->units, "%s", times[step]);
-    else if (strcmp(units, "bytes") == 0)
-        snprintf(column->units, sizeof column->units, "%sB", prefixes[step]);
-    else
-        snprintf(column->units, sizeof column->units, "%s %.16s", prefixes[step], units);
+    snprintf(shown, sizeof *column->head,
+             time    ? "%s"
+             : bytes ? "%sB"
+                     : "%s %.16s",
+             (time ? times : prefixes)[step], units);
 }
 
 ZT__FN void zt__make_column(const zt__report *report, zt__column *column, uint32_t index, zt__figure figure,
@@ -7663,12 +7664,14 @@ ZT__FN void zt__make_column(const zt__report *report, zt__column *column, uint32
     zt__find_range(report, column);
     if (figure != ZT__COUNT && !zt__is_nan(column->largest))
         zt__choose_units(column, index == 0 ? "ns" : profiler->metrics[index - 1].units,
-                         zt__column_aggregation(profiler, index) == ZT_AGGREGATE_SUM, column->largest);
+                         zt__column_aggregation(profiler, index) == ZT_AGGREGATE_SUM);
     zt__find_width(report, column);
 }
 
 ZT__FN void zt__add_column(zt__table *table, const zt__column *column) {
     table->columns[table->count++] = *column;
+    if (column->lines > table->lines)
+        table->lines = column->lines;
     table->width += column->width + 2;
 }
 
@@ -7773,27 +7776,14 @@ ZT__FN size_t zt__longest_name(const zt_profiler *profiler) {
 
 ZT__FN void zt__write_heading(zt__report *report, const zt__table *table) {
     zt__writer *writer = &report->writer;
-    uint32_t line, first, i;
-    for (first = 0; first < ZT__HEAD_LINES; first++) { /* lines that no column needs */
-        for (i = 0; i < table->count && !table->columns[i].head[ZT__HEAD_LINES - 1 - first][0]; i++)
-            ;
-        if (i < table->count)
-            break;
-    }
-    for (line = first; line <= ZT__HEAD_LINES; line++) {
-        zt__put_name(writer, line == ZT__HEAD_LINES ? "region" : "", table->name_width);
+    uint32_t line, i;
+    for (line = table->lines + 1; line-- > 0;) { /* of names; 0: the units */
+        zt__put_name(writer, line ? "" : "region", table->name_width);
         for (i = 0; i < table->count; i++) {
             const zt__column *column = &table->columns[i];
-            uint32_t used = 0;
-            while (used < ZT__HEAD_LINES && column->head[used][0])
-                used++;
             zt__put_blanks(writer, 2);
-            if (line == ZT__HEAD_LINES)
-                zt__put_right(writer, column->units, column->width);
-            else
-                zt__put_right(
-                    writer, line >= ZT__HEAD_LINES - used ? column->head[line - (ZT__HEAD_LINES - used)] : "",
-                    column->width);
+            zt__put_right(writer, line <= column->lines ? column->head[column->lines - line] : "",
+                          column->width);
         }
         zt__end_line(writer);
     }
@@ -8336,9 +8326,20 @@ ZT__FN int zt__write_file(const void *bytes, size_t size, void *file) {
     return fwrite(bytes, 1, size, (FILE *)file) != size;
 }
 
-ZT__FN int zt__has_suffix(const char *path, const char *suffix) {
-    size_t length = strlen(path), tail = strlen(suffix);
-    return length >= tail && strcmp(path + length - tail, suffix) == 0;
+/* The format of a file, by the end of its name. Where two fit, the later one is longer. */
+ZT__FN zt_format zt__format_of(const char *path) {
+    static const struct {
+        char suffix[12];
+        zt_format format;
+    } formats[] = {{".csv", ZT_FORMAT_CSV}, {".json", ZT_FORMAT_JSON}, {".trace.json", ZT_FORMAT_TRACE}};
+    zt_format format = ZT_FORMAT_TABLE;
+    size_t length = strlen(path), i;
+    for (i = 0; i < ZT__COUNT_OF(formats); i++) {
+        size_t tail = strlen(formats[i].suffix);
+        if (length >= tail && strcmp(path + length - tail, formats[i].suffix) == 0)
+            format = formats[i].format;
+    }
+    return format;
 }
 
 ZT__FN ze_result_t zt__cannot_write(zt_profiler *profiler, const char *path) {
@@ -8353,15 +8354,14 @@ ZT__FN int zt__is_special(const char *path) {
 
 /* Writes a file under another name beside the target, and renames it; or the target itself, if `beside` is
    it. */
-ZT__FN ze_result_t zt__write_beside(zt_profiler *profiler, const char *path, const char *beside,
-                                    zt_format format) {
+ZT__FN ze_result_t zt__write_beside(zt_profiler *profiler, const char *path, const char *beside) {
     FILE *file = fopen(beside, "wb");
     int renamed = beside != path;
     ze_result_t result;
     if (!file)
         return zt__cannot_write(profiler, path);
     errno = 0;
-    result = zt_write(profiler, format, zt__write_file, file);
+    result = zt_write(profiler, zt__format_of(path), zt__write_file, file);
     if ((fclose(file) != 0 || result == ZE_RESULT_ERROR_UNKNOWN || (renamed && rename(beside, path) != 0)) &&
         (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_ERROR_UNKNOWN))
         result = zt__cannot_write(profiler, path);
@@ -10225,7 +10225,6 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
 
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
     zt_profiler *locked = zt__mutable(profiler);
-    zt_format format;
     char *beside;
     size_t size;
     ze_result_t result;
@@ -10237,18 +10236,14 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
         result = zt_write(profiler, ZT_FORMAT_TABLE, zt__write_file, stdout);
         return result == ZE_RESULT_SUCCESS && fflush(stdout) != 0 ? zt__cannot_write(locked, path) : result;
     }
-    format = zt__has_suffix(path, ".csv")          ? ZT_FORMAT_CSV
-             : zt__has_suffix(path, ".trace.json") ? ZT_FORMAT_TRACE
-             : zt__has_suffix(path, ".json")       ? ZT_FORMAT_JSON
-                                                   : ZT_FORMAT_TABLE;
     if (zt__is_special(path))
-        return zt__write_beside(locked, path, path, format);
+        return zt__write_beside(locked, path, path);
     size = strlen(path) + 64;
     beside = (char *)zt__allocate(&profiler->config.allocator, size, 1);
     if (!beside)
         return zt__say_no_memory(&locked->diagnostics, "zt_report", "a path");
     snprintf(beside, size, "%s.%ld.%lx.part", path, (long)getpid(), (unsigned long)zt__thread_id());
-    result = zt__write_beside(locked, path, beside, format);
+    result = zt__write_beside(locked, path, beside);
     zt__free(&profiler->config.allocator, beside);
     return result;
 }
