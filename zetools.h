@@ -1815,13 +1815,13 @@ ZT__HOT double zt__if_finite(double value) {
     return zt__is_finite(value) ? value : (double)NAN;
 }
 
-/* Whether the one number is below the other; what is none is neither below nor above. */
-ZT__HOT int zt__is_below(double lower, double higher) {
-    return !zt__is_nan(lower) && !zt__is_nan(higher) && lower < higher;
+ZT__HOT int zt__is_positive(double value) {
+    return !zt__is_nan(value) && value > 0;
 }
 
-ZT__HOT int zt__is_positive(double value) {
-    return zt__is_below(0, value);
+/* Whether the one number is below the other; what is none is neither below nor above. */
+ZT__FN int zt__is_below(double lower, double higher) {
+    return !zt__is_nan(lower) && !zt__is_nan(higher) && lower < higher;
 }
 
 /* The square root by Newton's method, from half the exponent: for this alone nobody should have to link with
@@ -5426,13 +5426,13 @@ ZT__FN const char *zt__mismatch(const zt_profiler *a, const zt_profiler *b) {
         return "one has more passes";
     if (a->tile_count != b->tile_count)
         return "one has more tiles";
-    for (i = 0; i < a->metric_count; i++)
-        if (strcmp(a->metrics[i].name, b->metrics[i].name) != 0 ||
-            strcmp(a->metrics[i].group, b->metrics[i].group) != 0 ||
-            strcmp(a->metrics[i].units, b->metrics[i].units) != 0 ||
-            a->metrics[i].aggregation != b->metrics[i].aggregation ||
-            a->metrics[i].pass != b->metrics[i].pass)
-            return a->metrics[i].name;
+    for (i = 0; i < a->metric_count; i++) {
+        const zt_metric *one = &a->metrics[i], *other = &b->metrics[i];
+        if (strcmp(one->name, other->name) != 0 || strcmp(one->group, other->group) != 0 ||
+            strcmp(one->units, other->units) != 0 || one->aggregation != other->aggregation ||
+            one->pass != other->pass)
+            return one->name;
+    }
     return NULL;
 }
 
@@ -5477,10 +5477,8 @@ ZT__FN double zt__random_share(uint64_t *state) {
 ZT__FN void zt__share_rows(zt_profiler *into, const zt__record *a, const zt__record *b, uint64_t of_a,
                            uint64_t of_b, uint32_t stay[2]) {
     double left[2], step[2];
-    uint32_t kept[2];
-    int turn;
-    stay[0] = kept[0] = a->kept;
-    stay[1] = kept[1] = b->kept;
+    stay[0] = a->kept;
+    stay[1] = b->kept;
     if (of_a + of_b <= into->config.samples && a->kept == of_a && b->kept == of_b)
         return;
     left[0] = zt__to_double(of_a);
@@ -5489,45 +5487,38 @@ ZT__FN void zt__share_rows(zt_profiler *into, const zt__record *a, const zt__rec
     step[1] = b->kept ? left[1] / b->kept : 0;
     stay[0] = stay[1] = 0;
     while (stay[0] + stay[1] < into->config.samples) {
-        turn = zt__random_share(&into->random) * (left[0] + left[1]) >= left[0];
-        if (stay[turn] == kept[turn])
+        int turn = zt__random_share(&into->random) * (left[0] + left[1]) >= left[0];
+        if (stay[turn] == (turn ? b : a)->kept)
             return;
         stay[turn]++;
         left[turn] -= step[turn];
     }
 }
 
-ZT__FN void zt__swap_rows(double *a, double *b, uint32_t columns) {
-    uint32_t i;
-    for (i = 0; i < columns; i++) {
-        double swap = a[i];
-        a[i] = b[i];
-        b[i] = swap;
+/* Copies so many of a number of rows, drawn evenly, in their order. Returns where the next would go. */
+ZT__FN double *zt__draw_rows(zt_profiler *into, double *to, const double *rows, uint32_t count,
+                             uint32_t wanted) {
+    size_t columns = zt__column_count(into);
+    for (; wanted; rows += columns, count--) {
+        if (zt__random_share(&into->random) * count >= wanted)
+            continue;
+        memmove(to, rows, columns * sizeof *rows);
+        to += columns;
+        wanted--;
     }
-}
-
-/* Keeps so many rows of the one region, drawn evenly, and puts so many of the other behind them. */
-ZT__FN void zt__merge_rows(zt_profiler *into, zt__record *a, const zt__record *b, const uint32_t stay[2]) {
-    uint32_t columns = zt__column_count(into), i, needed = stay[1];
-    for (i = 0; i < stay[0] && stay[0] < a->kept; i++)
-        zt__swap_rows(a->rows + (size_t)i * columns,
-                      a->rows + (size_t)(i + zt__random(&into->random) % (a->kept - i)) * columns, columns);
-    a->kept = stay[0];
-    for (i = 0; i < b->kept && needed && a->kept < a->capacity; i++)
-        if (zt__random_share(&into->random) * (b->kept - i) < needed) {
-            memcpy(a->rows + (size_t)a->kept++ * columns, b->rows + (size_t)i * columns,
-                   columns * sizeof *b->rows);
-            needed--;
-        }
+    return to;
 }
 
 /* Adds the statistics of a region to those of another. With the results of both locked, and room made. */
 ZT__FN void zt__merge_record(zt_profiler *into, zt__record *a, const zt_profiler *from, const zt__record *b) {
     uint32_t column, stay[2];
+    double *rows = a->rows;
     if (!b->moments)
         return;
     zt__share_rows(into, a, b, zt__occurrences(into, a), zt__occurrences(from, b), stay);
-    zt__merge_rows(into, a, b, stay);
+    rows = zt__draw_rows(into, rows, rows, a->kept, stay[0]);
+    zt__draw_rows(into, rows, b->rows, b->kept, stay[1]);
+    a->kept = stay[0] + stay[1];
     for (column = 0; column < zt__column_count(into); column++)
         zt__merge_moments(&a->moments[column], &b->moments[column]);
     a->seen += b->seen;
