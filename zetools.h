@@ -10178,11 +10178,25 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 
 /* ---- reporting ------------------------------------------------------------------------------------------- */
 
-ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
+ZT__FN ze_result_t zt__write_as(zt__report *report, zt_format format, zt__diagnostics *diagnostics) {
     ze_result_t result = ZE_RESULT_SUCCESS;
+    if (format == ZT_FORMAT_CSV)
+        zt__write_csv(report);
+    else if (format == ZT_FORMAT_JSON)
+        zt__write_json(report);
+    else if (format == ZT_FORMAT_TABLE)
+        zt__write_table(report);
+    else if (!zt__write_trace(report))
+        result = zt__say_no_memory(diagnostics, "zt_write", "a trace");
+    return zt__end_writer(&report->writer, diagnostics, result);
+}
+
+ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
     const zt_allocator *allocator;
     zt__diagnostics *diagnostics;
     zt__report *report;
+    zt_stats *stats;
+    ze_result_t result;
     if (!profiler)
         return ZE_RESULT_SUCCESS;
     diagnostics = &zt__mutable(profiler)->diagnostics;
@@ -10192,24 +10206,16 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
         return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_ENUMERATION, ZT__BAD_FORMAT, (int)format);
     allocator = &profiler->config.allocator;
     report = (zt__report *)zt__allocate(allocator, 1, sizeof *report);
-    if (report)
-        report->stats = (zt_stats *)zt__allocate(allocator, zt__column_count(profiler), sizeof(zt_stats));
-    if (!report || !report->stats) {
-        zt__free(allocator, report);
-        return zt__say_no_memory(diagnostics, "zt_write", "a report");
+    stats = (zt_stats *)zt__allocate(allocator, zt__column_count(profiler), sizeof *stats);
+    if (report && stats) {
+        report->profiler = profiler;
+        report->stats = stats;
+        zt__start_writer(&report->writer, write, user);
+        result = zt__write_as(report, format, diagnostics);
+    } else {
+        result = zt__say_no_memory(diagnostics, "zt_write", "a report");
     }
-    report->profiler = profiler;
-    zt__start_writer(&report->writer, write, user);
-    if (format == ZT_FORMAT_CSV)
-        zt__write_csv(report);
-    else if (format == ZT_FORMAT_JSON)
-        zt__write_json(report);
-    else if (format == ZT_FORMAT_TABLE)
-        zt__write_table(report);
-    else if (!zt__write_trace(report))
-        result = zt__say_no_memory(diagnostics, "zt_write", "a trace");
-    result = zt__end_writer(&report->writer, diagnostics, result);
-    zt__free(allocator, report->stats);
+    zt__free(allocator, stats);
     zt__free(allocator, report);
     return result;
 }
@@ -10231,10 +10237,12 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
         return zt__write_beside(locked, path, path);
     size = strlen(path) + 64;
     beside = (char *)zt__allocate(&profiler->config.allocator, size, 1);
-    if (!beside)
-        return zt__say_no_memory(&locked->diagnostics, "zt_report", "a path");
-    snprintf(beside, size, "%s.%ld.%lx.part", path, (long)getpid(), (unsigned long)zt__thread_id());
-    result = zt__write_beside(locked, path, beside);
+    if (beside) {
+        snprintf(beside, size, "%s.%ld.%lx.part", path, (long)getpid(), (unsigned long)zt__thread_id());
+        result = zt__write_beside(locked, path, beside);
+    } else {
+        result = zt__say_no_memory(&locked->diagnostics, "zt_report", "a path");
+    }
     zt__free(&profiler->config.allocator, beside);
     return result;
 }
