@@ -6972,13 +6972,13 @@ ZT__FN void zt__mark_samples(zt_bench_result *result, const zt__series *series, 
     }
 }
 
-/* The median of values of which some may be NaN; changes their order. */
-ZT__FN double zt__median_of(double *values, uint32_t count) {
+/* The median of values of which some may be NaN. `scratch` has room for them all. */
+ZT__FN double zt__median_of(const double *values, uint32_t count, double *scratch) {
     uint32_t i, known = 0;
     for (i = 0; i < count; i++)
         if (!zt__is_nan(values[i]))
-            values[known++] = values[i];
-    return zt__quantile(values, known, 0.5);
+            scratch[known++] = values[i];
+    return zt__quantile(scratch, known, 0.5);
 }
 
 ZT__FN void zt__clear_result(zt_bench_result *result, const zt_bench_config *config) {
@@ -7004,8 +7004,7 @@ ZT__FN void zt__sum_up(zt_bench_result *result, const zt__series *series, double
     result->min = sorted[0];
     result->max = sorted[series->count - 1];
     result->precision = zt__interval(sorted, series->count, &result->low, &result->high);
-    memcpy(scratch, series->mhz, series->count * sizeof *scratch);
-    result->frequency_mhz = zt__median_of(scratch, series->count);
+    result->frequency_mhz = zt__median_of(series->mhz, series->count, scratch);
     zt__mark_samples(result, series, max_change > 0 ? max_change : 0.02);
 }
 
@@ -7457,15 +7456,16 @@ ZT__FN double zt__figure_of(const zt_stats *stats, const zt__column *column) {
 /* How many columns of a terminal a character takes; -1: the terminal would obey it. */
 ZT__FN int zt__char_width(uint32_t code) {
     static const struct {
-        uint32_t first, last;
-        int width;
+        uint32_t first : 24;
+        int width : 8;
+        uint32_t last;
     } ranges[] = {
-        {0x0, 0x1F, -1},       {0x7F, 0x9F, -1},      {0x300, 0x36F, 0},     {0x1100, 0x115F, 2},
-        {0x200B, 0x200D, 0},   {0x200E, 0x200F, -1},  {0x2028, 0x202E, -1},  {0x2066, 0x2069, -1},
-        {0x20D0, 0x20F0, 0},   {0x2E80, 0x303E, 2},   {0x3041, 0xA4CF, 2},   {0xAC00, 0xD7A3, 2},
-        {0xF900, 0xFAFF, 2},   {0xFE00, 0xFE0F, 0},   {0xFE30, 0xFE6F, 2},   {0xFF01, 0xFF60, 2},
-        {0xFFE0, 0xFFE6, 2},   {0x1F300, 0x1F64F, 2}, {0x1F680, 0x1F6FF, 2}, {0x1F900, 0x1F9FF, 2},
-        {0x20000, 0x3FFFD, 2},
+        {0x0, -1, 0x1F},       {0x7F, -1, 0x9F},      {0x300, 0, 0x36F},     {0x1100, 2, 0x115F},
+        {0x200B, 0, 0x200D},   {0x200E, -1, 0x200F},  {0x2028, -1, 0x202E},  {0x2066, -1, 0x2069},
+        {0x20D0, 0, 0x20F0},   {0x2E80, 2, 0x303E},   {0x3041, 2, 0xA4CF},   {0xAC00, 2, 0xD7A3},
+        {0xF900, 2, 0xFAFF},   {0xFE00, 0, 0xFE0F},   {0xFE30, 2, 0xFE6F},   {0xFF01, 2, 0xFF60},
+        {0xFFE0, 2, 0xFFE6},   {0x1F300, 2, 0x1F64F}, {0x1F680, 2, 0x1F6FF}, {0x1F900, 2, 0x1F9FF},
+        {0x20000, 2, 0x3FFFD},
     };
     uint32_t i;
     for (i = 0; i < ZT__COUNT_OF(ranges) && code > ranges[i].last; i++)
@@ -7569,15 +7569,11 @@ ZT__FN void zt__break_name(const char *name, zt__column *column) {
         }
         memcpy(column->head[line], name, cut);
         column->head[line][cut] = 0;
-        if (cut > column->width)
-            column->width = cut;
         name += cut + (name[cut] == '\n');
     }
     if (*name) { /* too long even so */
         char *last = column->head[ZT__NAME_LINES - 1];
         memcpy(last + strlen(last), "...", 4);
-        if (strlen(last) > column->width)
-            column->width = strlen(last);
     }
     column->lines = line;
 }
@@ -7609,15 +7605,20 @@ ZT__FN void zt__find_range(const zt__report *report, zt__column *column) {
     }
 }
 
+ZT__FN void zt__widen(zt__column *column, const char *shown) {
+    size_t length = strlen(shown);
+    if (length > column->width)
+        column->width = length;
+}
+
 ZT__FN void zt__find_width(const zt__report *report, zt__column *column) {
-    uint32_t region, regions = zt_region_count(report->profiler);
-    if (strlen(column->head[column->lines]) > column->width)
-        column->width = strlen(column->head[column->lines]);
+    uint32_t line, region, regions = zt_region_count(report->profiler);
+    for (line = 0; line <= column->lines; line++)
+        zt__widen(column, column->head[line]);
     for (region = 0; region < regions; region++) {
         char cell[32];
         zt__format_cell(cell, sizeof cell, zt__value_of(report, column, region) / column->scale);
-        if (strlen(cell) > column->width)
-            column->width = strlen(cell);
+        zt__widen(column, cell);
     }
 }
 
@@ -8003,8 +8004,8 @@ ZT__FN void zt__begin_event(zt__trace *trace, const char *phase, const char *nam
 
 /* "GPU_BUSY [percent]", with the group before it where there are several. */
 ZT__FN void zt__label(char *out, size_t size, const zt_metric *metric, int several) {
-    snprintf(out, size, "%s%s%s%s%s%s", several ? metric->group : "", several ? "." : "", metric->name,
-             *metric->units ? " [" : "", metric->units, *metric->units ? "]" : "");
+    snprintf(out, size, *metric->units ? "%s%s%s [%s]" : "%s%s%s", several ? metric->group : "",
+             several ? "." : "", metric->name, metric->units);
 }
 
 enum { ZT__LABEL = ZET_MAX_METRIC_GROUP_NAME + ZET_MAX_METRIC_NAME + ZET_MAX_METRIC_RESULT_UNITS + 8 };
@@ -10171,9 +10172,9 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     }
     if (unpacked)
         zt__destroy(unpacked);
-    if (unpacker.failed)
-        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_PACK, "the buffer makes no sense");
-    return zt__say(NULL, result, ZT__NO_MEMORY, "zt_unpack", "statistics");
+    return zt__say(NULL, unpacker.failed ? ZE_RESULT_ERROR_INVALID_ARGUMENT : result,
+                   unpacker.failed ? ZT__BAD_PACK : ZT__NO_MEMORY,
+                   unpacker.failed ? "the buffer makes no sense" : "zt_unpack", "statistics");
 }
 
 /* ---- reporting ------------------------------------------------------------------------------------------- */
