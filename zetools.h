@@ -7201,7 +7201,8 @@ ZT__FN void zt__put_key(zt__writer *writer, const char *name) {
 typedef struct zt__report {
     const zt_profiler *profiler;
     zt_region_info info;
-    zt_stats *stats; /* by column */
+    uint32_t columns;
+    zt_stats *stats; /* of each */
     zt__writer writer;
 } zt__report;
 
@@ -7218,7 +7219,7 @@ ZT__FN int zt__copy_region(zt__report *report, uint32_t region) {
     if (!report->info.count && !report->info.lost && !report->info.dropped)
         return 0;
     zt__lock_results(profiler);
-    for (column = 0; column < zt__column_count(profiler); column++)
+    for (column = 0; column < report->columns; column++)
         report->stats[column] = zt__column_stats(profiler, record, column);
     zt__unlock(&profiler->results);
     return 1;
@@ -7934,16 +7935,17 @@ ZT__FN void zt__free_trace(const zt_allocator *allocator, zt__trace *trace) {
 }
 
 /* Room for all instances. Returns 0 without memory. */
-ZT__FN int zt__make_trace(zt__trace *trace, uint32_t capacity, uint32_t columns) {
+ZT__FN int zt__make_trace(zt__trace *trace, uint32_t capacity) {
     const zt_allocator *allocator = &trace->report->profiler->config.allocator;
     trace->spans = (zt__span *)zt__allocate(allocator, capacity, sizeof *trace->spans);
-    trace->values = (double *)zt__allocate(allocator, capacity, columns * sizeof *trace->values);
+    trace->values = (double *)zt__allocate(allocator, capacity, trace->report->columns * sizeof *trace->values);
     trace->tracks = (zt__track *)zt__allocate(allocator, capacity, sizeof *trace->tracks);
     return trace->spans && trace->values && trace->tracks;
 }
 
 /* With the results locked. */
-ZT__FN void zt__copy_spans(zt__trace *trace, const zt__timeline *timeline, uint32_t columns) {
+ZT__FN void zt__copy_spans(zt__trace *trace, const zt__timeline *timeline) {
+    uint32_t columns = trace->report->columns;
     uint64_t index;
     for (index = zt__oldest(timeline->written, timeline->capacity); index < timeline->written; index++) {
         size_t place = (size_t)(index % timeline->capacity);
@@ -8143,15 +8145,14 @@ ZT__FN int zt__write_feeds(zt__trace *trace) {
 /* Without a timeline it is valid, and empty. Returns 0 without memory. */
 ZT__FN int zt__write_trace(zt__report *report) {
     zt_profiler *profiler = (zt_profiler *)report->profiler;
-    uint32_t columns = zt__column_count(profiler);
     int complete = 1;
     zt__trace trace;
     memset(&trace, 0, sizeof trace);
     trace.report = report;
     zt__relate_clocks(profiler, 1);
-    if (profiler->timeline && zt__make_trace(&trace, profiler->timeline->capacity, columns)) {
+    if (profiler->timeline && zt__make_trace(&trace, profiler->timeline->capacity)) {
         zt__lock(&profiler->results);
-        zt__copy_spans(&trace, profiler->timeline, columns);
+        zt__copy_spans(&trace, profiler->timeline);
         zt__unlock(&profiler->results);
         qsort(trace.spans, trace.count, sizeof *trace.spans, zt__compare_spans);
     } else {
@@ -10197,6 +10198,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     zt__diagnostics *diagnostics;
     zt__report *report;
     zt_stats *stats;
+    uint32_t columns;
     ze_result_t result;
     if (!profiler)
         return ZE_RESULT_SUCCESS;
@@ -10207,9 +10209,11 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
         return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_ENUMERATION, ZT__BAD_FORMAT, (int)format);
     allocator = &profiler->config.allocator;
     report = (zt__report *)zt__allocate(allocator, 1, sizeof *report);
-    stats = (zt_stats *)zt__allocate(allocator, zt__column_count(profiler), sizeof *stats);
+    columns = zt__column_count(profiler);
+    stats = (zt_stats *)zt__allocate(allocator, columns, sizeof *stats);
     if (report && stats) {
         report->profiler = profiler;
+        report->columns = columns;
         report->stats = stats;
         zt__start_writer(&report->writer, write, user);
         result = zt__write_as(report, format, diagnostics);
