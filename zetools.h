@@ -3924,19 +3924,20 @@ ZT__FN void zt__thin_pairs(zt__clock *clock) {
         clock->interval_ns *= 2;
 }
 
-/* Adds a pair that is far enough from the last for the rate between them to be a thousandth off at the most.
- */
-ZT__FN void zt__add_pair(zt__clock *clock, zt__pair pair) {
+/* Adds a pair, unwrapped, that is far enough from the last for the rate between them to be a thousandth off
+   at the most. */
+ZT__FN void zt__add_pair(zt__clock *clock, zt__pair *pair) {
     if (clock->count) {
         const zt__pair *last = zt__last_pair(clock);
-        pair.device_ns = zt__unwrap(clock, pair.device_ns, last->device_ns + (pair.host_ns - last->host_ns));
-        if (pair.device_ns <= last->device_ns ||
-            pair.host_ns - last->host_ns < (double)ZT__PAIR_DISTANCE * (pair.error_ns + last->error_ns))
+        pair->device_ns =
+            zt__unwrap(clock, pair->device_ns, last->device_ns + (pair->host_ns - last->host_ns));
+        if (pair->device_ns <= last->device_ns ||
+            pair->host_ns - last->host_ns < (double)ZT__PAIR_DISTANCE * (pair->error_ns + last->error_ns))
             return;
     }
     if (clock->count == ZT__PAIRS)
         zt__thin_pairs(clock);
-    clock->pairs[clock->count++] = pair;
+    clock->pairs[clock->count++] = *pair;
 }
 
 ZT__FN int zt__is_pair_due(const zt__clock *clock) {
@@ -4003,7 +4004,7 @@ ZT__FN void zt__relate_clocks(zt_profiler *profiler, int now) {
     if (!due || zt__read_clocks(&profiler->driver, &timeline->clock, &pair) != ZE_RESULT_SUCCESS)
         return;
     zt__lock(&profiler->results);
-    zt__add_pair(&timeline->clock, pair);
+    zt__add_pair(&timeline->clock, &pair);
     zt__unlock(&profiler->results);
 }
 
@@ -4283,7 +4284,7 @@ ZT__FN ze_result_t zt__open_timeline(zt_profiler *profiler) {
     zt__start_clock(&timeline->clock, profiler->device, NULL, profiler->ns_per_tick, profiler->tick_mask);
     result = zt__read_clocks(&profiler->driver, &timeline->clock, &pair);
     if (result == ZE_RESULT_SUCCESS) {
-        zt__add_pair(&timeline->clock, pair);
+        zt__add_pair(&timeline->clock, &pair);
         return result;
     }
     zt__close_timeline(profiler);
@@ -6224,7 +6225,7 @@ ZT__FN void zt__relate_stream_clocks(zt_stream *stream) {
     zt__pair pair;
     if (zt__is_pair_due(&stream->clock) && !zt__load(&stream->lost) &&
         zt__read_clocks(&stream->driver, &stream->clock, &pair) == ZE_RESULT_SUCCESS)
-        zt__add_pair(&stream->clock, pair);
+        zt__add_pair(&stream->clock, &pair);
 }
 
 /* Gives what is in the ring by now, and what was calculated before. */
@@ -7938,7 +7939,8 @@ ZT__FN void zt__free_trace(const zt_allocator *allocator, zt__trace *trace) {
 ZT__FN int zt__make_trace(zt__trace *trace, uint32_t capacity) {
     const zt_allocator *allocator = &trace->report->profiler->config.allocator;
     trace->spans = (zt__span *)zt__allocate(allocator, capacity, sizeof *trace->spans);
-    trace->values = (double *)zt__allocate(allocator, capacity, trace->report->columns * sizeof *trace->values);
+    trace->values =
+        (double *)zt__allocate(allocator, capacity, trace->report->columns * sizeof *trace->values);
     trace->tracks = (zt__track *)zt__allocate(allocator, capacity, sizeof *trace->tracks);
     return trace->spans && trace->values && trace->tracks;
 }
@@ -10509,7 +10511,7 @@ ZT__FN ze_result_t zt__open_stream_clock(zt_stream *stream) {
         pair.host_ns = (double)zt__now_ns();
         pair.error_ns = 0;
     }
-    zt__add_pair(&stream->clock, pair);
+    zt__add_pair(&stream->clock, &pair);
     return ZE_RESULT_SUCCESS;
 }
 
