@@ -2487,18 +2487,16 @@ ZT__FN ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__group *gr
 }
 
 /* The public description of a metric, from the driver's. */
-ZT__FN zt_metric zt__metric_of(const zt__group *group, uint32_t index) {
+ZT__FN void zt__make_metric(zt_metric *metric, const zt__group *group, uint32_t index) {
     const zet_metric_properties_t *from = &group->metrics[index];
-    zt_metric metric;
-    metric.name = from->name;
-    metric.group = group->properties.name;
-    metric.component = from->component;
-    metric.units = from->resultUnits;
-    metric.description = from->description;
-    metric.type = (int)from->metricType;
-    metric.aggregation = zt__aggregation(from->metricType, from->resultUnits);
-    metric.pass = 0;
-    return metric;
+    metric->name = from->name;
+    metric->group = group->properties.name;
+    metric->component = from->component;
+    metric->units = from->resultUnits;
+    metric->description = from->description;
+    metric->type = (int)from->metricType;
+    metric->aggregation = zt__aggregation(from->metricType, from->resultUnits);
+    metric->pass = 0;
 }
 
 ZT__FN void zt__free_group(const zt_allocator *allocator, zt__group *group) {
@@ -6919,19 +6917,17 @@ ZT__FN uint32_t zt__clamp(uint32_t value, uint32_t least, uint32_t most) {
     return value < least ? least : value > most ? most : value;
 }
 
-ZT__FN zt__rule zt__make_rule(const zt_bench_config *config) {
-    zt__rule rule;
-    rule.least = zt__clamp(config->min_samples, ZT__LEAST_SAMPLES, ZT_BENCH_SAMPLES);
-    rule.most = zt__clamp(config->max_samples ? config->max_samples : UINT32_MAX, ZT__LEAST_SAMPLES,
-                          ZT_BENCH_SAMPLES);
-    if (rule.least > rule.most)
-        rule.least = rule.most;
-    rule.precision = config->precision > 0 ? config->precision : 0.01;
-    rule.deadline = zt__deadline(config->max_time_ns ? config->max_time_ns : UINT64_C(10000000000));
-    rule.next = rule.least;
-    rule.halved = ZT__NOISE_FROM;
-    rule.before = zt__nan();
-    return rule;
+ZT__FN void zt__make_rule(zt__rule *rule, const zt_bench_config *config) {
+    rule->least = zt__clamp(config->min_samples, ZT__LEAST_SAMPLES, ZT_BENCH_SAMPLES);
+    rule->most = zt__clamp(config->max_samples ? config->max_samples : UINT32_MAX, ZT__LEAST_SAMPLES,
+                           ZT_BENCH_SAMPLES);
+    if (rule->least > rule->most)
+        rule->least = rule->most;
+    rule->precision = config->precision > 0 ? config->precision : 0.01;
+    rule->deadline = zt__deadline(config->max_time_ns ? config->max_time_ns : UINT64_C(10000000000));
+    rule->next = rule->least;
+    rule->halved = ZT__NOISE_FROM;
+    rule->before = zt__nan();
 }
 
 /* Whether there are enough samples, and why; ZT_BENCH_NOT_RUN: go on. To look at every sample would be to
@@ -8901,7 +8897,7 @@ ZT__FN void zt__describe_metric(zt_profiler *profiler, zt__pass *pass, const zt_
                                 uint32_t index) {
     uint32_t metric = group->first_column + index;
     zt_metric *to = &profiler->metrics[metric];
-    *to = zt__metric_of(group, index);
+    zt__make_metric(to, group, index);
     to->pass = (uint32_t)(pass - profiler->passes);
     if (to->aggregation == ZT_AGGREGATE_FLAG)
         zt__note_flag(profiler, group, metric, zt__cause_of_flag(to->name));
@@ -9950,7 +9946,7 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
     if (opened != ZE_RESULT_SUCCESS)
         return opened;
     zt__warm_up(&bench);
-    rule = zt__make_rule(config);
+    zt__make_rule(&rule, config);
     do {
         going = zt__sample_once(&bench);
         if (going)
@@ -9989,8 +9985,9 @@ ZT__FN void zt__compare_series(const zt__series *ratios, zt_comparison *result) 
 }
 
 ZT__FN ze_result_t zt__compare_open(zt__bench *a, zt__bench *b, zt__series *ratios, zt_comparison *result) {
-    zt__rule rule = zt__make_rule(a->config);
+    zt__rule rule;
     int going;
+    zt__make_rule(&rule, a->config);
     zt__warm_up(a);
     zt__warm_up(b);
     do {
@@ -10377,7 +10374,7 @@ ZT__FN ze_result_t zt__describe_stream(zt_stream *stream) {
         return zt__stream_without_memory(stream);
     for (i = 0; i < feed->group.metric_count; i++) {
         zt_metric *metric = &feed->metrics[i];
-        *metric = zt__metric_of(&feed->group, i);
+        zt__make_metric(metric, &feed->group, i);
         if (stream->time_metric == UINT32_MAX && metric->type == (int)ZET_METRIC_TYPE_TIMESTAMP &&
             strcmp(metric->units, "ns") == 0)
             stream->time_metric = i;
