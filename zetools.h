@@ -2271,11 +2271,9 @@ ZT__FN ze_result_t zt__open_catalog(const zt_allocator *allocator, const zt__dri
         (zet_metric_group_handle_t *)zt__allocate(allocator, catalog->count, sizeof *catalog->handles);
     catalog->properties =
         (zet_metric_group_properties_t *)zt__allocate(allocator, catalog->count, sizeof *catalog->properties);
-    if (!catalog->handles || !catalog->properties) {
-        zt__close_catalog(allocator, catalog);
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    result = zetMetricGroupGet(device, &catalog->count, catalog->handles);
+    result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    if (catalog->handles && catalog->properties)
+        result = zetMetricGroupGet(device, &catalog->count, catalog->handles);
     for (i = 0; i < catalog->count && result == ZE_RESULT_SUCCESS; i++) {
         *call = "zetMetricGroupGetProperties";
         catalog->properties[i].stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES;
@@ -2474,12 +2472,13 @@ ZT__FN ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__group *gr
     }
     result = zetMetricGet(group->handle, &count, handles);
     for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
+        zet_metric_properties_t *metric = &group->metrics[i];
         *call = "zetMetricGetProperties";
-        group->metrics[i].stype = ZET_STRUCTURE_TYPE_METRIC_PROPERTIES;
-        result = zetMetricGetProperties(handles[i], &group->metrics[i]);
+        metric->stype = ZET_STRUCTURE_TYPE_METRIC_PROPERTIES;
+        result = zetMetricGetProperties(handles[i], metric);
         /* units can come as the text of a null pointer */
-        if (strcmp(group->metrics[i].resultUnits, "(null)") == 0)
-            group->metrics[i].resultUnits[0] = 0;
+        if (strcmp(metric->resultUnits, "(null)") == 0)
+            metric->resultUnits[0] = 0;
     }
     group->metric_count = count;
     zt__free(allocator, handles);
@@ -7844,11 +7843,8 @@ ZT__FN size_t zt__terminal_width(void) {
 /* Long names give way where the times would not fit. */
 ZT__FN void zt__fit_names(zt__table *table, size_t limit) {
     enum { SHORTEST = 12 };
-    size_t over = table->width > limit ? table->width - limit : 0;
-    size_t spare = table->name_width > SHORTEST ? table->name_width - SHORTEST : 0;
-    size_t cut = over < spare ? over : spare;
-    table->name_width -= cut;
-    table->width -= cut;
+    for (; table->width > limit && table->name_width > SHORTEST; table->width--)
+        table->name_width--;
 }
 
 ZT__FN void zt__write_title(zt__report *report) {
