@@ -7018,12 +7018,9 @@ typedef struct zt__writer {
 } zt__writer;
 
 ZT__FN void zt__start_writer(zt__writer *writer, zt_write_fn write, void *user) {
+    memset(writer, 0, sizeof *writer);
     writer->write = write;
     writer->user = user;
-    writer->failed = 0;
-    writer->blanks = 0;
-    writer->used = 0;
-    writer->last = 0;
 }
 
 ZT__FN void zt__flush(zt__writer *writer) {
