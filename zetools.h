@@ -2083,13 +2083,14 @@ ZT_API const char *zt_result_name(ze_result_t result) {
 /* The texts of the messages stand one behind the other, each with its end. */
 ZT__FN const char *zt__text_of(int message) {
 #define X(identifier, text) char identifier[sizeof("[" #identifier "] " text)];
-    typedef struct zt__texts {
+    static const struct {
         ZT__MESSAGES(X)
-    } zt__texts;
+    } texts = {
 #undef X
 #define X(identifier, text) "[" #identifier "] " text,
-    static const zt__texts texts = {ZT__MESSAGES(X)};
+        ZT__MESSAGES(X)
 #undef X
+    };
     const char *text = (const char *)&texts;
     while (message-- > 0)
         text += strlen(text) + 1;
