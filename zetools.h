@@ -1793,6 +1793,15 @@ ZT__HOT double zt__floor(double number) {
     return whole > number ? whole - 1 : whole;
 }
 
+/* Counts and times fit into a signed integer, which converts in one instruction. */
+ZT__HOT double zt__to_double(uint64_t count) {
+    return (double)(int64_t)count;
+}
+
+ZT__HOT uint64_t zt__to_count(double number) {
+    return (uint64_t)(int64_t)number;
+}
+
 /* The numbers by their bits: without sign, those of infinity, and of what is none. */
 #define ZT__INFINITE UINT64_C(0xffe0000000000000)
 
@@ -1814,16 +1823,16 @@ ZT__HOT double zt__if_finite(double value) {
     return zt__is_finite(value) ? value : (double)NAN;
 }
 
-/* Whether the one number is below the other; what is none is neither below nor above. */
-ZT__HOT int zt__is_below(double lower, double higher) {
-    return !zt__is_nan(lower) && !zt__is_nan(higher) && lower < higher;
-}
-
 /* By bits: none is 0 less one, those of a negative number are beyond, and so are those of no number. */
 ZT__HOT int zt__is_positive(double value) {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
     return bits - 1 < ZT__INFINITE / 2;
+}
+
+/* Whether the one number is below the other; what is none is neither below nor above. */
+ZT__FN int zt__is_below(double lower, double higher) {
+    return !zt__is_nan(lower) && !zt__is_nan(higher) && lower < higher;
 }
 
 /* The square root by Newton's method, from half the exponent: for this alone nobody should have to link with
@@ -2082,21 +2091,21 @@ ZT_API const char *zt_result_name(ze_result_t result) {
     return name;
 }
 
-ZT__FN void zt__format(zt__text *out, ze_result_t result, zt__message message, va_list arguments) {
-    static const char *const texts[ZT__MESSAGE_COUNT] = {
+/* The texts of the messages stand one behind the other, each with its end. */
+ZT__FN const char *zt__text_of(int message) {
+#define X(identifier, text) char identifier[sizeof("[" #identifier "] " text)];
+    static const struct {
+        ZT__MESSAGES(X)
+    } texts = {
+#undef X
 #define X(identifier, text) "[" #identifier "] " text,
         ZT__MESSAGES(X)
 #undef X
     };
-    out->result = result;
-    vsnprintf(out->text, sizeof out->text, texts[message], arguments);
-}
-
-ZT__FN void zt__set_text(zt__text *out, ze_result_t result, int message, ...) {
-    va_list arguments;
-    va_start(arguments, message);
-    zt__format(out, result, (zt__message)message, arguments);
-    va_end(arguments);
+    const char *text = (const char *)&texts;
+    while (message-- > 0)
+        text += strlen(text) + 1;
+    return text;
 }
 
 /* Keeps a message as the last one, and logs the first of its kind. Returns `result`. Not to be called with
@@ -2106,8 +2115,9 @@ ZT__FN ze_result_t zt__say(zt__diagnostics *diagnostics, ze_result_t result, int
     int first;
     va_list arguments;
     va_start(arguments, message);
-    zt__format(&now, result, (zt__message)message, arguments);
+    vsnprintf(now.text, sizeof now.text, zt__text_of(message), arguments);
     va_end(arguments);
+    now.result = result;
     if (!diagnostics) {
         zt__thread_error = now;
         return result;
@@ -2145,11 +2155,9 @@ ZT__FN ze_result_t zt__say_no_memory(zt__diagnostics *diagnostics, const char *c
 ZT__FN uint32_t zt__distance(const char *a, const char *b) {
     enum { LONGEST = 63 };
     uint32_t row[LONGEST + 1];
-    uint32_t i, j, columns;
-    for (columns = 0; b[columns] && columns < LONGEST; columns++)
-        ;
-    for (j = 0; j <= columns; j++)
-        row[j] = j;
+    uint32_t i, j, columns = 0;
+    for (row[0] = 0; b[columns] && columns < LONGEST; row[columns] = columns)
+        columns++;
     for (i = 0; a[i] && i < LONGEST; i++) {
         uint32_t diagonal = row[0];
         row[0] = i + 1;
@@ -2173,25 +2181,26 @@ typedef const char *(*zt__name_fn)(const void *names, uint32_t index);
 ZT__FN void zt__nearest(const char *wanted, const void *names, uint32_t count, zt__name_fn name_of, char *out,
                         size_t size) {
     enum { SHOWN = 3 };
-    uint32_t best[SHOWN], found = 0, i, j;
+    const char *shown[SHOWN];
+    uint32_t found, i, j;
     size_t used = 0;
-    for (i = 0; i < count; i++) {
-        uint32_t distance = zt__distance(wanted, name_of(names, i));
-        for (j = 0; j < found && strcmp(name_of(names, best[j]), name_of(names, i)) != 0; j++)
-            ;
-        if (j < found)
-            continue; /* a name that is listed twice */
-        for (j = found; j > 0 && zt__distance(wanted, name_of(names, best[j - 1])) > distance; j--)
-            if (j < SHOWN)
-                best[j] = best[j - 1];
-        if (j < SHOWN)
-            best[j] = i;
-        found += found < SHOWN;
-    }
     snprintf(out, size, "none, for there are no names at all");
-    for (i = 0; i < found && used < size; i++)
-        used +=
-            (size_t)snprintf(out + used, size - used, "%s'%.80s'", i ? ", " : "", name_of(names, best[i]));
+    for (found = 0; found < SHOWN && used < size; found++) {
+        uint32_t least = UINT32_MAX;
+        for (i = 0; i < count; i++) {
+            const char *name = name_of(names, i);
+            uint32_t distance = zt__distance(wanted, name);
+            for (j = 0; j < found && strcmp(shown[j], name) != 0; j++)
+                ;
+            if (j < found || distance >= least) /* listed already, or no nearer */
+                continue;
+            least = distance;
+            shown[found] = name;
+        }
+        if (least == UINT32_MAX)
+            return;
+        used += (size_t)snprintf(out + used, size - used, "%s'%.80s'", found ? ", " : "", shown[found]);
+    }
 }
 
 /* ==== >>driver: what is newer than Level Zero 1.0, and may be absent ====================================== */
@@ -2274,11 +2283,9 @@ ZT__FN ze_result_t zt__open_catalog(const zt_allocator *allocator, const zt__dri
         (zet_metric_group_handle_t *)zt__allocate(allocator, catalog->count, sizeof *catalog->handles);
     catalog->properties =
         (zet_metric_group_properties_t *)zt__allocate(allocator, catalog->count, sizeof *catalog->properties);
-    if (!catalog->handles || !catalog->properties) {
-        zt__close_catalog(allocator, catalog);
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    result = zetMetricGroupGet(device, &catalog->count, catalog->handles);
+    result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    if (catalog->handles && catalog->properties)
+        result = zetMetricGroupGet(device, &catalog->count, catalog->handles);
     for (i = 0; i < catalog->count && result == ZE_RESULT_SUCCESS; i++) {
         *call = "zetMetricGroupGetProperties";
         catalog->properties[i].stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES;
@@ -2504,12 +2511,13 @@ ZT__FN ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__group *gr
     }
     result = zetMetricGet(group->handle, &count, handles);
     for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
+        zet_metric_properties_t *metric = &group->metrics[i];
         *call = "zetMetricGetProperties";
-        group->metrics[i].stype = ZET_STRUCTURE_TYPE_METRIC_PROPERTIES;
-        result = zetMetricGetProperties(handles[i], &group->metrics[i]);
+        metric->stype = ZET_STRUCTURE_TYPE_METRIC_PROPERTIES;
+        result = zetMetricGetProperties(handles[i], metric);
         /* units can come as the text of a null pointer */
-        if (strcmp(group->metrics[i].resultUnits, "(null)") == 0)
-            group->metrics[i].resultUnits[0] = 0;
+        if (strcmp(metric->resultUnits, "(null)") == 0)
+            metric->resultUnits[0] = 0;
     }
     group->metric_count = count;
     zt__free(allocator, handles);
@@ -2519,18 +2527,16 @@ ZT__FN ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__group *gr
 }
 
 /* The public description of a metric, from the driver's. */
-ZT__FN zt_metric zt__metric_of(const zt__group *group, uint32_t index) {
+ZT__FN void zt__make_metric(zt_metric *metric, const zt__group *group, uint32_t index) {
     const zet_metric_properties_t *from = &group->metrics[index];
-    zt_metric metric;
-    metric.name = from->name;
-    metric.group = group->properties.name;
-    metric.component = from->component;
-    metric.units = from->resultUnits;
-    metric.description = from->description;
-    metric.type = (int)from->metricType;
-    metric.aggregation = zt__aggregation(from->metricType, from->resultUnits);
-    metric.pass = 0;
-    return metric;
+    metric->name = from->name;
+    metric->group = group->properties.name;
+    metric->component = from->component;
+    metric->units = from->resultUnits;
+    metric->description = from->description;
+    metric->type = (int)from->metricType;
+    metric->aggregation = zt__aggregation(from->metricType, from->resultUnits);
+    metric->pass = 0;
 }
 
 ZT__FN void zt__free_group(const zt_allocator *allocator, zt__group *group) {
@@ -4046,7 +4052,7 @@ ZT__FN void zt__start_clock(zt__clock *clock, ze_device_handle_t device, zet_met
     clock->group = group;
     clock->mask = mask;
     clock->ns_per_tick = ns_per_tick;
-    clock->wrap_ns = mask == UINT64_MAX ? 0 : ((double)mask + 1) * ns_per_tick;
+    clock->wrap_ns = mask == UINT64_MAX ? 0 : (zt__to_double(mask) + 1) * ns_per_tick;
     clock->interval_ns = 1e8;
     if (clock->wrap_ns > 0 && clock->wrap_ns / 8 < clock->interval_ns)
         clock->interval_ns = clock->wrap_ns / 8;
@@ -4078,8 +4084,8 @@ ZT__FN ze_result_t zt__read_clocks(const zt__driver *driver, const zt__clock *cl
             continue;
         least = took;
         pair->device_ns = zt__ticks_to_ns(clock, ticks);
-        pair->host_ns = (double)before + (double)took / 2;
-        pair->error_ns = (double)took / 2;
+        pair->error_ns = zt__to_double(took) / 2;
+        pair->host_ns = zt__to_double(before) + pair->error_ns;
     }
     return ZE_RESULT_SUCCESS;
 }
@@ -4105,23 +4111,25 @@ ZT__FN void zt__thin_pairs(zt__clock *clock) {
         clock->interval_ns *= 2;
 }
 
-/* Adds a pair that is far enough from the last for the rate between them to be a thousandth off at the most.
- */
-ZT__FN void zt__add_pair(zt__clock *clock, zt__pair pair) {
+/* Adds a pair, unwrapped, that is far enough from the last for the rate between them to be a thousandth off
+   at the most. */
+ZT__FN void zt__add_pair(zt__clock *clock, zt__pair *pair) {
     if (clock->count) {
         const zt__pair *last = zt__last_pair(clock);
-        pair.device_ns = zt__unwrap(clock, pair.device_ns, last->device_ns + (pair.host_ns - last->host_ns));
-        if (pair.device_ns <= last->device_ns ||
-            pair.host_ns - last->host_ns < (double)ZT__PAIR_DISTANCE * (pair.error_ns + last->error_ns))
+        pair->device_ns =
+            zt__unwrap(clock, pair->device_ns, last->device_ns + (pair->host_ns - last->host_ns));
+        if (pair->device_ns <= last->device_ns ||
+            pair->host_ns - last->host_ns < (double)ZT__PAIR_DISTANCE * (pair->error_ns + last->error_ns))
             return;
     }
     if (clock->count == ZT__PAIRS)
         zt__thin_pairs(clock);
-    clock->pairs[clock->count++] = pair;
+    clock->pairs[clock->count++] = *pair;
 }
 
 ZT__FN int zt__is_pair_due(const zt__clock *clock) {
-    return clock->count == 0 || (double)zt__now_ns() - zt__last_pair(clock)->host_ns >= clock->interval_ns;
+    return clock->count == 0 ||
+           zt__to_double(zt__now_ns()) - zt__last_pair(clock)->host_ns >= clock->interval_ns;
 }
 
 /* Host time, between the pairs beside it; before and after all pairs, at the rate of them all. It never runs
@@ -4183,7 +4191,7 @@ ZT__FN void zt__relate_clocks(zt_profiler *profiler, int now) {
     if (!due || zt__read_clocks(&profiler->driver, &timeline->clock, &pair) != ZE_RESULT_SUCCESS)
         return;
     zt__lock(&profiler->results);
-    zt__add_pair(&timeline->clock, pair);
+    zt__add_pair(&timeline->clock, &pair);
     zt__unlock(&profiler->results);
 }
 
@@ -4463,7 +4471,7 @@ ZT__FN ze_result_t zt__open_timeline(zt_profiler *profiler) {
     zt__start_clock(&timeline->clock, profiler->device, NULL, profiler->ns_per_tick, profiler->tick_mask);
     result = zt__read_clocks(&profiler->driver, &timeline->clock, &pair);
     if (result == ZE_RESULT_SUCCESS) {
-        zt__add_pair(&timeline->clock, pair);
+        zt__add_pair(&timeline->clock, &pair);
         return result;
     }
     zt__close_timeline(profiler);
@@ -5647,13 +5655,13 @@ ZT__FN const char *zt__mismatch(const zt_profiler *a, const zt_profiler *b) {
         return "one has more passes";
     if (a->tile_count != b->tile_count)
         return "one has more tiles";
-    for (i = 0; i < a->metric_count; i++)
-        if (strcmp(a->metrics[i].name, b->metrics[i].name) != 0 ||
-            strcmp(a->metrics[i].group, b->metrics[i].group) != 0 ||
-            strcmp(a->metrics[i].units, b->metrics[i].units) != 0 ||
-            a->metrics[i].aggregation != b->metrics[i].aggregation ||
-            a->metrics[i].pass != b->metrics[i].pass)
-            return a->metrics[i].name;
+    for (i = 0; i < a->metric_count; i++) {
+        const zt_metric *one = &a->metrics[i], *other = &b->metrics[i];
+        if (strcmp(one->name, other->name) != 0 || strcmp(one->group, other->group) != 0 ||
+            strcmp(one->units, other->units) != 0 || one->aggregation != other->aggregation ||
+            one->pass != other->pass)
+            return one->name;
+    }
     return NULL;
 }
 
@@ -5689,7 +5697,7 @@ ZT__FN void zt__merge_moments(zt__moments *into, const zt__moments *from) {
 }
 
 ZT__FN double zt__random_share(uint64_t *state) {
-    return (double)(zt__random(state) >> 11) / 9007199254740992.0;
+    return zt__to_double(zt__random(state) >> 11) / 9007199254740992.0;
 }
 
 /* How many kept rows of two regions stay, so that every instance of both has the same chance: all, where
@@ -5698,57 +5706,48 @@ ZT__FN double zt__random_share(uint64_t *state) {
 ZT__FN void zt__share_rows(zt_profiler *into, const zt__record *a, const zt__record *b, uint64_t of_a,
                            uint64_t of_b, uint32_t stay[2]) {
     double left[2], step[2];
-    uint32_t kept[2];
-    int turn;
-    stay[0] = kept[0] = a->kept;
-    stay[1] = kept[1] = b->kept;
+    stay[0] = a->kept;
+    stay[1] = b->kept;
     if (of_a + of_b <= into->config.samples && a->kept == of_a && b->kept == of_b)
         return;
-    left[0] = (double)of_a;
-    left[1] = (double)of_b;
+    left[0] = zt__to_double(of_a);
+    left[1] = zt__to_double(of_b);
     step[0] = a->kept ? left[0] / a->kept : 0;
     step[1] = b->kept ? left[1] / b->kept : 0;
     stay[0] = stay[1] = 0;
     while (stay[0] + stay[1] < into->config.samples) {
-        turn = zt__random_share(&into->random) * (left[0] + left[1]) >= left[0];
-        if (stay[turn] == kept[turn])
+        int turn = zt__random_share(&into->random) * (left[0] + left[1]) >= left[0];
+        if (stay[turn] == (turn ? b : a)->kept)
             return;
         stay[turn]++;
         left[turn] -= step[turn];
     }
 }
 
-ZT__FN void zt__swap_rows(double *a, double *b, uint32_t columns) {
-    uint32_t i;
-    for (i = 0; i < columns; i++) {
-        double swap = a[i];
-        a[i] = b[i];
-        b[i] = swap;
+/* Copies so many of a number of rows, drawn evenly, in their order. Returns where the next would go. */
+ZT__FN double *zt__draw_rows(zt_profiler *into, double *to, const double *rows, uint32_t count,
+                             uint32_t wanted) {
+    size_t columns = zt__column_count(into);
+    for (; wanted; rows += columns, count--) {
+        if (zt__random_share(&into->random) * count >= wanted)
+            continue;
+        memmove(to, rows, columns * sizeof *rows);
+        to += columns;
+        wanted--;
     }
-}
-
-/* Keeps so many rows of the one region, drawn evenly, and puts so many of the other behind them. */
-ZT__FN void zt__merge_rows(zt_profiler *into, zt__record *a, const zt__record *b, const uint32_t stay[2]) {
-    uint32_t columns = zt__column_count(into), i, needed = stay[1];
-    for (i = 0; i < stay[0] && stay[0] < a->kept; i++)
-        zt__swap_rows(a->rows + (size_t)i * columns,
-                      a->rows + (size_t)(i + zt__random(&into->random) % (a->kept - i)) * columns, columns);
-    a->kept = stay[0];
-    for (i = 0; i < b->kept && needed && a->kept < a->capacity; i++)
-        if (zt__random_share(&into->random) * (b->kept - i) < needed) {
-            memcpy(a->rows + (size_t)a->kept++ * columns, b->rows + (size_t)i * columns,
-                   columns * sizeof *b->rows);
-            needed--;
-        }
+    return to;
 }
 
 /* Adds the statistics of a region to those of another. With the results of both locked, and room made. */
 ZT__FN void zt__merge_record(zt_profiler *into, zt__record *a, const zt_profiler *from, const zt__record *b) {
     uint32_t column, stay[2];
+    double *rows = a->rows;
     if (!b->moments)
         return;
     zt__share_rows(into, a, b, zt__occurrences(into, a), zt__occurrences(from, b), stay);
-    zt__merge_rows(into, a, b, stay);
+    rows = zt__draw_rows(into, rows, rows, a->kept, stay[0]);
+    zt__draw_rows(into, rows, b->rows, b->kept, stay[1]);
+    a->kept = stay[0] + stay[1];
     for (column = 0; column < zt__column_count(into); column++)
         zt__merge_moments(&a->moments[column], &b->moments[column]);
     a->seen += b->seen;
@@ -5823,6 +5822,7 @@ ZT__FN ze_result_t zt__merge_all(zt_profiler *into, zt_profiler *from) {
 /* ---- packing --------------------------------------------------------------------------------------------- */
 
 enum { ZT__LAYOUT = 1, ZT__PACK_HEADER = 24 };
+enum { ZT__MOMENTS_VALUES = sizeof(zt__moments) / 8 }; /* each of 8 bytes, and packed in their order */
 
 /* Counts the bytes that do not fit. */
 typedef struct zt__packer {
@@ -5852,10 +5852,15 @@ ZT__FN void zt__pack_u64(zt__packer *packer, uint64_t value) {
     zt__pack_integer(packer, value, 8);
 }
 
-ZT__FN void zt__pack_f64(zt__packer *packer, double value) {
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    zt__pack_u64(packer, bits);
+/* Values of 8 bytes, whatever they are. `from` NULL: zeros. */
+ZT__FN void zt__pack_values(zt__packer *packer, const void *from, size_t count) {
+    size_t i;
+    for (i = 0; i < count; i++) {
+        uint64_t value = 0;
+        if (from)
+            memcpy(&value, (const char *)from + i * sizeof value, sizeof value);
+        zt__pack_u64(packer, value);
+    }
 }
 
 ZT__FN void zt__pack_text(zt__packer *packer, const char *text) {
@@ -5884,25 +5889,13 @@ ZT__FN void zt__pack_metric(zt__packer *packer, const zt_metric *metric) {
 }
 
 ZT__FN void zt__pack_record(zt__packer *packer, const zt__record *record, uint32_t columns) {
-    static const zt__moments none = {0, 0, 0, 0, 0, 0, 0};
-    size_t i;
     zt__pack_text(packer, record->name);
     zt__pack_u64(packer, record->seen);
     zt__pack_u64(packer, record->lost);
     zt__pack_u64(packer, record->dropped);
-    for (i = 0; i < columns; i++) {
-        const zt__moments *moments = record->moments ? &record->moments[i] : &none;
-        zt__pack_u64(packer, moments->count);
-        zt__pack_f64(packer, moments->weight);
-        zt__pack_f64(packer, moments->sum);
-        zt__pack_f64(packer, moments->mean);
-        zt__pack_f64(packer, moments->m2);
-        zt__pack_f64(packer, moments->min);
-        zt__pack_f64(packer, moments->max);
-    }
+    zt__pack_values(packer, record->moments, (size_t)columns * ZT__MOMENTS_VALUES);
     zt__pack_u32(packer, record->kept);
-    for (i = 0; i < (size_t)record->kept * columns; i++)
-        zt__pack_f64(packer, record->rows[i]);
+    zt__pack_values(packer, record->rows, (size_t)record->kept * columns);
 }
 
 /* With state and results locked. */
@@ -5917,8 +5910,7 @@ ZT__FN void zt__pack_all(zt__packer *packer, const zt_profiler *profiler) {
     zt__pack_text(packer, profiler->availability == ZT_AVAILABLE ? "" : profiler->availability_text.text);
     zt__pack_text(packer, profiler->device_name);
     zt__pack_u32(packer, ZT_CAUSE_COUNT);
-    for (i = 0; i < ZT_CAUSE_COUNT; i++)
-        zt__pack_u64(packer, profiler->causes[i]);
+    zt__pack_values(packer, profiler->causes, ZT_CAUSE_COUNT);
     for (i = 0; i < profiler->metric_count; i++)
         zt__pack_metric(packer, &profiler->metrics[i]);
     for (i = 0; i < profiler->record_count; i++)
@@ -5971,11 +5963,12 @@ ZT__FN uint32_t zt__unpack_u32(zt__unpacker *unpacker, uint32_t most) {
     return unpacker->failed ? 0 : value;
 }
 
-ZT__FN double zt__unpack_f64(zt__unpacker *unpacker) {
-    uint64_t bits = zt__unpack_u64(unpacker);
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
+ZT__FN void zt__unpack_values(zt__unpacker *unpacker, void *to, size_t count) {
+    size_t i;
+    for (i = 0; i < count; i++) {
+        uint64_t value = zt__unpack_u64(unpacker);
+        memcpy((char *)to + i * sizeof value, &value, sizeof value);
+    }
 }
 
 /* A text, copied to where the texts of the profiler are: what ends it there takes less than its length did.
@@ -6003,22 +5996,11 @@ ZT__FN void zt__unpack_metric(zt__unpacker *unpacker, const zt_profiler *profile
     metric->pass = zt__unpack_u32(unpacker, profiler->pass_count - 1);
 }
 
-ZT__FN void zt__unpack_moments(zt__unpacker *unpacker, zt__moments *moments) {
-    moments->count = zt__unpack_u64(unpacker);
-    moments->weight = zt__unpack_f64(unpacker);
-    moments->sum = zt__unpack_f64(unpacker);
-    moments->mean = zt__unpack_f64(unpacker);
-    moments->m2 = zt__unpack_f64(unpacker);
-    moments->min = zt__unpack_f64(unpacker);
-    moments->max = zt__unpack_f64(unpacker);
-}
-
 ZT__FN ze_result_t zt__unpack_record(zt__unpacker *unpacker, zt_profiler *profiler) {
     uint32_t columns = zt__column_count(profiler), index = profiler->record_count;
     const char *name = zt__unpack_text(unpacker);
     zt__record *record;
     zt_cause cause;
-    size_t i;
     uint32_t found = unpacker->failed ? UINT32_MAX : zt__intern(profiler, zt__name_of(name), &cause);
     if (found != index) {
         unpacker->failed |= found != UINT32_MAX; /* a name that was there already */
@@ -6030,8 +6012,7 @@ ZT__FN ze_result_t zt__unpack_record(zt__unpacker *unpacker, zt_profiler *profil
     record->dropped = zt__unpack_u64(unpacker);
     if (!zt__make_moments(profiler, record))
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    for (i = 0; i < columns; i++)
-        zt__unpack_moments(unpacker, &record->moments[i]);
+    zt__unpack_values(unpacker, record->moments, (size_t)columns * ZT__MOMENTS_VALUES);
     record->kept = zt__unpack_u32(unpacker, profiler->config.samples);
     if (record->kept > (unpacker->size - unpacker->used) / sizeof(double) / columns)
         unpacker->failed = 1;
@@ -6040,9 +6021,10 @@ ZT__FN ze_result_t zt__unpack_record(zt__unpacker *unpacker, zt_profiler *profil
     record->capacity = record->kept;
     record->rows = (double *)zt__allocate(&profiler->config.allocator, (size_t)record->kept * columns,
                                           sizeof *record->rows);
-    for (i = 0; record->rows && i < (size_t)record->kept * columns; i++)
-        record->rows[i] = zt__unpack_f64(unpacker);
-    return record->rows ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    if (!record->rows)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    zt__unpack_values(unpacker, record->rows, (size_t)record->kept * columns);
+    return ZE_RESULT_SUCCESS;
 }
 
 /* Sums of what the regions have. */
@@ -6070,8 +6052,7 @@ ZT__FN ze_result_t zt__unpack_all(zt__unpacker *unpacker, zt_profiler *profiler)
     snprintf(profiler->device_name, sizeof profiler->device_name, "%s", zt__unpack_text(unpacker));
     unpacker->failed |= zt__unpack_u32(unpacker, ZT_CAUSE_COUNT) != ZT_CAUSE_COUNT ||
                         profiler->pass_count == 0 || profiler->config.samples == 0;
-    for (i = 0; i < ZT_CAUSE_COUNT; i++)
-        profiler->causes[i] = zt__unpack_u64(unpacker);
+    zt__unpack_values(unpacker, profiler->causes, ZT_CAUSE_COUNT);
     if (unpacker->failed)
         return result;
     zt__lay_out_columns(profiler);
@@ -6473,7 +6454,7 @@ ZT__FN void zt__relate_stream_clocks(zt_stream *stream) {
     zt__pair pair;
     if (zt__is_pair_due(&stream->clock) && !zt__load(&stream->lost) &&
         zt__read_clocks(&stream->driver, &stream->clock, &pair) == ZE_RESULT_SUCCESS)
-        zt__add_pair(&stream->clock, pair);
+        zt__add_pair(&stream->clock, &pair);
 }
 
 /* Gives what is in the ring by now, and what was calculated before. */
@@ -7167,19 +7148,17 @@ ZT__FN uint32_t zt__clamp(uint32_t value, uint32_t least, uint32_t most) {
     return value < least ? least : value > most ? most : value;
 }
 
-ZT__FN zt__rule zt__make_rule(const zt_bench_config *config) {
-    zt__rule rule;
-    rule.least = zt__clamp(config->min_samples, ZT__LEAST_SAMPLES, ZT_BENCH_SAMPLES);
-    rule.most = zt__clamp(config->max_samples ? config->max_samples : UINT32_MAX, ZT__LEAST_SAMPLES,
-                          ZT_BENCH_SAMPLES);
-    if (rule.least > rule.most)
-        rule.least = rule.most;
-    rule.precision = config->precision > 0 ? config->precision : 0.01;
-    rule.deadline = zt__deadline(config->max_time_ns ? config->max_time_ns : UINT64_C(10000000000));
-    rule.next = rule.least;
-    rule.halved = ZT__NOISE_FROM;
-    rule.before = zt__nan();
-    return rule;
+ZT__FN void zt__make_rule(zt__rule *rule, const zt_bench_config *config) {
+    rule->least = zt__clamp(config->min_samples, ZT__LEAST_SAMPLES, ZT_BENCH_SAMPLES);
+    rule->most = zt__clamp(config->max_samples ? config->max_samples : UINT32_MAX, ZT__LEAST_SAMPLES,
+                           ZT_BENCH_SAMPLES);
+    if (rule->least > rule->most)
+        rule->least = rule->most;
+    rule->precision = config->precision > 0 ? config->precision : 0.01;
+    rule->deadline = zt__deadline(config->max_time_ns ? config->max_time_ns : UINT64_C(10000000000));
+    rule->next = rule->least;
+    rule->halved = ZT__NOISE_FROM;
+    rule->before = zt__nan();
 }
 
 /* Whether there are enough samples, and why; ZT_BENCH_NOT_RUN: go on. To look at every sample would be to
@@ -7221,16 +7200,17 @@ ZT__FN void zt__mark_samples(zt_bench_result *result, const zt__series *series, 
     }
 }
 
-/* The median of values of which some may be NaN; changes their order. */
-ZT__FN double zt__median_of(double *values, uint32_t count) {
+/* The median of values of which some may be NaN. `scratch` has room for them all. */
+ZT__FN double zt__median_of(const double *values, uint32_t count, double *scratch) {
     uint32_t i, known = 0;
     for (i = 0; i < count; i++)
         if (!zt__is_nan(values[i]))
-            values[known++] = values[i];
-    return zt__quantile(values, known, 0.5);
+            scratch[known++] = values[i];
+    return zt__quantile(scratch, known, 0.5);
 }
 
-ZT__FN void zt__clear_result(zt_bench_result *result, const char *name) {
+ZT__FN void zt__clear_result(zt_bench_result *result, const zt_bench_config *config) {
+    const char *name = !config ? NULL : config->name ? config->name : config->region;
     memset(result, 0, sizeof *result);
     snprintf(result->name, sizeof result->name, "%s", name ? name : "");
     result->median = result->low = result->high = result->quartile1 = result->quartile3 = zt__nan();
@@ -7252,8 +7232,7 @@ ZT__FN void zt__sum_up(zt_bench_result *result, const zt__series *series, double
     result->min = sorted[0];
     result->max = sorted[series->count - 1];
     result->precision = zt__interval(sorted, series->count, &result->low, &result->high);
-    memcpy(scratch, series->mhz, series->count * sizeof *scratch);
-    result->frequency_mhz = zt__median_of(scratch, series->count);
+    result->frequency_mhz = zt__median_of(series->mhz, series->count, scratch);
     zt__mark_samples(result, series, max_change > 0 ? max_change : 0.02);
 }
 
@@ -7271,18 +7250,23 @@ typedef struct zt__writer {
 } zt__writer;
 
 ZT__FN void zt__start_writer(zt__writer *writer, zt_write_fn write, void *user) {
+    memset(writer, 0, sizeof *writer);
     writer->write = write;
     writer->user = user;
-    writer->failed = 0;
-    writer->blanks = 0;
-    writer->used = 0;
-    writer->last = 0;
 }
 
 ZT__FN void zt__flush(zt__writer *writer) {
     if (writer->used && !writer->failed)
         writer->failed = writer->write(writer->bytes, writer->used, writer->user) != 0;
     writer->used = 0;
+}
+
+/* Hands on what is left. Returns `result`, unless the function stopped it. */
+ZT__FN ze_result_t zt__end_writer(zt__writer *writer, zt__diagnostics *diagnostics, ze_result_t result) {
+    zt__flush(writer);
+    return writer->failed && result == ZE_RESULT_SUCCESS
+               ? zt__say(diagnostics, ZE_RESULT_ERROR_UNKNOWN, ZT__WRITE_STOPPED)
+               : result;
 }
 
 ZT__FN void zt__put_bytes(zt__writer *writer, const char *bytes, size_t size) {
@@ -7308,12 +7292,6 @@ ZT__FN void zt__put_repeated(zt__writer *writer, char letter, size_t count) {
         zt__put_bytes(writer, &letter, 1);
 }
 
-ZT__FN void zt__put_count(zt__writer *writer, uint64_t count) {
-    char digits[24];
-    snprintf(digits, sizeof digits, "%llu", (unsigned long long)count);
-    zt__put(writer, digits);
-}
-
 /* A number in the fewest digits that read back the same, with a point whatever the locale. */
 ZT__FN void zt__put_number(zt__writer *writer, double number) {
     char digits[40], *from, *to;
@@ -7330,66 +7308,101 @@ ZT__FN void zt__put_number(zt__writer *writer, double number) {
     zt__put(writer, digits);
 }
 
-/* The length of the UTF-8 sequence at `text`, or 0 where it is invalid. */
-ZT__FN size_t zt__utf8_length(const char *text) {
+/* The length of the UTF-8 sequence at `text`, and what it stands for; 0 where it is invalid. */
+ZT__FN size_t zt__decode(const char *text, uint32_t *code) {
     const unsigned char *p = (const unsigned char *)text;
-    size_t i, length = p[0] < 0x80 ? 1 : p[0] >= 0xC2 && p[0] < 0xE0 ? 2 : (p[0] & 0xF0) == 0xE0 ? 3 : 4;
-    if (length == 1)
-        return 1;
-    if (p[0] < 0xC2 || p[0] > 0xF4)
+    size_t i, length = p[0] < 0x80 ? 1 : p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : 4;
+    *code = length == 1 ? p[0] : p[0] & (0x7Fu >> length);
+    if ((p[0] >= 0x80 && p[0] < 0xC2) || p[0] > 0xF4)
         return 0;
-    for (i = 1; i < length; i++)
+    for (i = 1; i < length; i++) {
         if ((p[i] & 0xC0) != 0x80)
             return 0;
-    if ((p[0] == 0xE0 && p[1] < 0xA0) || (p[0] == 0xED && p[1] > 0x9F) || (p[0] == 0xF0 && p[1] < 0x90) ||
-        (p[0] == 0xF4 && p[1] > 0x8F))
+        *code = *code << 6 | (p[i] & 0x3Fu);
+    }
+    if ((length == 3 && *code < 0x800) || (length == 4 && *code < 0x10000) || *code > 0x10FFFF ||
+        (*code >= 0xD800 && *code < 0xE000))
         return 0;
     return length;
 }
 
 /* The next character of a text, as valid UTF-8: U+FFFD stands for a byte that is none. NULL at the end. */
-ZT__FN const char *zt__next_char(const char **text, size_t *length) {
+ZT__FN const char *zt__next_char(const char **text, size_t *length, uint32_t *code) {
     const char *here = *text;
     if (!*here)
         return NULL;
-    *length = zt__utf8_length(here);
+    *length = zt__decode(here, code);
     *text = here + (*length ? *length : 1);
     if (*length)
         return here;
     *length = 3;
+    *code = 0xFFFD;
     return "\xEF\xBF\xBD";
 }
 
-/* A field of CSV: always quoted, quotes doubled. */
-ZT__FN void zt__put_field(zt__writer *writer, const char *text) {
+/* A text in quotes: a string of JSON, or a field of CSV, where quotes are doubled. */
+ZT__FN void zt__put_quoted(zt__writer *writer, const char *text, int json) {
     const char *letter;
     size_t length;
+    uint32_t code;
     zt__put(writer, "\"");
-    while ((letter = zt__next_char(&text, &length)) != NULL) {
-        if (*letter == '"')
-            zt__put(writer, "\"");
-        zt__put_bytes(writer, letter, length);
-    }
-    zt__put(writer, "\"");
-}
-
-/* A string of JSON. */
-ZT__FN void zt__put_string(zt__writer *writer, const char *text) {
-    const char *letter;
-    size_t length;
-    zt__put(writer, "\"");
-    while ((letter = zt__next_char(&text, &length)) != NULL) {
-        if (*letter == '"' || *letter == '\\')
-            zt__put(writer, "\\");
-        if ((unsigned char)*letter < 0x20) {
+    while ((letter = zt__next_char(&text, &length, &code)) != NULL) {
+        if (code == '"' || (json && code == '\\'))
+            zt__put(writer, json ? "\\" : "\"");
+        if (json && code < 0x20) {
             char escape[8];
-            snprintf(escape, sizeof escape, "\\u%04x", (unsigned)*letter);
+            snprintf(escape, sizeof escape, "\\u%04x", (unsigned)code);
             zt__put(writer, escape);
         } else {
             zt__put_bytes(writer, letter, length);
         }
     }
     zt__put(writer, "\"");
+}
+
+/* Puts a text in which % and a letter, or a digit, stand for an argument:
+     s          const char *, as it is
+     j c        const char *, as a string of JSON, as a field of CSV
+     u          uint64_t
+     t          uint64_t, nanoseconds as microseconds
+     n          double, in the fewest digits that read back the same
+     0 ... 4    double, with so many decimals
+   and %% for one. */
+ZT__FN void zt__print(zt__writer *writer, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    for (;; format += 2) {
+        char digits[328]; /* a double has 309 before its point at the most */
+        size_t plain = strcspn(format, "%");
+        zt__put_bytes(writer, format, plain);
+        format += plain;
+        if (!*format)
+            break;
+        digits[0] = 0;
+        if (format[1] == '%') {
+            zt__put(writer, "%");
+        } else if (strchr("sjc", format[1])) {
+            const char *text = va_arg(arguments, const char *);
+            if (format[1] == 's')
+                zt__put(writer, text);
+            else
+                zt__put_quoted(writer, text, format[1] == 'j');
+        } else if (strchr("ut", format[1])) {
+            unsigned long long count = va_arg(arguments, uint64_t);
+            if (format[1] == 'u')
+                snprintf(digits, sizeof digits, "%llu", count);
+            else
+                snprintf(digits, sizeof digits, "%llu.%03u", count / 1000, (unsigned)(count % 1000));
+        } else {
+            double number = va_arg(arguments, double);
+            if (format[1] == 'n')
+                zt__put_number(writer, number);
+            else
+                snprintf(digits, sizeof digits, "%.*f", format[1] - '0', number);
+        }
+        zt__put(writer, digits);
+    }
+    va_end(arguments);
 }
 
 /* Before a member or an element of JSON: a comma, but for the first, and where a line begins. */
@@ -7406,27 +7419,16 @@ ZT__FN void zt__put_line_break(zt__writer *writer) {
 /* A name of this library's own, without anything to escape. */
 ZT__FN void zt__put_key(zt__writer *writer, const char *name) {
     zt__separate(writer);
-    zt__put(writer, "\"");
-    zt__put(writer, name);
-    zt__put(writer, "\":");
-}
-
-ZT__FN void zt__put_member(zt__writer *writer, const char *name, const char *text) {
-    zt__put_key(writer, name);
-    zt__put_string(writer, text);
-}
-
-ZT__FN void zt__put_counter(zt__writer *writer, const char *name, uint64_t count) {
-    zt__put_key(writer, name);
-    zt__put_count(writer, count);
+    zt__print(writer, "\"%s\":", name);
 }
 
 /* What a report shows: a copy of the statistics of one region at a time. */
 typedef struct zt__report {
     const zt_profiler *profiler;
-    zt__writer writer;
     zt_region_info info;
-    zt_stats *stats; /* by column */
+    uint32_t columns;
+    zt_stats *stats; /* of each */
+    zt__writer writer;
 } zt__report;
 
 ZT__FN void zt__write_csv_calls(zt__report *report);
@@ -7442,7 +7444,7 @@ ZT__FN int zt__copy_region(zt__report *report, uint32_t region) {
     if (!report->info.count && !report->info.lost && !report->info.dropped)
         return 0;
     zt__lock_results(profiler);
-    for (column = 0; column < zt__column_count(profiler); column++)
+    for (column = 0; column < report->columns; column++)
         report->stats[column] = zt__column_stats(profiler, record, column);
     zt__unlock(&profiler->results);
     return 1;
@@ -7461,18 +7463,9 @@ ZT__FN void zt__put_stats(zt__writer *writer, const zt_stats *stats, int json) {
     static const char *const names[] = {"sum", "mean", "stddev", "min", "max", "median", "p95"};
     double values[ZT__COUNT_OF(names)];
     uint32_t i;
-    values[0] = stats->sum;
-    values[1] = stats->mean;
-    values[2] = stats->stddev;
-    values[3] = stats->min;
-    values[4] = stats->max;
-    values[5] = stats->median;
-    values[6] = stats->p95;
+    memcpy(values, (const char *)stats + offsetof(zt_stats, sum), sizeof values);
     for (i = 0; i < ZT__COUNT_OF(names); i++) {
-        if (json)
-            zt__put_key(writer, names[i]);
-        else
-            zt__put(writer, ",");
+        zt__print(writer, json ? ",\"%s\":" : ",", names[i]);
         if (!zt__is_nan(values[i]))
             zt__put_number(writer, values[i]);
         else if (json)
@@ -7498,30 +7491,11 @@ ZT__FN void zt__put_csv_line(zt__writer *writer, const zt_region_info *region, c
     static const zt_metric gpu_time = {"GPU time",       "", "", "ns", "", ZET_METRIC_TYPE_DURATION,
                                        ZT_AGGREGATE_SUM, 0};
     const zt_metric *shown = metric ? metric : &gpu_time;
-    zt__put_field(writer, region->name);
-    zt__put(writer, ",");
-    zt__put_field(writer, shown->name);
-    zt__put(writer, ",");
-    zt__put_field(writer, shown->group);
-    zt__put(writer, ",");
-    zt__put_field(writer, shown->component);
-    zt__put(writer, ",");
-    zt__put_field(writer, shown->units);
-    zt__put(writer, ",");
-    zt__put(writer, zt__type_name(shown->type));
-    zt__put(writer, ",");
-    zt__put(writer, zt__aggregation_names[shown->aggregation]);
-    zt__put(writer, ",");
-    zt__put_count(writer, stats->count);
+    zt__print(writer, "%c,%c,%c,%c,%c,%s,%s,%u", region->name, shown->name, shown->group, shown->component,
+              shown->units, zt__type_name(shown->type), zt__aggregation_names[shown->aggregation],
+              stats->count);
     zt__put_stats(writer, stats, 0);
-    zt__put(writer, ",");
-    zt__put(writer, tile);
-    zt__put(writer, ",");
-    if (metric)
-        zt__put_count(writer, metric->pass);
-    else
-        zt__put(writer, "all");
-    zt__put(writer, ",");
+    zt__print(writer, metric ? ",%s,%u," : ",%s,all,", tile, (uint64_t)shown->pass);
     zt__put_differences(writer, region->differs);
     zt__put(writer, "\n");
 }
@@ -7529,22 +7503,20 @@ ZT__FN void zt__put_csv_line(zt__writer *writer, const zt_region_info *region, c
 ZT__FN void zt__write_csv(zt__report *report) {
     const zt_profiler *profiler = report->profiler;
     const zt_region_info *info = &report->info;
-    uint32_t region, metric, tile, regions = zt_region_count(profiler);
+    uint32_t region, metric, part, regions = zt_region_count(profiler);
     zt__put(&report->writer, "region,metric,group,component,units,type,aggregation,"
                              "count,sum,mean,stddev,min,max,median,p95,tile,pass,differs\n");
     for (region = 0; region < regions; region++) {
         if (!zt__copy_region(report, region))
             continue;
         zt__put_csv_line(&report->writer, info, NULL, "all", &report->stats[0]);
-        for (metric = 0; metric < profiler->metric_count; metric++)
-            zt__put_csv_line(&report->writer, info, &profiler->metrics[metric], "all",
-                             &report->stats[metric + 1]);
-        for (tile = 0; tile < profiler->tile_count; tile++) {
-            char number[16];
-            snprintf(number, sizeof number, "%u", (unsigned)tile);
+        for (part = 0; part <= profiler->tile_count; part++) { /* all, and each tile */
+            const zt_stats *stats = &report->stats[part ? zt__tile_column(profiler, part - 1, 0) : 1];
+            char tile[16] = "all";
+            if (part)
+                snprintf(tile, sizeof tile, "%u", (unsigned)part - 1);
             for (metric = 0; metric < profiler->metric_count; metric++)
-                zt__put_csv_line(&report->writer, info, &profiler->metrics[metric], number,
-                                 &report->stats[zt__tile_column(profiler, tile, metric)]);
+                zt__put_csv_line(&report->writer, info, &profiler->metrics[metric], tile, &stats[metric]);
         }
     }
     zt__write_csv_calls(report);
@@ -7557,56 +7529,37 @@ ZT__FN void zt__write_json_head(zt__report *report) {
     const char *text;
     uint32_t i;
     zt_get_availability(profiler, &text);
-    zt__put(writer, "{");
-    zt__put_member(writer, "zetools", ZETOOLS_VERSION);
-    zt__put_line_break(writer);
-    zt__put_member(writer, "device", profiler->device_name);
-    zt__put_line_break(writer);
-    zt__put_member(writer, "availability", text);
-    zt__put_line_break(writer);
-    zt__put_key(writer, "counts");
-    zt__put(writer, "{");
-    zt__put_counter(writer, "begun", counts.begun);
-    zt__put_counter(writer, "collected", counts.collected);
-    zt__put_counter(writer, "lost", counts.lost);
-    zt__put_counter(writer, "dropped", counts.dropped);
-    zt__put_counter(writer, "in_flight", counts.in_flight);
-    zt__put(writer, "}");
-    zt__put_line_break(writer);
-    zt__put_key(writer, "causes");
-    zt__put(writer, "{");
-    for (i = 0; i < ZT_CAUSE_COUNT; i++)
-        zt__put_counter(writer, zt_cause_name((zt_cause)i), zt_get_cause(profiler, (zt_cause)i));
-    zt__put(writer, "}");
-    zt__put_line_break(writer);
+    zt__print(writer,
+              "{\"zetools\":\"" ZETOOLS_VERSION "\",\n\"device\":%j,\n\"availability\":%j,\n"
+              "\"counts\":{\"begun\":%u,\"collected\":%u,\"lost\":%u,\"dropped\":%u,\"in_flight\":%u},\n"
+              "\"causes\":{",
+              profiler->device_name, text, counts.begun, counts.collected, counts.lost, counts.dropped,
+              counts.in_flight);
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        zt__put_key(writer, zt_cause_name((zt_cause)i));
+        zt__print(writer, "%u", zt_get_cause(profiler, (zt_cause)i));
+    }
+    zt__put(writer, "},\n");
 }
 
 ZT__FN void zt__write_json_metrics(zt__report *report) {
     zt__writer *writer = &report->writer;
     uint32_t i;
-    zt__put_key(writer, "metrics");
-    zt__put(writer, "[");
+    zt__put(writer, "\"metrics\":[");
     for (i = 0; i < report->profiler->metric_count; i++) {
         const zt_metric *metric = &report->profiler->metrics[i];
         zt__put_line_break(writer);
-        zt__put(writer, "{");
-        zt__put_member(writer, "name", metric->name);
-        zt__put_member(writer, "group", metric->group);
-        zt__put_member(writer, "component", metric->component);
-        zt__put_member(writer, "units", metric->units);
-        zt__put_member(writer, "type", zt__type_name(metric->type));
-        zt__put_member(writer, "aggregation", zt__aggregation_names[metric->aggregation]);
-        zt__put_counter(writer, "pass", metric->pass);
-        zt__put_member(writer, "description", metric->description);
-        zt__put(writer, "}");
+        zt__print(writer,
+                  "{\"name\":%j,\"group\":%j,\"component\":%j,\"units\":%j,\"type\":%j,\"aggregation\":%j,"
+                  "\"pass\":%u,\"description\":%j}",
+                  metric->name, metric->group, metric->component, metric->units, zt__type_name(metric->type),
+                  zt__aggregation_names[metric->aggregation], (uint64_t)metric->pass, metric->description);
     }
-    zt__put(writer, "]");
-    zt__put_line_break(writer);
+    zt__put(writer, "],\n");
 }
 
 ZT__FN void zt__put_json_stats(zt__writer *writer, const zt_stats *stats) {
-    zt__put(writer, "{");
-    zt__put_counter(writer, "count", stats->count);
+    zt__print(writer, "{\"count\":%u", stats->count);
     zt__put_stats(writer, stats, 1);
     zt__put(writer, "}");
 }
@@ -7649,18 +7602,14 @@ ZT__FN void zt__write_json(zt__report *report) {
     uint32_t region, regions = zt_region_count(profiler);
     zt__write_json_head(report);
     zt__write_json_metrics(report);
-    zt__put_key(writer, "regions");
-    zt__put(writer, "[");
+    zt__put(writer, "\"regions\":[");
     for (region = 0; region < regions; region++) {
         if (!zt__copy_region(report, region))
             continue;
         zt__put_line_break(writer);
-        zt__put(writer, "{");
-        zt__put_member(writer, "name", report->info.name);
-        zt__put_counter(writer, "count", report->stats[0].count);
-        zt__put_counter(writer, "lost", report->info.lost);
-        zt__put_counter(writer, "dropped", report->info.dropped);
-        zt__put(writer, ",\n\"time_ns\":");
+        zt__print(writer,
+                  "{\"name\":%j,\"count\":%u,\"lost\":%u,\"dropped\":%u,\n\"time_ns\":", report->info.name,
+                  report->stats[0].count, report->info.lost, report->info.dropped);
         zt__put_json_stats(writer, &report->stats[0]);
         zt__put(writer, ",\n\"metrics\":");
         zt__put_json_columns(report, 1, profiler->metric_count);
@@ -7690,7 +7639,7 @@ ZT__FN uint32_t zt__find_metric(const zt_metric *metrics, uint32_t count, const 
 /* ---- the table ------------------------------------------------------------------------------------------- */
 
 enum { ZT__CELL = 9, ZT__CALL_WIDTH = 34 };
-enum { ZT__NAME_WIDTH = 28, ZT__HEAD_LINES = 6, ZT__MAX_COLUMNS = 32, ZT__TABLE_WIDTH = 100 };
+enum { ZT__NAME_WIDTH = 28, ZT__NAME_LINES = 6, ZT__MAX_COLUMNS = 32, ZT__TABLE_WIDTH = 100 };
 
 /* What a column of the table shows of a column of the statistics. */
 typedef enum zt__figure { ZT__COUNT, ZT__SUM, ZT__MEAN, ZT__MEDIAN, ZT__P95 } zt__figure;
@@ -7701,13 +7650,14 @@ typedef struct zt__column {
     double scale;             /* values are divided by it */
     double smallest, largest; /* of what it shows; NaN where it shows nothing */
     size_t width;
-    char units[24];
-    char head[ZT__HEAD_LINES][24];
+    uint32_t lines;                    /* of its name */
+    char head[ZT__NAME_LINES + 1][24]; /* those, and behind them the units */
 } zt__column;
 
 typedef struct zt__table {
     zt__column columns[ZT__MAX_COLUMNS];
     uint32_t count;
+    uint32_t lines;    /* of names, at the most */
     uint32_t metrics;  /* of its columns */
     uint32_t left_out; /* metrics with something to show, for which there was no room */
     size_t name_width, width;
@@ -7717,7 +7667,7 @@ typedef struct zt__table {
 ZT__FN double zt__figure_of(const zt_stats *stats, const zt__column *column) {
     switch (column->figure) {
     case ZT__COUNT:
-        return (double)stats->count;
+        return zt__to_double(stats->count);
     case ZT__SUM:
         return stats->sum;
     case ZT__MEAN:
@@ -7729,28 +7679,19 @@ ZT__FN double zt__figure_of(const zt_stats *stats, const zt__column *column) {
     }
 }
 
-ZT__FN uint32_t zt__code_point(const char *letter, size_t length) {
-    uint32_t code = (unsigned char)letter[0];
-    size_t i;
-    if (length > 1)
-        code &= 0x7Fu >> length;
-    for (i = 1; i < length; i++)
-        code = code << 6 | ((unsigned char)letter[i] & 0x3Fu);
-    return code;
-}
-
 /* How many columns of a terminal a character takes; -1: the terminal would obey it. */
 ZT__FN int zt__char_width(uint32_t code) {
     static const struct {
-        uint32_t first, last;
-        int width;
+        uint32_t first : 24;
+        int width : 8;
+        uint32_t last;
     } ranges[] = {
-        {0x0, 0x1F, -1},       {0x7F, 0x9F, -1},      {0x300, 0x36F, 0},     {0x1100, 0x115F, 2},
-        {0x200B, 0x200D, 0},   {0x200E, 0x200F, -1},  {0x2028, 0x202E, -1},  {0x2066, 0x2069, -1},
-        {0x20D0, 0x20F0, 0},   {0x2E80, 0x303E, 2},   {0x3041, 0xA4CF, 2},   {0xAC00, 0xD7A3, 2},
-        {0xF900, 0xFAFF, 2},   {0xFE00, 0xFE0F, 0},   {0xFE30, 0xFE6F, 2},   {0xFF01, 0xFF60, 2},
-        {0xFFE0, 0xFFE6, 2},   {0x1F300, 0x1F64F, 2}, {0x1F680, 0x1F6FF, 2}, {0x1F900, 0x1F9FF, 2},
-        {0x20000, 0x3FFFD, 2},
+        {0x0, -1, 0x1F},       {0x7F, -1, 0x9F},      {0x300, 0, 0x36F},     {0x1100, 2, 0x115F},
+        {0x200B, 0, 0x200D},   {0x200E, -1, 0x200F},  {0x2028, -1, 0x202E},  {0x2066, -1, 0x2069},
+        {0x20D0, 0, 0x20F0},   {0x2E80, 2, 0x303E},   {0x3041, 2, 0xA4CF},   {0xAC00, 2, 0xD7A3},
+        {0xF900, 2, 0xFAFF},   {0xFE00, 0, 0xFE0F},   {0xFE30, 2, 0xFE6F},   {0xFF01, 2, 0xFF60},
+        {0xFFE0, 2, 0xFFE6},   {0x1F300, 2, 0x1F64F}, {0x1F680, 2, 0x1F6FF}, {0x1F900, 2, 0x1F9FF},
+        {0x20000, 2, 0x3FFFD},
     };
     uint32_t i;
     for (i = 0; i < ZT__COUNT_OF(ranges) && code > ranges[i].last; i++)
@@ -7761,8 +7702,9 @@ ZT__FN int zt__char_width(uint32_t code) {
 /* The next character of a text as the table shows it, and how many columns of a terminal it takes: "?" stands
    for what a terminal would obey. NULL at the end. */
 ZT__FN const char *zt__next_shown(const char **text, size_t *length, size_t *width) {
-    const char *letter = zt__next_char(text, length);
-    int takes = letter ? zt__char_width(zt__code_point(letter, *length)) : 0;
+    uint32_t code;
+    const char *letter = zt__next_char(text, length, &code);
+    int takes = letter ? zt__char_width(code) : 0;
     *width = takes < 0 ? 1 : (size_t)takes;
     if (takes >= 0)
         return letter;
@@ -7843,7 +7785,7 @@ ZT__FN int zt__may_break(const char *letter) {
 ZT__FN void zt__break_name(const char *name, zt__column *column) {
     enum { LONGEST = 12, SHORTEST = 4 };
     uint32_t line;
-    for (line = 0; line < ZT__HEAD_LINES && *name; line++) {
+    for (line = 0; line < ZT__NAME_LINES && *name; line++) {
         size_t length = strcspn(name, "\n"), cut = length;
         if (length > LONGEST) {
             for (cut = LONGEST; cut > SHORTEST && !zt__may_break(name + cut); cut--)
@@ -7853,16 +7795,13 @@ ZT__FN void zt__break_name(const char *name, zt__column *column) {
         }
         memcpy(column->head[line], name, cut);
         column->head[line][cut] = 0;
-        if (cut > column->width)
-            column->width = cut;
         name += cut + (name[cut] == '\n');
     }
     if (*name) { /* too long even so */
-        char *last = column->head[ZT__HEAD_LINES - 1];
+        char *last = column->head[ZT__NAME_LINES - 1];
         memcpy(last + strlen(last), "...", 4);
-        if (strlen(last) > column->width)
-            column->width = strlen(last);
     }
+    column->lines = line;
 }
 
 /* What a column shows of a region. */
@@ -7879,53 +7818,57 @@ ZT__FN double zt__value_of(const zt__report *report, const zt__column *column, u
 }
 
 ZT__FN void zt__find_range(const zt__report *report, zt__column *column) {
-    uint32_t region, regions = zt_region_count(report->profiler);
+    uint32_t region, shown = 0, regions = zt_region_count(report->profiler);
     column->smallest = column->largest = zt__nan();
     for (region = 0; region < regions; region++) {
         double value = zt__value_of(report, column, region);
         if (zt__is_nan(value))
             continue;
-        if (zt__is_nan(column->smallest) || value < column->smallest)
+        if (shown++ == 0 || value < column->smallest)
             column->smallest = value;
-        if (zt__is_nan(column->largest) || value > column->largest)
+        if (shown == 1 || value > column->largest)
             column->largest = value;
     }
 }
 
+ZT__FN void zt__widen(zt__column *column, const char *shown) {
+    size_t length = strlen(shown);
+    if (length > column->width)
+        column->width = length;
+}
+
 ZT__FN void zt__find_width(const zt__report *report, zt__column *column) {
-    uint32_t region, regions = zt_region_count(report->profiler);
-    if (strlen(column->units) > column->width)
-        column->width = strlen(column->units);
+    uint32_t line, region, regions = zt_region_count(report->profiler);
+    for (line = 0; line <= column->lines; line++)
+        zt__widen(column, column->head[line]);
     for (region = 0; region < regions; region++) {
         char cell[32];
         zt__format_cell(cell, sizeof cell, zt__value_of(report, column, region) / column->scale);
-        if (strlen(cell) > column->width)
-            column->width = strlen(cell);
+        zt__widen(column, cell);
     }
 }
 
 /* Units that read well for the largest value: "ns" becomes "ms", "bytes" "MB"; units that are no plain count,
    such as percent, stay. */
-ZT__FN void zt__choose_units(zt__column *column, const char *units, int additive, double largest) {
+ZT__FN void zt__choose_units(zt__column *column, const char *units, int additive) {
     static const char *const times[] = {"ns", "us", "ms", "s"};
     static const char *const prefixes[] = {"", "k", "M", "G", "T"};
-    int time = strcmp(units, "ns") == 0;
+    int time = strcmp(units, "ns") == 0, bytes = strcmp(units, "bytes") == 0;
     uint32_t step = 0, steps = time ? ZT__COUNT_OF(times) : ZT__COUNT_OF(prefixes);
-    column->scale = 1;
+    char *shown = column->head[column->lines];
     if (!additive) {
-        snprintf(column->units, sizeof column->units, "%.16s", strcmp(units, "percent") == 0 ? "%" : units);
+        snprintf(shown, sizeof *column->head, "%.16s", strcmp(units, "percent") == 0 ? "%" : units);
         return;
     }
-    while (step + 1 < steps && largest >= column->scale * (time ? 1000 : 10000)) {
+    while (step + 1 < steps && column->largest >= column->scale * (time ? 1000 : 10000)) {
         column->scale *= 1000;
         step++;
     }
-    if (time)
-        snprintf(column->units, sizeof column->units, "%s", times[step]);
-    else if (strcmp(units, "bytes") == 0)
-        snprintf(column->units, sizeof column->units, "%sB", prefixes[step]);
-    else
-        snprintf(column->units, sizeof column->units, "%s %.16s", prefixes[step], units);
+    snprintf(shown, sizeof *column->head,
+             time    ? "%s"
+             : bytes ? "%sB"
+                     : "%s %.16s",
+             (time ? times : prefixes)[step], units);
 }
 
 ZT__FN void zt__make_column(const zt__report *report, zt__column *column, uint32_t index, zt__figure figure,
@@ -7939,12 +7882,14 @@ ZT__FN void zt__make_column(const zt__report *report, zt__column *column, uint32
     zt__find_range(report, column);
     if (figure != ZT__COUNT && !zt__is_nan(column->largest))
         zt__choose_units(column, index == 0 ? "ns" : profiler->metrics[index - 1].units,
-                         zt__column_aggregation(profiler, index) == ZT_AGGREGATE_SUM, column->largest);
+                         zt__column_aggregation(profiler, index) == ZT_AGGREGATE_SUM);
     zt__find_width(report, column);
 }
 
 ZT__FN void zt__add_column(zt__table *table, const zt__column *column) {
     table->columns[table->count++] = *column;
+    if (column->lines > table->lines)
+        table->lines = column->lines;
     table->width += column->width + 2;
 }
 
@@ -8049,27 +7994,14 @@ ZT__FN size_t zt__longest_name(const zt_profiler *profiler) {
 
 ZT__FN void zt__write_heading(zt__report *report, const zt__table *table) {
     zt__writer *writer = &report->writer;
-    uint32_t line, first, i;
-    for (first = 0; first < ZT__HEAD_LINES; first++) { /* lines that no column needs */
-        for (i = 0; i < table->count && !table->columns[i].head[ZT__HEAD_LINES - 1 - first][0]; i++)
-            ;
-        if (i < table->count)
-            break;
-    }
-    for (line = first; line <= ZT__HEAD_LINES; line++) {
-        zt__put_name(writer, line == ZT__HEAD_LINES ? "region" : "", table->name_width);
+    uint32_t line, i;
+    for (line = table->lines + 1; line-- > 0;) { /* of names; 0: the units */
+        zt__put_name(writer, line ? "" : "region", table->name_width);
         for (i = 0; i < table->count; i++) {
             const zt__column *column = &table->columns[i];
-            uint32_t used = 0;
-            while (used < ZT__HEAD_LINES && column->head[used][0])
-                used++;
             zt__put_blanks(writer, 2);
-            if (line == ZT__HEAD_LINES)
-                zt__put_right(writer, column->units, column->width);
-            else
-                zt__put_right(
-                    writer, line >= ZT__HEAD_LINES - used ? column->head[line - (ZT__HEAD_LINES - used)] : "",
-                    column->width);
+            zt__put_right(writer, line <= column->lines ? column->head[column->lines - line] : "",
+                          column->width);
         }
         zt__end_line(writer);
     }
@@ -8107,34 +8039,23 @@ ZT__FN void zt__write_footer(zt__report *report, const zt__table *table) {
     zt_counts counts = zt_get_counts(profiler);
     const char *text;
     uint32_t i;
-    if (zt_get_availability(profiler, &text) != ZT_AVAILABLE) {
-        zt__put(writer, text);
-        zt__put(writer, "\n");
-    }
-    if (counts.in_flight) {
-        zt__put_count(writer, counts.in_flight);
-        zt__put(writer, " instances are still in flight.\n");
-    }
+    if (zt_get_availability(profiler, &text) != ZT_AVAILABLE)
+        zt__print(writer, "%s\n", text);
+    if (counts.in_flight)
+        zt__print(writer, "%u instances are still in flight.\n", counts.in_flight);
     for (i = 0; i < ZT_CAUSE_COUNT; i++)
-        if (zt_get_cause(profiler, (zt_cause)i)) {
-            zt__put_count(writer, zt_get_cause(profiler, (zt_cause)i));
-            zt__put(writer, i < ZT_DROPPED_NO_SLOT ? " lost: " : " dropped: ");
-            zt__put(writer, zt_cause_name((zt_cause)i));
-            zt__put(writer, ".\n");
-        }
-    if (table->missing[0]) {
-        zt__put(writer, table->missing);
-        zt__put(writer, "\n");
-    }
-    if (table->metrics || table->left_out)
-        zt__put(writer, "Metrics are means of an instance");
-    if (table->left_out) {
-        zt__put(writer, "; ");
-        zt__put_count(writer, table->left_out);
-        zt__put(writer, " more did not fit: ZT_COLUMNS chooses, CSV and JSON have all");
-    }
-    if (table->metrics || table->left_out)
-        zt__put(writer, ".\n");
+        if (zt_get_cause(profiler, (zt_cause)i))
+            zt__print(writer, "%u %s: %s.\n", zt_get_cause(profiler, (zt_cause)i),
+                      i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped", zt_cause_name((zt_cause)i));
+    if (table->missing[0])
+        zt__print(writer, "%s\n", table->missing);
+    if (!table->metrics && !table->left_out)
+        return;
+    zt__put(writer, "Metrics are means of an instance");
+    if (table->left_out)
+        zt__print(writer, "; %u more did not fit: ZT_COLUMNS chooses, CSV and JSON have all",
+                  (uint64_t)table->left_out);
+    zt__put(writer, ".\n");
 }
 
 /* The width that a table may take: that of the terminal if it goes to one. */
@@ -8151,11 +8072,8 @@ ZT__FN size_t zt__terminal_width(void) {
 /* Long names give way where the times would not fit. */
 ZT__FN void zt__fit_names(zt__table *table, size_t limit) {
     enum { SHORTEST = 12 };
-    size_t over = table->width > limit ? table->width - limit : 0;
-    size_t spare = table->name_width > SHORTEST ? table->name_width - SHORTEST : 0;
-    size_t cut = over < spare ? over : spare;
-    table->name_width -= cut;
-    table->width -= cut;
+    for (; table->width > limit && table->name_width > SHORTEST; table->width--)
+        table->name_width--;
 }
 
 ZT__FN void zt__write_title(zt__report *report) {
@@ -8163,15 +8081,13 @@ ZT__FN void zt__write_title(zt__report *report) {
     zt__writer *writer = &report->writer;
     const char *group = NULL;
     uint32_t i;
-    zt__put(writer, "device: ");
-    zt__put(writer, profiler->device_name);
-    zt__put(writer, profiler->metric_count ? ", metrics: " : ", times only");
+    zt__print(writer, "device: %s, %s", profiler->device_name,
+              profiler->metric_count ? "metrics: " : "times only");
     for (i = 0; i < profiler->metric_count; i++) {
         if (group && strcmp(group, profiler->metrics[i].group) == 0)
             continue;
-        zt__put(writer, group ? ", " : "");
+        zt__print(writer, "%s%s", group ? ", " : "", profiler->metrics[i].group);
         group = profiler->metrics[i].group;
-        zt__put(writer, group);
     }
     zt__put(writer, "\n");
 }
@@ -8241,23 +8157,25 @@ ZT__FN void zt__free_trace(const zt_allocator *allocator, zt__trace *trace) {
 }
 
 /* Room for all instances. Returns 0 without memory. */
-ZT__FN int zt__make_trace(zt__trace *trace, uint32_t capacity, uint32_t columns) {
+ZT__FN int zt__make_trace(zt__trace *trace, uint32_t capacity) {
     const zt_allocator *allocator = &trace->report->profiler->config.allocator;
     trace->spans = (zt__span *)zt__allocate(allocator, capacity, sizeof *trace->spans);
-    trace->values = (double *)zt__allocate(allocator, capacity, columns * sizeof *trace->values);
+    trace->values =
+        (double *)zt__allocate(allocator, capacity, trace->report->columns * sizeof *trace->values);
     trace->tracks = (zt__track *)zt__allocate(allocator, capacity, sizeof *trace->tracks);
     return trace->spans && trace->values && trace->tracks;
 }
 
 /* With the results locked. */
-ZT__FN void zt__copy_spans(zt__trace *trace, const zt__timeline *timeline, uint32_t columns) {
+ZT__FN void zt__copy_spans(zt__trace *trace, const zt__timeline *timeline) {
+    uint32_t columns = trace->report->columns;
     uint64_t index;
     for (index = zt__oldest(timeline->written, timeline->capacity); index < timeline->written; index++) {
         size_t place = (size_t)(index % timeline->capacity);
         const zt__instance *instance = &timeline->instances[place];
         zt__span *span = &trace->spans[trace->count];
-        span->begin = (uint64_t)zt__to_host(&timeline->clock, instance->begin_ns);
-        span->end = (uint64_t)zt__to_host(&timeline->clock, instance->end_ns);
+        span->begin = zt__to_count(zt__to_host(&timeline->clock, instance->begin_ns));
+        span->end = zt__to_count(zt__to_host(&timeline->clock, instance->end_ns));
         span->order = index;
         span->list = instance->list;
         span->region = instance->region;
@@ -8305,34 +8223,21 @@ ZT__FN uint32_t zt__find_track(zt__trace *trace, uint32_t index) {
 ZT__FN void zt__begin_event(zt__trace *trace, const char *phase, const char *name, uint32_t track) {
     zt__writer *writer = &trace->report->writer;
     zt__put_line_break(writer);
-    zt__put(writer, "{");
-    zt__put_member(writer, "ph", phase);
-    zt__put_member(writer, "name", name);
-    zt__put_counter(writer, "pid", (uint64_t)getpid());
-    zt__put_counter(writer, "tid", track);
-}
-
-/* Microseconds are the unit of the format. */
-ZT__FN void zt__put_time(zt__writer *writer, const char *name, uint64_t ns) {
-    char text[40];
-    snprintf(text, sizeof text, "%llu.%03u", (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
-    zt__put_key(writer, name);
-    zt__put(writer, text);
+    zt__print(writer, "{\"ph\":\"%s\",\"name\":%j,\"pid\":%u,\"tid\":%u", phase, name, (uint64_t)getpid(),
+              (uint64_t)track);
 }
 
 /* "GPU_BUSY [percent]", with the group before it where there are several. */
 ZT__FN void zt__label(char *out, size_t size, const zt_metric *metric, int several) {
-    snprintf(out, size, "%s%s%s%s%s%s", several ? metric->group : "", several ? "." : "", metric->name,
-             *metric->units ? " [" : "", metric->units, *metric->units ? "]" : "");
+    snprintf(out, size, *metric->units ? "%s%s%s [%s]" : "%s%s%s", several ? metric->group : "",
+             several ? "." : "", metric->name, metric->units);
 }
 
 enum { ZT__LABEL = ZET_MAX_METRIC_GROUP_NAME + ZET_MAX_METRIC_NAME + ZET_MAX_METRIC_RESULT_UNITS + 8 };
 
 ZT__FN void zt__put_argument(zt__writer *writer, const char *label, double value) {
     zt__separate(writer);
-    zt__put_string(writer, label);
-    zt__put(writer, ":");
-    zt__put_number(writer, value);
+    zt__print(writer, "%j:%n", label, value);
 }
 
 ZT__FN void zt__put_arguments(zt__trace *trace, const zt__span *span) {
@@ -8358,9 +8263,7 @@ ZT__FN void zt__write_spans(zt__trace *trace) {
         const zt__span *span = &trace->spans[i];
         uint32_t track = zt__find_track(trace, i);
         zt__begin_event(trace, "X", zt__record_at(trace->report->profiler, span->region)->name, track + 1);
-        zt__put_time(writer, "ts", span->begin);
-        zt__put_time(writer, "dur", span->end - span->begin);
-        zt__put(writer, ",\"cat\":\"region\"");
+        zt__print(writer, ",\"ts\":%t,\"dur\":%t,\"cat\":\"region\"", span->begin, span->end - span->begin);
         zt__put_arguments(trace, span);
         zt__put(writer, "}");
     }
@@ -8368,9 +8271,7 @@ ZT__FN void zt__write_spans(zt__trace *trace) {
 
 ZT__FN void zt__write_name(zt__trace *trace, const char *what, uint32_t track, const char *name) {
     zt__begin_event(trace, "M", what, track);
-    zt__put(&trace->report->writer, ",\"args\":{");
-    zt__put_member(&trace->report->writer, "name", name);
-    zt__put(&trace->report->writer, "}}");
+    zt__print(&trace->report->writer, ",\"args\":{\"name\":%j}}", name);
 }
 
 ZT__FN void zt__write_names(zt__trace *trace) {
@@ -8398,10 +8299,7 @@ ZT__FN void zt__write_counter(zt__trace *trace, const double *rows, uint64_t cou
             continue;
         last = value;
         zt__begin_event(trace, "C", label, 0);
-        zt__put_time(writer, "ts", (uint64_t)row[ZT__ROW_BEGIN]);
-        zt__put(writer, ",\"args\":{");
-        zt__put_argument(writer, "value", value);
-        zt__put(writer, "}}");
+        zt__print(writer, ",\"ts\":%t,\"args\":{\"value\":%n}}", zt__to_count(row[ZT__ROW_BEGIN]), value);
     }
 }
 
@@ -8414,8 +8312,8 @@ ZT__FN void zt__write_marks(zt__trace *trace, zt__feed *feed, const double *rows
         if (!name)
             continue;
         zt__begin_event(trace, "i", name, 0);
-        zt__put_time(&trace->report->writer, "ts", (uint64_t)row[ZT__ROW_END]);
-        zt__put(&trace->report->writer, ",\"s\":\"p\",\"cat\":\"marker\"}");
+        zt__print(&trace->report->writer, ",\"ts\":%t,\"s\":\"p\",\"cat\":\"marker\"}",
+                  zt__to_count(row[ZT__ROW_END]));
     }
 }
 
@@ -8470,15 +8368,14 @@ ZT__FN int zt__write_feeds(zt__trace *trace) {
 /* Without a timeline it is valid, and empty. Returns 0 without memory. */
 ZT__FN int zt__write_trace(zt__report *report) {
     zt_profiler *profiler = (zt_profiler *)report->profiler;
-    uint32_t columns = zt__column_count(profiler);
     int complete = 1;
     zt__trace trace;
     memset(&trace, 0, sizeof trace);
     trace.report = report;
     zt__relate_clocks(profiler, 1);
-    if (profiler->timeline && zt__make_trace(&trace, profiler->timeline->capacity, columns)) {
+    if (profiler->timeline && zt__make_trace(&trace, profiler->timeline->capacity)) {
         zt__lock(&profiler->results);
-        zt__copy_spans(&trace, profiler->timeline, columns);
+        zt__copy_spans(&trace, profiler->timeline);
         zt__unlock(&profiler->results);
         qsort(trace.spans, trace.count, sizeof *trace.spans, zt__compare_spans);
     } else {
@@ -8538,9 +8435,7 @@ ZT__FN int zt__write_host_tracks(zt__trace *trace) {
     spans = zt__copy_host_spans(tracer, &count);
     for (i = 0; spans && i < count; i++) {
         zt__begin_event(trace, "X", zt__call_name(spans[i].call), trace->track_count + spans[i].thread);
-        zt__put_time(writer, "ts", spans[i].begin_ns);
-        zt__put_time(writer, "dur", spans[i].duration_ns);
-        zt__put(writer, ",\"cat\":\"call\"}");
+        zt__print(writer, ",\"ts\":%t,\"dur\":%t,\"cat\":\"call\"}", spans[i].begin_ns, spans[i].duration_ns);
         if (spans[i].thread > threads)
             threads = spans[i].thread;
     }
@@ -8561,14 +8456,9 @@ ZT__FN void zt__write_csv_calls(zt__report *report) {
         zt_call_info info = zt__call_stats(report->profiler->tracer, i);
         zt_stats errors = zt__empty_stats();
         errors.sum = (double)info.errors;
-        zt__put_field(writer, info.name);
-        zt__put(writer, ",\"host time\",\"\",\"host\",\"ns\",duration,sum,");
-        zt__put_count(writer, info.count);
+        zt__print(writer, "%c,\"host time\",\"\",\"host\",\"ns\",duration,sum,%u", info.name, info.count);
         zt__put_stats(writer, &info.time_ns, 0);
-        zt__put(writer, "\n");
-        zt__put_field(writer, info.name);
-        zt__put(writer, ",\"errors\",\"\",\"host\",\"calls\",event,sum,");
-        zt__put_count(writer, info.count);
+        zt__print(writer, "\n%c,\"errors\",\"\",\"host\",\"calls\",event,sum,%u", info.name, info.count);
         zt__put_stats(writer, &errors, 0);
         zt__put(writer, "\n");
     }
@@ -8578,16 +8468,12 @@ ZT__FN void zt__write_json_calls(zt__report *report) {
     zt__writer *writer = &report->writer;
     uint32_t i, count = zt__calls_to_show(report->profiler);
     zt__put_line_break(writer);
-    zt__put_key(writer, "calls");
-    zt__put(writer, "[");
+    zt__put(writer, "\"calls\":[");
     for (i = 0; i < count; i++) {
         zt_call_info info = zt__call_stats(report->profiler->tracer, i);
         zt__put_line_break(writer);
-        zt__put(writer, "{");
-        zt__put_member(writer, "name", info.name);
-        zt__put_counter(writer, "count", info.count);
-        zt__put_counter(writer, "errors", info.errors);
-        zt__put_key(writer, "time_ns");
+        zt__print(writer, "{\"name\":%j,\"count\":%u,\"errors\":%u,\"time_ns\":", info.name, info.count,
+                  info.errors);
         zt__put_json_stats(writer, &info.time_ns);
         zt__put(writer, "}");
     }
@@ -8656,9 +8542,20 @@ ZT__FN int zt__write_file(const void *bytes, size_t size, void *file) {
     return fwrite(bytes, 1, size, (FILE *)file) != size;
 }
 
-ZT__FN int zt__has_suffix(const char *path, const char *suffix) {
-    size_t length = strlen(path), tail = strlen(suffix);
-    return length >= tail && strcmp(path + length - tail, suffix) == 0;
+/* The format of a file, by the end of its name. Where two fit, the later one is longer. */
+ZT__FN zt_format zt__format_of(const char *path) {
+    static const struct {
+        char suffix[12];
+        zt_format format;
+    } formats[] = {{".csv", ZT_FORMAT_CSV}, {".json", ZT_FORMAT_JSON}, {".trace.json", ZT_FORMAT_TRACE}};
+    zt_format format = ZT_FORMAT_TABLE;
+    size_t length = strlen(path), i;
+    for (i = 0; i < ZT__COUNT_OF(formats); i++) {
+        size_t tail = strlen(formats[i].suffix);
+        if (length >= tail && strcmp(path + length - tail, formats[i].suffix) == 0)
+            format = formats[i].format;
+    }
+    return format;
 }
 
 ZT__FN ze_result_t zt__cannot_write(zt_profiler *profiler, const char *path) {
@@ -8673,15 +8570,14 @@ ZT__FN int zt__is_special(const char *path) {
 
 /* Writes a file under another name beside the target, and renames it; or the target itself, if `beside` is
    it. */
-ZT__FN ze_result_t zt__write_beside(zt_profiler *profiler, const char *path, const char *beside,
-                                    zt_format format) {
+ZT__FN ze_result_t zt__write_beside(zt_profiler *profiler, const char *path, const char *beside) {
     FILE *file = fopen(beside, "wb");
     int renamed = beside != path;
     ze_result_t result;
     if (!file)
         return zt__cannot_write(profiler, path);
     errno = 0;
-    result = zt_write(profiler, format, zt__write_file, file);
+    result = zt_write(profiler, zt__format_of(path), zt__write_file, file);
     if ((fclose(file) != 0 || result == ZE_RESULT_ERROR_UNKNOWN || (renamed && rename(beside, path) != 0)) &&
         (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_ERROR_UNKNOWN))
         result = zt__cannot_write(profiler, path);
@@ -9226,7 +9122,7 @@ ZT__FN void zt__describe_metric(zt_profiler *profiler, zt__pass *pass, const zt_
                                 uint32_t index) {
     uint32_t metric = group->first_column + index;
     zt_metric *to = &profiler->metrics[metric];
-    *to = zt__metric_of(group, index);
+    zt__make_metric(to, group, index);
     to->pass = pass->index;
     if (to->aggregation == ZT_AGGREGATE_FLAG)
         zt__note_flag(profiler, group, metric, zt__cause_of_flag(to->name));
@@ -9343,7 +9239,8 @@ ZT__FN ze_result_t zt__open_metrics(zt_profiler *profiler) {
     ze_result_t result;
     if (profiler->config.groups && !zt__has_names(profiler->config.groups)) {
         profiler->availability = ZT_TIMES_BY_CHOICE; /* nothing went wrong, and nobody is told */
-        zt__set_text(&profiler->availability_text, ZE_RESULT_SUCCESS, ZT__TIMES_BY_CHOICE);
+        snprintf(profiler->availability_text.text, sizeof profiler->availability_text.text, "%s",
+                 zt__text_of(ZT__TIMES_BY_CHOICE));
         return ZE_RESULT_SUCCESS;
     }
     result = zt__find_groups(profiler);
@@ -10276,14 +10173,14 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
     int going;
     if (!result)
         return zt__say_null(profiler ? &profiler->diagnostics : NULL, "zt_bench", "result");
-    zt__clear_result(result, config ? config->name ? config->name : config->region : NULL);
+    zt__clear_result(result, config);
     if (zt__is_inert(profiler, config))
         return ZE_RESULT_SUCCESS;
     opened = zt__open_bench(&bench, "zt_bench", profiler, config);
     if (opened != ZE_RESULT_SUCCESS)
         return opened;
     zt__warm_up(&bench);
-    rule = zt__make_rule(config);
+    zt__make_rule(&rule, config);
     do {
         going = zt__sample_once(&bench);
         if (going)
@@ -10322,8 +10219,9 @@ ZT__FN void zt__compare_series(const zt__series *ratios, zt_comparison *result) 
 }
 
 ZT__FN ze_result_t zt__compare_open(zt__bench *a, zt__bench *b, zt__series *ratios, zt_comparison *result) {
-    zt__rule rule = zt__make_rule(a->config);
+    zt__rule rule;
     int going;
+    zt__make_rule(&rule, a->config);
     zt__warm_up(a);
     zt__warm_up(b);
     do {
@@ -10344,13 +10242,14 @@ ZT__FN ze_result_t zt__compare_open(zt__bench *a, zt__bench *b, zt__series *rati
 ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
                               zt_comparison *result) {
     const zt_allocator *allocator = profiler ? &profiler->config.allocator : &zt__default_allocator;
+    zt__diagnostics *diagnostics = profiler ? &profiler->diagnostics : NULL;
     zt__bench one, other;
     zt__series *ratios;
     ze_result_t done;
     if (!result)
-        return zt__say_null(profiler ? &profiler->diagnostics : NULL, "zt_compare", "result");
-    zt__clear_result(&result->a, a ? a->name ? a->name : a->region : NULL);
-    zt__clear_result(&result->b, b ? b->name ? b->name : b->region : NULL);
+        return zt__say_null(diagnostics, "zt_compare", "result");
+    zt__clear_result(&result->a, a);
+    zt__clear_result(&result->b, b);
     result->ratio = result->low = result->high = zt__nan();
     result->differs = 0;
     if (zt__is_inert(profiler, a) || zt__is_inert(profiler, b))
@@ -10362,7 +10261,7 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
     if (done == ZE_RESULT_SUCCESS) {
         ratios = (zt__series *)zt__allocate(allocator, 1, sizeof *ratios);
         done = ratios ? zt__compare_open(&one, &other, ratios, result)
-                      : zt__say_no_memory(profiler ? &profiler->diagnostics : NULL, "zt_compare", "samples");
+                      : zt__say_no_memory(diagnostics, "zt_compare", "samples");
         zt__free(allocator, ratios);
         zt__close_bench(&other);
     }
@@ -10372,31 +10271,20 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
 
 /* ---- benchmarks for people ------------------------------------------------------------------------------- */
 
-/* A text with numbers in it, of a length that is known. */
-ZT__FN void zt__put_line(zt__writer *writer, const char *format, ...) {
-    char line[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    zt__put(writer, line);
-}
-
 ZT__FN void zt__put_bench(zt__writer *writer, const zt_bench_result *result) {
-    zt__put_line(
-        writer, "%s: median %.3f us (95%%: %.3f to %.3f, +-%.2f%%), quartiles %.3f and %.3f, minimum %.3f\n",
-        result->name, result->median / 1e3, result->low / 1e3, result->high / 1e3, result->precision * 100,
-        result->quartile1 / 1e3, result->quartile3 / 1e3, result->min / 1e3);
-    zt__put_line(writer, "    %u samples, %u outliers; ended by: %s\n", (unsigned)result->count,
-                 (unsigned)result->outliers, zt_bench_end_name(result->end));
+    zt__print(writer, "%s: median %3 us (95%%: %3 to %3, +-%2%%), quartiles %3 and %3, minimum %3\n",
+              result->name, result->median / 1e3, result->low / 1e3, result->high / 1e3,
+              result->precision * 100, result->quartile1 / 1e3, result->quartile3 / 1e3, result->min / 1e3);
+    zt__print(writer, "    %u samples, %u outliers; ended by: %s\n", (uint64_t)result->count,
+              (uint64_t)result->outliers, zt_bench_end_name(result->end));
     if (zt__is_nan(result->frequency_mhz))
         zt__put(writer, "    frequency not watched: nobody tells it\n");
     else
-        zt__put_line(writer, "    frequency %.0f MHz, %u samples at another\n", result->frequency_mhz,
-                     (unsigned)result->changed);
+        zt__print(writer, "    frequency %0 MHz, %u samples at another\n", result->frequency_mhz,
+                  (uint64_t)result->changed);
     if (result->counter_runs)
-        zt__put_line(writer, "    with counters: median %.3f us in %u runs a pass, %.2f times that without\n",
-                     result->counter_median / 1e3, (unsigned)result->counter_runs, result->perturbation);
+        zt__print(writer, "    with counters: median %3 us in %u runs a pass, %2 times that without\n",
+                  result->counter_median / 1e3, (uint64_t)result->counter_runs, result->perturbation);
 }
 
 ZT_API ze_result_t zt_bench_write(const zt_profiler *profiler, const zt_bench_result *result,
@@ -10411,13 +10299,14 @@ ZT_API ze_result_t zt_bench_write(const zt_profiler *profiler, const zt_bench_re
     for (i = 0; i < zt_metric_count(profiler) && result->region != UINT32_MAX; i++) {
         const zt_metric *metric = zt_get_metric(profiler, i);
         double rate = zt_get_rate(profiler, result->region, i);
-        if (!zt__is_nan(rate) && (rate > 0 || rate < 0))
-            zt__put_line(&writer, "    %-56.100s %12.5g %.40s%s\n", metric->name, rate, metric->units,
-                         metric->aggregation == ZT_AGGREGATE_SUM ? " a second" : "");
+        char line[256];
+        if (zt__is_nan(rate) || !(rate > 0 || rate < 0))
+            continue;
+        snprintf(line, sizeof line, "    %-56.100s %12.5g %.40s%s\n", metric->name, rate, metric->units,
+                 metric->aggregation == ZT_AGGREGATE_SUM ? " a second" : "");
+        zt__put(&writer, line);
     }
-    zt__flush(&writer);
-    return writer.failed ? zt__say(diagnostics, ZE_RESULT_ERROR_UNKNOWN, ZT__WRITE_STOPPED)
-                         : ZE_RESULT_SUCCESS;
+    return zt__end_writer(&writer, diagnostics, ZE_RESULT_SUCCESS);
 }
 
 ZT_API ze_result_t zt_comparison_write(const zt_comparison *result, zt_write_fn write, void *user) {
@@ -10427,13 +10316,12 @@ ZT_API ze_result_t zt_comparison_write(const zt_comparison *result, zt_write_fn 
     zt__start_writer(&writer, write, user);
     zt__put_bench(&writer, &result->a);
     zt__put_bench(&writer, &result->b);
-    zt__put_line(&writer, "%s takes %.4f times as long as %s (95%%: %.4f to %.4f): %s\n", result->b.name,
-                 result->ratio, result->a.name, result->low, result->high,
-                 !result->differs    ? "no difference shown"
-                 : result->ratio > 1 ? "slower"
-                                     : "faster");
-    zt__flush(&writer);
-    return writer.failed ? zt__say(NULL, ZE_RESULT_ERROR_UNKNOWN, ZT__WRITE_STOPPED) : ZE_RESULT_SUCCESS;
+    zt__print(&writer, "%s takes %4 times as long as %s (95%%: %4 to %4): %s\n", result->b.name,
+              result->ratio, result->a.name, result->low, result->high,
+              !result->differs    ? "no difference shown"
+              : result->ratio > 1 ? "slower"
+                                  : "faster");
+    return zt__end_writer(&writer, NULL, ZE_RESULT_SUCCESS);
 }
 
 /* ---- merging --------------------------------------------------------------------------------------------- */
@@ -10518,49 +10406,60 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     }
     if (unpacked)
         zt__destroy(unpacked);
-    if (unpacker.failed)
-        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_PACK, "the buffer makes no sense");
-    return zt__say(NULL, result, ZT__NO_MEMORY, "zt_unpack", "statistics");
+    return zt__say(NULL, unpacker.failed ? ZE_RESULT_ERROR_INVALID_ARGUMENT : result,
+                   unpacker.failed ? ZT__BAD_PACK : ZT__NO_MEMORY,
+                   unpacker.failed ? "the buffer makes no sense" : "zt_unpack", "statistics");
 }
 
 /* ---- reporting ------------------------------------------------------------------------------------------- */
 
+ZT__FN ze_result_t zt__write_as(zt__report *report, zt_format format, zt__diagnostics *diagnostics) {
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (format == ZT_FORMAT_CSV)
+        zt__write_csv(report);
+    else if (format == ZT_FORMAT_JSON)
+        zt__write_json(report);
+    else if (format == ZT_FORMAT_TABLE)
+        zt__write_table(report);
+    else if (!zt__write_trace(report))
+        result = zt__say_no_memory(diagnostics, "zt_write", "a trace");
+    return zt__end_writer(&report->writer, diagnostics, result);
+}
+
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
-    zt__diagnostics *diagnostics = profiler ? &zt__mutable(profiler)->diagnostics : NULL;
-    zt__report report;
-    int without_memory = 0;
+    const zt_allocator *allocator;
+    zt__diagnostics *diagnostics;
+    zt__report *report;
+    zt_stats *stats;
+    uint32_t columns;
+    ze_result_t result;
     if (!profiler)
         return ZE_RESULT_SUCCESS;
+    diagnostics = &zt__mutable(profiler)->diagnostics;
     if (!write)
         return zt__say_null(diagnostics, "zt_write", "write");
     if ((unsigned)format > ZT_FORMAT_TRACE)
         return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_ENUMERATION, ZT__BAD_FORMAT, (int)format);
-    report.profiler = profiler;
-    report.stats =
-        (zt_stats *)zt__allocate(&profiler->config.allocator, zt__column_count(profiler), sizeof(zt_stats));
-    if (!report.stats)
-        return zt__say_no_memory(diagnostics, "zt_write", "a report");
-    zt__start_writer(&report.writer, write, user);
-    if (format == ZT_FORMAT_CSV)
-        zt__write_csv(&report);
-    else if (format == ZT_FORMAT_JSON)
-        zt__write_json(&report);
-    else if (format == ZT_FORMAT_TRACE)
-        without_memory = !zt__write_trace(&report);
-    else
-        zt__write_table(&report);
-    zt__flush(&report.writer);
-    zt__free(&profiler->config.allocator, report.stats);
-    if (without_memory)
-        return zt__say_no_memory(diagnostics, "zt_write", "a trace");
-    if (report.writer.failed)
-        return zt__say(diagnostics, ZE_RESULT_ERROR_UNKNOWN, ZT__WRITE_STOPPED);
-    return ZE_RESULT_SUCCESS;
+    allocator = &profiler->config.allocator;
+    report = (zt__report *)zt__allocate(allocator, 1, sizeof *report);
+    columns = zt__column_count(profiler);
+    stats = (zt_stats *)zt__allocate(allocator, columns, sizeof *stats);
+    if (report && stats) {
+        report->profiler = profiler;
+        report->columns = columns;
+        report->stats = stats;
+        zt__start_writer(&report->writer, write, user);
+        result = zt__write_as(report, format, diagnostics);
+    } else {
+        result = zt__say_no_memory(diagnostics, "zt_write", "a report");
+    }
+    zt__free(allocator, stats);
+    zt__free(allocator, report);
+    return result;
 }
 
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
     zt_profiler *locked = zt__mutable(profiler);
-    zt_format format;
     char *beside;
     size_t size;
     ze_result_t result;
@@ -10572,18 +10471,16 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
         result = zt_write(profiler, ZT_FORMAT_TABLE, zt__write_file, stdout);
         return result == ZE_RESULT_SUCCESS && fflush(stdout) != 0 ? zt__cannot_write(locked, path) : result;
     }
-    format = zt__has_suffix(path, ".csv")          ? ZT_FORMAT_CSV
-             : zt__has_suffix(path, ".trace.json") ? ZT_FORMAT_TRACE
-             : zt__has_suffix(path, ".json")       ? ZT_FORMAT_JSON
-                                                   : ZT_FORMAT_TABLE;
     if (zt__is_special(path))
-        return zt__write_beside(locked, path, path, format);
+        return zt__write_beside(locked, path, path);
     size = strlen(path) + 64;
     beside = (char *)zt__allocate(&profiler->config.allocator, size, 1);
-    if (!beside)
-        return zt__say_no_memory(&locked->diagnostics, "zt_report", "a path");
-    snprintf(beside, size, "%s.%ld.%lx.part", path, (long)getpid(), (unsigned long)zt__thread_id());
-    result = zt__write_beside(locked, path, beside, format);
+    if (beside) {
+        snprintf(beside, size, "%s.%ld.%lx.part", path, (long)getpid(), (unsigned long)zt__thread_id());
+        result = zt__write_beside(locked, path, beside);
+    } else {
+        result = zt__say_no_memory(&locked->diagnostics, "zt_report", "a path");
+    }
     zt__free(&profiler->config.allocator, beside);
     return result;
 }
@@ -10711,7 +10608,7 @@ ZT__FN ze_result_t zt__describe_stream(zt_stream *stream) {
         return zt__stream_without_memory(stream);
     for (i = 0; i < feed->group.metric_count; i++) {
         zt_metric *metric = &feed->metrics[i];
-        *metric = zt__metric_of(&feed->group, i);
+        zt__make_metric(metric, &feed->group, i);
         if (stream->time_metric == UINT32_MAX && metric->type == (int)ZET_METRIC_TYPE_TIMESTAMP &&
             strcmp(metric->units, "ns") == 0)
             stream->time_metric = i;
@@ -10845,7 +10742,7 @@ ZT__FN ze_result_t zt__open_stream_clock(zt_stream *stream) {
         pair.host_ns = (double)zt__now_ns();
         pair.error_ns = 0;
     }
-    zt__add_pair(&stream->clock, pair);
+    zt__add_pair(&stream->clock, &pair);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -11253,19 +11150,12 @@ ZT_API ze_result_t zt_groups_write(ze_device_handle_t device, int metrics, zt_wr
         char line[64];
         snprintf(line, sizeof line, "%6u  %-10s  %7u  ", (unsigned)group->domain,
                  zt__sampling_name(group->samplingType), (unsigned)group->metricCount);
-        zt__put(&writer, line);
-        zt__put(&writer, group->name);
-        zt__put(&writer, ": ");
-        zt__put(&writer, group->description);
-        zt__put(&writer, "\n");
+        zt__print(&writer, "%s%s: %s\n", line, group->name, group->description);
         if (metrics)
             result = zt__put_metrics(&writer, catalog.handles[i]);
     }
-    zt__flush(&writer);
     zt__close_catalog(allocator, &catalog);
-    if (result == ZE_RESULT_SUCCESS && writer.failed)
-        result = zt__say(NULL, ZE_RESULT_ERROR_UNKNOWN, ZT__WRITE_STOPPED);
-    return result;
+    return zt__end_writer(&writer, NULL, result);
 }
 
 /* ---- tracing --------------------------------------------------------------------------------------------- */
