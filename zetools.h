@@ -5894,11 +5894,7 @@ enum { ZT__SLICE_NS = 10000000, ZT__MOST_ROUNDS = 1024, ZT__ROWS_AT_ONCE = 256 }
 struct zt_stream {
     ze_context_handle_t context;
     ze_device_handle_t device;
-    zt_stream_config config;
-    zt__driver driver;
-    zt__diagnostics diagnostics;
     zt__feed *feed;
-    zt__clock clock; /* the owner's */
     zt_stream_info info;
     uint32_t time_metric, length_metric, marker_metric; /* or UINT32_MAX */
     int activated;
@@ -5933,6 +5929,10 @@ struct zt_stream {
 
     uint64_t reader_cpu_ns; /* atomic */
     zt__thread reader;
+    zt_stream_config config;
+    zt__driver driver;
+    zt__clock clock; /* the owner's */
+    zt__diagnostics diagnostics;
 };
 
 ZT__HOT ze_result_t zt__check_stream(zt_stream *stream, ze_result_t result, const char *call) {
@@ -8500,47 +8500,48 @@ ZT_API const char *zt_version(void) {
     return ZETOOLS_VERSION;
 }
 
+/* A field that is zero is given its default. */
+ZT__FN void zt__fill_config(zt_config *config) {
+    if (!config->slots_per_step)
+        config->slots_per_step = 256;
+    if (!config->max_slots)
+        config->max_slots = 16384;
+    if (!config->samples)
+        config->samples = 512;
+    if (!config->max_passes)
+        config->max_passes = 1;
+    if (!(config->pass_tolerance > 0))
+        config->pass_tolerance = 0.1;
+    if (!config->wait_timeout_ns)
+        config->wait_timeout_ns = 1000000000u;
+}
+
 ZT_API zt_config zt_config_default(void) {
     zt_config config;
     memset(&config, 0, sizeof config);
-    config.slots_per_step = 256;
-    config.max_slots = 16384;
-    config.samples = 512;
-    config.max_passes = 1;
-    config.pass_tolerance = 0.1;
-    config.wait_timeout_ns = 1000000000u;
+    zt__fill_config(&config);
     return config;
 }
 
 /* ---- opening --------------------------------------------------------------------------------------------- */
 
 ZT__FN void zt__complete_config(zt_config *config, const zt_config *given) {
-    const zt_config defaults = zt_config_default();
     const char *groups = getenv("ZT_GROUPS"), *columns = getenv("ZT_COLUMNS"),
                *metrics = getenv("ZT_METRICS");
-    *config = given ? *given : defaults;
+    memset(config, 0, sizeof *config);
+    if (given)
+        *config = *given;
+    zt__fill_config(config);
     if (groups || metrics) {
         config->groups = groups;
         config->metrics = metrics;
     }
     if (columns)
         config->columns = columns;
-    if (!config->slots_per_step)
-        config->slots_per_step = defaults.slots_per_step;
-    if (!config->max_slots)
-        config->max_slots = defaults.max_slots;
-    if (!config->samples)
-        config->samples = defaults.samples;
     if (config->samples > ZT__MAX_SAMPLES)
         config->samples = ZT__MAX_SAMPLES;
     if (config->deferred_thread && !config->deferred)
         config->deferred = ZT__DEFERRED;
-    if (!config->max_passes)
-        config->max_passes = defaults.max_passes;
-    if (!(config->pass_tolerance > 0))
-        config->pass_tolerance = defaults.pass_tolerance;
-    if (!config->wait_timeout_ns)
-        config->wait_timeout_ns = defaults.wait_timeout_ns;
     if (!config->allocator.allocate)
         config->allocator = zt__default_allocator;
 }
@@ -10386,24 +10387,27 @@ ZT_API ze_result_t zt_last_error(const zt_profiler *profiler, const char **text)
 
 /* ---- streams --------------------------------------------------------------------------------------------- */
 
+ZT__FN void zt__fill_stream_config(zt_stream_config *config) {
+    if (!config->period_ns)
+        config->period_ns = 1000000;
+    if (!config->memory_limit)
+        config->memory_limit = (size_t)8 << 20;
+    if (!config->timeline_rows)
+        config->timeline_rows = 16384;
+}
+
 ZT_API zt_stream_config zt_stream_config_default(void) {
     zt_stream_config config;
     memset(&config, 0, sizeof config);
-    config.period_ns = 1000000;
-    config.memory_limit = (size_t)8 << 20;
-    config.timeline_rows = 16384;
+    zt__fill_stream_config(&config);
     return config;
 }
 
 ZT__FN void zt__complete_stream_config(zt_stream_config *config, const zt_stream_config *given) {
-    const zt_stream_config defaults = zt_stream_config_default();
-    *config = given ? *given : defaults;
-    if (!config->period_ns)
-        config->period_ns = defaults.period_ns;
-    if (!config->memory_limit)
-        config->memory_limit = defaults.memory_limit;
-    if (!config->timeline_rows)
-        config->timeline_rows = defaults.timeline_rows;
+    memset(config, 0, sizeof *config);
+    if (given)
+        *config = *given;
+    zt__fill_stream_config(config);
     if (!config->allocator.allocate)
         config->allocator = zt__default_allocator;
     if (!config->notify_reports)
