@@ -9748,37 +9748,56 @@ ZT_API const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metr
     return profiler && metric < profiler->metric_count ? &profiler->metrics[metric] : NULL;
 }
 
-ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) {
+/* The index of a metric that a call was given the name of, or UINT32_MAX and the nearest names. */
+ZT__FN uint32_t zt__need_metric(zt__diagnostics *diagnostics, const zt_metric *metrics, uint32_t count,
+                                const char *name, const char *call) {
     char nearest[400];
-    uint32_t metric;
-    if (!profiler || !name)
-        return UINT32_MAX;
-    metric = zt__find_metric(profiler->metrics, profiler->metric_count, name, nearest, sizeof nearest);
+    uint32_t metric = zt__find_metric(metrics, count, name, nearest, sizeof nearest);
     if (metric == UINT32_MAX)
-        zt__say(&zt__mutable(profiler)->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_METRIC,
-                "zt_find_metric", name, nearest);
+        zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_METRIC, call, name, nearest);
     return metric;
 }
 
+ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) {
+    return profiler && name ? zt__need_metric(&zt__mutable(profiler)->diagnostics, profiler->metrics,
+                                              profiler->metric_count, name, "zt_find_metric")
+                            : UINT32_MAX;
+}
+
+/* Without a profiler no index is bad. */
 ZT__FN ze_result_t zt__bad_index(const zt_profiler *profiler, const char *call, const char *what,
                                  uint32_t index) {
+    if (!profiler)
+        return ZE_RESULT_SUCCESS;
     return zt__say(&zt__mutable(profiler)->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_INDEX, call,
                    what, (unsigned)index);
+}
+
+/* The record of a region, up to date, from which `call` fills in `what`, which is at `out`. NULL, and what
+   the call returns then, where it cannot. */
+ZT__FN const zt__record *zt__need_record(const zt_profiler *profiler, const char *call, uint32_t region,
+                                         const char *what, const void *out, ze_result_t *result) {
+    *result = ZE_RESULT_SUCCESS;
+    if (profiler && !out)
+        *result = zt__say_null(&zt__mutable(profiler)->diagnostics, call, what);
+    else if (region >= zt_region_count(profiler))
+        *result = zt__bad_index(profiler, call, "region", region);
+    else {
+        zt__catch_up(profiler);
+        return zt__record_at(profiler, region);
+    }
+    return NULL;
 }
 
 ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info) {
     zt_profiler *locked = zt__mutable(profiler);
     const zt__record *record;
+    ze_result_t result;
     if (info)
         *info = zt__empty_region();
-    if (!profiler)
-        return ZE_RESULT_SUCCESS;
-    if (!info)
-        return zt__say_null(&locked->diagnostics, "zt_get_region", "info");
-    if (region >= zt_region_count(profiler))
-        return zt__bad_index(profiler, "zt_get_region", "region", region);
-    zt__catch_up(profiler);
-    record = zt__record_at(profiler, region);
+    record = zt__need_record(profiler, "zt_get_region", region, "info", info, &result);
+    if (!record)
+        return result;
     zt__take(&locked->state);
     info->name = record->name;
     info->lost = record->lost;
@@ -9789,39 +9808,33 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     info->time_ns = zt__column_stats(profiler, record, 0);
     info->differs = zt__differences(profiler, record);
     zt__unlock(&locked->results);
-    return ZE_RESULT_SUCCESS;
+    return result;
 }
 
 ZT__FN ze_result_t zt__get_column(const zt_profiler *profiler, const char *call, uint32_t region,
                                   uint32_t column, zt_stats *stats) {
-    zt_profiler *locked = zt__mutable(profiler);
-    if (!stats)
-        return zt__say_null(&locked->diagnostics, call, "stats");
-    if (region >= zt_region_count(profiler))
-        return zt__bad_index(profiler, call, "region", region);
-    zt__catch_up(profiler);
-    zt__lock_results(locked);
-    *stats = zt__column_stats(profiler, zt__record_at(profiler, region), column);
-    zt__unlock(&locked->results);
-    return ZE_RESULT_SUCCESS;
+    ze_result_t result;
+    const zt__record *record = zt__need_record(profiler, call, region, "stats", stats, &result);
+    if (!record)
+        return result;
+    zt__lock_results(profiler);
+    *stats = zt__column_stats(profiler, record, column);
+    zt__unlock(&zt__mutable(profiler)->results);
+    return result;
 }
 
 ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
                                 zt_stats *stats) {
     if (stats)
         *stats = zt__empty_stats();
-    if (!profiler)
-        return ZE_RESULT_SUCCESS;
-    if (metric >= profiler->metric_count)
+    if (!profiler || metric >= profiler->metric_count)
         return zt__bad_index(profiler, "zt_get_stats", "metric", metric);
     return zt__get_column(profiler, "zt_get_stats", region, metric + 1, stats);
 }
 
 ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass,
                                zt_stats *time_ns) {
-    if (!profiler)
-        return ZE_RESULT_SUCCESS;
-    if (pass >= profiler->pass_count)
+    if (!profiler || pass >= profiler->pass_count)
         return zt__bad_index(profiler, "zt_get_pass", "pass", pass);
     return zt__get_column(profiler, "zt_get_pass", region, zt__time_column(profiler, pass), time_ns);
 }
@@ -9832,9 +9845,7 @@ ZT_API uint32_t zt_tile_count(const zt_profiler *profiler) {
 
 ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
                                      uint32_t metric, zt_stats *stats) {
-    if (!profiler)
-        return ZE_RESULT_SUCCESS;
-    if (metric >= profiler->metric_count)
+    if (!profiler || metric >= profiler->metric_count)
         return zt__bad_index(profiler, "zt_get_tile_stats", "metric", metric);
     if (tile >= profiler->tile_count)
         return zt__bad_index(profiler, "zt_get_tile_stats", "tile", tile);
@@ -10841,16 +10852,9 @@ ZT_API const zt_metric *zt_stream_get_metric(const zt_stream *stream, uint32_t m
 }
 
 ZT_API uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name) {
-    char nearest[400];
-    uint32_t metric;
-    if (!stream || !name)
-        return UINT32_MAX;
-    metric = zt__find_metric(stream->feed->metrics, stream->feed->group.metric_count, name, nearest,
-                             sizeof nearest);
-    if (metric == UINT32_MAX)
-        zt__say(&zt__mutable_stream(stream)->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                ZT__NO_SUCH_METRIC, "zt_stream_find_metric", name, nearest);
-    return metric;
+    return stream && name ? zt__need_metric(&zt__mutable_stream(stream)->diagnostics, stream->feed->metrics,
+                                            stream->feed->group.metric_count, name, "zt_stream_find_metric")
+                          : UINT32_MAX;
 }
 
 ZT_API ze_result_t zt_stream_last_error(const zt_stream *stream, const char **text) {
@@ -10885,17 +10889,13 @@ ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint
 ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
                                    zt_streamed *streamed) {
     zt_profiler *locked = zt__mutable(profiler);
-    const zt__record *record;
-    if (!profiler)
-        return ZE_RESULT_SUCCESS;
-    if (!streamed)
-        return zt__say_null(&locked->diagnostics, "zt_get_streamed", "streamed");
-    if (region >= zt_region_count(profiler))
-        return zt__bad_index(profiler, "zt_get_streamed", "region", region);
-    zt__catch_up(profiler);
+    ze_result_t result;
+    const zt__record *record =
+        zt__need_record(profiler, "zt_get_streamed", region, "streamed", streamed, &result);
+    if (!record)
+        return result;
     if (metric >= zt_streamed_count(profiler))
         return zt__bad_index(profiler, "zt_get_streamed", "streamed metric", metric);
-    record = zt__record_at(profiler, region);
     streamed->rows = 0;
     streamed->mean = streamed->peak = zt__nan();
     zt__lock(&locked->results);
@@ -10905,7 +10905,7 @@ ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region,
         streamed->peak = record->streamed[metric].max;
     }
     zt__unlock(&locked->results);
-    return ZE_RESULT_SUCCESS;
+    return result;
 }
 
 ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
