@@ -9344,11 +9344,14 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
     return ZE_RESULT_SUCCESS;
 }
 
-/* The functions that collect may not be called from those that run while samples are collected. */
-ZT__FN ze_result_t zt__refuse_inside(zt_profiler *profiler, const char *call) {
-    if (!zt__owns(&profiler->settling))
-        return ZE_RESULT_SUCCESS;
-    return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__INSIDE_CALLBACK, call);
+/* Whether a function that collects has something to do, and may: it may not be called from those that run
+   while samples are collected. If not, `result` is what it returns. */
+ZT__FN int zt__may_collect(zt_profiler *profiler, const char *call, ze_result_t *result) {
+    *result = ZE_RESULT_SUCCESS;
+    if (profiler && zt__owns(&profiler->settling))
+        *result =
+            zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__INSIDE_CALLBACK, call);
+    return profiler && *result == ZE_RESULT_SUCCESS;
 }
 
 /* Collects what a list has left, and unbinds it. Where nobody can tell whether it is immediate, better wait
@@ -9384,7 +9387,8 @@ ZT__FN void zt__wind_up(zt_profiler *profiler, const char *call) {
 }
 
 ZT_API void zt_close(zt_profiler *profiler) {
-    if (!profiler || zt__refuse_inside(profiler, "zt_close") != ZE_RESULT_SUCCESS)
+    ze_result_t result;
+    if (!zt__may_collect(profiler, "zt_close", &result))
         return;
 #ifdef ZETOOLS_TRACER
     if (zt_trace_stop(profiler) == ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE)
@@ -9561,10 +9565,7 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
     uint32_t open;
     int awaits;
     ze_result_t result;
-    if (!profiler)
-        return ZE_RESULT_SUCCESS;
-    result = zt__refuse_inside(profiler, "zt_collect");
-    if (result != ZE_RESULT_SUCCESS)
+    if (!zt__may_collect(profiler, "zt_collect", &result))
         return result;
     deadline = timeout_ns ? zt__deadline(timeout_ns) : 0;
     do {
@@ -9584,8 +9585,8 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
 ZT__FN ze_result_t zt__release(zt_profiler *profiler, ze_command_list_handle_t list, int destroyed) {
     uint64_t deadline = 0;
     zt__list *record;
-    ze_result_t result = zt__refuse_inside(profiler, "zt_release");
-    if (result != ZE_RESULT_SUCCESS)
+    ze_result_t result;
+    if (!zt__may_collect(profiler, "zt_release", &result))
         return result;
     record = zt__claim(profiler, list);
     if (!record)
@@ -9602,9 +9603,7 @@ ZT__FN ze_result_t zt__release(zt_profiler *profiler, ze_command_list_handle_t l
 }
 
 ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t list) {
-    if (!profiler)
-        return ZE_RESULT_SUCCESS;
-    if (!list)
+    if (profiler && !list)
         return zt__say_no_handle(&profiler->diagnostics, "zt_release", "list");
     return zt__release(profiler, list, 0);
 }
@@ -9666,7 +9665,7 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
                               ze_command_list_handle_t *lists, ze_fence_handle_t fence) {
     ze_result_t result;
     int announced = profiler && count && lists && !zt__is_gone(profiler) &&
-                    zt__refuse_inside(profiler, "zt_execute") == ZE_RESULT_SUCCESS;
+                    zt__may_collect(profiler, "zt_execute", &result);
     if (announced && zt__load(&profiler->sight))
         zt__trust_lists(profiler, count, lists);
     if (announced)
@@ -9687,8 +9686,9 @@ ZT_API uint32_t zt_pass_count(const zt_profiler *profiler) {
 
 ZT_API zt_passes zt_passes_begin(zt_profiler *profiler) {
     zt_passes passes = {NULL, 0, 0};
+    ze_result_t result;
     if (zt_pass_count(profiler) > 1 && !zt__load(&profiler->detached) &&
-        zt__refuse_inside(profiler, "ZT_PASSES") == ZE_RESULT_SUCCESS)
+        zt__may_collect(profiler, "ZT_PASSES", &result))
         passes.profiler = profiler;
     return passes;
 }
