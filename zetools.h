@@ -9608,15 +9608,26 @@ ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t li
     return zt__release(profiler, list, 0);
 }
 
+/* Who executes a list with zt_execute also says when it is reset. */
+ZT__FN void zt__trust(zt_profiler *profiler, zt__list *list) {
+    zt__slot *slot;
+    zt__take(&profiler->state);
+    for (slot = list->first; slot; slot = slot->next)
+        slot->sight = zt__load(&profiler->sight);
+    zt__give(&profiler->state);
+}
+
 /* Reads what the lists' last execution left, and marks the next. Two rounds, for a list may be named twice.
  */
-ZT__FN void zt__before_execution(zt_profiler *profiler, uint32_t count,
-                                 const ze_command_list_handle_t *lists) {
+ZT__FN void zt__before_execution(zt_profiler *profiler, uint32_t count, const ze_command_list_handle_t *lists,
+                                 int trusted) {
     uint64_t deadline = 0;
     uint32_t i, overwritten = 0;
     zt__list *list;
     for (i = 0; i < count; i++)
         if ((list = zt__claim(profiler, lists[i])) != NULL) {
+            if (trusted)
+                zt__trust(profiler, list);
             list->announced = 1;
             if (zt__finish(profiler, list, &deadline))
                 zt__make_ready(profiler, list);
@@ -9643,21 +9654,6 @@ ZT__FN void zt__after_refusal(zt_profiler *profiler, uint32_t count, const ze_co
         }
 }
 
-/* Who executes lists with zt_execute also says when they are reset. */
-ZT__FN void zt__trust_lists(zt_profiler *profiler, uint32_t count, const ze_command_list_handle_t *lists) {
-    uint32_t i;
-    zt__list *list;
-    zt__slot *slot;
-    for (i = 0; i < count; i++)
-        if ((list = zt__claim(profiler, lists[i])) != NULL) {
-            zt__take(&profiler->state);
-            for (slot = list->first; slot; slot = slot->next)
-                slot->sight = zt__load(&profiler->sight);
-            zt__give(&profiler->state);
-            zt__unclaim(profiler, list);
-        }
-}
-
 /* Whose lists this thread executes with zt_execute at the moment. */
 ZT__PROCESS_WIDE __thread const zt_profiler *zt__announced_by_1;
 
@@ -9666,10 +9662,8 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
     ze_result_t result;
     int announced = profiler && count && lists && !zt__is_gone(profiler) &&
                     zt__may_collect(profiler, "zt_execute", &result);
-    if (announced && zt__load(&profiler->sight))
-        zt__trust_lists(profiler, count, lists);
     if (announced)
-        zt__before_execution(profiler, count, lists);
+        zt__before_execution(profiler, count, lists, zt__load(&profiler->sight) != 0);
     zt__announced_by_1 = announced ? profiler : NULL; /* a tracer need not do it again */
     result = zeCommandQueueExecuteCommandLists(queue, count, lists, fence);
     zt__announced_by_1 = NULL;
@@ -11245,7 +11239,7 @@ ZT__FN void zt__around_execution(zt__tracer *tracer, void *parameters, int after
         if (!profiler || profiler == zt__announced_by_1 || zt__is_gone(profiler))
             continue;
         if (!after)
-            zt__before_execution(profiler, list_count, lists);
+            zt__before_execution(profiler, list_count, lists, 0);
         else if (result != ZE_RESULT_SUCCESS)
             zt__after_refusal(profiler, list_count, lists, result);
     }
