@@ -8496,6 +8496,15 @@ ZT__FN zt_profiler *zt__mutable(const zt_profiler *profiler) {
     return (zt_profiler *)profiler;
 }
 
+/* Of calls that work without a profiler too. */
+ZT__FN zt__diagnostics *zt__diagnostics_of(const zt_profiler *profiler) {
+    return profiler ? &zt__mutable(profiler)->diagnostics : NULL;
+}
+
+ZT__FN const zt_allocator *zt__allocator_of(const zt_profiler *profiler) {
+    return profiler ? &profiler->config.allocator : &zt__default_allocator;
+}
+
 ZT_API const char *zt_version(void) {
     return ZETOOLS_VERSION;
 }
@@ -9884,50 +9893,47 @@ ZT__FN uint32_t zt__bench_region(const zt_profiler *profiler, const char *name) 
 }
 
 /* GPU time of a region so far, and how many instances. */
-ZT__FN zt_stats zt__time_so_far(const zt_profiler *profiler, const char *name) {
+ZT__FN double zt__time_so_far(const zt_profiler *profiler, const char *name, uint64_t *count) {
     zt_region_info info;
     uint32_t region = zt__bench_region(profiler, name);
-    info.time_ns = zt__empty_stats();
+    info.time_ns.count = 0;
     if (region != UINT32_MAX)
         zt_get_region(profiler, region, &info);
-    if (info.time_ns.count == 0)
-        info.time_ns.sum = 0;
-    return info.time_ns;
+    *count = info.time_ns.count;
+    return *count ? info.time_ns.sum : 0;
 }
 
-ZT__FN const char *zt__bench_name(const zt__bench *bench) {
-    if (bench->config->name)
-        return bench->config->name;
-    return bench->config->region ? bench->config->region : "the benchmark";
-}
-
-/* Runs the work once with a profiler. Returns its GPU time, or NaN and says why not. */
-ZT__FN double zt__run_once(zt__bench *bench, zt_profiler *profiler) {
-    const char *region = bench->config->region;
-    zt_stats before = zt__time_so_far(profiler, region), after;
-    const char *why = "it failed";
-    if (bench->config->run(profiler, bench->config->user) == 0) {
-        ze_result_t result = zt_collect(profiler, profiler->config.wait_timeout_ns);
-        after = zt__time_so_far(profiler, region);
-        if (after.count > before.count && result == ZE_RESULT_SUCCESS)
-            return after.sum - before.sum;
-        why = result == ZE_RESULT_SUCCESS ? "no region was measured" : zt_result_name(result);
-    }
-    zt__say(bench->profiler ? &bench->profiler->diagnostics : NULL, ZE_RESULT_NOT_READY, ZT__NO_BENCH_SAMPLE,
-            bench->call, zt__bench_name(bench), why);
+ZT__FN double zt__say_no_sample(const zt__bench *bench, const char *why) {
+    const zt_bench_config *config = bench->config;
+    zt__say(zt__diagnostics_of(bench->profiler), ZE_RESULT_NOT_READY, ZT__NO_BENCH_SAMPLE, bench->call,
+            config->name     ? config->name
+            : config->region ? config->region
+                             : "the benchmark",
+            why);
     return zt__nan();
 }
 
-ZT__FN double zt__measure_once(zt__bench *bench) {
+/* Runs the work once with a profiler. Returns its GPU time, or NaN and says why not. */
+ZT__FN double zt__run_once(const zt__bench *bench, zt_profiler *profiler) {
+    const char *region = bench->config->region;
+    uint64_t count_before, count;
+    double before = zt__time_so_far(profiler, region, &count_before), after;
+    ze_result_t result;
+    if (bench->config->run(profiler, bench->config->user) != 0)
+        return zt__say_no_sample(bench, "it failed");
+    result = zt_collect(profiler, profiler->config.wait_timeout_ns);
+    after = zt__time_so_far(profiler, region, &count);
+    if (result != ZE_RESULT_SUCCESS)
+        return zt__say_no_sample(bench, zt_result_name(result));
+    return count > count_before ? after - before : zt__say_no_sample(bench, "no region was measured");
+}
+
+ZT__FN double zt__measure_once(const zt__bench *bench) {
     double sample;
     if (!bench->config->measure)
         return zt__run_once(bench, bench->clean);
     sample = bench->config->measure(bench->config->user);
-    if (sample >= 0)
-        return sample;
-    zt__say(bench->profiler ? &bench->profiler->diagnostics : NULL, ZE_RESULT_NOT_READY, ZT__NO_BENCH_SAMPLE,
-            bench->call, zt__bench_name(bench), "it failed");
-    return zt__nan();
+    return sample >= 0 ? sample : zt__say_no_sample(bench, "it failed");
 }
 
 /* The device's frequency now, or NaN where nobody tells. */
@@ -9956,11 +9962,10 @@ ZT__FN int zt__sample_once(zt__bench *bench) {
     return 0;
 }
 
-ZT__FN int zt__warm_up(zt__bench *bench) {
+ZT__FN void zt__warm_up(const zt__bench *bench) {
     uint32_t i, runs = bench->config->warm_up ? bench->config->warm_up : 3;
     for (i = 0; i < runs; i++)
         zt__measure_once(bench);
-    return 1;
 }
 
 /* A profiler that measures times alone, on the device of another. */
@@ -9992,17 +9997,14 @@ ZT__FN void zt__find_frequency(zt__bench *bench) {
 }
 
 ZT__FN void zt__close_bench(zt__bench *bench) {
-    const zt_allocator *allocator =
-        bench->profiler ? &bench->profiler->config.allocator : &zt__default_allocator;
     zt_close(bench->clean);
-    zt__free(allocator, bench->series);
+    zt__free(zt__allocator_of(bench->profiler), bench->series);
 }
 
 /* Checks and prepares. On anything but SUCCESS there is nothing to close. */
 ZT__FN ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_profiler *profiler,
                                   const zt_bench_config *config) {
-    const zt_allocator *allocator = profiler ? &profiler->config.allocator : &zt__default_allocator;
-    zt__diagnostics *diagnostics = profiler ? &profiler->diagnostics : NULL;
+    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
     memset(bench, 0, sizeof *bench);
     bench->call = call;
     bench->config = config;
@@ -10010,7 +10012,7 @@ ZT__FN ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_profile
     if (!config || (!config->run && !config->measure))
         return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER,
                        config ? ZT__NOTHING_TO_BENCH : ZT__NULL_ARGUMENT, call, "config");
-    bench->series = (zt__series *)zt__allocate(allocator, 1, sizeof *bench->series);
+    bench->series = (zt__series *)zt__allocate(zt__allocator_of(profiler), 1, sizeof *bench->series);
     if (!config->measure)
         bench->clean = zt__open_clean(profiler);
     if (!bench->series || (!config->measure && !bench->clean)) {
@@ -10045,14 +10047,18 @@ ZT__FN void zt__count_bench(zt__bench *bench, zt_bench_result *result) {
     result->perturbation = result->counter_median / result->median;
 }
 
+ZT__FN void zt__begin_result(zt_bench_result *result, const zt_bench_config *config) {
+    zt__clear_result(result, config ? config->name ? config->name : config->region : NULL);
+}
+
 ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result) {
     zt__bench bench;
     zt__rule rule;
     ze_result_t opened;
     int going;
     if (!result)
-        return zt__say_null(profiler ? &profiler->diagnostics : NULL, "zt_bench", "result");
-    zt__clear_result(result, config ? config->name ? config->name : config->region : NULL);
+        return zt__say_null(zt__diagnostics_of(profiler), "zt_bench", "result");
+    zt__begin_result(result, config);
     if (zt__is_inert(profiler, config))
         return ZE_RESULT_SUCCESS;
     opened = zt__open_bench(&bench, "zt_bench", profiler, config);
@@ -10119,14 +10125,14 @@ ZT__FN ze_result_t zt__compare_open(zt__bench *a, zt__bench *b, zt__series *rati
 
 ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
                               zt_comparison *result) {
-    const zt_allocator *allocator = profiler ? &profiler->config.allocator : &zt__default_allocator;
+    const zt_allocator *allocator = zt__allocator_of(profiler);
     zt__bench one, other;
     zt__series *ratios;
     ze_result_t done;
     if (!result)
-        return zt__say_null(profiler ? &profiler->diagnostics : NULL, "zt_compare", "result");
-    zt__clear_result(&result->a, a ? a->name ? a->name : a->region : NULL);
-    zt__clear_result(&result->b, b ? b->name ? b->name : b->region : NULL);
+        return zt__say_null(zt__diagnostics_of(profiler), "zt_compare", "result");
+    zt__begin_result(&result->a, a);
+    zt__begin_result(&result->b, b);
     result->ratio = result->low = result->high = zt__nan();
     result->differs = 0;
     if (zt__is_inert(profiler, a) || zt__is_inert(profiler, b))
@@ -10138,7 +10144,7 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
     if (done == ZE_RESULT_SUCCESS) {
         ratios = (zt__series *)zt__allocate(allocator, 1, sizeof *ratios);
         done = ratios ? zt__compare_open(&one, &other, ratios, result)
-                      : zt__say_no_memory(profiler ? &profiler->diagnostics : NULL, "zt_compare", "samples");
+                      : zt__say_no_memory(zt__diagnostics_of(profiler), "zt_compare", "samples");
         zt__free(allocator, ratios);
         zt__close_bench(&other);
     }
@@ -10148,9 +10154,15 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
 
 /* ---- benchmarks for people ------------------------------------------------------------------------------- */
 
+ZT__FN ze_result_t zt__end_writer(zt__writer *writer, zt__diagnostics *diagnostics) {
+    zt__flush(writer);
+    return writer->failed ? zt__say(diagnostics, ZE_RESULT_ERROR_UNKNOWN, ZT__WRITE_STOPPED)
+                          : ZE_RESULT_SUCCESS;
+}
+
 /* A text with numbers in it, of a length that is known. */
 ZT__FN void zt__put_line(zt__writer *writer, const char *format, ...) {
-    char line[512];
+    char line[1024];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
@@ -10177,7 +10189,7 @@ ZT__FN void zt__put_bench(zt__writer *writer, const zt_bench_result *result) {
 
 ZT_API ze_result_t zt_bench_write(const zt_profiler *profiler, const zt_bench_result *result,
                                   zt_write_fn write, void *user) {
-    zt__diagnostics *diagnostics = profiler ? &zt__mutable(profiler)->diagnostics : NULL;
+    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
     zt__writer writer;
     uint32_t i;
     if (!result || !write)
@@ -10191,9 +10203,7 @@ ZT_API ze_result_t zt_bench_write(const zt_profiler *profiler, const zt_bench_re
             zt__put_line(&writer, "    %-56.100s %12.5g %.40s%s\n", metric->name, rate, metric->units,
                          metric->aggregation == ZT_AGGREGATE_SUM ? " a second" : "");
     }
-    zt__flush(&writer);
-    return writer.failed ? zt__say(diagnostics, ZE_RESULT_ERROR_UNKNOWN, ZT__WRITE_STOPPED)
-                         : ZE_RESULT_SUCCESS;
+    return zt__end_writer(&writer, diagnostics);
 }
 
 ZT_API ze_result_t zt_comparison_write(const zt_comparison *result, zt_write_fn write, void *user) {
@@ -10208,8 +10218,7 @@ ZT_API ze_result_t zt_comparison_write(const zt_comparison *result, zt_write_fn 
                  !result->differs    ? "no difference shown"
                  : result->ratio > 1 ? "slower"
                                      : "faster");
-    zt__flush(&writer);
-    return writer.failed ? zt__say(NULL, ZE_RESULT_ERROR_UNKNOWN, ZT__WRITE_STOPPED) : ZE_RESULT_SUCCESS;
+    return zt__end_writer(&writer, NULL);
 }
 
 /* ---- merging --------------------------------------------------------------------------------------------- */
@@ -10302,7 +10311,7 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 /* ---- reporting ------------------------------------------------------------------------------------------- */
 
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
-    zt__diagnostics *diagnostics = profiler ? &zt__mutable(profiler)->diagnostics : NULL;
+    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
     zt__report report;
     int without_memory = 0;
     if (!profiler)
@@ -10329,9 +10338,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     zt__free(&profiler->config.allocator, report.stats);
     if (without_memory)
         return zt__say_no_memory(diagnostics, "zt_write", "a trace");
-    if (report.writer.failed)
-        return zt__say(diagnostics, ZE_RESULT_ERROR_UNKNOWN, ZT__WRITE_STOPPED);
-    return ZE_RESULT_SUCCESS;
+    return zt__end_writer(&report.writer, diagnostics);
 }
 
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
@@ -10365,21 +10372,19 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
 }
 
 ZT_API zt_availability zt_get_availability(const zt_profiler *profiler, const char **text) {
-    if (text)
-        *text = "[AVAILABLE] metrics are measured.";
+    zt_availability availability = profiler ? profiler->availability : ZT_AVAILABILITY_UNKNOWN;
+    const char *why = "[AVAILABLE] metrics are measured.";
     if (!profiler) {
-        if (text)
-            *text = "[NO_PROFILER] there is no profiler: zt_last_error(NULL, &text) says why.";
-        return ZT_AVAILABILITY_UNKNOWN;
+        why = "[NO_PROFILER] there is no profiler: zt_last_error(NULL, &text) says why.";
+    } else if (zt__is_gone(profiler) && !profiler->detached) {
+        why = "[DEVICE_LOST] the device is lost. Open a new profiler when it is back.";
+        availability = ZT_DEVICE_LOST;
+    } else if (availability != ZT_AVAILABLE) {
+        why = profiler->availability_text.text;
     }
-    if (zt__is_gone(profiler) && !profiler->detached) {
-        if (text)
-            *text = "[DEVICE_LOST] the device is lost. Open a new profiler when it is back.";
-        return ZT_DEVICE_LOST;
-    }
-    if (text && profiler->availability != ZT_AVAILABLE)
-        *text = profiler->availability_text.text;
-    return profiler->availability;
+    if (text)
+        *text = why;
+    return availability;
 }
 
 /* Without diagnostics: those of the thread. */
@@ -10397,7 +10402,7 @@ ZT__FN ze_result_t zt__last_error(zt__diagnostics *diagnostics, const char **tex
 }
 
 ZT_API ze_result_t zt_last_error(const zt_profiler *profiler, const char **text) {
-    return zt__last_error(profiler ? &zt__mutable(profiler)->diagnostics : NULL, text);
+    return zt__last_error(zt__diagnostics_of(profiler), text);
 }
 
 /* ---- streams --------------------------------------------------------------------------------------------- */
@@ -11018,22 +11023,15 @@ ZT_API ze_result_t zt_groups_write(ze_device_handle_t device, int metrics, zt_wr
     zt__put(&writer, "domain  sampling    metrics  group\n");
     for (i = 0; i < catalog.count && result == ZE_RESULT_SUCCESS; i++) {
         const zet_metric_group_properties_t *group = &catalog.properties[i];
-        char line[64];
-        snprintf(line, sizeof line, "%6u  %-10s  %7u  ", (unsigned)group->domain,
-                 zt__sampling_name(group->samplingType), (unsigned)group->metricCount);
-        zt__put(&writer, line);
-        zt__put(&writer, group->name);
-        zt__put(&writer, ": ");
-        zt__put(&writer, group->description);
-        zt__put(&writer, "\n");
+        zt__put_line(&writer, "%6u  %-10s  %7u  %s: %s\n", (unsigned)group->domain,
+                     zt__sampling_name(group->samplingType), (unsigned)group->metricCount, group->name,
+                     group->description);
         if (metrics)
             result = zt__put_metrics(&writer, catalog.handles[i]);
     }
     zt__flush(&writer);
     zt__close_catalog(allocator, &catalog);
-    if (result == ZE_RESULT_SUCCESS && writer.failed)
-        result = zt__say(NULL, ZE_RESULT_ERROR_UNKNOWN, ZT__WRITE_STOPPED);
-    return result;
+    return result == ZE_RESULT_SUCCESS ? zt__end_writer(&writer, NULL) : result;
 }
 
 /* ---- tracing --------------------------------------------------------------------------------------------- */
