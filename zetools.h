@@ -5935,7 +5935,7 @@ struct zt_stream {
     zt__diagnostics diagnostics;
 };
 
-ZT__HOT ze_result_t zt__check_stream(zt_stream *stream, ze_result_t result, const char *call) {
+ZT__FN ze_result_t zt__check_stream(zt_stream *stream, ze_result_t result, const char *call) {
     if (result == ZE_RESULT_SUCCESS)
         return result;
     if (!zt__is_lost(result))
@@ -9317,6 +9317,25 @@ ZT__FN zt_profiler *zt__create(ze_context_handle_t context, ze_device_handle_t d
     return profiler;
 }
 
+/* What is wrong with the arguments of a function that opens `what`, which is to be at `out`. */
+ZT__FN ze_result_t zt__check_opening(const char *call, const char *what, const void *out,
+                                     ze_context_handle_t context, ze_device_handle_t device,
+                                     const zt_allocator *given) {
+    if (!out)
+        return zt__say_null(NULL, call, what);
+    if (!context || !device)
+        return zt__say_no_handle(NULL, call, context ? "device" : "context");
+    if (given && !given->allocate != !given->release)
+        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_ALLOCATOR, call);
+    return ZE_RESULT_SUCCESS;
+}
+
+/* The last error of what could not be opened, and is destroyed, is one of the thread. */
+ZT__FN void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t result) {
+    zt__thread_error = diagnostics->last;
+    zt__thread_error.result = result;
+}
+
 ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t device, const zt_config *config,
                            zt_profiler **profiler) {
     zt_config complete;
@@ -9324,12 +9343,10 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
     ze_result_t result;
     if (profiler)
         *profiler = NULL;
-    if (!profiler)
-        return zt__say_null(NULL, "zt_open", "profiler");
-    if (!context || !device)
-        return zt__say_no_handle(NULL, "zt_open", context ? "device" : "context");
-    if (config && !config->allocator.allocate != !config->allocator.release)
-        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_ALLOCATOR, "zt_open");
+    result = zt__check_opening("zt_open", "profiler", profiler, context, device,
+                               config ? &config->allocator : NULL);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
     zt__complete_config(&complete, config);
     opened = zt__create(context, device, &complete);
     if (!opened)
@@ -9342,8 +9359,7 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
     opened->config.groups = opened->config.metrics = opened->config.columns =
         NULL; /* they may not outlive this call */
     if (result != ZE_RESULT_SUCCESS) {
-        zt__thread_error = opened->diagnostics.last;
-        zt__thread_error.result = result;
+        zt__keep_error(&opened->diagnostics, result);
         zt__destroy(opened);
         return result;
     }
@@ -10720,20 +10736,17 @@ ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_
     ze_result_t result;
     if (stream)
         *stream = NULL;
-    if (!stream)
-        return zt__say_null(NULL, "zt_stream_open", "stream");
-    if (!context || !device)
-        return zt__say_no_handle(NULL, "zt_stream_open", context ? "device" : "context");
-    if (config && !config->allocator.allocate != !config->allocator.release)
-        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_ALLOCATOR, "zt_stream_open");
+    result = zt__check_opening("zt_stream_open", "stream", stream, context, device,
+                               config ? &config->allocator : NULL);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
     zt__complete_stream_config(&complete, config);
     opened = zt__create_stream(context, device, &complete);
     if (!opened)
         return zt__say_no_memory(NULL, "zt_stream_open", "the stream");
     result = zt__set_up_stream(opened);
     if (result != ZE_RESULT_SUCCESS) {
-        zt__thread_error = opened->diagnostics.last;
-        zt__thread_error.result = result;
+        zt__keep_error(&opened->diagnostics, result);
         zt__destroy_stream(opened);
         return result;
     }
