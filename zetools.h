@@ -10755,14 +10755,11 @@ ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_
 }
 
 ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row_fn function, void *user) {
-    zt__receiver receiver = {NULL, NULL, 0, 0};
-    uint64_t deadline;
+    zt__receiver receiver = {function, user, 0, 0};
+    uint64_t deadline = zt__deadline(timeout_ns);
     ze_result_t result;
     if (!stream)
         return ZE_RESULT_SUCCESS;
-    receiver.function = function;
-    receiver.user = user;
-    deadline = zt__deadline(timeout_ns);
     __atomic_add_fetch(&stream->users, 1, __ATOMIC_ACQ_REL);
     result = zt__own_stream(stream, deadline, "zt_stream_read");
     if (result == ZE_RESULT_SUCCESS) {
@@ -10773,24 +10770,22 @@ ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row
     return result;
 }
 
-ZT__FN ze_result_t zt__cannot_mark(zt_stream *stream, const char *name, const char *why) {
-    return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZT__CANNOT_MARK, name, why);
-}
-
 ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t list, const char *name) {
-    uint32_t number;
+    const char *why = "the group has no metric StreamMarker, choose another";
+    uint32_t number = 0;
     if (!stream)
         return ZE_RESULT_SUCCESS;
     if (!list)
         return zt__say_no_handle(&stream->diagnostics, "zt_stream_mark", "list");
     name = name && *name ? name : "(unnamed)";
-    if (stream->marker_metric == UINT32_MAX)
-        return zt__cannot_mark(stream, name, "the group has no metric StreamMarker, choose another");
-    zt__lock(&stream->feed->lock);
-    number = zt__number_mark(stream->feed, name);
-    zt__unlock(&stream->feed->lock);
+    if (stream->marker_metric != UINT32_MAX) {
+        why = "too many names, or no memory; do not put counters into names";
+        zt__lock(&stream->feed->lock);
+        number = zt__number_mark(stream->feed, name);
+        zt__unlock(&stream->feed->lock);
+    }
     if (!number)
-        return zt__cannot_mark(stream, name, "too many names, or no memory; do not put counters into names");
+        return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZT__CANNOT_MARK, name, why);
     return zt__check_stream(stream, zetCommandListAppendMetricStreamerMarker(list, stream->streamer, number),
                             "zetCommandListAppendMetricStreamerMarker");
 }
@@ -10805,29 +10800,38 @@ ZT__FN int zt__end_reads(zt_stream *stream) {
     return 1;
 }
 
-ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user) {
-    zt__receiver receiver = {NULL, NULL, 0, 0};
-    zt_stream_counts counts = zt_stream_get_counts(stream);
-    if (!stream)
-        return counts;
+ZT__FN void zt__count_stream(zt_stream *stream, zt_stream_counts *counts) {
+    zt__lock(&stream->lock);
+    *counts = stream->counts;
+    counts->waiting = stream->read - stream->taken + (stream->row_count - stream->row_next);
+    zt__unlock(&stream->lock);
+}
+
+ZT__FN void zt__close_stream(zt_stream *stream, zt__receiver *receiver, zt_stream_counts *counts) {
+    zt__count_stream(stream, counts);
     if (zt__owns(&stream->owned) || !zt__end_reads(stream)) {
         zt__say(&stream->diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__STREAM_BUSY,
                 "zt_stream_close");
-        return counts;
+        return;
     }
     if (!zt__stop_thread(&stream->reader)) {
         zt__say(&stream->diagnostics, ZE_RESULT_NOT_READY, ZT__READER_HANGS, "zt_stream_close");
-        return counts;
+        return;
     }
-    receiver.function = function;
-    receiver.user = user;
     zt__own(&stream->owned);
-    zt__hand_out(stream, &receiver, 1);
-    counts = zt_stream_get_counts(stream);
-    counts.discarded += counts.waiting; /* the function asked to stop */
-    counts.waiting = 0;
+    zt__hand_out(stream, receiver, 1);
+    zt__count_stream(stream, counts);
+    counts->discarded += counts->waiting; /* the function asked to stop */
+    counts->waiting = 0;
     zt__disown(&stream->owned);
     zt__destroy_stream(stream);
+}
+
+ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user) {
+    zt__receiver receiver = {function, user, 0, 0};
+    zt_stream_counts counts = {0, 0, 0, 0, 0, 0};
+    if (stream)
+        zt__close_stream(stream, &receiver, &counts);
     return counts;
 }
 
@@ -10846,12 +10850,8 @@ ZT__FN zt_stream *zt__mutable_stream(const zt_stream *stream) {
 
 ZT_API zt_stream_counts zt_stream_get_counts(const zt_stream *stream) {
     zt_stream_counts counts = {0, 0, 0, 0, 0, 0};
-    if (!stream)
-        return counts;
-    zt__lock(&zt__mutable_stream(stream)->lock);
-    counts = stream->counts;
-    counts.waiting = stream->read - stream->taken + (stream->row_count - stream->row_next);
-    zt__unlock(&zt__mutable_stream(stream)->lock);
+    if (stream)
+        zt__count_stream(zt__mutable_stream(stream), &counts);
     return counts;
 }
 
