@@ -8501,6 +8501,11 @@ ZT__FN zt__diagnostics *zt__diagnostics_of(const zt_profiler *profiler) {
     return profiler ? &zt__mutable(profiler)->diagnostics : NULL;
 }
 
+/* What a call returns that was given no profiler, or no `what` beside it. */
+ZT__FN ze_result_t zt__say_missing(const zt_profiler *profiler, const char *call, const char *what) {
+    return profiler ? zt__say_null(zt__diagnostics_of(profiler), call, what) : ZE_RESULT_SUCCESS;
+}
+
 ZT__FN const zt_allocator *zt__allocator_of(const zt_profiler *profiler) {
     return profiler ? &profiler->config.allocator : &zt__default_allocator;
 }
@@ -10260,13 +10265,10 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
 ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *size) {
     zt_profiler *locked = zt__mutable(profiler);
     zt__packer packer = {NULL, 0, ZT__PACK_HEADER};
-    if (!profiler) {
-        if (size)
-            *size = 0;
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!size)
-        return zt__say_null(&locked->diagnostics, "zt_pack", "size");
+    if (!profiler && size)
+        *size = 0;
+    if (!profiler || !size)
+        return zt__say_missing(profiler, "zt_pack", "size");
     packer.bytes = (uint8_t *)buffer;
     packer.room = buffer ? *size : 0;
     zt__catch_up(profiler);
@@ -10330,10 +10332,8 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
     zt__report report;
     int without_memory = 0;
-    if (!profiler)
-        return ZE_RESULT_SUCCESS;
-    if (!write)
-        return zt__say_null(diagnostics, "zt_write", "write");
+    if (!profiler || !write)
+        return zt__say_missing(profiler, "zt_write", "write");
     if ((unsigned)format > ZT_FORMAT_TRACE)
         return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_ENUMERATION, ZT__BAD_FORMAT, (int)format);
     report.profiler = profiler;
@@ -10357,34 +10357,35 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     return zt__end_writer(&report.writer, diagnostics);
 }
 
-ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
-    zt_profiler *locked = zt__mutable(profiler);
-    zt_format format;
+ZT__FN ze_result_t zt__report_to_output(zt_profiler *profiler) {
+    ze_result_t result = zt_write(profiler, ZT_FORMAT_TABLE, zt__write_file, stdout);
+    return result == ZE_RESULT_SUCCESS && fflush(stdout) != 0 ? zt__cannot_write(profiler, "-") : result;
+}
+
+ZT__FN ze_result_t zt__report_to_file(zt_profiler *profiler, const char *path) {
+    zt_format format = zt__has_suffix(path, ".csv")          ? ZT_FORMAT_CSV
+                       : zt__has_suffix(path, ".trace.json") ? ZT_FORMAT_TRACE
+                       : zt__has_suffix(path, ".json")       ? ZT_FORMAT_JSON
+                                                             : ZT_FORMAT_TABLE;
+    size_t size = strlen(path) + 64;
     char *beside;
-    size_t size;
     ze_result_t result;
-    if (!profiler)
-        return ZE_RESULT_SUCCESS;
-    if (!path)
-        return zt__say_null(&locked->diagnostics, "zt_report", "path");
-    if (strcmp(path, "-") == 0) {
-        result = zt_write(profiler, ZT_FORMAT_TABLE, zt__write_file, stdout);
-        return result == ZE_RESULT_SUCCESS && fflush(stdout) != 0 ? zt__cannot_write(locked, path) : result;
-    }
-    format = zt__has_suffix(path, ".csv")          ? ZT_FORMAT_CSV
-             : zt__has_suffix(path, ".trace.json") ? ZT_FORMAT_TRACE
-             : zt__has_suffix(path, ".json")       ? ZT_FORMAT_JSON
-                                                   : ZT_FORMAT_TABLE;
     if (zt__is_special(path))
-        return zt__write_beside(locked, path, path, format);
-    size = strlen(path) + 64;
+        return zt__write_beside(profiler, path, path, format);
     beside = (char *)zt__allocate(&profiler->config.allocator, size, 1);
     if (!beside)
-        return zt__say_no_memory(&locked->diagnostics, "zt_report", "a path");
+        return zt__say_no_memory(&profiler->diagnostics, "zt_report", "a path");
     snprintf(beside, size, "%s.%ld.%lx.part", path, (long)getpid(), (unsigned long)zt__thread_id());
-    result = zt__write_beside(locked, path, beside, format);
+    result = zt__write_beside(profiler, path, beside, format);
     zt__free(&profiler->config.allocator, beside);
     return result;
+}
+
+ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
+    if (!profiler || !path)
+        return zt__say_missing(profiler, "zt_report", "path");
+    return strcmp(path, "-") == 0 ? zt__report_to_output(zt__mutable(profiler))
+                                  : zt__report_to_file(zt__mutable(profiler), path);
 }
 
 ZT_API zt_availability zt_get_availability(const zt_profiler *profiler, const char **text) {
