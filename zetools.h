@@ -8596,13 +8596,6 @@ ZT__FN ze_result_t zt__read_device(zt_profiler *profiler) {
     return result;
 }
 
-/* Keeps what was just said as the reason why there are no metrics. */
-ZT__FN ze_result_t zt__unavailable(zt_profiler *profiler, zt_availability why, ze_result_t result) {
-    profiler->availability = why;
-    profiler->availability_text = profiler->diagnostics.last;
-    return result;
-}
-
 /* Where the system says who may use the counters, with the value it says: the driver answers nothing of use.
  */
 ZT__FN void zt__find_paranoid_file(char *out, size_t size) {
@@ -8661,8 +8654,8 @@ ZT__FN ze_result_t zt__refuse(zt_profiler *profiler, ze_result_t result, const c
         zt__store(&profiler->lost, 1);
     denied = result == ZE_RESULT_ERROR_INVALID_ARGUMENT && strcmp(call, "zetMetricQueryPoolCreate") == 0;
     zt__find_rival(profiler->device, 0, &holder);
-    return zt__unavailable(profiler, zt__say_refused(&profiler->diagnostics, result, call, denied, &holder),
-                           result);
+    profiler->availability = zt__say_refused(&profiler->diagnostics, result, call, denied, &holder);
+    return result;
 }
 
 /* Names of the groups of one sampling type, for a message. */
@@ -8690,16 +8683,17 @@ ZT__FN ze_result_t zt__take_group(zt_profiler *profiler, const zt__catalog *cata
         const zet_metric_group_properties_t *taken = &profiler->groups[g].properties;
         if (profiler->groups[g].handle == catalog->handles[index])
             return ZE_RESULT_SUCCESS;
-        if (taken->domain == properties->domain && profiler->config.max_passes == 1)
-            return zt__unavailable(profiler, ZT_GROUPS_CONFLICT,
-                                   zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                                           ZT__GROUPS_CONFLICT, taken->name, properties->name,
-                                           properties->domain));
+        if (taken->domain == properties->domain && profiler->config.max_passes == 1) {
+            profiler->availability = ZT_GROUPS_CONFLICT;
+            return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__GROUPS_CONFLICT,
+                           taken->name, properties->name, properties->domain);
+        }
     }
-    if (profiler->group_count == ZT__MAX_GROUPS)
-        return zt__unavailable(profiler, ZT_GROUPS_CONFLICT,
-                               zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE,
-                                       ZT__TOO_MANY_GROUPS, (unsigned)ZT__MAX_GROUPS));
+    if (profiler->group_count == ZT__MAX_GROUPS) {
+        profiler->availability = ZT_GROUPS_CONFLICT;
+        return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__TOO_MANY_GROUPS,
+                       (unsigned)ZT__MAX_GROUPS);
+    }
     profiler->groups[profiler->group_count].handle = catalog->handles[index];
     profiler->groups[profiler->group_count].properties = *properties;
     profiler->group_count++;
@@ -8730,9 +8724,9 @@ ZT__FN ze_result_t zt__choose_groups(zt_profiler *profiler, const zt__catalog *c
         }
         snprintf(wanted, sizeof wanted, "%.*s", (int)(length < 255 ? length : 255), name);
         zt__nearest_groups(&profiler->config.allocator, catalog, wanted, type, nearest, sizeof nearest);
-        result = zt__unavailable(profiler, ZT_NO_SUCH_GROUP,
-                                 zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                                         ZT__NO_SUCH_GROUP, wanted, nearest));
+        profiler->availability = ZT_NO_SUCH_GROUP;
+        result = zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_GROUP, wanted,
+                         nearest);
     }
     return result;
 }
@@ -8856,9 +8850,9 @@ ZT__FN ze_result_t zt__refuse_metric(zt_profiler *profiler, const zt__cover *cov
         count += cover->groups[i].metric_count;
     snprintf(wanted, sizeof wanted, "%.*s", (int)(length < 255 ? length : 255), name);
     zt__nearest(wanted, cover, count, zt__cover_name, nearest, sizeof nearest);
-    return zt__unavailable(profiler, ZT_NO_SUCH_METRIC,
-                           zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                                   ZT__NO_SUCH_METRIC, "zt_open", wanted, nearest));
+    profiler->availability = ZT_NO_SUCH_METRIC;
+    return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_METRIC, "zt_open",
+                   wanted, nearest);
 }
 
 /* Takes groups for the metrics that are wanted. Where none of the choices fits into the passes, the fewest
@@ -8870,10 +8864,11 @@ ZT__FN ze_result_t zt__take_cover(zt_profiler *profiler, zt__cover *cover) {
     uint32_t i, g;
     ze_result_t result = ZE_RESULT_SUCCESS;
     while (zt__next_name(&list, &name, &length)) {
-        if (cover->count == ZT__MAX_WANTED)
-            return zt__unavailable(profiler, ZT_NO_SUCH_METRIC,
-                                   zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE,
-                                           ZT__TOO_MANY_METRICS, (unsigned)ZT__MAX_WANTED));
+        if (cover->count == ZT__MAX_WANTED) {
+            profiler->availability = ZT_NO_SUCH_METRIC;
+            return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__TOO_MANY_METRICS,
+                           (unsigned)ZT__MAX_WANTED);
+        }
         if (!zt__want(cover, name, length))
             return zt__refuse_metric(profiler, cover, name, length);
     }
@@ -8971,10 +8966,11 @@ ZT__FN ze_result_t zt__plan_passes(zt_profiler *profiler) {
             needed = pass_of[g] + 1;
     if (most > profiler->config.max_passes)
         most = profiler->config.max_passes;
-    if (needed > most)
-        return zt__unavailable(profiler, ZT_GROUPS_CONFLICT,
-                               zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                                       ZT__TOO_MANY_PASSES, (unsigned)needed, (unsigned)most));
+    if (needed > most) {
+        profiler->availability = ZT_GROUPS_CONFLICT;
+        return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__TOO_MANY_PASSES,
+                       (unsigned)needed, (unsigned)most);
+    }
     zt__make_passes(profiler, pass_of);
     return ZE_RESULT_SUCCESS;
 }
@@ -8997,10 +8993,11 @@ ZT__FN ze_result_t zt__find_groups(zt_profiler *profiler) {
             result = zt__choose_for_metrics(profiler, &catalog);
         if (result == ZE_RESULT_SUCCESS)
             result = zt__plan_passes(profiler);
-    } else
-        result = zt__unavailable(profiler, ZT_LIBRARY_MISSING,
-                                 zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
-                                         ZT__METRIC_LIBRARY_MISSING, (unsigned)catalog.count));
+    } else {
+        profiler->availability = ZT_LIBRARY_MISSING;
+        result = zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
+                         ZT__METRIC_LIBRARY_MISSING, (unsigned)catalog.count);
+    }
     zt__close_catalog(&profiler->config.allocator, &catalog);
     return result;
 }
@@ -9077,9 +9074,9 @@ ZT__FN ze_result_t zt__activate_groups(zt_profiler *profiler) {
         return result;
     if (!holder.text[0])
         return zt__refuse(profiler, result, "zetContextActivateMetricGroups");
-    return zt__unavailable(profiler, ZT_IN_USE,
-                           zt__say(&profiler->diagnostics, result, ZT__COUNTERS_IN_USE,
-                                   "zetContextActivateMetricGroups", zt_result_name(result), holder.text));
+    profiler->availability = ZT_IN_USE;
+    return zt__say(&profiler->diagnostics, result, ZT__COUNTERS_IN_USE, "zetContextActivateMetricGroups",
+                   zt_result_name(result), holder.text);
 }
 
 /* One pass without groups. */
@@ -9152,8 +9149,10 @@ ZT__FN ze_result_t zt__open_metrics(zt_profiler *profiler) {
             zt__refuse(profiler, result, call);
         }
     }
-    if (result != ZE_RESULT_SUCCESS)
+    if (result != ZE_RESULT_SUCCESS) {
+        profiler->availability_text = profiler->diagnostics.last; /* the reason was said last */
         zt__forget_groups(profiler);
+    }
     return result;
 }
 
