@@ -8621,30 +8621,28 @@ ZT__FN void zt__find_paranoid_file(char *out, size_t size) {
    drivers answer INVALID_ARGUMENT to a query pool, and UNKNOWN to a streamer. */
 ZT__FN zt_availability zt__say_refused(zt__diagnostics *diagnostics, ze_result_t result, const char *call,
                                        int denied, const zt__holder *holder) {
-    const char *name = zt_result_name(result);
+    const char *name = zt_result_name(result), *detail = holder->text;
+    zt_availability why = ZT_NOT_SUPPORTED;
+    zt__message message = ZT__METRICS_UNAVAILABLE;
     char file[160];
     if (denied || result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS) {
         zt__find_paranoid_file(file, sizeof file);
-        zt__say(diagnostics, result, ZT__NO_PERMISSION, call, name, file);
-        return ZT_NO_PERMISSION;
+        why = ZT_NO_PERMISSION;
+        message = ZT__NO_PERMISSION;
+        detail = file;
+    } else if (zt__is_lost(result)) {
+        why = ZT_DEVICE_LOST;
+        message = ZT__DEVICE_LOST;
+    } else if (result == ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE || result == ZE_RESULT_ERROR_UNINITIALIZED) {
+        why = ZT_NOT_ENABLED;
+        message = ZT__METRICS_NOT_ENABLED;
+        call = name; /* it has no place for the call */
+    } else if (result == ZE_RESULT_ERROR_NOT_AVAILABLE || result == ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE) {
+        why = ZT_IN_USE;
+        message = ZT__COUNTERS_IN_USE;
     }
-    switch (result) {
-    case ZE_RESULT_ERROR_DEVICE_LOST:
-    case ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET:
-        zt__say(diagnostics, result, ZT__DEVICE_LOST, call, name);
-        return ZT_DEVICE_LOST;
-    case ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE:
-    case ZE_RESULT_ERROR_UNINITIALIZED:
-        zt__say(diagnostics, result, ZT__METRICS_NOT_ENABLED, name);
-        return ZT_NOT_ENABLED;
-    case ZE_RESULT_ERROR_NOT_AVAILABLE:
-    case ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE:
-        zt__say(diagnostics, result, ZT__COUNTERS_IN_USE, call, name, holder->text);
-        return ZT_IN_USE;
-    default:
-        zt__say(diagnostics, result, ZT__METRICS_UNAVAILABLE, call, name);
-        return ZT_NOT_SUPPORTED;
-    }
+    zt__say(diagnostics, result, message, call, name, detail); /* of which a message takes what it needs */
+    return why;
 }
 
 ZT__FN ze_result_t zt__refuse(zt_profiler *profiler, ze_result_t result, const char *call) {
@@ -9043,22 +9041,22 @@ ZT__FN uint32_t zt__count_tiles(const zt_profiler *profiler) {
 ZT__FN ze_result_t zt__describe_groups(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     const char *call;
-    uint32_t g, pass;
-    profiler->tile_count = zt__count_tiles(profiler);
+    uint32_t g, pass, tiles = zt__count_tiles(profiler);
+    profiler->tile_count = tiles;
+    tiles += tiles == 0;
     for (g = 0; g < profiler->group_count; g++) {
         zt__group *group = &profiler->groups[g];
         ze_result_t result = zt__load_metrics(allocator, group, &call);
         if (result != ZE_RESULT_SUCCESS)
             return zt__refuse(profiler, result, call);
         group->first_column = profiler->metric_count;
-        group->tiles = profiler->tile_count ? profiler->tile_count : 1;
+        group->tiles = tiles;
         profiler->metric_count += group->metric_count;
     }
     profiler->metrics =
         (zt_metric *)zt__allocate(allocator, profiler->metric_count, sizeof *profiler->metrics);
-    profiler->flags = (zt__flag *)zt__allocate(
-        allocator, (size_t)profiler->metric_count * (profiler->tile_count ? profiler->tile_count : 1),
-        sizeof *profiler->flags);
+    profiler->flags =
+        (zt__flag *)zt__allocate(allocator, (size_t)profiler->metric_count * tiles, sizeof *profiler->flags);
     if (!profiler->metrics || !profiler->flags)
         return zt__refuse(profiler, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "malloc");
     for (pass = 0; pass < profiler->pass_count; pass++)
@@ -9108,15 +9106,11 @@ ZT__FN void zt__forget_groups(zt_profiler *profiler) {
 /* Whether somebody outside this library measures on the device: activation would take the counters from them,
    so the driver is asked before. Anything but a clear answer is left to what follows. */
 ZT__FN ze_result_t zt__ask_in_use(zt_profiler *profiler) {
+    static const zet_metric_query_pool_desc_t desc = {ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC, NULL,
+                                                      ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE, 1};
     zet_metric_query_pool_handle_t pool = NULL;
-    zet_metric_query_pool_desc_t desc;
-    ze_result_t result;
-    memset(&desc, 0, sizeof desc);
-    desc.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC;
-    desc.type = ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE;
-    desc.count = 1;
-    result = zetMetricQueryPoolCreate(profiler->context, profiler->device, profiler->groups[0].handle, &desc,
-                                      &pool);
+    ze_result_t result = zetMetricQueryPoolCreate(profiler->context, profiler->device,
+                                                  profiler->groups[0].handle, &desc, &pool);
     if (result == ZE_RESULT_SUCCESS)
         zetMetricQueryPoolDestroy(pool);
     if (result == ZE_RESULT_ERROR_NOT_AVAILABLE || result == ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE)
@@ -9176,6 +9170,11 @@ ZT__FN ze_result_t zt__copy_columns(zt_profiler *profiler) {
     return ZE_RESULT_SUCCESS;
 }
 
+/* What the application's lists of names say may not outlive the call that they were given to. */
+ZT__FN void zt__forget_names(zt_config *config) {
+    config->groups = config->metrics = config->columns = NULL;
+}
+
 ZT__FN ze_result_t zt__set_up_inside(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__batch *batch;
@@ -9216,6 +9215,7 @@ ZT__FN ze_result_t zt__set_up(zt_profiler *profiler) {
     zt__inside_1++;
     result = zt__set_up_inside(profiler);
     zt__inside_1--;
+    zt__forget_names(&profiler->config);
     return result;
 }
 
@@ -9354,23 +9354,21 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
     zt__complete_config(&complete, config);
     opened = zt__create(context, device, &complete);
     if (!opened)
-        return zt__say_no_memory(NULL, "zt_open", "the profiler");
-    if (!zt__enlist(opened))
+        result = zt__say_no_memory(NULL, "zt_open", "the profiler");
+    else if (!zt__enlist(opened))
         result = zt__say(&opened->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__TOO_MANY_PROFILERS,
                          (unsigned)ZT__MAX_PROFILERS);
     else
         result = zt__set_up(opened);
-    opened->config.groups = opened->config.metrics = opened->config.columns =
-        NULL; /* they may not outlive this call */
-    if (result != ZE_RESULT_SUCCESS) {
+    if (result == ZE_RESULT_SUCCESS) {
+        if (complete.deferred_thread && !zt__start_thread(&opened->settler, zt__settle_when_rung, opened))
+            zt__say(&opened->diagnostics, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZT__NO_THREAD);
+        *profiler = opened;
+    } else if (opened) {
         zt__keep_error(&opened->diagnostics, result);
         zt__destroy(opened);
-        return result;
     }
-    if (complete.deferred_thread && !zt__start_thread(&opened->settler, zt__settle_when_rung, opened))
-        zt__say(&opened->diagnostics, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZT__NO_THREAD);
-    *profiler = opened;
-    return ZE_RESULT_SUCCESS;
+    return result;
 }
 
 /* Whether a function that collects has something to do, and may: it may not be called from those that run
@@ -10289,7 +10287,7 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
 ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *config,
                              zt_profiler **profiler) {
     zt_config complete;
-    zt__unpacker unpacker = {NULL, 0, ZT__PACK_HEADER, 0, NULL};
+    zt__unpacker unpacker = {(const uint8_t *)buffer, 0, ZT__PACK_HEADER, 0, NULL};
     zt_profiler *unpacked;
     ze_result_t result;
     if (profiler)
@@ -10305,12 +10303,11 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
         unpacked->texts = (char *)zt__allocate(&complete.allocator, size, 1);
     result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     if (unpacked && unpacked->texts) {
-        unpacker.bytes = (const uint8_t *)buffer;
         unpacker.size = size;
         unpacker.texts = unpacked->texts;
         unpacked->detached = 1;
         result = zt__copy_columns(unpacked);
-        unpacked->config.groups = unpacked->config.metrics = unpacked->config.columns = NULL;
+        zt__forget_names(&unpacked->config);
         if (result == ZE_RESULT_SUCCESS)
             result = zt__unpack_all(&unpacker, unpacked);
     }
@@ -10550,18 +10547,12 @@ ZT__FN ze_result_t zt__make_room_for_rows(zt_stream *stream) {
 
 /* The event by which the device notifies. */
 ZT__FN ze_result_t zt__make_notification(zt_stream *stream) {
+    static const ze_event_pool_desc_t pool = {ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, NULL,
+                                              ZE_EVENT_POOL_FLAG_HOST_VISIBLE, 1};
+    static const ze_event_desc_t event = {ZE_STRUCTURE_TYPE_EVENT_DESC, NULL, 0, ZE_EVENT_SCOPE_FLAG_HOST,
+                                          ZE_EVENT_SCOPE_FLAG_HOST};
     const char *call = "zeEventPoolCreate";
-    ze_event_pool_desc_t pool;
-    ze_event_desc_t event;
     ze_result_t result;
-    memset(&pool, 0, sizeof pool);
-    pool.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
-    pool.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
-    pool.count = 1;
-    memset(&event, 0, sizeof event);
-    event.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
-    event.signal = ZE_EVENT_SCOPE_FLAG_HOST;
-    event.wait = ZE_EVENT_SCOPE_FLAG_HOST;
     zt__inside_1++;
     result = zeEventPoolCreate(stream->context, &pool, 1, &stream->device, &stream->events);
     if (result == ZE_RESULT_SUCCESS) {
@@ -10742,16 +10733,14 @@ ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_
         return result;
     zt__complete_stream_config(&complete, config);
     opened = zt__create_stream(context, device, &complete);
-    if (!opened)
-        return zt__say_no_memory(NULL, "zt_stream_open", "the stream");
-    result = zt__set_up_stream(opened);
-    if (result != ZE_RESULT_SUCCESS) {
+    result = opened ? zt__set_up_stream(opened) : zt__say_no_memory(NULL, "zt_stream_open", "the stream");
+    if (result == ZE_RESULT_SUCCESS) {
+        *stream = opened;
+    } else if (opened) {
         zt__keep_error(&opened->diagnostics, result);
         zt__destroy_stream(opened);
-        return result;
     }
-    *stream = opened;
-    return ZE_RESULT_SUCCESS;
+    return result;
 }
 
 ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row_fn function, void *user) {
