@@ -8661,15 +8661,19 @@ ZT__FN const char *zt__name_in_array(const void *names, uint32_t index) {
     return ((const char *const *)names)[index];
 }
 
-ZT__FN void zt__nearest_groups(const zt_allocator *allocator, const zt__catalog *catalog, const char *wanted,
-                               zet_metric_group_sampling_type_flags_t type, char *out, size_t size) {
+/* Says that there is no such group, with the nearest of that type. */
+ZT__FN ze_result_t zt__say_no_group(zt__diagnostics *diagnostics, const zt_allocator *allocator,
+                                    const zt__catalog *catalog, const char *wanted,
+                                    zet_metric_group_sampling_type_flags_t type, zt__message message) {
     const char **names = (const char **)zt__allocate(allocator, catalog->count, sizeof *names);
+    char nearest[400];
     uint32_t i, count = 0;
     for (i = 0; names && i < catalog->count; i++)
         if (catalog->properties[i].samplingType & type)
             names[count++] = catalog->properties[i].name;
-    zt__nearest(wanted, names, count, zt__name_in_array, out, size);
+    zt__nearest(wanted, names, count, zt__name_in_array, nearest, sizeof nearest);
     zt__free(allocator, (void *)names);
+    return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, message, wanted, nearest);
 }
 
 /* Takes one group of the catalog, unless it is taken. Where there can be but one pass, another of its domain
@@ -8714,17 +8718,16 @@ ZT__FN ze_result_t zt__choose_groups(zt_profiler *profiler, const zt__catalog *c
         return zt__take_group(profiler, catalog, index);
     }
     while (result == ZE_RESULT_SUCCESS && zt__next_name(&list, &name, &length)) {
-        char wanted[ZET_MAX_METRIC_GROUP_NAME], nearest[400];
+        char wanted[ZET_MAX_METRIC_GROUP_NAME];
         index = zt__find_group(catalog, name, length, type);
         if (index != UINT32_MAX) {
             result = zt__take_group(profiler, catalog, index);
             continue;
         }
         snprintf(wanted, sizeof wanted, "%.*s", (int)(length < 255 ? length : 255), name);
-        zt__nearest_groups(&profiler->config.allocator, catalog, wanted, type, nearest, sizeof nearest);
         profiler->availability = ZT_NO_SUCH_GROUP;
-        result = zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_GROUP, wanted,
-                         nearest);
+        result = zt__say_no_group(&profiler->diagnostics, &profiler->config.allocator, catalog, wanted, type,
+                                  ZT__NO_SUCH_GROUP);
     }
     return result;
 }
@@ -8736,7 +8739,8 @@ typedef struct zt__cover {
     const zt__catalog *catalog;
     zt__group *groups; /* by index of the catalog, with their metrics */
     uint64_t *has;
-    uint32_t count; /* of the wanted */
+    uint32_t metric_count; /* of all groups */
+    uint32_t count;        /* of the wanted */
     uint32_t most_passes;
     uint32_t steps; /* that the search may still take */
     uint32_t chosen[(int)ZT__MAX_WANTED + (int)ZT__MAX_GROUPS], chosen_count;
@@ -8766,6 +8770,7 @@ ZT__FN ze_result_t zt__open_cover(const zt_allocator *allocator, const zt__catal
         cover->groups[i].handle = catalog->handles[i];
         if (catalog->properties[i].samplingType & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)
             result = zt__load_metrics(allocator, &cover->groups[i], call);
+        cover->metric_count += cover->groups[i].metric_count;
     }
     return result;
 }
@@ -8777,7 +8782,7 @@ ZT__FN int zt__want(zt__cover *cover, const char *name, size_t length) {
     for (i = 0; i < cover->catalog->count; i++)
         for (m = 0; m < cover->groups[i].metric_count; m++) {
             const char *metric = cover->groups[i].metrics[m].name;
-            if (strlen(metric) != length || memcmp(metric, name, length) != 0)
+            if (strncmp(metric, name, length) != 0 || metric[length])
                 continue;
             cover->has[i] |= (uint64_t)1 << cover->count;
             found = 1;
@@ -8843,11 +8848,8 @@ ZT__FN const char *zt__cover_name(const void *cover, uint32_t index) {
 ZT__FN ze_result_t zt__refuse_metric(zt_profiler *profiler, const zt__cover *cover, const char *name,
                                      size_t length) {
     char wanted[ZET_MAX_METRIC_NAME], nearest[400];
-    uint32_t i, count = 0;
-    for (i = 0; i < cover->catalog->count; i++)
-        count += cover->groups[i].metric_count;
     snprintf(wanted, sizeof wanted, "%.*s", (int)(length < 255 ? length : 255), name);
-    zt__nearest(wanted, cover, count, zt__cover_name, nearest, sizeof nearest);
+    zt__nearest(wanted, cover, cover->metric_count, zt__cover_name, nearest, sizeof nearest);
     profiler->availability = ZT_NO_SUCH_METRIC;
     return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_METRIC, "zt_open",
                    wanted, nearest);
@@ -10464,7 +10466,6 @@ ZT__FN ze_result_t zt__choose_timed_group(zt_stream *stream, const zt__catalog *
     const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
     const char *name = stream->config.group ? stream->config.group : "ComputeBasic";
     uint32_t index = zt__find_group(catalog, name, strlen(name), type);
-    char nearest[400];
     if (index == UINT32_MAX && !stream->config.group)
         index = zt__find_group(catalog, NULL, 0, type);
     if (index != UINT32_MAX) {
@@ -10473,9 +10474,8 @@ ZT__FN ze_result_t zt__choose_timed_group(zt_stream *stream, const zt__catalog *
         stream->info.group = stream->feed->group.properties.name;
         return ZE_RESULT_SUCCESS;
     }
-    zt__nearest_groups(&stream->config.allocator, catalog, name, type, nearest, sizeof nearest);
-    return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_TIMED_GROUP, name,
-                   nearest);
+    return zt__say_no_group(&stream->diagnostics, &stream->config.allocator, catalog, name, type,
+                            ZT__NO_SUCH_TIMED_GROUP);
 }
 
 ZT__FN ze_result_t zt__find_timed_group(zt_stream *stream) {
@@ -10508,11 +10508,12 @@ ZT__FN ze_result_t zt__describe_stream(zt_stream *stream) {
         return zt__stream_without_memory(stream);
     for (i = 0; i < feed->group.metric_count; i++) {
         zt_metric *metric = &feed->metrics[i];
+        int in_ns;
         *metric = zt__metric_of(&feed->group, i);
-        if (stream->time_metric == UINT32_MAX && metric->type == (int)ZET_METRIC_TYPE_TIMESTAMP &&
-            strcmp(metric->units, "ns") == 0)
+        in_ns = strcmp(metric->units, "ns") == 0;
+        if (in_ns && stream->time_metric == UINT32_MAX && metric->type == (int)ZET_METRIC_TYPE_TIMESTAMP)
             stream->time_metric = i;
-        if (strcmp(metric->name, "GpuTime") == 0 && strcmp(metric->units, "ns") == 0)
+        if (in_ns && strcmp(metric->name, "GpuTime") == 0)
             stream->length_metric = i;
         if (strcmp(metric->name, "StreamMarker") == 0)
             stream->marker_metric = i;
@@ -10963,13 +10964,10 @@ ZT_API ze_result_t zt_group_find(ze_device_handle_t device, const char *name, ui
     if (result != ZE_RESULT_SUCCESS)
         return result;
     index = zt__find_group(&catalog, name, strlen(name), type);
-    if (index != UINT32_MAX) {
+    if (index != UINT32_MAX)
         *group = catalog.handles[index];
-    } else {
-        char nearest[400];
-        zt__nearest_groups(allocator, &catalog, name, type, nearest, sizeof nearest);
-        result = zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__GROUP_NOT_FOUND, name, nearest);
-    }
+    else
+        result = zt__say_no_group(NULL, allocator, &catalog, name, type, ZT__GROUP_NOT_FOUND);
     zt__close_catalog(allocator, &catalog);
     return result;
 }
