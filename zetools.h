@@ -6178,23 +6178,21 @@ ZT__HOT uint64_t zt__missing(const zt_stream *stream, double device_ns) {
 /* Takes the next calculated row: its values into `row`, its times into the stream. Returns 0 where there is
    none. */
 ZT__HOT int zt__take_row(zt_stream *stream, zt_row *row, int is_given) {
-    uint32_t m, metrics = stream->feed->group.metric_count;
+    uint32_t metrics = stream->feed->group.metric_count;
     const zet_typed_value_t *values = stream->values + (size_t)stream->row_next * metrics;
     uint64_t report = stream->row_report + stream->row_next;
     double device_ns, host_ns;
     int after_gap;
     if (stream->row_next == stream->row_count)
         return 0;
-    for (m = 0; m < metrics; m++) {
-        double value = zt__number(&values[m]);
-        stream->row[m] = zt__is_finite(value) ? value : zt__nan();
-    }
+    zt__numbers(values, metrics, stream->row);
     zt__lock(&stream->lock);
     after_gap = stream->counts.gaps && report >= stream->gap_from && report <= stream->gap_to;
     device_ns = zt__row_time(stream, after_gap);
     stream->counts.dropped += after_gap ? zt__missing(stream, device_ns) : 0;
     stream->row_next++;
-    *(is_given ? &stream->counts.rows : &stream->counts.discarded) += 1;
+    stream->counts.rows += is_given != 0;
+    stream->counts.discarded += !is_given;
     zt__unlock(&stream->lock);
     host_ns = zt__to_host(&stream->clock, device_ns);
     stream->time_ns = host_ns > stream->time_ns ? host_ns : stream->time_ns;
