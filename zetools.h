@@ -2209,10 +2209,17 @@ typedef struct zt__driver {
 #undef X
 } zt__driver;
 
+/* Names stand in one text, each with its end, in the order of the members. */
 ZT__FN void zt__load_driver(zt__driver *driver) {
-#define X(symbol, member, parameters) zt__find_symbol(#symbol, &driver->member);
-    ZT__OPTIONAL_FUNCTIONS(X)
+#define X(symbol, member, parameters) #symbol "\0"
+    static const char names[] = ZT__OPTIONAL_FUNCTIONS(X);
 #undef X
+    char *member = (char *)driver;
+    const char *name;
+    for (name = names; *name; name += strlen(name) + 1) {
+        zt__find_symbol(name, member);
+        member += sizeof driver->device_clock;
+    }
 }
 
 ZT__FN int zt__is_lost(ze_result_t result) {
@@ -9178,7 +9185,7 @@ ZT__FN void zt__forget_names(zt_config *config) {
 ZT__FN ze_result_t zt__set_up_inside(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__batch *batch;
-    uint32_t column;
+    uint32_t column, columns, width;
     ze_result_t result = zt__read_device(profiler);
     if (result == ZE_RESULT_SUCCESS)
         result = zt__copy_columns(profiler);
@@ -9193,9 +9200,11 @@ ZT__FN ze_result_t zt__set_up_inside(zt_profiler *profiler) {
         result = zt__open_times(profiler);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    profiler->row = (double *)zt__allocate(allocator, zt__block_width(profiler), sizeof(double));
-    profiler->by_time = (uint8_t *)zt__allocate(allocator, zt__block_width(profiler), 1);
-    for (column = 0; profiler->by_time && column < zt__column_count(profiler); column++)
+    columns = zt__column_count(profiler);
+    width = zt__block_width(profiler);
+    profiler->row = (double *)zt__allocate(allocator, width, sizeof(double));
+    profiler->by_time = (uint8_t *)zt__allocate(allocator, width, 1);
+    for (column = 0; profiler->by_time && column < columns; column++)
         profiler->by_time[column] = zt__column_aggregation(profiler, column) == ZT_AGGREGATE_MEAN;
     profiler->scratch = (double *)zt__allocate(
         allocator, (size_t)profiler->config.samples * profiler->pass_count, sizeof(double));
