@@ -8650,14 +8650,18 @@ ZT__FN zt_availability zt__say_refused(zt__diagnostics *diagnostics, ze_result_t
     return why;
 }
 
-ZT__FN ze_result_t zt__refuse(zt_profiler *profiler, ze_result_t result, const char *call) {
-    zt__holder holder;
-    int denied;
+/* Without a holder who has the counters is looked for. */
+ZT__FN ze_result_t zt__refuse(zt_profiler *profiler, ze_result_t result, const char *call,
+                              const zt__holder *holder) {
+    zt__holder rival;
+    int denied = result == ZE_RESULT_ERROR_INVALID_ARGUMENT && strcmp(call, "zetMetricQueryPoolCreate") == 0;
     if (zt__is_lost(result))
         zt__store(&profiler->lost, 1);
-    denied = result == ZE_RESULT_ERROR_INVALID_ARGUMENT && strcmp(call, "zetMetricQueryPoolCreate") == 0;
-    zt__find_rival(profiler->device, 0, &holder);
-    profiler->availability = zt__say_refused(&profiler->diagnostics, result, call, denied, &holder);
+    if (!holder || !holder->text[0]) {
+        zt__find_rival(profiler->device, 0, &rival);
+        holder = &rival;
+    }
+    profiler->availability = zt__say_refused(&profiler->diagnostics, result, call, denied, holder);
     return result;
 }
 
@@ -8896,8 +8900,8 @@ ZT__FN ze_result_t zt__choose_for_metrics(zt_profiler *profiler, const zt__catal
     zt__cover cover;
     const char *call;
     ze_result_t result = zt__open_cover(allocator, catalog, &cover, &call);
-    result =
-        result == ZE_RESULT_SUCCESS ? zt__take_cover(profiler, &cover) : zt__refuse(profiler, result, call);
+    result = result == ZE_RESULT_SUCCESS ? zt__take_cover(profiler, &cover)
+                                         : zt__refuse(profiler, result, call, NULL);
     zt__close_cover(allocator, &cover);
     return result;
 }
@@ -8991,7 +8995,7 @@ ZT__FN ze_result_t zt__find_groups(zt_profiler *profiler) {
     ze_result_t result =
         zt__open_catalog(&profiler->config.allocator, &profiler->driver, profiler->device, &catalog, &call);
     if (result != ZE_RESULT_SUCCESS)
-        return zt__refuse(profiler, result, call);
+        return zt__refuse(profiler, result, call, NULL);
     if (zt__has_counters(&catalog)) {
         result = zt__choose_groups(profiler, &catalog);
         if (result == ZE_RESULT_SUCCESS && profiler->config.metrics)
@@ -9055,7 +9059,7 @@ ZT__FN ze_result_t zt__describe_groups(zt_profiler *profiler) {
         zt__group *group = &profiler->groups[g];
         ze_result_t result = zt__load_metrics(allocator, group, &call);
         if (result != ZE_RESULT_SUCCESS)
-            return zt__refuse(profiler, result, call);
+            return zt__refuse(profiler, result, call, NULL);
         group->first_column = profiler->metric_count;
         group->tiles = tiles;
         profiler->metric_count += group->metric_count;
@@ -9065,7 +9069,7 @@ ZT__FN ze_result_t zt__describe_groups(zt_profiler *profiler) {
     profiler->flags =
         (zt__flag *)zt__allocate(allocator, (size_t)profiler->metric_count * tiles, sizeof *profiler->flags);
     if (!profiler->metrics || !profiler->flags)
-        return zt__refuse(profiler, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "malloc");
+        return zt__refuse(profiler, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "malloc", NULL);
     for (pass = 0; pass < profiler->pass_count; pass++)
         zt__describe_pass(profiler, &profiler->passes[pass]);
     return ZE_RESULT_SUCCESS;
@@ -9075,13 +9079,9 @@ ZT__FN ze_result_t zt__describe_groups(zt_profiler *profiler) {
 ZT__FN ze_result_t zt__activate_groups(zt_profiler *profiler) {
     zt__holder holder;
     ze_result_t result = zt__activate_pass(profiler, profiler->pass, &holder);
-    if (result == ZE_RESULT_SUCCESS)
-        return result;
-    if (!holder.text[0])
-        return zt__refuse(profiler, result, "zetContextActivateMetricGroups");
-    profiler->availability = ZT_IN_USE;
-    return zt__say(&profiler->diagnostics, result, ZT__COUNTERS_IN_USE, "zetContextActivateMetricGroups",
-                   zt_result_name(result), holder.text);
+    return result == ZE_RESULT_SUCCESS
+               ? result
+               : zt__refuse(profiler, result, "zetContextActivateMetricGroups", &holder);
 }
 
 /* One pass without groups. */
@@ -9121,7 +9121,7 @@ ZT__FN ze_result_t zt__ask_in_use(zt_profiler *profiler) {
     if (result == ZE_RESULT_SUCCESS)
         zetMetricQueryPoolDestroy(pool);
     if (result == ZE_RESULT_ERROR_NOT_AVAILABLE || result == ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE)
-        return zt__refuse(profiler, result, "zetMetricQueryPoolCreate");
+        return zt__refuse(profiler, result, "zetMetricQueryPoolCreate", NULL);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -9147,7 +9147,7 @@ ZT__FN ze_result_t zt__open_metrics(zt_profiler *profiler) {
         result = zt__grow(profiler, &profiler->passes[0], &call);
         if (result != ZE_RESULT_SUCCESS) {
             zt__deactivate_pass(profiler, profiler->pass, profiler->pass->group_count);
-            zt__refuse(profiler, result, call);
+            zt__refuse(profiler, result, call, NULL);
         }
     }
     if (result != ZE_RESULT_SUCCESS) {
@@ -10457,10 +10457,14 @@ ZT__FN void zt__complete_stream_config(zt_stream_config *config, const zt_stream
             config->period_ns < ZT__SLICE_NS / 1024 ? 1024 : ZT__SLICE_NS / config->period_ns + 1;
 }
 
-ZT__FN ze_result_t zt__refuse_stream(zt_stream *stream, ze_result_t result, const char *call, int denied) {
-    zt__holder holder;
-    zt__find_rival(stream->device, 1, &holder);
-    zt__say_refused(&stream->diagnostics, result, call, denied, &holder);
+ZT__FN ze_result_t zt__refuse_stream(zt_stream *stream, ze_result_t result, const char *call, int denied,
+                                     const zt__holder *holder) {
+    zt__holder rival;
+    if (!holder || !holder->text[0]) {
+        zt__find_rival(stream->device, 1, &rival);
+        holder = &rival;
+    }
+    zt__say_refused(&stream->diagnostics, result, call, denied, holder);
     return result;
 }
 
@@ -10491,7 +10495,7 @@ ZT__FN ze_result_t zt__find_timed_group(zt_stream *stream) {
     ze_result_t result =
         zt__open_catalog(&stream->config.allocator, &stream->driver, stream->device, &catalog, &call);
     if (result != ZE_RESULT_SUCCESS)
-        return zt__refuse_stream(stream, result, call, 0);
+        return zt__refuse_stream(stream, result, call, 0, NULL);
     if (zt__has_counters(&catalog))
         result = zt__choose_timed_group(stream, &catalog);
     else
@@ -10508,7 +10512,7 @@ ZT__FN ze_result_t zt__describe_stream(zt_stream *stream) {
     uint32_t i;
     ze_result_t result = zt__load_metrics(&stream->config.allocator, &feed->group, &call);
     if (result != ZE_RESULT_SUCCESS)
-        return zt__refuse_stream(stream, result, call, 0);
+        return zt__refuse_stream(stream, result, call, 0, NULL);
     feed->metrics =
         (zt_metric *)zt__allocate(&stream->config.allocator, feed->group.metric_count, sizeof *feed->metrics);
     if (!feed->metrics)
@@ -10578,12 +10582,9 @@ ZT__FN ze_result_t zt__activate_stream(zt_stream *stream) {
     result = zt__activate(stream->context, stream->device, stream->feed->group.handle,
                           &stream->feed->group.properties, 1, &holder);
     stream->activated = result == ZE_RESULT_SUCCESS;
-    if (result != ZE_RESULT_SUCCESS && holder.text[0])
-        return zt__say(&stream->diagnostics, result, ZT__COUNTERS_IN_USE, "zetContextActivateMetricGroups",
-                       zt_result_name(result), holder.text);
     return result == ZE_RESULT_SUCCESS
                ? result
-               : zt__refuse_stream(stream, result, "zetContextActivateMetricGroups", 0);
+               : zt__refuse_stream(stream, result, "zetContextActivateMetricGroups", 0, &holder);
 }
 
 ZT__FN ze_result_t zt__open_streamer(zt_stream *stream) {
@@ -10596,7 +10597,8 @@ ZT__FN ze_result_t zt__open_streamer(zt_stream *stream) {
     result = zetMetricStreamerOpen(stream->context, stream->device, stream->feed->group.handle, &streamer,
                                    stream->event, &stream->streamer);
     if (result != ZE_RESULT_SUCCESS)
-        return zt__refuse_stream(stream, result, "zetMetricStreamerOpen", result == ZE_RESULT_ERROR_UNKNOWN);
+        return zt__refuse_stream(stream, result, "zetMetricStreamerOpen", result == ZE_RESULT_ERROR_UNKNOWN,
+                                 NULL);
     stream->info.period_ns = streamer.samplingPeriod ? streamer.samplingPeriod : stream->config.period_ns;
     stream->info.notify_reports = streamer.notifyEveryNReports;
     return result;
@@ -10948,11 +10950,11 @@ ZT__FN ze_result_t zt__device_catalog(ze_device_handle_t device, zt__catalog *ca
     ze_result_t result;
     zt__load_driver(&driver);
     result = zt__open_catalog(allocator, &driver, device, catalog, &call);
-    if (result == ZE_RESULT_SUCCESS)
-        return result;
     if (result == ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE)
-        return zt__say(NULL, result, ZT__METRICS_NOT_ENABLED, zt_result_name(result));
-    return zt__say(NULL, result, ZT__METRICS_UNAVAILABLE, call, zt_result_name(result));
+        zt__say(NULL, result, ZT__METRICS_NOT_ENABLED, zt_result_name(result));
+    else if (result != ZE_RESULT_SUCCESS)
+        zt__say(NULL, result, ZT__METRICS_UNAVAILABLE, call, zt_result_name(result));
+    return result;
 }
 
 ZT_API ze_result_t zt_group_find(ze_device_handle_t device, const char *name, uint32_t type,
@@ -11008,9 +11010,9 @@ ZT__FN ze_result_t zt__put_metrics(zt__writer *writer, zet_metric_group_handle_t
         zt__end_line(writer);
     }
     zt__free_group(allocator, &group);
-    return result == ZE_RESULT_SUCCESS
-               ? result
-               : zt__say(NULL, result, ZT__METRICS_UNAVAILABLE, call, zt_result_name(result));
+    if (result != ZE_RESULT_SUCCESS)
+        zt__say(NULL, result, ZT__METRICS_UNAVAILABLE, call, zt_result_name(result));
+    return result;
 }
 
 ZT_API ze_result_t zt_groups_write(ze_device_handle_t device, int metrics, zt_write_fn write, void *user) {
