@@ -10373,15 +10373,12 @@ ZT__FN ze_result_t zt__report_to_file(zt_profiler *profiler, const char *path) {
                        : zt__has_suffix(path, ".json")       ? ZT_FORMAT_JSON
                                                              : ZT_FORMAT_TABLE;
     size_t size = strlen(path) + 64;
-    char *beside;
+    char *beside = (char *)zt__allocate(&profiler->config.allocator, size, 1);
     ze_result_t result;
-    if (zt__is_special(path))
-        return zt__write_beside(profiler, path, path, format);
-    beside = (char *)zt__allocate(&profiler->config.allocator, size, 1);
     if (!beside)
         return zt__say_no_memory(&profiler->diagnostics, "zt_report", "a path");
     snprintf(beside, size, "%s.%ld.%lx.part", path, (long)getpid(), (unsigned long)zt__thread_id());
-    result = zt__write_beside(profiler, path, beside, format);
+    result = zt__write_beside(profiler, path, zt__is_special(path) ? path : beside, format);
     zt__free(&profiler->config.allocator, beside);
     return result;
 }
