@@ -8575,8 +8575,8 @@ ZT__FN ze_result_t zt__get_device_properties(ze_device_handle_t device, ze_devic
     return result;
 }
 
-ZT__FN double zt__ns_per_tick(const ze_device_properties_t *properties) {
-    return properties->timerResolution ? 1e9 / (double)properties->timerResolution : 1.0;
+ZT__FN double zt__ns_per_tick(uint64_t ticks_per_second) {
+    return ticks_per_second ? 1e9 / (double)ticks_per_second : 1.0;
 }
 
 ZT__FN uint64_t zt__tick_mask(uint32_t valid_bits) {
@@ -8596,7 +8596,7 @@ ZT__FN ze_result_t zt__read_device(zt_profiler *profiler) {
                          "Pass a device of an initialised driver.");
     memcpy(profiler->device_name, properties.name, sizeof profiler->device_name);
     profiler->device_name[sizeof profiler->device_name - 1] = 0;
-    profiler->ns_per_tick = zt__ns_per_tick(&properties);
+    profiler->ns_per_tick = zt__ns_per_tick(properties.timerResolution);
     profiler->tick_mask = zt__tick_mask(properties.timestampValidBits);
     return result;
 }
@@ -10545,13 +10545,14 @@ ZT__FN ze_result_t zt__make_room_for_rows(zt_stream *stream) {
     stream->values = (zet_typed_value_t *)zt__allocate(allocator, stream->values_at_once, values);
     stream->ring = (uint8_t *)zt__allocate(allocator, stream->ring_size, 1);
     stream->row = (double *)zt__allocate(allocator, feed->group.metric_count, sizeof *stream->row);
-    if (!stream->values || !stream->ring || !stream->row)
-        return zt__stream_without_memory(stream);
-    if (!stream->config.profiler)
-        return ZE_RESULT_SUCCESS;
-    feed->capacity = stream->config.timeline_rows;
-    feed->rows = (double *)zt__allocate(allocator, feed->capacity, zt__row_width(feed) * sizeof *feed->rows);
-    return feed->rows ? ZE_RESULT_SUCCESS : zt__stream_without_memory(stream);
+    if (stream->config.profiler) {
+        feed->capacity = stream->config.timeline_rows;
+        feed->rows =
+            (double *)zt__allocate(allocator, feed->capacity, zt__row_width(feed) * sizeof *feed->rows);
+    }
+    return stream->values && stream->ring && stream->row && (feed->rows || !stream->config.profiler)
+               ? ZE_RESULT_SUCCESS
+               : zt__stream_without_memory(stream);
 }
 
 /* The event by which the device notifies. */
@@ -10609,8 +10610,9 @@ typedef struct zt__timestamps_resolution {
 } zt__timestamps_resolution;
 
 /* The clock of the group's metrics; where the driver does not tell about that, the device's own. */
-ZT__FN void zt__choose_stream_clock(zt_stream *stream, double ns_per_tick, uint64_t mask) {
+ZT__FN void zt__choose_stream_clock(zt_stream *stream, const ze_device_properties_t *device) {
     zet_metric_group_handle_t group = stream->feed->group.handle;
+    uint64_t ticks_per_second = device->timerResolution, valid_bits = device->timestampValidBits;
     zt__timestamps_resolution told;
     zet_metric_group_properties_t properties;
     memset(&told, 0, sizeof told);
@@ -10619,11 +10621,14 @@ ZT__FN void zt__choose_stream_clock(zt_stream *stream, double ns_per_tick, uint6
     properties.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES;
     properties.pNext = &told;
     if (stream->driver.metric_clock && zetMetricGroupGetProperties(group, &properties) == ZE_RESULT_SUCCESS &&
-        told.ticks_per_second)
-        zt__start_clock(&stream->clock, stream->device, group, 1e9 / (double)told.ticks_per_second,
-                        zt__tick_mask((uint32_t)told.valid_bits));
-    else
-        zt__start_clock(&stream->clock, stream->device, NULL, ns_per_tick, mask);
+        told.ticks_per_second) {
+        ticks_per_second = told.ticks_per_second;
+        valid_bits = told.valid_bits;
+    } else {
+        group = NULL;
+    }
+    zt__start_clock(&stream->clock, stream->device, group, zt__ns_per_tick(ticks_per_second),
+                    zt__tick_mask((uint32_t)valid_bits));
 }
 
 ZT__FN ze_result_t zt__open_stream_clock(zt_stream *stream) {
@@ -10632,8 +10637,7 @@ ZT__FN ze_result_t zt__open_stream_clock(zt_stream *stream) {
     ze_result_t result = zt__get_device_properties(stream->device, &properties);
     if (result != ZE_RESULT_SUCCESS)
         return zt__check_stream(stream, result, "zeDeviceGetProperties");
-    zt__choose_stream_clock(stream, zt__ns_per_tick(&properties),
-                            zt__tick_mask(properties.timestampValidBits));
+    zt__choose_stream_clock(stream, &properties);
     result = zt__read_clocks(&stream->driver, &stream->clock, &pair);
     if (zt__is_lost(result))
         return zt__check_stream(stream, result, "zeDeviceGetGlobalTimestamps");
@@ -10888,7 +10892,7 @@ ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint
         return NULL;
     zt__lock(&zt__mutable(profiler)->results);
     for (feed = profiler->feeds; feed; feed = feed->next)
-        if (metric >= feed->first && metric - feed->first < feed->group.metric_count)
+        if (metric - feed->first < feed->group.metric_count)
             found = &feed->metrics[metric - feed->first];
     zt__unlock(&zt__mutable(profiler)->results);
     return found;
