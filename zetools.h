@@ -10328,15 +10328,29 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
         zt__destroy(unpacked);
     if (unpacker.failed)
         return zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_PACK, "the buffer makes no sense");
-    return zt__say(NULL, result, ZT__NO_MEMORY, "zt_unpack", "statistics");
+    zt__say(NULL, result, ZT__NO_MEMORY, "zt_unpack", "statistics");
+    return result;
 }
 
 /* ---- reporting ------------------------------------------------------------------------------------------- */
 
+/* Returns 0 where there is not the memory for a trace. */
+ZT__FN int zt__write_format(zt__report *report, zt_format format) {
+    if (format == ZT_FORMAT_TRACE)
+        return zt__write_trace(report);
+    if (format == ZT_FORMAT_CSV)
+        zt__write_csv(report);
+    else if (format == ZT_FORMAT_JSON)
+        zt__write_json(report);
+    else
+        zt__write_table(report);
+    return 1;
+}
+
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
+    const char *without = "a report";
     zt__report report;
-    int without_memory = 0;
     if (!profiler || !write)
         return zt__say_missing(profiler, "zt_write", "write");
     if ((unsigned)format > ZT_FORMAT_TRACE)
@@ -10344,22 +10358,14 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     report.profiler = profiler;
     report.stats =
         (zt_stats *)zt__allocate(&profiler->config.allocator, zt__column_count(profiler), sizeof(zt_stats));
-    if (!report.stats)
-        return zt__say_no_memory(diagnostics, "zt_write", "a report");
-    zt__start_writer(&report.writer, write, user);
-    if (format == ZT_FORMAT_CSV)
-        zt__write_csv(&report);
-    else if (format == ZT_FORMAT_JSON)
-        zt__write_json(&report);
-    else if (format == ZT_FORMAT_TRACE)
-        without_memory = !zt__write_trace(&report);
-    else
-        zt__write_table(&report);
-    zt__flush(&report.writer);
-    zt__free(&profiler->config.allocator, report.stats);
-    if (without_memory)
-        return zt__say_no_memory(diagnostics, "zt_write", "a trace");
-    return zt__end_writer(&report.writer, diagnostics);
+    if (report.stats) {
+        zt__start_writer(&report.writer, write, user);
+        without = zt__write_format(&report, format) ? NULL : "a trace";
+        zt__flush(&report.writer);
+        zt__free(&profiler->config.allocator, report.stats);
+    }
+    return without ? zt__say_no_memory(diagnostics, "zt_write", without)
+                   : zt__end_writer(&report.writer, diagnostics);
 }
 
 ZT__FN ze_result_t zt__report_to_output(zt_profiler *profiler) {
