@@ -10264,7 +10264,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     zt__catch_up(from);
     result = zt__merge_all(into, zt__mutable(from));
     if (result != ZE_RESULT_SUCCESS)
-        return zt__say(&into->diagnostics, result, ZT__NO_MEMORY, "zt_merge", "statistics");
+        zt__say(&into->diagnostics, result, ZT__NO_MEMORY, "zt_merge", "statistics");
     return result;
 }
 
