@@ -10797,8 +10797,8 @@ ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t li
 }
 
 /* Waits for reads on other threads to end. Returns 0 where one does not, or where this thread is in one. */
-ZT__FN int zt__end_reads(zt_stream *stream) {
-    uint64_t pause = 0, deadline = zt__deadline(10000000000u);
+ZT__FN int zt__end_reads(zt_stream *stream, uint64_t deadline) {
+    uint64_t pause = 0;
     zt__store(&stream->closing, 1);
     while (zt__load(&stream->users))
         if (!zt__pause_until(deadline, &pause))
@@ -10813,9 +10813,10 @@ ZT__FN void zt__count_stream(zt_stream *stream, zt_stream_counts *counts) {
     zt__unlock(&stream->lock);
 }
 
-ZT__FN void zt__close_stream(zt_stream *stream, zt__receiver *receiver, zt_stream_counts *counts) {
+ZT__FN void zt__close_stream(zt_stream *stream, zt__receiver *receiver, uint64_t deadline,
+                             zt_stream_counts *counts) {
     zt__count_stream(stream, counts);
-    if (zt__owns(&stream->owned) || !zt__end_reads(stream)) {
+    if (zt__owns(&stream->owned) || !zt__end_reads(stream, deadline)) {
         zt__say(&stream->diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__STREAM_BUSY,
                 "zt_stream_close");
         return;
@@ -10836,8 +10837,9 @@ ZT__FN void zt__close_stream(zt_stream *stream, zt__receiver *receiver, zt_strea
 ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user) {
     zt__receiver receiver = {function, user, 0, 0};
     zt_stream_counts counts = {0, 0, 0, 0, 0, 0};
+    uint64_t deadline = zt__deadline(10000000000u);
     if (stream)
-        zt__close_stream(stream, &receiver, &counts);
+        zt__close_stream(stream, &receiver, deadline, &counts);
     return counts;
 }
 
