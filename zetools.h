@@ -6164,13 +6164,13 @@ ZT__HOT int zt__calculate_rows(zt_stream *stream) {
 /* The time of a row on the device's clock, later than that of the row before. */
 ZT__HOT double zt__row_time(const zt_stream *stream, int after_gap) {
     const zt__clock *clock = &stream->clock;
-    double time, now = zt__last_pair(clock)->device_ns;
+    double time, about, now = zt__last_pair(clock)->device_ns;
     if (stream->time_metric == UINT32_MAX) /* the group does not tell: periods, from opening on */
         return stream->has_time ? stream->device_ns + stream->info.period_ns : clock->pairs[0].device_ns;
-    time = stream->row[stream->time_metric];
+    about = stream->has_time ? stream->device_ns + clock->wrap_ns / 2 : clock->pairs[0].device_ns;
+    time = zt__unwrap(clock, stream->row[stream->time_metric], about);
     if (!stream->has_time)
-        return zt__unwrap(clock, time, clock->pairs[0].device_ns);
-    time = zt__unwrap(clock, time, stream->device_ns + clock->wrap_ns / 2);
+        return time;
     if (after_gap && clock->wrap_ns > 0 && now > time)
         time += clock->wrap_ns * zt__floor((now - time) / clock->wrap_ns);
     return time > stream->device_ns ? time : stream->device_ns;
