@@ -8628,7 +8628,7 @@ ZT__FN zt_availability zt__say_refused(zt__diagnostics *diagnostics, ze_result_t
                                        int denied, const zt__holder *holder) {
     const char *name = zt_result_name(result), *detail = holder->text;
     zt_availability why = ZT_NOT_SUPPORTED;
-    zt__message message = ZT__METRICS_UNAVAILABLE;
+    int message = ZT__METRICS_UNAVAILABLE;
     char file[160];
     if (denied || result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS) {
         zt__find_paranoid_file(file, sizeof file);
@@ -8673,7 +8673,7 @@ ZT__FN const char *zt__name_in_array(const void *names, uint32_t index) {
 /* Says that there is no such group, with the nearest of that type. */
 ZT__FN ze_result_t zt__say_no_group(zt__diagnostics *diagnostics, const zt_allocator *allocator,
                                     const zt__catalog *catalog, const char *wanted,
-                                    zet_metric_group_sampling_type_flags_t type, zt__message message) {
+                                    zet_metric_group_sampling_type_flags_t type, int message) {
     const char **names = (const char **)zt__allocate(allocator, catalog->count, sizeof *names);
     char nearest[400];
     uint32_t i, count = 0;
