@@ -2229,10 +2229,17 @@ typedef struct zt__driver {
 #undef X
 } zt__driver;
 
+/* Names stand in one text, each with its end, in the order of the members. */
 ZT__FN void zt__load_driver(zt__driver *driver) {
-#define X(symbol, member, parameters) zt__find_symbol(#symbol, &driver->member);
-    ZT__OPTIONAL_FUNCTIONS(X)
+#define X(symbol, member, parameters) #symbol "\0"
+    static const char names[] = ZT__OPTIONAL_FUNCTIONS(X);
 #undef X
+    char *member = (char *)driver;
+    const char *name;
+    for (name = names; *name; name += strlen(name) + 1) {
+        zt__find_symbol(name, member);
+        member += sizeof driver->device_clock;
+    }
 }
 
 ZT__FN int zt__is_lost(ze_result_t result) {
@@ -6106,11 +6113,7 @@ enum { ZT__SLICE_NS = 10000000, ZT__MOST_ROUNDS = 1024, ZT__ROWS_AT_ONCE = 256 }
 struct zt_stream {
     ze_context_handle_t context;
     ze_device_handle_t device;
-    zt_stream_config config;
-    zt__driver driver;
-    zt__diagnostics diagnostics;
     zt__feed *feed;
-    zt__clock clock; /* the owner's */
     zt_stream_info info;
     uint32_t time_metric, length_metric, marker_metric; /* or UINT32_MAX */
     int activated;
@@ -6145,9 +6148,13 @@ struct zt_stream {
 
     uint64_t reader_cpu_ns; /* atomic */
     zt__thread reader;
+    zt_stream_config config;
+    zt__driver driver;
+    zt__clock clock; /* the owner's */
+    zt__diagnostics diagnostics;
 };
 
-ZT__HOT ze_result_t zt__check_stream(zt_stream *stream, ze_result_t result, const char *call) {
+ZT__FN ze_result_t zt__check_stream(zt_stream *stream, ze_result_t result, const char *call) {
     if (result == ZE_RESULT_SUCCESS)
         return result;
     if (!zt__is_lost(result))
@@ -6369,13 +6376,13 @@ ZT__HOT int zt__calculate_rows(zt_stream *stream) {
 /* The time of a row on the device's clock, later than that of the row before. */
 ZT__HOT double zt__row_time(const zt_stream *stream, int after_gap) {
     const zt__clock *clock = &stream->clock;
-    double time, now = zt__last_pair(clock)->device_ns;
+    double time, about, now = zt__last_pair(clock)->device_ns;
     if (stream->time_metric == UINT32_MAX) /* the group does not tell: periods, from opening on */
         return stream->has_time ? stream->device_ns + stream->info.period_ns : clock->pairs[0].device_ns;
-    time = stream->row[stream->time_metric];
+    about = stream->has_time ? stream->device_ns + clock->wrap_ns / 2 : clock->pairs[0].device_ns;
+    time = zt__unwrap(clock, stream->row[stream->time_metric], about);
     if (!stream->has_time)
-        return zt__unwrap(clock, time, clock->pairs[0].device_ns);
-    time = zt__unwrap(clock, time, stream->device_ns + clock->wrap_ns / 2);
+        return time;
     if (after_gap && clock->wrap_ns > 0 && now > time)
         time += clock->wrap_ns * zt__floor((now - time) / clock->wrap_ns);
     return time > stream->device_ns ? time : stream->device_ns;
@@ -6390,23 +6397,21 @@ ZT__HOT uint64_t zt__missing(const zt_stream *stream, double device_ns) {
 /* Takes the next calculated row: its values into `row`, its times into the stream. Returns 0 where there is
    none. */
 ZT__HOT int zt__take_row(zt_stream *stream, zt_row *row, int is_given) {
-    uint32_t m, metrics = stream->feed->group.metric_count;
+    uint32_t metrics = stream->feed->group.metric_count;
     const zet_typed_value_t *values = stream->values + (size_t)stream->row_next * metrics;
     uint64_t report = stream->row_report + stream->row_next;
     double device_ns, host_ns;
     int after_gap;
     if (stream->row_next == stream->row_count)
         return 0;
-    for (m = 0; m < metrics; m++) {
-        double value = zt__number(&values[m]);
-        stream->row[m] = zt__is_finite(value) ? value : zt__nan();
-    }
+    zt__numbers(&stream->feed->group, values, stream->row);
     zt__lock(&stream->lock);
     after_gap = stream->counts.gaps && report >= stream->gap_from && report <= stream->gap_to;
     device_ns = zt__row_time(stream, after_gap);
     stream->counts.dropped += after_gap ? zt__missing(stream, device_ns) : 0;
     stream->row_next++;
-    *(is_given ? &stream->counts.rows : &stream->counts.discarded) += 1;
+    stream->counts.rows += is_given != 0;
+    stream->counts.discarded += !is_given;
     zt__unlock(&stream->lock);
     host_ns = zt__to_host(&stream->clock, device_ns);
     stream->time_ns = host_ns > stream->time_ns ? host_ns : stream->time_ns;
@@ -8623,51 +8628,66 @@ ZT__FN zt_profiler *zt__mutable(const zt_profiler *profiler) {
     return (zt_profiler *)profiler;
 }
 
+/* Of calls that work without a profiler too. */
+ZT__FN zt__diagnostics *zt__diagnostics_of(const zt_profiler *profiler) {
+    return profiler ? &zt__mutable(profiler)->diagnostics : NULL;
+}
+
+/* What a call returns that was given no profiler, or no `what` beside it. */
+ZT__FN ze_result_t zt__say_missing(const zt_profiler *profiler, const char *call, const char *what) {
+    return profiler ? zt__say_null(zt__diagnostics_of(profiler), call, what) : ZE_RESULT_SUCCESS;
+}
+
+ZT__FN const zt_allocator *zt__allocator_of(const zt_profiler *profiler) {
+    return profiler ? &profiler->config.allocator : &zt__default_allocator;
+}
+
 ZT_API const char *zt_version(void) {
     return ZETOOLS_VERSION;
+}
+
+/* A field that is zero is given its default. */
+ZT__FN void zt__fill_config(zt_config *config) {
+    if (!config->slots_per_step)
+        config->slots_per_step = 256;
+    if (!config->max_slots)
+        config->max_slots = 16384;
+    if (!config->samples)
+        config->samples = 512;
+    if (!config->max_passes)
+        config->max_passes = 1;
+    if (!(config->pass_tolerance > 0))
+        config->pass_tolerance = 0.1;
+    if (!config->wait_timeout_ns)
+        config->wait_timeout_ns = 1000000000u;
 }
 
 ZT_API zt_config zt_config_default(void) {
     zt_config config;
     memset(&config, 0, sizeof config);
-    config.slots_per_step = 256;
-    config.max_slots = 16384;
-    config.samples = 512;
-    config.max_passes = 1;
-    config.pass_tolerance = 0.1;
-    config.wait_timeout_ns = 1000000000u;
+    zt__fill_config(&config);
     return config;
 }
 
 /* ---- opening --------------------------------------------------------------------------------------------- */
 
 ZT__FN void zt__complete_config(zt_config *config, const zt_config *given) {
-    const zt_config defaults = zt_config_default();
     const char *groups = getenv("ZT_GROUPS"), *columns = getenv("ZT_COLUMNS"),
                *metrics = getenv("ZT_METRICS");
-    *config = given ? *given : defaults;
+    memset(config, 0, sizeof *config);
+    if (given)
+        *config = *given;
+    zt__fill_config(config);
     if (groups || metrics) {
         config->groups = groups;
         config->metrics = metrics;
     }
     if (columns)
         config->columns = columns;
-    if (!config->slots_per_step)
-        config->slots_per_step = defaults.slots_per_step;
-    if (!config->max_slots)
-        config->max_slots = defaults.max_slots;
-    if (!config->samples)
-        config->samples = defaults.samples;
     if (config->samples > ZT__MAX_SAMPLES)
         config->samples = ZT__MAX_SAMPLES;
     if (config->deferred_thread && !config->deferred)
         config->deferred = ZT__DEFERRED;
-    if (!config->max_passes)
-        config->max_passes = defaults.max_passes;
-    if (!(config->pass_tolerance > 0))
-        config->pass_tolerance = defaults.pass_tolerance;
-    if (!config->wait_timeout_ns)
-        config->wait_timeout_ns = defaults.wait_timeout_ns;
     if (!config->allocator.allocate)
         config->allocator = zt__default_allocator;
 }
@@ -8682,8 +8702,8 @@ ZT__FN ze_result_t zt__get_device_properties(ze_device_handle_t device, ze_devic
     return result;
 }
 
-ZT__FN double zt__ns_per_tick(const ze_device_properties_t *properties) {
-    return properties->timerResolution ? 1e9 / (double)properties->timerResolution : 1.0;
+ZT__FN double zt__ns_per_tick(uint64_t ticks_per_second) {
+    return ticks_per_second ? 1e9 / (double)ticks_per_second : 1.0;
 }
 
 ZT__FN uint64_t zt__tick_mask(uint32_t valid_bits) {
@@ -8703,15 +8723,10 @@ ZT__FN ze_result_t zt__read_device(zt_profiler *profiler) {
                          "Pass a device of an initialised driver.");
     memcpy(profiler->device_name, properties.name, sizeof profiler->device_name);
     profiler->device_name[sizeof profiler->device_name - 1] = 0;
-    profiler->ns_per_tick = zt__ns_per_tick(&properties);
+    profiler->ns_per_tick = zt__ns_per_tick(properties.timerResolution);
     profiler->tick_mask = zt__tick_mask(properties.timestampValidBits);
     return result;
 }
-
-/* Says why there are no metrics, and keeps it. */
-#define zt__unavailable(profiler, why, result, ...)                                                          \
-    ((profiler)->availability = (why), zt__say(&(profiler)->diagnostics, result, __VA_ARGS__),               \
-     (profiler)->availability_text = (profiler)->diagnostics.last, (result))
 
 /* Where the system says who may use the counters, with the value it says: the driver answers nothing of use.
  */
@@ -8738,41 +8753,42 @@ ZT__FN void zt__find_paranoid_file(char *out, size_t size) {
    drivers answer INVALID_ARGUMENT to a query pool, and UNKNOWN to a streamer. */
 ZT__FN zt_availability zt__say_refused(zt__diagnostics *diagnostics, ze_result_t result, const char *call,
                                        int denied, const zt__holder *holder) {
-    const char *name = zt_result_name(result);
+    const char *name = zt_result_name(result), *detail = holder->text;
+    zt_availability why = ZT_NOT_SUPPORTED;
+    int message = ZT__METRICS_UNAVAILABLE;
     char file[160];
     if (denied || result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS) {
         zt__find_paranoid_file(file, sizeof file);
-        zt__say(diagnostics, result, ZT__NO_PERMISSION, call, name, file);
-        return ZT_NO_PERMISSION;
+        why = ZT_NO_PERMISSION;
+        message = ZT__NO_PERMISSION;
+        detail = file;
+    } else if (zt__is_lost(result)) {
+        why = ZT_DEVICE_LOST;
+        message = ZT__DEVICE_LOST;
+    } else if (result == ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE || result == ZE_RESULT_ERROR_UNINITIALIZED) {
+        why = ZT_NOT_ENABLED;
+        message = ZT__METRICS_NOT_ENABLED;
+        call = name; /* it has no place for the call */
+    } else if (result == ZE_RESULT_ERROR_NOT_AVAILABLE || result == ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE) {
+        why = ZT_IN_USE;
+        message = ZT__COUNTERS_IN_USE;
     }
-    switch (result) {
-    case ZE_RESULT_ERROR_DEVICE_LOST:
-    case ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET:
-        zt__say(diagnostics, result, ZT__DEVICE_LOST, call, name);
-        return ZT_DEVICE_LOST;
-    case ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE:
-    case ZE_RESULT_ERROR_UNINITIALIZED:
-        zt__say(diagnostics, result, ZT__METRICS_NOT_ENABLED, name);
-        return ZT_NOT_ENABLED;
-    case ZE_RESULT_ERROR_NOT_AVAILABLE:
-    case ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE:
-        zt__say(diagnostics, result, ZT__COUNTERS_IN_USE, call, name, holder->text);
-        return ZT_IN_USE;
-    default:
-        zt__say(diagnostics, result, ZT__METRICS_UNAVAILABLE, call, name);
-        return ZT_NOT_SUPPORTED;
-    }
+    zt__say(diagnostics, result, message, call, name, detail); /* of which a message takes what it needs */
+    return why;
 }
 
-ZT__FN ze_result_t zt__refuse(zt_profiler *profiler, ze_result_t result, const char *call) {
-    zt__holder holder;
-    int denied;
+/* Without a holder who has the counters is looked for. */
+ZT__FN ze_result_t zt__refuse(zt_profiler *profiler, ze_result_t result, const char *call,
+                              const zt__holder *holder) {
+    zt__holder rival;
+    int denied = result == ZE_RESULT_ERROR_INVALID_ARGUMENT && strcmp(call, "zetMetricQueryPoolCreate") == 0;
     if (zt__is_lost(result))
         zt__store(&profiler->lost, 1);
-    denied = result == ZE_RESULT_ERROR_INVALID_ARGUMENT && strcmp(call, "zetMetricQueryPoolCreate") == 0;
-    zt__find_rival(profiler->device, 0, &holder);
-    profiler->availability = zt__say_refused(&profiler->diagnostics, result, call, denied, &holder);
-    profiler->availability_text = profiler->diagnostics.last;
+    if (!holder || !holder->text[0]) {
+        zt__find_rival(profiler->device, 0, &rival);
+        holder = &rival;
+    }
+    profiler->availability = zt__say_refused(&profiler->diagnostics, result, call, denied, holder);
     return result;
 }
 
@@ -8781,15 +8797,19 @@ ZT__FN const char *zt__name_in_array(const void *names, uint32_t index) {
     return ((const char *const *)names)[index];
 }
 
-ZT__FN void zt__nearest_groups(const zt_allocator *allocator, const zt__catalog *catalog, const char *wanted,
-                               zet_metric_group_sampling_type_flags_t type, char *out, size_t size) {
+/* Says that there is no such group, with the nearest of that type. */
+ZT__FN ze_result_t zt__say_no_group(zt__diagnostics *diagnostics, const zt_allocator *allocator,
+                                    const zt__catalog *catalog, const char *wanted,
+                                    zet_metric_group_sampling_type_flags_t type, int message) {
     const char **names = (const char **)zt__allocate(allocator, catalog->count, sizeof *names);
+    char nearest[400];
     uint32_t i, count = 0;
     for (i = 0; names && i < catalog->count; i++)
         if (catalog->properties[i].samplingType & type)
             names[count++] = catalog->properties[i].name;
-    zt__nearest(wanted, names, count, zt__name_in_array, out, size);
+    zt__nearest(wanted, names, count, zt__name_in_array, nearest, sizeof nearest);
     zt__free(allocator, (void *)names);
+    return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, message, wanted, nearest);
 }
 
 /* Takes one group of the catalog, unless it is taken. Where there can be but one pass, another of its domain
@@ -8801,13 +8821,17 @@ ZT__FN ze_result_t zt__take_group(zt_profiler *profiler, const zt__catalog *cata
         const zet_metric_group_properties_t *taken = &profiler->groups[g].properties;
         if (profiler->groups[g].handle == catalog->handles[index])
             return ZE_RESULT_SUCCESS;
-        if (taken->domain == properties->domain && profiler->config.max_passes == 1)
-            return zt__unavailable(profiler, ZT_GROUPS_CONFLICT, ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                                   ZT__GROUPS_CONFLICT, taken->name, properties->name, properties->domain);
+        if (taken->domain == properties->domain && profiler->config.max_passes == 1) {
+            profiler->availability = ZT_GROUPS_CONFLICT;
+            return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__GROUPS_CONFLICT,
+                           taken->name, properties->name, properties->domain);
+        }
     }
-    if (profiler->group_count == ZT__MAX_GROUPS)
-        return zt__unavailable(profiler, ZT_GROUPS_CONFLICT, ZE_RESULT_ERROR_INVALID_SIZE,
-                               ZT__TOO_MANY_GROUPS, (unsigned)ZT__MAX_GROUPS);
+    if (profiler->group_count == ZT__MAX_GROUPS) {
+        profiler->availability = ZT_GROUPS_CONFLICT;
+        return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__TOO_MANY_GROUPS,
+                       (unsigned)ZT__MAX_GROUPS);
+    }
     profiler->groups[profiler->group_count].handle = catalog->handles[index];
     profiler->groups[profiler->group_count].properties = *properties;
     profiler->group_count++;
@@ -8830,16 +8854,16 @@ ZT__FN ze_result_t zt__choose_groups(zt_profiler *profiler, const zt__catalog *c
         return zt__take_group(profiler, catalog, index);
     }
     while (result == ZE_RESULT_SUCCESS && zt__next_name(&list, &name, &length)) {
-        char wanted[ZET_MAX_METRIC_GROUP_NAME], nearest[400];
+        char wanted[ZET_MAX_METRIC_GROUP_NAME];
         index = zt__find_group(catalog, name, length, type);
         if (index != UINT32_MAX) {
             result = zt__take_group(profiler, catalog, index);
             continue;
         }
         snprintf(wanted, sizeof wanted, "%.*s", (int)(length < 255 ? length : 255), name);
-        zt__nearest_groups(&profiler->config.allocator, catalog, wanted, type, nearest, sizeof nearest);
-        result = zt__unavailable(profiler, ZT_NO_SUCH_GROUP, ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                                 ZT__NO_SUCH_GROUP, wanted, nearest);
+        profiler->availability = ZT_NO_SUCH_GROUP;
+        result = zt__say_no_group(&profiler->diagnostics, &profiler->config.allocator, catalog, wanted, type,
+                                  ZT__NO_SUCH_GROUP);
     }
     return result;
 }
@@ -8851,7 +8875,8 @@ typedef struct zt__cover {
     const zt__catalog *catalog;
     zt__group *groups; /* by index of the catalog, with their metrics */
     uint64_t *has;
-    uint32_t count; /* of the wanted */
+    uint32_t metric_count; /* of all groups */
+    uint32_t count;        /* of the wanted */
     uint32_t most_passes;
     uint32_t steps; /* that the search may still take */
     uint32_t chosen[(int)ZT__MAX_WANTED + (int)ZT__MAX_GROUPS], chosen_count;
@@ -8881,6 +8906,7 @@ ZT__FN ze_result_t zt__open_cover(const zt_allocator *allocator, const zt__catal
         cover->groups[i].handle = catalog->handles[i];
         if (catalog->properties[i].samplingType & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)
             result = zt__load_metrics(allocator, &cover->groups[i], call);
+        cover->metric_count += cover->groups[i].metric_count;
     }
     return result;
 }
@@ -8892,7 +8918,7 @@ ZT__FN int zt__want(zt__cover *cover, const char *name, size_t length) {
     for (i = 0; i < cover->catalog->count; i++)
         for (m = 0; m < cover->groups[i].metric_count; m++) {
             const char *metric = cover->groups[i].metrics[m].name;
-            if (strlen(metric) != length || memcmp(metric, name, length) != 0)
+            if (strncmp(metric, name, length) != 0 || metric[length])
                 continue;
             cover->has[i] |= (uint64_t)1 << cover->count;
             found = 1;
@@ -8958,13 +8984,11 @@ ZT__FN const char *zt__cover_name(const void *cover, uint32_t index) {
 ZT__FN ze_result_t zt__refuse_metric(zt_profiler *profiler, const zt__cover *cover, const char *name,
                                      size_t length) {
     char wanted[ZET_MAX_METRIC_NAME], nearest[400];
-    uint32_t i, count = 0;
-    for (i = 0; i < cover->catalog->count; i++)
-        count += cover->groups[i].metric_count;
     snprintf(wanted, sizeof wanted, "%.*s", (int)(length < 255 ? length : 255), name);
-    zt__nearest(wanted, cover, count, zt__cover_name, nearest, sizeof nearest);
-    return zt__unavailable(profiler, ZT_NO_SUCH_METRIC, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_METRIC,
-                           "zt_open", wanted, nearest);
+    zt__nearest(wanted, cover, cover->metric_count, zt__cover_name, nearest, sizeof nearest);
+    profiler->availability = ZT_NO_SUCH_METRIC;
+    return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_METRIC, "zt_open",
+                   wanted, nearest);
 }
 
 /* Takes groups for the metrics that are wanted. Where none of the choices fits into the passes, the fewest
@@ -8976,9 +9000,11 @@ ZT__FN ze_result_t zt__take_cover(zt_profiler *profiler, zt__cover *cover) {
     uint32_t i, g;
     ze_result_t result = ZE_RESULT_SUCCESS;
     while (zt__next_name(&list, &name, &length)) {
-        if (cover->count == ZT__MAX_WANTED)
-            return zt__unavailable(profiler, ZT_NO_SUCH_METRIC, ZE_RESULT_ERROR_INVALID_SIZE,
-                                   ZT__TOO_MANY_METRICS, (unsigned)ZT__MAX_WANTED);
+        if (cover->count == ZT__MAX_WANTED) {
+            profiler->availability = ZT_NO_SUCH_METRIC;
+            return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__TOO_MANY_METRICS,
+                           (unsigned)ZT__MAX_WANTED);
+        }
         if (!zt__want(cover, name, length))
             return zt__refuse_metric(profiler, cover, name, length);
     }
@@ -9001,8 +9027,8 @@ ZT__FN ze_result_t zt__choose_for_metrics(zt_profiler *profiler, const zt__catal
     zt__cover cover;
     const char *call;
     ze_result_t result = zt__open_cover(allocator, catalog, &cover, &call);
-    result =
-        result == ZE_RESULT_SUCCESS ? zt__take_cover(profiler, &cover) : zt__refuse(profiler, result, call);
+    result = result == ZE_RESULT_SUCCESS ? zt__take_cover(profiler, &cover)
+                                         : zt__refuse(profiler, result, call, NULL);
     zt__close_cover(allocator, &cover);
     return result;
 }
@@ -9076,9 +9102,11 @@ ZT__FN ze_result_t zt__plan_passes(zt_profiler *profiler) {
             needed = pass_of[g] + 1;
     if (most > profiler->config.max_passes)
         most = profiler->config.max_passes;
-    if (needed > most)
-        return zt__unavailable(profiler, ZT_GROUPS_CONFLICT, ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                               ZT__TOO_MANY_PASSES, (unsigned)needed, (unsigned)most);
+    if (needed > most) {
+        profiler->availability = ZT_GROUPS_CONFLICT;
+        return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__TOO_MANY_PASSES,
+                       (unsigned)needed, (unsigned)most);
+    }
     zt__make_passes(profiler, pass_of);
     return ZE_RESULT_SUCCESS;
 }
@@ -9094,16 +9122,18 @@ ZT__FN ze_result_t zt__find_groups(zt_profiler *profiler) {
     ze_result_t result =
         zt__open_catalog(&profiler->config.allocator, &profiler->driver, profiler->device, &catalog, &call);
     if (result != ZE_RESULT_SUCCESS)
-        return zt__refuse(profiler, result, call);
+        return zt__refuse(profiler, result, call, NULL);
     if (zt__has_counters(&catalog)) {
         result = zt__choose_groups(profiler, &catalog);
         if (result == ZE_RESULT_SUCCESS && profiler->config.metrics)
             result = zt__choose_for_metrics(profiler, &catalog);
         if (result == ZE_RESULT_SUCCESS)
             result = zt__plan_passes(profiler);
-    } else
-        result = zt__unavailable(profiler, ZT_LIBRARY_MISSING, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
-                                 ZT__METRIC_LIBRARY_MISSING, (unsigned)catalog.count);
+    } else {
+        profiler->availability = ZT_LIBRARY_MISSING;
+        result = zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
+                         ZT__METRIC_LIBRARY_MISSING, (unsigned)catalog.count);
+    }
     zt__close_catalog(&profiler->config.allocator, &catalog);
     return result;
 }
@@ -9149,25 +9179,25 @@ ZT__FN uint32_t zt__count_tiles(const zt_profiler *profiler) {
 ZT__FN ze_result_t zt__describe_groups(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     const char *call;
-    uint32_t g, pass;
-    profiler->tile_count = zt__count_tiles(profiler);
+    uint32_t g, pass, tiles = zt__count_tiles(profiler);
+    profiler->tile_count = tiles;
+    tiles += tiles == 0;
     for (g = 0; g < profiler->group_count; g++) {
         zt__group *group = &profiler->groups[g];
         ze_result_t result = zt__load_metrics(allocator, group, &call);
         if (result != ZE_RESULT_SUCCESS)
-            return zt__refuse(profiler, result, call);
+            return zt__refuse(profiler, result, call, NULL);
         group->first_column = profiler->metric_count;
-        group->tiles = profiler->tile_count ? profiler->tile_count : 1;
+        group->tiles = tiles;
         profiler->metric_count += group->metric_count;
     }
     zt__lay_out_columns(profiler);
     profiler->metrics =
         (zt_metric *)zt__allocate(allocator, profiler->metric_count, sizeof *profiler->metrics);
-    profiler->flags = (zt__flag *)zt__allocate(
-        allocator, (size_t)profiler->metric_count * (profiler->tile_count ? profiler->tile_count : 1),
-        sizeof *profiler->flags);
+    profiler->flags =
+        (zt__flag *)zt__allocate(allocator, (size_t)profiler->metric_count * tiles, sizeof *profiler->flags);
     if (!profiler->metrics || !profiler->flags)
-        return zt__refuse(profiler, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "malloc");
+        return zt__refuse(profiler, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "malloc", NULL);
     for (pass = 0; pass < profiler->pass_count; pass++)
         zt__describe_pass(profiler, &profiler->passes[pass]);
     return ZE_RESULT_SUCCESS;
@@ -9177,12 +9207,9 @@ ZT__FN ze_result_t zt__describe_groups(zt_profiler *profiler) {
 ZT__FN ze_result_t zt__activate_groups(zt_profiler *profiler) {
     zt__holder holder;
     ze_result_t result = zt__activate_pass(profiler, profiler->pass, &holder);
-    if (result == ZE_RESULT_SUCCESS)
-        return result;
-    if (!holder.text[0])
-        return zt__refuse(profiler, result, "zetContextActivateMetricGroups");
-    return zt__unavailable(profiler, ZT_IN_USE, result, ZT__COUNTERS_IN_USE, "zetContextActivateMetricGroups",
-                           zt_result_name(result), holder.text);
+    return result == ZE_RESULT_SUCCESS
+               ? result
+               : zt__refuse(profiler, result, "zetContextActivateMetricGroups", &holder);
 }
 
 /* One pass without groups. */
@@ -9216,19 +9243,15 @@ ZT__FN void zt__forget_groups(zt_profiler *profiler) {
 /* Whether somebody outside this library measures on the device: activation would take the counters from them,
    so the driver is asked before. Anything but a clear answer is left to what follows. */
 ZT__FN ze_result_t zt__ask_in_use(zt_profiler *profiler) {
+    static const zet_metric_query_pool_desc_t desc = {ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC, NULL,
+                                                      ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE, 1};
     zet_metric_query_pool_handle_t pool = NULL;
-    zet_metric_query_pool_desc_t desc;
-    ze_result_t result;
-    memset(&desc, 0, sizeof desc);
-    desc.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC;
-    desc.type = ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE;
-    desc.count = 1;
-    result = zetMetricQueryPoolCreate(profiler->context, profiler->device, profiler->groups[0].handle, &desc,
-                                      &pool);
+    ze_result_t result = zetMetricQueryPoolCreate(profiler->context, profiler->device,
+                                                  profiler->groups[0].handle, &desc, &pool);
     if (result == ZE_RESULT_SUCCESS)
         zetMetricQueryPoolDestroy(pool);
     if (result == ZE_RESULT_ERROR_NOT_AVAILABLE || result == ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE)
-        return zt__refuse(profiler, result, "zetMetricQueryPoolCreate");
+        return zt__refuse(profiler, result, "zetMetricQueryPoolCreate", NULL);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -9255,11 +9278,13 @@ ZT__FN ze_result_t zt__open_metrics(zt_profiler *profiler) {
         result = zt__grow(profiler, &profiler->passes[0], &profiler->lanes[0], &call);
         if (result != ZE_RESULT_SUCCESS) {
             zt__deactivate_pass(profiler, profiler->pass, profiler->pass->group_count);
-            zt__refuse(profiler, result, call);
+            zt__refuse(profiler, result, call, NULL);
         }
     }
-    if (result != ZE_RESULT_SUCCESS)
+    if (result != ZE_RESULT_SUCCESS) {
+        profiler->availability_text = profiler->diagnostics.last; /* the reason was said last */
         zt__forget_groups(profiler);
+    }
     return result;
 }
 
@@ -9283,10 +9308,15 @@ ZT__FN ze_result_t zt__copy_columns(zt_profiler *profiler) {
     return ZE_RESULT_SUCCESS;
 }
 
+/* What the application's lists of names say may not outlive the call that they were given to. */
+ZT__FN void zt__forget_names(zt_config *config) {
+    config->groups = config->metrics = config->columns = NULL;
+}
+
 ZT__FN ze_result_t zt__set_up_inside(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__batch *batch;
-    uint32_t column;
+    uint32_t column, columns;
     ze_result_t result = zt__read_device(profiler);
     if (result == ZE_RESULT_SUCCESS)
         result = zt__copy_columns(profiler);
@@ -9301,8 +9331,9 @@ ZT__FN ze_result_t zt__set_up_inside(zt_profiler *profiler) {
         result = zt__open_times(profiler);
     if (result != ZE_RESULT_SUCCESS)
         return result;
+    columns = zt__column_count(profiler);
     profiler->by_time = (uint8_t *)zt__allocate(allocator, zt__block_width(profiler), 1);
-    for (column = 0; profiler->by_time && column < zt__column_count(profiler); column++)
+    for (column = 0; profiler->by_time && column < columns; column++)
         profiler->by_time[column] = zt__column_aggregation(profiler, column) == ZT_AGGREGATE_MEAN;
     profiler->scratch = (double *)zt__allocate(
         allocator, (size_t)profiler->config.samples * profiler->pass_count, sizeof(double));
@@ -9322,6 +9353,7 @@ ZT__FN ze_result_t zt__set_up(zt_profiler *profiler) {
     zt__inside_1++;
     result = zt__set_up_inside(profiler);
     zt__inside_1--;
+    zt__forget_names(&profiler->config);
     return result;
 }
 
@@ -9428,6 +9460,25 @@ ZT__FN zt_profiler *zt__create(ze_context_handle_t context, ze_device_handle_t d
     return profiler;
 }
 
+/* What is wrong with the arguments of a function that opens `what`, which is to be at `out`. */
+ZT__FN ze_result_t zt__check_opening(const char *call, const char *what, const void *out,
+                                     ze_context_handle_t context, ze_device_handle_t device,
+                                     const zt_allocator *given) {
+    if (!out)
+        return zt__say_null(NULL, call, what);
+    if (!context || !device)
+        return zt__say_no_handle(NULL, call, context ? "device" : "context");
+    if (given && !given->allocate != !given->release)
+        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_ALLOCATOR, call);
+    return ZE_RESULT_SUCCESS;
+}
+
+/* The last error of what could not be opened, and is destroyed, is one of the thread. */
+ZT__FN void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t result) {
+    zt__thread_error = diagnostics->last;
+    zt__thread_error.result = result;
+}
+
 ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t device, const zt_config *config,
                            zt_profiler **profiler) {
     zt_config complete;
@@ -9435,40 +9486,38 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
     ze_result_t result;
     if (profiler)
         *profiler = NULL;
-    if (!profiler)
-        return zt__say_null(NULL, "zt_open", "profiler");
-    if (!context || !device)
-        return zt__say_no_handle(NULL, "zt_open", context ? "device" : "context");
-    if (config && !config->allocator.allocate != !config->allocator.release)
-        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_ALLOCATOR, "zt_open");
+    result = zt__check_opening("zt_open", "profiler", profiler, context, device,
+                               config ? &config->allocator : NULL);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
     zt__complete_config(&complete, config);
     opened = zt__create(context, device, &complete);
     if (!opened)
-        return zt__say_no_memory(NULL, "zt_open", "the profiler");
-    if (!zt__enlist(opened))
+        result = zt__say_no_memory(NULL, "zt_open", "the profiler");
+    else if (!zt__enlist(opened))
         result = zt__say(&opened->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__TOO_MANY_PROFILERS,
                          (unsigned)ZT__MAX_PROFILERS);
     else
         result = zt__set_up(opened);
-    opened->config.groups = opened->config.metrics = opened->config.columns =
-        NULL; /* they may not outlive this call */
-    if (result != ZE_RESULT_SUCCESS) {
-        zt__thread_error = opened->diagnostics.last;
-        zt__thread_error.result = result;
+    if (result == ZE_RESULT_SUCCESS) {
+        if (complete.deferred_thread && !zt__start_thread(&opened->settler, zt__settle_when_rung, opened))
+            zt__say(&opened->diagnostics, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZT__NO_THREAD);
+        *profiler = opened;
+    } else if (opened) {
+        zt__keep_error(&opened->diagnostics, result);
         zt__destroy(opened);
-        return result;
     }
-    if (complete.deferred_thread && !zt__start_thread(&opened->settler, zt__settle_when_rung, opened))
-        zt__say(&opened->diagnostics, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZT__NO_THREAD);
-    *profiler = opened;
-    return ZE_RESULT_SUCCESS;
+    return result;
 }
 
-/* The functions that collect may not be called from those that run while samples are collected. */
-ZT__FN ze_result_t zt__refuse_inside(zt_profiler *profiler, const char *call) {
-    if (!zt__owns(&profiler->settling))
-        return ZE_RESULT_SUCCESS;
-    return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__INSIDE_CALLBACK, call);
+/* Whether a function that collects has something to do, and may: it may not be called from those that run
+   while samples are collected. If not, `result` is what it returns. */
+ZT__FN int zt__may_collect(zt_profiler *profiler, const char *call, ze_result_t *result) {
+    *result = ZE_RESULT_SUCCESS;
+    if (profiler && zt__owns(&profiler->settling))
+        *result =
+            zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__INSIDE_CALLBACK, call);
+    return profiler && *result == ZE_RESULT_SUCCESS;
 }
 
 /* Collects what a list has left, and unbinds it. Where nobody can tell whether it is immediate, better wait
@@ -9504,7 +9553,8 @@ ZT__FN void zt__wind_up(zt_profiler *profiler, const char *call) {
 }
 
 ZT_API void zt_close(zt_profiler *profiler) {
-    if (!profiler || zt__refuse_inside(profiler, "zt_close") != ZE_RESULT_SUCCESS)
+    ze_result_t result;
+    if (!zt__may_collect(profiler, "zt_close", &result))
         return;
 #ifdef ZETOOLS_TRACER
     if (zt_trace_stop(profiler) == ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE)
@@ -9689,10 +9739,7 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
     uint32_t open = 0;
     int awaits;
     ze_result_t result;
-    if (!profiler)
-        return ZE_RESULT_SUCCESS;
-    result = zt__refuse_inside(profiler, "zt_collect");
-    if (result != ZE_RESULT_SUCCESS)
+    if (!zt__may_collect(profiler, "zt_collect", &result))
         return result;
     deadline = timeout_ns ? zt__deadline(timeout_ns) : 0;
     do {
@@ -9712,8 +9759,8 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
 ZT__FN ze_result_t zt__release(zt_profiler *profiler, ze_command_list_handle_t list, int destroyed) {
     uint64_t deadline = 0;
     zt__list *record;
-    ze_result_t result = zt__refuse_inside(profiler, "zt_release");
-    if (result != ZE_RESULT_SUCCESS)
+    ze_result_t result;
+    if (!zt__may_collect(profiler, "zt_release", &result))
         return result;
     record = zt__claim(profiler, list);
     if (!record)
@@ -9730,22 +9777,31 @@ ZT__FN ze_result_t zt__release(zt_profiler *profiler, ze_command_list_handle_t l
 }
 
 ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t list) {
-    if (!profiler)
-        return ZE_RESULT_SUCCESS;
-    if (!list)
+    if (profiler && !list)
         return zt__say_no_handle(&profiler->diagnostics, "zt_release", "list");
     return zt__release(profiler, list, 0);
 }
 
+/* Who executes a list with zt_execute also says when it is reset. */
+ZT__FN void zt__trust(const zt_profiler *profiler, zt__list *list) {
+    zt__slot *slot;
+    zt__take(&list->lane->latch);
+    for (slot = list->first; slot; slot = slot->next)
+        slot->sight = zt__load(&profiler->sight);
+    zt__give(&list->lane->latch);
+}
+
 /* Reads what the lists' last execution left, and marks the next. Two rounds, for a list may be named twice.
  */
-ZT__FN void zt__before_execution(zt_profiler *profiler, uint32_t count,
-                                 const ze_command_list_handle_t *lists) {
+ZT__FN void zt__before_execution(zt_profiler *profiler, uint32_t count, const ze_command_list_handle_t *lists,
+                                 int trusted) {
     uint64_t deadline = 0;
     uint32_t i, overwritten = 0;
     zt__list *list;
     for (i = 0; i < count; i++)
         if ((list = zt__claim(profiler, lists[i])) != NULL) {
+            if (trusted)
+                zt__trust(profiler, list);
             list->announced = 1;
             if (zt__finish(profiler, list, &deadline))
                 zt__make_ready(profiler, list);
@@ -9772,21 +9828,6 @@ ZT__FN void zt__after_refusal(zt_profiler *profiler, uint32_t count, const ze_co
         }
 }
 
-/* Who executes lists with zt_execute also says when they are reset. */
-ZT__FN void zt__trust_lists(zt_profiler *profiler, uint32_t count, const ze_command_list_handle_t *lists) {
-    uint32_t i;
-    zt__list *list;
-    zt__slot *slot;
-    for (i = 0; i < count; i++)
-        if ((list = zt__claim(profiler, lists[i])) != NULL) {
-            zt__take(&list->lane->latch);
-            for (slot = list->first; slot; slot = slot->next)
-                slot->sight = zt__load(&profiler->sight);
-            zt__give(&list->lane->latch);
-            zt__unclaim(profiler, list);
-        }
-}
-
 /* Whose lists this thread executes with zt_execute at the moment. */
 ZT__PROCESS_WIDE __thread const zt_profiler *zt__announced_by_1;
 
@@ -9794,11 +9835,9 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
                               ze_command_list_handle_t *lists, ze_fence_handle_t fence) {
     ze_result_t result;
     int announced = profiler && count && lists && !zt__is_gone(profiler) &&
-                    zt__refuse_inside(profiler, "zt_execute") == ZE_RESULT_SUCCESS;
-    if (announced && zt__load(&profiler->sight))
-        zt__trust_lists(profiler, count, lists);
+                    zt__may_collect(profiler, "zt_execute", &result);
     if (announced)
-        zt__before_execution(profiler, count, lists);
+        zt__before_execution(profiler, count, lists, zt__load(&profiler->sight) != 0);
     zt__announced_by_1 = announced ? profiler : NULL; /* a tracer need not do it again */
     result = zeCommandQueueExecuteCommandLists(queue, count, lists, fence);
     zt__announced_by_1 = NULL;
@@ -9815,8 +9854,9 @@ ZT_API uint32_t zt_pass_count(const zt_profiler *profiler) {
 
 ZT_API zt_passes zt_passes_begin(zt_profiler *profiler) {
     zt_passes passes = {NULL, 0, 0};
+    ze_result_t result;
     if (zt_pass_count(profiler) > 1 && !zt__load(&profiler->detached) &&
-        zt__refuse_inside(profiler, "ZT_PASSES") == ZE_RESULT_SUCCESS)
+        zt__may_collect(profiler, "ZT_PASSES", &result))
         passes.profiler = profiler;
     return passes;
 }
@@ -9874,37 +9914,56 @@ ZT_API const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metr
     return profiler && metric < profiler->metric_count ? &profiler->metrics[metric] : NULL;
 }
 
-ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) {
+/* The index of a metric that a call was given the name of, or UINT32_MAX and the nearest names. */
+ZT__FN uint32_t zt__need_metric(zt__diagnostics *diagnostics, const zt_metric *metrics, uint32_t count,
+                                const char *name, const char *call) {
     char nearest[400];
-    uint32_t metric;
-    if (!profiler || !name)
-        return UINT32_MAX;
-    metric = zt__find_metric(profiler->metrics, profiler->metric_count, name, nearest, sizeof nearest);
+    uint32_t metric = zt__find_metric(metrics, count, name, nearest, sizeof nearest);
     if (metric == UINT32_MAX)
-        zt__say(&zt__mutable(profiler)->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_METRIC,
-                "zt_find_metric", name, nearest);
+        zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_METRIC, call, name, nearest);
     return metric;
 }
 
+ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) {
+    return profiler && name ? zt__need_metric(&zt__mutable(profiler)->diagnostics, profiler->metrics,
+                                              profiler->metric_count, name, "zt_find_metric")
+                            : UINT32_MAX;
+}
+
+/* Without a profiler no index is bad. */
 ZT__FN ze_result_t zt__bad_index(const zt_profiler *profiler, const char *call, const char *what,
                                  uint32_t index) {
+    if (!profiler)
+        return ZE_RESULT_SUCCESS;
     return zt__say(&zt__mutable(profiler)->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_INDEX, call,
                    what, (unsigned)index);
+}
+
+/* The record of a region, up to date, from which `call` fills in `what`, which is at `out`. NULL, and what
+   the call returns then, where it cannot. */
+ZT__FN const zt__record *zt__need_record(const zt_profiler *profiler, const char *call, uint32_t region,
+                                         const char *what, const void *out, ze_result_t *result) {
+    *result = ZE_RESULT_SUCCESS;
+    if (profiler && !out)
+        *result = zt__say_null(&zt__mutable(profiler)->diagnostics, call, what);
+    else if (region >= zt_region_count(profiler))
+        *result = zt__bad_index(profiler, call, "region", region);
+    else {
+        zt__catch_up(profiler);
+        return zt__record_at(profiler, region);
+    }
+    return NULL;
 }
 
 ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info) {
     zt_profiler *locked = zt__mutable(profiler);
     const zt__record *record;
+    ze_result_t result;
     if (info)
         *info = zt__empty_region();
-    if (!profiler)
-        return ZE_RESULT_SUCCESS;
-    if (!info)
-        return zt__say_null(&locked->diagnostics, "zt_get_region", "info");
-    if (region >= zt_region_count(profiler))
-        return zt__bad_index(profiler, "zt_get_region", "region", region);
-    zt__catch_up(profiler);
-    record = zt__record_at(profiler, region);
+    record = zt__need_record(profiler, "zt_get_region", region, "info", info, &result);
+    if (!record)
+        return result;
     zt__take(&locked->state);
     info->name = record->name;
     info->lost = record->lost;
@@ -9915,39 +9974,33 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     info->time_ns = zt__column_stats(profiler, record, 0);
     info->differs = zt__differences(profiler, record);
     zt__unlock(&locked->results);
-    return ZE_RESULT_SUCCESS;
+    return result;
 }
 
 ZT__FN ze_result_t zt__get_column(const zt_profiler *profiler, const char *call, uint32_t region,
                                   uint32_t column, zt_stats *stats) {
-    zt_profiler *locked = zt__mutable(profiler);
-    if (!stats)
-        return zt__say_null(&locked->diagnostics, call, "stats");
-    if (region >= zt_region_count(profiler))
-        return zt__bad_index(profiler, call, "region", region);
-    zt__catch_up(profiler);
-    zt__lock_results(locked);
-    *stats = zt__column_stats(profiler, zt__record_at(profiler, region), column);
-    zt__unlock(&locked->results);
-    return ZE_RESULT_SUCCESS;
+    ze_result_t result;
+    const zt__record *record = zt__need_record(profiler, call, region, "stats", stats, &result);
+    if (!record)
+        return result;
+    zt__lock_results(profiler);
+    *stats = zt__column_stats(profiler, record, column);
+    zt__unlock(&zt__mutable(profiler)->results);
+    return result;
 }
 
 ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
                                 zt_stats *stats) {
     if (stats)
         *stats = zt__empty_stats();
-    if (!profiler)
-        return ZE_RESULT_SUCCESS;
-    if (metric >= profiler->metric_count)
+    if (!profiler || metric >= profiler->metric_count)
         return zt__bad_index(profiler, "zt_get_stats", "metric", metric);
     return zt__get_column(profiler, "zt_get_stats", region, metric + 1, stats);
 }
 
 ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass,
                                zt_stats *time_ns) {
-    if (!profiler)
-        return ZE_RESULT_SUCCESS;
-    if (pass >= profiler->pass_count)
+    if (!profiler || pass >= profiler->pass_count)
         return zt__bad_index(profiler, "zt_get_pass", "pass", pass);
     return zt__get_column(profiler, "zt_get_pass", region, zt__time_column(profiler, pass), time_ns);
 }
@@ -9958,9 +10011,7 @@ ZT_API uint32_t zt_tile_count(const zt_profiler *profiler) {
 
 ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
                                      uint32_t metric, zt_stats *stats) {
-    if (!profiler)
-        return ZE_RESULT_SUCCESS;
-    if (metric >= profiler->metric_count)
+    if (!profiler || metric >= profiler->metric_count)
         return zt__bad_index(profiler, "zt_get_tile_stats", "metric", metric);
     if (tile >= profiler->tile_count)
         return zt__bad_index(profiler, "zt_get_tile_stats", "tile", tile);
@@ -10005,50 +10056,47 @@ ZT__FN uint32_t zt__bench_region(const zt_profiler *profiler, const char *name) 
 }
 
 /* GPU time of a region so far, and how many instances. */
-ZT__FN zt_stats zt__time_so_far(const zt_profiler *profiler, const char *name) {
+ZT__FN double zt__time_so_far(const zt_profiler *profiler, const char *name, uint64_t *count) {
     zt_region_info info;
     uint32_t region = zt__bench_region(profiler, name);
-    info.time_ns = zt__empty_stats();
+    info.time_ns.count = 0;
     if (region != UINT32_MAX)
         zt_get_region(profiler, region, &info);
-    if (info.time_ns.count == 0)
-        info.time_ns.sum = 0;
-    return info.time_ns;
+    *count = info.time_ns.count;
+    return *count ? info.time_ns.sum : 0;
 }
 
-ZT__FN const char *zt__bench_name(const zt__bench *bench) {
-    if (bench->config->name)
-        return bench->config->name;
-    return bench->config->region ? bench->config->region : "the benchmark";
-}
-
-/* Runs the work once with a profiler. Returns its GPU time, or NaN and says why not. */
-ZT__FN double zt__run_once(zt__bench *bench, zt_profiler *profiler) {
-    const char *region = bench->config->region;
-    zt_stats before = zt__time_so_far(profiler, region), after;
-    const char *why = "it failed";
-    if (bench->config->run(profiler, bench->config->user) == 0) {
-        ze_result_t result = zt_collect(profiler, profiler->config.wait_timeout_ns);
-        after = zt__time_so_far(profiler, region);
-        if (after.count > before.count && result == ZE_RESULT_SUCCESS)
-            return after.sum - before.sum;
-        why = result == ZE_RESULT_SUCCESS ? "no region was measured" : zt_result_name(result);
-    }
-    zt__say(bench->profiler ? &bench->profiler->diagnostics : NULL, ZE_RESULT_NOT_READY, ZT__NO_BENCH_SAMPLE,
-            bench->call, zt__bench_name(bench), why);
+ZT__FN double zt__say_no_sample(const zt__bench *bench, const char *why) {
+    const zt_bench_config *config = bench->config;
+    zt__say(zt__diagnostics_of(bench->profiler), ZE_RESULT_NOT_READY, ZT__NO_BENCH_SAMPLE, bench->call,
+            config->name     ? config->name
+            : config->region ? config->region
+                             : "the benchmark",
+            why);
     return zt__nan();
 }
 
-ZT__FN double zt__measure_once(zt__bench *bench) {
+/* Runs the work once with a profiler. Returns its GPU time, or NaN and says why not. */
+ZT__FN double zt__run_once(const zt__bench *bench, zt_profiler *profiler) {
+    const char *region = bench->config->region;
+    uint64_t count_before, count;
+    double before = zt__time_so_far(profiler, region, &count_before), after;
+    ze_result_t result;
+    if (bench->config->run(profiler, bench->config->user) != 0)
+        return zt__say_no_sample(bench, "it failed");
+    result = zt_collect(profiler, profiler->config.wait_timeout_ns);
+    after = zt__time_so_far(profiler, region, &count);
+    if (result != ZE_RESULT_SUCCESS)
+        return zt__say_no_sample(bench, zt_result_name(result));
+    return count > count_before ? after - before : zt__say_no_sample(bench, "no region was measured");
+}
+
+ZT__FN double zt__measure_once(const zt__bench *bench) {
     double sample;
     if (!bench->config->measure)
         return zt__run_once(bench, bench->clean);
     sample = bench->config->measure(bench->config->user);
-    if (sample >= 0)
-        return sample;
-    zt__say(bench->profiler ? &bench->profiler->diagnostics : NULL, ZE_RESULT_NOT_READY, ZT__NO_BENCH_SAMPLE,
-            bench->call, zt__bench_name(bench), "it failed");
-    return zt__nan();
+    return sample >= 0 ? sample : zt__say_no_sample(bench, "it failed");
 }
 
 /* The device's frequency now, or NaN where nobody tells. */
@@ -10077,11 +10125,10 @@ ZT__FN int zt__sample_once(zt__bench *bench) {
     return 0;
 }
 
-ZT__FN int zt__warm_up(zt__bench *bench) {
+ZT__FN void zt__warm_up(const zt__bench *bench) {
     uint32_t i, runs = bench->config->warm_up ? bench->config->warm_up : 3;
     for (i = 0; i < runs; i++)
         zt__measure_once(bench);
-    return 1;
 }
 
 /* A profiler that measures times alone, on the device of another. */
@@ -10113,17 +10160,14 @@ ZT__FN void zt__find_frequency(zt__bench *bench) {
 }
 
 ZT__FN void zt__close_bench(zt__bench *bench) {
-    const zt_allocator *allocator =
-        bench->profiler ? &bench->profiler->config.allocator : &zt__default_allocator;
     zt_close(bench->clean);
-    zt__free(allocator, bench->series);
+    zt__free(zt__allocator_of(bench->profiler), bench->series);
 }
 
 /* Checks and prepares. On anything but SUCCESS there is nothing to close. */
 ZT__FN ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_profiler *profiler,
                                   const zt_bench_config *config) {
-    const zt_allocator *allocator = profiler ? &profiler->config.allocator : &zt__default_allocator;
-    zt__diagnostics *diagnostics = profiler ? &profiler->diagnostics : NULL;
+    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
     memset(bench, 0, sizeof *bench);
     bench->call = call;
     bench->config = config;
@@ -10131,7 +10175,7 @@ ZT__FN ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_profile
     if (!config || (!config->run && !config->measure))
         return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER,
                        config ? ZT__NOTHING_TO_BENCH : ZT__NULL_ARGUMENT, call, "config");
-    bench->series = (zt__series *)zt__allocate(allocator, 1, sizeof *bench->series);
+    bench->series = (zt__series *)zt__allocate(zt__allocator_of(profiler), 1, sizeof *bench->series);
     if (!config->measure)
         bench->clean = zt__open_clean(profiler);
     if (!bench->series || (!config->measure && !bench->clean)) {
@@ -10172,7 +10216,7 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
     ze_result_t opened;
     int going;
     if (!result)
-        return zt__say_null(profiler ? &profiler->diagnostics : NULL, "zt_bench", "result");
+        return zt__say_null(zt__diagnostics_of(profiler), "zt_bench", "result");
     zt__clear_result(result, config);
     if (zt__is_inert(profiler, config))
         return ZE_RESULT_SUCCESS;
@@ -10241,13 +10285,12 @@ ZT__FN ze_result_t zt__compare_open(zt__bench *a, zt__bench *b, zt__series *rati
 
 ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
                               zt_comparison *result) {
-    const zt_allocator *allocator = profiler ? &profiler->config.allocator : &zt__default_allocator;
-    zt__diagnostics *diagnostics = profiler ? &profiler->diagnostics : NULL;
+    const zt_allocator *allocator = zt__allocator_of(profiler);
     zt__bench one, other;
     zt__series *ratios;
     ze_result_t done;
     if (!result)
-        return zt__say_null(diagnostics, "zt_compare", "result");
+        return zt__say_null(zt__diagnostics_of(profiler), "zt_compare", "result");
     zt__clear_result(&result->a, a);
     zt__clear_result(&result->b, b);
     result->ratio = result->low = result->high = zt__nan();
@@ -10261,7 +10304,7 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
     if (done == ZE_RESULT_SUCCESS) {
         ratios = (zt__series *)zt__allocate(allocator, 1, sizeof *ratios);
         done = ratios ? zt__compare_open(&one, &other, ratios, result)
-                      : zt__say_no_memory(diagnostics, "zt_compare", "samples");
+                      : zt__say_no_memory(zt__diagnostics_of(profiler), "zt_compare", "samples");
         zt__free(allocator, ratios);
         zt__close_bench(&other);
     }
@@ -10289,7 +10332,7 @@ ZT__FN void zt__put_bench(zt__writer *writer, const zt_bench_result *result) {
 
 ZT_API ze_result_t zt_bench_write(const zt_profiler *profiler, const zt_bench_result *result,
                                   zt_write_fn write, void *user) {
-    zt__diagnostics *diagnostics = profiler ? &zt__mutable(profiler)->diagnostics : NULL;
+    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
     zt__writer writer;
     uint32_t i;
     if (!result || !write)
@@ -10340,20 +10383,17 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     zt__catch_up(from);
     result = zt__merge_all(into, zt__mutable(from));
     if (result != ZE_RESULT_SUCCESS)
-        return zt__say(&into->diagnostics, result, ZT__NO_MEMORY, "zt_merge", "statistics");
+        zt__say(&into->diagnostics, result, ZT__NO_MEMORY, "zt_merge", "statistics");
     return result;
 }
 
 ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *size) {
     zt_profiler *locked = zt__mutable(profiler);
     zt__packer packer = {NULL, 0, ZT__PACK_HEADER};
-    if (!profiler) {
-        if (size)
-            *size = 0;
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!size)
-        return zt__say_null(&locked->diagnostics, "zt_pack", "size");
+    if (!profiler && size)
+        *size = 0;
+    if (!profiler || !size)
+        return zt__say_missing(profiler, "zt_pack", "size");
     packer.bytes = (uint8_t *)buffer;
     packer.room = buffer ? *size : 0;
     zt__catch_up(profiler);
@@ -10375,7 +10415,7 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
 ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *config,
                              zt_profiler **profiler) {
     zt_config complete;
-    zt__unpacker unpacker = {NULL, 0, ZT__PACK_HEADER, 0, NULL};
+    zt__unpacker unpacker = {(const uint8_t *)buffer, 0, ZT__PACK_HEADER, 0, NULL};
     zt_profiler *unpacked;
     ze_result_t result;
     if (profiler)
@@ -10391,12 +10431,11 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
         unpacked->texts = (char *)zt__allocate(&complete.allocator, size, 1);
     result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     if (unpacked && unpacked->texts) {
-        unpacker.bytes = (const uint8_t *)buffer;
         unpacker.size = size;
         unpacker.texts = unpacked->texts;
         unpacked->detached = 1;
         result = zt__copy_columns(unpacked);
-        unpacked->config.groups = unpacked->config.metrics = unpacked->config.columns = NULL;
+        zt__forget_names(&unpacked->config);
         if (result == ZE_RESULT_SUCCESS)
             result = zt__unpack_all(&unpacker, unpacked);
     }
@@ -10427,20 +10466,16 @@ ZT__FN ze_result_t zt__write_as(zt__report *report, zt_format format, zt__diagno
 }
 
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
-    const zt_allocator *allocator;
-    zt__diagnostics *diagnostics;
+    const zt_allocator *allocator = zt__allocator_of(profiler);
+    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
     zt__report *report;
     zt_stats *stats;
     uint32_t columns;
     ze_result_t result;
-    if (!profiler)
-        return ZE_RESULT_SUCCESS;
-    diagnostics = &zt__mutable(profiler)->diagnostics;
-    if (!write)
-        return zt__say_null(diagnostics, "zt_write", "write");
+    if (!profiler || !write)
+        return zt__say_missing(profiler, "zt_write", "write");
     if ((unsigned)format > ZT_FORMAT_TRACE)
         return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_ENUMERATION, ZT__BAD_FORMAT, (int)format);
-    allocator = &profiler->config.allocator;
     report = (zt__report *)zt__allocate(allocator, 1, sizeof *report);
     columns = zt__column_count(profiler);
     stats = (zt_stats *)zt__allocate(allocator, columns, sizeof *stats);
@@ -10458,49 +10493,44 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     return result;
 }
 
-ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
-    zt_profiler *locked = zt__mutable(profiler);
-    char *beside;
-    size_t size;
+ZT__FN ze_result_t zt__report_to_output(zt_profiler *profiler) {
+    ze_result_t result = zt_write(profiler, ZT_FORMAT_TABLE, zt__write_file, stdout);
+    return result == ZE_RESULT_SUCCESS && fflush(stdout) != 0 ? zt__cannot_write(profiler, "-") : result;
+}
+
+ZT__FN ze_result_t zt__report_to_file(zt_profiler *profiler, const char *path) {
+    size_t size = strlen(path) + 64;
+    char *beside = (char *)zt__allocate(&profiler->config.allocator, size, 1);
     ze_result_t result;
-    if (!profiler)
-        return ZE_RESULT_SUCCESS;
-    if (!path)
-        return zt__say_null(&locked->diagnostics, "zt_report", "path");
-    if (strcmp(path, "-") == 0) {
-        result = zt_write(profiler, ZT_FORMAT_TABLE, zt__write_file, stdout);
-        return result == ZE_RESULT_SUCCESS && fflush(stdout) != 0 ? zt__cannot_write(locked, path) : result;
-    }
-    if (zt__is_special(path))
-        return zt__write_beside(locked, path, path);
-    size = strlen(path) + 64;
-    beside = (char *)zt__allocate(&profiler->config.allocator, size, 1);
-    if (beside) {
-        snprintf(beside, size, "%s.%ld.%lx.part", path, (long)getpid(), (unsigned long)zt__thread_id());
-        result = zt__write_beside(locked, path, beside);
-    } else {
-        result = zt__say_no_memory(&locked->diagnostics, "zt_report", "a path");
-    }
+    if (!beside)
+        return zt__say_no_memory(&profiler->diagnostics, "zt_report", "a path");
+    snprintf(beside, size, "%s.%ld.%lx.part", path, (long)getpid(), (unsigned long)zt__thread_id());
+    result = zt__write_beside(profiler, path, zt__is_special(path) ? path : beside);
     zt__free(&profiler->config.allocator, beside);
     return result;
 }
 
+ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
+    if (!profiler || !path)
+        return zt__say_missing(profiler, "zt_report", "path");
+    return strcmp(path, "-") == 0 ? zt__report_to_output(zt__mutable(profiler))
+                                  : zt__report_to_file(zt__mutable(profiler), path);
+}
+
 ZT_API zt_availability zt_get_availability(const zt_profiler *profiler, const char **text) {
-    if (text)
-        *text = "[AVAILABLE] metrics are measured.";
+    zt_availability availability = profiler ? profiler->availability : ZT_AVAILABILITY_UNKNOWN;
+    const char *why = "[AVAILABLE] metrics are measured.";
     if (!profiler) {
-        if (text)
-            *text = "[NO_PROFILER] there is no profiler: zt_last_error(NULL, &text) says why.";
-        return ZT_AVAILABILITY_UNKNOWN;
+        why = "[NO_PROFILER] there is no profiler: zt_last_error(NULL, &text) says why.";
+    } else if (zt__is_gone(profiler) && !profiler->detached) {
+        why = "[DEVICE_LOST] the device is lost. Open a new profiler when it is back.";
+        availability = ZT_DEVICE_LOST;
+    } else if (availability != ZT_AVAILABLE) {
+        why = profiler->availability_text.text;
     }
-    if (zt__is_gone(profiler) && !profiler->detached) {
-        if (text)
-            *text = "[DEVICE_LOST] the device is lost. Open a new profiler when it is back.";
-        return ZT_DEVICE_LOST;
-    }
-    if (text && profiler->availability != ZT_AVAILABLE)
-        *text = profiler->availability_text.text;
-    return profiler->availability;
+    if (text)
+        *text = why;
+    return availability;
 }
 
 /* Without diagnostics: those of the thread. */
@@ -10518,29 +10548,32 @@ ZT__FN ze_result_t zt__last_error(zt__diagnostics *diagnostics, const char **tex
 }
 
 ZT_API ze_result_t zt_last_error(const zt_profiler *profiler, const char **text) {
-    return zt__last_error(profiler ? &zt__mutable(profiler)->diagnostics : NULL, text);
+    return zt__last_error(zt__diagnostics_of(profiler), text);
 }
 
 /* ---- streams --------------------------------------------------------------------------------------------- */
 
+ZT__FN void zt__fill_stream_config(zt_stream_config *config) {
+    if (!config->period_ns)
+        config->period_ns = 1000000;
+    if (!config->memory_limit)
+        config->memory_limit = (size_t)8 << 20;
+    if (!config->timeline_rows)
+        config->timeline_rows = 16384;
+}
+
 ZT_API zt_stream_config zt_stream_config_default(void) {
     zt_stream_config config;
     memset(&config, 0, sizeof config);
-    config.period_ns = 1000000;
-    config.memory_limit = (size_t)8 << 20;
-    config.timeline_rows = 16384;
+    zt__fill_stream_config(&config);
     return config;
 }
 
 ZT__FN void zt__complete_stream_config(zt_stream_config *config, const zt_stream_config *given) {
-    const zt_stream_config defaults = zt_stream_config_default();
-    *config = given ? *given : defaults;
-    if (!config->period_ns)
-        config->period_ns = defaults.period_ns;
-    if (!config->memory_limit)
-        config->memory_limit = defaults.memory_limit;
-    if (!config->timeline_rows)
-        config->timeline_rows = defaults.timeline_rows;
+    memset(config, 0, sizeof *config);
+    if (given)
+        *config = *given;
+    zt__fill_stream_config(config);
     if (!config->allocator.allocate)
         config->allocator = zt__default_allocator;
     if (!config->notify_reports)
@@ -10548,10 +10581,14 @@ ZT__FN void zt__complete_stream_config(zt_stream_config *config, const zt_stream
             config->period_ns < ZT__SLICE_NS / 1024 ? 1024 : ZT__SLICE_NS / config->period_ns + 1;
 }
 
-ZT__FN ze_result_t zt__refuse_stream(zt_stream *stream, ze_result_t result, const char *call, int denied) {
-    zt__holder holder;
-    zt__find_rival(stream->device, 1, &holder);
-    zt__say_refused(&stream->diagnostics, result, call, denied, &holder);
+ZT__FN ze_result_t zt__refuse_stream(zt_stream *stream, ze_result_t result, const char *call, int denied,
+                                     const zt__holder *holder) {
+    zt__holder rival;
+    if (!holder || !holder->text[0]) {
+        zt__find_rival(stream->device, 1, &rival);
+        holder = &rival;
+    }
+    zt__say_refused(&stream->diagnostics, result, call, denied, holder);
     return result;
 }
 
@@ -10564,7 +10601,6 @@ ZT__FN ze_result_t zt__choose_timed_group(zt_stream *stream, const zt__catalog *
     const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
     const char *name = stream->config.group ? stream->config.group : "ComputeBasic";
     uint32_t index = zt__find_group(catalog, name, strlen(name), type);
-    char nearest[400];
     if (index == UINT32_MAX && !stream->config.group)
         index = zt__find_group(catalog, NULL, 0, type);
     if (index != UINT32_MAX) {
@@ -10573,9 +10609,8 @@ ZT__FN ze_result_t zt__choose_timed_group(zt_stream *stream, const zt__catalog *
         stream->info.group = stream->feed->group.properties.name;
         return ZE_RESULT_SUCCESS;
     }
-    zt__nearest_groups(&stream->config.allocator, catalog, name, type, nearest, sizeof nearest);
-    return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_TIMED_GROUP, name,
-                   nearest);
+    return zt__say_no_group(&stream->diagnostics, &stream->config.allocator, catalog, name, type,
+                            ZT__NO_SUCH_TIMED_GROUP);
 }
 
 ZT__FN ze_result_t zt__find_timed_group(zt_stream *stream) {
@@ -10584,7 +10619,7 @@ ZT__FN ze_result_t zt__find_timed_group(zt_stream *stream) {
     ze_result_t result =
         zt__open_catalog(&stream->config.allocator, &stream->driver, stream->device, &catalog, &call);
     if (result != ZE_RESULT_SUCCESS)
-        return zt__refuse_stream(stream, result, call, 0);
+        return zt__refuse_stream(stream, result, call, 0, NULL);
     if (zt__has_counters(&catalog))
         result = zt__choose_timed_group(stream, &catalog);
     else
@@ -10601,18 +10636,19 @@ ZT__FN ze_result_t zt__describe_stream(zt_stream *stream) {
     uint32_t i;
     ze_result_t result = zt__load_metrics(&stream->config.allocator, &feed->group, &call);
     if (result != ZE_RESULT_SUCCESS)
-        return zt__refuse_stream(stream, result, call, 0);
+        return zt__refuse_stream(stream, result, call, 0, NULL);
     feed->metrics =
         (zt_metric *)zt__allocate(&stream->config.allocator, feed->group.metric_count, sizeof *feed->metrics);
     if (!feed->metrics)
         return zt__stream_without_memory(stream);
     for (i = 0; i < feed->group.metric_count; i++) {
         zt_metric *metric = &feed->metrics[i];
+        int in_ns;
         zt__make_metric(metric, &feed->group, i);
-        if (stream->time_metric == UINT32_MAX && metric->type == (int)ZET_METRIC_TYPE_TIMESTAMP &&
-            strcmp(metric->units, "ns") == 0)
+        in_ns = strcmp(metric->units, "ns") == 0;
+        if (in_ns && stream->time_metric == UINT32_MAX && metric->type == (int)ZET_METRIC_TYPE_TIMESTAMP)
             stream->time_metric = i;
-        if (strcmp(metric->name, "GpuTime") == 0 && strcmp(metric->units, "ns") == 0)
+        if (in_ns && strcmp(metric->name, "GpuTime") == 0)
             stream->length_metric = i;
         if (strcmp(metric->name, "StreamMarker") == 0)
             stream->marker_metric = i;
@@ -10636,29 +10672,24 @@ ZT__FN ze_result_t zt__make_room_for_rows(zt_stream *stream) {
     stream->values = (zet_typed_value_t *)zt__allocate(allocator, stream->values_at_once, values);
     stream->ring = (uint8_t *)zt__allocate(allocator, stream->ring_size, 1);
     stream->row = (double *)zt__allocate(allocator, feed->group.metric_count, sizeof *stream->row);
-    if (!stream->values || !stream->ring || !stream->row)
-        return zt__stream_without_memory(stream);
-    if (!stream->config.profiler)
-        return ZE_RESULT_SUCCESS;
-    feed->capacity = stream->config.timeline_rows;
-    feed->rows = (double *)zt__allocate(allocator, feed->capacity, zt__row_width(feed) * sizeof *feed->rows);
-    return feed->rows ? ZE_RESULT_SUCCESS : zt__stream_without_memory(stream);
+    if (stream->config.profiler) {
+        feed->capacity = stream->config.timeline_rows;
+        feed->rows =
+            (double *)zt__allocate(allocator, feed->capacity, zt__row_width(feed) * sizeof *feed->rows);
+    }
+    return stream->values && stream->ring && stream->row && (feed->rows || !stream->config.profiler)
+               ? ZE_RESULT_SUCCESS
+               : zt__stream_without_memory(stream);
 }
 
 /* The event by which the device notifies. */
 ZT__FN ze_result_t zt__make_notification(zt_stream *stream) {
+    static const ze_event_pool_desc_t pool = {ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, NULL,
+                                              ZE_EVENT_POOL_FLAG_HOST_VISIBLE, 1};
+    static const ze_event_desc_t event = {ZE_STRUCTURE_TYPE_EVENT_DESC, NULL, 0, ZE_EVENT_SCOPE_FLAG_HOST,
+                                          ZE_EVENT_SCOPE_FLAG_HOST};
     const char *call = "zeEventPoolCreate";
-    ze_event_pool_desc_t pool;
-    ze_event_desc_t event;
     ze_result_t result;
-    memset(&pool, 0, sizeof pool);
-    pool.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
-    pool.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
-    pool.count = 1;
-    memset(&event, 0, sizeof event);
-    event.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
-    event.signal = ZE_EVENT_SCOPE_FLAG_HOST;
-    event.wait = ZE_EVENT_SCOPE_FLAG_HOST;
     zt__inside_1++;
     result = zeEventPoolCreate(stream->context, &pool, 1, &stream->device, &stream->events);
     if (result == ZE_RESULT_SUCCESS) {
@@ -10676,12 +10707,9 @@ ZT__FN ze_result_t zt__activate_stream(zt_stream *stream) {
     result = zt__activate(stream->context, stream->device, stream->feed->group.handle,
                           &stream->feed->group.properties, 1, &holder);
     stream->activated = result == ZE_RESULT_SUCCESS;
-    if (result != ZE_RESULT_SUCCESS && holder.text[0])
-        return zt__say(&stream->diagnostics, result, ZT__COUNTERS_IN_USE, "zetContextActivateMetricGroups",
-                       zt_result_name(result), holder.text);
     return result == ZE_RESULT_SUCCESS
                ? result
-               : zt__refuse_stream(stream, result, "zetContextActivateMetricGroups", 0);
+               : zt__refuse_stream(stream, result, "zetContextActivateMetricGroups", 0, &holder);
 }
 
 ZT__FN ze_result_t zt__open_streamer(zt_stream *stream) {
@@ -10694,7 +10722,8 @@ ZT__FN ze_result_t zt__open_streamer(zt_stream *stream) {
     result = zetMetricStreamerOpen(stream->context, stream->device, stream->feed->group.handle, &streamer,
                                    stream->event, &stream->streamer);
     if (result != ZE_RESULT_SUCCESS)
-        return zt__refuse_stream(stream, result, "zetMetricStreamerOpen", result == ZE_RESULT_ERROR_UNKNOWN);
+        return zt__refuse_stream(stream, result, "zetMetricStreamerOpen", result == ZE_RESULT_ERROR_UNKNOWN,
+                                 NULL);
     stream->info.period_ns = streamer.samplingPeriod ? streamer.samplingPeriod : stream->config.period_ns;
     stream->info.notify_reports = streamer.notifyEveryNReports;
     return result;
@@ -10708,8 +10737,9 @@ typedef struct zt__timestamps_resolution {
 } zt__timestamps_resolution;
 
 /* The clock of the group's metrics; where the driver does not tell about that, the device's own. */
-ZT__FN void zt__choose_stream_clock(zt_stream *stream, double ns_per_tick, uint64_t mask) {
+ZT__FN void zt__choose_stream_clock(zt_stream *stream, const ze_device_properties_t *device) {
     zet_metric_group_handle_t group = stream->feed->group.handle;
+    uint64_t ticks_per_second = device->timerResolution, valid_bits = device->timestampValidBits;
     zt__timestamps_resolution told;
     zet_metric_group_properties_t properties;
     memset(&told, 0, sizeof told);
@@ -10718,11 +10748,14 @@ ZT__FN void zt__choose_stream_clock(zt_stream *stream, double ns_per_tick, uint6
     properties.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES;
     properties.pNext = &told;
     if (stream->driver.metric_clock && zetMetricGroupGetProperties(group, &properties) == ZE_RESULT_SUCCESS &&
-        told.ticks_per_second)
-        zt__start_clock(&stream->clock, stream->device, group, 1e9 / (double)told.ticks_per_second,
-                        zt__tick_mask((uint32_t)told.valid_bits));
-    else
-        zt__start_clock(&stream->clock, stream->device, NULL, ns_per_tick, mask);
+        told.ticks_per_second) {
+        ticks_per_second = told.ticks_per_second;
+        valid_bits = told.valid_bits;
+    } else {
+        group = NULL;
+    }
+    zt__start_clock(&stream->clock, stream->device, group, zt__ns_per_tick(ticks_per_second),
+                    zt__tick_mask((uint32_t)valid_bits));
 }
 
 ZT__FN ze_result_t zt__open_stream_clock(zt_stream *stream) {
@@ -10731,8 +10764,7 @@ ZT__FN ze_result_t zt__open_stream_clock(zt_stream *stream) {
     ze_result_t result = zt__get_device_properties(stream->device, &properties);
     if (result != ZE_RESULT_SUCCESS)
         return zt__check_stream(stream, result, "zeDeviceGetProperties");
-    zt__choose_stream_clock(stream, zt__ns_per_tick(&properties),
-                            zt__tick_mask(properties.timestampValidBits));
+    zt__choose_stream_clock(stream, &properties);
     result = zt__read_clocks(&stream->driver, &stream->clock, &pair);
     if (zt__is_lost(result))
         return zt__check_stream(stream, result, "zeDeviceGetGlobalTimestamps");
@@ -10833,36 +10865,28 @@ ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_
     ze_result_t result;
     if (stream)
         *stream = NULL;
-    if (!stream)
-        return zt__say_null(NULL, "zt_stream_open", "stream");
-    if (!context || !device)
-        return zt__say_no_handle(NULL, "zt_stream_open", context ? "device" : "context");
-    if (config && !config->allocator.allocate != !config->allocator.release)
-        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_ALLOCATOR, "zt_stream_open");
+    result = zt__check_opening("zt_stream_open", "stream", stream, context, device,
+                               config ? &config->allocator : NULL);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
     zt__complete_stream_config(&complete, config);
     opened = zt__create_stream(context, device, &complete);
-    if (!opened)
-        return zt__say_no_memory(NULL, "zt_stream_open", "the stream");
-    result = zt__set_up_stream(opened);
-    if (result != ZE_RESULT_SUCCESS) {
-        zt__thread_error = opened->diagnostics.last;
-        zt__thread_error.result = result;
+    result = opened ? zt__set_up_stream(opened) : zt__say_no_memory(NULL, "zt_stream_open", "the stream");
+    if (result == ZE_RESULT_SUCCESS) {
+        *stream = opened;
+    } else if (opened) {
+        zt__keep_error(&opened->diagnostics, result);
         zt__destroy_stream(opened);
-        return result;
     }
-    *stream = opened;
-    return ZE_RESULT_SUCCESS;
+    return result;
 }
 
 ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row_fn function, void *user) {
-    zt__receiver receiver = {NULL, NULL, 0, 0};
-    uint64_t deadline;
+    zt__receiver receiver = {function, user, 0, 0};
+    uint64_t deadline = zt__deadline(timeout_ns);
     ze_result_t result;
     if (!stream)
         return ZE_RESULT_SUCCESS;
-    receiver.function = function;
-    receiver.user = user;
-    deadline = zt__deadline(timeout_ns);
     __atomic_add_fetch(&stream->users, 1, __ATOMIC_ACQ_REL);
     result = zt__own_stream(stream, deadline, "zt_stream_read");
     if (result == ZE_RESULT_SUCCESS) {
@@ -10873,31 +10897,29 @@ ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row
     return result;
 }
 
-ZT__FN ze_result_t zt__cannot_mark(zt_stream *stream, const char *name, const char *why) {
-    return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZT__CANNOT_MARK, name, why);
-}
-
 ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t list, const char *name) {
-    uint32_t number;
+    const char *why = "the group has no metric StreamMarker, choose another";
+    uint32_t number = 0;
     if (!stream)
         return ZE_RESULT_SUCCESS;
     if (!list)
         return zt__say_no_handle(&stream->diagnostics, "zt_stream_mark", "list");
     name = name && *name ? name : "(unnamed)";
-    if (stream->marker_metric == UINT32_MAX)
-        return zt__cannot_mark(stream, name, "the group has no metric StreamMarker, choose another");
-    zt__lock(&stream->feed->lock);
-    number = zt__number_mark(stream->feed, name);
-    zt__unlock(&stream->feed->lock);
+    if (stream->marker_metric != UINT32_MAX) {
+        why = "too many names, or no memory; do not put counters into names";
+        zt__lock(&stream->feed->lock);
+        number = zt__number_mark(stream->feed, name);
+        zt__unlock(&stream->feed->lock);
+    }
     if (!number)
-        return zt__cannot_mark(stream, name, "too many names, or no memory; do not put counters into names");
+        return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZT__CANNOT_MARK, name, why);
     return zt__check_stream(stream, zetCommandListAppendMetricStreamerMarker(list, stream->streamer, number),
                             "zetCommandListAppendMetricStreamerMarker");
 }
 
 /* Waits for reads on other threads to end. Returns 0 where one does not, or where this thread is in one. */
-ZT__FN int zt__end_reads(zt_stream *stream) {
-    uint64_t pause = 0, deadline = zt__deadline(10000000000u);
+ZT__FN int zt__end_reads(zt_stream *stream, uint64_t deadline) {
+    uint64_t pause = 0;
     zt__store(&stream->closing, 1);
     while (zt__load(&stream->users))
         if (!zt__pause_until(deadline, &pause))
@@ -10905,29 +10927,40 @@ ZT__FN int zt__end_reads(zt_stream *stream) {
     return 1;
 }
 
-ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user) {
-    zt__receiver receiver = {NULL, NULL, 0, 0};
-    zt_stream_counts counts = zt_stream_get_counts(stream);
-    if (!stream)
-        return counts;
-    if (zt__owns(&stream->owned) || !zt__end_reads(stream)) {
+ZT__FN void zt__count_stream(zt_stream *stream, zt_stream_counts *counts) {
+    zt__lock(&stream->lock);
+    *counts = stream->counts;
+    counts->waiting = stream->read - stream->taken + (stream->row_count - stream->row_next);
+    zt__unlock(&stream->lock);
+}
+
+ZT__FN void zt__close_stream(zt_stream *stream, zt__receiver *receiver, uint64_t deadline,
+                             zt_stream_counts *counts) {
+    zt__count_stream(stream, counts);
+    if (zt__owns(&stream->owned) || !zt__end_reads(stream, deadline)) {
         zt__say(&stream->diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__STREAM_BUSY,
                 "zt_stream_close");
-        return counts;
+        return;
     }
     if (!zt__stop_thread(&stream->reader)) {
         zt__say(&stream->diagnostics, ZE_RESULT_NOT_READY, ZT__READER_HANGS, "zt_stream_close");
-        return counts;
+        return;
     }
-    receiver.function = function;
-    receiver.user = user;
     zt__own(&stream->owned);
-    zt__hand_out(stream, &receiver, 1);
-    counts = zt_stream_get_counts(stream);
-    counts.discarded += counts.waiting; /* the function asked to stop */
-    counts.waiting = 0;
+    zt__hand_out(stream, receiver, 1);
+    zt__count_stream(stream, counts);
+    counts->discarded += counts->waiting; /* the function asked to stop */
+    counts->waiting = 0;
     zt__disown(&stream->owned);
     zt__destroy_stream(stream);
+}
+
+ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user) {
+    zt__receiver receiver = {function, user, 0, 0};
+    zt_stream_counts counts = {0, 0, 0, 0, 0, 0};
+    uint64_t deadline = zt__deadline(10000000000u);
+    if (stream)
+        zt__close_stream(stream, &receiver, deadline, &counts);
     return counts;
 }
 
@@ -10946,12 +10979,8 @@ ZT__FN zt_stream *zt__mutable_stream(const zt_stream *stream) {
 
 ZT_API zt_stream_counts zt_stream_get_counts(const zt_stream *stream) {
     zt_stream_counts counts = {0, 0, 0, 0, 0, 0};
-    if (!stream)
-        return counts;
-    zt__lock(&zt__mutable_stream(stream)->lock);
-    counts = stream->counts;
-    counts.waiting = stream->read - stream->taken + (stream->row_count - stream->row_next);
-    zt__unlock(&zt__mutable_stream(stream)->lock);
+    if (stream)
+        zt__count_stream(zt__mutable_stream(stream), &counts);
     return counts;
 }
 
@@ -10964,16 +10993,9 @@ ZT_API const zt_metric *zt_stream_get_metric(const zt_stream *stream, uint32_t m
 }
 
 ZT_API uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name) {
-    char nearest[400];
-    uint32_t metric;
-    if (!stream || !name)
-        return UINT32_MAX;
-    metric = zt__find_metric(stream->feed->metrics, stream->feed->group.metric_count, name, nearest,
-                             sizeof nearest);
-    if (metric == UINT32_MAX)
-        zt__say(&zt__mutable_stream(stream)->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                ZT__NO_SUCH_METRIC, "zt_stream_find_metric", name, nearest);
-    return metric;
+    return stream && name ? zt__need_metric(&zt__mutable_stream(stream)->diagnostics, stream->feed->metrics,
+                                            stream->feed->group.metric_count, name, "zt_stream_find_metric")
+                          : UINT32_MAX;
 }
 
 ZT_API ze_result_t zt_stream_last_error(const zt_stream *stream, const char **text) {
@@ -10999,7 +11021,7 @@ ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint
         return NULL;
     zt__lock(&zt__mutable(profiler)->results);
     for (feed = profiler->feeds; feed; feed = feed->next)
-        if (metric >= feed->first && metric - feed->first < feed->group.metric_count)
+        if (metric - feed->first < feed->group.metric_count)
             found = &feed->metrics[metric - feed->first];
     zt__unlock(&zt__mutable(profiler)->results);
     return found;
@@ -11008,17 +11030,13 @@ ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint
 ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
                                    zt_streamed *streamed) {
     zt_profiler *locked = zt__mutable(profiler);
-    const zt__record *record;
-    if (!profiler)
-        return ZE_RESULT_SUCCESS;
-    if (!streamed)
-        return zt__say_null(&locked->diagnostics, "zt_get_streamed", "streamed");
-    if (region >= zt_region_count(profiler))
-        return zt__bad_index(profiler, "zt_get_streamed", "region", region);
-    zt__catch_up(profiler);
+    ze_result_t result;
+    const zt__record *record =
+        zt__need_record(profiler, "zt_get_streamed", region, "streamed", streamed, &result);
+    if (!record)
+        return result;
     if (metric >= zt_streamed_count(profiler))
         return zt__bad_index(profiler, "zt_get_streamed", "streamed metric", metric);
-    record = zt__record_at(profiler, region);
     streamed->rows = 0;
     streamed->mean = streamed->peak = zt__nan();
     zt__lock(&locked->results);
@@ -11028,7 +11046,7 @@ ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region,
         streamed->peak = record->streamed[metric].max;
     }
     zt__unlock(&locked->results);
-    return ZE_RESULT_SUCCESS;
+    return result;
 }
 
 ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
@@ -11062,11 +11080,11 @@ ZT__FN ze_result_t zt__device_catalog(ze_device_handle_t device, zt__catalog *ca
     ze_result_t result;
     zt__load_driver(&driver);
     result = zt__open_catalog(allocator, &driver, device, catalog, &call);
-    if (result == ZE_RESULT_SUCCESS)
-        return result;
     if (result == ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE)
-        return zt__say(NULL, result, ZT__METRICS_NOT_ENABLED, zt_result_name(result));
-    return zt__say(NULL, result, ZT__METRICS_UNAVAILABLE, call, zt_result_name(result));
+        zt__say(NULL, result, ZT__METRICS_NOT_ENABLED, zt_result_name(result));
+    else if (result != ZE_RESULT_SUCCESS)
+        zt__say(NULL, result, ZT__METRICS_UNAVAILABLE, call, zt_result_name(result));
+    return result;
 }
 
 ZT_API ze_result_t zt_group_find(ze_device_handle_t device, const char *name, uint32_t type,
@@ -11085,13 +11103,10 @@ ZT_API ze_result_t zt_group_find(ze_device_handle_t device, const char *name, ui
     if (result != ZE_RESULT_SUCCESS)
         return result;
     index = zt__find_group(&catalog, name, strlen(name), type);
-    if (index != UINT32_MAX) {
+    if (index != UINT32_MAX)
         *group = catalog.handles[index];
-    } else {
-        char nearest[400];
-        zt__nearest_groups(allocator, &catalog, name, type, nearest, sizeof nearest);
-        result = zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__GROUP_NOT_FOUND, name, nearest);
-    }
+    else
+        result = zt__say_no_group(NULL, allocator, &catalog, name, type, ZT__GROUP_NOT_FOUND);
     zt__close_catalog(allocator, &catalog);
     return result;
 }
@@ -11125,9 +11140,9 @@ ZT__FN ze_result_t zt__put_metrics(zt__writer *writer, zet_metric_group_handle_t
         zt__end_line(writer);
     }
     zt__free_group(allocator, &group);
-    return result == ZE_RESULT_SUCCESS
-               ? result
-               : zt__say(NULL, result, ZT__METRICS_UNAVAILABLE, call, zt_result_name(result));
+    if (result != ZE_RESULT_SUCCESS)
+        zt__say(NULL, result, ZT__METRICS_UNAVAILABLE, call, zt_result_name(result));
+    return result;
 }
 
 ZT_API ze_result_t zt_groups_write(ze_device_handle_t device, int metrics, zt_write_fn write, void *user) {
@@ -11361,7 +11376,7 @@ ZT__FN void zt__around_execution(zt__tracer *tracer, void *parameters, int after
         if (!profiler || profiler == zt__announced_by_1 || zt__is_gone(profiler))
             continue;
         if (!after)
-            zt__before_execution(profiler, list_count, lists);
+            zt__before_execution(profiler, list_count, lists, 0);
         else if (result != ZE_RESULT_SUCCESS)
             zt__after_refusal(profiler, list_count, lists, result);
     }
