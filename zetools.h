@@ -2784,36 +2784,39 @@ typedef struct zt__timeline zt__timeline;
 typedef struct zt__feed zt__feed;
 
 struct zt_profiler {
-    uint32_t id;
+    /* what is used in most places comes first, where instructions that use it are short */
     ze_context_handle_t context;
     ze_device_handle_t device;
-    char device_name[ZE_MAX_DEVICE_NAME];
-    zt_config config;
-    zt__driver driver;
-    zt__diagnostics diagnostics;
-    zt_availability availability;
-    zt__text availability_text;
-    char *columns; /* that were asked for; NULL: as many as fit */
-
-    zt__group groups[ZT__MAX_GROUPS]; /* in the order of their passes */
-    uint32_t group_count;
-    zt__pass passes[ZT__MAX_PASSES];
-    uint32_t pass_count;  /* 1 at the least */
-    const zt__pass *pass; /* that is active. Atomic */
-    uint32_t tile_count;  /* 0: none to tell apart */
+    zt_metric *metrics;
+    const zt__pass *pass;   /* that is active. Atomic */
+    zt__flag *flags;        /* which, when set, say that an instance is lost */
+    uint8_t *by_time;       /* a column: its mean is weighted by GPU time */
+    zt__timeline *timeline; /* or NULL */
+    struct zt__tracer *tracer;
     uint32_t metric_count;
+    uint32_t pass_count;   /* 1 at the least */
+    uint32_t tile_count;   /* 0: none to tell apart */
     uint32_t tile_column;  /* the first of tiles */
     uint32_t column_count; /* of all; this and what is before it comes with zt__lay_out_columns */
-    zt_metric *metrics;
-    zt__flag *flags; /* which, when set, say that an instance is lost */
+    uint32_t group_count;
     uint32_t flag_count;
-    int stamped; /* regions write time stamps */
+    uint32_t id;
+    uint32_t sight; /* counts the ends of tracing. Atomic */
+    int stamped;    /* regions write time stamps */
+    int lost;       /* the device, atomic */
+    int detached;   /* it has nothing of the device any more, and results alone. Atomic */
+    zt_config config;
     double ns_per_tick;
     uint64_t tick_mask;
-    int lost;     /* the device, atomic */
-    int detached; /* it has nothing of the device any more, and results alone. Atomic */
-    struct zt__tracer *tracer;
-    uint32_t sight; /* counts the ends of tracing. Atomic */
+    zt__driver driver;
+    zt_availability availability;
+    char *columns; /* that were asked for; NULL: as many as fit */
+    char *texts;   /* of a profiler that was unpacked: what its metrics are called */
+    char device_name[ZE_MAX_DEVICE_NAME];
+    zt__text availability_text;
+    zt__diagnostics diagnostics;
+    zt__group groups[ZT__MAX_GROUPS]; /* in the order of their passes */
+    zt__pass passes[ZT__MAX_PASSES];
 
     uint64_t apart[8];
     zt__lane lanes[ZT__LANES];
@@ -2841,17 +2844,13 @@ struct zt_profiler {
     zt__owned settling; /* one thread calculates; taken before the locks above and below */
     zt__thread settler; /* calculates what is deferred */
     double *row;        /* the one at hand, in the block of its region */
-    uint8_t *by_time;   /* a column: its mean is weighted by GPU time */
     uint64_t random;
 
     zt__mutex results; /* statistics and timeline */
     double *scratch;
-    zt__record *waiting;    /* regions that may have instances waiting to be added */
-    zt__timeline *timeline; /* or NULL */
-    zt__feed *feeds;        /* of the streams that are, or were, attached */
+    zt__record *waiting; /* regions that may have instances waiting to be added */
+    zt__feed *feeds;     /* of the streams that are, or were, attached */
     uint32_t streamed_count;
-
-    char *texts; /* of a profiler that was unpacked: what its metrics are called */
 };
 
 ZT__HOT int zt__is_gone(const zt_profiler *profiler) {
