@@ -1431,7 +1431,13 @@ extern "C" {
 #endif
 
 /* Most functions run seldom, and are made small: ZT__FN. ZT__HOT are those that run for each region, row or
-   traced call. ZT__APART are not taken into others: what is hot would be made small in what is not. */
+   traced call. ZT__APART are not taken into others: what is hot would be made small in what is not. ZT__ONCE
+   are called in so many places that there is one copy of their code. */
+#if defined(__GNUC__)
+#define ZT__ONCE __attribute__((noinline))
+#else
+#define ZT__ONCE
+#endif
 #if defined(__clang__)
 #define ZT__FN static ZT__UNUSED __attribute__((cold, minsize))
 #define ZT__HOT static ZT__UNUSED __attribute__((hot))
@@ -3128,7 +3134,7 @@ ZT__HOT uint32_t zt__column_count(const zt_profiler *profiler) {
 }
 
 /* The metric that a column is of, or UINT32_MAX for GPU time. */
-ZT__HOT uint32_t zt__metric_of_column(const zt_profiler *profiler, uint32_t column) {
+ZT__FN uint32_t zt__metric_of_column(const zt_profiler *profiler, uint32_t column) {
     if (column - 1 < profiler->metric_count)
         return column - 1;
     return column >= profiler->tile_column ? (column - profiler->tile_column) % profiler->metric_count
@@ -3141,7 +3147,7 @@ ZT__FN zt_aggregation zt__column_aggregation(const zt_profiler *profiler, uint32
 }
 
 /* Whether a pass measures a column. */
-ZT__HOT int zt__is_measured(const zt_profiler *profiler, uint32_t column, uint32_t pass) {
+ZT__FN int zt__is_measured(const zt_profiler *profiler, uint32_t column, uint32_t pass) {
     uint32_t metric = zt__metric_of_column(profiler, column);
     if (metric != UINT32_MAX)
         return profiler->metrics[metric].pass == pass;
@@ -3199,7 +3205,7 @@ ZT__HOT uint64_t zt__draw(const zt__record *record, uint64_t occurrence) {
     return zt__random(&state) % (occurrence + 1);
 }
 
-ZT__HOT void zt__clear_row(double *row, uint32_t columns) {
+ZT__FN void zt__clear_row(double *row, uint32_t columns) {
     uint32_t column;
     for (column = 0; column < columns; column++)
         row[column] = zt__nan();
@@ -3243,13 +3249,9 @@ ZT__HOT double *zt__row_for(zt_profiler *profiler, zt__record *record, uint64_t 
     return record->rows + place * columns;
 }
 
-/* Fills a kept row with what a pass measures of it. */
-ZT__HOT void zt__copy_measured(const zt_profiler *profiler, double *kept, uint32_t pass, const double *row) {
+/* Fills a kept row with what one of several passes measures of it. */
+ZT__FN void zt__copy_measured(const zt_profiler *profiler, double *kept, uint32_t pass, const double *row) {
     uint32_t column, columns = zt__column_count(profiler);
-    if (profiler->pass_count == 1) {
-        memcpy(kept, row, columns * sizeof *row);
-        return;
-    }
     for (column = 0; column < columns; column++)
         if (zt__is_measured(profiler, column, pass))
             kept[column] = row[column];
@@ -3347,17 +3349,15 @@ ZT__FN void zt__add_some(zt__moments *moments, const double *rows, uint32_t widt
 /* Gives the rows of a block their weights: 1, or the GPU time, or NaN where that is none. */
 ZT__HOT void zt__weigh_block(zt__block_view *block) {
     const double *row = block->rows;
-    uint32_t i;
+    uint32_t i, which;
     block->weight[0] = block->count;
     block->weight[1] = 0;
     for (i = 0; i < block->count; i++, row += block->width) {
         double time = row[0] >= 0 ? row[0] : zt__nan();
-        zt__two neither = {1, 1}, first = {0, 1}, second = {1, 0}, both = {0, 0};
-        first[0] = second[1] = both[0] = both[1] = time;
-        block->weights[0][i] = neither;
-        block->weights[1][i] = first;
-        block->weights[2][i] = second;
-        block->weights[3][i] = both;
+        for (which = 0; which < 4; which++) {
+            block->weights[which][i][0] = which & 1 ? time : 1;
+            block->weights[which][i][1] = which & 2 ? time : 1;
+        }
         block->weight[1] += time;
     }
     for (i = 0; i < 2; i++)
@@ -3369,9 +3369,12 @@ ZT__HOT void zt__keep_rows(zt_profiler *profiler, zt__record *record) {
     uint64_t occurrence = record->moments[zt__time_column(profiler, record->waiting_pass)].count;
     uint32_t i, width = zt__block_width(profiler);
     for (i = 0; i < record->waiting; i++) {
+        const double *row = record->block + (size_t)i * width;
         double *kept = zt__row_for(profiler, record, occurrence + i);
-        if (kept)
-            zt__copy_measured(profiler, kept, record->waiting_pass, record->block + (size_t)i * width);
+        if (kept && profiler->pass_count == 1)
+            memcpy(kept, row, zt__column_count(profiler) * sizeof *row);
+        else if (kept)
+            zt__copy_measured(profiler, kept, record->waiting_pass, row);
     }
 }
 
@@ -3514,43 +3517,33 @@ ZT__FN double zt__quantile(double *values, uint32_t count, double share) {
     return low + (high - low) * (position - rank);
 }
 
-ZT__FN zt_stats zt__empty_stats(void) {
-    zt_stats stats;
-    stats.count = 0;
-    stats.sum = stats.mean = stats.stddev = stats.min = stats.max = stats.median = stats.p95 = zt__nan();
-    return stats;
-}
-
-ZT__FN zt_region_info zt__empty_region(void) {
-    zt_region_info info;
-    info.name = "";
-    info.count = info.lost = info.dropped = 0;
-    info.differs = 0;
-    info.time_ns = zt__empty_stats();
-    return info;
+ZT__FN void zt__clear_stats(zt_stats *stats) {
+    stats->count = 0;
+    stats->sum = stats->mean = stats->stddev = stats->min = stats->max = stats->median = stats->p95 =
+        zt__nan();
 }
 
 /* Statistics of one column, but for median and 95th percentile. With the results locked. */
-ZT__FN zt_stats zt__moment_stats(const zt_profiler *profiler, const zt__record *record, uint32_t column) {
-    zt_stats stats = zt__empty_stats();
+ZT__FN void zt__moment_stats(const zt_profiler *profiler, const zt__record *record, uint32_t column,
+                             zt_stats *stats) {
     const zt__moments *moments = record->moments ? &record->moments[column] : NULL;
     zt_aggregation aggregation = zt__column_aggregation(profiler, column);
+    zt__clear_stats(stats);
     if (!moments || moments->count == 0)
-        return stats;
-    stats.count = moments->count;
+        return;
+    stats->count = moments->count;
     if (aggregation == ZT_AGGREGATE_SUM || aggregation == ZT_AGGREGATE_FLAG)
-        stats.sum = moments->sum;
+        stats->sum = moments->sum;
     if (aggregation == ZT_AGGREGATE_FLAG)
-        return stats;
-    stats.min = moments->min;
-    stats.max = moments->max;
+        return;
+    stats->min = moments->min;
+    stats->max = moments->max;
     if (aggregation != ZT_AGGREGATE_NONE && moments->weight > 0) {
         /* the weights stand for as many observations as there were instances */
-        double freedom = moments->weight * (1.0 - 1.0 / (double)moments->count);
-        stats.mean = aggregation == ZT_AGGREGATE_SUM ? moments->sum / (double)moments->count : moments->mean;
-        stats.stddev = moments->count > 1 ? zt__sqrt(moments->m2 / freedom) : 0;
+        double count = zt__to_double(moments->count), freedom = moments->weight * (1.0 - 1.0 / count);
+        stats->mean = aggregation == ZT_AGGREGATE_SUM ? moments->sum / count : moments->mean;
+        stats->stddev = moments->count > 1 ? zt__sqrt(moments->m2 / freedom) : 0;
     }
-    return stats;
 }
 
 /* Copies the kept values of one column. Returns how many. */
@@ -3566,20 +3559,20 @@ ZT__FN uint32_t zt__copy_values(const zt_profiler *profiler, const zt__record *r
 }
 
 /* Statistics of one column. With the results locked. */
-ZT__FN zt_stats zt__column_stats(const zt_profiler *profiler, const zt__record *record, uint32_t column) {
-    zt_stats stats = zt__moment_stats(profiler, record, column);
+ZT__FN void zt__column_stats(const zt_profiler *profiler, const zt__record *record, uint32_t column,
+                             zt_stats *stats) {
     zt_aggregation aggregation = zt__column_aggregation(profiler, column);
     uint32_t pass, count = 0;
+    zt__moment_stats(profiler, record, column, stats);
     if (aggregation == ZT_AGGREGATE_FLAG || aggregation == ZT_AGGREGATE_NONE)
-        return stats;
+        return;
     if (column != 0)
         count = zt__copy_values(profiler, record, column, profiler->scratch);
     for (pass = 0; column == 0 && pass < profiler->pass_count; pass++)
         count +=
             zt__copy_values(profiler, record, zt__time_column(profiler, pass), profiler->scratch + count);
-    stats.median = zt__quantile(profiler->scratch, count, 0.5);
-    stats.p95 = zt__quantile(profiler->scratch, count, 0.95);
-    return stats;
+    stats->median = zt__quantile(profiler->scratch, count, 0.5);
+    stats->p95 = zt__quantile(profiler->scratch, count, 0.95);
 }
 
 /* ==== >>regions: names, lists, begin and end ============================================================== */
@@ -3589,7 +3582,7 @@ ZT__HOT uint64_t zt__mix(uint64_t word) {
     return word ^ word >> 32;
 }
 
-ZT__HOT uint64_t zt__hash(const char *name, size_t length) {
+ZT__FN uint64_t zt__hash(const char *name, size_t length) {
     uint64_t hash = length, word;
     for (; length >= sizeof word; length -= sizeof word, name += sizeof word) {
         memcpy(&word, name, sizeof word);
@@ -3600,13 +3593,12 @@ ZT__HOT uint64_t zt__hash(const char *name, size_t length) {
     return zt__mix(hash ^ word);
 }
 
-ZT__HOT zt__record *zt__record_at(const zt_profiler *profiler, uint32_t index) {
+ZT__HOT ZT__ONCE zt__record *zt__record_at(const zt_profiler *profiler, uint32_t index) {
     return &profiler->records[index / ZT__NAME_PAGE][index % ZT__NAME_PAGE];
 }
 
 /* Where a name stands, or is to be put. With the state locked, as all that follows up to zt_begin. */
-ZT__HOT uint32_t *zt__name_place(const zt_profiler *profiler, uint64_t hash, const char *name,
-                                 size_t length) {
+ZT__FN uint32_t *zt__name_place(const zt_profiler *profiler, uint64_t hash, const char *name, size_t length) {
     uint32_t i = (uint32_t)hash & (profiler->name_capacity - 1);
     for (;; i = (i + 1) & (profiler->name_capacity - 1)) {
         const zt__record *record;
@@ -3668,7 +3660,7 @@ ZT__HOT const char *zt__name_of(const char *name) {
 }
 
 /* The index of a region's name, or UINT32_MAX and the cause. */
-ZT__HOT uint32_t zt__intern(zt_profiler *profiler, const char *name, zt_cause *cause) {
+ZT__FN uint32_t zt__intern(zt_profiler *profiler, const char *name, zt_cause *cause) {
     size_t length = strlen(name);
     uint64_t hash = zt__hash(name, length);
     uint32_t found = 0;
@@ -3691,7 +3683,7 @@ ZT__HOT uint32_t zt__recall(zt__lane *lane, const char *name) {
 }
 
 /* The index of any name, which is remembered. With the lane taken, which this gives up meanwhile. */
-ZT__HOT uint32_t zt__learn(zt_profiler *profiler, zt__lane *lane, const char *name, zt_cause *cause) {
+ZT__FN uint32_t zt__learn(zt_profiler *profiler, zt__lane *lane, const char *name, zt_cause *cause) {
     zt__site site = {name, NULL, UINT32_MAX};
     zt__give(&lane->latch);
     zt__take(&profiler->state);
@@ -3978,8 +3970,8 @@ ZT__FN void zt__drop_unappended(zt_profiler *profiler, zt__slot *slot) {
     "The region is not measured. The list must be open for commands, and of this context."
 
 /* A time stamp. `after_work`: it has to wait for the work before it, and no query has done so. */
-ZT__HOT ze_result_t zt__append_stamp(zt_profiler *profiler, ze_command_list_handle_t list, uint64_t *stamp,
-                                     int after_work, ze_event_handle_t signal) {
+ZT__FN ze_result_t zt__append_stamp(zt_profiler *profiler, ze_command_list_handle_t list, uint64_t *stamp,
+                                    int after_work, ze_event_handle_t signal) {
     const char *call = "zeCommandListAppendBarrier";
     ze_result_t result = ZE_RESULT_SUCCESS;
     zt__inside_1++;
@@ -4210,7 +4202,8 @@ ZT__FN void zt__keep_instance(zt_profiler *profiler, const zt__entry *entry) {
     size_t place = (size_t)(timeline->written++ % timeline->capacity), columns = zt__column_count(profiler);
     zt__instance *instance = &timeline->instances[place];
     double begin = zt__ticks_to_ns(clock, entry->stamps[0]), end = zt__ticks_to_ns(clock, entry->stamps[1]);
-    instance->end_ns = zt__unwrap(clock, end, last->device_ns + ((double)entry->read_ns - last->host_ns));
+    instance->end_ns =
+        zt__unwrap(clock, end, last->device_ns + (zt__to_double(entry->read_ns) - last->host_ns));
     instance->begin_ns = zt__unwrap(clock, begin, instance->end_ns - entry->time_ns);
     instance->list = entry->list;
     instance->region = entry->region;
@@ -5624,7 +5617,8 @@ ZT__FN uint32_t zt__differences(const zt_profiler *profiler, const zt__record *r
     if (profiler->pass_count == 1 || !record->moments)
         return 0;
     for (pass = 0; pass < profiler->pass_count; pass++) {
-        zt_stats time = zt__column_stats(profiler, record, zt__time_column(profiler, pass));
+        zt_stats time;
+        zt__column_stats(profiler, record, zt__time_column(profiler, pass), &time);
         fewest = time.count < fewest ? time.count : fewest;
         most = time.count > most ? time.count : most;
         if (time.count == 0)
@@ -6390,7 +6384,7 @@ ZT__HOT double zt__row_time(const zt_stream *stream, int after_gap) {
 /* How many reports are missing before a row, if the device dropped any there. */
 ZT__HOT uint64_t zt__missing(const zt_stream *stream, double device_ns) {
     double periods = (device_ns - stream->device_ns) / stream->info.period_ns;
-    return stream->has_time && periods >= 1.5 ? (uint64_t)(periods - 0.5) : 0;
+    return stream->has_time && periods >= 1.5 ? zt__to_count(periods - 0.5) : 0;
 }
 
 /* Takes the next calculated row: its values into `row`, its times into the stream. Returns 0 where there is
@@ -6429,7 +6423,7 @@ ZT__HOT int zt__take_row(zt_stream *stream, zt_row *row, int is_given) {
 /* How long the period of a row was. */
 ZT__HOT double zt__row_length(const zt_stream *stream) {
     return stream->length_metric == UINT32_MAX || zt__is_nan(stream->row[stream->length_metric])
-               ? (double)stream->info.period_ns
+               ? zt__to_double(stream->info.period_ns)
                : stream->row[stream->length_metric];
 }
 
@@ -7449,7 +7443,7 @@ ZT__FN int zt__copy_region(zt__report *report, uint32_t region) {
         return 0;
     zt__lock_results(profiler);
     for (column = 0; column < report->columns; column++)
-        report->stats[column] = zt__column_stats(profiler, record, column);
+        zt__column_stats(profiler, record, column, &report->stats[column]);
     zt__unlock(&profiler->results);
     return 1;
 }
@@ -7814,9 +7808,10 @@ ZT__FN double zt__value_of(const zt__report *report, const zt__column *column, u
     const zt__record *record = zt__record_at(profiler, region);
     zt_stats stats;
     zt__lock_results(profiler);
-    stats = column->figure == ZT__MEDIAN || column->figure == ZT__P95
-                ? zt__column_stats(profiler, record, column->column)
-                : zt__moment_stats(profiler, record, column->column);
+    if (column->figure == ZT__MEDIAN || column->figure == ZT__P95)
+        zt__column_stats(profiler, record, column->column, &stats);
+    else
+        zt__moment_stats(profiler, record, column->column, &stats);
     zt__unlock(&profiler->results);
     return zt__figure_of(&stats, column);
 }
@@ -8458,7 +8453,8 @@ ZT__FN void zt__write_csv_calls(zt__report *report) {
     uint32_t i, count = zt__calls_to_show(report->profiler);
     for (i = 0; i < count; i++) {
         zt_call_info info = zt__call_stats(report->profiler->tracer, i);
-        zt_stats errors = zt__empty_stats();
+        zt_stats errors;
+        zt__clear_stats(&errors);
         errors.sum = (double)info.errors;
         zt__print(writer, "%c,\"host time\",\"\",\"host\",\"ns\",duration,sum,%u", info.name, info.count);
         zt__put_stats(writer, &info.time_ns, 0);
@@ -8702,7 +8698,7 @@ ZT__FN ze_result_t zt__get_device_properties(ze_device_handle_t device, ze_devic
 }
 
 ZT__FN double zt__ns_per_tick(uint64_t ticks_per_second) {
-    return ticks_per_second ? 1e9 / (double)ticks_per_second : 1.0;
+    return ticks_per_second ? 1e9 / zt__to_double(ticks_per_second) : 1.0;
 }
 
 ZT__FN uint64_t zt__tick_mask(uint32_t valid_bits) {
@@ -9958,8 +9954,11 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     zt_profiler *locked = zt__mutable(profiler);
     const zt__record *record;
     ze_result_t result;
-    if (info)
-        *info = zt__empty_region();
+    if (info) {
+        memset(info, 0, sizeof *info);
+        info->name = "";
+        zt__clear_stats(&info->time_ns);
+    }
     record = zt__need_record(profiler, "zt_get_region", region, "info", info, &result);
     if (!record)
         return result;
@@ -9970,7 +9969,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     zt__give(&locked->state);
     zt__lock_results(locked);
     info->count = record->seen;
-    info->time_ns = zt__column_stats(profiler, record, 0);
+    zt__column_stats(profiler, record, 0, &info->time_ns);
     info->differs = zt__differences(profiler, record);
     zt__unlock(&locked->results);
     return result;
@@ -9983,7 +9982,7 @@ ZT__FN ze_result_t zt__get_column(const zt_profiler *profiler, const char *call,
     if (!record)
         return result;
     zt__lock_results(profiler);
-    *stats = zt__column_stats(profiler, record, column);
+    zt__column_stats(profiler, record, column, stats);
     zt__unlock(&zt__mutable(profiler)->results);
     return result;
 }
@@ -9991,7 +9990,7 @@ ZT__FN ze_result_t zt__get_column(const zt_profiler *profiler, const char *call,
 ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
                                 zt_stats *stats) {
     if (stats)
-        *stats = zt__empty_stats();
+        zt__clear_stats(stats);
     if (!profiler || metric >= profiler->metric_count)
         return zt__bad_index(profiler, "zt_get_stats", "metric", metric);
     return zt__get_column(profiler, "zt_get_stats", region, metric + 1, stats);
@@ -10770,7 +10769,7 @@ ZT__FN ze_result_t zt__open_stream_clock(zt_stream *stream) {
     if (result != ZE_RESULT_SUCCESS) { /* then rows are periods from now on */
         stream->time_metric = UINT32_MAX;
         pair.device_ns = 0;
-        pair.host_ns = (double)zt__now_ns();
+        pair.host_ns = zt__to_double(zt__now_ns());
         pair.error_ns = 0;
     }
     zt__add_pair(&stream->clock, &pair);

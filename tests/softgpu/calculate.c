@@ -192,9 +192,6 @@ static void put_report(const sg_metric_group *group, zet_metric_group_calculatio
         values->at[values->count + i] = type == ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES
                                             ? value_of(report, group->formulas[i])
                                             : greatest(group->formulas[i]);
-    if (sg_behaviour_is_on(SOFTGPU_VALUE_TYPES_DIFFER))
-        for (uint32_t i = 0; i < given; i++)
-            values->at[values->count + i] = retyped(values->at[values->count + i]);
     values->count += group->metric_count;
 }
 
@@ -255,6 +252,9 @@ static void put_all(sg_metric_group *group, zet_metric_group_calculation_type_t 
             counts[i] = values->count - before;
     }
     pthread_mutex_unlock(&group->lock);
+    if (sg_behaviour_is_on(SOFTGPU_VALUE_TYPES_DIFFER))
+        for (uint32_t i = 0; i < values->count && i < values->room; i++)
+            values->at[i] = retyped(values->at[i]);
 }
 
 static uint32_t most_values(const sg_metric_group *group, const sg_raw *raw) {
