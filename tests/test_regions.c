@@ -747,6 +747,68 @@ static void test_recorded_lists_by_several_threads(void **state) {
     }
 }
 
+/* A list of its own for every two regions, as a program has it that creates lists when it needs them. */
+static void *create_and_destroy(void *argument) {
+    worker *me = (worker *)argument;
+    ze_command_queue_desc_t desc = {ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                    .mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS};
+    for (int i = 0; i < OFTEN(200); i++) {
+        zeCommandListCreateImmediate(me->w->context, me->w->device, &desc, &me->list);
+        append_kernel(me->profiler, me->list, me->kernel, "shared");
+        append_kernel(me->profiler, me->list, me->kernel, me->own);
+        zt_release(me->profiler, me->list);
+        zeCommandListDestroy(me->list);
+    }
+    return NULL;
+}
+
+static void test_lists_come_and_go_in_several_threads(void **state) {
+    world *w = *state;
+    const uint32_t each = OFTEN(200), all = 2 * THREADS * each;
+    worker workers[THREADS];
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    for (int i = 0; i < THREADS; i++) {
+        workers[i].w = w;
+        workers[i].profiler = profiler;
+        snprintf(workers[i].own, sizeof workers[i].own, "thread %d", i);
+        create_kernel(w, &workers[i].kernel);
+    }
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&workers[i].thread, NULL, create_and_destroy, &workers[i]), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(workers[i].thread, NULL);
+    collect_all(profiler);
+    assert_counts(profiler, counted(all, all, 0, 0, 0));
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(region_info(profiler, workers[i].own).count, each);
+        ok(zeKernelDestroy(workers[i].kernel));
+    }
+    assert_int_equal(region_info(profiler, "shared").count, THREADS * each);
+}
+
+/* Slots that one list has given back are another's, to the last. */
+static void test_slots_go_where_they_are_needed(void **state) {
+    enum { SLOTS = 8, LISTS = 5 };
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "ComputeBasic";
+    config.slots_per_step = config.max_slots = SLOTS;
+    zt_profiler *profiler = open_profiler(w, &config);
+    for (int i = 0; i < LISTS; i++) {
+        ze_command_list_handle_t list;
+        create_immediate(w, &list);
+        for (int j = 0; j < SLOTS; j++)
+            append(w, profiler, list, "region");
+        w->launches += SLOTS;
+        finish_immediate(w, list);
+        ok(zt_release(profiler, list));
+        ok(zeCommandListDestroy(list));
+    }
+    collect_all(profiler);
+    assert_counts(profiler, counted(LISTS * SLOTS, LISTS * SLOTS, 0, 0, 0));
+    check_work(w);
+}
+
 /* ==== regions by macro ==================================================================================== */
 
 static void test_region_macro(void **state) {
@@ -881,6 +943,8 @@ int main(void) {
         TEST(test_begin_while_another_thread_reads),
         TEST(test_several_lists_by_several_threads),
         TEST(test_recorded_lists_by_several_threads),
+        TEST(test_lists_come_and_go_in_several_threads),
+        TEST(test_slots_go_where_they_are_needed),
         TEST(test_region_macro),
         TEST(test_region_macro_left_early),
         TEST(test_scope_macro),
