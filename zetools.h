@@ -1524,7 +1524,7 @@ ZT__HOT int zt__try_lock(zt__mutex *mutex) {
 
 /* What is locked is locked for instants: to try again costs less than to sleep and be woken. */
 ZT__FN void zt__await_lock(zt__mutex *mutex) {
-    int tries = 100;
+    int tries = 1000;
     while (tries-- > 0)
         if (zt__try_lock(mutex))
             return;
@@ -1614,14 +1614,6 @@ ZT__FN int zt__try_own(zt__owned *owned) {
         return 0;
     zt__store(&owned->owner, zt__thread_id());
     return 1;
-}
-
-/* Returns 0 where another thread owns it for longer than what is done in a moment. */
-ZT__FN int zt__own_soon(zt__owned *owned) {
-    uint32_t tries = 16384;
-    while (zt__load(&owned->owner) && !zt__owns(owned) && --tries)
-        ;
-    return zt__try_own(owned);
 }
 
 ZT__FN void zt__disown(zt__owned *owned) {
@@ -1817,7 +1809,7 @@ ZT__HOT uint64_t zt__without_sign(double value) {
     return bits << 1;
 }
 
-ZT__HOT int zt__is_nan(double value) {
+ZT__HOT ZT__ONCE int zt__is_nan(double value) {
     return zt__without_sign(value) > ZT__INFINITE;
 }
 
@@ -2847,9 +2839,10 @@ struct zt_profiler {
     uint32_t harvests; /* atomic */
     zt__owned growing; /* one thread makes slots */
 
-    zt__owned settling; /* one thread calculates; taken before the locks above and below */
-    zt__thread settler; /* calculates what is deferred */
-    double *row;        /* the one at hand, in the block of its region */
+    zt__owned settling;           /* one thread calculates for all; taken before the locks above and below */
+    zt__latch desks[ZT__SHELVES]; /* whoever calculates has that of its shelf, and the values there */
+    zt__thread settler;           /* calculates what is deferred */
+    double *row;                  /* the one at hand, in the block of its region */
     uint64_t random;
 
     zt__mutex results; /* statistics and timeline */
@@ -4713,10 +4706,12 @@ ZT__FN void zt__say_lost(zt_profiler *profiler, uint32_t region, zt_cause cause)
 }
 
 ZT__HOT ZT__APART void zt__settle_batch(zt_profiler *profiler, zt__batch *batch) {
+    zt__latch *desk = &profiler->desks[zt__thread_shelf()];
     zt_cause causes[ZT__BATCH];
     uint32_t i, g;
     for (i = 0; i < batch->count; i++)
         causes[i] = ZT_CAUSE_COUNT;
+    zt__take(desk);
     for (g = 0; g < batch->pass->group_count; g++)
         zt__calculate_batch(profiler, g, batch, causes);
     zt__lock(&profiler->results);
@@ -4724,6 +4719,7 @@ ZT__HOT ZT__APART void zt__settle_batch(zt_profiler *profiler, zt__batch *batch)
         if (causes[i] == ZT_CAUSE_COUNT)
             causes[i] = zt__add_instance(profiler, batch, i);
     zt__unlock(&profiler->results);
+    zt__give(desk);
     zt__count_batch(profiler, batch, causes);
     for (i = 0; i < batch->count; i++)
         if (causes[i] != ZT_CAUSE_COUNT)
@@ -4814,8 +4810,7 @@ ZT__FN zt__batch *zt__next_to_settle(zt_profiler *profiler, int all, uint32_t sh
     return batch;
 }
 
-/* With the settling owned, which this gives up. */
-ZT__FN void zt__settle_owned(zt_profiler *profiler, int all, uint32_t shelf) {
+ZT__FN void zt__settle_some(zt_profiler *profiler, int all, uint32_t shelf) {
     zt__batch *batch;
     while ((batch = zt__next_to_settle(profiler, all, shelf)) != NULL) {
         zt__settle_batch(profiler, batch);
@@ -4824,6 +4819,11 @@ ZT__FN void zt__settle_owned(zt_profiler *profiler, int all, uint32_t shelf) {
         zt__give_batch(profiler, batch);
     }
     zt__attribute(profiler);
+}
+
+/* With the settling owned, which this gives up. */
+ZT__FN void zt__settle_owned(zt_profiler *profiler, int all) {
+    zt__settle_some(profiler, all, ZT__SHELVES);
     zt__disown(&profiler->settling);
 }
 
@@ -4831,7 +4831,7 @@ ZT__FN void zt__settle_owned(zt_profiler *profiler, int all, uint32_t shelf) {
    nothing: the settling that called it goes on. */
 ZT__FN void zt__settle(zt_profiler *profiler, int all) {
     if (zt__own(&profiler->settling))
-        zt__settle_owned(profiler, all, ZT__SHELVES);
+        zt__settle_owned(profiler, all);
 }
 
 ZT__FN int zt__has_full_batch(zt_profiler *profiler) {
@@ -4845,14 +4845,17 @@ ZT__FN int zt__has_full_batch(zt_profiler *profiler) {
 /* Calculates full batches, unless another thread is at it, which then does these too. */
 ZT__FN void zt__settle_full(zt_profiler *profiler) {
     while (zt__has_full_batch(profiler) && zt__try_own(&profiler->settling))
-        zt__settle_owned(profiler, 0, ZT__SHELVES);
+        zt__settle_owned(profiler, 0);
 }
 
-/* Calculates what this thread has read, unless another thread is at it for long: of several threads none does
-   it for all, and what one has read does not move to the caches of another. */
+/* Calculates what this thread has read, beside other threads that do so: none does it for all, and what one
+   has read does not move to the caches of another. But the application's function is given one instance at a
+   time. */
 ZT__FN void zt__settle_share(zt_profiler *profiler) {
-    if (zt__own_soon(&profiler->settling))
-        zt__settle_owned(profiler, 0, zt__thread_shelf());
+    if (!profiler->config.sample)
+        zt__settle_some(profiler, 0, zt__thread_shelf());
+    else if (zt__try_own(&profiler->settling))
+        zt__settle_owned(profiler, 0);
 }
 
 /* What the library's own thread does. */

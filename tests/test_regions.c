@@ -554,6 +554,7 @@ typedef struct worker {
     ze_command_list_handle_t list;
     ze_kernel_handle_t kernel;
     char own[16];
+    int works, *numbered;
     pthread_t thread;
 } worker;
 
@@ -679,6 +680,52 @@ static void test_several_lists_by_several_threads(void **state) {
 
 /* Each thread has a queue and a list of its own, which it records, executes several times and resets; slots
    are few, so that the threads collect for each other all the time. */
+/* Nobody collects for them: threads calculate what they have read, in memory of one of sixteen numbers that
+   they get when they first read. So the first and the last share it. */
+enum { MANY = 17, ALONE = 1000 };
+
+static pthread_barrier_t many_numbered;
+
+static void *work_alone(void *argument) {
+    worker *me = (worker *)argument;
+    append_kernel(me->profiler, me->list, me->kernel, "shared");
+    zt_collect(me->profiler, A_WHILE);
+    __atomic_add_fetch(me->numbered, 1, __ATOMIC_RELEASE);
+    pthread_barrier_wait(&many_numbered);
+    for (int i = 0; me->works && i < ALONE; i++)
+        append_kernel(me->profiler, me->list, me->kernel, "shared");
+    return NULL;
+}
+
+static void test_many_threads(void **state) {
+    world *w = *state;
+    worker workers[MANY];
+    int numbered = 0;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    assert_int_equal(pthread_barrier_init(&many_numbered, NULL, MANY), 0);
+    for (int i = 0; i < MANY; i++) {
+        workers[i].profiler = profiler;
+        workers[i].works = i == 0 || i == MANY - 1;
+        workers[i].numbered = &numbered;
+        create_immediate(w, &workers[i].list);
+        create_kernel(w, &workers[i].kernel);
+        assert_int_equal(pthread_create(&workers[i].thread, NULL, work_alone, &workers[i]), 0);
+        while (__atomic_load_n(&numbered, __ATOMIC_ACQUIRE) == i)
+            sched_yield();
+    }
+    for (int i = 0; i < MANY; i++)
+        pthread_join(workers[i].thread, NULL);
+    pthread_barrier_destroy(&many_numbered);
+    collect_all(profiler);
+    assert_counts(profiler, counted(MANY + 2 * ALONE, MANY + 2 * ALONE, 0, 0, 0));
+    assert_true(stats_of(profiler, "shared", "GPGPU_THREADGROUP_COUNT").min >= WORK_GROUPS);
+    for (int i = 0; i < MANY; i++) {
+        ok(zt_release(profiler, workers[i].list));
+        ok(zeCommandListDestroy(workers[i].list));
+        ok(zeKernelDestroy(workers[i].kernel));
+    }
+}
+
 typedef struct replayer {
     world *w;
     zt_profiler *profiler;
@@ -942,6 +989,7 @@ int main(void) {
         TEST(test_a_list_is_read_where_it_is_used),
         TEST(test_begin_while_another_thread_reads),
         TEST(test_several_lists_by_several_threads),
+        TEST(test_many_threads),
         TEST(test_recorded_lists_by_several_threads),
         TEST(test_lists_come_and_go_in_several_threads),
         TEST(test_slots_go_where_they_are_needed),
