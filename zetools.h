@@ -3717,13 +3717,14 @@ ZT__FN int zt__discard_list(zt_profiler *profiler, zt__list *list) {
     int idle;
     zt__take(&list->lane->latch);
     idle = list->idle;
-    if (idle)
+    if (idle) {
         zt__store(&list->handle, NULL);
-    zt__give(&list->lane->latch);
-    while (idle && *place != list)
-        place = &(*place)->next_in_bucket;
-    if (idle)
+        list->kind = ZT__KIND_NOT_ASKED;
+        while (*place != list)
+            place = &(*place)->next_in_bucket;
         zt__store(place, list->next_in_bucket);
+    }
+    zt__give(&list->lane->latch);
     return idle;
 }
 
@@ -3757,7 +3758,8 @@ ZT__FN zt__list *zt__make_list(zt_profiler *profiler, ze_command_list_handle_t h
     return list;
 }
 
-/* Sees that there is a record of a list, and that it is used. Returns 0 without memory. */
+/* Sees that there is a record of a list, and that it is used; `kind` is UNKNOWN where that says nothing.
+   Returns 0 without memory. */
 ZT__FN int zt__note_kind(zt_profiler *profiler, ze_command_list_handle_t handle, zt__kind kind) {
     zt__list *list;
     zt__take(&profiler->state);
@@ -3766,7 +3768,8 @@ ZT__FN int zt__note_kind(zt_profiler *profiler, ze_command_list_handle_t handle,
         list = zt__make_list(profiler, handle);
     if (list) {
         zt__take(&list->lane->latch);
-        list->kind = kind;
+        if (kind != ZT__KIND_UNKNOWN || list->kind == ZT__KIND_NOT_ASKED)
+            list->kind = kind;
         list->idle = 0;
         zt__give(&list->lane->latch);
     }
@@ -4082,7 +4085,7 @@ ZT__FN ze_result_t zt__read_clocks(const zt__driver *driver, const zt__clock *cl
 }
 
 /* Of the moments that a time of the device can mean, the one nearest to `about`. */
-ZT__HOT double zt__unwrap(const zt__clock *clock, double raw_ns, double about_ns) {
+ZT__HOT ZT__ONCE double zt__unwrap(const zt__clock *clock, double raw_ns, double about_ns) {
     if (clock->wrap_ns <= 0)
         return raw_ns;
     return raw_ns + clock->wrap_ns * zt__floor((about_ns - raw_ns) / clock->wrap_ns + 0.5);
