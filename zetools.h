@@ -2461,10 +2461,10 @@ ZT__FN zt_cause zt__cause_of_flag(const char *name) {
     return ZT_CAUSE_COUNT;
 }
 
-/* A group that is measured. Its metrics are a run of the profiler's columns. */
 /* Types that values usually have. */
 typedef enum zt__usual { ZT__INTEGERS, ZT__REALS, ZT__FLAGS, ZT__OTHERS, ZT__USUAL_COUNT } zt__usual;
 
+/* A group that is measured. Its metrics are a run of the profiler's columns. */
 typedef struct zt__group {
     zet_metric_group_handle_t handle;
     zet_metric_group_properties_t properties;
@@ -2696,15 +2696,15 @@ typedef enum zt__kind {
     ZT__KIND_IMMEDIATE
 } zt__kind;
 
-/* What is known of a command list. Of the first of these, the profiler's state guards what is not atomic. */
+/* What is known of a command list. Its lane guards it; the profiler's state, what links it with others. */
 struct zt__list {
     zt__list *next_in_bucket;        /* atomic */
     ze_command_list_handle_t handle; /* atomic */
     zt__lane *lane;                  /* for good */
     zt__list *next_active;
     zt__list *next_idle;
-    uint8_t active; /* in the profiler's queue of lists with bound slots. Atomic */
-    uint8_t queued; /* in its queue of idle lists, or was when it became used again */
+    uint8_t active; /* in the profiler's queue of lists with bound slots; by the state, too. Atomic */
+    uint8_t queued; /* in its queue of idle lists, or was when it became used again; by the state, too */
     zt__kind kind;
     uint32_t epoch;          /* counts its recordings, as far as they can be told apart */
     uint32_t executed;       /* bound slots that have run */
@@ -3018,8 +3018,7 @@ ZT__FN zt__slot *zt__take_half(zt__lane *lane, uint32_t pass, uint32_t least) {
     return taken;
 }
 
-/* Brings free slots of another lane, that has so many, into one that has none. Returns 0 where no other has.
- */
+/* Brings free slots of another lane, which has so many, into one that has none. Returns 0 where none has. */
 ZT__FN int zt__share_free(zt_profiler *profiler, zt__lane *lane, uint32_t pass, uint32_t least) {
     zt__slot *taken = NULL;
     uint32_t i;
@@ -4731,12 +4730,17 @@ ZT__HOT ZT__APART void zt__settle_batch(zt_profiler *profiler, zt__batch *batch)
 
 /* ---- batches: what was read and is to be calculated ------------------------------------------------------- */
 
-/* Takes an open batch that a thread of one shelf filled last, or any where `shelf` is ZT__SHELVES. */
-ZT__FN zt__batch *zt__find_open(zt_profiler *profiler, uint32_t shelf) {
-    zt__batch **link = &profiler->open_batches, *batch;
+/* Where the first batch of a chain is that a thread of one shelf filled last, or any where `shelf` is
+   ZT__SHELVES. */
+ZT__FN zt__batch **zt__find_of(zt__batch **link, uint32_t shelf) {
     while (*link && shelf != ZT__SHELVES && (*link)->shelf != shelf)
         link = &(*link)->next;
-    batch = *link;
+    return link;
+}
+
+/* Takes such an open batch, or NULL. */
+ZT__FN zt__batch *zt__find_open(zt_profiler *profiler, uint32_t shelf) {
+    zt__batch **link = zt__find_of(&profiler->open_batches, shelf), *batch = *link;
     if (batch)
         *link = batch->next;
     return batch;
@@ -4782,12 +4786,9 @@ ZT__FN void zt__give_batch(zt_profiler *profiler, zt__batch *batch) {
         zt__ring(&profiler->settler);
 }
 
-/* Takes a full batch that a thread of one shelf filled, or any where `shelf` is ZT__SHELVES. */
+/* Takes such a full batch, or NULL. */
 ZT__FN zt__batch *zt__find_full(zt_profiler *profiler, uint32_t shelf) {
-    zt__batch **link = &profiler->full_batches, *batch;
-    while (*link && shelf != ZT__SHELVES && (*link)->shelf != shelf)
-        link = &(*link)->next;
-    batch = *link;
+    zt__batch **link = zt__find_of(&profiler->full_batches, shelf), *batch = *link;
     if (!batch)
         return NULL;
     *link = batch->next;
@@ -4855,10 +4856,12 @@ ZT__FN void zt__settle_full(zt_profiler *profiler) {
    has read does not move to the caches of another. But the application's function is given one instance at a
    time. */
 ZT__FN void zt__settle_share(zt_profiler *profiler) {
-    if (!profiler->config.sample)
-        zt__settle_some(profiler, 0, zt__thread_shelf());
-    else if (zt__try_own(&profiler->settling))
-        zt__settle_owned(profiler, 0);
+    int alone = profiler->config.sample != NULL;
+    if (alone && !zt__try_own(&profiler->settling))
+        return;
+    zt__settle_some(profiler, 0, zt__thread_shelf());
+    if (alone)
+        zt__disown(&profiler->settling);
 }
 
 /* What the library's own thread does. */
@@ -7687,7 +7690,7 @@ ZT__FN double zt__figure_of(const zt_stats *stats, const zt__column *column) {
 ZT__FN int zt__char_width(uint32_t code) {
     static const struct {
         uint32_t first : 24;
-        int width : 8;
+        signed int width : 8;
         uint32_t last;
     } ranges[] = {
         {0x0, -1, 0x1F},       {0x7F, -1, 0x9F},      {0x300, 0, 0x36F},     {0x1100, 2, 0x115F},
@@ -8751,13 +8754,21 @@ ZT__FN void zt__find_paranoid_file(char *out, size_t size) {
 }
 
 /* Says why counters cannot be had, and what to do. `denied`: the result stands for a lack of permission, as
-   drivers answer INVALID_ARGUMENT to a query pool, and UNKNOWN to a streamer. */
-ZT__FN zt_availability zt__say_refused(zt__diagnostics *diagnostics, ze_result_t result, const char *call,
-                                       int denied, const zt__holder *holder) {
-    const char *name = zt_result_name(result), *detail = holder->text;
+   drivers answer INVALID_ARGUMENT to a query pool, and UNKNOWN to a streamer. Without a holder who has the
+   counters is looked for. */
+ZT__FN zt_availability zt__say_refused(zt__diagnostics *diagnostics, ze_device_handle_t device, int streams,
+                                       ze_result_t result, const char *call, int denied,
+                                       const zt__holder *holder) {
+    const char *name = zt_result_name(result), *detail;
+    zt__holder rival;
     zt_availability why = ZT_NOT_SUPPORTED;
     int message = ZT__METRICS_UNAVAILABLE;
     char file[160];
+    if (!holder || !holder->text[0]) {
+        zt__find_rival(device, streams, &rival);
+        holder = &rival;
+    }
+    detail = holder->text;
     if (denied || result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS) {
         zt__find_paranoid_file(file, sizeof file);
         why = ZT_NO_PERMISSION;
@@ -8778,18 +8789,13 @@ ZT__FN zt_availability zt__say_refused(zt__diagnostics *diagnostics, ze_result_t
     return why;
 }
 
-/* Without a holder who has the counters is looked for. */
 ZT__FN ze_result_t zt__refuse(zt_profiler *profiler, ze_result_t result, const char *call,
                               const zt__holder *holder) {
-    zt__holder rival;
     int denied = result == ZE_RESULT_ERROR_INVALID_ARGUMENT && strcmp(call, "zetMetricQueryPoolCreate") == 0;
     if (zt__is_lost(result))
         zt__store(&profiler->lost, 1);
-    if (!holder || !holder->text[0]) {
-        zt__find_rival(profiler->device, 0, &rival);
-        holder = &rival;
-    }
-    profiler->availability = zt__say_refused(&profiler->diagnostics, result, call, denied, holder);
+    profiler->availability =
+        zt__say_refused(&profiler->diagnostics, profiler->device, 0, result, call, denied, holder);
     return result;
 }
 
@@ -9406,8 +9412,10 @@ ZT__FN void zt__leave_device(zt_profiler *profiler) {
         profiler->steps = step->next;
         zt__destroy_step(profiler, step);
     }
-    for (i = 0; i < ZT__LANES; i++)
+    for (i = 0; i < ZT__LANES; i++) {
         memset(profiler->lanes[i].free_slots, 0, sizeof profiler->lanes[i].free_slots);
+        memset(profiler->lanes[i].free_count, 0, sizeof profiler->lanes[i].free_count);
+    }
     zt__deactivate_pass(profiler, profiler->pass, profiler->pass->group_count);
     zt__inside_1--;
 }
@@ -9623,7 +9631,7 @@ ZT__FN void zt__say_dropped(zt_profiler *profiler, const char *name, zt_cause ca
     zt__diagnostics *diagnostics = &profiler->diagnostics;
     if (cause == ZT_DROPPED_NO_SLOT)
         zt__say(diagnostics, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, ZT__NO_SLOT, profiler->config.max_slots,
-                name ? name : "(unnamed)");
+                zt__name_of(name));
     else if (cause == ZT_DROPPED_TOO_MANY_NAMES)
         zt__say(diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__TOO_MANY_NAMES,
                 (unsigned)ZT__NAME_PAGE * ZT__NAME_PAGES);
@@ -10587,12 +10595,7 @@ ZT__FN void zt__complete_stream_config(zt_stream_config *config, const zt_stream
 
 ZT__FN ze_result_t zt__refuse_stream(zt_stream *stream, ze_result_t result, const char *call, int denied,
                                      const zt__holder *holder) {
-    zt__holder rival;
-    if (!holder || !holder->text[0]) {
-        zt__find_rival(stream->device, 1, &rival);
-        holder = &rival;
-    }
-    zt__say_refused(&stream->diagnostics, result, call, denied, holder);
+    zt__say_refused(&stream->diagnostics, stream->device, 1, result, call, denied, holder);
     return result;
 }
 
@@ -10908,7 +10911,7 @@ ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t li
         return ZE_RESULT_SUCCESS;
     if (!list)
         return zt__say_no_handle(&stream->diagnostics, "zt_stream_mark", "list");
-    name = name && *name ? name : "(unnamed)";
+    name = zt__name_of(name);
     if (stream->marker_metric != UINT32_MAX) {
         why = "too many names, or no memory; do not put counters into names";
         zt__lock(&stream->feed->lock);

@@ -558,6 +558,19 @@ typedef struct worker {
     pthread_t thread;
 } worker;
 
+static void make_worker(worker *me, world *w, zt_profiler *profiler, int number) {
+    me->w = w;
+    me->profiler = profiler;
+    snprintf(me->own, sizeof me->own, "thread %d", number);
+    create_kernel(w, &me->kernel);
+}
+
+static void end_worker(const worker *me) {
+    ok(zt_release(me->profiler, me->list));
+    ok(zeCommandListDestroy(me->list));
+    ok(zeKernelDestroy(me->kernel));
+}
+
 static void *work(void *argument) {
     worker *me = (worker *)argument;
     for (int i = 0; i < OFTEN(500); i++) {
@@ -652,11 +665,8 @@ static void test_several_lists_by_several_threads(void **state) {
     worker workers[THREADS];
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     for (int i = 0; i < THREADS; i++) {
-        workers[i].w = w;
-        workers[i].profiler = profiler;
-        snprintf(workers[i].own, sizeof workers[i].own, "thread %d", i);
+        make_worker(&workers[i], w, profiler, i);
         create_immediate(w, &workers[i].list);
-        create_kernel(w, &workers[i].kernel);
     }
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
@@ -671,9 +681,7 @@ static void test_several_lists_by_several_threads(void **state) {
     assert_int_equal(zt_region_count(profiler), THREADS + 1);
     for (int i = 0; i < THREADS; i++) {
         assert_int_equal(region_info(profiler, workers[i].own).count, each);
-        ok(zt_release(profiler, workers[i].list));
-        ok(zeCommandListDestroy(workers[i].list));
-        ok(zeKernelDestroy(workers[i].kernel));
+        end_worker(&workers[i]);
     }
     assert_int_equal(region_info(profiler, "shared").count, THREADS * each);
 }
@@ -704,11 +712,10 @@ static void test_many_threads(void **state) {
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     assert_int_equal(pthread_barrier_init(&many_numbered, NULL, MANY), 0);
     for (int i = 0; i < MANY; i++) {
-        workers[i].profiler = profiler;
+        make_worker(&workers[i], w, profiler, i);
         workers[i].works = i == 0 || i == MANY - 1;
         workers[i].numbered = &numbered;
         create_immediate(w, &workers[i].list);
-        create_kernel(w, &workers[i].kernel);
         assert_int_equal(pthread_create(&workers[i].thread, NULL, work_alone, &workers[i]), 0);
         while (__atomic_load_n(&numbered, __ATOMIC_ACQUIRE) == i)
             sched_yield();
@@ -719,11 +726,8 @@ static void test_many_threads(void **state) {
     collect_all(profiler);
     assert_counts(profiler, counted(MANY + 2 * ALONE, MANY + 2 * ALONE, 0, 0, 0));
     assert_true(stats_of(profiler, "shared", "GPGPU_THREADGROUP_COUNT").min >= WORK_GROUPS);
-    for (int i = 0; i < MANY; i++) {
-        ok(zt_release(profiler, workers[i].list));
-        ok(zeCommandListDestroy(workers[i].list));
-        ok(zeKernelDestroy(workers[i].kernel));
-    }
+    for (int i = 0; i < MANY; i++)
+        end_worker(&workers[i]);
 }
 
 typedef struct replayer {
@@ -814,12 +818,8 @@ static void test_lists_come_and_go_in_several_threads(void **state) {
     const uint32_t each = OFTEN(200), all = 2 * THREADS * each;
     worker workers[THREADS];
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
-    for (int i = 0; i < THREADS; i++) {
-        workers[i].w = w;
-        workers[i].profiler = profiler;
-        snprintf(workers[i].own, sizeof workers[i].own, "thread %d", i);
-        create_kernel(w, &workers[i].kernel);
-    }
+    for (int i = 0; i < THREADS; i++)
+        make_worker(&workers[i], w, profiler, i);
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&workers[i].thread, NULL, create_and_destroy, &workers[i]), 0);
     for (int i = 0; i < THREADS; i++)
