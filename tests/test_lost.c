@@ -1,4 +1,6 @@
 /* What hardware or driver lost is counted by cause, kept out of the statistics, and costs no slot. */
+#include <math.h>
+
 #include "fixture.h"
 
 typedef struct loss {
@@ -63,6 +65,27 @@ static void lose_some_of_immediate(world *w, loss one) {
 static void test_lost_on_immediate_lists(void **state) {
     for (int i = 0; i < LOSSES; i++)
         lose_some_of_immediate((world *)*state, losses[i]);
+}
+
+/* A flag that says nothing of losses is a metric as others: its sum is how often it was set. */
+static void test_flags_of_what_is_kept(void **state) {
+    world *w = *state;
+    gpu.behave(SOFTGPU_METRIC_NAMES_DIFFER, 1);
+    zt_profiler *profiler = open_small(w, "ComputeBasic");
+    gpu.behave(SOFTGPU_REPORT_QUERY_SPLIT, 5);
+    for (int i = 0; i < 50; i++) {
+        run(w, profiler, "some");
+        zt_collect(profiler, A_WHILE);
+    }
+    collect_all(profiler);
+    assert_counts(profiler, counted(50, 50, 0, 0, 0));
+    zt_stats set = stats_of(profiler, "some", "MidQueryCtxSwitch");
+    assert_int_equal(set.count, 50);
+    assert_true(set.sum == 10);
+    assert_true(isnan(set.mean) && isnan(set.min) && isnan(set.max) && isnan(set.median));
+    set = stats_of(profiler, "some", "OverrunOccured");
+    assert_int_equal(set.count, 50);
+    assert_true(set.sum == 0);
 }
 
 static void lose_some_of_recorded(world *w, loss one) {
@@ -333,6 +356,7 @@ static void test_identity_after_every_step(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_lost_on_immediate_lists),
+        TEST(test_flags_of_what_is_kept),
         TEST(test_lost_on_recorded_lists),
         TEST(test_lost_among_many),
         TEST(test_everything_lost),

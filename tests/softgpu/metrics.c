@@ -146,6 +146,7 @@ static const char *const other_names[][2] = {
     {"SLM_BYTE_WRITE", "SlmBytesWritten"},
     {"GPU_MEMORY_BYTE_READ", "GpuMemoryBytesRead"},
     {"GPU_MEMORY_BYTE_WRITE", "GpuMemoryBytesWritten"},
+    {"QuerySplitOccurred", "MidQueryCtxSwitch"},
 };
 /* clang-format on */
 
