@@ -615,7 +615,8 @@ typedef struct zt_bench_config {
     uint32_t warm_up;                /* runs before the first sample: 3 */
     uint32_t min_samples;            /* 10, and never fewer */
     uint32_t max_samples;            /* 1000, and never more */
-    uint64_t max_time_ns;            /* no sample is begun after so long, but for the first ten: 10 seconds */
+    uint64_t max_time_ns;  /* no sample is begun so long after the warm-up, but for min_samples; nor a run of
+                              the warm-up so long after its begin, but for the first three: 10 seconds */
     double precision;      /* enough when the half-width of the median's interval is this share of it: 0.01 */
     double max_change;     /* a sample whose frequency is off by more than this share is marked: 0.02 */
     uint32_t counter_runs; /* runs with counters, of each pass: 5 */
@@ -7155,6 +7156,10 @@ ZT__FN uint32_t zt__clamp(uint32_t value, uint32_t least, uint32_t most) {
     return value < least ? least : value > most ? most : value;
 }
 
+ZT__FN uint64_t zt__bench_deadline(const zt_bench_config *config) {
+    return zt__deadline(config->max_time_ns ? config->max_time_ns : UINT64_C(10000000000));
+}
+
 ZT__FN void zt__make_rule(zt__rule *rule, const zt_bench_config *config) {
     rule->least = zt__clamp(config->min_samples, ZT__LEAST_SAMPLES, ZT_BENCH_SAMPLES);
     rule->most = zt__clamp(config->max_samples ? config->max_samples : UINT32_MAX, ZT__LEAST_SAMPLES,
@@ -7162,7 +7167,7 @@ ZT__FN void zt__make_rule(zt__rule *rule, const zt_bench_config *config) {
     if (rule->least > rule->most)
         rule->least = rule->most;
     rule->precision = config->precision > 0 ? config->precision : 0.01;
-    rule->deadline = zt__deadline(config->max_time_ns ? config->max_time_ns : UINT64_C(10000000000));
+    rule->deadline = zt__bench_deadline(config);
     rule->next = rule->least;
     rule->halved = ZT__NOISE_FROM;
     rule->before = zt__nan();
@@ -10137,9 +10142,12 @@ ZT__FN int zt__sample_once(zt__bench *bench) {
     return 0;
 }
 
-ZT__FN void zt__warm_up(const zt__bench *bench) {
-    uint32_t i, runs = bench->config->warm_up ? bench->config->warm_up : 3;
-    for (i = 0; i < runs; i++)
+/* What it takes is not taken from the time of the samples, and yet may last no longer than that. */
+ZT__FN void zt__warm_up(const zt__bench *bench, const zt_bench_config *limits) {
+    enum { USUAL = 3 };
+    uint64_t deadline = zt__bench_deadline(limits);
+    uint32_t i, runs = bench->config->warm_up ? bench->config->warm_up : USUAL;
+    for (i = 0; i < runs && (i < USUAL || zt__now_ns() < deadline); i++)
         zt__measure_once(bench);
 }
 
@@ -10235,7 +10243,7 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
     opened = zt__open_bench(&bench, "zt_bench", profiler, config);
     if (opened != ZE_RESULT_SUCCESS)
         return opened;
-    zt__warm_up(&bench);
+    zt__warm_up(&bench, config);
     zt__make_rule(&rule, config);
     do {
         going = zt__sample_once(&bench);
@@ -10277,9 +10285,9 @@ ZT__FN void zt__compare_series(const zt__series *ratios, zt_comparison *result) 
 ZT__FN ze_result_t zt__compare_open(zt__bench *a, zt__bench *b, zt__series *ratios, zt_comparison *result) {
     zt__rule rule;
     int going;
+    zt__warm_up(a, a->config);
+    zt__warm_up(b, a->config);
     zt__make_rule(&rule, a->config);
-    zt__warm_up(a);
-    zt__warm_up(b);
     do {
         going = zt__sample_pair(a, b, ratios);
         if (going)

@@ -203,7 +203,8 @@ size_t captured_output(void); /* until here: how many bytes there were */
 /* ==== time ================================================================================================ */
 
 uint64_t now_ns(void);
-void nap(void); /* a millisecond, to let others run */
+void pass_time(uint64_t ns); /* at once: the library and now_ns() find it later than it is */
+void nap(void);              /* a millisecond, to let others run */
 
 #ifdef __cplusplus
 }
