@@ -215,6 +215,7 @@
        ZT_GROUPS      overrides config.groups
        ZT_METRICS     overrides config.metrics. Where one of the two is set, the other is empty
        ZT_COLUMNS     overrides config.columns
+       COLUMNS        how wide a table on standard output may be, where that is no terminal: 100
        ZT_AUTO        where the report of zt_auto() goes: "table", or a path as for zt_report; "off" turns it
                       off. Reports of further devices are numbered: run.csv, run.2.csv
 
@@ -819,9 +820,10 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
                              zt_profiler **profiler);
 
 /* Writes a report: the format by suffix, .csv, .trace.json or .json, anything else a table; "-" is a table on
-   standard output. A file is written beside the target and renamed, so that nobody reads half of it; pipes
-   and devices are written to. Any thread. Returns INVALID_NULL_POINTER, or UNKNOWN with the system's reason
-   in zt_last_error. Since 0.1. */
+   standard output, as wide as the terminal; other tables keep to 100 columns, unless config.columns asks for
+   more. A file is written beside the target and renamed, so that nobody reads half of it; pipes and devices
+   are written to. Any thread. Returns INVALID_NULL_POINTER, or UNKNOWN with the system's reason in
+   zt_last_error. Since 0.1. */
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
 
 /* Gives the bytes of a report to a function. Any thread. Returns INVALID_NULL_POINTER, INVALID_ENUMERATION,
@@ -7250,6 +7252,10 @@ ZT__FN void zt__sum_up(zt_bench_result *result, const zt__series *series, double
 
 /* ==== >>reports: table, CSV, JSON, trace ================================================================== */
 
+ZT__FN int zt__write_file(const void *bytes, size_t size, void *file) {
+    return fwrite(bytes, 1, size, (FILE *)file) != size;
+}
+
 /* Collects bytes and hands them on in blocks. */
 typedef struct zt__writer {
     zt_write_fn write;
@@ -8071,10 +8077,13 @@ ZT__FN void zt__write_footer(zt__report *report, const zt__table *table) {
     zt__put(writer, ".\n");
 }
 
-/* The width that a table may take: that of the terminal if it goes to one. */
-ZT__FN size_t zt__terminal_width(void) {
+/* The width that a table may take: that of the terminal if it goes to one. Nobody knows how wide that will be
+   on which a file is looked at. */
+ZT__FN size_t zt__room_for_table(const zt__writer *writer) {
     struct winsize size;
     const char *columns = getenv("COLUMNS");
+    if (writer->write != zt__write_file || writer->user != stdout)
+        return ZT__TABLE_WIDTH;
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
         return size.ws_col;
     if (columns && atoi(columns) > 0)
@@ -8106,7 +8115,7 @@ ZT__FN void zt__write_title(zt__report *report) {
 }
 
 ZT__FN void zt__write_table(zt__report *report) {
-    size_t limit = zt__terminal_width();
+    size_t limit = zt__room_for_table(&report->writer);
     zt__table table;
     memset(&table, 0, sizeof table);
     table.name_width = table.width = zt__longest_name(report->profiler);
@@ -8551,10 +8560,6 @@ ZT__FN void zt__write_table_of_calls(zt__report *report) {
 }
 
 #endif
-
-ZT__FN int zt__write_file(const void *bytes, size_t size, void *file) {
-    return fwrite(bytes, 1, size, (FILE *)file) != size;
-}
 
 /* The format of a file, by the end of its name. Where two fit, the later one is longer. */
 ZT__FN zt_format zt__format_of(const char *path) {
