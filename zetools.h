@@ -7679,7 +7679,6 @@ typedef struct zt__table {
     uint32_t metrics;  /* of its columns */
     uint32_t left_out; /* metrics with something to show, for which there was no room */
     size_t name_width, width;
-    char missing[480]; /* a metric that was asked for and is not there */
 } zt__table;
 
 ZT__FN double zt__figure_of(const zt_stats *stats, const zt__column *column) {
@@ -7930,29 +7929,39 @@ ZT__FN void zt__make_metric_column(const zt__report *report, zt__column *column,
                     described->aggregation == ZT_AGGREGATE_FLAG ? ZT__SUM : ZT__MEAN, described->name);
 }
 
-/* The metrics that were asked for. */
-ZT__FN void zt__add_chosen_metrics(const zt__report *report, zt__table *table) {
-    const zt_profiler *profiler = report->profiler;
-    const char *list = profiler->columns, *name;
+/* A metric that was asked for. */
+typedef struct zt__wish {
+    uint32_t metric; /* UINT32_MAX: there is none of that name */
+    char name[ZET_MAX_METRIC_NAME], nearest[320];
+} zt__wish;
+
+/* Takes the next from a list. Returns 0 at its end. */
+ZT__FN int zt__next_wish(const zt_profiler *profiler, const char **list, zt__wish *wish) {
+    const char *name;
     size_t length;
-    while (zt__next_name(&list, &name, &length)) {
-        char one[ZET_MAX_METRIC_NAME], nearest[320];
-        uint32_t metric;
+    if (!zt__next_name(list, &name, &length))
+        return 0;
+    if (length >= sizeof wish->name)
+        length = sizeof wish->name - 1;
+    memcpy(wish->name, name, length);
+    wish->name[length] = 0;
+    wish->metric = zt__find_metric(profiler->metrics, profiler->metric_count, wish->name, wish->nearest,
+                                   sizeof wish->nearest);
+    return 1;
+}
+
+ZT__FN void zt__add_chosen_metrics(const zt__report *report, zt__table *table) {
+    const char *list = report->profiler->columns;
+    zt__wish wish;
+    while (zt__next_wish(report->profiler, &list, &wish)) {
         zt__column column;
+        if (wish.metric == UINT32_MAX)
+            continue;
         if (table->count == ZT__MAX_COLUMNS) {
             table->left_out++;
             continue;
         }
-        snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : sizeof one - 1), name);
-        metric = zt__find_metric(profiler->metrics, profiler->metric_count, one, nearest, sizeof nearest);
-        if (metric == UINT32_MAX) {
-            zt__say(&((zt_profiler *)profiler)->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                    ZT__NO_SUCH_METRIC, "zt_report", one, nearest);
-            snprintf(table->missing, sizeof table->missing, "There is no metric '%.64s'. Nearest: %s.", one,
-                     nearest);
-            continue;
-        }
-        zt__make_metric_column(report, &column, metric);
+        zt__make_metric_column(report, &column, wish.metric);
         zt__add_column(table, &column);
         table->metrics++;
     }
@@ -8051,6 +8060,20 @@ ZT__FN void zt__write_rows(zt__report *report, const zt__table *table) {
     }
 }
 
+/* Metrics that were asked for and are not there. */
+ZT__FN void zt__write_missing(zt__report *report) {
+    const zt_profiler *profiler = report->profiler;
+    const char *list = profiler->columns;
+    zt__wish wish;
+    while (list && zt__next_wish(profiler, &list, &wish)) {
+        if (wish.metric != UINT32_MAX)
+            continue;
+        zt__say(&((zt_profiler *)profiler)->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_METRIC,
+                "zt_report", wish.name, wish.nearest);
+        zt__print(&report->writer, "There is no metric '%s'. Nearest: %s.\n", wish.name, wish.nearest);
+    }
+}
+
 /* What is not in the figures, by cause, and what is not in the table. */
 ZT__FN void zt__write_footer(zt__report *report, const zt__table *table) {
     const zt_profiler *profiler = report->profiler;
@@ -8066,8 +8089,7 @@ ZT__FN void zt__write_footer(zt__report *report, const zt__table *table) {
         if (zt_get_cause(profiler, (zt_cause)i))
             zt__print(writer, "%u %s: %s.\n", zt_get_cause(profiler, (zt_cause)i),
                       i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped", zt_cause_name((zt_cause)i));
-    if (table->missing[0])
-        zt__print(writer, "%s\n", table->missing);
+    zt__write_missing(report);
     if (!table->metrics && !table->left_out)
         return;
     zt__put(writer, "Metrics are means of an instance");

@@ -470,6 +470,30 @@ static void test_unknown_column_says_nearest_names(void **state) {
     assert_int_equal(heard(w, "'GPU_BUSY'"), 1);
 }
 
+static void test_all_unknown_columns_are_named(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    char columns[4000] = "GPU_BUSSY, GpuTimes,GPU_BUSY,", name[32], line[64];
+    const char *text;
+    for (int i = 0; i < 40; i++) {
+        snprintf(name, sizeof name, "there_is_none_%d,", i);
+        strcat(columns, name);
+    }
+    config.columns = columns;
+    zt_profiler *profiler = open_profiler(w, &config);
+    run(w, profiler, "region");
+    collect_all(profiler);
+    text = written(profiler, ZT_FORMAT_TABLE);
+    assert_contains(text, "There is no metric 'GPU_BUSSY'. Nearest: 'GPU_BUSY', ");
+    assert_contains(text, "There is no metric 'GpuTimes'. Nearest: 'GpuTime', ");
+    for (int i = 0; i < 40; i++) {
+        snprintf(line, sizeof line, "There is no metric 'there_is_none_%d'. Nearest: '", i);
+        assert_contains(text, line);
+    }
+    assert_null(strstr(text, "did not fit"));
+    assert_int_equal(heard(w, "[NO_SUCH_METRIC]"), 1);
+}
+
 static void test_table_says_why_there_are_no_metrics(void **state) {
     world *w = *state;
     const char *text = NULL;
@@ -758,6 +782,7 @@ int main(void) {
         IN_DIRECTORY(test_columns_of_any_length_and_number),
         IN_DIRECTORY(test_metrics_of_several_groups_are_shown_once),
         IN_DIRECTORY(test_unknown_column_says_nearest_names),
+        IN_DIRECTORY(test_all_unknown_columns_are_named),
         IN_DIRECTORY(test_table_says_why_there_are_no_metrics),
         IN_DIRECTORY(test_table_on_standard_output),
         IN_DIRECTORY(test_only_standard_output_is_as_wide_as_the_terminal),
