@@ -4296,7 +4296,7 @@ ZT__HOT uint32_t zt__number_mark(zt__feed *feed, const char *name) {
 ZT__HOT const char *zt__mark_name(zt__feed *feed, double number) {
     const char *name = NULL;
     zt__lock(&feed->lock);
-    if (number >= 1 && number <= feed->mark_count)
+    if (!zt__is_nan(number) && number >= 1 && number <= feed->mark_count)
         name = feed->marks[(uint32_t)number - 1].name;
     zt__unlock(&feed->lock);
     return name;
@@ -8334,14 +8334,14 @@ ZT__FN void zt__write_names(zt__trace *trace) {
 ZT__FN void zt__write_counter(zt__trace *trace, const double *rows, uint64_t count, size_t width,
                               uint32_t metric, const char *label) {
     zt__writer *writer = &trace->report->writer;
-    double last = zt__nan();
+    const double *last = NULL;
     uint64_t i;
     for (i = 0; i < count; i++) {
         const double *row = rows + i * width;
         double value = row[ZT__ROW_VALUES + metric];
-        if (zt__is_nan(value) || (value == last && i + 1 < count))
+        if (zt__is_nan(value) || (last && value == *last && i + 1 < count))
             continue;
-        last = value;
+        last = row + ZT__ROW_VALUES + metric;
         zt__begin_event(trace, "C", label, 0);
         zt__print(writer, ",\"ts\":%t,\"args\":{\"value\":%n}}", zt__to_count(row[ZT__ROW_BEGIN]), value);
     }
@@ -10140,7 +10140,7 @@ ZT__FN double zt__measure_once(const zt__bench *bench) {
     if (!bench->config->measure)
         return zt__run_once(bench, bench->clean);
     sample = bench->config->measure(bench->config->user);
-    return sample >= 0 ? sample : zt__say_no_sample(bench, "it failed");
+    return zt__is_below(sample, 0) || zt__is_nan(sample) ? zt__say_no_sample(bench, "it failed") : sample;
 }
 
 /* The device's frequency now, or NaN where nobody tells. */
@@ -10302,9 +10302,9 @@ ZT__FN int zt__sample_pair(zt__bench *a, zt__bench *b, zt__series *ratios) {
 ZT__FN void zt__compare_series(const zt__series *ratios, zt_comparison *result) {
     result->ratio = result->b.median / result->a.median;
     zt__interval(ratios->sorted, ratios->count, &result->low, &result->high);
-    if (result->ratio < result->low)
+    if (zt__is_below(result->ratio, result->low))
         result->low = result->ratio;
-    if (result->ratio > result->high)
+    if (zt__is_below(result->high, result->ratio))
         result->high = result->ratio;
     result->differs = result->low > 1 || result->high < 1;
 }
