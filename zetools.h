@@ -10171,10 +10171,10 @@ ZT__FN int zt__sample_once(zt__bench *bench) {
 
 /* What it takes is not taken from the time of the samples, and yet may last no longer than that. */
 ZT__FN void zt__warm_up(const zt__bench *bench, const zt_bench_config *limits) {
-    enum { USUAL = 3 };
+    const uint32_t usual = 3;
     uint64_t deadline = zt__bench_deadline(limits);
-    uint32_t i, runs = bench->config->warm_up ? bench->config->warm_up : USUAL;
-    for (i = 0; i < runs && (i < USUAL || zt__now_ns() < deadline); i++)
+    uint32_t i, runs = bench->config->warm_up ? bench->config->warm_up : usual;
+    for (i = 0; i < runs && (i < usual || zt__now_ns() < deadline); i++)
         zt__measure_once(bench);
 }
 
