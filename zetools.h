@@ -215,6 +215,7 @@
        ZT_GROUPS      overrides config.groups
        ZT_METRICS     overrides config.metrics. Where one of the two is set, the other is empty
        ZT_COLUMNS     overrides config.columns
+       COLUMNS        how wide a table on standard output may be, where that is no terminal: 100
        ZT_AUTO        where the report of zt_auto() goes: "table", or a path as for zt_report; "off" turns it
                       off. Reports of further devices are numbered: run.csv, run.2.csv
 
@@ -615,7 +616,8 @@ typedef struct zt_bench_config {
     uint32_t warm_up;                /* runs before the first sample: 3 */
     uint32_t min_samples;            /* 10, and never fewer */
     uint32_t max_samples;            /* 1000, and never more */
-    uint64_t max_time_ns;            /* no sample is begun after so long, but for the first ten: 10 seconds */
+    uint64_t max_time_ns;  /* no sample is begun so long after the warm-up, but for min_samples; nor a run of
+                              the warm-up so long after its begin, but for the first three: 10 seconds */
     double precision;      /* enough when the half-width of the median's interval is this share of it: 0.01 */
     double max_change;     /* a sample whose frequency is off by more than this share is marked: 0.02 */
     uint32_t counter_runs; /* runs with counters, of each pass: 5 */
@@ -818,9 +820,10 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
                              zt_profiler **profiler);
 
 /* Writes a report: the format by suffix, .csv, .trace.json or .json, anything else a table; "-" is a table on
-   standard output. A file is written beside the target and renamed, so that nobody reads half of it; pipes
-   and devices are written to. Any thread. Returns INVALID_NULL_POINTER, or UNKNOWN with the system's reason
-   in zt_last_error. Since 0.1. */
+   standard output, as wide as the terminal; other tables keep to 100 columns, unless config.columns asks for
+   more. A file is written beside the target and renamed, so that nobody reads half of it; pipes and devices
+   are written to. Any thread. Returns INVALID_NULL_POINTER, or UNKNOWN with the system's reason in
+   zt_last_error. Since 0.1. */
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
 
 /* Gives the bytes of a report to a function. Any thread. Returns INVALID_NULL_POINTER, INVALID_ENUMERATION,
@@ -4332,7 +4335,7 @@ ZT__HOT uint32_t zt__number_mark(zt__feed *feed, const char *name) {
 ZT__HOT const char *zt__mark_name(zt__feed *feed, double number) {
     const char *name = NULL;
     zt__lock(&feed->lock);
-    if (number >= 1 && number <= feed->mark_count)
+    if (!zt__is_nan(number) && number >= 1 && number <= feed->mark_count)
         name = feed->marks[(uint32_t)number - 1].name;
     zt__unlock(&feed->lock);
     return name;
@@ -7197,6 +7200,10 @@ ZT__FN uint32_t zt__clamp(uint32_t value, uint32_t least, uint32_t most) {
     return value < least ? least : value > most ? most : value;
 }
 
+ZT__FN uint64_t zt__bench_deadline(const zt_bench_config *config) {
+    return zt__deadline(config->max_time_ns ? config->max_time_ns : UINT64_C(10000000000));
+}
+
 ZT__FN void zt__make_rule(zt__rule *rule, const zt_bench_config *config) {
     rule->least = zt__clamp(config->min_samples, ZT__LEAST_SAMPLES, ZT_BENCH_SAMPLES);
     rule->most = zt__clamp(config->max_samples ? config->max_samples : UINT32_MAX, ZT__LEAST_SAMPLES,
@@ -7204,7 +7211,7 @@ ZT__FN void zt__make_rule(zt__rule *rule, const zt_bench_config *config) {
     if (rule->least > rule->most)
         rule->least = rule->most;
     rule->precision = config->precision > 0 ? config->precision : 0.01;
-    rule->deadline = zt__deadline(config->max_time_ns ? config->max_time_ns : UINT64_C(10000000000));
+    rule->deadline = zt__bench_deadline(config);
     rule->next = rule->least;
     rule->halved = ZT__NOISE_FROM;
     rule->before = zt__nan();
@@ -7286,6 +7293,10 @@ ZT__FN void zt__sum_up(zt_bench_result *result, const zt__series *series, double
 }
 
 /* ==== >>reports: table, CSV, JSON, trace ================================================================== */
+
+ZT__FN int zt__write_file(const void *bytes, size_t size, void *file) {
+    return fwrite(bytes, 1, size, (FILE *)file) != size;
+}
 
 /* Collects bytes and hands them on in blocks. */
 typedef struct zt__writer {
@@ -7710,7 +7721,6 @@ typedef struct zt__table {
     uint32_t metrics;  /* of its columns */
     uint32_t left_out; /* metrics with something to show, for which there was no room */
     size_t name_width, width;
-    char missing[480]; /* a metric that was asked for and is not there */
 } zt__table;
 
 ZT__FN double zt__figure_of(const zt_stats *stats, const zt__column *column) {
@@ -7961,29 +7971,39 @@ ZT__FN void zt__make_metric_column(const zt__report *report, zt__column *column,
                     described->aggregation == ZT_AGGREGATE_FLAG ? ZT__SUM : ZT__MEAN, described->name);
 }
 
-/* The metrics that were asked for. */
-ZT__FN void zt__add_chosen_metrics(const zt__report *report, zt__table *table) {
-    const zt_profiler *profiler = report->profiler;
-    const char *list = profiler->columns, *name;
+/* A metric that was asked for. */
+typedef struct zt__wish {
+    uint32_t metric; /* UINT32_MAX: there is none of that name */
+    char name[ZET_MAX_METRIC_NAME], nearest[320];
+} zt__wish;
+
+/* Takes the next from a list. Returns 0 at its end. */
+ZT__FN int zt__next_wish(const zt_profiler *profiler, const char **list, zt__wish *wish) {
+    const char *name;
     size_t length;
-    while (zt__next_name(&list, &name, &length)) {
-        char one[ZET_MAX_METRIC_NAME], nearest[320];
-        uint32_t metric;
+    if (!zt__next_name(list, &name, &length))
+        return 0;
+    if (length >= sizeof wish->name)
+        length = sizeof wish->name - 1;
+    memcpy(wish->name, name, length);
+    wish->name[length] = 0;
+    wish->metric = zt__find_metric(profiler->metrics, profiler->metric_count, wish->name, wish->nearest,
+                                   sizeof wish->nearest);
+    return 1;
+}
+
+ZT__FN void zt__add_chosen_metrics(const zt__report *report, zt__table *table) {
+    const char *list = report->profiler->columns;
+    zt__wish wish;
+    while (zt__next_wish(report->profiler, &list, &wish)) {
         zt__column column;
+        if (wish.metric == UINT32_MAX)
+            continue;
         if (table->count == ZT__MAX_COLUMNS) {
             table->left_out++;
             continue;
         }
-        snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : sizeof one - 1), name);
-        metric = zt__find_metric(profiler->metrics, profiler->metric_count, one, nearest, sizeof nearest);
-        if (metric == UINT32_MAX) {
-            zt__say(&((zt_profiler *)profiler)->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                    ZT__NO_SUCH_METRIC, "zt_report", one, nearest);
-            snprintf(table->missing, sizeof table->missing, "There is no metric '%.64s'. Nearest: %s.", one,
-                     nearest);
-            continue;
-        }
-        zt__make_metric_column(report, &column, metric);
+        zt__make_metric_column(report, &column, wish.metric);
         zt__add_column(table, &column);
         table->metrics++;
     }
@@ -8082,6 +8102,20 @@ ZT__FN void zt__write_rows(zt__report *report, const zt__table *table) {
     }
 }
 
+/* Metrics that were asked for and are not there. */
+ZT__FN void zt__write_missing(zt__report *report) {
+    const zt_profiler *profiler = report->profiler;
+    const char *list = profiler->columns;
+    zt__wish wish;
+    while (list && zt__next_wish(profiler, &list, &wish)) {
+        if (wish.metric != UINT32_MAX)
+            continue;
+        zt__say(&((zt_profiler *)profiler)->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_METRIC,
+                "zt_report", wish.name, wish.nearest);
+        zt__print(&report->writer, "There is no metric '%s'. Nearest: %s.\n", wish.name, wish.nearest);
+    }
+}
+
 /* What is not in the figures, by cause, and what is not in the table. */
 ZT__FN void zt__write_footer(zt__report *report, const zt__table *table) {
     const zt_profiler *profiler = report->profiler;
@@ -8097,8 +8131,7 @@ ZT__FN void zt__write_footer(zt__report *report, const zt__table *table) {
         if (zt_get_cause(profiler, (zt_cause)i))
             zt__print(writer, "%u %s: %s.\n", zt_get_cause(profiler, (zt_cause)i),
                       i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped", zt_cause_name((zt_cause)i));
-    if (table->missing[0])
-        zt__print(writer, "%s\n", table->missing);
+    zt__write_missing(report);
     if (!table->metrics && !table->left_out)
         return;
     zt__put(writer, "Metrics are means of an instance");
@@ -8108,10 +8141,13 @@ ZT__FN void zt__write_footer(zt__report *report, const zt__table *table) {
     zt__put(writer, ".\n");
 }
 
-/* The width that a table may take: that of the terminal if it goes to one. */
-ZT__FN size_t zt__terminal_width(void) {
+/* The width that a table may take: that of the terminal if it goes to one. Nobody knows how wide that will be
+   on which a file is looked at. */
+ZT__FN size_t zt__room_for_table(const zt__writer *writer) {
     struct winsize size;
     const char *columns = getenv("COLUMNS");
+    if (writer->write != zt__write_file || writer->user != stdout)
+        return ZT__TABLE_WIDTH;
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
         return size.ws_col;
     if (columns && atoi(columns) > 0)
@@ -8143,7 +8179,7 @@ ZT__FN void zt__write_title(zt__report *report) {
 }
 
 ZT__FN void zt__write_table(zt__report *report) {
-    size_t limit = zt__terminal_width();
+    size_t limit = zt__room_for_table(&report->writer);
     zt__table table;
     memset(&table, 0, sizeof table);
     table.name_width = table.width = zt__longest_name(report->profiler);
@@ -8340,14 +8376,14 @@ ZT__FN void zt__write_names(zt__trace *trace) {
 ZT__FN void zt__write_counter(zt__trace *trace, const double *rows, uint64_t count, size_t width,
                               uint32_t metric, const char *label) {
     zt__writer *writer = &trace->report->writer;
-    double last = zt__nan();
+    const double *last = NULL;
     uint64_t i;
     for (i = 0; i < count; i++) {
         const double *row = rows + i * width;
         double value = row[ZT__ROW_VALUES + metric];
-        if (zt__is_nan(value) || (value == last && i + 1 < count))
+        if (zt__is_nan(value) || (last && value == *last && i + 1 < count))
             continue;
-        last = value;
+        last = row + ZT__ROW_VALUES + metric;
         zt__begin_event(trace, "C", label, 0);
         zt__print(writer, ",\"ts\":%t,\"args\":{\"value\":%n}}", zt__to_count(row[ZT__ROW_BEGIN]), value);
     }
@@ -8588,10 +8624,6 @@ ZT__FN void zt__write_table_of_calls(zt__report *report) {
 }
 
 #endif
-
-ZT__FN int zt__write_file(const void *bytes, size_t size, void *file) {
-    return fwrite(bytes, 1, size, (FILE *)file) != size;
-}
 
 /* The format of a file, by the end of its name. Where two fit, the later one is longer. */
 ZT__FN zt_format zt__format_of(const char *path) {
@@ -10149,7 +10181,7 @@ ZT__FN double zt__measure_once(const zt__bench *bench) {
     if (!bench->config->measure)
         return zt__run_once(bench, bench->clean);
     sample = bench->config->measure(bench->config->user);
-    return sample >= 0 ? sample : zt__say_no_sample(bench, "it failed");
+    return zt__is_below(sample, 0) || zt__is_nan(sample) ? zt__say_no_sample(bench, "it failed") : sample;
 }
 
 /* The device's frequency now, or NaN where nobody tells. */
@@ -10178,9 +10210,12 @@ ZT__FN int zt__sample_once(zt__bench *bench) {
     return 0;
 }
 
-ZT__FN void zt__warm_up(const zt__bench *bench) {
-    uint32_t i, runs = bench->config->warm_up ? bench->config->warm_up : 3;
-    for (i = 0; i < runs; i++)
+/* What it takes is not taken from the time of the samples, and yet may last no longer than that. */
+ZT__FN void zt__warm_up(const zt__bench *bench, const zt_bench_config *limits) {
+    const uint32_t usual = 3;
+    uint64_t deadline = zt__bench_deadline(limits);
+    uint32_t i, runs = bench->config->warm_up ? bench->config->warm_up : usual;
+    for (i = 0; i < runs && (i < usual || zt__now_ns() < deadline); i++)
         zt__measure_once(bench);
 }
 
@@ -10276,7 +10311,7 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
     opened = zt__open_bench(&bench, "zt_bench", profiler, config);
     if (opened != ZE_RESULT_SUCCESS)
         return opened;
-    zt__warm_up(&bench);
+    zt__warm_up(&bench, config);
     zt__make_rule(&rule, config);
     do {
         going = zt__sample_once(&bench);
@@ -10308,9 +10343,9 @@ ZT__FN int zt__sample_pair(zt__bench *a, zt__bench *b, zt__series *ratios) {
 ZT__FN void zt__compare_series(const zt__series *ratios, zt_comparison *result) {
     result->ratio = result->b.median / result->a.median;
     zt__interval(ratios->sorted, ratios->count, &result->low, &result->high);
-    if (result->ratio < result->low)
+    if (zt__is_below(result->ratio, result->low))
         result->low = result->ratio;
-    if (result->ratio > result->high)
+    if (zt__is_below(result->high, result->ratio))
         result->high = result->ratio;
     result->differs = result->low > 1 || result->high < 1;
 }
@@ -10318,9 +10353,9 @@ ZT__FN void zt__compare_series(const zt__series *ratios, zt_comparison *result) 
 ZT__FN ze_result_t zt__compare_open(zt__bench *a, zt__bench *b, zt__series *ratios, zt_comparison *result) {
     zt__rule rule;
     int going;
+    zt__warm_up(a, a->config);
+    zt__warm_up(b, a->config);
     zt__make_rule(&rule, a->config);
-    zt__warm_up(a);
-    zt__warm_up(b);
     do {
         going = zt__sample_pair(a, b, ratios);
         if (going)

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <level_zero/layers/zel_tracing_register_cb.h>
 #include <limits.h>
 #include <malloc.h>
 #include <math.h>
@@ -13,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ==== the library, with its use of the heap counted ======================================================= */
+/* ==== the library: counted are its use of the heap and what it registers; its clock can be advanced ======= */
 
 static atomic_uint_fast64_t allocation_count;
 static atomic_int_fast64_t allocated_bytes;
@@ -56,12 +57,74 @@ int64_t heap_bytes(void) {
     return atomic_load(&allocated_bytes);
 }
 
+static atomic_int_fast64_t time_passed; /* nanoseconds, beside those that really do */
+
+void pass_time(uint64_t ns) {
+    atomic_fetch_add(&time_passed, (int64_t)ns);
+}
+
+static int advanced_clock(clockid_t clock, struct timespec *now) {
+    int result = clock_gettime(clock, now);
+    if (clock == CLOCK_MONOTONIC) {
+        int64_t passed = atomic_load(&time_passed) + now->tv_nsec;
+        now->tv_sec += (time_t)(passed / 1000000000);
+        now->tv_nsec = (long)(passed % 1000000000);
+    }
+    return result;
+}
+
+enum { MOST_REGISTERED = 1024 };
+typedef void (*any_callback)(void *parameters, ze_result_t result, void *user, void **instance);
+typedef ze_result_t (*register_function)(zel_tracer_handle_t tracer, zel_tracer_reg_t when,
+                                         any_callback called);
+
+static char register_symbols[MOST_REGISTERED][96]; /* of each callback, the function that registered it */
+static uint32_t registered_count;
+static char found_symbol[96]; /* the last that was looked up. The library holds a lock meanwhile */
+static register_function found_function;
+
+void forget_registered(void) {
+    registered_count = 0;
+}
+
+uint32_t registered(const char *call) {
+    char symbol[96];
+    uint32_t count = 0;
+    if (!call)
+        return registered_count;
+    snprintf(symbol, sizeof symbol, "zelTracer%sRegisterCallback", call + 2);
+    for (uint32_t i = 0; i < registered_count; i++)
+        count += strcmp(register_symbols[i], symbol) == 0;
+    return count;
+}
+
+static ze_result_t register_counted(zel_tracer_handle_t tracer, zel_tracer_reg_t when, any_callback called) {
+    if (registered_count < MOST_REGISTERED)
+        strcpy(register_symbols[registered_count++], found_symbol);
+    return found_function(tracer, when, called);
+}
+
+static void *watched_dlsym(void *library, const char *name) {
+    static const register_function ours = register_counted;
+    void *symbol = dlsym(library, name);
+    if (!symbol || !strstr(name, "RegisterCallback"))
+        return symbol;
+    memcpy(&found_function, &symbol, sizeof symbol);
+    snprintf(found_symbol, sizeof found_symbol, "%s", name);
+    memcpy(&symbol, &ours, sizeof symbol);
+    return symbol;
+}
+
+#define dlsym watched_dlsym
+#define clock_gettime advanced_clock
 #define malloc counted_malloc
 #define calloc counted_calloc
 #define realloc counted_realloc
 #define free counted_free
 #define ZETOOLS_IMPLEMENTATION
 #include "zetools.h"
+#undef dlsym
+#undef clock_gettime
 #undef malloc
 #undef calloc
 #undef realloc
@@ -593,7 +656,7 @@ const char *written_report(const zt_profiler *profiler, zt_format format) {
 
 uint64_t now_ns(void) {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    advanced_clock(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 

@@ -177,6 +177,13 @@ zet_metric_group_handle_t find_group(world *w, const char *name, zet_metric_grou
 uint64_t heap_allocations(void);
 int64_t heap_bytes(void);
 
+/* ==== the library's use of the loader's tracer ============================================================ */
+
+/* Callbacks that the library registered since they were forgotten: for a call, such as "zeKernelCreate"; for
+   NULL, all. */
+uint32_t registered(const char *call);
+void forget_registered(void);
+
 /* ==== files =============================================================================================== */
 
 /* The whole path of a file of this project, wherever the program runs. */
@@ -203,7 +210,8 @@ size_t captured_output(void); /* until here: how many bytes there were */
 /* ==== time ================================================================================================ */
 
 uint64_t now_ns(void);
-void nap(void); /* a millisecond, to let others run */
+void pass_time(uint64_t ns); /* at once: the library and now_ns() find it later than it is */
+void nap(void);              /* a millisecond, to let others run */
 
 #ifdef __cplusplus
 }

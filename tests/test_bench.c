@@ -173,6 +173,66 @@ static void test_ends_when_time_is_up(void **state) {
     assert_int_equal(result.count, 10);
 }
 
+/* A run whose first ones take a long time. */
+typedef struct long_runs {
+    work from;
+    uint32_t count;
+} long_runs;
+
+static double run_long(void *user) {
+    long_runs *runs = (long_runs *)user;
+    if (runs->from.taken < runs->count)
+        pass_time(A_WHILE);
+    return draw(&runs->from);
+}
+
+static zt_bench_config config_of_long(long_runs *runs, uint32_t count, int seed) {
+    runs->from = work_of(SKEWED, 0.5, 1, seed);
+    runs->count = count;
+    zt_bench_config config = config_for(&runs->from);
+    config.measure = run_long;
+    config.user = runs;
+    config.max_samples = 40;
+    return config;
+}
+
+/* What warm-up takes is not taken from the samples. */
+static void test_time_is_that_of_samples(void **state) {
+    (void)state;
+    static zt_comparison both;
+    long_runs one, other;
+    zt_bench_config a = config_of_long(&one, 3, 1), b = config_of_long(&other, 3, 2);
+    zt_bench_result result = bench_of(a);
+    assert_int_equal(result.end, ZT_BENCH_FULL);
+    assert_int_equal(result.count, 40);
+    a = config_of_long(&one, 3, 1);
+    ok(zt_compare(NULL, &a, &b, &both));
+    assert_int_equal(both.a.end, ZT_BENCH_FULL);
+    assert_int_equal(both.a.count, 40);
+    assert_int_equal(other.from.taken, 43);
+}
+
+/* Three runs, and ten samples, whatever they take; and more as long as there is time. */
+static void test_warm_up_ends_when_time_is_up(void **state) {
+    (void)state;
+    static zt_comparison both;
+    long_runs one, other;
+    zt_bench_config a = config_of_long(&one, UINT32_MAX, 1), b = config_of_long(&other, UINT32_MAX, 2);
+    a.warm_up = b.warm_up = 1000000;
+    zt_bench_result result = bench_of(a);
+    assert_int_equal(result.end, ZT_BENCH_TIME);
+    assert_int_equal(one.from.taken, 3 + 10);
+    one.from.taken = 0;
+    ok(zt_compare(NULL, &a, &b, &both));
+    assert_int_equal(both.a.end, ZT_BENCH_TIME);
+    assert_int_equal(one.from.taken, 3 + 10);
+    assert_int_equal(other.from.taken, 3 + 10);
+    a = config_of_long(&one, 0, 1);
+    a.warm_up = 100;
+    assert_int_equal(bench_of(a).count, 40);
+    assert_int_equal(one.from.taken, 100 + 40);
+}
+
 static double slower_and_slower(void *user) {
     work *from = (work *)user;
     return true_median * (1 + 0.01 * from->taken++);
@@ -406,6 +466,8 @@ int main(void) {
         TEST(test_ends_when_it_is_precise),
         TEST(test_ends_when_samples_are_full),
         TEST(test_ends_when_time_is_up),
+        TEST(test_time_is_that_of_samples),
+        TEST(test_warm_up_ends_when_time_is_up),
         TEST(test_ends_when_noise_no_longer_falls),
         TEST(test_figures),
         TEST(test_samples_at_a_changed_frequency),

@@ -1,8 +1,17 @@
 /* Compiled as programs are that tell the compiler that no value is NaN (-ffast-math, and by default with some
    compilers). The library marks with NaN what is not there, and has to go on doing so. */
+#include <level_zero/zet_api.h>
+
+/* A driver that now and then gives no number; see below. */
+static ze_result_t calculate_oddly(zet_metric_group_handle_t group, zet_metric_group_calculation_type_t type,
+                                   size_t size, const uint8_t *raw, uint32_t *count,
+                                   zet_typed_value_t *values);
+
+#define zetMetricGroupCalculateMetricValues calculate_oddly
 #define ZETOOLS_STATIC
 #define ZETOOLS_IMPLEMENTATION
 #include "zetools.h"
+#undef zetMetricGroupCalculateMetricValues
 
 #include "fixture.h"
 
@@ -14,6 +23,42 @@ static int is_missing(double value) {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
     return bits << 1 > UINT64_C(0xffe0000000000000);
+}
+
+static double missing(void) {
+    uint64_t bits = UINT64_C(0x7ff8000000000000);
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Of one metric, every fourth report has its number among the reports; the others are none, infinite, and
+   infinite below 0. */
+static uint32_t odd_metric = UINT32_MAX, metrics_of_report, odd_reports;
+
+static void make_odd(uint32_t metric, uint32_t metrics) {
+    odd_metric = metric;
+    metrics_of_report = metrics;
+    odd_reports = 0;
+}
+
+static int is_odd(uint32_t report) {
+    return report % 4 != 0;
+}
+
+static ze_result_t calculate_oddly(zet_metric_group_handle_t group, zet_metric_group_calculation_type_t type,
+                                   size_t size, const uint8_t *raw, uint32_t *count,
+                                   zet_typed_value_t *values) {
+    static const uint32_t oddities[] = {0, 0x7fc00000, 0x7f800000, 0xff800000};
+    ze_result_t result = zetMetricGroupCalculateMetricValues(group, type, size, raw, count, values);
+    for (uint32_t i = odd_metric; values && i < *count; i += metrics_of_report, odd_reports++) {
+        values[i].type = ZET_VALUE_TYPE_FLOAT32;
+        if (is_odd(odd_reports))
+            memcpy(&values[i].value.fp32, &oddities[odd_reports % 4], sizeof oddities[0]);
+        else
+            values[i].value.fp32 = (float)odd_reports;
+    }
+    return result;
 }
 
 static zt_profiler *open_groups_here(const world *w, const char *groups) {
@@ -36,19 +81,13 @@ static void measure(world *w, zt_profiler *profiler, int regions) {
     assert_int_equal(zt_collect(profiler, A_WHILE), ZE_RESULT_SUCCESS);
 }
 
-static int keep_bytes(const void *bytes, size_t size, void *user) {
-    strncat((char *)user, (const char *)bytes, size);
-    return 0;
-}
-
-/* Units stand over the figures, and nothing is shown where there is none. */
-static void check_table(const zt_profiler *profiler) {
-    char *table = (char *)calloc(1, 1 << 20);
-    assert_non_null(table);
-    assert_int_equal(zt_write(profiler, ZT_FORMAT_TABLE, keep_bytes, table), ZE_RESULT_SUCCESS);
-    assert_non_null(strstr(table, " us "));
-    assert_null(strstr(table, "nan"));
-    free(table);
+static const char *written_here(const zt_profiler *profiler, zt_format format) {
+    static kept_text to;
+    to.used = 0;
+    assert_int_equal(zt_write(profiler, format, keep_text, &to), ZE_RESULT_SUCCESS);
+    assert_null(strstr(to.bytes, "nan"));
+    assert_null(strstr(to.bytes, "inf"));
+    return to.bytes;
 }
 
 static void check_figures(const zt_profiler *profiler, uint32_t metric, uint64_t count) {
@@ -75,7 +114,7 @@ static void test_what_is_not_there(void **state) {
     measure(w, profiler, 20);
     for (uint32_t metric = 0; metric < zt_metric_count(profiler); metric++)
         check_figures(profiler, metric, 20);
-    check_table(profiler);
+    assert_contains(written_here(profiler, ZT_FORMAT_TABLE), " us "); /* units stand over the figures */
     assert_int_not_equal(zt_get_stats(profiler, 1, 0, &stats), ZE_RESULT_SUCCESS);
     assert_true(is_missing(stats.sum) && is_missing(stats.median));
     zt_close(profiler);
@@ -93,11 +132,253 @@ static void test_passes(void **state) {
     zt_close(profiler);
 }
 
+/* What the driver gave as no number is in no figure. */
+static void test_values_that_are_none(void **state) {
+    world *w = (world *)*state;
+    zt_profiler *profiler = open_groups_here(w, "ComputeBasic");
+    uint32_t metric = zt_find_metric(profiler, "GPU_BUSY");
+    zt_stats stats;
+    make_odd(metric, zt_metric_count(profiler));
+    measure(w, profiler, 20);
+    make_odd(UINT32_MAX, 0);
+    check_figures(profiler, metric, 5);
+    assert_int_equal(zt_get_stats(profiler, 0, metric, &stats), ZE_RESULT_SUCCESS);
+    assert_true(stats.min == 0 && stats.median == 8 && stats.max == 16);
+    written_here(profiler, ZT_FORMAT_CSV);
+    zt_close(profiler);
+}
+
+/* ==== streams and the timeline ============================================================================ */
+
+enum { MARKS = 16 };
+
+/* Of GPU_BUSY the rows have odd values. The first report gives no row. */
+static zt_stream *open_odd_stream(world *w, zt_profiler *profiler) {
+    zt_stream_config config = zt_stream_config_default();
+    zt_stream *stream;
+    config.period_ns = 4000000000u; /* so that reports come by markers alone */
+    config.profiler = profiler;
+    assert_int_equal(zt_stream_open(w->context, w->device, &config, &stream), ZE_RESULT_SUCCESS);
+    make_odd(zt_stream_find_metric(stream, "GPU_BUSY"), zt_stream_metric_count(stream));
+    return stream;
+}
+
+static void mark_here(world *w, zt_stream *stream, int marks) {
+    for (int i = 0; i < marks; i++)
+        assert_int_equal(zt_stream_mark(stream, w->immediate, "mark"), ZE_RESULT_SUCCESS);
+}
+
+typedef struct odd_rows {
+    uint32_t count, odd;
+    uint64_t device_ns;
+} odd_rows;
+
+static int check_row(const zt_row *row, void *user) {
+    odd_rows *rows = (odd_rows *)user;
+    double value = row->values[odd_metric];
+    rows->count++;
+    assert_int_equal(is_missing(value), is_odd(rows->count));
+    if (is_odd(rows->count))
+        rows->odd++;
+    else
+        assert_true(value == rows->count);
+    assert_true(row->device_ns >= rows->device_ns);
+    assert_string_equal(row->marker, "mark");
+    rows->device_ns = row->device_ns;
+    return 0;
+}
+
+static void test_rows(void **state) {
+    world *w = (world *)*state;
+    odd_rows rows = {0, 0, 0};
+    zt_stream *stream = open_odd_stream(w, NULL);
+    mark_here(w, stream, MARKS);
+    finish_immediate(w, w->immediate);
+    zt_stream_counts counts = zt_stream_close(stream, check_row, &rows);
+    make_odd(UINT32_MAX, 0);
+    assert_int_equal(counts.rows, MARKS - 1);
+    assert_int_equal(counts.reports, counts.rows + counts.discarded);
+    assert_int_equal(counts.dropped, 0);
+    assert_int_equal(rows.count, MARKS - 1);
+    assert_int_equal(rows.odd, MARKS - MARKS / 4);
+}
+
+/* Markers have numbers, of which 4 is none: no name is looked for where there is no number. */
+static int check_no_marker(const zt_row *row, void *user) {
+    assert_null(row->marker);
+    ++*(int *)user;
+    return 0;
+}
+
+static void test_markers(void **state) {
+    world *w = (world *)*state;
+    int rows = 0;
+    zt_stream *stream = open_odd_stream(w, NULL);
+    odd_metric = zt_stream_find_metric(stream, "StreamMarker");
+    mark_here(w, stream, MARKS);
+    finish_immediate(w, w->immediate);
+    zt_stream_close(stream, check_no_marker, &rows);
+    make_odd(UINT32_MAX, 0);
+    assert_int_equal(rows, MARKS - 1);
+}
+
+static zt_streamed streamed_here(const zt_profiler *profiler, uint32_t region, uint32_t metric) {
+    zt_streamed streamed;
+    assert_int_equal(zt_get_streamed(profiler, region, metric, &streamed), ZE_RESULT_SUCCESS);
+    return streamed;
+}
+
+static int count_of(const char *text, const char *part) {
+    int count = 0;
+    while ((text = strstr(text, part)) != NULL)
+        text++, count++;
+    return count;
+}
+
+/* Rows 2 to 12 are within the region, and 1 and 13 perhaps: 4, 8 and 12 have a number. */
+static void test_attribution(void **state) {
+    world *w = (world *)*state;
+    zt_config config = zt_config_default();
+    zt_profiler *profiler;
+    config.groups = "";
+    config.timeline = 100;
+    assert_int_equal(zt_open(w->context, w->device, &config, &profiler), ZE_RESULT_SUCCESS);
+    zt_stream *stream = open_odd_stream(w, profiler);
+    uint32_t metric = odd_metric, groups = zt_stream_find_metric(stream, "GPGPU_THREADGROUP_COUNT");
+    mark_here(w, stream, 1);
+    zt_region region = zt_begin(profiler, w->immediate, "within");
+    mark_here(w, stream, 12);
+    launch(w, w->immediate);
+    zt_end(&region);
+    mark_here(w, stream, MARKS - 13);
+    finish_immediate(w, w->immediate);
+    zt_stream_close(stream, NULL, NULL);
+    make_odd(UINT32_MAX, 0);
+    measure(w, profiler, 1);
+    zt_streamed within = streamed_here(profiler, 0, metric), after = streamed_here(profiler, 1, metric);
+    assert_int_equal(within.rows, 3);
+    assert_true(within.mean == 8 && within.peak == 12);
+    assert_true(streamed_here(profiler, 0, groups).rows >= 11);
+    assert_int_equal(after.rows, 0);
+    assert_true(is_missing(after.mean) && is_missing(after.peak));
+    const char *trace = written_here(profiler, ZT_FORMAT_TRACE);
+    assert_int_equal(count_of(trace, "\"GPU_BUSY [percent]\""), 3);
+    const char *first = strstr(strstr(trace, "\"GPU_BUSY [percent]\""), "\"value\":");
+    assert_int_equal(strncmp(first, "\"value\":4}", 10), 0);
+    zt_close(profiler);
+    check_work(w);
+}
+
+/* ==== the harness ========================================================================================= */
+
+typedef struct readings {
+    uint32_t count;
+    double first, step; /* the samples */
+} readings;
+
+static double next_reading(void *user) {
+    readings *of = (readings *)user;
+    return of->first + of->step * of->count++;
+}
+
+static zt_bench_config bench_of(readings *of, double first, double step) {
+    zt_bench_config config;
+    memset(&config, 0, sizeof config);
+    of->count = 0;
+    of->first = first;
+    of->step = step;
+    config.name = "readings";
+    config.measure = next_reading;
+    config.user = of;
+    config.max_time_ns = A_WHILE;
+    config.max_samples = 200;
+    return config;
+}
+
+/* Known for every second sample, and once another. */
+static double odd_frequency(void *user) {
+    uint32_t count = ((const readings *)user)->count;
+    return count % 2 ? missing() : count == 10 ? 1000 : 1990 + count;
+}
+
+static void test_frequencies_that_nobody_tells(void **state) {
+    (void)state;
+    static zt_bench_result result;
+    static kept_text text;
+    readings of;
+    zt_bench_config config = bench_of(&of, 1000, 1);
+    config.min_samples = config.max_samples = 20;
+    assert_int_equal(zt_bench(NULL, &config, &result), ZE_RESULT_SUCCESS);
+    assert_true(is_missing(result.frequency_mhz) && is_missing(result.perturbation));
+    assert_int_equal(result.changed, 0);
+    text.used = 0;
+    assert_int_equal(zt_bench_write(NULL, &result, keep_text, &text), ZE_RESULT_SUCCESS);
+    assert_contains(text.bytes, "frequency not watched");
+    assert_null(strstr(text.bytes, "nan"));
+    config = bench_of(&of, 1000, 1);
+    config.min_samples = config.max_samples = 20;
+    config.frequency = odd_frequency;
+    assert_int_equal(zt_bench(NULL, &config, &result), ZE_RESULT_SUCCESS);
+    assert_true(result.frequency_mhz == 2003); /* of ten that are known */
+    assert_int_equal(result.changed, 1);
+    assert_int_equal(result.marks[10 - 3 - 1], ZT_BENCH_CHANGED); /* after three of warm-up */
+}
+
+/* Where the median is 0, no width is a share of it: neither precise, nor noise. */
+static void test_a_precision_that_there_is_not(void **state) {
+    (void)state;
+    static zt_bench_result result;
+    readings of;
+    zt_bench_config config = bench_of(&of, 0, 0);
+    assert_int_equal(zt_bench(NULL, &config, &result), ZE_RESULT_SUCCESS);
+    assert_int_equal(result.end, ZT_BENCH_FULL);
+    assert_int_equal(result.count, 200);
+    assert_true(is_missing(result.precision));
+    assert_true(result.median == 0 && result.low == 0 && result.high == 0);
+}
+
+static void test_a_ratio_that_there_is_not(void **state) {
+    (void)state;
+    static zt_comparison result;
+    readings a, b;
+    zt_bench_config config_a = bench_of(&a, 0, 0), config_b = bench_of(&b, 0, 0);
+    assert_int_equal(zt_compare(NULL, &config_a, &config_b, &result), ZE_RESULT_SUCCESS);
+    assert_true(is_missing(result.ratio));
+    assert_true(result.low == 1 && result.high == 1);
+    assert_int_equal(result.differs, 0);
+    config_a = bench_of(&a, 1000, 1);
+    config_b = bench_of(&b, 2000, 2);
+    assert_int_equal(zt_compare(NULL, &config_a, &config_b, &result), ZE_RESULT_SUCCESS);
+    assert_true(result.low > 1.99 && result.high < 2.01);
+    assert_int_equal(result.differs, 1);
+}
+
+static void test_samples_that_are_none(void **state) {
+    (void)state;
+    static zt_bench_result result;
+    readings of;
+    const char *text;
+    zt_bench_config config = bench_of(&of, missing(), 0);
+    assert_int_equal(zt_bench(NULL, &config, &result), ZE_RESULT_NOT_READY);
+    assert_int_equal(result.count, 0);
+    assert_true(is_missing(result.median) && is_missing(result.low) && is_missing(result.max));
+    zt_last_error(NULL, &text);
+    assert_contains(text, "[NO_BENCH_SAMPLE]");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_is_compiled_so),
         TEST(test_what_is_not_there),
         TEST(test_passes),
+        TEST(test_values_that_are_none),
+        TEST(test_rows),
+        TEST(test_markers),
+        TEST(test_attribution),
+        TEST(test_frequencies_that_nobody_tells),
+        TEST(test_a_precision_that_there_is_not),
+        TEST(test_a_ratio_that_there_is_not),
+        TEST(test_samples_that_are_none),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

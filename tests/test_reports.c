@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <locale.h>
 #include <pthread.h>
@@ -12,8 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <termios.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -33,6 +36,7 @@ static int open_directory(void **state) {
     strcpy(directory, "/tmp/zetools-reports-XXXXXX");
     if (!mkdtemp(directory))
         return -1;
+    unsetenv("COLUMNS");
     return open_world(state);
 }
 
@@ -93,6 +97,32 @@ static const char *read_whole(const char *path) {
     second_buffer.bytes[second_buffer.size] = 0;
     fclose(file);
     return second_buffer.bytes;
+}
+
+/* Standard output goes elsewhere, until it is brought back. */
+static int send_output(int to) {
+    int saved = dup(1);
+    fflush(stdout);
+    dup2(to, 1);
+    return saved;
+}
+
+static void bring_output_back(int saved) {
+    dup2(saved, 1);
+    close(saved);
+}
+
+/* The table on standard output, which is a file meanwhile. */
+static const char *printed(const zt_profiler *profiler) {
+    const char *path = in_directory("output");
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    assert_true(file >= 0);
+    int saved = send_output(file);
+    ze_result_t result = zt_report(profiler, "-");
+    bring_output_back(saved);
+    close(file);
+    ok(result);
+    return read_whole(path);
 }
 
 /* ==== read back by others ================================================================================= */
@@ -300,10 +330,10 @@ static void look_at_line(const char *line, size_t length, void *user) {
     }
 }
 
-static table look_at(const zt_profiler *profiler) {
+static table look_at(const char *text) {
     table seen;
     memset(&seen, 0, sizeof seen);
-    each_line(written(profiler, ZT_FORMAT_TABLE), look_at_line, &seen);
+    each_line(text, look_at_line, &seen);
     return seen;
 }
 
@@ -327,13 +357,13 @@ static void test_table_is_aligned_and_fits(void **state) {
     collect_all(profiler);
     for (int i = 0; i < 5; i++) {
         setenv("COLUMNS", widths[i], 1);
-        table seen = look_at(profiler);
+        table seen = look_at(printed(profiler));
         assert_int_equal(seen.rows, 9);
         assert_true(seen.rule > 40);
         if (i < 4) /* a sentence below it may be longer, where the terminal breaks it */
             assert_in_range(seen.rule, 40, atoi(widths[i]));
     }
-    assert_true(look_at(profiler).rule > 132); /* more room, more metrics */
+    assert_true(look_at(printed(profiler)).rule > 132); /* more room, more metrics */
 }
 
 static void test_table_has_units_and_figures(void **state) {
@@ -421,10 +451,10 @@ static void test_metrics_of_several_groups_are_shown_once(void **state) {
     run(w, profiler, "region");
     collect_all(profiler);
     setenv("COLUMNS", "1000", 1);
-    const char *first = strstr(written(profiler, ZT_FORMAT_TABLE), "FrequencyMHz");
+    const char *first = strstr(printed(profiler), "FrequencyMHz");
     assert_non_null(first);
     assert_null(strstr(first + 1, "FrequencyMHz"));
-    assert_null(strstr(first_buffer.bytes, "GpuTime"));
+    assert_null(strstr(second_buffer.bytes, "GpuTime"));
 }
 
 static void test_unknown_column_says_nearest_names(void **state) {
@@ -438,6 +468,30 @@ static void test_unknown_column_says_nearest_names(void **state) {
         assert_contains(written(profiler, ZT_FORMAT_TABLE), "GPU_BUSY");
     assert_int_equal(heard(w, "'GPU_BUSSY'"), 1);
     assert_int_equal(heard(w, "'GPU_BUSY'"), 1);
+}
+
+static void test_all_unknown_columns_are_named(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    char columns[4000] = "GPU_BUSSY, GpuTimes,GPU_BUSY,", name[32], line[64];
+    const char *text;
+    for (int i = 0; i < 40; i++) {
+        snprintf(name, sizeof name, "there_is_none_%d,", i);
+        strcat(columns, name);
+    }
+    config.columns = columns;
+    zt_profiler *profiler = open_profiler(w, &config);
+    run(w, profiler, "region");
+    collect_all(profiler);
+    text = written(profiler, ZT_FORMAT_TABLE);
+    assert_contains(text, "There is no metric 'GPU_BUSSY'. Nearest: 'GPU_BUSY', ");
+    assert_contains(text, "There is no metric 'GpuTimes'. Nearest: 'GpuTime', ");
+    for (int i = 0; i < 40; i++) {
+        snprintf(line, sizeof line, "There is no metric 'there_is_none_%d'. Nearest: '", i);
+        assert_contains(text, line);
+    }
+    assert_null(strstr(text, "did not fit"));
+    assert_int_equal(heard(w, "[NO_SUCH_METRIC]"), 1);
 }
 
 static void test_table_says_why_there_are_no_metrics(void **state) {
@@ -459,17 +513,61 @@ static void test_table_on_standard_output(void **state) {
     run(w, profiler, "region");
     collect_all(profiler);
     written(profiler, ZT_FORMAT_TABLE);
-    const char *path = in_directory("output");
-    int saved = dup(1);
-    fflush(stdout);
-    FILE *file = freopen(path, "w", stdout);
-    ze_result_t result = zt_report(profiler, "-");
-    fflush(stdout);
-    dup2(saved, 1);
-    close(saved);
-    assert_non_null(file);
-    ok(result);
-    assert_string_equal(read_whole(path), first_buffer.bytes);
+    assert_string_equal(printed(profiler), first_buffer.bytes);
+}
+
+/* A terminal of so many columns, which changes nothing of what is written to it. -1 where there is none. */
+static int open_terminal(unsigned short columns, int *other_end) {
+    struct winsize size = {50, columns, 0, 0};
+    struct termios settings;
+    *other_end = posix_openpt(O_RDWR | O_NOCTTY);
+    if (*other_end < 0 || grantpt(*other_end) != 0 || unlockpt(*other_end) != 0)
+        return -1;
+    int terminal = open(ptsname(*other_end), O_RDWR | O_NOCTTY);
+    if (terminal < 0 || tcgetattr(terminal, &settings) != 0)
+        return -1;
+    cfmakeraw(&settings);
+    assert_int_equal(tcsetattr(terminal, TCSANOW, &settings), 0);
+    assert_int_equal(ioctl(terminal, TIOCSWINSZ, &size), 0);
+    return terminal;
+}
+
+/* What was written to a terminal that is closed by now: at its end there is an error. */
+static const char *read_terminal(int other_end) {
+    second_buffer.size = 0;
+    for (ssize_t got = 0; got >= 0 && second_buffer.size + 1 < sizeof second_buffer.bytes;
+         second_buffer.size += (size_t)(got > 0 ? got : 0))
+        got = read(other_end, second_buffer.bytes + second_buffer.size,
+                   sizeof second_buffer.bytes - 1 - second_buffer.size);
+    second_buffer.bytes[second_buffer.size] = 0;
+    return second_buffer.bytes;
+}
+
+/* Nobody knows how wide that will be on which a file is looked at. */
+static void test_only_standard_output_is_as_wide_as_the_terminal(void **state) {
+    world *w = *state;
+    int other_end, terminal = open_terminal(200, &other_end);
+    const char *path = in_directory("run.txt");
+    if (terminal < 0)
+        skip(); /* this system gives none */
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    run(w, profiler, "region");
+    collect_all(profiler);
+    first_buffer.size = 0;
+    int saved = send_output(terminal);
+    ze_result_t on_output = zt_report(profiler, "-"), in_file = zt_report(profiler, path),
+                given = zt_write(profiler, ZT_FORMAT_TABLE, keep, &first_buffer);
+    bring_output_back(saved);
+    close(terminal);
+    ok(on_output);
+    ok(in_file);
+    ok(given);
+    assert_in_range(look_at(read_terminal(other_end)).rule, 133, 200);
+    close(other_end);
+    assert_in_range(look_at(read_whole(path)).rule, 80, 100);
+    assert_string_equal(second_buffer.bytes, first_buffer.bytes);
+    setenv("COLUMNS", "200", 1);
+    assert_string_equal(written(profiler, ZT_FORMAT_TABLE), second_buffer.bytes);
 }
 
 /* ==== writing ============================================================================================= */
@@ -684,8 +782,10 @@ int main(void) {
         IN_DIRECTORY(test_columns_of_any_length_and_number),
         IN_DIRECTORY(test_metrics_of_several_groups_are_shown_once),
         IN_DIRECTORY(test_unknown_column_says_nearest_names),
+        IN_DIRECTORY(test_all_unknown_columns_are_named),
         IN_DIRECTORY(test_table_says_why_there_are_no_metrics),
         IN_DIRECTORY(test_table_on_standard_output),
+        IN_DIRECTORY(test_only_standard_output_is_as_wide_as_the_terminal),
         IN_DIRECTORY(test_format_by_suffix),
         IN_DIRECTORY(test_write_function_that_stops),
         IN_DIRECTORY(test_paths_that_cannot_be_written),

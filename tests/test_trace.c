@@ -857,6 +857,61 @@ static void test_a_stop_inside_a_callback(void **state) {
     check_work(w);
 }
 
+/* ==== what the loader is asked for ======================================================================== */
+
+/* Starts and stops. Returns how many callbacks there were, of two for each call that is observed. */
+static uint32_t register_for(zt_profiler *profiler, const zt_trace_config *config) {
+    forget_registered();
+    ok(zt_trace_start(profiler, config));
+    ok(zt_trace_stop(profiler));
+    return registered(NULL);
+}
+
+static void expect_registered(const char *const calls[], uint32_t count, uint32_t callbacks) {
+    for (uint32_t i = 0; i < count; i++)
+        if (registered(calls[i]) != callbacks)
+            fail_msg("%s: %u callbacks", calls[i], (unsigned)registered(calls[i]));
+}
+
+/* Calls that nobody asked for stay as fast as they were: the loader is given no callback of theirs. */
+static void test_other_calls_are_not_registered(void **state) {
+    static const char *const lists[] = {"zeCommandListCreate", "zeCommandListReset", "zeCommandListDestroy",
+                                        "zeCommandQueueExecuteCommandLists"};
+    static const char *const launches[] = {"zeCommandListAppendLaunchKernel", "zeKernelCreate",
+                                           "zeKernelDestroy"};
+    static const char *const others[] = {
+        "zeEventHostReset",          "zeEventQueryStatus", "zeMemAllocHost", "zeCommandListAppendMemoryCopy",
+        "zeCommandQueueSynchronize", "zeCommandListClose"};
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    zt_hook hook = {"zeMemAllocHost", first_before, NULL, NULL};
+    zt_trace_config config = everything();
+    uint32_t usual = register_for(profiler, NULL);
+    expect_registered(lists, 4, 2);
+    expect_registered(launches, 3, 2);
+    expect_registered(others, 6, 0);
+    config.calls = "zeEventHostReset,zeCommandListReset"; /* which is observed anyway */
+    assert_int_equal(register_for(profiler, &config), usual + 2);
+    expect_registered(others, 1, 2);
+    expect_registered(others + 1, 5, 0);
+    config.calls = NULL;
+    config.hooks = &hook;
+    config.hook_count = 1;
+    assert_int_equal(register_for(profiler, &config), usual + 2);
+    expect_registered(others + 2, 1, 2);
+    config.hook_count = 0;
+    config.copies = 1;
+    assert_true(register_for(profiler, &config) > usual);
+    expect_registered(launches, 3, 2);
+    expect_registered(others + 3, 1, 2);
+    config.copies = 0;
+    config.no_launches = 1;
+    assert_true(register_for(profiler, &config) < usual);
+    expect_registered(lists, 4, 2);
+    expect_registered(launches, 3, 0);
+    expect_registered(others, 6, 0);
+}
+
 /* ==== faults ============================================================================================== */
 
 static void test_bad_configurations(void **state) {
@@ -1286,6 +1341,7 @@ int main(void) {
         TEST(test_a_kernel_is_replaced_at_creation),
         TEST(test_calls_inside_a_callback),
         TEST(test_a_stop_inside_a_callback),
+        TEST(test_other_calls_are_not_registered),
         TEST(test_bad_configurations),
         TEST(test_a_null_profiler),
         TEST(test_a_begin_that_fails),
