@@ -11946,16 +11946,19 @@ ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t call, zt_ca
 typedef struct zt__auto {
     zt__tracer *tracer; /* NULL: there is none */
     zt_config config;
-    char report[1024], groups[1024], columns[1024];
+    char report[1024], groups[1024], metrics[1024], columns[1024];
 } zt__auto;
 
 ZT__PROCESS_WIDE zt__auto zt__auto_1;
 
-/* The path of the report of the n-th profiler: run.csv, run.2.csv, ... */
+/* The path of the report of the n-th profiler: run.csv, run.2.csv, ... The number is before the suffix, all
+   of which says the format. */
 ZT__FN void zt__numbered_path(const char *path, uint32_t n, char *out, size_t size) {
     const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
     if (!dot || (slash && dot < slash))
         dot = path + strlen(path);
+    else if (zt__format_of(path) == ZT_FORMAT_TRACE)
+        dot -= strlen(".trace");
     if (n == 1 || strcmp(path, "-") == 0)
         snprintf(out, size, "%s", path);
     else
@@ -12003,17 +12006,21 @@ ZT__FN const char *zt__auto_target(const char *configured) {
     return strcmp(wanted, "table") == 0 ? "-" : wanted;
 }
 
+/* A list of names, if there is one, is kept in `room`: the application's may not outlive zt_auto. */
+ZT__FN void zt__keep_names(const char **names, char *room) {
+    if (!*names)
+        return;
+    snprintf(room, sizeof zt__auto_1.groups, "%s", *names);
+    *names = room;
+}
+
 ZT__FN void zt__configure_auto(const zt_auto_config *config, const char *report) {
-    zt__auto_1.config = config->profiler;
-    snprintf(zt__auto_1.report, sizeof zt__auto_1.report, "%s", report);
-    if (config->profiler.groups) {
-        snprintf(zt__auto_1.groups, sizeof zt__auto_1.groups, "%s", config->profiler.groups);
-        zt__auto_1.config.groups = zt__auto_1.groups;
-    }
-    if (config->profiler.columns) {
-        snprintf(zt__auto_1.columns, sizeof zt__auto_1.columns, "%s", config->profiler.columns);
-        zt__auto_1.config.columns = zt__auto_1.columns;
-    }
+    zt__auto *kept = &zt__auto_1;
+    kept->config = config->profiler;
+    zt__keep_names(&report, kept->report);
+    zt__keep_names(&kept->config.groups, kept->groups);
+    zt__keep_names(&kept->config.metrics, kept->metrics);
+    zt__keep_names(&kept->config.columns, kept->columns);
 }
 
 /* Loaders that cannot turn tracing on at run time look into the environment when they are initialised. */
