@@ -8467,9 +8467,10 @@ ZT__FN void zt__write_csv_calls(zt__report *report) {
         errors.sum = (double)info.errors;
         zt__print(writer, "%c,\"host time\",\"\",\"host\",\"ns\",duration,sum,%u", info.name, info.count);
         zt__put_stats(writer, &info.time_ns, 0);
-        zt__print(writer, "\n%c,\"errors\",\"\",\"host\",\"calls\",event,sum,%u", info.name, info.count);
+        zt__print(writer, ",all,all,no\n%c,\"errors\",\"\",\"host\",\"calls\",event,sum,%u", info.name,
+                  info.count);
         zt__put_stats(writer, &errors, 0);
-        zt__put(writer, "\n");
+        zt__put(writer, ",all,all,no\n");
     }
 }
 
