@@ -11129,16 +11129,21 @@ ZT__FN ze_result_t zt__put_metrics(zt__writer *writer, zet_metric_group_handle_t
     const zt_allocator *allocator = &zt__default_allocator;
     zt__group group;
     const char *call;
+    size_t width = 0; /* of the longest name: names are there to be copied, and not cut off */
     uint32_t i;
     ze_result_t result;
     memset(&group, 0, sizeof group);
     group.handle = handle;
     result = zt__load_metrics(allocator, &group, &call);
+    for (i = 0; i < group.metric_count; i++) {
+        size_t length = zt__text_width(group.metrics[i].name);
+        width = length > width ? length : width;
+    }
     for (i = 0; i < group.metric_count && result == ZE_RESULT_SUCCESS; i++) {
         const zet_metric_properties_t *metric = &group.metrics[i];
         zt_aggregation aggregation = zt__aggregation(metric->metricType, metric->resultUnits);
         zt__put_blanks(writer, 4);
-        zt__put_name(writer, metric->name, 44);
+        zt__put_name(writer, metric->name, width);
         zt__put_blanks(writer, 1);
         zt__put_name(writer, metric->resultUnits, 10);
         zt__put_blanks(writer, 1);
