@@ -1934,7 +1934,7 @@ ZT__FN void zt__free(const zt_allocator *allocator, void *memory) {
                     "Synchronise with the device before, or raise config.wait_timeout_ns.")                  \
     X(INSIDE_CALLBACK, "%s was called from the sample or log function, which runs while samples are "        \
                        "collected. Call it elsewhere.")                                                      \
-    X(BAD_INDEX, "%s: there is no %s %u. Ask zt_region_count() and zt_metric_count() first.")                \
+    X(BAD_INDEX, "%s: index %u is too high. Ask zt_%s_count() first.")                                       \
     X(CANNOT_WRITE, "zt_report: cannot write '%.512s': %s. Check the directory and its permissions.")        \
     X(WRITE_STOPPED, "zt_write: the write function answered that it cannot go on.")                          \
     X(NOTHING_TO_BENCH, "%s: config.run and config.measure are both NULL. Give one.")                        \
@@ -3510,6 +3510,8 @@ ZT__FN double zt__quantile(double *values, uint32_t count, double share) {
 }
 
 ZT__FN void zt__clear_stats(zt_stats *stats) {
+    if (!stats) /* which is for the caller to say */
+        return;
     stats->count = 0;
     stats->sum = stats->mean = stats->stddev = stats->min = stats->max = stats->median = stats->p95 =
         zt__nan();
@@ -9946,7 +9948,7 @@ ZT__FN ze_result_t zt__bad_index(const zt_profiler *profiler, const char *call, 
     if (!profiler)
         return ZE_RESULT_SUCCESS;
     return zt__say(&zt__mutable(profiler)->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_INDEX, call,
-                   what, (unsigned)index);
+                   (unsigned)index, what);
 }
 
 /* The record of a region, up to date, from which `call` fills in `what`, which is at `out`. NULL, and what
@@ -10004,8 +10006,7 @@ ZT__FN ze_result_t zt__get_column(const zt_profiler *profiler, const char *call,
 
 ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
                                 zt_stats *stats) {
-    if (stats)
-        zt__clear_stats(stats);
+    zt__clear_stats(stats);
     if (!profiler || metric >= profiler->metric_count)
         return zt__bad_index(profiler, "zt_get_stats", "metric", metric);
     return zt__get_column(profiler, "zt_get_stats", region, metric + 1, stats);
@@ -10013,6 +10014,7 @@ ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, ui
 
 ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass,
                                zt_stats *time_ns) {
+    zt__clear_stats(time_ns);
     if (!profiler || pass >= profiler->pass_count)
         return zt__bad_index(profiler, "zt_get_pass", "pass", pass);
     return zt__get_column(profiler, "zt_get_pass", region, zt__time_column(profiler, pass), time_ns);
@@ -10024,6 +10026,7 @@ ZT_API uint32_t zt_tile_count(const zt_profiler *profiler) {
 
 ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
                                      uint32_t metric, zt_stats *stats) {
+    zt__clear_stats(stats);
     if (!profiler || metric >= profiler->metric_count)
         return zt__bad_index(profiler, "zt_get_tile_stats", "metric", metric);
     if (tile >= profiler->tile_count)
@@ -11038,15 +11041,17 @@ ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint
 ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
                                    zt_streamed *streamed) {
     zt_profiler *locked = zt__mutable(profiler);
+    const zt__record *record;
     ze_result_t result;
-    const zt__record *record =
-        zt__need_record(profiler, "zt_get_streamed", region, "streamed", streamed, &result);
+    if (streamed) {
+        streamed->rows = 0;
+        streamed->mean = streamed->peak = zt__nan();
+    }
+    record = zt__need_record(profiler, "zt_get_streamed", region, "streamed", streamed, &result);
     if (!record)
         return result;
     if (metric >= zt_streamed_count(profiler))
-        return zt__bad_index(profiler, "zt_get_streamed", "streamed metric", metric);
-    streamed->rows = 0;
-    streamed->mean = streamed->peak = zt__nan();
+        return zt__bad_index(profiler, "zt_get_streamed", "streamed", metric);
     zt__lock(&locked->results);
     if (metric < record->streamed_count && record->streamed[metric].count) {
         streamed->rows = record->streamed[metric].count;
@@ -11936,10 +11941,11 @@ ZT_API uint32_t zt_call_count(const zt_profiler *profiler) {
 }
 
 ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info) {
-    if (!profiler)
-        return ZE_RESULT_SUCCESS;
     if (!info)
-        return zt__say_null(&zt__mutable(profiler)->diagnostics, "zt_get_call", "info");
+        return zt__say_missing(profiler, "zt_get_call", "info");
+    memset(info, 0, sizeof *info);
+    info->name = "";
+    zt__clear_stats(&info->time_ns);
     if (call >= zt_call_count(profiler))
         return zt__bad_index(profiler, "zt_get_call", "call", call);
     *info = zt__call_stats(profiler->tracer, call);
