@@ -8052,7 +8052,7 @@ ZT__FN void zt__write_footer(zt__report *report, const zt__table *table) {
     if (zt_get_availability(profiler, &text) != ZT_AVAILABLE)
         zt__print(writer, "%s\n", text);
     if (counts.in_flight)
-        zt__print(writer, "%u instances are still in flight.\n", counts.in_flight);
+        zt__print(writer, "%u in flight: not collected yet.\n", counts.in_flight);
     for (i = 0; i < ZT_CAUSE_COUNT; i++)
         if (zt_get_cause(profiler, (zt_cause)i))
             zt__print(writer, "%u %s: %s.\n", zt_get_cause(profiler, (zt_cause)i),
