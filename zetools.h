@@ -7218,10 +7218,11 @@ ZT__FN double zt__median_of(const double *values, uint32_t count, double *scratc
     return zt__quantile(scratch, known, 0.5);
 }
 
-ZT__FN void zt__clear_result(zt_bench_result *result, const zt_bench_config *config) {
+/* `unnamed` is its name where the configuration gives none. */
+ZT__FN void zt__clear_result(zt_bench_result *result, const zt_bench_config *config, const char *unnamed) {
     const char *name = !config ? NULL : config->name ? config->name : config->region;
     memset(result, 0, sizeof *result);
-    snprintf(result->name, sizeof result->name, "%s", name ? name : "");
+    snprintf(result->name, sizeof result->name, "%s", name ? name : unnamed);
     result->median = result->low = result->high = result->quartile1 = result->quartile3 = zt__nan();
     result->min = result->max = result->precision = result->frequency_mhz = zt__nan();
     result->counter_median = result->perturbation = zt__nan();
@@ -10233,7 +10234,7 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
     int going;
     if (!result)
         return zt__say_null(zt__diagnostics_of(profiler), "zt_bench", "result");
-    zt__clear_result(result, config);
+    zt__clear_result(result, config, "");
     if (zt__is_inert(profiler, config))
         return ZE_RESULT_SUCCESS;
     opened = zt__open_bench(&bench, "zt_bench", profiler, config);
@@ -10249,8 +10250,9 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
     zt__sum_up(result, bench.series, config->max_change, bench.series->sorted);
     if (going)
         zt__count_bench(&bench, result);
-    if (!result->name[0] && bench.clean && zt_region_count(bench.clean))
-        snprintf(result->name, sizeof result->name, "%s", zt__record_at(bench.clean, 0)->name);
+    if (!result->name[0])
+        snprintf(result->name, sizeof result->name, "%s",
+                 zt_region_count(bench.clean) ? zt__record_at(bench.clean, 0)->name : "the benchmark");
     zt__close_bench(&bench);
     return going ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
 }
@@ -10307,8 +10309,8 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
     ze_result_t done;
     if (!result)
         return zt__say_null(zt__diagnostics_of(profiler), "zt_compare", "result");
-    zt__clear_result(&result->a, a);
-    zt__clear_result(&result->b, b);
+    zt__clear_result(&result->a, a, "a");
+    zt__clear_result(&result->b, b, "b");
     result->ratio = result->low = result->high = zt__nan();
     result->differs = 0;
     if (zt__is_inert(profiler, a) || zt__is_inert(profiler, b))
@@ -10331,13 +10333,17 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
 /* ---- benchmarks for people ------------------------------------------------------------------------------- */
 
 ZT__FN void zt__put_bench(zt__writer *writer, const zt_bench_result *result) {
+    if (!result->count) {
+        zt__print(writer, "%s: no sample\n", result->name);
+        return;
+    }
     zt__print(writer, "%s: median %3 us (95%%: %3 to %3, +-%2%%), quartiles %3 and %3, minimum %3\n",
               result->name, result->median / 1e3, result->low / 1e3, result->high / 1e3,
               result->precision * 100, result->quartile1 / 1e3, result->quartile3 / 1e3, result->min / 1e3);
     zt__print(writer, "    %u samples, %u outliers; ended by: %s\n", (uint64_t)result->count,
               (uint64_t)result->outliers, zt_bench_end_name(result->end));
     if (zt__is_nan(result->frequency_mhz))
-        zt__put(writer, "    frequency not watched: nobody tells it\n");
+        zt__put(writer, "    frequency unknown: set ZES_ENABLE_SYSMAN=1, or config.frequency\n");
     else
         zt__print(writer, "    frequency %0 MHz, %u samples at another\n", result->frequency_mhz,
                   (uint64_t)result->changed);
@@ -10361,7 +10367,8 @@ ZT_API ze_result_t zt_bench_write(const zt_profiler *profiler, const zt_bench_re
         char line[256];
         if (zt__is_nan(rate) || !(rate > 0 || rate < 0))
             continue;
-        snprintf(line, sizeof line, "    %-56.100s %12.5g %.40s%s\n", metric->name, rate, metric->units,
+        snprintf(line, sizeof line, "    %-56.100s %12.5g%s%.40s%s\n", metric->name, rate,
+                 *metric->units ? " " : "", metric->units,
                  metric->aggregation == ZT_AGGREGATE_SUM ? " a second" : "");
         zt__put(&writer, line);
     }
@@ -10375,11 +10382,12 @@ ZT_API ze_result_t zt_comparison_write(const zt_comparison *result, zt_write_fn 
     zt__start_writer(&writer, write, user);
     zt__put_bench(&writer, &result->a);
     zt__put_bench(&writer, &result->b);
-    zt__print(&writer, "%s takes %4 times as long as %s (95%%: %4 to %4): %s\n", result->b.name,
-              result->ratio, result->a.name, result->low, result->high,
-              !result->differs    ? "no difference shown"
-              : result->ratio > 1 ? "slower"
-                                  : "faster");
+    if (!zt__is_nan(result->ratio))
+        zt__print(&writer, "%s takes %4 times as long as %s (95%%: %4 to %4): %s\n", result->b.name,
+                  result->ratio, result->a.name, result->low, result->high,
+                  !result->differs    ? "no difference shown"
+                  : result->ratio > 1 ? "slower"
+                                      : "faster");
     return zt__end_writer(&writer, NULL, ZE_RESULT_SUCCESS);
 }
 
