@@ -1067,8 +1067,10 @@ ZT__OFF uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) {
 ZT__OFF ZT__RESULT zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info) {
     static zt_region_info zero;
     (void)profiler, (void)region;
-    if (info)
+    if (info) {
         *info = zero;
+        info->name = "";
+    }
     return (ZT__RESULT)0;
 }
 ZT__OFF ZT__RESULT zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
@@ -1086,8 +1088,10 @@ ZT__OFF double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_
 ZT__OFF ZT__RESULT zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result) {
     static zt_bench_result zero;
     (void)profiler, (void)config;
-    if (result)
+    if (result) {
         *result = zero;
+        result->region = UINT32_MAX;
+    }
     return (ZT__RESULT)0;
 }
 ZT__OFF ZT__RESULT zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
@@ -1261,8 +1265,10 @@ ZT__OFF uint32_t zt_call_count(const zt_profiler *profiler) {
 ZT__OFF ZT__RESULT zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info) {
     static zt_call_info zero;
     (void)profiler, (void)call;
-    if (info)
+    if (info) {
         *info = zero;
+        info->name = "";
+    }
     return (ZT__RESULT)0;
 }
 ZT__OFF zt_auto_config zt_auto_config_default(void) {
