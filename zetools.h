@@ -541,6 +541,7 @@ typedef struct zt_timeline_info {
 } zt_timeline_info;
 
 #ifdef ZETOOLS_TRACER
+#define ZT__TRACER_DECLARED 1
 
 /* A callback of the application's around a call (see TRACING). `parameters` is a structure of the addresses
    of the call's parameters, such as a ze_kernel_create_params_t; in a prologue they may be changed. `result`
@@ -1401,6 +1402,10 @@ struct zt_scope {
 
 #if defined(ZETOOLS_IMPLEMENTATION) && !defined(ZETOOLS_DISABLE) && !defined(ZT__IMPLEMENTED)
 #define ZT__IMPLEMENTED
+
+#if defined(ZETOOLS_TRACER) && !defined(ZT__TRACER_DECLARED)
+#error "ZETOOLS_TRACER came too late: define it before zetools.h is included for the first time in this file"
+#endif
 
 #include <level_zero/zes_api.h>
 #include <level_zero/zet_api.h>
