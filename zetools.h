@@ -10511,6 +10511,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
         return zt__say_missing(profiler, "zt_write", "write");
     if ((unsigned)format > ZT_FORMAT_TRACE)
         return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_ENUMERATION, ZT__BAD_FORMAT, (int)format);
+    zt__catch_up(profiler); /* figures decide about columns and units */
     report = (zt__report *)zt__allocate(allocator, 1, sizeof *report);
     columns = zt__column_count(profiler);
     stats = (zt_stats *)zt__allocate(allocator, columns, sizeof *stats);
