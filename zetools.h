@@ -213,10 +213,12 @@
    ENVIRONMENT
 
        ZT_GROUPS      overrides config.groups
-       ZT_METRICS     overrides config.metrics. Where one of the two is set, the other is empty
+       ZT_METRICS     overrides config.metrics. Where only one of the two is set, the configuration's other
+                      does not count
        ZT_COLUMNS     overrides config.columns
-       ZT_AUTO        where the report of zt_auto() goes: "table", or a path as for zt_report; "off" turns it
-                      off. Reports of further devices are numbered: run.csv, run.2.csv
+       ZT_AUTO        where the report of zt_auto() goes: "table", or a path as for zt_report; "1": where its
+                      configuration says; "off", "0" or "": tracing is off. Reports of further contexts and
+                      devices are numbered: run.csv, run.2.csv
 
    OPTIONS, to be defined before the header is included
 
@@ -226,8 +228,9 @@
                                 every file of the program or in none
        ZETOOLS_TRACER           the tracer (see TRACING). In each file that uses it, above all where
                                 ZETOOLS_IMPLEMENTATION is defined
-       ZETOOLS_STATIC           the functions are static. For a library that must not export them. Needs
-                                ZETOOLS_IMPLEMENTATION in each file that uses them
+       ZETOOLS_STATIC           the functions are static. For a library that must not export them: all that it
+                                exports then are some ten weak variables (zt__...), of which a process has
+                                one each. Needs ZETOOLS_IMPLEMENTATION in each file that uses them
        ZETOOLS_NO_THREADS       the library starts no thread: zt_stream_config.reader is refused, and
                                 config.deferred_thread has no effect. For programs that must not have threads
                                 of others. Streams have to be polled
@@ -301,8 +304,8 @@ typedef struct zt_passes {
 } zt_passes;
 
 /* What a message is about, how grave it is being in `result`. `text` names the call that failed, its result
-   and what to do, and begins with the identifier of the message. Called once for each kind of message.
-   Since 0.1. */
+   and what to do, and begins with the identifier of the message. Called once for each kind of message, on the
+   thread that it comes up on. It may call what a zt_sample_fn may. Since 0.1. */
 typedef void (*zt_log_fn)(int result, const char *text, void *user);
 
 /* One collected instance. Pointers live as long as the call. Since 0.1. */
@@ -331,15 +334,17 @@ typedef struct zt_allocator {
 
 /* Take it from zt_config_default() and change what is to differ. 0 and NULL mean the default. Since 0.1. */
 typedef struct zt_config {
-    const char *groups; /* Metric groups, a comma list of names. NULL: "ComputeBasic", or the first group that
-                           is event-based. "": times only. The environment's ZT_GROUPS overrides it. */
-    const char *metrics; /* Metrics that are wanted, a comma list of names: the fewest groups that have them
-                            all are measured, beside those of `groups`. NULL: the groups decide. The
-                            environment's ZT_METRICS overrides it. */
-    const char *columns; /* Metrics in the table, a comma list of names. NULL: as many as fit. The
-                            environment's ZT_COLUMNS overrides it. CSV and JSON have all of them anyway. */
-    uint32_t max_passes; /* So many passes at the most, for a program that repeats its work with ZT_PASSES: 1,
-                            and groups that cannot be active together are refused. */
+    const char *groups;  /* Metric groups, a comma list of names, 32 at the most. NULL: those that `metrics`
+                            need, else "ComputeBasic", or the first group that is event-based. "": times
+                            only, whatever `metrics` says. The environment's ZT_GROUPS overrides it. */
+    const char *metrics; /* Metrics that are wanted, a comma list of names, 64 at the most: the fewest groups
+                            that have them all are measured, beside those of `groups`. NULL: the groups
+                            decide. The environment's ZT_METRICS overrides it. */
+    const char *columns; /* Metrics in the table, a comma list of names. NULL: those of `metrics`, else as
+                            many as fit. The environment's ZT_COLUMNS overrides it. CSV and JSON have all of
+                            them anyway. */
+    uint32_t max_passes; /* So many passes at the most, up to 16, for a program that repeats its work with
+                            ZT_PASSES: 1, and groups that cannot be active together are refused. */
     double pass_tolerance; /* A region whose GPU time moves by more than this share between passes is
                               reported: 0.1. */
     int require_metrics;   /* Not 0: zt_open fails where there are no metrics. 0: it goes on with times. */
@@ -349,8 +354,8 @@ typedef struct zt_config {
     uint32_t max_slots;      /* So many at the most, 16384. Regions beyond are dropped and counted. Raise it
                                 for recorded lists with more regions than this. */
     uint32_t samples;        /* Instances kept of each region for median and 95th percentile, which are exact
-                                up to here: 512, and 1,048,576 at the most. Memory of a region: 8 bytes a metric and
-                                kept instance, and 184 a metric. */
+                                up to here: 512, and 1,048,576 at the most. Memory of a region: 8 bytes a
+                                metric and kept instance, and 184 a metric. */
 
     uint32_t deferred; /* The raw reports of so many instances, in steps of 64, are kept, and calculated when
                           there is no more room or when results are asked for: 0, calculated when collected.
@@ -363,8 +368,9 @@ typedef struct zt_config {
                           of streams: the newest so many. 0: none. Each region costs two time stamps
                           more, each kept instance 40 bytes and 8 a metric. */
 
-    uint64_t wait_timeout_ns; /* The longest wait of zt_execute, zt_release and zt_close for the device, in
-                                 nanoseconds: 1 second. */
+    uint64_t wait_timeout_ns; /* The longest wait of zt_execute, zt_release, zt_close and zt_trace_stop, of
+                                 zt_begin for a slot, and of each run of a benchmark, in nanoseconds: 1
+                                 second. */
 
     zt_log_fn log; /* Is told what went wrong, once a kind. NULL: nobody is, and zt_last_error has it. */
     void *log_user;
@@ -410,7 +416,7 @@ typedef enum zt_cause {
     ZT_DROPPED_NO_SLOT,        /* more regions in flight than config.max_slots */
     ZT_DROPPED_NO_MEMORY,      /* slots or statistics could not be made */
     ZT_DROPPED_TOO_MANY_NAMES, /* more than 65,536 names */
-    ZT_DROPPED_APPEND_FAILED,  /* the driver refused a command of the region */
+    ZT_DROPPED_APPEND_FAILED,  /* the driver refused a command of the region, or the list was NULL */
     ZT_DROPPED_NOT_CLOSED,     /* the list was released, or the profiler closed, before the region was */
     ZT_DROPPED_DEVICE_LOST,    /* begun after the device was lost */
     ZT_CAUSE_COUNT
@@ -559,9 +565,10 @@ typedef struct zt_hook {
 
 /* What a tracer does. Take it from zt_trace_config_default(). 0 and NULL mean the default. Since 0.1. */
 typedef struct zt_trace_config {
-    const char *names; /* Kernels to measure, a comma list of patterns with * and ?; those after a '!' are
-                          not. NULL: all. */
-    uint32_t every;    /* Of each name, every so many-th launch is measured: 1. Fewer cost less. */
+    const char *names; /* Kernels to measure, a comma list of patterns with * and ?; what fits a pattern that
+                          begins with '!' is not: "gemm*,!*_tail". NULL: all. */
+    uint32_t every;    /* Of each name, the first launch is measured, and then every so many-th: 1. Fewer cost
+                          less. */
     uint64_t limit;    /* And no more than so many of each name. 0: no limit. */
     int copies;        /* Not 0: copies and fills are measured too, named "MemoryCopy", "MemoryFill", ... */
     int no_launches;   /* Not 0: no region is made by itself; lists are observed all the same. */
@@ -592,7 +599,8 @@ typedef struct zt_call_info {
 typedef struct zt_auto_config {
     const char *report; /* Where the report goes: a path, as for zt_report; NULL: a table on standard output.
                            The environment's ZT_AUTO overrides it. */
-    zt_config profiler; /* of each context and device. Functions and their user pointers live until exit. */
+    zt_config profiler; /* Of each context and device. Lists of names are copied, up to 1023 bytes of each.
+                           Functions and their user pointers live until exit. */
     zt_trace_config trace;
 } zt_auto_config;
 
@@ -602,7 +610,8 @@ typedef struct zt_auto_config {
 
 /* What is to be benchmarked, and how well. 0 and NULL mean the default. Since 0.1. */
 typedef struct zt_bench_config {
-    const char *name;                              /* for people. NULL: that of the region */
+    const char *name; /* For people. NULL: that of the region; where there is none, "the benchmark", and in a
+                         comparison "a" or "b". */
     int (*run)(zt_profiler *profiler, void *user); /* Records and submits the work once, with a region of the
                                                       profiler that it is given around what is to be timed.
                                                       Not 0: it failed. */
@@ -666,8 +675,10 @@ typedef struct zt_comparison {
 
 /* ==== interface =========================================================================================== */
 
-/* Every function accepts NULL for the profiler and is then inert: it does nothing, and returns
-   ZE_RESULT_SUCCESS, 0, or an empty value. zt_execute alone still executes the lists. */
+/* Every function accepts NULL for the profiler, or the stream, and is then inert: it does nothing, and
+   returns ZE_RESULT_SUCCESS, 0, or what says that there is nothing: UINT32_MAX for an index, NaN for a
+   figure. A structure that it was to fill in is empty, likewise when it fails. zt_execute still executes the
+   lists, ZT_PASSES still runs its statement, once, as zt_pass_count says. */
 
 /* The version of the implementation, "major.minor.patch". Any thread. Since 0.1. */
 ZT_API const char *zt_version(void);
@@ -678,9 +689,10 @@ ZT_API zt_config zt_config_default(void);
 /* Opens a profiler on a device, or sub-device, of an initialised driver.
    config   NULL for the defaults
    profiler receives the profiler, or NULL on failure, on which everything else is inert
-   Returns SUCCESS also where there are no metrics, unless config.require_metrics is set; the result is then
-   that of the call that refused them. zt_last_error(NULL, &text) has the text of this thread's last failure.
-   Not from two threads for one device at once. Since 0.1. */
+   Returns SUCCESS also where there are no metrics, unless config.require_metrics is set: then the result of
+   the call that refused them, or INVALID_ARGUMENT where the groups or metrics that were asked for cannot be
+   had. OUT_OF_HOST_MEMORY also for more than 256 profilers at once. zt_last_error(NULL, &text) has the text
+   of this thread's last failure. Not from two threads for one device at once. Since 0.1. */
 ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t device, const zt_config *config,
                            zt_profiler **profiler);
 
@@ -708,7 +720,8 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
 
 /* Tells that a list was, or is about to be, reset or destroyed, and that the device is done with it. Collects
    what has run, takes back what never did, and gives back the slots. Any thread that may use the list.
-   Since 0.1. */
+   Returns SUCCESS, also for a list without regions; NOT_READY where its work was still running after
+   config.wait_timeout_ns, and is counted as lost; INVALID_NULL_HANDLE. Since 0.1. */
 ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t list);
 
 /* zeCommandQueueExecuteCommandLists, with the results of the lists' last execution read first: waits for that
@@ -778,8 +791,9 @@ ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t
 
 /* Benchmarks work: warms up; takes samples without metric queries, at least ten, until the interval of the
    median is narrow, or twice the samples make it no narrower, or time is up; then runs the passes of the
-   profiler, whose statistics get the counters. With `measure`, the profiler may be NULL.
-   Returns INVALID_NULL_POINTER, NOT_READY where a run gave no sample. Since 0.1. */
+   profiler, whose statistics get the counters. With `measure`, the profiler may be NULL. One thread.
+   Returns INVALID_NULL_POINTER, OUT_OF_HOST_MEMORY, NOT_READY where a run gave no sample, tried four times.
+   Since 0.1. */
 ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result);
 
 /* Compares two variants: runs them in turn, and tells the ratio of their medians, and whether it is
@@ -788,7 +802,8 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
 ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
                               zt_comparison *result);
 
-/* Writes a result for people; with a profiler, also the rates of its metrics. Since 0.1. */
+/* Writes a result for people; with a profiler, also the rates of its metrics, but for those that are 0 or do
+   not apply. Returns INVALID_NULL_POINTER, or UNKNOWN when the function stopped it. Since 0.1. */
 ZT_API ze_result_t zt_bench_write(const zt_profiler *profiler, const zt_bench_result *result,
                                   zt_write_fn write, void *user);
 ZT_API ze_result_t zt_comparison_write(const zt_comparison *result, zt_write_fn write, void *user);
@@ -820,8 +835,9 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 
 /* Writes a report: the format by suffix, .csv, .trace.json or .json, anything else a table; "-" is a table on
    standard output. A file is written beside the target and renamed, so that nobody reads half of it; pipes
-   and devices are written to. Any thread. Returns INVALID_NULL_POINTER, or UNKNOWN with the system's reason
-   in zt_last_error. Since 0.1. */
+   and devices are written to. A trace has what the timeline holds: without config.timeline it is empty.
+   Any thread. Returns INVALID_NULL_POINTER, or UNKNOWN with the system's reason in zt_last_error.
+   Since 0.1. */
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
 
 /* Gives the bytes of a report to a function. Any thread. Returns INVALID_NULL_POINTER, INVALID_ENUMERATION,
@@ -834,7 +850,8 @@ ZT_API zt_availability zt_get_availability(const zt_profiler *profiler, const ch
 
 /* The result of the last call that failed inside the library, and in `text` (which may be NULL) the message.
    With a NULL profiler: the last failure of this thread's calls without a profiler, zt_open above all.
-   The text is valid until the next failure. Any thread. Since 0.1. */
+   SUCCESS and "" where nothing has failed. The text is valid until the next failure. Any thread.
+   Since 0.1. */
 ZT_API ze_result_t zt_last_error(const zt_profiler *profiler, const char **text);
 
 /* "ZE_RESULT_NOT_READY" for ZE_RESULT_NOT_READY, and so on: never NULL. Any thread. Since 0.1. */
@@ -842,11 +859,12 @@ ZT_API const char *zt_result_name(ze_result_t result);
 
 /* Finds a metric group of a device by name and sampling type, a zet_metric_group_sampling_type_flags_t. Any
    thread. Returns INVALID_ARGUMENT where there is none; zt_last_error(NULL, &text) has the nearest names.
-   Since 0.1. */
+   Otherwise what the driver answered, INVALID_NULL_HANDLE, INVALID_NULL_POINTER. Since 0.1. */
 ZT_API ze_result_t zt_group_find(ze_device_handle_t device, const char *name, uint32_t type, zt_group *group);
 
 /* Writes a listing of a device's metric groups for people, with their metrics where `metrics` is not 0.
-   Any thread. Returns what the driver answered, or UNKNOWN when the function stopped it. Since 0.1. */
+   Any thread. Returns what the driver answered, UNKNOWN when the function stopped it, INVALID_NULL_HANDLE,
+   INVALID_NULL_POINTER. Since 0.1. */
 ZT_API ze_result_t zt_groups_write(ze_device_handle_t device, int metrics, zt_write_fn write, void *user);
 
 /* ---- streams --------------------------------------------------------------------------------------------- */
@@ -858,8 +876,10 @@ ZT_API zt_stream_config zt_stream_config_default(void);
    config  NULL for the defaults
    stream  receives the stream, or NULL on failure, on which everything else is inert
    Returns NOT_AVAILABLE or HANDLE_OBJECT_IN_USE where the counters are in use: the message names who has
-   them; otherwise the result of the call that failed. zt_last_error(NULL, &text) has the text. Not from two
-   threads for one device at once. Since 0.1. */
+   them; INVALID_ARGUMENT where there is no such group, or the profiler keeps no timeline; INVALID_SIZE for a
+   memory_limit that is too low; UNSUPPORTED_FEATURE for a reader with ZETOOLS_NO_THREADS; otherwise the
+   result of the call that failed. zt_last_error(NULL, &text) has the text. Not from two threads for one
+   device at once. Since 0.1. */
 ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_t device,
                                   const zt_stream_config *config, zt_stream **stream);
 
@@ -867,7 +887,8 @@ ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_
    timeout_ns  the longest wait; 0: none
    function    NULL: nobody; an attached profiler has the rows all the same
    Returns NOT_READY when the time was up and there was no row, NOT_AVAILABLE when the stream was closed
-   meanwhile, DEVICE_LOST when there are no more rows. Any thread, one at a time. Since 0.1. */
+   meanwhile, DEVICE_LOST when there are no more rows, HANDLE_OBJECT_IN_USE inside a function that is given
+   rows. Any thread, one at a time. Since 0.1. */
 ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row_fn function, void *user);
 
 /* Puts a marker into a command list. The row that follows its execution has the name. The stream must be open
@@ -876,7 +897,8 @@ ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row
    Returns UNSUPPORTED_FEATURE where the group has no metric for it. Since 0.1. */
 ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t list, const char *name);
 
-/* Ends a read that waits, reads what is left and hands it out, and frees everything.
+/* Ends a read that waits, reads what is left and hands it out, and frees everything. Where that read does not
+   end within 10 seconds, the stream is left as it is.
    function  as for zt_stream_read
    Returns the final counts. Any thread, but not from a function that is given rows. Since 0.1. */
 ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user);
@@ -925,7 +947,8 @@ ZT_API zt_trace_config zt_trace_config_default(void);
 /* Begins to measure launches by themselves, as `config` says; NULL is the default. What it refers to is
    copied, but for what the hooks point to. Not from two threads for one profiler at once. Returns
    DEPENDENCY_UNAVAILABLE where the loader's tracing layer is off (zt_last_error tells what to do),
-   INVALID_ARGUMENT for a call that cannot be traced, HANDLE_OBJECT_IN_USE if it traces already. Since 0.1. */
+   INVALID_ARGUMENT for a call that cannot be traced, INVALID_SIZE for more than 16 hooks, NOT_READY while a
+   call of an earlier trace is in progress, HANDLE_OBJECT_IN_USE if it traces already. Since 0.1. */
 ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config);
 
 /* Ends it, after which no callback runs any more. Waits for calls that other threads have in progress, no
@@ -950,7 +973,9 @@ ZT_API zt_auto_config zt_auto_config_default(void);
 
 /* From here to the end of the process: opens a profiler on each context and device in which a command list is
    created, traces, and writes a report at exit. Calls zeInit. NULL is the default configuration. Calling it
-   again does nothing; so does a call with ZT_AUTO=off in the environment. Since 0.1. */
+   again does nothing; so does a call with ZT_AUTO=off in the environment. A report that cannot be written is
+   told to config->profiler.log alone.
+   Returns SUCCESS, or the result of zeInit or zt_trace_start. One thread. Since 0.1. */
 ZT_API ze_result_t zt_auto(const zt_auto_config *config);
 
 #endif /* ZETOOLS_TRACER */
