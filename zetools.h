@@ -129,9 +129,9 @@
        (config.groups = "") and a stream always go together.
 
        reports = rows + discarded + waiting, at any time. Discarded: read, and not given to anybody: the
-       first row of each capture, which spans from the capture before; what the driver could not calculate;
-       what was left at closing. What the device dropped before it was read is counted as gaps, and, by the
-       time that they lasted, as an estimate of reports. What it kept is kept.
+       first row of each capture, which spans from the capture before, with its marker, if it has one; what
+       the driver could not calculate; what was left at closing. What the device dropped before it was read is
+   counted as gaps, and, by the time that they lasted, as an estimate of reports. What it kept is kept.
 
    THE TIMELINE
 
@@ -201,10 +201,11 @@
        zt_close. Nothing blocks but zt_collect with a timeout; zt_execute, which waits for the last
        execution of the lists that it is to execute; zt_release and zt_close, which wait for work that is
        known to run; zt_begin where all config.max_slots are used and another thread is just reading its
-       list; those four no longer than config.wait_timeout_ns. zt_stream_read waits no longer than it is
-       told. One thread reads a stream at a time. zt_stream_close ends a read that waits on
-       another thread. A profiler that streams are attached to is not to be closed while one of them is
-       read.
+       list; zt_trace_stop, which waits for calls in progress; those five no longer than
+       config.wait_timeout_ns. zt_bench and zt_compare wait for their runs, for each no longer than that.
+       zt_stream_read waits no longer than it is told. One thread reads a stream at a time. zt_stream_close
+       ends a read that waits on another thread. A profiler that streams are attached to is not to be closed
+       while one of them is read.
 
        Calculation is the dearest part of a collection that can be moved. config.deferred leaves it for
        later, config.deferred_thread to a thread of the library's own, which lives from zt_open to zt_close,
@@ -623,7 +624,7 @@ typedef struct zt_bench_config {
     double (*frequency)(void *user); /* The device's frequency now, in MHz. NULL: from the system's management
                                         interface (ZES_ENABLE_SYSMAN=1 before zeInit), where it tells. */
     uint32_t warm_up;                /* runs before the first sample: 3 */
-    uint32_t min_samples;            /* 10, and never fewer */
+    uint32_t min_samples;            /* 10, and never fewer, however long they take */
     uint32_t max_samples;            /* 1000, and never more */
     uint64_t max_time_ns;            /* no sample is begun after so long, but for the first ten: 10 seconds */
     double precision;      /* enough when the half-width of the median's interval is this share of it: 0.01 */
@@ -891,8 +892,9 @@ ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_
    rows. Any thread, one at a time. Since 0.1. */
 ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row_fn function, void *user);
 
-/* Puts a marker into a command list. The row that follows its execution has the name. The stream must be open
-   when the list is executed. Any thread that may use the list.
+/* Puts a marker into a command list. The row that follows its execution has the name, unless that is the
+   first of a capture, which nobody is given. The stream must be open when the list is executed. Any thread
+   that may use the list.
    name  is copied. NULL and "" are shown as "(unnamed)". 4096 different names at the most
    Returns UNSUPPORTED_FEATURE where the group has no metric for it. Since 0.1. */
 ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t list, const char *name);
