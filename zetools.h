@@ -130,8 +130,8 @@
 
        reports = rows + discarded + waiting, at any time. Discarded: read, and not given to anybody: the
        first row of each capture, which spans from the capture before, with its marker, if it has one; what
-       the driver could not calculate; what was left at closing. What the device dropped before it was read is
-   counted as gaps, and, by the time that they lasted, as an estimate of reports. What it kept is kept.
+       the driver could not calculate; what was left at closing. What the device dropped before it was read
+       is counted as gaps, and, by the time that they lasted, as an estimate of reports. What it kept is kept.
 
    THE TIMELINE
 
