@@ -129,9 +129,9 @@
        (config.groups = "") and a stream always go together.
 
        reports = rows + discarded + waiting, at any time. Discarded: read, and not given to anybody: the
-       first row of each capture, which spans from the capture before; what the driver could not calculate;
-       what was left at closing. What the device dropped before it was read is counted as gaps, and, by the
-       time that they lasted, as an estimate of reports. What it kept is kept.
+       first row of each capture, which spans from the capture before, with its marker, if it has one; what
+       the driver could not calculate; what was left at closing. What the device dropped before it was read
+       is counted as gaps, and, by the time that they lasted, as an estimate of reports. What it kept is kept.
 
    THE TIMELINE
 
@@ -201,10 +201,11 @@
        zt_close. Nothing blocks but zt_collect with a timeout; zt_execute, which waits for the last
        execution of the lists that it is to execute; zt_release and zt_close, which wait for work that is
        known to run; zt_begin where all config.max_slots are used and another thread is just reading its
-       list; those four no longer than config.wait_timeout_ns. zt_stream_read waits no longer than it is
-       told. One thread reads a stream at a time. zt_stream_close ends a read that waits on
-       another thread. A profiler that streams are attached to is not to be closed while one of them is
-       read.
+       list; zt_trace_stop, which waits for calls in progress; those five no longer than
+       config.wait_timeout_ns. zt_bench and zt_compare wait for their runs, for each no longer than that.
+       zt_stream_read waits no longer than it is told. One thread reads a stream at a time. zt_stream_close
+       ends a read that waits on another thread. A profiler that streams are attached to is not to be closed
+       while one of them is read.
 
        Calculation is the dearest part of a collection that can be moved. config.deferred leaves it for
        later, config.deferred_thread to a thread of the library's own, which lives from zt_open to zt_close,
@@ -213,11 +214,13 @@
    ENVIRONMENT
 
        ZT_GROUPS      overrides config.groups
-       ZT_METRICS     overrides config.metrics. Where one of the two is set, the other is empty
+       ZT_METRICS     overrides config.metrics. Where only one of the two is set, the configuration's other
+                      does not count
        ZT_COLUMNS     overrides config.columns
        COLUMNS        how wide a table on standard output may be, where that is no terminal: 100
-       ZT_AUTO        where the report of zt_auto() goes: "table", or a path as for zt_report; "off" turns it
-                      off. Reports of further devices are numbered: run.csv, run.2.csv
+       ZT_AUTO        where the report of zt_auto() goes: "table", or a path as for zt_report; "1": where its
+                      configuration says; "off", "0" or "": tracing is off. Reports of further contexts and
+                      devices are numbered: run.csv, run.2.csv
 
    OPTIONS, to be defined before the header is included
 
@@ -227,8 +230,9 @@
                                 every file of the program or in none
        ZETOOLS_TRACER           the tracer (see TRACING). In each file that uses it, above all where
                                 ZETOOLS_IMPLEMENTATION is defined
-       ZETOOLS_STATIC           the functions are static. For a library that must not export them. Needs
-                                ZETOOLS_IMPLEMENTATION in each file that uses them
+       ZETOOLS_STATIC           the functions are static. For a library that must not export them: all that it
+                                exports then are some ten weak variables (zt__...), of which a process has
+                                one each. Needs ZETOOLS_IMPLEMENTATION in each file that uses them
        ZETOOLS_NO_THREADS       the library starts no thread: zt_stream_config.reader is refused, and
                                 config.deferred_thread has no effect. For programs that must not have threads
                                 of others. Streams have to be polled
@@ -302,8 +306,8 @@ typedef struct zt_passes {
 } zt_passes;
 
 /* What a message is about, how grave it is being in `result`. `text` names the call that failed, its result
-   and what to do, and begins with the identifier of the message. Called once for each kind of message.
-   Since 0.1. */
+   and what to do, and begins with the identifier of the message. Called once for each kind of message, on the
+   thread that it comes up on. It may call what a zt_sample_fn may. Since 0.1. */
 typedef void (*zt_log_fn)(int result, const char *text, void *user);
 
 /* One collected instance. Pointers live as long as the call. Since 0.1. */
@@ -332,15 +336,17 @@ typedef struct zt_allocator {
 
 /* Take it from zt_config_default() and change what is to differ. 0 and NULL mean the default. Since 0.1. */
 typedef struct zt_config {
-    const char *groups; /* Metric groups, a comma list of names. NULL: "ComputeBasic", or the first group that
-                           is event-based. "": times only. The environment's ZT_GROUPS overrides it. */
-    const char *metrics; /* Metrics that are wanted, a comma list of names: the fewest groups that have them
-                            all are measured, beside those of `groups`. NULL: the groups decide. The
-                            environment's ZT_METRICS overrides it. */
-    const char *columns; /* Metrics in the table, a comma list of names. NULL: as many as fit. The
-                            environment's ZT_COLUMNS overrides it. CSV and JSON have all of them anyway. */
-    uint32_t max_passes; /* So many passes at the most, for a program that repeats its work with ZT_PASSES: 1,
-                            and groups that cannot be active together are refused. */
+    const char *groups;  /* Metric groups, a comma list of names, 32 at the most. NULL: those that `metrics`
+                            need, else "ComputeBasic", or the first group that is event-based. "": times
+                            only, whatever `metrics` says. The environment's ZT_GROUPS overrides it. */
+    const char *metrics; /* Metrics that are wanted, a comma list of names, 64 at the most: the fewest groups
+                            that have them all are measured, beside those of `groups`. NULL: the groups
+                            decide. The environment's ZT_METRICS overrides it. */
+    const char *columns; /* Metrics in the table, a comma list of names. NULL: those of `metrics`, else as
+                            many as fit. The environment's ZT_COLUMNS overrides it. CSV and JSON have all of
+                            them anyway. */
+    uint32_t max_passes; /* So many passes at the most, up to 16, for a program that repeats its work with
+                            ZT_PASSES: 1, and groups that cannot be active together are refused. */
     double pass_tolerance; /* A region whose GPU time moves by more than this share between passes is
                               reported: 0.1. */
     int require_metrics;   /* Not 0: zt_open fails where there are no metrics. 0: it goes on with times. */
@@ -350,8 +356,8 @@ typedef struct zt_config {
     uint32_t max_slots;      /* So many at the most, 16384. Regions beyond are dropped and counted. Raise it
                                 for recorded lists with more regions than this. */
     uint32_t samples;        /* Instances kept of each region for median and 95th percentile, which are exact
-                                up to here: 512, and 1,048,576 at the most. Memory of a region: 8 bytes a metric and
-                                kept instance, and 184 a metric. */
+                                up to here: 512, and 1,048,576 at the most. Memory of a region: 8 bytes a
+                                metric and kept instance, and 184 a metric. */
 
     uint32_t deferred; /* The raw reports of so many instances, in steps of 64, are kept, and calculated when
                           there is no more room or when results are asked for: 0, calculated when collected.
@@ -364,8 +370,9 @@ typedef struct zt_config {
                           of streams: the newest so many. 0: none. Each region costs two time stamps
                           more, each kept instance 40 bytes and 8 a metric. */
 
-    uint64_t wait_timeout_ns; /* The longest wait of zt_execute, zt_release and zt_close for the device, in
-                                 nanoseconds: 1 second. */
+    uint64_t wait_timeout_ns; /* The longest wait of zt_execute, zt_release, zt_close and zt_trace_stop, of
+                                 zt_begin for a slot, and of each run of a benchmark, in nanoseconds: 1
+                                 second. */
 
     zt_log_fn log; /* Is told what went wrong, once a kind. NULL: nobody is, and zt_last_error has it. */
     void *log_user;
@@ -411,7 +418,7 @@ typedef enum zt_cause {
     ZT_DROPPED_NO_SLOT,        /* more regions in flight than config.max_slots */
     ZT_DROPPED_NO_MEMORY,      /* slots or statistics could not be made */
     ZT_DROPPED_TOO_MANY_NAMES, /* more than 65,536 names */
-    ZT_DROPPED_APPEND_FAILED,  /* the driver refused a command of the region */
+    ZT_DROPPED_APPEND_FAILED,  /* the driver refused a command of the region, or the list was NULL */
     ZT_DROPPED_NOT_CLOSED,     /* the list was released, or the profiler closed, before the region was */
     ZT_DROPPED_DEVICE_LOST,    /* begun after the device was lost */
     ZT_CAUSE_COUNT
@@ -542,6 +549,7 @@ typedef struct zt_timeline_info {
 } zt_timeline_info;
 
 #ifdef ZETOOLS_TRACER
+#define ZT__TRACER_DECLARED 1
 
 /* A callback of the application's around a call (see TRACING). `parameters` is a structure of the addresses
    of the call's parameters, such as a ze_kernel_create_params_t; in a prologue they may be changed. `result`
@@ -559,9 +567,10 @@ typedef struct zt_hook {
 
 /* What a tracer does. Take it from zt_trace_config_default(). 0 and NULL mean the default. Since 0.1. */
 typedef struct zt_trace_config {
-    const char *names; /* Kernels to measure, a comma list of patterns with * and ?; those after a '!' are
-                          not. NULL: all. */
-    uint32_t every;    /* Of each name, every so many-th launch is measured: 1. Fewer cost less. */
+    const char *names; /* Kernels to measure, a comma list of patterns with * and ?; what fits a pattern that
+                          begins with '!' is not: "gemm*,!*_tail". NULL: all. */
+    uint32_t every;    /* Of each name, the first launch is measured, and then every so many-th: 1. Fewer cost
+                          less. */
     uint64_t limit;    /* And no more than so many of each name. 0: no limit. */
     int copies;        /* Not 0: copies and fills are measured too, named "MemoryCopy", "MemoryFill", ... */
     int no_launches;   /* Not 0: no region is made by itself; lists are observed all the same. */
@@ -592,7 +601,8 @@ typedef struct zt_call_info {
 typedef struct zt_auto_config {
     const char *report; /* Where the report goes: a path, as for zt_report; NULL: a table on standard output.
                            The environment's ZT_AUTO overrides it. */
-    zt_config profiler; /* of each context and device. Functions and their user pointers live until exit. */
+    zt_config profiler; /* Of each context and device. Lists of names are copied, up to 1023 bytes of each.
+                           Functions and their user pointers live until exit. */
     zt_trace_config trace;
 } zt_auto_config;
 
@@ -602,7 +612,8 @@ typedef struct zt_auto_config {
 
 /* What is to be benchmarked, and how well. 0 and NULL mean the default. Since 0.1. */
 typedef struct zt_bench_config {
-    const char *name;                              /* for people. NULL: that of the region */
+    const char *name; /* For people. NULL: that of the region; where there is none, "the benchmark", and in a
+                         comparison "a" or "b". */
     int (*run)(zt_profiler *profiler, void *user); /* Records and submits the work once, with a region of the
                                                       profiler that it is given around what is to be timed.
                                                       Not 0: it failed. */
@@ -614,7 +625,7 @@ typedef struct zt_bench_config {
     double (*frequency)(void *user); /* The device's frequency now, in MHz. NULL: from the system's management
                                         interface (ZES_ENABLE_SYSMAN=1 before zeInit), where it tells. */
     uint32_t warm_up;                /* runs before the first sample: 3 */
-    uint32_t min_samples;            /* 10, and never fewer */
+    uint32_t min_samples;            /* 10, and never fewer, however long they take */
     uint32_t max_samples;            /* 1000, and never more */
     uint64_t max_time_ns;  /* no sample is begun so long after the warm-up, but for min_samples; nor a run of
                               the warm-up so long after its begin, but for the first three: 10 seconds */
@@ -667,8 +678,10 @@ typedef struct zt_comparison {
 
 /* ==== interface =========================================================================================== */
 
-/* Every function accepts NULL for the profiler and is then inert: it does nothing, and returns
-   ZE_RESULT_SUCCESS, 0, or an empty value. zt_execute alone still executes the lists. */
+/* Every function accepts NULL for the profiler, or the stream, and is then inert: it does nothing, and
+   returns ZE_RESULT_SUCCESS, 0, or what says that there is nothing: UINT32_MAX for an index, NaN for a
+   figure. A structure that it was to fill in is empty, likewise when it fails. zt_execute still executes the
+   lists, ZT_PASSES still runs its statement, once, as zt_pass_count says. */
 
 /* The version of the implementation, "major.minor.patch". Any thread. Since 0.1. */
 ZT_API const char *zt_version(void);
@@ -679,9 +692,10 @@ ZT_API zt_config zt_config_default(void);
 /* Opens a profiler on a device, or sub-device, of an initialised driver.
    config   NULL for the defaults
    profiler receives the profiler, or NULL on failure, on which everything else is inert
-   Returns SUCCESS also where there are no metrics, unless config.require_metrics is set; the result is then
-   that of the call that refused them. zt_last_error(NULL, &text) has the text of this thread's last failure.
-   Not from two threads for one device at once. Since 0.1. */
+   Returns SUCCESS also where there are no metrics, unless config.require_metrics is set: then the result of
+   the call that refused them, or INVALID_ARGUMENT where the groups or metrics that were asked for cannot be
+   had. OUT_OF_HOST_MEMORY also for more than 256 profilers at once. zt_last_error(NULL, &text) has the text
+   of this thread's last failure. Not from two threads for one device at once. Since 0.1. */
 ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t device, const zt_config *config,
                            zt_profiler **profiler);
 
@@ -709,7 +723,8 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
 
 /* Tells that a list was, or is about to be, reset or destroyed, and that the device is done with it. Collects
    what has run, takes back what never did, and gives back the slots. Any thread that may use the list.
-   Since 0.1. */
+   Returns SUCCESS, also for a list without regions; NOT_READY where its work was still running after
+   config.wait_timeout_ns, and is counted as lost; INVALID_NULL_HANDLE. Since 0.1. */
 ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t list);
 
 /* zeCommandQueueExecuteCommandLists, with the results of the lists' last execution read first: waits for that
@@ -779,8 +794,9 @@ ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t
 
 /* Benchmarks work: warms up; takes samples without metric queries, at least ten, until the interval of the
    median is narrow, or twice the samples make it no narrower, or time is up; then runs the passes of the
-   profiler, whose statistics get the counters. With `measure`, the profiler may be NULL.
-   Returns INVALID_NULL_POINTER, NOT_READY where a run gave no sample. Since 0.1. */
+   profiler, whose statistics get the counters. With `measure`, the profiler may be NULL. One thread.
+   Returns INVALID_NULL_POINTER, OUT_OF_HOST_MEMORY, NOT_READY where a run gave no sample, tried four times.
+   Since 0.1. */
 ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result);
 
 /* Compares two variants: runs them in turn, and tells the ratio of their medians, and whether it is
@@ -789,7 +805,8 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
 ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
                               zt_comparison *result);
 
-/* Writes a result for people; with a profiler, also the rates of its metrics. Since 0.1. */
+/* Writes a result for people; with a profiler, also the rates of its metrics, but for those that are 0 or do
+   not apply. Returns INVALID_NULL_POINTER, or UNKNOWN when the function stopped it. Since 0.1. */
 ZT_API ze_result_t zt_bench_write(const zt_profiler *profiler, const zt_bench_result *result,
                                   zt_write_fn write, void *user);
 ZT_API ze_result_t zt_comparison_write(const zt_comparison *result, zt_write_fn write, void *user);
@@ -822,8 +839,8 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 /* Writes a report: the format by suffix, .csv, .trace.json or .json, anything else a table; "-" is a table on
    standard output, as wide as the terminal; other tables keep to 100 columns, unless config.columns asks for
    more. A file is written beside the target and renamed, so that nobody reads half of it; pipes and devices
-   are written to. Any thread. Returns INVALID_NULL_POINTER, or UNKNOWN with the system's reason in
-   zt_last_error. Since 0.1. */
+   are written to. A trace has what the timeline holds: without config.timeline it is empty. Any thread.
+   Returns INVALID_NULL_POINTER, or UNKNOWN with the system's reason in zt_last_error. Since 0.1. */
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
 
 /* Gives the bytes of a report to a function. Any thread. Returns INVALID_NULL_POINTER, INVALID_ENUMERATION,
@@ -836,7 +853,8 @@ ZT_API zt_availability zt_get_availability(const zt_profiler *profiler, const ch
 
 /* The result of the last call that failed inside the library, and in `text` (which may be NULL) the message.
    With a NULL profiler: the last failure of this thread's calls without a profiler, zt_open above all.
-   The text is valid until the next failure. Any thread. Since 0.1. */
+   SUCCESS and "" where nothing has failed. The text is valid until the next failure. Any thread.
+   Since 0.1. */
 ZT_API ze_result_t zt_last_error(const zt_profiler *profiler, const char **text);
 
 /* "ZE_RESULT_NOT_READY" for ZE_RESULT_NOT_READY, and so on: never NULL. Any thread. Since 0.1. */
@@ -844,11 +862,12 @@ ZT_API const char *zt_result_name(ze_result_t result);
 
 /* Finds a metric group of a device by name and sampling type, a zet_metric_group_sampling_type_flags_t. Any
    thread. Returns INVALID_ARGUMENT where there is none; zt_last_error(NULL, &text) has the nearest names.
-   Since 0.1. */
+   Otherwise what the driver answered, INVALID_NULL_HANDLE, INVALID_NULL_POINTER. Since 0.1. */
 ZT_API ze_result_t zt_group_find(ze_device_handle_t device, const char *name, uint32_t type, zt_group *group);
 
 /* Writes a listing of a device's metric groups for people, with their metrics where `metrics` is not 0.
-   Any thread. Returns what the driver answered, or UNKNOWN when the function stopped it. Since 0.1. */
+   Any thread. Returns what the driver answered, UNKNOWN when the function stopped it, INVALID_NULL_HANDLE,
+   INVALID_NULL_POINTER. Since 0.1. */
 ZT_API ze_result_t zt_groups_write(ze_device_handle_t device, int metrics, zt_write_fn write, void *user);
 
 /* ---- streams --------------------------------------------------------------------------------------------- */
@@ -860,8 +879,10 @@ ZT_API zt_stream_config zt_stream_config_default(void);
    config  NULL for the defaults
    stream  receives the stream, or NULL on failure, on which everything else is inert
    Returns NOT_AVAILABLE or HANDLE_OBJECT_IN_USE where the counters are in use: the message names who has
-   them; otherwise the result of the call that failed. zt_last_error(NULL, &text) has the text. Not from two
-   threads for one device at once. Since 0.1. */
+   them; INVALID_ARGUMENT where there is no such group, or the profiler keeps no timeline; INVALID_SIZE for a
+   memory_limit that is too low; UNSUPPORTED_FEATURE for a reader with ZETOOLS_NO_THREADS; otherwise the
+   result of the call that failed. zt_last_error(NULL, &text) has the text. Not from two threads for one
+   device at once. Since 0.1. */
 ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_t device,
                                   const zt_stream_config *config, zt_stream **stream);
 
@@ -869,16 +890,19 @@ ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_
    timeout_ns  the longest wait; 0: none
    function    NULL: nobody; an attached profiler has the rows all the same
    Returns NOT_READY when the time was up and there was no row, NOT_AVAILABLE when the stream was closed
-   meanwhile, DEVICE_LOST when there are no more rows. Any thread, one at a time. Since 0.1. */
+   meanwhile, DEVICE_LOST when there are no more rows, HANDLE_OBJECT_IN_USE inside a function that is given
+   rows. Any thread, one at a time. Since 0.1. */
 ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row_fn function, void *user);
 
-/* Puts a marker into a command list. The row that follows its execution has the name. The stream must be open
-   when the list is executed. Any thread that may use the list.
+/* Puts a marker into a command list. The row that follows its execution has the name, unless that is the
+   first of a capture, which nobody is given. The stream must be open when the list is executed. Any thread
+   that may use the list.
    name  is copied. NULL and "" are shown as "(unnamed)". 4096 different names at the most
    Returns UNSUPPORTED_FEATURE where the group has no metric for it. Since 0.1. */
 ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t list, const char *name);
 
-/* Ends a read that waits, reads what is left and hands it out, and frees everything.
+/* Ends a read that waits, reads what is left and hands it out, and frees everything. Where that read does not
+   end within 10 seconds, the stream is left as it is.
    function  as for zt_stream_read
    Returns the final counts. Any thread, but not from a function that is given rows. Since 0.1. */
 ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user);
@@ -927,7 +951,8 @@ ZT_API zt_trace_config zt_trace_config_default(void);
 /* Begins to measure launches by themselves, as `config` says; NULL is the default. What it refers to is
    copied, but for what the hooks point to. Not from two threads for one profiler at once. Returns
    DEPENDENCY_UNAVAILABLE where the loader's tracing layer is off (zt_last_error tells what to do),
-   INVALID_ARGUMENT for a call that cannot be traced, HANDLE_OBJECT_IN_USE if it traces already. Since 0.1. */
+   INVALID_ARGUMENT for a call that cannot be traced, INVALID_SIZE for more than 16 hooks, NOT_READY while a
+   call of an earlier trace is in progress, HANDLE_OBJECT_IN_USE if it traces already. Since 0.1. */
 ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config);
 
 /* Ends it, after which no callback runs any more. Waits for calls that other threads have in progress, no
@@ -952,7 +977,9 @@ ZT_API zt_auto_config zt_auto_config_default(void);
 
 /* From here to the end of the process: opens a profiler on each context and device in which a command list is
    created, traces, and writes a report at exit. Calls zeInit. NULL is the default configuration. Calling it
-   again does nothing; so does a call with ZT_AUTO=off in the environment. Since 0.1. */
+   again does nothing; so does a call with ZT_AUTO=off in the environment. A report that cannot be written is
+   told to config->profiler.log alone.
+   Returns SUCCESS, or the result of zeInit or zt_trace_start. One thread. Since 0.1. */
 ZT_API ze_result_t zt_auto(const zt_auto_config *config);
 
 #endif /* ZETOOLS_TRACER */
@@ -1070,8 +1097,10 @@ ZT__OFF uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) {
 ZT__OFF ZT__RESULT zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info) {
     static zt_region_info zero;
     (void)profiler, (void)region;
-    if (info)
+    if (info) {
         *info = zero;
+        info->name = "";
+    }
     return (ZT__RESULT)0;
 }
 ZT__OFF ZT__RESULT zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
@@ -1089,8 +1118,10 @@ ZT__OFF double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_
 ZT__OFF ZT__RESULT zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result) {
     static zt_bench_result zero;
     (void)profiler, (void)config;
-    if (result)
+    if (result) {
         *result = zero;
+        result->region = UINT32_MAX;
+    }
     return (ZT__RESULT)0;
 }
 ZT__OFF ZT__RESULT zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
@@ -1264,8 +1295,10 @@ ZT__OFF uint32_t zt_call_count(const zt_profiler *profiler) {
 ZT__OFF ZT__RESULT zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info) {
     static zt_call_info zero;
     (void)profiler, (void)call;
-    if (info)
+    if (info) {
         *info = zero;
+        info->name = "";
+    }
     return (ZT__RESULT)0;
 }
 ZT__OFF zt_auto_config zt_auto_config_default(void) {
@@ -1398,6 +1431,10 @@ struct zt_scope {
 
 #if defined(ZETOOLS_IMPLEMENTATION) && !defined(ZETOOLS_DISABLE) && !defined(ZT__IMPLEMENTED)
 #define ZT__IMPLEMENTED
+
+#if defined(ZETOOLS_TRACER) && !defined(ZT__TRACER_DECLARED)
+#error "ZETOOLS_TRACER came too late: define it before zetools.h is included for the first time in this file"
+#endif
 
 #include <level_zero/zes_api.h>
 #include <level_zero/zet_api.h>
@@ -1937,7 +1974,7 @@ ZT__FN void zt__free(const zt_allocator *allocator, void *memory) {
                     "Synchronise with the device before, or raise config.wait_timeout_ns.")                  \
     X(INSIDE_CALLBACK, "%s was called from the sample or log function, which runs while samples are "        \
                        "collected. Call it elsewhere.")                                                      \
-    X(BAD_INDEX, "%s: there is no %s %u. Ask zt_region_count() and zt_metric_count() first.")                \
+    X(BAD_INDEX, "%s: index %u is too high. Ask zt_%s_count() first.")                                       \
     X(CANNOT_WRITE, "zt_report: cannot write '%.512s': %s. Check the directory and its permissions.")        \
     X(WRITE_STOPPED, "zt_write: the write function answered that it cannot go on.")                          \
     X(NOTHING_TO_BENCH, "%s: config.run and config.measure are both NULL. Give one.")                        \
@@ -3552,6 +3589,8 @@ ZT__FN double zt__quantile(double *values, uint32_t count, double share) {
 }
 
 ZT__FN void zt__clear_stats(zt_stats *stats) {
+    if (!stats) /* which is for the caller to say */
+        return;
     stats->count = 0;
     stats->sum = stats->mean = stats->stddev = stats->min = stats->max = stats->median = stats->p95 =
         zt__nan();
@@ -7265,10 +7304,11 @@ ZT__FN double zt__median_of(const double *values, uint32_t count, double *scratc
     return zt__quantile(scratch, known, 0.5);
 }
 
-ZT__FN void zt__clear_result(zt_bench_result *result, const zt_bench_config *config) {
+/* `unnamed` is its name where the configuration gives none. */
+ZT__FN void zt__clear_result(zt_bench_result *result, const zt_bench_config *config, const char *unnamed) {
     const char *name = !config ? NULL : config->name ? config->name : config->region;
     memset(result, 0, sizeof *result);
-    snprintf(result->name, sizeof result->name, "%s", name ? name : "");
+    snprintf(result->name, sizeof result->name, "%s", name ? name : unnamed);
     result->median = result->low = result->high = result->quartile1 = result->quartile3 = zt__nan();
     result->min = result->max = result->precision = result->frequency_mhz = zt__nan();
     result->counter_median = result->perturbation = zt__nan();
@@ -8126,7 +8166,7 @@ ZT__FN void zt__write_footer(zt__report *report, const zt__table *table) {
     if (zt_get_availability(profiler, &text) != ZT_AVAILABLE)
         zt__print(writer, "%s\n", text);
     if (counts.in_flight)
-        zt__print(writer, "%u instances are still in flight.\n", counts.in_flight);
+        zt__print(writer, "%u in flight: not collected yet.\n", counts.in_flight);
     for (i = 0; i < ZT_CAUSE_COUNT; i++)
         if (zt_get_cause(profiler, (zt_cause)i))
             zt__print(writer, "%u %s: %s.\n", zt_get_cause(profiler, (zt_cause)i),
@@ -8545,9 +8585,10 @@ ZT__FN void zt__write_csv_calls(zt__report *report) {
         errors.sum = (double)info.errors;
         zt__print(writer, "%c,\"host time\",\"\",\"host\",\"ns\",duration,sum,%u", info.name, info.count);
         zt__put_stats(writer, &info.time_ns, 0);
-        zt__print(writer, "\n%c,\"errors\",\"\",\"host\",\"calls\",event,sum,%u", info.name, info.count);
+        zt__print(writer, ",all,all,no\n%c,\"errors\",\"\",\"host\",\"calls\",event,sum,%u", info.name,
+                  info.count);
         zt__put_stats(writer, &errors, 0);
-        zt__put(writer, "\n");
+        zt__put(writer, ",all,all,no\n");
     }
 }
 
@@ -10018,7 +10059,7 @@ ZT__FN ze_result_t zt__bad_index(const zt_profiler *profiler, const char *call, 
     if (!profiler)
         return ZE_RESULT_SUCCESS;
     return zt__say(&zt__mutable(profiler)->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_INDEX, call,
-                   what, (unsigned)index);
+                   (unsigned)index, what);
 }
 
 /* The record of a region, up to date, from which `call` fills in `what`, which is at `out`. NULL, and what
@@ -10076,8 +10117,7 @@ ZT__FN ze_result_t zt__get_column(const zt_profiler *profiler, const char *call,
 
 ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
                                 zt_stats *stats) {
-    if (stats)
-        zt__clear_stats(stats);
+    zt__clear_stats(stats);
     if (!profiler || metric >= profiler->metric_count)
         return zt__bad_index(profiler, "zt_get_stats", "metric", metric);
     return zt__get_column(profiler, "zt_get_stats", region, metric + 1, stats);
@@ -10085,6 +10125,7 @@ ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, ui
 
 ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass,
                                zt_stats *time_ns) {
+    zt__clear_stats(time_ns);
     if (!profiler || pass >= profiler->pass_count)
         return zt__bad_index(profiler, "zt_get_pass", "pass", pass);
     return zt__get_column(profiler, "zt_get_pass", region, zt__time_column(profiler, pass), time_ns);
@@ -10096,6 +10137,7 @@ ZT_API uint32_t zt_tile_count(const zt_profiler *profiler) {
 
 ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
                                      uint32_t metric, zt_stats *stats) {
+    zt__clear_stats(stats);
     if (!profiler || metric >= profiler->metric_count)
         return zt__bad_index(profiler, "zt_get_tile_stats", "metric", metric);
     if (tile >= profiler->tile_count)
@@ -10305,7 +10347,7 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
     int going;
     if (!result)
         return zt__say_null(zt__diagnostics_of(profiler), "zt_bench", "result");
-    zt__clear_result(result, config);
+    zt__clear_result(result, config, "");
     if (zt__is_inert(profiler, config))
         return ZE_RESULT_SUCCESS;
     opened = zt__open_bench(&bench, "zt_bench", profiler, config);
@@ -10321,8 +10363,9 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
     zt__sum_up(result, bench.series, config->max_change, bench.series->sorted);
     if (going)
         zt__count_bench(&bench, result);
-    if (!result->name[0] && bench.clean && zt_region_count(bench.clean))
-        snprintf(result->name, sizeof result->name, "%s", zt__record_at(bench.clean, 0)->name);
+    if (!result->name[0])
+        snprintf(result->name, sizeof result->name, "%s",
+                 zt_region_count(bench.clean) ? zt__record_at(bench.clean, 0)->name : "the benchmark");
     zt__close_bench(&bench);
     return going ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
 }
@@ -10379,8 +10422,8 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
     ze_result_t done;
     if (!result)
         return zt__say_null(zt__diagnostics_of(profiler), "zt_compare", "result");
-    zt__clear_result(&result->a, a);
-    zt__clear_result(&result->b, b);
+    zt__clear_result(&result->a, a, "a");
+    zt__clear_result(&result->b, b, "b");
     result->ratio = result->low = result->high = zt__nan();
     result->differs = 0;
     if (zt__is_inert(profiler, a) || zt__is_inert(profiler, b))
@@ -10403,13 +10446,17 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
 /* ---- benchmarks for people ------------------------------------------------------------------------------- */
 
 ZT__FN void zt__put_bench(zt__writer *writer, const zt_bench_result *result) {
+    if (!result->count) {
+        zt__print(writer, "%s: no sample\n", result->name);
+        return;
+    }
     zt__print(writer, "%s: median %3 us (95%%: %3 to %3, +-%2%%), quartiles %3 and %3, minimum %3\n",
               result->name, result->median / 1e3, result->low / 1e3, result->high / 1e3,
               result->precision * 100, result->quartile1 / 1e3, result->quartile3 / 1e3, result->min / 1e3);
     zt__print(writer, "    %u samples, %u outliers; ended by: %s\n", (uint64_t)result->count,
               (uint64_t)result->outliers, zt_bench_end_name(result->end));
     if (zt__is_nan(result->frequency_mhz))
-        zt__put(writer, "    frequency not watched: nobody tells it\n");
+        zt__put(writer, "    frequency unknown: set ZES_ENABLE_SYSMAN=1, or config.frequency\n");
     else
         zt__print(writer, "    frequency %0 MHz, %u samples at another\n", result->frequency_mhz,
                   (uint64_t)result->changed);
@@ -10433,7 +10480,8 @@ ZT_API ze_result_t zt_bench_write(const zt_profiler *profiler, const zt_bench_re
         char line[256];
         if (zt__is_nan(rate) || !(rate > 0 || rate < 0))
             continue;
-        snprintf(line, sizeof line, "    %-56.100s %12.5g %.40s%s\n", metric->name, rate, metric->units,
+        snprintf(line, sizeof line, "    %-56.100s %12.5g%s%.40s%s\n", metric->name, rate,
+                 *metric->units ? " " : "", metric->units,
                  metric->aggregation == ZT_AGGREGATE_SUM ? " a second" : "");
         zt__put(&writer, line);
     }
@@ -10447,11 +10495,12 @@ ZT_API ze_result_t zt_comparison_write(const zt_comparison *result, zt_write_fn 
     zt__start_writer(&writer, write, user);
     zt__put_bench(&writer, &result->a);
     zt__put_bench(&writer, &result->b);
-    zt__print(&writer, "%s takes %4 times as long as %s (95%%: %4 to %4): %s\n", result->b.name,
-              result->ratio, result->a.name, result->low, result->high,
-              !result->differs    ? "no difference shown"
-              : result->ratio > 1 ? "slower"
-                                  : "faster");
+    if (!zt__is_nan(result->ratio))
+        zt__print(&writer, "%s takes %4 times as long as %s (95%%: %4 to %4): %s\n", result->b.name,
+                  result->ratio, result->a.name, result->low, result->high,
+                  !result->differs    ? "no difference shown"
+                  : result->ratio > 1 ? "slower"
+                                      : "faster");
     return zt__end_writer(&writer, NULL, ZE_RESULT_SUCCESS);
 }
 
@@ -10564,6 +10613,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
         return zt__say_missing(profiler, "zt_write", "write");
     if ((unsigned)format > ZT_FORMAT_TRACE)
         return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_ENUMERATION, ZT__BAD_FORMAT, (int)format);
+    zt__catch_up(profiler); /* figures decide about columns and units */
     report = (zt__report *)zt__allocate(allocator, 1, sizeof *report);
     columns = zt__column_count(profiler);
     stats = (zt_stats *)zt__allocate(allocator, columns, sizeof *stats);
@@ -11113,15 +11163,17 @@ ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint
 ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
                                    zt_streamed *streamed) {
     zt_profiler *locked = zt__mutable(profiler);
+    const zt__record *record;
     ze_result_t result;
-    const zt__record *record =
-        zt__need_record(profiler, "zt_get_streamed", region, "streamed", streamed, &result);
+    if (streamed) {
+        streamed->rows = 0;
+        streamed->mean = streamed->peak = zt__nan();
+    }
+    record = zt__need_record(profiler, "zt_get_streamed", region, "streamed", streamed, &result);
     if (!record)
         return result;
     if (metric >= zt_streamed_count(profiler))
-        return zt__bad_index(profiler, "zt_get_streamed", "streamed metric", metric);
-    streamed->rows = 0;
-    streamed->mean = streamed->peak = zt__nan();
+        return zt__bad_index(profiler, "zt_get_streamed", "streamed", metric);
     zt__lock(&locked->results);
     if (metric < record->streamed_count && record->streamed[metric].count) {
         streamed->rows = record->streamed[metric].count;
@@ -11204,16 +11256,21 @@ ZT__FN ze_result_t zt__put_metrics(zt__writer *writer, zet_metric_group_handle_t
     const zt_allocator *allocator = &zt__default_allocator;
     zt__group group;
     const char *call;
+    size_t width = 0; /* of the longest name: names are there to be copied, and not cut off */
     uint32_t i;
     ze_result_t result;
     memset(&group, 0, sizeof group);
     group.handle = handle;
     result = zt__load_metrics(allocator, &group, &call);
+    for (i = 0; i < group.metric_count; i++) {
+        size_t length = zt__text_width(group.metrics[i].name);
+        width = length > width ? length : width;
+    }
     for (i = 0; i < group.metric_count && result == ZE_RESULT_SUCCESS; i++) {
         const zet_metric_properties_t *metric = &group.metrics[i];
         zt_aggregation aggregation = zt__aggregation(metric->metricType, metric->resultUnits);
         zt__put_blanks(writer, 4);
-        zt__put_name(writer, metric->name, 44);
+        zt__put_name(writer, metric->name, width);
         zt__put_blanks(writer, 1);
         zt__put_name(writer, metric->resultUnits, 10);
         zt__put_blanks(writer, 1);
@@ -12006,10 +12063,11 @@ ZT_API uint32_t zt_call_count(const zt_profiler *profiler) {
 }
 
 ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info) {
-    if (!profiler)
-        return ZE_RESULT_SUCCESS;
     if (!info)
-        return zt__say_null(&zt__mutable(profiler)->diagnostics, "zt_get_call", "info");
+        return zt__say_missing(profiler, "zt_get_call", "info");
+    memset(info, 0, sizeof *info);
+    info->name = "";
+    zt__clear_stats(&info->time_ns);
     if (call >= zt_call_count(profiler))
         return zt__bad_index(profiler, "zt_get_call", "call", call);
     *info = zt__call_stats(profiler->tracer, call);
@@ -12022,16 +12080,19 @@ ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t call, zt_ca
 typedef struct zt__auto {
     zt__tracer *tracer; /* NULL: there is none */
     zt_config config;
-    char report[1024], groups[1024], columns[1024];
+    char report[1024], groups[1024], metrics[1024], columns[1024];
 } zt__auto;
 
 ZT__PROCESS_WIDE zt__auto zt__auto_1;
 
-/* The path of the report of the n-th profiler: run.csv, run.2.csv, ... */
+/* The path of the report of the n-th profiler: run.csv, run.2.csv, ... The number is before the suffix, all
+   of which says the format. */
 ZT__FN void zt__numbered_path(const char *path, uint32_t n, char *out, size_t size) {
     const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
     if (!dot || (slash && dot < slash))
         dot = path + strlen(path);
+    else if (zt__format_of(path) == ZT_FORMAT_TRACE)
+        dot -= strlen(".trace");
     if (n == 1 || strcmp(path, "-") == 0)
         snprintf(out, size, "%s", path);
     else
@@ -12079,17 +12140,21 @@ ZT__FN const char *zt__auto_target(const char *configured) {
     return strcmp(wanted, "table") == 0 ? "-" : wanted;
 }
 
+/* A list of names, if there is one, is kept in `room`: the application's may not outlive zt_auto. */
+ZT__FN void zt__keep_names(const char **names, char *room) {
+    if (!*names)
+        return;
+    snprintf(room, sizeof zt__auto_1.groups, "%s", *names);
+    *names = room;
+}
+
 ZT__FN void zt__configure_auto(const zt_auto_config *config, const char *report) {
-    zt__auto_1.config = config->profiler;
-    snprintf(zt__auto_1.report, sizeof zt__auto_1.report, "%s", report);
-    if (config->profiler.groups) {
-        snprintf(zt__auto_1.groups, sizeof zt__auto_1.groups, "%s", config->profiler.groups);
-        zt__auto_1.config.groups = zt__auto_1.groups;
-    }
-    if (config->profiler.columns) {
-        snprintf(zt__auto_1.columns, sizeof zt__auto_1.columns, "%s", config->profiler.columns);
-        zt__auto_1.config.columns = zt__auto_1.columns;
-    }
+    zt__auto *kept = &zt__auto_1;
+    kept->config = config->profiler;
+    zt__keep_names(&report, kept->report);
+    zt__keep_names(&kept->config.groups, kept->groups);
+    zt__keep_names(&kept->config.metrics, kept->metrics);
+    zt__keep_names(&kept->config.columns, kept->columns);
 }
 
 /* Loaders that cannot turn tracing on at run time look into the environment when they are initialised. */

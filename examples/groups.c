@@ -30,7 +30,7 @@ static const char *aggregation_name(zt_aggregation aggregation) {
     case ZT_AGGREGATE_NONE:
         break;
     }
-    return "-";
+    return "none";
 }
 
 static int print_group(const gpu *g, const char *name) {

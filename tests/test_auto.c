@@ -202,6 +202,51 @@ static void test_a_report_for_each_context(void **state) {
     assert_contains(line_of(text_of("each.2.csv"), "\"saxpy\",\"GPU time\""), ",sum,2,");
 }
 
+/* The number goes before the whole suffix, which says the format. */
+static void test_a_trace_for_each_context(void **state) {
+    char path[PATH_MAX];
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_folder("each.trace.json"));
+    zt_auto_config config = zt_auto_config_default();
+    config.profiler.timeline = 100;
+    const program p = {.work = launch_in_two_contexts, .environment = path, .config = &config, .asks = 1};
+    expect_success(&p);
+    assert_contains(text_of("each.trace.json"), "\"traceEvents\":");
+    assert_contains(text_of("each.2.trace.json"), "\"traceEvents\":");
+}
+
+/* What the configuration names may be gone when a list is created. */
+static void test_names_may_go(void **state) {
+    char path[PATH_MAX], metrics[] = "COPY_BYTE_COUNT", columns[] = "FILL_BYTE_COUNT", names[] = "s*";
+    int status;
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_folder("names.csv"));
+    zt_auto_config config = zt_auto_config_default();
+    config.report = path;
+    config.profiler.metrics = metrics;
+    config.profiler.columns = columns;
+    config.trace.names = names;
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        void *opened = NULL;
+        ok(zt_auto(&config));
+        memset(path, 'x', strlen(path));
+        memset(metrics, 'x', strlen(metrics));
+        memset(columns, 'x', strlen(columns));
+        memset(names, 'x', strlen(names));
+        start(&opened);
+        open_world(&opened);
+        launch_some(opened);
+        close_world(&opened);
+        exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    line_of(text_of("names.csv"), "\"saxpy\",\"COPY_BYTE_COUNT\",\"MemoryProfile\"");
+}
+
 static void trace_and_leave(world *w) {
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     zt_trace_config config = zt_trace_config_default();
@@ -243,6 +288,8 @@ int main(void) {
         cmocka_unit_test(test_a_file_by_the_configuration),
         cmocka_unit_test(test_turned_off_by_the_environment),
         cmocka_unit_test(test_a_report_for_each_context),
+        cmocka_unit_test(test_a_trace_for_each_context),
+        cmocka_unit_test(test_names_may_go),
         cmocka_unit_test(test_an_exit_with_a_tracer_on),
         cmocka_unit_test(test_without_a_driver),
     };

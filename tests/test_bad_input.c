@@ -2,6 +2,7 @@
    that nobody asked for, and the application's own work is right. */
 #include "fixture.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -178,6 +179,72 @@ static void test_indices_out_of_range(void **state) {
     assert_int_equal(zt_get_cause(profiler, (zt_cause)-1), 0);
     assert_non_null(zt_cause_name((zt_cause)-1));
     assert_true(zt_write(profiler, (zt_format)77, discard, NULL) != ZE_RESULT_SUCCESS);
+    check_work(w);
+}
+
+/* What is given nothing to fill in says so by its result, and leaves nothing that looks like a figure. */
+static void check_empty(zt_profiler *profiler, ze_result_t expected) {
+    zt_stats stats;
+    zt_streamed streamed;
+    zt_call_info call;
+    memset(&stats, 0x55, sizeof stats);
+    assert_result(zt_get_stats(profiler, 7, 0, &stats), expected);
+    assert_true(stats.count == 0 && isnan(stats.sum) && isnan(stats.p95));
+    memset(&stats, 0x55, sizeof stats);
+    assert_result(zt_get_pass(profiler, 7, 0, &stats), expected);
+    assert_true(stats.count == 0 && isnan(stats.sum) && isnan(stats.p95));
+    memset(&stats, 0x55, sizeof stats);
+    assert_result(zt_get_tile_stats(profiler, 0, 7, 0, &stats), expected);
+    assert_true(stats.count == 0 && isnan(stats.sum) && isnan(stats.p95));
+    memset(&streamed, 0x55, sizeof streamed);
+    assert_result(zt_get_streamed(profiler, 0, 7, &streamed), expected);
+    assert_true(streamed.rows == 0 && isnan(streamed.mean) && isnan(streamed.peak));
+    memset(&call, 0x55, sizeof call);
+    assert_result(zt_get_call(profiler, 7, &call), expected);
+    assert_true(call.count == 0 && call.errors == 0 && call.time_ns.count == 0 && isnan(call.time_ns.sum));
+    assert_string_equal(call.name, "");
+}
+
+static void test_nothing_to_fill_in(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    run(w, profiler, "region");
+    collect_all(profiler);
+    check_empty(NULL, ZE_RESULT_SUCCESS);
+    check_empty(profiler, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    check_work(w);
+}
+
+/* A message about an index names the function that tells how many there are. */
+static void test_indices_and_their_counts(void **state) {
+    world *w = *state;
+    zt_stats stats;
+    zt_streamed streamed;
+    zt_call_info call;
+    const char *text;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    run(w, profiler, "region");
+    collect_all(profiler);
+    zt_get_stats(profiler, 7, 0, &stats);
+    zt_last_error(profiler, &text);
+    assert_contains(text, "[BAD_INDEX] zt_get_stats: ");
+    assert_contains(text, "zt_region_count()");
+    zt_get_stats(profiler, 0, 700, &stats);
+    zt_last_error(profiler, &text);
+    assert_contains(text, "700");
+    assert_contains(text, "zt_metric_count()");
+    zt_get_pass(profiler, 0, 7, &stats);
+    zt_last_error(profiler, &text);
+    assert_contains(text, "zt_pass_count()");
+    zt_get_tile_stats(profiler, 0, 7, 0, &stats);
+    zt_last_error(profiler, &text);
+    assert_contains(text, "zt_tile_count()");
+    zt_get_streamed(profiler, 0, 7, &streamed);
+    zt_last_error(profiler, &text);
+    assert_contains(text, "zt_streamed_count()");
+    zt_get_call(profiler, 7, &call);
+    zt_last_error(profiler, &text);
+    assert_contains(text, "zt_call_count()");
     check_work(w);
 }
 
@@ -669,6 +736,8 @@ int main(void) {
         SILENT(test_null_list),
         SILENT(test_null_at_execute),
         SILENT(test_indices_out_of_range),
+        SILENT(test_nothing_to_fill_in),
+        SILENT(test_indices_and_their_counts),
         SILENT(test_name_of_ten_thousand_characters),
         SILENT(test_empty_names),
         SILENT(test_names_are_kept_as_they_are),

@@ -374,11 +374,53 @@ static void test_work_on_the_device(void **state) {
     assert_int_equal(result.region, find_region(profiler, "work"));
     written.used = 0;
     ok(zt_bench_write(profiler, &result, keep_text, &written));
+    assert_null(strstr(written.bytes, " \n"));
     assert_contains(written.bytes, "work: median ");
     assert_contains(written.bytes, "times that without");
     assert_contains(written.bytes, "GPGPU_THREADGROUP_COUNT");
     assert_contains(written.bytes, "ended by: ");
     check_work(w);
+}
+
+static double take_a_microsecond(void *unused) {
+    (void)unused;
+    return 1000;
+}
+
+/* What people read: a name where none was given, and nothing that is not known. */
+static void test_results_for_people(void **state) {
+    static zt_bench_result result;
+    static zt_comparison comparison;
+    static kept_text written;
+    zt_bench_config config;
+    int calls_made = 0;
+    (void)state;
+    memset(&config, 0, sizeof config);
+    config.measure = take_a_microsecond;
+    ok(zt_bench(NULL, &config, &result));
+    assert_string_equal(result.name, "the benchmark");
+    written.used = 0;
+    ok(zt_bench_write(NULL, &result, keep_text, &written));
+    assert_contains(written.bytes, "the benchmark: median 1.000 us (95%: 1.000 to 1.000, +-0.00%)");
+    assert_contains(written.bytes, "config.frequency");
+    assert_contains(written.bytes, "ZES_ENABLE_SYSMAN=1");
+
+    ok(zt_compare(NULL, &config, &config, &comparison));
+    written.used = 0;
+    ok(zt_comparison_write(&comparison, keep_text, &written));
+    assert_contains(written.bytes, "b takes 1.0000 times as long as a (95%: ");
+
+    config.measure = fail_always;
+    config.user = &calls_made;
+    config.name = "broken";
+    assert_result(zt_bench(NULL, &config, &result), ZE_RESULT_NOT_READY);
+    written.used = 0;
+    ok(zt_bench_write(NULL, &result, keep_text, &written));
+    assert_string_equal(written.bytes, "broken: no sample\n");
+    assert_result(zt_compare(NULL, &config, &config, &comparison), ZE_RESULT_NOT_READY);
+    written.used = 0;
+    ok(zt_comparison_write(&comparison, keep_text, &written));
+    assert_string_equal(written.bytes, "broken: no sample\nbroken: no sample\n");
 }
 
 /* Each is set against the GPU time of its own pass. */
@@ -473,6 +515,7 @@ int main(void) {
         TEST(test_samples_at_a_changed_frequency),
         TEST(test_failing_work),
         TEST(test_work_on_the_device),
+        TEST(test_results_for_people),
         TEST(test_rates),
         TEST(test_two_variants_on_the_device),
         TEST(test_a_run_without_a_region),

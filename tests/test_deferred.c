@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { BATCH = 64 }; /* reports that are calculated together */
 
@@ -76,6 +77,19 @@ static void test_a_report_has_everything(void **state) {
     ok(zt_write(profiler, ZT_FORMAT_JSON, ignore_bytes, NULL));
     assert_int_equal(calculations(), 1);
     assert_int_equal(region_info(profiler, "odd").count, 5);
+}
+
+/* Columns and units are chosen by figures, so these come first. */
+static void test_a_first_table_has_everything(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_deferred(w, 4 * BATCH, 0);
+    const char *first, *metric, *units;
+    run_and_read(w, profiler, 10);
+    first = written_report(profiler, ZT_FORMAT_TABLE);
+    metric = strstr(first, "GPU_BUSY");
+    units = strstr(first, "\nregion ");
+    assert_true(metric && units && strpbrk(units + 1, "%\n") != strchr(units + 1, '\n'));
+    assert_contains(first, "Metrics are means of an instance");
 }
 
 static void count_sample(const zt_sample *sample, void *user) {
@@ -290,6 +304,7 @@ int main(void) {
         TEST(test_calculated_when_asked),
         TEST(test_each_question_calculates),
         TEST(test_a_report_has_everything),
+        TEST(test_a_first_table_has_everything),
         TEST(test_closing_calculates),
         TEST(test_a_full_buffer_is_calculated),
         TEST(test_a_full_buffer_with_a_thread),

@@ -133,6 +133,7 @@ static void everything_accepts_no_profiler(zt_profiler *profiler) {
     (void)zt_get_region(profiler, 0, &info);
     (void)zt_get_stats(profiler, 0, 0, &stats);
     EXPECT(info.count == 0 && stats.count == 0);
+    EXPECT(info.name != NULL && info.name[0] == 0);
     EXPECT(zt_report(profiler, "-") == 0);
     EXPECT(zt_write(profiler, ZT_FORMAT_JSON, write_nothing, NULL) == 0);
     EXPECT(zt_get_availability(profiler, &text) == ZT_AVAILABILITY_UNKNOWN);
@@ -193,7 +194,7 @@ static void benchmarks_of_no_profiler(zt_profiler *profiler) {
     memset(&config, 0, sizeof config);
     config.run = run_nothing;
     EXPECT(zt_bench(profiler, &config, &result) == 0);
-    EXPECT(result.end == ZT_BENCH_NOT_RUN && result.count == 0);
+    EXPECT(result.end == ZT_BENCH_NOT_RUN && result.count == 0 && result.region == UINT32_MAX);
     config.measure = take_a_microsecond;
     EXPECT(zt_compare(profiler, &config, &config, &comparison) == 0);
     EXPECT(comparison.differs == 0);
@@ -292,6 +293,7 @@ static void the_tracer_accepts_no_profiler(zt_profiler *profiler) {
     EXPECT(zt_trace_get_counts(profiler).launches == 0);
     EXPECT(zt_call_count(profiler) == 0);
     EXPECT(zt_get_call(profiler, 0, &info) == 0 && info.count == 0);
+    EXPECT(info.name != NULL && info.name[0] == 0);
     (void)zt_auto(&automatic);
 #endif
 }
