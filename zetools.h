@@ -2106,9 +2106,9 @@ ZT__FN const char *zt__text_of(int message) {
     return text;
 }
 
-/* Keeps a message as the last one, and logs the first of its kind. Returns `result`. Not to be called with
-   the state or the results locked: the application's log function runs. */
-ZT__FN ze_result_t zt__say(zt__diagnostics *diagnostics, ze_result_t result, int message, ...) {
+/* Keeps a message as the last one, and logs the first of its kind. Not to be called with the state or the
+   results locked: the application's log function runs. */
+ZT__FN void zt__say(zt__diagnostics *diagnostics, ze_result_t result, int message, ...) {
     zt__text now;
     int first;
     va_list arguments;
@@ -2118,7 +2118,7 @@ ZT__FN ze_result_t zt__say(zt__diagnostics *diagnostics, ze_result_t result, int
     now.result = result;
     if (!diagnostics) {
         zt__thread_error = now;
-        return result;
+        return;
     }
     zt__lock(&diagnostics->lock);
     diagnostics->last = now;
@@ -2127,27 +2127,41 @@ ZT__FN ze_result_t zt__say(zt__diagnostics *diagnostics, ze_result_t result, int
     zt__unlock(&diagnostics->lock);
     if (first && diagnostics->log)
         diagnostics->log((int)result, now.text, diagnostics->user);
-    return result;
 }
 
-/* The message for a call that failed with no particular meaning. */
-ZT__FN ze_result_t zt__say_failed(zt__diagnostics *diagnostics, ze_result_t result, const char *call,
-                                  const char *remedy) {
-    return zt__say(diagnostics, result, ZT__CALL_FAILED, call, zt_result_name(result), (unsigned)result,
-                   remedy);
+ZT__FN int zt__is_lost(ze_result_t result) {
+    return result == ZE_RESULT_ERROR_DEVICE_LOST || result == ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET;
 }
 
-ZT__FN ze_result_t zt__say_null(zt__diagnostics *diagnostics, const char *call, const char *what) {
-    return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT, call, what);
+/* The message for a call that failed with no particular meaning. A lost device is remembered. */
+ZT__FN void zt__say_failed(zt__diagnostics *diagnostics, int *lost, ze_result_t result, const char *call,
+                           const char *remedy) {
+    int message = zt__is_lost(result) ? ZT__DEVICE_LOST : ZT__CALL_FAILED;
+    if (message == ZT__DEVICE_LOST)
+        zt__store(lost, 1);
+    zt__say(diagnostics, result, message, call, zt_result_name(result), (unsigned)result, remedy);
 }
 
-ZT__FN ze_result_t zt__say_no_handle(zt__diagnostics *diagnostics, const char *call, const char *what) {
-    return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZT__NULL_ARGUMENT, call, what);
+ZT__FN void zt__say_null(zt__diagnostics *diagnostics, const char *call, const char *what) {
+    zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT, call, what);
 }
 
-ZT__FN ze_result_t zt__say_no_memory(zt__diagnostics *diagnostics, const char *call, const char *what) {
-    return zt__say(diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, call, what);
+ZT__FN void zt__say_no_handle(zt__diagnostics *diagnostics, const char *call, const char *what) {
+    zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZT__NULL_ARGUMENT, call, what);
 }
+
+ZT__FN void zt__say_no_memory(zt__diagnostics *diagnostics, const char *call, const char *what) {
+    zt__say(diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, call, what);
+}
+
+/* The same as values: the result that a function fails with when it has said so. Macros, for what the
+   compiler sees of a result need not be looked at again. */
+#define zt__fail(diagnostics, result, ...) (zt__say(diagnostics, result, __VA_ARGS__), (ze_result_t)(result))
+#define zt__fail_null(...) (zt__say_null(__VA_ARGS__), (ze_result_t)ZE_RESULT_ERROR_INVALID_NULL_POINTER)
+#define zt__fail_no_handle(...)                                                                              \
+    (zt__say_no_handle(__VA_ARGS__), (ze_result_t)ZE_RESULT_ERROR_INVALID_NULL_HANDLE)
+#define zt__fail_no_memory(...)                                                                              \
+    (zt__say_no_memory(__VA_ARGS__), (ze_result_t)ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
 
 /* How far two names are apart: edits, letter case not counting. Only the first 63 letters matter. */
 ZT__FN uint32_t zt__distance(const char *a, const char *b) {
@@ -2238,10 +2252,6 @@ ZT__FN void zt__load_driver(zt__driver *driver) {
         zt__find_symbol(name, member);
         member += sizeof driver->device_clock;
     }
-}
-
-ZT__FN int zt__is_lost(ze_result_t result) {
-    return result == ZE_RESULT_ERROR_DEVICE_LOST || result == ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET;
 }
 
 /* ==== >>groups: look-up, activation, metrics ============================================================== */
@@ -2867,15 +2877,17 @@ ZT__HOT uint32_t zt__pass_index(const zt_profiler *profiler) {
     return zt__load(&profiler->pass)->index;
 }
 
-/* Looks at the result of a driver call: a lost device is remembered, anything else that failed is said. */
+ZT__FN void zt__note_failure(zt_profiler *profiler, ze_result_t result, const char *call,
+                             const char *remedy) {
+    zt__say_failed(&profiler->diagnostics, &profiler->lost, result, call, remedy);
+}
+
+/* Looks at the result of a driver call. */
 ZT__HOT ze_result_t zt__check(zt_profiler *profiler, ze_result_t result, const char *call,
                               const char *remedy) {
-    if (result == ZE_RESULT_SUCCESS)
-        return result;
-    if (!zt__is_lost(result))
-        return zt__say_failed(&profiler->diagnostics, result, call, remedy);
-    zt__store(&profiler->lost, 1);
-    return zt__say(&profiler->diagnostics, result, ZT__DEVICE_LOST, call, zt_result_name(result));
+    if (result != ZE_RESULT_SUCCESS)
+        zt__note_failure(profiler, result, call, remedy);
+    return result;
 }
 
 ZT__FN void zt__destroy_pools(zt_profiler *profiler, zt__step *step) {
@@ -6089,19 +6101,19 @@ ZT__FN ze_result_t zt__check_pack(const uint8_t *bytes, size_t *size) {
     head.bytes = bytes;
     head.size = *size;
     if (*size >= 4 && memcmp(bytes, "ZTPK", 4) != 0)
-        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_PACK, "this is no pack");
+        return zt__fail(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_PACK, "this is no pack");
     head.used = *size < 4 ? *size : 4;
     layout = zt__unpack_u32(&head, UINT32_MAX);
     stated = zt__unpack_u64(&head);
     sum = zt__unpack_u64(&head);
     if (!head.failed && layout > ZT__LAYOUT)
-        return zt__say(NULL, ZE_RESULT_ERROR_UNSUPPORTED_VERSION, ZT__NEWER_PACK, (unsigned)layout,
-                       (unsigned)ZT__LAYOUT);
+        return zt__fail(NULL, ZE_RESULT_ERROR_UNSUPPORTED_VERSION, ZT__NEWER_PACK, (unsigned)layout,
+                        (unsigned)ZT__LAYOUT);
     if (head.failed || stated > *size)
-        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_SIZE, ZT__BAD_PACK, "the buffer is cut off");
+        return zt__fail(NULL, ZE_RESULT_ERROR_INVALID_SIZE, ZT__BAD_PACK, "the buffer is cut off");
     if (layout == 0 || stated < ZT__PACK_HEADER ||
         sum != zt__check_sum(bytes + ZT__PACK_HEADER, (size_t)stated - ZT__PACK_HEADER))
-        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_PACK, "the buffer is damaged");
+        return zt__fail(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_PACK, "the buffer is damaged");
     *size = (size_t)stated;
     return ZE_RESULT_SUCCESS;
 }
@@ -6157,12 +6169,9 @@ struct zt_stream {
 };
 
 ZT__FN ze_result_t zt__check_stream(zt_stream *stream, ze_result_t result, const char *call) {
-    if (result == ZE_RESULT_SUCCESS)
-        return result;
-    if (!zt__is_lost(result))
-        return zt__say_failed(&stream->diagnostics, result, call, "Update the driver if it lasts.");
-    zt__store(&stream->lost, 1);
-    return zt__say(&stream->diagnostics, result, ZT__DEVICE_LOST, call, zt_result_name(result));
+    if (result != ZE_RESULT_SUCCESS)
+        zt__say_failed(&stream->diagnostics, &stream->lost, result, call, "Update the driver if it lasts.");
+    return result;
 }
 
 /* ---- from the device into the ring ----------------------------------------------------------------------- */
@@ -6174,9 +6183,9 @@ ZT__FN ze_result_t zt__learn_report_size(zt_stream *stream) {
     if (result != ZE_RESULT_SUCCESS || size == 0)
         return result == ZE_RESULT_NOT_READY ? ZE_RESULT_SUCCESS : result;
     if (stream->ring_size / size < 2)
-        return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__MEMORY_LIMIT, "zt_stream_read",
-                       (unsigned long)stream->config.memory_limit, stream->info.group,
-                       (unsigned long)(stream->config.memory_limit + 2 * size));
+        return zt__fail(&stream->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__MEMORY_LIMIT,
+                        "zt_stream_read", (unsigned long)stream->config.memory_limit, stream->info.group,
+                        (unsigned long)(stream->config.memory_limit + 2 * size));
     zt__lock(&stream->lock);
     stream->capacity = (uint32_t)(stream->ring_size / size);
     stream->report_size = size;
@@ -6302,11 +6311,11 @@ ZT__FN ze_result_t zt__start_reader(zt_stream *stream) {
     if (zt__start_thread(&stream->reader, zt__read_ahead, stream))
         return ZE_RESULT_SUCCESS;
 #ifdef ZETOOLS_NO_THREADS
-    return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZT__NO_READER,
-                   "ZETOOLS_NO_THREADS is defined");
+    return zt__fail(&stream->diagnostics, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZT__NO_READER,
+                    "ZETOOLS_NO_THREADS is defined");
 #else
-    return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_READER,
-                   "the system starts no thread");
+    return zt__fail(&stream->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_READER,
+                    "the system starts no thread");
 #endif
 }
 
@@ -6316,7 +6325,7 @@ ZT__FN ze_result_t zt__start_reader(zt_stream *stream) {
 ZT__FN ze_result_t zt__own_stream(zt_stream *stream, uint64_t deadline, const char *call) {
     uint64_t pause = 0;
     if (zt__owns(&stream->owned))
-        return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__STREAM_BUSY, call);
+        return zt__fail(&stream->diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__STREAM_BUSY, call);
     while (!zt__try_lock(&stream->owned.mutex))
         if (!zt__pause_until(deadline, &pause))
             return ZE_RESULT_NOT_READY;
@@ -7272,7 +7281,7 @@ ZT__FN void zt__flush(zt__writer *writer) {
 ZT__FN ze_result_t zt__end_writer(zt__writer *writer, zt__diagnostics *diagnostics, ze_result_t result) {
     zt__flush(writer);
     return writer->failed && result == ZE_RESULT_SUCCESS
-               ? zt__say(diagnostics, ZE_RESULT_ERROR_UNKNOWN, ZT__WRITE_STOPPED)
+               ? zt__fail(diagnostics, ZE_RESULT_ERROR_UNKNOWN, ZT__WRITE_STOPPED)
                : result;
 }
 
@@ -8568,7 +8577,7 @@ ZT__FN zt_format zt__format_of(const char *path) {
 }
 
 ZT__FN ze_result_t zt__cannot_write(zt_profiler *profiler, const char *path) {
-    return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_UNKNOWN, ZT__CANNOT_WRITE, path, strerror(errno));
+    return zt__fail(&profiler->diagnostics, ZE_RESULT_ERROR_UNKNOWN, ZT__CANNOT_WRITE, path, strerror(errno));
 }
 
 /* Whether a path is a pipe, a terminal or a device: such are written to, and not replaced by a file. */
@@ -8639,7 +8648,7 @@ ZT__FN zt__diagnostics *zt__diagnostics_of(const zt_profiler *profiler) {
 
 /* What a call returns that was given no profiler, or no `what` beside it. */
 ZT__FN ze_result_t zt__say_missing(const zt_profiler *profiler, const char *call, const char *what) {
-    return profiler ? zt__say_null(zt__diagnostics_of(profiler), call, what) : ZE_RESULT_SUCCESS;
+    return profiler ? zt__fail_null(zt__diagnostics_of(profiler), call, what) : ZE_RESULT_SUCCESS;
 }
 
 ZT__FN const zt_allocator *zt__allocator_of(const zt_profiler *profiler) {
@@ -8816,7 +8825,7 @@ ZT__FN ze_result_t zt__say_no_group(zt__diagnostics *diagnostics, const zt_alloc
             names[count++] = catalog->properties[i].name;
     zt__nearest(wanted, names, count, zt__name_in_array, nearest, sizeof nearest);
     zt__free(allocator, (void *)names);
-    return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, message, wanted, nearest);
+    return zt__fail(diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, message, wanted, nearest);
 }
 
 /* Takes one group of the catalog, unless it is taken. Where there can be but one pass, another of its domain
@@ -8830,14 +8839,14 @@ ZT__FN ze_result_t zt__take_group(zt_profiler *profiler, const zt__catalog *cata
             return ZE_RESULT_SUCCESS;
         if (taken->domain == properties->domain && profiler->config.max_passes == 1) {
             profiler->availability = ZT_GROUPS_CONFLICT;
-            return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__GROUPS_CONFLICT,
-                           taken->name, properties->name, properties->domain);
+            return zt__fail(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__GROUPS_CONFLICT,
+                            taken->name, properties->name, properties->domain);
         }
     }
     if (profiler->group_count == ZT__MAX_GROUPS) {
         profiler->availability = ZT_GROUPS_CONFLICT;
-        return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__TOO_MANY_GROUPS,
-                       (unsigned)ZT__MAX_GROUPS);
+        return zt__fail(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__TOO_MANY_GROUPS,
+                        (unsigned)ZT__MAX_GROUPS);
     }
     profiler->groups[profiler->group_count].handle = catalog->handles[index];
     profiler->groups[profiler->group_count].properties = *properties;
@@ -8994,8 +9003,8 @@ ZT__FN ze_result_t zt__refuse_metric(zt_profiler *profiler, const zt__cover *cov
     snprintf(wanted, sizeof wanted, "%.*s", (int)(length < 255 ? length : 255), name);
     zt__nearest(wanted, cover, cover->metric_count, zt__cover_name, nearest, sizeof nearest);
     profiler->availability = ZT_NO_SUCH_METRIC;
-    return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_METRIC, "zt_open",
-                   wanted, nearest);
+    return zt__fail(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_METRIC, "zt_open",
+                    wanted, nearest);
 }
 
 /* Takes groups for the metrics that are wanted. Where none of the choices fits into the passes, the fewest
@@ -9009,8 +9018,8 @@ ZT__FN ze_result_t zt__take_cover(zt_profiler *profiler, zt__cover *cover) {
     while (zt__next_name(&list, &name, &length)) {
         if (cover->count == ZT__MAX_WANTED) {
             profiler->availability = ZT_NO_SUCH_METRIC;
-            return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__TOO_MANY_METRICS,
-                           (unsigned)ZT__MAX_WANTED);
+            return zt__fail(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__TOO_MANY_METRICS,
+                            (unsigned)ZT__MAX_WANTED);
         }
         if (!zt__want(cover, name, length))
             return zt__refuse_metric(profiler, cover, name, length);
@@ -9111,8 +9120,8 @@ ZT__FN ze_result_t zt__plan_passes(zt_profiler *profiler) {
         most = profiler->config.max_passes;
     if (needed > most) {
         profiler->availability = ZT_GROUPS_CONFLICT;
-        return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__TOO_MANY_PASSES,
-                       (unsigned)needed, (unsigned)most);
+        return zt__fail(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__TOO_MANY_PASSES,
+                        (unsigned)needed, (unsigned)most);
     }
     zt__make_passes(profiler, pass_of);
     return ZE_RESULT_SUCCESS;
@@ -9138,8 +9147,8 @@ ZT__FN ze_result_t zt__find_groups(zt_profiler *profiler) {
             result = zt__plan_passes(profiler);
     } else {
         profiler->availability = ZT_LIBRARY_MISSING;
-        result = zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
-                         ZT__METRIC_LIBRARY_MISSING, (unsigned)catalog.count);
+        result = zt__fail(&profiler->diagnostics, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
+                          ZT__METRIC_LIBRARY_MISSING, (unsigned)catalog.count);
     }
     zt__close_catalog(&profiler->config.allocator, &catalog);
     return result;
@@ -9310,7 +9319,7 @@ ZT__FN ze_result_t zt__copy_columns(zt_profiler *profiler) {
         return ZE_RESULT_SUCCESS;
     profiler->columns = (char *)zt__allocate(&profiler->config.allocator, strlen(columns) + 1, 1);
     if (!profiler->columns)
-        return zt__say_no_memory(&profiler->diagnostics, "zt_open", "config.columns");
+        return zt__fail_no_memory(&profiler->diagnostics, "zt_open", "config.columns");
     strcpy(profiler->columns, columns);
     return ZE_RESULT_SUCCESS;
 }
@@ -9333,7 +9342,7 @@ ZT__FN ze_result_t zt__set_up_inside(zt_profiler *profiler) {
     if (result != ZE_RESULT_SUCCESS && (profiler->config.require_metrics || zt__is_gone(profiler)))
         return result;
     if (profiler->group_count == 0 && profiler->config.require_metrics)
-        return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__TIMES_BY_CHOICE);
+        return zt__fail(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__TIMES_BY_CHOICE);
     if (profiler->group_count == 0)
         result = zt__open_times(profiler);
     if (result != ZE_RESULT_SUCCESS)
@@ -9352,7 +9361,7 @@ ZT__FN ze_result_t zt__set_up_inside(zt_profiler *profiler) {
     if (zt__is_lost(result) ||
         (profiler->by_time && profiler->scratch && batch && result == ZE_RESULT_SUCCESS))
         return result;
-    return zt__say_no_memory(&profiler->diagnostics, "zt_open", "statistics");
+    return zt__fail_no_memory(&profiler->diagnostics, "zt_open", "statistics");
 }
 
 ZT__FN ze_result_t zt__set_up(zt_profiler *profiler) {
@@ -9474,11 +9483,11 @@ ZT__FN ze_result_t zt__check_opening(const char *call, const char *what, const v
                                      ze_context_handle_t context, ze_device_handle_t device,
                                      const zt_allocator *given) {
     if (!out)
-        return zt__say_null(NULL, call, what);
+        return zt__fail_null(NULL, call, what);
     if (!context || !device)
-        return zt__say_no_handle(NULL, call, context ? "device" : "context");
+        return zt__fail_no_handle(NULL, call, context ? "device" : "context");
     if (given && !given->allocate != !given->release)
-        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_ALLOCATOR, call);
+        return zt__fail(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_ALLOCATOR, call);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -9502,10 +9511,10 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
     zt__complete_config(&complete, config);
     opened = zt__create(context, device, &complete);
     if (!opened)
-        result = zt__say_no_memory(NULL, "zt_open", "the profiler");
+        result = zt__fail_no_memory(NULL, "zt_open", "the profiler");
     else if (!zt__enlist(opened))
-        result = zt__say(&opened->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__TOO_MANY_PROFILERS,
-                         (unsigned)ZT__MAX_PROFILERS);
+        result = zt__fail(&opened->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__TOO_MANY_PROFILERS,
+                          (unsigned)ZT__MAX_PROFILERS);
     else
         result = zt__set_up(opened);
     if (result == ZE_RESULT_SUCCESS) {
@@ -9525,7 +9534,7 @@ ZT__FN int zt__may_collect(zt_profiler *profiler, const char *call, ze_result_t 
     *result = ZE_RESULT_SUCCESS;
     if (profiler && zt__owns(&profiler->settling))
         *result =
-            zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__INSIDE_CALLBACK, call);
+            zt__fail(&profiler->diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__INSIDE_CALLBACK, call);
     return profiler && *result == ZE_RESULT_SUCCESS;
 }
 
@@ -9740,7 +9749,7 @@ ZT__FN ze_result_t zt__say_open(zt_profiler *profiler) {
             if (zt__load(&step->slots[i].generation) & 1)
                 name = zt__record_at(profiler, step->slots[i].region)->name;
     zt__give_all(profiler);
-    return zt__say(&profiler->diagnostics, ZE_RESULT_NOT_READY, ZT__REGION_OPEN, name);
+    return zt__fail(&profiler->diagnostics, ZE_RESULT_NOT_READY, ZT__REGION_OPEN, name);
 }
 
 ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
@@ -9776,7 +9785,7 @@ ZT__FN ze_result_t zt__release(zt_profiler *profiler, ze_command_list_handle_t l
         return ZE_RESULT_SUCCESS;
     zt__drop_open(profiler, record, "zt_release");
     if (!zt__finish(profiler, record, &deadline))
-        result = zt__say(&profiler->diagnostics, ZE_RESULT_NOT_READY, ZT__NOT_FINISHED, "zt_release");
+        result = zt__fail(&profiler->diagnostics, ZE_RESULT_NOT_READY, ZT__NOT_FINISHED, "zt_release");
     zt__unbind(profiler, record);
     zt__unclaim(profiler, record);
     zt__take(&profiler->state);
@@ -9787,7 +9796,7 @@ ZT__FN ze_result_t zt__release(zt_profiler *profiler, ze_command_list_handle_t l
 
 ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t list) {
     if (profiler && !list)
-        return zt__say_no_handle(&profiler->diagnostics, "zt_release", "list");
+        return zt__fail_no_handle(&profiler->diagnostics, "zt_release", "list");
     return zt__release(profiler, list, 0);
 }
 
@@ -9944,8 +9953,8 @@ ZT__FN ze_result_t zt__bad_index(const zt_profiler *profiler, const char *call, 
                                  uint32_t index) {
     if (!profiler)
         return ZE_RESULT_SUCCESS;
-    return zt__say(&zt__mutable(profiler)->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_INDEX, call,
-                   what, (unsigned)index);
+    return zt__fail(&zt__mutable(profiler)->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_INDEX,
+                    call, what, (unsigned)index);
 }
 
 /* The record of a region, up to date, from which `call` fills in `what`, which is at `out`. NULL, and what
@@ -9954,7 +9963,7 @@ ZT__FN const zt__record *zt__need_record(const zt_profiler *profiler, const char
                                          const char *what, const void *out, ze_result_t *result) {
     *result = ZE_RESULT_SUCCESS;
     if (profiler && !out)
-        *result = zt__say_null(&zt__mutable(profiler)->diagnostics, call, what);
+        *result = zt__fail_null(&zt__mutable(profiler)->diagnostics, call, what);
     else if (region >= zt_region_count(profiler))
         *result = zt__bad_index(profiler, call, "region", region);
     else {
@@ -10185,14 +10194,14 @@ ZT__FN ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_profile
     bench->config = config;
     bench->profiler = profiler;
     if (!config || (!config->run && !config->measure))
-        return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER,
-                       config ? ZT__NOTHING_TO_BENCH : ZT__NULL_ARGUMENT, call, "config");
+        return zt__fail(diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER,
+                        config ? ZT__NOTHING_TO_BENCH : ZT__NULL_ARGUMENT, call, "config");
     bench->series = (zt__series *)zt__allocate(zt__allocator_of(profiler), 1, sizeof *bench->series);
     if (!config->measure)
         bench->clean = zt__open_clean(profiler);
     if (!bench->series || (!config->measure && !bench->clean)) {
         zt__close_bench(bench);
-        return zt__say_no_memory(diagnostics, call, "samples");
+        return zt__fail_no_memory(diagnostics, call, "samples");
     }
     zt__find_frequency(bench);
     return ZE_RESULT_SUCCESS;
@@ -10228,7 +10237,7 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
     ze_result_t opened;
     int going;
     if (!result)
-        return zt__say_null(zt__diagnostics_of(profiler), "zt_bench", "result");
+        return zt__fail_null(zt__diagnostics_of(profiler), "zt_bench", "result");
     zt__clear_result(result, config);
     if (zt__is_inert(profiler, config))
         return ZE_RESULT_SUCCESS;
@@ -10302,7 +10311,7 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
     zt__series *ratios;
     ze_result_t done;
     if (!result)
-        return zt__say_null(zt__diagnostics_of(profiler), "zt_compare", "result");
+        return zt__fail_null(zt__diagnostics_of(profiler), "zt_compare", "result");
     zt__clear_result(&result->a, a);
     zt__clear_result(&result->b, b);
     result->ratio = result->low = result->high = zt__nan();
@@ -10316,7 +10325,7 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
     if (done == ZE_RESULT_SUCCESS) {
         ratios = (zt__series *)zt__allocate(allocator, 1, sizeof *ratios);
         done = ratios ? zt__compare_open(&one, &other, ratios, result)
-                      : zt__say_no_memory(zt__diagnostics_of(profiler), "zt_compare", "samples");
+                      : zt__fail_no_memory(zt__diagnostics_of(profiler), "zt_compare", "samples");
         zt__free(allocator, ratios);
         zt__close_bench(&other);
     }
@@ -10348,7 +10357,7 @@ ZT_API ze_result_t zt_bench_write(const zt_profiler *profiler, const zt_bench_re
     zt__writer writer;
     uint32_t i;
     if (!result || !write)
-        return zt__say_null(diagnostics, "zt_bench_write", result ? "write" : "result");
+        return zt__fail_null(diagnostics, "zt_bench_write", result ? "write" : "result");
     zt__start_writer(&writer, write, user);
     zt__put_bench(&writer, result);
     for (i = 0; i < zt_metric_count(profiler) && result->region != UINT32_MAX; i++) {
@@ -10367,7 +10376,7 @@ ZT_API ze_result_t zt_bench_write(const zt_profiler *profiler, const zt_bench_re
 ZT_API ze_result_t zt_comparison_write(const zt_comparison *result, zt_write_fn write, void *user) {
     zt__writer writer;
     if (!result || !write)
-        return zt__say_null(NULL, "zt_comparison_write", result ? "write" : "result");
+        return zt__fail_null(NULL, "zt_comparison_write", result ? "write" : "result");
     zt__start_writer(&writer, write, user);
     zt__put_bench(&writer, &result->a);
     zt__put_bench(&writer, &result->b);
@@ -10387,10 +10396,10 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     if (!into || !from)
         return ZE_RESULT_SUCCESS;
     if (into == from)
-        return zt__say(&into->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__MERGE_SELF);
+        return zt__fail(&into->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__MERGE_SELF);
     mismatch = zt__mismatch(into, from);
     if (mismatch)
-        return zt__say(&into->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__LAYOUTS_DIFFER, mismatch);
+        return zt__fail(&into->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__LAYOUTS_DIFFER, mismatch);
     zt__catch_up(into);
     zt__catch_up(from);
     result = zt__merge_all(into, zt__mutable(from));
@@ -10418,8 +10427,8 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
     if (!buffer)
         return ZE_RESULT_SUCCESS;
     if (packer.used > packer.room)
-        return zt__say(&locked->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__BUFFER_TOO_SMALL,
-                       (unsigned long long)packer.room, (unsigned long long)packer.used);
+        return zt__fail(&locked->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__BUFFER_TOO_SMALL,
+                        (unsigned long long)packer.room, (unsigned long long)packer.used);
     zt__pack_head(packer.bytes, packer.used);
     return ZE_RESULT_SUCCESS;
 }
@@ -10433,7 +10442,7 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     if (profiler)
         *profiler = NULL;
     if (!buffer || !profiler)
-        return zt__say_null(NULL, "zt_unpack", buffer ? "profiler" : "buffer");
+        return zt__fail_null(NULL, "zt_unpack", buffer ? "profiler" : "buffer");
     result = zt__check_pack((const uint8_t *)buffer, &size);
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -10457,9 +10466,9 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     }
     if (unpacked)
         zt__destroy(unpacked);
-    return zt__say(NULL, unpacker.failed ? ZE_RESULT_ERROR_INVALID_ARGUMENT : result,
-                   unpacker.failed ? ZT__BAD_PACK : ZT__NO_MEMORY,
-                   unpacker.failed ? "the buffer makes no sense" : "zt_unpack", "statistics");
+    return zt__fail(NULL, unpacker.failed ? ZE_RESULT_ERROR_INVALID_ARGUMENT : result,
+                    unpacker.failed ? ZT__BAD_PACK : ZT__NO_MEMORY,
+                    unpacker.failed ? "the buffer makes no sense" : "zt_unpack", "statistics");
 }
 
 /* ---- reporting ------------------------------------------------------------------------------------------- */
@@ -10473,7 +10482,7 @@ ZT__FN ze_result_t zt__write_as(zt__report *report, zt_format format, zt__diagno
     else if (format == ZT_FORMAT_TABLE)
         zt__write_table(report);
     else if (!zt__write_trace(report))
-        result = zt__say_no_memory(diagnostics, "zt_write", "a trace");
+        result = zt__fail_no_memory(diagnostics, "zt_write", "a trace");
     return zt__end_writer(&report->writer, diagnostics, result);
 }
 
@@ -10487,7 +10496,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     if (!profiler || !write)
         return zt__say_missing(profiler, "zt_write", "write");
     if ((unsigned)format > ZT_FORMAT_TRACE)
-        return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_ENUMERATION, ZT__BAD_FORMAT, (int)format);
+        return zt__fail(diagnostics, ZE_RESULT_ERROR_INVALID_ENUMERATION, ZT__BAD_FORMAT, (int)format);
     report = (zt__report *)zt__allocate(allocator, 1, sizeof *report);
     columns = zt__column_count(profiler);
     stats = (zt_stats *)zt__allocate(allocator, columns, sizeof *stats);
@@ -10498,7 +10507,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
         zt__start_writer(&report->writer, write, user);
         result = zt__write_as(report, format, diagnostics);
     } else {
-        result = zt__say_no_memory(diagnostics, "zt_write", "a report");
+        result = zt__fail_no_memory(diagnostics, "zt_write", "a report");
     }
     zt__free(allocator, stats);
     zt__free(allocator, report);
@@ -10515,7 +10524,7 @@ ZT__FN ze_result_t zt__report_to_file(zt_profiler *profiler, const char *path) {
     char *beside = (char *)zt__allocate(&profiler->config.allocator, size, 1);
     ze_result_t result;
     if (!beside)
-        return zt__say_no_memory(&profiler->diagnostics, "zt_report", "a path");
+        return zt__fail_no_memory(&profiler->diagnostics, "zt_report", "a path");
     snprintf(beside, size, "%s.%ld.%lx.part", path, (long)getpid(), (unsigned long)zt__thread_id());
     result = zt__write_beside(profiler, path, zt__is_special(path) ? path : beside);
     zt__free(&profiler->config.allocator, beside);
@@ -10600,7 +10609,7 @@ ZT__FN ze_result_t zt__refuse_stream(zt_stream *stream, ze_result_t result, cons
 }
 
 ZT__FN ze_result_t zt__stream_without_memory(zt_stream *stream) {
-    return zt__say_no_memory(&stream->diagnostics, "zt_stream_open", "reports and rows");
+    return zt__fail_no_memory(&stream->diagnostics, "zt_stream_open", "reports and rows");
 }
 
 /* The group by name, or the default: ComputeBasic, else the first that is time-based. */
@@ -10630,8 +10639,8 @@ ZT__FN ze_result_t zt__find_timed_group(zt_stream *stream) {
     if (zt__has_counters(&catalog))
         result = zt__choose_timed_group(stream, &catalog);
     else
-        result = zt__say(&stream->diagnostics, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
-                         ZT__METRIC_LIBRARY_MISSING, (unsigned)catalog.count);
+        result = zt__fail(&stream->diagnostics, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
+                          ZT__METRIC_LIBRARY_MISSING, (unsigned)catalog.count);
     zt__close_catalog(&stream->config.allocator, &catalog);
     return result;
 }
@@ -10671,8 +10680,8 @@ ZT__FN ze_result_t zt__make_room_for_rows(zt_stream *stream) {
     size_t values = feed->group.metric_count * sizeof *stream->values;
     size_t at_once = limit / 4 / values, least = 16 * values + 16384;
     if (limit < least)
-        return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__MEMORY_LIMIT, "zt_stream_open",
-                       (unsigned long)limit, stream->info.group, (unsigned long)least);
+        return zt__fail(&stream->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__MEMORY_LIMIT,
+                        "zt_stream_open", (unsigned long)limit, stream->info.group, (unsigned long)least);
     stream->values_at_once = (uint32_t)(at_once < ZT__ROWS_AT_ONCE ? at_once : (size_t)ZT__ROWS_AT_ONCE);
     stream->ring_size = limit - stream->values_at_once * values;
     stream->info.memory = limit;
@@ -10789,7 +10798,7 @@ ZT__FN ze_result_t zt__set_up_stream(zt_stream *stream) {
     zt_profiler *profiler = stream->config.profiler;
     ze_result_t result;
     if (profiler && !profiler->timeline)
-        return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_TIMELINE);
+        return zt__fail(&stream->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_TIMELINE);
     result = zt__find_timed_group(stream);
     if (result == ZE_RESULT_SUCCESS)
         result = zt__describe_stream(stream);
@@ -10878,7 +10887,7 @@ ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_
         return result;
     zt__complete_stream_config(&complete, config);
     opened = zt__create_stream(context, device, &complete);
-    result = opened ? zt__set_up_stream(opened) : zt__say_no_memory(NULL, "zt_stream_open", "the stream");
+    result = opened ? zt__set_up_stream(opened) : zt__fail_no_memory(NULL, "zt_stream_open", "the stream");
     if (result == ZE_RESULT_SUCCESS) {
         *stream = opened;
     } else if (opened) {
@@ -10910,7 +10919,7 @@ ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t li
     if (!stream)
         return ZE_RESULT_SUCCESS;
     if (!list)
-        return zt__say_no_handle(&stream->diagnostics, "zt_stream_mark", "list");
+        return zt__fail_no_handle(&stream->diagnostics, "zt_stream_mark", "list");
     name = zt__name_of(name);
     if (stream->marker_metric != UINT32_MAX) {
         why = "too many names, or no memory; do not put counters into names";
@@ -10919,7 +10928,8 @@ ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t li
         zt__unlock(&stream->feed->lock);
     }
     if (!number)
-        return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZT__CANNOT_MARK, name, why);
+        return zt__fail(&stream->diagnostics, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZT__CANNOT_MARK, name,
+                        why);
     return zt__check_stream(stream, zetCommandListAppendMetricStreamerMarker(list, stream->streamer, number),
                             "zetCommandListAppendMetricStreamerMarker");
 }
@@ -11103,9 +11113,9 @@ ZT_API ze_result_t zt_group_find(ze_device_handle_t device, const char *name, ui
     if (group)
         *group = NULL;
     if (!group || !name)
-        return zt__say_null(NULL, "zt_group_find", group ? "name" : "group");
+        return zt__fail_null(NULL, "zt_group_find", group ? "name" : "group");
     if (!device)
-        return zt__say_no_handle(NULL, "zt_group_find", "device");
+        return zt__fail_no_handle(NULL, "zt_group_find", "device");
     result = zt__device_catalog(device, &catalog);
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -11159,9 +11169,9 @@ ZT_API ze_result_t zt_groups_write(ze_device_handle_t device, int metrics, zt_wr
     uint32_t i;
     ze_result_t result;
     if (!device || !write)
-        return zt__say(NULL,
-                       device ? ZE_RESULT_ERROR_INVALID_NULL_POINTER : ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
-                       ZT__NULL_ARGUMENT, "zt_groups_write", device ? "write" : "device");
+        return zt__fail(NULL,
+                        device ? ZE_RESULT_ERROR_INVALID_NULL_POINTER : ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
+                        ZT__NULL_ARGUMENT, "zt_groups_write", device ? "write" : "device");
     result = zt__device_catalog(device, &catalog);
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -11577,7 +11587,7 @@ ZT__FN ze_result_t zt__check_call(zt__tracer *tracer, const char *pattern, size_
             return ZE_RESULT_SUCCESS;
     snprintf(wanted, sizeof wanted, "%.*s", (int)(length < 64 ? length : 64), pattern);
     zt__nearest(wanted, NULL, ZT__CALL_COUNT, zt__call_name_at, nearest, sizeof nearest);
-    return zt__say(tracer->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_CALL, wanted, nearest);
+    return zt__fail(tracer->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_CALL, wanted, nearest);
 }
 
 ZT__FN ze_result_t zt__choose_calls(zt__tracer *tracer, const char *list) {
@@ -11595,7 +11605,8 @@ ZT__FN ze_result_t zt__choose_calls(zt__tracer *tracer, const char *list) {
 ZT__FN ze_result_t zt__choose_hooks(zt__tracer *tracer, const zt_trace_config *config) {
     uint32_t i, call;
     if (config->hook_count > ZT__HOOKS || (config->hook_count && !config->hooks))
-        return zt__say(tracer->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__BAD_HOOKS, (unsigned)ZT__HOOKS);
+        return zt__fail(tracer->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__BAD_HOOKS,
+                        (unsigned)ZT__HOOKS);
     for (i = 0; i < config->hook_count; i++) {
         const char *name = config->hooks[i].call ? config->hooks[i].call : "";
         for (call = 0; call < ZT__CALL_COUNT && strcmp(name, zt__call_name(call)) != 0; call++)
@@ -11631,7 +11642,7 @@ ZT__FN ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
     if (config.names) {
         tracer->names = (char *)zt__allocate(&tracer->allocator, strlen(config.names) + 1, 1);
         if (!tracer->names)
-            return zt__say_no_memory(tracer->diagnostics, "zt_trace_start", "the filter");
+            return zt__fail_no_memory(tracer->diagnostics, "zt_trace_start", "the filter");
         memcpy(tracer->names, config.names, strlen(config.names));
     }
     result = zt__choose_calls(tracer, config.calls);
@@ -11804,7 +11815,7 @@ ZT__FN ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_config *c
     ze_result_t(ZE_APICALL * enable_layer)(void);
     ze_result_t result;
     if (zt__has_calls(tracer))
-        return zt__say(tracer->diagnostics, ZE_RESULT_NOT_READY, ZT__CALLS_IN_PROGRESS);
+        return zt__fail(tracer->diagnostics, ZE_RESULT_NOT_READY, ZT__CALLS_IN_PROGRESS);
     result = zt__configure_tracer(tracer, config);
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -11819,8 +11830,8 @@ ZT__FN ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_config *c
         return result;
     }
     zt__halt_tracer(tracer);
-    return zt__say(tracer->diagnostics, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, ZT__TRACING_OFF,
-                   zt_result_name(result));
+    return zt__fail(tracer->diagnostics, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, ZT__TRACING_OFF,
+                    zt_result_name(result));
 }
 
 ZT__FN zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__diagnostics *diagnostics,
@@ -11866,7 +11877,7 @@ ZT__FN int zt__is_tracing(const zt__tracer *tracer) {
 ZT__FN ze_result_t zt__refuse_hook(const zt__tracer *tracer, zt__diagnostics *diagnostics, const char *call) {
     if (!tracer || !tracer->post || !zt__frame_of(tracer->post))
         return ZE_RESULT_SUCCESS;
-    return zt__say(diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__INSIDE_HOOK, call);
+    return zt__fail(diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__INSIDE_HOOK, call);
 }
 
 ZT_API zt_trace_config zt_trace_config_default(void) {
@@ -11881,13 +11892,13 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
     if (!profiler)
         return ZE_RESULT_SUCCESS;
     if (zt__is_tracing(profiler->tracer))
-        return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__TRACING_ALREADY);
+        return zt__fail(&profiler->diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__TRACING_ALREADY);
     tracer = profiler->tracer;
     if (!tracer)
         tracer = zt__create_tracer(&profiler->config.allocator, &profiler->diagnostics,
                                    profiler->config.wait_timeout_ns);
     if (!tracer)
-        return zt__say_no_memory(&profiler->diagnostics, "zt_trace_start", "the tracer");
+        return zt__fail_no_memory(&profiler->diagnostics, "zt_trace_start", "the tracer");
     if (!profiler->tracer)
         zt__add_target(tracer, profiler->context, profiler->device, profiler);
     profiler->tracer = tracer;
@@ -11933,7 +11944,7 @@ ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t call, zt_ca
     if (!profiler)
         return ZE_RESULT_SUCCESS;
     if (!info)
-        return zt__say_null(&zt__mutable(profiler)->diagnostics, "zt_get_call", "info");
+        return zt__fail_null(&zt__mutable(profiler)->diagnostics, "zt_get_call", "info");
     if (call >= zt_call_count(profiler))
         return zt__bad_index(profiler, "zt_get_call", "call", call);
     *info = zt__call_stats(profiler->tracer, call);
@@ -12024,9 +12035,10 @@ ZT__FN ze_result_t zt__initialise_traced(void) {
     if (!enable_layer)
         setenv("ZE_ENABLE_TRACING_LAYER", "1", 0);
     result = zeInit(0);
-    return result == ZE_RESULT_SUCCESS
-               ? result
-               : zt__say_failed(NULL, result, "zeInit", "Nothing is traced. Install a Level Zero driver.");
+    if (result != ZE_RESULT_SUCCESS)
+        zt__say(NULL, result, ZT__CALL_FAILED, "zeInit", zt_result_name(result), (unsigned)result,
+                "Nothing is traced. Install a Level Zero driver.");
+    return result;
 }
 
 ZT_API zt_auto_config zt_auto_config_default(void) {
@@ -12052,7 +12064,7 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *given) {
     zt__complete_config(&complete, &config.profiler);
     tracer = zt__create_tracer(&complete.allocator, NULL, complete.wait_timeout_ns);
     if (!tracer)
-        return zt__say_no_memory(NULL, "zt_auto", "the tracer");
+        return zt__fail_no_memory(NULL, "zt_auto", "the tracer");
     tracer->automatic = &zt__auto_1.config;
     if (config.trace.calls)
         zt__make_spans(tracer, complete.timeline);
