@@ -4227,19 +4227,19 @@ typedef struct zt__mark {
 /* What a stream measures, and the newest of its rows. A stream has it first; attached, it becomes the
    profiler's when the stream is closed. A row is begin, end, number of the marker, values. */
 struct zt__feed {
+    zt__mutex lock; /* of rows and marks; after the results */
     zt__feed *next;
     zt_allocator allocator;
     zt_profiler *profiler; /* that it is attached to, or NULL */
     int open;              /* there are rows to come */
     uint32_t first;        /* of its metrics, among those of all feeds */
-    zt__group group;
     zt_metric *metrics;
-    zt__mutex lock; /* of what follows; after the results */
     uint32_t capacity;
     uint64_t written;
     double *rows;
     zt__mark *marks;
     uint32_t mark_count, mark_capacity;
+    zt__group group;
 };
 
 enum { ZT__ROW_BEGIN, ZT__ROW_END, ZT__ROW_MARK, ZT__ROW_VALUES };
@@ -7376,6 +7376,18 @@ ZT__FN void zt__put_quoted(zt__writer *writer, const char *text, int json) {
     zt__put(writer, "\"");
 }
 
+/* In what the passes of a region differ: "no", or words with "+" between. */
+ZT__FN void zt__put_differences(zt__writer *writer, uint32_t differs) {
+    static const char *const words[] = {"missing", "count", "time"};
+    uint32_t i, put = 0;
+    for (i = 0; i < ZT__COUNT_OF(words); i++)
+        if (differs >> i & 1) {
+            zt__put(writer, put++ ? "+" : "");
+            zt__put(writer, words[i]);
+        }
+    zt__put(writer, put ? "" : "no");
+}
+
 /* Puts a text in which % and a letter, or a digit, stand for an argument:
      s          const char *, as it is
      j c        const char *, as a string of JSON, as a field of CSV
@@ -7383,6 +7395,8 @@ ZT__FN void zt__put_quoted(zt__writer *writer, const char *text, int json) {
      t          uint64_t, nanoseconds as microseconds
      n          double, in the fewest digits that read back the same
      0 ... 4    double, with so many decimals
+     d          unsigned, in what passes differ
+     ,          none: a comma before a member or an element of JSON, but for the first
    and %% for one. */
 ZT__FN void zt__print(zt__writer *writer, const char *format, ...) {
     va_list arguments;
@@ -7397,6 +7411,10 @@ ZT__FN void zt__print(zt__writer *writer, const char *format, ...) {
         digits[0] = 0;
         if (format[1] == '%') {
             zt__put(writer, "%");
+        } else if (format[1] == ',') {
+            zt__put(writer, strchr("{[\n", writer->last) ? "" : ",");
+        } else if (format[1] == 'd') {
+            zt__put_differences(writer, va_arg(arguments, unsigned));
         } else if (strchr("sjc", format[1])) {
             const char *text = va_arg(arguments, const char *);
             if (format[1] == 's')
@@ -7421,30 +7439,13 @@ ZT__FN void zt__print(zt__writer *writer, const char *format, ...) {
     va_end(arguments);
 }
 
-/* Before a member or an element of JSON: a comma, but for the first, and where a line begins. */
-ZT__FN void zt__separate(zt__writer *writer) {
-    if (!strchr("{[\n", writer->last))
-        zt__put(writer, ",");
-}
-
-ZT__FN void zt__put_line_break(zt__writer *writer) {
-    zt__separate(writer);
-    zt__put(writer, "\n");
-}
-
-/* A name of this library's own, without anything to escape. */
-ZT__FN void zt__put_key(zt__writer *writer, const char *name) {
-    zt__separate(writer);
-    zt__print(writer, "\"%s\":", name);
-}
-
 /* What a report shows: a copy of the statistics of one region at a time. */
 typedef struct zt__report {
+    zt__writer writer;
     const zt_profiler *profiler;
     zt_region_info info;
     uint32_t columns;
     zt_stats *stats; /* of each */
-    zt__writer writer;
 } zt__report;
 
 ZT__FN void zt__write_csv_calls(zt__report *report);
@@ -7489,18 +7490,6 @@ ZT__FN void zt__put_stats(zt__writer *writer, const zt_stats *stats, int json) {
     }
 }
 
-/* In what the passes of a region differ: "no", or words with "+" between. */
-ZT__FN void zt__put_differences(zt__writer *writer, uint32_t differs) {
-    static const char *const words[] = {"missing", "count", "time"};
-    uint32_t i, put = 0;
-    for (i = 0; i < ZT__COUNT_OF(words); i++)
-        if (differs >> i & 1) {
-            zt__put(writer, put++ ? "+" : "");
-            zt__put(writer, words[i]);
-        }
-    zt__put(writer, put ? "" : "no");
-}
-
 /* One line of CSV. `metric` is NULL for GPU time. */
 ZT__FN void zt__put_csv_line(zt__writer *writer, const zt_region_info *region, const zt_metric *metric,
                              const char *tile, const zt_stats *stats) {
@@ -7511,9 +7500,8 @@ ZT__FN void zt__put_csv_line(zt__writer *writer, const zt_region_info *region, c
               shown->units, zt__type_name(shown->type), zt__aggregation_names[shown->aggregation],
               stats->count);
     zt__put_stats(writer, stats, 0);
-    zt__print(writer, metric ? ",%s,%u," : ",%s,all,", tile, (uint64_t)shown->pass);
-    zt__put_differences(writer, region->differs);
-    zt__put(writer, "\n");
+    zt__print(writer, metric ? ",%s,%u" : ",%s,all", tile, (uint64_t)shown->pass);
+    zt__print(writer, ",%d\n", region->differs);
 }
 
 ZT__FN void zt__write_csv(zt__report *report) {
@@ -7551,10 +7539,8 @@ ZT__FN void zt__write_json_head(zt__report *report) {
               "\"causes\":{",
               profiler->device_name, text, counts.begun, counts.collected, counts.lost, counts.dropped,
               counts.in_flight);
-    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        zt__put_key(writer, zt_cause_name((zt_cause)i));
-        zt__print(writer, "%u", zt_get_cause(profiler, (zt_cause)i));
-    }
+    for (i = 0; i < ZT_CAUSE_COUNT; i++)
+        zt__print(writer, "%,\"%s\":%u", zt_cause_name((zt_cause)i), zt_get_cause(profiler, (zt_cause)i));
     zt__put(writer, "},\n");
 }
 
@@ -7564,12 +7550,12 @@ ZT__FN void zt__write_json_metrics(zt__report *report) {
     zt__put(writer, "\"metrics\":[");
     for (i = 0; i < report->profiler->metric_count; i++) {
         const zt_metric *metric = &report->profiler->metrics[i];
-        zt__put_line_break(writer);
-        zt__print(writer,
-                  "{\"name\":%j,\"group\":%j,\"component\":%j,\"units\":%j,\"type\":%j,\"aggregation\":%j,"
-                  "\"pass\":%u,\"description\":%j}",
-                  metric->name, metric->group, metric->component, metric->units, zt__type_name(metric->type),
-                  zt__aggregation_names[metric->aggregation], (uint64_t)metric->pass, metric->description);
+        zt__print(
+            writer,
+            "%,\n{\"name\":%j,\"group\":%j,\"component\":%j,\"units\":%j,\"type\":%j,\"aggregation\":%j,"
+            "\"pass\":%u,\"description\":%j}",
+            metric->name, metric->group, metric->component, metric->units, zt__type_name(metric->type),
+            zt__aggregation_names[metric->aggregation], (uint64_t)metric->pass, metric->description);
     }
     zt__put(writer, "],\n");
 }
@@ -7585,7 +7571,7 @@ ZT__FN void zt__put_json_columns(zt__report *report, uint32_t first, uint32_t co
     uint32_t i;
     zt__put(&report->writer, "[");
     for (i = 0; i < count; i++) {
-        zt__put_line_break(&report->writer);
+        zt__print(&report->writer, "%,\n");
         zt__put_json_stats(&report->writer, &report->stats[first + i]);
     }
     zt__put(&report->writer, "]");
@@ -7596,16 +7582,14 @@ ZT__FN void zt__put_json_parts(zt__report *report) {
     const zt_profiler *profiler = report->profiler;
     uint32_t tile;
     if (profiler->pass_count > 1) {
-        zt__put(&report->writer, ",\n\"differs\":\"");
-        zt__put_differences(&report->writer, report->info.differs);
-        zt__put(&report->writer, "\",\n\"pass_time_ns\":");
+        zt__print(&report->writer, ",\n\"differs\":\"%d\",\n\"pass_time_ns\":", report->info.differs);
         zt__put_json_columns(report, zt__time_column(profiler, 0), profiler->pass_count);
     }
     if (profiler->tile_count == 0)
         return;
     zt__put(&report->writer, ",\n\"tiles\":[");
     for (tile = 0; tile < profiler->tile_count; tile++) {
-        zt__put_line_break(&report->writer);
+        zt__print(&report->writer, "%,\n");
         zt__put_json_columns(report, zt__tile_column(profiler, tile, 0), profiler->metric_count);
     }
     zt__put(&report->writer, "]");
@@ -7622,10 +7606,8 @@ ZT__FN void zt__write_json(zt__report *report) {
     for (region = 0; region < regions; region++) {
         if (!zt__copy_region(report, region))
             continue;
-        zt__put_line_break(writer);
-        zt__print(writer,
-                  "{\"name\":%j,\"count\":%u,\"lost\":%u,\"dropped\":%u,\n\"time_ns\":", report->info.name,
-                  report->stats[0].count, report->info.lost, report->info.dropped);
+        zt__print(writer, "%,\n{\"name\":%j,\"count\":%u,\"lost\":%u,\"dropped\":%u,\n\"time_ns\":",
+                  report->info.name, report->stats[0].count, report->info.lost, report->info.dropped);
         zt__put_json_stats(writer, &report->stats[0]);
         zt__put(writer, ",\n\"metrics\":");
         zt__put_json_columns(report, 1, profiler->metric_count);
@@ -8041,10 +8023,8 @@ ZT__FN void zt__write_rows(zt__report *report, const zt__table *table) {
             zt__put_blanks(&report->writer, 2);
             zt__put_right(&report->writer, cell, column->width);
         }
-        if (report->info.differs) {
-            zt__put(&report->writer, "  !passes differ: ");
-            zt__put_differences(&report->writer, report->info.differs);
-        }
+        if (report->info.differs)
+            zt__print(&report->writer, "  !passes differ: %d", report->info.differs);
         zt__end_line(&report->writer);
     }
 }
@@ -8239,8 +8219,7 @@ ZT__FN uint32_t zt__find_track(zt__trace *trace, uint32_t index) {
 /* What every event begins with. */
 ZT__FN void zt__begin_event(zt__trace *trace, const char *phase, const char *name, uint32_t track) {
     zt__writer *writer = &trace->report->writer;
-    zt__put_line_break(writer);
-    zt__print(writer, "{\"ph\":\"%s\",\"name\":%j,\"pid\":%u,\"tid\":%u", phase, name, (uint64_t)getpid(),
+    zt__print(writer, "%,\n{\"ph\":\"%s\",\"name\":%j,\"pid\":%u,\"tid\":%u", phase, name, (uint64_t)getpid(),
               (uint64_t)track);
 }
 
@@ -8252,23 +8231,17 @@ ZT__FN void zt__label(char *out, size_t size, const zt_metric *metric, int sever
 
 enum { ZT__LABEL = ZET_MAX_METRIC_GROUP_NAME + ZET_MAX_METRIC_NAME + ZET_MAX_METRIC_RESULT_UNITS + 8 };
 
-ZT__FN void zt__put_argument(zt__writer *writer, const char *label, double value) {
-    zt__separate(writer);
-    zt__print(writer, "%j:%n", label, value);
-}
-
 ZT__FN void zt__put_arguments(zt__trace *trace, const zt__span *span) {
     const zt_profiler *profiler = trace->report->profiler;
     zt__writer *writer = &trace->report->writer;
     char label[ZT__LABEL];
     uint32_t metric;
-    zt__put(writer, ",\"args\":{");
-    zt__put_argument(writer, "GPU time [ns]", zt__is_nan(span->values[0]) ? 0 : span->values[0]);
+    zt__print(writer, ",\"args\":{\"GPU time [ns]\":%n", zt__is_nan(span->values[0]) ? 0 : span->values[0]);
     for (metric = 0; metric < profiler->metric_count; metric++) {
         if (zt__is_nan(span->values[metric + 1]))
             continue;
         zt__label(label, sizeof label, &profiler->metrics[metric], profiler->group_count > 1);
-        zt__put_argument(writer, label, span->values[metric + 1]);
+        zt__print(writer, ",%j:%n", label, span->values[metric + 1]);
     }
     zt__put(writer, "}");
 }
@@ -8485,12 +8458,10 @@ ZT__FN void zt__write_csv_calls(zt__report *report) {
 ZT__FN void zt__write_json_calls(zt__report *report) {
     zt__writer *writer = &report->writer;
     uint32_t i, count = zt__calls_to_show(report->profiler);
-    zt__put_line_break(writer);
-    zt__put(writer, "\"calls\":[");
+    zt__put(writer, ",\n\"calls\":[");
     for (i = 0; i < count; i++) {
         zt_call_info info = zt__call_stats(report->profiler->tracer, i);
-        zt__put_line_break(writer);
-        zt__print(writer, "{\"name\":%j,\"count\":%u,\"errors\":%u,\"time_ns\":", info.name, info.count,
+        zt__print(writer, "%,\n{\"name\":%j,\"count\":%u,\"errors\":%u,\"time_ns\":", info.name, info.count,
                   info.errors);
         zt__put_json_stats(writer, &info.time_ns);
         zt__put(writer, "}");
