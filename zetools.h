@@ -1432,7 +1432,7 @@ extern "C" {
 
 /* Most functions run seldom, and are made small: ZT__FN. ZT__HOT are those that run for each region, row or
    traced call. ZT__APART are not taken into others: what is hot would be made small in what is not. ZT__ONCE
-   are called in so many places that there is one copy of their code. */
+   have one copy of their code, however they are called. */
 #if defined(__GNUC__)
 #define ZT__ONCE __attribute__((noinline))
 #else
@@ -2542,7 +2542,7 @@ ZT__FN ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__group *gr
 }
 
 /* The public description of a metric, from the driver's. */
-ZT__FN void zt__make_metric(zt_metric *metric, const zt__group *group, uint32_t index) {
+ZT__FN ZT__ONCE void zt__make_metric(zt_metric *metric, const zt__group *group, uint32_t index) {
     const zet_metric_properties_t *from = &group->metrics[index];
     metric->name = from->name;
     metric->group = group->properties.name;
@@ -4050,8 +4050,8 @@ typedef struct zt__clock {
     zt__pair pairs[ZT__PAIRS];
 } zt__clock;
 
-ZT__FN void zt__start_clock(zt__clock *clock, ze_device_handle_t device, zet_metric_group_handle_t group,
-                            double ns_per_tick, uint64_t mask) {
+ZT__FN ZT__ONCE void zt__start_clock(zt__clock *clock, ze_device_handle_t device,
+                                     zet_metric_group_handle_t group, double ns_per_tick, uint64_t mask) {
     memset(clock, 0, sizeof *clock);
     clock->device = device;
     clock->group = group;
@@ -4884,12 +4884,13 @@ ZT__FN int zt__settle_when_rung(void *user) {
     return 1;
 }
 
-/* What is asked for is calculated first. */
-ZT__FN void zt__catch_up(const zt_profiler *profiler) {
-    if (profiler->config.deferred)
+/* What is asked for is calculated first. Returns 0 without a profiler. */
+ZT__FN int zt__catch_up(const zt_profiler *profiler) {
+    if (profiler && profiler->config.deferred)
         zt__settle((zt_profiler *)profiler, 1);
-    else
+    else if (profiler)
         zt__settle_full((zt_profiler *)profiler);
+    return profiler != NULL;
 }
 
 /* ---- reading --------------------------------------------------------------------------------------------- */
@@ -9782,8 +9783,8 @@ ZT__FN void zt__trust(const zt_profiler *profiler, zt__list *list) {
 
 /* Reads what the lists' last execution left, and marks the next. Two rounds, for a list may be named twice.
  */
-ZT__FN void zt__before_execution(zt_profiler *profiler, uint32_t count, const ze_command_list_handle_t *lists,
-                                 int trusted) {
+ZT__FN ZT__ONCE void zt__before_execution(zt_profiler *profiler, uint32_t count,
+                                          const ze_command_list_handle_t *lists, int trusted) {
     uint64_t deadline = 0;
     uint32_t i, overwritten = 0;
     zt__list *list;
@@ -9874,17 +9875,15 @@ ZT_API void zt_passes_end(zt_passes *passes) {
 ZT_API zt_counts zt_get_counts(const zt_profiler *profiler) {
     zt_counts counts = {0, 0, 0, 0, 0};
     uint32_t open;
-    if (!profiler)
+    if (!zt__catch_up(profiler))
         return counts;
-    zt__catch_up(profiler);
     return zt__sum_counts(zt__mutable(profiler), &open);
 }
 
 ZT_API uint64_t zt_get_cause(const zt_profiler *profiler, zt_cause cause) {
     uint64_t count;
-    if (!profiler || (unsigned)cause >= ZT_CAUSE_COUNT)
+    if (!zt__catch_up(profiler) || (unsigned)cause >= ZT_CAUSE_COUNT)
         return 0;
-    zt__catch_up(profiler);
     zt__take(&zt__mutable(profiler)->state);
     count = profiler->causes[cause];
     zt__give(&zt__mutable(profiler)->state);
@@ -10364,15 +10363,13 @@ ZT_API ze_result_t zt_comparison_write(const zt_comparison *result, zt_write_fn 
 ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     const char *mismatch;
     ze_result_t result;
-    if (!into || !from)
+    if (!zt__catch_up(into) || !zt__catch_up(from))
         return ZE_RESULT_SUCCESS;
     if (into == from)
         return zt__fail(&into->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__MERGE_SELF);
     mismatch = zt__mismatch(into, from);
     if (mismatch)
         return zt__fail(&into->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__LAYOUTS_DIFFER, mismatch);
-    zt__catch_up(into);
-    zt__catch_up(from);
     result = zt__merge_all(into, zt__mutable(from));
     if (result != ZE_RESULT_SUCCESS)
         zt__say(&into->diagnostics, result, ZT__NO_MEMORY, "zt_merge", "statistics");
@@ -10915,16 +10912,19 @@ ZT__FN int zt__end_reads(zt_stream *stream, uint64_t deadline) {
     return 1;
 }
 
-ZT__FN void zt__count_stream(zt_stream *stream, zt_stream_counts *counts) {
+ZT__FN zt_stream_counts zt__count_stream(zt_stream *stream) {
+    zt_stream_counts counts = {0, 0, 0, 0, 0, 0};
+    if (!stream)
+        return counts;
     zt__lock(&stream->lock);
-    *counts = stream->counts;
-    counts->waiting = stream->read - stream->taken + (stream->row_count - stream->row_next);
+    counts = stream->counts;
+    counts.waiting = stream->read - stream->taken + (stream->row_count - stream->row_next);
     zt__unlock(&stream->lock);
+    return counts;
 }
 
 ZT__FN void zt__close_stream(zt_stream *stream, zt__receiver *receiver, uint64_t deadline,
                              zt_stream_counts *counts) {
-    zt__count_stream(stream, counts);
     if (zt__owns(&stream->owned) || !zt__end_reads(stream, deadline)) {
         zt__say(&stream->diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__STREAM_BUSY,
                 "zt_stream_close");
@@ -10936,7 +10936,7 @@ ZT__FN void zt__close_stream(zt_stream *stream, zt__receiver *receiver, uint64_t
     }
     zt__own(&stream->owned);
     zt__hand_out(stream, receiver, 1);
-    zt__count_stream(stream, counts);
+    *counts = zt__count_stream(stream);
     counts->discarded += counts->waiting; /* the function asked to stop */
     counts->waiting = 0;
     zt__disown(&stream->owned);
@@ -10945,7 +10945,7 @@ ZT__FN void zt__close_stream(zt_stream *stream, zt__receiver *receiver, uint64_t
 
 ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user) {
     zt__receiver receiver = {function, user, 0, 0};
-    zt_stream_counts counts = {0, 0, 0, 0, 0, 0};
+    zt_stream_counts counts = zt__count_stream(stream);
     uint64_t deadline = zt__deadline(10000000000u);
     if (stream)
         zt__close_stream(stream, &receiver, deadline, &counts);
@@ -10966,10 +10966,7 @@ ZT__FN zt_stream *zt__mutable_stream(const zt_stream *stream) {
 }
 
 ZT_API zt_stream_counts zt_stream_get_counts(const zt_stream *stream) {
-    zt_stream_counts counts = {0, 0, 0, 0, 0, 0};
-    if (stream)
-        zt__count_stream(zt__mutable_stream(stream), &counts);
-    return counts;
+    return zt__count_stream(zt__mutable_stream(stream));
 }
 
 ZT_API uint32_t zt_stream_metric_count(const zt_stream *stream) {
@@ -11040,9 +11037,8 @@ ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region,
 ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
     zt_timeline_info info = {0, 0, 0, 0, 0};
     zt__feed *feed;
-    if (!profiler || !profiler->timeline)
+    if (!zt__catch_up(profiler) || !profiler->timeline)
         return info;
-    zt__catch_up(profiler);
     zt__lock(&zt__mutable(profiler)->results);
     info.lost_instances = zt__oldest(profiler->timeline->written, profiler->timeline->capacity);
     info.instances = profiler->timeline->written - info.lost_instances;
