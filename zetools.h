@@ -2813,6 +2813,7 @@ struct zt_profiler {
     int stamped;    /* regions write time stamps */
     int lost;       /* the device, atomic */
     int detached;   /* it has nothing of the device any more, and results alone. Atomic */
+    zt__diagnostics diagnostics;
     zt_config config;
     double ns_per_tick;
     uint64_t tick_mask;
@@ -2822,7 +2823,6 @@ struct zt_profiler {
     char *texts;   /* of a profiler that was unpacked: what its metrics are called */
     char device_name[ZE_MAX_DEVICE_NAME];
     zt__text availability_text;
-    zt__diagnostics diagnostics;
     zt__group groups[ZT__MAX_GROUPS]; /* in the order of their passes */
     zt__pass passes[ZT__MAX_PASSES];
 
@@ -6138,6 +6138,7 @@ struct zt_stream {
     int lost, closing, failure; /* atomic */
     int is_garbled;             /* what is in the ring does not begin where a report begins. Atomic */
     uint32_t users;             /* threads inside zt_stream_read, atomic */
+    zt__diagnostics diagnostics;
 
     uint8_t *ring;
     size_t ring_size;
@@ -6166,7 +6167,6 @@ struct zt_stream {
     zt_stream_config config;
     zt__driver driver;
     zt__clock clock; /* the owner's */
-    zt__diagnostics diagnostics;
 };
 
 ZT__FN ze_result_t zt__check_stream(zt_stream *stream, ze_result_t result, const char *call) {
@@ -7394,9 +7394,9 @@ ZT__FN void zt__put_differences(zt__writer *writer, uint32_t differs) {
      j c        const char *, as a string of JSON, as a field of CSV
      u          uint64_t
      t          uint64_t, nanoseconds as microseconds
+     d          uint64_t, what passes differ in
      n          double, in the fewest digits that read back the same
      0 ... 4    double, with so many decimals
-     d          unsigned, in what passes differ
      ,          none: a comma before a member or an element of JSON, but for the first
    and %% for one. */
 ZT__FN void zt__print(zt__writer *writer, const char *format, ...) {
@@ -7414,17 +7414,17 @@ ZT__FN void zt__print(zt__writer *writer, const char *format, ...) {
             zt__put(writer, "%");
         } else if (format[1] == ',') {
             zt__put(writer, strchr("{[\n", writer->last) ? "" : ",");
-        } else if (format[1] == 'd') {
-            zt__put_differences(writer, va_arg(arguments, unsigned));
         } else if (strchr("sjc", format[1])) {
             const char *text = va_arg(arguments, const char *);
             if (format[1] == 's')
                 zt__put(writer, text);
             else
                 zt__put_quoted(writer, text, format[1] == 'j');
-        } else if (strchr("ut", format[1])) {
+        } else if (strchr("utd", format[1])) {
             unsigned long long count = va_arg(arguments, uint64_t);
-            if (format[1] == 'u')
+            if (format[1] == 'd')
+                zt__put_differences(writer, (uint32_t)count);
+            else if (format[1] == 'u')
                 snprintf(digits, sizeof digits, "%llu", count);
             else
                 snprintf(digits, sizeof digits, "%llu.%03u", count / 1000, (unsigned)(count % 1000));
@@ -7502,7 +7502,7 @@ ZT__FN void zt__put_csv_line(zt__writer *writer, const zt_region_info *region, c
               stats->count);
     zt__put_stats(writer, stats, 0);
     zt__print(writer, metric ? ",%s,%u" : ",%s,all", tile, (uint64_t)shown->pass);
-    zt__print(writer, ",%d\n", region->differs);
+    zt__print(writer, ",%d\n", (uint64_t)region->differs);
 }
 
 ZT__FN void zt__write_csv(zt__report *report) {
@@ -7583,7 +7583,7 @@ ZT__FN void zt__put_json_parts(zt__report *report) {
     const zt_profiler *profiler = report->profiler;
     uint32_t tile;
     if (profiler->pass_count > 1) {
-        zt__print(&report->writer, ",\n\"differs\":\"%d\",\n\"pass_time_ns\":", report->info.differs);
+        zt__print(&report->writer, ",\n\"differs\":\"%d\",\n\"pass_time_ns\":", (uint64_t)report->info.differs);
         zt__put_json_columns(report, zt__time_column(profiler, 0), profiler->pass_count);
     }
     if (profiler->tile_count == 0)
@@ -8025,7 +8025,7 @@ ZT__FN void zt__write_rows(zt__report *report, const zt__table *table) {
             zt__put_right(&report->writer, cell, column->width);
         }
         if (report->info.differs)
-            zt__print(&report->writer, "  !passes differ: %d", report->info.differs);
+            zt__print(&report->writer, "  !passes differ: %d", (uint64_t)report->info.differs);
         zt__end_line(&report->writer);
     }
 }
