@@ -2370,7 +2370,7 @@ ZT__FN zt__active_group *zt__find_active(ze_device_handle_t device, uint32_t dom
     return unused;
 }
 
-ZT__FN void zt__name_holder(const zt__active_group *entry, zt__holder *holder) {
+ZT__FN ZT__ONCE void zt__name_holder(const zt__active_group *entry, zt__holder *holder) {
     snprintf(holder->text, sizeof holder->text, "group '%s' of %s of this process", entry->name,
              entry->streamed ? "a stream" : "a profiler");
 }
@@ -2871,6 +2871,10 @@ ZT__FN void zt__note_time(zt__pass *pass, const zt_metric *metric, uint32_t inde
     if (pass->time_metric == UINT32_MAX && strcmp(metric->name, "GpuTime") == 0 &&
         strcmp(metric->units, "ns") == 0)
         pass->time_metric = index;
+}
+
+ZT__HOT uint32_t zt__region_count(const zt_profiler *profiler) {
+    return zt__load(&profiler->record_count);
 }
 
 ZT__HOT uint32_t zt__pass_index(const zt_profiler *profiler) {
@@ -3844,7 +3848,7 @@ ZT__FN void zt__retire_list(zt_profiler *profiler, zt__list *list, int destroyed
 }
 
 /* Whether a list is immediate: one question to the driver a list. */
-ZT__FN zt__kind zt__ask_kind(const zt_profiler *profiler, ze_command_list_handle_t handle) {
+ZT__FN ZT__ONCE zt__kind zt__ask_kind(const zt_profiler *profiler, ze_command_list_handle_t handle) {
     ze_bool_t immediate = 0;
     if (!profiler->driver.is_immediate ||
         profiler->driver.is_immediate(handle, &immediate) != ZE_RESULT_SUCCESS)
@@ -4284,7 +4288,7 @@ ZT__FN int zt__grow_marks(zt__feed *feed) {
 }
 
 /* The number that stands for a name in the device's reports, or 0. With the feed locked. */
-ZT__HOT uint32_t zt__number_mark(zt__feed *feed, const char *name) {
+ZT__HOT ZT__ONCE uint32_t zt__number_mark(zt__feed *feed, const char *name) {
     size_t length = strlen(name);
     uint64_t hash = zt__hash(name, length);
     uint32_t i;
@@ -4302,7 +4306,7 @@ ZT__HOT uint32_t zt__number_mark(zt__feed *feed, const char *name) {
 }
 
 /* The name of a number. NULL: there is none, or it is the marker of somebody else. */
-ZT__HOT const char *zt__mark_name(zt__feed *feed, double number) {
+ZT__HOT ZT__ONCE const char *zt__mark_name(zt__feed *feed, double number) {
     const char *name = NULL;
     zt__lock(&feed->lock);
     if (number >= 1 && number <= feed->mark_count)
@@ -5616,10 +5620,10 @@ ZT__FN void zt__finish_all(zt_profiler *profiler) {
     zt__say(&profiler->diagnostics, ZE_RESULT_NOT_READY, ZT__NOT_FINISHED, "ZT_PASSES");
 }
 
-/* Collects what the active pass has left, and goes to another. */
+/* Collects what the active pass has left, and goes to another. Inert without a profiler. */
 ZT__FN ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
     ze_result_t result;
-    if (index == zt__pass_index(profiler))
+    if (!profiler || index == zt__pass_index(profiler))
         return ZE_RESULT_SUCCESS;
     zt__finish_all(profiler);
     if (!zt__own(&profiler->growing))
@@ -7508,7 +7512,7 @@ ZT__FN void zt__put_csv_line(zt__writer *writer, const zt_region_info *region, c
 ZT__FN void zt__write_csv(zt__report *report) {
     const zt_profiler *profiler = report->profiler;
     const zt_region_info *info = &report->info;
-    uint32_t region, metric, part, regions = zt_region_count(profiler);
+    uint32_t region, metric, part, regions = zt__region_count(profiler);
     zt__put(&report->writer, "region,metric,group,component,units,type,aggregation,"
                              "count,sum,mean,stddev,min,max,median,p95,tile,pass,differs\n");
     for (region = 0; region < regions; region++) {
@@ -7583,7 +7587,8 @@ ZT__FN void zt__put_json_parts(zt__report *report) {
     const zt_profiler *profiler = report->profiler;
     uint32_t tile;
     if (profiler->pass_count > 1) {
-        zt__print(&report->writer, ",\n\"differs\":\"%d\",\n\"pass_time_ns\":", (uint64_t)report->info.differs);
+        zt__print(&report->writer,
+                  ",\n\"differs\":\"%d\",\n\"pass_time_ns\":", (uint64_t)report->info.differs);
         zt__put_json_columns(report, zt__time_column(profiler, 0), profiler->pass_count);
     }
     if (profiler->tile_count == 0)
@@ -7600,7 +7605,7 @@ ZT__FN void zt__put_json_parts(zt__report *report) {
 ZT__FN void zt__write_json(zt__report *report) {
     const zt_profiler *profiler = report->profiler;
     zt__writer *writer = &report->writer;
-    uint32_t region, regions = zt_region_count(profiler);
+    uint32_t region, regions = zt__region_count(profiler);
     zt__write_json_head(report);
     zt__write_json_metrics(report);
     zt__put(writer, "\"regions\":[");
@@ -7818,7 +7823,7 @@ ZT__FN double zt__value_of(const zt__report *report, const zt__column *column, u
 }
 
 ZT__FN void zt__find_range(const zt__report *report, zt__column *column) {
-    uint32_t region, shown = 0, regions = zt_region_count(report->profiler);
+    uint32_t region, shown = 0, regions = zt__region_count(report->profiler);
     column->smallest = column->largest = zt__nan();
     for (region = 0; region < regions; region++) {
         double value = zt__value_of(report, column, region);
@@ -7838,7 +7843,7 @@ ZT__FN void zt__widen(zt__column *column, const char *shown) {
 }
 
 ZT__FN void zt__find_width(const zt__report *report, zt__column *column) {
-    uint32_t line, region, regions = zt_region_count(report->profiler);
+    uint32_t line, region, regions = zt__region_count(report->profiler);
     for (line = 0; line <= column->lines; line++)
         zt__widen(column, column->head[line]);
     for (region = 0; region < regions; region++) {
@@ -7954,7 +7959,7 @@ ZT__FN int zt__is_telling(const zt__report *report, const zt__column *column) {
     const char *units = report->profiler->metrics[column->column - 1].units;
     if (strcmp(units, "cycles") == 0 || strcmp(units, "MHz") == 0)
         return 0;
-    return zt__is_below(column->smallest, column->largest) || zt_region_count(report->profiler) < 2;
+    return zt__is_below(column->smallest, column->largest) || zt__region_count(report->profiler) < 2;
 }
 
 /* As many metrics as fit, of those that have something to show: first those that tell the most. */
@@ -7983,7 +7988,7 @@ ZT__FN void zt__add_fitting_metrics(const zt__report *report, zt__table *table, 
 
 ZT__FN size_t zt__longest_name(const zt_profiler *profiler) {
     size_t longest = strlen("region");
-    uint32_t region, regions = zt_region_count(profiler);
+    uint32_t region, regions = zt__region_count(profiler);
     for (region = 0; region < regions; region++) {
         size_t width = zt__text_width(zt__record_at(profiler, region)->name);
         if (width > longest)
@@ -8011,7 +8016,7 @@ ZT__FN void zt__write_heading(zt__report *report, const zt__table *table) {
 
 ZT__FN void zt__write_rows(zt__report *report, const zt__table *table) {
     const zt_profiler *profiler = report->profiler;
-    uint32_t region, i, regions = zt_region_count(profiler);
+    uint32_t region, i, regions = zt__region_count(profiler);
     for (region = 0; region < regions; region++) {
         if (!zt__copy_region(report, region))
             continue;
@@ -9865,8 +9870,7 @@ ZT_API int zt_passes_next(zt_passes *passes) {
 }
 
 ZT_API void zt_passes_end(zt_passes *passes) {
-    if (passes->profiler)
-        zt__enter_pass(passes->profiler, 0);
+    zt__enter_pass(passes->profiler, 0);
     passes->profiler = NULL;
 }
 
@@ -9891,7 +9895,7 @@ ZT_API uint64_t zt_get_cause(const zt_profiler *profiler, zt_cause cause) {
 }
 
 ZT_API uint32_t zt_region_count(const zt_profiler *profiler) {
-    return profiler ? zt__load(&profiler->record_count) : 0;
+    return profiler ? zt__region_count(profiler) : 0;
 }
 
 ZT_API uint32_t zt_metric_count(const zt_profiler *profiler) {
@@ -10015,7 +10019,7 @@ ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t regio
 ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) {
     zt_stats stats, time;
     const zt_metric *of = zt_get_metric(profiler, metric);
-    if (!of || region >= zt_region_count(profiler) ||
+    if (!of || region >= zt__region_count(profiler) ||
         zt_get_stats(profiler, region, metric, &stats) != ZE_RESULT_SUCCESS ||
         zt_get_pass(profiler, region, of->pass, &time) != ZE_RESULT_SUCCESS)
         return zt__nan();
@@ -10039,7 +10043,7 @@ typedef struct zt__bench {
 
 /* The region whose time is a sample: by name, or the first. UINT32_MAX: there is none. */
 ZT__FN uint32_t zt__bench_region(const zt_profiler *profiler, const char *name) {
-    uint32_t i, count = zt_region_count(profiler);
+    uint32_t i, count = zt__region_count(profiler);
     for (i = 0; i < count; i++)
         if (!name || strcmp(zt__record_at(profiler, i)->name, name) == 0)
             return i;
