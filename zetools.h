@@ -2187,17 +2187,18 @@ ZT__FN uint32_t zt__distance(const char *a, const char *b) {
     return row[columns];
 }
 
-/* The three names nearest to `wanted`, for a message. `name_of` gives a name by index. */
+/* The three names nearest to `wanted`, for a message: ZT__NEAREST bytes. `name_of` gives a name by index. */
+enum { ZT__NEAREST = 320 };
 typedef const char *(*zt__name_fn)(const void *names, uint32_t index);
 
-ZT__FN void zt__nearest(const char *wanted, const void *names, uint32_t count, zt__name_fn name_of, char *out,
-                        size_t size) {
+ZT__FN void zt__nearest(const char *wanted, const void *names, uint32_t count, zt__name_fn name_of,
+                        char *out) {
     enum { SHOWN = 3 };
     const char *shown[SHOWN];
     uint32_t found, i, j;
     size_t used = 0;
-    snprintf(out, size, "none, for there are no names at all");
-    for (found = 0; found < SHOWN && used < size; found++) {
+    strcpy(out, "none, for there are no names at all");
+    for (found = 0; found < SHOWN; found++) {
         uint32_t least = UINT32_MAX;
         for (i = 0; i < count; i++) {
             const char *name = name_of(names, i);
@@ -2211,7 +2212,8 @@ ZT__FN void zt__nearest(const char *wanted, const void *names, uint32_t count, z
         }
         if (least == UINT32_MAX)
             return;
-        used += (size_t)snprintf(out + used, size - used, "%s'%.80s'", found ? ", " : "", shown[found]);
+        used +=
+            (size_t)snprintf(out + used, ZT__NEAREST - used, "%s'%.80s'", found ? ", " : "", shown[found]);
     }
 }
 
@@ -2861,6 +2863,10 @@ struct zt_profiler {
     zt__feed *feeds;     /* of the streams that are, or were, attached */
     uint32_t streamed_count;
 };
+
+ZT__HOT ZT__ONCE void zt__unlock_results(const zt_profiler *profiler) {
+    zt__unlock(&((zt_profiler *)profiler)->results);
+}
 
 ZT__HOT int zt__is_gone(const zt_profiler *profiler) {
     return zt__load(&profiler->lost);
@@ -4196,12 +4202,12 @@ ZT__FN void zt__relate_clocks(zt_profiler *profiler, int now) {
         return;
     zt__lock(&profiler->results);
     due = now || zt__is_pair_due(&timeline->clock);
-    zt__unlock(&profiler->results);
+    zt__unlock_results(profiler);
     if (!due || zt__read_clocks(&profiler->driver, &timeline->clock, &pair) != ZE_RESULT_SUCCESS)
         return;
     zt__lock(&profiler->results);
     zt__add_pair(&timeline->clock, &pair);
-    zt__unlock(&profiler->results);
+    zt__unlock_results(profiler);
 }
 
 /* Keeps the instance whose row is at hand. It was read less than half a turn of the device's clock after its
@@ -4416,7 +4422,7 @@ ZT__FN void zt__attribute(zt_profiler *profiler) {
     while (timeline->attributed < timeline->written &&
            zt__attribute_instance(profiler, &timeline->instances[timeline->attributed % timeline->capacity]))
         timeline->attributed++;
-    zt__unlock(&profiler->results);
+    zt__unlock_results(profiler);
 }
 
 /* ---- opening and closing --------------------------------------------------------------------------------- */
@@ -4431,7 +4437,7 @@ ZT__FN void zt__attach(zt_profiler *profiler, zt__feed *feed) {
     feed->open = 1;
     feed->first = profiler->streamed_count;
     profiler->streamed_count += feed->group.metric_count;
-    zt__unlock(&profiler->results);
+    zt__unlock_results(profiler);
 }
 
 /* The stream of a feed is closed: its rows are complete. */
@@ -4441,7 +4447,7 @@ ZT__FN void zt__complete_feed(zt__feed *feed) {
     zt__lock(&feed->lock);
     feed->open = 0;
     zt__unlock(&feed->lock);
-    zt__unlock(&profiler->results);
+    zt__unlock_results(profiler);
     zt__attribute(profiler);
 }
 
@@ -7468,7 +7474,7 @@ ZT__FN int zt__copy_region(zt__report *report, uint32_t region) {
     zt__lock_results(profiler);
     for (column = 0; column < report->columns; column++)
         zt__column_stats(profiler, record, column, &report->stats[column]);
-    zt__unlock(&profiler->results);
+    zt__unlock_results(profiler);
     return 1;
 }
 
@@ -7629,14 +7635,15 @@ ZT__FN const char *zt__metric_name(const void *metrics, uint32_t index) {
     return ((const zt_metric *)metrics)[index].name;
 }
 
-/* The index of a metric, or UINT32_MAX and the nearest names. */
-ZT__FN uint32_t zt__find_metric(const zt_metric *metrics, uint32_t count, const char *name, char *nearest,
-                                size_t size) {
+/* The index of a metric that a call was given the name of; or UINT32_MAX, and the nearest names are said. */
+ZT__FN uint32_t zt__find_metric(zt__diagnostics *diagnostics, const zt_metric *metrics, uint32_t count,
+                                const char *name, const char *call, char *nearest) {
     uint32_t i;
     for (i = 0; i < count; i++)
         if (strcmp(metrics[i].name, name) == 0)
             return i;
-    zt__nearest(name, metrics, count, zt__metric_name, nearest, size);
+    zt__nearest(name, metrics, count, zt__metric_name, nearest);
+    zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_METRIC, call, name, nearest);
     return UINT32_MAX;
 }
 
@@ -7818,7 +7825,7 @@ ZT__FN double zt__value_of(const zt__report *report, const zt__column *column, u
         zt__column_stats(profiler, record, column->column, &stats);
     else
         zt__moment_stats(profiler, record, column->column, &stats);
-    zt__unlock(&profiler->results);
+    zt__unlock_results(profiler);
     return zt__figure_of(&stats, column);
 }
 
@@ -7922,7 +7929,7 @@ ZT__FN void zt__add_chosen_metrics(const zt__report *report, zt__table *table) {
     const char *list = profiler->columns, *name;
     size_t length;
     while (zt__next_name(&list, &name, &length)) {
-        char one[ZET_MAX_METRIC_NAME], nearest[320];
+        char one[ZET_MAX_METRIC_NAME], nearest[ZT__NEAREST];
         uint32_t metric;
         zt__column column;
         if (table->count == ZT__MAX_COLUMNS) {
@@ -7930,10 +7937,9 @@ ZT__FN void zt__add_chosen_metrics(const zt__report *report, zt__table *table) {
             continue;
         }
         snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : sizeof one - 1), name);
-        metric = zt__find_metric(profiler->metrics, profiler->metric_count, one, nearest, sizeof nearest);
+        metric = zt__find_metric(&((zt_profiler *)profiler)->diagnostics, profiler->metrics,
+                                 profiler->metric_count, one, "zt_report", nearest);
         if (metric == UINT32_MAX) {
-            zt__say(&((zt_profiler *)profiler)->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                    ZT__NO_SUCH_METRIC, "zt_report", one, nearest);
             snprintf(table->missing, sizeof table->missing, "There is no metric '%.64s'. Nearest: %s.", one,
                      nearest);
             continue;
@@ -8355,7 +8361,7 @@ ZT__FN int zt__write_feeds(zt__trace *trace) {
     int written = 1;
     zt__lock(&profiler->results); /* feeds are added at the end, and stay */
     first = profiler->feeds;
-    zt__unlock(&profiler->results);
+    zt__unlock_results(profiler);
     for (feed = first; feed && written; feed = feed->next)
         written = zt__write_feed(trace, feed, first->next != NULL);
     return written;
@@ -8372,7 +8378,7 @@ ZT__FN int zt__write_trace(zt__report *report) {
     if (profiler->timeline && zt__make_trace(&trace, profiler->timeline->capacity)) {
         zt__lock(&profiler->results);
         zt__copy_spans(&trace, profiler->timeline);
-        zt__unlock(&profiler->results);
+        zt__unlock_results(profiler);
         qsort(trace.spans, trace.count, sizeof *trace.spans, zt__compare_spans);
     } else {
         complete = !profiler->timeline;
@@ -8795,12 +8801,12 @@ ZT__FN ze_result_t zt__say_no_group(zt__diagnostics *diagnostics, const zt_alloc
                                     const zt__catalog *catalog, const char *wanted,
                                     zet_metric_group_sampling_type_flags_t type, int message) {
     const char **names = (const char **)zt__allocate(allocator, catalog->count, sizeof *names);
-    char nearest[400];
+    char nearest[ZT__NEAREST];
     uint32_t i, count = 0;
     for (i = 0; names && i < catalog->count; i++)
         if (catalog->properties[i].samplingType & type)
             names[count++] = catalog->properties[i].name;
-    zt__nearest(wanted, names, count, zt__name_in_array, nearest, sizeof nearest);
+    zt__nearest(wanted, names, count, zt__name_in_array, nearest);
     zt__free(allocator, (void *)names);
     return zt__fail(diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, message, wanted, nearest);
 }
@@ -8976,9 +8982,9 @@ ZT__FN const char *zt__cover_name(const void *cover, uint32_t index) {
 
 ZT__FN ze_result_t zt__refuse_metric(zt_profiler *profiler, const zt__cover *cover, const char *name,
                                      size_t length) {
-    char wanted[ZET_MAX_METRIC_NAME], nearest[400];
+    char wanted[ZET_MAX_METRIC_NAME], nearest[ZT__NEAREST];
     snprintf(wanted, sizeof wanted, "%.*s", (int)(length < 255 ? length : 255), name);
-    zt__nearest(wanted, cover, cover->metric_count, zt__cover_name, nearest, sizeof nearest);
+    zt__nearest(wanted, cover, cover->metric_count, zt__cover_name, nearest);
     profiler->availability = ZT_NO_SUCH_METRIC;
     return zt__fail(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_METRIC, "zt_open",
                     wanted, nearest);
@@ -9906,19 +9912,10 @@ ZT_API const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metr
     return profiler && metric < profiler->metric_count ? &profiler->metrics[metric] : NULL;
 }
 
-/* The index of a metric that a call was given the name of, or UINT32_MAX and the nearest names. */
-ZT__FN uint32_t zt__need_metric(zt__diagnostics *diagnostics, const zt_metric *metrics, uint32_t count,
-                                const char *name, const char *call) {
-    char nearest[400];
-    uint32_t metric = zt__find_metric(metrics, count, name, nearest, sizeof nearest);
-    if (metric == UINT32_MAX)
-        zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_METRIC, call, name, nearest);
-    return metric;
-}
-
 ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) {
-    return profiler && name ? zt__need_metric(&zt__mutable(profiler)->diagnostics, profiler->metrics,
-                                              profiler->metric_count, name, "zt_find_metric")
+    char nearest[ZT__NEAREST];
+    return profiler && name ? zt__find_metric(&zt__mutable(profiler)->diagnostics, profiler->metrics,
+                                              profiler->metric_count, name, "zt_find_metric", nearest)
                             : UINT32_MAX;
 }
 
@@ -9968,7 +9965,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     info->count = record->seen;
     zt__column_stats(profiler, record, 0, &info->time_ns);
     info->differs = zt__differences(profiler, record);
-    zt__unlock(&locked->results);
+    zt__unlock_results(locked);
     return result;
 }
 
@@ -9980,7 +9977,7 @@ ZT__FN ze_result_t zt__get_column(const zt_profiler *profiler, const char *call,
         return result;
     zt__lock_results(profiler);
     zt__column_stats(profiler, record, column, stats);
-    zt__unlock(&zt__mutable(profiler)->results);
+    zt__unlock_results(profiler);
     return result;
 }
 
@@ -10394,7 +10391,7 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
     zt__take(&locked->state);
     zt__pack_all(&packer, profiler);
     zt__give(&locked->state);
-    zt__unlock(&locked->results);
+    zt__unlock_results(locked);
     *size = packer.used;
     if (!buffer)
         return ZE_RESULT_SUCCESS;
@@ -10982,9 +10979,11 @@ ZT_API const zt_metric *zt_stream_get_metric(const zt_stream *stream, uint32_t m
 }
 
 ZT_API uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name) {
-    return stream && name ? zt__need_metric(&zt__mutable_stream(stream)->diagnostics, stream->feed->metrics,
-                                            stream->feed->group.metric_count, name, "zt_stream_find_metric")
-                          : UINT32_MAX;
+    char nearest[ZT__NEAREST];
+    return stream && name
+               ? zt__find_metric(&zt__mutable_stream(stream)->diagnostics, stream->feed->metrics,
+                                 stream->feed->group.metric_count, name, "zt_stream_find_metric", nearest)
+               : UINT32_MAX;
 }
 
 ZT_API ze_result_t zt_stream_last_error(const zt_stream *stream, const char **text) {
@@ -10999,7 +10998,7 @@ ZT_API uint32_t zt_streamed_count(const zt_profiler *profiler) {
         return 0;
     zt__lock(&zt__mutable(profiler)->results);
     count = profiler->streamed_count;
-    zt__unlock(&zt__mutable(profiler)->results);
+    zt__unlock_results(profiler);
     return count;
 }
 
@@ -11012,7 +11011,7 @@ ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint
     for (feed = profiler->feeds; feed; feed = feed->next)
         if (metric - feed->first < feed->group.metric_count)
             found = &feed->metrics[metric - feed->first];
-    zt__unlock(&zt__mutable(profiler)->results);
+    zt__unlock_results(profiler);
     return found;
 }
 
@@ -11034,7 +11033,7 @@ ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region,
         streamed->mean = record->streamed[metric].mean;
         streamed->peak = record->streamed[metric].max;
     }
-    zt__unlock(&locked->results);
+    zt__unlock_results(locked);
     return result;
 }
 
@@ -11055,7 +11054,7 @@ ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
         info.rows += feed->written - oldest;
         zt__unlock(&feed->lock);
     }
-    zt__unlock(&zt__mutable(profiler)->results);
+    zt__unlock_results(profiler);
     return info;
 }
 
@@ -11551,13 +11550,13 @@ ZT__FN const char *zt__call_name_at(const void *names, uint32_t index) {
 
 /* Whether a name, or a pattern, is of a call that can be traced. */
 ZT__FN ze_result_t zt__check_call(zt__tracer *tracer, const char *pattern, size_t length) {
-    char nearest[400], wanted[80];
+    char nearest[ZT__NEAREST], wanted[80];
     uint32_t call;
     for (call = 0; call < ZT__CALL_COUNT; call++)
         if (zt__matches(pattern, length, zt__call_name(call)))
             return ZE_RESULT_SUCCESS;
     snprintf(wanted, sizeof wanted, "%.*s", (int)(length < 64 ? length : 64), pattern);
-    zt__nearest(wanted, NULL, ZT__CALL_COUNT, zt__call_name_at, nearest, sizeof nearest);
+    zt__nearest(wanted, NULL, ZT__CALL_COUNT, zt__call_name_at, nearest);
     return zt__fail(tracer->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_CALL, wanted, nearest);
 }
 
