@@ -7552,13 +7552,12 @@ ZT__FN void zt__write_json_head(zt__report *report) {
               counts.in_flight);
     for (i = 0; i < ZT_CAUSE_COUNT; i++)
         zt__print(writer, "%,\"%s\":%u", zt_cause_name((zt_cause)i), zt_get_cause(profiler, (zt_cause)i));
-    zt__put(writer, "},\n");
 }
 
 ZT__FN void zt__write_json_metrics(zt__report *report) {
     zt__writer *writer = &report->writer;
     uint32_t i;
-    zt__put(writer, "\"metrics\":[");
+    zt__put(writer, "},\n\"metrics\":[");
     for (i = 0; i < report->profiler->metric_count; i++) {
         const zt_metric *metric = &report->profiler->metrics[i];
         zt__print(
@@ -7568,7 +7567,6 @@ ZT__FN void zt__write_json_metrics(zt__report *report) {
             metric->name, metric->group, metric->component, metric->units, zt__type_name(metric->type),
             zt__aggregation_names[metric->aggregation], (uint64_t)metric->pass, metric->description);
     }
-    zt__put(writer, "],\n");
 }
 
 ZT__FN void zt__put_json_stats(zt__writer *writer, const zt_stats *stats) {
@@ -7614,7 +7612,7 @@ ZT__FN void zt__write_json(zt__report *report) {
     uint32_t region, regions = zt__region_count(profiler);
     zt__write_json_head(report);
     zt__write_json_metrics(report);
-    zt__put(writer, "\"regions\":[");
+    zt__put(writer, "],\n\"regions\":[");
     for (region = 0; region < regions; region++) {
         if (!zt__copy_region(report, region))
             continue;
@@ -8243,31 +8241,29 @@ ZT__FN void zt__label(char *out, size_t size, const zt_metric *metric, int sever
 
 enum { ZT__LABEL = ZET_MAX_METRIC_GROUP_NAME + ZET_MAX_METRIC_NAME + ZET_MAX_METRIC_RESULT_UNITS + 8 };
 
-ZT__FN void zt__put_arguments(zt__trace *trace, const zt__span *span) {
+ZT__FN void zt__end_span(zt__trace *trace, const zt__span *span) {
     const zt_profiler *profiler = trace->report->profiler;
     zt__writer *writer = &trace->report->writer;
     char label[ZT__LABEL];
     uint32_t metric;
-    zt__print(writer, ",\"args\":{\"GPU time [ns]\":%n", zt__is_nan(span->values[0]) ? 0 : span->values[0]);
+    zt__print(writer, ",\"ts\":%t,\"dur\":%t,\"cat\":\"region\",\"args\":{\"GPU time [ns]\":%n", span->begin,
+              span->end - span->begin, zt__is_nan(span->values[0]) ? 0 : span->values[0]);
     for (metric = 0; metric < profiler->metric_count; metric++) {
         if (zt__is_nan(span->values[metric + 1]))
             continue;
         zt__label(label, sizeof label, &profiler->metrics[metric], profiler->group_count > 1);
         zt__print(writer, ",%j:%n", label, span->values[metric + 1]);
     }
-    zt__put(writer, "}");
+    zt__put(writer, "}}");
 }
 
 ZT__FN void zt__write_spans(zt__trace *trace) {
-    zt__writer *writer = &trace->report->writer;
     uint32_t i;
     for (i = 0; i < trace->count; i++) {
         const zt__span *span = &trace->spans[i];
         uint32_t track = zt__find_track(trace, i);
         zt__begin_event(trace, "X", zt__record_at(trace->report->profiler, span->region)->name, track + 1);
-        zt__print(writer, ",\"ts\":%t,\"dur\":%t,\"cat\":\"region\"", span->begin, span->end - span->begin);
-        zt__put_arguments(trace, span);
-        zt__put(writer, "}");
+        zt__end_span(trace, span);
     }
 }
 
@@ -9619,7 +9615,7 @@ ZT__HOT zt__slot *zt__take_slot(zt_profiler *profiler, ze_command_list_handle_t 
     return slot;
 }
 
-ZT__FN void zt__say_dropped(zt_profiler *profiler, const char *name, zt_cause cause) {
+ZT__FN ZT__ONCE void zt__say_dropped(zt_profiler *profiler, const char *name, zt_cause cause) {
     zt__diagnostics *diagnostics = &profiler->diagnostics;
     if (cause == ZT_DROPPED_NO_SLOT)
         zt__say(diagnostics, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, ZT__NO_SLOT, profiler->config.max_slots,
@@ -10307,11 +10303,12 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
 /* ---- benchmarks for people ------------------------------------------------------------------------------- */
 
 ZT__FN void zt__put_bench(zt__writer *writer, const zt_bench_result *result) {
-    zt__print(writer, "%s: median %3 us (95%%: %3 to %3, +-%2%%), quartiles %3 and %3, minimum %3\n",
+    zt__print(writer,
+              "%s: median %3 us (95%%: %3 to %3, +-%2%%), quartiles %3 and %3, minimum %3\n"
+              "    %u samples, %u outliers; ended by: %s\n",
               result->name, result->median / 1e3, result->low / 1e3, result->high / 1e3,
-              result->precision * 100, result->quartile1 / 1e3, result->quartile3 / 1e3, result->min / 1e3);
-    zt__print(writer, "    %u samples, %u outliers; ended by: %s\n", (uint64_t)result->count,
-              (uint64_t)result->outliers, zt_bench_end_name(result->end));
+              result->precision * 100, result->quartile1 / 1e3, result->quartile3 / 1e3, result->min / 1e3,
+              (uint64_t)result->count, (uint64_t)result->outliers, zt_bench_end_name(result->end));
     if (zt__is_nan(result->frequency_mhz))
         zt__put(writer, "    frequency not watched: nobody tells it\n");
     else
