@@ -4181,12 +4181,12 @@ typedef struct zt__instance {
 
 /* A ring of the newest instances. With the results locked. */
 struct zt__timeline {
-    zt__clock clock;
     uint32_t capacity;
     uint64_t written;    /* ever */
     uint64_t attributed; /* those before it have met their rows */
     zt__instance *instances;
     double *values; /* of each, all columns */
+    zt__clock clock;
 };
 
 ZT__HOT uint64_t zt__oldest(uint64_t written, uint32_t capacity) {
@@ -6136,8 +6136,8 @@ enum { ZT__SLICE_NS = 10000000, ZT__MOST_ROUNDS = 1024, ZT__ROWS_AT_ONCE = 256 }
 /* Who reads from the device fills the ring; who hands out, the owner, empties it. With a reader thread these
    are two threads, else one. */
 struct zt_stream {
-    ze_context_handle_t context;
     ze_device_handle_t device;
+    ze_context_handle_t context;
     zt__feed *feed;
     zt_stream_info info;
     uint32_t time_metric, length_metric, marker_metric; /* or UINT32_MAX */
