@@ -1472,7 +1472,7 @@ extern "C" {
 
 /* Most functions run seldom, and are made small: ZT__FN. ZT__HOT are those that run for each region, row or
    traced call. ZT__APART are not taken into others: what is hot would be made small in what is not. ZT__ONCE
-   are called in so many places that there is one copy of their code. */
+   have one copy of their code, however they are called. */
 #if defined(__GNUC__)
 #define ZT__ONCE __attribute__((noinline))
 #else
@@ -2146,9 +2146,9 @@ ZT__FN const char *zt__text_of(int message) {
     return text;
 }
 
-/* Keeps a message as the last one, and logs the first of its kind. Returns `result`. Not to be called with
-   the state or the results locked: the application's log function runs. */
-ZT__FN ze_result_t zt__say(zt__diagnostics *diagnostics, ze_result_t result, int message, ...) {
+/* Keeps a message as the last one, and logs the first of its kind. Not to be called with the state or the
+   results locked: the application's log function runs. */
+ZT__FN void zt__say(zt__diagnostics *diagnostics, ze_result_t result, int message, ...) {
     zt__text now;
     int first;
     va_list arguments;
@@ -2158,7 +2158,7 @@ ZT__FN ze_result_t zt__say(zt__diagnostics *diagnostics, ze_result_t result, int
     now.result = result;
     if (!diagnostics) {
         zt__thread_error = now;
-        return result;
+        return;
     }
     zt__lock(&diagnostics->lock);
     diagnostics->last = now;
@@ -2167,27 +2167,41 @@ ZT__FN ze_result_t zt__say(zt__diagnostics *diagnostics, ze_result_t result, int
     zt__unlock(&diagnostics->lock);
     if (first && diagnostics->log)
         diagnostics->log((int)result, now.text, diagnostics->user);
-    return result;
 }
 
-/* The message for a call that failed with no particular meaning. */
-ZT__FN ze_result_t zt__say_failed(zt__diagnostics *diagnostics, ze_result_t result, const char *call,
-                                  const char *remedy) {
-    return zt__say(diagnostics, result, ZT__CALL_FAILED, call, zt_result_name(result), (unsigned)result,
-                   remedy);
+ZT__FN int zt__is_lost(ze_result_t result) {
+    return result == ZE_RESULT_ERROR_DEVICE_LOST || result == ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET;
 }
 
-ZT__FN ze_result_t zt__say_null(zt__diagnostics *diagnostics, const char *call, const char *what) {
-    return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT, call, what);
+/* The message for a call that failed with no particular meaning. A lost device is remembered. */
+ZT__FN void zt__say_failed(zt__diagnostics *diagnostics, int *lost, ze_result_t result, const char *call,
+                           const char *remedy) {
+    int message = zt__is_lost(result) ? ZT__DEVICE_LOST : ZT__CALL_FAILED;
+    if (message == ZT__DEVICE_LOST)
+        zt__store(lost, 1);
+    zt__say(diagnostics, result, message, call, zt_result_name(result), (unsigned)result, remedy);
 }
 
-ZT__FN ze_result_t zt__say_no_handle(zt__diagnostics *diagnostics, const char *call, const char *what) {
-    return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZT__NULL_ARGUMENT, call, what);
+ZT__FN void zt__say_null(zt__diagnostics *diagnostics, const char *call, const char *what) {
+    zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZT__NULL_ARGUMENT, call, what);
 }
 
-ZT__FN ze_result_t zt__say_no_memory(zt__diagnostics *diagnostics, const char *call, const char *what) {
-    return zt__say(diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, call, what);
+ZT__FN void zt__say_no_handle(zt__diagnostics *diagnostics, const char *call, const char *what) {
+    zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZT__NULL_ARGUMENT, call, what);
 }
+
+ZT__FN void zt__say_no_memory(zt__diagnostics *diagnostics, const char *call, const char *what) {
+    zt__say(diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_MEMORY, call, what);
+}
+
+/* The same as values: the result that a function fails with when it has said so. Macros, for what the
+   compiler sees of a result need not be looked at again. */
+#define zt__fail(diagnostics, result, ...) (zt__say(diagnostics, result, __VA_ARGS__), (ze_result_t)(result))
+#define zt__fail_null(...) (zt__say_null(__VA_ARGS__), (ze_result_t)ZE_RESULT_ERROR_INVALID_NULL_POINTER)
+#define zt__fail_no_handle(...)                                                                              \
+    (zt__say_no_handle(__VA_ARGS__), (ze_result_t)ZE_RESULT_ERROR_INVALID_NULL_HANDLE)
+#define zt__fail_no_memory(...)                                                                              \
+    (zt__say_no_memory(__VA_ARGS__), (ze_result_t)ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
 
 /* How far two names are apart: edits, letter case not counting. Only the first 63 letters matter. */
 ZT__FN uint32_t zt__distance(const char *a, const char *b) {
@@ -2213,17 +2227,18 @@ ZT__FN uint32_t zt__distance(const char *a, const char *b) {
     return row[columns];
 }
 
-/* The three names nearest to `wanted`, for a message. `name_of` gives a name by index. */
+/* The three names nearest to `wanted`, for a message: ZT__NEAREST bytes. `name_of` gives a name by index. */
+enum { ZT__NEAREST = 320 };
 typedef const char *(*zt__name_fn)(const void *names, uint32_t index);
 
-ZT__FN void zt__nearest(const char *wanted, const void *names, uint32_t count, zt__name_fn name_of, char *out,
-                        size_t size) {
+ZT__FN void zt__nearest(const char *wanted, const void *names, uint32_t count, zt__name_fn name_of,
+                        char *out) {
     enum { SHOWN = 3 };
     const char *shown[SHOWN];
     uint32_t found, i, j;
     size_t used = 0;
-    snprintf(out, size, "none, for there are no names at all");
-    for (found = 0; found < SHOWN && used < size; found++) {
+    strcpy(out, "none, for there are no names at all");
+    for (found = 0; found < SHOWN; found++) {
         uint32_t least = UINT32_MAX;
         for (i = 0; i < count; i++) {
             const char *name = name_of(names, i);
@@ -2237,7 +2252,8 @@ ZT__FN void zt__nearest(const char *wanted, const void *names, uint32_t count, z
         }
         if (least == UINT32_MAX)
             return;
-        used += (size_t)snprintf(out + used, size - used, "%s'%.80s'", found ? ", " : "", shown[found]);
+        used +=
+            (size_t)snprintf(out + used, ZT__NEAREST - used, "%s'%.80s'", found ? ", " : "", shown[found]);
     }
 }
 
@@ -2278,10 +2294,6 @@ ZT__FN void zt__load_driver(zt__driver *driver) {
         zt__find_symbol(name, member);
         member += sizeof driver->device_clock;
     }
-}
-
-ZT__FN int zt__is_lost(ze_result_t result) {
-    return result == ZE_RESULT_ERROR_DEVICE_LOST || result == ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET;
 }
 
 /* ==== >>groups: look-up, activation, metrics ============================================================== */
@@ -2400,7 +2412,7 @@ ZT__FN zt__active_group *zt__find_active(ze_device_handle_t device, uint32_t dom
     return unused;
 }
 
-ZT__FN void zt__name_holder(const zt__active_group *entry, zt__holder *holder) {
+ZT__FN ZT__ONCE void zt__name_holder(const zt__active_group *entry, zt__holder *holder) {
     snprintf(holder->text, sizeof holder->text, "group '%s' of %s of this process", entry->name,
              entry->streamed ? "a stream" : "a profiler");
 }
@@ -2572,7 +2584,7 @@ ZT__FN ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__group *gr
 }
 
 /* The public description of a metric, from the driver's. */
-ZT__FN void zt__make_metric(zt_metric *metric, const zt__group *group, uint32_t index) {
+ZT__FN ZT__ONCE void zt__make_metric(zt_metric *metric, const zt__group *group, uint32_t index) {
     const zet_metric_properties_t *from = &group->metrics[index];
     metric->name = from->name;
     metric->group = group->properties.name;
@@ -2850,6 +2862,7 @@ struct zt_profiler {
     int stamped;    /* regions write time stamps */
     int lost;       /* the device, atomic */
     int detached;   /* it has nothing of the device any more, and results alone. Atomic */
+    zt__diagnostics diagnostics;
     zt_config config;
     double ns_per_tick;
     uint64_t tick_mask;
@@ -2859,7 +2872,6 @@ struct zt_profiler {
     char *texts;   /* of a profiler that was unpacked: what its metrics are called */
     char device_name[ZE_MAX_DEVICE_NAME];
     zt__text availability_text;
-    zt__diagnostics diagnostics;
     zt__group groups[ZT__MAX_GROUPS]; /* in the order of their passes */
     zt__pass passes[ZT__MAX_PASSES];
 
@@ -2899,6 +2911,15 @@ struct zt_profiler {
     uint32_t streamed_count;
 };
 
+/* The public functions lock also where they only look. */
+ZT__FN zt_profiler *zt__mutable(const zt_profiler *profiler) {
+    return (zt_profiler *)profiler;
+}
+
+ZT__HOT ZT__ONCE void zt__unlock_results(const zt_profiler *profiler) {
+    zt__unlock(&zt__mutable(profiler)->results);
+}
+
 ZT__HOT int zt__is_gone(const zt_profiler *profiler) {
     return zt__load(&profiler->lost);
 }
@@ -2910,19 +2931,25 @@ ZT__FN void zt__note_time(zt__pass *pass, const zt_metric *metric, uint32_t inde
         pass->time_metric = index;
 }
 
+ZT__HOT uint32_t zt__region_count(const zt_profiler *profiler) {
+    return zt__load(&profiler->record_count);
+}
+
 ZT__HOT uint32_t zt__pass_index(const zt_profiler *profiler) {
     return zt__load(&profiler->pass)->index;
 }
 
-/* Looks at the result of a driver call: a lost device is remembered, anything else that failed is said. */
+ZT__FN void zt__note_failure(zt_profiler *profiler, ze_result_t result, const char *call,
+                             const char *remedy) {
+    zt__say_failed(&profiler->diagnostics, &profiler->lost, result, call, remedy);
+}
+
+/* Looks at the result of a driver call. */
 ZT__HOT ze_result_t zt__check(zt_profiler *profiler, ze_result_t result, const char *call,
                               const char *remedy) {
-    if (result == ZE_RESULT_SUCCESS)
-        return result;
-    if (!zt__is_lost(result))
-        return zt__say_failed(&profiler->diagnostics, result, call, remedy);
-    zt__store(&profiler->lost, 1);
-    return zt__say(&profiler->diagnostics, result, ZT__DEVICE_LOST, call, zt_result_name(result));
+    if (result != ZE_RESULT_SUCCESS)
+        zt__note_failure(profiler, result, call, remedy);
+    return result;
 }
 
 ZT__FN void zt__destroy_pools(zt_profiler *profiler, zt__step *step) {
@@ -3538,7 +3565,7 @@ ZT__FN void zt__add_waiting(zt_profiler *profiler) {
 
 /* Locks the results to read them. */
 ZT__FN void zt__lock_results(const zt_profiler *profiler) {
-    zt_profiler *locked = (zt_profiler *)profiler;
+    zt_profiler *locked = zt__mutable(profiler);
     zt__lock(&locked->results);
     zt__add_waiting(locked);
 }
@@ -3913,7 +3940,7 @@ ZT__FN void zt__retire_list(zt_profiler *profiler, zt__list *list, int destroyed
 }
 
 /* Whether a list is immediate: one question to the driver a list. */
-ZT__FN zt__kind zt__ask_kind(const zt_profiler *profiler, ze_command_list_handle_t handle) {
+ZT__FN ZT__ONCE zt__kind zt__ask_kind(const zt_profiler *profiler, ze_command_list_handle_t handle) {
     ze_bool_t immediate = 0;
     if (!profiler->driver.is_immediate ||
         profiler->driver.is_immediate(handle, &immediate) != ZE_RESULT_SUCCESS)
@@ -4119,8 +4146,8 @@ typedef struct zt__clock {
     zt__pair pairs[ZT__PAIRS];
 } zt__clock;
 
-ZT__FN void zt__start_clock(zt__clock *clock, ze_device_handle_t device, zet_metric_group_handle_t group,
-                            double ns_per_tick, uint64_t mask) {
+ZT__FN ZT__ONCE void zt__start_clock(zt__clock *clock, ze_device_handle_t device,
+                                     zet_metric_group_handle_t group, double ns_per_tick, uint64_t mask) {
     memset(clock, 0, sizeof *clock);
     clock->device = device;
     clock->group = group;
@@ -4240,12 +4267,12 @@ typedef struct zt__instance {
 
 /* A ring of the newest instances. With the results locked. */
 struct zt__timeline {
-    zt__clock clock;
     uint32_t capacity;
     uint64_t written;    /* ever */
     uint64_t attributed; /* those before it have met their rows */
     zt__instance *instances;
     double *values; /* of each, all columns */
+    zt__clock clock;
 };
 
 ZT__HOT uint64_t zt__oldest(uint64_t written, uint32_t capacity) {
@@ -4261,12 +4288,12 @@ ZT__FN void zt__relate_clocks(zt_profiler *profiler, int now) {
         return;
     zt__lock(&profiler->results);
     due = now || zt__is_pair_due(&timeline->clock);
-    zt__unlock(&profiler->results);
+    zt__unlock_results(profiler);
     if (!due || zt__read_clocks(&profiler->driver, &timeline->clock, &pair) != ZE_RESULT_SUCCESS)
         return;
     zt__lock(&profiler->results);
     zt__add_pair(&timeline->clock, &pair);
-    zt__unlock(&profiler->results);
+    zt__unlock_results(profiler);
 }
 
 /* Keeps the instance whose row is at hand. It was read less than half a turn of the device's clock after its
@@ -4296,19 +4323,19 @@ typedef struct zt__mark {
 /* What a stream measures, and the newest of its rows. A stream has it first; attached, it becomes the
    profiler's when the stream is closed. A row is begin, end, number of the marker, values. */
 struct zt__feed {
+    zt__mutex lock; /* of rows and marks; after the results */
     zt__feed *next;
     zt_allocator allocator;
     zt_profiler *profiler; /* that it is attached to, or NULL */
     int open;              /* there are rows to come */
     uint32_t first;        /* of its metrics, among those of all feeds */
-    zt__group group;
     zt_metric *metrics;
-    zt__mutex lock; /* of what follows; after the results */
     uint32_t capacity;
     uint64_t written;
     double *rows;
     zt__mark *marks;
     uint32_t mark_count, mark_capacity;
+    zt__group group;
 };
 
 enum { ZT__ROW_BEGIN, ZT__ROW_END, ZT__ROW_MARK, ZT__ROW_VALUES };
@@ -4353,7 +4380,7 @@ ZT__FN int zt__grow_marks(zt__feed *feed) {
 }
 
 /* The number that stands for a name in the device's reports, or 0. With the feed locked. */
-ZT__HOT uint32_t zt__number_mark(zt__feed *feed, const char *name) {
+ZT__HOT ZT__ONCE uint32_t zt__number_mark(zt__feed *feed, const char *name) {
     size_t length = strlen(name);
     uint64_t hash = zt__hash(name, length);
     uint32_t i;
@@ -4371,7 +4398,7 @@ ZT__HOT uint32_t zt__number_mark(zt__feed *feed, const char *name) {
 }
 
 /* The name of a number. NULL: there is none, or it is the marker of somebody else. */
-ZT__HOT const char *zt__mark_name(zt__feed *feed, double number) {
+ZT__HOT ZT__ONCE const char *zt__mark_name(zt__feed *feed, double number) {
     const char *name = NULL;
     zt__lock(&feed->lock);
     if (!zt__is_nan(number) && number >= 1 && number <= feed->mark_count)
@@ -4481,7 +4508,7 @@ ZT__FN void zt__attribute(zt_profiler *profiler) {
     while (timeline->attributed < timeline->written &&
            zt__attribute_instance(profiler, &timeline->instances[timeline->attributed % timeline->capacity]))
         timeline->attributed++;
-    zt__unlock(&profiler->results);
+    zt__unlock_results(profiler);
 }
 
 /* ---- opening and closing --------------------------------------------------------------------------------- */
@@ -4496,7 +4523,7 @@ ZT__FN void zt__attach(zt_profiler *profiler, zt__feed *feed) {
     feed->open = 1;
     feed->first = profiler->streamed_count;
     profiler->streamed_count += feed->group.metric_count;
-    zt__unlock(&profiler->results);
+    zt__unlock_results(profiler);
 }
 
 /* The stream of a feed is closed: its rows are complete. */
@@ -4506,7 +4533,7 @@ ZT__FN void zt__complete_feed(zt__feed *feed) {
     zt__lock(&feed->lock);
     feed->open = 0;
     zt__unlock(&feed->lock);
-    zt__unlock(&profiler->results);
+    zt__unlock_results(profiler);
     zt__attribute(profiler);
 }
 
@@ -4956,12 +4983,13 @@ ZT__FN int zt__settle_when_rung(void *user) {
     return 1;
 }
 
-/* What is asked for is calculated first. */
-ZT__FN void zt__catch_up(const zt_profiler *profiler) {
-    if (profiler->config.deferred)
-        zt__settle((zt_profiler *)profiler, 1);
-    else
-        zt__settle_full((zt_profiler *)profiler);
+/* What is asked for is calculated first. Returns 0 without a profiler. */
+ZT__FN int zt__catch_up(const zt_profiler *profiler) {
+    if (profiler && profiler->config.deferred)
+        zt__settle(zt__mutable(profiler), 1);
+    else if (profiler)
+        zt__settle_full(zt__mutable(profiler));
+    return profiler != NULL;
 }
 
 /* ---- reading --------------------------------------------------------------------------------------------- */
@@ -5687,10 +5715,10 @@ ZT__FN void zt__finish_all(zt_profiler *profiler) {
     zt__say(&profiler->diagnostics, ZE_RESULT_NOT_READY, ZT__NOT_FINISHED, "ZT_PASSES");
 }
 
-/* Collects what the active pass has left, and goes to another. */
+/* Collects what the active pass has left, and goes to another. Inert without a profiler. */
 ZT__FN ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
     ze_result_t result;
-    if (index == zt__pass_index(profiler))
+    if (!profiler || index == zt__pass_index(profiler))
         return ZE_RESULT_SUCCESS;
     zt__finish_all(profiler);
     if (!zt__own(&profiler->growing))
@@ -6173,19 +6201,19 @@ ZT__FN ze_result_t zt__check_pack(const uint8_t *bytes, size_t *size) {
     head.bytes = bytes;
     head.size = *size;
     if (*size >= 4 && memcmp(bytes, "ZTPK", 4) != 0)
-        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_PACK, "this is no pack");
+        return zt__fail(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_PACK, "this is no pack");
     head.used = *size < 4 ? *size : 4;
     layout = zt__unpack_u32(&head, UINT32_MAX);
     stated = zt__unpack_u64(&head);
     sum = zt__unpack_u64(&head);
     if (!head.failed && layout > ZT__LAYOUT)
-        return zt__say(NULL, ZE_RESULT_ERROR_UNSUPPORTED_VERSION, ZT__NEWER_PACK, (unsigned)layout,
-                       (unsigned)ZT__LAYOUT);
+        return zt__fail(NULL, ZE_RESULT_ERROR_UNSUPPORTED_VERSION, ZT__NEWER_PACK, (unsigned)layout,
+                        (unsigned)ZT__LAYOUT);
     if (head.failed || stated > *size)
-        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_SIZE, ZT__BAD_PACK, "the buffer is cut off");
+        return zt__fail(NULL, ZE_RESULT_ERROR_INVALID_SIZE, ZT__BAD_PACK, "the buffer is cut off");
     if (layout == 0 || stated < ZT__PACK_HEADER ||
         sum != zt__check_sum(bytes + ZT__PACK_HEADER, (size_t)stated - ZT__PACK_HEADER))
-        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_PACK, "the buffer is damaged");
+        return zt__fail(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_PACK, "the buffer is damaged");
     *size = (size_t)stated;
     return ZE_RESULT_SUCCESS;
 }
@@ -6197,8 +6225,8 @@ enum { ZT__SLICE_NS = 10000000, ZT__MOST_ROUNDS = 1024, ZT__ROWS_AT_ONCE = 256 }
 /* Who reads from the device fills the ring; who hands out, the owner, empties it. With a reader thread these
    are two threads, else one. */
 struct zt_stream {
-    ze_context_handle_t context;
     ze_device_handle_t device;
+    ze_context_handle_t context;
     zt__feed *feed;
     zt_stream_info info;
     uint32_t time_metric, length_metric, marker_metric; /* or UINT32_MAX */
@@ -6209,6 +6237,7 @@ struct zt_stream {
     int lost, closing, failure; /* atomic */
     int is_garbled;             /* what is in the ring does not begin where a report begins. Atomic */
     uint32_t users;             /* threads inside zt_stream_read, atomic */
+    zt__diagnostics diagnostics;
 
     uint8_t *ring;
     size_t ring_size;
@@ -6237,16 +6266,12 @@ struct zt_stream {
     zt_stream_config config;
     zt__driver driver;
     zt__clock clock; /* the owner's */
-    zt__diagnostics diagnostics;
 };
 
 ZT__FN ze_result_t zt__check_stream(zt_stream *stream, ze_result_t result, const char *call) {
-    if (result == ZE_RESULT_SUCCESS)
-        return result;
-    if (!zt__is_lost(result))
-        return zt__say_failed(&stream->diagnostics, result, call, "Update the driver if it lasts.");
-    zt__store(&stream->lost, 1);
-    return zt__say(&stream->diagnostics, result, ZT__DEVICE_LOST, call, zt_result_name(result));
+    if (result != ZE_RESULT_SUCCESS)
+        zt__say_failed(&stream->diagnostics, &stream->lost, result, call, "Update the driver if it lasts.");
+    return result;
 }
 
 /* ---- from the device into the ring ----------------------------------------------------------------------- */
@@ -6258,9 +6283,9 @@ ZT__FN ze_result_t zt__learn_report_size(zt_stream *stream) {
     if (result != ZE_RESULT_SUCCESS || size == 0)
         return result == ZE_RESULT_NOT_READY ? ZE_RESULT_SUCCESS : result;
     if (stream->ring_size / size < 2)
-        return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__MEMORY_LIMIT, "zt_stream_read",
-                       (unsigned long)stream->config.memory_limit, stream->info.group,
-                       (unsigned long)(stream->config.memory_limit + 2 * size));
+        return zt__fail(&stream->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__MEMORY_LIMIT,
+                        "zt_stream_read", (unsigned long)stream->config.memory_limit, stream->info.group,
+                        (unsigned long)(stream->config.memory_limit + 2 * size));
     zt__lock(&stream->lock);
     stream->capacity = (uint32_t)(stream->ring_size / size);
     stream->report_size = size;
@@ -6386,11 +6411,11 @@ ZT__FN ze_result_t zt__start_reader(zt_stream *stream) {
     if (zt__start_thread(&stream->reader, zt__read_ahead, stream))
         return ZE_RESULT_SUCCESS;
 #ifdef ZETOOLS_NO_THREADS
-    return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZT__NO_READER,
-                   "ZETOOLS_NO_THREADS is defined");
+    return zt__fail(&stream->diagnostics, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZT__NO_READER,
+                    "ZETOOLS_NO_THREADS is defined");
 #else
-    return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_READER,
-                   "the system starts no thread");
+    return zt__fail(&stream->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__NO_READER,
+                    "the system starts no thread");
 #endif
 }
 
@@ -6400,7 +6425,7 @@ ZT__FN ze_result_t zt__start_reader(zt_stream *stream) {
 ZT__FN ze_result_t zt__own_stream(zt_stream *stream, uint64_t deadline, const char *call) {
     uint64_t pause = 0;
     if (zt__owns(&stream->owned))
-        return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__STREAM_BUSY, call);
+        return zt__fail(&stream->diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__STREAM_BUSY, call);
     while (!zt__try_lock(&stream->owned.mutex))
         if (!zt__pause_until(deadline, &pause))
             return ZE_RESULT_NOT_READY;
@@ -7365,7 +7390,7 @@ ZT__FN void zt__flush(zt__writer *writer) {
 ZT__FN ze_result_t zt__end_writer(zt__writer *writer, zt__diagnostics *diagnostics, ze_result_t result) {
     zt__flush(writer);
     return writer->failed && result == ZE_RESULT_SUCCESS
-               ? zt__say(diagnostics, ZE_RESULT_ERROR_UNKNOWN, ZT__WRITE_STOPPED)
+               ? zt__fail(diagnostics, ZE_RESULT_ERROR_UNKNOWN, ZT__WRITE_STOPPED)
                : result;
 }
 
@@ -7460,13 +7485,27 @@ ZT__FN void zt__put_quoted(zt__writer *writer, const char *text, int json) {
     zt__put(writer, "\"");
 }
 
+/* In what the passes of a region differ: "no", or words with "+" between. */
+ZT__FN void zt__put_differences(zt__writer *writer, uint32_t differs) {
+    static const char *const words[] = {"missing", "count", "time"};
+    uint32_t i, put = 0;
+    for (i = 0; i < ZT__COUNT_OF(words); i++)
+        if (differs >> i & 1) {
+            zt__put(writer, put++ ? "+" : "");
+            zt__put(writer, words[i]);
+        }
+    zt__put(writer, put ? "" : "no");
+}
+
 /* Puts a text in which % and a letter, or a digit, stand for an argument:
      s          const char *, as it is
      j c        const char *, as a string of JSON, as a field of CSV
      u          uint64_t
      t          uint64_t, nanoseconds as microseconds
+     d          uint64_t, what passes differ in
      n          double, in the fewest digits that read back the same
      0 ... 4    double, with so many decimals
+     ,          none: a comma before a member or an element of JSON, but for the first
    and %% for one. */
 ZT__FN void zt__print(zt__writer *writer, const char *format, ...) {
     va_list arguments;
@@ -7481,15 +7520,19 @@ ZT__FN void zt__print(zt__writer *writer, const char *format, ...) {
         digits[0] = 0;
         if (format[1] == '%') {
             zt__put(writer, "%");
+        } else if (format[1] == ',') {
+            zt__put(writer, strchr("{[\n", writer->last) ? "" : ",");
         } else if (strchr("sjc", format[1])) {
             const char *text = va_arg(arguments, const char *);
             if (format[1] == 's')
                 zt__put(writer, text);
             else
                 zt__put_quoted(writer, text, format[1] == 'j');
-        } else if (strchr("ut", format[1])) {
+        } else if (strchr("utd", format[1])) {
             unsigned long long count = va_arg(arguments, uint64_t);
-            if (format[1] == 'u')
+            if (format[1] == 'd')
+                zt__put_differences(writer, (uint32_t)count);
+            else if (format[1] == 'u')
                 snprintf(digits, sizeof digits, "%llu", count);
             else
                 snprintf(digits, sizeof digits, "%llu.%03u", count / 1000, (unsigned)(count % 1000));
@@ -7505,30 +7548,13 @@ ZT__FN void zt__print(zt__writer *writer, const char *format, ...) {
     va_end(arguments);
 }
 
-/* Before a member or an element of JSON: a comma, but for the first, and where a line begins. */
-ZT__FN void zt__separate(zt__writer *writer) {
-    if (!strchr("{[\n", writer->last))
-        zt__put(writer, ",");
-}
-
-ZT__FN void zt__put_line_break(zt__writer *writer) {
-    zt__separate(writer);
-    zt__put(writer, "\n");
-}
-
-/* A name of this library's own, without anything to escape. */
-ZT__FN void zt__put_key(zt__writer *writer, const char *name) {
-    zt__separate(writer);
-    zt__print(writer, "\"%s\":", name);
-}
-
 /* What a report shows: a copy of the statistics of one region at a time. */
 typedef struct zt__report {
+    zt__writer writer;
     const zt_profiler *profiler;
     zt_region_info info;
     uint32_t columns;
     zt_stats *stats; /* of each */
-    zt__writer writer;
 } zt__report;
 
 ZT__FN void zt__write_csv_calls(zt__report *report);
@@ -7537,7 +7563,7 @@ ZT__FN void zt__write_table_of_calls(zt__report *report);
 
 /* Returns 0 for a name that was recorded and never ran: it has nothing to show. */
 ZT__FN int zt__copy_region(zt__report *report, uint32_t region) {
-    zt_profiler *profiler = (zt_profiler *)report->profiler;
+    zt_profiler *profiler = zt__mutable(report->profiler);
     const zt__record *record = zt__record_at(profiler, region);
     uint32_t column;
     zt_get_region(profiler, region, &report->info);
@@ -7546,7 +7572,7 @@ ZT__FN int zt__copy_region(zt__report *report, uint32_t region) {
     zt__lock_results(profiler);
     for (column = 0; column < report->columns; column++)
         zt__column_stats(profiler, record, column, &report->stats[column]);
-    zt__unlock(&profiler->results);
+    zt__unlock_results(profiler);
     return 1;
 }
 
@@ -7573,18 +7599,6 @@ ZT__FN void zt__put_stats(zt__writer *writer, const zt_stats *stats, int json) {
     }
 }
 
-/* In what the passes of a region differ: "no", or words with "+" between. */
-ZT__FN void zt__put_differences(zt__writer *writer, uint32_t differs) {
-    static const char *const words[] = {"missing", "count", "time"};
-    uint32_t i, put = 0;
-    for (i = 0; i < ZT__COUNT_OF(words); i++)
-        if (differs >> i & 1) {
-            zt__put(writer, put++ ? "+" : "");
-            zt__put(writer, words[i]);
-        }
-    zt__put(writer, put ? "" : "no");
-}
-
 /* One line of CSV. `metric` is NULL for GPU time. */
 ZT__FN void zt__put_csv_line(zt__writer *writer, const zt_region_info *region, const zt_metric *metric,
                              const char *tile, const zt_stats *stats) {
@@ -7595,15 +7609,14 @@ ZT__FN void zt__put_csv_line(zt__writer *writer, const zt_region_info *region, c
               shown->units, zt__type_name(shown->type), zt__aggregation_names[shown->aggregation],
               stats->count);
     zt__put_stats(writer, stats, 0);
-    zt__print(writer, metric ? ",%s,%u," : ",%s,all,", tile, (uint64_t)shown->pass);
-    zt__put_differences(writer, region->differs);
-    zt__put(writer, "\n");
+    zt__print(writer, metric ? ",%s,%u" : ",%s,all", tile, (uint64_t)shown->pass);
+    zt__print(writer, ",%d\n", (uint64_t)region->differs);
 }
 
 ZT__FN void zt__write_csv(zt__report *report) {
     const zt_profiler *profiler = report->profiler;
     const zt_region_info *info = &report->info;
-    uint32_t region, metric, part, regions = zt_region_count(profiler);
+    uint32_t region, metric, part, regions = zt__region_count(profiler);
     zt__put(&report->writer, "region,metric,group,component,units,type,aggregation,"
                              "count,sum,mean,stddev,min,max,median,p95,tile,pass,differs\n");
     for (region = 0; region < regions; region++) {
@@ -7635,27 +7648,23 @@ ZT__FN void zt__write_json_head(zt__report *report) {
               "\"causes\":{",
               profiler->device_name, text, counts.begun, counts.collected, counts.lost, counts.dropped,
               counts.in_flight);
-    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        zt__put_key(writer, zt_cause_name((zt_cause)i));
-        zt__print(writer, "%u", zt_get_cause(profiler, (zt_cause)i));
-    }
-    zt__put(writer, "},\n");
+    for (i = 0; i < ZT_CAUSE_COUNT; i++)
+        zt__print(writer, "%,\"%s\":%u", zt_cause_name((zt_cause)i), zt_get_cause(profiler, (zt_cause)i));
 }
 
 ZT__FN void zt__write_json_metrics(zt__report *report) {
     zt__writer *writer = &report->writer;
     uint32_t i;
-    zt__put(writer, "\"metrics\":[");
+    zt__put(writer, "},\n\"metrics\":[");
     for (i = 0; i < report->profiler->metric_count; i++) {
         const zt_metric *metric = &report->profiler->metrics[i];
-        zt__put_line_break(writer);
-        zt__print(writer,
-                  "{\"name\":%j,\"group\":%j,\"component\":%j,\"units\":%j,\"type\":%j,\"aggregation\":%j,"
-                  "\"pass\":%u,\"description\":%j}",
-                  metric->name, metric->group, metric->component, metric->units, zt__type_name(metric->type),
-                  zt__aggregation_names[metric->aggregation], (uint64_t)metric->pass, metric->description);
+        zt__print(
+            writer,
+            "%,\n{\"name\":%j,\"group\":%j,\"component\":%j,\"units\":%j,\"type\":%j,\"aggregation\":%j,"
+            "\"pass\":%u,\"description\":%j}",
+            metric->name, metric->group, metric->component, metric->units, zt__type_name(metric->type),
+            zt__aggregation_names[metric->aggregation], (uint64_t)metric->pass, metric->description);
     }
-    zt__put(writer, "],\n");
 }
 
 ZT__FN void zt__put_json_stats(zt__writer *writer, const zt_stats *stats) {
@@ -7669,7 +7678,7 @@ ZT__FN void zt__put_json_columns(zt__report *report, uint32_t first, uint32_t co
     uint32_t i;
     zt__put(&report->writer, "[");
     for (i = 0; i < count; i++) {
-        zt__put_line_break(&report->writer);
+        zt__print(&report->writer, "%,\n");
         zt__put_json_stats(&report->writer, &report->stats[first + i]);
     }
     zt__put(&report->writer, "]");
@@ -7680,16 +7689,15 @@ ZT__FN void zt__put_json_parts(zt__report *report) {
     const zt_profiler *profiler = report->profiler;
     uint32_t tile;
     if (profiler->pass_count > 1) {
-        zt__put(&report->writer, ",\n\"differs\":\"");
-        zt__put_differences(&report->writer, report->info.differs);
-        zt__put(&report->writer, "\",\n\"pass_time_ns\":");
+        zt__print(&report->writer,
+                  ",\n\"differs\":\"%d\",\n\"pass_time_ns\":", (uint64_t)report->info.differs);
         zt__put_json_columns(report, zt__time_column(profiler, 0), profiler->pass_count);
     }
     if (profiler->tile_count == 0)
         return;
     zt__put(&report->writer, ",\n\"tiles\":[");
     for (tile = 0; tile < profiler->tile_count; tile++) {
-        zt__put_line_break(&report->writer);
+        zt__print(&report->writer, "%,\n");
         zt__put_json_columns(report, zt__tile_column(profiler, tile, 0), profiler->metric_count);
     }
     zt__put(&report->writer, "]");
@@ -7699,17 +7707,15 @@ ZT__FN void zt__put_json_parts(zt__report *report) {
 ZT__FN void zt__write_json(zt__report *report) {
     const zt_profiler *profiler = report->profiler;
     zt__writer *writer = &report->writer;
-    uint32_t region, regions = zt_region_count(profiler);
+    uint32_t region, regions = zt__region_count(profiler);
     zt__write_json_head(report);
     zt__write_json_metrics(report);
-    zt__put(writer, "\"regions\":[");
+    zt__put(writer, "],\n\"regions\":[");
     for (region = 0; region < regions; region++) {
         if (!zt__copy_region(report, region))
             continue;
-        zt__put_line_break(writer);
-        zt__print(writer,
-                  "{\"name\":%j,\"count\":%u,\"lost\":%u,\"dropped\":%u,\n\"time_ns\":", report->info.name,
-                  report->stats[0].count, report->info.lost, report->info.dropped);
+        zt__print(writer, "%,\n{\"name\":%j,\"count\":%u,\"lost\":%u,\"dropped\":%u,\n\"time_ns\":",
+                  report->info.name, report->stats[0].count, report->info.lost, report->info.dropped);
         zt__put_json_stats(writer, &report->stats[0]);
         zt__put(writer, ",\n\"metrics\":");
         zt__put_json_columns(report, 1, profiler->metric_count);
@@ -7725,14 +7731,15 @@ ZT__FN const char *zt__metric_name(const void *metrics, uint32_t index) {
     return ((const zt_metric *)metrics)[index].name;
 }
 
-/* The index of a metric, or UINT32_MAX and the nearest names. */
-ZT__FN uint32_t zt__find_metric(const zt_metric *metrics, uint32_t count, const char *name, char *nearest,
-                                size_t size) {
+/* The index of a metric that a call was given the name of; or UINT32_MAX, and the nearest names are said. */
+ZT__FN uint32_t zt__find_metric(zt__diagnostics *diagnostics, const zt_metric *metrics, uint32_t count,
+                                const char *name, const char *call, char *nearest) {
     uint32_t i;
     for (i = 0; i < count; i++)
         if (strcmp(metrics[i].name, name) == 0)
             return i;
-    zt__nearest(name, metrics, count, zt__metric_name, nearest, size);
+    zt__nearest(name, metrics, count, zt__metric_name, nearest);
+    zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_METRIC, call, name, nearest);
     return UINT32_MAX;
 }
 
@@ -7905,7 +7912,7 @@ ZT__FN void zt__break_name(const char *name, zt__column *column) {
 
 /* What a column shows of a region. */
 ZT__FN double zt__value_of(const zt__report *report, const zt__column *column, uint32_t region) {
-    zt_profiler *profiler = (zt_profiler *)report->profiler;
+    zt_profiler *profiler = zt__mutable(report->profiler);
     const zt__record *record = zt__record_at(profiler, region);
     zt_stats stats;
     zt__lock_results(profiler);
@@ -7913,12 +7920,12 @@ ZT__FN double zt__value_of(const zt__report *report, const zt__column *column, u
         zt__column_stats(profiler, record, column->column, &stats);
     else
         zt__moment_stats(profiler, record, column->column, &stats);
-    zt__unlock(&profiler->results);
+    zt__unlock_results(profiler);
     return zt__figure_of(&stats, column);
 }
 
 ZT__FN void zt__find_range(const zt__report *report, zt__column *column) {
-    uint32_t region, shown = 0, regions = zt_region_count(report->profiler);
+    uint32_t region, shown = 0, regions = zt__region_count(report->profiler);
     column->smallest = column->largest = zt__nan();
     for (region = 0; region < regions; region++) {
         double value = zt__value_of(report, column, region);
@@ -7938,7 +7945,7 @@ ZT__FN void zt__widen(zt__column *column, const char *shown) {
 }
 
 ZT__FN void zt__find_width(const zt__report *report, zt__column *column) {
-    uint32_t line, region, regions = zt_region_count(report->profiler);
+    uint32_t line, region, regions = zt__region_count(report->profiler);
     for (line = 0; line <= column->lines; line++)
         zt__widen(column, column->head[line]);
     for (region = 0; region < regions; region++) {
@@ -8014,7 +8021,7 @@ ZT__FN void zt__make_metric_column(const zt__report *report, zt__column *column,
 /* A metric that was asked for. */
 typedef struct zt__wish {
     uint32_t metric; /* UINT32_MAX: there is none of that name */
-    char name[ZET_MAX_METRIC_NAME], nearest[320];
+    char name[ZET_MAX_METRIC_NAME], nearest[ZT__NEAREST];
 } zt__wish;
 
 /* Takes the next from a list. Returns 0 at its end. */
@@ -8027,8 +8034,8 @@ ZT__FN int zt__next_wish(const zt_profiler *profiler, const char **list, zt__wis
         length = sizeof wish->name - 1;
     memcpy(wish->name, name, length);
     wish->name[length] = 0;
-    wish->metric = zt__find_metric(profiler->metrics, profiler->metric_count, wish->name, wish->nearest,
-                                   sizeof wish->nearest);
+    wish->metric = zt__find_metric(&zt__mutable(profiler)->diagnostics, profiler->metrics,
+                                   profiler->metric_count, wish->name, "zt_report", wish->nearest);
     return 1;
 }
 
@@ -8064,7 +8071,7 @@ ZT__FN int zt__is_telling(const zt__report *report, const zt__column *column) {
     const char *units = report->profiler->metrics[column->column - 1].units;
     if (strcmp(units, "cycles") == 0 || strcmp(units, "MHz") == 0)
         return 0;
-    return zt__is_below(column->smallest, column->largest) || zt_region_count(report->profiler) < 2;
+    return zt__is_below(column->smallest, column->largest) || zt__region_count(report->profiler) < 2;
 }
 
 /* As many metrics as fit, of those that have something to show: first those that tell the most. */
@@ -8093,7 +8100,7 @@ ZT__FN void zt__add_fitting_metrics(const zt__report *report, zt__table *table, 
 
 ZT__FN size_t zt__longest_name(const zt_profiler *profiler) {
     size_t longest = strlen("region");
-    uint32_t region, regions = zt_region_count(profiler);
+    uint32_t region, regions = zt__region_count(profiler);
     for (region = 0; region < regions; region++) {
         size_t width = zt__text_width(zt__record_at(profiler, region)->name);
         if (width > longest)
@@ -8121,7 +8128,7 @@ ZT__FN void zt__write_heading(zt__report *report, const zt__table *table) {
 
 ZT__FN void zt__write_rows(zt__report *report, const zt__table *table) {
     const zt_profiler *profiler = report->profiler;
-    uint32_t region, i, regions = zt_region_count(profiler);
+    uint32_t region, i, regions = zt__region_count(profiler);
     for (region = 0; region < regions; region++) {
         if (!zt__copy_region(report, region))
             continue;
@@ -8134,10 +8141,8 @@ ZT__FN void zt__write_rows(zt__report *report, const zt__table *table) {
             zt__put_blanks(&report->writer, 2);
             zt__put_right(&report->writer, cell, column->width);
         }
-        if (report->info.differs) {
-            zt__put(&report->writer, "  !passes differ: ");
-            zt__put_differences(&report->writer, report->info.differs);
-        }
+        if (report->info.differs)
+            zt__print(&report->writer, "  !passes differ: %d", (uint64_t)report->info.differs);
         zt__end_line(&report->writer);
     }
 }
@@ -8150,8 +8155,6 @@ ZT__FN void zt__write_missing(zt__report *report) {
     while (list && zt__next_wish(profiler, &list, &wish)) {
         if (wish.metric != UINT32_MAX)
             continue;
-        zt__say(&((zt_profiler *)profiler)->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_METRIC,
-                "zt_report", wish.name, wish.nearest);
         zt__print(&report->writer, "There is no metric '%s'. Nearest: %s.\n", wish.name, wish.nearest);
     }
 }
@@ -8348,8 +8351,7 @@ ZT__FN uint32_t zt__find_track(zt__trace *trace, uint32_t index) {
 /* What every event begins with. */
 ZT__FN void zt__begin_event(zt__trace *trace, const char *phase, const char *name, uint32_t track) {
     zt__writer *writer = &trace->report->writer;
-    zt__put_line_break(writer);
-    zt__print(writer, "{\"ph\":\"%s\",\"name\":%j,\"pid\":%u,\"tid\":%u", phase, name, (uint64_t)getpid(),
+    zt__print(writer, "%,\n{\"ph\":\"%s\",\"name\":%j,\"pid\":%u,\"tid\":%u", phase, name, (uint64_t)getpid(),
               (uint64_t)track);
 }
 
@@ -8361,37 +8363,29 @@ ZT__FN void zt__label(char *out, size_t size, const zt_metric *metric, int sever
 
 enum { ZT__LABEL = ZET_MAX_METRIC_GROUP_NAME + ZET_MAX_METRIC_NAME + ZET_MAX_METRIC_RESULT_UNITS + 8 };
 
-ZT__FN void zt__put_argument(zt__writer *writer, const char *label, double value) {
-    zt__separate(writer);
-    zt__print(writer, "%j:%n", label, value);
-}
-
-ZT__FN void zt__put_arguments(zt__trace *trace, const zt__span *span) {
+ZT__FN void zt__end_span(zt__trace *trace, const zt__span *span) {
     const zt_profiler *profiler = trace->report->profiler;
     zt__writer *writer = &trace->report->writer;
     char label[ZT__LABEL];
     uint32_t metric;
-    zt__put(writer, ",\"args\":{");
-    zt__put_argument(writer, "GPU time [ns]", zt__is_nan(span->values[0]) ? 0 : span->values[0]);
+    zt__print(writer, ",\"ts\":%t,\"dur\":%t,\"cat\":\"region\",\"args\":{\"GPU time [ns]\":%n", span->begin,
+              span->end - span->begin, zt__is_nan(span->values[0]) ? 0 : span->values[0]);
     for (metric = 0; metric < profiler->metric_count; metric++) {
         if (zt__is_nan(span->values[metric + 1]))
             continue;
         zt__label(label, sizeof label, &profiler->metrics[metric], profiler->group_count > 1);
-        zt__put_argument(writer, label, span->values[metric + 1]);
+        zt__print(writer, ",%j:%n", label, span->values[metric + 1]);
     }
-    zt__put(writer, "}");
+    zt__put(writer, "}}");
 }
 
 ZT__FN void zt__write_spans(zt__trace *trace) {
-    zt__writer *writer = &trace->report->writer;
     uint32_t i;
     for (i = 0; i < trace->count; i++) {
         const zt__span *span = &trace->spans[i];
         uint32_t track = zt__find_track(trace, i);
         zt__begin_event(trace, "X", zt__record_at(trace->report->profiler, span->region)->name, track + 1);
-        zt__print(writer, ",\"ts\":%t,\"dur\":%t,\"cat\":\"region\"", span->begin, span->end - span->begin);
-        zt__put_arguments(trace, span);
-        zt__put(writer, "}");
+        zt__end_span(trace, span);
     }
 }
 
@@ -8480,12 +8474,12 @@ ZT__FN int zt__write_feed(zt__trace *trace, zt__feed *feed, int several) {
 
 /* Returns 0 without memory. */
 ZT__FN int zt__write_feeds(zt__trace *trace) {
-    zt_profiler *profiler = (zt_profiler *)trace->report->profiler;
+    zt_profiler *profiler = zt__mutable(trace->report->profiler);
     zt__feed *feed, *first;
     int written = 1;
     zt__lock(&profiler->results); /* feeds are added at the end, and stay */
     first = profiler->feeds;
-    zt__unlock(&profiler->results);
+    zt__unlock_results(profiler);
     for (feed = first; feed && written; feed = feed->next)
         written = zt__write_feed(trace, feed, first->next != NULL);
     return written;
@@ -8493,7 +8487,7 @@ ZT__FN int zt__write_feeds(zt__trace *trace) {
 
 /* Without a timeline it is valid, and empty. Returns 0 without memory. */
 ZT__FN int zt__write_trace(zt__report *report) {
-    zt_profiler *profiler = (zt_profiler *)report->profiler;
+    zt_profiler *profiler = zt__mutable(report->profiler);
     int complete = 1;
     zt__trace trace;
     memset(&trace, 0, sizeof trace);
@@ -8502,7 +8496,7 @@ ZT__FN int zt__write_trace(zt__report *report) {
     if (profiler->timeline && zt__make_trace(&trace, profiler->timeline->capacity)) {
         zt__lock(&profiler->results);
         zt__copy_spans(&trace, profiler->timeline);
-        zt__unlock(&profiler->results);
+        zt__unlock_results(profiler);
         qsort(trace.spans, trace.count, sizeof *trace.spans, zt__compare_spans);
     } else {
         complete = !profiler->timeline;
@@ -8595,12 +8589,10 @@ ZT__FN void zt__write_csv_calls(zt__report *report) {
 ZT__FN void zt__write_json_calls(zt__report *report) {
     zt__writer *writer = &report->writer;
     uint32_t i, count = zt__calls_to_show(report->profiler);
-    zt__put_line_break(writer);
-    zt__put(writer, "\"calls\":[");
+    zt__put(writer, ",\n\"calls\":[");
     for (i = 0; i < count; i++) {
         zt_call_info info = zt__call_stats(report->profiler->tracer, i);
-        zt__put_line_break(writer);
-        zt__print(writer, "{\"name\":%j,\"count\":%u,\"errors\":%u,\"time_ns\":", info.name, info.count,
+        zt__print(writer, "%,\n{\"name\":%j,\"count\":%u,\"errors\":%u,\"time_ns\":", info.name, info.count,
                   info.errors);
         zt__put_json_stats(writer, &info.time_ns);
         zt__put(writer, "}");
@@ -8683,7 +8675,7 @@ ZT__FN zt_format zt__format_of(const char *path) {
 }
 
 ZT__FN ze_result_t zt__cannot_write(zt_profiler *profiler, const char *path) {
-    return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_UNKNOWN, ZT__CANNOT_WRITE, path, strerror(errno));
+    return zt__fail(&profiler->diagnostics, ZE_RESULT_ERROR_UNKNOWN, ZT__CANNOT_WRITE, path, strerror(errno));
 }
 
 /* Whether a path is a pipe, a terminal or a device: such are written to, and not replaced by a file. */
@@ -8742,11 +8734,6 @@ ZT__HOT zt_profiler *zt__profiler_of(const zt_region *region) {
     return profiler && profiler->id == region->profiler ? profiler : NULL;
 }
 
-/* The public functions lock also where they only look. */
-ZT__FN zt_profiler *zt__mutable(const zt_profiler *profiler) {
-    return (zt_profiler *)profiler;
-}
-
 /* Of calls that work without a profiler too. */
 ZT__FN zt__diagnostics *zt__diagnostics_of(const zt_profiler *profiler) {
     return profiler ? &zt__mutable(profiler)->diagnostics : NULL;
@@ -8754,7 +8741,7 @@ ZT__FN zt__diagnostics *zt__diagnostics_of(const zt_profiler *profiler) {
 
 /* What a call returns that was given no profiler, or no `what` beside it. */
 ZT__FN ze_result_t zt__say_missing(const zt_profiler *profiler, const char *call, const char *what) {
-    return profiler ? zt__say_null(zt__diagnostics_of(profiler), call, what) : ZE_RESULT_SUCCESS;
+    return profiler ? zt__fail_null(zt__diagnostics_of(profiler), call, what) : ZE_RESULT_SUCCESS;
 }
 
 ZT__FN const zt_allocator *zt__allocator_of(const zt_profiler *profiler) {
@@ -8924,14 +8911,14 @@ ZT__FN ze_result_t zt__say_no_group(zt__diagnostics *diagnostics, const zt_alloc
                                     const zt__catalog *catalog, const char *wanted,
                                     zet_metric_group_sampling_type_flags_t type, int message) {
     const char **names = (const char **)zt__allocate(allocator, catalog->count, sizeof *names);
-    char nearest[400];
+    char nearest[ZT__NEAREST];
     uint32_t i, count = 0;
     for (i = 0; names && i < catalog->count; i++)
         if (catalog->properties[i].samplingType & type)
             names[count++] = catalog->properties[i].name;
-    zt__nearest(wanted, names, count, zt__name_in_array, nearest, sizeof nearest);
+    zt__nearest(wanted, names, count, zt__name_in_array, nearest);
     zt__free(allocator, (void *)names);
-    return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, message, wanted, nearest);
+    return zt__fail(diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, message, wanted, nearest);
 }
 
 /* Takes one group of the catalog, unless it is taken. Where there can be but one pass, another of its domain
@@ -8945,14 +8932,14 @@ ZT__FN ze_result_t zt__take_group(zt_profiler *profiler, const zt__catalog *cata
             return ZE_RESULT_SUCCESS;
         if (taken->domain == properties->domain && profiler->config.max_passes == 1) {
             profiler->availability = ZT_GROUPS_CONFLICT;
-            return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__GROUPS_CONFLICT,
-                           taken->name, properties->name, properties->domain);
+            return zt__fail(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__GROUPS_CONFLICT,
+                            taken->name, properties->name, properties->domain);
         }
     }
     if (profiler->group_count == ZT__MAX_GROUPS) {
         profiler->availability = ZT_GROUPS_CONFLICT;
-        return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__TOO_MANY_GROUPS,
-                       (unsigned)ZT__MAX_GROUPS);
+        return zt__fail(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__TOO_MANY_GROUPS,
+                        (unsigned)ZT__MAX_GROUPS);
     }
     profiler->groups[profiler->group_count].handle = catalog->handles[index];
     profiler->groups[profiler->group_count].properties = *properties;
@@ -9105,12 +9092,12 @@ ZT__FN const char *zt__cover_name(const void *cover, uint32_t index) {
 
 ZT__FN ze_result_t zt__refuse_metric(zt_profiler *profiler, const zt__cover *cover, const char *name,
                                      size_t length) {
-    char wanted[ZET_MAX_METRIC_NAME], nearest[400];
+    char wanted[ZET_MAX_METRIC_NAME], nearest[ZT__NEAREST];
     snprintf(wanted, sizeof wanted, "%.*s", (int)(length < 255 ? length : 255), name);
-    zt__nearest(wanted, cover, cover->metric_count, zt__cover_name, nearest, sizeof nearest);
+    zt__nearest(wanted, cover, cover->metric_count, zt__cover_name, nearest);
     profiler->availability = ZT_NO_SUCH_METRIC;
-    return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_METRIC, "zt_open",
-                   wanted, nearest);
+    return zt__fail(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_METRIC, "zt_open",
+                    wanted, nearest);
 }
 
 /* Takes groups for the metrics that are wanted. Where none of the choices fits into the passes, the fewest
@@ -9124,8 +9111,8 @@ ZT__FN ze_result_t zt__take_cover(zt_profiler *profiler, zt__cover *cover) {
     while (zt__next_name(&list, &name, &length)) {
         if (cover->count == ZT__MAX_WANTED) {
             profiler->availability = ZT_NO_SUCH_METRIC;
-            return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__TOO_MANY_METRICS,
-                           (unsigned)ZT__MAX_WANTED);
+            return zt__fail(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__TOO_MANY_METRICS,
+                            (unsigned)ZT__MAX_WANTED);
         }
         if (!zt__want(cover, name, length))
             return zt__refuse_metric(profiler, cover, name, length);
@@ -9226,8 +9213,8 @@ ZT__FN ze_result_t zt__plan_passes(zt_profiler *profiler) {
         most = profiler->config.max_passes;
     if (needed > most) {
         profiler->availability = ZT_GROUPS_CONFLICT;
-        return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__TOO_MANY_PASSES,
-                       (unsigned)needed, (unsigned)most);
+        return zt__fail(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__TOO_MANY_PASSES,
+                        (unsigned)needed, (unsigned)most);
     }
     zt__make_passes(profiler, pass_of);
     return ZE_RESULT_SUCCESS;
@@ -9253,8 +9240,8 @@ ZT__FN ze_result_t zt__find_groups(zt_profiler *profiler) {
             result = zt__plan_passes(profiler);
     } else {
         profiler->availability = ZT_LIBRARY_MISSING;
-        result = zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
-                         ZT__METRIC_LIBRARY_MISSING, (unsigned)catalog.count);
+        result = zt__fail(&profiler->diagnostics, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
+                          ZT__METRIC_LIBRARY_MISSING, (unsigned)catalog.count);
     }
     zt__close_catalog(&profiler->config.allocator, &catalog);
     return result;
@@ -9425,7 +9412,7 @@ ZT__FN ze_result_t zt__copy_columns(zt_profiler *profiler) {
         return ZE_RESULT_SUCCESS;
     profiler->columns = (char *)zt__allocate(&profiler->config.allocator, strlen(columns) + 1, 1);
     if (!profiler->columns)
-        return zt__say_no_memory(&profiler->diagnostics, "zt_open", "config.columns");
+        return zt__fail_no_memory(&profiler->diagnostics, "zt_open", "config.columns");
     strcpy(profiler->columns, columns);
     return ZE_RESULT_SUCCESS;
 }
@@ -9448,7 +9435,7 @@ ZT__FN ze_result_t zt__set_up_inside(zt_profiler *profiler) {
     if (result != ZE_RESULT_SUCCESS && (profiler->config.require_metrics || zt__is_gone(profiler)))
         return result;
     if (profiler->group_count == 0 && profiler->config.require_metrics)
-        return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__TIMES_BY_CHOICE);
+        return zt__fail(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__TIMES_BY_CHOICE);
     if (profiler->group_count == 0)
         result = zt__open_times(profiler);
     if (result != ZE_RESULT_SUCCESS)
@@ -9466,7 +9453,7 @@ ZT__FN ze_result_t zt__set_up_inside(zt_profiler *profiler) {
         result = zt__open_timeline(profiler);
     if (zt__is_lost(result) || (profiler->kinds && profiler->scratch && batch && result == ZE_RESULT_SUCCESS))
         return result;
-    return zt__say_no_memory(&profiler->diagnostics, "zt_open", "statistics");
+    return zt__fail_no_memory(&profiler->diagnostics, "zt_open", "statistics");
 }
 
 ZT__FN ze_result_t zt__set_up(zt_profiler *profiler) {
@@ -9588,11 +9575,11 @@ ZT__FN ze_result_t zt__check_opening(const char *call, const char *what, const v
                                      ze_context_handle_t context, ze_device_handle_t device,
                                      const zt_allocator *given) {
     if (!out)
-        return zt__say_null(NULL, call, what);
+        return zt__fail_null(NULL, call, what);
     if (!context || !device)
-        return zt__say_no_handle(NULL, call, context ? "device" : "context");
+        return zt__fail_no_handle(NULL, call, context ? "device" : "context");
     if (given && !given->allocate != !given->release)
-        return zt__say(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_ALLOCATOR, call);
+        return zt__fail(NULL, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_ALLOCATOR, call);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -9616,10 +9603,10 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
     zt__complete_config(&complete, config);
     opened = zt__create(context, device, &complete);
     if (!opened)
-        result = zt__say_no_memory(NULL, "zt_open", "the profiler");
+        result = zt__fail_no_memory(NULL, "zt_open", "the profiler");
     else if (!zt__enlist(opened))
-        result = zt__say(&opened->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__TOO_MANY_PROFILERS,
-                         (unsigned)ZT__MAX_PROFILERS);
+        result = zt__fail(&opened->diagnostics, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZT__TOO_MANY_PROFILERS,
+                          (unsigned)ZT__MAX_PROFILERS);
     else
         result = zt__set_up(opened);
     if (result == ZE_RESULT_SUCCESS) {
@@ -9639,7 +9626,7 @@ ZT__FN int zt__may_collect(zt_profiler *profiler, const char *call, ze_result_t 
     *result = ZE_RESULT_SUCCESS;
     if (profiler && zt__owns(&profiler->settling))
         *result =
-            zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__INSIDE_CALLBACK, call);
+            zt__fail(&profiler->diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__INSIDE_CALLBACK, call);
     return profiler && *result == ZE_RESULT_SUCCESS;
 }
 
@@ -9741,7 +9728,7 @@ ZT__HOT zt__slot *zt__take_slot(zt_profiler *profiler, ze_command_list_handle_t 
     return slot;
 }
 
-ZT__FN void zt__say_dropped(zt_profiler *profiler, const char *name, zt_cause cause) {
+ZT__FN ZT__ONCE void zt__say_dropped(zt_profiler *profiler, const char *name, zt_cause cause) {
     zt__diagnostics *diagnostics = &profiler->diagnostics;
     if (cause == ZT_DROPPED_NO_SLOT)
         zt__say(diagnostics, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, ZT__NO_SLOT, profiler->config.max_slots,
@@ -9854,7 +9841,7 @@ ZT__FN ze_result_t zt__say_open(zt_profiler *profiler) {
             if (zt__load(&step->slots[i].generation) & 1)
                 name = zt__record_at(profiler, step->slots[i].region)->name;
     zt__give_all(profiler);
-    return zt__say(&profiler->diagnostics, ZE_RESULT_NOT_READY, ZT__REGION_OPEN, name);
+    return zt__fail(&profiler->diagnostics, ZE_RESULT_NOT_READY, ZT__REGION_OPEN, name);
 }
 
 ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
@@ -9890,7 +9877,7 @@ ZT__FN ze_result_t zt__release(zt_profiler *profiler, ze_command_list_handle_t l
         return ZE_RESULT_SUCCESS;
     zt__drop_open(profiler, record, "zt_release");
     if (!zt__finish(profiler, record, &deadline))
-        result = zt__say(&profiler->diagnostics, ZE_RESULT_NOT_READY, ZT__NOT_FINISHED, "zt_release");
+        result = zt__fail(&profiler->diagnostics, ZE_RESULT_NOT_READY, ZT__NOT_FINISHED, "zt_release");
     zt__unbind(profiler, record);
     zt__unclaim(profiler, record);
     zt__take(&profiler->state);
@@ -9901,7 +9888,7 @@ ZT__FN ze_result_t zt__release(zt_profiler *profiler, ze_command_list_handle_t l
 
 ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t list) {
     if (profiler && !list)
-        return zt__say_no_handle(&profiler->diagnostics, "zt_release", "list");
+        return zt__fail_no_handle(&profiler->diagnostics, "zt_release", "list");
     return zt__release(profiler, list, 0);
 }
 
@@ -9916,8 +9903,8 @@ ZT__FN void zt__trust(const zt_profiler *profiler, zt__list *list) {
 
 /* Reads what the lists' last execution left, and marks the next. Two rounds, for a list may be named twice.
  */
-ZT__FN void zt__before_execution(zt_profiler *profiler, uint32_t count, const ze_command_list_handle_t *lists,
-                                 int trusted) {
+ZT__FN ZT__ONCE void zt__before_execution(zt_profiler *profiler, uint32_t count,
+                                          const ze_command_list_handle_t *lists, int trusted) {
     uint64_t deadline = 0;
     uint32_t i, overwritten = 0;
     zt__list *list;
@@ -9998,8 +9985,7 @@ ZT_API int zt_passes_next(zt_passes *passes) {
 }
 
 ZT_API void zt_passes_end(zt_passes *passes) {
-    if (passes->profiler)
-        zt__enter_pass(passes->profiler, 0);
+    zt__enter_pass(passes->profiler, 0);
     passes->profiler = NULL;
 }
 
@@ -10008,17 +9994,15 @@ ZT_API void zt_passes_end(zt_passes *passes) {
 ZT_API zt_counts zt_get_counts(const zt_profiler *profiler) {
     zt_counts counts = {0, 0, 0, 0, 0};
     uint32_t open;
-    if (!profiler)
+    if (!zt__catch_up(profiler))
         return counts;
-    zt__catch_up(profiler);
     return zt__sum_counts(zt__mutable(profiler), &open);
 }
 
 ZT_API uint64_t zt_get_cause(const zt_profiler *profiler, zt_cause cause) {
     uint64_t count;
-    if (!profiler || (unsigned)cause >= ZT_CAUSE_COUNT)
+    if (!zt__catch_up(profiler) || (unsigned)cause >= ZT_CAUSE_COUNT)
         return 0;
-    zt__catch_up(profiler);
     zt__take(&zt__mutable(profiler)->state);
     count = profiler->causes[cause];
     zt__give(&zt__mutable(profiler)->state);
@@ -10026,7 +10010,7 @@ ZT_API uint64_t zt_get_cause(const zt_profiler *profiler, zt_cause cause) {
 }
 
 ZT_API uint32_t zt_region_count(const zt_profiler *profiler) {
-    return profiler ? zt__load(&profiler->record_count) : 0;
+    return profiler ? zt__region_count(profiler) : 0;
 }
 
 ZT_API uint32_t zt_metric_count(const zt_profiler *profiler) {
@@ -10037,19 +10021,10 @@ ZT_API const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metr
     return profiler && metric < profiler->metric_count ? &profiler->metrics[metric] : NULL;
 }
 
-/* The index of a metric that a call was given the name of, or UINT32_MAX and the nearest names. */
-ZT__FN uint32_t zt__need_metric(zt__diagnostics *diagnostics, const zt_metric *metrics, uint32_t count,
-                                const char *name, const char *call) {
-    char nearest[400];
-    uint32_t metric = zt__find_metric(metrics, count, name, nearest, sizeof nearest);
-    if (metric == UINT32_MAX)
-        zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_METRIC, call, name, nearest);
-    return metric;
-}
-
 ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) {
-    return profiler && name ? zt__need_metric(&zt__mutable(profiler)->diagnostics, profiler->metrics,
-                                              profiler->metric_count, name, "zt_find_metric")
+    char nearest[ZT__NEAREST];
+    return profiler && name ? zt__find_metric(&zt__mutable(profiler)->diagnostics, profiler->metrics,
+                                              profiler->metric_count, name, "zt_find_metric", nearest)
                             : UINT32_MAX;
 }
 
@@ -10058,8 +10033,8 @@ ZT__FN ze_result_t zt__bad_index(const zt_profiler *profiler, const char *call, 
                                  uint32_t index) {
     if (!profiler)
         return ZE_RESULT_SUCCESS;
-    return zt__say(&zt__mutable(profiler)->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_INDEX, call,
-                   (unsigned)index, what);
+    return zt__fail(&zt__mutable(profiler)->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__BAD_INDEX,
+                    call, (unsigned)index, what);
 }
 
 /* The record of a region, up to date, from which `call` fills in `what`, which is at `out`. NULL, and what
@@ -10068,7 +10043,7 @@ ZT__FN const zt__record *zt__need_record(const zt_profiler *profiler, const char
                                          const char *what, const void *out, ze_result_t *result) {
     *result = ZE_RESULT_SUCCESS;
     if (profiler && !out)
-        *result = zt__say_null(&zt__mutable(profiler)->diagnostics, call, what);
+        *result = zt__fail_null(&zt__mutable(profiler)->diagnostics, call, what);
     else if (region >= zt_region_count(profiler))
         *result = zt__bad_index(profiler, call, "region", region);
     else {
@@ -10099,7 +10074,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     info->count = record->seen;
     zt__column_stats(profiler, record, 0, &info->time_ns);
     info->differs = zt__differences(profiler, record);
-    zt__unlock(&locked->results);
+    zt__unlock_results(locked);
     return result;
 }
 
@@ -10111,7 +10086,7 @@ ZT__FN ze_result_t zt__get_column(const zt_profiler *profiler, const char *call,
         return result;
     zt__lock_results(profiler);
     zt__column_stats(profiler, record, column, stats);
-    zt__unlock(&zt__mutable(profiler)->results);
+    zt__unlock_results(profiler);
     return result;
 }
 
@@ -10151,7 +10126,7 @@ ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t regio
 ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) {
     zt_stats stats, time;
     const zt_metric *of = zt_get_metric(profiler, metric);
-    if (!of || region >= zt_region_count(profiler) ||
+    if (!of || region >= zt__region_count(profiler) ||
         zt_get_stats(profiler, region, metric, &stats) != ZE_RESULT_SUCCESS ||
         zt_get_pass(profiler, region, of->pass, &time) != ZE_RESULT_SUCCESS)
         return zt__nan();
@@ -10175,7 +10150,7 @@ typedef struct zt__bench {
 
 /* The region whose time is a sample: by name, or the first. UINT32_MAX: there is none. */
 ZT__FN uint32_t zt__bench_region(const zt_profiler *profiler, const char *name) {
-    uint32_t i, count = zt_region_count(profiler);
+    uint32_t i, count = zt__region_count(profiler);
     for (i = 0; i < count; i++)
         if (!name || strcmp(zt__record_at(profiler, i)->name, name) == 0)
             return i;
@@ -10303,14 +10278,14 @@ ZT__FN ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_profile
     bench->config = config;
     bench->profiler = profiler;
     if (!config || (!config->run && !config->measure))
-        return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER,
-                       config ? ZT__NOTHING_TO_BENCH : ZT__NULL_ARGUMENT, call, "config");
+        return zt__fail(diagnostics, ZE_RESULT_ERROR_INVALID_NULL_POINTER,
+                        config ? ZT__NOTHING_TO_BENCH : ZT__NULL_ARGUMENT, call, "config");
     bench->series = (zt__series *)zt__allocate(zt__allocator_of(profiler), 1, sizeof *bench->series);
     if (!config->measure)
         bench->clean = zt__open_clean(profiler);
     if (!bench->series || (!config->measure && !bench->clean)) {
         zt__close_bench(bench);
-        return zt__say_no_memory(diagnostics, call, "samples");
+        return zt__fail_no_memory(diagnostics, call, "samples");
     }
     zt__find_frequency(bench);
     return ZE_RESULT_SUCCESS;
@@ -10346,7 +10321,7 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
     ze_result_t opened;
     int going;
     if (!result)
-        return zt__say_null(zt__diagnostics_of(profiler), "zt_bench", "result");
+        return zt__fail_null(zt__diagnostics_of(profiler), "zt_bench", "result");
     zt__clear_result(result, config, "");
     if (zt__is_inert(profiler, config))
         return ZE_RESULT_SUCCESS;
@@ -10421,7 +10396,7 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
     zt__series *ratios;
     ze_result_t done;
     if (!result)
-        return zt__say_null(zt__diagnostics_of(profiler), "zt_compare", "result");
+        return zt__fail_null(zt__diagnostics_of(profiler), "zt_compare", "result");
     zt__clear_result(&result->a, a, "a");
     zt__clear_result(&result->b, b, "b");
     result->ratio = result->low = result->high = zt__nan();
@@ -10435,7 +10410,7 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
     if (done == ZE_RESULT_SUCCESS) {
         ratios = (zt__series *)zt__allocate(allocator, 1, sizeof *ratios);
         done = ratios ? zt__compare_open(&one, &other, ratios, result)
-                      : zt__say_no_memory(zt__diagnostics_of(profiler), "zt_compare", "samples");
+                      : zt__fail_no_memory(zt__diagnostics_of(profiler), "zt_compare", "samples");
         zt__free(allocator, ratios);
         zt__close_bench(&other);
     }
@@ -10450,11 +10425,12 @@ ZT__FN void zt__put_bench(zt__writer *writer, const zt_bench_result *result) {
         zt__print(writer, "%s: no sample\n", result->name);
         return;
     }
-    zt__print(writer, "%s: median %3 us (95%%: %3 to %3, +-%2%%), quartiles %3 and %3, minimum %3\n",
+    zt__print(writer,
+              "%s: median %3 us (95%%: %3 to %3, +-%2%%), quartiles %3 and %3, minimum %3\n"
+              "    %u samples, %u outliers; ended by: %s\n",
               result->name, result->median / 1e3, result->low / 1e3, result->high / 1e3,
-              result->precision * 100, result->quartile1 / 1e3, result->quartile3 / 1e3, result->min / 1e3);
-    zt__print(writer, "    %u samples, %u outliers; ended by: %s\n", (uint64_t)result->count,
-              (uint64_t)result->outliers, zt_bench_end_name(result->end));
+              result->precision * 100, result->quartile1 / 1e3, result->quartile3 / 1e3, result->min / 1e3,
+              (uint64_t)result->count, (uint64_t)result->outliers, zt_bench_end_name(result->end));
     if (zt__is_nan(result->frequency_mhz))
         zt__put(writer, "    frequency unknown: set ZES_ENABLE_SYSMAN=1, or config.frequency\n");
     else
@@ -10471,7 +10447,7 @@ ZT_API ze_result_t zt_bench_write(const zt_profiler *profiler, const zt_bench_re
     zt__writer writer;
     uint32_t i;
     if (!result || !write)
-        return zt__say_null(diagnostics, "zt_bench_write", result ? "write" : "result");
+        return zt__fail_null(diagnostics, "zt_bench_write", result ? "write" : "result");
     zt__start_writer(&writer, write, user);
     zt__put_bench(&writer, result);
     for (i = 0; i < zt_metric_count(profiler) && result->region != UINT32_MAX; i++) {
@@ -10491,7 +10467,7 @@ ZT_API ze_result_t zt_bench_write(const zt_profiler *profiler, const zt_bench_re
 ZT_API ze_result_t zt_comparison_write(const zt_comparison *result, zt_write_fn write, void *user) {
     zt__writer writer;
     if (!result || !write)
-        return zt__say_null(NULL, "zt_comparison_write", result ? "write" : "result");
+        return zt__fail_null(NULL, "zt_comparison_write", result ? "write" : "result");
     zt__start_writer(&writer, write, user);
     zt__put_bench(&writer, &result->a);
     zt__put_bench(&writer, &result->b);
@@ -10509,15 +10485,13 @@ ZT_API ze_result_t zt_comparison_write(const zt_comparison *result, zt_write_fn 
 ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     const char *mismatch;
     ze_result_t result;
-    if (!into || !from)
+    if (!zt__catch_up(into) || !zt__catch_up(from))
         return ZE_RESULT_SUCCESS;
     if (into == from)
-        return zt__say(&into->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__MERGE_SELF);
+        return zt__fail(&into->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__MERGE_SELF);
     mismatch = zt__mismatch(into, from);
     if (mismatch)
-        return zt__say(&into->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__LAYOUTS_DIFFER, mismatch);
-    zt__catch_up(into);
-    zt__catch_up(from);
+        return zt__fail(&into->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__LAYOUTS_DIFFER, mismatch);
     result = zt__merge_all(into, zt__mutable(from));
     if (result != ZE_RESULT_SUCCESS)
         zt__say(&into->diagnostics, result, ZT__NO_MEMORY, "zt_merge", "statistics");
@@ -10538,13 +10512,13 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
     zt__take(&locked->state);
     zt__pack_all(&packer, profiler);
     zt__give(&locked->state);
-    zt__unlock(&locked->results);
+    zt__unlock_results(locked);
     *size = packer.used;
     if (!buffer)
         return ZE_RESULT_SUCCESS;
     if (packer.used > packer.room)
-        return zt__say(&locked->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__BUFFER_TOO_SMALL,
-                       (unsigned long long)packer.room, (unsigned long long)packer.used);
+        return zt__fail(&locked->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__BUFFER_TOO_SMALL,
+                        (unsigned long long)packer.room, (unsigned long long)packer.used);
     zt__pack_head(packer.bytes, packer.used);
     return ZE_RESULT_SUCCESS;
 }
@@ -10558,7 +10532,7 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     if (profiler)
         *profiler = NULL;
     if (!buffer || !profiler)
-        return zt__say_null(NULL, "zt_unpack", buffer ? "profiler" : "buffer");
+        return zt__fail_null(NULL, "zt_unpack", buffer ? "profiler" : "buffer");
     result = zt__check_pack((const uint8_t *)buffer, &size);
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -10582,9 +10556,9 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     }
     if (unpacked)
         zt__destroy(unpacked);
-    return zt__say(NULL, unpacker.failed ? ZE_RESULT_ERROR_INVALID_ARGUMENT : result,
-                   unpacker.failed ? ZT__BAD_PACK : ZT__NO_MEMORY,
-                   unpacker.failed ? "the buffer makes no sense" : "zt_unpack", "statistics");
+    return zt__fail(NULL, unpacker.failed ? ZE_RESULT_ERROR_INVALID_ARGUMENT : result,
+                    unpacker.failed ? ZT__BAD_PACK : ZT__NO_MEMORY,
+                    unpacker.failed ? "the buffer makes no sense" : "zt_unpack", "statistics");
 }
 
 /* ---- reporting ------------------------------------------------------------------------------------------- */
@@ -10598,7 +10572,7 @@ ZT__FN ze_result_t zt__write_as(zt__report *report, zt_format format, zt__diagno
     else if (format == ZT_FORMAT_TABLE)
         zt__write_table(report);
     else if (!zt__write_trace(report))
-        result = zt__say_no_memory(diagnostics, "zt_write", "a trace");
+        result = zt__fail_no_memory(diagnostics, "zt_write", "a trace");
     return zt__end_writer(&report->writer, diagnostics, result);
 }
 
@@ -10612,7 +10586,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     if (!profiler || !write)
         return zt__say_missing(profiler, "zt_write", "write");
     if ((unsigned)format > ZT_FORMAT_TRACE)
-        return zt__say(diagnostics, ZE_RESULT_ERROR_INVALID_ENUMERATION, ZT__BAD_FORMAT, (int)format);
+        return zt__fail(diagnostics, ZE_RESULT_ERROR_INVALID_ENUMERATION, ZT__BAD_FORMAT, (int)format);
     zt__catch_up(profiler); /* figures decide about columns and units */
     report = (zt__report *)zt__allocate(allocator, 1, sizeof *report);
     columns = zt__column_count(profiler);
@@ -10624,7 +10598,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
         zt__start_writer(&report->writer, write, user);
         result = zt__write_as(report, format, diagnostics);
     } else {
-        result = zt__say_no_memory(diagnostics, "zt_write", "a report");
+        result = zt__fail_no_memory(diagnostics, "zt_write", "a report");
     }
     zt__free(allocator, stats);
     zt__free(allocator, report);
@@ -10641,7 +10615,7 @@ ZT__FN ze_result_t zt__report_to_file(zt_profiler *profiler, const char *path) {
     char *beside = (char *)zt__allocate(&profiler->config.allocator, size, 1);
     ze_result_t result;
     if (!beside)
-        return zt__say_no_memory(&profiler->diagnostics, "zt_report", "a path");
+        return zt__fail_no_memory(&profiler->diagnostics, "zt_report", "a path");
     snprintf(beside, size, "%s.%ld.%lx.part", path, (long)getpid(), (unsigned long)zt__thread_id());
     result = zt__write_beside(profiler, path, zt__is_special(path) ? path : beside);
     zt__free(&profiler->config.allocator, beside);
@@ -10726,7 +10700,7 @@ ZT__FN ze_result_t zt__refuse_stream(zt_stream *stream, ze_result_t result, cons
 }
 
 ZT__FN ze_result_t zt__stream_without_memory(zt_stream *stream) {
-    return zt__say_no_memory(&stream->diagnostics, "zt_stream_open", "reports and rows");
+    return zt__fail_no_memory(&stream->diagnostics, "zt_stream_open", "reports and rows");
 }
 
 /* The group by name, or the default: ComputeBasic, else the first that is time-based. */
@@ -10756,8 +10730,8 @@ ZT__FN ze_result_t zt__find_timed_group(zt_stream *stream) {
     if (zt__has_counters(&catalog))
         result = zt__choose_timed_group(stream, &catalog);
     else
-        result = zt__say(&stream->diagnostics, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
-                         ZT__METRIC_LIBRARY_MISSING, (unsigned)catalog.count);
+        result = zt__fail(&stream->diagnostics, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
+                          ZT__METRIC_LIBRARY_MISSING, (unsigned)catalog.count);
     zt__close_catalog(&stream->config.allocator, &catalog);
     return result;
 }
@@ -10797,8 +10771,8 @@ ZT__FN ze_result_t zt__make_room_for_rows(zt_stream *stream) {
     size_t values = feed->group.metric_count * sizeof *stream->values;
     size_t at_once = limit / 4 / values, least = 16 * values + 16384;
     if (limit < least)
-        return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__MEMORY_LIMIT, "zt_stream_open",
-                       (unsigned long)limit, stream->info.group, (unsigned long)least);
+        return zt__fail(&stream->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__MEMORY_LIMIT,
+                        "zt_stream_open", (unsigned long)limit, stream->info.group, (unsigned long)least);
     stream->values_at_once = (uint32_t)(at_once < ZT__ROWS_AT_ONCE ? at_once : (size_t)ZT__ROWS_AT_ONCE);
     stream->ring_size = limit - stream->values_at_once * values;
     stream->info.memory = limit;
@@ -10915,7 +10889,7 @@ ZT__FN ze_result_t zt__set_up_stream(zt_stream *stream) {
     zt_profiler *profiler = stream->config.profiler;
     ze_result_t result;
     if (profiler && !profiler->timeline)
-        return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_TIMELINE);
+        return zt__fail(&stream->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_TIMELINE);
     result = zt__find_timed_group(stream);
     if (result == ZE_RESULT_SUCCESS)
         result = zt__describe_stream(stream);
@@ -11004,7 +10978,7 @@ ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_
         return result;
     zt__complete_stream_config(&complete, config);
     opened = zt__create_stream(context, device, &complete);
-    result = opened ? zt__set_up_stream(opened) : zt__say_no_memory(NULL, "zt_stream_open", "the stream");
+    result = opened ? zt__set_up_stream(opened) : zt__fail_no_memory(NULL, "zt_stream_open", "the stream");
     if (result == ZE_RESULT_SUCCESS) {
         *stream = opened;
     } else if (opened) {
@@ -11036,7 +11010,7 @@ ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t li
     if (!stream)
         return ZE_RESULT_SUCCESS;
     if (!list)
-        return zt__say_no_handle(&stream->diagnostics, "zt_stream_mark", "list");
+        return zt__fail_no_handle(&stream->diagnostics, "zt_stream_mark", "list");
     name = zt__name_of(name);
     if (stream->marker_metric != UINT32_MAX) {
         why = "too many names, or no memory; do not put counters into names";
@@ -11045,7 +11019,8 @@ ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t li
         zt__unlock(&stream->feed->lock);
     }
     if (!number)
-        return zt__say(&stream->diagnostics, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZT__CANNOT_MARK, name, why);
+        return zt__fail(&stream->diagnostics, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZT__CANNOT_MARK, name,
+                        why);
     return zt__check_stream(stream, zetCommandListAppendMetricStreamerMarker(list, stream->streamer, number),
                             "zetCommandListAppendMetricStreamerMarker");
 }
@@ -11060,16 +11035,19 @@ ZT__FN int zt__end_reads(zt_stream *stream, uint64_t deadline) {
     return 1;
 }
 
-ZT__FN void zt__count_stream(zt_stream *stream, zt_stream_counts *counts) {
+ZT__FN zt_stream_counts zt__count_stream(zt_stream *stream) {
+    zt_stream_counts counts = {0, 0, 0, 0, 0, 0};
+    if (!stream)
+        return counts;
     zt__lock(&stream->lock);
-    *counts = stream->counts;
-    counts->waiting = stream->read - stream->taken + (stream->row_count - stream->row_next);
+    counts = stream->counts;
+    counts.waiting = stream->read - stream->taken + (stream->row_count - stream->row_next);
     zt__unlock(&stream->lock);
+    return counts;
 }
 
 ZT__FN void zt__close_stream(zt_stream *stream, zt__receiver *receiver, uint64_t deadline,
                              zt_stream_counts *counts) {
-    zt__count_stream(stream, counts);
     if (zt__owns(&stream->owned) || !zt__end_reads(stream, deadline)) {
         zt__say(&stream->diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__STREAM_BUSY,
                 "zt_stream_close");
@@ -11081,7 +11059,7 @@ ZT__FN void zt__close_stream(zt_stream *stream, zt__receiver *receiver, uint64_t
     }
     zt__own(&stream->owned);
     zt__hand_out(stream, receiver, 1);
-    zt__count_stream(stream, counts);
+    *counts = zt__count_stream(stream);
     counts->discarded += counts->waiting; /* the function asked to stop */
     counts->waiting = 0;
     zt__disown(&stream->owned);
@@ -11090,7 +11068,7 @@ ZT__FN void zt__close_stream(zt_stream *stream, zt__receiver *receiver, uint64_t
 
 ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user) {
     zt__receiver receiver = {function, user, 0, 0};
-    zt_stream_counts counts = {0, 0, 0, 0, 0, 0};
+    zt_stream_counts counts = zt__count_stream(stream);
     uint64_t deadline = zt__deadline(10000000000u);
     if (stream)
         zt__close_stream(stream, &receiver, deadline, &counts);
@@ -11111,10 +11089,7 @@ ZT__FN zt_stream *zt__mutable_stream(const zt_stream *stream) {
 }
 
 ZT_API zt_stream_counts zt_stream_get_counts(const zt_stream *stream) {
-    zt_stream_counts counts = {0, 0, 0, 0, 0, 0};
-    if (stream)
-        zt__count_stream(zt__mutable_stream(stream), &counts);
-    return counts;
+    return zt__count_stream(zt__mutable_stream(stream));
 }
 
 ZT_API uint32_t zt_stream_metric_count(const zt_stream *stream) {
@@ -11126,9 +11101,11 @@ ZT_API const zt_metric *zt_stream_get_metric(const zt_stream *stream, uint32_t m
 }
 
 ZT_API uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name) {
-    return stream && name ? zt__need_metric(&zt__mutable_stream(stream)->diagnostics, stream->feed->metrics,
-                                            stream->feed->group.metric_count, name, "zt_stream_find_metric")
-                          : UINT32_MAX;
+    char nearest[ZT__NEAREST];
+    return stream && name
+               ? zt__find_metric(&zt__mutable_stream(stream)->diagnostics, stream->feed->metrics,
+                                 stream->feed->group.metric_count, name, "zt_stream_find_metric", nearest)
+               : UINT32_MAX;
 }
 
 ZT_API ze_result_t zt_stream_last_error(const zt_stream *stream, const char **text) {
@@ -11143,7 +11120,7 @@ ZT_API uint32_t zt_streamed_count(const zt_profiler *profiler) {
         return 0;
     zt__lock(&zt__mutable(profiler)->results);
     count = profiler->streamed_count;
-    zt__unlock(&zt__mutable(profiler)->results);
+    zt__unlock_results(profiler);
     return count;
 }
 
@@ -11156,7 +11133,7 @@ ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint
     for (feed = profiler->feeds; feed; feed = feed->next)
         if (metric - feed->first < feed->group.metric_count)
             found = &feed->metrics[metric - feed->first];
-    zt__unlock(&zt__mutable(profiler)->results);
+    zt__unlock_results(profiler);
     return found;
 }
 
@@ -11180,16 +11157,15 @@ ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region,
         streamed->mean = record->streamed[metric].mean;
         streamed->peak = record->streamed[metric].max;
     }
-    zt__unlock(&locked->results);
+    zt__unlock_results(locked);
     return result;
 }
 
 ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
     zt_timeline_info info = {0, 0, 0, 0, 0};
     zt__feed *feed;
-    if (!profiler || !profiler->timeline)
+    if (!zt__catch_up(profiler) || !profiler->timeline)
         return info;
-    zt__catch_up(profiler);
     zt__lock(&zt__mutable(profiler)->results);
     info.lost_instances = zt__oldest(profiler->timeline->written, profiler->timeline->capacity);
     info.instances = profiler->timeline->written - info.lost_instances;
@@ -11202,7 +11178,7 @@ ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
         info.rows += feed->written - oldest;
         zt__unlock(&feed->lock);
     }
-    zt__unlock(&zt__mutable(profiler)->results);
+    zt__unlock_results(profiler);
     return info;
 }
 
@@ -11231,9 +11207,9 @@ ZT_API ze_result_t zt_group_find(ze_device_handle_t device, const char *name, ui
     if (group)
         *group = NULL;
     if (!group || !name)
-        return zt__say_null(NULL, "zt_group_find", group ? "name" : "group");
+        return zt__fail_null(NULL, "zt_group_find", group ? "name" : "group");
     if (!device)
-        return zt__say_no_handle(NULL, "zt_group_find", "device");
+        return zt__fail_no_handle(NULL, "zt_group_find", "device");
     result = zt__device_catalog(device, &catalog);
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -11292,9 +11268,9 @@ ZT_API ze_result_t zt_groups_write(ze_device_handle_t device, int metrics, zt_wr
     uint32_t i;
     ze_result_t result;
     if (!device || !write)
-        return zt__say(NULL,
-                       device ? ZE_RESULT_ERROR_INVALID_NULL_POINTER : ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
-                       ZT__NULL_ARGUMENT, "zt_groups_write", device ? "write" : "device");
+        return zt__fail(NULL,
+                        device ? ZE_RESULT_ERROR_INVALID_NULL_POINTER : ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
+                        ZT__NULL_ARGUMENT, "zt_groups_write", device ? "write" : "device");
     result = zt__device_catalog(device, &catalog);
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -11703,14 +11679,14 @@ ZT__FN const char *zt__call_name_at(const void *names, uint32_t index) {
 
 /* Whether a name, or a pattern, is of a call that can be traced. */
 ZT__FN ze_result_t zt__check_call(zt__tracer *tracer, const char *pattern, size_t length) {
-    char nearest[400], wanted[80];
+    char nearest[ZT__NEAREST], wanted[80];
     uint32_t call;
     for (call = 0; call < ZT__CALL_COUNT; call++)
         if (zt__matches(pattern, length, zt__call_name(call)))
             return ZE_RESULT_SUCCESS;
     snprintf(wanted, sizeof wanted, "%.*s", (int)(length < 64 ? length : 64), pattern);
-    zt__nearest(wanted, NULL, ZT__CALL_COUNT, zt__call_name_at, nearest, sizeof nearest);
-    return zt__say(tracer->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_CALL, wanted, nearest);
+    zt__nearest(wanted, NULL, ZT__CALL_COUNT, zt__call_name_at, nearest);
+    return zt__fail(tracer->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_CALL, wanted, nearest);
 }
 
 ZT__FN ze_result_t zt__choose_calls(zt__tracer *tracer, const char *list) {
@@ -11728,7 +11704,8 @@ ZT__FN ze_result_t zt__choose_calls(zt__tracer *tracer, const char *list) {
 ZT__FN ze_result_t zt__choose_hooks(zt__tracer *tracer, const zt_trace_config *config) {
     uint32_t i, call;
     if (config->hook_count > ZT__HOOKS || (config->hook_count && !config->hooks))
-        return zt__say(tracer->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__BAD_HOOKS, (unsigned)ZT__HOOKS);
+        return zt__fail(tracer->diagnostics, ZE_RESULT_ERROR_INVALID_SIZE, ZT__BAD_HOOKS,
+                        (unsigned)ZT__HOOKS);
     for (i = 0; i < config->hook_count; i++) {
         const char *name = config->hooks[i].call ? config->hooks[i].call : "";
         for (call = 0; call < ZT__CALL_COUNT && strcmp(name, zt__call_name(call)) != 0; call++)
@@ -11764,7 +11741,7 @@ ZT__FN ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
     if (config.names) {
         tracer->names = (char *)zt__allocate(&tracer->allocator, strlen(config.names) + 1, 1);
         if (!tracer->names)
-            return zt__say_no_memory(tracer->diagnostics, "zt_trace_start", "the filter");
+            return zt__fail_no_memory(tracer->diagnostics, "zt_trace_start", "the filter");
         memcpy(tracer->names, config.names, strlen(config.names));
     }
     result = zt__choose_calls(tracer, config.calls);
@@ -11937,7 +11914,7 @@ ZT__FN ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_config *c
     ze_result_t(ZE_APICALL * enable_layer)(void);
     ze_result_t result;
     if (zt__has_calls(tracer))
-        return zt__say(tracer->diagnostics, ZE_RESULT_NOT_READY, ZT__CALLS_IN_PROGRESS);
+        return zt__fail(tracer->diagnostics, ZE_RESULT_NOT_READY, ZT__CALLS_IN_PROGRESS);
     result = zt__configure_tracer(tracer, config);
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -11952,8 +11929,8 @@ ZT__FN ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_config *c
         return result;
     }
     zt__halt_tracer(tracer);
-    return zt__say(tracer->diagnostics, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, ZT__TRACING_OFF,
-                   zt_result_name(result));
+    return zt__fail(tracer->diagnostics, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, ZT__TRACING_OFF,
+                    zt_result_name(result));
 }
 
 ZT__FN zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__diagnostics *diagnostics,
@@ -11999,7 +11976,7 @@ ZT__FN int zt__is_tracing(const zt__tracer *tracer) {
 ZT__FN ze_result_t zt__refuse_hook(const zt__tracer *tracer, zt__diagnostics *diagnostics, const char *call) {
     if (!tracer || !tracer->post || !zt__frame_of(tracer->post))
         return ZE_RESULT_SUCCESS;
-    return zt__say(diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__INSIDE_HOOK, call);
+    return zt__fail(diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__INSIDE_HOOK, call);
 }
 
 ZT_API zt_trace_config zt_trace_config_default(void) {
@@ -12014,13 +11991,13 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
     if (!profiler)
         return ZE_RESULT_SUCCESS;
     if (zt__is_tracing(profiler->tracer))
-        return zt__say(&profiler->diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__TRACING_ALREADY);
+        return zt__fail(&profiler->diagnostics, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZT__TRACING_ALREADY);
     tracer = profiler->tracer;
     if (!tracer)
         tracer = zt__create_tracer(&profiler->config.allocator, &profiler->diagnostics,
                                    profiler->config.wait_timeout_ns);
     if (!tracer)
-        return zt__say_no_memory(&profiler->diagnostics, "zt_trace_start", "the tracer");
+        return zt__fail_no_memory(&profiler->diagnostics, "zt_trace_start", "the tracer");
     if (!profiler->tracer)
         zt__add_target(tracer, profiler->context, profiler->device, profiler);
     profiler->tracer = tracer;
@@ -12165,9 +12142,10 @@ ZT__FN ze_result_t zt__initialise_traced(void) {
     if (!enable_layer)
         setenv("ZE_ENABLE_TRACING_LAYER", "1", 0);
     result = zeInit(0);
-    return result == ZE_RESULT_SUCCESS
-               ? result
-               : zt__say_failed(NULL, result, "zeInit", "Nothing is traced. Install a Level Zero driver.");
+    if (result != ZE_RESULT_SUCCESS)
+        zt__say(NULL, result, ZT__CALL_FAILED, "zeInit", zt_result_name(result), (unsigned)result,
+                "Nothing is traced. Install a Level Zero driver.");
+    return result;
 }
 
 ZT_API zt_auto_config zt_auto_config_default(void) {
@@ -12193,7 +12171,7 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *given) {
     zt__complete_config(&complete, &config.profiler);
     tracer = zt__create_tracer(&complete.allocator, NULL, complete.wait_timeout_ns);
     if (!tracer)
-        return zt__say_no_memory(NULL, "zt_auto", "the tracer");
+        return zt__fail_no_memory(NULL, "zt_auto", "the tracer");
     tracer->automatic = &zt__auto_1.config;
     if (config.trace.calls)
         zt__make_spans(tracer, complete.timeline);
