@@ -2781,8 +2781,7 @@ struct zt__list {
     uint64_t apart[8]; /* what another thread uses is in other cache lines */
 };
 
-/* Moments of one column over the instances of a region. Of a flag, count and sum are all that is asked for.
- */
+/* Moments of one column over the instances of a region. Of a flag nobody asks more than count and sum. */
 typedef struct zt__moments {
     uint64_t count;
     double weight, sum, mean, m2, min, max;
