@@ -685,7 +685,9 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
 
 /* Collects what is finished, waiting no longer than config.wait_timeout_ns for work that is known to run, and
    frees everything. Recorded lists that hold regions must not be executed after it. Regions that are still
-   open may be ended after it: that does nothing. No other thread may be using the profiler. Since 0.1. */
+   open may be ended after it: that does nothing. No other thread may be using the profiler. Where the sample
+   function holds up config.deferred_thread for 2 seconds, all stays, and it is to be called again.
+   Since 0.1. */
 ZT_API void zt_close(zt_profiler *profiler);
 
 /* Begins a region on a command list that is open for recording, or immediate. Any thread.
@@ -1694,8 +1696,8 @@ ZT__FN int zt__create_thread(zt__thread *thread) {
     return !failed;
 }
 
-/* With the threads locked. Returns 0 where the driver does not give the thread back: then it is left alone,
-   with all that it uses. */
+/* With the threads locked. Returns 0 where the driver, or the application's function, does not give the
+   thread back: then it is left alone, with all that it uses, and can be joined later. */
 ZT__FN int zt__join_thread(zt__thread *thread) {
     uint64_t pause = 0, deadline = zt__deadline(2000000000u);
     zt__thread **place = &zt__threads;
@@ -1706,10 +1708,8 @@ ZT__FN int zt__join_thread(zt__thread *thread) {
     zt__store(&thread->stops, 1);
     zt__ring(thread);
     while (!zt__load(&thread->ended))
-        if (!zt__pause_until(deadline, &pause)) {
-            pthread_detach(thread->handle);
+        if (!zt__pause_until(deadline, &pause))
             return 0;
-        }
     pthread_join(thread->handle, NULL);
     zt__store(&thread->runs, 0);
     return 1;
@@ -1964,7 +1964,8 @@ ZT__FN void zt__free(const zt_allocator *allocator, void *memory) {
     X(STREAM_BUSY, "%s: the stream is being read. Do not call this from the function that is given rows, "   \
                    "nor from two threads at once.")                                                          \
     X(CANNOT_MARK, "zt_stream_mark: '%.64s' is not marked: %s.")                                             \
-    X(READER_HANGS, "%s: the driver does not return from a call. The stream is left as it is.")              \
+    X(THREAD_HANGS, "%s: a thread of the library's own does not return from the driver, or from "            \
+                    "config.sample. All is left as it is. Close it again later.")                            \
     ZT__TRACER_MESSAGES(X)
 
 #ifdef ZETOOLS_TRACER
@@ -9544,8 +9545,9 @@ ZT__FN int zt__close_list(zt_profiler *profiler, zt__list *list, uint64_t *deadl
     return finished;
 }
 
-/* Collects what is finished, and counts what is not as lost. */
-ZT__FN void zt__wind_up(zt_profiler *profiler, const char *call) {
+/* Collects what is finished, and counts what is not as lost. Returns 0 where a thread still uses the
+   profiler. */
+ZT__FN int zt__wind_up(zt_profiler *profiler, const char *call) {
     uint64_t deadline = 0;
     int finished = 1;
     uint32_t i;
@@ -9554,11 +9556,14 @@ ZT__FN void zt__wind_up(zt_profiler *profiler, const char *call) {
     for (i = 0; i < ZT__LIST_BUCKETS; i++)
         for (list = profiler->lists[i]; list; list = list->next_in_bucket)
             finished &= zt__close_list(profiler, list, &deadline);
-    if (!zt__stop_thread(&profiler->settler))
-        return; /* the driver has not come back from a call: what it uses is left to it */
+    if (!zt__stop_thread(&profiler->settler)) {
+        zt__say(&profiler->diagnostics, ZE_RESULT_NOT_READY, ZT__THREAD_HANGS, call);
+        return 0;
+    }
     zt__settle(profiler, 1);
     if (!finished)
         zt__say(&profiler->diagnostics, ZE_RESULT_NOT_READY, ZT__NOT_FINISHED, call);
+    return 1;
 }
 
 ZT_API void zt_close(zt_profiler *profiler) {
@@ -9569,9 +9574,8 @@ ZT_API void zt_close(zt_profiler *profiler) {
     if (zt_trace_stop(profiler) == ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE)
         return;
 #endif
-    if (!profiler->detached)
-        zt__wind_up(profiler, "zt_close");
-    zt__destroy(profiler);
+    if (profiler->detached ? zt__stop_thread(&profiler->settler) : zt__wind_up(profiler, "zt_close"))
+        zt__destroy(profiler);
 }
 
 /* ---- regions --------------------------------------------------------------------------------------------- */
@@ -10950,7 +10954,7 @@ ZT__FN void zt__close_stream(zt_stream *stream, zt__receiver *receiver, uint64_t
         return;
     }
     if (!zt__stop_thread(&stream->reader)) {
-        zt__say(&stream->diagnostics, ZE_RESULT_NOT_READY, ZT__READER_HANGS, "zt_stream_close");
+        zt__say(&stream->diagnostics, ZE_RESULT_NOT_READY, ZT__THREAD_HANGS, "zt_stream_close");
         return;
     }
     zt__own(&stream->owned);
