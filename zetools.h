@@ -1840,7 +1840,7 @@ ZT__FN double zt__sqrt(double square) {
     uint64_t bits;
     int i;
     if (!zt__is_positive(square))
-        return 0;
+        return zt__is_nan(square) ? square : 0;
     memcpy(&bits, &square, sizeof bits);
     bits = (bits >> 1) + (UINT64_C(0x3ff) << 51);
     memcpy(&root, &bits, sizeof root);
@@ -7368,8 +7368,10 @@ ZT__FN void zt__put_quoted(zt__writer *writer, const char *text, int json) {
     zt__put(writer, "\"");
 }
 
+ZT__FN void zt__put_shown(zt__writer *writer, const char *text);
+
 /* Puts a text in which % and a letter, or a digit, stand for an argument:
-     s          const char *, as it is
+     s          const char *, for people
      j c        const char *, as a string of JSON, as a field of CSV
      u          uint64_t
      t          uint64_t, nanoseconds as microseconds
@@ -7392,7 +7394,7 @@ ZT__FN void zt__print(zt__writer *writer, const char *format, ...) {
         } else if (strchr("sjc", format[1])) {
             const char *text = va_arg(arguments, const char *);
             if (format[1] == 's')
-                zt__put(writer, text);
+                zt__put_shown(writer, text);
             else
                 zt__put_quoted(writer, text, format[1] == 'j');
         } else if (strchr("ut", format[1])) {
@@ -7474,7 +7476,7 @@ ZT__FN void zt__put_stats(zt__writer *writer, const zt_stats *stats, int json) {
     memcpy(values, (const char *)stats + offsetof(zt_stats, sum), sizeof values);
     for (i = 0; i < ZT__COUNT_OF(names); i++) {
         zt__print(writer, json ? ",\"%s\":" : ",", names[i]);
-        if (!zt__is_nan(values[i]))
+        if (zt__is_finite(values[i]))
             zt__put_number(writer, values[i]);
         else if (json)
             zt__put(writer, "null");
@@ -7760,10 +7762,18 @@ ZT__FN void zt__put_name(zt__writer *writer, const char *text, size_t width) {
     zt__put_blanks(writer, width - used);
 }
 
+/* A text as a terminal may have it, whoever it came from. */
+ZT__FN void zt__put_shown(zt__writer *writer, const char *text) {
+    size_t length, width;
+    const char *letter;
+    while ((letter = zt__next_shown(&text, &length, &width)) != NULL)
+        zt__put_cell(writer, letter, length);
+}
+
 ZT__FN void zt__put_right(zt__writer *writer, const char *text, size_t width) {
-    size_t length = strlen(text);
-    zt__put_blanks(writer, length < width ? width - length : 0);
-    zt__put_cell(writer, text, length);
+    size_t whole = zt__text_width(text);
+    zt__put_blanks(writer, whole < width ? width - whole : 0);
+    zt__put_shown(writer, text);
 }
 
 /* Four digits that matter, without an exponent where it can be. */
@@ -7841,9 +7851,9 @@ ZT__FN void zt__find_range(const zt__report *report, zt__column *column) {
 }
 
 ZT__FN void zt__widen(zt__column *column, const char *shown) {
-    size_t length = strlen(shown);
-    if (length > column->width)
-        column->width = length;
+    size_t width = zt__text_width(shown);
+    if (width > column->width)
+        column->width = width;
 }
 
 ZT__FN void zt__find_width(const zt__report *report, zt__column *column) {
@@ -8468,9 +8478,9 @@ ZT__FN void zt__write_csv_calls(zt__report *report) {
         errors.sum = (double)info.errors;
         zt__print(writer, "%c,\"host time\",\"\",\"host\",\"ns\",duration,sum,%u", info.name, info.count);
         zt__put_stats(writer, &info.time_ns, 0);
-        zt__print(writer, "\n%c,\"errors\",\"\",\"host\",\"calls\",event,sum,%u", info.name, info.count);
+        zt__print(writer, ",,,\n%c,\"errors\",\"\",\"host\",\"calls\",event,sum,%u", info.name, info.count);
         zt__put_stats(writer, &errors, 0);
-        zt__put(writer, "\n");
+        zt__put(writer, ",,,\n");
     }
 }
 
@@ -10361,9 +10371,9 @@ ZT_API ze_result_t zt_bench_write(const zt_profiler *profiler, const zt_bench_re
         char line[256];
         if (zt__is_nan(rate) || !(rate > 0 || rate < 0))
             continue;
-        snprintf(line, sizeof line, "    %-56.100s %12.5g %.40s%s\n", metric->name, rate, metric->units,
+        snprintf(line, sizeof line, "    %-56.100s %12.5g %.40s%s", metric->name, rate, metric->units,
                  metric->aggregation == ZT_AGGREGATE_SUM ? " a second" : "");
-        zt__put(&writer, line);
+        zt__print(&writer, "%s\n", line);
     }
     return zt__end_writer(&writer, diagnostics, ZE_RESULT_SUCCESS);
 }
