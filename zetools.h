@@ -5067,9 +5067,10 @@ ZT__HOT int zt__has_run(const zt__slot *slot) {
     return slot->executed || slot->passed;
 }
 
-/* Whether a bound slot has nothing more to give, because its list was recorded anew since. */
+/* Whether a bound slot has nothing more to give, because its list was recorded anew since, and its last
+   execution has been read. */
 ZT__HOT int zt__is_spent(const zt__list *list, const zt__slot *slot) {
-    return zt__has_run(slot) && slot->epoch != list->taken_epoch;
+    return zt__has_run(slot) && slot->epoch != list->taken_epoch && !slot->pending;
 }
 
 /* What was bound before a slot that has run has run as well. */

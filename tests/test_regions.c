@@ -477,6 +477,25 @@ static void test_reset_without_release(void **state) {
     check_work(w);
 }
 
+/* Nor what the last of several executions left to be read. */
+static void test_reset_without_release_or_collection(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    for (uint32_t i = 0; i < 5; i++) {
+        append(w, profiler, w->list, "forgotten");
+        ok(zeCommandListClose(w->list));
+        for (int executions = 0; executions < 3; executions++) {
+            execute(w, profiler, w->list);
+            w->launches++;
+        }
+        reset_list(w->list);
+    }
+    collect_all(profiler);
+    expect(profiler, "forgotten", 15, 15);
+    assert_counts(profiler, counted(15, 15, 0, 0, 0));
+    check_work(w);
+}
+
 /* F9, F13: recordings are alive while other work is measured. */
 static void test_recorded_and_immediate_lists_mixed(void **state) {
     world *w = *state;
@@ -981,6 +1000,7 @@ int main(void) {
         TEST(test_release_collects),
         TEST(test_release_ends_the_binding),
         TEST(test_reset_without_release),
+        TEST(test_reset_without_release_or_collection),
         TEST(test_recorded_and_immediate_lists_mixed),
         TEST(test_replay_is_never_stale),
         TEST(test_last_region_is_submitted),
