@@ -2708,7 +2708,7 @@ struct zt__list {
     uint8_t queued; /* in its queue of idle lists, or was when it became used again; by the state, too */
     zt__kind kind;
     uint32_t epoch;          /* counts its recordings, as far as they can be told apart */
-    uint32_t executed;       /* bound slots that have run */
+    uint32_t executed;       /* not 0: bound slots have run, or are about to */
     uint32_t open;           /* slots begun and not yet bound */
     uint32_t ended;          /* regions ended since it was last harvested */
     uint8_t announced;       /* about to be executed: what has never run is not asked */
@@ -5098,7 +5098,7 @@ ZT__HOT int zt__harvest_slot(zt_profiler *profiler, zt__list *list, zt__slot *sl
     list->quiet |= outcome == ZT__WAITING && !slot->pending;
     if (outcome == ZT__READ || outcome == ZT__LOST) {
         zt__conclude(profiler, slot, outcome, cause, hand);
-        list->newly_executed += !slot->executed;
+        list->newly_executed += !slot->executed && slot->epoch == list->taken_epoch;
         slot->executed = 1;
         if (zt__load(&list->unready))
             zt__mark_passed(list, slot);
@@ -5497,6 +5497,7 @@ ZT__FN uint32_t zt__announce(zt_profiler *profiler, zt__list *list) {
         }
         list->lane->begun += !slot->pending;
         slot->pending = slot->submitted = 1;
+        list->executed = 1; /* who records it after this has reset it, read or not */
     }
     zt__give(&list->lane->latch);
     zt__give(&profiler->state);
@@ -5507,7 +5508,9 @@ ZT__FN uint32_t zt__announce(zt_profiler *profiler, zt__list *list) {
 ZT__FN void zt__retract(zt__list *list) {
     zt__slot *slot;
     zt__take(&list->lane->latch);
+    list->executed = 0;
     for (slot = list->first; slot; slot = slot->next) {
+        list->executed += slot->executed;
         if (slot->dead || slot->broken)
             continue;
         slot->submitted = 0;
