@@ -2640,7 +2640,7 @@ typedef struct zt__slot {
     uint8_t pending;     /* an instance that is begun and not yet counted otherwise */
     uint8_t submitted;   /* known to be on its way to the device */
     uint8_t executed;    /* has run at least once since it was recorded */
-    uint8_t tries;       /* how often the event was there and the data was not */
+    uint8_t tries;       /* how often the event was there, or not told of, and the data was not */
     uint8_t dead;        /* its commands are on the list in part: bound, and never read */
     uint8_t passed;      /* dead, and one that was bound after it has run: so what there is of it has */
     uint8_t unclean;     /* to be reset before it is used: some of its commands have run */
@@ -3878,8 +3878,9 @@ ZT__FN void zt__count_lost(zt_profiler *profiler, uint32_t region, zt_cause caus
 
 ZT__HOT void zt__free_slot(zt__slot *slot) {
     zt__lane *lane = slot->list->lane;
-    if (slot->generation & 1)
-        zt__store(&slot->generation, slot->generation + 1);
+    uint32_t generation = zt__load(&slot->generation); /* a copy of its region may be ended meanwhile */
+    if (generation & 1)
+        zt__store(&slot->generation, generation + 1);
     slot->unclean |= slot->dead;
     slot->pending = slot->submitted = slot->executed = slot->tries = slot->dead = slot->passed = slot->torn =
         0;
@@ -3909,7 +3910,7 @@ ZT__HOT zt__slot *zt__open_slot(zt_profiler *profiler, zt__list *list, uint32_t 
     slot->sight = zt__load(&profiler->sight);
     slot->region = region;
     slot->pending = 1;
-    zt__store(&slot->generation, slot->generation + 1);
+    zt__store(&slot->generation, zt__load(&slot->generation) + 1);
     list->open++;
     list->lane->open++;
     list->lane->begun++;
@@ -3947,8 +3948,8 @@ ZT__FN void zt__drop_unappended(zt_profiler *profiler, zt__slot *slot) {
     zt__take(&profiler->state);
     zt__take(&list->lane->latch);
     zt__drop_pending(profiler, slot, ZT_DROPPED_APPEND_FAILED);
-    if (slot->generation & 1)
-        zt__store(&slot->generation, slot->generation + 1);
+    if (zt__load(&slot->generation) & 1)
+        zt__store(&slot->generation, zt__load(&slot->generation) + 1);
     if (!slot->dead) {
         list->open--;
         list->lane->open--;
@@ -5003,8 +5004,10 @@ ZT__HOT ze_result_t zt__event_status(ze_event_handle_t event) {
 ZT__HOT zt__outcome zt__read_slot(zt_profiler *profiler, zt__slot *slot, zt__batch *batch, zt_cause *cause) {
     const char *call = "zeEventQueryStatus";
     ze_result_t result = zt__is_gone(profiler) ? ZE_RESULT_ERROR_DEVICE_LOST : zt__event_status(slot->event);
-    if (result == ZE_RESULT_NOT_READY)
+    if (result == ZE_RESULT_NOT_READY) {
+        slot->tries = 0; /* the driver tells again */
         return ZT__WAITING;
+    }
     if (result != ZE_RESULT_SUCCESS && !zt__is_lost(result))
         return zt__not_told(profiler, slot, result, cause);
     if (result == ZE_RESULT_SUCCESS && slot->torn) {
@@ -5261,7 +5264,7 @@ ZT__FN void zt__harvest(zt_profiler *profiler, int thorough) {
 }
 
 ZT__HOT int zt__slot_runs(const zt__list *list, const zt__slot *slot) {
-    return slot->pending && (slot->submitted || list->kind == ZT__KIND_IMMEDIATE);
+    return slot->pending && (slot->submitted || slot->tries || list->kind == ZT__KIND_IMMEDIATE);
 }
 
 /* Whether a claimed list has an instance that is known to be on its way. */

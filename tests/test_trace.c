@@ -619,7 +619,8 @@ static void test_calls_in_reports(void **state) {
     assert_contains(text, "zeCommandListReset  ");
     text = written_report(profiler, ZT_FORMAT_CSV);
     assert_contains(text, "\"zeCommandListReset\",\"host time\",\"\",\"host\",\"ns\",duration,sum,7,");
-    assert_contains(text, "\"zeCommandListReset\",\"errors\",\"\",\"host\",\"calls\",event,sum,7,0,,,,,,,,,\n");
+    assert_contains(text,
+                    "\"zeCommandListReset\",\"errors\",\"\",\"host\",\"calls\",event,sum,7,0,,,,,,,,,\n");
     text = written_report(profiler, ZT_FORMAT_JSON);
     assert_contains(text,
                     "\"calls\":[\n{\"name\":\"zeCommandListReset\",\"count\":7,\"errors\":0,\"time_ns\":{"
