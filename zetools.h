@@ -701,7 +701,9 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
 
 /* Collects what is finished, waiting no longer than config.wait_timeout_ns for work that is known to run, and
    frees everything. Recorded lists that hold regions must not be executed after it. Regions that are still
-   open may be ended after it: that does nothing. No other thread may be using the profiler. Since 0.1. */
+   open may be ended after it: that does nothing. No other thread may be using the profiler. Where the sample
+   function holds up config.deferred_thread for 2 seconds, all stays, and it is to be called again.
+   Since 0.1. */
 ZT_API void zt_close(zt_profiler *profiler);
 
 /* Begins a region on a command list that is open for recording, or immediate. Any thread.
@@ -1734,8 +1736,8 @@ ZT__FN int zt__create_thread(zt__thread *thread) {
     return !failed;
 }
 
-/* With the threads locked. Returns 0 where the driver does not give the thread back: then it is left alone,
-   with all that it uses. */
+/* With the threads locked. Returns 0 where the driver, or the application's function, does not give the
+   thread back: then it is left alone, with all that it uses, and can be joined later. */
 ZT__FN int zt__join_thread(zt__thread *thread) {
     uint64_t pause = 0, deadline = zt__deadline(2000000000u);
     zt__thread **place = &zt__threads;
@@ -1746,10 +1748,8 @@ ZT__FN int zt__join_thread(zt__thread *thread) {
     zt__store(&thread->stops, 1);
     zt__ring(thread);
     while (!zt__load(&thread->ended))
-        if (!zt__pause_until(deadline, &pause)) {
-            pthread_detach(thread->handle);
+        if (!zt__pause_until(deadline, &pause))
             return 0;
-        }
     pthread_join(thread->handle, NULL);
     zt__store(&thread->runs, 0);
     return 1;
@@ -1880,7 +1880,7 @@ ZT__FN double zt__sqrt(double square) {
     uint64_t bits;
     int i;
     if (!zt__is_positive(square))
-        return 0;
+        return zt__is_nan(square) ? square : 0;
     memcpy(&bits, &square, sizeof bits);
     bits = (bits >> 1) + (UINT64_C(0x3ff) << 51);
     memcpy(&root, &bits, sizeof root);
@@ -2004,7 +2004,8 @@ ZT__FN void zt__free(const zt_allocator *allocator, void *memory) {
     X(STREAM_BUSY, "%s: the stream is being read. Do not call this from the function that is given rows, "   \
                    "nor from two threads at once.")                                                          \
     X(CANNOT_MARK, "zt_stream_mark: '%.64s' is not marked: %s.")                                             \
-    X(READER_HANGS, "%s: the driver does not return from a call. The stream is left as it is.")              \
+    X(THREAD_HANGS, "%s: a thread of the library's own does not return from the driver, or from "            \
+                    "config.sample. All is left as it is. Close it again later.")                            \
     ZT__TRACER_MESSAGES(X)
 
 #ifdef ZETOOLS_TRACER
@@ -2697,7 +2698,7 @@ typedef struct zt__slot {
     uint8_t pending;     /* an instance that is begun and not yet counted otherwise */
     uint8_t submitted;   /* known to be on its way to the device */
     uint8_t executed;    /* has run at least once since it was recorded */
-    uint8_t tries;       /* how often the event was there and the data was not */
+    uint8_t tries;       /* how often the event was there, or not told of, and the data was not */
     uint8_t dead;        /* its commands are on the list in part: bound, and never read */
     uint8_t passed;      /* dead, and one that was bound after it has run: so what there is of it has */
     uint8_t unclean;     /* to be reset before it is used: some of its commands have run */
@@ -2765,7 +2766,7 @@ struct zt__list {
     uint8_t queued; /* in its queue of idle lists, or was when it became used again; by the state, too */
     zt__kind kind;
     uint32_t epoch;          /* counts its recordings, as far as they can be told apart */
-    uint32_t executed;       /* bound slots that have run */
+    uint32_t executed;       /* not 0: bound slots have run, or are about to */
     uint32_t open;           /* slots begun and not yet bound */
     uint32_t ended;          /* regions ended since it was last harvested */
     uint8_t announced;       /* about to be executed: what has never run is not asked */
@@ -3984,8 +3985,9 @@ ZT__FN void zt__count_lost(zt_profiler *profiler, uint32_t region, zt_cause caus
 
 ZT__HOT void zt__free_slot(zt__slot *slot) {
     zt__lane *lane = slot->list->lane;
-    if (slot->generation & 1)
-        zt__store(&slot->generation, slot->generation + 1);
+    uint32_t generation = zt__load(&slot->generation); /* a copy of its region may be ended meanwhile */
+    if (generation & 1)
+        zt__store(&slot->generation, generation + 1);
     slot->unclean |= slot->dead;
     slot->pending = slot->submitted = slot->executed = slot->tries = slot->dead = slot->passed = slot->torn =
         0;
@@ -4015,7 +4017,7 @@ ZT__HOT zt__slot *zt__open_slot(zt_profiler *profiler, zt__list *list, uint32_t 
     slot->sight = zt__load(&profiler->sight);
     slot->region = region;
     slot->pending = 1;
-    zt__store(&slot->generation, slot->generation + 1);
+    zt__store(&slot->generation, zt__load(&slot->generation) + 1);
     list->open++;
     list->lane->open++;
     list->lane->begun++;
@@ -4053,8 +4055,8 @@ ZT__FN void zt__drop_unappended(zt_profiler *profiler, zt__slot *slot) {
     zt__take(&profiler->state);
     zt__take(&list->lane->latch);
     zt__drop_pending(profiler, slot, ZT_DROPPED_APPEND_FAILED);
-    if (slot->generation & 1)
-        zt__store(&slot->generation, slot->generation + 1);
+    if (zt__load(&slot->generation) & 1)
+        zt__store(&slot->generation, zt__load(&slot->generation) + 1);
     if (!slot->dead) {
         list->open--;
         list->lane->open--;
@@ -5113,8 +5115,10 @@ ZT__HOT ze_result_t zt__event_status(ze_event_handle_t event) {
 ZT__HOT zt__outcome zt__read_slot(zt_profiler *profiler, zt__slot *slot, zt__batch *batch, zt_cause *cause) {
     const char *call = "zeEventQueryStatus";
     ze_result_t result = zt__is_gone(profiler) ? ZE_RESULT_ERROR_DEVICE_LOST : zt__event_status(slot->event);
-    if (result == ZE_RESULT_NOT_READY)
+    if (result == ZE_RESULT_NOT_READY) {
+        slot->tries = 0; /* the driver tells again */
         return ZT__WAITING;
+    }
     if (result != ZE_RESULT_SUCCESS && !zt__is_lost(result))
         return zt__not_told(profiler, slot, result, cause);
     if (result == ZE_RESULT_SUCCESS && slot->torn) {
@@ -5177,9 +5181,10 @@ ZT__HOT int zt__has_run(const zt__slot *slot) {
     return slot->executed || slot->passed;
 }
 
-/* Whether a bound slot has nothing more to give, because its list was recorded anew since. */
+/* Whether a bound slot has nothing more to give, because its list was recorded anew since, and its last
+   execution has been read. */
 ZT__HOT int zt__is_spent(const zt__list *list, const zt__slot *slot) {
-    return zt__has_run(slot) && slot->epoch != list->taken_epoch;
+    return zt__has_run(slot) && slot->epoch != list->taken_epoch && !slot->pending;
 }
 
 /* What was bound before a slot that has run has run as well. */
@@ -5207,7 +5212,7 @@ ZT__HOT int zt__harvest_slot(zt_profiler *profiler, zt__list *list, zt__slot *sl
     list->quiet |= outcome == ZT__WAITING && !slot->pending;
     if (outcome == ZT__READ || outcome == ZT__LOST) {
         zt__conclude(profiler, slot, outcome, cause, hand);
-        list->newly_executed += !slot->executed;
+        list->newly_executed += !slot->executed && slot->epoch == list->taken_epoch;
         slot->executed = 1;
         if (zt__load(&list->unready))
             zt__mark_passed(list, slot);
@@ -5370,7 +5375,7 @@ ZT__FN void zt__harvest(zt_profiler *profiler, int thorough) {
 }
 
 ZT__HOT int zt__slot_runs(const zt__list *list, const zt__slot *slot) {
-    return slot->pending && (slot->submitted || list->kind == ZT__KIND_IMMEDIATE);
+    return slot->pending && (slot->submitted || slot->tries || list->kind == ZT__KIND_IMMEDIATE);
 }
 
 /* Whether a claimed list has an instance that is known to be on its way. */
@@ -5606,6 +5611,7 @@ ZT__FN uint32_t zt__announce(zt_profiler *profiler, zt__list *list) {
         }
         list->lane->begun += !slot->pending;
         slot->pending = slot->submitted = 1;
+        list->executed = 1; /* who records it after this has reset it, read or not */
     }
     zt__give(&list->lane->latch);
     zt__give(&profiler->state);
@@ -5616,7 +5622,9 @@ ZT__FN uint32_t zt__announce(zt_profiler *profiler, zt__list *list) {
 ZT__FN void zt__retract(zt__list *list) {
     zt__slot *slot;
     zt__take(&list->lane->latch);
+    list->executed = 0;
     for (slot = list->first; slot; slot = slot->next) {
+        list->executed += slot->executed;
         if (slot->dead || slot->broken)
             continue;
         slot->submitted = 0;
@@ -7496,8 +7504,10 @@ ZT__FN void zt__put_differences(zt__writer *writer, uint32_t differs) {
     zt__put(writer, put ? "" : "no");
 }
 
+ZT__FN void zt__put_shown(zt__writer *writer, const char *text);
+
 /* Puts a text in which % and a letter, or a digit, stand for an argument:
-     s          const char *, as it is
+     s          const char *, for people
      j c        const char *, as a string of JSON, as a field of CSV
      u          uint64_t
      t          uint64_t, nanoseconds as microseconds
@@ -7524,7 +7534,7 @@ ZT__FN void zt__print(zt__writer *writer, const char *format, ...) {
         } else if (strchr("sjc", format[1])) {
             const char *text = va_arg(arguments, const char *);
             if (format[1] == 's')
-                zt__put(writer, text);
+                zt__put_shown(writer, text);
             else
                 zt__put_quoted(writer, text, format[1] == 'j');
         } else if (strchr("utd", format[1])) {
@@ -7591,7 +7601,7 @@ ZT__FN void zt__put_stats(zt__writer *writer, const zt_stats *stats, int json) {
     memcpy(values, (const char *)stats + offsetof(zt_stats, sum), sizeof values);
     for (i = 0; i < ZT__COUNT_OF(names); i++) {
         zt__print(writer, json ? ",\"%s\":" : ",", names[i]);
-        if (!zt__is_nan(values[i]))
+        if (zt__is_finite(values[i]))
             zt__put_number(writer, values[i]);
         else if (json)
             zt__put(writer, "null");
@@ -7857,10 +7867,18 @@ ZT__FN void zt__put_name(zt__writer *writer, const char *text, size_t width) {
     zt__put_blanks(writer, width - used);
 }
 
+/* A text as a terminal may have it, whoever it came from. */
+ZT__FN void zt__put_shown(zt__writer *writer, const char *text) {
+    size_t length, width;
+    const char *letter;
+    while ((letter = zt__next_shown(&text, &length, &width)) != NULL)
+        zt__put_cell(writer, letter, length);
+}
+
 ZT__FN void zt__put_right(zt__writer *writer, const char *text, size_t width) {
-    size_t length = strlen(text);
-    zt__put_blanks(writer, length < width ? width - length : 0);
-    zt__put_cell(writer, text, length);
+    size_t whole = zt__text_width(text);
+    zt__put_blanks(writer, whole < width ? width - whole : 0);
+    zt__put_shown(writer, text);
 }
 
 /* Four digits that matter, without an exponent where it can be. */
@@ -7938,9 +7956,9 @@ ZT__FN void zt__find_range(const zt__report *report, zt__column *column) {
 }
 
 ZT__FN void zt__widen(zt__column *column, const char *shown) {
-    size_t length = strlen(shown);
-    if (length > column->width)
-        column->width = length;
+    size_t width = zt__text_width(shown);
+    if (width > column->width)
+        column->width = width;
 }
 
 ZT__FN void zt__find_width(const zt__report *report, zt__column *column) {
@@ -9644,8 +9662,9 @@ ZT__FN int zt__close_list(zt_profiler *profiler, zt__list *list, uint64_t *deadl
     return finished;
 }
 
-/* Collects what is finished, and counts what is not as lost. */
-ZT__FN void zt__wind_up(zt_profiler *profiler, const char *call) {
+/* Collects what is finished, and counts what is not as lost. Returns 0 where a thread still uses the
+   profiler. */
+ZT__FN int zt__wind_up(zt_profiler *profiler, const char *call) {
     uint64_t deadline = 0;
     int finished = 1;
     uint32_t i;
@@ -9654,11 +9673,14 @@ ZT__FN void zt__wind_up(zt_profiler *profiler, const char *call) {
     for (i = 0; i < ZT__LIST_BUCKETS; i++)
         for (list = profiler->lists[i]; list; list = list->next_in_bucket)
             finished &= zt__close_list(profiler, list, &deadline);
-    if (!zt__stop_thread(&profiler->settler))
-        return; /* the driver has not come back from a call: what it uses is left to it */
+    if (!zt__stop_thread(&profiler->settler)) {
+        zt__say(&profiler->diagnostics, ZE_RESULT_NOT_READY, ZT__THREAD_HANGS, call);
+        return 0;
+    }
     zt__settle(profiler, 1);
     if (!finished)
         zt__say(&profiler->diagnostics, ZE_RESULT_NOT_READY, ZT__NOT_FINISHED, call);
+    return 1;
 }
 
 ZT_API void zt_close(zt_profiler *profiler) {
@@ -9669,9 +9691,8 @@ ZT_API void zt_close(zt_profiler *profiler) {
     if (zt_trace_stop(profiler) == ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE)
         return;
 #endif
-    if (!profiler->detached)
-        zt__wind_up(profiler, "zt_close");
-    zt__destroy(profiler);
+    if (profiler->detached ? zt__stop_thread(&profiler->settler) : zt__wind_up(profiler, "zt_close"))
+        zt__destroy(profiler);
 }
 
 /* ---- regions --------------------------------------------------------------------------------------------- */
@@ -10455,10 +10476,10 @@ ZT_API ze_result_t zt_bench_write(const zt_profiler *profiler, const zt_bench_re
         char line[256];
         if (zt__is_nan(rate) || !(rate > 0 || rate < 0))
             continue;
-        snprintf(line, sizeof line, "    %-56.100s %12.5g%s%.40s%s\n", metric->name, rate,
+        snprintf(line, sizeof line, "    %-56.100s %12.5g%s%.40s%s", metric->name, rate,
                  *metric->units ? " " : "", metric->units,
                  metric->aggregation == ZT_AGGREGATE_SUM ? " a second" : "");
-        zt__put(&writer, line);
+        zt__print(&writer, "%s\n", line);
     }
     return zt__end_writer(&writer, diagnostics, ZE_RESULT_SUCCESS);
 }
@@ -11053,7 +11074,7 @@ ZT__FN void zt__close_stream(zt_stream *stream, zt__receiver *receiver, uint64_t
         return;
     }
     if (!zt__stop_thread(&stream->reader)) {
-        zt__say(&stream->diagnostics, ZE_RESULT_NOT_READY, ZT__READER_HANGS, "zt_stream_close");
+        zt__say(&stream->diagnostics, ZE_RESULT_NOT_READY, ZT__THREAD_HANGS, "zt_stream_close");
         return;
     }
     zt__own(&stream->owned);

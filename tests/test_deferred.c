@@ -257,6 +257,41 @@ static void test_submitters_and_the_thread(void **state) {
     }
 }
 
+typedef struct gate {
+    atomic_int waits, open;
+} gate;
+
+static void wait_at_gate(const zt_sample *sample, void *user) {
+    gate *at = (gate *)user;
+    (void)sample;
+    atomic_store(&at->waits, 1);
+    while (!atomic_load(&at->open))
+        nap();
+}
+
+/* What the thread uses stays, until it comes back. */
+static void test_closing_while_the_sample_function_waits(void **state) {
+    world *w = *state;
+    gate at = {0, 0};
+    zt_config config = config_of(w);
+    config.deferred_thread = 1;
+    config.sample = wait_at_gate;
+    config.sample_user = &at;
+    zt_profiler *profiler = open_profiler(w, &config);
+    run_and_read(w, profiler, BATCH);
+    while (!atomic_load(&at.waits))
+        nap();
+    uint64_t before = now_ns();
+    zt_close(profiler);
+    assert_true(now_ns() - before < A_WHILE);
+    assert_int_equal(heard(w, "[THREAD_HANGS]"), 1);
+    atomic_store(&at.open, 1);
+    collect_all(profiler);
+    assert_counts(profiler, counted(BATCH, BATCH, 0, 0, 0));
+    close_profiler(w, profiler);
+    check_work(w);
+}
+
 static void test_bad_calculation_costs_one_batch_at_most(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_deferred(w, 4 * BATCH, 1);
@@ -312,6 +347,7 @@ int main(void) {
         TEST(test_sample_function_on_the_thread),
         TEST(test_questions_while_it_calculates),
         TEST(test_submitters_and_the_thread),
+        TEST(test_closing_while_the_sample_function_waits),
         TEST(test_bad_calculation_costs_one_batch_at_most),
         TEST(test_device_lost_with_reports_waiting),
 #if !INSTRUMENTED

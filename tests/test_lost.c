@@ -353,6 +353,18 @@ static void test_identity_after_every_step(void **state) {
     check_work(w);
 }
 
+/* Its event says that it has run, also where the loader cannot tell that the list is immediate. */
+static void test_never_delivered_is_lost_at_release(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    gpu.behave(SOFTGPU_NEVER_DELIVERED, 1);
+    run(w, profiler, "never");
+    ok(zt_release(profiler, w->immediate));
+    assert_counts(profiler, counted(1, 0, 1, 0, 0));
+    assert_int_equal(zt_get_cause(profiler, ZT_LOST_NEVER_DELIVERED), 1);
+    check_work(w);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_lost_on_immediate_lists),
@@ -368,6 +380,7 @@ int main(void) {
         TEST(test_slots_exhausted),
         TEST(test_refused_in_part),
         TEST(test_identity_after_every_step),
+        TEST(test_never_delivered_is_lost_at_release),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

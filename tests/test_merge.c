@@ -398,6 +398,41 @@ static void test_malicious_buffers(void **state) {
     check_work(w);
 }
 
+/* Puts bytes over others of the same length, wherever these are. */
+static void replace(pack *packed, const char *from, const char *to, size_t size) {
+    for (size_t i = 24; i + size <= packed->size; i++)
+        if (memcmp(packed->bytes + i, from, size) == 0)
+            memcpy(packed->bytes + i, to, size);
+}
+
+/* Readers of JSON and terminals get what they understand: no infinity, no commands, no halves of letters. */
+static void test_reports_of_malicious_buffers(void **state) {
+    world *w = *state;
+    const double figures[] = {NAN, -INFINITY, INFINITY}; /* of squares, least, greatest */
+    zt_profiler *profiler = open_groups(w, "ComputeBasic"), *back;
+    run_varied(w, profiler, "one", 0, 2);
+    pack packed = pack_of(profiler);
+    replace(&packed, "WORK_ITEM", "\033[2J\xC3XXX", 9);
+    replace(&packed, "ComputeBasic", "Compute\033[31m", 12);
+    replace(&packed, "events", "\xE2\x82\xAC\b\xFF\x7F", 6);
+    for (size_t i = 24; i < packed.size - 100; i++) /* behind are three counts and four moments */
+        if (memcmp(packed.bytes + i, "\3\0\0\0one", 7) == 0)
+            memcpy(packed.bytes + i + 7 + 3 * 8 + 4 * 8, figures, sizeof figures);
+    mend_check_sum(&packed);
+    back = unpack(&packed);
+    assert_contains(written_report(back, ZT_FORMAT_JSON), "\"stddev\":null,\"min\":null,\"max\":null,");
+    assert_null(strstr(written_report(back, ZT_FORMAT_JSON), ":."));
+    assert_null(strstr(written_report(back, ZT_FORMAT_CSV), ",.,"));
+    const char *table = written_report(back, ZT_FORMAT_TABLE);
+    assert_contains(table, "Compute?[31m");
+    assert_contains(table, "\xE2\x82\xAC?\xEF\xBF\xBD?");
+    for (const char *letter = table; *letter; letter++)
+        assert_true(*letter == '\n' || (unsigned char)*letter >= 0x20);
+    zt_close(back);
+    free(packed.bytes);
+    check_work(w);
+}
+
 static void test_room(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
@@ -569,6 +604,7 @@ int main(void) {
         TEST(test_layout),
         TEST(test_bad_buffers),
         TEST(test_malicious_buffers),
+        TEST(test_reports_of_malicious_buffers),
         TEST(test_room),
         TEST(test_unpack_without_memory),
         TEST(test_passes_merge_and_pack),

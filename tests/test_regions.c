@@ -477,6 +477,52 @@ static void test_reset_without_release(void **state) {
     check_work(w);
 }
 
+/* Nor what the last of several executions left to be read. */
+static void test_reset_without_release_or_collection(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    for (uint32_t i = 0; i < 5; i++) {
+        append(w, profiler, w->list, "forgotten");
+        ok(zeCommandListClose(w->list));
+        for (int executions = 0; executions < 3; executions++) {
+            execute(w, profiler, w->list);
+            w->launches++;
+        }
+        reset_list(w->list);
+    }
+    collect_all(profiler);
+    expect(profiler, "forgotten", 15, 15);
+    assert_counts(profiler, counted(15, 15, 0, 0, 0));
+    check_work(w);
+}
+
+/* A recording belongs together though the last execution of the one before is only read meanwhile. */
+static void test_late_collection_after_reset_without_release(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    append(w, profiler, w->list, "old");
+    ok(zeCommandListClose(w->list));
+    execute(w, profiler, w->list);
+    w->launches++;
+    reset_list(w->list);
+    append(w, profiler, w->list, "first");
+    ok(zt_collect(profiler, 0));
+    append(w, profiler, w->list, "second");
+    ok(zeCommandListClose(w->list));
+    for (int i = 0; i < 4; i++) {
+        execute(w, profiler, w->list);
+        w->launches += 2;
+        run(w, profiler, "other");
+    }
+    collect_all(profiler);
+    expect(profiler, "old", 1, 1);
+    expect(profiler, "first", 4, 4);
+    expect(profiler, "second", 4, 4);
+    expect(profiler, "other", 4, 4);
+    assert_counts(profiler, counted(13, 13, 0, 0, 0));
+    check_work(w);
+}
+
 /* F9, F13: recordings are alive while other work is measured. */
 static void test_recorded_and_immediate_lists_mixed(void **state) {
     world *w = *state;
@@ -981,6 +1027,8 @@ int main(void) {
         TEST(test_release_collects),
         TEST(test_release_ends_the_binding),
         TEST(test_reset_without_release),
+        TEST(test_reset_without_release_or_collection),
+        TEST(test_late_collection_after_reset_without_release),
         TEST(test_recorded_and_immediate_lists_mixed),
         TEST(test_replay_is_never_stale),
         TEST(test_last_region_is_submitted),
