@@ -6494,11 +6494,14 @@ ZT__HOT int zt__calculate_rows(zt_stream *stream) {
 /* The time of a row on the device's clock, later than that of the row before. */
 ZT__HOT double zt__row_time(const zt_stream *stream, int after_gap) {
     const zt__clock *clock = &stream->clock;
-    double time, about, now = zt__last_pair(clock)->device_ns;
+    double last = stream->has_time ? stream->device_ns : clock->pairs[0].device_ns;
+    double time, now = zt__last_pair(clock)->device_ns;
     if (stream->time_metric == UINT32_MAX) /* the group does not tell: periods, from opening on */
-        return stream->has_time ? stream->device_ns + stream->info.period_ns : clock->pairs[0].device_ns;
-    about = stream->has_time ? stream->device_ns + clock->wrap_ns / 2 : clock->pairs[0].device_ns;
-    time = zt__unwrap(clock, stream->row[stream->time_metric], about);
+        return stream->has_time ? last + stream->info.period_ns : last;
+    if (zt__is_nan(stream->row[stream->time_metric])) /* a row that does not */
+        return last;
+    time = zt__unwrap(clock, stream->row[stream->time_metric],
+                      stream->has_time ? last + clock->wrap_ns / 2 : last);
     if (!stream->has_time)
         return time;
     if (after_gap && clock->wrap_ns > 0 && now > time)

@@ -203,6 +203,29 @@ static void test_rows(void **state) {
     assert_int_equal(rows.odd, MARKS - MARKS / 4);
 }
 
+/* Three of four rows do not tell when they were: the times of the others, and of the device, stand for them.
+ */
+static int check_time(const zt_row *row, void *user) {
+    uint64_t *last = (uint64_t *)user;
+    assert_true(row->device_ns >= *last && row->device_ns < INT64_MAX);
+    assert_true(row->time_ns < INT64_MAX);
+    *last = row->device_ns;
+    return 0;
+}
+
+static void test_times_that_are_none(void **state) {
+    world *w = (world *)*state;
+    uint64_t last = 1;
+    zt_stream *stream = open_odd_stream(w, NULL);
+    odd_metric = zt_stream_find_metric(stream, "QueryBeginTime");
+    mark_here(w, stream, MARKS);
+    finish_immediate(w, w->immediate);
+    zt_stream_counts counts = zt_stream_close(stream, check_time, &last);
+    make_odd(UINT32_MAX, 0);
+    assert_int_equal(counts.rows, MARKS - 1);
+    assert_true(last > 1);
+}
+
 /* Markers have numbers, of which 4 is none: no name is looked for where there is no number. */
 static int check_no_marker(const zt_row *row, void *user) {
     assert_null(row->marker);
@@ -373,6 +396,7 @@ int main(void) {
         TEST(test_passes),
         TEST(test_values_that_are_none),
         TEST(test_rows),
+        TEST(test_times_that_are_none),
         TEST(test_markers),
         TEST(test_attribution),
         TEST(test_frequencies_that_nobody_tells),

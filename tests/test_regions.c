@@ -456,6 +456,37 @@ static void test_release_ends_the_binding(void **state) {
     check_work(w);
 }
 
+/* A recorded list that was destroyed, and an immediate one that has its handle, on which work is running. */
+static void test_a_handle_comes_back_as_another_kind(void **state) {
+    enum { TRIES = 100 };
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    ze_command_list_handle_t recorded = NULL, immediate = NULL;
+    uint64_t tries = 0;
+    while (tries < TRIES && (!recorded || recorded != immediate)) {
+        if (immediate)
+            ok(zeCommandListDestroy(immediate));
+        create_list(w, &recorded);
+        append(w, profiler, recorded, "recorded");
+        ok(zeCommandListClose(recorded));
+        execute(w, profiler, recorded);
+        ok(zt_release(profiler, recorded));
+        ok(zeCommandListDestroy(recorded));
+        create_immediate(w, &immediate);
+        tries++;
+    }
+    if (recorded == immediate) {
+        append(w, profiler, immediate, "immediate");
+        ok(zt_release(profiler, immediate));
+        assert_counts(profiler, counted(tries + 1, tries + 1, 0, 0, 0));
+        w->launches += (uint32_t)tries + 1;
+        check_work(w);
+    }
+    ok(zeCommandListDestroy(immediate));
+    if (tries == TRIES)
+        skip();
+}
+
 /* A program that forgets zt_release at a reset loses nothing. */
 static void test_reset_without_release(void **state) {
     world *w = *state;
@@ -1026,6 +1057,7 @@ int main(void) {
         TEST(test_recording_that_never_ran_is_taken_back),
         TEST(test_release_collects),
         TEST(test_release_ends_the_binding),
+        TEST(test_a_handle_comes_back_as_another_kind),
         TEST(test_reset_without_release),
         TEST(test_reset_without_release_or_collection),
         TEST(test_late_collection_after_reset_without_release),
