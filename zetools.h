@@ -3927,8 +3927,8 @@ ZT__FN void zt__retire_list(zt_profiler *profiler, zt__list *list, int destroyed
     zt__remove_active(profiler, list);
     zt__take(&list->lane->latch);
     list->idle = 1;
-    if (destroyed || list->kind == ZT__KIND_IMMEDIATE)
-        list->kind = ZT__KIND_NOT_ASKED; /* destroyed: the handle may come back as another kind */
+    if (destroyed || list->kind == ZT__KIND_IMMEDIATE || profiler->driver.is_immediate)
+        list->kind = ZT__KIND_NOT_ASKED; /* the handle may come back as another kind */
     zt__give(&list->lane->latch);
     if (!list->queued) {
         list->queued = 1;
