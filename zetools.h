@@ -818,8 +818,8 @@ ZT_API const char *zt_bench_end_name(zt_bench_end end);
 
 /* Adds the statistics of one profiler to those of another, which has to measure the same metrics: of tiles,
    threads or programs. What is in flight is not added. Any thread.
-   Returns INVALID_ARGUMENT where they do not measure the same, OUT_OF_HOST_MEMORY: then nothing has changed.
-   Since 0.1. */
+   Returns INVALID_ARGUMENT where they do not measure the same, OUT_OF_HOST_MEMORY: then no figure has
+   changed, though `into` may have names of regions without instances. Since 0.1. */
 ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from);
 
 /* Writes all statistics into a flat buffer, for a file or for another machine; see PACKED STATISTICS.
