@@ -2515,7 +2515,7 @@ ZT__FN zt_cause zt__cause_of_flag(const char *name) {
 }
 
 /* Types that values usually have. */
-typedef enum zt__usual { ZT__INTEGERS, ZT__REALS, ZT__OTHERS, ZT__FLAGS, ZT__USUAL_COUNT } zt__usual;
+typedef enum zt__usual { ZT__INTEGERS, ZT__REALS, ZT__FLAGS, ZT__OTHERS, ZT__USUAL_COUNT } zt__usual;
 
 /* A group that is measured. Its metrics are a run of the profiler's columns. */
 typedef struct zt__group {
@@ -2531,12 +2531,12 @@ typedef struct zt__group {
     zet_typed_value_t *values[ZT__SHELVES]; /* a shelf: room for what a thread calculates of a batch */
 } zt__group;
 
-ZT__FN zt__usual zt__usual_of(const zet_metric_properties_t *metric) {
-    if (metric->resultType == ZET_VALUE_TYPE_BOOL8 || metric->metricType == ZET_METRIC_TYPE_FLAG)
-        return ZT__FLAGS;
-    if (metric->resultType == ZET_VALUE_TYPE_UINT64)
+ZT__FN zt__usual zt__usual_of(zet_value_type_t type) {
+    if (type == ZET_VALUE_TYPE_UINT64)
         return ZT__INTEGERS;
-    return metric->resultType == ZET_VALUE_TYPE_FLOAT32 ? ZT__REALS : ZT__OTHERS;
+    if (type == ZET_VALUE_TYPE_FLOAT32)
+        return ZT__REALS;
+    return type == ZET_VALUE_TYPE_BOOL8 ? ZT__FLAGS : ZT__OTHERS;
 }
 
 /* Sorts the metrics by the types of their values, for these are converted type by type. Returns 0 without
@@ -2546,7 +2546,7 @@ ZT__FN int zt__sort_by_type(const zt_allocator *allocator, zt__group *group) {
     group->by_type = (uint32_t *)zt__allocate(allocator, group->metric_count, sizeof *group->by_type);
     for (type = 0; type < ZT__USUAL_COUNT && group->by_type; type++) {
         for (i = 0; i < group->metric_count; i++)
-            if ((uint32_t)zt__usual_of(&group->metrics[i]) == type)
+            if ((uint32_t)zt__usual_of(group->metrics[i].resultType) == type)
                 group->by_type[sorted++] = i;
         group->ends[type] = sorted;
     }
@@ -2641,11 +2641,9 @@ ZT__HOT ZT__APART double zt__number(const zet_typed_value_t *value) {
 }
 
 /* The values of a report as numbers. Type by type, as the driver described them, for to choose at each value
-   costs more than the conversion; a value of another type is converted all the same. Returns 0 where no flag
-   is set, as it is with nearly all reports. */
-ZT__HOT int zt__numbers(const zt__group *group, const zet_typed_value_t *values, double *to) {
-    const uint32_t *metric = group->by_type, *end = metric + group->ends[ZT__INTEGERS], *flags;
-    uint32_t set = 0;
+   costs more than the conversion; a value of another type is converted all the same. */
+ZT__HOT void zt__numbers(const zt__group *group, const zet_typed_value_t *values, double *to) {
+    const uint32_t *metric = group->by_type, *end = metric + group->ends[ZT__INTEGERS];
     for (; metric < end; metric++) {
         const zet_typed_value_t *value = &values[*metric];
         int64_t integer = (int64_t)value->value.ui64; /* processors convert signed ones */
@@ -2657,17 +2655,13 @@ ZT__HOT int zt__numbers(const zt__group *group, const zet_typed_value_t *values,
         int usual = value->type == ZET_VALUE_TYPE_FLOAT32;
         to[*metric] = usual ? zt__if_finite((double)value->value.fp32) : zt__number(value);
     }
-    for (end = group->by_type + group->ends[ZT__OTHERS]; metric < end; metric++)
-        to[*metric] = zt__number(&values[*metric]);
-    flags = metric;
     for (end = group->by_type + group->ends[ZT__FLAGS]; metric < end; metric++) {
         const zet_typed_value_t *value = &values[*metric];
-        set |= value->value.b8 | ((uint32_t)value->type ^ (uint32_t)ZET_VALUE_TYPE_BOOL8);
-        to[*metric] = 0;
+        int usual = value->type == ZET_VALUE_TYPE_BOOL8;
+        to[*metric] = usual ? (double)(value->value.b8 != 0) : zt__number(value);
     }
-    for (metric = flags; set && metric < end; metric++)
+    for (end = group->by_type + group->ends[ZT__OTHERS]; metric < end; metric++)
         to[*metric] = zt__number(&values[*metric]);
-    return set != 0;
 }
 
 /* ==== >>slots: queries, events and time stamps, made in steps and used again ============================== */
@@ -2782,7 +2776,7 @@ struct zt__list {
     uint64_t apart[8]; /* what another thread uses is in other cache lines */
 };
 
-/* Moments of one column over the instances of a region. Of a flag nobody asks more than count and sum. */
+/* Moments of one column over the instances of a region. */
 typedef struct zt__moments {
     uint64_t count;
     double weight, sum, mean, m2, min, max;
@@ -2847,7 +2841,7 @@ struct zt_profiler {
     zt_metric *metrics;
     const zt__pass *pass;   /* that is active. Atomic */
     zt__flag *flags;        /* which, when set, say that an instance is lost */
-    uint8_t *kinds;         /* a column: a zt__column_kind */
+    uint8_t *by_time;       /* a column: its mean is weighted by GPU time */
     zt__timeline *timeline; /* or NULL */
     struct zt__tracer *tracer;
     uint32_t metric_count;
@@ -3349,21 +3343,11 @@ typedef struct zt__sums {
 typedef struct zt__block_view {
     const double *rows;
     uint32_t width, count;
-    const uint8_t *kinds;          /* a column: a zt__column_kind */
+    const uint8_t *by_time;        /* a column: which weight it has */
     zt__two weights[4][ZT__BLOCK]; /* for two columns, of which none, the first, the second, both have time */
     double weight[2];
     zt__inverse inverses[2];
 } zt__block_view;
-
-/* What is added of a column: the moments of its values, each with the weight 1 or the GPU time, or of a flag
-   how often it was set. */
-typedef enum zt__column_kind { ZT__BY_COUNT, ZT__BY_TIME, ZT__SET_OR_NOT } zt__column_kind;
-
-ZT__FN zt__column_kind zt__kind_of(zt_aggregation aggregation) {
-    if (aggregation == ZT_AGGREGATE_FLAG)
-        return ZT__SET_OR_NOT;
-    return aggregation == ZT_AGGREGATE_MEAN ? ZT__BY_TIME : ZT__BY_COUNT;
-}
 
 /* The columns of a row of a block: an even number. */
 ZT__HOT uint32_t zt__block_width(const zt_profiler *profiler) {
@@ -3454,32 +3438,13 @@ ZT__HOT void zt__keep_rows(zt_profiler *profiler, zt__record *record) {
     }
 }
 
-/* Adds two columns of a block that are both flags. */
-ZT__HOT void zt__add_flags(const zt__block_view *block, zt__moments *moments, uint32_t column) {
-    const double *rows = block->rows + column;
-    zt__two sum = {0, 0};
-    uint32_t i, lane;
-    for (i = 0; i < block->count; i++, rows += block->width) {
-        zt__two value;
-        memcpy(&value, rows, sizeof value);
-        sum += value;
-    }
-    for (lane = 0; lane < 2; lane++)
-        if (zt__is_finite(sum[lane])) {
-            moments[lane].count += block->count;
-            moments[lane].sum += sum[lane];
-        } else {
-            zt__add_some(&moments[lane], block->rows, block->width, column + lane, block->count, 0);
-        }
-}
-
 /* Adds two columns of a block. */
 ZT__HOT void zt__add_two(zt__block_view *block, zt__moments *moments, uint32_t column) {
     uint32_t by_time[2], lane;
     zt__sums sums;
     memcpy(&sums.pivot, block->rows + column, sizeof sums.pivot);
     for (lane = 0; lane < 2; lane++) {
-        by_time[lane] = block->kinds[column + lane] == ZT__BY_TIME;
+        by_time[lane] = block->by_time[column + lane];
         if (moments[lane].weight > 0)
             sums.pivot[lane] = moments[lane].mean;
     }
@@ -3501,14 +3466,11 @@ ZT__HOT void zt__add_block(zt_profiler *profiler, zt__record *record) {
     block.rows = record->block;
     block.width = zt__block_width(profiler);
     block.count = record->waiting;
-    block.kinds = profiler->kinds;
+    block.by_time = profiler->by_time;
     zt__weigh_block(&block);
     zt__keep_rows(profiler, record);
     for (column = 0; column < block.width; column += 2)
-        if (block.kinds[column] == ZT__SET_OR_NOT && block.kinds[column + 1] == ZT__SET_OR_NOT)
-            zt__add_flags(&block, record->moments + column, column);
-        else
-            zt__add_two(&block, record->moments + column, column);
+        zt__add_two(&block, record->moments + column, column);
     record->seen += record->waiting;
     record->waiting = 0;
 }
@@ -4731,32 +4693,29 @@ ZT__FN void zt__sum_tiles(zt_profiler *profiler, const zt__pass *pass) {
         profiler->row[m + 1] = zt__whole(profiler, pass, m);
 }
 
-/* Puts the values that one group measured into the row. Returns 0 where no flag is set. */
-ZT__HOT int zt__fill_group(zt_profiler *profiler, const zt__group *group, const zet_typed_value_t *values) {
+/* Puts the values that one group measured into the row. */
+ZT__HOT void zt__fill_group(zt_profiler *profiler, const zt__group *group, const zet_typed_value_t *values) {
     uint32_t tile;
-    int flags = 0;
     for (tile = 0; tile < group->tiles; tile++)
-        flags |= zt__numbers(group, values + tile * group->metric_count,
-                             profiler->row + zt__measured_column(profiler, tile, group->first_column));
-    return flags;
+        zt__numbers(group, values + tile * group->metric_count,
+                    profiler->row + zt__measured_column(profiler, tile, group->first_column));
 }
 
 /* The row of one instance of a batch. Returns the cause for which it is lost, or ZT_CAUSE_COUNT. */
 ZT__HOT zt_cause zt__fill_row(zt_profiler *profiler, const zt__batch *batch, uint32_t index) {
     const zt__pass *pass = batch->pass;
     uint32_t g;
-    int flags = 0;
     if (profiler->pass_count > 1 || profiler->tile_count) /* else its groups fill it */
         zt__clear_row(profiler->row, zt__column_count(profiler));
     for (g = 0; g < pass->group_count; g++)
-        flags |= zt__fill_group(profiler, &pass->groups[g],
-                                batch->values[g] + (size_t)index * zt__value_count(&pass->groups[g]));
+        zt__fill_group(profiler, &pass->groups[g],
+                       batch->values[g] + (size_t)index * zt__value_count(&pass->groups[g]));
     if (profiler->tile_count)
         zt__sum_tiles(profiler, pass);
     profiler->row[0] = pass->time_metric == UINT32_MAX ? batch->entries[index].time_ns
                                                        : profiler->row[pass->time_metric + 1];
     profiler->row[zt__time_column(profiler, pass->index)] = profiler->row[0];
-    return flags ? zt__cause_of_row(profiler) : ZT_CAUSE_COUNT;
+    return zt__cause_of_row(profiler);
 }
 
 /* Hands one instance to the application, which may ask for results meanwhile: then those before it are added,
@@ -9461,9 +9420,9 @@ ZT__FN ze_result_t zt__set_up_inside(zt_profiler *profiler) {
     if (result != ZE_RESULT_SUCCESS)
         return result;
     columns = zt__column_count(profiler);
-    profiler->kinds = (uint8_t *)zt__allocate(allocator, zt__block_width(profiler), 1);
-    for (column = 0; profiler->kinds && column < columns; column++)
-        profiler->kinds[column] = (uint8_t)zt__kind_of(zt__column_aggregation(profiler, column));
+    profiler->by_time = (uint8_t *)zt__allocate(allocator, zt__block_width(profiler), 1);
+    for (column = 0; profiler->by_time && column < columns; column++)
+        profiler->by_time[column] = zt__column_aggregation(profiler, column) == ZT_AGGREGATE_MEAN;
     profiler->scratch = (double *)zt__allocate(
         allocator, (size_t)profiler->config.samples * profiler->pass_count, sizeof(double));
     batch = zt__take_batch(profiler); /* with one at least, what was measured can be read */
@@ -9471,7 +9430,8 @@ ZT__FN ze_result_t zt__set_up_inside(zt_profiler *profiler) {
         zt__give_batch(profiler, batch);
     if (profiler->config.timeline)
         result = zt__open_timeline(profiler);
-    if (zt__is_lost(result) || (profiler->kinds && profiler->scratch && batch && result == ZE_RESULT_SUCCESS))
+    if (zt__is_lost(result) ||
+        (profiler->by_time && profiler->scratch && batch && result == ZE_RESULT_SUCCESS))
         return result;
     return zt__fail_no_memory(&profiler->diagnostics, "zt_open", "statistics");
 }
@@ -9556,7 +9516,7 @@ ZT__FN void zt__destroy(zt_profiler *profiler) {
     zt__free(&allocator, profiler->texts);
     zt__close_timeline(profiler);
     zt__free(&allocator, profiler->columns);
-    zt__free(&allocator, profiler->kinds);
+    zt__free(&allocator, profiler->by_time);
     zt__free(&allocator, profiler->scratch);
     pthread_mutex_destroy(&profiler->growing.mutex);
     pthread_mutex_destroy(&profiler->settling.mutex);
