@@ -168,6 +168,19 @@ static void mark_here(world *w, zt_stream *stream, int marks) {
         assert_int_equal(zt_stream_mark(stream, w->immediate, "mark"), ZE_RESULT_SUCCESS);
 }
 
+/* Reads the rows of markers, of which one metric has odd values. */
+static void read_odd_rows(world *w, const char *metric, zt_row_fn check, void *user) {
+    zt_stream *stream = open_odd_stream(w, NULL);
+    odd_metric = zt_stream_find_metric(stream, metric);
+    mark_here(w, stream, MARKS);
+    finish_immediate(w, w->immediate);
+    zt_stream_counts counts = zt_stream_close(stream, check, user);
+    make_odd(UINT32_MAX, 0);
+    assert_int_equal(counts.rows, MARKS - 1);
+    assert_int_equal(counts.reports, counts.rows + counts.discarded);
+    assert_int_equal(counts.dropped, 0);
+}
+
 typedef struct odd_rows {
     uint32_t count, odd;
     uint64_t device_ns;
@@ -189,16 +202,8 @@ static int check_row(const zt_row *row, void *user) {
 }
 
 static void test_rows(void **state) {
-    world *w = (world *)*state;
     odd_rows rows = {0, 0, 0};
-    zt_stream *stream = open_odd_stream(w, NULL);
-    mark_here(w, stream, MARKS);
-    finish_immediate(w, w->immediate);
-    zt_stream_counts counts = zt_stream_close(stream, check_row, &rows);
-    make_odd(UINT32_MAX, 0);
-    assert_int_equal(counts.rows, MARKS - 1);
-    assert_int_equal(counts.reports, counts.rows + counts.discarded);
-    assert_int_equal(counts.dropped, 0);
+    read_odd_rows((world *)*state, "GPU_BUSY", check_row, &rows);
     assert_int_equal(rows.count, MARKS - 1);
     assert_int_equal(rows.odd, MARKS - MARKS / 4);
 }
@@ -214,15 +219,8 @@ static int check_time(const zt_row *row, void *user) {
 }
 
 static void test_times_that_are_none(void **state) {
-    world *w = (world *)*state;
     uint64_t last = 1;
-    zt_stream *stream = open_odd_stream(w, NULL);
-    odd_metric = zt_stream_find_metric(stream, "QueryBeginTime");
-    mark_here(w, stream, MARKS);
-    finish_immediate(w, w->immediate);
-    zt_stream_counts counts = zt_stream_close(stream, check_time, &last);
-    make_odd(UINT32_MAX, 0);
-    assert_int_equal(counts.rows, MARKS - 1);
+    read_odd_rows((world *)*state, "QueryBeginTime", check_time, &last);
     assert_true(last > 1);
 }
 
@@ -234,14 +232,8 @@ static int check_no_marker(const zt_row *row, void *user) {
 }
 
 static void test_markers(void **state) {
-    world *w = (world *)*state;
     int rows = 0;
-    zt_stream *stream = open_odd_stream(w, NULL);
-    odd_metric = zt_stream_find_metric(stream, "StreamMarker");
-    mark_here(w, stream, MARKS);
-    finish_immediate(w, w->immediate);
-    zt_stream_close(stream, check_no_marker, &rows);
-    make_odd(UINT32_MAX, 0);
+    read_odd_rows((world *)*state, "StreamMarker", check_no_marker, &rows);
     assert_int_equal(rows, MARKS - 1);
 }
 
