@@ -3889,8 +3889,8 @@ ZT__FN void zt__retire_list(zt_profiler *profiler, zt__list *list, int destroyed
     zt__remove_active(profiler, list);
     zt__take(&list->lane->latch);
     list->idle = 1;
-    if (destroyed || list->kind == ZT__KIND_IMMEDIATE || profiler->driver.is_immediate)
-        list->kind = ZT__KIND_NOT_ASKED; /* the handle may come back as another kind */
+    if (destroyed || list->kind == ZT__KIND_IMMEDIATE)
+        list->kind = ZT__KIND_NOT_ASKED; /* destroyed: the handle may come back as another kind */
     zt__give(&list->lane->latch);
     if (!list->queued) {
         list->queued = 1;
@@ -9872,7 +9872,8 @@ ZT__FN ze_result_t zt__release(zt_profiler *profiler, ze_command_list_handle_t l
 ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t list) {
     if (profiler && !list)
         return zt__fail_no_handle(&profiler->diagnostics, "zt_release", "list");
-    return zt__release(profiler, list, 0);
+    /* reset, or destroyed: where its kind can be asked, it is asked again */
+    return zt__release(profiler, list, profiler && profiler->driver.is_immediate);
 }
 
 /* Who executes a list with zt_execute also says when it is reset. */
