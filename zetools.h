@@ -2621,6 +2621,14 @@ ZT__FN int zt__next_name(const char **list, const char **name, size_t *length) {
     return *length > 0;
 }
 
+/* Such a name as a text, cut off where there is no more room. */
+ZT__FN void zt__copy_name(char *out, size_t room, const char *name, size_t length) {
+    if (length >= room)
+        length = room - 1;
+    memcpy(out, name, length);
+    out[length] = 0;
+}
+
 ZT__FN int zt__has_names(const char *list) {
     const char *name;
     size_t length;
@@ -3945,11 +3953,16 @@ ZT__FN void zt__count_lost(zt_profiler *profiler, uint32_t region, zt_cause caus
     zt__record_at(profiler, region)->lost++;
 }
 
-ZT__HOT void zt__free_slot(zt__slot *slot) {
-    zt__lane *lane = slot->list->lane;
-    uint32_t generation = zt__load(&slot->generation); /* a copy of its region may be ended meanwhile */
+/* Makes the region of a slot stale, of which a copy may be ended meanwhile. */
+ZT__HOT void zt__make_stale(zt__slot *slot) {
+    uint32_t generation = zt__load(&slot->generation);
     if (generation & 1)
         zt__store(&slot->generation, generation + 1);
+}
+
+ZT__HOT void zt__free_slot(zt__slot *slot) {
+    zt__lane *lane = slot->list->lane;
+    zt__make_stale(slot);
     slot->unclean |= slot->dead;
     slot->pending = slot->submitted = slot->executed = slot->tries = slot->dead = slot->passed = slot->torn =
         0;
@@ -4017,13 +4030,12 @@ ZT__FN void zt__drop_unappended(zt_profiler *profiler, zt__slot *slot) {
     zt__take(&profiler->state);
     zt__take(&list->lane->latch);
     zt__drop_pending(profiler, slot, ZT_DROPPED_APPEND_FAILED);
-    if (zt__load(&slot->generation) & 1)
-        zt__store(&slot->generation, zt__load(&slot->generation) + 1);
     if (!slot->dead) {
         list->open--;
         list->lane->open--;
         zt__free_slot(slot);
     } else {
+        zt__make_stale(slot);
         zt__store(&list->unready, (uint8_t)1);
         if (zt__bind_slot(slot))
             zt__push_active(profiler, list);
@@ -8009,10 +8021,7 @@ ZT__FN int zt__next_wish(const zt_profiler *profiler, const char **list, zt__wis
     size_t length;
     if (!zt__next_name(list, &name, &length))
         return 0;
-    if (length >= sizeof wish->name)
-        length = sizeof wish->name - 1;
-    memcpy(wish->name, name, length);
-    wish->name[length] = 0;
+    zt__copy_name(wish->name, sizeof wish->name, name, length);
     wish->metric = zt__find_metric(&zt__mutable(profiler)->diagnostics, profiler->metrics,
                                    profiler->metric_count, wish->name, "zt_report", wish->nearest);
     return 1;
@@ -8948,7 +8957,7 @@ ZT__FN ze_result_t zt__choose_groups(zt_profiler *profiler, const zt__catalog *c
             result = zt__take_group(profiler, catalog, index);
             continue;
         }
-        snprintf(wanted, sizeof wanted, "%.*s", (int)(length < 255 ? length : 255), name);
+        zt__copy_name(wanted, sizeof wanted, name, length);
         profiler->availability = ZT_NO_SUCH_GROUP;
         result = zt__say_no_group(&profiler->diagnostics, &profiler->config.allocator, catalog, wanted, type,
                                   ZT__NO_SUCH_GROUP);
@@ -9072,7 +9081,7 @@ ZT__FN const char *zt__cover_name(const void *cover, uint32_t index) {
 ZT__FN ze_result_t zt__refuse_metric(zt_profiler *profiler, const zt__cover *cover, const char *name,
                                      size_t length) {
     char wanted[ZET_MAX_METRIC_NAME], nearest[ZT__NEAREST];
-    snprintf(wanted, sizeof wanted, "%.*s", (int)(length < 255 ? length : 255), name);
+    zt__copy_name(wanted, sizeof wanted, name, length);
     zt__nearest(wanted, cover, cover->metric_count, zt__cover_name, nearest);
     profiler->availability = ZT_NO_SUCH_METRIC;
     return zt__fail(&profiler->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_METRIC, "zt_open",
@@ -11663,12 +11672,12 @@ ZT__FN const char *zt__call_name_at(const void *names, uint32_t index) {
 
 /* Whether a name, or a pattern, is of a call that can be traced. */
 ZT__FN ze_result_t zt__check_call(zt__tracer *tracer, const char *pattern, size_t length) {
-    char nearest[ZT__NEAREST], wanted[80];
+    char nearest[ZT__NEAREST], wanted[65];
     uint32_t call;
     for (call = 0; call < ZT__CALL_COUNT; call++)
         if (zt__matches(pattern, length, zt__call_name(call)))
             return ZE_RESULT_SUCCESS;
-    snprintf(wanted, sizeof wanted, "%.*s", (int)(length < 64 ? length : 64), pattern);
+    zt__copy_name(wanted, sizeof wanted, pattern, length);
     zt__nearest(wanted, NULL, ZT__CALL_COUNT, zt__call_name_at, nearest);
     return zt__fail(tracer->diagnostics, ZE_RESULT_ERROR_INVALID_ARGUMENT, ZT__NO_SUCH_CALL, wanted, nearest);
 }
