@@ -11260,10 +11260,10 @@ ZT_API ze_result_t zt_groups_write(ze_device_handle_t device, int metrics, zt_wr
     zt__writer writer;
     uint32_t i;
     ze_result_t result;
-    if (!device || !write)
-        return zt__fail(NULL,
-                        device ? ZE_RESULT_ERROR_INVALID_NULL_POINTER : ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
-                        ZT__NULL_ARGUMENT, "zt_groups_write", device ? "write" : "device");
+    if (!device)
+        return zt__fail_no_handle(NULL, "zt_groups_write", "device");
+    if (!write)
+        return zt__fail_null(NULL, "zt_groups_write", "write");
     result = zt__device_catalog(device, &catalog);
     if (result != ZE_RESULT_SUCCESS)
         return result;
