@@ -314,7 +314,7 @@ typedef void (*zt_log_fn)(int result, const char *text, void *user);
 typedef struct zt_sample {
     const char *name;      /* of the region */
     uint32_t region;       /* its index, for zt_get_region */
-    uint32_t metric_count; /* as zt_metric_count */
+    uint32_t metric_count; /* as zt_get_metric_count */
     double gpu_time_ns;
     const double *values; /* in the order of zt_get_metric. NaN: not measured */
     uint32_t pass;        /* from 0: others than its metrics are not measured */
@@ -374,7 +374,7 @@ typedef struct zt_config {
                                  zt_begin for a slot, and of each run of a benchmark, in nanoseconds: 1
                                  second. */
 
-    zt_log_fn log; /* Is told what went wrong, once a kind. NULL: nobody is, and zt_last_error has it. */
+    zt_log_fn log; /* Is told what went wrong, once a kind. NULL: nobody is, and zt_get_last_error has it. */
     void *log_user;
     zt_sample_fn sample; /* Is given every instance. NULL: nobody is. */
     void *sample_user;
@@ -681,7 +681,7 @@ typedef struct zt_comparison {
 /* Every function accepts NULL for the profiler, or the stream, and is then inert: it does nothing, and
    returns ZE_RESULT_SUCCESS, 0, or what says that there is nothing: UINT32_MAX for an index, NaN for a
    figure. A structure that it was to fill in is empty, likewise when it fails. zt_execute still executes the
-   lists, ZT_PASSES still runs its statement, once, as zt_pass_count says. */
+   lists, ZT_PASSES still runs its statement, once, as zt_get_pass_count says. */
 
 /* The version of the implementation, "major.minor.patch". Any thread. Since 0.1. */
 ZT_API const char *zt_version(void);
@@ -694,7 +694,7 @@ ZT_API zt_config zt_config_default(void);
    profiler receives the profiler, or NULL on failure, on which everything else is inert
    Returns SUCCESS also where there are no metrics, unless config.require_metrics is set: then the result of
    the call that refused them, or INVALID_ARGUMENT where the groups or metrics that were asked for cannot be
-   had. OUT_OF_HOST_MEMORY also for more than 256 profilers at once. zt_last_error(NULL, &text) has the text
+   had. OUT_OF_HOST_MEMORY also for more than 256 profilers at once. zt_get_last_error(NULL) has the text
    of this thread's last failure. Not from two threads for one device at once. Since 0.1. */
 ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t device, const zt_config *config,
                            zt_profiler **profiler);
@@ -738,7 +738,7 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
 
 /* Passes over the sets of groups that fit together: 1 where nothing has to be repeated. Any thread.
    Since 0.1. */
-ZT_API uint32_t zt_pass_count(const zt_profiler *profiler);
+ZT_API uint32_t zt_get_pass_count(const zt_profiler *profiler);
 
 /* GPU time of a region in one pass, from 0. Any thread.
    Returns INVALID_ARGUMENT for an index out of range, INVALID_NULL_POINTER. Since 0.1. */
@@ -752,7 +752,7 @@ ZT_API int zt_passes_next(zt_passes *passes);
 ZT_API void zt_passes_end(zt_passes *passes);
 
 /* Tiles of a root device whose values are told apart: 0 where there are none. Any thread. Since 0.1. */
-ZT_API uint32_t zt_tile_count(const zt_profiler *profiler);
+ZT_API uint32_t zt_get_tile_count(const zt_profiler *profiler);
 
 /* As zt_get_stats, of one tile, from 0. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
@@ -768,19 +768,19 @@ ZT_API uint64_t zt_get_cause(const zt_profiler *profiler, zt_cause cause);
 ZT_API const char *zt_cause_name(zt_cause cause);
 
 /* Distinct names of regions so far. Any thread. Since 0.1. */
-ZT_API uint32_t zt_region_count(const zt_profiler *profiler);
+ZT_API uint32_t zt_get_region_count(const zt_profiler *profiler);
 
 /* Metrics of all active groups; constant for a profiler. Any thread. Since 0.1. */
-ZT_API uint32_t zt_metric_count(const zt_profiler *profiler);
+ZT_API uint32_t zt_get_metric_count(const zt_profiler *profiler);
 
-/* A metric by its index below zt_metric_count, else NULL. Any thread. Since 0.1. */
+/* A metric by its index below zt_get_metric_count, else NULL. Any thread. Since 0.1. */
 ZT_API const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric);
 
-/* The index of a metric by name, or UINT32_MAX; zt_last_error then has the nearest names. Any thread.
+/* The index of a metric by name, or UINT32_MAX; zt_get_last_error then has the nearest names. Any thread.
    Since 0.1. */
 ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name);
 
-/* A region by its index below zt_region_count; regions are in order of first appearance. Any thread.
+/* A region by its index below zt_get_region_count; regions are in order of first appearance. Any thread.
    Returns INVALID_ARGUMENT for another index, INVALID_NULL_POINTER. Since 0.1. */
 ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info);
 
@@ -809,9 +809,9 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
 
 /* Writes a result for people; with a profiler, also the rates of its metrics, but for those that are 0 or do
    not apply. Returns INVALID_NULL_POINTER, or UNKNOWN when the function stopped it. Since 0.1. */
-ZT_API ze_result_t zt_bench_write(const zt_profiler *profiler, const zt_bench_result *result,
+ZT_API ze_result_t zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
                                   zt_write_fn write, void *user);
-ZT_API ze_result_t zt_comparison_write(const zt_comparison *result, zt_write_fn write, void *user);
+ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user);
 
 /* "precise", "noise", ...: never NULL. Since 0.1. */
 ZT_API const char *zt_bench_end_name(zt_bench_end end);
@@ -842,7 +842,7 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
    standard output, as wide as the terminal; other tables keep to 100 columns, unless config.columns asks for
    more. A file is written beside the target and renamed, so that nobody reads half of it; pipes and devices
    are written to. A trace has what the timeline holds: without config.timeline it is empty. Any thread.
-   Returns INVALID_NULL_POINTER, or UNKNOWN with the system's reason in zt_last_error. Since 0.1. */
+   Returns INVALID_NULL_POINTER, or UNKNOWN with the system's reason in zt_get_last_error. Since 0.1. */
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
 
 /* Gives the bytes of a report to a function. Any thread. Returns INVALID_NULL_POINTER, INVALID_ENUMERATION,
@@ -851,26 +851,32 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
 
 /* Whether metrics are measured; if not, why, and in `text` (which may be NULL) what to do about it.
    Any thread. Since 0.1. */
-ZT_API zt_availability zt_get_availability(const zt_profiler *profiler, const char **text);
+ZT_API zt_availability zt_get_availability(const zt_profiler *profiler);
+
+/* The reason of zt_get_availability, and what to do about it: never NULL. Any thread. Since 0.1. */
+ZT_API const char *zt_get_availability_text(const zt_profiler *profiler);
 
 /* The result of the last call that failed inside the library, and in `text` (which may be NULL) the message.
    With a NULL profiler: the last failure of this thread's calls without a profiler, zt_open above all.
    SUCCESS and "" where nothing has failed. The text is valid until the next failure. Any thread.
    Since 0.1. */
-ZT_API ze_result_t zt_last_error(const zt_profiler *profiler, const char **text);
+ZT_API const char *zt_get_last_error(const zt_profiler *profiler);
+
+/* The result of that call; SUCCESS where nothing has failed. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_get_last_result(const zt_profiler *profiler);
 
 /* "ZE_RESULT_NOT_READY" for ZE_RESULT_NOT_READY, and so on: never NULL. Any thread. Since 0.1. */
 ZT_API const char *zt_result_name(ze_result_t result);
 
 /* Finds a metric group of a device by name and sampling type, a zet_metric_group_sampling_type_flags_t. Any
-   thread. Returns INVALID_ARGUMENT where there is none; zt_last_error(NULL, &text) has the nearest names.
+   thread. Returns INVALID_ARGUMENT where there is none; zt_get_last_error(NULL) has the nearest names.
    Otherwise what the driver answered, INVALID_NULL_HANDLE, INVALID_NULL_POINTER. Since 0.1. */
-ZT_API ze_result_t zt_group_find(ze_device_handle_t device, const char *name, uint32_t type, zt_group *group);
+ZT_API ze_result_t zt_find_group(ze_device_handle_t device, const char *name, uint32_t type, zt_group *group);
 
 /* Writes a listing of a device's metric groups for people, with their metrics where `metrics` is not 0.
    Any thread. Returns what the driver answered, UNKNOWN when the function stopped it, INVALID_NULL_HANDLE,
    INVALID_NULL_POINTER. Since 0.1. */
-ZT_API ze_result_t zt_groups_write(ze_device_handle_t device, int metrics, zt_write_fn write, void *user);
+ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_write_fn write, void *user);
 
 /* ---- streams --------------------------------------------------------------------------------------------- */
 
@@ -883,7 +889,7 @@ ZT_API zt_stream_config zt_stream_config_default(void);
    Returns NOT_AVAILABLE or HANDLE_OBJECT_IN_USE where the counters are in use: the message names who has
    them; INVALID_ARGUMENT where there is no such group, or the profiler keeps no timeline; INVALID_SIZE for a
    memory_limit that is too low; UNSUPPORTED_FEATURE for a reader with ZETOOLS_NO_THREADS; otherwise the
-   result of the call that failed. zt_last_error(NULL, &text) has the text. Not from two threads for one
+   result of the call that failed. zt_get_last_error(NULL) has the text. Not from two threads for one
    device at once. Since 0.1. */
 ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_t device,
                                   const zt_stream_config *config, zt_stream **stream);
@@ -916,22 +922,25 @@ ZT_API zt_stream_info zt_stream_get_info(const zt_stream *stream);
 ZT_API zt_stream_counts zt_stream_get_counts(const zt_stream *stream);
 
 /* The metrics of a row; constant for a stream. Any thread. Since 0.1. */
-ZT_API uint32_t zt_stream_metric_count(const zt_stream *stream);
+ZT_API uint32_t zt_stream_get_metric_count(const zt_stream *stream);
 
-/* A metric by its index below zt_stream_metric_count, else NULL. Any thread. Since 0.1. */
+/* A metric by its index below zt_stream_get_metric_count, else NULL. Any thread. Since 0.1. */
 ZT_API const zt_metric *zt_stream_get_metric(const zt_stream *stream, uint32_t metric);
 
-/* The index of a metric by name, or UINT32_MAX; zt_stream_last_error then has the nearest names. Any thread.
-   Since 0.1. */
+/* The index of a metric by name, or UINT32_MAX; zt_stream_get_last_error then has the nearest names. Any
+   thread. Since 0.1. */
 ZT_API uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name);
 
-/* As zt_last_error. Any thread. Since 0.1. */
-ZT_API ze_result_t zt_stream_last_error(const zt_stream *stream, const char **text);
+/* As zt_get_last_error. Any thread. Since 0.1. */
+ZT_API const char *zt_stream_get_last_error(const zt_stream *stream);
+
+/* As zt_get_last_result. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream);
 
 /* Metrics of all streams that are, or were, attached to a profiler. Any thread. Since 0.1. */
-ZT_API uint32_t zt_streamed_count(const zt_profiler *profiler);
+ZT_API uint32_t zt_get_streamed_count(const zt_profiler *profiler);
 
-/* A streamed metric by its index below zt_streamed_count, else NULL. Any thread. Since 0.1. */
+/* A streamed metric by its index below zt_get_streamed_count, else NULL. Any thread. Since 0.1. */
 ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric);
 
 /* What the rows within the instances of a region say of a streamed metric: of instances that were collected,
@@ -952,7 +961,7 @@ ZT_API zt_trace_config zt_trace_config_default(void);
 
 /* Begins to measure launches by themselves, as `config` says; NULL is the default. What it refers to is
    copied, but for what the hooks point to. Not from two threads for one profiler at once. Returns
-   DEPENDENCY_UNAVAILABLE where the loader's tracing layer is off (zt_last_error tells what to do),
+   DEPENDENCY_UNAVAILABLE where the loader's tracing layer is off (zt_get_last_error tells what to do),
    INVALID_ARGUMENT for a call that cannot be traced, INVALID_SIZE for more than 16 hooks, NOT_READY while a
    call of an earlier trace is in progress, HANDLE_OBJECT_IN_USE if it traces already. Since 0.1. */
 ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config);
@@ -968,9 +977,9 @@ ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
 ZT_API zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler);
 
 /* Calls timed so far, of different names. Any thread. Since 0.1. */
-ZT_API uint32_t zt_call_count(const zt_profiler *profiler);
+ZT_API uint32_t zt_get_call_count(const zt_profiler *profiler);
 
-/* A call by its index below zt_call_count; calls are in order of first appearance. Any thread.
+/* A call by its index below zt_get_call_count; calls are in order of first appearance. Any thread.
    Returns INVALID_ARGUMENT for another index, INVALID_NULL_POINTER. Since 0.1. */
 ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info);
 
@@ -1032,7 +1041,7 @@ ZT__OFF ZT__RESULT zt_release(zt_profiler *profiler, const void *list) {
 }
 #define zt_execute(profiler, queue, count, lists, fence)                                                     \
     ((void)sizeof(profiler), zeCommandQueueExecuteCommandLists(queue, count, lists, fence))
-ZT__OFF uint32_t zt_pass_count(const zt_profiler *profiler) {
+ZT__OFF uint32_t zt_get_pass_count(const zt_profiler *profiler) {
     (void)profiler;
     return 1;
 }
@@ -1055,7 +1064,7 @@ ZT__OFF int zt_passes_next(zt_passes *passes) {
 ZT__OFF void zt_passes_end(zt_passes *passes) {
     (void)passes;
 }
-ZT__OFF uint32_t zt_tile_count(const zt_profiler *profiler) {
+ZT__OFF uint32_t zt_get_tile_count(const zt_profiler *profiler) {
     (void)profiler;
     return 0;
 }
@@ -1080,11 +1089,11 @@ ZT__OFF const char *zt_cause_name(zt_cause cause) {
     (void)cause;
     return "";
 }
-ZT__OFF uint32_t zt_region_count(const zt_profiler *profiler) {
+ZT__OFF uint32_t zt_get_region_count(const zt_profiler *profiler) {
     (void)profiler;
     return 0;
 }
-ZT__OFF uint32_t zt_metric_count(const zt_profiler *profiler) {
+ZT__OFF uint32_t zt_get_metric_count(const zt_profiler *profiler) {
     (void)profiler;
     return 0;
 }
@@ -1134,12 +1143,12 @@ ZT__OFF ZT__RESULT zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
         *result = zero;
     return (ZT__RESULT)0;
 }
-ZT__OFF ZT__RESULT zt_bench_write(const zt_profiler *profiler, const zt_bench_result *result,
+ZT__OFF ZT__RESULT zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
                                   zt_write_fn write, void *user) {
     (void)profiler, (void)result, (void)write, (void)user;
     return (ZT__RESULT)0;
 }
-ZT__OFF ZT__RESULT zt_comparison_write(const zt_comparison *result, zt_write_fn write, void *user) {
+ZT__OFF ZT__RESULT zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user) {
     (void)result, (void)write, (void)user;
     return (ZT__RESULT)0;
 }
@@ -1172,29 +1181,33 @@ ZT__OFF ZT__RESULT zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     (void)profiler, (void)format, (void)write, (void)user;
     return (ZT__RESULT)0;
 }
-ZT__OFF zt_availability zt_get_availability(const zt_profiler *profiler, const char **text) {
+ZT__OFF zt_availability zt_get_availability(const zt_profiler *profiler) {
     (void)profiler;
-    if (text)
-        *text = "";
     return ZT_AVAILABILITY_UNKNOWN;
 }
-ZT__OFF ZT__RESULT zt_last_error(const zt_profiler *profiler, const char **text) {
+ZT__OFF const char *zt_get_availability_text(const zt_profiler *profiler) {
     (void)profiler;
-    if (text)
-        *text = "";
+    return "";
+}
+ZT__OFF const char *zt_get_last_error(const zt_profiler *profiler) {
+    (void)profiler;
+    return "";
+}
+ZT__OFF ZT__RESULT zt_get_last_result(const zt_profiler *profiler) {
+    (void)profiler;
     return (ZT__RESULT)0;
 }
 ZT__OFF const char *zt_result_name(int result) {
     (void)result;
     return "";
 }
-ZT__OFF ZT__RESULT zt_group_find(const void *device, const char *name, uint32_t type, zt_group *group) {
+ZT__OFF ZT__RESULT zt_find_group(const void *device, const char *name, uint32_t type, zt_group *group) {
     (void)device, (void)name, (void)type;
     if (group)
         *group = NULL;
     return (ZT__RESULT)0;
 }
-ZT__OFF ZT__RESULT zt_groups_write(const void *device, int metrics, zt_write_fn write, void *user) {
+ZT__OFF ZT__RESULT zt_write_groups(const void *device, int metrics, zt_write_fn write, void *user) {
     (void)device, (void)metrics, (void)write, (void)user;
     return (ZT__RESULT)0;
 }
@@ -1232,7 +1245,7 @@ ZT__OFF zt_stream_counts zt_stream_get_counts(const zt_stream *stream) {
     (void)stream;
     return zero;
 }
-ZT__OFF uint32_t zt_stream_metric_count(const zt_stream *stream) {
+ZT__OFF uint32_t zt_stream_get_metric_count(const zt_stream *stream) {
     (void)stream;
     return 0;
 }
@@ -1244,13 +1257,15 @@ ZT__OFF uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name
     (void)stream, (void)name;
     return UINT32_MAX;
 }
-ZT__OFF ZT__RESULT zt_stream_last_error(const zt_stream *stream, const char **text) {
+ZT__OFF const char *zt_stream_get_last_error(const zt_stream *stream) {
     (void)stream;
-    if (text)
-        *text = "";
+    return "";
+}
+ZT__OFF ZT__RESULT zt_stream_get_last_result(const zt_stream *stream) {
+    (void)stream;
     return (ZT__RESULT)0;
 }
-ZT__OFF uint32_t zt_streamed_count(const zt_profiler *profiler) {
+ZT__OFF uint32_t zt_get_streamed_count(const zt_profiler *profiler) {
     (void)profiler;
     return 0;
 }
@@ -1290,7 +1305,7 @@ ZT__OFF zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) {
     (void)profiler;
     return counts;
 }
-ZT__OFF uint32_t zt_call_count(const zt_profiler *profiler) {
+ZT__OFF uint32_t zt_get_call_count(const zt_profiler *profiler) {
     (void)profiler;
     return 0;
 }
@@ -1939,7 +1954,7 @@ ZT__FN void zt__free(const zt_allocator *allocator, void *memory) {
                      "%s, or run with CAP_PERFMON.")                                                         \
     X(COUNTERS_IN_USE, "%s failed: %s. The device's counters are in use by %s: close it, then open again.")  \
     X(NO_SUCH_GROUP, "zt_open: the device has no event-based metric group '%.64s'. Nearest: %s.")            \
-    X(GROUP_NOT_FOUND, "zt_group_find: the device has no such metric group '%.64s' of that sampling type. "  \
+    X(GROUP_NOT_FOUND, "zt_find_group: the device has no such metric group '%.64s' of that sampling type. "  \
                        "Nearest: %s.")                                                                       \
     X(GROUPS_CONFLICT, "zt_open: metric groups '%s' and '%s' share domain %u, so they cannot be active "     \
                        "together. Name one of them, or repeat the work with ZT_PASSES and raise "            \
@@ -7624,7 +7639,7 @@ ZT__FN void zt__write_json_head(zt__report *report) {
     zt_counts counts = zt_get_counts(profiler);
     const char *text;
     uint32_t i;
-    zt_get_availability(profiler, &text);
+    text = zt_get_availability_text(profiler);
     zt__print(writer,
               "{\"zetools\":\"" ZETOOLS_VERSION "\",\n\"device\":%j,\n\"availability\":%j,\n"
               "\"counts\":{\"begun\":%u,\"collected\":%u,\"lost\":%u,\"dropped\":%u,\"in_flight\":%u},\n"
@@ -8154,7 +8169,8 @@ ZT__FN void zt__write_footer(zt__report *report, const zt__table *table) {
     zt_counts counts = zt_get_counts(profiler);
     const char *text;
     uint32_t i;
-    if (zt_get_availability(profiler, &text) != ZT_AVAILABLE)
+    text = zt_get_availability_text(profiler);
+    if (zt_get_availability(profiler) != ZT_AVAILABLE)
         zt__print(writer, "%s\n", text);
     if (counts.in_flight)
         zt__print(writer, "%u in flight: not collected yet.\n", counts.in_flight);
@@ -8509,7 +8525,7 @@ ZT__FN uint32_t zt__calls_to_show(const zt_profiler *profiler) {
     uint32_t i, count = profiler->tracer ? zt__load(&profiler->tracer->target_count) : 0;
     for (i = 0; i < count; i++)
         if (profiler->tracer->targets[i].profiler)
-            return profiler->tracer->targets[i].profiler == profiler ? zt_call_count(profiler) : 0;
+            return profiler->tracer->targets[i].profiler == profiler ? zt_get_call_count(profiler) : 0;
     return 0;
 }
 
@@ -9951,14 +9967,14 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
 
 /* ---- passes ---------------------------------------------------------------------------------------------- */
 
-ZT_API uint32_t zt_pass_count(const zt_profiler *profiler) {
+ZT_API uint32_t zt_get_pass_count(const zt_profiler *profiler) {
     return profiler ? profiler->pass_count : 1;
 }
 
 ZT_API zt_passes zt_passes_begin(zt_profiler *profiler) {
     zt_passes passes = {NULL, 0, 0};
     ze_result_t result;
-    if (zt_pass_count(profiler) > 1 && !zt__load(&profiler->detached) &&
+    if (zt_get_pass_count(profiler) > 1 && !zt__load(&profiler->detached) &&
         zt__may_collect(profiler, "ZT_PASSES", &result))
         passes.profiler = profiler;
     return passes;
@@ -10002,11 +10018,11 @@ ZT_API uint64_t zt_get_cause(const zt_profiler *profiler, zt_cause cause) {
     return count;
 }
 
-ZT_API uint32_t zt_region_count(const zt_profiler *profiler) {
+ZT_API uint32_t zt_get_region_count(const zt_profiler *profiler) {
     return profiler ? zt__region_count(profiler) : 0;
 }
 
-ZT_API uint32_t zt_metric_count(const zt_profiler *profiler) {
+ZT_API uint32_t zt_get_metric_count(const zt_profiler *profiler) {
     return profiler ? profiler->metric_count : 0;
 }
 
@@ -10037,7 +10053,7 @@ ZT__FN const zt__record *zt__need_record(const zt_profiler *profiler, const char
     *result = ZE_RESULT_SUCCESS;
     if (profiler && !out)
         *result = zt__fail_null(&zt__mutable(profiler)->diagnostics, call, what);
-    else if (region >= zt_region_count(profiler))
+    else if (region >= zt_get_region_count(profiler))
         *result = zt__bad_index(profiler, call, "region", region);
     else {
         zt__catch_up(profiler);
@@ -10099,7 +10115,7 @@ ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uin
     return zt__get_column(profiler, "zt_get_pass", region, zt__time_column(profiler, pass), time_ns);
 }
 
-ZT_API uint32_t zt_tile_count(const zt_profiler *profiler) {
+ZT_API uint32_t zt_get_tile_count(const zt_profiler *profiler) {
     return profiler ? profiler->tile_count : 0;
 }
 
@@ -10333,7 +10349,7 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
         zt__count_bench(&bench, result);
     if (!result->name[0])
         snprintf(result->name, sizeof result->name, "%s",
-                 zt_region_count(bench.clean) ? zt__record_at(bench.clean, 0)->name : "the benchmark");
+                 zt_get_region_count(bench.clean) ? zt__record_at(bench.clean, 0)->name : "the benchmark");
     zt__close_bench(&bench);
     return going ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
 }
@@ -10434,16 +10450,16 @@ ZT__FN void zt__put_bench(zt__writer *writer, const zt_bench_result *result) {
                   result->counter_median / 1e3, (uint64_t)result->counter_runs, result->perturbation);
 }
 
-ZT_API ze_result_t zt_bench_write(const zt_profiler *profiler, const zt_bench_result *result,
+ZT_API ze_result_t zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
                                   zt_write_fn write, void *user) {
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
     zt__writer writer;
     uint32_t i;
     if (!result || !write)
-        return zt__fail_null(diagnostics, "zt_bench_write", result ? "write" : "result");
+        return zt__fail_null(diagnostics, "zt_write_bench", result ? "write" : "result");
     zt__start_writer(&writer, write, user);
     zt__put_bench(&writer, result);
-    for (i = 0; i < zt_metric_count(profiler) && result->region != UINT32_MAX; i++) {
+    for (i = 0; i < zt_get_metric_count(profiler) && result->region != UINT32_MAX; i++) {
         const zt_metric *metric = zt_get_metric(profiler, i);
         double rate = zt_get_rate(profiler, result->region, i);
         char line[256];
@@ -10457,10 +10473,10 @@ ZT_API ze_result_t zt_bench_write(const zt_profiler *profiler, const zt_bench_re
     return zt__end_writer(&writer, diagnostics, ZE_RESULT_SUCCESS);
 }
 
-ZT_API ze_result_t zt_comparison_write(const zt_comparison *result, zt_write_fn write, void *user) {
+ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user) {
     zt__writer writer;
     if (!result || !write)
-        return zt__fail_null(NULL, "zt_comparison_write", result ? "write" : "result");
+        return zt__fail_null(NULL, "zt_write_comparison", result ? "write" : "result");
     zt__start_writer(&writer, write, user);
     zt__put_bench(&writer, &result->a);
     zt__put_bench(&writer, &result->b);
@@ -10622,38 +10638,46 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
                                   : zt__report_to_file(zt__mutable(profiler), path);
 }
 
-ZT_API zt_availability zt_get_availability(const zt_profiler *profiler, const char **text) {
-    zt_availability availability = profiler ? profiler->availability : ZT_AVAILABILITY_UNKNOWN;
-    const char *why = "[AVAILABLE] metrics are measured.";
-    if (!profiler) {
-        why = "[NO_PROFILER] there is no profiler: zt_last_error(NULL, &text) says why.";
-    } else if (zt__is_gone(profiler) && !profiler->detached) {
-        why = "[DEVICE_LOST] the device is lost. Open a new profiler when it is back.";
-        availability = ZT_DEVICE_LOST;
-    } else if (availability != ZT_AVAILABLE) {
-        why = profiler->availability_text.text;
+ZT_API zt_availability zt_get_availability(const zt_profiler *profiler) {
+    if (!profiler)
+        return ZT_AVAILABILITY_UNKNOWN;
+    return zt__is_gone(profiler) && !profiler->detached ? ZT_DEVICE_LOST : profiler->availability;
+}
+
+ZT_API const char *zt_get_availability_text(const zt_profiler *profiler) {
+    switch (zt_get_availability(profiler)) {
+    case ZT_AVAILABLE:
+        return "[AVAILABLE] metrics are measured.";
+    case ZT_AVAILABILITY_UNKNOWN:
+        return "[NO_PROFILER] there is no profiler: zt_get_last_error(NULL) says why.";
+    case ZT_DEVICE_LOST:
+        return "[DEVICE_LOST] the device is lost. Open a new profiler when it is back.";
+    default:
+        return profiler->availability_text.text;
     }
-    if (text)
-        *text = why;
-    return availability;
 }
 
 /* Without diagnostics: those of the thread. */
-ZT__FN ze_result_t zt__last_error(zt__diagnostics *diagnostics, const char **text) {
-    const zt__text *last = diagnostics ? &diagnostics->last : &zt__thread_error;
+ZT__FN const char *zt__last_error(zt__diagnostics *diagnostics) {
+    return diagnostics ? diagnostics->last.text : zt__thread_error.text;
+}
+
+ZT__FN ze_result_t zt__last_result(zt__diagnostics *diagnostics) {
     ze_result_t result;
-    if (diagnostics)
-        zt__lock(&diagnostics->lock);
-    result = last->result;
-    if (diagnostics)
-        zt__unlock(&diagnostics->lock);
-    if (text)
-        *text = last->text;
+    if (!diagnostics)
+        return zt__thread_error.result;
+    zt__lock(&diagnostics->lock);
+    result = diagnostics->last.result;
+    zt__unlock(&diagnostics->lock);
     return result;
 }
 
-ZT_API ze_result_t zt_last_error(const zt_profiler *profiler, const char **text) {
-    return zt__last_error(zt__diagnostics_of(profiler), text);
+ZT_API const char *zt_get_last_error(const zt_profiler *profiler) {
+    return zt__last_error(zt__diagnostics_of(profiler));
+}
+
+ZT_API ze_result_t zt_get_last_result(const zt_profiler *profiler) {
+    return zt__last_result(zt__diagnostics_of(profiler));
 }
 
 /* ---- streams --------------------------------------------------------------------------------------------- */
@@ -11085,7 +11109,7 @@ ZT_API zt_stream_counts zt_stream_get_counts(const zt_stream *stream) {
     return zt__count_stream(zt__mutable_stream(stream));
 }
 
-ZT_API uint32_t zt_stream_metric_count(const zt_stream *stream) {
+ZT_API uint32_t zt_stream_get_metric_count(const zt_stream *stream) {
     return stream ? stream->feed->group.metric_count : 0;
 }
 
@@ -11101,13 +11125,17 @@ ZT_API uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name)
                : UINT32_MAX;
 }
 
-ZT_API ze_result_t zt_stream_last_error(const zt_stream *stream, const char **text) {
-    return zt__last_error(stream ? &zt__mutable_stream(stream)->diagnostics : NULL, text);
+ZT_API const char *zt_stream_get_last_error(const zt_stream *stream) {
+    return zt__last_error(stream ? &zt__mutable_stream(stream)->diagnostics : NULL);
+}
+
+ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
+    return zt__last_result(stream ? &zt__mutable_stream(stream)->diagnostics : NULL);
 }
 
 /* ---- the timeline ---------------------------------------------------------------------------------------- */
 
-ZT_API uint32_t zt_streamed_count(const zt_profiler *profiler) {
+ZT_API uint32_t zt_get_streamed_count(const zt_profiler *profiler) {
     uint32_t count;
     if (!profiler)
         return 0;
@@ -11142,7 +11170,7 @@ ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region,
     record = zt__need_record(profiler, "zt_get_streamed", region, "streamed", streamed, &result);
     if (!record)
         return result;
-    if (metric >= zt_streamed_count(profiler))
+    if (metric >= zt_get_streamed_count(profiler))
         return zt__bad_index(profiler, "zt_get_streamed", "streamed", metric);
     zt__lock(&locked->results);
     if (metric < record->streamed_count && record->streamed[metric].count) {
@@ -11191,7 +11219,7 @@ ZT__FN ze_result_t zt__device_catalog(ze_device_handle_t device, zt__catalog *ca
     return result;
 }
 
-ZT_API ze_result_t zt_group_find(ze_device_handle_t device, const char *name, uint32_t type,
+ZT_API ze_result_t zt_find_group(ze_device_handle_t device, const char *name, uint32_t type,
                                  zt_group *group) {
     const zt_allocator *allocator = &zt__default_allocator;
     zt__catalog catalog;
@@ -11200,9 +11228,9 @@ ZT_API ze_result_t zt_group_find(ze_device_handle_t device, const char *name, ui
     if (group)
         *group = NULL;
     if (!group || !name)
-        return zt__fail_null(NULL, "zt_group_find", group ? "name" : "group");
+        return zt__fail_null(NULL, "zt_find_group", group ? "name" : "group");
     if (!device)
-        return zt__fail_no_handle(NULL, "zt_group_find", "device");
+        return zt__fail_no_handle(NULL, "zt_find_group", "device");
     result = zt__device_catalog(device, &catalog);
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -11254,16 +11282,16 @@ ZT__FN ze_result_t zt__put_metrics(zt__writer *writer, zet_metric_group_handle_t
     return result;
 }
 
-ZT_API ze_result_t zt_groups_write(ze_device_handle_t device, int metrics, zt_write_fn write, void *user) {
+ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_write_fn write, void *user) {
     const zt_allocator *allocator = &zt__default_allocator;
     zt__catalog catalog;
     zt__writer writer;
     uint32_t i;
     ze_result_t result;
     if (!device)
-        return zt__fail_no_handle(NULL, "zt_groups_write", "device");
+        return zt__fail_no_handle(NULL, "zt_write_groups", "device");
     if (!write)
-        return zt__fail_null(NULL, "zt_groups_write", "write");
+        return zt__fail_null(NULL, "zt_write_groups", "write");
     result = zt__device_catalog(device, &catalog);
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -12022,7 +12050,7 @@ ZT_API zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) {
     return counts;
 }
 
-ZT_API uint32_t zt_call_count(const zt_profiler *profiler) {
+ZT_API uint32_t zt_get_call_count(const zt_profiler *profiler) {
     uint32_t count;
     if (!profiler || !profiler->tracer)
         return 0;
@@ -12038,7 +12066,7 @@ ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t call, zt_ca
     memset(info, 0, sizeof *info);
     info->name = "";
     zt__clear_stats(&info->time_ns);
-    if (call >= zt_call_count(profiler))
+    if (call >= zt_get_call_count(profiler))
         return zt__bad_index(profiler, "zt_get_call", "call", call);
     *info = zt__call_stats(profiler->tracer, call);
     return ZE_RESULT_SUCCESS;

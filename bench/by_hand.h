@@ -44,7 +44,7 @@ static inline void open_bare(bare *b) {
                                             ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE, BATCH};
     memset(b, 0, sizeof *b);
     b->list = make_list();
-    CHECK(zt_group_find(gpu.device, "ComputeBasic", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED,
+    CHECK(zt_find_group(gpu.device, "ComputeBasic", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED,
                         &b->group));
     CHECK(zetMetricGet(b->group, &b->metric_count, NULL));
     CHECK(zetMetricQueryPoolCreate(gpu.context, gpu.device, b->group, &queries, &b->query_pool));

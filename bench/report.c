@@ -71,7 +71,7 @@ int main(void) {
     }
     put_ratio("report", median(ratios, ROUNDS), STATED, 0);
     printf("# %.0f ms for %.1f MB: %d regions of %u metrics\n", median(times, ROUNDS) / 1e6,
-           (double)size / 1e6, REGIONS, (unsigned)zt_metric_count(profiler));
+           (double)size / 1e6, REGIONS, (unsigned)zt_get_metric_count(profiler));
     free(bytes);
     unlink(path);
     unlink(copy);

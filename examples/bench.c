@@ -209,7 +209,7 @@ static int run_one(zt_profiler *profiler, job *j, int repetition, line *l) {
         print_last_error(profiler);
         return 0;
     }
-    zt_bench_write(profiler, &result, print_bytes, NULL);
+    zt_write_bench(profiler, &result, print_bytes, NULL);
     snprintf(l->name, sizeof l->name, "%s", j->name);
     l->repetition = repetition;
     l->count = result.count;

@@ -39,7 +39,7 @@ void run_saxpy(device *d, const char *region, uint32_t elements) {
 // The GPU time of a region so far, in seconds.
 double time_so_far(const zt_profiler *profiler, const char *region) {
     zt_region_info info;
-    for (uint32_t i = 0; i < zt_region_count(profiler); i++)
+    for (uint32_t i = 0; i < zt_get_region_count(profiler); i++)
         if (zt_get_region(profiler, i, &info) == ZE_RESULT_SUCCESS && !strcmp(info.name, region) &&
             info.time_ns.count)
             return info.time_ns.sum * 1e-9;
@@ -51,7 +51,7 @@ void add_counter(benchmark::State &state, const zt_profiler *profiler, const cha
                  const char *metric) {
     zt_region_info info;
     const uint32_t index = zt_find_metric(profiler, metric);
-    for (uint32_t i = 0; index != UINT32_MAX && i < zt_region_count(profiler); i++)
+    for (uint32_t i = 0; index != UINT32_MAX && i < zt_get_region_count(profiler); i++)
         if (zt_get_region(profiler, i, &info) == ZE_RESULT_SUCCESS && !strcmp(info.name, region)) {
             const double rate = zt_get_rate(profiler, i, index);
             if (!std::isnan(rate))

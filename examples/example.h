@@ -227,7 +227,7 @@ static inline void immediate_close(immediate *work) {
 
 static inline void print_last_error(const zt_profiler *profiler) {
     const char *text;
-    zt_last_error(profiler, &text);
+    text = zt_get_last_error(profiler);
     fprintf(stderr, "%s\n", text);
 }
 

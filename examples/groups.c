@@ -13,7 +13,7 @@ static int print_bytes(const void *bytes, size_t size, void *unused) {
 }
 
 static int print_all(const gpu *g) {
-    ze_result_t result = zt_groups_write(g->device, 1, print_bytes, NULL);
+    ze_result_t result = zt_write_groups(g->device, 1, print_bytes, NULL);
     if (result != ZE_RESULT_SUCCESS)
         print_last_error(NULL);
     return result == ZE_RESULT_SUCCESS;
@@ -40,7 +40,7 @@ static int print_group(const gpu *g, const char *name) {
     config.groups = name;
     config.require_metrics = 1;
     profiler = profiler_open(g, &config);
-    for (uint32_t i = 0; i < zt_metric_count(profiler); i++) {
+    for (uint32_t i = 0; i < zt_get_metric_count(profiler); i++) {
         const zt_metric *metric = zt_get_metric(profiler, i);
         printf("%-52s %-8s %-4s %s\n", metric->name, metric->units, aggregation_name(metric->aggregation),
                metric->description);

@@ -60,8 +60,8 @@ static void test_null_profiler_is_inert(void **state) {
     zt_counts counts = zt_get_counts(NULL);
     assert_int_equal(counts.begun + counts.collected + counts.lost + counts.dropped + counts.in_flight, 0);
     assert_int_equal(zt_get_cause(NULL, ZT_LOST_REPORT_ERROR), 0);
-    assert_int_equal(zt_region_count(NULL), 0);
-    assert_int_equal(zt_metric_count(NULL), 0);
+    assert_int_equal(zt_get_region_count(NULL), 0);
+    assert_int_equal(zt_get_metric_count(NULL), 0);
     assert_null(zt_get_metric(NULL, 0));
     assert_int_equal(zt_find_metric(NULL, "GpuTime"), UINT32_MAX);
     ok(zt_get_region(NULL, 0, &info));
@@ -71,7 +71,8 @@ static void test_null_profiler_is_inert(void **state) {
     ok(zt_report(NULL, "/nowhere/at/all.csv"));
     ok(zt_report(NULL, "-"));
     ok(zt_write(NULL, ZT_FORMAT_JSON, discard, NULL));
-    assert_int_equal(zt_get_availability(NULL, &text), ZT_AVAILABILITY_UNKNOWN);
+    text = zt_get_availability_text(NULL);
+    assert_int_equal(zt_get_availability(NULL), ZT_AVAILABILITY_UNKNOWN);
     assert_non_null(text);
     zt_close(NULL);
     assert_int_equal(calls(NULL), 0);
@@ -99,16 +100,17 @@ static void test_null_at_open(void **state) {
     zt_profiler *profiler = (zt_profiler *)w;
     const char *text = NULL;
     assert_result(zt_open(w->context, w->device, NULL, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
-    assert_result(zt_last_error(NULL, &text), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    text = zt_get_last_error(NULL);
+    assert_result(zt_get_last_result(NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     assert_contains(text, "zt_open");
     assert_result(zt_open(NULL, w->device, NULL, &profiler), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
     assert_null(profiler);
     profiler = (zt_profiler *)w;
     assert_result(zt_open(w->context, NULL, NULL, &profiler), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
     assert_null(profiler);
-    zt_last_error(NULL, &text);
+    text = zt_get_last_error(NULL);
     assert_contains(text, "zt_open");
-    zt_last_error(NULL, NULL);
+    zt_get_last_result(NULL);
 }
 
 static void test_null_arguments(void **state) {
@@ -123,17 +125,17 @@ static void test_null_arguments(void **state) {
     assert_result(zt_report(profiler, NULL), null_pointer);
     assert_result(zt_write(profiler, ZT_FORMAT_CSV, NULL, NULL), null_pointer);
     assert_int_equal(zt_find_metric(profiler, NULL), UINT32_MAX);
-    assert_int_equal(zt_get_availability(profiler, NULL), ZT_AVAILABLE);
+    assert_int_equal(zt_get_availability(profiler), ZT_AVAILABLE);
     assert_result(
-        zt_group_find(NULL, "ComputeBasic", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED, &group),
+        zt_find_group(NULL, "ComputeBasic", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED, &group),
         ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
-    assert_result(zt_group_find(w->device, NULL, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED, &group),
+    assert_result(zt_find_group(w->device, NULL, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED, &group),
                   null_pointer);
     assert_result(
-        zt_group_find(w->device, "ComputeBasic", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED, NULL),
+        zt_find_group(w->device, "ComputeBasic", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED, NULL),
         null_pointer);
-    assert_result(zt_groups_write(w->device, 0, NULL, NULL), null_pointer);
-    assert_result(zt_groups_write(NULL, 0, discard, NULL), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    assert_result(zt_write_groups(w->device, 0, NULL, NULL), null_pointer);
+    assert_result(zt_write_groups(NULL, 0, discard, NULL), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
     check_work(w);
 }
 
@@ -172,7 +174,7 @@ static void test_indices_out_of_range(void **state) {
     assert_result(zt_get_region(profiler, 1, &info), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_result(zt_get_region(profiler, UINT32_MAX, &info), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_result(zt_get_stats(profiler, 1, 0, &stats), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    assert_result(zt_get_stats(profiler, 0, zt_metric_count(profiler), &stats),
+    assert_result(zt_get_stats(profiler, 0, zt_get_metric_count(profiler), &stats),
                   ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_null(zt_get_metric(profiler, UINT32_MAX));
     assert_int_equal(zt_get_cause(profiler, ZT_CAUSE_COUNT), 0);
@@ -226,25 +228,25 @@ static void test_indices_and_their_counts(void **state) {
     run(w, profiler, "region");
     collect_all(profiler);
     zt_get_stats(profiler, 7, 0, &stats);
-    zt_last_error(profiler, &text);
+    text = zt_get_last_error(profiler);
     assert_contains(text, "[BAD_INDEX] zt_get_stats: ");
-    assert_contains(text, "zt_region_count()");
+    assert_contains(text, "zt_get_region_count()");
     zt_get_stats(profiler, 0, 700, &stats);
-    zt_last_error(profiler, &text);
+    text = zt_get_last_error(profiler);
     assert_contains(text, "700");
-    assert_contains(text, "zt_metric_count()");
+    assert_contains(text, "zt_get_metric_count()");
     zt_get_pass(profiler, 0, 7, &stats);
-    zt_last_error(profiler, &text);
-    assert_contains(text, "zt_pass_count()");
+    text = zt_get_last_error(profiler);
+    assert_contains(text, "zt_get_pass_count()");
     zt_get_tile_stats(profiler, 0, 7, 0, &stats);
-    zt_last_error(profiler, &text);
-    assert_contains(text, "zt_tile_count()");
+    text = zt_get_last_error(profiler);
+    assert_contains(text, "zt_get_tile_count()");
     zt_get_streamed(profiler, 0, 7, &streamed);
-    zt_last_error(profiler, &text);
-    assert_contains(text, "zt_streamed_count()");
+    text = zt_get_last_error(profiler);
+    assert_contains(text, "zt_get_streamed_count()");
     zt_get_call(profiler, 7, &call);
-    zt_last_error(profiler, &text);
-    assert_contains(text, "zt_call_count()");
+    text = zt_get_last_error(profiler);
+    assert_contains(text, "zt_get_call_count()");
     check_work(w);
 }
 
@@ -263,7 +265,7 @@ static void test_name_of_ten_thousand_characters(void **state) {
     run(w, profiler, other);
     run(w, profiler, name);
     collect_all(profiler);
-    assert_int_equal(zt_region_count(profiler), 2);
+    assert_int_equal(zt_get_region_count(profiler), 2);
     assert_int_equal(region_info(profiler, name).count, 2);
     assert_int_equal(region_info(profiler, other).count, 1);
     free(name);
@@ -277,7 +279,7 @@ static void test_empty_names(void **state) {
     run(w, profiler, "");
     run(w, profiler, NULL);
     collect_all(profiler);
-    assert_int_equal(zt_region_count(profiler), 1);
+    assert_int_equal(zt_get_region_count(profiler), 1);
     assert_int_equal(region_info(profiler, "(unnamed)").count, 2);
     check_work(w);
 }
@@ -315,7 +317,7 @@ static void test_too_many_names(void **state) {
     zt_end(&held);
     finish_immediate(w, w->immediate);
     collect_all(profiler);
-    assert_int_equal(zt_region_count(profiler), most);
+    assert_int_equal(zt_get_region_count(profiler), most);
     assert_int_equal(zt_get_cause(profiler, ZT_DROPPED_TOO_MANY_NAMES), 10);
     assert_int_equal(zt_get_cause(profiler, ZT_DROPPED_NO_SLOT), most - 1);
     assert_counts(profiler, counted(most + 10, 1, 0, most + 9, 0));
@@ -341,7 +343,7 @@ static void test_malformed_group_lists(void **state) {
         zt_config config = config_of(w);
         config.groups = lists[i];
         zt_profiler *profiler = open_profiler(w, &config);
-        zt_get_availability(profiler, &text);
+        text = zt_get_availability_text(profiler);
         assert_non_null(text);
         run(w, profiler, "region");
         collect_all(profiler);
@@ -358,12 +360,12 @@ static void test_group_name_of_ten_thousand_characters(void **state) {
     zt_config config = config_of(w);
     config.groups = name;
     zt_profiler *profiler = open_profiler(w, &config);
-    assert_int_equal(zt_get_availability(profiler, NULL), ZT_NO_SUCH_GROUP);
+    assert_int_equal(zt_get_availability(profiler), ZT_NO_SUCH_GROUP);
     assert_int_equal(zt_find_metric(profiler, name), UINT32_MAX);
     close_profiler(w, profiler);
     setenv("ZT_GROUPS", name, 1);
     profiler = open_profiler(w, NULL);
-    assert_int_equal(zt_get_availability(profiler, NULL), ZT_NO_SUCH_GROUP);
+    assert_int_equal(zt_get_availability(profiler), ZT_NO_SUCH_GROUP);
 }
 
 static void test_extreme_configuration(void **state) {
@@ -553,7 +555,7 @@ static void call_back(int result, const char *text, void *user) {
     (void)result, (void)text;
     me->called++;
     zt_get_counts(me->profiler);
-    zt_last_error(me->profiler, NULL);
+    zt_get_last_result(me->profiler);
     zt_collect(me->profiler, 0);
     region = zt_begin(me->profiler, me->list, "from the log function");
     zt_end(&region);
@@ -645,7 +647,7 @@ static void test_too_many_profilers(void **state) {
         count++;
     assert_int_equal(count, 256);
     assert_null(opened[count]);
-    zt_last_error(NULL, &text);
+    text = zt_get_last_error(NULL);
     assert_contains(text, "256");
     while (count > 0)
         zt_close(opened[--count]);

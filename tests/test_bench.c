@@ -312,7 +312,7 @@ static void test_failing_work(void **state) {
     assert_result(zt_bench(NULL, &config, &result), ZE_RESULT_NOT_READY);
     assert_true(calls_made > 1 && calls_made < 20);
     assert_int_equal(result.end, ZT_BENCH_NOT_RUN);
-    zt_last_error(NULL, &text);
+    text = zt_get_last_error(NULL);
     assert_contains(text, "[NO_BENCH_SAMPLE]");
 }
 
@@ -373,7 +373,7 @@ static void test_work_on_the_device(void **state) {
     assert_true(result.counter_median > 0 && result.perturbation > 0);
     assert_int_equal(result.region, find_region(profiler, "work"));
     written.used = 0;
-    ok(zt_bench_write(profiler, &result, keep_text, &written));
+    ok(zt_write_bench(profiler, &result, keep_text, &written));
     assert_null(strstr(written.bytes, " \n"));
     assert_contains(written.bytes, "work: median ");
     assert_contains(written.bytes, "times that without");
@@ -400,14 +400,14 @@ static void test_results_for_people(void **state) {
     ok(zt_bench(NULL, &config, &result));
     assert_string_equal(result.name, "the benchmark");
     written.used = 0;
-    ok(zt_bench_write(NULL, &result, keep_text, &written));
+    ok(zt_write_bench(NULL, &result, keep_text, &written));
     assert_contains(written.bytes, "the benchmark: median 1.000 us (95%: 1.000 to 1.000, +-0.00%)");
     assert_contains(written.bytes, "config.frequency");
     assert_contains(written.bytes, "ZES_ENABLE_SYSMAN=1");
 
     ok(zt_compare(NULL, &config, &config, &comparison));
     written.used = 0;
-    ok(zt_comparison_write(&comparison, keep_text, &written));
+    ok(zt_write_comparison(&comparison, keep_text, &written));
     assert_contains(written.bytes, "b takes 1.0000 times as long as a (95%: ");
 
     config.measure = fail_always;
@@ -415,11 +415,11 @@ static void test_results_for_people(void **state) {
     config.name = "broken";
     assert_result(zt_bench(NULL, &config, &result), ZE_RESULT_NOT_READY);
     written.used = 0;
-    ok(zt_bench_write(NULL, &result, keep_text, &written));
+    ok(zt_write_bench(NULL, &result, keep_text, &written));
     assert_string_equal(written.bytes, "broken: no sample\n");
     assert_result(zt_compare(NULL, &config, &config, &comparison), ZE_RESULT_NOT_READY);
     written.used = 0;
-    ok(zt_comparison_write(&comparison, keep_text, &written));
+    ok(zt_write_comparison(&comparison, keep_text, &written));
     assert_string_equal(written.bytes, "broken: no sample\nbroken: no sample\n");
 }
 
@@ -436,7 +436,7 @@ static void test_rates(void **state) {
         run(w, profiler, "work");
     collect_all(profiler);
     uint32_t region = find_region(profiler, "work");
-    for (uint32_t i = 0; i < zt_metric_count(profiler); i++) {
+    for (uint32_t i = 0; i < zt_get_metric_count(profiler); i++) {
         const zt_metric *metric = zt_get_metric(profiler, i);
         zt_stats stats, time;
         ok(zt_get_stats(profiler, region, i, &stats));
@@ -464,7 +464,7 @@ static void test_two_variants_on_the_device(void **state) {
     assert_true(result.differs && result.ratio > 1);
     assert_int_equal(few.clean_queries + many.clean_queries, 0);
     written.used = 0;
-    ok(zt_comparison_write(&result, keep_text, &written));
+    ok(zt_write_comparison(&result, keep_text, &written));
     assert_contains(written.bytes, "many takes ");
     assert_contains(written.bytes, ": slower\n");
     check_work(w);

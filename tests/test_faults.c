@@ -302,7 +302,7 @@ static void test_device_loss_is_told(void **state) {
     zt_end(&region);
     assert_counts(profiler, counted(3, 1, 1, 1, 0));
     assert_int_equal(zt_get_cause(profiler, ZT_DROPPED_DEVICE_LOST), 1);
-    assert_int_equal(zt_get_availability(profiler, NULL), ZT_DEVICE_LOST);
+    assert_int_equal(zt_get_availability(profiler), ZT_DEVICE_LOST);
     assert_int_equal(heard(w, "DEVICE_LOST"), 1);
     assert_int_equal(region_info(profiler, "before").count, 1);
     write_all(profiler);

@@ -166,7 +166,7 @@ static void test_lost_with_two_groups(void **state) {
     assert_int_equal(counts.collected + counts.lost, 30);
     assert_true(counts.lost > 0 && counts.lost <= 20);
     assert_int_equal(zt_get_cause(profiler, ZT_LOST_REPORT_LOST), counts.lost);
-    for (uint32_t i = 0; i < zt_metric_count(profiler); i++) {
+    for (uint32_t i = 0; i < zt_get_metric_count(profiler); i++) {
         zt_stats stats;
         ok(zt_get_stats(profiler, 0, i, &stats));
         assert_int_equal(stats.count, counts.collected);

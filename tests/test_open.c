@@ -10,7 +10,7 @@ static void fail_to_open(world *w, const zt_config *config, ze_result_t expected
     zt_profiler *profiler = (zt_profiler *)w;
     assert_result(zt_open(w->context, w->device, config, &profiler), expected);
     assert_null(profiler);
-    assert_result(zt_last_error(NULL, NULL), expected);
+    assert_result(zt_get_last_result(NULL), expected);
 }
 
 /* Opens without metrics, for that reason, which is told once and has the text; and fails if metrics are
@@ -20,7 +20,8 @@ static void expect_times(world *w, zt_config config, zt_availability reason, con
     const char *text = NULL;
     int before = w->message_count;
     zt_profiler *profiler = open_profiler(w, &config);
-    assert_int_equal(zt_get_availability(profiler, &text), reason);
+    text = zt_get_availability_text(profiler);
+    assert_int_equal(zt_get_availability(profiler), reason);
     assert_contains(text, part);
     assert_int_equal(w->message_count, before + 1);
     assert_contains(w->messages[before], part);
@@ -29,13 +30,14 @@ static void expect_times(world *w, zt_config config, zt_availability reason, con
     collect_all(profiler);
     assert_int_equal(region_info(profiler, "timed").count, 2);
     assert_int_equal(region_info(profiler, "timed").time_ns.count, 2);
-    assert_int_equal(zt_metric_count(profiler), 0);
+    assert_int_equal(zt_get_metric_count(profiler), 0);
     assert_int_equal(w->message_count, before + 1);
     close_profiler(w, profiler);
 
     config.require_metrics = 1;
     fail_to_open(w, &config, result);
-    assert_true(zt_last_error(NULL, &text) == result);
+    text = zt_get_last_error(NULL);
+    assert_true(zt_get_last_result(NULL) == result);
     assert_contains(text, part);
     check_work(w);
 }
@@ -50,9 +52,9 @@ static uint32_t metrics_of(world *w, const char *group, zet_metric_group_samplin
 static void test_default_group_is_compute_basic(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_on(w, w->device, NULL);
-    assert_int_equal(zt_get_availability(profiler, NULL), ZT_AVAILABLE);
+    assert_int_equal(zt_get_availability(profiler), ZT_AVAILABLE);
     assert_string_equal(zt_get_metric(profiler, 0)->group, "ComputeBasic");
-    assert_int_equal(zt_metric_count(profiler),
+    assert_int_equal(zt_get_metric_count(profiler),
                      metrics_of(w, "ComputeBasic", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED));
 }
 
@@ -63,7 +65,7 @@ static void test_event_group_is_taken_of_two_with_one_name(void **state) {
     uint32_t event = metrics_of(w, "MemoryProfile", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED);
     assert_int_not_equal(event,
                          metrics_of(w, "MemoryProfile", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED));
-    assert_int_equal(zt_metric_count(profiler), event);
+    assert_int_equal(zt_get_metric_count(profiler), event);
 }
 
 static void test_group_find_by_name_and_type(void **state) {
@@ -72,7 +74,7 @@ static void test_group_find_by_name_and_type(void **state) {
                                                       ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED};
     for (int i = 0; i < 2; i++) {
         zet_metric_group_handle_t group = NULL;
-        ok(zt_group_find(w->device, "HostScheduler", types[i], &group));
+        ok(zt_find_group(w->device, "HostScheduler", types[i], &group));
         assert_ptr_equal(group, find_group(w, "HostScheduler", types[i]));
     }
 }
@@ -82,10 +84,11 @@ static void test_group_find_says_nearest_names(void **state) {
     const char *text = NULL;
     zet_metric_group_handle_t group = NULL;
     assert_result(
-        zt_group_find(w->device, "ComputeBasik", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED, &group),
+        zt_find_group(w->device, "ComputeBasik", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED, &group),
         ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_null(group);
-    assert_result(zt_last_error(NULL, &text), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    text = zt_get_last_error(NULL);
+    assert_result(zt_get_last_result(NULL), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_contains(text, "ComputeBasik");
     assert_contains(text, "ComputeBasic");
 }
@@ -95,12 +98,12 @@ static void test_groups_of_two_domains_together(void **state) {
     zt_profiler *profiler = open_groups(w, "ComputeBasic, HostScheduler");
     zet_metric_group_sampling_type_flags_t event = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
     uint32_t compute = metrics_of(w, "ComputeBasic", event);
-    assert_int_equal(zt_metric_count(profiler), compute + metrics_of(w, "HostScheduler", event));
+    assert_int_equal(zt_get_metric_count(profiler), compute + metrics_of(w, "HostScheduler", event));
     assert_string_equal(zt_get_metric(profiler, 0)->group, "ComputeBasic");
     assert_string_equal(zt_get_metric(profiler, compute)->group, "HostScheduler");
     run(w, profiler, "both");
     collect_all(profiler);
-    for (uint32_t i = 0; i < zt_metric_count(profiler); i++) {
+    for (uint32_t i = 0; i < zt_get_metric_count(profiler); i++) {
         zt_stats stats;
         ok(zt_get_stats(profiler, 0, i, &stats));
         assert_int_equal(stats.count, 1);
@@ -118,7 +121,7 @@ static void test_groups_of_one_domain_are_refused(void **state) {
     gpu.behave(SOFTGPU_LAST_OF_DOMAIN_WINS, 1);
     gpu.reset_calls();
     fail_to_open(w, &config, ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    zt_last_error(NULL, &text);
+    text = zt_get_last_error(NULL);
     assert_contains(text, "ComputeBasic");
     assert_contains(text, "MemoryProfile");
     assert_int_equal(calls("zetContextActivateMetricGroups"), 0);
@@ -153,7 +156,7 @@ static void test_environment_overrides_groups(void **state) {
     close_profiler(w, profiler);
     setenv("ZT_GROUPS", "", 1);
     profiler = open_profiler(w, &config);
-    assert_int_equal(zt_get_availability(profiler, NULL), ZT_TIMES_BY_CHOICE);
+    assert_int_equal(zt_get_availability(profiler), ZT_TIMES_BY_CHOICE);
 }
 
 /* F20: a root device of several tiles may refuse to calculate as others do. Whatever comes of it is counted.
@@ -179,9 +182,9 @@ static void test_times_by_choice(void **state) {
     zt_config config = config_of(w);
     config.groups = "";
     zt_profiler *profiler = open_profiler(w, &config);
-    assert_int_equal(zt_get_availability(profiler, NULL), ZT_TIMES_BY_CHOICE);
+    assert_int_equal(zt_get_availability(profiler), ZT_TIMES_BY_CHOICE);
     assert_int_equal(w->message_count, 0);
-    assert_int_equal(zt_metric_count(profiler), 0);
+    assert_int_equal(zt_get_metric_count(profiler), 0);
     run(w, profiler, "timed");
     collect_all(profiler);
     assert_counts(profiler, counted(1, 1, 0, 0, 0));
@@ -197,7 +200,8 @@ static void test_metrics_not_enabled(void **state) {
     inject("zetDeviceEnableMetricsExp", 1, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
     zt_profiler *profiler = open_profiler(w, &config);
     const char *text = NULL;
-    assert_int_equal(zt_get_availability(profiler, &text), ZT_NOT_ENABLED);
+    text = zt_get_availability_text(profiler);
+    assert_int_equal(zt_get_availability(profiler), ZT_NOT_ENABLED);
     assert_contains(text, "ZET_ENABLE_METRICS");
     assert_contains(text, "zeInit");
     assert_int_equal(heard(w, "ZET_ENABLE_METRICS"), 1);
@@ -294,7 +298,8 @@ static void test_invalid_argument_is_no_lack_of_permission(void **state) {
         const char *text;
         inject(functions[i], 1, ZE_RESULT_ERROR_INVALID_ARGUMENT);
         zt_profiler *profiler = open_profiler(w, &config);
-        assert_int_equal(zt_get_availability(profiler, &text), ZT_NOT_SUPPORTED);
+        text = zt_get_availability_text(profiler);
+        assert_int_equal(zt_get_availability(profiler), ZT_NOT_SUPPORTED);
         assert_contains(text, functions[i]);
         close_profiler(w, profiler);
     }
@@ -306,7 +311,8 @@ static void test_driver_without_metrics(void **state) {
     inject("zetMetricGroupGet", 1, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
     zt_profiler *profiler = open_profiler(w, &config);
     const char *text = NULL;
-    assert_int_equal(zt_get_availability(profiler, &text), ZT_NOT_SUPPORTED);
+    text = zt_get_availability_text(profiler);
+    assert_int_equal(zt_get_availability(profiler), ZT_NOT_SUPPORTED);
     assert_contains(text, "zetMetricGroupGet");
     assert_contains(text, "ZE_RESULT_ERROR_UNSUPPORTED_FEATURE");
     run(w, profiler, "timed");
@@ -360,7 +366,7 @@ static void test_two_profilers_cannot_share_a_domain(void **state) {
     zt_config config = config_of(w);
     config.groups = "MemoryProfile";
     zt_profiler *second = open_profiler(w, &config);
-    assert_int_equal(zt_get_availability(second, NULL), ZT_IN_USE);
+    assert_int_equal(zt_get_availability(second), ZT_IN_USE);
     assert_int_equal(heard(w, "ComputeBasic"), 1); /* it is in the way */
     expect_measured(w, first, "GpuTime", 1);
     run(w, second, "timed");
@@ -412,7 +418,7 @@ static void test_two_devices(void **state) {
     zt_profiler *first = open_groups(w, "ComputeBasic");
     config.groups = "MemoryProfile";
     zt_profiler *second = open_on(w, devices[1], &config);
-    assert_int_equal(zt_get_availability(second, NULL), ZT_AVAILABLE);
+    assert_int_equal(zt_get_availability(second), ZT_AVAILABLE);
     create_immediate_on(w, devices[1], &list);
     for (int i = 0; i < 5; i++) {
         run(w, first, "here");
@@ -444,7 +450,7 @@ static void test_sub_device(void **state) {
     assert_int_equal(count, 2);
     zt_config config = config_of(w);
     zt_profiler *profiler = open_on(w, sub[1], &config);
-    assert_int_equal(zt_get_availability(profiler, NULL), ZT_AVAILABLE);
+    assert_int_equal(zt_get_availability(profiler), ZT_AVAILABLE);
 
     ze_command_list_handle_t list;
     create_immediate_on(w, sub[1], &list);
@@ -465,7 +471,8 @@ static void test_unknown_metric_says_nearest_names(void **state) {
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     assert_int_not_equal(zt_find_metric(profiler, "GpuTime"), UINT32_MAX);
     assert_int_equal(zt_find_metric(profiler, "GpuTimes"), UINT32_MAX);
-    assert_result(zt_last_error(profiler, &text), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    text = zt_get_last_error(profiler);
+    assert_result(zt_get_last_result(profiler), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_contains(text, "GpuTimes");
     assert_contains(text, "'GpuTime'");
 }
@@ -485,7 +492,7 @@ static void test_metric_properties(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic,HostScheduler");
     int without_units = 0;
-    for (uint32_t i = 0; i < zt_metric_count(profiler); i++) {
+    for (uint32_t i = 0; i < zt_get_metric_count(profiler); i++) {
         const zt_metric *metric = zt_get_metric(profiler, i);
         assert_non_null(metric->group);
         assert_non_null(metric->component);
@@ -495,7 +502,7 @@ static void test_metric_properties(void **state) {
         without_units += metric->units[0] == 0;
     }
     assert_true(without_units > 0);
-    assert_null(zt_get_metric(profiler, zt_metric_count(profiler)));
+    assert_null(zt_get_metric(profiler, zt_get_metric_count(profiler)));
 }
 
 static int append_text(const void *bytes, size_t size, void *user) {
@@ -524,12 +531,12 @@ static void test_listing_of_groups(void **state) {
     world *w = *state;
     static char groups[65536], metrics[65536];
     groups[0] = metrics[0] = 0;
-    ok(zt_groups_write(w->device, 0, append_text, groups));
+    ok(zt_write_groups(w->device, 0, append_text, groups));
     assert_contains(groups, "ComputeBasic");
     assert_contains(groups, "MemoryProfile");
     assert_contains(groups, "HostScheduler");
     assert_null(strstr(groups, "AvgGpuCoreFrequencyMHz"));
-    ok(zt_groups_write(w->device, 1, append_text, metrics));
+    ok(zt_write_groups(w->device, 1, append_text, metrics));
     assert_contains(metrics, "HostScheduler");
     assert_contains(metrics, "AvgGpuCoreFrequencyMHz");
     assert_contains(metrics, "MHz");
@@ -563,7 +570,8 @@ static void test_messages(void **state) {
     assert_contains(w->messages[0], "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
     assert_true(strcspn(w->messages[0], ": ") > 3);
     const char *text = NULL;
-    assert_result(zt_last_error(profiler, &text), ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    text = zt_get_last_error(profiler);
+    assert_result(zt_get_last_result(profiler), ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
     assert_string_equal(text, w->messages[0]);
     assert_int_equal(zt_get_cause(profiler, ZT_DROPPED_APPEND_FAILED), 3);
     check_work(w);

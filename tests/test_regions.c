@@ -194,7 +194,7 @@ static void test_regions_are_in_order_of_first_appearance(void **state) {
     for (int i = 0; i < 5; i++)
         run(w, profiler, names[i]);
     collect_all(profiler);
-    assert_int_equal(zt_region_count(profiler), 3);
+    assert_int_equal(zt_get_region_count(profiler), 3);
     assert_int_equal(find_region(profiler, "c"), 0);
     assert_int_equal(find_region(profiler, "a"), 1);
     assert_int_equal(find_region(profiler, "b"), 2);
@@ -214,7 +214,7 @@ static void test_name_is_copied(void **state) {
     }
     snprintf(name, sizeof name, "overwritten");
     collect_all(profiler);
-    assert_int_equal(zt_region_count(profiler), 4);
+    assert_int_equal(zt_get_region_count(profiler), 4);
     expect(profiler, "name 2", 5, 5);
 }
 
@@ -677,7 +677,7 @@ static void test_names_in_buffers(void **state) {
     expect(profiler, "first", 3, 3);
     expect(profiler, "second", 1, 1);
     expect(profiler, "(unnamed)", 2, 2);
-    assert_int_equal(zt_region_count(profiler), 3);
+    assert_int_equal(zt_get_region_count(profiler), 3);
     check_work(w);
 }
 
@@ -750,7 +750,7 @@ static void test_several_lists_by_several_threads(void **state) {
         pthread_join(workers[i].thread, NULL);
     collect_all(profiler);
     assert_counts(profiler, counted(2 * THREADS * each, 2 * THREADS * each, 0, 0, 0));
-    assert_int_equal(zt_region_count(profiler), THREADS + 1);
+    assert_int_equal(zt_get_region_count(profiler), THREADS + 1);
     for (int i = 0; i < THREADS; i++) {
         assert_int_equal(region_info(profiler, workers[i].own).count, each);
         end_worker(&workers[i]);

@@ -142,11 +142,11 @@ static void put_expected_line(FILE *file, const char *region, const char *group,
 static void write_expected(const zt_profiler *profiler, const char *path) {
     FILE *file = fopen(path, "w");
     assert_non_null(file);
-    for (uint32_t i = 0; i < zt_region_count(profiler); i++) {
+    for (uint32_t i = 0; i < zt_get_region_count(profiler); i++) {
         zt_region_info info;
         ok(zt_get_region(profiler, i, &info));
         put_expected_line(file, info.name, "", "GPU time", &info.time_ns);
-        for (uint32_t m = 0; m < zt_metric_count(profiler); m++) {
+        for (uint32_t m = 0; m < zt_get_metric_count(profiler); m++) {
             zt_stats stats;
             ok(zt_get_stats(profiler, i, m, &stats));
             const zt_metric *metric = zt_get_metric(profiler, m);
@@ -502,7 +502,7 @@ static void test_table_says_why_there_are_no_metrics(void **state) {
     zt_profiler *profiler = open_profiler(w, &config);
     run(w, profiler, "region");
     collect_all(profiler);
-    zt_get_availability(profiler, &text);
+    text = zt_get_availability_text(profiler);
     assert_contains(written(profiler, ZT_FORMAT_TABLE), text);
     assert_contains(written(profiler, ZT_FORMAT_JSON), "libigdmd");
 }
@@ -610,7 +610,8 @@ static void expect_unwritable(world *w, zt_profiler *profiler, const char *path)
     const char *text = NULL;
     (void)w;
     assert_result(zt_report(profiler, path), ZE_RESULT_ERROR_UNKNOWN);
-    assert_result(zt_last_error(profiler, &text), ZE_RESULT_ERROR_UNKNOWN);
+    text = zt_get_last_error(profiler);
+    assert_result(zt_get_last_result(profiler), ZE_RESULT_ERROR_UNKNOWN);
     assert_contains(text, "zt_report");
 }
 
@@ -623,7 +624,7 @@ static void test_paths_that_cannot_be_written(void **state) {
     run(w, profiler, "region");
     collect_all(profiler);
     expect_unwritable(w, profiler, in_directory("missing/run.csv"));
-    zt_last_error(profiler, &text);
+    text = zt_get_last_error(profiler);
     assert_contains(text, "missing/run.csv");
     assert_contains(text, strerror(ENOENT));
     expect_unwritable(w, profiler, "");
@@ -687,7 +688,7 @@ static void test_old_report_survives_a_failure(void **state) {
 
     const char *text = NULL;
     assert_result(result, ZE_RESULT_ERROR_UNKNOWN);
-    zt_last_error(profiler, &text);
+    text = zt_get_last_error(profiler);
     assert_contains(text, strerror(EFBIG));
     assert_string_equal(read_whole(path), first_buffer.bytes);
     assert_int_equal(remove_entries(), 1);

@@ -59,13 +59,13 @@ static void test_metrics_are_told(void **state) {
     zt_stream *stream = open_rows(w, PERIOD);
     const char *text;
     uint32_t busy = zt_stream_find_metric(stream, "GPU_BUSY");
-    assert_true(zt_stream_metric_count(stream) > 20);
+    assert_true(zt_stream_get_metric_count(stream) > 20);
     assert_string_equal(zt_stream_get_metric(stream, busy)->units, "percent");
     assert_string_equal(zt_stream_get_metric(stream, busy)->group, "ComputeBasic");
     assert_int_equal(zt_stream_get_metric(stream, busy)->aggregation, ZT_AGGREGATE_MEAN);
-    assert_null(zt_stream_get_metric(stream, zt_stream_metric_count(stream)));
+    assert_null(zt_stream_get_metric(stream, zt_stream_get_metric_count(stream)));
     assert_int_equal(zt_stream_find_metric(stream, "GPU_BUZY"), UINT32_MAX);
-    zt_stream_last_error(stream, &text);
+    text = zt_stream_get_last_error(stream);
     assert_contains(text, "GPU_BUSY");
     assert_string_equal(zt_stream_get_info(stream).group, "ComputeBasic");
     close_rows(stream, NULL);
@@ -353,7 +353,7 @@ static void test_too_many_names_of_markers(void **state) {
         mark_now(w, stream, name);
     }
     assert_result(zt_stream_mark(stream, w->immediate, "one more"), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-    zt_stream_last_error(stream, &text);
+    text = zt_stream_get_last_error(stream);
     assert_contains(text, "too many names");
     mark_now(w, stream, "4095");
     finish_immediate(w, w->immediate);
@@ -389,7 +389,7 @@ static int call_inside(const zt_row *row, void *user) {
     assert_result(zt_stream_read(stream, 0, NULL, NULL), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
     zt_stream_close(stream, NULL, NULL);
     check_stream_counts(zt_stream_get_counts(stream));
-    assert_true(zt_stream_metric_count(stream) > 0);
+    assert_true(zt_stream_get_metric_count(stream) > 0);
     return 1;
 }
 
@@ -399,7 +399,7 @@ static void test_calls_from_the_callback(void **state) {
     zt_stream *stream = open_rows(w, SLOW_PERIOD);
     mark_often(w, stream, 3);
     ok(zt_stream_read(stream, 0, call_inside, stream));
-    zt_stream_last_error(stream, &text);
+    text = zt_stream_get_last_error(stream);
     assert_contains(text, "STREAM_BUSY");
     close_rows(stream, NULL);
 }
@@ -528,7 +528,8 @@ static void expect_refusal(world *w, const char *group, ze_result_t expected, co
     config.group = group;
     assert_result(zt_stream_open(w->context, w->device, &config, &stream), expected);
     assert_null(stream);
-    assert_result(zt_last_error(NULL, &text), expected);
+    text = zt_get_last_error(NULL);
+    assert_result(zt_get_last_result(NULL), expected);
     assert_contains(text, part);
 }
 
@@ -537,7 +538,8 @@ static void expect_no_metrics(world *w, const char *groups, const char *part) {
     zt_config config = config_of(w);
     config.groups = groups;
     zt_profiler *profiler = open_profiler(w, &config);
-    assert_int_equal(zt_get_availability(profiler, &text), ZT_IN_USE);
+    text = zt_get_availability_text(profiler);
+    assert_int_equal(zt_get_availability(profiler), ZT_IN_USE);
     assert_contains(text, part);
     run(w, profiler, "timed");
     collect_all(profiler);
@@ -649,7 +651,7 @@ static void test_tiles(void **state) {
     mark_often(w, stream, 2);
     zt_stream_read(stream, 0, NULL, NULL);
     assert_int_equal(zt_stream_get_counts(stream).rows, 0);
-    zt_stream_last_error(stream, &text);
+    text = zt_stream_get_last_error(stream);
     assert_contains(text, "sub-device");
     close_rows(stream, NULL);
     ok(zeDeviceGetSubDevices(w->device, &count, tiles));
@@ -684,10 +686,10 @@ static void test_nothing_is_given(void **state) {
     assert_int_equal(zt_stream_close(NULL, NULL, NULL).reports, 0);
     assert_int_equal(zt_stream_get_counts(NULL).reports, 0);
     assert_int_equal(zt_stream_get_info(NULL).period_ns, 0);
-    assert_int_equal(zt_stream_metric_count(NULL), 0);
+    assert_int_equal(zt_stream_get_metric_count(NULL), 0);
     assert_null(zt_stream_get_metric(NULL, 0));
     assert_int_equal(zt_stream_find_metric(NULL, "GpuTime"), UINT32_MAX);
-    zt_stream_last_error(NULL, NULL);
+    zt_stream_get_last_result(NULL);
     ok(zt_stream_open(w->context, w->device, NULL, &stream)); /* the defaults */
     assert_int_equal(zt_stream_find_metric(stream, NULL), UINT32_MAX);
     assert_result(zt_stream_mark(stream, NULL, "name"), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
@@ -723,7 +725,7 @@ static void test_memory_limits(void **state) {
     config.period_ns = SLOW_PERIOD;
     config.memory_limit = 1000;
     assert_result(zt_stream_open(w->context, w->device, &config, &stream), ZE_RESULT_ERROR_INVALID_SIZE);
-    zt_last_error(NULL, &text);
+    text = zt_get_last_error(NULL);
     assert_contains(text, "config.memory_limit");
     config.memory_limit = 64 << 10;
     int64_t before = heap_bytes();

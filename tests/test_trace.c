@@ -548,7 +548,7 @@ static void test_lists_of_another_context(void **state) {
 
 static zt_call_info call_info(const zt_profiler *profiler, const char *name) {
     zt_call_info info;
-    for (uint32_t i = 0; i < zt_call_count(profiler); i++) {
+    for (uint32_t i = 0; i < zt_get_call_count(profiler); i++) {
         ok(zt_get_call(profiler, i, &info));
         if (strcmp(info.name, name) == 0)
             return info;
@@ -586,7 +586,7 @@ static void test_calls_are_timed(void **state) {
     assert_int_equal(call_info(profiler, "zeEventHostSynchronize").errors, 0);
     assert_int_equal(call_info(profiler, "zeEventQueryStatus").count, 0);
     assert_int_equal(call_info(profiler, "zeCommandListReset").count, 0);
-    assert_int_equal(zt_call_count(profiler), 3);
+    assert_int_equal(zt_get_call_count(profiler), 3);
 }
 
 /* More calls than are kept: figures of all, quantiles of a drawn part. */
@@ -938,14 +938,14 @@ static void test_bad_configurations(void **state) {
     zt_call_info info;
     config.calls = "zeKernelCreate,zeEventHostResett";
     assert_result(zt_trace_start(profiler, &config), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    zt_last_error(profiler, &text);
+    text = zt_get_last_error(profiler);
     assert_contains(text, "[NO_SUCH_CALL] zt_trace_start: there is no call 'zeEventHostResett'");
     assert_contains(text, "'zeEventHostReset'");
     config.calls = NULL;
     config.hooks = &hook;
     config.hook_count = 1;
     assert_result(zt_trace_start(profiler, &config), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    zt_last_error(profiler, &text);
+    text = zt_get_last_error(profiler);
     assert_contains(text, "'zeKernelCreate'");
     hook.call = "zeKernel*";
     assert_result(zt_trace_start(profiler, &config), ZE_RESULT_ERROR_INVALID_ARGUMENT);
@@ -969,7 +969,7 @@ static void test_a_null_profiler(void **state) {
     ok(zt_trace_start(NULL, NULL));
     ok(zt_trace_stop(NULL));
     ok(zt_get_call(NULL, 0, NULL));
-    assert_int_equal(zt_call_count(NULL), 0);
+    assert_int_equal(zt_get_call_count(NULL), 0);
     assert_int_equal(zt_trace_get_counts(NULL).launches, 0);
 }
 

@@ -126,8 +126,8 @@ static void everything_accepts_no_profiler(zt_profiler *profiler) {
     EXPECT(counts.begun + counts.collected + counts.lost + counts.dropped + counts.in_flight == 0);
     EXPECT(zt_get_cause(profiler, ZT_LOST_NEVER_DELIVERED) == 0);
     EXPECT(zt_cause_name(ZT_DROPPED_NO_SLOT) != NULL);
-    EXPECT(zt_region_count(profiler) == 0);
-    EXPECT(zt_metric_count(profiler) == 0);
+    EXPECT(zt_get_region_count(profiler) == 0);
+    EXPECT(zt_get_metric_count(profiler) == 0);
     EXPECT(zt_get_metric(profiler, 0) == NULL);
     EXPECT(zt_find_metric(profiler, "GpuTime") == UINT32_MAX);
     (void)zt_get_region(profiler, 0, &info);
@@ -136,9 +136,10 @@ static void everything_accepts_no_profiler(zt_profiler *profiler) {
     EXPECT(info.name != NULL && info.name[0] == 0);
     EXPECT(zt_report(profiler, "-") == 0);
     EXPECT(zt_write(profiler, ZT_FORMAT_JSON, write_nothing, NULL) == 0);
-    EXPECT(zt_get_availability(profiler, &text) == ZT_AVAILABILITY_UNKNOWN);
+    text = zt_get_availability_text(profiler);
+    EXPECT(zt_get_availability(profiler) == ZT_AVAILABILITY_UNKNOWN);
     EXPECT(text != NULL);
-    (void)zt_last_error(profiler, &text);
+    text = zt_get_last_error(profiler);
     zt_close(profiler);
 }
 
@@ -151,8 +152,8 @@ static void passes_run_their_body_once(zt_profiler *profiler) {
         runs++;
     }
     EXPECT(runs == 1);
-    EXPECT(zt_pass_count(profiler) == 1);
-    EXPECT(zt_tile_count(profiler) == 0);
+    EXPECT(zt_get_pass_count(profiler) == 1);
+    EXPECT(zt_get_tile_count(profiler) == 0);
 
     zt_passes passes = zt_passes_begin(profiler);
     EXPECT(zt_passes_next(&passes) != 0);
@@ -198,8 +199,8 @@ static void benchmarks_of_no_profiler(zt_profiler *profiler) {
     config.measure = take_a_microsecond;
     EXPECT(zt_compare(profiler, &config, &config, &comparison) == 0);
     EXPECT(comparison.differs == 0);
-    EXPECT(zt_bench_write(profiler, &result, write_nothing, NULL) == 0);
-    EXPECT(zt_comparison_write(&comparison, write_nothing, NULL) == 0);
+    EXPECT(zt_write_bench(profiler, &result, write_nothing, NULL) == 0);
+    EXPECT(zt_write_comparison(&comparison, write_nothing, NULL) == 0);
     EXPECT(zt_bench_end_name(ZT_BENCH_PRECISE) != NULL);
     (void)zt_get_rate(profiler, 0, 0);
 }
@@ -212,11 +213,11 @@ static void the_rest_has_no_profiler(void) {
 #else
     zet_metric_group_handle_t group = NULL;
     EXPECT(zt_result_name(ZE_RESULT_NOT_READY) != NULL);
-    (void)zt_group_find(NULL, "ComputeBasic", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED, &group);
+    (void)zt_find_group(NULL, "ComputeBasic", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED, &group);
     EXPECT(group == NULL);
     (void)zt_execute((zt_profiler *)NULL, NULL, 0, NULL, NULL);
 #endif
-    (void)zt_groups_write(NULL, 0, write_nothing, NULL);
+    (void)zt_write_groups(NULL, 0, write_nothing, NULL);
 }
 
 static int stop_at_once(const zt_row *row, void *user) {
@@ -255,10 +256,10 @@ static void streams_accept_nothing(void) {
     zt_stream_info info = zt_stream_get_info(stream);
     EXPECT(info.group != NULL && info.period_ns + info.notify_reports == 0);
     EXPECT(info.memory == 0 && info.reader_cpu_ns == 0);
-    EXPECT(zt_stream_metric_count(stream) == 0);
+    EXPECT(zt_stream_get_metric_count(stream) == 0);
     EXPECT(zt_stream_get_metric(stream, 0) == NULL);
     EXPECT(zt_stream_find_metric(stream, "GpuTime") == UINT32_MAX);
-    (void)zt_stream_last_error(stream, &text);
+    text = zt_stream_get_last_error(stream);
     EXPECT(text != NULL);
     counts = zt_stream_close(stream, stop_at_once, NULL);
     EXPECT(counts.rows == 0);
@@ -268,7 +269,7 @@ static void timelines_accept_no_profiler(zt_profiler *profiler) {
     zt_streamed streamed = {0, 0, 0};
     zt_timeline_info info = zt_get_timeline(profiler);
     EXPECT(info.instances + info.rows + info.lost_instances + info.lost_rows + info.pairs == 0);
-    EXPECT(zt_streamed_count(profiler) == 0);
+    EXPECT(zt_get_streamed_count(profiler) == 0);
     EXPECT(zt_get_streamed_metric(profiler, 0) == NULL);
     EXPECT(zt_get_streamed(profiler, 0, 0, &streamed) == 0);
     EXPECT(streamed.rows == 0);
@@ -291,7 +292,7 @@ static void the_tracer_accepts_no_profiler(zt_profiler *profiler) {
     EXPECT(zt_trace_start(profiler, &config) == 0);
     EXPECT(zt_trace_stop(profiler) == 0);
     EXPECT(zt_trace_get_counts(profiler).launches == 0);
-    EXPECT(zt_call_count(profiler) == 0);
+    EXPECT(zt_get_call_count(profiler) == 0);
     EXPECT(zt_get_call(profiler, 0, &info) == 0 && info.count == 0);
     EXPECT(info.name != NULL && info.name[0] == 0);
     (void)zt_auto(&automatic);
