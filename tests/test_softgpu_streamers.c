@@ -118,6 +118,33 @@ static void work_between_markers_is_measured(void **state) {
     close_stream(&s);
 }
 
+/* Rows without a marker have the last one's value, and later small numbers. */
+static void markers_can_linger(void **state) {
+    world *w = (world *)*state;
+    uint32_t sets, others = 0;
+    gpu.behave(SOFTGPU_STREAM_MARKER_LINGERS, 1);
+    stream s = open_stream(w, "ComputeBasic", PERIOD, 1, NULL);
+    mark(&s, 7000);
+    finish_immediate(w, w->immediate);
+    wait_for_reports(&s, 40);
+    uint32_t count = read_reports(&s, UINT32_MAX, ZE_RESULT_SUCCESS);
+    zet_typed_value_t *values = calculate(s.group, s.raw, count * s.size, &sets);
+    uint32_t metrics = metrics_in(s.group), marker = index_of(s.group, "StreamMarker");
+    uint32_t reason = index_of(s.group, "ReportReason");
+    uint32_t lingering = 0;
+    for (uint32_t i = 0; i < sets; i++) {
+        const zet_typed_value_t *set = values + i * metrics;
+        bool is_marker = number(set[reason]) == 2;
+        uint32_t value = (uint32_t)number(set[marker]);
+        assert_true(value == 7000 || (!is_marker && value >= 1 && value <= 64));
+        lingering += !is_marker && value == 7000;
+        others += value != 7000;
+    }
+    assert_true(lingering > 0 && others > 0);
+    free(values);
+    close_stream(&s);
+}
+
 static void the_clock_makes_reports_that_join(void **state) {
     world *w = (world *)*state;
     uint32_t sets;
@@ -303,6 +330,9 @@ static void opening_is_checked(void **state) {
                   ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
     gpu.behave(SOFTGPU_NO_PERMISSION, 1);
     REFUSED(by_time, NULL, ERROR_UNKNOWN);
+    gpu.behave(SOFTGPU_NO_PERMISSION, 0);
+    gpu.behave(SOFTGPU_COUNTERS_HELD, 1);
+    REFUSED(by_time, NULL, ERROR_UNKNOWN);
     gpu.reset();
     gpu.behave(SOFTGPU_STALL_SAMPLING, 1);
     zet_metric_group_handle_t stalls = group_of(w->device, "EuStallSampling", BY_TIME);
@@ -448,6 +478,7 @@ static void a_streamer_left_open_ends_with_the_process(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(work_between_markers_is_measured),
+        TEST(markers_can_linger),
         TEST(the_clock_makes_reports_that_join),
         TEST(the_device_thread_is_sampled),
         TEST(tiles_have_a_block_each),

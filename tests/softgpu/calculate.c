@@ -34,7 +34,7 @@ sg_report sg_report_of(const sg_metric_group *group, sg_reason reason, uint64_t 
 void sg_report_fill(sg_report *report, const sg_counts *begin, const sg_counts *end) {
     report->begin = *begin;
     report->end = *end;
-    report->begin_ticks = sg_ticks_at(begin->of[SG_TIME_NS]);
+    report->ticks = sg_metric_ticks_at(begin->of[SG_TIME_NS]);
 }
 
 sg_packet sg_packet_of(uint32_t tiles, uint64_t bytes) {
@@ -94,7 +94,15 @@ static uint64_t difference(const sg_report *report, uint32_t counters) {
     return sum;
 }
 
+/* As a driver multiplies before it divides: by 19.2 million ticks a second. */
+static uint64_t overflowed_time(uint64_t nanoseconds) {
+    uint64_t ticks = nanoseconds * 12 / 625 + 1;
+    return (uint64_t)((double)((0 - ticks) * UINT64_C(1000000000)) / 19.2e6);
+}
+
 static double quotient(const sg_report *report, const sg_formula *formula) {
+    if (report->overflows && formula->of == UINT32_C(1) << SG_CYCLES)
+        return 0;
     double divisor = (double)difference(report, formula->per);
     return divisor > 0 ? formula->scale * (double)difference(report, formula->of) / divisor : 0;
 }
@@ -107,11 +115,13 @@ static uint64_t nanoseconds(uint64_t ticks) {
 static uint64_t integer(const sg_report *report, const sg_formula *formula) {
     switch (formula->operation) {
     case DIFFERENCE:
+        if (report->overflows && formula->of == UINT32_C(1) << SG_TIME_NS)
+            return overflowed_time(difference(report, formula->of));
         return difference(report, formula->of);
     case FLAG:
         return report->flags >> (formula->of - SOFTGPU_REPORT_ERROR) & 1;
     case BEGIN_TIME:
-        return nanoseconds(report->begin_ticks);
+        return nanoseconds(report->ticks);
     case ID:
         return report->id;
     case COUNT:

@@ -275,7 +275,7 @@ static void fill_extensions(void *extension) {
         sg_timestamps_resolution *timestamps = extension;
         if (timestamps->stype == TIMESTAMPS_RESOLUTION) {
             timestamps->resolution = sg_ticks_per_second();
-            timestamps->valid_bits = sg_timestamp_bits();
+            timestamps->valid_bits = sg_metric_timestamp_bits();
         }
         extension = ((zet_base_properties_t *)extension)->pNext;
     }
@@ -335,6 +335,10 @@ ze_result_t sg_zetMetricGetProperties(zet_metric_handle_t handle, zet_metric_pro
     return ZE_RESULT_SUCCESS;
 }
 
+bool sg_counters_are_refused(void) {
+    return sg_behaviour_is_on(SOFTGPU_NO_PERMISSION) || sg_behaviour_is_on(SOFTGPU_COUNTERS_HELD);
+}
+
 /* ---- activation -------------------------------------------------------------------------------------- */
 
 bool sg_group_is_active(const sg_metric_group *group) {
@@ -363,6 +367,7 @@ static void activate(sg_metrics *metrics, sg_metric_group *const chosen[SG_DOMAI
             sg_finding("the metric group of an open streamer was deactivated");
         atomic_store_explicit(&metrics->active[i], chosen[i], memory_order_release);
     }
+    metrics->activation_is_pending = sg_behaviour_is_on(SOFTGPU_ACTIVATE_AT_FIRST_USE);
     pthread_mutex_unlock(&metrics->lock);
 }
 
@@ -478,7 +483,7 @@ ze_result_t sg_zetMetricGroupGetGlobalTimestampsExp(zet_metric_group_handle_t gr
     SG_NEED_POINTER(global);
     SG_NEED_POINTER(metric);
     uint64_t now = sg_now();
-    *metric = sg_ticks_at(now);
-    *global = of_host ? now : *metric;
+    *metric = sg_metric_ticks_at(now);
+    *global = of_host ? now : sg_ticks_at(now);
     return ZE_RESULT_SUCCESS;
 }

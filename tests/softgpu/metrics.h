@@ -76,6 +76,11 @@ typedef struct sg_metrics {
     pthread_mutex_t lock;       /* of what follows */
     uint32_t pools[SG_DOMAINS]; /* of queries */
     struct sg_streamer *streamers[SG_DOMAINS];
+    /* With ACTIVATE_AT_FIRST_USE. */
+    bool activation_is_pending; /* no query has completed alone since */
+    uint32_t pending_queries;   /* begun since, and not complete */
+    pthread_t pending_thread;   /* that began them */
+    bool pending_is_shared;     /* by another thread */
 } sg_metrics;
 
 sg_metrics *sg_metrics_of(sg_device *device);
@@ -85,6 +90,9 @@ SG_HANDLE(sg_group_of, sg_metric_group, zet_metric_group_handle_t, SG_METRIC_GRO
 /* With the metrics locked: whether streamers and queries get in each other's way there. */
 bool sg_metrics_have_pool(const sg_metrics *metrics, uint32_t domain);
 bool sg_metrics_have_streamer(const sg_metrics *metrics, uint32_t domain);
+
+/* Whether streamers and query pools fail, for want of permission or of free counters. */
+bool sg_counters_are_refused(void);
 
 bool sg_group_is_active(const sg_metric_group *group);
 bool sg_group_is_ip_sampling(const sg_metric_group *group);
@@ -104,9 +112,10 @@ typedef struct sg_report {
     uint32_t flags; /* bit n: behaviour SOFTGPU_REPORT_ERROR + n has struck */
     uint32_t reason;
     uint32_t marker;
-    uint32_t count; /* readings but one */
+    uint32_t count;     /* readings but one */
+    uint32_t overflows; /* with NESTED_REPLAY_OVERFLOWS */
     uint64_t id;
-    uint64_t begin_ticks;
+    uint64_t ticks; /* its time stamp */
     sg_counts begin, end;
 } sg_report;
 

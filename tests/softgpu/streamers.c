@@ -30,6 +30,8 @@ typedef struct sg_streamer {
     bool dropped;
     uint64_t last_id;
     uint32_t unannounced; /* reports since the event was signalled */
+    uint32_t lingering;   /* with STREAM_MARKER_LINGERS: the marker, */
+    uint32_t rows_of_one; /* and how many timer rows had it */
 } sg_streamer;
 
 SG_HANDLE(sg_streamer_of, sg_streamer, zet_metric_streamer_handle_t, SG_STREAMER)
@@ -50,12 +52,27 @@ static void store(sg_streamer *streamer, const sg_report *report, const sg_count
     streamer->count++;
 }
 
+/* The value lingers for a while. Then there is a number of something else, such as a context. */
+static uint32_t marker_of(sg_streamer *streamer, sg_reason reason, uint32_t marker) {
+    enum { CONTEXTS = 64, ROWS_OF_ONE = 4 };
+    if (!sg_behaviour_is_on(SOFTGPU_STREAM_MARKER_LINGERS))
+        return marker;
+    if (reason == SG_REASON_MARKER) {
+        streamer->rows_of_one = 0;
+        streamer->lingering = marker;
+    } else if (++streamer->rows_of_one > ROWS_OF_ONE) {
+        streamer->rows_of_one = 1;
+        streamer->lingering = 1 + (uint32_t)(streamer->last_id * 7 % CONTEXTS);
+    }
+    return streamer->lingering;
+}
+
 /* When the memory is full, what is new is lost, its number in the sequence included. True: announce. */
 static bool sample(sg_streamer *streamer, sg_reason reason, uint32_t marker) {
     sg_counts now[SG_MAX_TILES];
     sg_measure(streamer->group, streamer->tiles, now);
     sg_report report = sg_report_of(streamer->group, reason, ++streamer->last_id);
-    report.marker = marker;
+    report.marker = marker_of(streamer, reason, marker);
     if (streamer->count < CAPACITY)
         store(streamer, &report, now);
     else
@@ -120,7 +137,7 @@ static ze_result_t check_streamer(const sg_device *device, const sg_metric_group
                                   ze_event_handle_t notification) {
     if (!is_usable(notification))
         return ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
-    if (sg_behaviour_is_on(SOFTGPU_NO_PERMISSION))
+    if (sg_counters_are_refused())
         return ZE_RESULT_ERROR_UNKNOWN;
     if (sg_group_is_ip_sampling(group))
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
@@ -230,6 +247,7 @@ static bool start(sg_streamer *streamer) {
     pthread_once(&once, stop_all_at_unload);
     watch(streamer, 1);
     sg_measure(streamer->group, streamer->tiles, streamer->last);
+    streamer->lingering = 1;
     streamer->running = true;
     if (sg_thread_start(&streamer->thread, sample_by_clock, streamer))
         return true;
