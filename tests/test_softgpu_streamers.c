@@ -156,7 +156,7 @@ static void the_clock_makes_reports_that_join(void **state) {
     for (uint32_t i = 1; i < sets; i++) {
         const zet_typed_value_t *set = values + i * metrics, *before = set - metrics;
         assert_true(value_in(s.group, set, "QueryBeginTime") ==
-                    value_in(s.group, before, "QueryBeginTime") + value_in(s.group, before, "GpuTime"));
+                    value_in(s.group, before, "QueryBeginTime") + value_in(s.group, set, "GpuTime"));
     }
     free(values);
     close_stream(&s);

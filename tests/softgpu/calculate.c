@@ -34,7 +34,8 @@ sg_report sg_report_of(const sg_metric_group *group, sg_reason reason, uint64_t 
 void sg_report_fill(sg_report *report, const sg_counts *begin, const sg_counts *end) {
     report->begin = *begin;
     report->end = *end;
-    report->ticks = sg_metric_ticks_at(begin->of[SG_TIME_NS]);
+    bool is_row = report->sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
+    report->ticks = sg_metric_ticks_at(is_row ? end->of[SG_TIME_NS] : begin->of[SG_TIME_NS]);
 }
 
 sg_packet sg_packet_of(uint32_t tiles, uint64_t bytes) {

@@ -107,7 +107,7 @@ static const sg_formula formulas[] = {
      "Samples at work"},
 
     {"QueryBeginTime", "Report Meta Data", "ns", ALL_SETS, BOTH, FIELD(TIMESTAMP, UINT64, BEGIN_TIME),
-     "Begin of the report, on the clock of the metrics"},
+     "Begin of the query, or end of the period, on the clock of the metrics"},
     {"CoreFrequencyMHz", "Report Meta Data", "MHz", ALL_SETS, BOTH, FREQUENCY(RAW),
      "Frequency of the clock that is counted"},
     {"ReportId", "Report Meta Data", "", ALL_SETS, BOTH, FIELD(RAW, UINT64, ID),

@@ -115,7 +115,7 @@ typedef struct sg_report {
     uint32_t count;     /* readings but one */
     uint32_t overflows; /* with NESTED_REPLAY_OVERFLOWS */
     uint64_t id;
-    uint64_t ticks; /* its time stamp */
+    uint64_t ticks; /* the time stamp: a query's begin, or the end of a streamer's period */
     sg_counts begin, end;
 } sg_report;
 
