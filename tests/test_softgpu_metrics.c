@@ -2,10 +2,13 @@
    for, as real drivers do. */
 #include "values.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define VALUES ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES
 #define MAXIMA ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES
@@ -218,8 +221,95 @@ static void metrics_can_be_enabled_at_run_time(void **state) {
     bench b = open_bench(w, "ComputeBasic");
     assert_result(disable(w->device), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
     close_bench(&b);
+    activate_one(w, b.group);
+    assert_result(disable(w->device), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    deactivate(w, w->device);
     ok(disable(w->device));
     assert_result(zetMetricGroupGet(w->device, &count, NULL), ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
+    assert_result(zetContextActivateMetricGroups(w->context, w->device, 1, &b.group),
+                  ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
+    assert_result(try_pool(w, w->device, b.group, 1, &b.pool), ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
+    ok(enable(w->device));
+    assert_int_equal(groups_listed(w), 6);
+}
+
+/* A second copy of the driver, as another process would have it. */
+static void *load_copy_of_driver(void) {
+    char path[] = "/tmp/softgpu-XXXXXX", bytes[4096];
+    int copy = mkstemp(path);
+    FILE *driver = fopen(getenv("ZE_ENABLE_ALT_DRIVERS"), "rb");
+    assert_true(copy >= 0 && driver);
+    for (size_t size; (size = fread(bytes, 1, sizeof bytes, driver)) > 0;)
+        assert_int_equal(write(copy, bytes, size), size);
+    fclose(driver);
+    close(copy);
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    unlink(path);
+    assert_non_null(library);
+    return library;
+}
+
+static void *first_in_table(void *library, const char *table) {
+    ze_result_t (*fill)(ze_api_version_t version, void *table);
+    void *functions[64] = {NULL};
+    *(void **)&fill = dlsym(library, table);
+    ok(fill((ze_api_version_t)ZE_MAKE_VERSION(1, 4), functions));
+    return functions[0];
+}
+
+/* What zetMetricGroupGet answers in a process that has this in its environment. */
+static ze_result_t groups_with_variable(const char *value) {
+    void *library = load_copy_of_driver();
+    ze_result_t (*init)(ze_init_flags_t flags);
+    ze_result_t (*get_drivers)(uint32_t * count, ze_driver_handle_t * drivers);
+    ze_result_t (*get_devices)(ze_driver_handle_t driver, uint32_t * count, ze_device_handle_t * devices);
+    ze_result_t (*get_groups)(zet_device_handle_t device, uint32_t * count,
+                              zet_metric_group_handle_t * groups);
+    *(void **)&init = first_in_table(library, "zeGetGlobalProcAddrTable");
+    *(void **)&get_drivers = first_in_table(library, "zeGetDriverProcAddrTable");
+    *(void **)&get_devices = first_in_table(library, "zeGetDeviceProcAddrTable");
+    *(void **)&get_groups = first_in_table(library, "zetGetMetricGroupProcAddrTable");
+    ze_driver_handle_t driver;
+    ze_device_handle_t device;
+    uint32_t one = 1, count = 0;
+    if (value)
+        setenv("ZET_ENABLE_METRICS", value, 1);
+    else
+        unsetenv("ZET_ENABLE_METRICS");
+    ok(init(0));
+    setenv("ZET_ENABLE_METRICS", "1", 1);
+    ok(get_drivers(&one, &driver));
+    ok(get_devices(driver, &one, &device));
+    ze_result_t result = get_groups(device, &count, NULL);
+    dlclose(library);
+    return result;
+}
+
+static void metrics_are_enabled_by_the_environment(void **state) {
+    (void)state;
+    assert_result(groups_with_variable(NULL), ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
+    assert_result(groups_with_variable("0"), ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
+    assert_result(groups_with_variable("1"), ZE_RESULT_SUCCESS);
+}
+
+static void metrics_are_enabled_for_each_root_device(void **state) {
+    world *w = (world *)*state;
+    device_function enable;
+    ze_device_handle_t devices[2], tile;
+    uint32_t count = 2, one = 1;
+    *(void **)&enable = newer_function("zetDeviceEnableMetricsExp", "zetGetDeviceExpProcAddrTable", 2);
+    gpu.set_devices(2, 2);
+    gpu.behave(SOFTGPU_METRICS_NOT_ENABLED, 1);
+    ok(zeDeviceGet(w->driver, &count, devices));
+    ok(zeDeviceGetSubDevices(devices[1], &one, &tile));
+    ok(enable(devices[1]));
+    count = 0;
+    assert_result(zetMetricGroupGet(devices[0], &count, NULL), ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
+    ok(zetMetricGroupGet(devices[1], &count, NULL));
+    assert_int_equal(count, 6);
+    count = 0;
+    ok(zetMetricGroupGet(tile, &count, NULL));
+    assert_int_equal(count, 6);
 }
 
 static void names_can_differ(void **state) {
@@ -1143,6 +1233,8 @@ int main(void) {
         TEST(extensions_are_filled_or_left_alone),
         TEST(metrics_can_be_missing),
         TEST(metrics_can_be_enabled_at_run_time),
+        TEST(metrics_are_enabled_by_the_environment),
+        TEST(metrics_are_enabled_for_each_root_device),
         TEST(names_can_differ),
         TEST(groups_of_one_domain_exclude_each_other),
         TEST(the_last_of_a_domain_can_win),

@@ -107,7 +107,7 @@ static void test_notification_of_markers(void **state) {
 /* F22: the size that the driver answers is what could be there, and not what is. */
 static void test_capacity_is_not_availability(void **state) {
     world *w = (world *)*state;
-    gpu.behave(SOFTGPU_STREAMER_SIZE_IS_CAPACITY, 1);
+    gpu.behave(SOFTGPU_STREAMER_IGNORES_MAXIMUM, 1);
     zt_stream *stream = open_rows(w, SLOW_PERIOD);
     rows *kept = rows_of(stream);
     assert_result(zt_stream_read(stream, 0, keep_row, kept), ZE_RESULT_NOT_READY);
@@ -123,7 +123,7 @@ static void test_capacity_is_not_availability(void **state) {
 static void test_state_of_the_calculation(void **state) {
     world *w = (world *)*state;
     gpu.behave(SOFTGPU_CALCULATION_KEEPS_STATE, 1);
-    gpu.behave(SOFTGPU_STREAMER_SIZE_IS_CAPACITY, 1);
+    gpu.behave(SOFTGPU_STREAMER_IGNORES_MAXIMUM, 1);
     for (uint32_t capture = 0; capture < 3; capture++) {
         zt_stream *stream = open_rows(w, SLOW_PERIOD);
         rows *kept = rows_of(stream);

@@ -177,6 +177,8 @@ bool sg_behaves(enum softgpu_behaviour which) {
 void softgpu_behave(enum softgpu_behaviour which, uint32_t every) {
     if ((unsigned)which >= SOFTGPU_BEHAVIOUR_COUNT)
         return;
+    if (which == SOFTGPU_METRICS_NOT_ENABLED)
+        sg_metrics_forget_switches();
     atomic_store(&behaviours[which].occasions, 0);
     atomic_store(&behaviours[which].every, every);
 }
@@ -343,13 +345,20 @@ ze_result_t sg_wait(bool (*done)(void *argument), void *argument, uint64_t timeo
 
 /* ---- defaults, and the environment --------------------------------------------------------------------- */
 
+static _Atomic bool metrics_are_asked_for; /* by ZET_ENABLE_METRICS */
+
+static void set_default_behaviours(void) {
+    for (unsigned i = 0; i < SOFTGPU_BEHAVIOUR_COUNT; ++i)
+        softgpu_behave((enum softgpu_behaviour)i, 0);
+    softgpu_behave(SOFTGPU_METRICS_NOT_ENABLED, !atomic_load(&metrics_are_asked_for));
+}
+
 void softgpu_reset(void) {
     for (unsigned i = 0; i < SG_FUNCTION_COUNT; ++i) {
         atomic_store(&calls[i].fail_in, 0);
         atomic_store(&calls[i].cost_ns, 0);
     }
-    for (unsigned i = 0; i < SOFTGPU_BEHAVIOUR_COUNT; ++i)
-        softgpu_behave((enum softgpu_behaviour)i, 0);
+    set_default_behaviours();
     softgpu_set_real_costs(0);
     softgpu_reset_calls();
     softgpu_set_timestamps(64, NANOSECONDS);
@@ -380,6 +389,8 @@ static void behave_as(const char *text, size_t length) {
 static ze_result_t init_result = ZE_RESULT_SUCCESS;
 
 static void read_environment(void) {
+    atomic_store(&metrics_are_asked_for, number_from("ZET_ENABLE_METRICS", 0) == 1);
+    set_default_behaviours();
     softgpu_set_devices((uint32_t)number_from("SOFTGPU_DEVICES", 1),
                         (uint32_t)number_from("SOFTGPU_SUB_DEVICES", 0));
     softgpu_set_timestamps((uint32_t)number_from("SOFTGPU_TIMESTAMP_BITS", 64),

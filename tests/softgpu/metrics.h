@@ -69,12 +69,16 @@ typedef struct sg_metric_group {
     sg_counts last[SG_MAX_TILES];
 } sg_metric_group;
 
+/* What zetDeviceEnableMetricsExp or zetDeviceDisableMetricsExp has left, if anything. */
+typedef enum sg_switched { SG_NOT_SWITCHED, SG_ENABLED, SG_DISABLED } sg_switched;
+
 /* The tools' side of one device or sub-device. */
 typedef struct sg_metrics {
     sg_metric_group *groups[SG_SETS][SG_SAMPLINGS];
     sg_metric_group *_Atomic active[SG_DOMAINS];
-    pthread_mutex_t lock;       /* of what follows */
-    uint32_t pools[SG_DOMAINS]; /* of queries */
+    _Atomic sg_switched switched; /* of a root device */
+    pthread_mutex_t lock;         /* of what follows */
+    uint32_t pools[SG_DOMAINS];   /* of queries */
     struct sg_streamer *streamers[SG_DOMAINS];
     /* With ACTIVATE_AT_FIRST_USE. */
     bool activation_is_pending; /* no query has completed alone since */
@@ -84,6 +88,9 @@ typedef struct sg_metrics {
 } sg_metrics;
 
 sg_metrics *sg_metrics_of(sg_device *device);
+
+/* Metrics are enabled for a root device and its sub-devices together. */
+bool sg_metrics_are_enabled(const sg_device *device);
 
 SG_HANDLE(sg_group_of, sg_metric_group, zet_metric_group_handle_t, SG_METRIC_GROUP)
 

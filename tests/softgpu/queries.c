@@ -50,6 +50,8 @@ static ze_result_t check_pool(const sg_device *device, const sg_metric_group *gr
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
     if (desc->type == ZET_METRIC_QUERY_POOL_TYPE_EXECUTION)
         return ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
+    if (!sg_metrics_are_enabled(device))
+        return ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE;
     if (sg_group_is_ip_sampling(group))
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     if (group->device != device || desc->count == 0 || sg_counters_are_refused() ||

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+/* Priorities are accepted, and ignored: the device serves its queues in turns. */
 ze_result_t sg_check_queue_desc(const ze_command_queue_desc_t *desc) {
     if (desc->flags & ~0x3u || desc->mode > ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS ||
         desc->priority > ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH)

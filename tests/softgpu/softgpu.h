@@ -100,6 +100,9 @@ bool sg_behaviour_is_on(enum softgpu_behaviour behaviour);
 
 bool sg_is_lost(void);
 
+/* METRICS_NOT_ENABLED counts again, on all devices. */
+void sg_metrics_forget_switches(void);
+
 /* Takes everything that is queued off all queues, undone. */
 void sg_drop_all_work(void);
 

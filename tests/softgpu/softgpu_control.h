@@ -18,7 +18,7 @@ extern "C" {
  * one on for every n-th occasion. */
 /* clang-format off */
 #define SOFTGPU_BEHAVIOURS(X)                                                                                \
-    X(METRICS_NOT_ENABLED)        /* metric groups: DEPENDENCY_UNAVAILABLE until they are enabled */         \
+    X(METRICS_NOT_ENABLED)        /* groups: DEPENDENCY_UNAVAILABLE until they are enabled; see below */     \
     X(NO_METRIC_LIBRARY)          /* no metric group is listed */                                            \
     X(ONLY_STALL_SAMPLING)        /* one IP-sampling group is all that is listed */                          \
     X(STALL_SAMPLING)             /* an IP-sampling group is listed beside the others */                     \
@@ -46,7 +46,8 @@ extern "C" {
     X(SLOW_CALCULATION)           /* a calculation takes long enough to meet another */                      \
     X(CALCULATION_KEEPS_STATE)    /* TIME reports: a set less at first; a new capture's first is bogus */ \
     X(CHEAP_CALLS)                /* see below */                                                            \
-    X(STREAMER_SIZE_IS_CAPACITY)  /* and the number of reports asked for affects that answer alone */        \
+    X(STREAMER_SIZE_IS_AVAILABLE) /* a read of size 0 answers what is there, and not what there can be */ \
+    X(STREAMER_IGNORES_MAXIMUM)   /* the number of reports asked for affects the answer to size 0 alone */ \
     X(STREAMER_ROUNDS)            /* period and notification are rewritten as odd hardware numbers */  \
     X(STREAMER_SPLITS_REPORTS)    /* a read ends within a report, whose rest comes first in the next */  \
     X(STREAMERS_EXCLUDE_QUERIES)  /* on the whole device, and not only in their domain */ \
@@ -72,6 +73,10 @@ void softgpu_reset(void);
  * it signals; times of events and the device's busy times stand still, and flushes by queries are not
  * counted. Threads with lists of their own share nothing but the device: of what it counts, two at once may
  * lose some. */
+
+/* METRICS_NOT_ENABLED is on by default where ZET_ENABLE_METRICS was not 1 before zeInit.
+ * zetDeviceEnableMetricsExp and zetDeviceDisableMetricsExp override it for a root device and its sub-devices,
+ * until it is set anew. */
 
 /* ACTIVATE_AT_FIRST_USE: an activation becomes real in the first call that begins a query on an immediate
  * list or executes a list with queries, which takes 20 ms, and without a lock. Until one thread's queries

@@ -103,11 +103,13 @@ static bool await(sg_streamer *streamer, uint64_t time) {
     return streamer->running;
 }
 
-/* Moments that it was too late for are left out: there is nothing to be read of them any more. */
-static uint64_t next_moment(uint64_t moment, uint32_t period) {
+/* Moments that it was too late for are lost, and so are their numbers in the sequence. */
+static uint64_t next_moment(sg_streamer *streamer, uint64_t moment) {
     uint64_t now = sg_now();
-    uint64_t missed = now > moment ? (now - moment) / period : 0;
-    return moment + (missed + 1) * period;
+    uint64_t missed = now > moment ? (now - moment) / streamer->period : 0;
+    streamer->last_id += missed;
+    streamer->dropped = streamer->dropped || missed > 0;
+    return moment + (missed + 1) * streamer->period;
 }
 
 static void *sample_by_clock(void *argument) {
@@ -119,8 +121,8 @@ static void *sample_by_clock(void *argument) {
         pthread_mutex_unlock(&streamer->lock);
         if (due)
             announce(streamer);
-        moment = next_moment(moment, streamer->period);
         pthread_mutex_lock(&streamer->lock);
+        moment = next_moment(streamer, moment);
     }
     pthread_mutex_unlock(&streamer->lock);
     return NULL;
@@ -137,6 +139,8 @@ static ze_result_t check_streamer(const sg_device *device, const sg_metric_group
                                   ze_event_handle_t notification) {
     if (!is_usable(notification))
         return ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
+    if (!sg_metrics_are_enabled(device))
+        return ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE;
     if (sg_counters_are_refused())
         return ZE_RESULT_ERROR_UNKNOWN;
     if (sg_group_is_ip_sampling(group))
@@ -314,8 +318,8 @@ static uint32_t least(uint32_t a, uint32_t b) {
 }
 
 static size_t size_to_ask_for(const sg_streamer *streamer, uint32_t max_reports) {
-    bool is_capacity = sg_behaviour_is_on(SOFTGPU_STREAMER_SIZE_IS_CAPACITY);
-    return sg_raw_size(streamer->tiles, least(is_capacity ? CAPACITY : streamer->count, max_reports));
+    bool is_available = sg_behaviour_is_on(SOFTGPU_STREAMER_SIZE_IS_AVAILABLE);
+    return sg_raw_size(streamer->tiles, least(is_available ? streamer->count : CAPACITY, max_reports));
 }
 
 /* How many moments fit. */
@@ -370,7 +374,7 @@ static ze_result_t read_reports(sg_streamer *streamer, uint32_t max_reports, siz
     }
     SG_NEED_POINTER(data);
     uint32_t moments = least(streamer->count, room_for(streamer, *size));
-    if (!sg_behaviour_is_on(SOFTGPU_STREAMER_SIZE_IS_CAPACITY))
+    if (!sg_behaviour_is_on(SOFTGPU_STREAMER_IGNORES_MAXIMUM))
         moments = least(moments, max_reports);
     *size = sg_behaviour_is_on(SOFTGPU_STREAMER_SPLITS_REPORTS) && !streamer->tiles
                 ? take_bytes(streamer, *size, data)
