@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "first_design.h"
+
 /* A function that waits until it is let go, on the thread that collects. */
 typedef struct gate {
     int entered, open;
@@ -64,6 +66,7 @@ static void *use_everything_that_does_not_wait(void *argument) {
     user *me = (user *)argument;
     zt_region_info info;
     append_kernel(me->profiler, me->list, me->kernel, "meanwhile");
+    finish_immediate(me->w, me->list);
     append_kernel(me->profiler, me->recorded, me->kernel, "taken back");
     me->result = zt_collect(me->profiler, 0);
     zt_release(me->profiler, me->recorded);
@@ -99,7 +102,6 @@ static void test_a_slow_sample_function(void **state) {
         join_in_time(w, other);
     assert_int_equal(hung, 0);
     assert_result(me.result, ZE_RESULT_SUCCESS);
-    finish_immediate(w, me.list);
     collect_all(me.profiler);
     assert_counts(me.profiler, counted(2, 2, 0, 0, 0));
     destroy_user(&me);
@@ -127,7 +129,7 @@ static void *begin_without_slots(void *argument) {
     return NULL;
 }
 
-static void begin_on_two_threads(world *w, uint32_t slots, uint32_t most) {
+static void begin_on_two_threads(world *w, uint32_t slots, uint32_t most, int with_thread) {
     gate at = {0, 0};
     pthread_t collector, other;
     user me = {.at = &at};
@@ -135,14 +137,19 @@ static void begin_on_two_threads(world *w, uint32_t slots, uint32_t most) {
     config.groups = "ComputeBasic";
     config.slots_per_step = slots;
     config.max_slots = most;
+    config.thread = with_thread;
     config.sample = begin_in_sample;
     config.sample_user = &me;
     create_user(&me, w, open_profiler(w, &config));
-    for (uint32_t i = 0; i < slots; i++)
+    for (uint32_t i = 0; i < slots / 2; i++)
+        append(w, me.profiler, w->immediate, "first");
+    finish_immediate(w, w->immediate);
+    assert_int_equal(pthread_create(&collector, NULL, collect_at_once, me.profiler), 0);
+    await(&at.entered);
+    for (uint32_t i = 0; i < slots / 2; i++)
         append(w, me.profiler, w->immediate, "first");
     finish_immediate(w, w->immediate);
     gpu.set_call_cost("zetMetricQueryPoolCreate", 40000000); /* making room takes its time */
-    assert_int_equal(pthread_create(&collector, NULL, collect_at_once, me.profiler), 0);
     assert_int_equal(pthread_create(&other, NULL, begin_without_slots, &me), 0);
     join_in_time(w, collector);
     join_in_time(w, other);
@@ -162,8 +169,11 @@ static void begin_on_two_threads(world *w, uint32_t slots, uint32_t most) {
 }
 
 static void test_regions_in_a_sample_function_without_slots(void **state) {
-    begin_on_two_threads(*state, 4, 4);
-    begin_on_two_threads(*state, 4, 8);
+    for (int with_thread = 0; with_thread < 2; with_thread++) {
+        begin_on_two_threads(*state, 8, 8, with_thread);
+        begin_on_two_threads(*state, 8, 16, with_thread);
+        begin_on_two_threads(*state, 128, 128, with_thread);
+    }
 }
 
 /* ---- a log function that asks, wherever a message comes from --------------------------------------------- */
@@ -180,13 +190,26 @@ static void ask(int result, const char *text, void *argument) {
     me->regions++;
 }
 
+enum { MUCH = 600, BATCHES = 150 };
+
+/* What is ready at once are more than two batches, of which the first calculation fails. */
 static void *submit_much(void *argument) {
     user *me = (user *)argument;
-    for (int i = 0; i < 600; i++) {
+    for (int i = 0; i < BATCHES; i++)
+        append_kernel(me->profiler, me->recorded, me->kernel, "recorded");
+    zeCommandListClose(me->recorded);
+    for (int i = 0; i < 3; i++) {
+        zt_execute(me->profiler, me->w->queue, 1, &me->recorded, NULL);
+        zeCommandQueueSynchronize(me->w->queue, A_WHILE);
+        inject("zetMetricGroupCalculateMetricValues", 1, ZE_RESULT_ERROR_UNKNOWN);
+        if (i > 0)
+            zt_collect(me->profiler, 0);
+    }
+    for (int i = 0; i < MUCH; i++) {
         if (i % 128 == 0)
             inject("zetMetricGroupCalculateMetricValues", 1, ZE_RESULT_ERROR_UNKNOWN);
         append_kernel(me->profiler, me->list, me->kernel, "much");
-        if (i % 128 == 127) /* two batches are ready */
+        if (i % 128 == 127)
             finish_immediate(me->w, me->list);
     }
     finish_immediate(me->w, me->list);
@@ -196,20 +219,24 @@ static void *submit_much(void *argument) {
 
 static void test_a_log_function_that_asks(void **state) {
     world *w = *state;
-    user me = {0};
-    zt_config config = config_of(w);
-    config.groups = "ComputeBasic";
-    config.log = ask;
-    config.log_user = &me;
-    zt_profiler *profiler = open_profiler(w, &config);
-    create_user(&me, w, profiler);
-    run_in_time(w, submit_much, &me);
-    inject("zetMetricGroupCalculateMetricValues", 0, ZE_RESULT_SUCCESS);
-    zt_counts counts = zt_get_counts(profiler);
-    assert_int_equal(counts.begun, 600);
-    assert_int_equal(counts.in_flight, 0);
-    check_identity(profiler);
-    destroy_user(&me);
+    for (int with_thread = 0; with_thread < 2; with_thread++) {
+        user me = {0};
+        zt_config config = config_of(w);
+        config.groups = "ComputeBasic";
+        config.thread = with_thread;
+        config.log = ask;
+        config.log_user = &me;
+        zt_profiler *profiler = open_profiler(w, &config);
+        create_user(&me, w, profiler);
+        run_in_time(w, submit_much, &me);
+        inject("zetMetricGroupCalculateMetricValues", 0, ZE_RESULT_SUCCESS);
+        zt_counts counts = zt_get_counts(profiler);
+        assert_int_equal(counts.begun, MUCH + 3 * BATCHES);
+        assert_int_equal(counts.in_flight, 0);
+        assert_true(me.regions > 0);
+        check_identity(profiler);
+        destroy_user(&me);
+    }
 }
 
 /* ---- an allocator that asks ------------------------------------------------------------------------------- */
