@@ -41,8 +41,8 @@ static void record_once(world *w, zt_profiler *profiler, ze_command_list_handle_
 
 /* The recording that goes on when an older one is seen to have run. */
 typedef struct recording {
-    int profiled;      /* zt_execute executed the older one */
-    int collected;     /* after `first` was begun; else the library finds out by itself */
+    int profiled;  /* zt_execute executed the older one */
+    int collected; /* after `first` was begun; else the library finds out by itself */
     enum { AT_ONCE, OVERLAPPING, AROUND } end; /* of `first`, as `second` sees it */
     uint32_t slots;
 } recording;

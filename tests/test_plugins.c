@@ -1,6 +1,6 @@
-/* A program that is not linked with the Level Zero loader, and two plugins that bring it, each with a copy of the
-   library of its own that nobody else sees: RTLD_LOCAL, and hidden symbols. What there is once in a process they
-   share all the same. */
+/* A program that is not linked with the Level Zero loader, and two plugins that bring it, each with a copy of
+   the library of its own that nobody else sees: RTLD_LOCAL, and hidden symbols. What there is once in a
+   process they share all the same. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -208,8 +208,8 @@ static void test_inside(void **state) {
     for (int first = 0; first < 2; first++) {
         int other = 1 - first;
         collect_result = SUCCESS;
-        assert_int_equal(
-            plugins[first]->open(worlds[first], "ComputeBasic", collect_in_the_other, &other), SUCCESS);
+        assert_int_equal(plugins[first]->open(worlds[first], "ComputeBasic", collect_in_the_other, &other),
+                         SUCCESS);
         open_in(other, "ComputeBasic", AVAILABLE);
         assert_int_equal(plugins[other]->run(worlds[other], "fill", 100), SUCCESS);
         measure(first, 1);

@@ -1,5 +1,5 @@
-/* config.thread: a thread of the library's own collects, so that the threads that submit pay for begin and end
-   alone. */
+/* config.thread: a thread of the library's own collects, so that the threads that submit pay for begin and
+   end alone. */
 #include "fixture.h"
 
 #include <stdatomic.h>

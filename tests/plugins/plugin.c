@@ -169,7 +169,8 @@ static const char *trace(plugin_world *w) {
 #ifdef __cplusplus
 extern "C"
 #endif
-    __attribute__((visibility("default"))) const plugin *plugin_entry(void);
+    __attribute__((visibility("default"))) const plugin *
+    plugin_entry(void);
 
 const plugin *plugin_entry(void) {
     static const plugin functions = {create,  destroy, open_profiler, availability, text,  run,

@@ -1,5 +1,5 @@
-/* A plugin: a shared object with its own copy of the library, its own use of Level Zero, and hidden symbols. The
-   program that loads it knows nothing of either. */
+/* A plugin: a shared object with its own copy of the library, its own use of Level Zero, and hidden symbols.
+   The program that loads it knows nothing of either. */
 #ifndef TESTS_PLUGIN_H
 #define TESTS_PLUGIN_H
 
@@ -22,8 +22,8 @@ typedef struct plugin {
     plugin_world *(*create)(void); /* NULL: it failed */
     void (*destroy)(plugin_world *w);
     int (*open)(plugin_world *w, const char *groups, void (*sample)(void *user), void *user);
-    int (*availability)(plugin_world *w); /* a zt_availability */
-    const char *(*text)(plugin_world *w); /* of it */
+    int (*availability)(plugin_world *w);                          /* a zt_availability */
+    const char *(*text)(plugin_world *w);                          /* of it */
     int (*run)(plugin_world *w, const char *region, size_t bytes); /* fills them, and waits */
     int (*collect)(plugin_world *w, uint64_t timeout_ns);
     plugin_counts (*counts)(plugin_world *w);
