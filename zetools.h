@@ -1989,7 +1989,7 @@ ZT__FN void zt__free(const zt_allocator *allocator, void *memory) {
                     "Synchronise with the device before, or raise config.wait_timeout_ns.")                  \
     X(INSIDE_CALLBACK, "%s was called from the sample or log function, which runs while samples are "        \
                        "collected. Call it elsewhere.")                                                      \
-    X(BAD_INDEX, "%s: index %u is too high. Ask zt_get_%s_count() first.")                                   \
+    X(BAD_INDEX, "%s: index %u is too high. Ask zt_get_%s_count() first.")                                       \
     X(CANNOT_WRITE, "zt_report: cannot write '%.512s': %s. Check the directory and its permissions.")        \
     X(WRITE_STOPPED, "zt_write: the write function answered that it cannot go on.")                          \
     X(NOTHING_TO_BENCH, "%s: config.run and config.measure are both NULL. Give one.")                        \

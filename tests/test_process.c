@@ -186,27 +186,35 @@ static int use_and_exit(zt_profiler *profiler) {
     return 0;
 }
 
-static void fork_beside(world *w, int with_thread) {
-    zt_config config = config_of(w);
-    config.groups = "ComputeBasic";
-    config.thread = with_thread;
-    zt_profiler *profiler = open_profiler(w, &config);
-    run(w, profiler, "parent");
-    collect_all(profiler);
-    assert_int_equal(status_of_child(just_exit, profiler), 0);
-    assert_int_equal(status_of_child(close_and_exit, profiler), 0);
-    assert_int_equal(status_of_child(use_and_exit, profiler), 0);
-    for (int i = 0; i < 100; i++)
+static void fork_beside(world *w, int (*child)(zt_profiler *profiler)) {
+    for (int with_thread = 0; with_thread < 2; with_thread++) {
+        zt_config config = config_of(w);
+        config.groups = "ComputeBasic";
+        config.thread = with_thread;
+        zt_profiler *profiler = open_profiler(w, &config);
         run(w, profiler, "parent");
-    collect_all(profiler);
-    assert_counts(profiler, counted(101, 101, 0, 0, 0));
-    close_profiler(w, profiler);
+        collect_all(profiler);
+        int status = status_of_child(child, profiler);
+        for (int i = 0; i < 100; i++)
+            run(w, profiler, "parent");
+        collect_all(profiler);
+        assert_counts(profiler, counted(101, 101, 0, 0, 0));
+        close_profiler(w, profiler);
+        assert_int_equal(status, 0);
+    }
+    check_work(w);
 }
 
-static void test_fork(void **state) {
-    fork_beside(*state, 0);
-    fork_beside(*state, 1);
-    check_work(*state);
+static void test_exit_of_a_child(void **state) {
+    fork_beside(*state, just_exit);
+}
+
+static void test_close_in_a_child(void **state) {
+    fork_beside(*state, close_and_exit);
+}
+
+static void test_questions_in_a_child(void **state) {
+    fork_beside(*state, use_and_exit);
 }
 
 /* ==== programs that are executed ========================================================================== */
@@ -260,6 +268,33 @@ static int open_and_become(void) {
     return 1;
 }
 
+/* A child that outlives its parent leaves alone what the parent reported. */
+static int trace_and_fork(void) {
+    void *state = NULL;
+    pid_t parent = getpid();
+    zt_auto_config config = zt_auto_config_default();
+    config.report = getenv("ZT_TEST_REPORT");
+    ok(zt_auto(&config));
+    start(&state);
+    open_world(&state);
+    world *w = (world *)state;
+    for (int i = 0; i < 3; i++)
+        launch(w, w->immediate);
+    finish_immediate(w, w->immediate);
+    if (fork() == 0) {
+        is_child = 1;
+        alarm(GUARD_S);
+        while (getppid() == parent)
+            nap();
+        exit(0);
+    }
+    for (int i = 0; i < 2; i++)
+        launch(w, w->immediate);
+    check_work(w);
+    close_world(&state);
+    return 0;
+}
+
 static int do_nothing(void) {
     return 0;
 }
@@ -268,9 +303,8 @@ static const struct {
     const char *name;
     int (*play)(void);
 } roles[] = {
-    {"measure", measure_alone},
-    {"open and become", open_and_become},
-    {"leave open", leave_open},
+    {"measure", measure_alone}, {"open and become", open_and_become},
+    {"leave open", leave_open}, {"trace and fork", trace_and_fork},
     {"nothing", do_nothing},
 };
 
@@ -331,15 +365,36 @@ static void test_left_open(void **state) {
     expect_success_as("leave open");
 }
 
+static void test_report_of_a_parent(void **state) {
+    char path[] = "/tmp/zetools-process-XXXXXX.csv", text[4096] = "";
+    (void)state;
+    int file = mkstemps(path, 4);
+    assert_true(file >= 0);
+    close(file);
+    setenv("ZT_TEST_REPORT", path, 1);
+    expect_success_as("trace and fork"); /* until nobody has its output open any more, the child included */
+    unsetenv("ZT_TEST_REPORT");
+    FILE *report = fopen(path, "r");
+    assert_non_null(report);
+    text[fread(text, 1, sizeof text - 1, report)] = 0;
+    fclose(report);
+    unlink(path);
+    assert_contains(text, "\"saxpy\",\"GPU time\"");
+    assert_contains(text, ",sum,5,");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_opened_in_one_file_and_closed_in_another),
         TEST(test_error_of_another_file),
         TEST(test_inside_of_another_file),
-        TEST(test_fork),
+        TEST(test_exit_of_a_child),
+        TEST(test_close_in_a_child),
+        TEST(test_questions_in_a_child),
         TEST(test_executed_beside_a_profiler),
         TEST(test_executed_in_the_place_of_a_profiler),
         TEST(test_left_open),
+        TEST(test_report_of_a_parent),
     };
     const char *role = getenv("ZT_TEST_ROLE");
     if (role)
