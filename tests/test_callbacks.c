@@ -78,21 +78,27 @@ static void *use_everything_that_does_not_wait(void *argument) {
 }
 
 /* A slow function of the application holds up nobody but the thread that it is called on. */
-static void test_a_slow_sample_function(void **state) {
-    world *w = *state;
+static void collect_slowly(world *w, int with_thread) {
+    enum { FIRST = 64 };
     gate at = {0, 0};
     pthread_t collector, other;
+    struct timespec end;
     zt_config config = config_of(w);
     config.groups = "ComputeBasic";
+    config.thread = with_thread;
     config.sample = wait_at_gate;
     config.sample_user = &at;
     user me = {.at = &at};
     create_user(&me, w, open_profiler(w, &config));
-    run(w, me.profiler, "slow");
+    for (int i = 0; i < FIRST; i++)
+        append(w, me.profiler, w->immediate, "slow");
+    finish_immediate(w, w->immediate);
     assert_int_equal(pthread_create(&collector, NULL, collect_at_once, me.profiler), 0);
     await(&at.entered);
+    for (int i = 0; i < FIRST; i++)
+        append(w, me.profiler, w->immediate, "slow");
+    finish_immediate(w, w->immediate);
     assert_int_equal(pthread_create(&other, NULL, use_everything_that_does_not_wait, &me), 0);
-    struct timespec end;
     clock_gettime(CLOCK_REALTIME, &end);
     end.tv_sec += 10;
     int hung = pthread_timedjoin_np(other, NULL, &end);
@@ -103,8 +109,16 @@ static void test_a_slow_sample_function(void **state) {
     assert_int_equal(hung, 0);
     assert_result(me.result, ZE_RESULT_SUCCESS);
     collect_all(me.profiler);
-    assert_counts(me.profiler, counted(2, 2, 0, 0, 0));
+    assert_counts(me.profiler, counted(2 * FIRST + 1, 2 * FIRST + 1, 0, 0, 0));
     destroy_user(&me);
+}
+
+static void test_a_slow_sample_function(void **state) {
+    collect_slowly(*state, 0);
+}
+
+static void test_a_slow_sample_function_on_the_thread(void **state) {
+    collect_slowly(*state, 1);
 }
 
 /* ---- a sample function that begins a region, while another thread looks for a slot ----------------------- */
@@ -169,11 +183,13 @@ static void begin_on_two_threads(world *w, uint32_t slots, uint32_t most, int wi
 }
 
 static void test_regions_in_a_sample_function_without_slots(void **state) {
-    for (int with_thread = 0; with_thread < 2; with_thread++) {
-        begin_on_two_threads(*state, 8, 8, with_thread);
-        begin_on_two_threads(*state, 8, 16, with_thread);
-        begin_on_two_threads(*state, 128, 128, with_thread);
-    }
+    begin_on_two_threads(*state, 8, 8, 0);
+    begin_on_two_threads(*state, 8, 16, 0);
+    begin_on_two_threads(*state, 128, 128, 0);
+}
+
+static void test_regions_in_a_sample_function_on_the_thread(void **state) {
+    begin_on_two_threads(*state, 128, 128, 1);
 }
 
 /* ---- a log function that asks, wherever a message comes from --------------------------------------------- */
@@ -228,7 +244,9 @@ static void test_a_log_function_that_asks(void **state) {
         config.log_user = &me;
         zt_profiler *profiler = open_profiler(w, &config);
         create_user(&me, w, profiler);
+        gpu.behave(SOFTGPU_REPORT_LOST, 50); /* which makes a message, too */
         run_in_time(w, submit_much, &me);
+        gpu.behave(SOFTGPU_REPORT_LOST, 0);
         inject("zetMetricGroupCalculateMetricValues", 0, ZE_RESULT_SUCCESS);
         zt_counts counts = zt_get_counts(profiler);
         assert_int_equal(counts.begun, MUCH + 3 * BATCHES);
@@ -302,7 +320,9 @@ static void test_an_allocator_that_asks(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_a_slow_sample_function),
+        TEST(test_a_slow_sample_function_on_the_thread),
         TEST(test_regions_in_a_sample_function_without_slots),
+        TEST(test_regions_in_a_sample_function_on_the_thread),
         TEST(test_a_log_function_that_asks),
         TEST(test_an_allocator_that_asks),
     };
