@@ -10,9 +10,13 @@
 
 #include "first_design.h"
 
+/* Else the other tests show nothing. */
+static void test_compiled_as_it_has_to_be(void **state) {
+    (void)state;
 #if !defined(__STRICT_ANSI__) || defined(_REENTRANT)
-#error "not compiled as it has to be"
+    fail_msg("not strict, or with -pthread");
 #endif
+}
 
 /* How many threads block signals, once they are so many: a new one is on its way there. */
 static uint32_t await_deaf_threads(uint32_t wanted) {
@@ -63,6 +67,7 @@ static void test_the_threads_of_the_application_do_not(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        TEST(test_compiled_as_it_has_to_be),
         TEST(test_the_collecting_thread_blocks_signals),
         TEST(test_the_reader_of_a_stream_blocks_signals),
         TEST(test_the_threads_of_the_application_do_not),
