@@ -454,6 +454,7 @@ static void test_region_never_closed(void **state) {
     assert_int_equal(heard(w, "left open"), 1);
     assert_contains(written_report(profiler, ZT_FORMAT_TABLE), "not ended");
     ok(zt_release(profiler, w->immediate));
+    ok(zt_collect(profiler, 0));
     assert_counts(profiler, counted(2, 1, 0, 1, 0));
     assert_int_equal(zt_get_cause(profiler, ZT_DROPPED_NOT_CLOSED), 1);
     assert_null(strstr(written_report(profiler, ZT_FORMAT_TABLE), "not ended"));
@@ -485,6 +486,7 @@ static void test_region_never_closed_on_a_list_that_is_released(void **state) {
     ok(zeCommandListClose(w->list));
     execute(w, profiler, w->list);
     ok(zt_release(profiler, w->list));
+    ok(zt_collect(profiler, 0));
     assert_int_equal(zt_get_counts(profiler).in_flight, 0);
     check_identity(profiler);
     zt_end(&open);
@@ -545,6 +547,7 @@ static void test_list_executed_with_an_open_region(void **state) {
     zt_collect(profiler, 1000000);
     check_identity(profiler);
     ok(zt_release(profiler, w->list));
+    ok(zt_collect(profiler, 0));
     assert_int_equal(zt_get_counts(profiler).in_flight, 0);
     assert_int_equal(zt_get_counts(profiler).collected, 0);
     check_identity(profiler);
@@ -838,6 +841,7 @@ static void test_list_destroyed_that_never_ran(void **state) {
     zt_collect(profiler, 1000000);
     check_identity(profiler);
     ok(zt_release(profiler, list)); /* late, but told: the handle is only compared */
+    ok(zt_collect(profiler, 0));
     assert_counts(profiler, counted(0, 0, 0, 0, 0));
     check_work(w);
 }

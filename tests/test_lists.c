@@ -40,10 +40,12 @@ static void record_once(world *w, zt_profiler *profiler, ze_command_list_handle_
 /* ==== over ================================================================================================ */
 
 /* The recording that goes on when an older one is seen to have run. */
+enum { AT_ONCE, OVERLAPPING, AROUND };
+
 typedef struct recording {
     int profiled;  /* zt_execute executed the older one */
     int collected; /* after `first` was begun; else the library finds out by itself */
-    enum { AT_ONCE, OVERLAPPING, AROUND } end; /* of `first`, as `second` sees it */
+    int end;       /* of `first`, as `second` sees it */
     uint32_t slots;
 } recording;
 
@@ -525,6 +527,7 @@ static void test_collect_does_not_wait_for_a_list_of_its_own(void **state) {
     assert_result(zt_collect(profiler, 20000000), ZE_RESULT_SUCCESS);
     assert_counts(profiler, counted(2, 1, 0, 0, 1));
     ok(zt_release(profiler, list));
+    ok(zt_collect(profiler, 0));
     assert_counts(profiler, counted(1, 1, 0, 0, 0));
     ok(zeCommandListDestroy(list));
     check_work(w);
