@@ -83,6 +83,24 @@ $(1)/tests/test_%: $(1)/tests/test_%.o $(FIXTURE:%=$(1)/tests/%.o)
 	echo "  $$@"
 	$$(CXX) $$(CXX_FLAGS) $(2) -o $$@ $$^ -lcmocka $$(ZE_LIBS)
 
+# Plugins with a copy of the library each, and a program that knows the loader through them alone.
+$(1)/tests/plugins/plugin_c.so: tests/plugins/plugin.c | deps-test
+	mkdir -p $$(@D)
+	$$(CC) $$(C_FLAGS) $(2) -fvisibility=hidden -fPIC -shared -o $$@ $$< $$(ZE_LIBS)
+
+$(1)/tests/plugins/plugin_cpp.so: tests/plugins/plugin.c | deps-test
+	mkdir -p $$(@D)
+	$$(CXX) $$(CXX_FLAGS) $(2) -fvisibility=hidden -fPIC -shared -x c++ -o $$@ $$< -x none $$(ZE_LIBS)
+
+$(1)/tests/test_plugins: $(1)/tests/test_plugins.o | $(1)/tests/plugins/plugin_c.so $(1)/tests/plugins/plugin_cpp.so
+	echo "  $$@"
+	$$(CC) $$(C_FLAGS) $(2) -o $$@ $$^ -lcmocka -ldl
+
+# Programs of several files with a copy of the library each.
+$(1)/tests/test_process: $(1)/tests/plugins/other_file.o
+
+-include $(wildcard $(1)/tests/plugins/*.d)
+
 .PHONY: $(1)/all
 $(1)/all: $(1)/libze_softgpu.so $(TESTS:%=$(1)/tests/%)
 
@@ -95,6 +113,9 @@ $(eval $(call variant,build/tsan,-fsanitize=thread))
 
 # Programs that tell the compiler that no value is NaN.
 %/tests/test_fast_math.o: CFLAGS += -ffast-math
+
+# Programs in strict ISO C, without -pthread.
+%/tests/test_strict.o: C_FLAGS = -std=c11 $(WARNINGS) $(CFLAGS) -MMD -MP -I.
 
 .PHONY: test
 test: build/all build/asan/all build/tsan/all $(KERNEL_BINARIES) ## all tests: plain, sanitizers, validation layer, other loaders

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <level_zero/zet_api.h>
+#include <pthread.h>
 #include <setjmp.h>
 
 #ifdef __cplusplus
@@ -213,7 +214,23 @@ size_t captured_output(void); /* until here: how many bytes there were */
 
 uint64_t now_ns(void);
 void pass_time(uint64_t ns); /* at once: the library and now_ns() find it later than it is */
+void hold_time(int held);    /* not 0: the library's clock stands still, but for what passes by pass_time() */
 void nap(void);              /* a millisecond, to let others run */
+
+/* ==== threads that may hang =============================================================================== */
+
+/* Joins a thread. One that does not end fails the test, and what it may hold is left as it is. */
+void join_in_time(world *w, pthread_t thread);
+
+/* Runs a function on a thread of its own, and joins it likewise. */
+void run_in_time(world *w, void *(*function)(void *argument), void *argument);
+
+/* Waits until a flag is set; fails where it never is. */
+void await(const int *flag);
+
+/* Threads of this process, and those of them that block the signals of an application. */
+uint32_t count_threads(void);
+uint32_t count_deaf_threads(void);
 
 #ifdef __cplusplus
 }

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+
 /* ==== allocations on this thread ========================================================================== */
 
 /* In a plain program malloc itself is watched, so that nothing escapes: not what the C library allocates for
@@ -49,6 +50,11 @@ static void test_allocations_are_seen(void **state) {
 /* ==== steady state ======================================================================================== */
 
 enum { REGIONS = 64 };
+
+/* Before loader 1.16 nobody can be asked whether a list is immediate. */
+static uint64_t calls_of_a_region(void) {
+    return can_tell_immediate() ? 7 : 6;
+}
 
 static void expect_calls_of(uint64_t harvests, uint64_t regions, uint64_t groups) {
     assert_int_equal(calls("zetCommandListAppendMetricQueryBegin"), regions * groups);
@@ -97,7 +103,8 @@ static void test_driver_calls_of_a_region(void **state) {
         assert_int_equal(calls("zeEventHostReset"), REGIONS + 1); /* one is the test's own */
         assert_int_equal(calls("zetMetricQueryReset"), REGIONS);
         assert_int_equal(calls("zetMetricGroupCalculateMetricValues"), 1);
-        assert_int_equal(all, 6 * REGIONS + 1); /* and nothing else */
+        assert_int_equal(calls("zeCommandListIsImmediate"), can_tell_immediate() ? REGIONS : 0);
+        assert_int_equal(all, calls_of_a_region() * REGIONS + 1); /* and nothing else */
     }
     check_work(w);
 }
@@ -144,19 +151,24 @@ static void test_driver_calls_of_a_replay(void **state) {
     check_work(w);
 }
 
+/* Recorded again and again. Nothing collects but what the library does by itself. */
 static void test_driver_calls_with_a_reset(void **state) {
+    enum { ROUNDS = 8 };
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic,HostScheduler");
-    for (int i = 0; i < 12; i++) {
-        if (i == 10)
+    for (int i = 0; i < 10 + ROUNDS; i++) {
+        if (i == 10) {
+            collect_all(profiler);
             gpu.reset_calls();
+        }
         record(w, profiler);
         execute(w, profiler, w->list);
-        ok(zt_release(profiler, w->list));
-        reset_list(w->list);
+        ok(zt_reset(profiler, w->list));
     }
-    expect_calls_of(2, 2 * REGIONS, 2);
-    w->launches += 12 * REGIONS;
+    collect_all(profiler);
+    expect_calls_of(ROUNDS, ROUNDS * REGIONS, 2);
+    assert_counts(profiler, counted((10 + ROUNDS) * REGIONS, (10 + ROUNDS) * REGIONS, 0, 0, 0));
+    w->launches += (10 + ROUNDS) * REGIONS;
     check_work(w);
 }
 
@@ -183,8 +195,7 @@ static void test_no_allocation_with_a_reset(void **state) {
             before = allocations();
         record(w, profiler);
         execute(w, profiler, w->list);
-        ok(zt_release(profiler, w->list));
-        reset_list(w->list);
+        ok(zt_reset(profiler, w->list));
     }
     assert_int_equal(allocations() - before, 0);
     w->launches += 30 * REGIONS;
@@ -219,13 +230,36 @@ static void test_idle_collect_is_free(void **state) {
     assert_int_equal(calls(NULL), 0);
 }
 
+/* With a thread of the library's own the thread that submits makes the calls of begin and end alone. */
+static void test_driver_calls_of_a_region_with_a_thread(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "ComputeBasic";
+    config.thread = 1;
+    zt_profiler *profiler = open_profiler(w, &config);
+    for (int i = 0; i < 20; i++) {
+        frame(w, profiler);
+        collect_all(profiler);
+    }
+    uint64_t before = allocations();
+    for (int i = 0; i < 5; i++) {
+        frame(w, profiler);
+        collect_all(profiler);
+    }
+    assert_int_equal(allocations() - before, 0);
+    assert_int_equal(calls("zetMetricQueryGetData"), REGIONS);
+    assert_int_equal(calls("zetMetricQueryReset"), REGIONS);
+    assert_int_equal(calls("zeEventHostReset"), REGIONS + 1);
+    check_work(w);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_allocations_are_seen),          TEST(test_driver_calls_of_a_region),
         TEST(test_no_allocation_in_steady_state), TEST(test_driver_calls_of_a_replay),
         TEST(test_driver_calls_with_a_reset),     TEST(test_no_allocation_in_replay),
         TEST(test_no_allocation_with_a_reset),    TEST(test_no_allocation_for_times),
-        TEST(test_idle_collect_is_free),
+        TEST(test_idle_collect_is_free),          TEST(test_driver_calls_of_a_region_with_a_thread),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }
