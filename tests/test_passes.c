@@ -276,15 +276,17 @@ static void test_too_many_passes(void **state) {
     assert_contains(message, "config.max_passes");
 }
 
-/* Deferred calculation mixes no passes. */
-static void test_deferred(void **state) {
+/* A thread that collects mixes no passes. */
+static void test_passes_with_a_thread(void **state) {
     world *w = *state;
     zt_config config = passes_of(w, "ComputeBasic,MemoryProfile");
-    config.deferred = 640;
+    config.thread = 1;
     zt_profiler *profiler = open_profiler(w, &config);
-    for (int i = 0; i < 3; i++)
-        ZT_PASSES(profiler)
-    work(w, profiler);
+    for (int i = 0; i < 3; i++) {
+        ZT_PASSES(profiler) {
+            work(w, profiler);
+        }
+    }
     collect_all(profiler);
     assert_counts(profiler, counted(30, 30, 0, 0, 0));
     assert_int_equal(stats_in_group(profiler, "inner", "MemoryProfile", "GpuTime").count, 3);
@@ -453,7 +455,7 @@ int main(void) {
         TEST(test_a_list_of_another_pass),
         TEST(test_a_region_around_passes),
         TEST(test_too_many_passes),
-        TEST(test_deferred),
+        TEST(test_passes_with_a_thread),
         TEST(test_nothing_allocates_after_the_first_time),
         TEST(test_fewest_groups_for_metrics),
         TEST(test_metrics_beside_groups),

@@ -479,7 +479,7 @@ static void test_callback_may_use_the_library(void **state) {
     collect_all(in.profiler);
     assert_int_equal(in.called, 7);
     assert_true(in.collect == ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
-    assert_true(in.release == ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    ok(in.release); /* which waits for nobody */
     assert_counts(in.profiler, counted(7, 7, 0, 0, 0));
     check_work(w);
 }
