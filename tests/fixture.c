@@ -136,6 +136,14 @@ static FILE *assumed_fopen(const char *path, const char *mode) {
                             : NULL;
 }
 
+/* What must hold inside the library, whatever a test does. */
+static void check_invariant(int holds, const char *condition) {
+    if (!holds) {
+        fprintf(stderr, "zetools.h: this does not hold: %s\n", condition);
+        abort();
+    }
+}
+
 #define dlsym watched_dlsym
 #define geteuid assumed_geteuid
 #define fopen assumed_fopen
@@ -144,6 +152,7 @@ static FILE *assumed_fopen(const char *path, const char *mode) {
 #define calloc counted_calloc
 #define realloc counted_realloc
 #define free counted_free
+#define ZT__CHECK(condition) check_invariant((condition) != 0, #condition)
 #define ZETOOLS_IMPLEMENTATION
 #include "zetools.h"
 #undef dlsym
@@ -539,7 +548,7 @@ void execute(world *w, zt_profiler *profiler, ze_command_list_handle_t list) {
 /* ==== counts ============================================================================================== */
 
 zt_counts counted(uint64_t begun, uint64_t collected, uint64_t lost, uint64_t dropped, uint64_t in_flight) {
-    zt_counts counts = {begun, collected, lost, dropped, in_flight};
+    zt_counts counts = {begun, collected, lost, dropped, in_flight, 0};
     return counts;
 }
 
