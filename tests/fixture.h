@@ -174,6 +174,12 @@ zt_stats stats_of(const zt_profiler *profiler, const char *region, const char *m
 
 zet_metric_group_handle_t find_group(world *w, const char *name, zet_metric_group_sampling_type_flags_t type);
 
+/* ==== who the library takes the program for ================================================================ */
+
+/* Whatever machine the tests run on, the library sees an ordinary user, and `paranoid` in the files by which
+   the system says who may use the counters; NULL: there are none. A new world has ordinary users and "1". */
+void assume_user(int is_root, const char *paranoid);
+
 /* ==== the library's use of memory ========================================================================= */
 
 /* Calls of malloc, calloc and realloc by the library, and bytes that it holds. */
