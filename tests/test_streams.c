@@ -26,6 +26,7 @@ static void mark_often(world *w, zt_stream *stream, uint32_t count) {
 static void test_rows_come_and_join(void **state) {
     world *w = (world *)*state;
     uint64_t opened = now_ns();
+    gpu.behave(SOFTGPU_MISSED_MOMENTS_UNTOLD, 1);
     zt_stream *stream = open_rows(w, PERIOD);
     rows *kept = rows_of(stream);
     read_rows(stream, kept, 10);
@@ -221,25 +222,31 @@ static void test_overflow(void **state) {
     assert_int_equal(heard(w, "STREAM_GAP"), 1);
 }
 
+static double missing_reports(const rows *kept) {
+    double missing = 0;
+    for (uint32_t i = 1; i < kept->count; i++) {
+        double before_row = kept->kept[i].id - kept->kept[i - 1].id - 1;
+        assert_true(before_row == 0 || kept->kept[i].gap);
+        missing += before_row;
+    }
+    return missing;
+}
+
 /* By the clock, the time that a gap lasted tells how many reports are missing. */
 static void test_gap_is_estimated(void **state) {
     world *w = (world *)*state;
     zt_stream *stream = open_rows(w, 20000);
     rows *kept = rows_of(stream);
+    double missing = 0;
     uint64_t limit = now_ns() + A_WHILE;
     read_rows(stream, kept, 1);
-    for (int naps = 200; zt_stream_get_counts(stream).gaps == 0 && now_ns() < limit; naps *= 2) {
+    for (int naps = 200; missing == 0 && now_ns() < limit; naps *= 2) {
         kept->count = 0;
         for (int i = 0; i < naps; i++)
             nap();
         ok(zt_stream_read(stream, A_WHILE, keep_row, kept));
-    }
-    read_rows(stream, kept, kept->count + 2);
-    double missing = 0;
-    for (uint32_t i = 1; i < kept->count; i++) {
-        missing += kept->kept[i].id - kept->kept[i - 1].id - 1;
-        if (kept->kept[i].id != kept->kept[i - 1].id + 1)
-            assert_true(kept->kept[i].gap);
+        read_rows(stream, kept, kept->count + 2);
+        missing = missing_reports(kept);
     }
     zt_stream_counts counts = close_rows(stream, NULL);
     assert_true(counts.gaps >= 1);

@@ -320,6 +320,7 @@ static ze_result_t calculate_sets(sg_metric_group *group, zet_metric_group_calcu
         return ZE_RESULT_SUCCESS;
     }
     SG_NEED_POINTER(values);
+    sg_spend((uint64_t)sg_report_cost() * raw.tiles * raw.reports);
     sg_values to = {values, *total_count, 0};
     put_all(group, type, &raw, sg_clamp_count(set_count, raw.tiles), counts, &to);
     *total_count = to.count < to.room ? to.count : to.room;

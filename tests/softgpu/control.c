@@ -131,6 +131,7 @@ void softgpu_set_real_costs(int on) {
     } costs[] = {
         {SG_CALL_zetMetricQueryGetData, 300},
         {SG_CALL_zetMetricGroupCalculateMetricValues, 3500},
+        {SG_CALL_zetMetricGroupCalculateMultipleMetricValuesExp, 3500},
         {SG_CALL_zeEventHostReset, 40},
         {SG_CALL_zeCommandQueueExecuteCommandLists, 10000},
         {SG_CALL_zeCommandListImmediateAppendCommandListsExp, 10000},

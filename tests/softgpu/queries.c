@@ -407,9 +407,9 @@ void sg_queries_use(sg_list *list) {
     }
 }
 
-/* With real costs: on an immediate list an append submits. */
+/* With real costs: on an immediate list an append submits. What the device itself takes comes to it. */
 static void spend_on(const sg_list *list, uint64_t if_immediate) {
-    enum { IF_RECORDED = 200 };
+    enum { IF_RECORDED = 100 };
     if (sg_costs_are_real())
         sg_spend(list->is_immediate ? if_immediate : IF_RECORDED);
 }

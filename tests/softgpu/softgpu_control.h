@@ -48,6 +48,7 @@ extern "C" {
     X(CHEAP_CALLS)                /* see below */                                                            \
     X(STREAMER_SIZE_IS_AVAILABLE) /* a read of size 0 answers what is there, and not what there can be */ \
     X(STREAMER_IGNORES_MAXIMUM)   /* the number of reports asked for affects the answer to size 0 alone */ \
+    X(MISSED_MOMENTS_UNTOLD)      /* moments that a streamer missed under load: without DROPPED_DATA */        \
     X(STREAMER_ROUNDS)            /* period and notification are rewritten as odd hardware numbers */  \
     X(STREAMER_SPLITS_REPORTS)    /* a read ends within a report, whose rest comes first in the next */  \
     X(STREAMERS_EXCLUDE_QUERIES)  /* on the whole device, and not only in their domain */ \

@@ -103,12 +103,12 @@ static bool await(sg_streamer *streamer, uint64_t time) {
     return streamer->running;
 }
 
-/* Moments that it was too late for are lost, and so are their numbers in the sequence. */
+/* Moments that it was too late for are lost. They have no numbers: there was never anything of them. */
 static uint64_t next_moment(sg_streamer *streamer, uint64_t moment) {
     uint64_t now = sg_now();
     uint64_t missed = now > moment ? (now - moment) / streamer->period : 0;
-    streamer->last_id += missed;
-    streamer->dropped = streamer->dropped || missed > 0;
+    if (missed > 0 && !sg_behaviour_is_on(SOFTGPU_MISSED_MOMENTS_UNTOLD))
+        streamer->dropped = true;
     return moment + (missed + 1) * streamer->period;
 }
 
