@@ -1,7 +1,9 @@
 /* Streams: rows from the first to the last, whatever the driver is like; what is lost is counted; bad input.
  */
+#define _GNU_SOURCE
 #include "rows.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -369,22 +371,29 @@ static void test_times_are_unwrapped(void **state) {
     run_through_a_wrap(w, 36, 19200000);
 }
 
-/* Of 56 bits, as real ones: more than a double has. */
+/* Of 56 bits, as real ones: more than a double has. Loaders before zetMetricGroupGetGlobalTimestampsExp cannot
+   tell that metrics have a clock of their own: lengths and host times are right all the same. */
 static void test_long_time_stamps(void **state) {
     world *w = (world *)*state;
     const uint64_t turn = UINT64_C(1) << 56;
+    int is_told = dlsym(RTLD_DEFAULT, "zetMetricGroupGetGlobalTimestampsExp") != NULL;
     gpu.set_metric_clock(56, turn - 300000000);
     zt_stream *stream = open_rows(w, PERIOD);
     rows *kept = rows_of(stream);
-    uint64_t limit = now_ns() + A_WHILE;
-    do
+    uint64_t opened = now_ns();
+    while (now_ns() < opened + 400000000)
         read_rows(stream, kept, kept->count + 1);
-    while (kept->kept[kept->count - 1].device_ns < turn + 5000000 && now_ns() < limit);
-    assert_true(kept->kept[0].device_ns < turn);
-    for (uint32_t i = 0; i < kept->count; i++)
-        assert_true((double)kept->kept[i].length_ns == kept->kept[i].gpu_time);
+    for (uint32_t i = 0; i < kept->count; i++) {
+        const kept_row *row = &kept->kept[i];
+        assert_true(row->time_ns + 1000000000 >= opened && row->time_ns <= now_ns());
+        assert_true(!is_told || (double)row->length_ns == row->gpu_time);
+    }
     check_rows(kept);
-    check_rows_join(kept, 1);
+    if (is_told) {
+        assert_true(kept->kept[0].device_ns < turn);
+        assert_true(kept->kept[kept->count - 1].device_ns > turn);
+        check_rows_join(kept, 1);
+    }
     close_rows(stream, NULL);
 }
 
