@@ -16,7 +16,7 @@ typedef struct kept_row {
     int gap;
     double id, groups, gpu_time, busy; /* ReportId, GPGPU_THREADGROUP_COUNT, GpuTime, GPU_BUSY; NaN where the
                                           group lacks it */
-    char marker[MARKER_NAME]; /* "" where there is none */
+    char marker[MARKER_NAME];          /* "" where there is none */
 } kept_row;
 
 /* Rows in the order in which they came. */

@@ -276,10 +276,11 @@ static void find_span(const zt_profiler *profiler, const char *name, double *beg
     assert_true(file >= 0);
     close(file);
     ok(zt_report(profiler, path));
-    snprintf(command, sizeof command,
-             "env -u LD_LIBRARY_PATH -u LD_PRELOAD python3 -c \"import json;print(*[(e['ts'],e['ts']+e['dur'])"
-             " for e in json.load(open('%s'))['traceEvents'] if e['ph']=='X' and e['name']=='%s'][0])\"",
-             path, name);
+    snprintf(
+        command, sizeof command,
+        "env -u LD_LIBRARY_PATH -u LD_PRELOAD python3 -c \"import json;print(*[(e['ts'],e['ts']+e['dur'])"
+        " for e in json.load(open('%s'))['traceEvents'] if e['ph']=='X' and e['name']=='%s'][0])\"",
+        path, name);
     FILE *pipe = popen(command, "r");
     assert_non_null(pipe);
     assert_non_null(fgets(line, sizeof line, pipe));
