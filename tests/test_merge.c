@@ -246,7 +246,6 @@ static void test_merge_without_memory_changes_nothing(void **state) {
 static void test_packed_and_unpacked(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic,HostScheduler");
-    const char *text;
     run_varied(w, profiler, "a \"name\",\n", 0, 9);
     run_varied(w, profiler, "another", 3, 8);
     ZT_REGION(profiler, NULL, "dropped") {}
@@ -255,7 +254,6 @@ static void test_packed_and_unpacked(void **state) {
     assert_same_region(back, profiler, "a \"name\",\n");
     assert_same_region(back, profiler, "another");
     assert_counts(back, zt_get_counts(profiler));
-    text = zt_get_availability_text(back);
     assert_int_equal(zt_get_availability(back), ZT_AVAILABLE);
     for (uint32_t i = 0; i < zt_get_metric_count(back); i++) {
         const zt_metric *a = zt_get_metric(back, i), *b = zt_get_metric(profiler, i);
