@@ -39,4 +39,4 @@ fi
 echo "installing:$missing" >&2
 $as_root apt-get -qq update </dev/null >&2 || echo "apt-get update failed; trying with the lists there are" >&2
 # shellcheck disable=SC2086 # words
-$as_root env DEBIAN_FRONTEND=noninteractive $install -qq -o DPkg::Lock::Timeout=120 </dev/null >&2 || cannot
+$as_root env DEBIAN_FRONTEND=noninteractive $install -qq -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=120 </dev/null >&2 || cannot
