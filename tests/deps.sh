@@ -15,9 +15,14 @@ installed() {
 
 missing=
 for need; do
+    package=${need#*:}
     case $need in
-    *:*) command -v "${need%%:*}" >/dev/null || missing="$missing ${need#*:}" ;;
-    *) installed "$need" || missing="$missing $need" ;;
+    *:*) ! command -v "${need%%:*}" >/dev/null || continue ;;
+    *) ! installed "$package" || continue ;;
+    esac
+    case "$missing " in
+    *" $package "*) ;;
+    *) missing="$missing $package" ;;
     esac
 done
 [ -n "$missing" ] || exit 0
