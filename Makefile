@@ -87,6 +87,7 @@ deps-example-%: deps-build
 # ---- the software device and the tests, each in a variant -----------------------------------------------------
 
 # $(call variant,DIRECTORY,FLAGS)
+# With sanitizers the device has undefined symbols: clang links their run-time library into programs alone.
 define variant
 $(1)/softgpu/%.o: tests/softgpu/%.c | deps-build
 	mkdir -p $$(@D)
@@ -94,7 +95,7 @@ $(1)/softgpu/%.o: tests/softgpu/%.c | deps-build
 
 $(1)/libze_softgpu.so: $(DEVICE:%=$(1)/softgpu/%.o)
 	echo "  $$@"
-	$$(CC) $$(C_FLAGS) $(2) -shared -Wl,-z,defs -o $$@ $$^ -ldl -lm
+	$$(CC) $$(C_FLAGS) $(2) -shared $(if $(2),,-Wl$(comma)-z$(comma)defs) -o $$@ $$^ -ldl -lm
 
 $(1)/tests/%.o: tests/%.c | deps-test
 	mkdir -p $$(@D)
