@@ -50,6 +50,13 @@ extern "C" {
 #define assert_result(call, expected) assert_result_((call), (expected), #call, __FILE__, __LINE__)
 void assert_result_(ze_result_t got, ze_result_t expected, const char *call, const char *file, int line);
 
+/* cmocka 2 deprecates the name that cmocka 1 has, and its new macro converts to signed on the way. */
+#ifdef assert_uint_in_range
+#undef assert_in_range
+#define assert_in_range(value, minimum, maximum)                                                             \
+    _assert_uint_in_range((uintmax_t)(value), (uintmax_t)(minimum), (uintmax_t)(maximum), __FILE__, __LINE__)
+#endif
+
 /* `text` contains `part`, or the test fails and shows both. */
 #define assert_contains(text, part) assert_contains_(text, part, __FILE__, __LINE__)
 void assert_contains_(const char *text, const char *part, const char *file, int line);
