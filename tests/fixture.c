@@ -115,12 +115,21 @@ static void *watched_dlsym(void *library, const char *name) {
     return symbol;
 }
 
+/* What must hold inside the library, whatever a test does. */
+static void check_invariant(int holds, const char *condition) {
+    if (!holds) {
+        fprintf(stderr, "zetools.h: this does not hold: %s\n", condition);
+        abort();
+    }
+}
+
 #define dlsym watched_dlsym
 #define clock_gettime advanced_clock
 #define malloc counted_malloc
 #define calloc counted_calloc
 #define realloc counted_realloc
 #define free counted_free
+#define ZT__CHECK(condition) check_invariant((condition) != 0, #condition)
 #define ZETOOLS_IMPLEMENTATION
 #include "zetools.h"
 #undef dlsym
@@ -513,7 +522,7 @@ void execute(world *w, zt_profiler *profiler, ze_command_list_handle_t list) {
 /* ==== counts ============================================================================================== */
 
 zt_counts counted(uint64_t begun, uint64_t collected, uint64_t lost, uint64_t dropped, uint64_t in_flight) {
-    zt_counts counts = {begun, collected, lost, dropped, in_flight};
+    zt_counts counts = {begun, collected, lost, dropped, in_flight, 0};
     return counts;
 }
 

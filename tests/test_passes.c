@@ -279,7 +279,7 @@ static void test_too_many_passes(void **state) {
 static void test_deferred(void **state) {
     world *w = *state;
     zt_config config = passes_of(w, "ComputeBasic,MemoryProfile");
-    config.deferred = 640;
+    config.thread = 1;
     zt_profiler *profiler = open_profiler(w, &config);
     for (int i = 0; i < 3; i++)
         ZT_PASSES(profiler)

@@ -1,6 +1,7 @@
 /* The software device: what it is, its memory, its kernels; how strict it is; how tests control it. */
 #include "fixture.h"
 
+#include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,6 +94,43 @@ static void test_describes_itself(void **state) {
     ok(zeContextGetStatus(w->context));
 }
 
+static void test_devices_have_places_on_the_bus(void **state) {
+    world *w = *state;
+    ze_device_handle_t devices[2], tile;
+    uint32_t count = 2, one = 1;
+    gpu.set_devices(2, 2);
+    ok(zeDeviceGet(w->driver, &count, devices));
+    ok(zeDeviceGetSubDevices(devices[1], &one, &tile));
+    for (uint32_t i = 0; i < 3; i++) {
+        ze_pci_ext_properties_t pci = {.stype = ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES};
+        ok(zeDevicePciGetPropertiesExt(i < 2 ? devices[i] : tile, &pci));
+        assert_int_equal(pci.address.device, i < 2 ? i : 1);
+        assert_int_equal(pci.maxSpeed.width, -1);
+    }
+}
+
+static void test_extensions_are_listed(void **state) {
+    world *w = *state;
+    static const char *const names[] = {"ZE_extension_pci_properties",
+                                        "ZE_experimental_immediate_command_list_append",
+                                        "ZET_experimental_metrics_runtime_enable_disable"};
+    ze_driver_extension_properties_t extensions[16];
+    uint32_t count = 16;
+    ok(zeDriverGetExtensionProperties(w->driver, &count, extensions));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        uint32_t at = 0;
+        while (at < count && strcmp(extensions[at].name, names[i]) != 0)
+            at++;
+        assert_true(at < count);
+    }
+}
+
+static void test_memory_takes_every_advice(void **state) {
+    world *w = *state;
+    for (int advice = 0; advice <= ZE_MEMORY_ADVICE_BIAS_UNCACHED; advice++)
+        ok(zeCommandListAppendMemAdvise(w->list, w->device, w->ones, 4, (ze_memory_advice_t)advice));
+}
+
 static void test_lists_queue_groups_and_memories(void **state) {
     world *w = *state;
     ze_command_queue_group_properties_t groups[8];
@@ -170,6 +208,22 @@ static void test_newer_functions_are_reached_by_name(void **state) {
     assert_int_equal(answer, 0);
     assert_result(zeDriverGetExtensionFunctionAddress(w->driver, "zeSomethingElse", &address),
                   ZE_RESULT_ERROR_INVALID_ARGUMENT);
+}
+
+/* A loader of 1.16 or newer has it from the driver's table. */
+static void test_newer_loaders_tell_immediate_lists(void **state) {
+    world *w = *state;
+    ze_result_t (*is_immediate)(ze_command_list_handle_t, ze_bool_t *);
+    ze_bool_t answer = 7;
+    if (!can_tell_immediate())
+        skip();
+    *(void **)&is_immediate = dlsym(RTLD_DEFAULT, "zeCommandListIsImmediate");
+    gpu.reset_calls();
+    ok(is_immediate(w->immediate, &answer));
+    assert_int_equal(answer, 1);
+    ok(is_immediate(w->list, &answer));
+    assert_int_equal(answer, 0);
+    assert_int_equal(calls("zeCommandListIsImmediate"), 2);
 }
 
 /* ==== strictness ========================================================================================== */
@@ -569,10 +623,14 @@ static void test_calls_are_counted(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_describes_itself),
+        TEST(test_devices_have_places_on_the_bus),
+        TEST(test_extensions_are_listed),
+        TEST(test_memory_takes_every_advice),
         TEST(test_lists_queue_groups_and_memories),
         TEST(test_lists_as_many_devices_as_asked_for),
         TEST(test_what_is_not_offered_is_unsupported),
         TEST(test_newer_functions_are_reached_by_name),
+        TEST(test_newer_loaders_tell_immediate_lists),
         TEST(test_wrong_handles_are_refused),
         TEST(test_null_pointers_are_refused),
         TEST(test_destroying_twice_is_found),

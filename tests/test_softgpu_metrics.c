@@ -2,10 +2,13 @@
    for, as real drivers do. */
 #include "values.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define VALUES ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES
 #define MAXIMA ZET_METRIC_GROUP_CALCULATION_TYPE_MAX_METRIC_VALUES
@@ -218,8 +221,95 @@ static void metrics_can_be_enabled_at_run_time(void **state) {
     bench b = open_bench(w, "ComputeBasic");
     assert_result(disable(w->device), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
     close_bench(&b);
+    activate_one(w, b.group);
+    assert_result(disable(w->device), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    deactivate(w, w->device);
     ok(disable(w->device));
     assert_result(zetMetricGroupGet(w->device, &count, NULL), ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
+    assert_result(zetContextActivateMetricGroups(w->context, w->device, 1, &b.group),
+                  ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
+    assert_result(try_pool(w, w->device, b.group, 1, &b.pool), ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
+    ok(enable(w->device));
+    assert_int_equal(groups_listed(w), 6);
+}
+
+/* A second copy of the driver, as another process would have it. */
+static void *load_copy_of_driver(void) {
+    char path[] = "/tmp/softgpu-XXXXXX", bytes[4096];
+    int copy = mkstemp(path);
+    FILE *driver = fopen(getenv("ZE_ENABLE_ALT_DRIVERS"), "rb");
+    assert_true(copy >= 0 && driver);
+    for (size_t size; (size = fread(bytes, 1, sizeof bytes, driver)) > 0;)
+        assert_int_equal(write(copy, bytes, size), size);
+    fclose(driver);
+    close(copy);
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    unlink(path);
+    assert_non_null(library);
+    return library;
+}
+
+static void *first_in_table(void *library, const char *table) {
+    ze_result_t (*fill)(ze_api_version_t version, void *table);
+    void *functions[64] = {NULL};
+    *(void **)&fill = dlsym(library, table);
+    ok(fill((ze_api_version_t)ZE_MAKE_VERSION(1, 4), functions));
+    return functions[0];
+}
+
+/* What zetMetricGroupGet answers in a process that has this in its environment. */
+static ze_result_t groups_with_variable(const char *value) {
+    void *library = load_copy_of_driver();
+    ze_result_t (*init)(ze_init_flags_t flags);
+    ze_result_t (*get_drivers)(uint32_t * count, ze_driver_handle_t * drivers);
+    ze_result_t (*get_devices)(ze_driver_handle_t driver, uint32_t * count, ze_device_handle_t * devices);
+    ze_result_t (*get_groups)(zet_device_handle_t device, uint32_t * count,
+                              zet_metric_group_handle_t * groups);
+    *(void **)&init = first_in_table(library, "zeGetGlobalProcAddrTable");
+    *(void **)&get_drivers = first_in_table(library, "zeGetDriverProcAddrTable");
+    *(void **)&get_devices = first_in_table(library, "zeGetDeviceProcAddrTable");
+    *(void **)&get_groups = first_in_table(library, "zetGetMetricGroupProcAddrTable");
+    ze_driver_handle_t driver;
+    ze_device_handle_t device;
+    uint32_t one = 1, count = 0;
+    if (value)
+        setenv("ZET_ENABLE_METRICS", value, 1);
+    else
+        unsetenv("ZET_ENABLE_METRICS");
+    ok(init(0));
+    setenv("ZET_ENABLE_METRICS", "1", 1);
+    ok(get_drivers(&one, &driver));
+    ok(get_devices(driver, &one, &device));
+    ze_result_t result = get_groups(device, &count, NULL);
+    dlclose(library);
+    return result;
+}
+
+static void metrics_are_enabled_by_the_environment(void **state) {
+    (void)state;
+    assert_result(groups_with_variable(NULL), ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
+    assert_result(groups_with_variable("0"), ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
+    assert_result(groups_with_variable("1"), ZE_RESULT_SUCCESS);
+}
+
+static void metrics_are_enabled_for_each_root_device(void **state) {
+    world *w = (world *)*state;
+    device_function enable;
+    ze_device_handle_t devices[2], tile;
+    uint32_t count = 2, one = 1;
+    *(void **)&enable = newer_function("zetDeviceEnableMetricsExp", "zetGetDeviceExpProcAddrTable", 2);
+    gpu.set_devices(2, 2);
+    gpu.behave(SOFTGPU_METRICS_NOT_ENABLED, 1);
+    ok(zeDeviceGet(w->driver, &count, devices));
+    ok(zeDeviceGetSubDevices(devices[1], &one, &tile));
+    ok(enable(devices[1]));
+    count = 0;
+    assert_result(zetMetricGroupGet(devices[0], &count, NULL), ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
+    ok(zetMetricGroupGet(devices[1], &count, NULL));
+    assert_int_equal(count, 6);
+    count = 0;
+    ok(zetMetricGroupGet(tile, &count, NULL));
+    assert_int_equal(count, 6);
 }
 
 static void names_can_differ(void **state) {
@@ -423,6 +513,30 @@ static void begin_times_wrap(void **state) {
     close_bench(&b);
 }
 
+static uint64_t read_begin(bench *b, uint32_t index) {
+    zet_typed_value_t *values = values_of(b, index);
+    uint64_t ticks = values[index_of(b->group, "QueryBeginTime")].value.ui64;
+    free(values);
+    return ticks;
+}
+
+/* Beyond 2^53 a double has not all their bits; at 2^56 they wrap. */
+static void metrics_can_have_a_clock_of_their_own(void **state) {
+    world *w = (world *)*state;
+    bench b = open_bench(w, "ComputeBasic");
+    gpu.set_timestamps(32, 1000000000);
+    gpu.set_metric_clock(56, UINT64_C(3) << 53);
+    measure(&b, 0);
+    assert_in_range(read_begin(&b, 0), UINT64_C(3) << 53, (UINT64_C(3) << 53) + A_WHILE);
+    gpu.set_metric_clock(56, (UINT64_C(1) << 56) - 1);
+    measure(&b, 1);
+    assert_in_range(read_begin(&b, 1), 0, A_WHILE);
+    gpu.set_metric_clock(0, 0);
+    measure(&b, 2);
+    assert_in_range(read_begin(&b, 2), 0, UINT32_MAX);
+    close_bench(&b);
+}
+
 static void global_timestamps_are_those_of_the_device(void **state) {
     world *w = (world *)*state;
     typedef ze_result_t (*timestamps_function)(zet_metric_group_handle_t, ze_bool_t, uint64_t *, uint64_t *);
@@ -438,6 +552,9 @@ static void global_timestamps_are_those_of_the_device(void **state) {
     assert_true(device >= metric);
     ok(get(group, 1, &global, &metric));
     assert_true(global >= host && metric >= device);
+    gpu.set_metric_clock(56, UINT64_C(1) << 55);
+    ok(get(group, 0, &global, &metric));
+    assert_true(global < UINT64_C(1) << 55 && metric >= UINT64_C(1) << 55);
     assert_result(get(group, 0, NULL, &metric), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
 }
 
@@ -461,6 +578,9 @@ static void pools_are_checked(void **state) {
                   ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
     gpu.behave(SOFTGPU_NO_PERMISSION, 1);
     activate_one(w, by_event);
+    assert_result(try_pool(w, w->device, by_event, 1, &pool), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    gpu.behave(SOFTGPU_NO_PERMISSION, 0);
+    gpu.behave(SOFTGPU_COUNTERS_HELD, 1);
     assert_result(try_pool(w, w->device, by_event, 1, &pool), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     deactivate(w, w->device);
 }
@@ -701,6 +821,139 @@ static void a_replay_can_leave_the_old_report(void **state) {
         ok(zeEventHostReset(w->done));
     }
     ok(zeEventDestroy(gate));
+    close_bench(&b);
+}
+
+/* Query 0 around query 1, each around launches of their own. */
+static void record_nested(bench *b) {
+    world *w = b->w;
+    begin(w->list, b->queries[0]);
+    launch(w, w->list);
+    begin(w->list, b->queries[1]);
+    launch(w, w->list);
+    end(w->list, b->queries[1]);
+    end(w->list, b->queries[0]);
+    ok(zeCommandListClose(w->list));
+}
+
+static void execute_with_queries_reset(bench *b) {
+    ok(zetMetricQueryReset(b->queries[0]));
+    ok(zetMetricQueryReset(b->queries[1]));
+    execute_unprofiled(b->w, b->w->list);
+}
+
+/* As of 64 bits that hold a negative number of ticks, in nanoseconds. */
+static void expect_overflow(bench *b, uint32_t index) {
+    assert_in_range((uint64_t)read_one(b, index, "GpuTime"), UINT64_C(900000000000), UINT64_C(960767920505));
+    assert_true(read_one(b, index, "AvgGpuCoreFrequencyMHz") == 0);
+    assert_true(read_one(b, index, "CoreFrequencyMHz") == 0);
+    assert_true(read_one(b, index, "ReportError") == 0);
+    assert_true(read_one(b, index, "GPGPU_THREADGROUP_COUNT") == 2 * WORK_GROUPS);
+}
+
+static void expect_true_time(bench *b, uint32_t index) {
+    assert_true(read_one(b, index, "GpuTime") < (double)A_WHILE);
+    assert_true(read_one(b, index, "CoreFrequencyMHz") > 0);
+}
+
+static void an_outer_query_can_overflow_in_a_replay(void **state) {
+    world *w = (world *)*state;
+    bench b = open_bench(w, "ComputeBasic");
+    gpu.behave(SOFTGPU_NESTED_REPLAY_OVERFLOWS, 1);
+    record_nested(&b);
+    execute_with_queries_reset(&b);
+    expect_true_time(&b, 0);
+    expect_true_time(&b, 1);
+    execute_with_queries_reset(&b);
+    expect_overflow(&b, 0);
+    expect_true_time(&b, 1);
+    execute_with_queries_reset(&b);
+    expect_overflow(&b, 0);
+    gpu.behave(SOFTGPU_NESTED_REPLAY_OVERFLOWS, 0);
+    execute_with_queries_reset(&b);
+    expect_true_time(&b, 0);
+    close_bench(&b);
+}
+
+/* ==== the first use after an activation =============================================================== */
+
+typedef struct user {
+    bench *b;
+    uint32_t index;
+    ze_command_list_handle_t list; /* immediate, or recorded and closed */
+    ze_command_queue_handle_t queue;
+} user;
+
+static void *use_query(void *argument) {
+    const user *u = (const user *)argument;
+    if (u->queue) {
+        ze_command_list_handle_t list = u->list;
+        zeCommandQueueExecuteCommandLists(u->queue, 1, &list, NULL);
+        zeCommandQueueSynchronize(u->queue, A_WHILE);
+    } else {
+        zetCommandListAppendMetricQueryBegin(u->list, u->b->queries[u->index]);
+        zetCommandListAppendMetricQueryEnd(u->list, u->b->queries[u->index], NULL, 0, NULL);
+    }
+    return NULL;
+}
+
+static void use_at_once(user users[2]) {
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, use_query, &users[i]), 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+}
+
+/* Both threads' queries were not reset: that one is found too, where they begin again. */
+static void prepare_users(bench *b, user users[2]) {
+    finish_immediate(b->w, users[0].list);
+    for (uint32_t i = 0; i < 2; i++)
+        ok(zetMetricQueryReset(b->queries[i]));
+}
+
+static void first_uses_at_once_are_found(void **state) {
+    world *w = (world *)*state;
+    ze_command_list_handle_t other;
+    gpu.behave(SOFTGPU_ACTIVATE_AT_FIRST_USE, 1);
+    bench b = open_bench(w, "ComputeBasic");
+    create_immediate(w, &other);
+    user users[2] = {{&b, 0, w->immediate, NULL}, {&b, 1, other, NULL}};
+    use_at_once(users);
+    finish_immediate(w, other);
+    prepare_users(&b, users);
+    assert_true(gpu.findings() > 0);
+    gpu.forget_findings();
+    activate_one(w, b.group);
+    measure(&b, 2); /* alone */
+    use_at_once(users);
+    finish_immediate(w, other);
+    prepare_users(&b, users);
+    expect_findings(0);
+    activate_one(w, b.group);
+    begin(w->list, b.queries[1]);
+    end(w->list, b.queries[1]);
+    ok(zeCommandListClose(w->list));
+    users[1] = (user){&b, 1, w->list, w->queue};
+    use_at_once(users);
+    prepare_users(&b, users);
+    assert_true(gpu.findings() > 0);
+    gpu.forget_findings();
+    ok(zeCommandListDestroy(other));
+    close_bench(&b);
+}
+
+static void one_thread_may_be_the_first_alone(void **state) {
+    world *w = (world *)*state;
+    gpu.behave(SOFTGPU_ACTIVATE_AT_FIRST_USE, 1);
+    bench b = open_bench(w, "ComputeBasic");
+    begin(w->immediate, b.queries[0]);
+    measure(&b, 1);
+    end(w->immediate, b.queries[0]);
+    finish_immediate(w, w->immediate);
+    record_nested(&b);
+    execute_with_queries_reset(&b);
+    expect_findings(0);
     close_bench(&b);
 }
 
@@ -980,6 +1233,8 @@ int main(void) {
         TEST(extensions_are_filled_or_left_alone),
         TEST(metrics_can_be_missing),
         TEST(metrics_can_be_enabled_at_run_time),
+        TEST(metrics_are_enabled_by_the_environment),
+        TEST(metrics_are_enabled_for_each_root_device),
         TEST(names_can_differ),
         TEST(groups_of_one_domain_exclude_each_other),
         TEST(the_last_of_a_domain_can_win),
@@ -992,6 +1247,7 @@ int main(void) {
         TEST(groups_of_two_domains_measure_together),
         TEST(queries_nest_and_overlap),
         TEST(begin_times_wrap),
+        TEST(metrics_can_have_a_clock_of_their_own),
         TEST(global_timestamps_are_those_of_the_device),
         TEST(pools_are_checked),
         TEST(a_place_has_one_query),
@@ -1007,6 +1263,9 @@ int main(void) {
         TEST(a_struck_report_has_zeros_and_its_flag),
         TEST(data_of_an_immediate_list_can_stay_away),
         TEST(a_replay_can_leave_the_old_report),
+        TEST(an_outer_query_can_overflow_in_a_replay),
+        TEST(first_uses_at_once_are_found),
+        TEST(one_thread_may_be_the_first_alone),
         TEST(the_timestamp_of_a_query_can_be_nonsense),
         TEST(reports_can_be_calculated_together),
         TEST(calculation_truncates_and_checks),

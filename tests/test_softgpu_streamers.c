@@ -33,10 +33,8 @@ static ze_result_t try_open(world *w, zet_metric_group_handle_t group, uint32_t 
 /* The size of a report, out of a capacity that is asked for. */
 static void find_sizes(stream *s) {
     size_t one = 0;
-    gpu.behave(SOFTGPU_STREAMER_SIZE_IS_CAPACITY, 1);
     ok(zetMetricStreamerReadData(s->handle, UINT32_MAX, &s->room, NULL));
     ok(zetMetricStreamerReadData(s->handle, 1, &one, NULL));
-    gpu.behave(SOFTGPU_STREAMER_SIZE_IS_CAPACITY, 0);
     s->size = one;
     s->raw = (uint8_t *)malloc(s->room);
     assert_non_null(s->raw);
@@ -60,7 +58,9 @@ static void close_stream(stream *s) {
 /* Bounded, as all waiting. */
 static size_t bytes_there(stream *s) {
     size_t size = 0;
+    gpu.behave(SOFTGPU_STREAMER_SIZE_IS_AVAILABLE, 1);
     ok(zetMetricStreamerReadData(s->handle, UINT32_MAX, &size, NULL));
+    gpu.behave(SOFTGPU_STREAMER_SIZE_IS_AVAILABLE, 0);
     return size;
 }
 
@@ -75,6 +75,16 @@ static void wait_for_reports(stream *s, uint32_t count) {
 static uint32_t read_reports(stream *s, uint32_t most, ze_result_t expected) {
     size_t size = s->room;
     assert_result(zetMetricStreamerReadData(s->handle, most, &size, s->raw), expected);
+    assert_int_equal(size % s->size, 0);
+    return (uint32_t)(size / s->size);
+}
+
+/* Of a period that is short: moments may be missed where other programs are at work. */
+static uint32_t read_sampled(stream *s) {
+    size_t size = s->room;
+    ze_result_t result = zetMetricStreamerReadData(s->handle, UINT32_MAX, &size, s->raw);
+    if (result != ZE_RESULT_WARNING_DROPPED_DATA)
+        ok(result);
     assert_int_equal(size % s->size, 0);
     return (uint32_t)(size / s->size);
 }
@@ -118,18 +128,45 @@ static void work_between_markers_is_measured(void **state) {
     close_stream(&s);
 }
 
+/* Rows without a marker have the last one's value, and later small numbers. */
+static void markers_can_linger(void **state) {
+    world *w = (world *)*state;
+    uint32_t sets, others = 0;
+    gpu.behave(SOFTGPU_STREAM_MARKER_LINGERS, 1);
+    stream s = open_stream(w, "ComputeBasic", PERIOD, 1, NULL);
+    mark(&s, 7000);
+    finish_immediate(w, w->immediate);
+    wait_for_reports(&s, 40);
+    uint32_t count = read_sampled(&s);
+    zet_typed_value_t *values = calculate(s.group, s.raw, count * s.size, &sets);
+    uint32_t metrics = metrics_in(s.group), marker = index_of(s.group, "StreamMarker");
+    uint32_t reason = index_of(s.group, "ReportReason");
+    uint32_t lingering = 0;
+    for (uint32_t i = 0; i < sets; i++) {
+        const zet_typed_value_t *set = values + i * metrics;
+        bool is_marker = number(set[reason]) == 2;
+        uint32_t value = (uint32_t)number(set[marker]);
+        assert_true(value == 7000 || (!is_marker && value >= 1 && value <= 64));
+        lingering += !is_marker && value == 7000;
+        others += value != 7000;
+    }
+    assert_true(lingering > 0 && others > 0);
+    free(values);
+    close_stream(&s);
+}
+
 static void the_clock_makes_reports_that_join(void **state) {
     world *w = (world *)*state;
     uint32_t sets;
     stream s = open_stream(w, "MemoryProfile", PERIOD, 1, NULL);
     wait_for_reports(&s, 3);
-    uint32_t count = read_reports(&s, UINT32_MAX, ZE_RESULT_SUCCESS);
+    uint32_t count = read_sampled(&s);
     zet_typed_value_t *values = calculate(s.group, s.raw, count * s.size, &sets);
     uint32_t metrics = metrics_in(s.group);
     for (uint32_t i = 1; i < sets; i++) {
         const zet_typed_value_t *set = values + i * metrics, *before = set - metrics;
         assert_true(value_in(s.group, set, "QueryBeginTime") ==
-                    value_in(s.group, before, "QueryBeginTime") + value_in(s.group, before, "GpuTime"));
+                    value_in(s.group, before, "QueryBeginTime") + value_in(s.group, set, "GpuTime"));
     }
     free(values);
     close_stream(&s);
@@ -201,12 +238,49 @@ static void reading_takes_what_fits(void **state) {
     size = s.size - 1;
     ok(zetMetricStreamerReadData(s.handle, UINT32_MAX, &size, s.raw));
     assert_int_equal(size, 0);
-    gpu.behave(SOFTGPU_STREAMER_SIZE_IS_CAPACITY, 1);
+    gpu.behave(SOFTGPU_STREAMER_IGNORES_MAXIMUM, 1);
     assert_true(read_reports(&s, 0, ZE_RESULT_SUCCESS) >= 1);
-    gpu.behave(SOFTGPU_STREAMER_SIZE_IS_CAPACITY, 0);
+    gpu.behave(SOFTGPU_STREAMER_IGNORES_MAXIMUM, 0);
     size = s.room;
     assert_result(zetMetricStreamerReadData(s.handle, 1, &size, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     assert_result(zetMetricStreamerReadData(s.handle, 1, NULL, s.raw), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    close_stream(&s);
+}
+
+static void the_size_asked_for_is_the_capacity(void **state) {
+    world *w = (world *)*state;
+    size_t size = 0;
+    stream s = open_stream(w, "ComputeBasic", SLOW, 1, NULL);
+    assert_true(s.room / s.size >= LEAST_CAPACITY);
+    assert_int_equal(bytes_there(&s), 0);
+    mark(&s, 1);
+    finish_immediate(w, w->immediate);
+    ok(zetMetricStreamerReadData(s.handle, UINT32_MAX, &size, NULL));
+    assert_int_equal(size, s.room);
+    assert_true(bytes_there(&s) >= s.size);
+    close_stream(&s);
+}
+
+/* Reads with 20 reports or more, and without an overflow, until one has the result. */
+static void await_result(stream *s, ze_result_t expected) {
+    uint64_t limit = now_ns() + A_WHILE;
+    ze_result_t result;
+    size_t size;
+    do {
+        wait_for_reports(s, 20);
+        size = s->room;
+        result = zetMetricStreamerReadData(s->handle, UINT32_MAX, &size, s->raw);
+    } while ((result != expected || size == s->room) && now_ns() < limit);
+    assert_result(result, expected);
+}
+
+/* Periods that are shorter than a thread takes to wake up. */
+static void missed_moments_are_told(void **state) {
+    world *w = (world *)*state;
+    stream s = open_stream(w, "ComputeBasic", 10000, 1, NULL);
+    await_result(&s, ZE_RESULT_WARNING_DROPPED_DATA);
+    gpu.behave(SOFTGPU_MISSED_MOMENTS_UNTOLD, 1);
+    await_result(&s, ZE_RESULT_SUCCESS);
     close_stream(&s);
 }
 
@@ -302,6 +376,9 @@ static void opening_is_checked(void **state) {
     assert_result(zetMetricStreamerOpen(NULL, w->device, by_time, &desc, NULL, &streamer),
                   ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
     gpu.behave(SOFTGPU_NO_PERMISSION, 1);
+    REFUSED(by_time, NULL, ERROR_UNKNOWN);
+    gpu.behave(SOFTGPU_NO_PERMISSION, 0);
+    gpu.behave(SOFTGPU_COUNTERS_HELD, 1);
     REFUSED(by_time, NULL, ERROR_UNKNOWN);
     gpu.reset();
     gpu.behave(SOFTGPU_STALL_SAMPLING, 1);
@@ -448,10 +525,13 @@ static void a_streamer_left_open_ends_with_the_process(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(work_between_markers_is_measured),
+        TEST(markers_can_linger),
         TEST(the_clock_makes_reports_that_join),
         TEST(the_device_thread_is_sampled),
         TEST(tiles_have_a_block_each),
         TEST(reading_takes_what_fits),
+        TEST(the_size_asked_for_is_the_capacity),
+        TEST(missed_moments_are_told),
         TEST(an_overflow_is_told_with_valid_data),
         TEST(reports_are_announced),
         TEST(pace_can_be_rewritten),

@@ -1,5 +1,5 @@
 /* The software device at work: lists, queues, events and fences; timestamps; sub-devices; its loss. */
-#include "fixture.h"
+#include "values.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -56,8 +56,138 @@ static void test_lists_keep_their_states(void **state) {
     assert_result(zeCommandListAppendBarrier(w->list, NULL, 0, NULL), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     ok(zeCommandListReset(w->list));
     ok(zeCommandListAppendBarrier(w->list, NULL, 0, NULL));
-    assert_result(zeCommandListReset(w->immediate), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    assert_result(zeCommandListClose(w->immediate), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+}
+
+static void test_an_immediate_list_is_closed_and_reset_as_others(void **state) {
+    world *w = *state;
+    ok(zeCommandListReset(w->immediate));
+    launch(w, w->immediate);
+    ok(zeCommandListAppendSignalEvent(w->immediate, w->done));
+    ok(zeCommandListClose(w->immediate));
+    assert_result(zeCommandListAppendBarrier(w->immediate, NULL, 0, NULL), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    ok(zeEventHostSynchronize(w->done, A_WHILE));
+    ok(zeEventHostReset(w->done));
+    ok(zeCommandListReset(w->immediate));
+    launch(w, w->immediate);
+    finish_immediate(w, w->immediate);
+    check_work(w);
+}
+
+static void test_an_immediate_list_at_work_is_not_reset(void **state) {
+    world *w = *state;
+    ze_event_handle_t go = new_event(w, 1);
+    ok(zeCommandListAppendWaitOnEvents(w->immediate, 1, &go));
+    assert_result(zeCommandListReset(w->immediate), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    expect_findings(1);
+    ok(zeEventHostSignal(go));
+    finish_immediate(w, w->immediate);
+    ok(zeCommandListReset(w->immediate));
+    ok(zeEventDestroy(go));
+}
+
+static void test_closed_lists_can_ignore_commands(void **state) {
+    world *w = *state;
+    uint64_t stamp = 0;
+    gpu.behave(SOFTGPU_CLOSED_LISTS_IGNORE, 1);
+    launch(w, w->list);
+    ok(zeCommandListClose(w->list));
+    ok(zeCommandListClose(w->list));
+    ok(zeCommandListAppendWriteGlobalTimestamp(w->list, &stamp, NULL, 0, NULL));
+    ok(execute_on(w->queue, w->list, NULL));
+    finish_queue(w);
+    check_work(w);
+    assert_true(stamp == 0);
+}
+
+/* ==== recorded lists on an immediate one ================================================================== */
+
+typedef ze_result_t (*append_lists_function)(ze_command_list_handle_t, uint32_t, ze_command_list_handle_t *,
+                                             ze_event_handle_t, uint32_t, ze_event_handle_t *);
+
+static append_lists_function append_lists(void) {
+    append_lists_function function;
+    *(void **)&function =
+        newer_function("zeCommandListImmediateAppendCommandListsExp", "zeGetCommandListExpProcAddrTable", 1);
+    return function;
+}
+
+static void test_recorded_lists_run_on_an_immediate_one_in_order(void **state) {
+    world *w = *state;
+    ze_event_handle_t go = new_event(w, 1), done = new_event(w, 2);
+    ze_command_list_handle_t other, lists[3];
+    uint64_t stamps[3] = {0};
+    create_list(w, &other);
+    ok(zeCommandListAppendWriteGlobalTimestamp(w->list, &stamps[0], NULL, 0, NULL));
+    launch(w, w->list);
+    ok(zeCommandListAppendWriteGlobalTimestamp(other, &stamps[1], NULL, 0, NULL));
+    launch(w, other);
+    ok(zeCommandListClose(w->list));
+    ok(zeCommandListClose(other));
+    lists[0] = w->list, lists[1] = other, lists[2] = w->list;
+    w->launches += 1; /* the list's second execution */
+    ok(append_lists()(w->immediate, 3, lists, done, 1, &go));
+    ok(zeCommandListAppendWriteGlobalTimestamp(w->immediate, &stamps[2], NULL, 0, NULL));
+    assert_result(zeEventHostSynchronize(done, A_MOMENT), ZE_RESULT_NOT_READY);
+    assert_true(stamps[0] == 0);
+    assert_result(zeCommandListReset(other), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    expect_findings(1);
+    ok(zeEventHostSignal(go));
+    ok(zeEventHostSynchronize(done, A_WHILE));
+    finish_immediate(w, w->immediate);
+    assert_true(stamps[1] != 0 && stamps[1] <= stamps[0] && stamps[0] <= stamps[2]);
+    check_work(w);
+    ok(zeCommandListReset(other));
+    ok(zeCommandListDestroy(other));
+    ok(zeEventDestroy(go));
+    ok(zeEventDestroy(done));
+}
+
+static void test_an_immediate_list_takes_closed_recorded_lists_alone(void **state) {
+    world *w = *state;
+    append_lists_function run_on = append_lists();
+    assert_result(run_on(w->immediate, 1, &w->list, NULL, 0, NULL), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_result(run_on(w->immediate, 1, &w->immediate, NULL, 0, NULL),
+                  ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE);
+    ok(zeCommandListClose(w->list));
+    assert_result(run_on(w->list, 1, &w->list, NULL, 0, NULL), ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE);
+    assert_result(run_on(w->immediate, 1, NULL, NULL, 0, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    assert_result(run_on(NULL, 1, &w->list, NULL, 0, NULL), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+}
+
+static void test_the_loss_frees_lists_on_an_immediate_one(void **state) {
+    world *w = *state;
+    ze_event_handle_t never = new_event(w, 1);
+    launch(w, w->list);
+    w->launches = 0;
+    ok(zeCommandListClose(w->list));
+    ok(append_lists()(w->immediate, 1, &w->list, NULL, 1, &never));
+    gpu.lose_device();
+    gpu.restore_device();
+    ok(zeCommandListReset(w->list));
+    ok(zeEventDestroy(never));
+}
+
+/* ==== handles ============================================================================================= */
+
+static void test_a_list_of_the_other_kind_gets_the_handle(void **state) {
+    world *w = *state;
+    ze_command_list_handle_t immediate, recorded, again;
+    gpu.behave(SOFTGPU_HANDLES_COME_BACK, 1);
+    create_immediate(w, &immediate);
+    ok(zeCommandListDestroy(immediate));
+    create_list(w, &recorded);
+    assert_ptr_equal(recorded, immediate);
+    ok(zeCommandListDestroy(recorded));
+    create_immediate(w, &again);
+    assert_ptr_equal(again, immediate);
+    launch(w, again);
+    finish_immediate(w, again);
+    check_work(w);
+    ok(zeCommandListDestroy(again));
+    gpu.behave(SOFTGPU_HANDLES_COME_BACK, 0);
+    create_list(w, &recorded);
+    assert_ptr_not_equal(recorded, again);
+    ok(zeCommandListDestroy(recorded));
 }
 
 static void test_queues_take_their_own_lists_alone(void **state) {
@@ -474,6 +604,13 @@ static void test_restored_the_device_works_again(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_lists_keep_their_states),
+        TEST(test_an_immediate_list_is_closed_and_reset_as_others),
+        TEST(test_an_immediate_list_at_work_is_not_reset),
+        TEST(test_closed_lists_can_ignore_commands),
+        TEST(test_recorded_lists_run_on_an_immediate_one_in_order),
+        TEST(test_an_immediate_list_takes_closed_recorded_lists_alone),
+        TEST(test_the_loss_frees_lists_on_an_immediate_one),
+        TEST(test_a_list_of_the_other_kind_gets_the_handle),
         TEST(test_queues_take_their_own_lists_alone),
         TEST(test_a_list_is_executed_again_and_again),
         TEST(test_a_list_is_reset_and_filled_again),

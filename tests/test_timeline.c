@@ -82,8 +82,8 @@ static void run_nested(world *w, const char *groups) {
     expect_line("list 1: outer/inner x20");
     expect_line("list 1: outer/inner/innermost x20");
     expect_line("list 1: after x10");
-    assert_int_equal(zt_get_timeline(profiler).instances, 60);
-    assert_int_equal(zt_get_timeline(profiler).lost_instances, 0);
+    assert_int_equal(zt_get_timeline(profiler).samples, 60);
+    assert_int_equal(zt_get_timeline(profiler).lost_samples, 0);
     assert_true(zt_get_timeline(profiler).pairs >= 1);
     close_profiler(w, profiler);
     check_work(w);
@@ -166,8 +166,8 @@ static void test_ring_keeps_the_newest(void **state) {
     collect_all(profiler);
     trace_since(profiler, low);
     assert_string_equal(seen, "list 1: new x8\n");
-    assert_int_equal(zt_get_timeline(profiler).instances, 8);
-    assert_int_equal(zt_get_timeline(profiler).lost_instances, 12);
+    assert_int_equal(zt_get_timeline(profiler).samples, 8);
+    assert_int_equal(zt_get_timeline(profiler).lost_samples, 12);
     check_work(w);
 }
 
@@ -217,7 +217,7 @@ static void test_calculated_later(void **state) {
     uint64_t low = now_ns();
     zt_config config = config_of(w);
     config.timeline = 1000;
-    config.deferred = 256;
+    config.thread = 1;
     zt_profiler *profiler = open_profiler(w, &config);
     for (int i = 0; i < 50; i++) {
         run(w, profiler, "later");
@@ -608,7 +608,7 @@ static void test_bad_input(void **state) {
     ok(zt_get_streamed(NULL, 0, 0, &streamed));
     assert_null(zt_get_streamed_metric(profiler, 0));
     assert_int_equal(zt_get_streamed_count(NULL), 0);
-    assert_int_equal(zt_get_timeline(NULL).instances, 0);
+    assert_int_equal(zt_get_timeline(NULL).samples, 0);
     collect_all(profiler);
     check_work(w);
 }

@@ -34,7 +34,8 @@ sg_report sg_report_of(const sg_metric_group *group, sg_reason reason, uint64_t 
 void sg_report_fill(sg_report *report, const sg_counts *begin, const sg_counts *end) {
     report->begin = *begin;
     report->end = *end;
-    report->begin_ticks = sg_ticks_at(begin->of[SG_TIME_NS]);
+    bool is_row = report->sampling == ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
+    report->ticks = sg_metric_ticks_at(is_row ? end->of[SG_TIME_NS] : begin->of[SG_TIME_NS]);
 }
 
 sg_packet sg_packet_of(uint32_t tiles, uint64_t bytes) {
@@ -94,7 +95,15 @@ static uint64_t difference(const sg_report *report, uint32_t counters) {
     return sum;
 }
 
+/* As a driver multiplies before it divides: by 19.2 million ticks a second. */
+static uint64_t overflowed_time(uint64_t nanoseconds) {
+    uint64_t ticks = nanoseconds * 12 / 625 + 1;
+    return (uint64_t)((double)((0 - ticks) * UINT64_C(1000000000)) / 19.2e6);
+}
+
 static double quotient(const sg_report *report, const sg_formula *formula) {
+    if (report->overflows && formula->of == UINT32_C(1) << SG_CYCLES)
+        return 0;
     double divisor = (double)difference(report, formula->per);
     return divisor > 0 ? formula->scale * (double)difference(report, formula->of) / divisor : 0;
 }
@@ -107,11 +116,13 @@ static uint64_t nanoseconds(uint64_t ticks) {
 static uint64_t integer(const sg_report *report, const sg_formula *formula) {
     switch (formula->operation) {
     case DIFFERENCE:
+        if (report->overflows && formula->of == UINT32_C(1) << SG_TIME_NS)
+            return overflowed_time(difference(report, formula->of));
         return difference(report, formula->of);
     case FLAG:
         return report->flags >> (formula->of - SOFTGPU_REPORT_ERROR) & 1;
     case BEGIN_TIME:
-        return nanoseconds(report->begin_ticks);
+        return nanoseconds(report->ticks);
     case ID:
         return report->id;
     case COUNT:
@@ -309,6 +320,7 @@ static ze_result_t calculate_sets(sg_metric_group *group, zet_metric_group_calcu
         return ZE_RESULT_SUCCESS;
     }
     SG_NEED_POINTER(values);
+    sg_spend((uint64_t)sg_report_cost() * raw.tiles * raw.reports);
     sg_values to = {values, *total_count, 0};
     put_all(group, type, &raw, sg_clamp_count(set_count, raw.tiles), counts, &to);
     *total_count = to.count < to.room ? to.count : to.room;

@@ -117,6 +117,32 @@ void softgpu_set_report_cost(uint32_t nanoseconds) {
     atomic_store(&report_cost, nanoseconds);
 }
 
+static _Atomic bool real_costs;
+
+bool sg_costs_are_real(void) {
+    return atomic_load_explicit(&real_costs, memory_order_relaxed);
+}
+
+/* What a query's begin and end cost depends on the list: see queries.c. */
+void softgpu_set_real_costs(int on) {
+    static const struct {
+        sg_function function;
+        uint32_t nanoseconds;
+    } costs[] = {
+        {SG_CALL_zetMetricQueryGetData, 300},
+        {SG_CALL_zetMetricGroupCalculateMetricValues, 3500},
+        {SG_CALL_zetMetricGroupCalculateMultipleMetricValuesExp, 3500},
+        {SG_CALL_zeEventHostReset, 40},
+        {SG_CALL_zeCommandQueueExecuteCommandLists, 10000},
+        {SG_CALL_zeCommandListImmediateAppendCommandListsExp, 10000},
+    };
+    for (size_t i = 0; i < sizeof costs / sizeof *costs; ++i)
+        atomic_store(&calls[costs[i].function].cost_ns, on ? costs[i].nanoseconds : 0);
+    softgpu_set_report_cost(on ? 2300 : 0);
+    atomic_store(&real_costs, on != 0);
+    update_attention();
+}
+
 uint64_t softgpu_calls(const char *function) {
     uint64_t count = 0;
     for (unsigned i = 0; i < SG_FUNCTION_COUNT; ++i)
@@ -152,6 +178,8 @@ bool sg_behaves(enum softgpu_behaviour which) {
 void softgpu_behave(enum softgpu_behaviour which, uint32_t every) {
     if ((unsigned)which >= SOFTGPU_BEHAVIOUR_COUNT)
         return;
+    if (which == SOFTGPU_METRICS_NOT_ENABLED)
+        sg_metrics_forget_switches();
     atomic_store(&behaviours[which].occasions, 0);
     atomic_store(&behaviours[which].every, every);
 }
@@ -209,10 +237,13 @@ static uint64_t ticks_in(uint64_t nanoseconds) {
     return sg_behaviour_is_on(SOFTGPU_CLOCK_DRIFTS) ? ticks + ticks / 100 : ticks;
 }
 
+static uint64_t valid_part(uint64_t ticks, uint32_t bits) {
+    return bits < 64 ? ticks & (((uint64_t)1 << bits) - 1) : ticks;
+}
+
 uint64_t sg_ticks_at(uint64_t nanoseconds) {
     uint64_t ticks = ticks_in(nanoseconds) + atomic_load_explicit(&tick_offset, memory_order_relaxed);
-    uint32_t bits = sg_timestamp_bits();
-    return bits < 64 ? ticks & (((uint64_t)1 << bits) - 1) : ticks;
+    return valid_part(ticks, sg_timestamp_bits());
 }
 
 uint32_t sg_timestamp_bits(void) {
@@ -230,6 +261,27 @@ void softgpu_set_timestamps(uint32_t valid_bits, uint64_t rate) {
 
 void softgpu_set_clock(uint64_t ticks_now) {
     atomic_store(&tick_offset, ticks_now - ticks_in(sg_now()));
+}
+
+static _Atomic uint32_t metric_bits; /* 0: as the device's */
+static _Atomic uint64_t metric_tick_offset;
+
+uint32_t sg_metric_timestamp_bits(void) {
+    uint32_t bits = atomic_load_explicit(&metric_bits, memory_order_relaxed);
+    return bits ? bits : sg_timestamp_bits();
+}
+
+uint64_t sg_metric_ticks_at(uint64_t nanoseconds) {
+    uint32_t bits = atomic_load_explicit(&metric_bits, memory_order_relaxed);
+    if (!bits)
+        return sg_ticks_at(nanoseconds);
+    return valid_part(ticks_in(nanoseconds) + atomic_load_explicit(&metric_tick_offset, memory_order_relaxed),
+                      bits);
+}
+
+void softgpu_set_metric_clock(uint32_t valid_bits, uint64_t ticks_now) {
+    atomic_store(&metric_tick_offset, ticks_now - ticks_in(sg_now()));
+    atomic_store(&metric_bits, valid_bits < 64 ? valid_bits : 64);
 }
 
 /* ---- waiting on the host ------------------------------------------------------------------------------- */
@@ -294,17 +346,25 @@ ze_result_t sg_wait(bool (*done)(void *argument), void *argument, uint64_t timeo
 
 /* ---- defaults, and the environment --------------------------------------------------------------------- */
 
+static _Atomic bool metrics_are_asked_for; /* by ZET_ENABLE_METRICS */
+
+static void set_default_behaviours(void) {
+    for (unsigned i = 0; i < SOFTGPU_BEHAVIOUR_COUNT; ++i)
+        softgpu_behave((enum softgpu_behaviour)i, 0);
+    softgpu_behave(SOFTGPU_METRICS_NOT_ENABLED, !atomic_load(&metrics_are_asked_for));
+}
+
 void softgpu_reset(void) {
     for (unsigned i = 0; i < SG_FUNCTION_COUNT; ++i) {
         atomic_store(&calls[i].fail_in, 0);
         atomic_store(&calls[i].cost_ns, 0);
     }
-    for (unsigned i = 0; i < SOFTGPU_BEHAVIOUR_COUNT; ++i)
-        softgpu_behave((enum softgpu_behaviour)i, 0);
-    softgpu_set_report_cost(0);
+    set_default_behaviours();
+    softgpu_set_real_costs(0);
     softgpu_reset_calls();
     softgpu_set_timestamps(64, NANOSECONDS);
     atomic_store(&tick_offset, 0);
+    atomic_store(&metric_bits, 0);
     softgpu_set_devices(1, 0);
     softgpu_restore_device();
 }
@@ -330,6 +390,8 @@ static void behave_as(const char *text, size_t length) {
 static ze_result_t init_result = ZE_RESULT_SUCCESS;
 
 static void read_environment(void) {
+    atomic_store(&metrics_are_asked_for, number_from("ZET_ENABLE_METRICS", 0) == 1);
+    set_default_behaviours();
     softgpu_set_devices((uint32_t)number_from("SOFTGPU_DEVICES", 1),
                         (uint32_t)number_from("SOFTGPU_SUB_DEVICES", 0));
     softgpu_set_timestamps((uint32_t)number_from("SOFTGPU_TIMESTAMP_BITS", 64),

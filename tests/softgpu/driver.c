@@ -26,6 +26,7 @@ enum {
     VERSION_1_0 = ZE_MAKE_VERSION(1, 0),
     VERSION_1_1 = ZE_MAKE_VERSION(1, 1),
     VERSION_1_2 = ZE_MAKE_VERSION(1, 2),
+    VERSION_1_3 = ZE_MAKE_VERSION(1, 3),
     VERSION_1_5 = ZE_MAKE_VERSION(1, 5),
     VERSION_1_6 = ZE_MAKE_VERSION(1, 6),
     VERSION_1_7 = ZE_MAKE_VERSION(1, 7),
@@ -202,9 +203,12 @@ ze_result_t sg_zeDriverGetExtensionProperties(ze_driver_handle_t handle, uint32_
         const char *name;
         uint32_t version;
     } extensions[] = {
+        {"ZE_extension_pci_properties", ZE_MAKE_VERSION(1, 0)},
+        {"ZE_experimental_immediate_command_list_append", ZE_MAKE_VERSION(1, 0)},
         {"ZET_experimental_calculate_multiple_metrics", ZE_MAKE_VERSION(1, 0)},
         {"ZET_experimental_global_metric_timestamps", ZE_MAKE_VERSION(1, 0)},
         {"ZET_experimental_concurrent_metric_groups", ZE_MAKE_VERSION(1, 0)},
+        {"ZET_experimental_metrics_runtime_enable_disable", ZE_MAKE_VERSION(1, 0)},
     };
     SG_NEED_HANDLE(sg_driver_of(handle));
     SG_NEED_POINTER(count);
@@ -420,6 +424,16 @@ ze_result_t sg_zeDeviceCanAccessPeer(ze_device_handle_t handle, ze_device_handle
     SG_NEED_HANDLE(sg_device_of(peer));
     SG_NEED_POINTER(value);
     *value = 1;
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Root devices stand in slots of their own; nothing is known of the bus. */
+ze_result_t sg_zeDevicePciGetPropertiesExt(ze_device_handle_t handle, ze_pci_ext_properties_t *properties) {
+    const sg_device *device = sg_device_of(handle);
+    SG_NEED_HANDLE(device);
+    SG_NEED_POINTER(properties);
+    properties->address = (ze_pci_address_ext_t){.device = device->root->device->index};
+    properties->maxSpeed = (ze_pci_speed_ext_t){.genVersion = -1, .width = -1, .maxBandwidth = -1};
     return ZE_RESULT_SUCCESS;
 }
 

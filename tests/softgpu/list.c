@@ -138,6 +138,8 @@ static ze_result_t write_command(sg_list *list, const sg_append *append) {
         return result;
     command->bytes = bytes;
     command->run = append->run;
+    command->recorded = NULL;
+    command->ends_recorded = false;
     command->argument = (char *)command + before;
     if (append->size)
         memcpy(command->argument, append->argument, append->size);
@@ -171,19 +173,90 @@ static bool runs_in_caller(const sg_list *list, const sg_append *append) {
            !append->held && sg_lane_is_idle(&list->lane) && list->tape.written == list->lane.submitted;
 }
 
+/* The specification does not say what a command for a closed list, or a second close, answers. */
+static ze_result_t closed_result(void) {
+    return sg_behaviour_is_on(SOFTGPU_CLOSED_LISTS_IGNORE) ? ZE_RESULT_SUCCESS
+                                                           : ZE_RESULT_ERROR_INVALID_ARGUMENT;
+}
+
 ze_result_t sg_list_append(ze_command_list_handle_t handle, const sg_append *append) {
     sg_list *list = sg_list_of(handle);
     SG_NEED_HANDLE(list);
     if (append->wait_count && !append->waits)
         return ZE_RESULT_ERROR_INVALID_SIZE;
     if (list->closed)
-        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+        return closed_result();
     if (runs_in_caller(list, append))
         return run_in_caller(list, append);
     ze_result_t result = write_command(list, append);
     if (result == ZE_RESULT_SUCCESS && list->is_immediate && !append->held)
         result = submit_written(list);
     return result;
+}
+
+/* ---- recorded lists on an immediate one ------------------------------------------------------------------ */
+
+/* The copy shares the argument with the original: what a command keeps there, it keeps for all executions. */
+static ze_result_t write_copy(sg_list *list, sg_list *recorded, const sg_command *original,
+                              bool ends_recorded) {
+    size_t bytes = (sizeof *original + original->wait_count * sizeof(sg_event_use) + 15) & ~(size_t)15;
+    sg_command *copy = reserve(&list->tape, bytes);
+    if (!copy)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    memcpy(copy, original, sizeof *original + original->wait_count * sizeof(sg_event_use));
+    copy->bytes = bytes;
+    copy->recorded = recorded;
+    copy->ends_recorded = ends_recorded;
+    commit(&list->tape, bytes);
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t write_end(sg_list *list, sg_list *recorded) {
+    const sg_command end = {.run = NULL};
+    ze_result_t result = write_copy(list, recorded, &end, true);
+    if (result == ZE_RESULT_SUCCESS)
+        atomic_fetch_add(&recorded->executions, 1);
+    return result;
+}
+
+static ze_result_t write_recorded(sg_list *list, sg_list *recorded) {
+    sg_cursor cursor = {NULL, 0, 0};
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    for (sg_command *command;
+         result == ZE_RESULT_SUCCESS && (command = sg_tape_peek(&recorded->tape, &cursor, false));) {
+        result = write_copy(list, recorded, command, false);
+        sg_tape_step(&cursor, command);
+    }
+    return result == ZE_RESULT_SUCCESS ? write_end(list, recorded) : result;
+}
+
+ze_result_t sg_zeCommandListImmediateAppendCommandListsExp(ze_command_list_handle_t handle,
+                                                           uint32_t list_count,
+                                                           ze_command_list_handle_t *lists,
+                                                           ze_event_handle_t signal, uint32_t wait_count,
+                                                           ze_event_handle_t *waits) {
+    sg_list *list = sg_list_of(handle);
+    SG_NEED_HANDLE(list);
+    SG_NEED_POINTER(lists);
+    if (!list->is_immediate)
+        return ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE;
+    if (wait_count && !waits)
+        return ZE_RESULT_ERROR_INVALID_SIZE;
+    if (list->closed)
+        return closed_result();
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    for (uint32_t i = 0; i < list_count && result == ZE_RESULT_SUCCESS; ++i)
+        result = sg_check_execution(sg_list_of(lists[i]), list->object.parent, list->device, list->ordinal);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    for (uint32_t i = 0; i < list_count; ++i)
+        sg_queries_use(sg_list_of(lists[i]));
+    result = write_command(list, &(sg_append){.signal = NULL, .wait_count = wait_count, .waits = waits});
+    for (uint32_t i = 0; i < list_count && result == ZE_RESULT_SUCCESS; ++i)
+        result = write_recorded(list, sg_list_of(lists[i]));
+    if (result == ZE_RESULT_SUCCESS)
+        result = write_command(list, &(sg_append){.signal = signal});
+    return result == ZE_RESULT_SUCCESS ? submit_written(list) : result;
 }
 
 bool sg_list_is_immediate(const sg_list *list) {
@@ -278,13 +351,14 @@ ze_result_t sg_zeCommandListDestroy(ze_command_list_handle_t handle) {
     return ZE_RESULT_SUCCESS;
 }
 
-/* An immediate list is always open. */
+/* An immediate list need not be closed or reset; where it is, it behaves as any list. */
 ze_result_t sg_zeCommandListClose(ze_command_list_handle_t handle) {
     sg_list *list = sg_list_of(handle);
     SG_NEED_HANDLE(list);
-    if (list->is_immediate || list->closed)
-        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    publish(&list->tape);
+    if (list->closed)
+        return closed_result();
+    if (!list->is_immediate)
+        publish(&list->tape);
     list->closed = true;
     return ZE_RESULT_SUCCESS;
 }
@@ -292,12 +366,11 @@ ze_result_t sg_zeCommandListClose(ze_command_list_handle_t handle) {
 ze_result_t sg_zeCommandListReset(ze_command_list_handle_t handle) {
     sg_list *list = sg_list_of(handle);
     SG_NEED_HANDLE(list);
-    if (list->is_immediate)
-        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     ze_result_t result = need_idle(list, "reset");
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    rewind_tape(&list->tape);
+    if (!list->is_immediate)
+        rewind_tape(&list->tape);
     list->closed = false;
     return ZE_RESULT_SUCCESS;
 }

@@ -393,7 +393,7 @@ ze_result_t sg_zeCommandListAppendMemoryPrefetch(ze_command_list_handle_t list, 
 ze_result_t sg_zeCommandListAppendMemAdvise(ze_command_list_handle_t list, ze_device_handle_t device,
                                             const void *ptr, size_t size, ze_memory_advice_t advice) {
     SG_NEED_HANDLE(sg_device_of(device));
-    if (advice > ZE_MEMORY_ADVICE_BIAS_CACHED)
+    if (advice > ZE_MEMORY_ADVICE_BIAS_UNCACHED)
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
     return sg_zeCommandListAppendMemoryPrefetch(list, ptr, size);
 }

@@ -107,7 +107,7 @@ static const sg_formula formulas[] = {
      "Samples at work"},
 
     {"QueryBeginTime", "Report Meta Data", "ns", ALL_SETS, BOTH, FIELD(TIMESTAMP, UINT64, BEGIN_TIME),
-     "Begin of the report, on the clock of the metrics"},
+     "Begin of the query, or end of the period, on the clock of the metrics"},
     {"CoreFrequencyMHz", "Report Meta Data", "MHz", ALL_SETS, BOTH, FREQUENCY(RAW),
      "Frequency of the clock that is counted"},
     {"ReportId", "Report Meta Data", "", ALL_SETS, BOTH, FIELD(RAW, UINT64, ID),
@@ -207,13 +207,14 @@ static void create_groups(sg_metrics *metrics, sg_device *device) {
                 metrics->groups[i][k] = create_group(device, &sets[i], samplings[k]);
 }
 
+static sg_metrics all_metrics[SG_MAX_DEVICES][1 + SG_MAX_SUB_DEVICES];
+
 sg_metrics *sg_metrics_of(sg_device *device) {
-    static sg_metrics all[SG_MAX_DEVICES][1 + SG_MAX_SUB_DEVICES];
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_lock(&lock);
     if (!device->metrics) {
-        sg_metrics *metrics =
-            device->parent ? &all[device->parent->index][1 + device->index] : &all[device->index][0];
+        sg_metrics *metrics = device->parent ? &all_metrics[device->parent->index][1 + device->index]
+                                             : &all_metrics[device->index][0];
         pthread_mutex_init(&metrics->lock, NULL);
         create_groups(metrics, device);
         device->metrics = metrics;
@@ -221,6 +222,26 @@ sg_metrics *sg_metrics_of(sg_device *device) {
     sg_metrics *metrics = device->metrics;
     pthread_mutex_unlock(&lock);
     return metrics;
+}
+
+bool sg_metrics_are_enabled(const sg_device *device) {
+    switch (atomic_load(&all_metrics[device->root->device->index][0].switched)) {
+    case SG_ENABLED:
+        return true;
+    case SG_DISABLED:
+        return false;
+    default:
+        return !sg_behaviour_is_on(SOFTGPU_METRICS_NOT_ENABLED);
+    }
+}
+
+static void switch_metrics(const sg_device *device, sg_switched to) {
+    atomic_store(&all_metrics[device->root->device->index][0].switched, to);
+}
+
+void sg_metrics_forget_switches(void) {
+    for (uint32_t i = 0; i < SG_MAX_DEVICES; i++)
+        atomic_store(&all_metrics[i][0].switched, SG_NOT_SWITCHED);
 }
 
 bool sg_group_is_ip_sampling(const sg_metric_group *group) {
@@ -250,7 +271,7 @@ ze_result_t sg_zetMetricGroupGet(zet_device_handle_t handle, uint32_t *count,
     sg_device *device = sg_device_of(handle);
     SG_NEED_HANDLE(device);
     SG_NEED_POINTER(count);
-    if (sg_behaviour_is_on(SOFTGPU_METRICS_NOT_ENABLED))
+    if (!sg_metrics_are_enabled(device))
         return ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE;
     zet_metric_group_handle_t listed[SG_SETS * SG_SAMPLINGS];
     uint32_t given = sg_clamp_count(count, list_groups(sg_metrics_of(device), listed));
@@ -275,7 +296,7 @@ static void fill_extensions(void *extension) {
         sg_timestamps_resolution *timestamps = extension;
         if (timestamps->stype == TIMESTAMPS_RESOLUTION) {
             timestamps->resolution = sg_ticks_per_second();
-            timestamps->valid_bits = sg_timestamp_bits();
+            timestamps->valid_bits = sg_metric_timestamp_bits();
         }
         extension = ((zet_base_properties_t *)extension)->pNext;
     }
@@ -335,6 +356,10 @@ ze_result_t sg_zetMetricGetProperties(zet_metric_handle_t handle, zet_metric_pro
     return ZE_RESULT_SUCCESS;
 }
 
+bool sg_counters_are_refused(void) {
+    return sg_behaviour_is_on(SOFTGPU_NO_PERMISSION) || sg_behaviour_is_on(SOFTGPU_COUNTERS_HELD);
+}
+
 /* ---- activation -------------------------------------------------------------------------------------- */
 
 bool sg_group_is_active(const sg_metric_group *group) {
@@ -363,6 +388,7 @@ static void activate(sg_metrics *metrics, sg_metric_group *const chosen[SG_DOMAI
             sg_finding("the metric group of an open streamer was deactivated");
         atomic_store_explicit(&metrics->active[i], chosen[i], memory_order_release);
     }
+    metrics->activation_is_pending = sg_behaviour_is_on(SOFTGPU_ACTIVATE_AT_FIRST_USE);
     pthread_mutex_unlock(&metrics->lock);
 }
 
@@ -373,6 +399,8 @@ ze_result_t sg_zetContextActivateMetricGroups(zet_context_handle_t context, zet_
     SG_NEED_HANDLE(device);
     if (!groups && count > 0)
         return ZE_RESULT_ERROR_INVALID_SIZE;
+    if (count > 0 && !sg_metrics_are_enabled(device))
+        return ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE;
     sg_metric_group *chosen[SG_DOMAINS] = {NULL};
     ze_result_t result = choose(device, count, groups, chosen);
     if (result == ZE_RESULT_SUCCESS)
@@ -380,9 +408,10 @@ ze_result_t sg_zetContextActivateMetricGroups(zet_context_handle_t context, zet_
     return result;
 }
 
-ze_result_t sg_zetDeviceEnableMetricsExp(zet_device_handle_t device) {
-    SG_NEED_HANDLE(sg_device_of(device));
-    softgpu_behave(SOFTGPU_METRICS_NOT_ENABLED, 0);
+ze_result_t sg_zetDeviceEnableMetricsExp(zet_device_handle_t handle) {
+    sg_device *device = sg_device_of(handle);
+    SG_NEED_HANDLE(device);
+    switch_metrics(device, SG_ENABLED);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -409,7 +438,7 @@ static bool is_in_use(sg_metrics *metrics) {
     pthread_mutex_lock(&metrics->lock);
     bool in_use = false;
     for (uint32_t i = 0; i < SG_DOMAINS; i++)
-        in_use = in_use || metrics->streamers[i] || metrics->pools[i];
+        in_use = in_use || metrics->streamers[i] || metrics->pools[i] || metrics->active[i];
     pthread_mutex_unlock(&metrics->lock);
     return in_use;
 }
@@ -417,9 +446,12 @@ static bool is_in_use(sg_metrics *metrics) {
 ze_result_t sg_zetDeviceDisableMetricsExp(zet_device_handle_t handle) {
     sg_device *device = sg_device_of(handle);
     SG_NEED_HANDLE(device);
-    if (is_in_use(sg_metrics_of(device)))
+    bool in_use = is_in_use(sg_metrics_of(device->root->device));
+    for (uint32_t i = 0; i < SG_MAX_SUB_DEVICES; i++)
+        in_use = in_use || is_in_use(sg_metrics_of(device->root->sub_devices[i]));
+    if (in_use)
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
-    softgpu_behave(SOFTGPU_METRICS_NOT_ENABLED, 1);
+    switch_metrics(device, SG_DISABLED);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -478,7 +510,7 @@ ze_result_t sg_zetMetricGroupGetGlobalTimestampsExp(zet_metric_group_handle_t gr
     SG_NEED_POINTER(global);
     SG_NEED_POINTER(metric);
     uint64_t now = sg_now();
-    *metric = sg_ticks_at(now);
-    *global = of_host ? now : *metric;
+    *metric = sg_metric_ticks_at(now);
+    *global = of_host ? now : sg_ticks_at(now);
     return ZE_RESULT_SUCCESS;
 }

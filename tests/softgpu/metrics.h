@@ -69,22 +69,37 @@ typedef struct sg_metric_group {
     sg_counts last[SG_MAX_TILES];
 } sg_metric_group;
 
+/* What zetDeviceEnableMetricsExp or zetDeviceDisableMetricsExp has left, if anything. */
+typedef enum sg_switched { SG_NOT_SWITCHED, SG_ENABLED, SG_DISABLED } sg_switched;
+
 /* The tools' side of one device or sub-device. */
 typedef struct sg_metrics {
     sg_metric_group *groups[SG_SETS][SG_SAMPLINGS];
     sg_metric_group *_Atomic active[SG_DOMAINS];
-    pthread_mutex_t lock;       /* of what follows */
-    uint32_t pools[SG_DOMAINS]; /* of queries */
+    _Atomic sg_switched switched; /* of a root device */
+    pthread_mutex_t lock;         /* of what follows */
+    uint32_t pools[SG_DOMAINS];   /* of queries */
     struct sg_streamer *streamers[SG_DOMAINS];
+    /* With ACTIVATE_AT_FIRST_USE. */
+    bool activation_is_pending; /* no query has completed alone since */
+    uint32_t pending_queries;   /* begun since, and not complete */
+    pthread_t pending_thread;   /* that began them */
+    bool pending_is_shared;     /* by another thread */
 } sg_metrics;
 
 sg_metrics *sg_metrics_of(sg_device *device);
+
+/* Metrics are enabled for a root device and its sub-devices together. */
+bool sg_metrics_are_enabled(const sg_device *device);
 
 SG_HANDLE(sg_group_of, sg_metric_group, zet_metric_group_handle_t, SG_METRIC_GROUP)
 
 /* With the metrics locked: whether streamers and queries get in each other's way there. */
 bool sg_metrics_have_pool(const sg_metrics *metrics, uint32_t domain);
 bool sg_metrics_have_streamer(const sg_metrics *metrics, uint32_t domain);
+
+/* Whether streamers and query pools fail, for want of permission or of free counters. */
+bool sg_counters_are_refused(void);
 
 bool sg_group_is_active(const sg_metric_group *group);
 bool sg_group_is_ip_sampling(const sg_metric_group *group);
@@ -104,9 +119,10 @@ typedef struct sg_report {
     uint32_t flags; /* bit n: behaviour SOFTGPU_REPORT_ERROR + n has struck */
     uint32_t reason;
     uint32_t marker;
-    uint32_t count; /* readings but one */
+    uint32_t count;     /* readings but one */
+    uint32_t overflows; /* with NESTED_REPLAY_OVERFLOWS */
     uint64_t id;
-    uint64_t begin_ticks;
+    uint64_t ticks; /* the time stamp: a query's begin, or the end of a streamer's period */
     sg_counts begin, end;
 } sg_report;
 

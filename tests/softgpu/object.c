@@ -103,7 +103,8 @@ static sg_object *object_at(const void *handle, sg_type type) {
 static sg_object *take_place(sg_type type, size_t size) {
     kind *of = &kinds[type];
     slab *in = of->newest;
-    if (of->free_count > RETAINED) {
+    bool at_once = sg_behaviour_is_on(SOFTGPU_HANDLES_COME_BACK);
+    if (of->free_count > (at_once ? 0 : RETAINED)) {
         sg_object *object = of->first_free;
         of->first_free = object->next_free;
         --of->free_count;
@@ -142,12 +143,14 @@ void *sg_object_create(sg_type type, size_t size, void *parent) {
 static void give_place_back(sg_object *object) {
     kind *of = &kinds[object->type];
     pthread_mutex_lock(&of->lock);
-    object->next_free = NULL;
-    if (of->free_count++)
+    bool comes_back = sg_behaviour_is_on(SOFTGPU_HANDLES_COME_BACK);
+    object->next_free = comes_back && of->free_count ? of->first_free : NULL;
+    if (of->free_count++ && !comes_back)
         of->last_free->next_free = object;
     else
         of->first_free = object;
-    of->last_free = object;
+    if (!object->next_free)
+        of->last_free = object;
     pthread_mutex_unlock(&of->lock);
 }
 

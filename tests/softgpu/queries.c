@@ -1,6 +1,7 @@
 /* Metric queries: pools of them, the commands that begin and end them, and their data. */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "metrics.h"
 
@@ -17,6 +18,11 @@ typedef struct sg_query {
     sg_phase phase;
     bool used;            /* since the last reset */
     bool ready;           /* its data can be read */
+    _Atomic bool pending; /* one of its device's pending_queries */
+    /* With NESTED_REPLAY_OVERFLOWS: the list that it is open on, where that is executed again, and whether
+     * another has begun or ended meanwhile. */
+    const sg_list *_Atomic replayed_on;
+    bool has_inner;
     uint64_t last_id;     /* of its reports */
     pthread_mutex_t lock; /* of the state, and of what the pool holds for it */
 } sg_query;
@@ -44,9 +50,11 @@ static ze_result_t check_pool(const sg_device *device, const sg_metric_group *gr
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
     if (desc->type == ZET_METRIC_QUERY_POOL_TYPE_EXECUTION)
         return ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
+    if (!sg_metrics_are_enabled(device))
+        return ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE;
     if (sg_group_is_ip_sampling(group))
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
-    if (group->device != device || desc->count == 0 || sg_behaviour_is_on(SOFTGPU_NO_PERMISSION) ||
+    if (group->device != device || desc->count == 0 || sg_counters_are_refused() ||
         group->sampling != ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     return ZE_RESULT_SUCCESS;
@@ -138,6 +146,47 @@ ze_result_t sg_zetMetricQueryPoolDestroy(zet_metric_query_pool_handle_t handle) 
     return ZE_RESULT_SUCCESS;
 }
 
+/* ---- the first use after an activation ------------------------------------------------------------------ */
+
+static void take_20_ms(void) {
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+}
+
+/* A query begins for the calling thread. */
+static void begin_use(sg_query *query) {
+    if (!sg_behaviour_is_on(SOFTGPU_ACTIVATE_AT_FIRST_USE))
+        return;
+    sg_metrics *metrics = query->pool->group->device->metrics;
+    pthread_mutex_lock(&metrics->lock);
+    bool is_first = metrics->activation_is_pending && metrics->pending_queries == 0;
+    if (is_first) {
+        metrics->pending_thread = pthread_self();
+        metrics->pending_is_shared = false;
+    } else if (metrics->activation_is_pending && !pthread_equal(metrics->pending_thread, pthread_self())) {
+        sg_finding("two threads use queries before one has completed alone since the activation");
+        metrics->pending_is_shared = true;
+    }
+    if (metrics->activation_is_pending && !atomic_exchange(&query->pending, true))
+        metrics->pending_queries++;
+    pthread_mutex_unlock(&metrics->lock);
+    if (is_first)
+        take_20_ms();
+}
+
+/* It has completed, or never will. */
+static void end_use(sg_query *query, bool is_complete) {
+    if (!atomic_load(&query->pending))
+        return;
+    sg_metrics *metrics = query->pool->group->device->metrics;
+    pthread_mutex_lock(&metrics->lock);
+    if (atomic_exchange(&query->pending, false)) {
+        metrics->pending_queries--;
+        if (is_complete && metrics->pending_queries == 0 && !metrics->pending_is_shared)
+            metrics->activation_is_pending = false;
+    }
+    pthread_mutex_unlock(&metrics->lock);
+}
+
 /* ---- queries ----------------------------------------------------------------------------------------- */
 
 static sg_query *create_query(sg_query_pool *pool, uint32_t index) {
@@ -174,6 +223,7 @@ ze_result_t sg_zetMetricQueryDestroy(zet_metric_query_handle_t handle) {
     if (!query)
         return sg_object_refuse(handle, SG_QUERY);
     sg_query_pool *pool = query->pool;
+    end_use(query, false);
     sg_device_pause(pool->group->device);
     pthread_mutex_lock(&pool->lock);
     pool->queries[query->index] = NULL;
@@ -187,6 +237,7 @@ ze_result_t sg_zetMetricQueryDestroy(zet_metric_query_handle_t handle) {
 ze_result_t sg_zetMetricQueryReset(zet_metric_query_handle_t handle) {
     sg_query *query = sg_query_of(handle);
     SG_NEED_HANDLE(query);
+    end_use(query, false);
     pthread_mutex_lock(&query->lock);
     query->phase = SG_IDLE; /* where an end is still to come, that is found when it does */
     query->used = false;
@@ -234,6 +285,7 @@ typedef struct sg_query_use {
     sg_query *query;
     uint64_t serial;
     bool was_active; /* the query's group, when the command was appended */
+    bool was_executed;
 } sg_query_use;
 
 static sg_query *query_in_use(const sg_query_use *use) {
@@ -254,12 +306,28 @@ static void flush(const sg_execution *execution) {
         sg_count(sg_tile_for(execution->device, 0), SG_FLUSHES, 1);
 }
 
+static void note_inner(void *visited, void *list) {
+    sg_query *query = visited;
+    if (atomic_load(&query->replayed_on) == list)
+        query->has_inner = true;
+}
+
+/* A query begins or ends: the others that are open on the list have it inside. */
+static void note_in_outer(const sg_execution *execution) {
+    if (sg_behaviour_is_on(SOFTGPU_NESTED_REPLAY_OVERFLOWS) && !execution->immediate)
+        sg_object_each(SG_QUERY, note_inner, execution->list);
+}
+
 static void run_begin(sg_execution *execution, void *argument) {
-    const sg_query_use *use = argument;
+    sg_query_use *use = argument;
     sg_query *query = query_in_use(use);
     if (!query)
         return;
     flush(execution);
+    note_in_outer(execution);
+    query->has_inner = false;
+    atomic_store(&query->replayed_on, use->was_executed && !execution->immediate ? execution->list : NULL);
+    use->was_executed = true;
     pthread_mutex_lock(&query->lock);
     if (query->used)
         sg_finding("a metric query was begun again without a reset");
@@ -287,6 +355,7 @@ static void write_reports(sg_query *query, const sg_counts *ends) {
     uint8_t *to = raw_of(query);
     sg_report report = sg_report_of(pool->group, SG_REASON_QUERY, ++query->last_id);
     report.flags = flags;
+    report.overflows = query->has_inner && sg_behaves(SOFTGPU_NESTED_REPLAY_OVERFLOWS);
     if (pool->tiles) {
         sg_packet packet = sg_packet_of(pool->tiles, sizeof report);
         memcpy(to, &packet, sizeof packet);
@@ -306,6 +375,8 @@ static void run_end(sg_execution *execution, void *argument) {
         return;
     sg_counts ends[SG_MAX_TILES];
     sg_measure(query->pool->group, query->pool->tiles, ends);
+    atomic_store(&query->replayed_on, NULL);
+    note_in_outer(execution);
     pthread_mutex_lock(&query->lock);
     if (query->phase == SG_IDLE)
         sg_finding("a metric query was ended that had not begun");
@@ -314,12 +385,33 @@ static void run_end(sg_execution *execution, void *argument) {
         query->ready = true;
     }
     query->phase = SG_IDLE;
+    bool is_complete = query->ready;
     pthread_mutex_unlock(&query->lock);
+    end_use(query, is_complete);
     flush(execution);
     if (sg_behaves(SOFTGPU_UNDEFINED_QUERY_TIMESTAMP)) {
         execution->start += UINT64_C(3600000000000);
         execution->end = 1;
     }
+}
+
+void sg_queries_use(sg_list *list) {
+    sg_cursor cursor = {NULL, 0, 0};
+    if (!sg_behaviour_is_on(SOFTGPU_ACTIVATE_AT_FIRST_USE))
+        return;
+    for (sg_command *command; (command = sg_tape_peek(&list->tape, &cursor, false));) {
+        const sg_query_use *use = command->argument;
+        if (command->run == run_begin && sg_object_is(&use->query->object, use->serial))
+            begin_use(use->query);
+        sg_tape_step(&cursor, command);
+    }
+}
+
+/* With real costs: on an immediate list an append submits. What the device itself takes comes to it. */
+static void spend_on(const sg_list *list, uint64_t if_immediate) {
+    enum { IF_RECORDED = 100 };
+    if (sg_costs_are_real())
+        sg_spend(list->is_immediate ? if_immediate : IF_RECORDED);
 }
 
 static ze_result_t append_query(zet_command_list_handle_t list_handle, zet_metric_query_handle_t handle,
@@ -331,10 +423,17 @@ static ze_result_t append_query(zet_command_list_handle_t list_handle, zet_metri
     const sg_query_pool *pool = query->pool;
     if (!sg_list_fits(list, pool->object.parent, pool->group->device))
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    sg_query_use use = {query, query->object.serial, sg_group_is_active(pool->group)};
+    sg_query_use use = {query, query->object.serial, sg_group_is_active(pool->group), false};
     command.argument = &use;
     command.size = sizeof use;
-    return sg_list_append(list_handle, &command);
+    bool begins_now = list->is_immediate && command.run == run_begin;
+    spend_on(list, command.run == run_begin ? 6000 : 1400);
+    if (begins_now)
+        begin_use(query);
+    ze_result_t result = sg_list_append(list_handle, &command);
+    if (begins_now && result != ZE_RESULT_SUCCESS)
+        end_use(query, false);
+    return result;
 }
 
 ze_result_t sg_zetCommandListAppendMetricQueryBegin(zet_command_list_handle_t list,

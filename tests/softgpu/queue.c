@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+/* Priorities are accepted, and ignored: the device serves its queues in turns. */
 ze_result_t sg_check_queue_desc(const ze_command_queue_desc_t *desc) {
     if (desc->flags & ~0x3u || desc->mode > ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS ||
         desc->priority > ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH)
@@ -77,12 +78,12 @@ ze_result_t sg_zeCommandQueueGetIndex(ze_command_queue_handle_t handle, uint32_t
 
 /* ---- execution ----------------------------------------------------------------------------------------- */
 
-static ze_result_t check_list(const sg_queue *queue, const sg_list *list) {
+ze_result_t sg_check_execution(const sg_list *list, const sg_object *context, const sg_device *device,
+                               uint32_t ordinal) {
     SG_NEED_HANDLE(list);
-    if (list->is_immediate || list->ordinal != queue->ordinal)
+    if (list->is_immediate || list->ordinal != ordinal)
         return ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE;
-    if (!list->closed || list->device->root != queue->lane.device->root ||
-        list->object.parent != queue->object.parent)
+    if (!list->closed || list->device->root != device->root || list->object.parent != context)
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     return ZE_RESULT_SUCCESS;
 }
@@ -143,7 +144,10 @@ ze_result_t sg_zeCommandQueueExecuteCommandLists(ze_command_queue_handle_t handl
         return ZE_RESULT_ERROR_INVALID_SIZE;
     ze_result_t result = check_fence(queue, fence);
     for (uint32_t i = 0; i < list_count && result == ZE_RESULT_SUCCESS; ++i)
-        result = check_list(queue, sg_list_of(lists[i]));
+        result = sg_check_execution(sg_list_of(lists[i]), queue->object.parent, queue->lane.device,
+                                    queue->ordinal);
+    for (uint32_t i = 0; i < list_count && result == ZE_RESULT_SUCCESS; ++i)
+        sg_queries_use(sg_list_of(lists[i]));
     if (result == ZE_RESULT_SUCCESS)
         result = submit(&queue->lane, list_count, lists, fence_of(fence));
     if (result != ZE_RESULT_SUCCESS)

@@ -26,7 +26,8 @@
  *
  * A handle is the address of an object that begins with an sg_object. Objects live in slabs that are never
  * given back, one type a slab, so that any address can be asked whether it is a live object, without touching
- * memory that is not ours. Addresses of destroyed objects are used again as late as possible. */
+ * memory that is not ours. Addresses of destroyed objects are used again as late as possible; with
+ * HANDLES_COME_BACK, at once. */
 
 /* clang-format off */
 #define SG_TYPES(X)                                                                                          \
@@ -99,6 +100,9 @@ bool sg_behaviour_is_on(enum softgpu_behaviour behaviour);
 
 bool sg_is_lost(void);
 
+/* METRICS_NOT_ENABLED counts again, on all devices. */
+void sg_metrics_forget_switches(void);
+
 /* Takes everything that is queued off all queues, undone. */
 void sg_drop_all_work(void);
 
@@ -137,6 +141,7 @@ ze_result_t sg_enter(sg_function function, sg_kind kind);
 /* What calls are to cost, spent by waiting busily. */
 void sg_spend(uint64_t nanoseconds);
 uint32_t sg_report_cost(void);
+bool sg_costs_are_real(void);
 
 /* ---- time -----------------------------------------------------------------------------------------------
  *
@@ -147,6 +152,10 @@ uint64_t sg_now(void);
 uint64_t sg_ticks_at(uint64_t nanoseconds);
 uint32_t sg_timestamp_bits(void);
 uint64_t sg_ticks_per_second(void);
+
+/* Of the time stamps of metrics. */
+uint64_t sg_metric_ticks_at(uint64_t nanoseconds);
+uint32_t sg_metric_timestamp_bits(void);
 
 /* Waits (for whatever sg_progress() announces) until done(argument) or the time is up or the device is lost:
  * SUCCESS, NOT_READY or DEVICE_LOST. A timeout of 0 asks once, UINT64_MAX is no limit. */

@@ -18,14 +18,16 @@ extern "C" {
  * one on for every n-th occasion. */
 /* clang-format off */
 #define SOFTGPU_BEHAVIOURS(X)                                                                                \
-    X(METRICS_NOT_ENABLED)        /* metric groups: DEPENDENCY_UNAVAILABLE until they are enabled */         \
+    X(METRICS_NOT_ENABLED)        /* groups: DEPENDENCY_UNAVAILABLE until they are enabled; see below */     \
     X(NO_METRIC_LIBRARY)          /* no metric group is listed */                                            \
     X(ONLY_STALL_SAMPLING)        /* one IP-sampling group is all that is listed */                          \
     X(STALL_SAMPLING)             /* an IP-sampling group is listed beside the others */                     \
     X(NO_PERMISSION)              /* groups list and activate, streamers and query pools fail */             \
+    X(COUNTERS_HELD)              /* by another process: the same results as without permission */           \
     X(METRIC_NAMES_DIFFER)        /* some metrics have the names of another device */                        \
     X(LAST_OF_DOMAIN_WINS)        /* two groups of a domain activate: the last counts */                     \
     X(ACTIVATE_AT_EXECUTION)      /* recorded lists: what is active when they are executed counts */         \
+    X(ACTIVATE_AT_FIRST_USE)      /* see below */                                                            \
     X(UNKNOWN_FOR_NOT_READY)      /* query data that are not there yet: UNKNOWN, not NOT_READY */            \
     X(QUERY_END_HELD)             /* an immediate QueryEnd without event waits for the next append */        \
     X(REPORT_ERROR)               /* a query's data: zeros, and this flag; likewise the next seven */        \
@@ -37,17 +39,23 @@ extern "C" {
     X(REPORT_OVERRUN)                                                                                        \
     X(REPORT_QUERY_SPLIT)                                                                                    \
     X(NEVER_DELIVERED)            /* a query of an immediate list: its event signals, its data never come */ \
+    X(NESTED_REPLAY_OVERFLOWS)    /* a query around another, executed again: see below */                    \
     X(STALE_REPLAY)               /* a query executed again keeps its old report till it ends */             \
     X(UNDEFINED_QUERY_TIMESTAMP)  /* the event of a QueryEnd has a nonsense timestamp */                     \
     X(VALUE_TYPES_DIFFER)         /* values have other types than their metrics are said to have */          \
     X(SLOW_CALCULATION)           /* a calculation takes long enough to meet another */                      \
     X(CALCULATION_KEEPS_STATE)    /* TIME reports: a set less at first; a new capture's first is bogus */ \
     X(CHEAP_CALLS)                /* see below */                                                            \
-    X(STREAMER_SIZE_IS_CAPACITY)  /* and the number of reports asked for affects that answer alone */        \
+    X(STREAMER_SIZE_IS_AVAILABLE) /* a read of size 0 answers what is there, and not what there can be */ \
+    X(STREAMER_IGNORES_MAXIMUM)   /* the number of reports asked for affects the answer to size 0 alone */ \
+    X(MISSED_MOMENTS_UNTOLD)      /* moments that a streamer missed under load: without DROPPED_DATA */        \
     X(STREAMER_ROUNDS)            /* period and notification are rewritten as odd hardware numbers */  \
     X(STREAMER_SPLITS_REPORTS)    /* a read ends within a report, whose rest comes first in the next */  \
     X(STREAMERS_EXCLUDE_QUERIES)  /* on the whole device, and not only in their domain */ \
-    X(CLOCK_DRIFTS)               /* the device's clock is a hundredth faster  than it says */
+    X(STREAM_MARKER_LINGERS)      /* rows without a marker: the last one's value, or a number from 1 to 64 */ \
+    X(CLOCK_DRIFTS)               /* the device's clock is a hundredth faster  than it says */ \
+    X(HANDLES_COME_BACK)          /* a new object has the handle of the last of its type that was destroyed */ \
+    X(CLOSED_LISTS_IGNORE)        /* commands for a closed list, and a second close, succeed without effect */
 /* clang-format on */
 
 enum softgpu_behaviour {
@@ -67,6 +75,19 @@ void softgpu_reset(void);
  * counted. Threads with lists of their own share nothing but the device: of what it counts, two at once may
  * lose some. */
 
+/* METRICS_NOT_ENABLED is on by default where ZET_ENABLE_METRICS was not 1 before zeInit.
+ * zetDeviceEnableMetricsExp and zetDeviceDisableMetricsExp override it for a root device and its sub-devices,
+ * until it is set anew. */
+
+/* ACTIVATE_AT_FIRST_USE: an activation becomes real in the first call that begins a query on an immediate
+ * list or executes a list with queries, which takes 20 ms, and without a lock. Until one thread's queries
+ * have completed with no other thread's beside them, two threads' queries at once are a finding: a real
+ * driver crashes.
+ *
+ * NESTED_REPLAY_OVERFLOWS: where a query begins or ends inside another on a recorded list that is executed
+ * again, the outer one's ticks (19.2 MHz) come out negative. Its GpuTime is (uint64_t)(-ticks * 1e9)
+ * / 19.2e6, nearly 960.77 s; its frequencies are 0, its flags are not set, and its other values are right. */
+
 /* On for every n-th occasion: 1 is always, 0 is off. */
 void softgpu_behave(enum softgpu_behaviour behaviour, uint32_t every);
 
@@ -81,6 +102,12 @@ int softgpu_set_call_cost(const char *function, uint32_t nanoseconds);
 /* And a calculation so long for each report in it. */
 void softgpu_set_report_cost(uint32_t nanoseconds);
 
+/* Costs in the proportions of a real driver (1: on, 0: off), each spent on the calling thread by waiting
+ * busily, without a lock. In microseconds: a query's begin 6 and end 1.4 on an immediate list, 0.2 each on
+ * a recorded one; its data 0.3; a calculation 3.5 and 2.3 for each report; an event's reset 0.04; executing
+ * lists 10; a query's reset and zeCommandListIsImmediate nothing but themselves. */
+void softgpu_set_real_costs(int on);
+
 /* How often a function was called; all of them, for NULL. */
 uint64_t softgpu_calls(const char *function);
 void softgpu_reset_calls(void);
@@ -93,6 +120,10 @@ void softgpu_restore_device(void);
 /* Timestamps: valid bits (of both kinds), ticks per second, and the value of the device's clock now. */
 void softgpu_set_timestamps(uint32_t valid_bits, uint64_t ticks_per_second);
 void softgpu_set_clock(uint64_t ticks_now);
+
+/* The time stamps of metrics apart from the device's own: their valid bits, and the value of their clock now.
+ * 0 bits: they are the device's again. */
+void softgpu_set_metric_clock(uint32_t valid_bits, uint64_t ticks_now);
 
 /* Root devices (1 to 4) and sub-devices in each (0, or 2 to 4). Handles stay valid, listings change. */
 void softgpu_set_devices(uint32_t devices, uint32_t sub_devices);

@@ -30,6 +30,8 @@ typedef struct sg_streamer {
     bool dropped;
     uint64_t last_id;
     uint32_t unannounced; /* reports since the event was signalled */
+    uint32_t lingering;   /* with STREAM_MARKER_LINGERS: the marker, */
+    uint32_t rows_of_one; /* and how many timer rows had it */
 } sg_streamer;
 
 SG_HANDLE(sg_streamer_of, sg_streamer, zet_metric_streamer_handle_t, SG_STREAMER)
@@ -50,12 +52,27 @@ static void store(sg_streamer *streamer, const sg_report *report, const sg_count
     streamer->count++;
 }
 
+/* The value lingers for a while. Then there is a number of something else, such as a context. */
+static uint32_t marker_of(sg_streamer *streamer, sg_reason reason, uint32_t marker) {
+    enum { CONTEXTS = 64, ROWS_OF_ONE = 4 };
+    if (!sg_behaviour_is_on(SOFTGPU_STREAM_MARKER_LINGERS))
+        return marker;
+    if (reason == SG_REASON_MARKER) {
+        streamer->rows_of_one = 0;
+        streamer->lingering = marker;
+    } else if (++streamer->rows_of_one > ROWS_OF_ONE) {
+        streamer->rows_of_one = 1;
+        streamer->lingering = 1 + (uint32_t)(streamer->last_id * 7 % CONTEXTS);
+    }
+    return streamer->lingering;
+}
+
 /* When the memory is full, what is new is lost, its number in the sequence included. True: announce. */
 static bool sample(sg_streamer *streamer, sg_reason reason, uint32_t marker) {
     sg_counts now[SG_MAX_TILES];
     sg_measure(streamer->group, streamer->tiles, now);
     sg_report report = sg_report_of(streamer->group, reason, ++streamer->last_id);
-    report.marker = marker;
+    report.marker = marker_of(streamer, reason, marker);
     if (streamer->count < CAPACITY)
         store(streamer, &report, now);
     else
@@ -86,11 +103,13 @@ static bool await(sg_streamer *streamer, uint64_t time) {
     return streamer->running;
 }
 
-/* Moments that it was too late for are left out: there is nothing to be read of them any more. */
-static uint64_t next_moment(uint64_t moment, uint32_t period) {
+/* Moments that it was too late for are lost. They have no numbers: there was never anything of them. */
+static uint64_t next_moment(sg_streamer *streamer, uint64_t moment) {
     uint64_t now = sg_now();
-    uint64_t missed = now > moment ? (now - moment) / period : 0;
-    return moment + (missed + 1) * period;
+    uint64_t missed = now > moment ? (now - moment) / streamer->period : 0;
+    if (missed > 0 && !sg_behaviour_is_on(SOFTGPU_MISSED_MOMENTS_UNTOLD))
+        streamer->dropped = true;
+    return moment + (missed + 1) * streamer->period;
 }
 
 static void *sample_by_clock(void *argument) {
@@ -102,8 +121,8 @@ static void *sample_by_clock(void *argument) {
         pthread_mutex_unlock(&streamer->lock);
         if (due)
             announce(streamer);
-        moment = next_moment(moment, streamer->period);
         pthread_mutex_lock(&streamer->lock);
+        moment = next_moment(streamer, moment);
     }
     pthread_mutex_unlock(&streamer->lock);
     return NULL;
@@ -120,7 +139,9 @@ static ze_result_t check_streamer(const sg_device *device, const sg_metric_group
                                   ze_event_handle_t notification) {
     if (!is_usable(notification))
         return ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
-    if (sg_behaviour_is_on(SOFTGPU_NO_PERMISSION))
+    if (!sg_metrics_are_enabled(device))
+        return ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE;
+    if (sg_counters_are_refused())
         return ZE_RESULT_ERROR_UNKNOWN;
     if (sg_group_is_ip_sampling(group))
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
@@ -230,6 +251,7 @@ static bool start(sg_streamer *streamer) {
     pthread_once(&once, stop_all_at_unload);
     watch(streamer, 1);
     sg_measure(streamer->group, streamer->tiles, streamer->last);
+    streamer->lingering = 1;
     streamer->running = true;
     if (sg_thread_start(&streamer->thread, sample_by_clock, streamer))
         return true;
@@ -296,8 +318,8 @@ static uint32_t least(uint32_t a, uint32_t b) {
 }
 
 static size_t size_to_ask_for(const sg_streamer *streamer, uint32_t max_reports) {
-    bool is_capacity = sg_behaviour_is_on(SOFTGPU_STREAMER_SIZE_IS_CAPACITY);
-    return sg_raw_size(streamer->tiles, least(is_capacity ? CAPACITY : streamer->count, max_reports));
+    bool is_available = sg_behaviour_is_on(SOFTGPU_STREAMER_SIZE_IS_AVAILABLE);
+    return sg_raw_size(streamer->tiles, least(is_available ? streamer->count : CAPACITY, max_reports));
 }
 
 /* How many moments fit. */
@@ -352,7 +374,7 @@ static ze_result_t read_reports(sg_streamer *streamer, uint32_t max_reports, siz
     }
     SG_NEED_POINTER(data);
     uint32_t moments = least(streamer->count, room_for(streamer, *size));
-    if (!sg_behaviour_is_on(SOFTGPU_STREAMER_SIZE_IS_CAPACITY))
+    if (!sg_behaviour_is_on(SOFTGPU_STREAMER_IGNORES_MAXIMUM))
         moments = least(moments, max_reports);
     *size = sg_behaviour_is_on(SOFTGPU_STREAMER_SPLITS_REPORTS) && !streamer->tiles
                 ? take_bytes(streamer, *size, data)

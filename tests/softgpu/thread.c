@@ -71,8 +71,8 @@ static void note_gone_events(const sg_command *command) {
 
 static void execute(sg_lane *lane, sg_list *list, const sg_command *command) {
     sg_execution execution = {.device = lane->device,
-                              .list = list,
-                              .immediate = lane->immediate != NULL,
+                              .list = command->recorded ? command->recorded : list,
+                              .immediate = lane->immediate && !command->recorded,
                               .engine = lane->engine,
                               .start = sg_now()};
     note_gone_events(command);
@@ -90,12 +90,22 @@ static void execute(sg_lane *lane, sg_list *list, const sg_command *command) {
 
 /* ---- lanes --------------------------------------------------------------------------------------------- */
 
+/* Of a list that was appended to an immediate one. */
+static void end_recorded(const sg_command *command, bool dropped) {
+    if (!command->ends_recorded)
+        return;
+    atomic_fetch_sub(&command->recorded->executions, 1);
+    if (!dropped)
+        sg_count(sg_tile_for(command->recorded->device, 0), SG_FLUSHES, 1);
+}
+
 static bool play_immediate(sg_lane *lane) {
     sg_list *list = lane->immediate;
     sg_command *command = sg_tape_peek(&list->tape, &lane->cursor, true);
     if (!command || !is_ready(command))
         return false;
     execute(lane, list, command);
+    end_recorded(command, false);
     sg_tape_step(&lane->cursor, command);
     atomic_store(&lane->completed, lane->cursor.played);
     sg_progress();
@@ -145,8 +155,10 @@ static bool play_entry(sg_lane *lane) {
 
 static void drop_lane(sg_lane *lane) {
     if (lane->immediate) {
-        for (sg_command *command; (command = sg_tape_peek(&lane->immediate->tape, &lane->cursor, true));)
+        for (sg_command *command; (command = sg_tape_peek(&lane->immediate->tape, &lane->cursor, true));) {
+            end_recorded(command, true);
             sg_tape_step(&lane->cursor, command);
+        }
         atomic_store(&lane->completed, lane->cursor.played);
         return;
     }

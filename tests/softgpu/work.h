@@ -17,6 +17,8 @@ typedef struct sg_command {
     sg_run run;
     void *argument; /* behind the waits */
     sg_event_use signal;
+    sg_list *recorded;  /* the list that it was recorded on, where it runs on an immediate one; or NULL */
+    bool ends_recorded; /* it is the last of that list's commands */
     uint32_t wait_count;
     sg_event_use waits[];
 } sg_command;
@@ -106,6 +108,10 @@ struct sg_root {
     _Atomic bool cpu_clock_is_set;
 };
 
+/* May the list be executed by a queue or an immediate list of this context, root device and ordinal? */
+ze_result_t sg_check_execution(const sg_list *list, const sg_object *context, const sg_device *device,
+                               uint32_t ordinal);
+
 sg_root *sg_root_at(uint32_t index);
 void sg_root_stop(sg_root *root);
 bool sg_is_stopping(const sg_device *device); /* a running kernel gives up */
@@ -139,6 +145,10 @@ sg_device *sg_tile_for(sg_device *device, uint64_t n);
 void sg_busy_begin(sg_device *device, sg_engine engine, uint64_t now);
 uint64_t sg_busy_end(sg_device *device, sg_engine engine); /* the time now */
 void sg_publish_thread_counters(sg_root *root);
+
+/* Before a list is submitted, on the thread that does: with ACTIVATE_AT_FIRST_USE, its queries may be the
+ * first. */
+void sg_queries_use(sg_list *list);
 
 /* ---- memory and modules -------------------------------------------------------------------------------- */
 
