@@ -787,7 +787,8 @@ ZT_API const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metr
    Since 0.1. */
 ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name);
 
-/* A region by its index below zt_get_region_count; regions are in order of first appearance. Any thread.
+/* A region by its index below zt_get_region_count; regions are in order of first appearance. Median and 95th
+   percentile take memory, without which they are NaN; so wherever statistics are asked for. Any thread.
    Returns INVALID_ARGUMENT for another index, INVALID_NULL_POINTER. Since 0.1. */
 ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info);
 
@@ -824,13 +825,15 @@ ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn 
 ZT_API const char *zt_bench_end_name(zt_bench_end end);
 
 /* Adds the statistics of one profiler to those of another, which has to measure the same metrics: of tiles,
-   threads or programs. What is in flight is not added. Any thread.
-   Returns INVALID_ARGUMENT where they do not measure the same, OUT_OF_HOST_MEMORY: then no figure has
-   changed, though `into` may have names of regions without instances. Since 0.1. */
+   threads or programs. What is in flight is not added. Any thread. Waits, no longer than
+   config.wait_timeout_ns, where another thread is collecting for `into`.
+   Returns INVALID_ARGUMENT where they do not measure the same; NOT_READY when the time was up;
+   HANDLE_OBJECT_IN_USE inside the sample function of `into`; OUT_OF_HOST_MEMORY. On failure no figure has
+   changed, though `into` may have names of regions without samples. Since 0.1. */
 ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from);
 
 /* Writes all statistics into a flat buffer, for a file or for another machine; see PACKED STATISTICS.
-   buffer  NULL: `size` receives the size that is needed
+   buffer  NULL: `size` receives the size that is needed, which grows while samples are collected
    size    the room in the buffer, and then what was used
    Any thread. Returns INVALID_SIZE where there is too little room, and `size` what is needed;
    INVALID_NULL_POINTER. Since 0.1. */
@@ -841,19 +844,25 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
    config    its log function, allocator, table columns and pass_tolerance count. NULL for the defaults
    profiler  receives the profiler, or NULL
    Any thread. Returns UNSUPPORTED_VERSION for a newer layout, INVALID_SIZE for a buffer that is cut off,
-   INVALID_ARGUMENT for one that is damaged, OUT_OF_HOST_MEMORY, INVALID_NULL_POINTER. Since 0.1. */
+   INVALID_ARGUMENT for one that is damaged or claims what cannot be, and for half an allocator;
+   OUT_OF_HOST_MEMORY, also for more than 256 profilers at once; INVALID_NULL_POINTER. Since 0.1. */
 ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *config,
                              zt_profiler **profiler);
 
-/* Writes a report: the format by suffix, .csv, .trace.json or .json, anything else a table; "-" is a table on
-   standard output, as wide as the terminal; other tables keep to 100 columns, unless config.columns asks for
-   more. A file is written beside the target and renamed, so that nobody reads half of it; pipes and devices
-   are written to. A trace has what the timeline holds: without config.timeline it is empty. Any thread.
-   Returns INVALID_NULL_POINTER, or UNKNOWN with the system's reason in zt_get_last_error. Since 0.1. */
+/* Writes a report. The suffix of the path, in any letter case, decides about its format: .csv, .json,
+   .trace.json; .txt or none is a table. "-" is a table on standard output, as wide as the terminal; other
+   tables keep to 100 columns, unless config.columns asks for more. A file is written beside the target and
+   renamed, so that nobody reads half of it; a symbolic link stays one, and its target is replaced; pipes and
+   devices are written to. CSV has a line for each metric of each region. Lines of the component "profiler"
+   have counts; those without a region are of the profiler as a whole, and one, "availability", says in place
+   of the group why there are metrics, or not. A trace has what the timeline holds. Any thread.
+   Returns INVALID_ARGUMENT for another suffix, and for a trace without config.timeline; OUT_OF_HOST_MEMORY;
+   INVALID_NULL_POINTER; UNKNOWN with the system's reason in zt_get_last_error. Since 0.1. */
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
 
-/* Gives the bytes of a report to a function. Any thread. Returns INVALID_NULL_POINTER, INVALID_ENUMERATION,
-   or UNKNOWN when the function stopped it. Since 0.1. */
+/* Passes the bytes of a report to a function. Any thread. Returns INVALID_NULL_POINTER, INVALID_ENUMERATION,
+   INVALID_ARGUMENT for a trace without config.timeline, OUT_OF_HOST_MEMORY, or UNKNOWN when the function
+   stopped it. Since 0.1. */
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user);
 
 /* Whether metrics are measured; if not, why, and in `text` (which may be NULL) what to do about it.
@@ -4805,6 +4814,8 @@ struct zt__list {
     uint64_t ended;         /* the number of the slot that ended last */
     uint64_t ran_up_to;     /* the highest number of a slot that is known to have run, or to be about to */
     uint64_t over_up_to;    /* the commands of slots up to this number can never run again */
+    uint64_t untold_up_to; /* slots up to this number ran before the list was known to be recorded: zt_execute
+                              may not execute them */
 };
 
 /* ---- the profiler ---------------------------------------------------------------------------------------- */
@@ -5345,70 +5356,111 @@ ZT__PRIVATE ze_result_t zt__activate_groups(zt_profiler *profiler, const zt__pas
     return ZE_RESULT_SUCCESS;
 }
 
+/* Makes a command list and a queue for it, of the first group of queues that can compute. */
+ZT__PRIVATE ze_result_t zt__create_own_queue(zt_profiler *profiler, ze_command_queue_handle_t *queue,
+                                             ze_command_list_handle_t *list, const char **call) {
+    ze_command_queue_group_properties_t groups[16];
+    ze_command_queue_desc_t queue_desc;
+    ze_command_list_desc_t list_desc;
+    uint32_t i, count = ZT__COUNT_OF(groups);
+    ze_result_t result;
+    memset(groups, 0, sizeof groups);
+    for (i = 0; i < count; i++) {
+        groups[i].stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES;
+    }
+    *call = "zeDeviceGetCommandQueueGroupProperties";
+    result = zeDeviceGetCommandQueueGroupProperties(profiler->device, &count, groups);
+    for (i = 0; i < count && !(groups[i].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE);) {
+        i++;
+    }
+    memset(&queue_desc, 0, sizeof queue_desc);
+    queue_desc.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC;
+    queue_desc.mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS;
+    queue_desc.ordinal = i < count ? i : 0;
+    memset(&list_desc, 0, sizeof list_desc);
+    list_desc.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC;
+    list_desc.commandQueueGroupOrdinal = queue_desc.ordinal;
+    if (result == ZE_RESULT_SUCCESS) {
+        *call = "zeCommandQueueCreate";
+        result = zeCommandQueueCreate(profiler->context, profiler->device, &queue_desc, queue);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        *call = "zeCommandListCreate";
+        result = zeCommandListCreate(profiler->context, profiler->device, &list_desc, list);
+    }
+    return result;
+}
+
 /* Runs one query of each group on a command list of its own. Activation becomes real inside the first
    execution that uses it, and drivers take no lock there (driver-facts.md, 36): that first use has to be over
    before two threads can come to it. What fails here is no loss: regions are measured all the same. */
 ZT__PRIVATE void zt__run_first_query(zt_profiler *profiler, zt__pass *pass) {
     static const char remedy[] = "The first regions of several threads may disturb each other.";
-    zt__diagnostics *diagnostics = &profiler->diagnostics;
-    ze_command_queue_group_properties_t groups[16];
-    ze_command_queue_desc_t queue;
+    ze_command_queue_handle_t queue = NULL;
     ze_command_list_handle_t list = NULL;
     zt__slot *slot = pass->free_slots; /* nobody else uses the pass yet */
     zt__wait wait = zt__wait_until(zt__deadline(profiler->config.wait_timeout_ns));
-    uint32_t g, i, count = ZT__COUNT_OF(groups);
+    const char *call;
+    int is_submitted = 0;
+    uint32_t g;
     ze_result_t result;
     if (!slot || pass->group_count == 0) {
         return;
     }
-    memset(groups, 0, sizeof groups);
-    for (i = 0; i < count; i++) {
-        groups[i].stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES;
-    }
-    memset(&queue, 0, sizeof queue);
-    queue.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC;
-    queue.mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS;
-    result = zeDeviceGetCommandQueueGroupProperties(profiler->device, &count, groups);
-    for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
-        if (groups[i].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE) {
-            queue.ordinal = i;
-            break;
-        }
-    }
-    result = zeCommandListCreateImmediate(profiler->context, profiler->device, &queue, &list);
-    if (zt__check(diagnostics, result, "zeCommandListCreateImmediate", remedy) != ZE_RESULT_SUCCESS) {
-        return;
-    }
+    result = zt__create_own_queue(profiler, &queue, &list, &call);
     for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
+        call = "zetCommandListAppendMetricQueryBegin";
         result = zetCommandListAppendMetricQueryBegin(list, slot->queries[g]);
     }
     for (g = pass->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
+        call = "zetCommandListAppendMetricQueryEnd";
         result = zetCommandListAppendMetricQueryEnd(list, slot->queries[g], g ? NULL : slot->event, 0,
                                                     &slot->event);
     }
-    if (zt__check(diagnostics, result, "zetCommandListAppendMetricQueryEnd", remedy) == ZE_RESULT_SUCCESS) {
+    if (result == ZE_RESULT_SUCCESS) {
+        call = "zeCommandListClose";
+        result = zeCommandListClose(list);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        call = "zeCommandQueueExecuteCommandLists";
+        result = zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL);
+        is_submitted = result == ZE_RESULT_SUCCESS;
+    }
+    if (is_submitted) {
+        call = "zeEventQueryStatus";
         do {
             result = zeEventQueryStatus(slot->event);
         } while (result == ZE_RESULT_NOT_READY && zt__wait_again(&wait));
+        if (result == ZE_RESULT_SUCCESS) {
+            call =
+                "zeCommandQueueSynchronize"; /* its last command has run, so this is a matter of instants */
+            result = zeCommandQueueSynchronize(queue, profiler->config.wait_timeout_ns);
+        }
+        slot->may_be_written = result != ZE_RESULT_SUCCESS;
+        if (result == ZE_RESULT_SUCCESS) {
+            call = "zeEventHostReset";
+            result = zeEventHostReset(slot->event);
+        }
+        for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
+            call = "zetMetricQueryReset";
+            result = zetMetricQueryReset(slot->queries[g]);
+        }
+        if (result != ZE_RESULT_SUCCESS) {
+            zt__lock(&profiler->mutex);
+            pass->free_slots = slot->next;
+            zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
+            zt__unlock(&profiler->mutex);
+        }
     }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zeEventHostReset(slot->event);
+    zt__check(&profiler->diagnostics, result, call, remedy);
+    if (slot->may_be_written && !zt__is_device_lost(&profiler->diagnostics)) {
+        return; /* the device may be at it still */
     }
-    for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
-        result = zetMetricQueryReset(slot->queries[g]);
-    }
-    if (result == ZE_RESULT_SUCCESS) {
+    if (list) {
         zeCommandListDestroy(list);
-        return;
     }
-    zt__check(diagnostics, result, "zeEventQueryStatus", remedy);
-    zt__lock(&profiler->mutex);
-    pass->free_slots = slot->next;
-    slot->may_be_written = result == ZE_RESULT_NOT_READY;
-    zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
-    zt__unlock(&profiler->mutex);
-    if (!slot->may_be_written) {
-        zeCommandListDestroy(list);
+    if (queue) {
+        zeCommandQueueDestroy(queue);
     }
 }
 
@@ -5586,11 +5638,12 @@ ZT__PRIVATE zt_profiler *zt__find_profiler(uint32_t id) {
 
 /* What a collection looks at. */
 typedef struct zt__collection {
-    zt__list *list;                       /* the list that is looked at, */
-    zt__slot *slot;                       /* and the slot that is next there */
-    int one_list;                         /* no other list is looked at */
-    int pending_only;                     /* nor slots but those that are known to have been submitted */
-    int thorough;                         /* a slot that is not ready does not hide later ones */
+    zt__list *list;     /* the list that is looked at, */
+    zt__slot *slot;     /* and the slot that is next there */
+    int one_list;       /* no other list is looked at */
+    int pending_only;   /* nor slots but those that are known to have been submitted */
+    int resets_partial; /* PARTIAL slots are reset, for their commands are about to run again */
+    int thorough;       /* a slot that is not ready does not hide later ones */
     int is_blocked[ZT__SLOT_STATE_COUNT]; /* a slot in this state was not ready, so later ones are not either
                                            */
 } zt__collection;
@@ -5607,7 +5660,7 @@ ZT__PRIVATE int zt__may_be_ready(const zt__collection *collection, const zt__slo
     if (slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED) {
         return collection->thorough || zt__is_over(slot) || !collection->is_blocked[slot->state];
     }
-    return slot->state == ZT__SLOT_PARTIAL && zt__is_over(slot);
+    return slot->state == ZT__SLOT_PARTIAL && (collection->resets_partial || zt__is_over(slot));
 }
 
 /* Marks up to 64 slots of one pass as READING. Returns 0 where there are none any more. */
@@ -6005,6 +6058,8 @@ ZT__PRIVATE void zt__move_on(zt_profiler *profiler, const zt__reading *reading) 
         zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
     } else if (reading->outcome == ZT__NOT_READY) {
         zt__move_slot(profiler, slot, reading->from);
+    } else if (reading->outcome == ZT__NO_SAMPLE && !zt__is_over(slot)) {
+        zt__move_slot(profiler, slot, ZT__SLOT_PARTIAL);
     } else if (reading->outcome == ZT__NEVER_RAN) {
         zt__move_slot(profiler, slot, reading->from);
         zt__unbind_slot(slot);
@@ -6131,12 +6186,11 @@ ZT__PRIVATE void zt__collect_all(zt_profiler *profiler, int thorough) {
     zt__store(&profiler->collections, profiler->collections + 1);
 }
 
-/* Collects from one list. */
-ZT__PRIVATE void zt__collect_list(zt_profiler *profiler, ze_command_list_handle_t handle, int pending_only) {
-    zt__collection collection;
-    memset(&collection, 0, sizeof collection);
+/* Collects from one list, as `kind` says. */
+ZT__PRIVATE void zt__collect_list(zt_profiler *profiler, ze_command_list_handle_t handle,
+                                  const zt__collection *kind) {
+    zt__collection collection = *kind;
     collection.one_list = 1;
-    collection.pending_only = pending_only;
     if (profiler->before_batch) {
         profiler->before_batch(profiler);
     }
@@ -6147,10 +6201,14 @@ ZT__PRIVATE void zt__collect_list(zt_profiler *profiler, ze_command_list_handle_
     zt__run_collection(profiler, &collection);
 }
 
+ZT__PRIVATE int zt__has_thread(const zt_profiler *profiler) {
+    return profiler->config.thread && !zt__load(&profiler->thread.ended);
+}
+
 /* Locks the collector, unless another thread has it. With config.thread that thread alone collects: it is
    woken instead. Returns 0 where this thread may not collect. */
 ZT__PRIVATE int zt__begin_collecting(zt_profiler *profiler, int thorough) {
-    if (!profiler->config.thread) {
+    if (!zt__has_thread(profiler)) {
         return zt__try_lock_owned(&profiler->collector);
     }
     zt__lock(&profiler->mutex);
@@ -6176,7 +6234,7 @@ ZT__PRIVATE void zt__collect_anew(zt_profiler *profiler, uint64_t deadline) {
     if (zt__is_owner(&profiler->collector)) {
         return;
     }
-    if (!profiler->config.thread) {
+    if (!zt__has_thread(profiler)) {
         if (zt__lock_owned_until(&profiler->collector, deadline)) {
             zt__collect_all(profiler, 1);
             zt__unlock_owned(&profiler->collector);
@@ -6342,9 +6400,10 @@ ZT__PRIVATE zt__list_state zt__ask_list_kind(const zt_profiler *profiler, ze_com
     return is_immediate ? ZT__LIST_IMMEDIATE : ZT__LIST_RECORDED;
 }
 
-/* A region is begun on a list: what that proves of the list and of the slots that are bound to it. With the
-   mutex held. */
-ZT__PRIVATE void zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_state kind) {
+/* A region is begun on a list: what that proves of the list and of the slots that are bound to it. Returns
+   whether slots have become over. With the mutex held. */
+ZT__PRIVATE int zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_state kind) {
+    uint64_t over_before = list->over_up_to;
     int was_immediate = list->state == ZT__LIST_IMMEDIATE, is_immediate = kind == ZT__LIST_IMMEDIATE;
     int was_known = list->state != ZT__LIST_UNKNOWN && list->ended > 0;
     if (was_known && kind != ZT__LIST_UNKNOWN && was_immediate != is_immediate) {
@@ -6359,6 +6418,7 @@ ZT__PRIVATE void zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_
     if (list->ran_up_to > list->over_up_to) {
         list->over_up_to = list->ran_up_to;
     }
+    return list->over_up_to > over_before;
 }
 
 /* Takes a free slot for a region, or returns NULL. With the mutex held. */
@@ -6382,29 +6442,44 @@ ZT__PRIVATE zt__slot *zt__take_slot(zt_profiler *profiler, zt__list *list, zt__r
     return slot;
 }
 
-/* Makes free slots where there are none: collects; makes more; at the limit waits for the thread that
-   collects. Returns the cause where it cannot. No mutex is held. */
-ZT__PRIVATE zt_cause zt__provide_slots(zt_profiler *profiler) {
+/* Collects for a region that is begun on a list and has no slot: what is seen to have run on that list is
+   over, and freed by a second look. Returns whether there are free slots. No mutex is held. */
+ZT__PRIVATE int zt__free_slots_for(zt_profiler *profiler, zt__list *list, zt__list_state kind, int waits) {
+    uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
+    int has_free, more_are_over;
+    do {
+        if (waits) {
+            zt__collect_anew(profiler, deadline);
+        } else {
+            zt__try_collect(profiler, 0);
+        }
+        zt__lock(&profiler->mutex);
+        has_free = profiler->passes[profiler->active_pass].free_slots != NULL;
+        more_are_over = zt__note_begin(profiler, list, kind);
+        zt__unlock(&profiler->mutex);
+    } while (!has_free && more_are_over);
+    return has_free;
+}
+
+/* Makes free slots where there are none: collects; makes more; at the limit waits for whoever collects.
+   Returns the cause where it cannot. No mutex is held. */
+ZT__PRIVATE zt_cause zt__provide_slots(zt_profiler *profiler, zt__list *list, zt__list_state kind) {
     static const char remedy[] = "No more slots can be made now; regions beyond are dropped.";
     enum { PAUSE_AFTER_FAILURE_NS = 100000000 };
-    zt__pass *pass;
-    const char *call;
     uint64_t now = zt__now_ns();
-    int has_free, may_grow;
+    const char *call;
+    int may_grow;
     ze_result_t result;
-    zt__try_collect(profiler, 0);
-    zt__lock(&profiler->mutex);
-    pass = &profiler->passes[profiler->active_pass];
-    has_free = pass->free_slots != NULL;
-    may_grow = now >= profiler->no_growth_until_ns;
-    zt__unlock(&profiler->mutex);
-    if (has_free) {
+    if (zt__free_slots_for(profiler, list, kind, 0)) {
         return ZT_CAUSE_COUNT;
     }
+    zt__lock(&profiler->mutex);
+    may_grow = now >= profiler->no_growth_until_ns;
+    zt__unlock(&profiler->mutex);
     if (!may_grow) {
         return ZT_DROPPED_NO_MEMORY;
     }
-    result = zt__make_slots(profiler, pass, &call);
+    result = zt__make_slots(profiler, &profiler->passes[profiler->active_pass], &call);
     if (result == ZE_RESULT_SUCCESS) {
         return ZT_CAUSE_COUNT;
     }
@@ -6415,12 +6490,8 @@ ZT__PRIVATE zt_cause zt__provide_slots(zt_profiler *profiler) {
         zt__check(&profiler->diagnostics, result, call, remedy);
         return ZT_DROPPED_NO_MEMORY;
     }
-    /* All config.max_slots are made. Another thread may be about to free some. */
-    zt__collect_anew(profiler, zt__deadline(profiler->config.wait_timeout_ns));
-    zt__lock(&profiler->mutex);
-    has_free = pass->free_slots != NULL;
-    zt__unlock(&profiler->mutex);
-    return has_free ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_SLOT;
+    /* All config.max_slots are made. */
+    return zt__free_slots_for(profiler, list, kind, 1) ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_SLOT;
 }
 
 /* Opens a slot for a region. Returns NULL, and counts the region as dropped by `*cause`, where there is none.
@@ -6444,7 +6515,7 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
         list->open_count++;
         for (tries = 0; !slot && tries < TRIES; tries++) {
             zt__unlock(&profiler->mutex);
-            *cause = zt__provide_slots(profiler);
+            *cause = zt__provide_slots(profiler, list, kind);
             zt__lock(&profiler->mutex);
             if (*cause != ZT_CAUSE_COUNT) {
                 break;
@@ -6648,7 +6719,8 @@ ZT_API void zt_end(zt_region *region) {
 
 /* A list was, or is about to be, reset or destroyed: what ended on it is over, what is open is dropped. The
    slots are freed by whoever collects next. */
-ZT__PRIVATE void zt__list_is_over(zt_profiler *profiler, ze_command_list_handle_t handle, const char *call) {
+ZT__PRIVATE void zt__list_is_over(zt_profiler *profiler, ze_command_list_handle_t handle, int is_destroyed,
+                                  const char *call) {
     const char *not_ended = NULL;
     zt__slot_block *block;
     zt__list *list;
@@ -6665,9 +6737,11 @@ ZT__PRIVATE void zt__list_is_over(zt_profiler *profiler, ze_command_list_handle_
     }
     if (list) {
         list->over_up_to = list->ended;
-        if (list->state != ZT__LIST_IMMEDIATE) {
-            zt__move_list(profiler, list,
-                          profiler->driver.zeCommandListIsImmediate ? ZT__LIST_RECORDED : ZT__LIST_UNKNOWN);
+        /* The handle of a list that is destroyed may come back as a list of any kind. */
+        if (is_destroyed && !profiler->driver.zeCommandListIsImmediate) {
+            zt__move_list(profiler, list, ZT__LIST_UNKNOWN);
+        } else if (list->state == ZT__LIST_OBSERVED || list->state == ZT__LIST_UNOBSERVED) {
+            zt__move_list(profiler, list, ZT__LIST_RECORDED);
         }
     }
     zt__unlock(&profiler->mutex);
@@ -6693,6 +6767,18 @@ ZT__PRIVATE int zt__is_list_pending(zt_profiler *profiler, ze_command_list_handl
     return is_pending;
 }
 
+/* Returns NOT_READY where the list's samples are still on their way. */
+ZT__PRIVATE ze_result_t zt__end_list(zt_profiler *profiler, ze_command_list_handle_t list, int is_destroyed,
+                                     const char *call) {
+    static const zt__collection all = {NULL, NULL, 0, 0, 0, 0, {0}};
+    zt__list_is_over(profiler, list, is_destroyed, call);
+    if (zt__begin_collecting(profiler, 1)) {
+        zt__collect_list(profiler, list, &all);
+        zt__unlock_owned(&profiler->collector);
+    }
+    return zt__is_list_pending(profiler, list) ? ZE_RESULT_NOT_READY : ZE_RESULT_SUCCESS;
+}
+
 ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t list) {
     if (!profiler || !profiler->device) {
         return ZE_RESULT_SUCCESS;
@@ -6700,18 +6786,13 @@ ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t li
     if (!list) {
         return zt__report_null_handle(&profiler->diagnostics, "zt_release", "list");
     }
-    zt__list_is_over(profiler, list, "zt_release");
-    if (zt__begin_collecting(profiler, 1)) {
-        zt__collect_list(profiler, list, 0);
-        zt__unlock_owned(&profiler->collector);
-    }
-    return zt__is_list_pending(profiler, list) ? ZE_RESULT_NOT_READY : ZE_RESULT_SUCCESS;
+    return zt__end_list(profiler, list, 1, "zt_release");
 }
 
 ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list) {
     ze_result_t result = zeCommandListReset(list);
     if (result == ZE_RESULT_SUCCESS && profiler && profiler->device) {
-        zt_release(profiler, list);
+        zt__end_list(profiler, list, 0, "zt_reset");
     }
     return result;
 }
@@ -6721,23 +6802,18 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
 /* Reads what the last execution of a list left, also one that nobody told of, and waits for it, until the
    deadline. */
 ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t list, uint64_t deadline) {
+    static const zt__collection first_look = {NULL, NULL, 0, 0, 1, 0, {0}};
+    static const zt__collection next_looks = {NULL, NULL, 0, 1, 0, 0, {0}};
+    const zt__collection *look = &first_look;
     zt__wait wait = zt__wait_until(deadline);
-    if (zt__begin_collecting(profiler, 1)) {
-        zt__collect_list(profiler, list, 0);
-        zt__unlock_owned(&profiler->collector);
-    }
-    while (zt__is_list_pending(profiler, list)) {
+    do {
         if (zt__begin_collecting(profiler, 1)) {
-            zt__collect_list(profiler, list, 1);
+            zt__collect_list(profiler, list, look);
             zt__unlock_owned(&profiler->collector);
-            if (!zt__is_list_pending(profiler, list)) {
-                return;
-            }
+            look = &next_looks;
         }
-        if (zt__is_owner(&profiler->collector) || !zt__wait_again(&wait)) {
-            return;
-        }
-    }
+    } while (zt__is_list_pending(profiler, list) && !zt__is_owner(&profiler->collector) &&
+             zt__wait_again(&wait));
 }
 
 /* Returns whether another thread is just reading one of these lists. With the mutex held. */
@@ -6761,8 +6837,16 @@ ZT__PRIVATE int zt__are_being_read(const zt_profiler *profiler, uint32_t count,
 ZT__PRIVATE uint32_t zt__announce_list(zt_profiler *profiler, zt__list *list, uint64_t now) {
     uint32_t overwritten = 0;
     zt__slot *slot;
+    /* What has run while later slots have not is of an immediate list that had this handle, or of an
+       execution that goes on. */
+    for (slot = list->state == ZT__LIST_UNKNOWN ? list->first : NULL; slot; slot = slot->next) {
+        if (slot->state == ZT__SLOT_RECORDED) {
+            list->untold_up_to = list->ran_up_to < slot->number ? list->ran_up_to : slot->number - 1;
+            break;
+        }
+    }
     for (slot = list->first; slot; slot = slot->next) {
-        if (zt__is_over(slot) || slot->state == ZT__SLOT_PARTIAL) {
+        if (zt__is_over(slot) || slot->number <= list->untold_up_to || slot->state == ZT__SLOT_PARTIAL) {
             continue;
         }
         slot->executions++;
@@ -9506,7 +9590,8 @@ ZT__PRIVATE const char *zt__find_marker(zt_stream *stream, const zet_typed_value
         stream->other_reason = reason;
     } else if ((uint32_t)number != last) {
         stream->marker_reason = reason;
-    } else if (zt__is_nan(reason) || reason != stream->marker_reason || reason == stream->other_reason) {
+    } else if (zt__is_nan(reason) || zt__is_nan(stream->marker_reason) || reason != stream->marker_reason ||
+               (!zt__is_nan(stream->other_reason) && reason == stream->other_reason)) {
         name = NULL;
     }
     return name;
@@ -10702,6 +10787,13 @@ typedef struct zt__host_span {
     uint32_t thread; /* counted from 1 */
 } zt__host_span;
 
+/* The application's callbacks, and the call that they are for. */
+typedef struct zt__traced_hook {
+    zt__call call;
+    zt_hook_fn prologue, epilogue;
+    void *user;
+} zt__traced_hook;
+
 typedef struct zt__tracer {
     zt_allocator allocator;
     zt__diagnostics *diagnostics; /* NULL: those of the thread */
@@ -10717,8 +10809,7 @@ typedef struct zt__tracer {
     uint64_t limit;
     int copies, no_launches;
     uint32_t hook_count;
-    zt_hook hooks[ZT__MAX_HOOKS];
-    zt__call hooked[ZT__MAX_HOOKS];
+    zt__traced_hook hooks[ZT__MAX_HOOKS];
     ze_result_t(ZE_APICALL *get_context)(ze_command_list_handle_t, ze_context_handle_t *);
     ze_result_t(ZE_APICALL *get_device)(ze_command_list_handle_t, ze_device_handle_t *);
     ze_result_t(ZE_APICALL *get_ordinal)(ze_command_list_handle_t, uint32_t *);
@@ -11305,11 +11396,11 @@ ZT__PRIVATE void zt__after_capture(zt__frame *frame, int is_captured) {
 
 /* A list was reset, or is about to be destroyed. */
 ZT__PRIVATE void zt__list_is_over_everywhere(zt__tracer *tracer, ze_command_list_handle_t list,
-                                             const char *call) {
+                                             int is_destroyed, const char *call) {
     zt__traced_device *device;
     for (device = zt__load(&tracer->devices); device; device = zt__load(&device->next)) {
         if (zt__is_measured(device)) {
-            zt__list_is_over(device->profiler, list, call);
+            zt__list_is_over(device->profiler, list, is_destroyed, call);
         }
     }
 }
@@ -11357,9 +11448,9 @@ ZT__PRIVATE void zt__run_prologues(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     uint32_t i;
     for (i = 0; i < tracer->hook_count; i++) {
-        if (tracer->hooked[i] == frame->call && tracer->hooks[i].prologue) {
-            tracer->hooks[i].prologue(frame->parameters, ZE_RESULT_SUCCESS, tracer->hooks[i].user,
-                                      &frame->instances[i]);
+        const zt__traced_hook *hook = &tracer->hooks[i];
+        if (hook->call == frame->call && hook->prologue) {
+            hook->prologue(frame->parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
         }
     }
 }
@@ -11367,10 +11458,10 @@ ZT__PRIVATE void zt__run_prologues(zt__frame *frame) {
 ZT__PRIVATE void zt__run_epilogues(zt__frame *frame, ze_result_t result) {
     zt__tracer *tracer = frame->tracer;
     uint32_t i;
-    for (i = tracer->hook_count; i-- > 0;) {
-        if (tracer->hooked[i] == frame->call && tracer->hooks[i].epilogue) {
-            tracer->hooks[i].epilogue(frame->parameters, (int)result, tracer->hooks[i].user,
-                                      &frame->instances[i]);
+    for (i = tracer->hook_count; i > 0; i--) {
+        const zt__traced_hook *hook = &tracer->hooks[i - 1];
+        if (hook->call == frame->call && hook->epilogue) {
+            hook->epilogue(frame->parameters, (int)result, hook->user, &frame->instances[i - 1]);
         }
     }
 }
@@ -11403,7 +11494,7 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
         const ze_command_list_destroy_params_t *p =
             (const ze_command_list_destroy_params_t *)frame->parameters;
         zt__run_prologues(frame);
-        zt__list_is_over_everywhere(tracer, *p->phCommandList, "zeCommandListDestroy");
+        zt__list_is_over_everywhere(tracer, *p->phCommandList, 1, "zeCommandListDestroy");
         zt__forget_handle(tracer, &tracer->lists, *p->phCommandList);
         break;
     }
@@ -11444,7 +11535,7 @@ ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t e
         zt__after_list_create(frame);
     } else if (kind == ZT__CALL_LIST_RESET && result == ZE_RESULT_SUCCESS) {
         zt__list_is_over_everywhere(
-            tracer, *((const ze_command_list_reset_params_t *)frame->parameters)->phCommandList,
+            tracer, *((const ze_command_list_reset_params_t *)frame->parameters)->phCommandList, 0,
             "zeCommandListReset");
     } else if (kind == ZT__CALL_CAPTURE_BEGIN && result == ZE_RESULT_SUCCESS) {
         zt__after_capture(frame, 1);
@@ -11884,8 +11975,10 @@ ZT__PRIVATE ze_result_t zt__copy_hooks(zt__tracer *tracer, const zt_hook *hooks,
         if (call == ZT__CALL_COUNT) {
             return zt__report_no_such_call(tracer, name, strlen(name));
         }
-        tracer->hooks[i] = hooks[i];
-        tracer->hooked[i] = (zt__call)call;
+        tracer->hooks[i].call = (zt__call)call;
+        tracer->hooks[i].prologue = hooks[i].prologue;
+        tracer->hooks[i].epilogue = hooks[i].epilogue;
+        tracer->hooks[i].user = hooks[i].user;
     }
     tracer->hook_count = count;
     return ZE_RESULT_SUCCESS;
@@ -11897,7 +11990,7 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, uint32_t call) {
         return 1;
     }
     for (i = 0; i < tracer->hook_count; i++) {
-        if ((uint32_t)tracer->hooked[i] == call) {
+        if ((uint32_t)tracer->hooks[i].call == call) {
             return 1;
         }
     }
