@@ -65,7 +65,7 @@ GOALS := $(subst demo,run-regions,$(or $(MAKECMDGOALS),help))
 GOAL_EXAMPLES := $(if $(filter deps examples,$(GOALS)),$(EXAMPLES),$(filter $(GOALS:run-%=%),$(EXAMPLES)))
 GOAL_NEEDS = $(sort $(BUILD_NEEDS) $(foreach example,$(GOAL_EXAMPLES),$(NEEDS_$(example))) \
     $(if $(filter deps test test-% sequence,$(GOALS)),$(TEST_NEEDS)) \
-    $(if $(filter deps test test-scoped,$(GOALS)),$(CXX_NEEDS)) \
+    $(if $(filter deps test test-scoped test-plugins,$(GOALS)),$(CXX_NEEDS)) \
     $(if $(filter deps test,$(GOALS)),$(SANITIZER_NEEDS)) \
     $(if $(filter deps matrix,$(GOALS)),$(TEST_NEEDS) $(MATRIX_NEEDS)) $(if $(filter deps lint,$(GOALS)),$(LINT_NEEDS)))
 
