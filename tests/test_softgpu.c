@@ -334,7 +334,7 @@ static void test_allocations_have_properties(void **state) {
     ze_memory_allocation_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES};
     ze_device_handle_t device = NULL;
     char *memory = allocate(w, 1000);
-    int elsewhere;
+    int elsewhere = 0;
     void *base = NULL;
     size_t size = 0;
     ok(zeMemGetAllocProperties(w->context, memory + 999, &properties, &device));
@@ -530,7 +530,7 @@ static void test_kernels_are_strict(void **state) {
     const ze_group_count_t groups = {1, 1, 1};
     float local;
     void *unknown = &local;
-    uint32_t x, y, z;
+    uint32_t x = 0, y, z;
     assert_result(zeKernelCreate(w->module, &desc, &kernel), ZE_RESULT_ERROR_INVALID_KERNEL_NAME);
     desc.pKernelName = "saxpy";
     ok(zeKernelCreate(w->module, &desc, &kernel));
