@@ -31,18 +31,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ==== until the second design lands: what the first one calls otherwise ================================== */
-
-#ifndef ZETOOLS_SECOND_DESIGN
-static ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list) {
-    ze_result_t result = zeCommandListReset(list);
-    if (result == ZE_RESULT_SUCCESS)
-        zt_release(profiler, list);
-    return result;
-}
-#define thread deferred_thread
-#endif
-
 /* ==== the model ========================================================================================== */
 
 enum {
@@ -553,18 +541,6 @@ static void start_recording(list *l) {
         l->is_read[i] = 1;
 }
 
-/* The device uses the places of destroyed objects again, the oldest first, and keeps RETAINED of them back.
-   So the handle comes back after so many others. */
-enum { RETAINED = 1024 };
-
-static void let_handle_return(worker *w) {
-    for (int i = 0; i < RETAINED && !w->sequence->injects; i++) {
-        ze_command_list_handle_t other;
-        create_list(w->sequence->world, &other);
-        ok(zeCommandListDestroy(other));
-    }
-}
-
 static void create(worker *w, list *l) {
     sequence *s = w->sequence;
     memset(l, 0, sizeof *l);
@@ -572,8 +548,6 @@ static void create(worker *w, list *l) {
     l->channel = w->queue_channel;
     if (l->is_immediate)
         l->channel = w->immediate_channels[below(&w->random, (uint32_t)w->immediate_channel_count)];
-    if (w->destroyed && chance(&w->random, 30))
-        let_handle_return(w);
     if (l->is_immediate)
         create_immediate(s->world, &l->handle);
     else
@@ -1142,7 +1116,7 @@ static void check_copy(sequence *s, const zt_profiler *profiler) {
 static void check_profiler(sequence *s, int profiler) {
     const zt_profiler *of = s->measured[profiler].profiler;
     collect_the_rest(s, profiler);
-    for (int i = 0; i < 2000 && !has_every_execution(s, profiler); i++) {
+    for (int i = 0; i < 300 && !has_every_execution(s, profiler); i++) {
         nap();
         zt_collect(s->measured[profiler].profiler, 0);
     }
@@ -1215,6 +1189,8 @@ static void choose_behaviour(sequence *s) {
             gpu.behave(strikes[i].behaviour, 2 + below(&s->random, 9));
             s->struck |= UINT32_C(1) << strikes[i].cause;
         }
+    if (chance(&s->random, 60))
+        gpu.behave(SOFTGPU_HANDLES_COME_BACK, 1);
     s->never_delivered = chance(&s->random, 5);
     if (s->never_delivered) {
         gpu.behave(SOFTGPU_NEVER_DELIVERED, 3 + below(&s->random, 12));
@@ -1282,11 +1258,7 @@ static void open_profilers(sequence *s) {
         config.samples = 8;
         config.timeline = chance(&s->random, 20) ? 64 : 0;
         config.thread = s->kind == OWN_THREAD;
-#ifdef ZETOOLS_SECOND_DESIGN
         config.wait_timeout_ns = WAIT_TIMEOUT * UINT64_C(1000000000);
-#else
-        config.wait_timeout_ns = 100000000;
-#endif
         config.sample = check_sample;
         config.sample_user = of;
         of->sequence = s;
@@ -1490,15 +1462,6 @@ static void create_events(world *w) {
     }
 }
 
-/* Handles come back from the first sequence on. */
-static void fill_retained(world *w) {
-    static ze_command_list_handle_t lists[RETAINED + 1];
-    for (int i = 0; i <= RETAINED; i++)
-        create_list(w, &lists[i]);
-    for (int i = 0; i <= RETAINED; i++)
-        ok(zeCommandListDestroy(lists[i]));
-}
-
 static int open_stage(void **state) {
     open_leaky_world(state); /* see may_leave_slots: each sequence checks for itself what may be left */
     world *w = *state;
@@ -1518,7 +1481,6 @@ static int open_stage(void **state) {
         on.sources[i] = allocate(w, (MOST_UNITS + 1) * LARGE);
         memset(on.sources[i], i, (MOST_UNITS + 1) * LARGE);
     }
-    fill_retained(w);
     signal(SIGALRM, hang);
     return 0;
 }
