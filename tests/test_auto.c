@@ -84,7 +84,7 @@ static void expect_success(const program *p) {
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        if (!freopen(in_folder("output"), "w", stdout))
+        if (!freopen(in_folder("output"), "w", stdout) || !freopen(in_folder("errors"), "w", stderr))
             _exit(99);
         run_program(p);
         exit(0);
@@ -193,6 +193,83 @@ static void launch_in_two_contexts(world *w) {
     ok(zeContextDestroy(other));
 }
 
+/* Many contexts at once, each with work of its own. */
+enum { CONTEXTS = 70 };
+
+static void launch_in_many_contexts(world *w) {
+    ze_context_desc_t desc = {ZE_STRUCTURE_TYPE_CONTEXT_DESC, NULL, 0};
+    ze_context_handle_t own = w->context, contexts[CONTEXTS];
+    ze_command_list_handle_t lists[CONTEXTS];
+    for (int i = 0; i < CONTEXTS; i++) {
+        ok(zeContextCreate(w->driver, &desc, &contexts[i]));
+        w->context = contexts[i];
+        create_immediate(w, &lists[i]);
+        w->context = own;
+        launch(w, lists[i]);
+        finish_immediate(w, lists[i]);
+    }
+    for (int i = 0; i < CONTEXTS; i++) {
+        ok(zeCommandListDestroy(lists[i]));
+        ok(zeContextDestroy(contexts[i]));
+    }
+}
+
+static void test_any_number_of_contexts(void **state) {
+    char path[PATH_MAX], name[32];
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_folder("many.csv"));
+    zt_auto_config config = zt_auto_config_default();
+    config.profiler.groups = "";
+    const program p = {.work = launch_in_many_contexts, .environment = path, .config = &config, .asks = 1};
+    expect_success(&p);
+    for (int i = 2; i <= CONTEXTS + 1; i++) { /* the first is that of the world, without work */
+        snprintf(name, sizeof name, "many.%d.csv", i);
+        assert_contains(line_of(text_of(name), "\"saxpy\",\"GPU time\""), ",sum,1,");
+    }
+}
+
+/* A report that cannot be written: nobody but the user at the terminal is left to know. */
+static void test_a_report_that_cannot_be_written(void **state) {
+    const program p = {.work = launch_some, .environment = "/nowhere/at/all.csv", .asks = 1};
+    (void)state;
+    expect_success(&p);
+    assert_contains(text_of("errors"), "zetools: [CANNOT_WRITE]");
+    assert_contains(text_of("errors"), "/nowhere/at/all.csv");
+    assert_string_equal(text_of("output"), "");
+}
+
+/* A forked child that exits leaves the report to its parent. */
+static void launch_and_fork(world *w) {
+    int status;
+    launch_some(w);
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0)
+        exit(0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(access(getenv("ZT_AUTO"), F_OK), -1);
+}
+
+static void test_a_forked_child(void **state) {
+    char path[PATH_MAX];
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_folder("forked.csv"));
+    const program p = {.work = launch_and_fork, .environment = path, .asks = 1};
+    expect_success(&p);
+    assert_contains(line_of(text_of("forked.csv"), "\"saxpy\",\"GPU time\""), ",sum,7,");
+}
+
+/* A trace shows the timeline, which a variable of the environment alone has to turn on. */
+static void test_a_trace_by_the_environment(void **state) {
+    char path[PATH_MAX];
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_folder("environment.trace.json"));
+    const program p = {.work = launch_some, .environment = path, .asks = 1};
+    expect_success(&p);
+    assert_contains(text_of("environment.trace.json"), "\"name\":\"saxpy\"");
+}
+
 static void test_a_report_for_each_context(void **state) {
     char path[PATH_MAX];
     (void)state;
@@ -264,6 +341,30 @@ static void test_an_exit_with_a_tracer_on(void **state) {
     expect_success(&p);
 }
 
+/* The user may not open the device: they are told which group they have to be in. */
+static void test_without_permission(void **state) {
+    (void)state;
+    int status;
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        void *none = NULL;
+        start(&none);
+        inject("zeInit", 1, ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS);
+        if (zeInit(0) == ZE_RESULT_SUCCESS)
+            _exit(77); /* this loader does not ask the driver again */
+        inject("zeInit", 1, ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS);
+        ze_result_t result = zt_auto(NULL);
+        _exit(result != ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS ||
+              !strstr(zt_get_last_error(NULL), "render or video"));
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+        skip();
+    assert_int_equal(status, 0);
+}
+
 static void test_without_a_driver(void **state) {
     (void)state;
     int status;
@@ -288,10 +389,15 @@ int main(void) {
         cmocka_unit_test(test_a_file_by_the_environment),
         cmocka_unit_test(test_a_file_by_the_configuration),
         cmocka_unit_test(test_turned_off_by_the_environment),
+        cmocka_unit_test(test_any_number_of_contexts),
+        cmocka_unit_test(test_a_report_that_cannot_be_written),
+        cmocka_unit_test(test_a_forked_child),
+        cmocka_unit_test(test_a_trace_by_the_environment),
         cmocka_unit_test(test_a_report_for_each_context),
         cmocka_unit_test(test_a_trace_for_each_context),
         cmocka_unit_test(test_names_may_go),
         cmocka_unit_test(test_an_exit_with_a_tracer_on),
+        cmocka_unit_test(test_without_permission),
         cmocka_unit_test(test_without_a_driver),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -175,6 +175,47 @@ static void test_copies_by_choice(void **state) {
     assert_counts(profiler, counted(2, 2, 0, 0, 0));
 }
 
+/* A list of an engine that only copies. */
+static void create_copy_list(world *w, ze_command_list_handle_t *list) {
+    ze_command_queue_group_properties_t groups[8];
+    uint32_t count = 8, ordinal = 0;
+    memset(groups, 0, sizeof groups);
+    for (int i = 0; i < 8; i++)
+        groups[i].stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES;
+    ok(zeDeviceGetCommandQueueGroupProperties(w->device, &count, groups));
+    while (ordinal < count && groups[ordinal].flags != ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY)
+        ordinal++;
+    assert_true(ordinal < count);
+    ze_command_queue_desc_t desc = {
+        ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, NULL, ordinal, 0, 0, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
+        ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
+    ok(zeCommandListCreateImmediate(w->context, w->device, &desc, list));
+}
+
+/* A copy engine cannot execute metric queries: there a copy is counted, and not measured. Time stamps it can
+   write. */
+static void test_copies_on_a_copy_engine(void **state) {
+    world *w = *state;
+    zt_trace_config trace = everything();
+    zt_config config = config_of(w);
+    ze_command_list_handle_t list;
+    config.groups = "";
+    trace.copies = 1;
+    zt_profiler *profiler = open_traced(w, &trace), *times = open_profiler(w, &config);
+    ok(zt_trace_start(times, &trace));
+    create_copy_list(w, &list);
+    gpu.reset_calls();
+    ok(zeCommandListAppendMemoryCopy(list, w->sums, w->sums + 1, sizeof(float), NULL, 0, NULL));
+    assert_int_equal(calls("zetCommandListAppendMetricQueryBegin"), 0);
+    finish_immediate(w, list);
+    collect_all(profiler);
+    collect_all(times);
+    expect_launches(profiler, 0, 0, 1);
+    expect_launches(times, 1, 0, 0);
+    assert_int_equal(region_info(times, "MemoryCopy").count, 1);
+    ok(zeCommandListDestroy(list));
+}
+
 static void test_times_alone(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
@@ -186,6 +227,51 @@ static void test_times_alone(void **state) {
     collect_all(profiler);
     assert_counts(profiler, counted(10, 10, 0, 0, 0));
     assert_true(region_info(profiler, "saxpy").time_ns.sum > 0);
+    check_work(w);
+}
+
+/* finish_immediate has the event done to itself: another one here. */
+static void finish_unsignalled(world *w) {
+    ze_event_handle_t event;
+    create_event(w, 1, &event);
+    ok(zeCommandListAppendBarrier(w->immediate, event, 0, NULL));
+    ok(zeEventHostSynchronize(event, A_WHILE));
+    ok(zeEventDestroy(event));
+    ok(zeEventHostReset(w->done));
+}
+
+static void note_wait_events(void *parameters, int result, void *user, void **instance) {
+    const ze_command_list_append_launch_kernel_params_t *p = parameters;
+    (void)result, (void)instance;
+    assert_int_equal(*p->pnumWaitEvents, 1);
+    ++*(int *)user;
+}
+
+/* The wait for a kernel's events is no part of its time: the device waits before the region begins. The
+   application's callbacks see the call as it was. */
+static void test_a_launch_that_waits(void **state) {
+    world *w = *state;
+    ze_group_count_t groups = {WORK_GROUPS, 1, 1};
+    int seen = 0;
+    zt_hook hook = {"zeCommandListAppendLaunchKernel", note_wait_events, note_wait_events, &seen};
+    zt_trace_config config = everything();
+    config.limit = 1;
+    config.hooks = &hook;
+    config.hook_count = 1;
+    zt_profiler *profiler = open_traced(w, &config);
+    for (uint32_t i = 0; i < 2; i++) { /* the second is not measured */
+        gpu.reset_calls();
+        ok(zeCommandListAppendLaunchKernel(w->immediate, w->kernel, &groups, NULL, 1, &w->done));
+        assert_int_equal(calls("zeCommandListAppendWaitOnEvents"), 1 - i);
+        w->launches++;
+    }
+    assert_int_equal(seen, 4);
+    zt_collect(profiler, 0);
+    assert_counts(profiler, counted(1, 0, 0, 0, 1));
+    ok(zeEventHostSignal(w->done));
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    finish_unsignalled(w);
     check_work(w);
 }
 
@@ -325,6 +411,7 @@ static void test_launches_on_an_immediate_list(void **state) {
     /* waiting for an event is the application's own, and so is its reset */
     assert_in_range(calls_for_launches(all - warm_up) - (all - warm_up) - 1, 1, 8 * (all - warm_up));
     ok(zeCommandListDestroy(list));
+    collect_all(profiler);
     assert_counts(profiler, counted(all, all, 0, 0, 0));
     expect_launches(profiler, all, 0, 0);
     check_work(w);
@@ -404,8 +491,10 @@ static void test_a_list_reset_before_it_ran(void **state) {
         launch_kernel(w->list, w->kernel);
     assert_counts(profiler, counted(5, 0, 0, 0, 5));
     reset_list(w->list);
+    collect_all(profiler);
     assert_counts(profiler, counted(0, 0, 0, 0, 0));
     run_and_reset(w);
+    collect_all(profiler);
     assert_counts(profiler, counted(1, 1, 0, 0, 0));
     check_work(w);
 }
@@ -445,6 +534,7 @@ static void test_destroyed_lists_give_slots_back(void **state) {
         finish_immediate(w, list);
         ok(zeCommandListDestroy(list));
     }
+    collect_all(profiler);
     assert_counts(profiler, counted(150, 150, 0, 0, 0));
     check_work(w);
 }
@@ -519,6 +609,7 @@ static void test_a_reset_between_two_starts(void **state) {
     }
     ok(zt_trace_start(profiler, NULL));
     run_and_reset(w);
+    collect_all(profiler);
     assert_counts(profiler, counted(6, 6, 0, 0, 0));
     check_work(w);
 }
@@ -541,6 +632,67 @@ static void test_lists_of_another_context(void **state) {
     ok(zeContextDestroy(other));
     expect_launches(profiler, 0, 0, 1);
     assert_counts(profiler, counted(0, 0, 0, 0, 0));
+    check_work(w);
+}
+
+static void create_elsewhere(world *w, ze_context_handle_t *context, ze_command_list_handle_t *list) {
+    ze_context_desc_t desc = {ZE_STRUCTURE_TYPE_CONTEXT_DESC, NULL, 0};
+    ze_context_handle_t own = w->context;
+    ok(zeContextCreate(w->driver, &desc, context));
+    w->context = *context;
+    create_immediate(w, list);
+    w->context = own;
+}
+
+static void finish_elsewhere(world *w, ze_command_list_handle_t list) {
+    ok(zeCommandListAppendBarrier(list, w->done, 0, NULL));
+    ok(zeEventHostSynchronize(w->done, A_WHILE));
+    ok(zeEventHostReset(w->done));
+}
+
+/* What goes elsewhere uses up nothing of `every` and `limit`. */
+static void test_filters_count_own_launches(void **state) {
+    world *w = *state;
+    zt_trace_config config = everything();
+    ze_context_handle_t context;
+    ze_command_list_handle_t list;
+    config.every = 2;
+    config.limit = 3;
+    zt_profiler *profiler = open_traced(w, &config);
+    create_elsewhere(w, &context, &list);
+    for (int i = 0; i < 8; i++) {
+        launch(w, list);
+        launch(w, w->immediate);
+    }
+    finish_elsewhere(w, list);
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    expect_launches(profiler, 3, 5, 8);
+    assert_counts(profiler, counted(3, 3, 0, 0, 0));
+    ok(zeCommandListDestroy(list));
+    ok(zeContextDestroy(context));
+    check_work(w);
+}
+
+/* A device that another context's call says is lost is not this profiler's. */
+static void test_a_device_that_is_lost_elsewhere(void **state) {
+    world *w = *state;
+    ze_context_handle_t context;
+    ze_command_list_handle_t list;
+    ze_group_count_t groups = {WORK_GROUPS, 1, 1};
+    zt_profiler *profiler = open_traced(w, NULL);
+    create_elsewhere(w, &context, &list);
+    inject("zeCommandListAppendLaunchKernel", 1, ZE_RESULT_ERROR_DEVICE_LOST);
+    assert_result(zeCommandListAppendLaunchKernel(list, w->kernel, &groups, NULL, 0, NULL),
+                  ZE_RESULT_ERROR_DEVICE_LOST);
+    inject("zeCommandQueueExecuteCommandLists", 1, ZE_RESULT_ERROR_DEVICE_LOST);
+    assert_result(zeCommandQueueExecuteCommandLists(w->queue, 1, &list, NULL), ZE_RESULT_ERROR_DEVICE_LOST);
+    ok(zeCommandListDestroy(list));
+    ok(zeContextDestroy(context));
+    run_and_reset(w);
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    assert_int_equal(heard(w, "[DEVICE_LOST]"), 0);
     check_work(w);
 }
 
@@ -587,6 +739,24 @@ static void test_calls_are_timed(void **state) {
     assert_int_equal(call_info(profiler, "zeEventQueryStatus").count, 0);
     assert_int_equal(call_info(profiler, "zeCommandListReset").count, 0);
     assert_int_equal(zt_get_call_count(profiler), 3);
+}
+
+/* Results that answer a question are no errors. */
+static void test_results_that_are_no_errors(void **state) {
+    world *w = *state;
+    zt_trace_config config = everything();
+    config.calls = "zeEventQueryStatus";
+    zt_profiler *profiler = open_traced(w, &config);
+    static const int results[] = {0x78000022, 0x78000023, 0x7800001b, 0x70020001}; /* QUERY_TRUE, QUERY_FALSE,
+                                                              WARNING_ACTION_REQUIRED, WARNING_DROPPED_DATA */
+    for (int i = 0; i < 4; i++) {
+        inject("zeEventQueryStatus", 1, (ze_result_t)results[i]);
+        assert_int_equal(zeEventQueryStatus(w->done), results[i]);
+    }
+    inject("zeEventQueryStatus", 1, ZE_RESULT_ERROR_UNKNOWN);
+    assert_result(zeEventQueryStatus(w->done), ZE_RESULT_ERROR_UNKNOWN);
+    assert_int_equal(call_info(profiler, "zeEventQueryStatus").count, 5);
+    assert_int_equal(call_info(profiler, "zeEventQueryStatus").errors, 1);
 }
 
 /* More calls than are kept: figures of all, quantiles of a drawn part. */
@@ -709,6 +879,7 @@ static void test_all_calls(void **state) {
     assert_int_equal(call_info(profiler, "zeCommandListClose").count, 1);
     assert_int_equal(call_info(profiler, "zeKernelCreate").count, 0);
     assert_int_equal(call_info(profiler, "zeEventPoolCreate").count, 0); /* the library's own */
+    collect_all(profiler);
     assert_counts(profiler, counted(1, 1, 0, 0, 0));
 }
 
@@ -763,6 +934,7 @@ static void test_order_of_callbacks(void **state) {
     run_and_reset(w);
     assert_string_equal(j.text, "<1<22>1>2><1");
     assert_int_equal(j.instances, 3);
+    collect_all(profiler);
     assert_counts(profiler, counted(1, 1, 0, 0, 0));
     check_work(w);
 }
@@ -868,8 +1040,56 @@ static void test_a_stop_inside_a_callback(void **state) {
     ok(zt_trace_start(profiler, &config));
     run_and_reset(w);
     assert_int_equal(heard(w, "[INSIDE_HOOK]"), 1);
+    collect_all(profiler);
     assert_counts(profiler, counted(1, 1, 0, 0, 0));
     check_work(w);
+}
+
+static void start_inside(void *parameters, int result, void *user, void **instance) {
+    (void)parameters, (void)result, (void)instance;
+    assert_result(zt_trace_start((zt_profiler *)user, NULL), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+}
+
+/* The loader would wait for ever. */
+static void test_a_start_inside_a_callback(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic"), *other = open_groups(w, "ComputeBasic");
+    zt_hook hook = {"zeCommandListReset", start_inside, start_inside, other};
+    zt_trace_config config = everything();
+    config.hooks = &hook;
+    config.hook_count = 1;
+    ok(zt_trace_start(profiler, &config));
+    reset_list(w->list);
+    assert_contains(zt_get_last_error(other), "[INSIDE_HOOK] zt_trace_start");
+    ok(zt_trace_stop(profiler));
+    ok(zt_trace_start(other, NULL));
+    run_and_reset(w);
+    collect_all(other);
+    assert_counts(other, counted(1, 1, 0, 0, 0));
+    check_work(w);
+}
+
+/* A handle that comes back goes by the name that it has now. */
+static void test_names_of_handles_that_come_back(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_traced(w, NULL);
+    for (int i = 0; i < 4; i++) {
+        other_kernel other;
+        ze_kernel_handle_t kernel;
+        ze_group_count_t one = {1, 1, 1};
+        create_other(w, &other);
+        ok(zeCommandListAppendLaunchKernel(w->immediate, other.kernel, &one, NULL, 0, NULL));
+        finish_immediate(w, w->immediate);
+        destroy_other(&other);
+        create_kernel(w, &kernel);
+        launch_kernel(w->immediate, kernel);
+        w->launches++;
+        finish_immediate(w, w->immediate);
+        ok(zeKernelDestroy(kernel));
+    }
+    collect_all(profiler);
+    assert_int_equal(region_info(profiler, "saxpy").count, 4);
+    assert_int_equal(region_info(profiler, "reduce").count, 4);
 }
 
 /* ==== what the loader is asked for ======================================================================== */
@@ -1024,6 +1244,33 @@ static void test_two_tracers(void **state) {
     finish_immediate(w, w->immediate);
     collect_all(some);
     assert_counts(some, counted(7, 7, 0, 0, 0));
+    check_work(w);
+}
+
+/* There may be as many as there are profilers, and each sees everything. They need different calls of the
+   loader, so that registrations change while others trace. */
+static void test_many_tracers_at_once(void **state) {
+    enum { MANY = 20 };
+    world *w = *state;
+    zt_profiler *profilers[MANY];
+    zt_config config = config_of(w);
+    config.groups = "";
+    for (uint32_t i = 0; i < MANY; i++) {
+        zt_trace_config trace = everything();
+        trace.calls = i % 3 == 0 ? "zeEvent*" : i % 3 == 1 ? "zeMem*" : NULL;
+        trace.copies = i % 2 == 0;
+        ok(zt_open(w->context, w->device, &config, &profilers[i]));
+        ok(zt_trace_start(profilers[i], &trace));
+        launch(w, w->immediate);
+    }
+    finish_immediate(w, w->immediate);
+    for (uint32_t i = 0; i < MANY; i++) {
+        collect_all(profilers[i]);
+        assert_counts(profilers[i], counted(MANY, MANY, 0, 0, 0)); /* MANY - i at first, and i since */
+        zt_close(profilers[i]);
+        launch(w, w->immediate);
+        finish_immediate(w, w->immediate);
+    }
     check_work(w);
 }
 
@@ -1274,12 +1521,58 @@ static void test_stopped_with_a_call_in_progress(void **state) {
     assert_int_equal(heard(w, "[CALLS_IN_PROGRESS]"), 1);
     assert_result(zt_trace_start(profiler, NULL), ZE_RESULT_NOT_READY);
     launch(w, w->immediate);
-    if (!INSTRUMENTED) /* what it leaves in the loader is a leak to them */
-        close_profiler(w, profiler);
+    close_profiler(w, profiler);
     ok(zeEventHostSignal(w->done));
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_result(blocked.result, ZE_RESULT_SUCCESS);
     ok(zeEventHostReset(w->done));
+    check_work(w);
+}
+
+typedef struct gate {
+    world *w;
+    atomic_int is_inside, may_leave;
+} gate;
+
+static void wait_at_gate(void *parameters, int result, void *user, void **instance) {
+    gate *g = user;
+    (void)parameters, (void)result, (void)instance;
+    atomic_store(&g->is_inside, 1);
+    while (!atomic_load(&g->may_leave))
+        nap();
+}
+
+static void *launch_at_gate(void *argument) {
+    gate *g = argument;
+    launch_kernel(g->w->immediate, g->w->kernel);
+    return NULL;
+}
+
+/* The callback of another thread still needs the profiler: it is not closed, and can be later. */
+static void test_closed_with_a_callback_running(void **state) {
+    world *w = *state;
+    gate g = {w, 0, 0};
+    pthread_t thread;
+    zt_config config = config_of(w);
+    zt_trace_config trace = everything();
+    zt_hook hook = {"zeCommandListAppendLaunchKernel", wait_at_gate, NULL, &g};
+    config.wait_timeout_ns = 50000000;
+    trace.hooks = &hook;
+    trace.hook_count = 1;
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, &trace));
+    assert_int_equal(pthread_create(&thread, NULL, launch_at_gate, &g), 0);
+    while (!atomic_load(&g.is_inside))
+        nap();
+    zt_close(profiler);
+    assert_int_equal(heard(w, "[CALLS_IN_PROGRESS] zt_close"), 1);
+    atomic_store(&g.may_leave, 1);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    w->launches++;
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    close_profiler(w, profiler);
     check_work(w);
 }
 
@@ -1330,7 +1623,9 @@ int main(void) {
         TEST(test_every_kind_of_launch),
         TEST(test_a_launch_of_several_kernels),
         TEST(test_copies_by_choice),
+        TEST(test_copies_on_a_copy_engine),
         TEST(test_times_alone),
+        TEST(test_a_launch_that_waits),
         TEST(test_regions_by_hand_beside_it),
         TEST(test_launches_on_reset_lists),
         TEST(test_executions_of_one_list),
@@ -1346,7 +1641,10 @@ int main(void) {
         TEST(test_a_stop_with_lists_recorded),
         TEST(test_a_reset_between_two_starts),
         TEST(test_lists_of_another_context),
+        TEST(test_filters_count_own_launches),
+        TEST(test_a_device_that_is_lost_elsewhere),
         TEST(test_calls_are_timed),
+        TEST(test_results_that_are_no_errors),
         TEST(test_many_calls),
         TEST(test_calls_in_reports),
         TEST(test_calls_on_the_timeline),
@@ -1356,12 +1654,15 @@ int main(void) {
         TEST(test_a_kernel_is_replaced_at_creation),
         TEST(test_calls_inside_a_callback),
         TEST(test_a_stop_inside_a_callback),
+        TEST(test_a_start_inside_a_callback),
+        TEST(test_names_of_handles_that_come_back),
         TEST(test_other_calls_are_not_registered),
         TEST(test_bad_configurations),
         TEST(test_a_null_profiler),
         TEST(test_a_begin_that_fails),
         TEST(test_a_launch_that_fails),
         TEST(test_two_tracers),
+        TEST(test_many_tracers_at_once),
         TEST(test_stopped_and_started_again),
         TEST(test_a_lost_device),
         TEST(test_every_call_fails_once),
@@ -1369,6 +1670,7 @@ int main(void) {
         TEST(test_lists_of_several_threads),
         TEST(test_stopped_while_others_launch),
         TEST(test_stopped_with_a_call_in_progress),
+        TEST(test_closed_with_a_callback_running),
         TEST(test_stopped_while_others_wait),
         TEST(test_many_tracers_in_turn),
     };
