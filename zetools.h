@@ -7,16 +7,23 @@
    MANUAL
    ==========================================================================================================
 
+   The manual explains how things work together. What a single function does, takes and returns is written
+   beside its declaration. The implementation begins with a page of its own: chapters, locks, states.
+
    USE
 
-       In one C or C++ file:
+       In one C or C++ file of the program:
 
            #define ZETOOLS_IMPLEMENTATION
            #include "zetools.h"
 
-       and `#include "zetools.h"` wherever else it is wanted, with <level_zero/zet_api.h> where the program
-       itself calls functions of the tools interface. Link with -lze_loader (and, before glibc 2.34, with -ldl
-       -lpthread). Give the Level Zero headers as system headers: they redefine typedefs.
+       In other files, #include "zetools.h" alone. A program that calls functions of the tools interface
+       itself also includes <level_zero/zet_api.h>.
+
+           cc app.c -lze_loader -lm
+
+       Before glibc 2.34, add -ldl -lpthread. Pass the directory of the Level Zero headers with -isystem: they
+       redefine typedefs, of which C99 compilers warn.
 
            zt_config config = zt_config_default();
            config.groups = "ComputeBasic";
@@ -29,213 +36,330 @@
            zt_collect(profiler, 0);
            zt_report(profiler, "-");
            zt_close(profiler);
+           profiler = NULL;
 
-       Metrics have to be enabled in the driver: the library does that where loader and driver can; elsewhere
-       set ZET_ENABLE_METRICS=1 in the environment before zeInit. Where there are no metrics, regions have
-       times, zt_get_availability() tells why, and nothing else changes.
+       Metrics must be enabled in the driver. zt_open enables them if loader and driver can do so at run time;
+       otherwise set ZET_ENABLE_METRICS=1 in the environment before zeInit. Without metrics, regions still
+       have GPU times, and zt_get_availability_text says what is missing.
 
    TERMS
 
-       metric group   a set of metrics that the device can measure at once. Groups of different domains can
-                      be active together, two of one domain cannot
-       region         a named stretch of a command list. Its name is its identity: instances of one name
-                      share their statistics
-       instance       one execution of a region. Every figure is made of instances
-       slot           what an instance in flight needs: a metric query for each group, and an event
+       metric group   a set of metrics that the device measures together. Groups of different domains can be
+                      active at the same time; two groups of one domain cannot
+       region         a named part of a command list. All regions with one name share their statistics
+       sample         one execution of a region, with its figures. Statistics are made of samples
+       slot           what one sample in flight needs: a metric query for each group, and an event
+       to collect     to read the figures of finished samples and add them to the statistics
+       pass           one repetition of the work, with one set of metric groups
+       tile           a sub-device of a device that has several
+       stream         a metric group that is sampled by the clock
+       row            one period of a stream
+       marker         a name that a command list puts into a stream
 
-   WHAT A REGION MEASURES, AND WHAT IT COSTS THE WORK
+   NAMES
+
+       Functions are named zt_[stream_|trace_]verb[_noun]: zt_get_counts, zt_stream_get_counts. A name that
+       begins with zt_stream_ is of a stream; with zt_trace_, of the tracer; others are of a profiler or of
+       nothing. Names of values come from zt_..._name, and default configurations from zt_..._config_default.
+       What begins with zt__ or ZT__ is private.
+
+   REGIONS
 
        The metric query of a region begins when the commands before it are complete, and commands after it
-       wait for its end. So a region serialises the work around it: kernels that would overlap do not.
-       Measure stretches that matter rather than every kernel of a pipeline that lives from overlap.
-       Regions nest, and may overlap.
+       wait until it has ended. So a region serialises the work around it, and kernels that would overlap do
+       not. Without metrics, barriers do the same. Put regions around parts that matter, and not around every
+       kernel of a pipeline that depends on overlap.
+
+       Regions may nest and overlap. Some drivers spoil the GPU time of a region that contains another one, on
+       a recorded list that is executed again: such a sample is lost (ZT_LOST_IMPLAUSIBLE).
+
+       A region measures the device while its list executes from begin to end. What other lists execute in
+       that time may be counted, too. So begin and end a region on the list that has its work: a region that
+       is begun on one list for work on another counts whatever the device does meanwhile.
 
    COMMAND LISTS
 
-       An instance on an immediate list ends with its collection. On a recorded list it stays bound to the
-       list, ready to be executed again, until the list is reset or destroyed. Three rules:
+       On an immediate list, each region runs once. Its slot is free again when its sample is collected.
 
-       - Execute recorded lists with zt_execute(): it reads what their last execution left first, so that
-         every execution counts. A list that is executed twice by other means without a zt_collect()
-         between gives one instance, for the second execution overwrites the first.
-       - After a list was reset or destroyed, call zt_release(). It takes back what never ran. A region
-         that is begun on a list whose earlier regions have run shows that the list was reset, or is
-         immediate; so a program that forgets zt_release() loses no slots, only exactness of `begun`.
-       - Before loader 1.16 nobody can tell whether a list is immediate. Then the slots of an immediate
-         list are given back by the next region on it, or by zt_release(): call that when the list is
-         destroyed, and for recorded lists that never ran before zt_close(), which else takes them for
-         immediate ones: it waits for them, and leaves their pools to the device. From 1.16 on an
-         immediate list needs zt_release() only when it is destroyed.
+       On a recorded list (from zeCommandListCreate), a region keeps its slot until the list is reset or
+       destroyed, because the list may be executed again.
 
-       As everywhere in Level Zero, one command list must not be used by two threads at a time. Different
-       lists may: zt_begin and zt_end are safe from any thread. After 64 regions that were ended on an
-       immediate list, the next zt_begin on it reads what is ready: each thread does so for the lists that
-       it uses, and zt_collect is for results at a certain time.
+       - Execute recorded lists with zt_execute(). An execution overwrites the figures of the last one, so
+         zt_execute reads these first. It waits for the last execution of the same lists and not for the one
+         that it starts: two lists that take turns keep the device busy.
+       - Record again with zt_reset().
+       - Before a list is destroyed, call zt_release(). Afterwards is too late: another thread may have got
+         the same handle for a new list.
 
-   TRACING, with ZETOOLS_TRACER
+       What happens otherwise:
 
-       zt_trace_start() makes a region of every kernel launch of the process that goes to a list of the
-       profiler's context and device, named by the kernel, with no change to the code that launches:
+       - A recorded list that is executed by other means than zt_execute is still measured, but of its
+         executions between two collections only the last one is. Nobody can know how many were missed. The
+         list is counted in zt_counts.unobserved_lists, logged once, and named below the table.
+       - A list that is reset without zt_reset or zt_release: the next zt_begin on it frees the slots of
+         regions that are known to have run. Slots of regions that never ran, or that are not known to have
+         run, stay bound, and their samples stay in flight.
+       - A list that is destroyed without zt_release keeps its slots, because nothing shows that it is gone.
+         They are freed only when a new list gets the same handle and regions are begun on it. A program that
+         does this again and again reaches config.max_slots; then regions are dropped (ZT_DROPPED_NO_SLOT).
 
-           zt_trace_start(profiler, NULL);
-           solve(...);                       a library that knows nothing of this
-           zt_trace_stop(profiler);
-           zt_report(profiler, "-");
+       Loaders before 1.16 cannot tell whether a list is immediate. Then every list is treated as recorded.
+       The slots of an immediate list are freed by the next region that is begun on it, or by zt_release. A
+       list that runs outside of zt_execute is only noticed at the second collection that finds a sample of
+       it. And before zt_close, release recorded lists that never ran: otherwise the memory of their slots
+       cannot be freed, since the device might still write to it.
 
-       It works through the loader's tracing layer. Loaders from 1.15.7 on turn that on when they are asked;
-       older ones want ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit. Where the layer is off
-       everything seems to succeed and no callback ever comes, so the start makes a call of its own to see.
+       Level Zero does not allow two threads to use one command list at a time. Different lists may be used by
+       different threads, also for regions.
 
-       While it runs, lists are observed too, so that neither zt_release() nor zt_execute() is needed: what
-       the last execution of a list left is read before it is executed again (which waits for that execution,
-       as zt_execute does), and a list that is reset or destroyed gives its slots back. Lists created before
-       the start are taken for the profiler's, where the driver cannot tell their context and device.
-       Launches are counted when they are appended: "every n-th" is of those, whatever is executed later. A
-       launch that the driver refuses is counted as dropped.
+   COLLECTING
 
-       config.calls times calls of the application; reports have them below the regions, and the timeline a
-       track for each thread, where the profiler's config.timeline is set. What the library
-       and the hooks call is neither timed nor traced.
+       Samples are collected by
+       - zt_collect: what is ready, or, with a timeout, all that is on its way
+       - zt_end, after each 64 regions on immediate lists, and zt_begin, when there is no free slot
+       - zt_execute, zt_release and zt_reset, for their own lists
+       - a thread of the library's own, with config.thread
 
-       config.hooks are the application's own callbacks. Around one call this runs: its prologues in the
-       order of the array, what the tracer does before, the call, what the tracer does after, and the
-       epilogues in reverse order. So what a prologue changes is what is measured, and a kernel handle that an
-       epilogue of zeKernelCreate replaces goes by the name of the kernel that it is. Hooks run on the thread
-       that calls, must return normally, and not stop the tracer.
+       One thread collects at a time. Others do not wait for it, unless they were given a timeout, or need
+       what it collects. Slots keep their data, so a program may also collect seldom, or only at the end.
 
-       zt_auto(NULL) does all this for whatever the process creates, and reports at exit: a table, or what
-       ZT_AUTO says. Call it first thing in main.
+       With config.thread, threads that submit work do not read or calculate anything. Level Zero drivers
+       cannot calculate metrics on two threads at once. The library takes care of its own calls; the
+       application must then not call zetMetricGroupCalculateMetricValues itself.
+
+       zt_collect with a timeout waits for what is known to be on its way: regions on immediate lists, and
+       lists that zt_execute has submitted. The first execution of a recorded list that was submitted by other
+       means cannot be seen. It is waited for as long as the program has never called zt_execute. Once it has,
+       lists that were not yet executed are not waited for, except those that ran by other means before. Where
+       the loader cannot tell immediate lists, all that was recorded and has not run is waited for.
+
+   COUNTS
+
+       begun = collected + lost + dropped + in_flight, at any time.
+
+       lost      it ran, but its data is missing or invalid
+       dropped   it was not measured: there was no slot or memory, or a call failed
+
+       Both are counted by cause (zt_get_cause), and left out of the statistics.
 
    AGGREGATION
 
-       Type and unit of a metric decide (zt_aggregation): counts, cycles, bytes and times add up; percent,
-       frequencies, rates and ratios are averaged, weighted by GPU time; flags count how often they were
-       set; time stamps and raw values are not aggregated. What does not apply to a metric is NaN, and is
-       left empty in reports. Median and 95th percentile are interpolated linearly between neighbours. They
-       are exact up to config.samples instances of a region, and beyond estimated from as many instances
-       drawn evenly: with 512, the rank of the median has a standard error of 2.2 points, that of the 95th
-       percentile of 1.0.
+       Type and unit of a metric decide how samples are combined (zt_aggregation). Counts, cycles, bytes and
+       times add up. Percentages, frequencies, rates and ratios are averaged, weighted by GPU time. Of flags,
+       the samples that have it set are counted. Time stamps, addresses and raw values are not combined. What
+       does not apply to a metric is NaN, and is left empty in reports.
 
-   STREAMS
-
-       A stream samples the device by the clock while the application runs: zt_stream_open(), then
-       zt_stream_read() now and then, or, with config.reader, a thread of the library's own that reads before
-       the device's memory can fill; zt_stream_close(). A row is one period: time stamp, values in the order
-       of the metrics, and the name of a marker, where zt_stream_mark() put one into a command list. All
-       memory is taken at opening.
-
-       Streams and regions with metrics exclude each other on a domain of the device, on some drivers on the
-       whole device: whichever comes second is told who holds the counters. Regions of times alone
-       (config.groups = "") and a stream always go together.
-
-       reports = rows + discarded + waiting, at any time. Discarded: read, and not given to anybody: the
-       first row of each capture, which spans from the capture before, with its marker, if it has one; what
-       the driver could not calculate; what was left at closing. What the device dropped before it was read
-       is counted as gaps, and, by the time that they lasted, as an estimate of reports. What it kept is kept.
-
-   THE TIMELINE
-
-       With config.timeline, instances of regions keep their begin and end, the newest so many. Device clock
-       and host clock (CLOCK_MONOTONIC) are compared at opening, at collecting and at reporting; between these
-       pairs times are interpolated, so that a drift is corrected. A report to "run.trace.json" is in the
-       Trace Event format, which Perfetto and Chrome read: a track for each command list, with the metrics of
-       an instance as its arguments, counter tracks of each stream attached to the profiler
-       (zt_stream_config.profiler), and markers as instants. Regions that overlap without being nested are
-       put on tracks of their own.
-
-       Attribution: a row of an attached stream belongs to an instance when the middle of its period is
-       within begin and end. Over its rows each region has the mean and the peak of each streamed metric
-       (zt_get_streamed). Regions that overlap share: each has the whole row, whatever part of it was its
-       doing, so that the figures of a nested region are also in those of the outer one. A region that is
-       shorter than the period has rows by chance: few instances have one, many make a fair sample. Instances
-       and rows meet in the memory that both are kept in: what is collected, or read, later than
-       config.timeline instances or config.timeline_rows rows afterwards finds nothing.
-
-   WHAT IS LOST IS COUNTED
-
-       begun = collected + lost + dropped + in_flight, at any time. Lost: it ran, and hardware or driver
-       did not deliver a figure that can be trusted. Dropped: it was not measured (no slot, no memory, a
-       failed call). Both are counted by cause (zt_get_cause) and left out of the statistics.
+       Median and 95th percentile are interpolated linearly. They are exact up to config.samples samples of a
+       region. Beyond that they are estimated from as many samples, chosen at random with equal chance: with
+       512, the rank of the median has a standard error of 2.2 percentage points, that of the 95th percentile
+       of 1.0.
 
    PASSES
 
-       Groups of one domain cannot be active together. With config.max_passes above 1, config.groups may name
-       more groups than fit, and ZT_PASSES repeats the work, once for each set of groups that does:
+       With config.max_passes above 1, config.groups and config.metrics may ask for more groups than can be
+       active together. ZT_PASSES repeats the work, each time with another set of groups:
 
            ZT_PASSES(profiler) {
-               step();                            submits its work with zt_execute, or waits for it
+               step();        submits its work with zt_execute, or waits for it
            }
 
-       Results come together by the name of a region and the order of its occurrences, so the statement has to
-       do the same work each time, and to record the lists that it executes: a region that ran with the groups
-       of another pass than it was begun in is counted as lost. Where passes differ (a region is missing, its
-       count changed, its GPU time moved by more than config.pass_tolerance), reports say so beside the
-       figures: values of different passes should then not be compared. Outside of ZT_PASSES the groups of the
-       first pass are active.
+       The statistics of all passes are combined by the name of the region. So the work must be the same in
+       each pass, and must record the lists that it executes: a region that runs in another pass than it was
+       begun in is lost (ZT_LOST_OTHER_PASS). Where a region is missing in a pass, has another number of
+       samples or another GPU time, zt_region_info.differs and reports say so; then do not compare metrics of
+       different passes. Outside of ZT_PASSES the groups of the first pass are active.
 
    TILES
 
-       On a root device of several tiles a region has the metrics of each tile (zt_get_tile_stats) and of the
-       whole: counts and bytes add up over tiles, of times and clock cycles the longest counts, means are
-       weighted by the GPU time of the tiles, and what is not aggregated is that of the first tile.
+       On a root device with several tiles, a region has the metrics of each tile (zt_get_tile_stats) and of
+       the whole device. For the whole, counts and bytes are added. Of times, clock cycles and flags, the
+       largest counts. Averages are weighted by the GPU time of the tiles. What is not combined is that of the
+       first tile.
 
-   PACKED STATISTICS
+   STREAMS
 
-       What zt_pack writes, so that programs on many machines can gather their figures. Little-endian; u32 and
-       u64 are unsigned, f64 is a double of IEEE 754, text is a u32 length and so many bytes.
+       A stream samples a metric group of the device by the clock while the application runs. zt_stream_open
+       starts it; zt_stream_read delivers its rows. The device has little memory for reports: read often, or
+       set config.reader, with which a thread of the library's own reads them in time. All memory for reports
+       and rows is allocated when the stream is opened.
 
-           "ZTPK"; u32 layout: 1; u64 size of the whole; u64 check: FNV-1a over all that follows
-           u32 metrics, regions, passes, tiles, most instances kept; u32 availability; text of it; text device
-           u32 causes; that many u64 counts; u64 lists that ran outside of zt_execute
-           each metric: text name, group, component, units, description; u32 type, aggregation, pass
-           each region: text name; u64 collected, lost, dropped
-               each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
-               u32 kept instances; each: an f64 a column, NaN where there is no value
+       zt_stream_mark appends a marker to a command list. The device ends a row when it executes the marker,
+       and that row has the marker's name.
 
-       Columns are GPU time; the metrics; where there are several passes, the GPU time of each; where
-       there are tiles, the metrics of each.
+       Streams and regions with metrics exclude each other on a domain of the device, on some drivers on the
+       whole device. Whichever is opened second does not get the counters: zt_stream_open fails, and zt_open
+       leaves regions with times. The message names who holds the counters. A stream and regions with times
+       alone (config.groups = "") always go together. A stream of a root device with several tiles is refused:
+       open one on each sub-device.
+
+       reports = rows + discarded + waiting, at any time. Discarded reports were read, but make no row: the
+       first one of a stream, one that the driver cannot calculate, and what nobody wanted. What the device
+       dropped before it was read is counted as gaps and, by their length, as an estimate of dropped reports.
+       The row after a gap says so (zt_row.gap).
+
+   THE TIMELINE
+
+       With config.timeline, the newest samples keep when they began and ended. The clock of the device and
+       CLOCK_MONOTONIC of the host are compared at opening, while collecting and for reports. Times between
+       two comparisons are interpolated, so that drift is corrected. A sample that is collected so late that
+       the device's clock may have started again from 0 meanwhile has no certain time: it is not kept, but
+       counted in zt_timeline_info.lost_samples.
+
+       A report to "run.trace.json" is in the Trace Event format, which Perfetto and Chrome show: a track for
+       each command list, with the metrics of a sample as its arguments; counter tracks of the streams that
+       are attached (zt_stream_config.profiler); and markers as instants. Regions that overlap without being
+       nested are on separate tracks.
+
+       A row of an attached stream belongs to a sample if the middle of its period lies between the sample's
+       begin and end. From these rows, each region has the mean and the peak of every streamed metric
+       (zt_get_streamed). A row belongs to all samples around it as a whole, so figures of a nested region are
+       also in those of the outer one. A region that is shorter than the period has rows only by chance; many
+       samples make a fair average. Rows and samples must both still be kept when they are matched: raise
+       config.timeline and config.timeline_rows where one of them is collected or read late.
+
+   TRACING, with ZETOOLS_TRACER
+
+       zt_trace_start makes a region of every kernel launch in the process that goes to a list of the
+       profiler's context and device. The name of the region is that of the kernel. Code that launches need
+       not be changed:
+
+           zt_trace_start(profiler, NULL);
+           solve(...);        a library that knows nothing of this
+           zt_trace_stop(profiler);
+           zt_report(profiler, "-");
+
+       The tracer works through the tracing layer of the loader. Loaders from 1.15.7 on switch it on when
+       asked. Older ones need ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit. If the layer is off,
+       all calls of its interface still succeed; zt_trace_start therefore makes a call to see whether a
+       callback comes.
+
+       While it traces, lists are observed as well, so that zt_execute, zt_reset and zt_release are not
+       needed: what the last execution of a list left is read before it is executed again (which waits, as
+       zt_execute does), and a list that is reset or destroyed frees its slots. Where the driver cannot tell
+       context and device of a list that was created before the start, it is taken for the profiler's.
+
+       A launch that waits for events has its wait appended before the region begins, so that the GPU time is
+       that of the kernel alone. Launches are counted when they are appended, however often their list is
+       executed later. A launch that the driver refuses is counted as dropped. Launches that are captured into
+       a graph cannot be measured, nor can those on engines without metrics; they are counted as elsewhere.
+
+       config.calls times calls of the application on the host. Reports show them below the regions, and the
+       timeline has a track for each thread. Calls of the library and of hooks are neither timed nor traced.
+
+       config.hooks are callbacks of the application around calls. The order is: prologues in the order of the
+       array; what the tracer does before the call; the call; what the tracer does after it; epilogues in
+       reverse order. So what a prologue changes is what is measured, and a kernel that an epilogue of
+       zeKernelCreate puts in place of another is measured under its own name.
+
+       zt_auto(NULL), called first in main, does all this for every context and device on which the process
+       creates a command list, and writes reports at exit. Later contexts and devices have numbered files:
+       run.csv, run.2.csv.
+
+   CALLBACKS
+
+       Which functions of the library a function of the application may call:
+
+       function    runs on                               may call
+       log         the thread on which the message       what a sample function may
+                   comes up
+       sample      the thread that collects              all but zt_close, ZT_PASSES, zt_bench and
+                                                         zt_compare with this profiler. zt_collect, and
+                                                         zt_merge into it, return HANDLE_OBJECT_IN_USE
+       row         the thread that reads or closes       all but zt_stream_read and zt_stream_close of
+                   the stream                            this stream
+       write       the thread that asked for the         all but closing what is being written
+                   report
+       hook        the thread that makes the call        all but zt_trace_start, zt_trace_stop, zt_close
+       allocator   any thread, also several at once      zt_get_counts, zt_get_cause and others that only
+                                                         return a value
+
+       In a sample function nothing waits: zt_begin drops a region for which there is no slot, and zt_execute
+       does not collect, so that samples of the last execution that are not collected yet are lost. No mutex
+       of the library is held while a function of the application runs. While a sample function runs no other
+       thread collects, so keep it short. All must return normally, without an exception or longjmp.
 
    THREADS
 
-       Functions that take a profiler may be called from several threads at once, but for zt_open and
-       zt_close. Nothing blocks but zt_collect with a timeout; zt_execute, which waits for the last
-       execution of the lists that it is to execute; zt_release and zt_close, which wait for work that is
-       known to run; zt_begin where all config.max_slots are used and another thread is just reading its
-       list; zt_trace_stop, which waits for calls in progress; those five no longer than
-       config.wait_timeout_ns. zt_bench and zt_compare wait for their runs, for each no longer than that.
-       zt_stream_read waits no longer than it is told. One thread reads a stream at a time. zt_stream_close
-       ends a read that waits on another thread. A profiler that streams are attached to is not to be closed
-       while one of them is read.
+       Functions that take a profiler or a stream may be called from several threads at once, with these
+       exceptions: nothing else may use a profiler or stream while it is closed (zt_stream_close ends a read
+       that waits); one ZT_PASSES, zt_bench or zt_compare runs on a profiler at a time; and a region is begun
+       and ended by threads that may use its list.
 
-       Calculation is the dearest part of a collection that can be moved. config.deferred leaves it for
-       later, config.deferred_thread to a thread of the library's own, which lives from zt_open to zt_close,
-       blocks all signals, and ends with the process.
+       What may wait, for what, and how long at the most:
+
+       zt_collect             samples on their way                          its timeout
+       zt_execute             the last execution of its lists               config.wait_timeout_ns
+       zt_begin               a thread that collects, if all                config.wait_timeout_ns
+                              config.max_slots are used
+       zt_open                the first metric query                        config.wait_timeout_ns
+       ZT_PASSES              the work of each pass                         config.wait_timeout_ns
+       zt_merge               a thread that collects                        config.wait_timeout_ns
+       zt_close               samples on their way                          config.wait_timeout_ns
+                              the end of the collecting thread              2 seconds
+       zt_trace_stop          calls in progress                             config.wait_timeout_ns
+       zt_bench, zt_compare   each of their runs                            config.wait_timeout_ns
+       zt_stream_read         a row                                         its timeout
+       zt_stream_close        reads of other threads                        10 seconds
+
+       Threads of the library (config.thread, zt_stream_config.reader) run from opening to closing, block all
+       signals, and end before the process exits.
+
+   PROCESSES
+
+       A process may hold several copies of this header: in plugins, in libraries with hidden symbols or
+       loaded with RTLD_LOCAL, or in files with ZETOOLS_STATIC. They must agree on who has activated which
+       metric groups, and must not calculate at the same time. So the first call of the library sets
+       ZETOOLS_PROCESS_1 in the environment, by which the copies find each other: do not change it, and, as
+       with any setenv, let no other thread read or change the environment at that moment. Copies of versions
+       whose shared data differs, which the number at its end stands for, do not find each other.
+
+       A forked child opens profilers of its own. It must not use the parent's profilers and streams. zt_close
+       of a parent's profiler does nothing in the child. A program that is started by exec begins anew.
+
+       After zt_close, set the pointer to NULL. A second zt_close with the old pointer does nothing, unless
+       another profiler has come to the same address: then it closes that one. Any other use of it is an
+       error.
+
+   PACKED STATISTICS
+
+       What zt_pack writes, so that programs on many machines can gather their statistics. Little-endian; u32
+       and u64 are unsigned, f64 is a double of IEEE 754, text is a u32 length and that many bytes.
+
+           "ZTPK"; u32 layout: 1; u64 size of the whole; u64 checksum: FNV-1a of all that follows
+           u32 metrics, regions, passes, tiles, config.samples, availability; text of it; text device
+           u32 causes; that many u64 counts; u64 unobserved lists
+           each metric: text name, group, component, units, description; u32 type, aggregation, pass
+           each region: text name; u64 collected, lost, dropped
+               each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
+               u32 kept samples; each: an f64 a column, NaN where there is no value
+
+       The columns are: GPU time; the metrics; with several passes, the GPU time of each; with tiles, the
+       metrics of each.
 
    ENVIRONMENT
 
-       ZT_GROUPS      overrides config.groups
-       ZT_METRICS     overrides config.metrics. Where only one of the two is set, the configuration's other
-                      does not count
-       ZT_COLUMNS     overrides config.columns
-       COLUMNS        how wide a table on standard output may be, where that is no terminal: 100
-       ZT_AUTO        where the report of zt_auto() goes: "table", or a path as for zt_report; "1": where its
-                      configuration says; "off", "0" or "": tracing is off. Reports of further contexts and
-                      devices are numbered: run.csv, run.2.csv
+       ZT_GROUPS, ZT_METRICS   override config.groups and config.metrics, to measure something else without
+                               building again. If only one is set, the configuration's other one is ignored
+       ZT_COLUMNS              overrides config.columns
+       ZT_AUTO                 where the report of zt_auto goes: "table", or a path as for zt_report; "1":
+                               where its configuration says; "off", "0" or "": nothing is traced
+       COLUMNS                 the width of a table on standard output, if that is no terminal: 100
+
+       Loader and driver read ZET_ENABLE_METRICS, ZE_ENABLE_TRACING_LAYER and, for the frequency in
+       benchmarks, ZES_ENABLE_SYSMAN. Set them before zeInit.
 
    OPTIONS, to be defined before the header is included
 
-       ZETOOLS_IMPLEMENTATION   in one file of the program: the functions themselves. Without it: their
-                                declarations
-       ZETOOLS_DISABLE          everything empty: no code, no Level Zero needed, the program unchanged. In
-                                every file of the program or in none
-       ZETOOLS_TRACER           the tracer (see TRACING). In each file that uses it, above all where
-                                ZETOOLS_IMPLEMENTATION is defined
-       ZETOOLS_STATIC           the functions are static. For a library that must not export them: all that it
-                                exports then are some ten weak variables (zt__...), of which a process has
-                                one each. Needs ZETOOLS_IMPLEMENTATION in each file that uses them
-       ZETOOLS_NO_THREADS       the library starts no thread: zt_stream_config.reader is refused, and
-                                config.deferred_thread has no effect. For programs that must not have threads
-                                of others. Streams have to be polled
+       ZETOOLS_IMPLEMENTATION   in one file of the program: the functions themselves. Elsewhere the header
+                                only declares them
+       ZETOOLS_DISABLE          in every file or in none: everything is empty, no code is left, and Level Zero
+                                is not needed. For builds without profiling
+       ZETOOLS_TRACER           in each file that uses the tracer, and in that of ZETOOLS_IMPLEMENTATION. Off
+                                by default, because it adds code for every call that can be traced
+       ZETOOLS_STATIC           the functions are static, so that a library that uses them exports nothing.
+                                Each file that uses them then needs ZETOOLS_IMPLEMENTATION
+       ZETOOLS_NO_THREADS       the library starts no thread, for programs that must not have other threads:
+                                config.thread has no effect, and zt_stream_config.reader is refused
 */
 #ifndef ZETOOLS_H
 #define ZETOOLS_H
@@ -245,8 +369,8 @@
 #define ZETOOLS_VERSION_PATCH 0
 #define ZETOOLS_VERSION "0.1.0"
 
-/* In strict ISO modes the C library hides what the implementation needs, unless it is asked first. In others
-   it hides nothing, unless it is asked: the application's other headers are not to lose anything by this. */
+/* In strict ISO modes the C library declares what the implementation needs only if this is defined. In other
+   modes defining it would hide declarations from the application. */
 #if defined(ZETOOLS_IMPLEMENTATION) && !defined(ZETOOLS_DISABLE) && defined(__STRICT_ANSI__) &&              \
     !defined(_POSIX_C_SOURCE)
 #define _POSIX_C_SOURCE 200809L
@@ -286,11 +410,11 @@ extern "C" {
 /* A profiler: one context, one device or sub-device. Since 0.1. */
 typedef struct zt_profiler zt_profiler;
 
-/* A metric group: the same type as zet_metric_group_handle_t. The header that has that costs a compiler more
-   than all of this, and is included with the implementation alone. Since 0.1. */
+/* A metric group: the same type as zet_metric_group_handle_t, whose header is included with the
+   implementation alone, because it takes a compiler longer than all of this. Since 0.1. */
 typedef struct _zet_metric_group_handle_t *zt_group;
 
-/* An open region, by value. Its fields are private. A copy is the same region. Since 0.1. */
+/* An open region. Its fields are private. A copy stands for the same region. Since 0.1. */
 typedef struct zt_region {
     void *slot;
     uint32_t generation;
@@ -298,106 +422,106 @@ typedef struct zt_region {
     uint32_t body;
 } zt_region;
 
-/* The state of a ZT_PASSES. Its fields are private. Since 0.1. */
+/* The state of one ZT_PASSES. Its fields are private. Since 0.1. */
 typedef struct zt_passes {
     zt_profiler *profiler;
     uint32_t next;
     uint32_t runs;
 } zt_passes;
 
-/* What a message is about, how grave it is being in `result`. `text` names the call that failed, its result
-   and what to do, and begins with the identifier of the message. Called once for each kind of message, on the
-   thread that it comes up on. It may call what a zt_sample_fn may. Since 0.1. */
+/* Called for the first message of each kind, such as "[NO_SLOT] zt_begin: all 16384 slots are in use, ...".
+   result  a ze_result_t: that of the call that failed, or what describes the message best
+   text    the identifier of the kind, what happened and what to do. It lives as long as the call
+   See CALLBACKS. Since 0.1. */
 typedef void (*zt_log_fn)(int result, const char *text, void *user);
 
-/* One collected instance. Pointers live as long as the call. Since 0.1. */
+/* One collected sample. Pointers live as long as the call. Since 0.1. */
 typedef struct zt_sample {
     const char *name;      /* of the region */
     uint32_t region;       /* its index, for zt_get_region */
     uint32_t metric_count; /* as zt_get_metric_count */
     double gpu_time_ns;
     const double *values; /* in the order of zt_get_metric. NaN: not measured */
-    uint32_t pass;        /* from 0: others than its metrics are not measured */
+    uint32_t pass;        /* from 0. Metrics of other passes are not measured */
 } zt_sample;
 
-/* Is given each collected instance, on the thread that collects. It may call zt_begin, zt_end and the
-   zt_get functions; those that collect answer HANDLE_OBJECT_IN_USE inside it. Since 0.1. */
+/* Called for each collected sample, on the collecting thread. See CALLBACKS. Since 0.1. */
 typedef void (*zt_sample_fn)(const zt_sample *sample, void *user);
 
-/* Takes the bytes of a report. Returns 0, or anything else to stop. Since 0.1. */
+/* Called with the next bytes of a report, on the thread that asked for it. Returns 0, or anything else to
+   stop. See CALLBACKS. Since 0.1. */
 typedef int (*zt_write_fn)(const void *bytes, size_t size, void *user);
 
-/* Memory from the application. Both functions or none; `allocate` may return NULL. Since 0.1. */
+/* The application's allocator. Set both functions or none: half an allocator is an INVALID_ARGUMENT. They are
+   called from any thread, also from several at once. `allocate` returns memory that is aligned as that of
+   malloc, or NULL; `release` is never called with NULL. See CALLBACKS. Since 0.1. */
 typedef struct zt_allocator {
     void *(*allocate)(size_t size, void *user);
     void (*release)(void *memory, void *user);
     void *user;
 } zt_allocator;
 
-/* Take it from zt_config_default() and change what is to differ. 0 and NULL mean the default. Since 0.1. */
+/* How a profiler is opened. Start from zt_config_default(). 0 and NULL stand for the default. Strings need
+   not outlive zt_open. Since 0.1. */
 typedef struct zt_config {
-    const char *groups;  /* Metric groups, a comma list of names, 32 at the most. NULL: those that `metrics`
-                            need, else "ComputeBasic", or the first group that is event-based. "": times
-                            only, whatever `metrics` says. The environment's ZT_GROUPS overrides it. */
-    const char *metrics; /* Metrics that are wanted, a comma list of names, 64 at the most: the fewest groups
-                            that have them all are measured, beside those of `groups`. NULL: the groups
-                            decide. The environment's ZT_METRICS overrides it. */
-    const char *columns; /* Metrics in the table, a comma list of names. NULL: those of `metrics`, else as
-                            many as fit. The environment's ZT_COLUMNS overrides it. CSV and JSON have all of
-                            them anyway. */
-    uint32_t max_passes; /* So many passes at the most, up to 16, for a program that repeats its work with
-                            ZT_PASSES: 1, and groups that cannot be active together are refused. */
-    double pass_tolerance; /* A region whose GPU time moves by more than this share between passes is
-                              reported: 0.1. */
-    int require_metrics;   /* Not 0: zt_open fails where there are no metrics. 0: it goes on with times. */
+    const char *groups;  /* Metric groups: names separated by commas, up to 32. "": none, regions have times
+                            alone. NULL: those that `metrics` needs, else "ComputeBasic", else the first
+                            event-based group of the device. ZT_GROUPS in the environment overrides it. */
+    const char *metrics; /* Metrics: names separated by commas, up to 64. As few groups as possible that have
+                            them are measured, beside those of `groups`. NULL: `groups` alone decides.
+                            ZT_METRICS in the environment overrides it. */
+    const char *columns; /* Metrics in the table: names separated by commas. CSV and JSON have all metrics in
+                            any case. NULL: those of `metrics`, else as many as fit. ZT_COLUMNS in the
+                            environment overrides it. */
+    uint32_t max_passes; /* How many passes the work may be repeated in with ZT_PASSES, up to 16. With 1,
+                            groups that cannot be active together are refused. Default: 1. */
+    double pass_tolerance; /* Reports mark a region whose GPU time differs between passes by more than this
+                              share. Default: 0.1. */
+    int require_metrics; /* Not 0: zt_open fails if metrics cannot be measured. 0: regions have times then. */
 
-    uint32_t slots_per_step; /* Slots are made in steps of so many: 256. Fewer save device memory where few
-                                regions are in flight. */
-    uint32_t max_slots;      /* So many at the most, 16384. Regions beyond are dropped and counted. Raise it
-                                for recorded lists with more regions than this. */
-    uint32_t samples;        /* Instances kept of each region for median and 95th percentile, which are exact
-                                up to here: 512, and 1,048,576 at the most. Memory of a region: 8 bytes a
-                                metric and kept instance, and 184 a metric. */
+    uint32_t slots_per_step; /* Slots are made as they are needed, so many at a time. Fewer save device memory
+                                where few regions are in flight. Default: 256. */
+    uint32_t max_slots;      /* No more than so many in each pass; regions beyond are dropped. Raise it for
+                                recorded lists with more regions than this. Default: 16384. */
+    uint32_t samples;        /* Samples kept of each region for median and 95th percentile, up to 1,048,576. A
+                                region needs up to 8 bytes a metric and kept sample, and 56 a metric. Default:
+                                512. */
 
-    int thread; /* Not 0: a thread of the library's own collects, so that the threads that submit work pay for
-                   beginning and ending regions alone. The sample function is called on it. The application
-                   must then not calculate metrics of its own: drivers do not allow that on two threads. 0,
-                   and with ZETOOLS_NO_THREADS: threads that begin, end or collect do it. */
+    int thread; /* Not 0: a thread of the library's own collects; see COLLECTING. 0: the threads that call the
+                   library do. */
 
-    uint32_t timeline; /* Instances kept for the timeline of a .trace.json report, and to meet the rows
-                          of streams: the newest so many. 0: none. Each region costs two time stamps
-                          more, each kept instance 40 bytes and 8 a metric. */
+    uint32_t timeline; /* Samples kept for the timeline, the newest. Each needs 32 bytes and 8 a metric, and
+                          each region writes two time stamps more. 0: no timeline. */
 
-    uint64_t wait_timeout_ns; /* The longest wait of zt_execute, zt_release, zt_close and zt_trace_stop, of
-                                 zt_begin for a slot, and of each run of a benchmark, in nanoseconds: 1
-                                 second. */
+    uint64_t wait_timeout_ns; /* How long functions without a timeout of their own may wait (see THREADS), in
+                                 nanoseconds. Default: 1 second. */
 
-    zt_log_fn log; /* Is told what went wrong, once a kind. NULL: nobody is, and zt_get_last_error has it. */
-    void *log_user;
-    zt_sample_fn sample; /* Is given every instance. NULL: nobody is. */
-    void *sample_user;
-    zt_allocator allocator; /* NULL functions: malloc and free. */
+    zt_log_fn log;          /* Messages. NULL: not reported; zt_get_last_error has the last one. */
+    void *log_user;         /* is passed to `log` */
+    zt_sample_fn sample;    /* Every collected sample. NULL: none. */
+    void *sample_user;      /* is passed to `sample` */
+    zt_allocator allocator; /* Functions that are NULL: malloc and free. */
 } zt_config;
 
-/* Why there are metrics, or not. Since 0.1. */
+/* Whether metrics are measured, and if not, why. Since 0.1. */
 typedef enum zt_availability {
     ZT_AVAILABLE = 0,       /* metrics are measured */
-    ZT_TIMES_BY_CHOICE,     /* config.groups is "" */
+    ZT_TIMES_BY_CHOICE,     /* config.groups or ZT_GROUPS is "" */
     ZT_NOT_ENABLED,         /* the driver's metrics are not enabled */
     ZT_LIBRARY_MISSING,     /* the driver lacks its metric library */
     ZT_NO_PERMISSION,       /* the system reserves metrics for privileged users */
-    ZT_IN_USE,              /* someone else uses the device's counters */
+    ZT_IN_USE,              /* the device's counters are in use by a stream, a profiler or another process */
     ZT_NO_SUCH_GROUP,       /* no event-based group of that name */
     ZT_NO_SUCH_METRIC,      /* no event-based group has a metric of that name */
-    ZT_GROUPS_CONFLICT,     /* two of the groups share a domain, or they need too many passes */
+    ZT_GROUPS_CONFLICT,     /* the groups need more passes than config.max_passes */
     ZT_NOT_SUPPORTED,       /* the driver or the device has no metrics, or a call failed unexpectedly */
     ZT_DEVICE_LOST,         /* the device is gone */
     ZT_AVAILABILITY_UNKNOWN /* there is no profiler */
 } zt_availability;
 
-/* Causes by which instances are lost or dropped. Since 0.1. */
+/* Why samples are lost or dropped. Since 0.1. */
 typedef enum zt_cause {
-    /* lost: flags in the report of the device */
+    /* lost: the device has set a flag in the report */
     ZT_LOST_REPORT_ERROR,
     ZT_LOST_REPORT_LOST,
     ZT_LOST_REPORT_WITHOUT_WORKLOAD,
@@ -407,31 +531,31 @@ typedef enum zt_cause {
     ZT_LOST_OVERRUN,
     ZT_LOST_QUERY_SPLIT,
     /* lost: other */
-    ZT_LOST_NEVER_DELIVERED, /* the event signalled, the data never came */
-    ZT_LOST_OVERWRITTEN,     /* executed again before it was read */
-    ZT_LOST_OTHER_PASS,      /* begun or recorded in another pass than that in which it ran */
-    ZT_LOST_READ_FAILED,     /* the driver refused to give or calculate the data */
+    ZT_LOST_NEVER_DELIVERED, /* the region ended, but its data never came; or it did not end in time */
+    ZT_LOST_OVERWRITTEN,     /* executed again before it was collected */
+    ZT_LOST_OTHER_PASS,      /* it ran in another pass than it was begun in */
+    ZT_LOST_READ_FAILED,     /* the driver failed to read or calculate the data */
     ZT_LOST_IMPLAUSIBLE,     /* its GPU time is longer than the time since it was submitted */
     ZT_LOST_DEVICE,          /* the device was lost */
     /* dropped */
-    ZT_DROPPED_NO_SLOT,        /* more regions in flight than config.max_slots */
-    ZT_DROPPED_NO_MEMORY,      /* slots or statistics could not be made */
+    ZT_DROPPED_NO_SLOT,        /* all config.max_slots are in use */
+    ZT_DROPPED_NO_MEMORY,      /* no memory for slots or statistics */
     ZT_DROPPED_TOO_MANY_NAMES, /* more than 65,536 names */
     ZT_DROPPED_APPEND_FAILED,  /* the driver refused a command of the region, or the list was NULL */
-    ZT_DROPPED_NOT_CLOSED,     /* the list was released, or the profiler closed, before the region was */
+    ZT_DROPPED_NOT_CLOSED,     /* the list was released or the profiler closed before zt_end */
     ZT_DROPPED_DEVICE_LOST,    /* begun after the device was lost */
     ZT_CAUSE_COUNT
 } zt_cause;
 
-/* Of reports. Since 0.1. */
+/* Formats of reports. Since 0.1. */
 typedef enum zt_format { ZT_FORMAT_TABLE, ZT_FORMAT_CSV, ZT_FORMAT_JSON, ZT_FORMAT_TRACE } zt_format;
 
-/* How the values of a metric are put together. Since 0.1. */
+/* How the values of a metric are combined over samples. Since 0.1. */
 typedef enum zt_aggregation {
-    ZT_AGGREGATE_SUM,  /* adds up: sum, and mean an instance */
-    ZT_AGGREGATE_MEAN, /* the mean weighted by GPU time; no sum */
-    ZT_AGGREGATE_FLAG, /* sum: in how many instances it was set */
-    ZT_AGGREGATE_NONE  /* neither: count, minimum and maximum alone */
+    ZT_AGGREGATE_SUM,  /* sum, and mean of a sample */
+    ZT_AGGREGATE_MEAN, /* mean, weighted by GPU time; no sum */
+    ZT_AGGREGATE_FLAG, /* sum: in how many samples it was set */
+    ZT_AGGREGATE_NONE  /* count, minimum and maximum alone */
 } zt_aggregation;
 
 /* A metric. Strings are never NULL and live as long as the profiler. Since 0.1. */
@@ -443,101 +567,101 @@ typedef struct zt_metric {
     const char *description;
     int type; /* a zet_metric_type_t */
     zt_aggregation aggregation;
-    uint32_t pass; /* that measures it, from 0 */
+    uint32_t pass; /* in which it is measured, from 0 */
 } zt_metric;
 
-/* Statistics of one metric over the instances of one region, in the units of the metric. What does not apply
-   is NaN. `count` is the number of instances that have the metric. Since 0.1. */
+/* Statistics of one metric over the samples of one region, in the units of the metric. What does not apply is
+   NaN. `count` is the number of samples that have the metric. Since 0.1. */
 typedef struct zt_stats {
     uint64_t count;
     double sum, mean, stddev, min, max, median, p95;
 } zt_stats;
 
-/* How the passes of ZT_PASSES differ in a region, as bits. Metrics of passes that differ should not be
-   compared with each other. Since 0.1. */
+/* Differences between the passes of a region, as bits. Since 0.1. */
 enum {
     ZT_DIFFERS_MISSING = 1, /* not in every pass */
-    ZT_DIFFERS_COUNT = 2,   /* not as often in every pass */
-    ZT_DIFFERS_TIME = 4     /* the median GPU time moved by more than config.pass_tolerance */
+    ZT_DIFFERS_COUNT = 2,   /* not the same number of samples in every pass */
+    ZT_DIFFERS_TIME = 4     /* the median GPU time differs by more than config.pass_tolerance */
 };
 
 /* A region. The name lives as long as the profiler. Since 0.1. */
 typedef struct zt_region_info {
     const char *name;
-    uint64_t count; /* instances collected */
-    uint64_t lost;  /* and those that were not */
+    uint64_t count; /* samples that were collected, of all passes */
+    uint64_t lost;
     uint64_t dropped;
     zt_stats time_ns; /* GPU time in nanoseconds, of all passes */
-    uint32_t differs; /* ZT_DIFFERS_... between passes; 0: nothing */
+    uint32_t differs; /* ZT_DIFFERS_ bits; 0: the passes do not differ */
 } zt_region_info;
 
-/* begun = collected + lost + dropped + in_flight. Since 0.1. */
+/* Samples, and what became of them; see COUNTS. Since 0.1. */
 typedef struct zt_counts {
     uint64_t begun, collected, lost, dropped, in_flight;
-    uint64_t unobserved_lists; /* command lists that were seen to run outside of zt_execute: only the last
-                                  execution before each collection is measured */
+    uint64_t unobserved_lists; /* command lists that ran outside of zt_execute; see COMMAND LISTS */
 } zt_counts;
 
 /* ---- streams --------------------------------------------------------------------------------------------- */
 
-/* A stream: one metric group, sampled by the clock. Since 0.1. */
+/* A stream: one metric group of one device or sub-device, sampled by the clock. Since 0.1. */
 typedef struct zt_stream zt_stream;
 
-/* One period. Pointers live as long as the call. Since 0.1. */
+/* One row: a period of the device. Pointers live as long as the call. Since 0.1. */
 typedef struct zt_row {
-    uint64_t time_ns;   /* its begin, by CLOCK_MONOTONIC of the host */
-    uint64_t device_ns; /* the same moment on the clock of the device's metrics, unwrapped */
-    uint64_t length_ns; /* of the period */
+    uint64_t time_ns;   /* when the period began, by CLOCK_MONOTONIC of the host */
+    uint64_t device_ns; /* the same by the clock of the device's metrics, unwrapped */
+    uint64_t length_ns; /* how long the period lasted */
     int gap;            /* not 0: rows are missing before this one */
     uint32_t metric_count;
     const double *values; /* in the order of zt_stream_get_metric. NaN: not measured */
-    const char *marker;   /* the name given to zt_stream_mark, or NULL */
+    const char *marker;   /* the name of the marker that ended the row, or NULL */
 } zt_row;
 
-/* Is given each row, on the thread that reads. Returns 0 to go on, anything else to stop: the rows after it
-   wait for the next read. It may call zt_stream_mark and the functions that ask. Since 0.1. */
+/* Called for each row, on the thread that reads. Returns 0, or anything else to stop: later rows wait for the
+   next read. See CALLBACKS. Since 0.1. */
 typedef int (*zt_row_fn)(const zt_row *row, void *user);
 
-/* Take it from zt_stream_config_default() and change what is to differ. 0 and NULL mean the default.
-   Since 0.1. */
+/* How a stream is opened. Start from zt_stream_config_default(). 0 and NULL stand for the default. Strings
+   need not outlive zt_stream_open. Since 0.1. */
 typedef struct zt_stream_config {
-    const char *group;       /* A metric group that is time-based. NULL: "ComputeBasic", or the first. */
-    uint32_t period_ns;      /* From row to row: 1 millisecond. The driver rounds it, see zt_stream_info. */
-    uint32_t notify_reports; /* The device says when so many have come, and ends the wait of a read: as many
-                                as come in 10 milliseconds. Fewer make rows arrive sooner, and cost more. */
-    size_t memory_limit;     /* Bytes for reports and their calculation, taken at opening: 8 MiB. */
-    int reader;              /* Not 0: a thread of the library's own reads from the device into this memory,
-                                so that an application that seldom calls zt_stream_read loses nothing. */
+    const char *group;  /* A time-based metric group. NULL: "ComputeBasic", else the first that there is. */
+    uint32_t period_ns; /* The length of a row in nanoseconds; the driver rounds it. Default: 1 ms. */
+    uint32_t notify_reports; /* After so many reports the device ends the wait of a read. With fewer, rows
+                                arrive sooner and cost more. Default: as many as come in 10 ms. */
+    size_t memory_limit; /* Bytes for reports and their calculation, allocated at opening. Default: 8 MiB. */
+    int reader;          /* Not 0: a thread of the library's own reads from the device into this memory, so
+                            that an application that seldom calls zt_stream_read loses nothing. */
 
-    zt_profiler *profiler;  /* Whose timeline and regions are to have the rows; it needs config.timeline.
-                               NULL: nobody's. */
-    uint32_t timeline_rows; /* Rows kept for it, the newest: 16384. 8 bytes a row and metric. */
+    zt_profiler *profiler;  /* The stream is attached to this profiler, whose timeline and regions then have
+                               its rows. It must have config.timeline. NULL: to none. */
+    uint32_t timeline_rows; /* Rows kept for that profiler, the newest. Each needs 32 bytes and 8 a metric.
+                               Default: 16384. */
 
-    zt_log_fn log; /* As in zt_config. The reader thread calls it too. */
+    zt_log_fn log; /* As in zt_config; the reader thread calls it, too. */
     void *log_user;
     zt_allocator allocator;
 } zt_stream_config;
 
-/* What became of the configuration. Since 0.1. */
+/* What a stream was opened with. Since 0.1. */
 typedef struct zt_stream_info {
     const char *group;
-    uint32_t period_ns; /* as the driver made them */
+    uint32_t period_ns; /* as rounded by the driver, likewise the next */
     uint32_t notify_reports;
-    size_t memory;          /* bytes taken for reports and their calculation */
+    size_t memory;          /* bytes allocated for reports and their calculation */
     uint64_t reader_cpu_ns; /* processor time of the reader thread so far */
 } zt_stream_info;
 
-/* reports = rows + discarded + waiting. Since 0.1. */
+/* Reports of a stream, and what became of them; see STREAMS. Since 0.1. */
 typedef struct zt_stream_counts {
     uint64_t reports;   /* read from the device */
-    uint64_t rows;      /* given to a function or to a profiler */
-    uint64_t discarded; /* given to nobody */
-    uint64_t waiting;   /* to be given */
-    uint64_t gaps;      /* how often the device said that it had dropped data */
-    uint64_t dropped;   /* reports that are missing in these gaps, by the time that they lasted */
+    uint64_t rows;      /* delivered to a function or a profiler */
+    uint64_t discarded; /* not delivered */
+    uint64_t waiting;   /* not yet delivered */
+    uint64_t gaps;      /* how often the device reported that it had dropped data */
+    uint64_t dropped;   /* reports missing in these gaps, estimated from their length */
 } zt_stream_counts;
 
-/* What the rows within a region's instances say of one streamed metric. NaN where there are none.
+/* One streamed metric over the rows that belong to the samples of a region. NaN where there are none. The
+   mean of a metric that is averaged is weighted by the length of the rows; of others it is the mean of a row.
    Since 0.1. */
 typedef struct zt_streamed {
     uint64_t rows;
@@ -547,17 +671,20 @@ typedef struct zt_streamed {
 /* What a timeline holds. Since 0.1. */
 typedef struct zt_timeline_info {
     uint64_t samples, rows;           /* kept */
-    uint64_t lost_samples, lost_rows; /* overwritten by newer ones, or without a certain time */
-    uint32_t pairs;                   /* by which device clock and host clock are related */
+    uint64_t lost_samples, lost_rows; /* replaced by newer ones, or without a certain time */
+    uint32_t pairs;                   /* comparisons of device clock and host clock that are in use */
 } zt_timeline_info;
 
 #ifdef ZETOOLS_TRACER
 #define ZT__TRACER_DECLARED 1
 
-/* A callback of the application's around a call (see TRACING). `parameters` is a structure of the addresses
-   of the call's parameters, such as a ze_kernel_create_params_t; in a prologue they may be changed. `result`
-   is a ze_result_t, in a prologue always SUCCESS. `user` is as given in zt_hook. `instance` is NULL at first;
-   what the prologue puts there, the epilogue of the same call finds. Since 0.1. */
+/* A callback of the application around a call; see TRACING and CALLBACKS. Runs on the thread that calls.
+   parameters  a structure with the addresses of the call's parameters, such as a ze_kernel_create_params_t. A
+               prologue may change the parameters
+   result      a ze_result_t: that of the call; in a prologue SUCCESS
+   user        as in zt_hook
+   instance    *instance is NULL in the prologue, which may store a pointer there for the epilogue of the call
+   Since 0.1. */
 typedef void (*zt_hook_fn)(void *parameters, int result, void *user, void **instance);
 
 /* The application's callbacks for one call; either may be NULL. Since 0.1. */
@@ -568,31 +695,32 @@ typedef struct zt_hook {
     void *user;
 } zt_hook;
 
-/* What a tracer does. Take it from zt_trace_config_default(). 0 and NULL mean the default. Since 0.1. */
+/* What a tracer does. Start from zt_trace_config_default(). 0 and NULL stand for the default. Only what hooks
+   point to must outlive zt_trace_start. Since 0.1. */
 typedef struct zt_trace_config {
-    const char *names; /* Kernels to measure, a comma list of patterns with * and ?; what fits a pattern that
-                          begins with '!' is not: "gemm*,!*_tail". NULL: all. */
-    uint32_t every;    /* Of each name, the first launch is measured, and then every so many-th: 1. Fewer cost
-                          less. */
-    uint64_t limit;    /* And no more than so many of each name. 0: no limit. */
-    int copies;        /* Not 0: copies and fills are measured too, named "MemoryCopy", "MemoryFill", ... */
-    int no_launches;   /* Not 0: no region is made by itself; lists are observed all the same. */
-    const char *calls; /* Calls to count and time, a comma list of patterns: "zeEvent*,zeCommandQueue*". NULL:
-                          none, "*": all. Others stay as fast as they were. */
-    const zt_hook *hooks; /* The application's own callbacks, up to 16. */
+    const char *names; /* Kernels to measure: patterns with * and ?, separated by commas. A pattern after '!'
+                          excludes: "gemm*,!*_tail". NULL: all kernels. */
+    uint32_t every;    /* Of each kernel, the first launch and then every so many-th is measured. A higher
+                          number costs less. Default: 1. */
+    uint64_t limit;    /* And no more than so many launches of each. 0: no limit. */
+    int copies;        /* Not 0: copies and fills are measured, too, as "MemoryCopy", "MemoryFill", ... */
+    int no_launches;   /* Not 0: launches are not measured; lists are observed all the same. */
+    const char *calls; /* Calls to count and time: patterns separated by commas, "zeEvent*,zeCommandQueue*".
+                          Other calls cost no more than before. NULL: none. */
+    const zt_hook *hooks; /* Callbacks of the application, up to 16. NULL: none. */
     uint32_t hook_count;
 } zt_trace_config;
 
-/* Launches (and copies, where they are measured) that a tracer saw: launches = measured + filtered +
-   elsewhere. What became of the measured ones is in zt_counts. Since 0.1. */
+/* Launches, and copies if they are measured: launches = measured + filtered + elsewhere. zt_counts says what
+   became of those measured. Since 0.1. */
 typedef struct zt_trace_counts {
     uint64_t launches;
     uint64_t measured;  /* a region was begun */
     uint64_t filtered;  /* left out by the configuration */
-    uint64_t elsewhere; /* on lists of another context or device, or on none */
+    uint64_t elsewhere; /* on a list that the profiler cannot measure: of another context or device, ... */
 } zt_trace_counts;
 
-/* A call that was timed. Since 0.1. */
+/* A call that was timed. The name lives as long as the program. Since 0.1. */
 typedef struct zt_call_info {
     const char *name;
     uint64_t count;
@@ -600,12 +728,12 @@ typedef struct zt_call_info {
     zt_stats time_ns; /* host time of a call */
 } zt_call_info;
 
-/* Automatic tracing. Take it from zt_auto_config_default(). Since 0.1. */
+/* How zt_auto traces and reports. Start from zt_auto_config_default(). Strings need not outlive zt_auto;
+   functions and their user pointers must live until exit. Since 0.1. */
 typedef struct zt_auto_config {
-    const char *report; /* Where the report goes: a path, as for zt_report; NULL: a table on standard output.
-                           The environment's ZT_AUTO overrides it. */
-    zt_config profiler; /* Of each context and device. Lists of names are copied, up to 1023 bytes of each.
-                           Functions and their user pointers live until exit. */
+    const char *report; /* A path as for zt_report. With ".trace.json", config.timeline is 65,536 unless it is
+                           set. NULL: a table on standard output. ZT_AUTO in the environment overrides it. */
+    zt_config profiler; /* of each context and device */
     zt_trace_config trace;
 } zt_auto_config;
 
@@ -613,338 +741,352 @@ typedef struct zt_auto_config {
 
 /* ---- benchmarks ---- */
 
-/* What is to be benchmarked, and how well. 0 and NULL mean the default. Since 0.1. */
+/* What to benchmark, and how precisely. 0 and NULL stand for the default. Since 0.1. */
 typedef struct zt_bench_config {
-    const char *name; /* For people. NULL: that of the region; where there is none, "the benchmark", and in a
-                         comparison "a" or "b". */
+    const char *name; /* A name for people. NULL: that of the region, else "the benchmark"; in a comparison
+                         "a" or "b". */
     int (*run)(zt_profiler *profiler, void *user); /* Records and submits the work once, with a region of the
-                                                      profiler that it is given around what is to be timed.
-                                                      Not 0: it failed. */
-    double (*measure)(void *user); /* Instead of `run`, for what is timed by other means: does it once, and
-                                      returns the nanoseconds that it took. Negative: it failed. */
-    void *user;
-    const char *region; /* whose GPU time is a sample, added up where it runs several times. NULL: the first
-                           of the work */
-    double (*frequency)(void *user); /* The device's frequency now, in MHz. NULL: from the system's management
-                                        interface (ZES_ENABLE_SYSMAN=1 before zeInit), where it tells. */
-    uint32_t warm_up;                /* runs before the first sample: 3 */
-    uint32_t min_samples;            /* 10, and never fewer, however long they take */
-    uint32_t max_samples;            /* 1000, and never more */
-    uint64_t max_time_ns;  /* no sample is begun so long after the warm-up, but for min_samples; nor a run of
-                              the warm-up so long after its begin, but for the first three: 10 seconds */
-    double precision;      /* enough when the half-width of the median's interval is this share of it: 0.01 */
-    double max_change;     /* a sample whose frequency is off by more than this share is marked: 0.02 */
-    uint32_t counter_runs; /* runs with counters, of each pass: 5 */
+                                                      profiler that it is called with around what is timed.
+                                                      Returns 0, or anything else if it failed. */
+    double (*measure)(void *user); /* In place of `run`, for what is timed by other means: does the work once
+                                      and returns its time in nanoseconds. Negative: it failed. */
+    void *user;                    /* is passed to the functions */
+    const char *region; /* The region whose GPU time is a sample, added up if it runs several times. NULL: the
+                           first of the work. */
+    double (*frequency)(void *user); /* Returns the frequency of the device now, in MHz. NULL: asks the system
+                                        management interface, if it is there (ZES_ENABLE_SYSMAN=1). */
+    uint32_t warm_up;                /* Runs before the first sample. Default: 3. */
+    uint32_t min_samples;            /* At least so many, however long they take. Default, and least: 10. */
+    uint32_t max_samples;            /* At most so many. Default, and most: 1000. */
+    uint64_t max_time_ns;  /* Time for the samples, after which none but those of min_samples begins; and time
+                              for the warm-up, after which none but its first three runs begins. In
+                              nanoseconds. Default: 10 seconds. */
+    double precision;      /* Stops when half the interval of the median is less than this share of it.
+                              Default: 0.01. */
+    double max_change;     /* Marks samples whose frequency differs from the median by more than this share.
+                              Default: 0.02. */
+    uint32_t counter_runs; /* Runs with metrics, in each pass. Default: 5. */
 } zt_bench_config;
 
 /* Which condition ended a benchmark. Since 0.1. */
 typedef enum zt_bench_end {
-    ZT_BENCH_NOT_RUN, /* there is no profiler, or it failed */
-    ZT_BENCH_PRECISE, /* the interval is as narrow as was asked for */
+    ZT_BENCH_NOT_RUN, /* there is no profiler, or a run failed */
+    ZT_BENCH_PRECISE, /* config.precision is reached */
     ZT_BENCH_NOISE,   /* twice the samples did not make the interval narrower */
-    ZT_BENCH_TIME,    /* time was up */
-    ZT_BENCH_FULL     /* there were max_samples */
+    ZT_BENCH_TIME,    /* config.max_time_ns was over */
+    ZT_BENCH_FULL     /* config.max_samples were taken */
 } zt_bench_end;
 
 enum { ZT_BENCH_SAMPLES = 1000, ZT_BENCH_OUTLIER = 1, ZT_BENCH_CHANGED = 2 };
 
-/* What a benchmark found; times in nanoseconds. What does not apply is NaN. About 9 kB. Since 0.1. */
+/* The result of a benchmark; times in nanoseconds. What does not apply is NaN. About 9 kB. Since 0.1. */
 typedef struct zt_bench_result {
     char name[64];
     zt_bench_end end;
     uint32_t count;    /* samples */
-    uint32_t outliers; /* further than 1.5 times the quartiles' distance from them. They count all the same */
-    uint32_t changed;  /* at another frequency. They count all the same */
-    double median;     /* and */
-    double low, high;  /* its interval, by the sign test: at least 95% */
+    uint32_t outliers; /* samples that lie beyond a quartile by more than 1.5 times the quartiles' distance.
+                          They count all the same, likewise the next */
+    uint32_t changed;  /* samples at another frequency */
+    double median;
+    double low, high; /* interval of the median, by the sign test: at least 95% */
     double quartile1, quartile3;
     double min, max;
     double precision;                      /* half the interval, as a share of the median */
-    double frequency_mhz;                  /* median. NaN: nobody tells */
-    uint32_t counter_runs;                 /* in each pass */
-    double counter_median;                 /* with counters */
-    double perturbation;                   /* time with counters by time without */
+    double frequency_mhz;                  /* median. NaN: not known */
+    uint32_t counter_runs;                 /* runs with metrics, in each pass */
+    double counter_median;                 /* their median */
+    double perturbation;                   /* that by the median without metrics */
     uint32_t region;                       /* of the profiler, for zt_get_rate; UINT32_MAX: none */
     double samples[ZT_BENCH_SAMPLES];      /* in the order in which they were taken */
     unsigned char marks[ZT_BENCH_SAMPLES]; /* ZT_BENCH_OUTLIER, ZT_BENCH_CHANGED */
 } zt_bench_result;
 
-/* Two variants, run in turn. Since 0.1. */
+/* The result of a comparison of two variants. Since 0.1. */
 typedef struct zt_comparison {
     zt_bench_result a, b;
     double ratio;     /* median of b by median of a */
-    double low, high; /* its interval: at least 95% */
-    int differs;      /* 0: no difference shown */
+    double low, high; /* interval of the ratio: at least 95% */
+    int differs;      /* not 0: the interval does not contain 1 */
 } zt_comparison;
 
 #ifndef ZETOOLS_DISABLE
 
 /* ==== interface =========================================================================================== */
 
-/* Every function accepts NULL for the profiler, or the stream, and is then inert: it does nothing, and
-   returns ZE_RESULT_SUCCESS, 0, or what says that there is nothing: UINT32_MAX for an index, NaN for a
-   figure. A structure that it was to fill in is empty, likewise when it fails. zt_execute still executes the
-   lists, ZT_PASSES still runs its statement, once, as zt_get_pass_count says. */
+/* Every function accepts NULL for the profiler or the stream, and then does nothing. It returns
+   ZE_RESULT_SUCCESS, 0, or what stands for nothing: UINT32_MAX for an index, NaN for a figure. zt_execute and
+   zt_reset still execute and reset, and ZT_PASSES runs its statement once. A structure to be filled in is
+   empty then, as it is on failure.
 
-/* The version of the implementation, "major.minor.patch". Any thread. Since 0.1. */
+   Results are named without ZE_RESULT_ and ZE_RESULT_ERROR_. A function that takes handles or pointers
+   returns INVALID_NULL_HANDLE or INVALID_NULL_POINTER for those that are NULL, unless NULL is allowed; one
+   that takes an index returns INVALID_ARGUMENT for one that is too high; one that needs memory,
+   OUT_OF_HOST_MEMORY. This is not repeated below. "Any thread" includes several at once. */
+
+/* Returns the version of the implementation, "major.minor.patch". Any thread. Since 0.1. */
 ZT_API const char *zt_version(void);
 
-/* A configuration with every field at its default. Any thread. Since 0.1. */
+/* Returns a configuration with every field at its default. Any thread. Since 0.1. */
 ZT_API zt_config zt_config_default(void);
 
-/* Opens a profiler on a device, or sub-device, of an initialised driver.
-   config   NULL for the defaults
-   profiler receives the profiler, or NULL on failure, on which everything else is inert
-   Returns SUCCESS also where there are no metrics, unless config.require_metrics is set: then the result of
-   the call that refused them, or INVALID_ARGUMENT where the groups or metrics that were asked for cannot be
-   had. OUT_OF_HOST_MEMORY also for more than 256 profilers at once. zt_get_last_error(NULL) has the text
-   of this thread's last failure. Not from two threads for one device at once. Since 0.1. */
+/* Opens a profiler on a device or sub-device of an initialised driver.
+   config    NULL: the defaults
+   profiler  receives the profiler; NULL on failure
+   Returns SUCCESS, also where metrics cannot be measured. With config.require_metrics that is a failure: then
+   the result of the call that refused them, or INVALID_ARGUMENT where there are no such groups or metrics.
+   OUT_OF_HOST_MEMORY also when 256 profilers are open in the process; DEVICE_LOST; otherwise the result of
+   the call that failed. zt_get_last_error(NULL) has the message.
+   Any thread, but not two threads for one device at once. Since 0.1. */
 ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t device, const zt_config *config,
                            zt_profiler **profiler);
 
-/* Collects what is finished, waiting no longer than config.wait_timeout_ns for work that is known to run, and
-   frees everything. Recorded lists that hold regions must not be executed after it. Regions that are still
-   open may be ended after it: that does nothing. No other thread may be using the profiler. Where the sample
-   function holds up config.deferred_thread for 2 seconds, all stays, and it is to be called again.
-   Since 0.1. */
+/* Collects what is on its way, and frees the profiler. Recorded lists with regions must not be executed
+   afterwards. zt_end of a region that is still open does nothing afterwards.
+   If the driver or a function of the application does not return, the profiler stays open, the message says
+   so, and zt_close can be called again.
+   One thread; see PROCESSES for the pointer. Since 0.1. */
 ZT_API void zt_close(zt_profiler *profiler);
 
-/* Begins a region on a command list that is open for recording, or immediate. Any thread.
-   name  is copied. NULL and "" are shown as "(unnamed)"
-   Never fails as far as the application is concerned: an instance that cannot be measured is counted as
-   dropped. Since 0.1. */
+/* Begins a region on a command list that is immediate, or open for commands. It cannot fail as far as the
+   application is concerned: a region that cannot be measured is counted as dropped.
+   name  is copied. NULL and "" are shown as "(unnamed)". Up to 65,536 different names
+   Any thread that may use the list. Since 0.1. */
 ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, const char *name);
 
-/* Ends a region. Any thread that may use its list. Ending it again, or a copy of it, does nothing; so does
-   NULL, and a region whose profiler was closed. Since 0.1. */
+/* Ends a region. Does nothing for NULL, for a region that was ended already, also by a copy of it, and for
+   one whose profiler is closed.
+   Any thread that may use the region's list. Since 0.1. */
 ZT_API void zt_end(zt_region *region);
 
-/* Reads what the device has finished and adds it to the statistics. Any thread.
-   timeout_ns  0: what is ready, without ever blocking (what another thread is calculating meanwhile is
-               left to it); otherwise, wait for all that is in flight, so long at the most
-   Returns SUCCESS; with a timeout, NOT_READY when the time was up and instances are still in flight, or when
-   all that is left are regions that nobody ended; DEVICE_LOST. Since 0.1. */
+/* Collects samples.
+   timeout_ns  0: what is ready, without waiting. Otherwise, waits so many nanoseconds at the most for samples
+               that are on their way; COLLECTING says which these are
+   Returns SUCCESS; NOT_READY, with a timeout only, if it expired, or if a region is not ended; DEVICE_LOST;
+   HANDLE_OBJECT_IN_USE inside a sample function. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
 
-/* Tells that a list was, or is about to be, reset or destroyed, and that the device is done with it. Collects
-   what has run, takes back what never did, and gives back the slots. Any thread that may use the list.
-   Returns SUCCESS, also for a list without regions; NOT_READY where its work was still running after
-   config.wait_timeout_ns, and is counted as lost; INVALID_NULL_HANDLE. Since 0.1. */
+/* Marks what is on a list as never to run again. Call it before the list is destroyed, or after it was reset,
+   when the device is done with it. Frees the slots of the list: those that are ready now, others when
+   they are collected. Takes back regions that never ran, so that they do not count as begun. Drops those that
+   are not ended. Never waits.
+   Returns SUCCESS, also for a list without regions; NOT_READY if samples of the list are not collected yet:
+   the next collection does that. Any thread that may use the list. Since 0.1. */
 ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t list);
 
-/* zeCommandListReset, and zt_release when that succeeded: for recorded lists that are recorded again and
-   again. Any thread that may use the list. Returns what the driver returns. Since 0.1. */
+/* Resets a list with zeCommandListReset and, if that succeeds, calls zt_release for it.
+   Returns what zeCommandListReset returns. Any thread that may use the list. Since 0.1. */
 ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list);
 
-/* zeCommandQueueExecuteCommandLists, with the results of the lists' last execution read first: waits for that
-   execution to end, no longer than config.wait_timeout_ns, after which it is counted as lost. The lists are
-   executed in any case. Returns what the driver returns. Any thread that may use queue and lists. Since 0.1.
- */
+/* Collects the last execution of these lists, waiting for it up to config.wait_timeout_ns, and executes them
+   with zeCommandQueueExecuteCommandLists. Samples that were not ready in time are overwritten and counted as
+   lost. The lists are executed in any case. If a list is named twice, they are executed in several calls, so
+   that each execution is measured; the last call has the fence.
+   Returns what zeCommandQueueExecuteCommandLists returns. Any thread that may use them. Since 0.1. */
 ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
                               ze_command_list_handle_t *lists, ze_fence_handle_t fence);
 
-/* Passes over the sets of groups that fit together: 1 where nothing has to be repeated. Any thread.
-   Since 0.1. */
+/* Returns the number of passes: 1 where nothing has to be repeated. Any thread. Since 0.1. */
 ZT_API uint32_t zt_get_pass_count(const zt_profiler *profiler);
 
-/* GPU time of a region in one pass, from 0. Any thread.
-   Returns INVALID_ARGUMENT for an index out of range, INVALID_NULL_POINTER. Since 0.1. */
+/* Gets the statistics of the GPU time of a region in one pass, counted from 0. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass,
                                zt_stats *time_ns);
 
-/* What ZT_PASSES is made of. Next returns 0 when there are no more passes; end goes back to the first.
-   One thread. Since 0.1. */
+/* What ZT_PASSES is made of. zt_passes_next activates the groups of the next pass and returns 1, or 0 when
+   there are no more; a pass whose groups cannot be activated is left out. zt_passes_end returns to the first
+   pass. One thread. Since 0.1. */
 ZT_API zt_passes zt_passes_begin(zt_profiler *profiler);
 ZT_API int zt_passes_next(zt_passes *passes);
 ZT_API void zt_passes_end(zt_passes *passes);
 
-/* Tiles of a root device whose values are told apart: 0 where there are none. Any thread. Since 0.1. */
+/* Returns the number of tiles: 0 where the device has only one. Any thread. Since 0.1. */
 ZT_API uint32_t zt_get_tile_count(const zt_profiler *profiler);
 
-/* As zt_get_stats, of one tile, from 0. Any thread. Since 0.1. */
+/* As zt_get_stats, for one tile, counted from 0. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
                                      uint32_t metric, zt_stats *stats);
 
-/* How many instances there were, and what became of them. Any thread. Since 0.1. */
+/* Returns how many samples there are in each state. Any thread. Since 0.1. */
 ZT_API zt_counts zt_get_counts(const zt_profiler *profiler);
 
-/* How many instances were lost or dropped by one cause. Any thread. Since 0.1. */
+/* Returns how many samples were lost or dropped by one cause. Any thread. Since 0.1. */
 ZT_API uint64_t zt_get_cause(const zt_profiler *profiler, zt_cause cause);
 
-/* "report error", "no slot", ...: never NULL. Any thread. Since 0.1. */
+/* Returns "report error", "no slot", ...: never NULL. Any thread. Since 0.1. */
 ZT_API const char *zt_cause_name(zt_cause cause);
 
-/* Distinct names of regions so far. Any thread. Since 0.1. */
+/* Returns the number of regions so far, which is that of different names. Any thread. Since 0.1. */
 ZT_API uint32_t zt_get_region_count(const zt_profiler *profiler);
 
-/* Metrics of all active groups; constant for a profiler. Any thread. Since 0.1. */
+/* Returns the number of metrics of all groups and passes. It does not change. Any thread. Since 0.1. */
 ZT_API uint32_t zt_get_metric_count(const zt_profiler *profiler);
 
-/* A metric by its index below zt_get_metric_count, else NULL. Any thread. Since 0.1. */
+/* Returns a metric by its index, or NULL if that is too high. Any thread. Since 0.1. */
 ZT_API const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric);
 
-/* The index of a metric by name, or UINT32_MAX; zt_get_last_error then has the nearest names. Any thread.
-   Since 0.1. */
+/* Returns the index of a metric by its name, or UINT32_MAX; then zt_get_last_error has the nearest names. Any
+   thread. Since 0.1. */
 ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name);
 
-/* A region by its index below zt_get_region_count; regions are in order of first appearance. Median and 95th
-   percentile take memory, without which they are NaN; so wherever statistics are asked for. Any thread.
-   Returns INVALID_ARGUMENT for another index, INVALID_NULL_POINTER. Since 0.1. */
+/* Gets a region by its index. Regions are in the order of their first begin. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info);
 
-/* Statistics of a metric over the collected instances of a region. Any thread.
-   Returns INVALID_ARGUMENT for an index out of range, INVALID_NULL_POINTER. Since 0.1. */
+/* Gets the statistics of a metric over the collected samples of a region. Without memory, median and 95th
+   percentile are NaN. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
                                 zt_stats *stats);
 
-/* A metric of a region by the GPU time of its own pass: what adds up, in units a second; what is averaged,
-   the average. So metrics of different passes can be set against each other. NaN where there is none. Any
-   thread. Since 0.1. */
+/* Returns a metric of a region in relation to the GPU time of the metric's pass, so that metrics of different
+   passes can be compared: a sum in units a second; of what is averaged, the mean; NaN where there is none.
+   Any thread. Since 0.1. */
 ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric);
 
-/* Benchmarks work: warms up; takes samples without metric queries, at least ten, until the interval of the
-   median is narrow, or twice the samples make it no narrower, or time is up; then runs the passes of the
-   profiler, whose statistics get the counters. With `measure`, the profiler may be NULL. One thread.
-   Returns INVALID_NULL_POINTER, OUT_OF_HOST_MEMORY, NOT_READY where a run gave no sample, tried four times.
-   Since 0.1. */
+/* Benchmarks work. Warms up; then takes samples of the GPU time, without metrics, until one of the conditions
+   of zt_bench_end holds; then runs the work with metrics, in all passes, whose statistics are the profiler's.
+   With config.measure the profiler may be NULL.
+   Returns SUCCESS; NOT_READY if a run gave no sample in four attempts. One thread. Since 0.1. */
 ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result);
 
-/* Compares two variants: runs them in turn, and tells the ratio of their medians, and whether it is
-   distinguishable from 1. Samples, time and precision are those of `a`; precision is that of the ratio.
-   As zt_bench. Since 0.1. */
+/* Compares two variants: takes their samples in turn and computes the ratio of the medians with its interval.
+   The limits are those of `a`, where config.precision is that of the ratio. No run has metrics.
+   Returns as zt_bench. One thread. Since 0.1. */
 ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
                               zt_comparison *result);
 
-/* Writes a result for people; with a profiler, also the rates of its metrics, but for those that are 0 or do
-   not apply. Returns INVALID_NULL_POINTER, or UNKNOWN when the function stopped it. Since 0.1. */
+/* Writes a result as text for people. With the profiler that it is of, also the rates of the metrics, other
+   than 0. Returns SUCCESS; UNKNOWN if `write` stopped it. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
                                   zt_write_fn write, void *user);
 ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user);
 
-/* "precise", "noise", ...: never NULL. Since 0.1. */
+/* Returns "precise", "noise", ...: never NULL. Any thread. Since 0.1. */
 ZT_API const char *zt_bench_end_name(zt_bench_end end);
 
-/* Adds the statistics of one profiler to those of another, which has to measure the same metrics: of tiles,
-   threads or programs. What is in flight is not added. Any thread. Waits, no longer than
-   config.wait_timeout_ns, where another thread is collecting for `into`.
-   Returns INVALID_ARGUMENT where they do not measure the same; NOT_READY when the time was up;
-   HANDLE_OBJECT_IN_USE inside the sample function of `into`; OUT_OF_HOST_MEMORY. On failure no figure has
-   changed, though `into` may have names of regions without samples. Since 0.1. */
+/* Adds the statistics and counts of one profiler to those of another. Both must measure the same metrics in
+   the same passes. Samples in flight, the timeline and streamed metrics are not added.
+   Returns SUCCESS; INVALID_ARGUMENT if they do not measure the same, or are the same profiler; NOT_READY if
+   another thread collected for config.wait_timeout_ns; HANDLE_OBJECT_IN_USE inside the sample function of
+   `into`. On failure no figure has changed, but `into` may have new regions without samples. Any thread.
+   Since 0.1. */
 ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from);
 
-/* Writes all statistics into a flat buffer, for a file or for another machine; see PACKED STATISTICS.
-   buffer  NULL: `size` receives the size that is needed, which grows while samples are collected
-   size    the room in the buffer, and then what was used
-   Any thread. Returns INVALID_SIZE where there is too little room, and `size` what is needed;
-   INVALID_NULL_POINTER. Since 0.1. */
+/* Writes all statistics and counts into a buffer; see PACKED STATISTICS. Pack when nothing is being
+   collected: otherwise regions are of different moments, and may need more room than at the call before.
+   buffer  NULL: only `size` is stored
+   size    the size of the buffer in bytes; receives the size that is needed
+   Returns SUCCESS; INVALID_SIZE if the buffer is too small. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *size);
 
-/* Makes a profiler of packed statistics: it has no device and measures nothing, but all that asks, reports,
-   merges, packs and closes works with it.
-   config    its log function, allocator, table columns and pass_tolerance count. NULL for the defaults
-   profiler  receives the profiler, or NULL
-   Any thread. Returns UNSUPPORTED_VERSION for a newer layout, INVALID_SIZE for a buffer that is cut off,
-   INVALID_ARGUMENT for one that is damaged or claims what cannot be, and for half an allocator;
-   OUT_OF_HOST_MEMORY, also for more than 256 profilers at once; INVALID_NULL_POINTER. Since 0.1. */
+/* Makes a profiler of packed statistics. It has no device and measures nothing, but can be read, reported,
+   merged, packed and closed.
+   size      of the buffer in bytes
+   config    of this, `log`, `allocator`, `columns` (else `metrics`) and `pass_tolerance` are used. NULL: the
+             defaults
+   profiler  receives the profiler; NULL on failure
+   Returns SUCCESS; UNSUPPORTED_VERSION for a newer layout; INVALID_SIZE if the buffer is cut off;
+   INVALID_ARGUMENT if it is damaged or claims what is impossible; OUT_OF_HOST_MEMORY also when 256 profilers
+   are open. zt_get_last_error(NULL) has the message. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *config,
                              zt_profiler **profiler);
 
-/* Writes a report. The suffix of the path, in any letter case, decides about its format: .csv, .json,
-   .trace.json; .txt or none is a table. "-" is a table on standard output, as wide as the terminal; other
-   tables keep to 100 columns, unless config.columns asks for more. A file is written beside the target and
-   renamed, so that nobody reads half of it; a symbolic link stays one, and its target is replaced; pipes and
-   devices are written to. CSV has a line for each metric of each region. Lines of the component "profiler"
-   have counts; those without a region are of the profiler as a whole, and one, "availability", says in place
-   of the group why there are metrics, or not. A trace has what the timeline holds. Any thread.
-   Returns INVALID_ARGUMENT for another suffix, and for a trace without config.timeline; OUT_OF_HOST_MEMORY;
-   INVALID_NULL_POINTER; UNKNOWN with the system's reason in zt_get_last_error. Since 0.1. */
+/* Writes a report to a file. It is written beside the file and then renamed, so that nobody reads an
+   incomplete one. Symbolic links are followed; pipes and devices are written to directly.
+   path  ends with .csv, .json or .trace.json, in upper or lower case; with .txt, without a suffix or with a
+         number for one, the report is a table. "-" is a table on standard output, as wide as the terminal;
+         other tables are 100 columns wide, or wider if config.columns asks for more
+   CSV has a line for each metric of each region, and lines of the component "profiler" with counts: those
+   without a region are of the whole profiler, and the group of "availability" is zt_get_availability_text.
+   Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace without config.timeline; UNKNOWN if
+   the file cannot be written: zt_get_last_error has the reason. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
 
-/* Passes the bytes of a report to a function. Any thread. Returns INVALID_NULL_POINTER, INVALID_ENUMERATION,
-   INVALID_ARGUMENT for a trace without config.timeline, OUT_OF_HOST_MEMORY, or UNKNOWN when the function
-   stopped it. Since 0.1. */
+/* Passes the bytes of a report to a function.
+   Returns SUCCESS; INVALID_ENUMERATION; INVALID_ARGUMENT for a trace without config.timeline; UNKNOWN if
+   `write` stopped it. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user);
 
-/* Whether metrics are measured; if not, why, and in `text` (which may be NULL) what to do about it.
-   Any thread. Since 0.1. */
+/* Returns whether metrics are measured, and if not, why. Any thread. Since 0.1. */
 ZT_API zt_availability zt_get_availability(const zt_profiler *profiler);
 
-/* The reason of zt_get_availability, and what to do about it: never NULL. Any thread. Since 0.1. */
+/* Returns the same as text, with the call that failed and what to do: never NULL. It lives as long as
+   the profiler. Any thread. Since 0.1. */
 ZT_API const char *zt_get_availability_text(const zt_profiler *profiler);
 
-/* The result of the last call that failed inside the library, and in `text` (which may be NULL) the message.
-   With a NULL profiler: the last failure of this thread's calls without a profiler, zt_open above all.
-   SUCCESS and "" where nothing has failed. The text is valid until the next failure. Any thread.
-   Since 0.1. */
+/* Returns the last message of a profiler, or "". NULL: that of this thread's last failure without a profiler
+   or stream, such as of zt_open. The text is this thread's own copy, and valid until the thread calls the
+   library again. Any thread. Since 0.1. */
 ZT_API const char *zt_get_last_error(const zt_profiler *profiler);
 
-/* The result of that call; SUCCESS where nothing has failed. Any thread. Since 0.1. */
+/* Returns the result that belongs to that message, or SUCCESS. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_get_last_result(const zt_profiler *profiler);
 
-/* "ZE_RESULT_NOT_READY" for ZE_RESULT_NOT_READY, and so on: never NULL. Any thread. Since 0.1. */
+/* Returns "ZE_RESULT_NOT_READY" for ZE_RESULT_NOT_READY, and so on: never NULL. Any thread. Since 0.1. */
 ZT_API const char *zt_result_name(ze_result_t result);
 
-/* Finds a metric group of a device by name and sampling type, a zet_metric_group_sampling_type_flags_t. Any
-   thread. Returns INVALID_ARGUMENT where there is none; zt_get_last_error(NULL) has the nearest names.
-   Otherwise what the driver answered, INVALID_NULL_HANDLE, INVALID_NULL_POINTER. Since 0.1. */
+/* Finds a metric group of a device.
+   type   a zet_metric_group_sampling_type_flags_t
+   group  receives the group; NULL on failure
+   Returns SUCCESS; INVALID_ARGUMENT if there is none, and zt_get_last_error(NULL) has the nearest names;
+   otherwise the result of the call that failed. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_find_group(ze_device_handle_t device, const char *name, uint32_t type, zt_group *group);
 
-/* Writes a listing of a device's metric groups for people, with their metrics where `metrics` is not 0.
-   Any thread. Returns what the driver answered, UNKNOWN when the function stopped it, INVALID_NULL_HANDLE,
-   INVALID_NULL_POINTER. Since 0.1. */
+/* Lists the metric groups of a device as text for people.
+   metrics  not 0: with their metrics
+   Returns SUCCESS; DEPENDENCY_UNAVAILABLE if the driver's metric library is missing; UNKNOWN if `write`
+   stopped it; otherwise the result of the call that failed. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_write_fn write, void *user);
 
 /* ---- streams --------------------------------------------------------------------------------------------- */
 
-/* A configuration with every field at its default. Any thread. Since 0.1. */
+/* Returns a configuration with every field at its default. Any thread. Since 0.1. */
 ZT_API zt_stream_config zt_stream_config_default(void);
 
-/* Opens a stream on a device, or sub-device, of an initialised driver. It samples from now on.
-   config  NULL for the defaults
-   stream  receives the stream, or NULL on failure, on which everything else is inert
-   Returns NOT_AVAILABLE or HANDLE_OBJECT_IN_USE where the counters are in use: the message names who has
-   them; INVALID_ARGUMENT where there is no such group, or the profiler keeps no timeline; INVALID_SIZE for a
-   memory_limit that is too low; UNSUPPORTED_FEATURE for a reader with ZETOOLS_NO_THREADS; otherwise the
-   result of the call that failed. zt_get_last_error(NULL) has the text. Not from two threads for one
-   device at once. Since 0.1. */
+/* Opens a stream on a device or sub-device of an initialised driver, which begins to sample.
+   config  NULL: the defaults
+   stream  receives the stream; NULL on failure
+   Returns SUCCESS; NOT_AVAILABLE or HANDLE_OBJECT_IN_USE if the counters are in use, and the message names by
+   whom; INVALID_ARGUMENT if there is no such group, if it samples instructions instead of periods, or if the
+   profiler has no timeline; INVALID_SIZE if config.memory_limit is too low; UNSUPPORTED_FEATURE for a device
+   of several tiles, and for a reader with ZETOOLS_NO_THREADS; DEPENDENCY_UNAVAILABLE if the driver's metric
+   library is missing; otherwise the result of the call that failed. zt_get_last_error(NULL) has the message.
+   Any thread, but not two threads for one device at once. Since 0.1. */
 ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_t device,
                                   const zt_stream_config *config, zt_stream **stream);
 
-/* Hands out the rows that are there, all of them, and waits for the first where there is none.
-   timeout_ns  the longest wait; 0: none
-   function    NULL: nobody; an attached profiler has the rows all the same
-   Returns NOT_READY when the time was up and there was no row, NOT_AVAILABLE when the stream was closed
-   meanwhile, DEVICE_LOST when there are no more rows, HANDLE_OBJECT_IN_USE inside a function that is given
-   rows. Any thread, one at a time. Since 0.1. */
+/* Delivers all rows that there are, and waits for the first if there is none.
+   timeout_ns  how long it waits at the most, in nanoseconds; 0: not at all
+   function    is called with each row. NULL: rows go to the attached profiler alone, or are discarded
+   Returns SUCCESS; NOT_READY if there was no row in time; NOT_AVAILABLE if the stream is being closed;
+   DEVICE_LOST; HANDLE_OBJECT_IN_USE inside a function that is called with rows; otherwise the result of the
+   driver call that failed. Any thread; one reads while others wait. Since 0.1. */
 ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row_fn function, void *user);
 
-/* Puts a marker into a command list. The row that follows its execution has the name, unless that is the
-   first of a capture, which nobody is given. The stream must be open when the list is executed. Any thread
-   that may use the list.
-   name  is copied. NULL and "" are shown as "(unnamed)". 4096 different names at the most
-   Returns UNSUPPORTED_FEATURE where the group has no metric for it. Since 0.1. */
+/* Appends a marker to a command list. The stream must still be open when the list is executed.
+   name  is copied. NULL and "" are shown as "(unnamed)". Up to 4096 different names
+   Returns SUCCESS; UNSUPPORTED_FEATURE if the group has no metric for markers, or no name can be added;
+   otherwise the result of the driver call that failed. Any thread that may use the list. Since 0.1. */
 ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t list, const char *name);
 
-/* Ends a read that waits, reads what is left and hands it out, and frees everything. Where that read does not
-   end within 10 seconds, the stream is left as it is.
+/* Ends reads that wait, delivers what is left, and frees the stream. An attached profiler keeps its rows.
    function  as for zt_stream_read
-   Returns the final counts. Any thread, but not from a function that is given rows. Since 0.1. */
+   Returns the final counts. If a read does not end in 10 seconds, or if it is called from a function that is
+   called with rows, the stream stays open, and the message says so. One thread. Since 0.1. */
 ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user);
 
-/* What became of the configuration. Any thread. Since 0.1. */
+/* Returns what the stream was opened with. Any thread. Since 0.1. */
 ZT_API zt_stream_info zt_stream_get_info(const zt_stream *stream);
 
-/* What became of the reports. Any thread. Since 0.1. */
+/* Returns how many reports there are in each state. Any thread. Since 0.1. */
 ZT_API zt_stream_counts zt_stream_get_counts(const zt_stream *stream);
 
-/* The metrics of a row; constant for a stream. Any thread. Since 0.1. */
+/* Returns the number of metrics of a row. It does not change. Any thread. Since 0.1. */
 ZT_API uint32_t zt_stream_get_metric_count(const zt_stream *stream);
 
-/* A metric by its index below zt_stream_get_metric_count, else NULL. Any thread. Since 0.1. */
+/* Returns a metric by its index, or NULL if that is too high. Any thread. Since 0.1. */
 ZT_API const zt_metric *zt_stream_get_metric(const zt_stream *stream, uint32_t metric);
 
-/* The index of a metric by name, or UINT32_MAX; zt_stream_get_last_error then has the nearest names. Any
-   thread. Since 0.1. */
+/* Returns the index of a metric by its name, or UINT32_MAX; then zt_stream_get_last_error has the nearest
+   names. Any thread. Since 0.1. */
 ZT_API uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name);
 
 /* As zt_get_last_error. Any thread. Since 0.1. */
@@ -953,60 +1095,61 @@ ZT_API const char *zt_stream_get_last_error(const zt_stream *stream);
 /* As zt_get_last_result. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream);
 
-/* Metrics of all streams that are, or were, attached to a profiler. Any thread. Since 0.1. */
+/* Returns the number of metrics of all streams that are, or were, attached to it. Any thread. Since 0.1. */
 ZT_API uint32_t zt_get_streamed_count(const zt_profiler *profiler);
 
-/* A streamed metric by its index below zt_get_streamed_count, else NULL. Any thread. Since 0.1. */
+/* Returns a streamed metric by its index, or NULL if that is too high. Any thread. Since 0.1. */
 ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric);
 
-/* What the rows within the instances of a region say of a streamed metric: of instances that were collected,
-   and ended before the last row that was read. Any thread.
-   Returns INVALID_ARGUMENT for an index out of range, INVALID_NULL_POINTER. Since 0.1. */
+/* Gets the mean and peak of a streamed metric over the samples of a region that are collected, and ended
+   before the last row that was read. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
                                    zt_streamed *streamed);
 
-/* What the timeline holds. Any thread. Since 0.1. */
+/* Returns what the timeline holds. Any thread. Since 0.1. */
 ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler);
 
 #ifdef ZETOOLS_TRACER
 
 /* ==== interface: the tracer =============================================================================== */
 
-/* A configuration with every field at its default. Any thread. Since 0.1. */
+/* Returns a configuration with every field at its default. Any thread. Since 0.1. */
 ZT_API zt_trace_config zt_trace_config_default(void);
 
-/* Begins to measure launches by themselves, as `config` says; NULL is the default. What it refers to is
-   copied, but for what the hooks point to. Not from two threads for one profiler at once. Returns
-   DEPENDENCY_UNAVAILABLE where the loader's tracing layer is off (zt_get_last_error tells what to do),
-   INVALID_ARGUMENT for a call that cannot be traced, INVALID_SIZE for more than 16 hooks, NOT_READY while a
-   call of an earlier trace is in progress, HANDLE_OBJECT_IN_USE if it traces already. Since 0.1. */
+/* Starts tracing; see TRACING.
+   config  NULL: the defaults
+   Returns SUCCESS; DEPENDENCY_UNAVAILABLE if the loader's tracing layer is off; INVALID_ARGUMENT if
+   config.calls or a hook names a call that cannot be traced; INVALID_SIZE for more than 16 hooks; NOT_READY
+   if a call of an earlier trace is still in progress; HANDLE_OBJECT_IN_USE if the profiler traces already, or
+   inside a hook.
+   Any thread, but not two threads for one profiler at once. Since 0.1. */
 ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config);
 
-/* Ends it, after which no callback runs any more. Waits for calls that other threads have in progress, no
-   longer than config.wait_timeout_ns. Results stay. Lists that were recorded may go on to be executed, by
-   zt_execute. zt_close does it too.
-   Returns NOT_READY where a call was still in progress when the time was up: it ends untroubled;
-   HANDLE_OBJECT_IN_USE inside a hook. Since 0.1. */
+/* Stops tracing, and waits for traced calls that other threads have in progress, up to
+   config.wait_timeout_ns. What was measured stays. Lists that were recorded may still be executed,
+   with zt_execute.
+   Returns SUCCESS, after which no hook runs any more; NOT_READY if a call did not end in time: it ends as if
+   it were traced; HANDLE_OBJECT_IN_USE inside a hook. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
 
-/* How many launches were seen since the first start, and what was done with them. Any thread. Since 0.1. */
+/* Returns how many launches were seen since the first start. Any thread. Since 0.1. */
 ZT_API zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler);
 
-/* Calls timed so far, of different names. Any thread. Since 0.1. */
+/* Returns the number of different calls that were timed so far. Any thread. Since 0.1. */
 ZT_API uint32_t zt_get_call_count(const zt_profiler *profiler);
 
-/* A call by its index below zt_get_call_count; calls are in order of first appearance. Any thread.
-   Returns INVALID_ARGUMENT for another index, INVALID_NULL_POINTER. Since 0.1. */
+/* Gets a call by its index. Calls are in the order in which they were first made. Median and 95th percentile
+   are exact up to 512 times. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info);
 
-/* The default configuration of automatic tracing. Since 0.1. */
+/* Returns a configuration with every field at its default. Any thread. Since 0.1. */
 ZT_API zt_auto_config zt_auto_config_default(void);
 
-/* From here to the end of the process: opens a profiler on each context and device in which a command list is
-   created, traces, and writes a report at exit. Calls zeInit. NULL is the default configuration. Calling it
-   again does nothing; so does a call with ZT_AUTO=off in the environment. A report that cannot be written is
-   told to config->profiler.log alone.
-   Returns SUCCESS, or the result of zeInit or zt_trace_start. One thread. Since 0.1. */
+/* Traces from now to the end of the process, and reports at exit. Calls zeInit. Does nothing if it was
+   called before, or if ZT_AUTO switches it off. What goes wrong at exit is written to standard error, for
+   there is nobody left to ask.
+   config  NULL: the defaults
+   Returns SUCCESS, or the result of zeInit, or as zt_trace_start. One thread. Since 0.1. */
 ZT_API ze_result_t zt_auto(const zt_auto_config *config);
 
 #endif /* ZETOOLS_TRACER */
@@ -1036,243 +1179,104 @@ ZT__OFF ZT__RESULT zt__clear(void *memory, size_t size) {
     return ZT__SUCCESS;
 }
 
-/* clang-format off: a line a function */
-ZT__OFF const char *zt_version(void) {
-    return ZETOOLS_VERSION;
-}
-ZT__OFF zt_config zt_config_default(void) {
-    zt_config empty;
-    zt__clear(&empty, sizeof empty);
-    return empty;
-}
+#define ZT__CLEAR(out) zt__clear(out, (out) ? sizeof *(out) : 0)
+#define ZT__EMPTY(type)                                                                                      \
+    {                                                                                                        \
+        type empty;                                                                                          \
+        zt__clear(&empty, sizeof empty);                                                                     \
+        return empty;                                                                                        \
+    }
+
+/* clang-format off */
+ZT__OFF const char *zt_version(void) { return ZETOOLS_VERSION; }
+ZT__OFF zt_config zt_config_default(void) ZT__EMPTY(zt_config)
 ZT__OFF ZT__RESULT zt_open(const void *context, const void *device, const zt_config *config,
-                           zt_profiler **profiler) {
-    return zt__clear(profiler, profiler ? sizeof *profiler : 0);
-}
+    zt_profiler **profiler) { return ZT__CLEAR(profiler); }
 ZT__OFF void zt_close(zt_profiler *profiler) {}
-ZT__OFF zt_region zt_begin(zt_profiler *profiler, const void *list, const char *name) {
-    zt_region empty;
-    zt__clear(&empty, sizeof empty);
-    return empty;
-}
+ZT__OFF zt_region zt_begin(zt_profiler *profiler, const void *list, const char *name) ZT__EMPTY(zt_region)
 ZT__OFF void zt_end(zt_region *region) {}
-ZT__OFF ZT__RESULT zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
-    return ZT__SUCCESS;
-}
-ZT__OFF ZT__RESULT zt_release(zt_profiler *profiler, const void *list) {
-    return ZT__SUCCESS;
-}
-ZT__OFF uint32_t zt_get_pass_count(const zt_profiler *profiler) {
-    return 1;
-}
-ZT__OFF ZT__RESULT zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass,
-                               zt_stats *time_ns) {
-    return zt__clear(time_ns, time_ns ? sizeof *time_ns : 0);
-}
-ZT__OFF zt_passes zt_passes_begin(zt_profiler *profiler) {
-    zt_passes empty;
-    zt__clear(&empty, sizeof empty);
-    return empty;
-}
-ZT__OFF int zt_passes_next(zt_passes *passes) {
-    return passes->runs++ == 0;
-}
+ZT__OFF ZT__RESULT zt_collect(zt_profiler *profiler, uint64_t timeout_ns) { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_release(zt_profiler *profiler, const void *list) { return ZT__SUCCESS; }
+ZT__OFF uint32_t zt_get_pass_count(const zt_profiler *profiler) { return 1; }
+ZT__OFF ZT__RESULT zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass, zt_stats *time_ns)
+    { return ZT__CLEAR(time_ns); }
+ZT__OFF zt_passes zt_passes_begin(zt_profiler *profiler) ZT__EMPTY(zt_passes)
+ZT__OFF int zt_passes_next(zt_passes *passes) { return passes->runs++ == 0; }
 ZT__OFF void zt_passes_end(zt_passes *passes) {}
-ZT__OFF uint32_t zt_get_tile_count(const zt_profiler *profiler) {
-    return 0;
-}
+ZT__OFF uint32_t zt_get_tile_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
-                                     uint32_t metric, zt_stats *stats) {
-    return zt__clear(stats, stats ? sizeof *stats : 0);
-}
-ZT__OFF zt_counts zt_get_counts(const zt_profiler *profiler) {
-    zt_counts empty;
-    zt__clear(&empty, sizeof empty);
-    return empty;
-}
-ZT__OFF uint64_t zt_get_cause(const zt_profiler *profiler, zt_cause cause) {
-    return 0;
-}
-ZT__OFF const char *zt_cause_name(zt_cause cause) {
-    return "";
-}
-ZT__OFF uint32_t zt_get_region_count(const zt_profiler *profiler) {
-    return 0;
-}
-ZT__OFF uint32_t zt_get_metric_count(const zt_profiler *profiler) {
-    return 0;
-}
-ZT__OFF const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) {
-    return NULL;
-}
-ZT__OFF uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) {
-    return UINT32_MAX;
-}
-ZT__OFF ZT__RESULT zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info) {
-    zt__clear(info, info ? sizeof *info : 0);
-    if (info)
-        info->name = "";
-    return ZT__SUCCESS;
-}
+    uint32_t metric, zt_stats *stats) { return ZT__CLEAR(stats); }
+ZT__OFF zt_counts zt_get_counts(const zt_profiler *profiler) ZT__EMPTY(zt_counts)
+ZT__OFF uint64_t zt_get_cause(const zt_profiler *profiler, zt_cause cause) { return 0; }
+ZT__OFF const char *zt_cause_name(zt_cause cause) { return ""; }
+ZT__OFF uint32_t zt_get_region_count(const zt_profiler *profiler) { return 0; }
+ZT__OFF uint32_t zt_get_metric_count(const zt_profiler *profiler) { return 0; }
+ZT__OFF const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
+ZT__OFF uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
+ZT__OFF ZT__RESULT zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info)
+    { ZT__CLEAR(info); if (info) { info->name = ""; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
-                                zt_stats *stats) {
-    return zt__clear(stats, stats ? sizeof *stats : 0);
-}
-ZT__OFF double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) {
-    return 0;
-}
-ZT__OFF ZT__RESULT zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result) {
-    zt__clear(result, result ? sizeof *result : 0);
-    if (result)
-        result->region = UINT32_MAX;
-    return ZT__SUCCESS;
-}
+    zt_stats *stats) { return ZT__CLEAR(stats); }
+ZT__OFF double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) { return 0; }
+ZT__OFF ZT__RESULT zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result)
+    { ZT__CLEAR(result); if (result) { result->region = UINT32_MAX; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
-                              zt_comparison *result) {
-    return zt__clear(result, result ? sizeof *result : 0);
-}
+    zt_comparison *result) { return ZT__CLEAR(result); }
 ZT__OFF ZT__RESULT zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
-                                  zt_write_fn write, void *user) {
-    return ZT__SUCCESS;
-}
-ZT__OFF ZT__RESULT zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user) {
-    return ZT__SUCCESS;
-}
-ZT__OFF const char *zt_bench_end_name(zt_bench_end end) {
-    return "";
-}
-ZT__OFF ZT__RESULT zt_merge(zt_profiler *into, const zt_profiler *from) {
-    return ZT__SUCCESS;
-}
-ZT__OFF ZT__RESULT zt_pack(const zt_profiler *profiler, void *buffer, size_t *size) {
-    return zt__clear(size, size ? sizeof *size : 0);
-}
-ZT__OFF ZT__RESULT zt_unpack(const void *buffer, size_t size, const zt_config *config,
-                             zt_profiler **profiler) {
-    return zt__clear(profiler, profiler ? sizeof *profiler : 0);
-}
-ZT__OFF ZT__RESULT zt_report(const zt_profiler *profiler, const char *path) {
-    return ZT__SUCCESS;
-}
-ZT__OFF ZT__RESULT zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
-    return ZT__SUCCESS;
-}
-ZT__OFF zt_availability zt_get_availability(const zt_profiler *profiler) {
-    return ZT_AVAILABILITY_UNKNOWN;
-}
-ZT__OFF const char *zt_get_availability_text(const zt_profiler *profiler) {
-    return "";
-}
-ZT__OFF const char *zt_get_last_error(const zt_profiler *profiler) {
-    return "";
-}
-ZT__OFF ZT__RESULT zt_get_last_result(const zt_profiler *profiler) {
-    return ZT__SUCCESS;
-}
-ZT__OFF const char *zt_result_name(int result) {
-    return "";
-}
-ZT__OFF ZT__RESULT zt_find_group(const void *device, const char *name, uint32_t type, zt_group *group) {
-    return zt__clear(group, group ? sizeof *group : 0);
-}
-ZT__OFF ZT__RESULT zt_write_groups(const void *device, int metrics, zt_write_fn write, void *user) {
-    return ZT__SUCCESS;
-}
-ZT__OFF zt_stream_config zt_stream_config_default(void) {
-    zt_stream_config empty;
-    zt__clear(&empty, sizeof empty);
-    return empty;
-}
+    zt_write_fn write, void *user) { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user)
+    { return ZT__SUCCESS; }
+ZT__OFF const char *zt_bench_end_name(zt_bench_end end) { return ""; }
+ZT__OFF ZT__RESULT zt_merge(zt_profiler *into, const zt_profiler *from) { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_pack(const zt_profiler *profiler, void *buffer, size_t *size)
+    { return ZT__CLEAR(size); }
+ZT__OFF ZT__RESULT zt_unpack(const void *buffer, size_t size, const zt_config *config, zt_profiler **profiler)
+    { return ZT__CLEAR(profiler); }
+ZT__OFF ZT__RESULT zt_report(const zt_profiler *profiler, const char *path) { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user)
+    { return ZT__SUCCESS; }
+ZT__OFF zt_availability zt_get_availability(const zt_profiler *profiler) { return ZT_AVAILABILITY_UNKNOWN; }
+ZT__OFF const char *zt_get_availability_text(const zt_profiler *profiler) { return ""; }
+ZT__OFF const char *zt_get_last_error(const zt_profiler *profiler) { return ""; }
+ZT__OFF ZT__RESULT zt_get_last_result(const zt_profiler *profiler) { return ZT__SUCCESS; }
+ZT__OFF const char *zt_result_name(int result) { return ""; }
+ZT__OFF ZT__RESULT zt_find_group(const void *device, const char *name, uint32_t type, zt_group *group)
+    { return ZT__CLEAR(group); }
+ZT__OFF ZT__RESULT zt_write_groups(const void *device, int metrics, zt_write_fn write, void *user)
+    { return ZT__SUCCESS; }
+ZT__OFF zt_stream_config zt_stream_config_default(void) ZT__EMPTY(zt_stream_config)
 ZT__OFF ZT__RESULT zt_stream_open(const void *context, const void *device, const zt_stream_config *config,
-                                  zt_stream **stream) {
-    return zt__clear(stream, stream ? sizeof *stream : 0);
-}
-ZT__OFF ZT__RESULT zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row_fn function, void *user) {
-    return ZT__SUCCESS;
-}
-ZT__OFF ZT__RESULT zt_stream_mark(zt_stream *stream, const void *list, const char *name) {
-    return ZT__SUCCESS;
-}
-ZT__OFF zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user) {
-    zt_stream_counts empty;
-    zt__clear(&empty, sizeof empty);
-    return empty;
-}
-ZT__OFF zt_stream_info zt_stream_get_info(const zt_stream *stream) {
-    zt_stream_info empty;
-    zt__clear(&empty, sizeof empty);
-    empty.group = "";
-    return empty;
-}
-ZT__OFF zt_stream_counts zt_stream_get_counts(const zt_stream *stream) {
-    zt_stream_counts empty;
-    zt__clear(&empty, sizeof empty);
-    return empty;
-}
-ZT__OFF uint32_t zt_stream_get_metric_count(const zt_stream *stream) {
-    return 0;
-}
-ZT__OFF const zt_metric *zt_stream_get_metric(const zt_stream *stream, uint32_t metric) {
-    return NULL;
-}
-ZT__OFF uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name) {
-    return UINT32_MAX;
-}
-ZT__OFF const char *zt_stream_get_last_error(const zt_stream *stream) {
-    return "";
-}
-ZT__OFF ZT__RESULT zt_stream_get_last_result(const zt_stream *stream) {
-    return ZT__SUCCESS;
-}
-ZT__OFF uint32_t zt_get_streamed_count(const zt_profiler *profiler) {
-    return 0;
-}
-ZT__OFF const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric) {
-    return NULL;
-}
+    zt_stream **stream) { return ZT__CLEAR(stream); }
+ZT__OFF ZT__RESULT zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row_fn function, void *user)
+    { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_stream_mark(zt_stream *stream, const void *list, const char *name)
+    { return ZT__SUCCESS; }
+ZT__OFF zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user)
+    ZT__EMPTY(zt_stream_counts)
+ZT__OFF zt_stream_info zt_stream_get_info(const zt_stream *stream)
+    { zt_stream_info empty; zt__clear(&empty, sizeof empty); empty.group = ""; return empty; }
+ZT__OFF zt_stream_counts zt_stream_get_counts(const zt_stream *stream) ZT__EMPTY(zt_stream_counts)
+ZT__OFF uint32_t zt_stream_get_metric_count(const zt_stream *stream) { return 0; }
+ZT__OFF const zt_metric *zt_stream_get_metric(const zt_stream *stream, uint32_t metric) { return NULL; }
+ZT__OFF uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name) { return UINT32_MAX; }
+ZT__OFF const char *zt_stream_get_last_error(const zt_stream *stream) { return ""; }
+ZT__OFF ZT__RESULT zt_stream_get_last_result(const zt_stream *stream) { return ZT__SUCCESS; }
+ZT__OFF uint32_t zt_get_streamed_count(const zt_profiler *profiler) { return 0; }
+ZT__OFF const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
 ZT__OFF ZT__RESULT zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
-                                   zt_streamed *streamed) {
-    return zt__clear(streamed, streamed ? sizeof *streamed : 0);
-}
-ZT__OFF zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
-    zt_timeline_info empty;
-    zt__clear(&empty, sizeof empty);
-    return empty;
-}
+    zt_streamed *streamed) { return ZT__CLEAR(streamed); }
+ZT__OFF zt_timeline_info zt_get_timeline(const zt_profiler *profiler) ZT__EMPTY(zt_timeline_info)
 #ifdef ZETOOLS_TRACER
-ZT__OFF zt_trace_config zt_trace_config_default(void) {
-    zt_trace_config empty;
-    zt__clear(&empty, sizeof empty);
-    return empty;
-}
-ZT__OFF ZT__RESULT zt_trace_start(zt_profiler *profiler, const zt_trace_config *config) {
-    return ZT__SUCCESS;
-}
-ZT__OFF ZT__RESULT zt_trace_stop(zt_profiler *profiler) {
-    return ZT__SUCCESS;
-}
-ZT__OFF zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) {
-    zt_trace_counts empty;
-    zt__clear(&empty, sizeof empty);
-    return empty;
-}
-ZT__OFF uint32_t zt_get_call_count(const zt_profiler *profiler) {
-    return 0;
-}
-ZT__OFF ZT__RESULT zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info) {
-    zt__clear(info, info ? sizeof *info : 0);
-    if (info)
-        info->name = "";
-    return ZT__SUCCESS;
-}
-ZT__OFF zt_auto_config zt_auto_config_default(void) {
-    zt_auto_config empty;
-    zt__clear(&empty, sizeof empty);
-    return empty;
-}
-ZT__OFF ZT__RESULT zt_auto(const zt_auto_config *config) {
-    return ZT__SUCCESS;
-}
+ZT__OFF zt_trace_config zt_trace_config_default(void) ZT__EMPTY(zt_trace_config)
+ZT__OFF ZT__RESULT zt_trace_start(zt_profiler *profiler, const zt_trace_config *config)
+    { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_trace_stop(zt_profiler *profiler) { return ZT__SUCCESS; }
+ZT__OFF zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) ZT__EMPTY(zt_trace_counts)
+ZT__OFF uint32_t zt_get_call_count(const zt_profiler *profiler) { return 0; }
+ZT__OFF ZT__RESULT zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info)
+    { ZT__CLEAR(info); if (info) { info->name = ""; } return ZT__SUCCESS; }
+ZT__OFF zt_auto_config zt_auto_config_default(void) ZT__EMPTY(zt_auto_config)
+ZT__OFF ZT__RESULT zt_auto(const zt_auto_config *config) { return ZT__SUCCESS; }
 #endif
 /* clang-format on */
 
@@ -1286,18 +1290,17 @@ ZT__OFF ZT__RESULT zt_auto(const zt_auto_config *config) {
 
 #endif /* ZETOOLS_DISABLE */
 
-/* ==== regions that close themselves ======================================================================= */
+/* ==== regions that end by themselves ===================================================================== */
 
 /* ZT_REGION(profiler, list, name) statement
-       makes a region of the statement. In C++ and in GNU C it is closed however the statement is left: by its
-       end, break, goto, return or an exception. In plain ISO C it cannot see an early return or goto.
-       `break` and `continue` leave the region alone, not a loop around it.
+       makes a region of the statement. In C++ and GNU C it ends however the statement is left: at its end, by
+       break, goto, return or an exception. In ISO C, return and goto leave it open. `break` and `continue`
+       leave the statement alone, and not a loop around it. Since 0.1.
    ZT_SCOPE(profiler, list, name);
-       makes a region of the rest of the block. C++ and GNU C. Since 0.1.
+       makes a region of the rest of the block, in C++ and GNU C. Since 0.1.
    ZT_PASSES(profiler) statement
-       runs the statement once for each set of metric groups that fit together, and once where there is
-       nothing to repeat. `break` leaves it; what is left early is repeated from the first pass on next time.
-       Not to be nested. Since 0.1. */
+       runs the statement once in each pass; once where nothing has to be repeated. `break` leaves it and
+       returns to the first pass; in ISO C only its end does. Not to be nested. One thread. Since 0.1. */
 
 #define ZT__JOIN2(a, b) a##b
 #define ZT__JOIN(a, b) ZT__JOIN2(a, b)
@@ -1308,7 +1311,7 @@ ZT__OFF ZT__RESULT zt_auto(const zt_auto_config *config) {
 #endif
 
 #ifndef ZETOOLS_DISABLE
-/* Without a profiler, a region costs a comparison. */
+/* Without a profiler, a region costs one comparison. */
 static inline ZT__UNUSED zt_region zt__open_region(zt_profiler *profiler, ze_command_list_handle_t list,
                                                    const char *name) {
     static const zt_region none = {NULL, 0, 0, 0};
@@ -1320,7 +1323,7 @@ static inline ZT__UNUSED void zt__close_region(zt_region *region) {
 }
 #endif
 
-/* The statement of a ZT_REGION runs once, measured or not. */
+/* Makes the statement of a ZT_REGION run once, measured or not. */
 static inline ZT__UNUSED int zt__body(zt_region *region) {
     return region->body++ == 0;
 }
@@ -1365,7 +1368,7 @@ static inline ZT__UNUSED int zt__body(zt_region *region) {
 } /* extern "C" */
 
 #ifndef ZETOOLS_DISABLE
-/* A region for the lifetime of an object. Neither copied nor moved. Since 0.1. */
+/* A region that lasts as long as the object. It cannot be copied or moved. Since 0.1. */
 struct zt_scope {
     zt_region region;
     zt_scope(zt_profiler *profiler, ze_command_list_handle_t list, const char *name)
@@ -1375,7 +1378,7 @@ struct zt_scope {
     zt_scope &operator=(const zt_scope &) = delete;
 };
 
-/* What ZT_PASSES is in C++. */
+/* ZT_PASSES in C++. */
 struct zt__all_passes {
     zt_passes state;
     explicit zt__all_passes(zt_profiler *profiler) : state(zt_passes_begin(profiler)) {}
@@ -1384,7 +1387,7 @@ struct zt__all_passes {
     zt__all_passes &operator=(const zt__all_passes &) = delete;
 };
 #else
-/* Of a name of its own, for a program may link files with and without ZETOOLS_DISABLE. */
+/* Has a name of its own, because a program may link files with and without ZETOOLS_DISABLE. */
 struct zt__disabled_scope {
     zt__disabled_scope(const zt_profiler *, const void *, const char *) {}
     ~zt__disabled_scope() {}
@@ -1667,7 +1670,6 @@ ZT__PRIVATE int zt__lock_owned_until(zt__owned_mutex *owned, uint64_t deadline) 
 typedef struct zt__thread {
     int running; /* atomic, as the next two */
     int stop_requested, ended;
-#ifndef ZETOOLS_NO_THREADS
     struct zt__thread_list *list;
     struct zt__thread *next;
     int (*step)(void *user);
@@ -1676,7 +1678,6 @@ typedef struct zt__thread {
     zt__mutex mutex;
     pthread_cond_t wake;
     int woken;
-#endif
 } zt__thread;
 
 #ifndef ZETOOLS_NO_THREADS
@@ -2960,7 +2961,8 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
                    "nor from two threads at once.")                                                          \
     X(CANNOT_MARK, "zt_stream_mark: '%.64s' is not marked: %s.")
 
-#ifdef ZETOOLS_TRACER
+/* Also without ZETOOLS_TRACER: files of one program may share a profiler, so its layout depends on no option.
+ */
 #define ZT__TRACER_MESSAGES(X)                                                                               \
     X(TRACING_OFF, "zt_trace_start: no callback came (%s), so the loader's tracing layer is off. Set "       \
                    "ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit, and install the loader's "   \
@@ -2970,12 +2972,10 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(BAD_HOOKS, "zt_trace_start: config.hooks is NULL, or has more than %u. Pass fewer.")                   \
     X(INSIDE_HOOK, "%s was called from a callback of the tracer, for which it would have to wait. Call it "  \
                    "elsewhere.")                                                                             \
-    X(CALLS_IN_PROGRESS, "%s: a traced call was still in progress when the time was up. The tracer stays, "  \
-                         "switched off, until that call ends. Raise config.wait_timeout_ns, or end the wait " \
-                         "in that call.")
-#else
-#define ZT__TRACER_MESSAGES(X)
-#endif
+    X(CALLS_IN_PROGRESS,                                                                                     \
+      "%s: a traced call was still in progress when the time was up. The tracer stays, "                     \
+      "switched off, until that call ends. Raise config.wait_timeout_ns, or end the wait "                   \
+      "in that call.")
 
 #define ZT__BENCH_MESSAGES(X)                                                                                \
     X(NOTHING_TO_BENCH, "%s: config.run and config.measure are both NULL. Set one.")                         \
@@ -3012,8 +3012,8 @@ typedef struct zt__diagnostics {
     zt__report_message(diagnostics, ZT__##identifier, zt__format_##identifier, __VA_ARGS__)
 
 ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
-    zt__report_message(zt__diagnostics *diagnostics, zt__message message, const char *format,
-                       unsigned result, ...) {
+    zt__report_message(zt__diagnostics *diagnostics, zt__message message, const char *format, unsigned result,
+                       ...) {
     zt__message_text now;
     int log = 0;
     va_list arguments;
@@ -4918,9 +4918,11 @@ struct zt_profiler {
     uint32_t region_count, region_capacity;
     zt__map list_map; /* to lists */
     zt__list *lists;
+    zt__list *unused_lists; /* records to be used again */
     uint32_t list_count, lists_after_cleaning;
     int observes_execution; /* zt_execute or a tracer told of an execution */
     uint32_t uncollected; /* regions ended on lists that may be immediate, since the last collection began */
+    int is_delivering;    /* the collector gives samples to the application */
     int thread_is_idle;   /* the thread below sleeps until it is woken */
     int thread_is_thorough; /* its next collection is */
     zt__thread thread;      /* collects, with config.thread */
@@ -5157,29 +5159,35 @@ ZT__PRIVATE zt__list *zt__find_list(const zt_profiler *profiler, ze_command_list
     return (zt__list *)zt__map_find(&profiler->list_map, (const void *)&handle, sizeof handle);
 }
 
-/* Returns the record of a list, made when it is new; NULL without memory. */
+/* Returns the record of a list, made when it is new; NULL without memory. A command list is used by one
+   thread at a time, so no other thread adds the same list meanwhile. */
 ZT__PRIVATE zt__list *zt__find_or_add_list(zt_profiler *profiler, ze_command_list_handle_t handle) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    zt__list *list = zt__find_list(profiler, handle), *made;
-    if (list) {
+    zt__list *list = zt__find_list(profiler, handle);
+    if (list || !zt__map_make_room(&profiler->list_map, allocator, &profiler->mutex)) {
         return list;
     }
-    zt__unlock(&profiler->mutex);
-    made = (zt__list *)zt__allocate(allocator, 1, sizeof *made);
-    zt__lock(&profiler->mutex);
-    if (!made || !zt__map_make_room(&profiler->list_map, allocator, &profiler->mutex)) {
+    if (profiler->unused_lists) {
+        list = profiler->unused_lists;
+        profiler->unused_lists = list->next;
+        memset(list, 0, sizeof *list);
+    } else {
         zt__unlock(&profiler->mutex);
-        zt__free(allocator, made);
+        list = (zt__list *)zt__allocate(allocator, 1, sizeof *list);
         zt__lock(&profiler->mutex);
-        return zt__find_list(profiler, handle);
+        if (!list || !zt__map_make_room(&profiler->list_map, allocator, &profiler->mutex)) {
+            zt__unlock(&profiler->mutex);
+            zt__free(allocator, list);
+            zt__lock(&profiler->mutex);
+            return NULL;
+        }
     }
-    /* A command list is used by one thread at a time, so no other thread has added it meanwhile. */
-    made->handle = handle;
-    made->next = profiler->lists;
-    profiler->lists = made;
+    list->handle = handle;
+    list->next = profiler->lists;
+    profiler->lists = list;
     profiler->list_count++;
-    zt__map_add(&profiler->list_map, (const void *)&made->handle, sizeof made->handle, made);
-    return made;
+    zt__map_add(&profiler->list_map, (const void *)&list->handle, sizeof list->handle, list);
+    return list;
 }
 
 /* ---- making slots: no mutex held ------------------------------------------------------------------------- */
@@ -5396,12 +5404,13 @@ ZT__PRIVATE ze_result_t zt__create_own_queue(zt_profiler *profiler, ze_command_q
    before two threads can come to it. What fails here is no loss: regions are measured all the same. */
 ZT__PRIVATE void zt__run_first_query(zt_profiler *profiler, zt__pass *pass) {
     static const char remedy[] = "The first regions of several threads may disturb each other.";
+    enum { MOST_ERRORS = 4 };
     ze_command_queue_handle_t queue = NULL;
     ze_command_list_handle_t list = NULL;
     zt__slot *slot = pass->free_slots; /* nobody else uses the pass yet */
     zt__wait wait = zt__wait_until(zt__deadline(profiler->config.wait_timeout_ns));
     const char *call;
-    int is_submitted = 0;
+    int is_submitted = 0, errors = 0;
     uint32_t g;
     ze_result_t result;
     if (!slot || pass->group_count == 0) {
@@ -5427,14 +5436,18 @@ ZT__PRIVATE void zt__run_first_query(zt_profiler *profiler, zt__pass *pass) {
         is_submitted = result == ZE_RESULT_SUCCESS;
     }
     if (is_submitted) {
+        /* A call that fails is made again, a few times, for nothing may be destroyed that is in use. */
         call = "zeEventQueryStatus";
         do {
             result = zeEventQueryStatus(slot->event);
-        } while (result == ZE_RESULT_NOT_READY && zt__wait_again(&wait));
-        if (result == ZE_RESULT_SUCCESS) {
-            call =
-                "zeCommandQueueSynchronize"; /* its last command has run, so this is a matter of instants */
-            result = zeCommandQueueSynchronize(queue, profiler->config.wait_timeout_ns);
+            errors += result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY;
+        } while (result != ZE_RESULT_SUCCESS && errors < MOST_ERRORS && zt__wait_again(&wait));
+        while (result == ZE_RESULT_SUCCESS && errors < MOST_ERRORS) {
+            call = "zeCommandQueueSynchronize"; /* its last command has run: this is a matter of instants */
+            if (zeCommandQueueSynchronize(queue, profiler->config.wait_timeout_ns) == ZE_RESULT_SUCCESS) {
+                break;
+            }
+            result = ++errors < MOST_ERRORS ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNKNOWN;
         }
         slot->may_be_written = result != ZE_RESULT_SUCCESS;
         if (result == ZE_RESULT_SUCCESS) {
@@ -5543,6 +5556,14 @@ ZT__PRIVATE zt_profiler *zt__create_profiler(const zt_config *complete) {
     return profiler;
 }
 
+ZT__PRIVATE void zt__free_lists(const zt_allocator *allocator, zt__list *lists) {
+    while (lists) {
+        zt__list *list = lists;
+        lists = list->next;
+        zt__free(allocator, list);
+    }
+}
+
 /* Frees what zt__create_profiler and its use have allocated on the host. */
 ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
     zt_allocator allocator = profiler->config.allocator;
@@ -5552,11 +5573,8 @@ ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
         zt__free(&allocator, profiler->regions[i]->streamed);
         zt__free(&allocator, profiler->regions[i]);
     }
-    while (profiler->lists) {
-        zt__list *list = profiler->lists;
-        profiler->lists = list->next;
-        zt__free(&allocator, list);
-    }
+    zt__free_lists(&allocator, profiler->lists);
+    zt__free_lists(&allocator, profiler->unused_lists);
     for (i = 0; i < ZT__MAX_TOGETHER; i++) {
         zt__free(&allocator, profiler->batch.raw[i]);
         zt__free(&allocator, profiler->batch.values[i]);
@@ -5795,8 +5813,11 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     reading->result = result;
     if (strcmp(reading->call, "zeEventQueryStatus") == 0) {
         if (zt__tells_device_lost(result)) {
-            zt__lose(reading, ZT_LOST_DEVICE);
-            reading->is_unusable = 1;
+            zt__store(&profiler->diagnostics.device_lost, 1);
+            if (reading->from != ZT__SLOT_ARMED) {
+                zt__lose(reading, ZT_LOST_DEVICE);
+                reading->is_unusable = 1;
+            }
         } else if (zt__is_overdue(slot)) { /* the driver does not tell whether it is finished */
             zt__lose(reading, ZT_LOST_READ_FAILED);
             reading->is_unusable = slot->may_be_written = 1;
@@ -6083,6 +6104,7 @@ ZT__PRIVATE void zt__count_batch(zt_profiler *profiler) {
     for (i = 0; i < batch->count; i++) {
         zt__move_on(profiler, &batch->readings[i]);
     }
+    profiler->is_delivering = 1;
     zt__unlock(&profiler->mutex);
 }
 
@@ -6119,11 +6141,11 @@ ZT__PRIVATE void zt__deliver_batch(zt_profiler *profiler) {
 
 /* ---- a collection: with the collector held ----------------------------------------------------------------- */
 
-/* Removes the records of lists that hold nothing, when there are many: programs that make a new list each
-   time would else need ever more. */
+/* Takes the records of lists that hold nothing out of use, when there are many: programs that make a new list
+   each time would else need ever more. */
 ZT__PRIVATE void zt__remove_unused_lists(zt_profiler *profiler) {
     enum { FEW = 64 };
-    zt__list *unused = NULL, **place;
+    zt__list **place;
     zt__lock(&profiler->mutex);
     if (profiler->list_count > profiler->lists_after_cleaning * 2 + FEW) {
         for (place = &profiler->lists; *place;) {
@@ -6135,17 +6157,12 @@ ZT__PRIVATE void zt__remove_unused_lists(zt_profiler *profiler) {
             *place = list->next;
             zt__map_remove(&profiler->list_map, (const void *)&list->handle, sizeof list->handle);
             profiler->list_count--;
-            list->next = unused;
-            unused = list;
+            list->next = profiler->unused_lists;
+            profiler->unused_lists = list;
         }
         profiler->lists_after_cleaning = profiler->list_count;
     }
     zt__unlock(&profiler->mutex);
-    while (unused) {
-        zt__list *list = unused;
-        unused = list->next;
-        zt__free(&profiler->config.allocator, list);
-    }
 }
 
 ZT__PRIVATE void zt__run_collection(zt_profiler *profiler, zt__collection *collection) {
@@ -6162,6 +6179,9 @@ ZT__PRIVATE void zt__run_collection(zt_profiler *profiler, zt__collection *colle
             if (profiler->batch_collected) {
                 profiler->batch_collected(profiler);
             }
+            zt__lock(&profiler->mutex);
+            profiler->is_delivering = 0;
+            zt__unlock(&profiler->mutex);
         }
     } while (has_slots);
 }
@@ -6256,11 +6276,12 @@ ZT__PRIVATE int zt__may_run_untold(const zt_profiler *profiler, const zt__list *
            (list->state == ZT__LIST_RECORDED && !profiler->observes_execution);
 }
 
-/* Returns whether samples are on their way. With the mutex held. */
+/* Returns whether samples are on their way, or being delivered. With the mutex held. */
 ZT__PRIVATE int zt__awaits_samples(const zt_profiler *profiler) {
     const zt__list *list;
     const zt__slot *slot;
-    if (profiler->state_counts[ZT__SLOT_PENDING] || profiler->state_counts[ZT__SLOT_READING]) {
+    if (profiler->state_counts[ZT__SLOT_PENDING] || profiler->state_counts[ZT__SLOT_READING] ||
+        profiler->is_delivering) {
         return 1;
     }
     for (list = profiler->state_counts[ZT__SLOT_RECORDED] ? profiler->lists : NULL; list; list = list->next) {
@@ -12232,8 +12253,20 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
     return zt__start_tracer(tracer, config, profiler->config.timeline);
 }
 
+/* Nobody tells any more which lists are reset: what is recorded on them is not expected to run when they are
+   executed next, and measured where it is seen to have run. */
+ZT__PRIVATE void zt__end_observation(zt_profiler *profiler) {
+    zt__list *list;
+    zt__lock(&profiler->mutex);
+    for (list = profiler->lists; list; list = list->next) {
+        list->untold_up_to = list->ended;
+    }
+    zt__unlock(&profiler->mutex);
+}
+
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {
     zt__tracer *tracer = profiler ? zt__load(&profiler->tracer) : NULL;
+    ze_result_t result;
     if (!tracer || !zt__load(&tracer->is_live)) {
         return ZE_RESULT_SUCCESS;
     }
@@ -12241,7 +12274,9 @@ ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {
         return zt__report(&profiler->diagnostics, INSIDE_HOOK, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                           "zt_trace_stop");
     }
-    return zt__stop_tracer(tracer, "zt_trace_stop");
+    result = zt__stop_tracer(tracer, "zt_trace_stop");
+    zt__end_observation(profiler);
+    return result;
 }
 
 /* ---- what was traced ------------------------------------------------------------------------------------- */
@@ -12751,7 +12786,8 @@ ZT__PRIVATE uint32_t zt__find_bench_region(const zt_profiler *profiler, const ch
 /* The name of the region whose time is a sample; NULL: it is not known before the work has run. */
 ZT__PRIVATE const char *zt__bench_region_name(const zt__bench *bench) {
     zt_region_info info;
-    if (bench->config->region || zt_get_region(bench->stopwatch, 0, &info) != ZE_RESULT_SUCCESS) {
+    if (bench->config->region || !bench->stopwatch ||
+        zt_get_region(bench->stopwatch, 0, &info) != ZE_RESULT_SUCCESS) {
         return bench->config->region;
     }
     return info.name;

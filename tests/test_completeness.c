@@ -88,7 +88,7 @@ static void test_executions_of_one_recorded_list(void **state) {
     for (uint32_t i = warm_up; i < all; i++)
         ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
     finish_queue(w);
-    collect_all(profiler);
+    ok(zt_collect(profiler, A_WHILE));
     assert_same_memory(before);
     assert_flat_process(resident);
     expect_all(profiler, "replayed", all);
@@ -115,7 +115,7 @@ static void test_regions_on_an_immediate_list(void **state) {
         }
     }
     finish_immediate(w, w->immediate);
-    collect_all(profiler);
+    ok(zt_collect(profiler, A_WHILE));
     assert_same_memory(before);
     assert_flat_process(resident);
     expect_all(profiler, "immediate", all);
