@@ -19,9 +19,10 @@ RUN_NEEDS := build/has_device build/libze_softgpu.so $(KERNEL_BINARIES)
 # What single examples need beyond the rest.
 CC_ranks := mpicc
 NEEDS_ranks := mpicc:libopenmpi-dev mpirun:openmpi-bin
+NEEDS_scoped = $(CXX_NEEDS)
 RUN_ranks := mpirun -n 4 --oversubscribe --allow-run-as-root
 LIBS_bench_google := -lbenchmark
-NEEDS_bench_google := libbenchmark-dev
+NEEDS_bench_google = $(CXX_NEEDS) libbenchmark-dev
 LIBS_trace := -Lbuild/examples -lstepper -Wl,-rpath,'$$ORIGIN'
 RUN_trace := env ZE_ENABLE_TRACING_LAYER=1
 
@@ -48,20 +49,45 @@ demo: run-regions ## build the software device and the example 'regions', and ru
 
 # ---- packages -------------------------------------------------------------------------------------------------
 
-.PHONY: deps deps-build deps-test deps-check
-deps: deps-build deps-test deps-check $(EXAMPLES:%=deps-example-%) ## install every package that any target needs
+# The packages of Debian's compilers: gcc of cc, clang-19 of clang++-19.
+CC_PACKAGE = $(patsubst cc,gcc,$(notdir $(firstword $(CC))))
+CXX_PACKAGE = $(patsubst c++,g++,$(subst clang++,clang,$(notdir $(firstword $(CXX)))))
+
+BUILD_NEEDS = $(firstword $(CC)):$(CC_PACKAGE) libc6-dev libze1 libze-dev
+CXX_NEEDS = $(firstword $(CXX)):$(CXX_PACKAGE)
+TEST_NEEDS = libcmocka-dev python3:python3
+SANITIZER_NEEDS = $(patsubst clang%,libclang-rt%-dev,$(filter clang%,$(CC_PACKAGE)))
+MATRIX_NEEDS = gcc g++ clang
+LINT_NEEDS = clang-format shellcheck
+
+# All that the goals need is installed in one go, before anything is built.
+GOALS := $(subst demo,run-regions,$(or $(MAKECMDGOALS),help))
+GOAL_EXAMPLES := $(if $(filter deps examples,$(GOALS)),$(EXAMPLES),$(filter $(GOALS:run-%=%),$(EXAMPLES)))
+GOAL_NEEDS = $(sort $(BUILD_NEEDS) $(foreach example,$(GOAL_EXAMPLES),$(NEEDS_$(example))) \
+    $(if $(filter deps test test-% sequence,$(GOALS)),$(TEST_NEEDS)) \
+    $(if $(filter deps test test-scoped,$(GOALS)),$(CXX_NEEDS)) \
+    $(if $(filter deps test,$(GOALS)),$(SANITIZER_NEEDS)) \
+    $(if $(filter deps matrix,$(GOALS)),$(TEST_NEEDS) $(MATRIX_NEEDS)) $(if $(filter deps lint,$(GOALS)),$(LINT_NEEDS)))
+
+.PHONY: deps deps-build deps-cxx deps-test deps-matrix deps-lint
+deps: deps-build ## install every package that any target needs
 deps-build:
-	tests/deps.sh $(firstword $(CC)):gcc libc6-dev libze1 libze-dev
+	tests/deps.sh $(GOAL_NEEDS)
+deps-cxx: deps-build
+	tests/deps.sh $(CXX_NEEDS)
 deps-test: deps-build
-	tests/deps.sh $(firstword $(CXX)):g++ libcmocka-dev python3:python3
-deps-check: deps-test
-	tests/deps.sh gcc g++ clang clang-format shellcheck
+	tests/deps.sh $(TEST_NEEDS)
+deps-matrix: deps-test
+	tests/deps.sh $(MATRIX_NEEDS)
+deps-lint:
+	tests/deps.sh $(LINT_NEEDS)
 deps-example-%: deps-build
-	tests/deps.sh $(firstword $(CXX)):g++ $(NEEDS_$*)
+	tests/deps.sh $(NEEDS_$*)
 
 # ---- the software device and the tests, each in a variant -----------------------------------------------------
 
 # $(call variant,DIRECTORY,FLAGS)
+# With sanitizers the device has undefined symbols: clang links their run-time library into programs alone.
 define variant
 $(1)/softgpu/%.o: tests/softgpu/%.c | deps-build
 	mkdir -p $$(@D)
@@ -69,19 +95,37 @@ $(1)/softgpu/%.o: tests/softgpu/%.c | deps-build
 
 $(1)/libze_softgpu.so: $(DEVICE:%=$(1)/softgpu/%.o)
 	echo "  $$@"
-	$$(CC) $$(C_FLAGS) $(2) -shared -Wl,-z,defs -o $$@ $$^ -ldl -lm
+	$$(CC) $$(C_FLAGS) $(2) -shared $(if $(2),,-Wl$(comma)-z$(comma)defs) -o $$@ $$^ -ldl -lm
 
 $(1)/tests/%.o: tests/%.c | deps-test
 	mkdir -p $$(@D)
 	$$(CC) $$(C_FLAGS) $(2) -c -o $$@ $$<
 
-$(1)/tests/%.o: tests/%.cpp | deps-test
+$(1)/tests/%.o: tests/%.cpp | deps-test deps-cxx
 	mkdir -p $$(@D)
 	$$(CXX) $$(CXX_FLAGS) $(2) -c -o $$@ $$<
 
 $(1)/tests/test_%: $(1)/tests/test_%.o $(FIXTURE:%=$(1)/tests/%.o)
 	echo "  $$@"
-	$$(CXX) $$(CXX_FLAGS) $(2) -o $$@ $$^ -lcmocka $$(ZE_LIBS)
+	$$(if $$(wildcard tests/test_$$*.cpp),$$(CXX) $$(CXX_FLAGS),$$(CC) $$(C_FLAGS)) $(2) -o $$@ $$^ -lcmocka $$(ZE_LIBS)
+
+# Plugins with a copy of the library each, and a program that knows the loader through them alone.
+$(1)/tests/plugins/plugin_c.so: tests/plugins/plugin.c | deps-test
+	mkdir -p $$(@D)
+	$$(CC) $$(C_FLAGS) $(2) -fvisibility=hidden -fPIC -shared -o $$@ $$< $$(ZE_LIBS)
+
+$(1)/tests/plugins/plugin_cpp.so: tests/plugins/plugin.c | deps-test
+	mkdir -p $$(@D)
+	$$(CXX) $$(CXX_FLAGS) $(2) -fvisibility=hidden -fPIC -shared -x c++ -o $$@ $$< -x none $$(ZE_LIBS)
+
+$(1)/tests/test_plugins: $(1)/tests/test_plugins.o | $(1)/tests/plugins/plugin_c.so $(1)/tests/plugins/plugin_cpp.so
+	echo "  $$@"
+	$$(CC) $$(C_FLAGS) $(2) -o $$@ $$^ -lcmocka -ldl
+
+# Programs of several files with a copy of the library each.
+$(1)/tests/test_process: $(1)/tests/plugins/other_file.o
+
+-include $(wildcard $(1)/tests/plugins/*.d)
 
 .PHONY: $(1)/all
 $(1)/all: $(1)/libze_softgpu.so $(TESTS:%=$(1)/tests/%)
@@ -96,12 +140,19 @@ $(eval $(call variant,build/tsan,-fsanitize=thread))
 # Programs that tell the compiler that no value is NaN.
 %/tests/test_fast_math.o: CFLAGS += -ffast-math
 
+# Programs in strict ISO C, without -pthread.
+%/tests/test_strict.o: C_FLAGS = -std=c11 $(WARNINGS) $(CFLAGS) -MMD -MP -I.
+
 .PHONY: test
 test: build/all build/asan/all build/tsan/all $(KERNEL_BINARIES) ## all tests: plain, sanitizers, validation layer, other loaders
 	tests/run-tests.sh
 
 test-%: build/libze_softgpu.so build/tests/test_% $(KERNEL_BINARIES) ## one test program, plain
 	tests/run-tests.sh test_$*
+
+.PHONY: sequence
+sequence: build/libze_softgpu.so build/tests/test_sequences $(KERNEL_BINARIES) ## one sequence of the model test: SEED=n
+	env $(SEED:%=ZT_SEED=%) tests/run-tests.sh test_sequences
 
 # ---- kernels and examples -------------------------------------------------------------------------------------
 
@@ -154,7 +205,9 @@ examples: $(EXAMPLES:%=build/examples/%) $(RUN_NEEDS) ## build all examples to b
 
 run-%: build/examples/% $(RUN_NEEDS) ## build and run one example
 	if tests/run-on-device.sh; then $(MAKE) spirv; fi
+	touch build/started
 	tests/run-on-device.sh $(RUN_$*) $<
+	find . -maxdepth 1 -name 'run.*' -newer build/started -printf 'wrote %f\n' | sort
 
 .PHONY: bench
 bench: $(BENCHES:%=build/bench/%) $(RUN_NEEDS) ## what the library costs, as ratios; build/bench.json
@@ -167,7 +220,7 @@ build/bench/%: bench/%.c | deps-build
 # ---- checks ---------------------------------------------------------------------------------------------------
 
 .PHONY: matrix
-matrix: | deps-check ## compile the header in every language, compiler and mode
+matrix: | deps-matrix ## compile the header in every language, compiler and mode
 	tests/compile/matrix.sh
 
 .PHONY: suites
@@ -175,7 +228,7 @@ suites: ## fetch the headers and loaders of other Debian suites
 	tests/suites.sh
 
 .PHONY: lint
-lint: | deps-check ## formatting, and what must not be in the tree
+lint: | deps-lint ## formatting, and what must not be in the tree
 	tests/lint.sh
 
 .PHONY: format
@@ -184,5 +237,6 @@ format: ## bring all sources into shape
 	    xargs clang-format -i
 
 .PHONY: clean
-clean: ## remove what was built, except the fetched suites
+clean: ## remove what was built and what examples wrote (run.*), except the fetched suites
+	rm -f run.*
 	find build -mindepth 1 -maxdepth 1 ! -name suites -exec rm -r {} + 2>/dev/null || true

@@ -8,6 +8,7 @@ EXPECTED has a line for each metric of each region: the name of the region in he
 the metric ("" and "GPU time" for the time), the count, and sum, mean, stddev, min, max, median and p95 as hexadecimal floats or
 nan, with tabs between.
 """
+import collections
 import csv
 import json
 import math
@@ -37,8 +38,14 @@ def number(field):
     return math.nan if field in ("", None) else float(field)
 
 
+def check_counts(counts, causes):
+    rest = counts["collected"] + counts["lost"] + counts["dropped"] + counts["in flight"]
+    assert counts["begun"] == rest, counts
+    assert sum(causes.values()) == counts["lost"] + counts["dropped"], causes
+
+
 def read_csv(path):
-    found = {}
+    found, counts, causes, regions = {}, {}, {}, collections.Counter()
     with open(path, encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file, strict=True))
     head = rows[0]
@@ -46,10 +53,24 @@ def read_csv(path):
     for row in rows[1:]:
         assert len(row) == len(head), row
         line = dict(zip(head, row))
-        assert line["region"] and line["metric"], row
+        assert line["metric"], row
+        if line["component"] == "profiler":
+            assert all(math.isnan(number(line[figure])) for figure in FIGURES), row
+            if line["region"]:
+                regions[line["metric"]] += int(line["count"])
+            elif ": " in line["metric"]:
+                causes[line["metric"]] = int(line["count"])
+            elif line["metric"] == "availability":
+                assert line["group"], row
+            else:
+                counts[line["metric"]] = int(line["count"])
+            continue
+        assert line["region"], row
         key = text_of(line["region"].encode()), line["group"], line["metric"]
         assert key not in found, key
         found[key] = [int(line["count"])] + [number(line[figure]) for figure in FIGURES]
+    check_counts(counts, causes)
+    assert regions["lost"] == counts["lost"] and regions["dropped"] <= counts["dropped"], (regions, counts)
     return found
 
 
@@ -66,10 +87,8 @@ def read_json(path):
     found = {}
     with open(path, encoding="utf-8") as file:
         report = json.load(file, parse_constant=no_constant)
-    counts = report["counts"]
-    rest = counts["collected"] + counts["lost"] + counts["dropped"] + counts["in_flight"]
-    assert counts["begun"] == rest, counts
-    assert sum(report["causes"].values()) == counts["lost"] + counts["dropped"], report["causes"]
+    counts = {name.replace("_", " "): count for name, count in report["counts"].items()}
+    check_counts(counts, report["causes"])
     assert sum(region["count"] for region in report["regions"]) == counts["collected"]
     for region in report["regions"]:
         name = text_of(region["name"].encode())

@@ -15,9 +15,14 @@ installed() {
 
 missing=
 for need; do
+    package=${need#*:}
     case $need in
-    *:*) command -v "${need%%:*}" >/dev/null || missing="$missing ${need#*:}" ;;
-    *) installed "$need" || missing="$missing $need" ;;
+    *:*) ! command -v "${need%%:*}" >/dev/null || continue ;;
+    *) ! installed "$package" || continue ;;
+    esac
+    case "$missing " in
+    *" $package "*) ;;
+    *) missing="$missing $package" ;;
     esac
 done
 [ -n "$missing" ] || exit 0
@@ -39,4 +44,4 @@ fi
 echo "installing:$missing" >&2
 $as_root apt-get -qq update </dev/null >&2 || echo "apt-get update failed; trying with the lists there are" >&2
 # shellcheck disable=SC2086 # words
-$as_root env DEBIAN_FRONTEND=noninteractive $install -qq -o DPkg::Lock::Timeout=120 </dev/null >&2 || cannot
+$as_root env DEBIAN_FRONTEND=noninteractive $install -qq -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=120 </dev/null >&2 || cannot

@@ -1,12 +1,14 @@
 #define _GNU_SOURCE
 #include "fixture.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <level_zero/layers/zel_tracing_register_cb.h>
 #include <limits.h>
 #include <malloc.h>
 #include <math.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,9 +65,26 @@ void pass_time(uint64_t ns) {
     atomic_fetch_add(&time_passed, (int64_t)ns);
 }
 
+static atomic_int_fast64_t time_held; /* not 0: where the clock stands */
+
+static int64_t monotonic_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+void hold_time(int held) {
+    atomic_store(&time_held, held ? monotonic_ns() : 0);
+}
+
 static int advanced_clock(clockid_t clock, struct timespec *now) {
+    int64_t held = atomic_load(&time_held);
     int result = clock_gettime(clock, now);
     if (clock == CLOCK_MONOTONIC) {
+        if (held) {
+            now->tv_sec = (time_t)(held / 1000000000);
+            now->tv_nsec = (long)(held % 1000000000);
+        }
         int64_t passed = atomic_load(&time_passed) + now->tv_nsec;
         now->tv_sec += (time_t)(passed / 1000000000);
         now->tv_nsec = (long)(passed % 1000000000);
@@ -115,6 +134,27 @@ static void *watched_dlsym(void *library, const char *name) {
     return symbol;
 }
 
+/* ==== the library: who may use the counters =============================================================== */
+
+static int assumed_root;
+static const char *assumed_paranoid = "1";
+
+void assume_user(int is_root, const char *paranoid) {
+    assumed_root = is_root;
+    assumed_paranoid = paranoid;
+}
+
+static __attribute__((unused)) uid_t assumed_geteuid(void) {
+    return assumed_root ? 0 : 1000;
+}
+
+static FILE *assumed_fopen(const char *path, const char *mode) {
+    if (strncmp(path, "/proc/sys/dev/", strlen("/proc/sys/dev/")) != 0)
+        return fopen(path, mode);
+    return assumed_paranoid ? fmemopen((void *)(uintptr_t)assumed_paranoid, strlen(assumed_paranoid), "r")
+                            : NULL;
+}
+
 /* What must hold inside the library, whatever a test does. */
 static void check_invariant(int holds, const char *condition) {
     if (!holds) {
@@ -124,6 +164,8 @@ static void check_invariant(int holds, const char *condition) {
 }
 
 #define dlsym watched_dlsym
+#define geteuid assumed_geteuid
+#define fopen assumed_fopen
 #define clock_gettime advanced_clock
 #define malloc counted_malloc
 #define calloc counted_calloc
@@ -133,6 +175,8 @@ static void check_invariant(int holds, const char *condition) {
 #define ZETOOLS_IMPLEMENTATION
 #include "zetools.h"
 #undef dlsym
+#undef geteuid
+#undef fopen
 #undef clock_gettime
 #undef malloc
 #undef calloc
@@ -235,6 +279,7 @@ int start(void **state) {
     unsetenv("ZT_COLUMNS");
     ok(zeInit(0));
     reach_control(path);
+    zt_get_last_error(NULL); /* takes what a process and a thread need once */
     return 0;
 }
 
@@ -327,6 +372,7 @@ int open_world(void **state) {
     *state = w;
     gpu.reset();
     gpu.forget_findings();
+    assume_user(0, "1");
     w->live_before = gpu.live();
     create_context_and_queue(w);
     create_immediate(w, &w->immediate);
@@ -350,6 +396,7 @@ static void check_ledger(uint64_t live_before) {
 static void destroy_world(void **state) {
     world *w = (world *)*state;
     gpu.restore_device();
+    hold_time(0);
     for (int i = 0; i < PROFILERS; i++)
         zt_close(w->profilers[i]);
     unsetenv("ZT_GROUPS");
@@ -673,4 +720,67 @@ uint64_t now_ns(void) {
 void nap(void) {
     struct timespec millisecond = {0, 1000000};
     nanosleep(&millisecond, NULL);
+}
+
+/* ==== threads that may hang =============================================================================== */
+
+void join_in_time(world *w, pthread_t thread) {
+    struct timespec end;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += (time_t)(A_WHILE / 1000000000);
+    if (pthread_timedjoin_np(thread, NULL, &end) == 0)
+        return;
+    memset(w->profilers, 0, sizeof w->profilers);
+    fail_msg("a thread hangs");
+}
+
+void run_in_time(world *w, void *(*function)(void *argument), void *argument) {
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, function, argument), 0);
+    join_in_time(w, thread);
+}
+
+void await(const int *flag) {
+    int64_t end = monotonic_ns() + (int64_t)A_WHILE;
+    while (!__atomic_load_n(flag, __ATOMIC_ACQUIRE)) {
+        if (monotonic_ns() > end)
+            fail_msg("what was waited for does not happen");
+        nap();
+    }
+}
+
+/* The signals that a thread of this process blocks, a bit each from SIGHUP on. */
+static uint64_t blocked_signals(const char *thread) {
+    char path[300], line[256];
+    unsigned long long blocked = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%s/status", thread);
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "SigBlk: %llx", &blocked) == 1)
+            break;
+    if (file)
+        fclose(file);
+    return blocked;
+}
+
+static uint32_t count_threads_that_block(uint64_t signals) {
+    uint32_t count = 0;
+    DIR *threads = opendir("/proc/self/task");
+    assert_non_null(threads);
+    for (struct dirent *entry; (entry = readdir(threads)) != NULL;)
+        count += entry->d_name[0] != '.' && (blocked_signals(entry->d_name) & signals) == signals;
+    closedir(threads);
+    return count;
+}
+
+uint32_t count_threads(void) {
+    return count_threads_that_block(0);
+}
+
+uint32_t count_deaf_threads(void) {
+    static const int signals[] = {SIGHUP, SIGINT, SIGUSR1, SIGUSR2, SIGALRM, SIGTERM, SIGCHLD, SIGPROF};
+    uint64_t all = 0;
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+        all |= UINT64_C(1) << (signals[i] - 1);
+    return count_threads_that_block(all);
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <level_zero/zet_api.h>
+#include <pthread.h>
 #include <setjmp.h>
 
 #ifdef __cplusplus
@@ -48,6 +49,13 @@ extern "C" {
 #define ok(call) assert_result(call, ZE_RESULT_SUCCESS)
 #define assert_result(call, expected) assert_result_((call), (expected), #call, __FILE__, __LINE__)
 void assert_result_(ze_result_t got, ze_result_t expected, const char *call, const char *file, int line);
+
+/* cmocka 2 deprecates the name that cmocka 1 has, and its new macro converts to signed on the way. */
+#ifdef assert_uint_in_range
+#undef assert_in_range
+#define assert_in_range(value, minimum, maximum)                                                             \
+    _assert_uint_in_range((uintmax_t)(value), (uintmax_t)(minimum), (uintmax_t)(maximum), __FILE__, __LINE__)
+#endif
 
 /* `text` contains `part`, or the test fails and shows both. */
 #define assert_contains(text, part) assert_contains_(text, part, __FILE__, __LINE__)
@@ -173,6 +181,12 @@ zt_stats stats_of(const zt_profiler *profiler, const char *region, const char *m
 
 zet_metric_group_handle_t find_group(world *w, const char *name, zet_metric_group_sampling_type_flags_t type);
 
+/* ==== who the library takes the program for ================================================================ */
+
+/* Whatever machine the tests run on, the library sees an ordinary user, and `paranoid` in the files by which
+   the system says who may use the counters; NULL: there are none. A new world has ordinary users and "1". */
+void assume_user(int is_root, const char *paranoid);
+
 /* ==== the library's use of memory ========================================================================= */
 
 /* Calls of malloc, calloc and realloc by the library, and bytes that it holds. */
@@ -213,7 +227,23 @@ size_t captured_output(void); /* until here: how many bytes there were */
 
 uint64_t now_ns(void);
 void pass_time(uint64_t ns); /* at once: the library and now_ns() find it later than it is */
+void hold_time(int held);    /* not 0: the library's clock stands still, but for what passes by pass_time() */
 void nap(void);              /* a millisecond, to let others run */
+
+/* ==== threads that may hang =============================================================================== */
+
+/* Joins a thread. One that does not end fails the test, and what it may hold is left as it is. */
+void join_in_time(world *w, pthread_t thread);
+
+/* Runs a function on a thread of its own, and joins it likewise. */
+void run_in_time(world *w, void *(*function)(void *argument), void *argument);
+
+/* Waits until a flag is set; fails where it never is. */
+void await(const int *flag);
+
+/* Threads of this process, and those of them that block the signals of an application. */
+uint32_t count_threads(void);
+uint32_t count_deaf_threads(void);
 
 #ifdef __cplusplus
 }

@@ -73,9 +73,12 @@ int keep_row(const zt_row *row, void *user) {
     to->count++;
     kept->time_ns = row->time_ns;
     kept->device_ns = row->device_ns;
+    kept->length_ns = row->length_ns;
+    kept->gap = row->gap;
     kept->id = value_of(to, row, "ReportId");
     kept->groups = value_of(to, row, "GPGPU_THREADGROUP_COUNT");
     kept->gpu_time = value_of(to, row, "GpuTime");
+    kept->busy = value_of(to, row, "GPU_BUSY");
     snprintf(kept->marker, sizeof kept->marker, "%s", row->marker ? row->marker : "");
     return to->count == to->stop_at;
 }
@@ -119,4 +122,20 @@ double groups_in_rows(const rows *kept) {
     for (uint32_t i = 0; i < kept->count; i++)
         groups += kept->kept[i].groups;
     return groups;
+}
+
+uint32_t gaps_in_rows(const rows *kept) {
+    uint32_t gaps = 0;
+    for (uint32_t i = 0; i < kept->count; i++)
+        gaps += kept->kept[i].gap != 0;
+    return gaps;
+}
+
+void check_rows_join(const rows *kept, int exact) {
+    for (uint32_t i = 1; i < kept->count; i++) {
+        const kept_row *row = &kept->kept[i], *before = row - 1;
+        uint64_t end = before->device_ns + before->length_ns;
+        uint64_t apart = row->device_ns > end ? row->device_ns - end : end - row->device_ns;
+        assert_true(apart <= (exact ? 0 : 2000));
+    }
 }

@@ -12,10 +12,11 @@ enum { MOST_ROWS = 20000, MARKER_NAME = 40 };
 #define SLOW_PERIOD 4000000000u /* so that reports come by markers alone */
 
 typedef struct kept_row {
-    uint64_t time_ns, device_ns;
-    double id, groups,
-        gpu_time;             /* ReportId, GPGPU_THREADGROUP_COUNT, GpuTime; NaN where the group lacks it */
-    char marker[MARKER_NAME]; /* "" where there is none */
+    uint64_t time_ns, device_ns, length_ns;
+    int gap;
+    double id, groups, gpu_time, busy; /* ReportId, GPGPU_THREADGROUP_COUNT, GpuTime, GPU_BUSY; NaN where the
+                                          group lacks it */
+    char marker[MARKER_NAME];          /* "" where there is none */
 } kept_row;
 
 /* Rows in the order in which they came. */
@@ -51,6 +52,10 @@ zt_stream_counts close_rows(zt_stream *stream, rows *kept); /* rows may be NULL.
 /* Times run forward, identifiers follow one another, and nothing was measured before it began. */
 void check_rows(const rows *kept);
 double groups_in_rows(const rows *kept);
+uint32_t gaps_in_rows(const rows *kept); /* rows before which others are missing */
+
+/* Each row begins where the one before ends. Rounding aside, unless `exact`. */
+void check_rows_join(const rows *kept, int exact);
 
 #ifdef __cplusplus
 }

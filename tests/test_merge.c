@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,6 +158,103 @@ static void test_merges_in_threads(void **state) {
     check_work(w);
 }
 
+static void *run_first(void *user) {
+    pair *both = (pair *)user;
+    for (int i = 0; i < 3; i++) {
+        ZT_REGION(both->from, NULL, i ? "second" : "first") {} /* dropped: there is no list */
+    }
+    return NULL;
+}
+
+/* Neither has a region, until one gets its first while it is merged. */
+static void test_merge_while_the_first_region_comes(void **state) {
+    world *w = *state;
+    for (int i = 0; i < OFTEN(200); i++) {
+        pthread_t thread;
+        zt_config config = config_of(w);
+        config.groups = "";
+        pair both = {open_profiler(w, &config), open_profiler(w, &config)};
+        assert_int_equal(pthread_create(&thread, NULL, run_first, &both), 0);
+        ok(zt_merge(both.into, both.from));
+        pthread_join(thread, NULL);
+        check_identity(both.into);
+        ok(zt_merge(both.into, both.from));
+        check_identity(both.into);
+        assert_counts(both.from, counted(3, 0, 0, 3, 0));
+        close_profiler(w, both.into);
+        close_profiler(w, both.from);
+    }
+    w->message_count = 0;
+}
+
+/* A sample function that merges, or waits until it may go on. */
+typedef struct merging_sample {
+    zt_profiler *collecting, *other;
+    ze_result_t into_collecting, into_other;
+    int waits, entered, may_go_on;
+} merging_sample;
+
+static void merge_in_sample(const zt_sample *sample, void *user) {
+    merging_sample *me = (merging_sample *)user;
+    (void)sample;
+    if (!me->waits) {
+        me->into_collecting = zt_merge(me->collecting, me->other);
+        me->into_other = zt_merge(me->other, me->collecting);
+    }
+    __atomic_store_n(&me->entered, 1, __ATOMIC_RELEASE);
+    while (me->waits && !__atomic_load_n(&me->may_go_on, __ATOMIC_ACQUIRE))
+        nap();
+}
+
+static void test_merge_inside_a_sample_function(void **state) {
+    world *w = *state;
+    merging_sample me = {NULL, open_groups(w, "ComputeBasic"), ZE_RESULT_SUCCESS, ZE_RESULT_SUCCESS, 0, 0, 0};
+    zt_config config = config_of(w);
+    config.sample = merge_in_sample;
+    config.sample_user = &me;
+    me.collecting = open_profiler(w, &config);
+    run(w, me.collecting, "one");
+    collect_all(me.collecting);
+    assert_true(me.entered);
+    assert_result(me.into_collecting, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    assert_result(me.into_other, ZE_RESULT_SUCCESS);
+    assert_counts(me.collecting, counted(1, 1, 0, 0, 0));
+    assert_counts(me.other, counted(1, 1, 0, 0, 0));
+    assert_int_equal(heard(w, "[INSIDE_CALLBACK]"), 1);
+    check_work(w);
+}
+
+static void *collect_here(void *user) {
+    zt_collect(((merging_sample *)user)->collecting, A_WHILE);
+    return NULL;
+}
+
+/* The wait for another thread's sample function is bounded. */
+static void test_merge_while_another_thread_collects(void **state) {
+    world *w = *state;
+    pthread_t thread;
+    merging_sample me = {NULL, open_groups(w, "ComputeBasic"), ZE_RESULT_SUCCESS, ZE_RESULT_SUCCESS, 1, 0, 0};
+    zt_config config = config_of(w);
+    config.sample = merge_in_sample;
+    config.sample_user = &me;
+    config.wait_timeout_ns = 1000000;
+    me.collecting = open_profiler(w, &config);
+    run(w, me.other, "other");
+    collect_all(me.other);
+    run(w, me.collecting, "one");
+    assert_int_equal(pthread_create(&thread, NULL, collect_here, &me), 0);
+    while (!__atomic_load_n(&me.entered, __ATOMIC_ACQUIRE))
+        nap();
+    assert_result(zt_merge(me.collecting, me.other), ZE_RESULT_NOT_READY);
+    assert_int_equal(heard(w, "[COLLECTOR_BUSY]"), 1);
+    ok(zt_merge(me.other, me.collecting)); /* to read it nobody has to wait */
+    __atomic_store_n(&me.may_go_on, 1, __ATOMIC_RELEASE);
+    pthread_join(thread, NULL);
+    ok(zt_merge(me.collecting, me.other));
+    assert_counts(me.collecting, counted(3, 3, 0, 0, 0));
+    check_work(w);
+}
+
 /* What is in flight stays with its own. */
 static void test_in_flight_is_not_merged(void **state) {
     world *w = *state;
@@ -170,7 +268,7 @@ static void test_in_flight_is_not_merged(void **state) {
     check_work(w);
 }
 
-/* Of 900 and 100 instances, with 64 kept of each, the values of the one are about nine in ten. */
+/* Of 900 and 100 samples, with 64 kept of each, the values of the one are about nine in ten. */
 static void test_the_kept_are_drawn_by_weight(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
@@ -246,7 +344,6 @@ static void test_merge_without_memory_changes_nothing(void **state) {
 static void test_packed_and_unpacked(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic,HostScheduler");
-    const char *text;
     run_varied(w, profiler, "a \"name\",\n", 0, 9);
     run_varied(w, profiler, "another", 3, 8);
     ZT_REGION(profiler, NULL, "dropped") {}
@@ -255,7 +352,6 @@ static void test_packed_and_unpacked(void **state) {
     assert_same_region(back, profiler, "a \"name\",\n");
     assert_same_region(back, profiler, "another");
     assert_counts(back, zt_get_counts(profiler));
-    text = zt_get_availability_text(back);
     assert_int_equal(zt_get_availability(back), ZT_AVAILABLE);
     for (uint32_t i = 0; i < zt_get_metric_count(back); i++) {
         const zt_metric *a = zt_get_metric(back, i), *b = zt_get_metric(profiler, i);
@@ -400,6 +496,105 @@ static void test_malicious_buffers(void **state) {
     check_work(w);
 }
 
+static void put_u64(unsigned char *bytes, uint64_t value) {
+    for (int i = 0; i < 8; i++)
+        bytes[i] = (unsigned char)(value >> 8 * i);
+}
+
+static void put_f64(unsigned char *bytes, double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    put_u64(bytes, bits);
+}
+
+/* Where the figures of a region are: collected, lost, dropped, and then the columns. */
+static unsigned char *figures_of(const pack *packed, const char *name) {
+    size_t length = strlen(name);
+    for (size_t i = 24; i + 4 + length < packed->size; i++)
+        if (packed->bytes[i] == length && memcmp(packed->bytes + i + 4, name, length) == 0)
+            return packed->bytes + i + 4 + length;
+    fail_msg("there is no region %s", name);
+    return NULL;
+}
+
+static void expect_mended_is_refused(pack *packed, const unsigned char *before) {
+    mend_check_sum(packed);
+    expect_refused(packed->bytes, packed->size, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    memcpy(packed->bytes, before, packed->size);
+}
+
+/* Counts that are divided by, or that sums over all regions are made of. */
+static void test_counts_are_not_believed(void **state) {
+    world *w = *state;
+    enum { COLUMN = 3 * 8, WEIGHT = COLUMN + 8, SQUARES = WEIGHT + 3 * 8, COLUMN_SIZE = 7 * 8 };
+    const uint64_t counts[] = {UINT64_MAX, UINT64_C(1) << 63, UINT64_C(1) << 60, 3};
+    const double weights[] = {NAN, INFINITY, -INFINITY, -1};
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    run_varied(w, profiler, "one", 0, 2);
+    size_t columns = 1 + zt_get_metric_count(profiler);
+    pack packed = pack_of(profiler);
+    unsigned char *before = (unsigned char *)malloc(packed.size), *one = figures_of(&packed, "one");
+    memcpy(before, packed.bytes, packed.size);
+    for (int i = 0; i < 4; i++) {
+        if (i < 3) {
+            put_u64(one, counts[i]); /* collected: fewer than GPU times is refused below */
+            put_u64(one + COLUMN, counts[i]);
+            expect_mended_is_refused(&packed, before);
+            put_u64(one + 8, counts[i]); /* lost */
+            expect_mended_is_refused(&packed, before);
+            put_u64(one + 16, counts[i]); /* dropped */
+            expect_mended_is_refused(&packed, before);
+        }
+        put_u64(one + COLUMN, counts[i]); /* GPU times */
+        expect_mended_is_refused(&packed, before);
+        put_u64(one + COLUMN + COLUMN_SIZE, counts[i]); /* values of the first metric */
+        expect_mended_is_refused(&packed, before);
+        put_f64(one + WEIGHT, weights[i]);
+        expect_mended_is_refused(&packed, before);
+    }
+    put_u64(one, 1); /* fewer than there are GPU times */
+    expect_mended_is_refused(&packed, before);
+    put_f64(one + SQUARES, -1);
+    expect_mended_is_refused(&packed, before);
+    one[COLUMN + columns * COLUMN_SIZE] = 3; /* kept, of 2 */
+    expect_mended_is_refused(&packed, before);
+    free(before);
+    free(packed.bytes);
+    check_work(w);
+}
+
+static void test_texts_are_not_believed(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    run_varied(w, profiler, "one", 0, 2);
+    run_varied(w, profiler, "two", 0, 2);
+    pack packed = pack_of(profiler);
+    unsigned char *before = (unsigned char *)malloc(packed.size);
+    memcpy(before, packed.bytes, packed.size);
+    figures_of(&packed, "two")[-2] = 0; /* a text that ends early */
+    expect_mended_is_refused(&packed, before);
+    memcpy(figures_of(&packed, "two") - 3, "one", 3); /* a name that was there already */
+    expect_mended_is_refused(&packed, before);
+    free(before);
+    free(packed.bytes);
+    check_work(w);
+}
+
+static void test_half_an_allocator(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic"), *none;
+    pack packed = pack_of(profiler);
+    zt_config config = config_of(w);
+    config.allocator.allocate = allocate_some;
+    assert_result(zt_unpack(packed.bytes, packed.size, &config, &none), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_null(none);
+    assert_contains(zt_get_last_error(NULL), "[BAD_ALLOCATOR] zt_unpack");
+    config.allocator.allocate = NULL;
+    config.allocator.release = release;
+    assert_result(zt_unpack(packed.bytes, packed.size, &config, &none), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    free(packed.bytes);
+}
+
 /* Puts bytes over others of the same length, wherever these are. */
 static void replace(pack *packed, const char *from, const char *to, size_t size) {
     for (size_t i = 24; i + size <= packed->size; i++)
@@ -414,7 +609,7 @@ static void test_reports_of_malicious_buffers(void **state) {
     zt_profiler *profiler = open_groups(w, "ComputeBasic"), *back;
     run_varied(w, profiler, "one", 0, 2);
     pack packed = pack_of(profiler);
-    replace(&packed, "WORK_ITEM", "\033[2J\xC3XXX", 9);
+    replace(&packed, "WORK_ITEM", "\033[2J\xC3XXXX", 9);
     replace(&packed, "ComputeBasic", "Compute\033[31m", 12);
     replace(&packed, "events", "\xE2\x82\xAC\b\xFF\x7F", 6);
     for (size_t i = 24; i < packed.size - 100; i++) /* behind are three counts and four moments */
@@ -448,8 +643,77 @@ static void test_room(void **state) {
     ok(zt_pack(NULL, small, &size));
     assert_int_equal(size, 0);
     free(small);
+    size = packed.size; /* it was enough, and is no more */
+    run_varied(w, profiler, "another", 0, 1);
+    assert_result(zt_pack(profiler, packed.bytes, &size), ZE_RESULT_ERROR_INVALID_SIZE);
+    assert_true(size > packed.size);
+    assert_int_equal(heard(w, "[BUFFER_TOO_SMALL]"), 1);
     free(packed.bytes);
     check_work(w);
+}
+
+typedef struct packing {
+    zt_profiler *profiler;
+    int stop, failures;
+} packing;
+
+static void *pack_on(void *user) {
+    packing *me = (packing *)user;
+    while (!__atomic_load_n(&me->stop, __ATOMIC_ACQUIRE)) {
+        zt_profiler *back = NULL;
+        size_t size = 0;
+        zt_pack(me->profiler, NULL, &size);
+        size += 1 << 20; /* for what comes meanwhile */
+        void *bytes = malloc(size);
+        me->failures += zt_pack(me->profiler, bytes, &size) != ZE_RESULT_SUCCESS ||
+                        zt_unpack(bytes, size, NULL, &back) != ZE_RESULT_SUCCESS;
+        zt_close(back);
+        free(bytes);
+    }
+    return NULL;
+}
+
+/* Whatever is packed while regions are collected can be unpacked. */
+static void test_pack_while_regions_are_collected(void **state) {
+    world *w = *state;
+    pthread_t thread;
+    packing me = {open_groups(w, "ComputeBasic"), 0, 0};
+    assert_int_equal(pthread_create(&thread, NULL, pack_on, &me), 0);
+    for (int i = 0; i < OFTEN(400); i++) {
+        char name[16];
+        snprintf(name, sizeof name, "region %d", i % 20);
+        run(w, me.profiler, name);
+        zt_collect(me.profiler, 0);
+    }
+    __atomic_store_n(&me.stop, 1, __ATOMIC_RELEASE);
+    pthread_join(thread, NULL);
+    assert_int_equal(me.failures, 0);
+    collect_all(me.profiler);
+    check_work(w);
+}
+
+/* Who gathers figures is to know what they are worth. */
+static void test_unobserved_lists_are_gathered(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic"), *all = open_groups(w, "ComputeBasic");
+    append(w, profiler, w->list, "region");
+    ok(zeCommandListClose(w->list));
+    execute(w, profiler, w->list);
+    w->launches++;
+    collect_all(profiler);
+    execute_unprofiled(w, w->list);
+    collect_all(profiler);
+    assert_int_equal(zt_get_counts(profiler).unobserved_lists, 1);
+    pack packed = pack_of(profiler);
+    zt_profiler *back = unpack(&packed);
+    assert_int_equal(zt_get_counts(back).unobserved_lists, 1);
+    ok(zt_merge(all, back));
+    ok(zt_merge(all, profiler));
+    assert_int_equal(zt_get_counts(all).unobserved_lists, 2);
+    zt_close(back);
+    free(packed.bytes);
+    ok(zt_release(profiler, w->list));
+    reset_list(w->list);
 }
 
 static void test_unpack_without_memory(void **state) {
@@ -597,6 +861,9 @@ int main(void) {
         TEST(test_variance_of_both),
         TEST(test_merge_refuses),
         TEST(test_merges_in_threads),
+        TEST(test_merge_while_the_first_region_comes),
+        TEST(test_merge_inside_a_sample_function),
+        TEST(test_merge_while_another_thread_collects),
         TEST(test_in_flight_is_not_merged),
         TEST(test_the_kept_are_drawn_by_weight),
         TEST(test_merge_without_memory_changes_nothing),
@@ -606,8 +873,13 @@ int main(void) {
         TEST(test_layout),
         TEST(test_bad_buffers),
         TEST(test_malicious_buffers),
+        TEST(test_counts_are_not_believed),
+        TEST(test_texts_are_not_believed),
+        TEST(test_half_an_allocator),
         TEST(test_reports_of_malicious_buffers),
         TEST(test_room),
+        TEST(test_pack_while_regions_are_collected),
+        TEST(test_unobserved_lists_are_gathered),
         TEST(test_unpack_without_memory),
         TEST(test_passes_merge_and_pack),
         TEST(test_tiles_and_the_whole),

@@ -6,6 +6,10 @@
 
 #include "fixture.h"
 
+#include <stdio.h>
+#include <string.h>
+
+
 static void test_reader_is_refused(void **state) {
     world *w = (world *)*state;
     zt_stream_config config = zt_stream_config_default();
@@ -28,10 +32,43 @@ static void test_polling_works(void **state) {
     assert_true(zt_stream_close(stream, NULL, NULL).reports > 0);
 }
 
+/* The threads of the application collect, and the log says why. */
+static char message[512];
+
+static void keep_message(int result, const char *text, void *user) {
+    (void)result, (void)user;
+    if (strstr(text, "[NO_THREAD]"))
+        snprintf(message, sizeof message, "%s", text);
+}
+
+static void test_no_thread_collects(void **state) {
+    world *w = (world *)*state;
+    uint32_t threads = count_threads();
+    zt_config config = zt_config_default();
+    zt_profiler *profiler;
+    config.groups = "ComputeBasic";
+    config.thread = 1;
+    config.log = keep_message;
+    assert_int_equal(zt_open(w->context, w->device, &config, &profiler), ZE_RESULT_SUCCESS);
+    assert_int_equal(count_threads(), threads);
+    assert_contains(message, "ZETOOLS_NO_THREADS");
+    for (int i = 0; i < 100; i++) {
+        zt_region region = zt_begin(profiler, w->immediate, "region");
+        launch(w, w->immediate);
+        zt_end(&region);
+    }
+    finish_immediate(w, w->immediate);
+    assert_int_equal(zt_collect(profiler, A_WHILE), ZE_RESULT_SUCCESS);
+    assert_int_equal(zt_get_counts(profiler).collected, 100);
+    zt_close(profiler);
+    check_work(w);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_reader_is_refused),
         TEST(test_polling_works),
+        TEST(test_no_thread_collects),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

@@ -249,6 +249,17 @@ static void test_permission_denied(void **state) {
     assert_int_equal(heard(w, "libigdmd"), 0);
 }
 
+/* F39: what a driver answers without permission, it also answers while another process has the counters. */
+static void test_counters_held_by_another_process(void **state) {
+    world *w = *state;
+    gpu.behave(SOFTGPU_COUNTERS_HELD, 1);
+    assume_user(1, "1"); /* root lacks no permission */
+    expect_times(w, config_of(w), ZT_IN_USE, "in use by another process", ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assume_user(0, "0"); /* nor does anybody else here */
+    expect_times(w, config_of(w), ZT_IN_USE, "in use by another process", ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(heard(w, "paranoid"), 0);
+}
+
 static zet_metric_streamer_handle_t open_streamer(world *w, const char *name, ze_result_t expected) {
     zet_metric_group_handle_t group = find_group(w, name, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED);
     zet_metric_streamer_desc_t desc = {ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC, NULL, 100, 1000000};
@@ -464,6 +475,34 @@ static void test_sub_device(void **state) {
     check_work(w);
 }
 
+static zt_profiler *open_group_on(world *w, ze_device_handle_t device, const char *group) {
+    zt_config config = config_of(w);
+    config.groups = group;
+    return open_on(w, device, &config);
+}
+
+/* A device and its sub-devices have the same counters. */
+static void test_device_and_sub_device_cannot_share_a_domain(void **state) {
+    world *w = *state;
+    ze_device_handle_t sub[2];
+    uint32_t count = 2;
+    gpu.set_devices(1, 2);
+    ok(zeDeviceGetSubDevices(w->device, &count, sub));
+    for (int turn = 0; turn < 2; turn++) {
+        zt_profiler *first = open_group_on(w, turn ? sub[1] : w->device, "ComputeBasic");
+        zt_profiler *second = open_group_on(w, turn ? w->device : sub[1], "MemoryProfile");
+        assert_int_equal(zt_get_availability(first), ZT_AVAILABLE);
+        assert_int_equal(zt_get_availability(second), ZT_IN_USE);
+        assert_contains(zt_get_availability_text(second), "'ComputeBasic' of a profiler of this process");
+        close_profiler(w, first);
+        close_profiler(w, second);
+    }
+    zt_profiler *first = open_group_on(w, sub[0], "ComputeBasic");
+    zt_profiler *second = open_group_on(w, sub[1], "MemoryProfile"); /* these share nothing */
+    assert_int_equal(zt_get_availability(first), ZT_AVAILABLE);
+    assert_int_equal(zt_get_availability(second), ZT_AVAILABLE);
+}
+
 /* F5 */
 static void test_unknown_metric_says_nearest_names(void **state) {
     world *w = *state;
@@ -556,6 +595,39 @@ static void test_listing_of_groups(void **state) {
     }
 }
 
+/* F3: without metric libraries there is nothing, or instruction sampling alone, to be listed: the cause is
+   told. */
+static void test_listing_without_counters(void **state) {
+    world *w = *state;
+    static char groups[65536];
+    groups[0] = 0;
+    gpu.behave(SOFTGPU_NO_METRIC_LIBRARY, 1);
+    assert_result(zt_write_groups(w->device, 0, append_text, groups), ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
+    assert_string_equal(groups, "");
+    assert_contains(zt_get_last_error(NULL), "libigdmd");
+    gpu.behave(SOFTGPU_NO_METRIC_LIBRARY, 0);
+    gpu.behave(SOFTGPU_ONLY_STALL_SAMPLING, 1);
+    assert_result(zt_write_groups(w->device, 0, append_text, groups), ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
+    assert_contains(groups, "instructions");
+    assert_contains(groups, "EuStallSampling");
+    assert_contains(zt_get_last_error(NULL), "libigdmd");
+}
+
+/* F34: rows of instruction sampling are of addresses, and not of periods, though its group is time-based. */
+static void test_instruction_sampling_is_no_stream(void **state) {
+    world *w = *state;
+    zet_metric_group_handle_t group = NULL;
+    zt_stream *stream = (zt_stream *)w;
+    zt_stream_config config = zt_stream_config_default();
+    gpu.behave(SOFTGPU_STALL_SAMPLING, 1);
+    config.group = "EuStallSampling";
+    assert_result(zt_stream_open(w->context, w->device, &config, &stream), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_null(stream);
+    assert_contains(zt_get_last_error(NULL), "'EuStallSampling' samples instructions");
+    ok(zt_find_group(w->device, "EuStallSampling", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED, &group));
+    assert_non_null(group); /* for who calculates it in the way of its own */
+}
+
 /* A message begins with its identifier, goes with the failed call's result, and is said once. */
 static void test_messages(void **state) {
     world *w = *state;
@@ -618,6 +690,7 @@ int main(void) {
         TEST(test_metrics_are_enabled_at_run_time),
         TEST(test_metric_library_missing),
         TEST(test_permission_denied),
+        TEST(test_counters_held_by_another_process),
         TEST(test_counters_in_use),
         TEST(test_groups_are_deactivated_at_close),
         TEST(test_groups_are_deactivated_after_failure),
@@ -630,11 +703,14 @@ int main(void) {
         TEST(test_two_profilers_on_one_list),
         TEST(test_two_devices),
         TEST(test_sub_device),
+        TEST(test_device_and_sub_device_cannot_share_a_domain),
         TEST(test_device_with_tiles),
         TEST(test_unknown_metric_says_nearest_names),
         TEST(test_metric_names_of_another_device),
         TEST(test_metric_properties),
         TEST(test_listing_of_groups),
+        TEST(test_listing_without_counters),
+        TEST(test_instruction_sampling_is_no_stream),
         TEST(test_messages),
         TEST(test_result_names),
         TEST(test_cause_names),

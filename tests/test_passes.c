@@ -2,6 +2,7 @@
 #include "fixture.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -275,15 +276,17 @@ static void test_too_many_passes(void **state) {
     assert_contains(message, "config.max_passes");
 }
 
-/* Deferred calculation mixes no passes. */
-static void test_deferred(void **state) {
+/* A thread that collects mixes no passes. */
+static void test_passes_with_a_thread(void **state) {
     world *w = *state;
     zt_config config = passes_of(w, "ComputeBasic,MemoryProfile");
     config.thread = 1;
     zt_profiler *profiler = open_profiler(w, &config);
-    for (int i = 0; i < 3; i++)
-        ZT_PASSES(profiler)
-    work(w, profiler);
+    for (int i = 0; i < 3; i++) {
+        ZT_PASSES(profiler) {
+            work(w, profiler);
+        }
+    }
     collect_all(profiler);
     assert_counts(profiler, counted(30, 30, 0, 0, 0));
     assert_int_equal(stats_in_group(profiler, "inner", "MemoryProfile", "GpuTime").count, 3);
@@ -370,6 +373,66 @@ static void test_metrics_that_need_more_passes_than_there_are(void **state) {
     assert_int_equal(heard(w, "[GROUPS_CONFLICT]"), 1);
 }
 
+/* As many groups as there may be, each with a metric that no other has. */
+static void test_metrics_of_many_groups(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    char metrics[1024] = "WORK_ITEM_COUNT,COPY_BYTE_COUNT,HOST_CPU_TIME";
+    gpu.behave(SOFTGPU_MANY_SETS, 1);
+    for (int set = 4; set < 32; set++)
+        snprintf(metrics + strlen(metrics), sizeof metrics - strlen(metrics), ",ITEMS_OF_SET_%d", set);
+    config.metrics = metrics;
+    config.max_passes = 16;
+    zt_profiler *profiler = open_profiler(w, &config);
+    assert_int_equal(zt_get_availability(profiler), ZT_AVAILABLE);
+    assert_int_equal(zt_get_pass_count(profiler), 16);
+    ZT_PASSES(profiler) {
+        run(w, profiler, "measured");
+    }
+    collect_all(profiler);
+    for (int set = 4; set < 32; set++) {
+        char metric[32];
+        snprintf(metric, sizeof metric, "ITEMS_OF_SET_%d", set);
+        assert_true(stats_of(profiler, "measured", metric).sum == WORK_ITEMS);
+    }
+    assert_true(stats_of(profiler, "measured", "WORK_ITEM_COUNT").sum == WORK_ITEMS);
+    check_work(w);
+}
+
+/* Of each pair either group would do: the search for the fewest does not try all ways. */
+static void test_metrics_that_many_choices_fit(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    char metrics[1024] = "";
+    gpu.behave(SOFTGPU_MANY_SETS, 1);
+    for (int set = 4; set < 28; set += 2)
+        snprintf(metrics + strlen(metrics), sizeof metrics - strlen(metrics), "ITEMS_OF_PAIR_%d,", set);
+    strcat(metrics, "ITEMS_OF_SET_28,ITEMS_OF_SET_29,ITEMS_OF_SET_30,ITEMS_OF_SET_31,"
+                    "WORK_ITEM_COUNT,COPY_BYTE_COUNT,HOST_CPU_TIME");
+    config.metrics = metrics;
+    config.max_passes = 16;
+    zt_profiler *profiler = open_profiler(w, &config);
+    assert_int_equal(zt_get_availability(profiler), ZT_AVAILABLE);
+    for (int set = 4; set < 28; set += 2) {
+        char first[16], second[16];
+        snprintf(first, sizeof first, "Set%d", set);
+        snprintf(second, sizeof second, "Set%d", set + 1);
+        assert_true((pass_of(profiler, first) == UINT32_MAX) != (pass_of(profiler, second) == UINT32_MAX));
+    }
+}
+
+/* Of groups that would do for one metric, that one is taken that leaves room for the others. */
+static void test_metrics_that_only_one_choice_fits(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.metrics = "GpuTime,COPY_BYTE_COUNT,HOST_CPU_TIME";
+    zt_profiler *profiler = open_profiler(w, &config);
+    assert_int_equal(zt_get_availability(profiler), ZT_AVAILABLE);
+    assert_int_equal(pass_of(profiler, "ComputeBasic"), UINT32_MAX);
+    assert_int_equal(pass_of(profiler, "MemoryProfile"), 0);
+    assert_int_equal(pass_of(profiler, "HostScheduler"), 0);
+}
+
 static void test_environment_chooses_metrics(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
@@ -392,12 +455,15 @@ int main(void) {
         TEST(test_a_list_of_another_pass),
         TEST(test_a_region_around_passes),
         TEST(test_too_many_passes),
-        TEST(test_deferred),
+        TEST(test_passes_with_a_thread),
         TEST(test_nothing_allocates_after_the_first_time),
         TEST(test_fewest_groups_for_metrics),
         TEST(test_metrics_beside_groups),
         TEST(test_unknown_metric_is_named),
         TEST(test_metrics_that_need_more_passes_than_there_are),
+        TEST(test_metrics_of_many_groups),
+        TEST(test_metrics_that_many_choices_fit),
+        TEST(test_metrics_that_only_one_choice_fits),
         TEST(test_environment_chooses_metrics),
     };
     return cmocka_run_group_tests(tests, start, NULL);

@@ -107,6 +107,20 @@ static void test_its_processor_time_is_told(void **state) {
     close_rows(stream, NULL);
 }
 
+/* A driver may wait busily: nobody waits in it, neither the thread nor a read. */
+static void test_nobody_waits_in_the_driver(void **state) {
+    world *w = (world *)*state;
+    gpu.reset_calls();
+    zt_stream *stream = open_with_reader(w, 1000000, 0);
+    read_rows(stream, rows_of(stream), 20);
+    close_rows(stream, NULL);
+    stream = open_rows(w, 1000000);
+    read_rows(stream, rows_of(stream), 20);
+    close_rows(stream, NULL);
+    assert_int_equal(calls("zeEventHostSynchronize"), 0);
+    assert_true(calls("zeEventQueryStatus") > 0);
+}
+
 /* ==== the end of the process ============================================================================== */
 
 /* A process that ends with its stream open, while the thread reads. */
@@ -154,6 +168,7 @@ int main(int argc, char **argv) {
         STREAM_TEST(test_close_at_once),
         STREAM_TEST(test_device_is_lost),
         STREAM_TEST(test_its_processor_time_is_told),
+        STREAM_TEST(test_nobody_waits_in_the_driver),
         STREAM_TEST(test_the_process_ends),
     };
     if (argc > 1 && strcmp(argv[1], "leave-open") == 0)

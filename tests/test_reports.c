@@ -214,9 +214,17 @@ static void test_files_with_losses_and_drops(void **state) {
     check_reports(profiler);
     assert_contains(written(profiler, ZT_FORMAT_TABLE), zt_cause_name(ZT_LOST_REPORT_LOST));
     assert_contains(written(profiler, ZT_FORMAT_TABLE), zt_cause_name(ZT_DROPPED_NO_SLOT));
+    char line[128];
+    zt_counts counts = zt_get_counts(profiler);
+    snprintf(line, sizeof line, "\n\"\",\"lost: report lost\",\"\",\"profiler\",\"samples\",event,sum,%d,",
+             (int)counts.lost);
+    assert_contains(written(profiler, ZT_FORMAT_CSV), line);
+    snprintf(line, sizeof line, "\n\"some\",\"dropped\",\"\",\"profiler\",\"samples\",event,sum,%d,",
+             (int)counts.dropped);
+    assert_contains(first_buffer.bytes, line);
 }
 
-/* A region of which all instances were lost has only NaN. */
+/* A region of which all samples were lost has only NaN. */
 static void test_files_without_figures(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
@@ -379,7 +387,7 @@ static void test_table_has_units_and_figures(void **state) {
     assert_contains(text, "%");
     assert_contains(text, "median");
     assert_contains(text, "p95");
-    assert_contains(text, "  10 "); /* instances */
+    assert_contains(text, "  10 "); /* samples */
     assert_contains(text, " 4");    /* work-groups of one */
 }
 
@@ -505,6 +513,76 @@ static void test_table_says_why_there_are_no_metrics(void **state) {
     text = zt_get_availability_text(profiler);
     assert_contains(written(profiler, ZT_FORMAT_TABLE), text);
     assert_contains(written(profiler, ZT_FORMAT_JSON), "libigdmd");
+    assert_contains(written(profiler, ZT_FORMAT_CSV), "\n\"\",\"availability\",\"[METRIC_LIBRARY_MISSING]");
+}
+
+/* Who wants times alone need not be told so each time. */
+static void test_table_of_times_by_choice(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "";
+    zt_profiler *profiler = open_profiler(w, &config);
+    run(w, profiler, "region");
+    collect_all(profiler);
+    assert_contains(written(profiler, ZT_FORMAT_TABLE), "times only");
+    assert_null(strstr(first_buffer.bytes, "[TIMES_BY_CHOICE]"));
+    assert_contains(written(profiler, ZT_FORMAT_CSV), "[TIMES_BY_CHOICE]");
+}
+
+/* What is not in the figures is named by what has to be done about it. */
+static void test_table_says_what_is_not_in_it(void **state) {
+    world *w = *state;
+    ze_event_handle_t gate;
+    ze_command_list_handle_t held;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    create_event(w, 1, &gate);
+    create_list(w, &held);
+    ok(zeCommandListAppendWaitOnEvents(held, 1, &gate));
+    append(w, profiler, held, "region");
+    ok(zeCommandListClose(held));
+    ok(zt_execute(profiler, w->queue, 1, &held, NULL));
+    assert_contains(written(profiler, ZT_FORMAT_TABLE), "\n1 in flight: call zt_collect().\n");
+    assert_null(strstr(first_buffer.bytes, "recorded and not seen to run"));
+    append(w, profiler, w->list, "region");
+    append(w, profiler, w->list, "region");
+    assert_contains(written(profiler, ZT_FORMAT_TABLE), "\n2 recorded and not seen to run yet: ");
+    assert_null(strstr(first_buffer.bytes, "not ended"));
+    zt_region open = zt_begin(profiler, w->list, "region");
+    assert_contains(written(profiler, ZT_FORMAT_TABLE), "\n1 not ended: call zt_end() ");
+    zt_end(&open);
+    ok(zeEventHostSignal(gate));
+    finish_queue(w);
+    w->launches++;
+    ok(zt_collect(profiler, 0));
+    assert_null(strstr(written(profiler, ZT_FORMAT_TABLE), "in flight"));
+    ok(zt_release(profiler, w->list));
+    reset_list(w->list);
+    ok(zt_collect(profiler, 0));
+    assert_null(strstr(written(profiler, ZT_FORMAT_TABLE), "recorded"));
+    ok(zt_release(profiler, held));
+    ok(zeCommandListDestroy(held));
+    ok(zeEventDestroy(gate));
+    check_work(w);
+}
+
+/* How often it ran nobody knows, but that it ran is known. */
+static void test_reports_say_that_a_list_was_not_observed(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    append(w, profiler, w->list, "region");
+    ok(zeCommandListClose(w->list));
+    execute(w, profiler, w->list);
+    w->launches++;
+    collect_all(profiler);
+    assert_null(strstr(written(profiler, ZT_FORMAT_TABLE), "outside of zt_execute"));
+    execute_unprofiled(w, w->list);
+    collect_all(profiler);
+    assert_contains(written(profiler, ZT_FORMAT_TABLE), "\n1 list ran outside of zt_execute: only the last ");
+    assert_contains(written(profiler, ZT_FORMAT_JSON), "\"unobserved_lists\":1");
+    assert_contains(written(profiler, ZT_FORMAT_CSV),
+                    "\"unobserved lists\",\"\",\"profiler\",\"lists\",event,sum,1,");
+    ok(zt_release(profiler, w->list));
+    reset_list(w->list);
 }
 
 static void test_table_on_standard_output(void **state) {
@@ -543,7 +621,7 @@ static const char *read_terminal(int other_end) {
     return second_buffer.bytes;
 }
 
-/* Nobody knows how wide that will be on which a file is looked at. */
+/* Files have a fixed width. */
 static void test_only_standard_output_is_as_wide_as_the_terminal(void **state) {
     world *w = *state;
     int other_end, terminal = open_terminal(200, &other_end);
@@ -574,17 +652,69 @@ static void test_only_standard_output_is_as_wide_as_the_terminal(void **state) {
 
 static void test_format_by_suffix(void **state) {
     world *w = *state;
-    const char *names[] = {"run.csv", "run.json", "run.txt", "run", "csv"};
-    const zt_format formats[] = {ZT_FORMAT_CSV, ZT_FORMAT_JSON, ZT_FORMAT_TABLE, ZT_FORMAT_TABLE,
-                                 ZT_FORMAT_TABLE};
+    const char *names[] = {"run.csv", "run.json", "run.txt", "run", "csv", "RUN.CSV", "run.Json", "run.2"};
+    const zt_format formats[] = {ZT_FORMAT_CSV,   ZT_FORMAT_JSON, ZT_FORMAT_TABLE, ZT_FORMAT_TABLE,
+                                 ZT_FORMAT_TABLE, ZT_FORMAT_CSV,  ZT_FORMAT_JSON,  ZT_FORMAT_TABLE};
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     run(w, profiler, "region");
     collect_all(profiler);
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 8; i++) {
         ok(zt_report(profiler, in_directory(names[i])));
         assert_string_equal(read_whole(in_directory(names[i])), written(profiler, formats[i]));
     }
-    assert_int_equal(remove_entries(), 5); /* and nothing else was left there */
+    assert_int_equal(remove_entries(), 8); /* and nothing else was left there */
+}
+
+static void test_unknown_suffixes_are_refused(void **state) {
+    world *w = *state;
+    const char *names[] = {"run.xml", "run.csv.gz", "run.trace", ".json.x"};
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    for (int i = 0; i < 4; i++) {
+        const char *path = in_directory(names[i]);
+        assert_result(zt_report(profiler, path), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+        assert_contains(zt_get_last_error(profiler), names[i]);
+        assert_contains(zt_get_last_error(profiler), ".txt (or none: a table), .csv, .json and .trace.json");
+    }
+    assert_int_equal(remove_entries(), 0);
+}
+
+/* A dot in the name of a directory is no suffix. */
+static void test_suffix_is_of_the_file(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    assert_int_equal(mkdir(in_directory("some.csv"), 0700), 0);
+    ok(zt_report(profiler, in_directory("some.csv/run")));
+    assert_string_equal(read_whole(in_directory("some.csv/run")), written(profiler, ZT_FORMAT_TABLE));
+    assert_int_equal(remove(in_directory("some.csv/run")), 0);
+}
+
+static void test_a_trace_needs_a_timeline(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    assert_result(zt_report(profiler, in_directory("run.trace.json")), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_contains(zt_get_last_error(profiler), "Set config.timeline");
+    assert_int_equal(remove_entries(), 0);
+}
+
+/* The file that a link leads to is replaced as a whole, and the link stays. */
+static void test_report_over_a_symbolic_link(void **state) {
+    world *w = *state;
+    struct stat seen;
+    const char *file = in_directory("real.csv"), *link = in_directory("link.csv");
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    run(w, profiler, "old");
+    collect_all(profiler);
+    ok(zt_report(profiler, file));
+    assert_int_equal(symlink("real.csv", link), 0);
+    run(w, profiler, "new");
+    collect_all(profiler);
+    ok(zt_report(profiler, link));
+    assert_int_equal(lstat(link, &seen), 0);
+    assert_true(S_ISLNK(seen.st_mode));
+    assert_int_equal(lstat(file, &seen), 0);
+    assert_true(S_ISREG(seen.st_mode));
+    assert_string_equal(read_whole(file), written(profiler, ZT_FORMAT_CSV));
+    assert_int_equal(remove_entries(), 2);
 }
 
 static int stop_at_once(const void *bytes, size_t size, void *user) {
@@ -785,9 +915,16 @@ int main(void) {
         IN_DIRECTORY(test_unknown_column_says_nearest_names),
         IN_DIRECTORY(test_all_unknown_columns_are_named),
         IN_DIRECTORY(test_table_says_why_there_are_no_metrics),
+        IN_DIRECTORY(test_table_of_times_by_choice),
+        IN_DIRECTORY(test_table_says_what_is_not_in_it),
+        IN_DIRECTORY(test_reports_say_that_a_list_was_not_observed),
         IN_DIRECTORY(test_table_on_standard_output),
         IN_DIRECTORY(test_only_standard_output_is_as_wide_as_the_terminal),
         IN_DIRECTORY(test_format_by_suffix),
+        IN_DIRECTORY(test_unknown_suffixes_are_refused),
+        IN_DIRECTORY(test_suffix_is_of_the_file),
+        IN_DIRECTORY(test_a_trace_needs_a_timeline),
+        IN_DIRECTORY(test_report_over_a_symbolic_link),
         IN_DIRECTORY(test_write_function_that_stops),
         IN_DIRECTORY(test_paths_that_cannot_be_written),
         IN_DIRECTORY(test_pipes_and_devices_stay_what_they_are),

@@ -174,11 +174,13 @@ static void every_kind_of_metric_occurs(void **state) {
 
 static void extensions_are_filled_or_left_alone(void **state) {
     world *w = (world *)*state;
+    /* The validation layer of loader 1.20.6 refuses types that it does not know. */
+    const bool checked = getenv("ZE_ENABLE_PARAMETER_VALIDATION");
     struct {
         uint32_t stype;
         void *next;
         uint64_t resolution, bits;
-    } unknown = {0x7abcdef0, NULL, 7, 7}, timestamps = {9, &unknown, 0, 0};
+    } unknown = {0x7abcdef0, NULL, 7, 7}, timestamps = {9, checked ? NULL : &unknown, 0, 0};
     zet_metric_group_properties_t properties = {.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES,
                                                 .pNext = &timestamps};
     gpu.set_timestamps(36, 19200000);

@@ -188,12 +188,11 @@ static void test_memory_is_fixed(void **state) {
 
 static void test_without_a_timeline(void **state) {
     world *w = (world *)*state;
-    uint64_t low = now_ns();
     zt_profiler *profiler = open_timeline(w, "ComputeBasic", 0);
     run(w, profiler, "region");
     collect_all(profiler);
-    trace_since(profiler, low);
-    assert_string_equal(seen, "");
+    assert_result(zt_report(profiler, "/tmp/zetools-without.trace.json"), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_contains(zt_get_last_error(profiler), "config.timeline");
     assert_int_equal(zt_get_timeline(profiler).pairs, 0);
     check_work(w);
 }
@@ -212,23 +211,22 @@ static void test_clocks_that_cannot_be_related(void **state) {
     check_work(w);
 }
 
-static void test_calculated_later(void **state) {
+static void test_collected_by_a_thread(void **state) {
     world *w = (world *)*state;
     uint64_t low = now_ns();
     zt_config config = config_of(w);
     config.timeline = 1000;
     config.thread = 1;
     zt_profiler *profiler = open_profiler(w, &config);
-    for (int i = 0; i < 50; i++) {
+    for (int i = 0; i < 50; i++)
         run(w, profiler, "later");
-        ok(zt_collect(profiler, A_WHILE));
-    }
+    collect_all(profiler);
     trace_since(profiler, low);
     expect_line("list 1: later x50");
     check_work(w);
 }
 
-/* Of a region that is measured in passes, each has its instance on the timeline. */
+/* Of a region that is measured in passes, each has its sample on the timeline. */
 static void test_passes(void **state) {
     world *w = (world *)*state;
     uint64_t low = now_ns();
@@ -271,15 +269,39 @@ static void test_times_are_unwrapped(void **state) {
     check_work(w);
 }
 
+/* Where the only sample of a region is on the trace, in nanoseconds. */
+static void find_span(const zt_profiler *profiler, const char *name, double *begin, double *end) {
+    char path[] = "/tmp/zetools-XXXXXX.trace.json", command[256], line[64] = "";
+    int file = mkstemps(path, 11);
+    assert_true(file >= 0);
+    close(file);
+    ok(zt_report(profiler, path));
+    snprintf(
+        command, sizeof command,
+        "env -u LD_LIBRARY_PATH -u LD_PRELOAD python3 -c \"import json;print(*[(e['ts'],e['ts']+e['dur'])"
+        " for e in json.load(open('%s'))['traceEvents'] if e['ph']=='X' and e['name']=='%s'][0])\"",
+        path, name);
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    assert_non_null(fgets(line, sizeof line, pipe));
+    pclose(pipe);
+    unlink(path);
+    assert_int_equal(sscanf(line, "%lf %lf", begin, end), 2);
+    *begin *= 1000;
+    *end *= 1000;
+}
+
+enum { SLACK_NS = 2000000 };
+
 /* Where every region is by the host's clock, the trace shows it, though the device's clock is faster. */
 static void test_drift_is_corrected(void **state) {
-    enum { REGIONS = 10, SLACK_NS = 2000000 };
+    enum { REGIONS = 10 };
     world *w = (world *)*state;
     uint64_t before[REGIONS], after[REGIONS];
+    char name[16];
     gpu.behave(SOFTGPU_CLOCK_DRIFTS, 1);
     zt_profiler *profiler = open_timeline(w, "", 1000);
     for (int i = 0; i < REGIONS; i++) {
-        char name[16];
         snprintf(name, sizeof name, "%d", i);
         for (int k = 0; k < 100; k++)
             nap();
@@ -291,29 +313,63 @@ static void test_drift_is_corrected(void **state) {
     uint64_t limit = now_ns() + A_WHILE;
     while (zt_get_timeline(profiler).pairs < 2 && now_ns() < limit) {
         nap();
-        ok(zt_collect(profiler, 0));
+        run(w, profiler, "more");
+        ok(zt_collect(profiler, A_WHILE));
     }
-    for (int i = 0; i < REGIONS; i++) { /* of a profiler of which nothing else is in the trace */
-        char path[] = "/tmp/zetools-XXXXXX.trace.json", command[256], line[64] = "";
-        int file = mkstemps(path, 11);
-        assert_true(file >= 0);
-        close(file);
-        ok(zt_report(profiler, path));
-        snprintf(
-            command, sizeof command,
-            "env -u LD_LIBRARY_PATH -u LD_PRELOAD python3 -c \"import json;print(*[(e['ts'],e['ts']+e['dur'])"
-            " for e in json.load(open('%s'))['traceEvents'] if e['ph']=='X' and e['name']=='%d'][0])\"",
-            path, i);
-        FILE *pipe = popen(command, "r");
-        assert_non_null(pipe);
-        assert_non_null(fgets(line, sizeof line, pipe));
-        pclose(pipe);
-        unlink(path);
+    for (int i = 0; i < REGIONS; i++) {
         double begin, end;
-        assert_int_equal(sscanf(line, "%lf %lf", &begin, &end), 2);
-        assert_true(begin * 1000 >= (double)before[i] - SLACK_NS);
-        assert_true(end * 1000 <= (double)after[i] + SLACK_NS);
+        snprintf(name, sizeof name, "%d", i);
+        find_span(profiler, name, &begin, &end);
+        assert_true(begin >= (double)before[i] - SLACK_NS);
+        assert_true(end <= (double)after[i] + SLACK_NS);
     }
+    check_work(w);
+}
+
+/* At once, for host and device. */
+static void let_time_pass(world *w, uint64_t ns) {
+    uint64_t host, ticks;
+    ok(zeDeviceGetGlobalTimestamps(w->device, &host, &ticks));
+    pass_time(ns);
+    gpu.set_clock(ticks + ns);
+}
+
+/* Collected later than half a turn of the device's clock, a sample is shown where it was. */
+static void test_collected_late(void **state) {
+    world *w = (world *)*state;
+    double begin, end;
+    gpu.set_timestamps(32, 1000000000); /* 4.3 seconds */
+    for (uint64_t late_ns = 1000000000; late_ns <= 4000000000; late_ns += 1000000000) {
+        zt_profiler *profiler = open_timeline(w, "", 100);
+        uint64_t before = now_ns();
+        run(w, profiler, "late");
+        uint64_t after = now_ns();
+        let_time_pass(w, late_ns);
+        collect_all(profiler);
+        assert_int_equal(zt_get_timeline(profiler).samples, 1);
+        assert_int_equal(zt_get_timeline(profiler).lost_samples, 0);
+        find_span(profiler, "late", &begin, &end);
+        assert_true(begin >= (double)before - SLACK_NS);
+        assert_true(end <= (double)after + SLACK_NS);
+        close_profiler(w, profiler);
+    }
+    check_work(w);
+}
+
+/* After more than a turn nobody knows when it was: it is counted, and not shown. */
+static void test_collected_too_late(void **state) {
+    world *w = (world *)*state;
+    gpu.set_timestamps(32, 1000000000);
+    zt_profiler *profiler = open_timeline(w, "", 100);
+    run(w, profiler, "too late");
+    let_time_pass(w, 6000000000);
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    assert_int_equal(zt_get_timeline(profiler).samples, 0);
+    assert_int_equal(zt_get_timeline(profiler).lost_samples, 1);
+    run(w, profiler, "in time");
+    collect_all(profiler);
+    assert_int_equal(zt_get_timeline(profiler).samples, 1);
     check_work(w);
 }
 
@@ -423,7 +479,7 @@ static void expect_attributed(const zt_profiler *profiler) {
     assert_close(inner.peak, 2 * one); /* the row is shared */
 }
 
-static void test_rows_before_instances(void **state) {
+static void test_rows_before_samples(void **state) {
     world *w = (world *)*state;
     zt_profiler *profiler = open_timeline(w, "", 1000);
     zt_stream *stream = attach(w, profiler, SLOW_PERIOD);
@@ -438,7 +494,7 @@ static void test_rows_before_instances(void **state) {
     check_work(w);
 }
 
-static void test_instances_before_rows(void **state) {
+static void test_samples_before_rows(void **state) {
     world *w = (world *)*state;
     zt_profiler *profiler = open_timeline(w, "", 1000);
     zt_stream *stream = attach(w, profiler, SLOW_PERIOD);
@@ -449,6 +505,67 @@ static void test_instances_before_rows(void **state) {
     close_rows(stream, NULL);
     expect_attributed(profiler);
     check_work(w);
+}
+
+/* A busy row that is short, and an idle one that is long: the mean of a share is weighted by time. */
+static void test_rows_weigh_by_their_time(void **state) {
+    enum { NAPS = 50 };
+    world *w = (world *)*state;
+    zt_profiler *profiler = open_timeline(w, "", 1000);
+    zt_stream *stream = attach(w, profiler, SLOW_PERIOD);
+    rows *kept = rows_of(stream);
+    double weighted = 0, lasted = 0, other = 0;
+    mark_now(w, stream, "before");
+    zt_region region = zt_begin(profiler, w->immediate, "region");
+    mark_now(w, stream, "begin");
+    for (int i = 0; i < 10; i++)
+        launch(w, w->immediate);
+    mark_now(w, stream, "busy");
+    finish_immediate(w, w->immediate);
+    for (int i = 0; i < NAPS; i++)
+        nap();
+    mark_now(w, stream, "idle");
+    zt_end(&region);
+    mark_now(w, stream, "after");
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    close_rows(stream, kept);
+    for (uint32_t i = 0; i < kept->count; i++) {
+        const kept_row *row = &kept->kept[i];
+        double length = (double)row->length_ns;
+        if (strcmp(row->marker, "busy") == 0 || strcmp(row->marker, "idle") == 0) {
+            weighted += row->busy * length;
+            lasted += length;
+        } else {
+            other += length; /* within the region or not */
+        }
+    }
+    zt_streamed streamed = streamed_of(profiler, "region", "GPU_BUSY");
+    assert_true(streamed.rows >= 2);
+    assert_true(lasted > NAPS * 1e6);
+    assert_true(fabs(streamed.mean - weighted / lasted) <= 100 * other / lasted);
+    assert_true(streamed.mean < streamed.peak / (double)streamed.rows);
+    check_work(w);
+}
+
+/* When an attached stream is closed, the profiler keeps its rows, and nothing else of it stays. */
+static void test_memory_of_attached_streams(void **state) {
+    world *w = (world *)*state;
+    zt_stream_config config = stream_config_of(w);
+    int64_t without = heap_bytes();
+    zt_profiler *profiler = open_timeline(w, "", 100);
+    config.profiler = profiler;
+    config.timeline_rows = 16;
+    config.memory_limit = 4 << 20;
+    int64_t before = heap_bytes();
+    zt_stream *stream = open_stream_with(w, &config);
+    mark_now(w, stream, "mark");
+    finish_immediate(w, w->immediate);
+    assert_true(heap_bytes() - before >= 4 << 20);
+    close_rows(stream, NULL);
+    assert_true(heap_bytes() - before < 1 << 20);
+    close_profiler(w, profiler);
+    assert_true(heap_bytes() - without < 64 << 10);
 }
 
 static void test_regions_outside_have_no_rows(void **state) {
@@ -623,14 +740,18 @@ int main(void) {
         STREAM_TEST(test_memory_is_fixed),
         STREAM_TEST(test_without_a_timeline),
         STREAM_TEST(test_clocks_that_cannot_be_related),
-        STREAM_TEST(test_calculated_later),
+        STREAM_TEST(test_collected_by_a_thread),
         STREAM_TEST(test_passes),
         STREAM_TEST(test_times_are_unwrapped),
         STREAM_TEST(test_drift_is_corrected),
+        STREAM_TEST(test_collected_late),
+        STREAM_TEST(test_collected_too_late),
         STREAM_TEST(test_counters_and_markers),
         STREAM_TEST(test_two_streams),
-        STREAM_TEST(test_rows_before_instances),
-        STREAM_TEST(test_instances_before_rows),
+        STREAM_TEST(test_rows_before_samples),
+        STREAM_TEST(test_samples_before_rows),
+        STREAM_TEST(test_rows_weigh_by_their_time),
+        STREAM_TEST(test_memory_of_attached_streams),
         STREAM_TEST(test_regions_outside_have_no_rows),
         STREAM_TEST(test_profiler_is_closed_first),
         STREAM_TEST(test_threads),

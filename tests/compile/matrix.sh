@@ -100,7 +100,7 @@ compile() { # COMPILER STANDARD HEADERS MODE PROGRAM
     esac
 
     # shellcheck disable=SC2086 # these are lists of words
-    "$compiler" -std="$2" $warnings $mode $search -I"$top" -pthread -x "$language" $sources -x none $output
+    "$compiler" -std="$2" $warnings $mode $search -I"$top" -pthread -x "$language" $sources $output
 }
 
 run_if_linked() { # PROGRAM

@@ -1,9 +1,12 @@
 /* One kernel source for two targets: OpenCL C, to become SPIR-V for a real device, and C, to become a shared
  * object for the software device. It is given to the compiler with -include:
  *
- *     cc -x c -include tests/softgpu/kernel.h -O2 -shared -fPIC -o saxpy.so saxpy.cl
- *     clang -x cl -include tests/softgpu/kernel.h -cl-std=CL2.0 -target spir64 -O2 -emit-llvm -c -o saxpy.bc
- * saxpy.cl llvm-spirv -o saxpy.spv saxpy.bc
+ *     cc -O2 -shared -fPIC -include tests/softgpu/kernel.h -o saxpy.so -x c saxpy.cl
+ *
+ *     clang -O2 -cl-std=CL2.0 --target=spir64 -emit-llvm -include tests/softgpu/kernel.h -c saxpy.cl
+ *     llvm-spirv-14 saxpy.bc
+ *
+ * The last is of the version of clang, and writes saxpy.spv.
  *
  * A kernel is written as phases, each for all items of a work-group, with barriers between:
  *

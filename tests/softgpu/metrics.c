@@ -8,12 +8,13 @@
  * One table: properties and values both come from it. Names are those of a real device where the meaning is
  * the same. */
 
-enum { COMPUTE = 1, MEMORY = 2, SCHEDULER = 4, STALL = 8, ALL_SETS = COMPUTE | MEMORY | SCHEDULER };
+enum { COMPUTE = 1, MEMORY = 2, SCHEDULER = 4, STALL = 8 };
 enum { EVENT = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED };
 enum { TIME = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED };
 enum { BOTH = EVENT | TIME };
 
 /* clang-format off */
+#define ALL_SETS (~(unsigned)STALL)
 #define C(name) (UINT32_C(1) << SG_##name)
 #define BYTES_READ (C(KERNEL_BYTES_READ) | C(COPY_BYTES_READ))
 #define BYTES_WRITTEN (C(KERNEL_BYTES_WRITTEN) | C(COPY_BYTES_WRITTEN) | C(FILL_BYTES_WRITTEN))
@@ -29,6 +30,12 @@ enum { BOTH = EVENT | TIME };
 #define FREQUENCY(type) TYPE(type, UINT64), QUOTIENT, C(CYCLES), C(TIME_NS), 1000
 #define FLAG_OF(behaviour) TYPE(FLAG, BOOL8), FLAG, SOFTGPU_REPORT_##behaviour, 0, 0
 #define FIELD(type, value, field) TYPE(type, value), field, 0, 0, 0
+
+/* With MANY_SETS: the index of each, and the first of each pair. */
+#define MORE_SETS(X)                                                                                         \
+    X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19) X(20) X(21)    \
+    X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30) X(31)
+#define PAIRS(X) X(4) X(6) X(8) X(10) X(12) X(14) X(16) X(18) X(20) X(22) X(24) X(26) X(28) X(30)
 
 static const sg_formula formulas[] = {
     {"GpuTime", "GPU", "ns", ALL_SETS, BOTH, SUM(UINT64, C(TIME_NS)),
@@ -106,6 +113,15 @@ static const sg_formula formulas[] = {
     {"Active", "Vector Engine", "events", STALL, TIME, FIELD(EVENT, UINT64, NOTHING),
      "Samples at work"},
 
+#define OWN_METRIC(index)                                                                                    \
+    {"ITEMS_OF_SET_" #index, "Thread Dispatcher", "threads", UINT32_C(1) << index, BOTH,                     \
+     SUM(UINT64, C(ITEMS)), "Work-items executed"},
+    MORE_SETS(OWN_METRIC)
+#define SHARED_METRIC(index)                                                                                 \
+    {"ITEMS_OF_PAIR_" #index, "Thread Dispatcher", "threads", UINT32_C(3) << index, BOTH,                    \
+     SUM(UINT64, C(ITEMS)), "Work-items executed"},
+    PAIRS(SHARED_METRIC)
+
     {"QueryBeginTime", "Report Meta Data", "ns", ALL_SETS, BOTH, FIELD(TIMESTAMP, UINT64, BEGIN_TIME),
      "Begin of the query, or end of the period, on the clock of the metrics"},
     {"CoreFrequencyMHz", "Report Meta Data", "MHz", ALL_SETS, BOTH, FREQUENCY(RAW),
@@ -156,7 +172,8 @@ static const sg_set sets[SG_SETS] = {
     {1, "MemoryProfile", "Memory traffic of kernels, copies and fills", 0, MEMORY, BOTH},
     {2, "HostScheduler", "What the host does to the thread that executes commands", 1, SCHEDULER, BOTH},
     {3, "EuStallSampling", "EU stall sampling", 2, STALL, TIME},
-};
+#define MORE_SET(index) {index, "Set" #index, "Work-items alone", index % 2, UINT32_C(1) << index, BOTH},
+    MORE_SETS(MORE_SET)};
 
 static const zet_metric_group_sampling_type_flags_t samplings[SG_SAMPLINGS] = {
     ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED,
@@ -254,6 +271,8 @@ bool sg_group_needs_thread(const sg_metric_group *group) {
 static bool is_listed(const sg_set *set) {
     if (set->bit == STALL)
         return sg_behaviour_is_on(SOFTGPU_STALL_SAMPLING) || sg_behaviour_is_on(SOFTGPU_ONLY_STALL_SAMPLING);
+    if (set->index > sets[3].index && !sg_behaviour_is_on(SOFTGPU_MANY_SETS))
+        return false;
     return !sg_behaviour_is_on(SOFTGPU_ONLY_STALL_SAMPLING) && !sg_behaviour_is_on(SOFTGPU_NO_METRIC_LIBRARY);
 }
 

@@ -24,6 +24,7 @@ extern "C" {
     X(STALL_SAMPLING)             /* an IP-sampling group is listed beside the others */                     \
     X(NO_PERMISSION)              /* groups list and activate, streamers and query pools fail */             \
     X(COUNTERS_HELD)              /* by another process: the same results as without permission */           \
+    X(MANY_SETS)                  /* 28 more sets; see below */                                              \
     X(METRIC_NAMES_DIFFER)        /* some metrics have the names of another device */                        \
     X(LAST_OF_DOMAIN_WINS)        /* two groups of a domain activate: the last counts */                     \
     X(ACTIVATE_AT_EXECUTION)      /* recorded lists: what is active when they are executed counts */         \
@@ -78,6 +79,9 @@ void softgpu_reset(void);
 /* METRICS_NOT_ENABLED is on by default where ZET_ENABLE_METRICS was not 1 before zeInit.
  * zetDeviceEnableMetricsExp and zetDeviceDisableMetricsExp override it for a root device and its sub-devices,
  * until it is set anew. */
+
+/* MANY_SETS: Set4 to Set31, in domains 0 and 1 in turn. Each has a metric of its own, ITEMS_OF_SET_4 and so
+ * on, and one that it shares with its neighbour: ITEMS_OF_PAIR_4 is in Set4 and Set5. */
 
 /* ACTIVATE_AT_FIRST_USE: an activation becomes real in the first call that begins a query on an immediate
  * list or executes a list with queries, which takes 20 ms, and without a lock. Until one thread's queries

@@ -1,0 +1,329 @@
+/* Functions of the application run under no lock that another thread, or they themselves, would wait for. */
+#define _GNU_SOURCE
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+
+/* A function that waits until it is let go, on the thread that collects. */
+typedef struct gate {
+    int entered, open;
+} gate;
+
+static void pass(gate *at) {
+    __atomic_store_n(&at->entered, 1, __ATOMIC_RELEASE);
+    while (!__atomic_load_n(&at->open, __ATOMIC_ACQUIRE))
+        nap();
+}
+
+static void open_gate(gate *at) {
+    __atomic_store_n(&at->open, 1, __ATOMIC_RELEASE);
+}
+
+static void wait_at_gate(const zt_sample *sample, void *user) {
+    (void)sample;
+    pass((gate *)user);
+}
+
+static void *collect_at_once(void *profiler) {
+    zt_collect((zt_profiler *)profiler, 0);
+    return NULL;
+}
+
+typedef struct user {
+    world *w;
+    zt_profiler *profiler;
+    ze_command_list_handle_t list, recorded;
+    ze_kernel_handle_t kernel;
+    gate *at;
+    uint64_t regions, dropped;
+    int begins; /* set as the thread goes into zt_begin */
+    ze_result_t result;
+} user;
+
+static void create_user(user *me, world *w, zt_profiler *profiler) {
+    me->w = w;
+    me->profiler = profiler;
+    create_immediate(w, &me->list);
+    create_list(w, &me->recorded);
+    create_kernel(w, &me->kernel);
+}
+
+static void destroy_user(user *me) {
+    finish_immediate(me->w, me->list);
+    close_profiler(me->w, me->profiler);
+    ok(zeCommandListDestroy(me->list));
+    ok(zeCommandListDestroy(me->recorded));
+    ok(zeKernelDestroy(me->kernel));
+}
+
+/* All that never waits for the thread that collects. */
+static void *use_everything_that_does_not_wait(void *argument) {
+    user *me = (user *)argument;
+    zt_region_info info;
+    append_kernel(me->profiler, me->list, me->kernel, "meanwhile");
+    finish_immediate(me->w, me->list);
+    append_kernel(me->profiler, me->recorded, me->kernel, "taken back");
+    me->result = zt_collect(me->profiler, 0);
+    zt_release(me->profiler, me->recorded);
+    zt_release(me->profiler, me->list);
+    zt_get_counts(me->profiler);
+    zt_get_region(me->profiler, 0, &info);
+    zt_get_last_error(me->profiler);
+    return NULL;
+}
+
+/* A slow function of the application holds up nobody but the thread that it is called on. */
+static void collect_slowly(world *w, int with_thread) {
+    enum { FIRST = 64 };
+    gate at = {0, 0};
+    pthread_t collector, other;
+    struct timespec end;
+    zt_config config = config_of(w);
+    config.groups = "ComputeBasic";
+    config.thread = with_thread;
+    config.sample = wait_at_gate;
+    config.sample_user = &at;
+    user me = {.at = &at};
+    create_user(&me, w, open_profiler(w, &config));
+    for (int i = 0; i < FIRST; i++)
+        append(w, me.profiler, w->immediate, "slow");
+    finish_immediate(w, w->immediate);
+    assert_int_equal(pthread_create(&collector, NULL, collect_at_once, me.profiler), 0);
+    await(&at.entered);
+    for (int i = 0; i < FIRST; i++)
+        append(w, me.profiler, w->immediate, "slow");
+    finish_immediate(w, w->immediate);
+    assert_int_equal(pthread_create(&other, NULL, use_everything_that_does_not_wait, &me), 0);
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += 10;
+    int hung = pthread_timedjoin_np(other, NULL, &end);
+    open_gate(&at);
+    join_in_time(w, collector);
+    if (hung)
+        join_in_time(w, other);
+    assert_int_equal(hung, 0);
+    assert_result(me.result, ZE_RESULT_SUCCESS);
+    collect_all(me.profiler);
+    assert_counts(me.profiler, counted(2 * FIRST + 1, 2 * FIRST + 1, 0, 0, 0));
+    destroy_user(&me);
+}
+
+static void test_a_slow_sample_function(void **state) {
+    collect_slowly(*state, 0);
+}
+
+static void test_a_slow_sample_function_on_the_thread(void **state) {
+    collect_slowly(*state, 1);
+}
+
+/* ---- a sample function that begins a region, while another thread looks for a slot ----------------------- */
+
+static void begin_in_sample(const zt_sample *sample, void *argument) {
+    user *me = (user *)argument;
+    (void)sample;
+    if (__atomic_exchange_n(&me->at->entered, 1, __ATOMIC_ACQ_REL))
+        return;
+    await(&me->begins);
+    for (int i = 0; i < 20; i++)
+        nap(); /* the other thread is in zt_begin by now, or soon */
+    zt_region region = zt_begin(me->profiler, me->list, "inside");
+    zt_end(&region);
+}
+
+static void *begin_without_slots(void *argument) {
+    user *me = (user *)argument;
+    await(&me->at->entered);
+    __atomic_store_n(&me->begins, 1, __ATOMIC_RELEASE);
+    append_kernel(me->profiler, me->w->immediate, me->w->kernel, "other");
+    return NULL;
+}
+
+static void begin_on_two_threads(world *w, uint32_t slots, uint32_t most, int with_thread) {
+    gate at = {0, 0};
+    pthread_t collector, other;
+    user me = {.at = &at};
+    zt_config config = config_of(w);
+    config.groups = "ComputeBasic";
+    config.slots_per_step = slots;
+    config.max_slots = most;
+    config.thread = with_thread;
+    config.sample = begin_in_sample;
+    config.sample_user = &me;
+    create_user(&me, w, open_profiler(w, &config));
+    for (uint32_t i = 0; i < slots / 2; i++)
+        append(w, me.profiler, w->immediate, "first");
+    finish_immediate(w, w->immediate);
+    assert_int_equal(pthread_create(&collector, NULL, collect_at_once, me.profiler), 0);
+    await(&at.entered);
+    for (uint32_t i = 0; i < slots / 2; i++)
+        append(w, me.profiler, w->immediate, "first");
+    finish_immediate(w, w->immediate);
+    gpu.set_call_cost("zetMetricQueryPoolCreate", 40000000); /* making room takes its time */
+    assert_int_equal(pthread_create(&other, NULL, begin_without_slots, &me), 0);
+    join_in_time(w, collector);
+    join_in_time(w, other);
+    gpu.set_call_cost("zetMetricQueryPoolCreate", 0);
+    w->launches += slots + 1;
+    finish_immediate(w, w->immediate);
+    finish_immediate(w, me.list);
+    collect_all(me.profiler);
+    assert_int_equal(region_info(me.profiler, "first").count, slots);
+    zt_counts counts = zt_get_counts(me.profiler);
+    assert_int_equal(counts.begun, slots + 2);
+    assert_int_equal(counts.collected + counts.dropped, slots + 2);
+    assert_int_equal(zt_get_cause(me.profiler, ZT_DROPPED_NO_SLOT), counts.dropped);
+    assert_int_equal(region_info(me.profiler, "other").count, 1);
+    destroy_user(&me);
+    check_work(w);
+}
+
+static void test_regions_in_a_sample_function_without_slots(void **state) {
+    begin_on_two_threads(*state, 8, 8, 0);
+    begin_on_two_threads(*state, 8, 16, 0);
+    begin_on_two_threads(*state, 128, 128, 0);
+}
+
+static void test_regions_in_a_sample_function_on_the_thread(void **state) {
+    begin_on_two_threads(*state, 128, 128, 1);
+}
+
+/* ---- a log function that asks, wherever a message comes from --------------------------------------------- */
+
+static void ask(int result, const char *text, void *argument) {
+    user *me = (user *)argument;
+    zt_region_info info;
+    (void)result, (void)text;
+    if (!me->profiler)
+        return;
+    zt_get_counts(me->profiler);
+    zt_get_region(me->profiler, 0, &info);
+    zt_get_cause(me->profiler, ZT_LOST_READ_FAILED);
+    me->regions++;
+}
+
+enum { MUCH = 600, BATCHES = 150 };
+
+/* What is ready at once are more than two batches, of which the first calculation fails. */
+static void *submit_much(void *argument) {
+    user *me = (user *)argument;
+    for (int i = 0; i < BATCHES; i++)
+        append_kernel(me->profiler, me->recorded, me->kernel, "recorded");
+    zeCommandListClose(me->recorded);
+    for (int i = 0; i < 3; i++) {
+        zt_execute(me->profiler, me->w->queue, 1, &me->recorded, NULL);
+        zeCommandQueueSynchronize(me->w->queue, A_WHILE);
+        inject("zetMetricGroupCalculateMetricValues", 1, ZE_RESULT_ERROR_UNKNOWN);
+        if (i > 0)
+            zt_collect(me->profiler, 0);
+    }
+    for (int i = 0; i < MUCH; i++) {
+        if (i % 128 == 0)
+            inject("zetMetricGroupCalculateMetricValues", 1, ZE_RESULT_ERROR_UNKNOWN);
+        append_kernel(me->profiler, me->list, me->kernel, "much");
+        if (i % 128 == 127)
+            finish_immediate(me->w, me->list);
+    }
+    finish_immediate(me->w, me->list);
+    zt_collect(me->profiler, A_WHILE);
+    return NULL;
+}
+
+static void test_a_log_function_that_asks(void **state) {
+    world *w = *state;
+    for (int with_thread = 0; with_thread < 2; with_thread++) {
+        user me = {0};
+        zt_config config = config_of(w);
+        config.groups = "ComputeBasic";
+        config.thread = with_thread;
+        config.log = ask;
+        config.log_user = &me;
+        zt_profiler *profiler = open_profiler(w, &config);
+        create_user(&me, w, profiler);
+        gpu.behave(SOFTGPU_REPORT_LOST, 50); /* which makes a message, too */
+        run_in_time(w, submit_much, &me);
+        gpu.behave(SOFTGPU_REPORT_LOST, 0);
+        inject("zetMetricGroupCalculateMetricValues", 0, ZE_RESULT_SUCCESS);
+        zt_counts counts = zt_get_counts(profiler);
+        assert_int_equal(counts.begun, MUCH + 3 * BATCHES);
+        assert_int_equal(counts.in_flight, 0);
+        assert_true(me.regions > 0);
+        check_identity(profiler);
+        destroy_user(&me);
+    }
+}
+
+/* ---- an allocator that asks ------------------------------------------------------------------------------- */
+
+static void *allocate_and_ask(size_t size, void *argument) {
+    user *me = (user *)argument;
+    if (me->profiler) {
+        zt_get_counts(me->profiler);
+        __atomic_add_fetch(&me->regions, 1, __ATOMIC_RELAXED);
+    }
+    return malloc(size);
+}
+
+static void release_and_ask(void *memory, void *argument) {
+    user *me = (user *)argument;
+    if (me->profiler && !me->result)
+        zt_get_counts(me->profiler);
+    free(memory);
+}
+
+static void *allocate_much(void *argument) {
+    user *me = (user *)argument;
+    char name[400];
+    kept_text *text = (kept_text *)malloc(sizeof *text);
+    size_t size = 0;
+    for (int i = 0; i < 400; i++) { /* names, lists and slots, more and more of them */
+        memset(name, 'a' + i % 26, sizeof name);
+        snprintf(name, sizeof name, "region %d", i);
+        append_kernel(me->profiler, i % 2 ? me->list : me->recorded, me->kernel, name);
+    }
+    finish_immediate(me->w, me->list);
+    zt_collect(me->profiler, 0);
+    for (int format = ZT_FORMAT_TABLE; format <= ZT_FORMAT_TRACE; format++) {
+        text->used = 0;
+        zt_write(me->profiler, (zt_format)format, keep_text, text);
+    }
+    zt_pack(me->profiler, NULL, &size);
+    zt_release(me->profiler, me->recorded);
+    zt_collect(me->profiler, A_WHILE);
+    free(text);
+    return NULL;
+}
+
+static void test_an_allocator_that_asks(void **state) {
+    world *w = *state;
+    user me = {0};
+    zt_config config = config_of(w);
+    config.groups = "ComputeBasic";
+    config.slots_per_step = 16;
+    config.samples = 16;
+    config.allocator.allocate = allocate_and_ask;
+    config.allocator.release = release_and_ask;
+    config.allocator.user = &me;
+    zt_profiler *profiler = open_profiler(w, &config);
+    create_user(&me, w, profiler);
+    run_in_time(w, allocate_much, &me);
+    assert_true(me.regions > 0);
+    assert_counts(profiler, counted(200, 200, 0, 0, 0));
+    me.result = ZE_RESULT_NOT_READY; /* there is nothing to ask while it closes */
+    destroy_user(&me);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_slow_sample_function),
+        TEST(test_a_slow_sample_function_on_the_thread),
+        TEST(test_regions_in_a_sample_function_without_slots),
+        TEST(test_regions_in_a_sample_function_on_the_thread),
+        TEST(test_a_log_function_that_asks),
+        TEST(test_an_allocator_that_asks),
+    };
+    return cmocka_run_group_tests(tests, start, NULL);
+}

@@ -1,0 +1,402 @@
+/* What there is once in a process: several files with a copy of the library each, as ZETOOLS_STATIC makes
+   them; processes that fork, and programs that are executed by them. */
+#define _GNU_SOURCE
+#define ZETOOLS_STATIC
+#define ZETOOLS_IMPLEMENTATION
+#define ZETOOLS_TRACER
+#include "zetools.h"
+
+#include "fixture.h"
+
+#include "plugins/other_file.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+
+/* ==== several files ======================================================================================= */
+
+static void measure_here(world *w, zt_profiler *profiler, const char *name) {
+    zt_region region = zt_begin(profiler, w->immediate, name);
+    launch(w, w->immediate);
+    zt_end(&region);
+    finish_immediate(w, w->immediate);
+}
+
+static zt_config config_with_thread(void) {
+    zt_config config = zt_config_default();
+    config.groups = "ComputeBasic";
+    config.thread = 1;
+    config.wait_timeout_ns = A_WHILE;
+    return config;
+}
+
+/* Opened in one file, used in both, closed in either. */
+static void test_opened_in_one_file_and_closed_in_another(void **state) {
+    world *w = *state;
+    uint32_t threads = count_threads();
+    for (int i = 0; i < 4; i++) {
+        zt_config config = config_with_thread();
+        zt_profiler *profiler;
+        ok(i % 2 ? zt_open(w->context, w->device, &config, &profiler)
+                 : other_open(w->context, w->device, &config, &profiler));
+        for (int j = 0; j < 70; j++) {
+            measure_here(w, profiler, "here");
+            other_run(profiler, w->immediate, "there");
+        }
+        finish_immediate(w, w->immediate);
+        ok(i % 2 ? other_collect(profiler, A_WHILE) : zt_collect(profiler, A_WHILE));
+        assert_int_equal(other_counts(profiler).collected, 140);
+        assert_int_equal(zt_get_counts(profiler).collected, 140);
+        if (i % 2)
+            other_close(profiler);
+        else
+            zt_close(profiler);
+        assert_int_equal(count_threads(), threads);
+    }
+    check_work(w);
+}
+
+/* Left open by one file; the process ends without a crash, and without a wait for a thread that is gone. */
+static int leave_open(void) {
+    void *state = NULL;
+    world *w;
+    zt_profiler *profilers[2];
+    zt_config config = config_with_thread();
+    start(&state);
+    open_world(&state);
+    w = (world *)state;
+    ok(zt_open(w->context, w->device, &config, &profilers[0]));
+    ok(other_open(w->context, w->device, &config, &profilers[1]));
+    measure_here(w, profilers[0], "here");
+    measure_here(w, profilers[1], "here");
+    other_close(profilers[0]);
+    return 0;
+}
+
+static void test_error_of_another_file(void **state) {
+    world *w = *state;
+    zt_profiler *profiler;
+    assert_true(other_open(NULL, w->device, NULL, &profiler) != ZE_RESULT_SUCCESS);
+    assert_contains(zt_get_last_error(NULL), "zt_open");
+    assert_true(zt_get_last_result(NULL) == ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    assert_true(zt_open(w->context, NULL, NULL, &profiler) != ZE_RESULT_SUCCESS);
+    assert_contains(other_last_error(NULL), "zt_open");
+    zet_metric_group_handle_t group;
+    assert_true(zt_find_group(w->device, "NoSuchGroup", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED,
+                              &group) != ZE_RESULT_SUCCESS);
+    assert_contains(other_last_error(NULL), "NoSuchGroup");
+}
+
+typedef struct inner {
+    world *w;
+    zt_profiler *profiler;
+    ze_result_t other, here;
+    int called;
+} inner;
+
+static void collect_elsewhere(const zt_sample *sample, void *user) {
+    inner *me = (inner *)user;
+    (void)sample;
+    me->other = other_collect(me->profiler, A_WHILE);
+    me->here = zt_collect(me->profiler, A_WHILE);
+    me->called++;
+}
+
+static void *measure_and_collect(void *argument) {
+    inner *me = (inner *)argument;
+    measure_here(me->w, me->profiler, "region");
+    zt_collect(me->profiler, A_WHILE);
+    return NULL;
+}
+
+static void test_inside_of_another_file(void **state) {
+    world *w = *state;
+    for (int with_thread = 0; with_thread < 2; with_thread++) {
+        inner me = {w, NULL, ZE_RESULT_SUCCESS, ZE_RESULT_SUCCESS, 0};
+        zt_config config = zt_config_default();
+        config.groups = "ComputeBasic";
+        config.thread = with_thread;
+        config.sample = collect_elsewhere;
+        config.sample_user = &me;
+        ok(zt_open(w->context, w->device, &config, &me.profiler));
+        run_in_time(w, measure_and_collect, &me);
+        zt_close(me.profiler);
+        assert_int_equal(me.called, 1);
+        assert_result(me.other, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+        assert_result(me.here, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    }
+    check_work(w);
+}
+
+/* ==== fork ================================================================================================ */
+
+static int is_child;
+
+/* What a child has of its parent's threads are leaks. */
+int __lsan_is_turned_off(void);
+int __lsan_is_turned_off(void) {
+    return is_child;
+}
+
+enum { GUARD_S = 20 };
+
+/* A child, and how it ends. It is killed where it does not. */
+static int status_of_child(int (*child)(zt_profiler *profiler), zt_profiler *profiler) {
+    int status = 0;
+    fflush(NULL);
+    pid_t process = fork();
+    assert_true(process >= 0);
+    if (process == 0) {
+        is_child = 1;
+        signal(SIGALRM, SIG_DFL);
+        alarm(GUARD_S);
+        exit(child(profiler));
+    }
+    assert_int_equal(waitpid(process, &status, 0), process);
+    return status;
+}
+
+static int just_exit(zt_profiler *profiler) {
+    (void)profiler;
+    hold_time(1); /* whoever waits by the clock waits for ever */
+    return 0;
+}
+
+/* Nothing of the parent's is touched: the calls of the driver would be about objects of another process. */
+static int close_and_exit(zt_profiler *profiler) {
+    gpu.reset_calls();
+    zt_close(profiler);
+    return calls(NULL) > 0;
+}
+
+static int use_and_exit(zt_profiler *profiler) {
+    zt_region_info info;
+    kept_text *text = (kept_text *)calloc(1, sizeof *text);
+    if (!text || zt_get_counts(profiler).begun == 0 || zt_get_region(profiler, 0, &info) != ZE_RESULT_SUCCESS)
+        return 1;
+    zt_write(profiler, ZT_FORMAT_TABLE, keep_text, text);
+    free(text);
+    return 0;
+}
+
+static void fork_beside(world *w, int (*child)(zt_profiler *profiler)) {
+    for (int with_thread = 0; with_thread < 2; with_thread++) {
+        zt_config config = config_of(w);
+        config.groups = "ComputeBasic";
+        config.thread = with_thread;
+        zt_profiler *profiler = open_profiler(w, &config);
+        run(w, profiler, "parent");
+        collect_all(profiler);
+        int status = status_of_child(child, profiler);
+        for (int i = 0; i < 100; i++)
+            run(w, profiler, "parent");
+        collect_all(profiler);
+        assert_counts(profiler, counted(101, 101, 0, 0, 0));
+        close_profiler(w, profiler);
+        assert_int_equal(status, 0);
+    }
+    check_work(w);
+}
+
+static void test_exit_of_a_child(void **state) {
+    fork_beside(*state, just_exit);
+}
+
+static void test_close_in_a_child(void **state) {
+    fork_beside(*state, close_and_exit);
+}
+
+static void test_questions_in_a_child(void **state) {
+    fork_beside(*state, use_and_exit);
+}
+
+/* ==== programs that are executed ========================================================================== */
+
+/* This program again, in a role: the same command line, for it may begin with a dynamic linker. */
+static void become(const char *role) {
+    static char line[1 << 16];
+    char *arguments[64];
+    size_t size, used = 0;
+    int count = 0;
+    FILE *file = fopen("/proc/self/cmdline", "r");
+    if (!file)
+        return;
+    size = fread(line, 1, sizeof line - 1, file);
+    fclose(file);
+    while (used < size && count < 63) {
+        arguments[count++] = line + used;
+        used += strlen(line + used) + 1;
+    }
+    arguments[count] = NULL;
+    setenv("ZT_TEST_ROLE", role, 1);
+    alarm(GUARD_S);
+    execvp(arguments[0], arguments);
+}
+
+static int measure_alone(void) {
+    void *state = NULL;
+    start(&state);
+    open_world(&state);
+    world *w = (world *)state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    for (int i = 0; i < 100; i++)
+        run(w, profiler, "region");
+    collect_all(profiler);
+    assert_counts(profiler, counted(100, 100, 0, 0, 0));
+    close_profiler(w, profiler);
+    close_world(&state);
+    return 0;
+}
+
+/* The program that follows has the same process number and the same environment, and nothing else. */
+static int open_and_become(void) {
+    void *state = NULL;
+    is_child = 1;
+    start(&state);
+    open_world(&state);
+    zt_profiler *profiler = open_groups((world *)state, "ComputeBasic");
+    run((world *)state, profiler, "region");
+    collect_all(profiler);
+    become("measure");
+    return 1;
+}
+
+/* A child that outlives its parent leaves alone what the parent reported. */
+static int trace_and_fork(void) {
+    void *state = NULL;
+    pid_t parent = getpid();
+    zt_auto_config config = zt_auto_config_default();
+    config.report = getenv("ZT_TEST_REPORT");
+    ok(zt_auto(&config));
+    start(&state);
+    open_world(&state);
+    world *w = (world *)state;
+    for (int i = 0; i < 3; i++)
+        launch(w, w->immediate);
+    finish_immediate(w, w->immediate);
+    if (fork() == 0) {
+        is_child = 1;
+        alarm(GUARD_S);
+        while (getppid() == parent)
+            nap();
+        exit(0);
+    }
+    for (int i = 0; i < 2; i++)
+        launch(w, w->immediate);
+    check_work(w);
+    close_world(&state);
+    return 0;
+}
+
+static int do_nothing(void) {
+    return 0;
+}
+
+static const struct {
+    const char *name;
+    int (*play)(void);
+} roles[] = {
+    {"measure", measure_alone}, {"open and become", open_and_become},
+    {"leave open", leave_open}, {"trace and fork", trace_and_fork},
+    {"nothing", do_nothing},
+};
+
+static int play(const char *role) {
+    for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++)
+        if (strcmp(roles[i].name, role) == 0)
+            return roles[i].play();
+    return 99;
+}
+
+static void expect_success_as(const char *role) {
+    int status = 0;
+    char output[4096] = "";
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    fflush(NULL);
+    pid_t process = fork();
+    assert_true(process >= 0);
+    if (process == 0) {
+        dup2(ends[1], 1);
+        dup2(ends[1], 2);
+        close(ends[0]);
+        become(role);
+        _exit(98);
+    }
+    close(ends[1]);
+    FILE *file = fdopen(ends[0], "r");
+    assert_non_null(file);
+    output[fread(output, 1, sizeof output - 1, file)] = 0;
+    fclose(file);
+    assert_int_equal(waitpid(process, &status, 0), process);
+    if (status != 0)
+        fail_msg("as '%s' it ended with status 0x%x:\n%s", role, (unsigned)status, output);
+}
+
+static void test_executed_beside_a_profiler(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    run(w, profiler, "parent");
+    expect_success_as("nothing");
+    expect_success_as("measure");
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    close_profiler(w, profiler);
+    expect_success_as("measure");
+    check_work(w);
+}
+
+static void test_executed_in_the_place_of_a_profiler(void **state) {
+    (void)state;
+    expect_success_as("open and become");
+}
+
+static void test_left_open(void **state) {
+    (void)state;
+    if (INSTRUMENTED) /* what is left open are leaks */
+        skip();
+    expect_success_as("leave open");
+}
+
+static void test_report_of_a_parent(void **state) {
+    char path[] = "/tmp/zetools-process-XXXXXX.csv", text[4096] = "";
+    (void)state;
+    int file = mkstemps(path, 4);
+    assert_true(file >= 0);
+    close(file);
+    setenv("ZT_TEST_REPORT", path, 1);
+    expect_success_as("trace and fork"); /* until nobody has its output open any more, the child included */
+    unsetenv("ZT_TEST_REPORT");
+    FILE *report = fopen(path, "r");
+    assert_non_null(report);
+    text[fread(text, 1, sizeof text - 1, report)] = 0;
+    fclose(report);
+    unlink(path);
+    assert_contains(text, "\"saxpy\",\"GPU time\"");
+    assert_contains(text, ",sum,5,");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(test_opened_in_one_file_and_closed_in_another),
+        TEST(test_error_of_another_file),
+        TEST(test_inside_of_another_file),
+        TEST(test_exit_of_a_child),
+        TEST(test_close_in_a_child),
+        TEST(test_questions_in_a_child),
+        TEST(test_executed_beside_a_profiler),
+        TEST(test_executed_in_the_place_of_a_profiler),
+        TEST(test_left_open),
+        TEST(test_report_of_a_parent),
+    };
+    const char *role = getenv("ZT_TEST_ROLE");
+    if (role)
+        return play(role);
+    return cmocka_run_group_tests(tests, start, NULL);
+}

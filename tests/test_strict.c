@@ -1,0 +1,75 @@
+/* Strict ISO C, without -pthread, and another header first, which settles what the C library shows: the
+   threads of the library block all signals all the same. */
+#include <stdio.h>
+
+#define ZETOOLS_STATIC
+#define ZETOOLS_IMPLEMENTATION
+#include "zetools.h"
+
+#include "fixture.h"
+
+
+/* Else the other tests show nothing. */
+static void test_compiled_as_it_has_to_be(void **state) {
+    (void)state;
+#if !defined(__STRICT_ANSI__) || defined(_REENTRANT)
+    fail_msg("not strict, or with -pthread");
+#endif
+}
+
+/* How many threads block signals, once they are so many: a new one is on its way there. */
+static uint32_t await_deaf_threads(uint32_t wanted) {
+    for (int i = 0; i < 1000 && count_deaf_threads() != wanted; i++)
+        nap();
+    return count_deaf_threads();
+}
+
+static void test_the_collecting_thread_blocks_signals(void **state) {
+    world *w = (world *)*state;
+    uint32_t threads = count_threads(), deaf = count_deaf_threads();
+    zt_config config = zt_config_default();
+    zt_profiler *profiler;
+    config.groups = "ComputeBasic";
+    config.thread = 1;
+    assert_int_equal(zt_open(w->context, w->device, &config, &profiler), ZE_RESULT_SUCCESS);
+    uint32_t deaf_now = await_deaf_threads(deaf + 1), now = count_threads();
+    zt_close(profiler);
+    assert_int_equal(now, threads + 1);
+    assert_int_equal(deaf_now, deaf + 1);
+    assert_int_equal(count_threads(), threads);
+}
+
+static void test_the_reader_of_a_stream_blocks_signals(void **state) {
+    world *w = (world *)*state;
+    uint32_t threads = count_threads(), deaf = count_deaf_threads();
+    zt_stream_config config = zt_stream_config_default();
+    zt_stream *stream;
+    config.reader = 1;
+    assert_int_equal(zt_stream_open(w->context, w->device, &config, &stream), ZE_RESULT_SUCCESS);
+    uint32_t deaf_now = await_deaf_threads(deaf + 1);
+    zt_stream_close(stream, NULL, NULL);
+    assert_int_equal(deaf_now, deaf + 1);
+    assert_int_equal(count_threads(), threads);
+}
+
+/* The thread that opened it hears them as before. */
+static void test_the_threads_of_the_application_do_not(void **state) {
+    world *w = (world *)*state;
+    uint32_t open = count_threads() - count_deaf_threads();
+    zt_config config = zt_config_default();
+    zt_profiler *profiler;
+    config.thread = 1;
+    assert_int_equal(zt_open(w->context, w->device, &config, &profiler), ZE_RESULT_SUCCESS);
+    zt_close(profiler);
+    assert_int_equal(count_threads() - count_deaf_threads(), open);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(test_compiled_as_it_has_to_be),
+        TEST(test_the_collecting_thread_blocks_signals),
+        TEST(test_the_reader_of_a_stream_blocks_signals),
+        TEST(test_the_threads_of_the_application_do_not),
+    };
+    return cmocka_run_group_tests(tests, start, NULL);
+}
