@@ -120,7 +120,7 @@ typedef struct worker {
     list lists[LISTS];
     ze_command_list_handle_t destroyed; /* the last */
     int steps;
-    char log[8192];
+    char log[16384];
     size_t log_used;
 } worker;
 
@@ -1103,8 +1103,13 @@ static int has_every_execution(sequence *s, int profiler) {
 
 /* The copy has what the original has, and twice that after a merge. */
 static void check_copy(sequence *s, const zt_profiler *profiler) {
+    zt_counts before = zt_get_counts(profiler);
     zt_profiler *copy = copy_of(s, profiler);
     zt_counts counts = zt_get_counts(profiler);
+    if (before.collected != counts.collected) { /* a thread of the library's own collects still */
+        zt_close(copy);
+        return;
+    }
     for (uint64_t times = 1; copy && times <= 2; times++) {
         zt_counts copied = zt_get_counts(copy);
         if (copied.collected != times * counts.collected || copied.lost != times * counts.lost ||
@@ -1406,7 +1411,7 @@ static void report_failure(const sequence *s) {
         "\nA sequence failed: %s\nTo run it again: ZT_SEED=%llu tests/run-tests.sh test_sequences\n",
         s->failure, (unsigned long long)s->seed);
     for (int i = 0; i < s->worker_count; i++)
-        print_message("thread %d:%s\n", i, s->workers[i].log);
+        fprintf(stderr, "thread %d:%s\n", i, s->workers[i].log);
 }
 
 static void reset_stage(void) {
