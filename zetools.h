@@ -1440,39 +1440,34 @@ typedef zt__disabled_scope zt_scope;
        reader, of a stream           the same of its rows              under it   may run under it   first
        mutex, of a profiler, of a    names, lists, slots, counts,      never      never              second
        stream or of a tracer         statistics; rings; bookkeeping
-       mutex, of the process         activation and calculation        under it   never              last, alone
+       mutex, of the process         activation and calculation        under it   never              last,
+   alone
 
        The collector and the reader know the thread that holds them: a function of the application that calls
-       back is told so (HANDLE_OBJECT_IN_USE), and never waits for itself. Other threads skip or wait, bounded.
-       A mutex is held for instants. Memory is allocated and messages are logged without it.
+       back is told so (HANDLE_OBJECT_IN_USE), and never waits for itself. Other threads skip or wait,
+   bounded. A mutex is held for instants. Memory is allocated and messages are logged without it.
 
    THE LIFE OF A SLOT
 
-       A slot is what one sample in flight needs: a query for each metric group, an event, time stamps. Its state
-       is changed in one place, zt__move_slot, by the table zt__transitions:
+       A slot is what one sample in flight needs: a query for each metric group, an event, time stamps. Its
+   state is changed in one place, zt__move_slot, by the table zt__transitions:
 
        state     means                                          goes to
        FREE      belongs to nobody; event and queries reset     OPEN by zt_begin (begun + 1)
-       OPEN      begun                                          PENDING by zt_end on an immediate list, RECORDED
-                                                                on another; PARTIAL where it is dropped and has
-                                                                commands on the list, else FREE
-       RECORDED  ended on a recorded list; its first execution  PENDING by zt_execute; READING; FREE when it is
-                 is owed and not announced                      over and never ran (begun - 1)
-       PENDING   an execution is on its way                     READING; back where it came from when the driver
-                                                                refuses the execution
-       READING   the collector has it alone                     FREE (immediate, or over); ARMED (may run again);
-                                                                RETIRED; back where it came from when it is not
-                                                                ready
-       ARMED     read and reset; its list may be executed       PENDING by zt_execute (begun + 1); READING, for
-                 again                                          it may run untold; FREE when it is over
-       PARTIAL   some of its commands are on the list: it is    READING when it is over, to be reset; FREE then
-                 never read
-       RETIRED   the device may still write to it               -
+       OPEN      begun                                          PENDING by zt_end on an immediate list,
+   RECORDED on another; PARTIAL where it is dropped and has commands on the list, else FREE RECORDED  ended on
+   a recorded list; its first execution  PENDING by zt_execute; READING; FREE when it is is owed and not
+   announced                      over and never ran (begun - 1) PENDING   an execution is on its way READING;
+   back where it came from when the driver refuses the execution READING   the collector has it alone FREE
+   (immediate, or over); ARMED (may run again); RETIRED; back where it came from when it is not ready ARMED
+   read and reset; its list may be executed       PENDING by zt_execute (begun + 1); READING, for again it may
+   run untold; FREE when it is over PARTIAL   some of its commands are on the list: it is    READING when it
+   is over, to be reset; FREE then never read RETIRED   the device may still write to it               -
 
        A slot is OVER when its commands can never run again. A list numbers its slots as they end, and
        `over_up_to` is the number up to which they are over. It is raised where the list is immediate and the
-       slot's event has signalled; where zt_release, zt_reset or a tracer said so; where the list's handle came
-       back as a list of another kind; and where a region is begun on the list: then the newest slot that is
+       slot's event has signalled; where zt_release, zt_reset or a tracer said so; where the list's handle
+   came back as a list of another kind; and where a region is begun on the list: then the newest slot that is
        known to have run, and all that ended before it, are over. What ended later may belong to the recording
        that goes on. A slot is used again on no weaker ground. */
 
@@ -1507,7 +1502,8 @@ typedef zt__disabled_scope zt_scope;
 
 /* From this version on clang takes it for granted that no function is given a NaN. */
 #if defined(__clang_major__) && __clang_major__ >= 18 && defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
-#error "zetools.h: -ffast-math needs -fhonor-nans -fhonor-infinities beside it, where ZETOOLS_IMPLEMENTATION is"
+#error                                                                                                       \
+    "zetools.h: -ffast-math needs -fhonor-nans -fhonor-infinities beside it, where ZETOOLS_IMPLEMENTATION is"
 #endif
 
 /* NaN stands for what was not measured, also in programs that tell the compiler that there is no NaN
@@ -6783,7 +6779,7 @@ ZT__PRIVATE void zt__list_is_over(zt_profiler *profiler, ze_command_list_handle_
         /* The handle of a list that is destroyed may come back as a list of any kind. */
         if (is_destroyed && !profiler->driver.zeCommandListIsImmediate) {
             zt__move_list(profiler, list, ZT__LIST_UNKNOWN);
-        } else if (list->state == ZT__LIST_OBSERVED || list->state == ZT__LIST_UNOBSERVED) {
+        } else if (list->state == ZT__LIST_OBSERVED || (list->state == ZT__LIST_UNOBSERVED && is_destroyed)) {
             zt__move_list(profiler, list, ZT__LIST_RECORDED);
         }
     }
@@ -6817,6 +6813,7 @@ ZT__PRIVATE ze_result_t zt__end_list(zt_profiler *profiler, ze_command_list_hand
     zt__list_is_over(profiler, list, is_destroyed, call);
     if (zt__begin_collecting(profiler, 1)) {
         zt__collect_list(profiler, list, &all);
+        zt__remove_unused_lists(profiler);
         zt__unlock_owned(&profiler->collector);
     }
     return zt__is_list_pending(profiler, list) ? ZE_RESULT_NOT_READY : ZE_RESULT_SUCCESS;
@@ -6927,11 +6924,12 @@ ZT__PRIVATE int zt__are_being_read(const zt_profiler *profiler, uint32_t count,
 /* Marks the samples of a list that is about to be executed. Returns how many of its last execution are
    overwritten by this one. With the mutex held. */
 ZT__PRIVATE uint32_t zt__announce_list(zt_profiler *profiler, zt__list *list, uint64_t now) {
+    int may_have_run_untold = list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED;
     uint32_t overwritten = 0;
     zt__slot *slot;
-    /* What has run while later slots have not is of an immediate list that had this handle, or of an
-       execution that goes on. */
-    for (slot = list->state == ZT__LIST_UNKNOWN ? list->first : NULL; slot; slot = slot->next) {
+    /* What has run while later slots have not is of an immediate list that had this handle, of a recording
+       before a reset, or of an execution that goes on. */
+    for (slot = may_have_run_untold ? list->first : NULL; slot; slot = slot->next) {
         if (slot->state == ZT__SLOT_RECORDED) {
             list->untold_up_to = list->ran_up_to < slot->number ? list->ran_up_to : slot->number - 1;
             break;
@@ -14606,7 +14604,6 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
     }
     return zt__replace_file(locked, format, path);
 }
-
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -37,12 +37,17 @@ complain 'shell scripts that do not parse:' "$(files '*.sh' run | xargs -n 1 bas
 in_one_only() { # LIST LIST, each without repetitions
     printf '%s\n%s\n' "$1" "$2" | sort | uniq -u
 }
+# A chapter of the manual: from its heading to the next.
+manual() { # HEADING
+    sed -n "/^   $1/,/^   [A-Z][A-Z ,]*$\|^\*\//p" zetools.h
+}
+
 options=$(sed -nE '/^ *# *(if|elif)/p' zetools.h | grep -oE 'ZETOOLS_[A-Z_]+' | grep -vx ZETOOLS_H | sort -u)
 variables=$(grep -oE 'getenv\("ZT_[A-Z_]+' zetools.h | grep -oE 'ZT_.*' | sort -u)
 complain 'options that only one of code and manual has:' \
-    "$(in_one_only "$options" "$(grep -oE '^ {7}ZETOOLS_[A-Z_]+' zetools.h | tr -d ' ' | sort -u)")"
+    "$(in_one_only "$options" "$(manual OPTIONS | grep -oE '^ {7}ZETOOLS_[A-Z_]+' | tr -d ' ' | sort -u)")"
 complain 'variables of the environment that only one of code and manual has:' \
-    "$(in_one_only "$variables" "$(grep -oE '^ {7}ZT_[A-Z_]+' zetools.h | tr -d ' ' | sort -u)")"
+    "$(in_one_only "$variables" "$(manual ENVIRONMENT | grep -oE 'ZT_[A-Z_]+' | sort -u)")"
 complain 'variables of the environment that README lacks:' \
     "$(for name in $variables; do grep -qF "| \`$name\` |" README.md || echo "$name"; done)"
 

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-
 /* ==== allocations on this thread ========================================================================== */
 
 /* In a plain program malloc itself is watched, so that nothing escapes: not what the C library allocates for
