@@ -1440,34 +1440,39 @@ typedef zt__disabled_scope zt_scope;
        reader, of a stream           the same of its rows              under it   may run under it   first
        mutex, of a profiler, of a    names, lists, slots, counts,      never      never              second
        stream or of a tracer         statistics; rings; bookkeeping
-       mutex, of the process         activation and calculation        under it   never              last,
-   alone
+       mutex, of the process         activation and calculation        under it   never              last, alone
 
        The collector and the reader know the thread that holds them: a function of the application that calls
-       back is told so (HANDLE_OBJECT_IN_USE), and never waits for itself. Other threads skip or wait,
-   bounded. A mutex is held for instants. Memory is allocated and messages are logged without it.
+       back is told so (HANDLE_OBJECT_IN_USE), and never waits for itself. Other threads skip or wait, bounded.
+       A mutex is held for instants. Memory is allocated and messages are logged without it.
 
    THE LIFE OF A SLOT
 
-       A slot is what one sample in flight needs: a query for each metric group, an event, time stamps. Its
-   state is changed in one place, zt__move_slot, by the table zt__transitions:
+       A slot is what one sample in flight needs: a query for each metric group, an event, time stamps. Its state
+       is changed in one place, zt__move_slot, by the table zt__transitions:
 
        state     means                                          goes to
        FREE      belongs to nobody; event and queries reset     OPEN by zt_begin (begun + 1)
-       OPEN      begun                                          PENDING by zt_end on an immediate list,
-   RECORDED on another; PARTIAL where it is dropped and has commands on the list, else FREE RECORDED  ended on
-   a recorded list; its first execution  PENDING by zt_execute; READING; FREE when it is is owed and not
-   announced                      over and never ran (begun - 1) PENDING   an execution is on its way READING;
-   back where it came from when the driver refuses the execution READING   the collector has it alone FREE
-   (immediate, or over); ARMED (may run again); RETIRED; back where it came from when it is not ready ARMED
-   read and reset; its list may be executed       PENDING by zt_execute (begun + 1); READING, for again it may
-   run untold; FREE when it is over PARTIAL   some of its commands are on the list: it is    READING when it
-   is over, to be reset; FREE then never read RETIRED   the device may still write to it               -
+       OPEN      begun                                          PENDING by zt_end on an immediate list, RECORDED
+                                                                on another; PARTIAL where it is dropped and has
+                                                                commands on the list, else FREE
+       RECORDED  ended on a recorded list; its first execution  PENDING by zt_execute; READING; FREE when it is
+                 is owed and not announced                      over and never ran (begun - 1)
+       PENDING   an execution is on its way                     READING; back where it came from when the driver
+                                                                refuses the execution
+       READING   the collector has it alone                     FREE (immediate, or over); ARMED (may run again);
+                                                                RETIRED; back where it came from when it is not
+                                                                ready
+       ARMED     read and reset; its list may be executed       PENDING by zt_execute (begun + 1); READING, for
+                 again                                          it may run untold; FREE when it is over
+       PARTIAL   some of its commands are on the list: it is    READING when it is over, to be reset; FREE then
+                 never read
+       RETIRED   the device may still write to it               -
 
        A slot is OVER when its commands can never run again. A list numbers its slots as they end, and
        `over_up_to` is the number up to which they are over. It is raised where the list is immediate and the
-       slot's event has signalled; where zt_release, zt_reset or a tracer said so; where the list's handle
-   came back as a list of another kind; and where a region is begun on the list: then the newest slot that is
+       slot's event has signalled; where zt_release, zt_reset or a tracer said so; where the list's handle came
+       back as a list of another kind; and where a region is begun on the list: then the newest slot that is
        known to have run, and all that ended before it, are over. What ended later may belong to the recording
        that goes on. A slot is used again on no weaker ground. */
 
@@ -1502,8 +1507,7 @@ typedef zt__disabled_scope zt_scope;
 
 /* From this version on clang takes it for granted that no function is given a NaN. */
 #if defined(__clang_major__) && __clang_major__ >= 18 && defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
-#error                                                                                                       \
-    "zetools.h: -ffast-math needs -fhonor-nans -fhonor-infinities beside it, where ZETOOLS_IMPLEMENTATION is"
+#error "zetools.h: -ffast-math needs -fhonor-nans -fhonor-infinities beside it, where ZETOOLS_IMPLEMENTATION is"
 #endif
 
 /* NaN stands for what was not measured, also in programs that tell the compiler that there is no NaN
@@ -4824,8 +4828,8 @@ struct zt__list {
     uint64_t ran_up_to;     /* the highest number of a slot that is known to have run, or to be about to */
     uint64_t over_up_to;    /* the commands of slots up to this number can never run again */
     int has_unread;         /* what its last execution left could not be read in time */
-    uint64_t untold_up_to; /* slots up to this number ran before the list was known to be recorded: zt_execute
-                              may not execute them */
+    uint64_t untold_up_to;  /* slots up to this number ran by other means when later ones had not: zt_execute
+                               may not execute them */
 };
 
 /* ---- the profiler ---------------------------------------------------------------------------------------- */
@@ -5813,8 +5817,8 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
         reading->times.list = slot->list->handle;
         reading->times.not_before_ns = slot->submitted_ns;
         if (slot->stamps) {
-            reading->times.begin_ticks = slot->stamps[0];
-            reading->times.end_ticks = slot->stamps[1];
+            reading->times.begin_ticks = zt__load(&slot->stamps[0]); /* the list may run again, untold */
+            reading->times.end_ticks = zt__load(&slot->stamps[1]);
         }
         return;
     }
@@ -6840,25 +6844,32 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
 /* ---- execution ------------------------------------------------------------------------------------------- */
 
 /* Returns whether a list has samples that are on their way, or that an execution left of which nobody told:
-   then the event of the slot that ended last has signalled; earlier ones may be of a recording that was
-   reset. No mutex is held. */
+   then the event of the slot that ended last has signalled. Where the list was reset meanwhile, that slot is
+   of the new recording, and the first one, if it has not been seen to run, may be of the old. No mutex is
+   held. */
 ZT__PRIVATE int zt__has_unread_samples(zt_profiler *profiler, ze_command_list_handle_t handle) {
     const zt__list *list;
-    const zt__slot *slot;
-    ze_event_handle_t event = NULL;
+    const zt__slot *slot, *first = NULL, *last = NULL;
+    ze_event_handle_t events[2] = {NULL, NULL};
     int has_unread = 0;
+    uint32_t i;
     zt__lock(&profiler->mutex);
     list = zt__find_list(profiler, handle);
     for (slot = list ? list->first : NULL; slot && !has_unread; slot = slot->next) {
         has_unread = slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_READING;
         if ((slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED) && !zt__is_over(slot)) {
-            event = slot->event;
+            first = first ? first : slot;
+            last = slot;
         }
     }
+    if (first && !has_unread) {
+        events[0] = last->event;
+        events[1] = first != last && first->state == ZT__SLOT_RECORDED ? first->event : NULL;
+    }
     zt__unlock(&profiler->mutex);
-    if (event && !has_unread) {
+    for (i = 0; i < 2 && events[i] && !has_unread; i++) {
         ze_result_t result;
-        ZT__INTERNAL(result = zeEventQueryStatus(event));
+        ZT__INTERNAL(result = zeEventQueryStatus(events[i]));
         has_unread = result == ZE_RESULT_SUCCESS;
     }
     return has_unread;
@@ -14604,6 +14615,7 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
     }
     return zt__replace_file(locked, format, path);
 }
+
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <malloc.h>
 #include <math.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -482,11 +483,14 @@ void check_work(world *w) {
 /* ==== profilers =========================================================================================== */
 
 static void keep_message(int result, const char *text, void *user) {
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* several threads may report */
     world *w = (world *)user;
-    if (w->message_count == MESSAGES)
-        return;
-    w->message_results[w->message_count] = result;
-    snprintf(w->messages[w->message_count++], sizeof w->messages[0], "%s", text);
+    pthread_mutex_lock(&mutex);
+    if (w->message_count < MESSAGES) {
+        w->message_results[w->message_count] = result;
+        snprintf(w->messages[w->message_count++], sizeof w->messages[0], "%s", text);
+    }
+    pthread_mutex_unlock(&mutex);
 }
 
 zt_config config_of(world *w) {

@@ -453,7 +453,8 @@ ze_result_t sg_zeCommandListAppendMemoryRangesBarrier(ze_command_list_handle_t l
 
 static void run_write_timestamp(sg_execution *execution, void *argument) {
     uint64_t **destination = argument;
-    **destination = sg_ticks_at(execution->start ? execution->start : sg_now());
+    __atomic_store_n(*destination, sg_ticks_at(execution->start ? execution->start : sg_now()),
+                     __ATOMIC_RELEASE);
 }
 
 ze_result_t sg_zeCommandListAppendWriteGlobalTimestamp(ze_command_list_handle_t list, uint64_t *destination,
