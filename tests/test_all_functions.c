@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 enum { THREADS = 4, TURNS = INSTRUMENTED ? 10 : 40 };
 
 typedef struct caller {

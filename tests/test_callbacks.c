@@ -7,7 +7,6 @@
 #include <string.h>
 #include <time.h>
 
-
 /* A function that waits until it is let go, on the thread that collects. */
 typedef struct gate {
     int entered, open;

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-
 /* ==== allocations on this thread ========================================================================== */
 
 /* In a plain program malloc itself is watched, so that nothing escapes: not what the C library allocates for
@@ -55,8 +54,8 @@ static void test_allocations_are_seen(void **state) {
 
 enum { REGIONS = 64 };
 
-/* A region has one event query where the loader is asked whether its list is immediate (1.16). Where it cannot
-   be asked, the event is queried once more before the slot is free. */
+/* A region has one event query where the loader is asked whether its list is immediate (1.16). Where it
+   cannot be asked, the event is queried once more before the slot is free. */
 static uint64_t queries_of_a_region(void) {
     return can_tell_immediate() ? 1 : 2;
 }
@@ -136,7 +135,8 @@ static void record(world *w, zt_profiler *profiler) {
     ok(zeCommandListClose(w->list));
 }
 
-/* Executed again, a region costs what its reading costs. */
+/* Executed again, a region costs what its reading costs, and a list one event query more: whether it has run
+   by other means. */
 static void test_driver_calls_of_a_replay(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
@@ -148,13 +148,14 @@ static void test_driver_calls_of_a_replay(void **state) {
         execute(w, profiler, w->list);
     assert_int_equal(calls("zetCommandListAppendMetricQueryBegin"), 0);
     assert_int_equal(calls("zetCommandListAppendMetricQueryEnd"), 0);
-    assert_int_equal(calls("zeEventQueryStatus"), 5 * REGIONS);
+    uint64_t queries = calls("zeEventQueryStatus");
+    assert_in_range(queries, 5 * REGIONS, 5 * (REGIONS + 1));
     assert_int_equal(calls("zetMetricQueryGetData"), 5 * REGIONS);
     assert_int_equal(calls("zeEventHostReset"), 5 * REGIONS);
     assert_int_equal(calls("zetMetricQueryReset"), 5 * REGIONS);
     assert_int_equal(calls("zetMetricGroupCalculateMetricValues"), 5);
     assert_int_equal(calls("zeCommandQueueExecuteCommandLists"), 5);
-    assert_int_equal(calls(NULL), 5 * (4 * REGIONS + 1 + 2)); /* execute and synchronise, and nothing else */
+    assert_int_equal(calls(NULL) - queries, 5 * (3 * REGIONS + 1 + 2)); /* execute and synchronise, no more */
     w->launches += 15 * REGIONS;
     check_work(w);
 }
@@ -177,7 +178,6 @@ static void test_driver_calls_with_a_reset(void **state) {
     expect_calls_of(ROUNDS * REGIONS, 2);
     assert_int_equal(calls("zeEventHostReset"), ROUNDS * REGIONS);
     assert_int_equal(calls("zetMetricGroupCalculateMetricValues"), ROUNDS * 2);
-    /* zt_execute looks whether the list has run by other means. */
     assert_in_range(calls("zeEventQueryStatus"), ROUNDS * REGIONS, ROUNDS * (REGIONS + 1));
     assert_counts(profiler, counted((10 + ROUNDS) * REGIONS, (10 + ROUNDS) * REGIONS, 0, 0, 0));
     w->launches += (10 + ROUNDS) * REGIONS;

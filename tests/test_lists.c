@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-
 /* Few slots, one at a time: what is given back too early has another owner at once. 0: the default. */
 static zt_profiler *open_with_slots(world *w, uint32_t slots) {
     zt_config config = config_of(w);

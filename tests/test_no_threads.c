@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-
 static void test_reader_is_refused(void **state) {
     world *w = (world *)*state;
     zt_stream_config config = zt_stream_config_default();

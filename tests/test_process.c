@@ -18,7 +18,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-
 /* ==== several files ======================================================================================= */
 
 static void measure_here(world *w, zt_profiler *profiler, const char *name) {

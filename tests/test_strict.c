@@ -8,7 +8,6 @@
 
 #include "fixture.h"
 
-
 /* Else the other tests show nothing. */
 static void test_compiled_as_it_has_to_be(void **state) {
     (void)state;

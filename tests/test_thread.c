@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 enum { BATCH = 64 }; /* reports that are calculated together */
 
 static zt_profiler *open_threaded(world *w) {
