@@ -1,4 +1,4 @@
-/* What a region costs in steady state: exactly these driver calls, and no heap allocation at all. */
+/* What a region costs in steady state: these driver calls, and no heap allocation at all. */
 #include "fixture.h"
 
 #include <stdlib.h>
@@ -54,25 +54,22 @@ static void test_allocations_are_seen(void **state) {
 
 enum { REGIONS = 64 };
 
-/* Before loader 1.16 nobody can be asked whether a list is immediate. */
-static uint64_t calls_of_a_region(void) {
-    return can_tell_immediate() ? 7 : 6;
+/* A region has one event query where the loader is asked whether its list is immediate (1.16). Where it
+   cannot be asked, the event is queried once more before the slot is free. */
+static uint64_t queries_of_a_region(void) {
+    return can_tell_immediate() ? 1 : 2;
 }
 
-static void expect_calls_of(uint64_t harvests, uint64_t regions, uint64_t groups) {
+static void expect_calls_of(uint64_t regions, uint64_t groups) {
     assert_int_equal(calls("zetCommandListAppendMetricQueryBegin"), regions * groups);
     assert_int_equal(calls("zetCommandListAppendMetricQueryEnd"), regions * groups);
-    assert_int_equal(calls("zeEventQueryStatus"), regions);
     assert_int_equal(calls("zetMetricQueryGetData"), regions * groups);
-    assert_int_equal(calls("zeEventHostReset"), regions);
     assert_int_equal(calls("zetMetricQueryReset"), regions * groups);
-    assert_int_equal(calls("zetMetricGroupCalculateMetricValues"), harvests * groups);
 }
 
-/* A harvest of regions on an immediate list; the driver calls of the library alone are counted. */
-static uint64_t frame(world *w, zt_profiler *profiler) {
+/* Regions on an immediate list. Returns how many driver calls the application has made. */
+static uint64_t run_regions(world *w, zt_profiler *profiler) {
     uint64_t own = 0;
-    gpu.reset_calls();
     for (int i = 0; i < REGIONS; i++) {
         zt_region region = zt_begin(profiler, w->immediate, i % 2 ? "odd" : "even");
         uint64_t before = calls(NULL);
@@ -80,10 +77,15 @@ static uint64_t frame(world *w, zt_profiler *profiler) {
         own += calls(NULL) - before;
         zt_end(&region);
     }
-    uint64_t before = calls(NULL), resets = calls("zeEventHostReset");
+    uint64_t before = calls(NULL);
     finish_immediate(w, w->immediate);
-    own += calls(NULL) - before;
-    assert_int_equal(calls("zeEventHostReset") - resets, 1);
+    return own + calls(NULL) - before;
+}
+
+/* A batch of regions. Returns how many driver calls the library has made. */
+static uint64_t frame(world *w, zt_profiler *profiler) {
+    gpu.reset_calls();
+    uint64_t own = run_regions(w, profiler);
     ok(zt_collect(profiler, 0));
     return calls(NULL) - own;
 }
@@ -93,21 +95,23 @@ static void warm_up(world *w, zt_profiler *profiler) {
         frame(w, profiler);
 }
 
+/* The last zt_end collects, too: it may meet an event that is not ready, and leave the rest to zt_collect. */
 static void test_driver_calls_of_a_region(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     warm_up(w, profiler);
     for (int i = 0; i < 5; i++) {
         uint64_t all = frame(w, profiler);
-        assert_int_equal(calls("zetCommandListAppendMetricQueryBegin"), REGIONS);
-        assert_int_equal(calls("zetCommandListAppendMetricQueryEnd"), REGIONS);
-        assert_int_equal(calls("zeEventQueryStatus"), REGIONS);
-        assert_int_equal(calls("zetMetricQueryGetData"), REGIONS);
+        uint64_t queries = calls("zeEventQueryStatus");
+        uint64_t calculations = calls("zetMetricGroupCalculateMetricValues");
+        uint64_t expected = queries_of_a_region() * REGIONS;
+        expect_calls_of(REGIONS, 1);
         assert_int_equal(calls("zeEventHostReset"), REGIONS + 1); /* one is the test's own */
-        assert_int_equal(calls("zetMetricQueryReset"), REGIONS);
-        assert_int_equal(calls("zetMetricGroupCalculateMetricValues"), 1);
         assert_int_equal(calls("zeCommandListIsImmediate"), can_tell_immediate() ? REGIONS : 0);
-        assert_int_equal(all, calls_of_a_region() * REGIONS + 1); /* and nothing else */
+        assert_in_range(queries, expected, expected + REGIONS / 16);
+        assert_in_range(calculations, 1, REGIONS / 16);
+        assert_in_range(all, 7 * REGIONS + 1, 7 * REGIONS + REGIONS / 16);
+        assert_int_equal(all - queries - calculations, (7 - queries_of_a_region()) * REGIONS);
     }
     check_work(w);
 }
@@ -131,7 +135,8 @@ static void record(world *w, zt_profiler *profiler) {
     ok(zeCommandListClose(w->list));
 }
 
-/* Executed again, a region costs what its reading costs. */
+/* Executed again, a region costs what its reading costs, and a list one event query more: whether it has run
+   by other means. */
 static void test_driver_calls_of_a_replay(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
@@ -143,13 +148,14 @@ static void test_driver_calls_of_a_replay(void **state) {
         execute(w, profiler, w->list);
     assert_int_equal(calls("zetCommandListAppendMetricQueryBegin"), 0);
     assert_int_equal(calls("zetCommandListAppendMetricQueryEnd"), 0);
-    assert_int_equal(calls("zeEventQueryStatus"), 5 * REGIONS);
+    uint64_t queries = calls("zeEventQueryStatus");
+    assert_in_range(queries, 5 * REGIONS, 5 * (REGIONS + 1));
     assert_int_equal(calls("zetMetricQueryGetData"), 5 * REGIONS);
     assert_int_equal(calls("zeEventHostReset"), 5 * REGIONS);
     assert_int_equal(calls("zetMetricQueryReset"), 5 * REGIONS);
     assert_int_equal(calls("zetMetricGroupCalculateMetricValues"), 5);
     assert_int_equal(calls("zeCommandQueueExecuteCommandLists"), 5);
-    assert_int_equal(calls(NULL), 5 * (4 * REGIONS + 1 + 2)); /* execute and synchronise, and nothing else */
+    assert_int_equal(calls(NULL) - queries, 5 * (3 * REGIONS + 1 + 2)); /* execute and synchronise, no more */
     w->launches += 15 * REGIONS;
     check_work(w);
 }
@@ -169,7 +175,10 @@ static void test_driver_calls_with_a_reset(void **state) {
         ok(zt_reset(profiler, w->list));
     }
     collect_all(profiler);
-    expect_calls_of(ROUNDS, ROUNDS * REGIONS, 2);
+    expect_calls_of(ROUNDS * REGIONS, 2);
+    assert_int_equal(calls("zeEventHostReset"), ROUNDS * REGIONS);
+    assert_int_equal(calls("zetMetricGroupCalculateMetricValues"), ROUNDS * 2);
+    assert_in_range(calls("zeEventQueryStatus"), ROUNDS * REGIONS, ROUNDS * (REGIONS + 1));
     assert_counts(profiler, counted((10 + ROUNDS) * REGIONS, (10 + ROUNDS) * REGIONS, 0, 0, 0));
     w->launches += (10 + ROUNDS) * REGIONS;
     check_work(w);
@@ -233,26 +242,25 @@ static void test_idle_collect_is_free(void **state) {
     assert_int_equal(calls(NULL), 0);
 }
 
-/* With a thread of the library's own the thread that submits makes the calls of begin and end alone. */
+/* A thread of the library's own makes no more of the calls that are made once. It may look at events more
+   often. */
 static void test_driver_calls_of_a_region_with_a_thread(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
     config.groups = "ComputeBasic";
     config.thread = 1;
     zt_profiler *profiler = open_profiler(w, &config);
-    for (int i = 0; i < 20; i++) {
-        frame(w, profiler);
-        collect_all(profiler);
-    }
-    uint64_t before = allocations();
-    for (int i = 0; i < 5; i++) {
-        frame(w, profiler);
-        collect_all(profiler);
+    uint64_t before = 0;
+    for (int i = 0; i < 25; i++) {
+        if (i == 20)
+            before = allocations();
+        gpu.reset_calls();
+        run_regions(w, profiler);
+        ok(zt_collect(profiler, A_WHILE));
     }
     assert_int_equal(allocations() - before, 0);
-    assert_int_equal(calls("zetMetricQueryGetData"), REGIONS);
-    assert_int_equal(calls("zetMetricQueryReset"), REGIONS);
-    assert_int_equal(calls("zeEventHostReset"), REGIONS + 1);
+    expect_calls_of(REGIONS, 1);
+    assert_int_equal(calls("zeEventHostReset"), REGIONS + 1); /* one is the test's own */
     check_work(w);
 }
 

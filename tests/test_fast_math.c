@@ -250,7 +250,8 @@ static int count_of(const char *text, const char *part) {
     return count;
 }
 
-/* Rows 2 to 12 are within the region, and 1 and 13 perhaps: 4, 8 and 12 have a number. */
+/* Rows 2 to 12 are within the region, and 1 and 13 perhaps: 4, 8 and 12 have a number, and weigh as
+   much as they last. */
 static void test_attribution(void **state) {
     world *w = (world *)*state;
     zt_config config = zt_config_default();
@@ -272,7 +273,8 @@ static void test_attribution(void **state) {
     measure(w, profiler, 1);
     zt_streamed within = streamed_here(profiler, 0, metric), after = streamed_here(profiler, 1, metric);
     assert_int_equal(within.rows, 3);
-    assert_true(within.mean == 8 && within.peak == 12);
+    assert_false(is_missing(within.mean));
+    assert_true(within.mean > 4 && within.mean < 12 && within.peak == 12);
     assert_true(streamed_here(profiler, 0, groups).rows >= 11);
     assert_int_equal(after.rows, 0);
     assert_true(is_missing(after.mean) && is_missing(after.peak));

@@ -27,7 +27,7 @@ static void work(world *w, zt_profiler *profiler) {
         execute(w, profiler, w->list);
         w->launches++;
     }
-    ok(zt_release(profiler, w->list));
+    zt_release(profiler, w->list); /* with config.thread it may not be collected yet */
     reset_list(w->list);
 }
 
