@@ -23,7 +23,8 @@
            cc app.c -lze_loader -lm
 
        Before glibc 2.34, add -ldl -lpthread. Pass the directory of the Level Zero headers with -isystem: they
-       redefine typedefs, of which C99 compilers warn.
+       redefine typedefs, of which C99 compilers warn. With -ffast-math and clang 18 or later, the file with
+       ZETOOLS_IMPLEMENTATION also needs -fhonor-nans -fhonor-infinities; an #error says so.
 
            zt_config config = zt_config_default();
            config.groups = "ComputeBasic";
@@ -73,9 +74,9 @@
        Regions may nest and overlap. Some drivers spoil the GPU time of a region that contains another one, on
        a recorded list that is executed again: such a sample is lost (ZT_LOST_IMPLAUSIBLE).
 
-       A region measures the device while its list executes from begin to end. What other lists execute in
-       that time may be counted, too. So begin and end a region on the list that has its work: a region that
-       is begun on one list for work on another counts whatever the device does meanwhile.
+       A region measures the device from the moment when its list executes the begin to that when it executes
+       the end. What other lists execute in that time may be counted, too. Begin and end a region on the list
+       that has its work.
 
    COMMAND LISTS
 
@@ -93,15 +94,14 @@
 
        What happens otherwise:
 
-       - A recorded list that is executed by other means than zt_execute is still measured, but of its
-         executions between two collections only the last one is. Nobody can know how many were missed. The
-         list is counted in zt_counts.unobserved_lists, logged once, and named below the table.
+       - A recorded list is executed by other means than zt_execute. Of its executions between two
+         collections, only the last one is measured, and the number of others is unknown. The list is counted
+         in zt_counts.unobserved_lists, logged once, and named below the table.
        - A list that is reset without zt_reset or zt_release: the next zt_begin on it frees the slots of
-         regions that are known to have run. Slots of regions that never ran, or that are not known to have
-         run, stay bound, and their samples stay in flight.
+         regions that are known to have run. Other slots stay in use, and their samples stay in flight.
        - A list that is destroyed without zt_release keeps its slots, because nothing shows that it is gone.
          They are freed only when a new list gets the same handle and regions are begun on it. A program that
-         does this again and again reaches config.max_slots; then regions are dropped (ZT_DROPPED_NO_SLOT).
+         repeats this reaches config.max_slots; then regions are dropped (ZT_DROPPED_NO_SLOT).
 
        Loaders before 1.16 cannot tell whether a list is immediate. Then every list is treated as recorded.
        The slots of an immediate list are freed by the next region that is begun on it, or by zt_release. A
@@ -122,6 +122,9 @@
 
        One thread collects at a time. Others do not wait for it, unless they were given a timeout, or need
        what it collects. Slots keep their data, so a program may also collect seldom, or only at the end.
+
+       Once names, lists and slots are there, beginning, ending and collecting regions allocates nothing.
+       Functions that return results may allocate: quantiles of many samples need memory to be sorted in.
 
        With config.thread, threads that submit work do not read or calculate anything. Level Zero drivers
        cannot calculate metrics on two threads at once. The library takes care of its own calls; the
@@ -192,18 +195,19 @@
        alone (config.groups = "") always go together. A stream of a root device with several tiles is refused:
        open one on each sub-device.
 
-       reports = rows + discarded + waiting, at any time. Discarded reports were read, but make no row: the
-       first one of a stream, one that the driver cannot calculate, and what nobody wanted. What the device
-       dropped before it was read is counted as gaps and, by their length, as an estimate of dropped reports.
-       The row after a gap says so (zt_row.gap).
+       reports = rows + discarded + waiting, at any time. Discarded reports were read, but delivered as no
+   row: the first one of a stream, those that the driver cannot calculate, and rows that neither a function
+   nor a profiler receives. Reports that the device dropped before they were read are counted as gaps; how
+       many they were is estimated from the length of the gaps (zt_stream_counts.dropped). The row after
+       missing ones is marked (zt_row.gap).
 
    THE TIMELINE
 
        With config.timeline, the newest samples keep when they began and ended. The clock of the device and
        CLOCK_MONOTONIC of the host are compared at opening, while collecting and for reports. Times between
-       two comparisons are interpolated, so that drift is corrected. A sample that is collected so late that
-       the device's clock may have started again from 0 meanwhile has no certain time: it is not kept, but
-       counted in zt_timeline_info.lost_samples.
+       two comparisons are interpolated, so that drift is corrected. The device's clock starts again from 0
+       when it overflows. If this may have happened before a sample was collected, its time is uncertain: the
+       sample is not kept, but counted in zt_timeline_info.lost_samples.
 
        A report to "run.trace.json" is in the Trace Event format, which Perfetto and Chrome show: a track for
        each command list, with the metrics of a sample as its arguments; counter tracks of the streams that
@@ -230,18 +234,19 @@
 
        The tracer works through the tracing layer of the loader. Loaders from 1.15.7 on switch it on when
        asked. Older ones need ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit. If the layer is off,
-       all calls of its interface still succeed; zt_trace_start therefore makes a call to see whether a
-       callback comes.
+       all calls of its interface still succeed. So zt_trace_start makes a call to see whether it is traced.
 
        While it traces, lists are observed as well, so that zt_execute, zt_reset and zt_release are not
-       needed: what the last execution of a list left is read before it is executed again (which waits, as
-       zt_execute does), and a list that is reset or destroyed frees its slots. Where the driver cannot tell
-       context and device of a list that was created before the start, it is taken for the profiler's.
+       needed. Before a list is executed again, the samples of its last execution are collected, which waits
+       as zt_execute does. When a list is reset or destroyed, its slots are freed. Where the driver cannot
+   tell the context and device of a list that was created before zt_trace_start, the list is assumed to be of
+       the profiler's.
 
-       A launch that waits for events has its wait appended before the region begins, so that the GPU time is
-       that of the kernel alone. Launches are counted when they are appended, however often their list is
-       executed later. A launch that the driver refuses is counted as dropped. Launches that are captured into
-       a graph cannot be measured, nor can those on engines without metrics; they are counted as elsewhere.
+       The device waits for the events of a launch before the launch's region begins, so that the GPU time is
+       that of the kernel alone. If the driver refuses the launch, this wait stays on the list. Launches are
+   counted when they are appended, however often their list is executed later. A launch that the driver
+   refuses is counted as dropped. Launches that are captured into a graph cannot be measured, nor can commands
+   on copy engines if the profiler measures metrics; they are counted as elsewhere.
 
        config.calls times calls of the application on the host. Reports show them below the regions, and the
        timeline has a track for each thread. Calls of the library and of hooks are neither timed nor traced.
@@ -273,10 +278,13 @@
        allocator   any thread, also several at once      zt_get_counts, zt_get_cause and others that only
                                                          return a value
 
-       In a sample function nothing waits: zt_begin drops a region for which there is no slot, and zt_execute
-       does not collect, so that samples of the last execution that are not collected yet are lost. No mutex
-       of the library is held while a function of the application runs. While a sample function runs no other
-       thread collects, so keep it short. All must return normally, without an exception or longjmp.
+       In a sample function nothing waits. zt_begin drops a region for which there is no slot. zt_execute does
+       not collect: its lists run as if they were executed by zeCommandQueueExecuteCommandLists, and count as
+       unobserved. The same holds in a log function that is called while samples are collected.
+
+       No mutex of the library is held while a function of the application runs. While a sample function runs,
+       no other thread collects: keep it short. All functions must return normally, without an exception or
+       longjmp.
 
    THREADS
 
@@ -293,7 +301,7 @@
                               config.max_slots are used
        zt_open                the first metric query                        config.wait_timeout_ns
        ZT_PASSES              the work of each pass                         config.wait_timeout_ns
-       zt_merge               a thread that collects                        config.wait_timeout_ns
+       zt_merge, zt_pack      a thread that collects                        config.wait_timeout_ns
        zt_close               samples on their way                          config.wait_timeout_ns
                               the end of the collecting thread              2 seconds
        zt_trace_stop          calls in progress                             config.wait_timeout_ns
@@ -308,10 +316,10 @@
 
        A process may hold several copies of this header: in plugins, in libraries with hidden symbols or
        loaded with RTLD_LOCAL, or in files with ZETOOLS_STATIC. They must agree on who has activated which
-       metric groups, and must not calculate at the same time. So the first call of the library sets
-       ZETOOLS_PROCESS_1 in the environment, by which the copies find each other: do not change it, and, as
-       with any setenv, let no other thread read or change the environment at that moment. Copies of versions
-       whose shared data differs, which the number at its end stands for, do not find each other.
+       metric groups, and must not calculate at the same time. The copies find each other by the environment
+       variable ZETOOLS_PROCESS_1, which the first call of the library sets. Do not change it. As with any
+       setenv, no other thread may use the environment during that first call. The number at the end is the
+       layout of the shared data; copies with different layouts do not find each other.
 
        A forked child opens profilers of its own. It must not use the parent's profilers and streams. zt_close
        of a parent's profiler does nothing in the child. A program that is started by exec begins anew.
@@ -353,7 +361,7 @@
        ZETOOLS_IMPLEMENTATION   in one file of the program: the functions themselves. Elsewhere the header
                                 only declares them
        ZETOOLS_DISABLE          in every file or in none: everything is empty, no code is left, and Level Zero
-                                is not needed. For builds without profiling
+                                is not needed. Figures are then 0, and not NaN. For builds without profiling
        ZETOOLS_TRACER           in each file that uses the tracer, and in that of ZETOOLS_IMPLEMENTATION. Off
                                 by default, because it adds code for every call that can be traced
        ZETOOLS_STATIC           the functions are static, so that a library that uses them exports nothing.
@@ -431,7 +439,7 @@ typedef struct zt_passes {
 
 /* Called for the first message of each kind, such as "[NO_SLOT] zt_begin: all 16384 slots are in use, ...".
    result  a ze_result_t: that of the call that failed, or what describes the message best
-   text    the identifier of the kind, what happened and what to do. It lives as long as the call
+   text    the identifier of the kind, what happened and what to do. Valid during the call
    See CALLBACKS. Since 0.1. */
 typedef void (*zt_log_fn)(int result, const char *text, void *user);
 
@@ -467,9 +475,9 @@ typedef struct zt_config {
     const char *groups;  /* Metric groups: names separated by commas, up to 32. "": none, regions have times
                             alone. NULL: those that `metrics` needs, else "ComputeBasic", else the first
                             event-based group of the device. ZT_GROUPS in the environment overrides it. */
-    const char *metrics; /* Metrics: names separated by commas, up to 64. As few groups as possible that have
-                            them are measured, beside those of `groups`. NULL: `groups` alone decides.
-                            ZT_METRICS in the environment overrides it. */
+    const char *metrics; /* Metrics: names separated by commas, up to 64. The fewest groups that have them
+                            are measured, beside those of `groups`. NULL: `groups` alone decides. ZT_METRICS
+                            in the environment overrides it. */
     const char *columns; /* Metrics in the table: names separated by commas. CSV and JSON have all metrics in
                             any case. NULL: those of `metrics`, else as many as fit. ZT_COLUMNS in the
                             environment overrides it. */
@@ -479,10 +487,10 @@ typedef struct zt_config {
                               share. Default: 0.1. */
     int require_metrics; /* Not 0: zt_open fails if metrics cannot be measured. 0: regions have times then. */
 
-    uint32_t slots_per_step; /* Slots are made as they are needed, so many at a time. Fewer save device memory
-                                where few regions are in flight. Default: 256. */
-    uint32_t max_slots;      /* No more than so many in each pass; regions beyond are dropped. Raise it for
-                                recorded lists with more regions than this. Default: 16384. */
+    uint32_t slots_per_step; /* Slots are made as they are needed, this many at a time. A lower number saves
+                                device memory where few regions are in flight. Default: 256. */
+    uint32_t max_slots;      /* The limit of slots in each pass; regions beyond it are dropped. Raise it if
+                                recorded lists have more regions than this. Default: 16384. */
     uint32_t samples;        /* Samples kept of each region for median and 95th percentile, up to 1,048,576. A
                                 region needs up to 8 bytes a metric and kept sample, and 56 a metric. Default:
                                 512. */
@@ -491,7 +499,7 @@ typedef struct zt_config {
                    library do. */
 
     uint32_t timeline; /* Samples kept for the timeline, the newest. Each needs 32 bytes and 8 a metric, and
-                          each region writes two time stamps more. 0: no timeline. */
+                          each region then writes two more time stamps. 0: no timeline. */
 
     uint64_t wait_timeout_ns; /* How long functions without a timeout of their own may wait (see THREADS), in
                                  nanoseconds. Default: 1 second. */
@@ -610,7 +618,7 @@ typedef struct zt_row {
     uint64_t time_ns;   /* when the period began, by CLOCK_MONOTONIC of the host */
     uint64_t device_ns; /* the same by the clock of the device's metrics, unwrapped */
     uint64_t length_ns; /* how long the period lasted */
-    int gap;            /* not 0: rows are missing before this one */
+    int gap;            /* not 0: rows are missing before this one, dropped by the device or not calculated */
     uint32_t metric_count;
     const double *values; /* in the order of zt_stream_get_metric. NaN: not measured */
     const char *marker;   /* the name of the marker that ended the row, or NULL */
@@ -625,16 +633,17 @@ typedef int (*zt_row_fn)(const zt_row *row, void *user);
 typedef struct zt_stream_config {
     const char *group;  /* A time-based metric group. NULL: "ComputeBasic", else the first that there is. */
     uint32_t period_ns; /* The length of a row in nanoseconds; the driver rounds it. Default: 1 ms. */
-    uint32_t notify_reports; /* After so many reports the device ends the wait of a read. With fewer, rows
+    uint32_t notify_reports; /* After this many reports the device ends the wait of a read. With fewer, rows
                                 arrive sooner and cost more. Default: as many as come in 10 ms. */
     size_t memory_limit; /* Bytes for reports and their calculation, allocated at opening. Default: 8 MiB. */
     int reader;          /* Not 0: a thread of the library's own reads from the device into this memory, so
                             that an application that seldom calls zt_stream_read loses nothing. */
 
     zt_profiler *profiler;  /* The stream is attached to this profiler, whose timeline and regions then have
-                               its rows. It must have config.timeline. NULL: to none. */
-    uint32_t timeline_rows; /* Rows kept for that profiler, the newest. Each needs 32 bytes and 8 a metric.
-                               Default: 16384. */
+                               its rows. It must have config.timeline. It keeps the rows when the stream is
+                               closed, so `allocator` must live until zt_close. NULL: to none. */
+    uint32_t timeline_rows; /* Rows kept for that profiler, the newest, until zt_close. Each needs 32 bytes
+                               and 8 a metric. Default: 16384. */
 
     zt_log_fn log; /* As in zt_config; the reader thread calls it, too. */
     void *log_user;
@@ -644,10 +653,10 @@ typedef struct zt_stream_config {
 /* What a stream was opened with. Since 0.1. */
 typedef struct zt_stream_info {
     const char *group;
-    uint32_t period_ns; /* as rounded by the driver, likewise the next */
-    uint32_t notify_reports;
-    size_t memory;          /* bytes allocated for reports and their calculation */
-    uint64_t reader_cpu_ns; /* processor time of the reader thread so far */
+    uint32_t period_ns;      /* as rounded by the driver */
+    uint32_t notify_reports; /* as rounded by the driver */
+    size_t memory;           /* bytes allocated for reports and their calculation */
+    uint64_t reader_cpu_ns;  /* processor time of the reader thread so far */
 } zt_stream_info;
 
 /* Reports of a stream, and what became of them; see STREAMS. Since 0.1. */
@@ -660,9 +669,9 @@ typedef struct zt_stream_counts {
     uint64_t dropped;   /* reports missing in these gaps, estimated from their length */
 } zt_stream_counts;
 
-/* One streamed metric over the rows that belong to the samples of a region. NaN where there are none. The
-   mean of a metric that is averaged is weighted by the length of the rows; of others it is the mean of a row.
-   Since 0.1. */
+/* One streamed metric over the rows that belong to the samples of a region. NaN where there are none. For a
+   metric that is averaged, the mean is weighted by the length of the rows. For one that adds up, it is the
+   mean of a row. Since 0.1. */
 typedef struct zt_streamed {
     uint64_t rows;
     double mean, peak;
@@ -700,9 +709,9 @@ typedef struct zt_hook {
 typedef struct zt_trace_config {
     const char *names; /* Kernels to measure: patterns with * and ?, separated by commas. A pattern after '!'
                           excludes: "gemm*,!*_tail". NULL: all kernels. */
-    uint32_t every;    /* Of each kernel, the first launch and then every so many-th is measured. A higher
-                          number costs less. Default: 1. */
-    uint64_t limit;    /* And no more than so many launches of each. 0: no limit. */
+    uint32_t every;    /* With n, the first launch of each kernel and every n-th after it are measured. A
+                          higher number costs less. Default: 1. */
+    uint64_t limit;    /* The most launches of each kernel that are measured. 0: no limit. */
     int copies;        /* Not 0: copies and fills are measured, too, as "MemoryCopy", "MemoryFill", ... */
     int no_launches;   /* Not 0: launches are not measured; lists are observed all the same. */
     const char *calls; /* Calls to count and time: patterns separated by commas, "zeEvent*,zeCommandQueue*".
@@ -717,19 +726,21 @@ typedef struct zt_trace_counts {
     uint64_t launches;
     uint64_t measured;  /* a region was begun */
     uint64_t filtered;  /* left out by the configuration */
-    uint64_t elsewhere; /* on a list that the profiler cannot measure: of another context or device, ... */
+    uint64_t elsewhere; /* on a list that the profiler cannot measure: of another context or device, of a
+                           copy engine unless the profiler measures times alone, or captured into a graph */
 } zt_trace_counts;
 
 /* A call that was timed. The name lives as long as the program. Since 0.1. */
 typedef struct zt_call_info {
     const char *name;
     uint64_t count;
-    uint64_t errors;  /* results other than SUCCESS, NOT_READY and warnings */
+    uint64_t errors;  /* calls that failed. SUCCESS, NOT_READY, warnings and results that answer a question,
+                         such as QUERY_FALSE, are no errors */
     zt_stats time_ns; /* host time of a call */
 } zt_call_info;
 
-/* How zt_auto traces and reports. Start from zt_auto_config_default(). Strings need not outlive zt_auto;
-   functions and their user pointers must live until exit. Since 0.1. */
+/* How zt_auto traces and reports. Start from zt_auto_config_default(). Strings of any length are copied, and
+   need not outlive zt_auto. Functions and their user pointers must live until exit. Since 0.1. */
 typedef struct zt_auto_config {
     const char *report; /* A path as for zt_report. With ".trace.json", config.timeline is 65,536 unless it is
                            set. NULL: a table on standard output. ZT_AUTO in the environment overrides it. */
@@ -756,11 +767,11 @@ typedef struct zt_bench_config {
     double (*frequency)(void *user); /* Returns the frequency of the device now, in MHz. NULL: asks the system
                                         management interface, if it is there (ZES_ENABLE_SYSMAN=1). */
     uint32_t warm_up;                /* Runs before the first sample. Default: 3. */
-    uint32_t min_samples;            /* At least so many, however long they take. Default, and least: 10. */
-    uint32_t max_samples;            /* At most so many. Default, and most: 1000. */
-    uint64_t max_time_ns;  /* Time for the samples, after which none but those of min_samples begins; and time
-                              for the warm-up, after which none but its first three runs begins. In
-                              nanoseconds. Default: 10 seconds. */
+    uint32_t min_samples;  /* The least samples, however long they take. Default, and minimum: 10. */
+    uint32_t max_samples;  /* The most samples. Default, and maximum: 1000. */
+    uint64_t max_time_ns;  /* In nanoseconds, for the warm-up and again for the samples. When it is over, no
+                              more runs begin, but the first three of the warm-up and those for min_samples
+                              are made in any case. Default: 10 seconds. */
     double precision;      /* Stops when half the interval of the median is less than this share of it.
                               Default: 0.01. */
     double max_change;     /* Marks samples whose frequency differs from the median by more than this share.
@@ -784,9 +795,9 @@ typedef struct zt_bench_result {
     char name[64];
     zt_bench_end end;
     uint32_t count;    /* samples */
-    uint32_t outliers; /* samples that lie beyond a quartile by more than 1.5 times the quartiles' distance.
-                          They count all the same, likewise the next */
-    uint32_t changed;  /* samples at another frequency */
+    uint32_t outliers; /* samples that lie beyond a quartile by more than 1.5 times the interquartile range.
+                          They are not left out */
+    uint32_t changed;  /* samples at another frequency. They are not left out */
     double median;
     double low, high; /* interval of the median, by the sign test: at least 95% */
     double quartile1, quartile3;
@@ -842,8 +853,8 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
 
 /* Collects what is on its way, and frees the profiler. Recorded lists with regions must not be executed
    afterwards. zt_end of a region that is still open does nothing afterwards.
-   If the driver or a function of the application does not return, the profiler stays open, the message says
-   so, and zt_close can be called again.
+   The profiler stays open if the driver, a function of the application or, while it traces, a callback on
+   another thread does not return in time. Then the message says so, and zt_close can be called again.
    One thread; see PROCESSES for the pointer. Since 0.1. */
 ZT_API void zt_close(zt_profiler *profiler);
 
@@ -865,12 +876,13 @@ ZT_API void zt_end(zt_region *region);
    HANDLE_OBJECT_IN_USE inside a sample function. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
 
-/* Marks what is on a list as never to run again. Call it before the list is destroyed, or after it was reset,
-   when the device is done with it. Frees the slots of the list: those that are ready now, others when
-   they are collected. Takes back regions that never ran, so that they do not count as begun. Drops those that
-   are not ended. Never waits.
+/* Declares that what is on a list never runs again. Call it before the list is destroyed, or after it was
+   reset, when the device is done with it. Slots of the list that are ready are freed now, others when they
+   are collected. Regions that never ran no longer count as begun. Regions that are not ended are dropped.
+   Never waits.
    Returns SUCCESS, also for a list without regions; NOT_READY if samples of the list are not collected yet:
-   the next collection does that. Any thread that may use the list. Since 0.1. */
+   the next collection does that. With config.thread, NOT_READY only says that the thread has not collected
+   them yet. Any thread that may use the list. Since 0.1. */
 ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t list);
 
 /* Resets a list with zeCommandListReset and, if that succeeds, calls zt_release for it.
@@ -880,7 +892,10 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
 /* Collects the last execution of these lists, waiting for it up to config.wait_timeout_ns, and executes them
    with zeCommandQueueExecuteCommandLists. Samples that were not ready in time are overwritten and counted as
    lost. The lists are executed in any case. If a list is named twice, they are executed in several calls, so
-   that each execution is measured; the last call has the fence.
+   that each execution is measured; the last call has the fence. If the driver refuses one of these calls, the
+   calls before it have been executed, and those after it are not made.
+   Inside a sample or log function nothing can be collected. The lists are then executed as by
+   zeCommandQueueExecuteCommandLists: they count as unobserved, and [INSIDE_CALLBACK] is reported.
    Returns what zeCommandQueueExecuteCommandLists returns. Any thread that may use them. Since 0.1. */
 ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
                               ze_command_list_handle_t *lists, ze_fence_handle_t fence);
@@ -892,9 +907,9 @@ ZT_API uint32_t zt_get_pass_count(const zt_profiler *profiler);
 ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass,
                                zt_stats *time_ns);
 
-/* What ZT_PASSES is made of. zt_passes_next activates the groups of the next pass and returns 1, or 0 when
-   there are no more; a pass whose groups cannot be activated is left out. zt_passes_end returns to the first
-   pass. One thread. Since 0.1. */
+/* The functions that ZT_PASSES calls. zt_passes_next activates the groups of the next pass and returns 1, or
+   0 when there are no more; a pass whose groups cannot be activated is left out. zt_passes_end returns to the
+   first pass. One thread. Since 0.1. */
 ZT_API zt_passes zt_passes_begin(zt_profiler *profiler);
 ZT_API int zt_passes_next(zt_passes *passes);
 ZT_API void zt_passes_end(zt_passes *passes);
@@ -915,7 +930,7 @@ ZT_API uint64_t zt_get_cause(const zt_profiler *profiler, zt_cause cause);
 /* Returns "report error", "no slot", ...: never NULL. Any thread. Since 0.1. */
 ZT_API const char *zt_cause_name(zt_cause cause);
 
-/* Returns the number of regions so far, which is that of different names. Any thread. Since 0.1. */
+/* Returns the number of regions, that is, of different names, so far. Any thread. Since 0.1. */
 ZT_API uint32_t zt_get_region_count(const zt_profiler *profiler);
 
 /* Returns the number of metrics of all groups and passes. It does not change. Any thread. Since 0.1. */
@@ -936,9 +951,9 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
 ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
                                 zt_stats *stats);
 
-/* Returns a metric of a region in relation to the GPU time of the metric's pass, so that metrics of different
-   passes can be compared: a sum in units a second; of what is averaged, the mean; NaN where there is none.
-   Any thread. Since 0.1. */
+/* Returns the rate of a metric in a region: the sum divided by the GPU time of the metric's pass, in units a
+   second, or the mean of a metric that is averaged. NaN for others. Rates of different passes can be
+   compared. Any thread. Since 0.1. */
 ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric);
 
 /* Benchmarks work. Warms up; then takes samples of the GPU time, without metrics, until one of the conditions
@@ -953,8 +968,8 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
 ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
                               zt_comparison *result);
 
-/* Writes a result as text for people. With the profiler that it is of, also the rates of the metrics, other
-   than 0. Returns SUCCESS; UNKNOWN if `write` stopped it. Any thread. Since 0.1. */
+/* Writes a result as text for people. With the profiler that was benchmarked, it includes the rates of the
+   metrics that are not 0. Returns SUCCESS; UNKNOWN if `write` stopped it. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
                                   zt_write_fn write, void *user);
 ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user);
@@ -970,11 +985,12 @@ ZT_API const char *zt_bench_end_name(zt_bench_end end);
    Since 0.1. */
 ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from);
 
-/* Writes all statistics and counts into a buffer; see PACKED STATISTICS. Pack when nothing is being
-   collected: otherwise regions are of different moments, and may need more room than at the call before.
+/* Writes all statistics and counts into a buffer; see PACKED STATISTICS. Nothing is collected meanwhile. What
+   is collected between two calls may need more room in the second one.
    buffer  NULL: only `size` is stored
    size    the size of the buffer in bytes; receives the size that is needed
-   Returns SUCCESS; INVALID_SIZE if the buffer is too small. Any thread. Since 0.1. */
+   Returns SUCCESS; INVALID_SIZE if the buffer is too small; NOT_READY if another thread collected for
+   config.wait_timeout_ns. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *size);
 
 /* Makes a profiler of packed statistics. It has no device and measures nothing, but can be read, reported,
@@ -991,9 +1007,9 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 
 /* Writes a report to a file. It is written beside the file and then renamed, so that nobody reads an
    incomplete one. Symbolic links are followed; pipes and devices are written to directly.
-   path  ends with .csv, .json or .trace.json, in upper or lower case; with .txt, without a suffix or with a
-         number for one, the report is a table. "-" is a table on standard output, as wide as the terminal;
-         other tables are 100 columns wide, or wider if config.columns asks for more
+   path  the suffix chooses the format: .csv, .json or .trace.json, in upper or lower case; with .txt, a
+         number or no suffix, the report is a table. "-" is a table on standard output, as wide as the
+         terminal; other tables are 100 columns wide, or wider if config.columns asks for more
    CSV has a line for each metric of each region, and lines of the component "profiler" with counts: those
    without a region are of the whole profiler, and the group of "availability" is zt_get_availability_text.
    Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace without config.timeline; UNKNOWN if
@@ -1023,7 +1039,7 @@ ZT_API ze_result_t zt_get_last_result(const zt_profiler *profiler);
 /* Returns "ZE_RESULT_NOT_READY" for ZE_RESULT_NOT_READY, and so on: never NULL. Any thread. Since 0.1. */
 ZT_API const char *zt_result_name(ze_result_t result);
 
-/* Finds a metric group of a device.
+/* Finds a metric group of a device by its name.
    type   a zet_metric_group_sampling_type_flags_t
    group  receives the group; NULL on failure
    Returns SUCCESS; INVALID_ARGUMENT if there is none, and zt_get_last_error(NULL) has the nearest names;
@@ -1046,10 +1062,10 @@ ZT_API zt_stream_config zt_stream_config_default(void);
    stream  receives the stream; NULL on failure
    Returns SUCCESS; NOT_AVAILABLE or HANDLE_OBJECT_IN_USE if the counters are in use, and the message names by
    whom; INVALID_ARGUMENT if there is no such group, if it samples instructions instead of periods, or if the
-   profiler has no timeline; INVALID_SIZE if config.memory_limit is too low; UNSUPPORTED_FEATURE for a device
-   of several tiles, and for a reader with ZETOOLS_NO_THREADS; DEPENDENCY_UNAVAILABLE if the driver's metric
-   library is missing; otherwise the result of the call that failed. zt_get_last_error(NULL) has the message.
-   Any thread, but not two threads for one device at once. Since 0.1. */
+   profiler has no timeline; INVALID_SIZE if config.memory_limit is too low; UNSUPPORTED_FEATURE for a root
+   device of several tiles, and for a reader with ZETOOLS_NO_THREADS; DEPENDENCY_UNAVAILABLE if the driver's
+   metric library is missing; otherwise the result of the call that failed. zt_get_last_error(NULL) has the
+   message. Any thread, but not two threads for one device at once. Since 0.1. */
 ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_t device,
                                   const zt_stream_config *config, zt_stream **stream);
 
@@ -1120,8 +1136,8 @@ ZT_API zt_trace_config zt_trace_config_default(void);
    config  NULL: the defaults
    Returns SUCCESS; DEPENDENCY_UNAVAILABLE if the loader's tracing layer is off; INVALID_ARGUMENT if
    config.calls or a hook names a call that cannot be traced; INVALID_SIZE for more than 16 hooks; NOT_READY
-   if a call of an earlier trace is still in progress; HANDLE_OBJECT_IN_USE if the profiler traces already, or
-   inside a hook.
+   if a call of an earlier trace is still in progress; HANDLE_OBJECT_IN_USE if the profiler traces already,
+   and inside a hook of any profiler.
    Any thread, but not two threads for one profiler at once. Since 0.1. */
 ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config);
 
@@ -1146,8 +1162,8 @@ ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t call, zt_ca
 ZT_API zt_auto_config zt_auto_config_default(void);
 
 /* Traces from now to the end of the process, and reports at exit. Calls zeInit. Does nothing if it was
-   called before, or if ZT_AUTO switches it off. What goes wrong at exit is written to standard error, for
-   there is nobody left to ask.
+   called before, or if ZT_AUTO switches it off. If a report cannot be written, a message goes to standard
+   error, and zt_get_last_error(NULL) has it for functions that run at exit later.
    config  NULL: the defaults
    Returns SUCCESS, or the result of zeInit, or as zt_trace_start. One thread. Since 0.1. */
 ZT_API ze_result_t zt_auto(const zt_auto_config *config);
@@ -1434,47 +1450,66 @@ typedef zt__disabled_scope zt_scope;
 
    LOCKS
 
-       lock                          guards                            driver     the application's  taken
-                                                                       calls      functions
-       collector, of a profiler      reading, calculating, delivering  under it   may run under it   first
-       reader, of a stream           the same of its rows              under it   may run under it   first
-       mutex, of a profiler, of a    names, lists, slots, counts,      never      never              second
-       stream or of a tracer         statistics; rings; bookkeeping
-       mutex, of the process         activation and calculation        under it   never              last, alone
+       lock                         guards                          driver     application's  order
+                                                                    calls      functions
+       collector, of a profiler     reading, calculating and        under it   under it       first
+                                    delivering samples
+       reader, of a stream          the same for its rows           under it   under it       first
+       mutex, of a profiler,        bookkeeping: names, lists,      never      never          second
+       a stream or a tracer         slots, counts, statistics,
+                                    rings of rows
+       mutex, of the process        activation and calculation      under it   never          last
+       mutex, of a thread or of     waking, starting and stopping   never      never          last
+       the list of threads          the library's own threads
 
-       The collector and the reader know the thread that holds them: a function of the application that calls
-       back is told so (HANDLE_OBJECT_IN_USE), and never waits for itself. Other threads skip or wait, bounded.
-       A mutex is held for instants. Memory is allocated and messages are logged without it.
+       The collector and the reader know the thread that holds them. A function of the application runs under
+       them; if it calls back into the library, it gets HANDLE_OBJECT_IN_USE and does not wait for itself.
+       Other threads skip, or wait with a deadline.
+
+       No thread holds two of these mutexes at a time. A mutex is held briefly: memory is allocated and
+   messages are logged without it. The locks of the tracer are listed in its chapter.
 
    THE LIFE OF A SLOT
 
-       A slot is what one sample in flight needs: a query for each metric group, an event, time stamps. Its state
-       is changed in one place, zt__move_slot, by the table zt__transitions:
+       A slot is what one sample in flight needs: a query for each metric group, an event, time stamps. Only
+       zt__move_slot changes its state, as the table zt__transitions allows:
 
-       state     means                                          goes to
-       FREE      belongs to nobody; event and queries reset     OPEN by zt_begin (begun + 1)
-       OPEN      begun                                          PENDING by zt_end on an immediate list, RECORDED
-                                                                on another; PARTIAL where it is dropped and has
-                                                                commands on the list, else FREE
-       RECORDED  ended on a recorded list; its first execution  PENDING by zt_execute; READING; FREE when it is
-                 is owed and not announced                      over and never ran (begun - 1)
-       PENDING   an execution is on its way                     READING; back where it came from when the driver
-                                                                refuses the execution
-       READING   the collector has it alone                     FREE (immediate, or over); ARMED (may run again);
-                                                                RETIRED; back where it came from when it is not
-                                                                ready
-       ARMED     read and reset; its list may be executed       PENDING by zt_execute (begun + 1); READING, for
-                 again                                          it may run untold; FREE when it is over
-       PARTIAL   some of its commands are on the list: it is    READING when it is over, to be reset; FREE then
-                 never read
-       RETIRED   the device may still write to it               -
+       state     means                                       goes to
+       FREE      bound to no list; event and queries are     OPEN by zt_begin (begun + 1)
+                 reset
+       OPEN      begun                                       PENDING by zt_end on an immediate list,
+                                                             RECORDED on another; when it is dropped,
+                                                             PARTIAL if it has commands on the list, else
+                                                             FREE
+       RECORDED  ended on a recorded list; no execution      PENDING by zt_execute; READING; FREE when it is
+                 is known                                    over and never ran (begun - 1)
+       PENDING   an execution is on its way                  READING; when the driver refuses the execution,
+                                                             RECORDED, or ARMED (begun - 1)
+       READING   used by the collector alone                 back where it came from when it is not ready;
+                                                             FREE when it is over; ARMED when it may run
+                                                             again; PARTIAL when it may run again and is
+                                                             not reset; RETIRED when it cannot be reset
+       ARMED     read and reset; its list may run again      PENDING by zt_execute (begun + 1); READING, as
+                                                             its list may run without zt_execute; FREE when
+                                                             it is over
+       PARTIAL   its commands are incomplete, or it is not   READING, to be reset: when it is over, and
+                 reset: its data is never read               before zt_execute
+       RETIRED   never used again: it cannot be reset, or    -
+                 the device may still write to it
 
-       A slot is OVER when its commands can never run again. A list numbers its slots as they end, and
-       `over_up_to` is the number up to which they are over. It is raised where the list is immediate and the
-       slot's event has signalled; where zt_release, zt_reset or a tracer said so; where the list's handle came
-       back as a list of another kind; and where a region is begun on the list: then the newest slot that is
-       known to have run, and all that ended before it, are over. What ended later may belong to the recording
-       that goes on. A slot is used again on no weaker ground. */
+       Besides, a slot becomes RETIRED where the first query of a pass fails (from FREE), and in zt_close
+       where the device may still write to it (from OPEN, PENDING or, with begun - 1, RECORDED).
+
+       A slot is OVER when its commands can never run again. A list numbers its slots as they end, and all
+       slots up to `over_up_to` are over. Only the following raises it:
+
+       - The list is immediate, and the event of a slot has signalled: to the number of that slot.
+       - zt_release, zt_reset or the tracer reports that the list is destroyed or reset: to the newest slot.
+       - The handle of the list comes back as a list of another kind: to the newest slot.
+       - A region is begun on the list: to the newest slot that is known to have run. Later slots may belong
+         to the recording that goes on.
+
+       A slot is used again on no weaker ground. */
 
 #if defined(ZETOOLS_IMPLEMENTATION) && !defined(ZETOOLS_DISABLE) && !defined(ZT__IMPLEMENTED)
 #define ZT__IMPLEMENTED
@@ -1505,13 +1540,14 @@ typedef zt__disabled_scope zt_scope;
 #include <time.h>
 #include <unistd.h>
 
-/* From this version on clang takes it for granted that no function is given a NaN. */
+/* From this version on, clang assumes that no argument of a function is NaN. */
 #if defined(__clang_major__) && __clang_major__ >= 18 && defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
-#error "zetools.h: -ffast-math needs -fhonor-nans -fhonor-infinities beside it, where ZETOOLS_IMPLEMENTATION is"
+#error                                                                                                       \
+    "zetools.h: -ffast-math needs -fhonor-nans -fhonor-infinities beside it, where ZETOOLS_IMPLEMENTATION is"
 #endif
 
-/* NaN stands for what was not measured, also in programs that tell the compiler that there is no NaN
-   (-ffast-math). zt__is_nan() looks at the bits; this is for compilers that go further. */
+/* NaN stands for what was not measured, also where -ffast-math tells the compiler that there is no NaN.
+   zt__is_nan() tests the bits, which is enough for other compilers. */
 #if defined(__clang__)
 #pragma float_control(precise, on, push)
 #endif
@@ -1522,14 +1558,14 @@ extern "C" {
 
 /* ==== >>platform: all that differs between systems and compilers ========================================== */
 
-/* The one attribute of private functions: not all of them are used in every configuration. */
+/* Private functions carry this attribute, because no configuration uses all of them. */
 #define ZT__PRIVATE static ZT__UNUSED
 
 #define ZT__THREAD_LOCAL __thread
 
 #define ZT__COUNT_OF(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 
-/* In strict ISO modes the C library hides these where another header came first, though it has them. */
+/* In strict ISO modes the C library does not declare these if another header came first. */
 #ifndef CLOCK_MONOTONIC
 #define CLOCK_REALTIME 0
 #define CLOCK_MONOTONIC 1
@@ -1576,11 +1612,11 @@ ZT__PRIVATE uint64_t zt__deadline(uint64_t timeout_ns) {
     return timeout_ns > UINT64_MAX - now ? UINT64_MAX : now + timeout_ns;
 }
 
-/* A bounded wait for something that has to be polled. Most waits are for a short kernel: a sleep costs more
-   than the kernel (driver-facts.md, 42), so the first polls follow each other without one. */
+/* A bounded wait for something that has to be polled. Most waits are for a short kernel, and a sleep takes
+   longer than the kernel (driver-facts.md, 42). So the first polls follow each other without a sleep. */
 typedef struct zt__wait {
     uint64_t deadline;
-    uint64_t spin_until; /* 0: not begun */
+    uint64_t spin_until; /* polls without a sleep until then; 0: not begun */
     uint64_t sleep_ns;
 } zt__wait;
 
@@ -1590,7 +1626,7 @@ ZT__PRIVATE zt__wait zt__wait_until(uint64_t deadline) {
     return wait;
 }
 
-/* Lets some time pass before the next poll. Returns 0 when the deadline has come. */
+/* Passes some time before the next poll. Returns 0 when the deadline has passed. */
 ZT__PRIVATE int zt__wait_again(zt__wait *wait) {
     enum { SPIN_NS = 40000, FIRST_SLEEP_NS = 10000, LONGEST_SLEEP_NS = 1000000 };
     uint64_t now = zt__now_ns();
@@ -1628,8 +1664,8 @@ ZT__PRIVATE void zt__unlock(zt__mutex *mutex) {
 #define zt__load(pointer) __atomic_load_n(pointer, __ATOMIC_ACQUIRE)
 #define zt__store(pointer, value) __atomic_store_n(pointer, value, __ATOMIC_RELEASE)
 
-/* A mutex that knows the thread that holds it. Functions of the application run under it and may call back
-   into the library, which must not lock it again. */
+/* A mutex that knows the thread that holds it. Functions of the application run under it. When they call back
+   into the library, the library must not lock it again. */
 typedef struct zt__owned_mutex {
     zt__mutex mutex;
     uintptr_t owner; /* the thread, or 0. Atomic */
@@ -1644,7 +1680,7 @@ ZT__PRIVATE int zt__is_owner(const zt__owned_mutex *owned) {
     return zt__load(&owned->owner) == zt__this_thread();
 }
 
-/* Returns 0 where any thread holds it, this one included. */
+/* Returns 0 if any thread holds it, this one included. */
 ZT__PRIVATE int zt__try_lock_owned(zt__owned_mutex *owned) {
     if (zt__is_owner(owned) || pthread_mutex_trylock(&owned->mutex) != 0) {
         return 0;
@@ -1658,7 +1694,7 @@ ZT__PRIVATE void zt__unlock_owned(zt__owned_mutex *owned) {
     pthread_mutex_unlock(&owned->mutex);
 }
 
-/* Waits for other threads to unlock it. Returns 0 where the deadline came first, or this thread holds it. */
+/* Waits for other threads to unlock it. Returns 0 if the deadline passes first, or this thread holds it. */
 ZT__PRIVATE int zt__lock_owned_until(zt__owned_mutex *owned, uint64_t deadline) {
     zt__wait wait = zt__wait_until(deadline);
     int locked = zt__try_lock_owned(owned);
@@ -1673,7 +1709,7 @@ ZT__PRIVATE int zt__lock_owned_until(zt__owned_mutex *owned, uint64_t deadline) 
 /* A thread that repeats a step until the step returns 0 or the thread is stopped. Between steps it may sleep
    until it is woken. */
 typedef struct zt__thread {
-    int running; /* atomic, as the next two */
+    int running; /* atomic, like the next two */
     int stop_requested, ended;
     struct zt__thread_list *list;
     struct zt__thread *next;
@@ -1687,8 +1723,8 @@ typedef struct zt__thread {
 
 #ifndef ZETOOLS_NO_THREADS
 
-/* The threads that this copy of the header has started. The driver is unloaded when the process exits, and
-   this code when its library is: these threads have to end before. */
+/* The threads that this copy of the header has started. They have to end before the driver is unloaded, at
+   the exit of the process, and before the library that contains this code is unloaded. */
 typedef struct zt__thread_list {
     zt__mutex mutex;
     zt__thread *first;
@@ -1712,7 +1748,7 @@ ZT__PRIVATE void zt__wake_thread(zt__thread *thread) {
     zt__unlock(&thread->mutex);
 }
 
-/* Called by the thread itself: sleeps until it is woken, `timeout_ns` at the most. */
+/* Called by the thread itself: sleeps until it is woken, but no longer than `timeout_ns`. */
 ZT__PRIVATE void zt__sleep_thread(zt__thread *thread, uint64_t timeout_ns) {
     uint64_t until_ns = zt__clock_ns(CLOCK_REALTIME) + timeout_ns;
     struct timespec until;
@@ -1726,9 +1762,9 @@ ZT__PRIVATE void zt__sleep_thread(zt__thread *thread, uint64_t timeout_ns) {
     zt__unlock(&thread->mutex);
 }
 
-/* Stops a thread and waits for its end. Returns 0 where the driver, or a function of the application, does
-   not return: then the thread is left alone with all that it uses, and can be stopped again later. Returns 1
-   also where it does not run. */
+/* Stops a thread and waits until it has ended. Returns 1 then, or if it was not running. Returns 0 if the
+   thread hangs in the driver or in a function of the application: it still uses its data, and the caller may
+   try again later. */
 ZT__PRIVATE int zt__stop_thread(zt__thread *thread) {
     enum { LONGEST_NS = 2000000000 };
     zt__thread **place;
@@ -1776,7 +1812,7 @@ ZT__PRIVATE void zt__forget_threads(void) {
     zt__threads.ends_at_exit = ends_at_exit;
 }
 
-/* Returns 0 where the system refuses. */
+/* Returns 0 if the system refuses. */
 ZT__PRIVATE int zt__start_thread(zt__thread *thread, int (*step)(void *user), void *user) {
     zt__signal_set all, before;
     int started = 0;
@@ -1791,7 +1827,7 @@ ZT__PRIVATE int zt__start_thread(zt__thread *thread, int (*step)(void *user), vo
         zt__threads.ends_at_exit = atexit(zt__stop_threads_at_exit) == 0;
     }
     if (zt__threads.ends_at_exit) {
-        /* Signals are for the application's own threads. */
+        /* The application's signals must not be delivered to this thread. */
         sigfillset(&all);
         pthread_sigmask(SIG_SETMASK, &all, &before);
         zt__store(&thread->running, 1);
@@ -1837,8 +1873,8 @@ ZT__PRIVATE int zt__start_thread(zt__thread *thread, int (*step)(void *user), vo
 /* ---- symbols --------------------------------------------------------------------------------------------- */
 
 /* Stores the address of a function of the Level Zero loader, or NULL, in the function pointer at `function`.
-   The loader may have come with a library that was loaded with RTLD_LOCAL, where the global scope does not
-   show it; a program that has the loader linked in statically shows it there alone. */
+   The loader is looked up by name, because the global scope does not show it if it came with a library that
+   was loaded with RTLD_LOCAL. A statically linked loader is in the global scope only. */
 ZT__PRIVATE void zt__find_loader_symbol(const char *name, void *function) {
     void *loader = dlopen("libze_loader.so.1", RTLD_LAZY | RTLD_NOLOAD);
     void *symbol;
@@ -1854,8 +1890,8 @@ ZT__PRIVATE void zt__find_loader_symbol(const char *name, void *function) {
 
 /* ---- numbers --------------------------------------------------------------------------------------------- */
 
-/* NaN stands for what was not measured, also in programs that tell the compiler that there is no NaN
-   (-ffast-math): these look at the bits. */
+/* NaN stands for what was not measured. With -ffast-math a comparison does not recognise it, so these
+   functions test the bits. */
 ZT__PRIVATE uint64_t zt__bits_without_sign(double value) {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -1876,7 +1912,7 @@ ZT__PRIVATE int zt__is_finite(double value) {
     return zt__bits_without_sign(value) < ZT__INFINITY_BITS;
 }
 
-/* Returns 0 for NaN, too. */
+/* Returns 0 for NaN. */
 ZT__PRIVATE int zt__is_positive(double value) {
     return !zt__is_nan(value) && value > 0;
 }
@@ -1895,7 +1931,7 @@ ZT__PRIVATE void zt__default_release(void *memory, void *user) {
 
 static const zt_allocator zt__default_allocator = {zt__default_allocate, zt__default_release, NULL};
 
-/* Returns memory filled with zeros, or NULL. The application's function runs: no mutex may be held. */
+/* Returns memory filled with zeros, or NULL. Calls a function of the application, so no mutex may be held. */
 ZT__PRIVATE void *zt__allocate(const zt_allocator *allocator, size_t count, size_t size) {
     void *memory;
     if (count == 0 || size > SIZE_MAX / count) {
@@ -1916,7 +1952,7 @@ ZT__PRIVATE void zt__free(const zt_allocator *allocator, void *memory) {
 
 /* ---- the hash table -------------------------------------------------------------------------------------- */
 
-/* From keys, which are strings of bytes that live as long as their entries, to values. Open addressing, at
+/* Maps keys to values. A key is a string of bytes that must live as long as its entry. Open addressing, at
    most half full. */
 typedef struct zt__map_entry {
     uint64_t hash;
@@ -1941,7 +1977,7 @@ ZT__PRIVATE uint64_t zt__hash(const void *key, size_t length) {
     return hash;
 }
 
-/* The entry of a key, or the free one where it belongs. The map has room. */
+/* Returns the entry of a key, or the free entry for it. The map must have a free entry. */
 ZT__PRIVATE zt__map_entry *zt__map_place(const zt__map *map, uint64_t hash, const void *key, size_t length) {
     uint32_t i = (uint32_t)(hash ^ hash >> 32) & (map->capacity - 1);
     for (;; i = (i + 1) & (map->capacity - 1)) {
@@ -1962,7 +1998,7 @@ ZT__PRIVATE int zt__map_is_full(const zt__map *map) {
     return (map->count + 1) * 2 > map->capacity;
 }
 
-/* Adds a key that is not there, to a map that is not full. */
+/* Adds a key that is not in the map. The map must not be full. */
 ZT__PRIVATE void zt__map_add(zt__map *map, const void *key, size_t length, void *value) {
     uint64_t hash = zt__hash(key, length);
     zt__map_entry *entry = zt__map_place(map, hash, key, length);
@@ -1973,7 +2009,7 @@ ZT__PRIVATE void zt__map_add(zt__map *map, const void *key, size_t length, void 
     map->count++;
 }
 
-/* Removes a key, and moves up the entries after it that would not be found any more. */
+/* Removes a key, and moves the entries after it that a search could not reach any more. */
 ZT__PRIVATE void zt__map_remove(zt__map *map, const void *key, size_t length) {
     zt__map_entry *entry;
     uint32_t i;
@@ -1998,8 +2034,8 @@ ZT__PRIVATE void zt__map_remove(zt__map *map, const void *key, size_t length) {
     }
 }
 
-/* Makes room for one more key. The mutex that guards the map is held, and unlocked while the application's
-   allocator runs: what was looked up before has to be looked up again. Returns 0 without memory. */
+/* Makes room for one more key. The caller holds the mutex of the map. It is unlocked while the application's
+   allocator runs, so the caller has to repeat its look-ups. Returns 0 without memory. */
 ZT__PRIVATE int zt__map_make_room(zt__map *map, const zt_allocator *allocator, zt__mutex *mutex) {
     while (zt__map_is_full(map)) {
         zt__map grown = {NULL, 64, 0};
@@ -2015,7 +2051,7 @@ ZT__PRIVATE int zt__map_make_room(zt__map *map, const zt_allocator *allocator, z
             return !zt__map_is_full(map);
         }
         unused = grown.entries;
-        if (map->capacity == before) { /* else another thread was faster */
+        if (map->capacity == before) { /* else another thread has grown it */
             for (i = 0; i < before; i++) {
                 if (map->entries[i].value) {
                     zt__map_entry *entry = &map->entries[i];
@@ -2610,11 +2646,12 @@ ZT__PRIVATE void zt__write_table(zt__writer *writer, const zt__table *table) {
 
 /* ==== >>process: what there is once in a process ========================================================== */
 
-/* A process may hold several copies of this header: files with ZETOOLS_STATIC, plugins with hidden symbols or
-   loaded with RTLD_LOCAL, libraries built with different versions. What they must share lies in one block of
-   memory, which they find by a variable of the environment, as OpenMP's runtimes find each other. Its value
-   names the process, its program image (a program that was started by exec has the identifier of the one
-   before) and the address. The number in the variable's name changes with the layout of the block. */
+/* A process may contain several copies of this header: files with ZETOOLS_STATIC, plugins with hidden symbols
+   or loaded with RTLD_LOCAL, libraries built with different versions. They share one block of memory, and
+   find it by an environment variable, as OpenMP runtimes do. The value of the variable consists of the
+   process identifier, a hash of the program image, and the address of the block. The hash is needed because
+   exec keeps both the identifier and the environment. The number in the variable's name changes with the
+   layout of the block. */
 
 enum { ZT__MAX_PROFILERS = 256, ZT__MAX_ACTIVE_GROUPS = 64 };
 
@@ -2624,24 +2661,24 @@ typedef struct zt__active_group {
     zet_metric_group_handle_t group;
     uint32_t domain;
     uint32_t users;  /* 0: the entry is free */
-    int is_streamed; /* by a stream, which shares it with nobody */
+    int is_streamed; /* a stream uses it, and does not share it */
     char name[ZET_MAX_METRIC_GROUP_NAME];
 } zt__active_group;
 
 typedef struct zt__process {
     zt__mutex mutex;        /* guards what follows, activation and calculation in the driver */
-    pthread_key_t depth;    /* how deep a thread is inside the library: its driver calls are not traced */
+    pthread_key_t depth;    /* of a thread's nested internal sections, where driver calls are not traced */
     pthread_key_t messages; /* a zt__thread_messages, or NULL */
     zt__active_group active_groups[ZT__MAX_ACTIVE_GROUPS];
-    zt_profiler *profilers[ZT__MAX_PROFILERS]; /* the open ones. Atomic */
-    uint32_t serial;                           /* of the last that was opened */
+    zt_profiler *profilers[ZT__MAX_PROFILERS]; /* those that are open. Atomic */
+    uint32_t serial;                           /* of the profiler opened last */
 } zt__process;
 
 #define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_1"
 
 static zt__process *zt__known_process; /* atomic */
 
-/* A forked child starts anew: its locks may have been held by threads that it does not have. */
+/* A forked child makes a block of its own: a thread of the parent may hold the mutex of the old one. */
 ZT__PRIVATE void zt__after_fork(void) {
     zt__store(&zt__known_process, (zt__process *)NULL);
     zt__forget_threads();
@@ -2673,14 +2710,14 @@ ZT__PRIVATE void zt__destroy_process(zt__process *process) {
     free(process);
 }
 
-/* Writes what the variable's value begins with in this process and program image. */
+/* Writes the beginning of the variable's value in this process and program image. */
 ZT__PRIVATE void zt__identify_process(char *text, size_t size) {
     const unsigned char *random = (const unsigned char *)(uintptr_t)getauxval(AT_RANDOM);
     uint64_t image = random ? zt__hash(random, 16) : 0;
     snprintf(text, size, "%ld.%016llx.", (long)getpid(), (unsigned long long)image);
 }
 
-/* Returns the block that the environment names, or NULL. */
+/* Returns the block at the address in the variable, or NULL if the variable is of another process. */
 ZT__PRIVATE zt__process *zt__read_process_variable(const char *identity) {
     const char *value = getenv(ZT__PROCESS_VARIABLE);
     size_t length = strlen(identity);
@@ -2691,7 +2728,7 @@ ZT__PRIVATE zt__process *zt__read_process_variable(const char *identity) {
     return (zt__process *)address;
 }
 
-/* Returns the block, made when it is needed first; NULL without memory. */
+/* Returns the block, which the first call makes, or NULL without memory. */
 ZT__PRIVATE zt__process *zt__get_process(void) {
     static int handles_fork;
     char identity[64], value[128];
@@ -2707,8 +2744,8 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
             return NULL;
         }
         snprintf(value, sizeof value, "%s%p", identity, (void *)made);
-        /* Of several copies that come here at once, the first sets the variable; but what a parent process
-           has left in it is replaced. */
+        /* A value that another process has left is replaced. Otherwise, of several copies that come here at
+           once, the first one sets the variable. */
         if (getenv(ZT__PROCESS_VARIABLE) && !zt__read_process_variable(identity)) {
             setenv(ZT__PROCESS_VARIABLE, value, 1);
         }
@@ -2729,7 +2766,7 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
     return process;
 }
 
-/* ---- how deep a thread is inside the library ------------------------------------------------------------- */
+/* ---- internal driver calls ------------------------------------------------------------------------------- */
 
 ZT__PRIVATE uintptr_t zt__get_depth(void) {
     zt__process *process = zt__get_process();
@@ -2744,8 +2781,8 @@ ZT__PRIVATE void zt__change_depth(int by) {
     }
 }
 
-/* Makes a driver call of the library's own, which a tracer leaves alone. Calls of the tools interface need
-   not be marked: the loader does not trace them. */
+/* Runs a statement whose driver calls the tracer ignores. Calls of the tools interface do not need this: the
+   loader does not trace them. */
 #define ZT__INTERNAL(statement)                                                                              \
     do {                                                                                                     \
         zt__change_depth(1);                                                                                 \
@@ -2761,11 +2798,11 @@ typedef struct zt__message_text {
 } zt__message_text;
 
 typedef struct zt__thread_messages {
-    zt__message_text last; /* of calls without a profiler or stream */
-    zt__message_text copy; /* what zt_get_last_error returned last */
+    zt__message_text last; /* from calls without a profiler or stream */
+    zt__message_text copy; /* the text that zt_get_last_error returned last */
 } zt__thread_messages;
 
-/* Returns those of this thread, or NULL without memory. */
+/* Returns the messages of this thread, or NULL without memory. */
 ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
     zt__process *process = zt__get_process();
     zt__thread_messages *messages;
@@ -2866,7 +2903,8 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
 
 /* ---- messages -------------------------------------------------------------------------------------------- */
 
-/* Identifier and format. A message says what happened, the call and its result, and what to do. */
+/* The identifier and format of each message. A message says what happened, the call and its result, and what
+   to do. */
 #define ZT__MESSAGES(X)                                                                                      \
     X(CALL_FAILED, "%s failed: %s. %s")                                                                      \
     X(NULL_ARGUMENT, "%s: %s is NULL. Pass a valid one.")                                                    \
@@ -2890,23 +2928,24 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(TIMES_BY_CHOICE, "zt_open: no metric groups were asked for; regions have times. Name some in "         \
                        "config.groups or ZT_GROUPS.")                                                        \
     X(NO_SUCH_GROUP, "%s: the device has no %s metric group '%.64s'. Nearest: %s.")                          \
-    X(INSTRUCTION_SAMPLING, "%s: metric group '%.64s' samples instructions: its rows are of addresses, not " \
-                            "of periods. Name another group.")                                               \
+    X(INSTRUCTION_SAMPLING,                                                                                  \
+      "%s: metric group '%.64s' samples instructions: it has a row for each address, not "                   \
+      "for each period. Name another group.")                                                                \
     X(NO_SUCH_METRIC, "%s: there is no metric '%.64s'. Nearest: %s.")                                        \
     X(GROUPS_CONFLICT,                                                                                       \
       "zt_open: metric groups '%s' and '%s' share domain %u and cannot be active together. "                 \
       "Name one of them, or repeat the work with ZT_PASSES and raise config.max_passes.")                    \
     X(TOO_MANY_PASSES, "zt_open: the metric groups need %u passes, and config.max_passes is %u. Name fewer " \
                        "groups, or raise it.")                                                               \
-    X(PASS_FAILED, "ZT_PASSES: pass %u is left out. Its metric groups could not be activated: %s. In the "   \
-                   "way: %s. Close that, then repeat.")                                                      \
-    X(NO_THREAD, "zt_open: config.thread is set, and no thread can be started%s. Call zt_collect() now and " \
+    X(PASS_FAILED, "ZT_PASSES: pass %u is left out, because its metric groups cannot be used: %s. The "      \
+                   "counters are in use by: %s. Close it, then repeat.")                                     \
+    X(NO_THREAD, "zt_open: config.thread is set, but no thread can be started%s. Call zt_collect() now and " \
                  "then instead.")                                                                            \
     X(NO_SLOT, "zt_begin: all %u slots are in use, %u of them bound to recorded lists. Region '%.64s' is "   \
                "not measured. Call zt_collect() more often, zt_reset() or zt_release() for lists that are "  \
                "reset or destroyed, or raise config.max_slots.")                                             \
     X(TOO_MANY_NAMES, "zt_begin: more than %u names of regions. Do not put numbers that change into names.") \
-    X(REGION_NOT_ENDED, "%s: region '%.64s' was begun on this list and not ended. It is dropped. Call "      \
+    X(REGION_NOT_ENDED, "%s: region '%.64s' was begun and not ended. It is dropped. Call "                   \
                         "zt_end() for it.")                                                                  \
     X(REGION_OPEN, "zt_collect: region '%.64s' is not ended, so it is not collected. Call zt_end() for it.") \
     X(OVERWRITTEN,                                                                                           \
@@ -2927,17 +2966,17 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(CLOCKS_UNRELATED, "%s failed: %s. Device time and host time cannot be related, so there is no "        \
                         "timeline. Update loader and driver, or set config.timeline to 0.")                  \
     X(THREAD_HANGS, "%s: a thread of the library's own does not return from the driver, or from "            \
-                    "config.sample. All is left as it is. Close it again later.")                            \
+                    "config.sample. Nothing is closed. Close it again later.")                               \
     ZT__RESULTS_MESSAGES(X)                                                                                  \
     ZT__STREAM_MESSAGES(X)                                                                                   \
     ZT__TRACER_MESSAGES(X)                                                                                   \
     ZT__BENCH_MESSAGES(X)
 
-/* Of merging and reports. */
+/* Messages of merging and reports. */
 #define ZT__RESULTS_MESSAGES(X)                                                                              \
     X(CANNOT_WRITE, "zt_report: cannot write '%.512s': %s. Check the directory and its permissions.")        \
     X(WRITE_STOPPED, "%s: the write function returned that it cannot go on.")                                \
-    X(BAD_FORMAT, "zt_write: %d is no zt_format.")                                                           \
+    X(BAD_FORMAT, "zt_write: %d is not a zt_format. Pass one of ZT_FORMAT_TABLE, _CSV, _JSON and _TRACE.")   \
     X(UNKNOWN_SUFFIX, "zt_report: the suffix of '%.512s' is none of .txt (or none: a table), .csv, .json "   \
                       "and .trace.json. Use one of these.")                                                  \
     X(TRACE_WITHOUT_TIMELINE, "zt_write: a trace shows the timeline, and this profiler keeps none. Set "     \
@@ -2966,16 +3005,15 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
                    "nor from two threads at once.")                                                          \
     X(CANNOT_MARK, "zt_stream_mark: '%.64s' is not marked: %s.")
 
-/* Also without ZETOOLS_TRACER: files of one program may share a profiler, so its layout depends on no option.
- */
+/* Without ZETOOLS_TRACER, too. Files of one program share profilers, so no option may change their layout. */
 #define ZT__TRACER_MESSAGES(X)                                                                               \
     X(TRACING_OFF, "zt_trace_start: no callback came (%s), so the loader's tracing layer is off. Set "       \
                    "ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit, and install the loader's "   \
                    "libze_tracing_layer.")                                                                   \
-    X(TRACING_ALREADY, "zt_trace_start: this profiler traces already. Call zt_trace_stop() first.")          \
-    X(NO_SUCH_CALL, "zt_trace_start: there is no call '%.64s' to be traced. Nearest: %s.")                   \
+    X(TRACING_ALREADY, "zt_trace_start: this profiler is already tracing. Call zt_trace_stop() first.")      \
+    X(NO_SUCH_CALL, "zt_trace_start: '%.64s' is not a call that can be traced. Nearest: %s.")                \
     X(BAD_HOOKS, "zt_trace_start: config.hooks is NULL, or has more than %u. Pass fewer.")                   \
-    X(INSIDE_HOOK, "%s was called from a callback of the tracer, for which it would have to wait. Call it "  \
+    X(INSIDE_HOOK, "%s was called from a callback of the tracer, which it would have to wait for. Call it "  \
                    "elsewhere.")                                                                             \
     X(CALLS_IN_PROGRESS,                                                                                     \
       "%s: a traced call was still in progress when the time was up. The tracer stays, "                     \
@@ -2994,13 +3032,13 @@ typedef enum zt__message {
         ZT__MESSAGE_COUNT
 } zt__message;
 
-/* The formats are constants of their own, so that compilers check the arguments. */
+/* Each format is a constant of its own, so that compilers check the arguments. */
 #define X(identifier, format)                                                                                \
     static const char zt__format_##identifier[] ZT__UNUSED = "[" #identifier "] " format;
 ZT__MESSAGES(X)
 #undef X
 
-/* What went wrong with a profiler or stream. */
+/* The messages of a profiler or stream. */
 typedef struct zt__diagnostics {
     zt__mutex *mutex; /* of the profiler or stream */
     zt__message_text last;
@@ -3010,9 +3048,9 @@ typedef struct zt__diagnostics {
     int device_lost; /* atomic */
 } zt__diagnostics;
 
-/* Keeps a message as the last one, and logs the first of its kind: zt__report(diagnostics, IDENTIFIER,
-   result, arguments...). Without diagnostics the message is the thread's. Returns `result`. The application's
-   function runs: no mutex may be held. SUCCESS is not logged. */
+/* zt__report(diagnostics, IDENTIFIER, result, arguments...) stores a message as the last one, and logs it if
+   it is the first of its kind and `result` is not SUCCESS. Without diagnostics it becomes the last message of
+   the thread. Returns `result`. Calls the log function, so no mutex may be held. */
 #define zt__report(diagnostics, identifier, ...)                                                             \
     zt__report_message(diagnostics, ZT__##identifier, zt__format_##identifier, __VA_ARGS__)
 
@@ -3054,8 +3092,8 @@ ZT__PRIVATE int zt__tells_device_lost(ze_result_t result) {
     return result == ZE_RESULT_ERROR_DEVICE_LOST || result == ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET;
 }
 
-/* Reports a driver call that failed with no particular meaning, and remembers a lost device. Returns
-   `result`, also SUCCESS, of which it says nothing. */
+/* Reports a failed driver call that needs no message of its own, and records that a device is lost. Returns
+   `result`. SUCCESS is not reported. */
 ZT__PRIVATE ze_result_t zt__check(zt__diagnostics *diagnostics, ze_result_t result, const char *call,
                                   const char *remedy) {
     if (result == ZE_RESULT_SUCCESS) {
@@ -3082,7 +3120,8 @@ ZT__PRIVATE ze_result_t zt__report_no_memory(zt__diagnostics *diagnostics, const
     return zt__report(diagnostics, NO_MEMORY, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, call, what);
 }
 
-/* Returns the last message, copied where only this thread changes it; without diagnostics, the thread's. */
+/* Returns a copy of the last message that only this thread changes. Without diagnostics, returns the
+ * thread's. */
 ZT__PRIVATE const char *zt__get_last_error(zt__diagnostics *diagnostics) {
     zt__thread_messages *messages = zt__get_thread_messages();
     if (!messages) {
@@ -3116,7 +3155,7 @@ ZT_API const char *zt_version(void) {
 
 /* ==== >>driver: functions that a loader or driver may not have ============================================ */
 
-/* They are newer than Level Zero 1.0, so they are looked up at run time (driver-facts.md, 29). */
+/* These are newer than Level Zero 1.0, so they are looked up at run time (driver-facts.md, 29). */
 #define ZT__OPTIONAL_FUNCTIONS(X)                                                                            \
     X(zeCommandListIsImmediate, (ze_command_list_handle_t list, ze_bool_t * is_immediate))                   \
     X(zeDeviceGetGlobalTimestamps, (ze_device_handle_t device, uint64_t * host, uint64_t * ticks))           \
@@ -3135,7 +3174,7 @@ ZT_API const char *zt_version(void) {
     X(zetMetricGroupGetGlobalTimestampsExp,                                                                  \
       (zet_metric_group_handle_t group, ze_bool_t of_host, uint64_t * global, uint64_t * ticks))
 
-/* Each member is a function, or NULL. */
+/* A pointer to each optional function, or NULL. */
 typedef struct zt__driver {
 #define X(name, parameters) ze_result_t(ZE_APICALL *name) parameters;
     ZT__OPTIONAL_FUNCTIONS(X)
@@ -7102,9 +7141,9 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
     return result;
 }
 
-/* ==== >>passes: one set of metric groups after the other ================================================== */
+/* ==== >>passes: repeat the work with one set of metric groups after the other ============================= */
 
-/* Activates the groups of another pass. The collector is held, and what ran is collected. */
+/* Activates the groups of another pass. The collector is locked, and finished samples are collected. */
 ZT__PRIVATE ze_result_t zt__change_pass(zt_profiler *profiler, uint32_t index) {
     zt__pass *before = &profiler->passes[profiler->active_pass], *pass = &profiler->passes[index];
     zt__holder holder;
@@ -7120,21 +7159,21 @@ ZT__PRIVATE ze_result_t zt__change_pass(zt_profiler *profiler, uint32_t index) {
     }
     if (result != ZE_RESULT_SUCCESS) {
         zt__report(&profiler->diagnostics, PASS_FAILED, result, (unsigned)index, zt_result_name(result),
-                   holder.text[0] ? holder.text : "nobody who is known");
+                   holder.text[0] ? holder.text : "unknown");
         result = zt__activate_groups(profiler, before, &holder);
         zt__check(&profiler->diagnostics, result, "zetContextActivateMetricGroups",
-                  "What is measured until the next ZT_PASSES is lost.");
+                  "Samples are lost until the next ZT_PASSES.");
         return ZE_RESULT_ERROR_NOT_AVAILABLE;
     }
     zt__lock(&profiler->mutex);
     profiler->active_pass = index;
-    profiler->activation++; /* regions that are open now have measured neither pass */
+    profiler->activation++; /* regions that are open now are measured in neither pass */
     zt__unlock(&profiler->mutex);
     ZT__INTERNAL(zt__run_first_query(profiler, pass));
     return ZE_RESULT_SUCCESS;
 }
 
-/* Collects what the active pass has left, and goes to another. */
+/* Collects the samples of the active pass, and changes to another pass. */
 ZT__PRIVATE ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
     uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
     uint64_t states[ZT__SLOT_STATE_COUNT];
@@ -7168,7 +7207,7 @@ ZT_API zt_passes zt_passes_begin(zt_profiler *profiler) {
     return passes;
 }
 
-/* A pass that cannot be entered is left out, but the statement runs at least once. */
+/* A pass that cannot be entered is skipped, but the statement runs at least once. */
 ZT_API int zt_passes_next(zt_passes *passes) {
     while (passes->profiler && passes->next < passes->profiler->pass_count) {
         if (zt__enter_pass(passes->profiler, passes->next++) == ZE_RESULT_SUCCESS) {
@@ -8955,9 +8994,9 @@ ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
     return info;
 }
 
-/* ==== >>opening: open and close, which tie the chapters above together ==================================== */
+/* ==== >>opening: zt_open and zt_close ===================================================================== */
 
-/* Name, and how the device's time stamps are to be read. */
+/* Reads the device's name, and the resolution and width of its time stamps. */
 ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
     ze_device_properties_t properties;
     ze_result_t result;
@@ -8978,7 +9017,7 @@ ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
     return result;
 }
 
-/* Keeps what the table shows: the application's list may not outlive zt_open. */
+/* Copies the list of the table's columns, because the application's may not outlive zt_open. */
 ZT__PRIVATE ze_result_t zt__keep_columns(zt_profiler *profiler) {
     const char *columns = profiler->config.columns ? profiler->config.columns : profiler->config.metrics;
     if (!columns || !*columns) {
@@ -9037,7 +9076,7 @@ ZT__PRIVATE int zt__describe_selection(zt_profiler *profiler) {
     return 1;
 }
 
-/* Forgets what was to be measured: one pass without groups is left. */
+/* Reverts zt__describe_selection: one pass without groups remains. */
 ZT__PRIVATE void zt__forget_selection(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     uint32_t pass;
@@ -9055,9 +9094,9 @@ ZT__PRIVATE void zt__forget_selection(zt_profiler *profiler) {
     }
 }
 
-/* Activation takes the counters from whoever measures outside of this library, so the driver is asked before.
-   Anything but a clear answer is left to what follows. */
-ZT__PRIVATE ze_result_t zt__ask_whether_in_use(zt_profiler *profiler) {
+/* Activation would take the counters from another tool that uses them. So a query pool is created before,
+   which drivers refuse if the counters are in use. All other errors are left to the calls that follow. */
+ZT__PRIVATE ze_result_t zt__probe_counters(zt_profiler *profiler) {
     zet_metric_query_pool_desc_t desc;
     zet_metric_query_pool_handle_t pool = NULL;
     ze_result_t result;
@@ -9075,8 +9114,8 @@ ZT__PRIVATE ze_result_t zt__ask_whether_in_use(zt_profiler *profiler) {
                : ZE_RESULT_SUCCESS;
 }
 
-/* Selects, describes and activates the groups, and makes the first slots: only their query pools show whether
-   metrics may be used at all. On failure nothing is measured but times, and the availability says why. */
+/* Selects, describes and activates the groups, and makes the first slots, because only creating query pools
+   shows whether metrics can be used. On failure, regions have times alone, and `availability` says why. */
 ZT__PRIVATE ze_result_t zt__open_metrics(zt_profiler *profiler) {
     zt__pass *pass = &profiler->passes[0];
     zt__holder holder;
@@ -9092,7 +9131,7 @@ ZT__PRIVATE ze_result_t zt__open_metrics(zt_profiler *profiler) {
         result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
         call = "config.allocator";
     } else {
-        result = zt__ask_whether_in_use(profiler);
+        result = zt__probe_counters(profiler);
     }
     if (result == ZE_RESULT_SUCCESS) {
         call = "zetContextActivateMetricGroups";
@@ -9115,7 +9154,7 @@ ZT__PRIVATE ze_result_t zt__open_metrics(zt_profiler *profiler) {
     return result;
 }
 
-/* Slots for times alone. */
+/* Makes slots that measure times alone. */
 ZT__PRIVATE ze_result_t zt__open_times(zt_profiler *profiler) {
     const char *call;
     ze_result_t result;
@@ -9134,7 +9173,7 @@ ZT__PRIVATE ze_result_t zt__set_up_profiler(zt_profiler *profiler) {
         return result;
     }
     result = zt__open_metrics(profiler);
-    if (profiler->availability == ZT_TIMES_BY_CHOICE) { /* nothing went wrong, and nobody is told */
+    if (profiler->availability == ZT_TIMES_BY_CHOICE) { /* no failure, so nothing is logged */
         zt__copy_text(profiler->availability_text.text, sizeof profiler->availability_text.text,
                       zt__format_TIMES_BY_CHOICE, strlen(zt__format_TIMES_BY_CHOICE));
         if (profiler->config.require_metrics) {
@@ -9163,12 +9202,12 @@ ZT__PRIVATE ze_result_t zt__set_up_profiler(zt_profiler *profiler) {
     return profiler->config.timeline ? zt__open_timeline(profiler) : ZE_RESULT_SUCCESS;
 }
 
-/* Gives back all that a profiler has of the device. Its results stay. */
+/* Releases everything that a profiler has of the device. Its results remain. */
 ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
     const zt__pass *pass = &profiler->passes[profiler->active_pass];
     zt__list *list;
     uint32_t i;
-    zt__unregister_profiler(profiler); /* regions that are open may be ended still, which does nothing */
+    zt__unregister_profiler(profiler); /* from here on, zt_end for regions of this profiler does nothing */
     while (profiler->blocks) {
         zt__slot_block *block = profiler->blocks;
         profiler->blocks = block->next;
@@ -9196,7 +9235,7 @@ ZT__PRIVATE void zt__destroy_profiler(zt_profiler *profiler) {
     zt__free_profiler(profiler);
 }
 
-/* What is wrong with the arguments of a function that opens something, which is to be stored at `out`. */
+/* Checks the arguments of a function that opens something and stores it at `out`, named `what`. */
 ZT__PRIVATE ze_result_t zt__check_opening(const char *call, const char *what, const void *out,
                                           ze_context_handle_t context, ze_device_handle_t device,
                                           const zt_allocator *given) {
@@ -9212,7 +9251,7 @@ ZT__PRIVATE ze_result_t zt__check_opening(const char *call, const char *what, co
     return ZE_RESULT_SUCCESS;
 }
 
-/* The last error of what could not be opened, and is destroyed, becomes the thread's. */
+/* Makes the last message of something that could not be opened the thread's, before it is destroyed. */
 ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t result) {
     zt__thread_messages *messages = zt__get_thread_messages();
     if (messages) {
@@ -9249,7 +9288,7 @@ ZT__PRIVATE ze_result_t zt__open_configured(ze_context_handle_t context, ze_devi
         opened->config.thread = 0;
 #ifdef ZETOOLS_NO_THREADS
         zt__report(&opened->diagnostics, NO_THREAD, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                   ", for ZETOOLS_NO_THREADS is defined");
+                   " (ZETOOLS_NO_THREADS is defined)");
 #else
         zt__report(&opened->diagnostics, NO_THREAD, ZE_RESULT_ERROR_NOT_AVAILABLE, "");
 #endif
@@ -9270,8 +9309,9 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
     return result == ZE_RESULT_SUCCESS ? zt__open_configured(context, device, &complete, profiler) : result;
 }
 
-/* Counts what is still in flight: regions that were not ended are dropped, samples on their way are lost, and
-   recordings that have not run are taken back. What the device may still write to is retired. */
+/* Counts the samples that are still in flight. Regions that are not ended are dropped, samples on their way
+   are lost, and recorded regions that never ran are no longer counted as begun. Slots that the device may
+   still write to become RETIRED. */
 ZT__PRIVATE void zt__give_up_slots(zt_profiler *profiler, const char *call) {
     const char *not_ended = NULL;
     unsigned long long unfinished = 0;
@@ -9293,7 +9333,7 @@ ZT__PRIVATE void zt__give_up_slots(zt_profiler *profiler, const char *call) {
                 slot->may_be_written = 1;
                 zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
             } else if (slot->state == ZT__SLOT_RECORDED) {
-                /* Where the loader cannot tell, the list may be immediate and the device at it. */
+                /* A list of unknown kind may be immediate, and its commands may be running. */
                 int may_run =
                     zt__may_run_untold(profiler, slot->list) && slot->list->state != ZT__LIST_RECORDED;
                 if (may_run) {
@@ -9316,8 +9356,8 @@ ZT__PRIVATE void zt__give_up_slots(zt_profiler *profiler, const char *call) {
     }
 }
 
-/* Collects until nothing is on its way, or the configured time is up. Where the loader cannot tell whether a
-   list is immediate, what has not run on it is awaited for a moment alone: most likely it never will. */
+/* Collects until nothing is on its way, but no longer than the configured time. Recorded regions whose
+   execution is not announced are waited for only briefly, because most likely they will never run. */
 ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler) {
     enum { MOMENT_NS = 20000000 };
     uint64_t states[ZT__SLOT_STATE_COUNT];
@@ -9331,7 +9371,7 @@ ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler) {
 }
 
 ZT_API void zt_close(zt_profiler *profiler) {
-    /* It may have been closed before, or be that of the process that this one was forked from. */
+    /* The profiler may be closed already, or belong to the process that this one was forked from. */
     if (!profiler || !zt__is_registered(profiler) || zt__is_inside_callback(profiler, "zt_close")) {
         return;
     }
@@ -9342,7 +9382,7 @@ ZT_API void zt_close(zt_profiler *profiler) {
         zt__report(&profiler->diagnostics, THREAD_HANGS, ZE_RESULT_NOT_READY, "zt_close");
         return;
     }
-    profiler->config.thread = 0; /* this thread collects what is left */
+    profiler->config.thread = 0; /* from here on, this thread collects */
     if (profiler->device) {
         zt__collect_what_runs(profiler);
         zt__give_up_slots(profiler, "zt_close");

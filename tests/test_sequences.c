@@ -1160,6 +1160,9 @@ static void check_memory(sequence *s) {
 
 /* Queries that the application's own executions begin again before anybody read them. */
 static int is_tolerated(const sequence *s, const char *line) {
+    /* Where the driver has refused to reset a query, nobody knows what it holds when its list runs again. */
+    if (s->injects && strstr(line, "a metric query was"))
+        return 1;
     if (strstr(line, "a metric query was begun again without a reset"))
         return s->plain_executions || s->forgets || s->unended_recorded || s->injects;
     if (strstr(line, "a metric query was ended that had not begun"))
