@@ -1505,6 +1505,11 @@ typedef zt__disabled_scope zt_scope;
 #include <time.h>
 #include <unistd.h>
 
+/* From this version on clang takes it for granted that no function is given a NaN. */
+#if defined(__clang_major__) && __clang_major__ >= 18 && defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
+#error "zetools.h: -ffast-math needs -fhonor-nans -fhonor-infinities beside it, where ZETOOLS_IMPLEMENTATION is"
+#endif
+
 /* NaN stands for what was not measured, also in programs that tell the compiler that there is no NaN
    (-ffast-math). zt__is_nan() looks at the bits; this is for compilers that go further. */
 #if defined(__clang__)
@@ -4357,8 +4362,12 @@ typedef struct zt__moments {
    positive weight does not count in the mean. */
 ZT__PRIVATE void zt__add_value(zt__moments *moments, double value, double weight) {
     double distance = value - moments->mean;
-    moments->min = moments->count && moments->min < value ? moments->min : value;
-    moments->max = moments->count && moments->max > value ? moments->max : value;
+    if (moments->count == 0 || value < moments->min) {
+        moments->min = value;
+    }
+    if (moments->count == 0 || value > moments->max) {
+        moments->max = value;
+    }
     moments->count++;
     moments->sum += value;
     if (weight > 0) {
@@ -4432,6 +4441,9 @@ ZT__PRIVATE int zt__reserve_samples(const zt_allocator *allocator, zt__mutex *mu
     uint64_t wanted = zt__count_samples(statistics) + more;
     uint64_t capacity = FIRST_ROWS;
     double *rows, *before = statistics->rows;
+    if (statistics->moments && statistics->capacity == layout->row_limit) {
+        return 1;
+    }
     if (!statistics->moments) {
         zt__moments *moments =
             (zt__moments *)zt__allocate(allocator, layout->column_count, sizeof *statistics->moments);
@@ -4507,12 +4519,13 @@ ZT__PRIVATE double *zt__row_of_sample(const zt__layout *layout, zt__statistics *
 ZT__PRIVATE void zt__add_sample(const zt__layout *layout, zt__statistics *statistics, uint32_t pass,
                                 const double *row) {
     double *kept = zt__row_of_sample(layout, statistics, statistics->seen[pass]++);
-    double weight = zt__is_positive(row[0]) ? row[0] : 0;
+    double weights[ZT_AGGREGATE_NONE + 1] = {0}; /* flags have no mean, nor has what is not aggregated */
     uint32_t column;
+    weights[ZT_AGGREGATE_SUM] = 1;
+    weights[ZT_AGGREGATE_MEAN] = zt__is_positive(row[0]) ? row[0] : 0;
     for (column = 0; column < layout->column_count; column++) {
         if (!zt__is_nan(row[column])) {
-            zt__add_value(&statistics->moments[column], row[column],
-                          layout->columns[column] == ZT_AGGREGATE_MEAN ? weight : 1.0);
+            zt__add_value(&statistics->moments[column], row[column], weights[layout->columns[column]]);
             if (kept) {
                 kept[column] = row[column];
             }
@@ -4814,6 +4827,7 @@ struct zt__list {
     uint64_t ended;         /* the number of the slot that ended last */
     uint64_t ran_up_to;     /* the highest number of a slot that is known to have run, or to be about to */
     uint64_t over_up_to;    /* the commands of slots up to this number can never run again */
+    int has_unread;         /* what its last execution left could not be read in time */
     uint64_t untold_up_to; /* slots up to this number ran before the list was known to be recorded: zt_execute
                               may not execute them */
 };
@@ -4924,8 +4938,9 @@ struct zt_profiler {
     uint32_t uncollected; /* regions ended on lists that may be immediate, since the last collection began */
     int is_delivering;    /* the collector gives samples to the application */
     int thread_is_idle;   /* the thread below sleeps until it is woken */
-    int thread_is_thorough; /* its next collection is */
-    zt__thread thread;      /* collects, with config.thread */
+    uint64_t begun_at_last_look; /* of the thread */
+    int thread_is_thorough;      /* its next collection is */
+    zt__thread thread;           /* collects, with config.thread */
 
     /* what later chapters keep with a profiler */
     struct zt__timeline *timeline;
@@ -5672,13 +5687,11 @@ ZT__PRIVATE int zt__may_be_ready(const zt__collection *collection, const zt__slo
     if (slot->state == ZT__SLOT_PENDING) {
         return collection->thorough || zt__is_over(slot) || !collection->is_blocked[ZT__SLOT_PENDING];
     }
-    if (collection->pending_only) {
-        return 0;
+    if (slot->state == ZT__SLOT_PARTIAL) {
+        return collection->resets_partial || zt__is_over(slot);
     }
-    if (slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED) {
-        return collection->thorough || zt__is_over(slot) || !collection->is_blocked[slot->state];
-    }
-    return slot->state == ZT__SLOT_PARTIAL && (collection->resets_partial || zt__is_over(slot));
+    return (slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED) && !collection->pending_only &&
+           (collection->thorough || zt__is_over(slot) || !collection->is_blocked[slot->state]);
 }
 
 /* Marks up to 64 slots of one pass as READING. Returns 0 where there are none any more. */
@@ -5782,7 +5795,7 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
         reading->is_unusable = reading->from != ZT__SLOT_ARMED;
         return;
     }
-    ZT__INTERNAL(result = zeEventQueryStatus(slot->event));
+    result = zeEventQueryStatus(slot->event);
     if (result == ZE_RESULT_NOT_READY) {
         slot->overdue_ns = 0;
         if (reading->is_over && reading->from != ZT__SLOT_PENDING) {
@@ -5803,7 +5816,6 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
         reading->report = batch->report_count++;
         reading->times.list = slot->list->handle;
         reading->times.not_before_ns = slot->submitted_ns;
-        reading->times.not_after_ns = zt__now_ns();
         if (slot->stamps) {
             reading->times.begin_ticks = slot->stamps[0];
             reading->times.end_ticks = slot->stamps[1];
@@ -5844,7 +5856,7 @@ ZT__PRIVATE void zt__reset_slot(zt_profiler *profiler, zt__reading *reading) {
     uint32_t g;
     slot->overdue_ns = 0;
     slot->spoiled = ZT_CAUSE_COUNT;
-    ZT__INTERNAL(result = zeEventHostReset(slot->event));
+    result = zeEventHostReset(slot->event);
     for (g = 0; g < profiler->passes[slot->pass].group_count && result == ZE_RESULT_SUCCESS; g++) {
         call = "zetMetricQueryReset";
         result = zetMetricQueryReset(slot->queries[g]);
@@ -5862,6 +5874,7 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
     zt__batch *batch = &profiler->batch;
     const zt__list *list = NULL;
     int is_blocked[ZT__SLOT_STATE_COUNT];
+    uint64_t seen_ns;
     uint32_t i;
     batch->report_count = 0;
     memset(is_blocked, 0, sizeof is_blocked);
@@ -5882,6 +5895,10 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
             !zt__is_device_lost(&profiler->diagnostics)) {
             zt__reset_slot(profiler, reading);
         }
+    }
+    seen_ns = zt__now_ns();
+    for (i = 0; i < batch->count; i++) {
+        batch->readings[i].times.not_after_ns = seen_ns;
     }
     if (list == collection->list) { /* which goes on in the next batch */
         memcpy(collection->is_blocked, is_blocked, sizeof is_blocked);
@@ -6075,17 +6092,21 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
 /* Moves a slot on. With the mutex held. */
 ZT__PRIVATE void zt__move_on(zt_profiler *profiler, const zt__reading *reading) {
     zt__slot *slot = reading->slot;
-    if (reading->is_unusable) {
+    /* What became over since its event was asked may have run once more meanwhile: it is asked again. */
+    int is_over = reading->is_over || slot->list->state == ZT__LIST_IMMEDIATE;
+    if (reading->is_unusable && !is_over && !slot->may_be_written) {
+        zt__move_slot(profiler, slot, ZT__SLOT_PARTIAL); /* its reset is tried again before it runs again */
+    } else if (reading->is_unusable) {
         zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
     } else if (reading->outcome == ZT__NOT_READY) {
         zt__move_slot(profiler, slot, reading->from);
-    } else if (reading->outcome == ZT__NO_SAMPLE && !zt__is_over(slot)) {
+    } else if (reading->outcome == ZT__NO_SAMPLE && !is_over) {
         zt__move_slot(profiler, slot, ZT__SLOT_PARTIAL);
     } else if (reading->outcome == ZT__NEVER_RAN) {
         zt__move_slot(profiler, slot, reading->from);
         zt__unbind_slot(slot);
         zt__free_slot(profiler, slot);
-    } else if (zt__is_over(slot) || slot->list->state == ZT__LIST_IMMEDIATE) {
+    } else if (is_over) {
         zt__unbind_slot(slot);
         zt__free_slot(profiler, slot);
     } else {
@@ -6172,7 +6193,7 @@ ZT__PRIVATE void zt__run_collection(zt_profiler *profiler, zt__collection *colle
         has_slots = zt__fill_batch(profiler, collection);
         zt__unlock(&profiler->mutex);
         if (has_slots) {
-            zt__read_batch(profiler, collection);
+            ZT__INTERNAL(zt__read_batch(profiler, collection));
             zt__calculate_batch(profiler);
             zt__count_batch(profiler);
             zt__deliver_batch(profiler);
@@ -6370,7 +6391,10 @@ ZT__PRIVATE int zt__run_collecting_thread(void *user) {
     uint64_t sleep_ns = UINT64_C(1000000000);
     int thorough;
     zt__lock(&profiler->mutex);
-    profiler->thread_is_idle = profiler->state_counts[ZT__SLOT_PENDING] == 0;
+    /* Waking a thread is dear, so while regions come it looks by itself, every millisecond. */
+    profiler->thread_is_idle = profiler->state_counts[ZT__SLOT_PENDING] == 0 &&
+                               profiler->counts.begun == profiler->begun_at_last_look;
+    profiler->begun_at_last_look = profiler->counts.begun;
     if (!profiler->thread_is_idle) {
         sleep_ns = 1000000;
     } else if (profiler->state_counts[ZT__SLOT_RECORDED] || profiler->state_counts[ZT__SLOT_ARMED]) {
@@ -6389,13 +6413,11 @@ ZT__PRIVATE int zt__run_collecting_thread(void *user) {
     return 1;
 }
 
-/* Returns whether the thread is to be woken: it is idle, or has a batch to collect. With the mutex held. */
+/* Returns whether the thread is to be woken: it sleeps for longer. With the mutex held. */
 ZT__PRIVATE int zt__needs_thread(zt_profiler *profiler) {
-    int is_needed =
-        profiler->config.thread && (profiler->thread_is_idle || profiler->uncollected >= ZT__BATCH);
+    int is_needed = profiler->config.thread && profiler->thread_is_idle;
     if (is_needed) {
         profiler->thread_is_idle = 0;
-        profiler->uncollected = 0;
     }
     return is_needed;
 }
@@ -6820,21 +6842,70 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
 
 /* ---- execution ------------------------------------------------------------------------------------------- */
 
-/* Reads what the last execution of a list left, also one that nobody told of, and waits for it, until the
-   deadline. */
-ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t list, uint64_t deadline) {
-    static const zt__collection first_look = {NULL, NULL, 0, 0, 1, 0, {0}};
-    static const zt__collection next_looks = {NULL, NULL, 0, 1, 0, 0, {0}};
-    const zt__collection *look = &first_look;
-    zt__wait wait = zt__wait_until(deadline);
-    do {
-        if (zt__begin_collecting(profiler, 1)) {
-            zt__collect_list(profiler, list, look);
-            zt__unlock_owned(&profiler->collector);
-            look = &next_looks;
+/* Returns whether a list has samples that are on their way, or that an execution left of which nobody told:
+   then the event of the slot that ended last has signalled; earlier ones may be of a recording that was
+   reset. No mutex is held. */
+ZT__PRIVATE int zt__has_unread_samples(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    const zt__list *list;
+    const zt__slot *slot;
+    ze_event_handle_t event = NULL;
+    int has_unread = 0;
+    zt__lock(&profiler->mutex);
+    list = zt__find_list(profiler, handle);
+    for (slot = list ? list->first : NULL; slot && !has_unread; slot = slot->next) {
+        has_unread = slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_READING;
+        if ((slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED) && !zt__is_over(slot)) {
+            event = slot->event;
         }
-    } while (zt__is_list_pending(profiler, list) && !zt__is_owner(&profiler->collector) &&
-             zt__wait_again(&wait));
+    }
+    zt__unlock(&profiler->mutex);
+    if (event && !has_unread) {
+        ze_result_t result;
+        ZT__INTERNAL(result = zeEventQueryStatus(event));
+        has_unread = result == ZE_RESULT_SUCCESS;
+    }
+    return has_unread;
+}
+
+/* Resets what refused regions have left on a list, when nothing of it runs and before it runs again. */
+ZT__PRIVATE void zt__reset_partial_slots(zt_profiler *profiler, ze_command_list_handle_t handle,
+                                         uint64_t deadline) {
+    static const zt__collection partial = {NULL, NULL, 0, 1, 1, 0, {0}};
+    int has_partial;
+    zt__lock(&profiler->mutex);
+    has_partial = profiler->state_counts[ZT__SLOT_PARTIAL] > 0;
+    zt__unlock(&profiler->mutex);
+    if (has_partial && zt__lock_owned_until(&profiler->collector, deadline)) {
+        zt__collect_list(profiler, handle, &partial);
+        zt__unlock_owned(&profiler->collector);
+    }
+}
+
+/* Reads what earlier executions of a list left, and waits for it, until the deadline. */
+ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t handle, uint64_t deadline) {
+    static const zt__collection look = {NULL, NULL, 0, 0, 0, 1, {0}};
+    int has_unread = zt__has_unread_samples(profiler, handle);
+    zt__wait wait = zt__wait_until(deadline);
+    zt__list *list;
+    while (has_unread) {
+        if (zt__begin_collecting(profiler, 1)) {
+            zt__collect_list(profiler, handle, &look);
+            zt__unlock_owned(&profiler->collector);
+        }
+        has_unread = zt__has_unread_samples(profiler, handle);
+        if (has_unread && !zt__wait_again(&wait)) {
+            break;
+        }
+    }
+    if (!has_unread) {
+        zt__reset_partial_slots(profiler, handle, deadline);
+    }
+    zt__lock(&profiler->mutex);
+    list = zt__find_list(profiler, handle);
+    if (list) {
+        list->has_unread = has_unread;
+    }
+    zt__unlock(&profiler->mutex);
 }
 
 /* Returns whether another thread is just reading one of these lists. With the mutex held. */
@@ -6867,14 +6938,17 @@ ZT__PRIVATE uint32_t zt__announce_list(zt_profiler *profiler, zt__list *list, ui
         }
     }
     for (slot = list->first; slot; slot = slot->next) {
-        if (zt__is_over(slot) || slot->number <= list->untold_up_to || slot->state == ZT__SLOT_PARTIAL) {
+        int is_dropped = slot->state == ZT__SLOT_PARTIAL && slot->executions == 0;
+        if (zt__is_over(slot) || slot->number <= list->untold_up_to || is_dropped) {
             continue;
         }
         slot->executions++;
         if (slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED) {
-            slot->submitted_ns = now;
-            zt__move_slot(profiler, slot, ZT__SLOT_PENDING);
-        } else if (slot->state == ZT__SLOT_RETIRED) {
+            if (!list->has_unread) { /* else its event may have signalled: it is left to whoever reads it */
+                slot->submitted_ns = now;
+                zt__move_slot(profiler, slot, ZT__SLOT_PENDING);
+            }
+        } else if (slot->state == ZT__SLOT_RETIRED || slot->state == ZT__SLOT_PARTIAL) {
             profiler->counts.begun++;
             zt__count_lost(profiler, slot->region, ZT_LOST_READ_FAILED);
         } else {
@@ -6890,19 +6964,41 @@ ZT__PRIVATE uint32_t zt__announce_list(zt_profiler *profiler, zt__list *list, ui
     return overwritten;
 }
 
+/* Inside a function of the application that the collector calls, nothing can be read before it is
+   overwritten: the execution is one that nobody told of. */
+ZT__PRIVATE void zt__forgo_execution(zt_profiler *profiler, uint32_t count,
+                                     const ze_command_list_handle_t *lists) {
+    uint32_t i;
+    zt__lock(&profiler->mutex);
+    for (i = 0; i < count; i++) {
+        zt__list *list = zt__find_list(profiler, lists[i]);
+        if (list && list->state != ZT__LIST_IMMEDIATE) {
+            zt__move_list(profiler, list, ZT__LIST_UNOBSERVED);
+        }
+    }
+    zt__unlock(&profiler->mutex);
+    zt__report(&profiler->diagnostics, INSIDE_CALLBACK, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, "zt_execute");
+}
+
 /* Prepares for an execution: reads what the last one left before this one overwrites it, and marks what is
    expected of it. Told by zt_execute, or by a tracer. */
 ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, uint32_t count,
                                       const ze_command_list_handle_t *lists) {
+    enum { LONGEST_READING_NS = 1000000000 };
     uint64_t now, deadline = zt__deadline(profiler->config.wait_timeout_ns);
     zt__wait wait;
     uint32_t i, overwritten = 0;
+    if (zt__is_owner(&profiler->collector)) {
+        zt__forgo_execution(profiler, count, lists);
+        return;
+    }
     for (i = 0; i < count; i++) {
         zt__finish_list(profiler, lists[i], deadline);
     }
-    wait = zt__wait_until(deadline);
+    /* No function of the application runs while slots are READING, so that this takes instants. */
+    wait = zt__wait_until(zt__deadline(LONGEST_READING_NS));
     zt__lock(&profiler->mutex);
-    while (zt__are_being_read(profiler, count, lists) && !zt__is_owner(&profiler->collector)) {
+    while (zt__are_being_read(profiler, count, lists)) {
         int goes_on;
         zt__unlock(&profiler->mutex);
         goes_on = zt__wait_again(&wait);
@@ -6929,6 +7025,9 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, uint32_t count,
 ZT__PRIVATE void zt__after_refusal(zt_profiler *profiler, uint32_t count,
                                    const ze_command_list_handle_t *lists) {
     uint32_t i;
+    if (zt__is_owner(&profiler->collector)) {
+        return; /* nothing was expected */
+    }
     zt__lock(&profiler->mutex);
     for (i = 0; i < count; i++) {
         zt__list *list = zt__find_list(profiler, lists[i]);
@@ -7738,6 +7837,7 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
     zt_profiler *locked = zt__mutable(profiler);
     zt__packer packer = {NULL, 0, ZT__PACK_HEADER_SIZE}, header = {NULL, ZT__PACK_HEADER_SIZE, 0};
     uint32_t i, regions;
+    int is_inside;
     if (!profiler) {
         if (size) {
             *size = 0;
@@ -7747,6 +7847,13 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
     if (!size) {
         return zt__report_null(&locked->diagnostics, "zt_pack", "size");
     }
+    /* What is packed is of one moment: nothing is collected meanwhile. Inside a function of the application
+       this thread holds the collector already. */
+    is_inside = zt__is_owner(&locked->collector);
+    if (!is_inside &&
+        !zt__lock_owned_until(&locked->collector, zt__deadline(locked->config.wait_timeout_ns))) {
+        return zt__report(&locked->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "zt_pack");
+    }
     packer.bytes = header.bytes = (uint8_t *)buffer;
     packer.room = buffer ? *size : 0;
     regions = zt_get_region_count(profiler);
@@ -7755,6 +7862,9 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
         zt__lock(&locked->mutex);
         zt__pack_region(&packer, profiler, profiler->regions[i]);
         zt__unlock(&locked->mutex);
+    }
+    if (!is_inside) {
+        zt__unlock_owned(&locked->collector);
     }
     *size = packer.used;
     if (!buffer) {

@@ -10,7 +10,7 @@
 
 /* What both have prepared. */
 typedef struct bare {
-    ze_command_list_handle_t list;
+    target target;
     zet_metric_group_handle_t group;
     uint32_t metric_count;
     zet_metric_query_pool_handle_t query_pool;
@@ -37,13 +37,13 @@ static inline zet_metric_query_handle_t make_query(const bare *b, uint32_t index
 }
 
 /* The group is to be active: a profiler is open. */
-static inline void open_bare(bare *b) {
+static inline void open_bare(bare *b, kind wanted) {
     ze_event_pool_desc_t events = {ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, NULL, ZE_EVENT_POOL_FLAG_HOST_VISIBLE,
                                    BATCH};
     zet_metric_query_pool_desc_t queries = {ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC, NULL,
                                             ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE, BATCH};
     memset(b, 0, sizeof *b);
-    b->list = make_list();
+    b->target = open_target(wanted);
     CHECK(zt_find_group(gpu.device, "ComputeBasic", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED,
                         &b->group));
     CHECK(zetMetricGet(b->group, &b->metric_count, NULL));
@@ -54,7 +54,7 @@ static inline void open_bare(bare *b) {
 static inline void close_bare(bare *b) {
     CHECK(zetMetricQueryPoolDestroy(b->query_pool));
     CHECK(zeEventPoolDestroy(b->event_pool));
-    CHECK(zeCommandListDestroy(b->list));
+    close_target(&b->target);
 }
 
 /* ---- the barest loop ------------------------------------------------------------------------------------- */
@@ -90,22 +90,48 @@ static inline void calculate_bare(const bare *b) {
     pthread_mutex_unlock(&lock);
 }
 
-/* The driver calls that the library makes, and nothing else. */
+static inline void append_bare(const bare *b) {
+    for (uint32_t i = 0; i < BATCH; i++) {
+        CHECK(zetCommandListAppendMetricQueryBegin(b->target.list, b->queries[i]));
+        CHECK(zetCommandListAppendMetricQueryEnd(b->target.list, b->queries[i], b->events[i], 0, NULL));
+    }
+}
+
+static inline void reset_bare(const bare *b) {
+    for (uint32_t i = 0; i < BATCH; i++) {
+        CHECK(zeEventHostReset(b->events[i]));
+        CHECK(zetMetricQueryReset(b->queries[i]));
+    }
+}
+
+static inline void collect_bare(const bare *b) {
+    for (uint32_t i = 0; i < BATCH; i++) {
+        size_t size = b->report_size;
+        CHECK(zeEventQueryStatus(b->events[i]));
+        CHECK(zetMetricQueryGetData(b->queries[i], &size, b->reports + i * size));
+    }
+    reset_bare(b);
+    calculate_bare(b);
+}
+
+/* The driver calls that the library makes, and nothing else. The device's own time does not count. */
 static inline void run_bare(void *argument, uint32_t regions) {
-    const bare *b = (const bare *)argument;
+    bare *b = (bare *)argument;
+    target *t = &b->target;
     for (uint32_t done = 0; done < regions; done += BATCH) {
-        for (uint32_t i = 0; i < BATCH; i++) {
-            CHECK(zetCommandListAppendMetricQueryBegin(b->list, b->queries[i]));
-            CHECK(zetCommandListAppendMetricQueryEnd(b->list, b->queries[i], b->events[i], 0, NULL));
+        start_watch();
+        if (t->kind == RECORDED)
+            CHECK(zeCommandListReset(t->list));
+        append_bare(b);
+        if (t->kind == RECORDED) {
+            CHECK(zeCommandListClose(t->list));
+            CHECK(zeCommandQueueExecuteCommandLists(t->queue, 1, &t->list, NULL));
+            stop_watch();
+            CHECK(zeCommandQueueSynchronize(t->queue, UINT64_MAX));
+            start_watch();
         }
-        for (uint32_t i = 0; i < BATCH; i++) {
-            size_t size = b->report_size;
-            CHECK(zeEventQueryStatus(b->events[i]));
-            CHECK(zetMetricQueryGetData(b->queries[i], &size, b->reports + i * size));
-            CHECK(zeEventHostReset(b->events[i]));
-            CHECK(zetMetricQueryReset(b->queries[i]));
-        }
-        calculate_bare(b);
+        collect_bare(b);
+        stop_watch();
     }
 }
 
@@ -146,8 +172,8 @@ static inline void region_by_hand(const bare *b) {
     zet_metric_query_handle_t query = make_query(b, 0);
     ze_event_handle_t event = make_event(b, 0);
     size_t size = 0;
-    CHECK(zetCommandListAppendMetricQueryBegin(b->list, query));
-    CHECK(zetCommandListAppendMetricQueryEnd(b->list, query, event, 0, NULL));
+    CHECK(zetCommandListAppendMetricQueryBegin(b->target.list, query));
+    CHECK(zetCommandListAppendMetricQueryEnd(b->target.list, query, event, 0, NULL));
     CHECK(zeEventHostSynchronize(event, UINT64_C(10000000000)));
     CHECK(zetMetricQueryGetData(query, &size, NULL));
     uint8_t *report = (uint8_t *)malloc(size);
@@ -160,25 +186,53 @@ static inline void region_by_hand(const bare *b) {
 }
 
 static inline void run_by_hand(void *argument, uint32_t regions) {
+    start_watch();
     for (uint32_t i = 0; i < regions; i++)
         region_by_hand((const bare *)argument);
+    stop_watch();
 }
 
 /* ---- and by the library ---------------------------------------------------------------------------------- */
 
 typedef struct library {
     zt_profiler *profiler;
-    ze_command_list_handle_t list;
+    target target;
 } library;
 
+static inline library open_library(kind wanted) {
+    library l = {open_profiler(NULL), open_target(wanted)};
+    return l;
+}
+
+static inline void close_library(library *l) {
+    close_profiler(l->profiler);
+    close_target(&l->target);
+}
+
+static inline void append_library(const library *l) {
+    for (uint32_t i = 0; i < BATCH; i++) {
+        zt_region region = zt_begin(l->profiler, l->target.list, i % 2 ? "odd" : "even");
+        zt_end(&region);
+    }
+}
+
 static inline void run_library(void *argument, uint32_t regions) {
-    const library *l = (const library *)argument;
+    library *l = (library *)argument;
+    target *t = &l->target;
     for (uint32_t done = 0; done < regions; done += BATCH) {
-        for (uint32_t i = 0; i < BATCH; i++) {
-            zt_region region = zt_begin(l->profiler, l->list, i % 2 ? "odd" : "even");
-            zt_end(&region);
+        start_watch();
+        if (t->kind == RECORDED)
+            CHECK(zt_reset(l->profiler, t->list));
+        append_library(l);
+        if (t->kind == RECORDED) {
+            CHECK(zeCommandListClose(t->list));
+            CHECK(zt_execute(l->profiler, t->queue, 1, &t->list, NULL));
+            stop_watch();
+            CHECK(zeCommandQueueSynchronize(t->queue, UINT64_MAX));
+            start_watch();
         }
         CHECK(zt_collect(l->profiler, 0));
+        stop_watch();
     }
 }
 

@@ -17,29 +17,26 @@ typedef struct naming {
 
 static void run_names(void *argument, uint32_t regions) {
     naming *n = (naming *)argument;
+    start_watch();
     for (uint32_t done = 0; done < regions; done += BATCH) {
         for (uint32_t i = 0; i < BATCH; i++) {
-            zt_region region = zt_begin(n->library.profiler, n->library.list, names[n->next]);
+            zt_region region = zt_begin(n->library.profiler, n->library.target.list, names[n->next]);
             zt_end(&region);
             n->next = n->next + 1 == n->count ? 0 : n->next + 1;
         }
         CHECK(zt_collect(n->library.profiler, 0));
     }
+    stop_watch();
 }
 
 static void open_naming(naming *n, uint32_t count) {
     zt_config config = zt_config_default();
     config.samples = 8; /* of 10,000 regions: memory that a program would spend */
     n->library.profiler = open_profiler(&config);
-    n->library.list = make_list();
+    n->library.target = open_target(IMMEDIATE);
     n->count = count;
     n->next = 0;
     run_names(n, count * 16);
-}
-
-static void close_naming(naming *n) {
-    close_profiler(n->library.profiler);
-    CHECK(zeCommandListDestroy(n->library.list));
 }
 
 static void compare_names(void) {
@@ -48,11 +45,14 @@ static void compare_names(void) {
         snprintf(names[i], LENGTH, "region %d", i);
     open_naming(&many, MANY);
     open_naming(&few, FEW);
-    put_ratio("growth_names",
-              compare((work){run_names, &many}, (work){run_names, &few}, 201, 16 * BATCH, NULL), AT_MOST,
-              1.15);
-    close_naming(&many);
-    close_naming(&few);
+    for (costs c = REAL; c < COSTS; c++) {
+        set_costs(c);
+        put_row("growth_names", NULL,
+                compare((work){run_names, &many}, (work){run_names, &few}, 151, 8 * BATCH, NULL), AT_MOST,
+                1.15);
+    }
+    close_library(&many.library);
+    close_library(&few.library);
 }
 
 /* ---- regions --------------------------------------------------------------------------------------------- */
@@ -69,25 +69,23 @@ static double resident(void) {
 }
 
 static int compare_regions(void) {
-    library late = {open_profiler(NULL), make_list()}, early;
-    int status;
+    library late = open_library(IMMEDIATE), early;
     double memory;
     run_library(&late, EARLY);
     memory = resident();
     run_library(&late, LATE - EARLY);
     memory = (double)(long)(100 * resident() / memory + 0.5) / 100; /* a page is nothing */
-    early.profiler = open_profiler(NULL);
-    early.list = make_list();
+    early = open_library(IMMEDIATE);
     run_library(&early, EARLY);
-    put_ratio("growth_regions",
-              compare((work){run_library, &late}, (work){run_library, &early}, 101, 4 * BATCH, NULL), AT_MOST,
-              1.05);
-    status = put_exact("growth_memory", memory, 1.00);
-    close_profiler(late.profiler);
-    close_profiler(early.profiler);
-    CHECK(zeCommandListDestroy(late.list));
-    CHECK(zeCommandListDestroy(early.list));
-    return status;
+    for (costs c = REAL; c < COSTS; c++) {
+        set_costs(c);
+        put_row("growth_regions", NULL,
+                compare((work){run_library, &late}, (work){run_library, &early}, 151, 4 * BATCH, NULL),
+                AT_MOST, 1.05);
+    }
+    close_library(&late);
+    close_library(&early);
+    return put_exact("memory", memory, 1.00);
 }
 
 int main(void) {

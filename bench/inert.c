@@ -8,16 +8,20 @@ static zt_profiler *volatile nobody;
 static void run_inert(void *argument, uint32_t regions) {
     zt_profiler *profiler = nobody;
     (void)argument;
+    start_watch();
     for (uint32_t i = 0; i < regions; i++) {
         ZT_REGION(profiler, NULL, "inert")
         __asm__ volatile("" ::: "memory");
     }
+    stop_watch();
 }
 
 static void run_empty(void *argument, uint32_t regions) {
     (void)argument;
+    start_watch();
     for (uint32_t i = 0; i < regions; i++)
         __asm__ volatile("" ::: "memory");
+    stop_watch();
 }
 
 int main(void) {

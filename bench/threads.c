@@ -1,44 +1,56 @@
-/* Whether two threads that measure do not wait for each other; and what the bare driver calls have of two
-   threads, which is as much as the library can have. */
+/* Two threads with a list each that share a profiler, over one; and what the bare driver calls have of two
+   threads, which is as much as the library can have: the driver calculates for one thread at a time. By the
+   clock, for it is a wait that is measured; but without the time in which a thread had no core. */
 #define ZETOOLS_IMPLEMENTATION
 #include "by_hand.h"
 
-enum { THREADS = 2, REGIONS = 256 * BATCH, ROUNDS = 41 };
+enum { THREADS = 2, REGIONS = 32 * BATCH, REGIONS_CHEAP = 256 * BATCH, ROUNDS = 41 };
 
 static pthread_barrier_t barrier;
 
 typedef struct runner {
-    work work;
+    void (*run)(void *argument, uint32_t regions);
+    void *argument;
+    uint32_t regions;
     pthread_t thread;
-    double begin, end;
+    double took_ns;
 } runner;
 
-/* The threads read the clock themselves: who started them may have to wait for a core. */
+/* How long this thread has waited for a core. */
+static double starved_ns(void) {
+    FILE *file = fopen("/proc/thread-self/schedstat", "r");
+    unsigned long long ran, starved = 0;
+    if (file) {
+        NEED(fscanf(file, "%llu %llu", &ran, &starved) == 2);
+        fclose(file);
+    }
+    return (double)starved;
+}
+
 static void *run_thread(void *argument) {
     runner *r = (runner *)argument;
+    double begin, starved;
     pthread_barrier_wait(&barrier);
-    r->begin = now_ns();
-    r->work.run(r->work.argument, REGIONS);
-    r->end = now_ns();
+    begin = now_ns();
+    starved = starved_ns();
+    r->run(r->argument, r->regions);
+    starved = starved_ns() - starved;
+    r->took_ns = now_ns() - begin - starved;
     return NULL;
 }
 
 /* Regions a nanosecond, of so many threads. */
 static double throughput(runner runners[], unsigned threads) {
-    double begin, end;
+    double sum = 0;
     NEED(pthread_barrier_init(&barrier, NULL, threads) == 0);
     for (unsigned i = 0; i < threads; i++)
         NEED(pthread_create(&runners[i].thread, NULL, run_thread, &runners[i]) == 0);
-    for (unsigned i = 0; i < threads; i++)
+    for (unsigned i = 0; i < threads; i++) {
         pthread_join(runners[i].thread, NULL);
-    pthread_barrier_destroy(&barrier);
-    begin = runners[0].begin;
-    end = runners[0].end;
-    for (unsigned i = 1; i < threads; i++) {
-        begin = runners[i].begin < begin ? runners[i].begin : begin;
-        end = runners[i].end > end ? runners[i].end : end;
+        sum += runners[i].regions / runners[i].took_ns;
     }
-    return (double)threads * REGIONS / (end - begin);
+    pthread_barrier_destroy(&barrier);
+    return sum;
 }
 
 /* Of two threads, over that of one. */
@@ -50,52 +62,47 @@ static double gain(runner runners[THREADS]) {
     return median(ratios, ROUNDS);
 }
 
-/* Nobody collects: the library does, each list on the thread that uses it. */
+/* On immediate lists nobody collects: the library does, on the thread that has ended 64 regions. */
 static void run_uncollected(void *argument, uint32_t regions) {
-    const library *l = (const library *)argument;
-    for (uint32_t i = 0; i < regions; i++) {
-        zt_region region = zt_begin(l->profiler, l->list, i % 2 ? "odd" : "even");
-        zt_end(&region);
-    }
+    for (uint32_t done = 0; done < regions; done += BATCH)
+        append_library((const library *)argument);
 }
 
-static void measure_library(zt_profiler *profiler) {
+static void measure(kind wanted) {
+    zt_profiler *profiler = open_profiler(NULL);
     library libraries[THREADS];
-    runner runners[THREADS];
-    for (int i = 0; i < THREADS; i++) {
-        libraries[i] = (library){profiler, make_list()};
-        runners[i].work = (work){run_uncollected, &libraries[i]};
-    }
-    put_ratio("threads", gain(runners), AT_LEAST, 1.8);
-    for (int i = 0; i < THREADS; i++)
-        runners[i].work.run = run_library;
-    put_ratio("threads_collecting", gain(runners), STATED, 0);
-    for (int i = 0; i < THREADS; i++)
-        CHECK(zeCommandListDestroy(libraries[i].list));
-}
-
-static void measure_bare(void) {
     bare bares[THREADS];
-    runner runners[THREADS];
+    runner by_library[THREADS], by_bare[THREADS];
     for (int i = 0; i < THREADS; i++) {
-        open_bare(&bares[i]);
+        libraries[i] = (library){profiler, open_target(wanted)};
+        by_library[i].run = wanted == IMMEDIATE ? run_uncollected : run_library;
+        by_library[i].argument = &libraries[i];
+        open_bare(&bares[i], wanted);
         prepare(&bares[i]);
-        runners[i].work = (work){run_bare, &bares[i]};
+        by_bare[i].run = run_bare;
+        by_bare[i].argument = &bares[i];
     }
-    put_ratio("threads_bare", gain(runners), STATED, 0);
+    for (costs c = REAL; c < COSTS; c++) {
+        set_costs(c);
+        for (int i = 0; i < THREADS; i++)
+            by_library[i].regions = by_bare[i].regions = c == REAL ? REGIONS : REGIONS_CHEAP;
+        put_row("threads", kind_names[wanted], gain(by_library), wanted == IMMEDIATE ? AT_LEAST : STATED,
+                1.9);
+        put_row("threads_bare", kind_names[wanted], gain(by_bare), STATED, 0);
+    }
     for (int i = 0; i < THREADS; i++) {
         unprepare(&bares[i]);
         close_bare(&bares[i]);
     }
+    close_profiler(profiler);
+    for (int i = 0; i < THREADS; i++)
+        close_target(&libraries[i].target);
 }
 
 int main(void) {
-    zt_profiler *profiler;
     open_gpu();
-    profiler = open_profiler(NULL);
-    measure_library(profiler);
-    measure_bare();
-    close_profiler(profiler);
+    measure(IMMEDIATE);
+    measure(RECORDED);
     CHECK(zeContextDestroy(gpu.context));
     return EXIT_SUCCESS;
 }

@@ -101,7 +101,7 @@ static double measure_in_process(mode wanted, const char *program) {
     NEED(child >= 0);
     if (child == 0) {
         void *enable;
-        zt__find_symbol("zelEnableTracingLayer", &enable);
+        zt__find_loader_symbol("zelEnableTracingLayer", &enable);
         if (wanted != UNTRACED && !enable)
             setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
         took = measure(wanted, program);
