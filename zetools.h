@@ -71,8 +71,8 @@
        not. Without metrics, barriers do the same. Put regions around parts that matter, and not around every
        kernel of a pipeline that depends on overlap.
 
-       Regions may nest and overlap. Some drivers spoil the GPU time of a region that contains another one, on
-       a recorded list that is executed again: such a sample is lost (ZT_LOST_IMPLAUSIBLE).
+       Regions may nest and overlap. Where regions nest on a recorded list that is executed again, some
+   drivers return a wrong GPU time for the outer one. Such a sample is lost (ZT_LOST_IMPLAUSIBLE).
 
        A region measures the device from the moment when its list executes the begin to that when it executes
        the end. What other lists execute in that time may be counted, too. Begin and end a region on the list
@@ -2134,8 +2134,8 @@ ZT__PRIVATE int zt__matches(const char *pattern, size_t length, const char *text
     return pattern == end;
 }
 
-/* Returns whether a comma list of patterns selects a name. A pattern after '!' excludes what it matches; a
-   list of nothing else selects the rest. */
+/* Returns whether a comma list of patterns selects a name. A pattern after '!' excludes what it matches. A
+   list of such patterns alone selects all other names. */
 ZT__PRIVATE int zt__is_selected(const char *list, const char *name) {
     const char *pattern;
     size_t length;
@@ -2153,7 +2153,7 @@ ZT__PRIVATE int zt__is_selected(const char *list, const char *name) {
 
 /* ---- the names nearest to a wrong one -------------------------------------------------------------------- */
 
-/* The edits between two names, letter case aside. Only the first 63 bytes count. */
+/* Returns the Levenshtein distance of two names, letter case aside. Only the first 63 bytes count. */
 ZT__PRIVATE uint32_t zt__edit_distance(const char *a, const char *b) {
     enum { LONGEST = 63 };
     uint32_t row[LONGEST + 1];
@@ -2179,7 +2179,7 @@ ZT__PRIVATE uint32_t zt__edit_distance(const char *a, const char *b) {
     return row[columns];
 }
 
-/* The three names nearest to a wanted one, as a message shows them. */
+/* The three names nearest to a wanted one, as text for a message. */
 typedef struct zt__nearest {
     char text[320];
 } zt__nearest;
@@ -2280,8 +2280,8 @@ ZT__PRIVATE int zt__next_character(const char **text, zt__character *character) 
     return 1;
 }
 
-/* As zt__next_character, for a terminal: '?' replaces characters that a terminal would obey. `width` is how
-   many of its columns the character takes. */
+/* As zt__next_character, for a terminal. Control and direction characters, which a terminal obeys, become
+   '?'. `width` is how many columns the character takes. */
 ZT__PRIVATE int zt__next_shown(const char **text, zt__character *character, size_t *width) {
     enum { OBEYED = -1 };
     static const struct {
@@ -2314,7 +2314,7 @@ ZT__PRIVATE int zt__next_shown(const char **text, zt__character *character, size
     return 1;
 }
 
-/* How many columns of a terminal a text takes. */
+/* Returns how many columns of a terminal a text takes. */
 ZT__PRIVATE size_t zt__shown_width(const char *text) {
     zt__character character;
     size_t width, sum = 0;
@@ -2332,11 +2332,11 @@ ZT__PRIVATE size_t zt__shown_width(const char *text) {
 #define ZT__CHECKED_FORMAT(text, first)
 #endif
 
-/* Collects bytes and passes them on in blocks. The function is the application's: no mutex may be held. */
+/* Buffers bytes and passes them to `write` in blocks. `write` is the application's: no mutex may be held. */
 typedef struct zt__writer {
     zt_write_fn write;
     void *user;
-    int stopped; /* the function returned that it cannot go on. What follows is discarded */
+    int stopped; /* `write` asked to stop: further bytes are discarded */
     char last;   /* the last byte */
     size_t used;
     char bytes[4096];
@@ -2355,7 +2355,7 @@ ZT__PRIVATE void zt__flush(zt__writer *writer) {
     writer->used = 0;
 }
 
-/* Passes on what is left. Returns 0 where the function has stopped it. */
+/* Passes on the rest. Returns 0 if `write` asked to stop. */
 ZT__PRIVATE int zt__end_writing(zt__writer *writer) {
     zt__flush(writer);
     return !writer->stopped;
@@ -2386,8 +2386,8 @@ ZT__PRIVATE void zt__write_repeated(zt__writer *writer, char letter, size_t coun
     }
 }
 
-/* For numbers and short texts of the library's own: cut after 1023 bytes, and numbers have the locale's
-   decimal point. Names and texts of others go through the functions below. */
+/* For numbers and short texts of the library's own. Text is cut after 1023 bytes, and numbers have the
+   locale's decimal point. Names and texts from elsewhere go through the functions below. */
 ZT__PRIVATE ZT__CHECKED_FORMAT(2, 3) void zt__print(zt__writer *writer, const char *format, ...) {
     char text[1024];
     va_list arguments;
@@ -2457,7 +2457,7 @@ ZT__PRIVATE void zt__write_csv_field(zt__writer *writer, const char *text) {
     zt__write_text(writer, "\"");
 }
 
-/* Writes a text, whoever it came from, as a terminal may have it. */
+/* Writes a text of any origin so that it is safe on a terminal. */
 ZT__PRIVATE void zt__write_shown(zt__writer *writer, const char *text) {
     zt__character character;
     size_t width;
@@ -2466,8 +2466,8 @@ ZT__PRIVATE void zt__write_shown(zt__writer *writer, const char *text) {
     }
 }
 
-/* As zt__write_shown, cut to `room` columns of a terminal, with "..." for what is missing. Returns how many
-   it takes. */
+/* As zt__write_shown, but cut to `room` columns of a terminal, with "..." at the cut. Returns how many
+   columns were written. */
 ZT__PRIVATE size_t zt__write_shortened(zt__writer *writer, const char *text, size_t room) {
     zt__character character;
     size_t width, used = 0;
@@ -2485,7 +2485,7 @@ ZT__PRIVATE size_t zt__write_shortened(zt__writer *writer, const char *text, siz
 
 /* ---- tables for people ----------------------------------------------------------------------------------- */
 
-/* A cell shows a text, which may be its own number. */
+/* `text` is the application's or a constant, or points to `number`. */
 typedef struct zt__cell {
     const char *text;
     char number[32];
@@ -2496,8 +2496,8 @@ ZT__PRIVATE void zt__show_count(zt__cell *cell, uint64_t count) {
     cell->text = cell->number;
 }
 
-/* Shows four significant digits, without an exponent between a thousandth and a milliard. NaN is left empty.
- */
+/* Shows four significant digits; all of an integer. Below 0.001 and from 1e9 on there is an exponent. NaN is
+   empty. */
 ZT__PRIVATE void zt__show_number(zt__cell *cell, double value) {
     double magnitude = fabs(value);
     int decimals = 1;
@@ -2523,20 +2523,20 @@ typedef struct zt__table_column {
     size_t width;        /* filled in by zt__measure_table. A column of width 0 is left out */
 } zt__table_column;
 
-/* Describes a table: who has one fills this in, and zt__write_table does the rest. */
+/* The description of a table, which zt__write_table writes. */
 typedef struct zt__table {
     zt__table_column *columns;
-    zt__cell *cells; /* memory for one row: a cell a column */
+    zt__cell *cells; /* room for one row: a cell for each column */
     uint32_t column_count, row_count;
-    /* Fills in the cells of a row: is called twice for each. Their texts live until the next call. */
+    /* Fills in the cells of a row. Called twice for each row. The texts must live until the next call. */
     void (*fill_row)(const void *user, uint32_t row, zt__cell *cells);
     const void *user;
     uint32_t indent; /* blanks before each line */
-    int no_headings; /* neither those nor the line below them */
+    int no_headings; /* not 0: no headings, and no line below them */
 } zt__table;
 
-/* Fills the cells with the lines of the headings that are so many above the last. Returns 0 where no heading
-   has such a line. */
+/* Fills the cells with one line of the headings: the n-th above their last. Returns 0 where no heading has
+   such a line. */
 ZT__PRIVATE int zt__fill_heading(const zt__table *table, uint32_t above_last) {
     uint32_t i;
     int found = 0;
@@ -2574,7 +2574,7 @@ ZT__PRIVATE void zt__widen_columns(const zt__table *table) {
     }
 }
 
-/* Finds the width of each column, for who has to choose among them. */
+/* Stores the width of each column in the description. */
 ZT__PRIVATE void zt__measure_table(const zt__table *table) {
     uint32_t i;
     for (i = 0; i < table->column_count; i++) {
@@ -2937,8 +2937,8 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
       "Name one of them, or repeat the work with ZT_PASSES and raise config.max_passes.")                    \
     X(TOO_MANY_PASSES, "zt_open: the metric groups need %u passes, and config.max_passes is %u. Name fewer " \
                        "groups, or raise it.")                                                               \
-    X(PASS_FAILED, "ZT_PASSES: pass %u is left out, because its metric groups cannot be used: %s. The "      \
-                   "counters are in use by: %s. Close it, then repeat.")                                     \
+    X(PASS_FAILED, "ZT_PASSES: pass %u is left out, because its metric groups cannot be used: %s. Other "    \
+                   "users of the counters: %s. Close them, then repeat.")                                    \
     X(NO_THREAD, "zt_open: config.thread is set, but no thread can be started%s. Call zt_collect() now and " \
                  "then instead.")                                                                            \
     X(NO_SLOT, "zt_begin: all %u slots are in use, %u of them bound to recorded lists. Region '%.64s' is "   \
@@ -3204,7 +3204,8 @@ typedef struct zt__catalog {
     uint32_t count;
     zet_metric_group_handle_t *handles;
     zet_metric_group_properties_t *properties;
-    uint8_t *samples_instructions; /* of each: it gives a row for each address, and not for each period */
+    uint8_t *samples_instructions; /* of each group: not 0 if its rows are of instruction addresses, not of
+                                      periods */
 } zt__catalog;
 
 ZT__PRIVATE void zt__close_catalog(const zt_allocator *allocator, zt__catalog *catalog) {
@@ -3232,8 +3233,8 @@ ZT__PRIVATE ze_result_t zt__count_groups(const zt__driver *driver, ze_device_han
     return zetMetricGroupGet(device, count, NULL);
 }
 
-/* Finds out whether a group samples instructions: then the instruction pointer is among its few metrics
-   (driver-facts.md, 34). */
+/* Sets `found` if a group samples instructions. Such a group has few metrics, and the instruction pointer is
+   one of them (driver-facts.md, 34). */
 ZT__PRIVATE ze_result_t zt__look_for_instructions(zet_metric_group_handle_t group, uint8_t *found,
                                                   const char **call) {
     enum { LOOKED_AT = 16 };
@@ -3290,7 +3291,7 @@ ZT__PRIVATE ze_result_t zt__open_catalog(const zt_allocator *allocator, const zt
     return result;
 }
 
-/* Returns whether a group of the catalog has this sampling type, and counts events or periods. */
+/* Returns whether a group of the catalog has this sampling type and does not sample instructions. */
 ZT__PRIVATE int zt__is_of_type(const zt__catalog *catalog, uint32_t index,
                                zet_metric_group_sampling_type_flags_t type) {
     return (catalog->properties[index].samplingType & type) && !catalog->samples_instructions[index];
@@ -3301,8 +3302,8 @@ ZT__PRIVATE int zt__is_named(const zt__catalog *catalog, uint32_t index, const c
     return strlen(of_group) == length && memcmp(of_group, name, length) == 0;
 }
 
-/* Returns the index of the group of that name and sampling type; of the first of that type where the name is
-   NULL; UINT32_MAX where there is none. A device lists each set twice, once a type (driver-facts.md, 1). */
+/* Returns the index of the first group of this sampling type, and of this name unless that is NULL;
+   UINT32_MAX if there is none. A device lists most groups twice, once for each type (driver-facts.md, 1). */
 ZT__PRIVATE uint32_t zt__find_group(const zt__catalog *catalog, const char *name, size_t length,
                                     zet_metric_group_sampling_type_flags_t type) {
     uint32_t i;
@@ -3314,8 +3315,8 @@ ZT__PRIVATE uint32_t zt__find_group(const zt__catalog *catalog, const char *name
     return UINT32_MAX;
 }
 
-/* Returns whether the device counts at all. Without the driver's metric libraries it lists no group, or
-   instruction sampling alone (driver-facts.md, 3). */
+/* Returns whether the device has event-based groups. Without the driver's metric libraries it lists no group,
+   or only those that sample instructions (driver-facts.md, 3). */
 ZT__PRIVATE int zt__has_counters(const zt__catalog *catalog) {
     return zt__find_group(catalog, NULL, 0, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED) != UINT32_MAX;
 }
@@ -3361,15 +3362,15 @@ ZT__PRIVATE ze_result_t zt__report_no_group(zt__diagnostics *diagnostics, const 
 
 /* ---- metrics --------------------------------------------------------------------------------------------- */
 
-/* A group that is measured. Its metrics are a run of those of the profiler. */
+/* A group that is measured. Its metrics are consecutive among those of the profiler. */
 typedef struct zt__group {
     zet_metric_group_handle_t handle;
     zet_metric_group_properties_t properties;
     zet_metric_properties_t *metrics;
     uint32_t metric_count;
     uint32_t first_metric; /* among those of the profiler */
-    uint32_t tiles;        /* sets of values that a report gives: 1, or one a tile of a root device */
-    size_t report_size;    /* 0 until the first report was seen */
+    uint32_t tiles;        /* sets of values in a report: 1, or on a root device one for each tile */
+    size_t report_size;    /* 0 until the first report was read */
 } zt__group;
 
 ZT__PRIVATE void zt__free_group(const zt_allocator *allocator, zt__group *group) {
@@ -3415,7 +3416,7 @@ ZT__PRIVATE int zt__ends_with(const char *text, const char *end) {
     return length >= of_end && strcmp(text + length - of_end, end) == 0;
 }
 
-/* Returns whether a unit is that of a share, a frequency or a rate: these do not add up. */
+/* Returns whether a unit is that of a share, a frequency or a rate, which do not add up. */
 ZT__PRIVATE int zt__is_relative_unit(const char *units) {
     static const char *const ends[] = {"percent", "Percent", "%", "Hz", "hz", "Bps", "BpS", "bps", "ratio"};
     uint32_t i;
@@ -3427,7 +3428,7 @@ ZT__PRIVATE int zt__is_relative_unit(const char *units) {
     return strchr(units, '/') || strstr(units, " per ");
 }
 
-/* Type and unit decide together: drivers give percentages the type of durations, and frequencies that of
+/* The type alone is not enough: drivers give percentages the type of durations, and frequencies that of
    events (driver-facts.md, 6). */
 ZT__PRIVATE zt_aggregation zt__aggregation_of(zet_metric_type_t type, const char *units) {
     switch (type) {
@@ -3450,7 +3451,7 @@ ZT__PRIVATE const char *zt__aggregation_name(zt_aggregation aggregation) {
     return names[aggregation];
 }
 
-/* Describes a metric as the interface has it. The strings are those of the group. */
+/* Fills in the public description of a metric. Its strings are those of the group. */
 ZT__PRIVATE void zt__describe_metric(const zt__group *group, uint32_t index, zt_metric *metric) {
     const zet_metric_properties_t *from = &group->metrics[index];
     metric->name = from->name;
@@ -3463,8 +3464,7 @@ ZT__PRIVATE void zt__describe_metric(const zt__group *group, uint32_t index, zt_
     metric->pass = 0;
 }
 
-/* Returns the cause of loss that a metric of this name is the flag of (driver-facts.md, 16), or
-   ZT_CAUSE_COUNT. */
+/* Returns the cause of loss that this metric is a flag for (driver-facts.md, 16), or ZT_CAUSE_COUNT. */
 ZT__PRIVATE zt_cause zt__cause_of_flag(const char *metric_name) {
     static const struct {
         const char *name;
@@ -3488,8 +3488,7 @@ ZT__PRIVATE zt_cause zt__cause_of_flag(const char *metric_name) {
     return ZT_CAUSE_COUNT;
 }
 
-/* Returns a value as a number; NaN where it is none. The driver need not give the type that the metric is
-   said to have. */
+/* Returns a value as a number, or NaN. The type of the value decides: it need not be that of the metric. */
 ZT__PRIVATE double zt__value_of(const zet_typed_value_t *value) {
     double number;
     switch (value->type) {
@@ -3534,13 +3533,13 @@ ZT__PRIVATE int zt__is_sub_device(ze_device_handle_t device, ze_device_handle_t 
     return 0;
 }
 
-/* Returns whether two handles stand for the same counters, or one for some of the other's. */
+/* Returns whether two devices have counters in common: they are the same, or one is a tile of the other. */
 ZT__PRIVATE int zt__share_counters(ze_device_handle_t a, ze_device_handle_t b) {
     return a == b || zt__is_sub_device(a, b) || zt__is_sub_device(b, a);
 }
 
-/* Activates all that is wanted on a device: each activation replaces the whole set, whatever the context
-   (driver-facts.md, 7). The process is locked. */
+/* Activates all groups that are in use on a device, because each activation replaces the whole set, even from
+   another context (driver-facts.md, 7). The process is locked. */
 ZT__PRIVATE ze_result_t zt__activate_wanted(const zt__process *process, ze_context_handle_t context,
                                             ze_device_handle_t device) {
     zet_metric_group_handle_t groups[ZT__MAX_ACTIVE_GROUPS];
@@ -3554,8 +3553,8 @@ ZT__PRIVATE ze_result_t zt__activate_wanted(const zt__process *process, ze_conte
     return zetContextActivateMetricGroups(context, device, count, count ? groups : NULL);
 }
 
-/* Finds the entry of a group that is active already, else one that shares its domain and counters, else NULL.
-   `unused` becomes a free one, or NULL. The process is locked. */
+/* Returns the entry of this group if it is active, else an entry that conflicts with it (same domain, common
+   counters), else NULL. `unused` receives a free entry, or NULL. The process is locked. */
 ZT__PRIVATE zt__active_group *zt__find_active(zt__process *process, ze_device_handle_t device,
                                               const zt__group *group, zt__active_group **unused) {
     zt__active_group *found = NULL;
@@ -3574,9 +3573,9 @@ ZT__PRIVATE zt__active_group *zt__find_active(zt__process *process, ze_device_ha
     return found;
 }
 
-/* Activates a group beside all that this process has active. Profilers share a group; a stream has it alone.
-   Where something of this process is in the way: HANDLE_OBJECT_IN_USE, and `holder` names it; else `holder`
-   becomes empty. */
+/* Activates a group in addition to those that this process has active. Profilers share a group; a stream has
+   it alone. Returns HANDLE_OBJECT_IN_USE if a profiler or stream of this process conflicts; `holder` then
+   names it, and is empty otherwise. */
 ZT__PRIVATE ze_result_t zt__activate(ze_context_handle_t context, ze_device_handle_t device,
                                      const zt__group *group, int is_streamed, zt__holder *holder) {
     zt__process *process = zt__get_process();
@@ -3612,7 +3611,7 @@ ZT__PRIVATE ze_result_t zt__activate(ze_context_handle_t context, ze_device_hand
     return result;
 }
 
-/* Deactivates a group, unless it has other users: on the very device on which it was activated
+/* Deactivates a group unless it has other users. The device must be the one on which it was activated
    (driver-facts.md, 8). */
 ZT__PRIVATE ze_result_t zt__deactivate(ze_context_handle_t context, ze_device_handle_t device,
                                        const zt__group *group) {
@@ -3639,8 +3638,9 @@ ZT__PRIVATE ze_result_t zt__deactivate(ze_context_handle_t context, ze_device_ha
 
 /* ---- calculation ----------------------------------------------------------------------------------------- */
 
-/* Calculates one report of a root device, which has a header and gives a set of values a tile
-   (driver-facts.md, 20). Tiles that took no part give none: their values get a type that is no number. */
+/* Calculates one report of a root device, which has a header and a set of values for each tile
+   (driver-facts.md, 20). A tile without work has no set: its values get an invalid type, and so become NaN.
+ */
 ZT__PRIVATE ze_result_t zt__calculate_tiles(const zt__driver *driver, const zt__group *group,
                                             const uint8_t *raw, zet_typed_value_t *values) {
     uint32_t counts[ZT__MAX_TILES] = {0};
@@ -3691,10 +3691,10 @@ ZT__PRIVATE ze_result_t zt__calculate(const zt__driver *driver, const zt__group 
     return result;
 }
 
-/* ---- why counters cannot be had -------------------------------------------------------------------------- */
+/* ---- why counters are not available ----------------------------------------------------------------------- */
 
-/* Writes where the system says who may use the counters, and what it says there. Returns whether it lets
-   everybody. */
+/* Writes the file in which the system restricts the counters to privileged users, with its value. Returns
+   whether everybody may use them. */
 ZT__PRIVATE int zt__read_paranoid_files(char *text, size_t size) {
     static const char *const paths[] = {"/proc/sys/dev/xe/observation_paranoid",
                                         "/proc/sys/dev/i915/perf_stream_paranoid"};
@@ -3720,8 +3720,8 @@ ZT__PRIVATE int zt__read_paranoid_files(char *text, size_t size) {
     return found && lets_everybody;
 }
 
-/* Finds who of this process uses the counters of a device in the other way: some drivers do not let streams
-   and queries share a device (driver-facts.md, 21). */
+/* Finds a stream of this process that uses the counters of a device, or, for a stream, a profiler: some
+   drivers do not allow both on one device (driver-facts.md, 21). */
 ZT__PRIVATE void zt__find_rival(ze_device_handle_t device, int is_streamed, zt__holder *holder) {
     zt__process *process = zt__get_process();
     uint32_t i;
@@ -3741,14 +3741,15 @@ ZT__PRIVATE void zt__find_rival(ze_device_handle_t device, int is_streamed, zt__
     zt__unlock(&process->mutex);
 }
 
-/* Returns whether a result can stand for a lack of permission (driver-facts.md, 4). */
+/* Returns whether a result can mean a lack of permission (driver-facts.md, 4). */
 ZT__PRIVATE int zt__may_be_forbidden(ze_result_t result, const char *call) {
     return result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS ||
            (result == ZE_RESULT_ERROR_INVALID_ARGUMENT && strcmp(call, "zetMetricQueryPoolCreate") == 0) ||
            (result == ZE_RESULT_ERROR_UNKNOWN && strcmp(call, "zetMetricStreamerOpen") == 0);
 }
 
-/* Reports why counters cannot be had, and what to do. `holder` is in the way; NULL, or empty: look for it. */
+/* Reports why counters are not available, and what to do. `holder` names who uses them; if it is NULL or
+   empty, zt__find_rival looks for one. */
 ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_device_handle_t device,
                                                int is_streamed, ze_result_t result, const char *call,
                                                const zt__holder *holder) {
@@ -3802,7 +3803,7 @@ typedef struct zt__selection {
     uint32_t pass_sizes[ZT__MAX_PASSES]; /* groups of each pass */
 } zt__selection;
 
-/* What the functions that select groups work with. */
+/* Parameters and state of the selection of groups. */
 typedef struct zt__selector {
     const zt_allocator *allocator;
     zt__diagnostics *diagnostics;
@@ -3823,8 +3824,8 @@ ZT__PRIVATE void zt__free_selection(const zt_allocator *allocator, zt__selection
     selection->pass_count = 1;
 }
 
-/* Selects a group of the catalog, unless it is selected. Where there is only one pass, two groups of one
-   domain are refused here, for drivers activate the last and answer SUCCESS (driver-facts.md, 7). */
+/* Adds a group of the catalog to the selection, unless it is there. With a single pass, two groups of one
+   domain are refused here: drivers would activate only the last and return SUCCESS (driver-facts.md, 7). */
 ZT__PRIVATE ze_result_t zt__select_group(zt__selector *selector, uint32_t index) {
     const zet_metric_group_properties_t *properties = &selector->catalog.properties[index];
     zt__selection *selection = selector->selection;
@@ -3880,13 +3881,13 @@ ZT__PRIVATE ze_result_t zt__select_default(zt__selector *selector) {
     return zt__select_group(selector, index);
 }
 
-/* ---- metrics by name: groups that have them -------------------------------------------------------------- */
+/* ---- metrics by name: the groups that have them ---------------------------------------------------------- */
 
 /* The event-based groups of a device, by index of the catalog, and which of the wanted metrics each has. */
 typedef struct zt__cover {
     uint32_t group_count;
     zt__group *groups; /* with their metrics; others have none */
-    uint64_t *has;     /* of each group: a bit a wanted metric */
+    uint64_t *has;     /* of each group: a bit for each wanted metric */
     uint32_t metric_count;
     uint32_t wanted_count;
     uint64_t missing; /* the wanted metrics that no selected group has */
@@ -3931,7 +3932,7 @@ ZT__PRIVATE ze_result_t zt__open_cover(zt__selector *selector, zt__cover *cover)
     return result;
 }
 
-/* Notes which groups have a metric. Returns 0 where none has. */
+/* Adds a metric to the wanted ones, and records which groups have it. Returns 0 if none has. */
 ZT__PRIVATE int zt__want_metric(zt__cover *cover, const char *name, size_t length) {
     uint64_t bit = (uint64_t)1 << cover->wanted_count;
     uint32_t i, m;
@@ -3980,7 +3981,7 @@ ZT__PRIVATE ze_result_t zt__want_metrics(zt__selector *selector, zt__cover *cove
     return ZE_RESULT_SUCCESS;
 }
 
-/* Returns whether one more group of a domain fits into the passes that may be made. */
+/* Returns whether one more group of a domain fits into config.max_passes. */
 ZT__PRIVATE int zt__domain_has_room(const zt__selector *selector, uint32_t domain) {
     uint32_t g, same = 0;
     for (g = 0; g < selector->selection->group_count; g++) {
@@ -3997,8 +3998,9 @@ ZT__PRIVATE uint32_t zt__count_bits(uint64_t bits) {
     return count;
 }
 
-/* Returns the group to be selected next: of those that have the rarest of the missing metrics, the one that
-   has most of them. UINT32_MAX where no group that may be used has that metric. */
+/* Returns the group to select next. The rarest missing metric is the one that the fewest groups have. Of the
+   groups that have it, the one with the most missing metrics is next. UINT32_MAX if no group that may be used
+   has it. */
 ZT__PRIVATE uint32_t zt__next_of_cover(const zt__cover *cover, const uint8_t *may_be_used) {
     uint32_t i, wanted, rarest = 0, fewest = UINT32_MAX, best = UINT32_MAX, most = 0;
     for (wanted = 0; wanted < cover->wanted_count; wanted++) {
@@ -4021,8 +4023,8 @@ ZT__PRIVATE uint32_t zt__next_of_cover(const zt__cover *cover, const uint8_t *ma
     return best;
 }
 
-/* Selects few groups that have all metrics of config.metrics, beside those that are selected. Where they do
-   not fit into the passes, it goes on all the same, for the message about the conflict. */
+/* Adds few groups to the selection so that it has all metrics of config.metrics. Groups that do not fit into
+   the passes are selected as well, so that the conflict is reported. */
 ZT__PRIVATE ze_result_t zt__select_by_metrics(zt__selector *selector) {
     const zt__catalog *catalog = &selector->catalog;
     zt__cover cover;
@@ -4066,7 +4068,7 @@ ZT__PRIVATE ze_result_t zt__select_by_metrics(zt__selector *selector) {
 
 /* ---- which groups are measured together ------------------------------------------------------------------ */
 
-/* By domain: the first group of each goes into the first pass, the second into the second. */
+/* Plans by domain: the first group of each domain is in the first pass, the second in the second. */
 ZT__PRIVATE void zt__plan_by_domain(const zt__selection *selection, uint32_t *pass_of) {
     uint32_t together[ZT__MAX_GROUPS] = {0};
     uint32_t g, earlier;
@@ -4085,7 +4087,7 @@ ZT__PRIVATE void zt__plan_by_domain(const zt__selection *selection, uint32_t *pa
     }
 }
 
-/* As the driver says, which knows more than domains. Returns 0 where it says nothing that can be used. */
+/* Plans as the driver advises, which knows more than domains. Returns 0 if its answer cannot be used. */
 ZT__PRIVATE int zt__plan_by_driver(const zt__selector *selector, uint32_t *pass_of) {
     const zt__selection *selection = selector->selection;
     zet_metric_group_handle_t handles[ZT__MAX_GROUPS];
@@ -4158,8 +4160,8 @@ ZT__PRIVATE ze_result_t zt__plan_passes(zt__selector *selector) {
     return ZE_RESULT_SUCCESS;
 }
 
-/* Returns how many sets of values a report of this device has: one a tile of a root device, where the driver
-   can calculate these, else 1. */
+/* Returns how many sets of values a report of this device has: on a root device one for each tile, if the
+   driver can calculate these, else 1. */
 ZT__PRIVATE uint32_t zt__count_tiles(const zt__driver *driver, ze_device_handle_t device) {
     uint32_t count = 0;
     ze_result_t result;
@@ -4189,9 +4191,9 @@ ZT__PRIVATE ze_result_t zt__load_selection(zt__selector *selector) {
     return ZE_RESULT_SUCCESS;
 }
 
-/* Selects the groups that a configuration asks for, and plans their passes. Where it asks for none: SUCCESS,
-   no groups, ZT_TIMES_BY_CHOICE, and no message. On failure the availability says why, the message was
-   reported, and nothing is left allocated. */
+/* Selects the groups that a configuration asks for, and plans their passes. If it asks for none, returns
+   SUCCESS with no groups and ZT_TIMES_BY_CHOICE, and reports nothing. On failure `availability` says why, the
+   message was reported, and nothing is left allocated. */
 ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__diagnostics *diagnostics,
                                           const zt__driver *driver, ze_device_handle_t device,
                                           const zt_config *config, zt__selection *selection,
@@ -4244,7 +4246,7 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
     return result;
 }
 
-/* ---- groups for people ----------------------------------------------------------------------------------- */
+/* ---- finding and listing groups -------------------------------------------------------------------------- */
 
 /* Opens the catalog for a call without a profiler. On failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__open_catalog_alone(ze_device_handle_t device, zt__catalog *catalog) {
@@ -4391,14 +4393,14 @@ ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_wr
 
 /* ---- moments --------------------------------------------------------------------------------------------- */
 
-/* Of one column. The mean is weighted; m2 is the weighted sum of squared distances from it. */
+/* The moments of one column. The mean is weighted; m2 is the weighted sum of squared distances from it. */
 typedef struct zt__moments {
     uint64_t count;
     double weight, sum, mean, m2, min, max;
 } zt__moments;
 
-/* Adds a value: West's weighted form of Welford's update, in which nothing cancels. A value without a
-   positive weight does not count in the mean. */
+/* Adds a value by West's weighted form of Welford's update, in which nothing cancels. A value whose weight is
+   not positive does not count in the mean. */
 ZT__PRIVATE void zt__add_value(zt__moments *moments, double value, double weight) {
     double distance = value - moments->mean;
     if (moments->count == 0 || value < moments->min) {
@@ -4416,7 +4418,7 @@ ZT__PRIVATE void zt__add_value(zt__moments *moments, double value, double weight
     }
 }
 
-/* Adds the moments of other values: Chan's formula. */
+/* Adds the moments of other values by Chan's formula. */
 ZT__PRIVATE void zt__merge_moments(zt__moments *into, const zt__moments *from) {
     double weight = into->weight + from->weight, distance = from->mean - into->mean;
     if (from->count == 0) {
@@ -4439,21 +4441,21 @@ ZT__PRIVATE void zt__merge_moments(zt__moments *into, const zt__moments *from) {
 
 /* ---- statistics of a region ------------------------------------------------------------------------------ */
 
-/* What the columns of a row are. The first is the weight of those that are averaged: the GPU time, or the
-   host time of a call. */
+/* The columns of a row. The first is the GPU time, or the host time of a call; it is the weight of the
+   columns that are averaged. */
 typedef struct zt__layout {
     uint32_t column_count;
     uint32_t row_limit;            /* rows kept for quantiles: config.samples */
     const zt_aggregation *columns; /* of each column */
 } zt__layout;
 
-/* Written by one thread alone, with the mutex; read by others with the mutex. */
+/* Written by one thread, with the mutex, so that it can read without; others read with the mutex. */
 typedef struct zt__statistics {
     zt__moments *moments; /* of each column, or NULL: no sample yet */
-    double *rows;         /* the kept ones */
+    double *rows;         /* kept rows, for quantiles */
     uint32_t kept, capacity;
-    uint64_t seen[ZT__MAX_PASSES]; /* samples added, a pass */
-    uint64_t seed;                 /* what is kept depends on this and on the number of a sample alone */
+    uint64_t seen[ZT__MAX_PASSES]; /* samples added, of each pass */
+    uint64_t seed;                 /* this and the number of a sample decide whether it is kept */
 } zt__statistics;
 
 ZT__PRIVATE void zt__free_statistics(const zt_allocator *allocator, zt__statistics *statistics) {
@@ -4462,7 +4464,7 @@ ZT__PRIVATE void zt__free_statistics(const zt_allocator *allocator, zt__statisti
     memset(statistics, 0, sizeof *statistics);
 }
 
-/* Returns how many samples there were, in the pass that had most. */
+/* Returns the number of samples of the pass that has most. */
 ZT__PRIVATE uint64_t zt__count_samples(const zt__statistics *statistics) {
     uint64_t most = 0;
     uint32_t pass;
@@ -4472,8 +4474,9 @@ ZT__PRIVATE uint64_t zt__count_samples(const zt__statistics *statistics) {
     return most;
 }
 
-/* Makes room for `more` samples. The writer calls it, without the mutex, which is locked to exchange memory.
-   Returns 0 without memory for the moments. Without memory for more rows, fewer are kept. */
+/* Makes room for `more` samples. Called by the thread that writes; the mutex is not held, and is locked here
+   while pointers are replaced. Returns 0 without memory for the moments. Without memory for rows, fewer are
+   kept. */
 ZT__PRIVATE int zt__reserve_samples(const zt_allocator *allocator, zt__mutex *mutex, const zt__layout *layout,
                                     zt__statistics *statistics, uint32_t more) {
     enum { FIRST_ROWS = 8 };
@@ -4517,7 +4520,7 @@ ZT__PRIVATE int zt__reserve_samples(const zt_allocator *allocator, zt__mutex *mu
     return 1;
 }
 
-/* xorshift64*: good enough to draw samples, and the same on every machine. */
+/* xorshift64*, whose numbers are the same on every machine. */
 ZT__PRIVATE uint64_t zt__random(uint64_t *state) {
     *state ^= *state >> 12;
     *state ^= *state << 25;
@@ -4525,16 +4528,16 @@ ZT__PRIVATE uint64_t zt__random(uint64_t *state) {
     return *state * UINT64_C(0x2545F4914F6CDD1D);
 }
 
-/* The state from which numbers are drawn for the n-th sample. */
+/* Returns the state of the generator for the n-th sample. */
 ZT__PRIVATE uint64_t zt__random_state(uint64_t seed, uint64_t n) {
     uint64_t state = (seed ^ (n + 1) * UINT64_C(0x9E3779B97F4A7C15)) | 1;
     zt__random(&state);
     return state;
 }
 
-/* Returns the row in which the n-th sample of a pass is kept, or NULL. As long as there is room, all are.
-   Beyond, reservoir sampling gives all samples so far the same chance. Each pass keeps the same samples in
-   the same rows. */
+/* Returns the row in which the n-th sample of a pass is kept, or NULL if it is not. All are kept as long as
+   there is room; after that, reservoir sampling gives all samples so far the same chance. The choice is the
+   same in each pass, so a row has the n-th sample of every pass. */
 ZT__PRIVATE double *zt__row_of_sample(const zt__layout *layout, zt__statistics *statistics, uint64_t n) {
     uint64_t place = n, state;
     double *row;
@@ -4553,12 +4556,12 @@ ZT__PRIVATE double *zt__row_of_sample(const zt__layout *layout, zt__statistics *
     return place < statistics->kept ? statistics->rows + (size_t)place * layout->column_count : NULL;
 }
 
-/* Adds a sample of a pass. What it did not measure is NaN, and stays as it is in a kept row: another pass
-   has measured it. The mutex is held, and room was reserved. */
+/* Adds a sample of a pass. Columns that it did not measure are NaN. In a kept row they stay as they are,
+   because another pass has filled them in. The mutex is held, and room was reserved. */
 ZT__PRIVATE void zt__add_sample(const zt__layout *layout, zt__statistics *statistics, uint32_t pass,
                                 const double *row) {
     double *kept = zt__row_of_sample(layout, statistics, statistics->seen[pass]++);
-    double weights[ZT_AGGREGATE_NONE + 1] = {0}; /* flags have no mean, nor has what is not aggregated */
+    double weights[ZT_AGGREGATE_NONE + 1] = {0}; /* 0 for flags and for what is not combined */
     uint32_t column;
     weights[ZT_AGGREGATE_SUM] = 1;
     weights[ZT_AGGREGATE_MEAN] = zt__is_positive(row[0]) ? row[0] : 0;
@@ -4574,14 +4577,14 @@ ZT__PRIVATE void zt__add_sample(const zt__layout *layout, zt__statistics *statis
 
 /* ---- the statistics of two sets of samples --------------------------------------------------------------- */
 
-/* Returns a number from 0 to 1, without 1. */
+/* Returns a random number from 0 up to, but not including, 1. */
 ZT__PRIVATE double zt__random_share(uint64_t *state) {
     return (double)(int64_t)(zt__random(state) >> 11) / 9007199254740992.0;
 }
 
-/* Decides how many kept rows of each of two sets stay, so that every sample of both has the same chance: all,
-   where none is left out; else as many as come by drawing samples from both, until there is no room, or the
-   set that is drawn has no more rows. */
+/* Decides how many kept rows of each of two sets stay. If both sets have all their samples, and there is
+   room, all rows stay. Otherwise samples are drawn from both sets, so that each has the same chance, until
+   there is no room or the drawn set has no more rows. */
 ZT__PRIVATE void zt__share_rows(const zt__statistics *a, const zt__statistics *b, uint32_t room,
                                 uint64_t *state, uint32_t stay[2]) {
     uint64_t of_a = zt__count_samples(a), of_b = zt__count_samples(b);
@@ -4606,7 +4609,7 @@ ZT__PRIVATE void zt__share_rows(const zt__statistics *a, const zt__statistics *b
     }
 }
 
-/* Copies `wanted` of `count` rows, drawn evenly, in their order. They may be copied within one set. */
+/* Copies `wanted` of `count` rows, chosen at random, in their order. `to` may be `rows`. */
 ZT__PRIVATE void zt__draw_rows(const zt__layout *layout, uint64_t *state, double *to, const double *rows,
                                uint32_t count, uint32_t wanted) {
     size_t columns = layout->column_count;
@@ -4619,8 +4622,8 @@ ZT__PRIVATE void zt__draw_rows(const zt__layout *layout, uint64_t *state, double
     }
 }
 
-/* Adds the statistics of other samples. The mutexes of both are held, and room for as many samples was
-   reserved. */
+/* Adds the statistics of other samples, for which room was reserved. The mutex of `into` is held, and nobody
+   writes `from`. */
 ZT__PRIVATE void zt__merge_statistics(const zt__layout *layout, zt__statistics *into,
                                       const zt__statistics *from) {
     uint64_t state = zt__random_state(into->seed, zt__count_samples(into) + zt__count_samples(from));
@@ -4654,7 +4657,7 @@ ZT__PRIVATE void zt__clear_stats(zt_stats *stats) {
     stats->median = stats->p95 = zt__nan();
 }
 
-/* Writes the statistics of one column, but for median and 95th percentile. The mutex is held. */
+/* Fills in the statistics of one column, except median and 95th percentile. The mutex is held. */
 ZT__PRIVATE void zt__get_moments(const zt__layout *layout, const zt__statistics *statistics, uint32_t column,
                                  zt_stats *stats) {
     const zt__moments *moments = statistics->moments ? &statistics->moments[column] : NULL;
@@ -4680,9 +4683,8 @@ ZT__PRIVATE void zt__get_moments(const zt__layout *layout, const zt__statistics 
     }
 }
 
-/* Copies the kept values of one column. Returns how many: as many as kept rows at the most. The mutex is
- * held.
- */
+/* Copies the kept values of one column. Returns their number, which is that of kept rows at the most. The
+   mutex is held. */
 ZT__PRIVATE uint32_t zt__copy_column(const zt__layout *layout, const zt__statistics *statistics,
                                      uint32_t column, double *to) {
     uint32_t i, count = 0;
@@ -4695,8 +4697,8 @@ ZT__PRIVATE uint32_t zt__copy_column(const zt__layout *layout, const zt__statist
     return count;
 }
 
-/* Partly sorts values (Hoare's selection): afterwards the one of this rank is in its place, and none before
-   it is greater. */
+/* Sorts values partly, by Hoare's selection: the value of this rank is in its place, none before it is
+   greater, and none after it is less. */
 ZT__PRIVATE void zt__sort_up_to(double *values, uint32_t count, uint32_t rank) {
     uint32_t low = 0, high = count - 1;
     while (low < high) {
@@ -4762,7 +4764,7 @@ typedef struct zt__slot zt__slot;
 
 /* ---- slots ----------------------------------------------------------------------------------------------- */
 
-/* What a slot is going through. The page at the head of the implementation explains each state. */
+/* THE LIFE OF A SLOT, at the beginning of the implementation, explains each state. */
 typedef enum zt__slot_state {
     ZT__SLOT_FREE,
     ZT__SLOT_OPEN,
@@ -4775,52 +4777,48 @@ typedef enum zt__slot_state {
     ZT__SLOT_STATE_COUNT
 } zt__slot_state;
 
-/* What a slot may become, and what that means for the samples begun. */
-typedef enum zt__transition { ZT__FORBIDDEN, ZT__ALLOWED, ZT__BEGINS, ZT__TAKES_BACK } zt__transition;
+/* Whether a slot may go from one state to another, and whether that counts one more sample as begun
+   (ZT__BEGINS) or one less (ZT__BACK). */
+typedef enum zt__transition { ZT__NO, ZT__OK, ZT__BEGINS, ZT__BACK } zt__transition;
 
 /* clang-format off */
 static const unsigned char zt__transitions[ZT__SLOT_STATE_COUNT][ZT__SLOT_STATE_COUNT] = {
-#define NO ZT__FORBIDDEN
-#define OK ZT__ALLOWED
-    /* to           FREE             OPEN        RECORDED PENDING     READING ARMED            PARTIAL RETIRED */
-    /* FREE */     {NO,              ZT__BEGINS, NO,      NO,         NO,     NO,              NO,     OK},
-    /* OPEN */     {OK,              NO,         OK,      OK,         NO,     NO,              OK,     OK},
-    /* RECORDED */ {ZT__TAKES_BACK,  NO,         NO,      OK,         OK,     NO,              NO,     ZT__TAKES_BACK},
-    /* PENDING */  {NO,              NO,         OK,      NO,         OK,     ZT__TAKES_BACK,  NO,     OK},
-    /* READING */  {OK,              NO,         OK,      OK,         NO,     OK,              OK,     OK},
-    /* ARMED */    {OK,              NO,         NO,      ZT__BEGINS, OK,     NO,              NO,     NO},
-    /* PARTIAL */  {NO,              NO,         NO,      NO,         OK,     NO,              NO,     OK},
-    /* RETIRED */  {NO,              NO,         NO,      NO,         NO,     NO,              NO,     NO},
-#undef NO
-#undef OK
+    /* from, to        FREE      OPEN        RECORDED PENDING     READING ARMED     PARTIAL RETIRED */
+    /* FREE */     {ZT__NO,   ZT__BEGINS, ZT__NO,  ZT__NO,     ZT__NO, ZT__NO,   ZT__NO, ZT__OK},
+    /* OPEN */     {ZT__OK,   ZT__NO,     ZT__OK,  ZT__OK,     ZT__NO, ZT__NO,   ZT__OK, ZT__OK},
+    /* RECORDED */ {ZT__BACK, ZT__NO,     ZT__NO,  ZT__OK,     ZT__OK, ZT__NO,   ZT__NO, ZT__BACK},
+    /* PENDING */  {ZT__NO,   ZT__NO,     ZT__OK,  ZT__NO,     ZT__OK, ZT__BACK, ZT__NO, ZT__OK},
+    /* READING */  {ZT__OK,   ZT__NO,     ZT__OK,  ZT__OK,     ZT__NO, ZT__OK,   ZT__OK, ZT__OK},
+    /* ARMED */    {ZT__OK,   ZT__NO,     ZT__NO,  ZT__BEGINS, ZT__OK, ZT__NO,   ZT__NO, ZT__NO},
+    /* PARTIAL */  {ZT__NO,   ZT__NO,     ZT__NO,  ZT__NO,     ZT__OK, ZT__NO,   ZT__NO, ZT__NO},
+    /* RETIRED */  {ZT__NO,   ZT__NO,     ZT__NO,  ZT__NO,     ZT__NO, ZT__NO,   ZT__NO, ZT__NO},
 };
 /* clang-format on */
 
-/* A region: its name is its identity. */
+/* A region, which its name identifies. */
 typedef struct zt__region_record {
     const char *name;
     uint32_t index;
     uint64_t lost, dropped;
     zt__statistics statistics;
-    zt__moments *streamed; /* of the metrics of attached streams */
+    zt__moments *streamed; /* for each metric of attached streams */
     uint32_t streamed_count;
 } zt__region_record;
 
-/* What one sample in flight needs: a metric query for each group, an event, and two time stamps. */
 struct zt__slot {
     zt__slot_state state;      /* changed by zt__move_slot alone */
-    uint32_t pass;             /* whose groups its queries are of */
-    uint32_t generation;       /* counts its regions: a zt_region of another generation is stale */
-    uint32_t activation;       /* of the profiler's groups, when the region was begun */
+    uint32_t pass;             /* its queries are of this pass's groups */
+    uint32_t generation;       /* changes when a region begins or ends: a zt_region of another one is stale */
+    uint32_t activation;       /* that of the profiler when the region was begun */
     zt__list *list;            /* NULL: the slot is FREE */
     zt__slot *next, *previous; /* in the chain of free slots, or in that of its list */
     zt__region_record *region;
-    uint64_t number;       /* in the order in which the slots of its list ended */
-    uint32_t executions;   /* since it was recorded, as far as they are known */
-    zt_cause spoiled;      /* for which its sample is lost, or ZT_CAUSE_COUNT */
-    uint64_t submitted_ns; /* not submitted before this host time */
-    uint64_t overdue_ns; /* when its event or data were first missing against expectation; 0: they are not */
-    int may_be_written;  /* by the device, though the slot is RETIRED: its pools are never destroyed */
+    uint64_t number;       /* its list numbers its slots from 1 as they end */
+    uint32_t executions;   /* that are known, since it was recorded */
+    zt_cause spoiled;      /* why its sample will be lost, or ZT_CAUSE_COUNT */
+    uint64_t submitted_ns; /* host time; it was submitted at this time or later */
+    uint64_t overdue_ns;   /* host time when its event or data should have been there and was not; or 0 */
+    int may_be_written; /* by the device, although it is not used any more: its pools are never destroyed */
     ze_event_handle_t event;
     uint64_t *stamps; /* two time stamps of the device, or NULL */
     zet_metric_query_handle_t queries[ZT__MAX_TOGETHER];
@@ -4842,18 +4840,18 @@ typedef struct zt__pass {
     uint32_t group_count;
     uint32_t index;
     uint32_t time_metric; /* GpuTime among the profiler's metrics, or UINT32_MAX */
-    uint32_t slot_count;  /* made, or being made */
+    uint32_t slot_count;  /* slots that are made or being made */
     zt__slot *free_slots;
 } zt__pass;
 
 /* ---- lists ----------------------------------------------------------------------------------------------- */
 
-/* What is known of a command list. */
+/* What is known about a command list. */
 typedef enum zt__list_state {
-    ZT__LIST_UNKNOWN,    /* the loader cannot tell its kind: it counts as recorded */
-    ZT__LIST_RECORDED,   /* recorded, and nobody has seen it run */
+    ZT__LIST_UNKNOWN,    /* the loader cannot tell its kind: it is treated as recorded */
+    ZT__LIST_RECORDED,   /* recorded, and not known to have run */
     ZT__LIST_OBSERVED,   /* recorded, and executed by zt_execute or under a tracer */
-    ZT__LIST_UNOBSERVED, /* recorded, and seen to have run by other means */
+    ZT__LIST_UNOBSERVED, /* recorded, and known to have run by other means */
     ZT__LIST_IMMEDIATE
 } zt__list_state;
 
@@ -4861,19 +4859,19 @@ struct zt__list {
     ze_command_list_handle_t handle;
     zt__list_state state; /* changed by zt__move_list alone */
     zt__list *next;
-    zt__slot *first, *last; /* bound slots, in the order in which they ended */
-    uint32_t open_count;    /* slots begun and not ended */
+    zt__slot *first, *last; /* slots that ended and are not FREE again, in order of their numbers */
+    uint32_t open_count;    /* regions begun and not ended, or being begun: the record stays */
     uint64_t ended;         /* the number of the slot that ended last */
-    uint64_t ran_up_to;     /* the highest number of a slot that is known to have run, or to be about to */
+    uint64_t ran_up_to;     /* the highest number of a slot that is known to have run or to be submitted */
     uint64_t over_up_to;    /* the commands of slots up to this number can never run again */
-    int has_unread;         /* what its last execution left could not be read in time */
-    uint64_t untold_up_to;  /* slots up to this number ran by other means when later ones had not: zt_execute
-                               may not execute them */
+    int has_unread;         /* samples of its last execution were not read in time */
+    uint64_t untold_up_to;  /* slots up to this number ran without zt_execute, and may not be part of what
+                               zt_execute submits */
 };
 
 /* ---- the profiler ---------------------------------------------------------------------------------------- */
 
-/* A metric that says, where it is not 0, that its sample is lost, and why. */
+/* A metric that, if it is not 0, reports that its sample is lost. */
 typedef struct zt__lost_flag {
     uint32_t column;
     zt_cause cause;
@@ -4883,53 +4881,53 @@ typedef struct zt__lost_flag {
 typedef struct zt__sample_times {
     ze_command_list_handle_t list;
     uint64_t begin_ticks, end_ticks; /* the device's global time stamps */
-    uint64_t not_before_ns;          /* submitted not before this host time, */
-    uint64_t not_after_ns;           /* and seen complete at this one */
+    uint64_t not_before_ns;          /* host time; it was submitted at this time or later */
+    uint64_t not_after_ns;           /* host time; it was complete at this time */
 } zt__sample_times;
 
 /* What the collector found in a slot. */
 typedef enum zt__outcome {
     ZT__NOT_READY,
-    ZT__NEVER_RAN, /* it is over, and its commands have not run since it was read last */
-    ZT__NO_SAMPLE, /* it had none: it was PARTIAL */
+    ZT__NEVER_RAN, /* it is over, and has not run since it was last read */
+    ZT__NO_SAMPLE, /* it was PARTIAL */
     ZT__READ,
     ZT__LOST
 } zt__outcome;
 
-/* A slot while the collector has it. */
+/* A slot that the collector reads. */
 typedef struct zt__reading {
     zt__slot *slot;
     zt__slot_state from;
     int is_over;
     zt__outcome outcome;
-    int is_unusable;    /* it could not be reset, or the device may still write to it */
+    int is_unusable;    /* it is not reset, or the device may still write to it */
     zt_cause cause;     /* why its sample is lost */
     ze_result_t result; /* of the driver call that failed, or SUCCESS */
     const char *call;
-    uint32_t report; /* its place among the reports of the batch */
+    uint32_t report; /* index among the reports of the batch */
     zt__region_record *region;
-    int is_unobserved; /* it shows that its list has run by other means than were told */
+    int is_unobserved; /* its sample shows that its list ran without zt_execute */
     zt__sample_times times;
 } zt__reading;
 
-/* What the collector reads and calculates together. Only the thread that holds the collector uses it. */
+/* The slots that are read and calculated together. Only the thread that holds the collector uses this. */
 typedef struct zt__batch {
     uint32_t count;
     const zt__pass *pass; /* all are of one pass */
     zt__reading readings[ZT__BATCH];
     uint32_t report_count;
-    uint8_t *raw[ZT__MAX_TOGETHER]; /* of each group, the reports one after the other */
+    uint8_t *raw[ZT__MAX_TOGETHER]; /* for each group, the reports one after the other */
     size_t raw_size[ZT__MAX_TOGETHER];
-    zet_typed_value_t *values[ZT__MAX_TOGETHER]; /* and what was calculated of them */
+    zet_typed_value_t *values[ZT__MAX_TOGETHER]; /* and the values calculated from them */
     size_t value_count[ZT__MAX_TOGETHER];
-    double *rows; /* of each reading */
+    double *rows; /* one for each reading */
 } zt__batch;
 
 struct zt_profiler {
-    uint32_t id;                 /* its place among the process's profilers, and a serial number above it */
-    ze_context_handle_t context; /* NULL, as the device: it has results alone */
+    uint32_t id; /* index among the process's profilers, plus ZT__MAX_PROFILERS * a serial number */
+    ze_context_handle_t context; /* NULL, like the device, where the profiler has only results */
     ze_device_handle_t device;
-    zt_config config; /* complete; its lists of names are gone after zt_open */
+    zt_config config; /* with defaults filled in; after zt_open, its lists of names are NULL */
     zt__driver driver;
     zt__diagnostics diagnostics;
     zt_availability availability;
@@ -4937,25 +4935,24 @@ struct zt_profiler {
     char device_name[ZE_MAX_DEVICE_NAME];
     double ns_per_tick; /* of the device's global time stamps */
     uint64_t tick_mask;
-    int is_stamped; /* regions write time stamps */
+    int is_stamped; /* regions write time stamps of the device */
 
-    /* what is measured: does not change once the profiler is open */
+    /* what is measured: constant once the profiler is open */
     zt__selection selection;
     zt_metric *metrics;
     uint32_t metric_count;
     zt__lost_flag *lost_flags;
     uint32_t lost_flag_count;
     uint32_t pass_count;
-    uint32_t tile_count; /* 0: there are none to tell apart */
-    zt__layout
-        layout; /* GPU time; metrics; GPU time of each pass, if several; metrics of each tile, if any */
+    uint32_t tile_count; /* 0 if the device has no separate tiles */
+    zt__layout layout; /* GPU time; metrics; GPU time of each pass if several; metrics of each tile if any */
     zt_aggregation *column_aggregations;
-    char *columns; /* of the table, as the configuration lists them; NULL: as many as fit */
-    char *strings; /* of a profiler that was unpacked: the texts of its metrics */
+    char *columns; /* of the table, from the configuration; NULL: as many as fit */
+    char *strings; /* the texts of the metrics, in a profiler from zt_unpack */
     zt__pass passes[ZT__MAX_PASSES];
 
     zt__owned_mutex collector; /* reading, calculating, delivering: one thread at a time */
-    zt__batch batch;           /* used by who holds the collector, as the next */
+    zt__batch batch;           /* guarded by the collector, like the next */
     uint32_t collections;      /* completed. Atomic */
 
     zt__mutex mutex; /* guards what follows; held for bookkeeping alone */
@@ -4963,37 +4960,37 @@ struct zt_profiler {
     uint64_t causes[ZT_CAUSE_COUNT];
     uint32_t state_counts[ZT__SLOT_STATE_COUNT]; /* slots in each state */
     zt__slot_block *blocks;
-    uint64_t no_growth_until_ns; /* making slots failed not long ago */
+    uint64_t no_growth_until_ns; /* making slots has failed: it is not tried again before this time */
     uint32_t active_pass;
-    uint32_t activation; /* counts changes of the pass */
+    uint32_t activation; /* number of changes of the pass */
     zt__map names;       /* to region records */
     zt__region_record **regions;
     uint32_t region_count, region_capacity;
     zt__map list_map; /* to lists */
     zt__list *lists;
-    zt__list *unused_lists; /* records to be used again */
+    zt__list *unused_lists; /* records for reuse */
     uint32_t list_count, lists_after_cleaning;
-    int observes_execution; /* zt_execute or a tracer told of an execution */
-    uint32_t uncollected; /* regions ended on lists that may be immediate, since the last collection began */
-    int is_delivering;    /* the collector gives samples to the application */
-    int thread_is_idle;   /* the thread below sleeps until it is woken */
-    uint64_t begun_at_last_look; /* of the thread */
-    int thread_is_thorough;      /* its next collection is */
+    int observes_execution; /* zt_execute or the tracer has reported an execution */
+    uint32_t uncollected;   /* regions ended on lists that may be immediate since the last collection began */
+    int is_delivering;      /* the collector delivers samples to the application */
+    int thread_is_idle;     /* the thread below sleeps for long, so it has to be woken */
+    uint64_t begun_at_last_look; /* counts.begun when the thread last ran */
+    int thread_is_thorough;      /* the next collection of the thread is thorough */
     zt__thread thread;           /* collects, with config.thread */
 
-    /* what later chapters keep with a profiler */
+    /* data and functions of later chapters */
     struct zt__timeline *timeline;
-    struct zt__stream_data *attached_streams; /* and those that were attached; with the mutex */
+    struct zt__stream_data *attached_streams; /* also those that are closed; guarded by the mutex */
     uint32_t streamed_count;
     struct zt__tracer *tracer;
-    void (*before_batch)(zt_profiler *profiler); /* no mutex held; likewise the next but one */
+    void (*before_batch)(zt_profiler *profiler);    /* no mutex held */
+    void (*batch_collected)(zt_profiler *profiler); /* no mutex held */
     void (*sample_collected)(zt_profiler *profiler, const zt__region_record *region,
                              const zt__sample_times *times, const double *row); /* mutex held */
-    void (*batch_collected)(zt_profiler *profiler);
-    int (*stop_tracing)(zt_profiler *profiler); /* returns 0 where the profiler cannot be closed now */
+    int (*stop_tracing)(zt_profiler *profiler); /* returns 0 if the profiler cannot be closed now */
 };
 
-/* Public functions that only look take a constant profiler, and lock it all the same. */
+/* Public functions that only read take a constant profiler, but have to lock it. */
 ZT__PRIVATE zt_profiler *zt__mutable(const zt_profiler *profiler) {
     return (zt_profiler *)profiler;
 }
@@ -5004,7 +5001,7 @@ ZT__PRIVATE zt__diagnostics *zt__diagnostics_of(const zt_profiler *profiler) {
 
 /* ---- columns --------------------------------------------------------------------------------------------- */
 
-/* The column of the GPU time that one pass measured. */
+/* Returns the column of the GPU time in one pass. */
 ZT__PRIVATE uint32_t zt__pass_time_column(const zt_profiler *profiler, uint32_t pass) {
     return profiler->pass_count == 1 ? 0 : 1 + profiler->metric_count + pass;
 }
@@ -5014,7 +5011,7 @@ ZT__PRIVATE uint32_t zt__tile_column(const zt_profiler *profiler, uint32_t tile,
     return first + tile * profiler->metric_count + metric;
 }
 
-/* Lays out the columns of a row, once the metrics, passes and tiles are known. Returns 0 without memory. */
+/* Sets the layout of a row. The metrics, passes and tiles are known. Returns 0 without memory. */
 ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
     uint32_t metric, tile, pass, count = zt__tile_column(profiler, profiler->tile_count, 0);
     zt_aggregation *aggregations =
@@ -5043,10 +5040,10 @@ ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
 
 ZT__PRIVATE void zt__move_slot(zt_profiler *profiler, zt__slot *slot, zt__slot_state to) {
     zt__transition transition = (zt__transition)zt__transitions[slot->state][to];
-    ZT__CHECK(transition != ZT__FORBIDDEN);
+    ZT__CHECK(transition != ZT__NO);
     if (transition == ZT__BEGINS) {
         profiler->counts.begun++;
-    } else if (transition == ZT__TAKES_BACK) {
+    } else if (transition == ZT__BACK) {
         profiler->counts.begun--;
     }
     profiler->state_counts[slot->state]--;
@@ -5071,7 +5068,7 @@ ZT__PRIVATE void zt__count_lost(zt_profiler *profiler, zt__region_record *region
     region->lost++;
 }
 
-/* `region` is NULL where even its name could not be kept. */
+/* `region` is NULL if it could not be recorded. */
 ZT__PRIVATE void zt__count_dropped(zt_profiler *profiler, zt__region_record *region, zt_cause cause) {
     profiler->counts.dropped++;
     profiler->causes[cause]++;
@@ -5080,7 +5077,7 @@ ZT__PRIVATE void zt__count_dropped(zt_profiler *profiler, zt__region_record *reg
     }
 }
 
-/* How many slots are in each state. */
+/* Stores how many slots are in each state. */
 ZT__PRIVATE void zt__count_states(const zt_profiler *profiler, uint64_t counts[ZT__SLOT_STATE_COUNT]) {
     zt_profiler *locked = zt__mutable(profiler);
     uint32_t state;
@@ -5151,7 +5148,7 @@ ZT__PRIVATE int zt__make_room_for_region(zt_profiler *profiler) {
             return profiler->region_count < profiler->region_capacity;
         }
         unused = regions;
-        if (profiler->region_capacity == before) { /* else another thread was faster */
+        if (profiler->region_capacity == before) { /* else another thread has grown it */
             if (before) {
                 memcpy(regions, profiler->regions, before * sizeof *regions);
             }
@@ -5166,7 +5163,8 @@ ZT__PRIVATE int zt__make_room_for_region(zt_profiler *profiler) {
     return zt__map_make_room(&profiler->names, allocator, &profiler->mutex);
 }
 
-/* Returns the region of a name, made when it is new; NULL and the cause where it cannot be. */
+/* Returns the region with this name, added if it is new. If it cannot be added, returns NULL and the cause.
+ */
 ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, const char *name,
                                                       zt_cause *cause) {
     const zt_allocator *allocator = &profiler->config.allocator;
@@ -5213,8 +5211,8 @@ ZT__PRIVATE zt__list *zt__find_list(const zt_profiler *profiler, ze_command_list
     return (zt__list *)zt__map_find(&profiler->list_map, (const void *)&handle, sizeof handle);
 }
 
-/* Returns the record of a list, made when it is new; NULL without memory. A command list is used by one
-   thread at a time, so no other thread adds the same list meanwhile. */
+/* Returns the record of a list, added if it is new, or NULL without memory. Level Zero allows only one thread
+   at a time to use a command list, so no other thread adds the same list meanwhile. */
 ZT__PRIVATE zt__list *zt__find_or_add_list(zt_profiler *profiler, ze_command_list_handle_t handle) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__list *list = zt__find_list(profiler, handle);
@@ -5253,7 +5251,7 @@ ZT__PRIVATE void zt__destroy_block(zt_profiler *profiler, zt__slot_block *block)
     for (i = 0; i < block->count && block->slots; i++) {
         may_be_written |= block->slots[i].may_be_written;
     }
-    /* What the device may still write to is left to it: a leak is better than a crash. */
+    /* Memory that the device may still write to is not freed: a leak is better than a crash. */
     if (!may_be_written || zt__is_device_lost(&profiler->diagnostics)) {
         for (i = 0; i < block->count && block->slots; i++) {
             for (g = 0; g < ZT__MAX_TOGETHER; g++) {
@@ -5281,7 +5279,7 @@ ZT__PRIVATE void zt__destroy_block(zt_profiler *profiler, zt__slot_block *block)
     zt__free(allocator, block);
 }
 
-/* Makes the pools of a block, and in them its queries, events and time stamps. */
+/* Makes the pools, queries, events and time stamps of a block. */
 ZT__PRIVATE ze_result_t zt__fill_block(zt_profiler *profiler, const zt__pass *pass, zt__slot_block *block,
                                        const char **call) {
     zet_metric_query_pool_desc_t query_pool;
@@ -5347,8 +5345,8 @@ ZT__PRIVATE ze_result_t zt__fill_block(zt_profiler *profiler, const zt__pass *pa
     return result;
 }
 
-/* Makes one more block of slots for a pass. Returns OUT_OF_DEVICE_MEMORY, with `*call` NULL, where
-   config.max_slots are made already. */
+/* Makes one more block of slots for a pass. On failure, `*call` is the call that failed. If there are
+   config.max_slots already, returns OUT_OF_DEVICE_MEMORY with `*call` NULL. */
 ZT__PRIVATE ze_result_t zt__make_slots(zt_profiler *profiler, zt__pass *pass, const char **call) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__slot_block *block;
@@ -5359,7 +5357,7 @@ ZT__PRIVATE ze_result_t zt__make_slots(zt_profiler *profiler, zt__pass *pass, co
     if (count > profiler->config.slots_per_step) {
         count = profiler->config.slots_per_step;
     }
-    pass->slot_count += count; /* reserved, so that threads together do not make too many */
+    pass->slot_count += count; /* now, so that several threads together do not make too many */
     zt__unlock(&profiler->mutex);
     if (count == 0) {
         *call = NULL;
@@ -5404,7 +5402,7 @@ ZT__PRIVATE void zt__deactivate_groups(zt_profiler *profiler, const zt__pass *pa
     }
 }
 
-/* Activates the groups of a pass, or none. On HANDLE_OBJECT_IN_USE, `holder` names what is in the way. */
+/* Activates all groups of a pass, or none. On HANDLE_OBJECT_IN_USE, `holder` names who uses the counters. */
 ZT__PRIVATE ze_result_t zt__activate_groups(zt_profiler *profiler, const zt__pass *pass, zt__holder *holder) {
     uint32_t g;
     holder->text[0] = 0;
@@ -5418,7 +5416,7 @@ ZT__PRIVATE ze_result_t zt__activate_groups(zt_profiler *profiler, const zt__pas
     return ZE_RESULT_SUCCESS;
 }
 
-/* Makes a command list and a queue for it, of the first group of queues that can compute. */
+/* Makes a command queue of the first group that can compute, and a command list for it. */
 ZT__PRIVATE ze_result_t zt__create_own_queue(zt_profiler *profiler, ze_command_queue_handle_t *queue,
                                              ze_command_list_handle_t *list, const char **call) {
     ze_command_queue_group_properties_t groups[16];
@@ -5453,9 +5451,9 @@ ZT__PRIVATE ze_result_t zt__create_own_queue(zt_profiler *profiler, ze_command_q
     return result;
 }
 
-/* Runs one query of each group on a command list of its own. Activation becomes real inside the first
-   execution that uses it, and drivers take no lock there (driver-facts.md, 36): that first use has to be over
-   before two threads can come to it. What fails here is no loss: regions are measured all the same. */
+/* Runs one query of each group on a command list of its own. Drivers complete an activation in the first
+   execution that uses it, and take no lock there (driver-facts.md, 36). So that execution has to finish
+   before several threads use the groups. If it fails, regions are still measured. */
 ZT__PRIVATE void zt__run_first_query(zt_profiler *profiler, zt__pass *pass) {
     static const char remedy[] = "The first regions of several threads may disturb each other.";
     enum { MOST_ERRORS = 4 };
@@ -5490,14 +5488,14 @@ ZT__PRIVATE void zt__run_first_query(zt_profiler *profiler, zt__pass *pass) {
         is_submitted = result == ZE_RESULT_SUCCESS;
     }
     if (is_submitted) {
-        /* A call that fails is made again, a few times, for nothing may be destroyed that is in use. */
+        /* A failed call is repeated a few times, because what the device uses must not be destroyed. */
         call = "zeEventQueryStatus";
         do {
             result = zeEventQueryStatus(slot->event);
             errors += result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY;
         } while (result != ZE_RESULT_SUCCESS && errors < MOST_ERRORS && zt__wait_again(&wait));
         while (result == ZE_RESULT_SUCCESS && errors < MOST_ERRORS) {
-            call = "zeCommandQueueSynchronize"; /* its last command has run: this is a matter of instants */
+            call = "zeCommandQueueSynchronize"; /* its last command has run, so this is short */
             if (zeCommandQueueSynchronize(queue, profiler->config.wait_timeout_ns) == ZE_RESULT_SUCCESS) {
                 break;
             }
@@ -5521,7 +5519,7 @@ ZT__PRIVATE void zt__run_first_query(zt_profiler *profiler, zt__pass *pass) {
     }
     zt__check(&profiler->diagnostics, result, call, remedy);
     if (slot->may_be_written && !zt__is_device_lost(&profiler->diagnostics)) {
-        return; /* the device may be at it still */
+        return; /* the device may still use the list and the queue */
     }
     if (list) {
         zeCommandListDestroy(list);
@@ -5562,7 +5560,7 @@ ZT_API zt_config zt_config_default(void) {
     return config;
 }
 
-/* What the application gave, or NULL, with the environment and the defaults. */
+/* Returns the application's configuration, which may be NULL, with the environment and the defaults. */
 ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     enum { MAX_SAMPLES = 1 << 20 };
     const char *groups = getenv("ZT_GROUPS"), *metrics = getenv("ZT_METRICS"),
@@ -5618,7 +5616,7 @@ ZT__PRIVATE void zt__free_lists(const zt_allocator *allocator, zt__list *lists) 
     }
 }
 
-/* Frees what zt__create_profiler and its use have allocated on the host. */
+/* Frees the host memory of a profiler. */
 ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
     zt_allocator allocator = profiler->config.allocator;
     uint32_t i;
@@ -5650,8 +5648,8 @@ ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
     zt__free(&allocator, profiler);
 }
 
-/* Enters a profiler among those of the process, by which a region that outlives its profiler is recognised.
-   Returns 0 where there are too many. */
+/* Adds a profiler to those of the process, so that zt_end recognises a region whose profiler is closed.
+   Returns 0 if there are too many. */
 ZT__PRIVATE int zt__register_profiler(zt_profiler *profiler) {
     zt__process *process = zt__get_process();
     uint32_t i;
@@ -5670,7 +5668,7 @@ ZT__PRIVATE int zt__register_profiler(zt_profiler *profiler) {
     return i < ZT__MAX_PROFILERS;
 }
 
-/* Returns whether a profiler is open in this process: not one that was closed, nor one of the parent's. */
+/* Returns whether a profiler is open in this process. Profilers of the parent process are not. */
 ZT__PRIVATE int zt__is_registered(const zt_profiler *profiler) {
     zt__process *process = zt__get_process();
     uint32_t i;
@@ -5692,7 +5690,7 @@ ZT__PRIVATE void zt__unregister_profiler(const zt_profiler *profiler) {
     }
 }
 
-/* Returns the open profiler of an identifier, or NULL. */
+/* Returns the open profiler with this identifier, or NULL. */
 ZT__PRIVATE zt_profiler *zt__find_profiler(uint32_t id) {
     zt__process *process = zt__get_process();
     zt_profiler *profiler = process ? zt__load(&process->profilers[id % ZT__MAX_PROFILERS]) : NULL;
@@ -5701,39 +5699,45 @@ ZT__PRIVATE zt_profiler *zt__find_profiler(uint32_t id) {
 
 /* ==== >>collecting: read what is ready, calculate it together, count it =================================== */
 
-/* One thread collects at a time. It marks up to 64 slots as READING, which makes them its own; reads and
-   resets them without a lock; calculates their reports in one call; and adds the samples to the statistics
-   with the mutex held, where it also moves each slot on. */
+/* One thread collects at a time. It works in batches of up to 64 slots:
 
-/* A sample whose event or data are missing against expectation is given up after so long. */
+   1. With the mutex held, it moves the slots to READING, so that no other thread uses them.
+   2. Without the mutex, it reads and resets them, and calculates their reports in one call.
+   3. With the mutex held, it adds the samples to the statistics, and moves each slot to its next state.
+   4. Without the mutex, it logs messages and delivers the samples to the application. */
+
+/* A sample is given up when its event or data should have been there for so long. */
 #define ZT__GIVE_UP_AFTER_NS UINT64_C(20000000)
 
-/* What a collection looks at. */
+/* A collection: which slots it reads, and how far it is. */
 typedef struct zt__collection {
-    zt__list *list;     /* the list that is looked at, */
-    zt__slot *slot;     /* and the slot that is next there */
-    int one_list;       /* no other list is looked at */
-    int pending_only;   /* nor slots but those that are known to have been submitted */
-    int resets_partial; /* PARTIAL slots are reset, for their commands are about to run again */
-    int thorough;       /* a slot that is not ready does not hide later ones */
-    int is_blocked[ZT__SLOT_STATE_COUNT]; /* a slot in this state was not ready, so later ones are not either
-                                           */
+    zt__list *list;     /* the current list, */
+    zt__slot *slot;     /* and the next slot in it */
+    int one_list;       /* reads this list only */
+    int pending_only;   /* does not read RECORDED and ARMED slots */
+    int resets_partial; /* resets PARTIAL slots that are not over, because they are about to run again */
+    int thorough;       /* queries slots that follow one that is not ready */
+    int is_blocked[ZT__SLOT_STATE_COUNT]; /* an earlier slot in this state is not ready */
 } zt__collection;
 
 /* ---- choosing slots: with the mutex held ----------------------------------------------------------------- */
 
 ZT__PRIVATE int zt__may_be_ready(const zt__collection *collection, const zt__slot *slot) {
-    if (slot->state == ZT__SLOT_PENDING) {
-        return collection->thorough || zt__is_over(slot) || !collection->is_blocked[ZT__SLOT_PENDING];
-    }
-    if (slot->state == ZT__SLOT_PARTIAL) {
+    int is_hidden = collection->is_blocked[slot->state] && !collection->thorough && !zt__is_over(slot);
+    switch (slot->state) {
+    case ZT__SLOT_PENDING:
+        return !is_hidden;
+    case ZT__SLOT_RECORDED:
+    case ZT__SLOT_ARMED:
+        return !is_hidden && !collection->pending_only;
+    case ZT__SLOT_PARTIAL:
         return collection->resets_partial || zt__is_over(slot);
+    default:
+        return 0;
     }
-    return (slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED) && !collection->pending_only &&
-           (collection->thorough || zt__is_over(slot) || !collection->is_blocked[slot->state]);
 }
 
-/* Marks up to 64 slots of one pass as READING. Returns 0 where there are none any more. */
+/* Moves up to 64 slots of one pass to READING. Returns 0 if there are none left. */
 ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection) {
     zt__batch *batch = &profiler->batch;
     batch->count = 0;
@@ -5748,7 +5752,7 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
         if (zt__may_be_ready(collection, slot)) {
             zt__reading *reading = &batch->readings[batch->count];
             if (batch->count > 0 && batch->pass != &profiler->passes[slot->pass]) {
-                break; /* it is the first of the next batch */
+                break; /* this slot begins the next batch */
             }
             memset(reading, 0, sizeof *reading);
             batch->pass = &profiler->passes[slot->pass];
@@ -5770,9 +5774,10 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
 
 /* ---- reading: no mutex held ------------------------------------------------------------------------------ */
 
-/* Makes room for `count` elements in memory that is kept. Returns 0 without memory. */
-ZT__PRIVATE int zt__need_room(const zt_profiler *profiler, void **memory, size_t *held, size_t count,
-                              size_t size) {
+/* Ensures that `*memory` has room for `count` elements. Does not keep its contents. Returns 0 without memory.
+ */
+ZT__PRIVATE int zt__ensure_room(const zt_profiler *profiler, void **memory, size_t *held, size_t count,
+                                size_t size) {
     if (*held < count) {
         zt__free(&profiler->config.allocator, *memory);
         *memory = zt__allocate(&profiler->config.allocator, count, size);
@@ -5796,7 +5801,7 @@ ZT__PRIVATE ze_result_t zt__read_report(zt_profiler *profiler, zt__reading *read
         }
         group->report_size = size;
     }
-    if (!zt__need_room(profiler, &raw, &batch->raw_size[g], ZT__BATCH * group->report_size, 1)) {
+    if (!zt__ensure_room(profiler, &raw, &batch->raw_size[g], ZT__BATCH * group->report_size, 1)) {
         batch->raw[g] = NULL;
         reading->call = "config.allocator";
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
@@ -5821,11 +5826,12 @@ ZT__PRIVATE int zt__is_overdue(zt__slot *slot) {
     return now - slot->overdue_ns >= ZT__GIVE_UP_AFTER_NS;
 }
 
-/* Asks a slot's event, and reads its reports when it has signalled. */
+/* Queries a slot's event, and reads its reports if it has signalled. */
 ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     zt__batch *batch = &profiler->batch;
     zt__slot *slot = reading->slot;
     ze_result_t result;
+    int has_signalled;
     uint32_t g;
     if (zt__is_device_lost(&profiler->diagnostics)) {
         if (reading->from != ZT__SLOT_ARMED) {
@@ -5843,7 +5849,8 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
         return;
     }
     reading->call = "zeEventQueryStatus";
-    if (result == ZE_RESULT_SUCCESS && slot->spoiled != ZT_CAUSE_COUNT) {
+    has_signalled = result == ZE_RESULT_SUCCESS;
+    if (has_signalled && slot->spoiled != ZT_CAUSE_COUNT) {
         zt__lose(reading, slot->spoiled);
         return;
     }
@@ -5862,20 +5869,20 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
         return;
     }
     reading->result = result;
-    if (strcmp(reading->call, "zeEventQueryStatus") == 0) {
+    if (!has_signalled) {
         if (zt__tells_device_lost(result)) {
             zt__store(&profiler->diagnostics.device_lost, 1);
             if (reading->from != ZT__SLOT_ARMED) {
                 zt__lose(reading, ZT_LOST_DEVICE);
                 reading->is_unusable = 1;
             }
-        } else if (zt__is_overdue(slot)) { /* the driver does not tell whether it is finished */
+        } else if (zt__is_overdue(slot)) { /* the device may still execute it */
             zt__lose(reading, ZT_LOST_READ_FAILED);
             reading->is_unusable = slot->may_be_written = 1;
         }
     } else if (result == ZE_RESULT_NOT_READY || result == ZE_RESULT_ERROR_UNKNOWN) {
-        /* Drivers say UNKNOWN where the specification says NOT_READY. Some data never come (driver-facts.md,
-           16), and none come while other groups are active (8). */
+        /* Drivers return UNKNOWN where the specification says NOT_READY. Some data never arrives
+           (driver-facts.md, 16), and none arrives while other groups are active (8). */
         reading->result = ZE_RESULT_SUCCESS;
         if (zt__is_overdue(slot)) {
             zt__lose(reading,
@@ -5887,7 +5894,7 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     }
 }
 
-/* Resets what a slot has, after it was read and before it is used again. */
+/* Resets the event and queries of a slot, before it can be used again. */
 ZT__PRIVATE void zt__reset_slot(zt_profiler *profiler, zt__reading *reading) {
     zt__slot *slot = reading->slot;
     const char *call = "zeEventHostReset";
@@ -5907,8 +5914,8 @@ ZT__PRIVATE void zt__reset_slot(zt_profiler *profiler, zt__reading *reading) {
     }
 }
 
-/* Reads the slots of the batch, and resets those that are done. After one that is not ready, no later one of
-   its list is asked, unless the collection is thorough. */
+/* Reads the slots of the batch, and resets those that are ready. Slots that follow one that is not ready are
+   not queried, unless the collection is thorough or they are over. */
 ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collection) {
     zt__batch *batch = &profiler->batch;
     const zt__list *list = NULL;
@@ -5939,23 +5946,23 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
     for (i = 0; i < batch->count; i++) {
         batch->readings[i].times.not_after_ns = seen_ns;
     }
-    if (list == collection->list) { /* which goes on in the next batch */
+    if (list == collection->list) { /* it continues in the next batch */
         memcpy(collection->is_blocked, is_blocked, sizeof is_blocked);
     }
 }
 
 /* ---- calculating: no mutex held -------------------------------------------------------------------------- */
 
-/* Calculates the reports of one group: all at once, and where that fails one by one, so that a bad report
-   costs one sample. */
+/* Calculates the reports of one group in one call. If that fails, calculates them one by one, so that a bad
+   report loses only its own sample. */
 ZT__PRIVATE void zt__calculate_group(zt_profiler *profiler, uint32_t g) {
     zt__batch *batch = &profiler->batch;
     zt__group *group = &batch->pass->groups[g];
     size_t a_report = (size_t)group->metric_count * group->tiles;
     void *values = batch->values[g];
     ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    int has_room = zt__need_room(profiler, &values, &batch->value_count[g], ZT__BATCH * a_report,
-                                 sizeof *batch->values[g]);
+    int has_room = zt__ensure_room(profiler, &values, &batch->value_count[g], ZT__BATCH * a_report,
+                                   sizeof *batch->values[g]);
     uint32_t i;
     batch->values[g] = has_room ? (zet_typed_value_t *)values : NULL;
     if (has_room) {
@@ -5992,9 +5999,9 @@ ZT__PRIVATE int zt__is_clock(const char *units) {
     return i < ZT__COUNT_OF(clocks);
 }
 
-/* Returns a metric of a whole root device, from those of its tiles in a row. Time passes and clocks run on
-   all tiles at once, so of these, as of flags, the largest counts; other sums add up; means are weighted by
-   the GPU time of the tiles; what is not aggregated is that of the first tile. */
+/* Combines the values of the tiles in a row into that of the whole root device. Times, clock cycles and flags
+   are the largest of the tiles, because tiles run at the same time. Other sums are added. Means are weighted
+   by the GPU time of the tiles. A metric that is not aggregated is that of the first tile. */
 ZT__PRIVATE double zt__sum_tiles(const zt_profiler *profiler, const zt__pass *pass, uint32_t metric,
                                  const double *row) {
     const zt_metric *of = &profiler->metrics[metric];
@@ -6023,7 +6030,7 @@ ZT__PRIVATE double zt__sum_tiles(const zt_profiler *profiler, const zt__pass *pa
     return whole;
 }
 
-/* Fills the row of a sample, and looks at the flags by which a report says that it cannot be trusted. */
+/* Fills the row of a sample, and checks whether its flags or its GPU time show that it is invalid. */
 ZT__PRIVATE void zt__fill_row(const zt_profiler *profiler, zt__reading *reading, double *row) {
     const zt__batch *batch = &profiler->batch;
     const zt__pass *pass = batch->pass;
@@ -6056,15 +6063,15 @@ ZT__PRIVATE void zt__fill_row(const zt_profiler *profiler, zt__reading *reading,
             zt__lose(reading, profiler->lost_flags[i].cause);
         }
     }
-    /* A report inside of a region can spoil its GPU time, without a flag (driver-facts.md, 38). The device's
-       clock may run a little faster than the host's. */
+    /* A nested region can make the GPU time wrong, without a flag (driver-facts.md, 38). The limit has a
+       margin, because the device's clock may run a little faster than the host's. */
     longest_ns = (double)(reading->times.not_after_ns - reading->times.not_before_ns) * 1.0625 + 1e6;
     if (reading->outcome == ZT__READ && row[0] > longest_ns) {
         zt__lose(reading, ZT_LOST_IMPLAUSIBLE);
     }
 }
 
-/* Calculates the reports of the batch and makes a row of each. */
+/* Calculates the reports of the batch, and fills a row for each. */
 ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler) {
     zt__batch *batch = &profiler->batch;
     uint32_t g, i;
@@ -6087,9 +6094,9 @@ ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler) {
     }
 }
 
-/* ---- counting ---------------------------------------------------------------------------------------------- */
+/* ---- counting -------------------------------------------------------------------------------------------- */
 
-/* Counts what became of a reading's sample. With the mutex held. */
+/* Counts the sample of a reading, and updates what is known about its list. With the mutex held. */
 ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, const double *row) {
     zt__slot *slot = reading->slot;
     zt__list *list = slot->list;
@@ -6098,9 +6105,9 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
         return;
     }
     if (reading->from == ZT__SLOT_ARMED) {
-        profiler->counts.begun++; /* nobody has told of this execution */
+        profiler->counts.begun++; /* this execution was not announced */
     }
-    /* Of a list whose kind is not known, a second execution shows that it is recorded. */
+    /* If the kind of the list is unknown, its second execution shows that it is recorded. */
     if ((reading->from == ZT__SLOT_ARMED || list->state != ZT__LIST_UNKNOWN) &&
         reading->from != ZT__SLOT_PENDING && list->state != ZT__LIST_IMMEDIATE) {
         reading->is_unobserved = 1;
@@ -6128,13 +6135,14 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
     }
 }
 
-/* Moves a slot on. With the mutex held. */
+/* Moves a slot to its next state. With the mutex held. */
 ZT__PRIVATE void zt__move_on(zt_profiler *profiler, const zt__reading *reading) {
     zt__slot *slot = reading->slot;
-    /* What became over since its event was asked may have run once more meanwhile: it is asked again. */
+    /* `reading->is_over` is older than the query of the event. A slot that became over since then may have
+       run again in between, so it is read once more. */
     int is_over = reading->is_over || slot->list->state == ZT__LIST_IMMEDIATE;
     if (reading->is_unusable && !is_over && !slot->may_be_written) {
-        zt__move_slot(profiler, slot, ZT__SLOT_PARTIAL); /* its reset is tried again before it runs again */
+        zt__move_slot(profiler, slot, ZT__SLOT_PARTIAL); /* the reset is repeated before it runs again */
     } else if (reading->is_unusable) {
         zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
     } else if (reading->outcome == ZT__NOT_READY) {
@@ -6168,10 +6176,10 @@ ZT__PRIVATE void zt__count_batch(zt_profiler *profiler) {
     zt__unlock(&profiler->mutex);
 }
 
-/* Reports what went wrong with the batch, and delivers its samples. The application's functions run here,
-   when no slot is READING any more. No mutex is held. */
+/* Reports the errors of the batch, and delivers its samples. Functions of the application run here, so no
+   slot is READING any more. No mutex is held. */
 ZT__PRIVATE void zt__deliver_batch(zt_profiler *profiler) {
-    static const char remedy[] = "What cannot be measured is counted. Update the driver if this persists.";
+    static const char remedy[] = "Lost samples are counted. Update the driver if this persists.";
     zt__batch *batch = &profiler->batch;
     uint32_t i;
     for (i = 0; i < batch->count; i++) {
@@ -6199,10 +6207,10 @@ ZT__PRIVATE void zt__deliver_batch(zt_profiler *profiler) {
     }
 }
 
-/* ---- a collection: with the collector held ----------------------------------------------------------------- */
+/* ---- a collection: with the collector held --------------------------------------------------------------- */
 
-/* Takes the records of lists that hold nothing out of use, when there are many: programs that make a new list
-   each time would else need ever more. */
+/* Removes the records of lists without slots if there are many. Otherwise memory would grow in programs that
+   create a list for each use. */
 ZT__PRIVATE void zt__remove_unused_lists(zt_profiler *profiler) {
     enum { FEW = 64 };
     zt__list **place;
@@ -6246,8 +6254,8 @@ ZT__PRIVATE void zt__run_collection(zt_profiler *profiler, zt__collection *colle
     } while (has_slots);
 }
 
-/* Collects from all lists. Now and then thoroughly: a list that was reset and forgotten would else hide what
-   follows on it. */
+/* Collects from all lists. Every 64th collection is thorough: after a reset without zt_reset, slots that
+   never run would otherwise hide later ones. */
 ZT__PRIVATE void zt__collect_all(zt_profiler *profiler, int thorough) {
     enum { THOROUGH_EVERY = 64 };
     zt__collection collection;
@@ -6266,7 +6274,7 @@ ZT__PRIVATE void zt__collect_all(zt_profiler *profiler, int thorough) {
     zt__store(&profiler->collections, profiler->collections + 1);
 }
 
-/* Collects from one list, as `kind` says. */
+/* Collects from one list, with the options of `kind`. */
 ZT__PRIVATE void zt__collect_list(zt_profiler *profiler, ze_command_list_handle_t handle,
                                   const zt__collection *kind) {
     zt__collection collection = *kind;
@@ -6285,8 +6293,8 @@ ZT__PRIVATE int zt__has_thread(const zt_profiler *profiler) {
     return profiler->config.thread && !zt__load(&profiler->thread.ended);
 }
 
-/* Locks the collector, unless another thread has it. With config.thread that thread alone collects: it is
-   woken instead. Returns 0 where this thread may not collect. */
+/* Locks the collector and returns 1 if no thread holds it. With config.thread, only the library's thread
+   collects: wakes it and returns 0. */
 ZT__PRIVATE int zt__begin_collecting(zt_profiler *profiler, int thorough) {
     if (!zt__has_thread(profiler)) {
         return zt__try_lock_owned(&profiler->collector);
@@ -6306,8 +6314,9 @@ ZT__PRIVATE void zt__try_collect(zt_profiler *profiler, int thorough) {
     }
 }
 
-/* Collects thoroughly from all lists, after whoever collects now, or waits for the thread to do so; until the
-   deadline. Does nothing inside a function of the application. */
+/* Waits until a thorough collection that begins after this call has finished, or the deadline has passed.
+   This thread makes it, or with config.thread the library's. Does nothing inside a function of the
+   application. */
 ZT__PRIVATE void zt__collect_anew(zt_profiler *profiler, uint64_t deadline) {
     zt__wait wait = zt__wait_until(deadline);
     uint32_t before = zt__load(&profiler->collections);
@@ -6322,21 +6331,21 @@ ZT__PRIVATE void zt__collect_anew(zt_profiler *profiler, uint64_t deadline) {
         return;
     }
     zt__try_collect(profiler, 1);
-    /* The collection that goes on now may have passed what is ready; the one after it begins anew. */
+    /* A collection that is already running may have passed slots that are ready now, so wait for the next. */
     while (zt__load(&profiler->collections) - before < 2 && zt__wait_again(&wait)) {
         zt__try_collect(profiler, 1);
     }
 }
 
-/* ---- waiting ------------------------------------------------------------------------------------------------ */
+/* ---- waiting --------------------------------------------------------------------------------------------- */
 
-/* Returns whether a list's regions that were recorded may be on their way, though nobody has told. */
-ZT__PRIVATE int zt__may_run_untold(const zt_profiler *profiler, const zt__list *list) {
+/* Returns whether RECORDED slots of a list may be on their way without an announcement by zt_execute. */
+ZT__PRIVATE int zt__may_run_unobserved(const zt_profiler *profiler, const zt__list *list) {
     return list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED ||
            (list->state == ZT__LIST_RECORDED && !profiler->observes_execution);
 }
 
-/* Returns whether samples are on their way, or being delivered. With the mutex held. */
+/* Returns whether samples are on their way or being delivered. With the mutex held. */
 ZT__PRIVATE int zt__awaits_samples(const zt_profiler *profiler) {
     const zt__list *list;
     const zt__slot *slot;
@@ -6345,7 +6354,7 @@ ZT__PRIVATE int zt__awaits_samples(const zt_profiler *profiler) {
         return 1;
     }
     for (list = profiler->state_counts[ZT__SLOT_RECORDED] ? profiler->lists : NULL; list; list = list->next) {
-        if (!zt__may_run_untold(profiler, list)) {
+        if (!zt__may_run_unobserved(profiler, list)) {
             continue;
         }
         for (slot = list->first; slot; slot = slot->next) {
@@ -6375,7 +6384,7 @@ ZT__PRIVATE const char *zt__find_open_region(zt_profiler *profiler) {
     return name;
 }
 
-/* Collects until nothing is on its way, or the deadline has come. Returns 0 then. */
+/* Collects until nothing is on its way. Returns 0 if the deadline passes first. */
 ZT__PRIVATE int zt__collect_until(zt_profiler *profiler, uint64_t deadline) {
     zt__wait wait = zt__wait_until(deadline);
     int awaits;
@@ -6388,8 +6397,8 @@ ZT__PRIVATE int zt__collect_until(zt_profiler *profiler, uint64_t deadline) {
     return !awaits;
 }
 
-/* Returns whether this thread collects: a function that would wait for the collector was called from the
-   sample or log function. That is reported. */
+/* Returns whether this thread holds the collector, that is, `call` was called from the sample or log
+   function. Reports that. */
 ZT__PRIVATE int zt__is_inside_callback(zt_profiler *profiler, const char *call) {
     int is_inside = zt__is_owner(&profiler->collector);
     if (is_inside) {
@@ -6430,14 +6439,14 @@ ZT__PRIVATE int zt__run_collecting_thread(void *user) {
     uint64_t sleep_ns = UINT64_C(1000000000);
     int thorough;
     zt__lock(&profiler->mutex);
-    /* Waking a thread is dear, so while regions come it looks by itself, every millisecond. */
+    /* Waking a thread is expensive. So while regions come, it polls every millisecond instead. */
     profiler->thread_is_idle = profiler->state_counts[ZT__SLOT_PENDING] == 0 &&
                                profiler->counts.begun == profiler->begun_at_last_look;
     profiler->begun_at_last_look = profiler->counts.begun;
     if (!profiler->thread_is_idle) {
         sleep_ns = 1000000;
     } else if (profiler->state_counts[ZT__SLOT_RECORDED] || profiler->state_counts[ZT__SLOT_ARMED]) {
-        sleep_ns = 50000000; /* nobody tells when these run outside of zt_execute */
+        sleep_ns = 50000000; /* these may run without zt_execute, which wakes the thread */
     }
     zt__unlock(&profiler->mutex);
     zt__sleep_thread(&profiler->thread, sleep_ns);
@@ -6452,8 +6461,9 @@ ZT__PRIVATE int zt__run_collecting_thread(void *user) {
     return 1;
 }
 
-/* Returns whether the thread is to be woken: it sleeps for longer. With the mutex held. */
-ZT__PRIVATE int zt__needs_thread(zt_profiler *profiler) {
+/* Returns whether the caller has to wake the thread, because it sleeps for long. Only one caller gets 1. With
+   the mutex held. */
+ZT__PRIVATE int zt__must_wake_thread(zt_profiler *profiler) {
     int is_needed = profiler->config.thread && profiler->thread_is_idle;
     if (is_needed) {
         profiler->thread_is_idle = 0;
@@ -6468,9 +6478,9 @@ ZT__PRIVATE int zt__needs_thread(zt_profiler *profiler) {
 
 /* ---- beginning ------------------------------------------------------------------------------------------- */
 
-/* Asks what kind a list is: at every begin, for a handle can come back as a list of another kind. Loaders
-   before 1.16 cannot tell. */
-ZT__PRIVATE zt__list_state zt__ask_list_kind(const zt_profiler *profiler, ze_command_list_handle_t handle) {
+/* Queries whether a list is immediate. Loaders before 1.16 cannot tell. Each zt_begin queries it, because a
+   handle can come back as a list of another kind. */
+ZT__PRIVATE zt__list_state zt__query_list_kind(const zt_profiler *profiler, ze_command_list_handle_t handle) {
     ze_bool_t is_immediate = 0;
     ze_result_t result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     if (profiler->driver.zeCommandListIsImmediate) {
@@ -6482,8 +6492,8 @@ ZT__PRIVATE zt__list_state zt__ask_list_kind(const zt_profiler *profiler, ze_com
     return is_immediate ? ZT__LIST_IMMEDIATE : ZT__LIST_RECORDED;
 }
 
-/* A region is begun on a list: what that proves of the list and of the slots that are bound to it. Returns
-   whether slots have become over. With the mutex held. */
+/* Updates what is known about a list when a region is begun on it. Returns whether slots have become over.
+   With the mutex held. */
 ZT__PRIVATE int zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_state kind) {
     uint64_t over_before = list->over_up_to;
     int was_immediate = list->state == ZT__LIST_IMMEDIATE, is_immediate = kind == ZT__LIST_IMMEDIATE;
@@ -6494,17 +6504,16 @@ ZT__PRIVATE int zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_s
     } else if (is_immediate || list->state == ZT__LIST_UNKNOWN) {
         zt__move_list(profiler, list, kind);
     }
-    /* A recorded list that has run takes commands again after a reset alone; an immediate one never runs
-       commands twice. What ended later than the newest slot that has run may belong to the recording that
-       goes on. */
+    /* A recorded list that has run accepts commands only after a reset. An immediate list never runs commands
+       twice. Slots that ended after the newest one that has run may belong to the recording that goes on. */
     if (list->ran_up_to > list->over_up_to) {
         list->over_up_to = list->ran_up_to;
     }
     return list->over_up_to > over_before;
 }
 
-/* Takes a free slot for a region, or returns NULL. With the mutex held. */
-ZT__PRIVATE zt__slot *zt__take_slot(zt_profiler *profiler, zt__list *list, zt__region_record *region) {
+/* Returns a free slot, which it opens for a region, or NULL. With the mutex held. */
+ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt__region_record *region) {
     zt__pass *pass = &profiler->passes[profiler->active_pass];
     zt__slot *slot = pass->free_slots;
     if (!slot) {
@@ -6524,8 +6533,8 @@ ZT__PRIVATE zt__slot *zt__take_slot(zt_profiler *profiler, zt__list *list, zt__r
     return slot;
 }
 
-/* Collects for a region that is begun on a list and has no slot: what is seen to have run on that list is
-   over, and freed by a second look. Returns whether there are free slots. No mutex is held. */
+/* Collects when zt_begin finds no free slot. If this shows that slots of the list have run, they are over,
+   and collecting once more frees them. Returns whether there are free slots. No mutex is held. */
 ZT__PRIVATE int zt__free_slots_for(zt_profiler *profiler, zt__list *list, zt__list_state kind, int waits) {
     uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
     int has_free, more_are_over;
@@ -6543,10 +6552,10 @@ ZT__PRIVATE int zt__free_slots_for(zt_profiler *profiler, zt__list *list, zt__li
     return has_free;
 }
 
-/* Makes free slots where there are none: collects; makes more; at the limit waits for whoever collects.
-   Returns the cause where it cannot. No mutex is held. */
+/* Provides free slots: collects, then makes more slots, and at config.max_slots waits for another collection.
+   Returns ZT_CAUSE_COUNT, or the cause if there are still none. No mutex is held. */
 ZT__PRIVATE zt_cause zt__provide_slots(zt_profiler *profiler, zt__list *list, zt__list_state kind) {
-    static const char remedy[] = "No more slots can be made now; regions beyond are dropped.";
+    static const char remedy[] = "No slots can be added now. Regions that find none are dropped.";
     enum { PAUSE_AFTER_FAILURE_NS = 100000000 };
     uint64_t now = zt__now_ns();
     const char *call;
@@ -6572,16 +6581,16 @@ ZT__PRIVATE zt_cause zt__provide_slots(zt_profiler *profiler, zt__list *list, zt
         zt__check(&profiler->diagnostics, result, call, remedy);
         return ZT_DROPPED_NO_MEMORY;
     }
-    /* All config.max_slots are made. */
+    /* There are config.max_slots. */
     return zt__free_slots_for(profiler, list, kind, 1) ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_SLOT;
 }
 
-/* Opens a slot for a region. Returns NULL, and counts the region as dropped by `*cause`, where there is none.
+/* Opens a slot for a region. If there is none, counts the region as dropped with `*cause`, and returns NULL.
  */
 ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handle_t handle, const char *name,
                                     zt_cause *cause) {
     enum { TRIES = 4 };
-    zt__list_state kind = zt__ask_list_kind(profiler, handle);
+    zt__list_state kind = zt__query_list_kind(profiler, handle);
     zt__region_record *region;
     zt__list *list;
     zt__slot *slot = NULL;
@@ -6592,8 +6601,8 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
     list = region ? zt__find_or_add_list(profiler, handle) : NULL;
     if (list) {
         zt__note_begin(profiler, list, kind);
-        slot = zt__take_slot(profiler, list, region);
-        /* While this thread has no slot on the list, the record may be removed, but for this. */
+        slot = zt__acquire_slot(profiler, list, region);
+        /* Keeps the record of the list while the mutex is unlocked. */
         list->open_count++;
         for (tries = 0; !slot && tries < TRIES; tries++) {
             zt__unlock(&profiler->mutex);
@@ -6602,8 +6611,8 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
             if (*cause != ZT_CAUSE_COUNT) {
                 break;
             }
-            *cause = ZT_DROPPED_NO_SLOT; /* unless other threads left one */
-            slot = zt__take_slot(profiler, list, region);
+            *cause = ZT_DROPPED_NO_SLOT; /* if other threads have taken the new slots */
+            slot = zt__acquire_slot(profiler, list, region);
         }
         list->open_count--;
     }
@@ -6631,16 +6640,16 @@ ZT__PRIVATE void zt__report_dropped(zt_profiler *profiler, const char *name, zt_
     }
 }
 
-/* Drops a region at its begin, before it has a name. */
-ZT__PRIVATE void zt__drop_at_once(zt_profiler *profiler, zt_cause cause) {
+/* Counts a region that zt_begin drops before it looks up the name. */
+ZT__PRIVATE void zt__drop_at_begin(zt_profiler *profiler, zt_cause cause) {
     zt__lock(&profiler->mutex);
     profiler->counts.begun++;
     zt__count_dropped(profiler, NULL, cause);
     zt__unlock(&profiler->mutex);
 }
 
-/* Drops an open region. Where some of its commands are on the list the slot stays bound to it. With the mutex
-   held. */
+/* Drops an open region. If it has commands on the list, the slot stays bound to the list. With the mutex
+ * held. */
 ZT__PRIVATE void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_cause cause, int has_commands) {
     zt__count_dropped(profiler, slot->region, cause);
     slot->generation++;
@@ -6653,7 +6662,7 @@ ZT__PRIVATE void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_ca
     }
 }
 
-/* Appends a time stamp of the device, behind a barrier where it has to wait for the work before it. */
+/* Appends a time stamp of the device. If it has to wait for the work before it, appends a barrier first. */
 ZT__PRIVATE ze_result_t zt__append_stamp(zt_profiler *profiler, ze_command_list_handle_t list,
                                          uint64_t *stamp, int after_work, ze_event_handle_t signal,
                                          int *has_commands) {
@@ -6699,12 +6708,12 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
         return region;
     }
     if (!list) {
-        zt__drop_at_once(profiler, ZT_DROPPED_APPEND_FAILED);
+        zt__drop_at_begin(profiler, ZT_DROPPED_APPEND_FAILED);
         zt__report_null_handle(&profiler->diagnostics, "zt_begin", "list");
         return region;
     }
     if (zt__is_device_lost(&profiler->diagnostics)) {
-        zt__drop_at_once(profiler, ZT_DROPPED_DEVICE_LOST);
+        zt__drop_at_begin(profiler, ZT_DROPPED_DEVICE_LOST);
         return region;
     }
     slot = zt__open_slot(profiler, list, name, &cause);
@@ -6726,7 +6735,8 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
 
 /* ---- ending ---------------------------------------------------------------------------------------------- */
 
-/* Appends the end. The last command signals the event: those before it are complete then. */
+/* Appends the end of a region. Its last command signals the event, which shows that the others are complete.
+ */
 ZT__PRIVATE ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
     const zt__pass *pass = &profiler->passes[slot->pass];
     ze_command_list_handle_t list = slot->list->handle;
@@ -6738,7 +6748,7 @@ ZT__PRIVATE ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
                                   &has_commands);
     }
     for (g = pass->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
-        /* no event is waited for, but the validation layer wants the pointer */
+        /* It waits for no event, but the validation layer rejects a NULL pointer. */
         result = zetCommandListAppendMetricQueryEnd(list, slot->queries[g], g ? NULL : slot->event, 0,
                                                     &slot->event);
         zt__check(&profiler->diagnostics, result, "zetCommandListAppendMetricQueryEnd", ZT__APPEND_REMEDY);
@@ -6746,7 +6756,8 @@ ZT__PRIVATE ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
     return result;
 }
 
-/* Ends a region. `refused`: the command that it was to measure was refused, so there is no sample. */
+/* Ends a region. `refused` is set if the driver refused the command in the region, so that there is no
+ * sample. */
 ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     zt__slot *slot = (zt__slot *)region->slot;
     zt_profiler *profiler = slot ? zt__find_profiler(region->profiler) : NULL;
@@ -6766,7 +6777,7 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     result = zt__append_end(profiler, slot);
     zt__lock(&profiler->mutex);
     if (slot->state != ZT__SLOT_OPEN) {
-        /* the list was released meanwhile, by which the region was dropped */
+        /* The list was released meanwhile, which has dropped the region. */
     } else if (result != ZE_RESULT_SUCCESS || refused) {
         zt__drop_open_slot(profiler, slot, ZT_DROPPED_APPEND_FAILED, 1);
     } else {
@@ -6779,7 +6790,7 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
         if (kind == ZT__LIST_IMMEDIATE || kind == ZT__LIST_UNKNOWN) {
             profiler->uncollected++;
             is_due = !profiler->config.thread && profiler->uncollected >= ZT__BATCH;
-            wakes_thread = zt__needs_thread(profiler);
+            wakes_thread = zt__must_wake_thread(profiler);
         }
     }
     zt__unlock(&profiler->mutex);
@@ -6799,8 +6810,8 @@ ZT_API void zt_end(zt_region *region) {
 
 /* ---- reset and release ----------------------------------------------------------------------------------- */
 
-/* A list was, or is about to be, reset or destroyed: what ended on it is over, what is open is dropped. The
-   slots are freed by whoever collects next. */
+/* Updates what is known about a list when it is reset or destroyed. Slots that have ended are over, and the
+   next collection frees them. Open regions are dropped. */
 ZT__PRIVATE void zt__list_is_over(zt_profiler *profiler, ze_command_list_handle_t handle, int is_destroyed,
                                   const char *call) {
     const char *not_ended = NULL;
@@ -6819,7 +6830,7 @@ ZT__PRIVATE void zt__list_is_over(zt_profiler *profiler, ze_command_list_handle_
     }
     if (list) {
         list->over_up_to = list->ended;
-        /* The handle of a list that is destroyed may come back as a list of any kind. */
+        /* The handle of a destroyed list may come back as a list of any kind. */
         if (is_destroyed && !profiler->driver.zeCommandListIsImmediate) {
             zt__move_list(profiler, list, ZT__LIST_UNKNOWN);
         } else if (list->state == ZT__LIST_OBSERVED || (list->state == ZT__LIST_UNOBSERVED && is_destroyed)) {
@@ -6849,13 +6860,14 @@ ZT__PRIVATE int zt__is_list_pending(zt_profiler *profiler, ze_command_list_handl
     return is_pending;
 }
 
-/* Returns NOT_READY where the list's samples are still on their way. */
+/* Marks a list as over, and collects from it. Returns NOT_READY if samples of it are still on their way. */
 ZT__PRIVATE ze_result_t zt__end_list(zt_profiler *profiler, ze_command_list_handle_t list, int is_destroyed,
                                      const char *call) {
-    static const zt__collection all = {NULL, NULL, 0, 0, 0, 0, {0}};
+    zt__collection kind;
+    memset(&kind, 0, sizeof kind);
     zt__list_is_over(profiler, list, is_destroyed, call);
     if (zt__begin_collecting(profiler, 1)) {
-        zt__collect_list(profiler, list, &all);
+        zt__collect_list(profiler, list, &kind);
         zt__remove_unused_lists(profiler);
         zt__unlock_owned(&profiler->collector);
     }
@@ -6873,7 +6885,11 @@ ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t li
 }
 
 ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list) {
-    ze_result_t result = zeCommandListReset(list);
+    ze_result_t result;
+    if (profiler && !list) {
+        return zt__report_null_handle(&profiler->diagnostics, "zt_reset", "list");
+    }
+    result = zeCommandListReset(list);
     if (result == ZE_RESULT_SUCCESS && profiler && profiler->device) {
         zt__end_list(profiler, list, 0, "zt_reset");
     }
@@ -6914,29 +6930,33 @@ ZT__PRIVATE int zt__has_unread_samples(zt_profiler *profiler, ze_command_list_ha
     return has_unread;
 }
 
-/* Resets what refused regions have left on a list, when nothing of it runs and before it runs again. */
+/* Resets the PARTIAL slots of a list, while nothing of it runs and before it runs again. */
 ZT__PRIVATE void zt__reset_partial_slots(zt_profiler *profiler, ze_command_list_handle_t handle,
                                          uint64_t deadline) {
-    static const zt__collection partial = {NULL, NULL, 0, 1, 1, 0, {0}};
+    zt__collection kind;
     int has_partial;
+    memset(&kind, 0, sizeof kind);
+    kind.pending_only = kind.resets_partial = 1;
     zt__lock(&profiler->mutex);
     has_partial = profiler->state_counts[ZT__SLOT_PARTIAL] > 0;
     zt__unlock(&profiler->mutex);
     if (has_partial && zt__lock_owned_until(&profiler->collector, deadline)) {
-        zt__collect_list(profiler, handle, &partial);
+        zt__collect_list(profiler, handle, &kind);
         zt__unlock_owned(&profiler->collector);
     }
 }
 
-/* Reads what earlier executions of a list left, and waits for it, until the deadline. */
+/* Waits for the samples of earlier executions of a list and reads them, until the deadline. */
 ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t handle, uint64_t deadline) {
-    static const zt__collection look = {NULL, NULL, 0, 0, 0, 1, {0}};
     int has_unread = zt__has_unread_samples(profiler, handle);
     zt__wait wait = zt__wait_until(deadline);
+    zt__collection kind;
     zt__list *list;
+    memset(&kind, 0, sizeof kind);
+    kind.thorough = 1;
     while (has_unread) {
         if (zt__begin_collecting(profiler, 1)) {
-            zt__collect_list(profiler, handle, &look);
+            zt__collect_list(profiler, handle, &kind);
             zt__unlock_owned(&profiler->collector);
         }
         has_unread = zt__has_unread_samples(profiler, handle);
@@ -6955,7 +6975,7 @@ ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t
     zt__unlock(&profiler->mutex);
 }
 
-/* Returns whether another thread is just reading one of these lists. With the mutex held. */
+/* Returns whether another thread is reading one of these lists. With the mutex held. */
 ZT__PRIVATE int zt__are_being_read(const zt_profiler *profiler, uint32_t count,
                                    const ze_command_list_handle_t *lists) {
     uint32_t i;
@@ -6971,14 +6991,14 @@ ZT__PRIVATE int zt__are_being_read(const zt_profiler *profiler, uint32_t count,
     return 0;
 }
 
-/* Marks the samples of a list that is about to be executed. Returns how many of its last execution are
-   overwritten by this one. With the mutex held. */
+/* Moves the slots of a list that is about to be executed to PENDING. Returns how many samples of its last
+   execution this one overwrites. With the mutex held. */
 ZT__PRIVATE uint32_t zt__announce_list(zt_profiler *profiler, zt__list *list, uint64_t now) {
     int may_have_run_untold = list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED;
     uint32_t overwritten = 0;
     zt__slot *slot;
-    /* What has run while later slots have not is of an immediate list that had this handle, of a recording
-       before a reset, or of an execution that goes on. */
+    /* Slots that have run while later ones have not belong to an immediate list that had this handle, to a
+       recording before a reset, or to an execution that is still running. */
     for (slot = may_have_run_untold ? list->first : NULL; slot; slot = slot->next) {
         if (slot->state == ZT__SLOT_RECORDED) {
             list->untold_up_to = list->ran_up_to < slot->number ? list->ran_up_to : slot->number - 1;
@@ -6992,7 +7012,7 @@ ZT__PRIVATE uint32_t zt__announce_list(zt_profiler *profiler, zt__list *list, ui
         }
         slot->executions++;
         if (slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED) {
-            if (!list->has_unread) { /* else its event may have signalled: it is left to whoever reads it */
+            if (!list->has_unread) { /* else its event may have signalled, and the collector reads it */
                 slot->submitted_ns = now;
                 zt__move_slot(profiler, slot, ZT__SLOT_PENDING);
             }
@@ -7012,9 +7032,9 @@ ZT__PRIVATE uint32_t zt__announce_list(zt_profiler *profiler, zt__list *list, ui
     return overwritten;
 }
 
-/* Inside a function of the application that the collector calls, nothing can be read before it is
-   overwritten: the execution is one that nobody told of. */
-ZT__PRIVATE void zt__forgo_execution(zt_profiler *profiler, uint32_t count,
+/* Handles zt_execute inside of a function that the collector calls. The last samples cannot be read before
+   they are overwritten, so the lists count as executed without zt_execute. */
+ZT__PRIVATE void zt__mark_unobserved(zt_profiler *profiler, uint32_t count,
                                      const ze_command_list_handle_t *lists) {
     uint32_t i;
     zt__lock(&profiler->mutex);
@@ -7028,8 +7048,8 @@ ZT__PRIVATE void zt__forgo_execution(zt_profiler *profiler, uint32_t count,
     zt__report(&profiler->diagnostics, INSIDE_CALLBACK, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, "zt_execute");
 }
 
-/* Prepares for an execution: reads what the last one left before this one overwrites it, and marks what is
-   expected of it. Told by zt_execute, or by a tracer. */
+/* Prepares for an execution by zt_execute, or one that a tracer sees: reads the samples of the last execution
+   before this one overwrites them, and moves the slots to PENDING. */
 ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, uint32_t count,
                                       const ze_command_list_handle_t *lists) {
     enum { LONGEST_READING_NS = 1000000000 };
@@ -7037,13 +7057,13 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, uint32_t count,
     zt__wait wait;
     uint32_t i, overwritten = 0;
     if (zt__is_owner(&profiler->collector)) {
-        zt__forgo_execution(profiler, count, lists);
+        zt__mark_unobserved(profiler, count, lists);
         return;
     }
     for (i = 0; i < count; i++) {
         zt__finish_list(profiler, lists[i], deadline);
     }
-    /* No function of the application runs while slots are READING, so that this takes instants. */
+    /* No function of the application runs while slots are READING, so this wait is short. */
     wait = zt__wait_until(zt__deadline(LONGEST_READING_NS));
     zt__lock(&profiler->mutex);
     while (zt__are_being_read(profiler, count, lists)) {
@@ -7069,12 +7089,12 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, uint32_t count,
     }
 }
 
-/* The driver refused the execution: takes back what was expected of it. */
+/* Reverts zt__before_execution after the driver has refused the execution. */
 ZT__PRIVATE void zt__after_refusal(zt_profiler *profiler, uint32_t count,
                                    const ze_command_list_handle_t *lists) {
     uint32_t i;
     if (zt__is_owner(&profiler->collector)) {
-        return; /* nothing was expected */
+        return; /* zt__before_execution has moved no slot */
     }
     zt__lock(&profiler->mutex);
     for (i = 0; i < count; i++) {
@@ -7097,15 +7117,23 @@ ZT__PRIVATE void zt__after_refusal(zt_profiler *profiler, uint32_t count,
     zt__unlock(&profiler->mutex);
 }
 
-/* Lists that this thread executes with zt_execute are not told of by a tracer once more. */
+/* The profiler for which this thread is inside zt_execute: the tracer ignores that execution. */
 static ZT__THREAD_LOCAL const zt_profiler *zt__executing_for;
 
 ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
                               ze_command_list_handle_t *lists, ze_fence_handle_t fence) {
-    int is_measured = profiler && profiler->device && lists && !zt__is_device_lost(&profiler->diagnostics);
+    int is_measured = profiler && profiler->device && !zt__is_device_lost(&profiler->diagnostics);
     uint32_t first = 0, end, i;
     ze_result_t result;
-    /* A list that is named twice is executed in two parts, so that both of its executions are measured. */
+    /* Some loaders look behind these before any driver can refuse them. */
+    if (profiler && !queue) {
+        return zt__report_null_handle(&profiler->diagnostics, "zt_execute", "queue");
+    }
+    if (profiler && !lists) {
+        return zt__report_null(&profiler->diagnostics, "zt_execute", "lists");
+    }
+    /* If a list is named twice, the lists are submitted in parts, so that each execution of it is measured.
+     */
     do {
         int is_repeated = 0;
         for (end = first; end < count && is_measured && !is_repeated;) {
@@ -7130,7 +7158,7 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
         } else if (is_measured && profiler->config.thread) {
             int wakes_thread;
             zt__lock(&profiler->mutex);
-            wakes_thread = zt__needs_thread(profiler);
+            wakes_thread = zt__must_wake_thread(profiler);
             zt__unlock(&profiler->mutex);
             if (wakes_thread) {
                 zt__wake_thread(&profiler->thread);
@@ -7159,7 +7187,7 @@ ZT__PRIVATE ze_result_t zt__change_pass(zt_profiler *profiler, uint32_t index) {
     }
     if (result != ZE_RESULT_SUCCESS) {
         zt__report(&profiler->diagnostics, PASS_FAILED, result, (unsigned)index, zt_result_name(result),
-                   holder.text[0] ? holder.text : "unknown");
+                   holder.text[0] ? holder.text : "none known");
         result = zt__activate_groups(profiler, before, &holder);
         zt__check(&profiler->diagnostics, result, "zetContextActivateMetricGroups",
                   "Samples are lost until the next ZT_PASSES.");
@@ -7229,7 +7257,7 @@ ZT_API void zt_passes_end(zt_passes *passes) {
     }
 }
 
-/* ==== >>results: what was measured, for who asks ========================================================== */
+/* ==== >>results: what was measured, as numbers ============================================================ */
 
 /* ---- counts and descriptions ----------------------------------------------------------------------------- */
 
@@ -7286,8 +7314,8 @@ ZT__PRIVATE const char *zt__metric_name_at(const void *metrics, uint32_t index) 
     return ((const zt_metric *)metrics)[index].name;
 }
 
-/* Returns the index of a metric, or UINT32_MAX: then the nearest names are reported, and stored in `nearest`,
-   which may be NULL. */
+/* Returns the index of a metric. If there is none, returns UINT32_MAX and reports the nearest names, which
+   are also stored in `nearest` unless that is NULL. */
 ZT__PRIVATE uint32_t zt__find_metric(zt__diagnostics *diagnostics, const char *call, const zt_metric *metrics,
                                      uint32_t count, const char *name, zt__nearest *nearest) {
     zt__nearest found;
@@ -7313,7 +7341,7 @@ ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) {
                            profiler->metric_count, name, NULL);
 }
 
-/* Reports an index that is too high. Without a profiler no index is. */
+/* Reports an index that is too high. Returns SUCCESS without a profiler, as public functions do. */
 ZT__PRIVATE ze_result_t zt__report_index(const zt_profiler *profiler, const char *call, const char *what,
                                          uint32_t index) {
     if (!profiler) {
@@ -7325,8 +7353,9 @@ ZT__PRIVATE ze_result_t zt__report_index(const zt_profiler *profiler, const char
 
 /* ---- statistics ------------------------------------------------------------------------------------------ */
 
-/* Returns the region of that index, from which `call` fills in `what`, which is at `out`; NULL, and what the
-   call returns then, where it cannot. A record stays where it is as long as the profiler lives. */
+/* Returns a region by its index, for a public function `call` with an output parameter `what`, which points
+   to `out`. Returns NULL if there is no profiler, output or region; `result` is then what the function
+   returns. A record does not move as long as the profiler lives. */
 ZT__PRIVATE const zt__region_record *zt__get_record(const zt_profiler *profiler, const char *call,
                                                     uint32_t region, const char *what, const void *out,
                                                     ze_result_t *result) {
@@ -7351,7 +7380,8 @@ ZT__PRIVATE const zt__region_record *zt__get_record(const zt_profiler *profiler,
     return record;
 }
 
-/* How many samples of a region were collected, in all passes. With the mutex, or of a copy. */
+/* Returns how many samples of a region were collected, in all passes. The mutex is held unless this is a
+ * copy. */
 ZT__PRIVATE uint64_t zt__collected(const zt_profiler *profiler, const zt__statistics *statistics) {
     uint64_t collected = 0;
     uint32_t pass;
@@ -7361,9 +7391,9 @@ ZT__PRIVATE uint64_t zt__collected(const zt_profiler *profiler, const zt__statis
     return collected;
 }
 
-/* Locks the mutex, with room for the kept values of some columns of a region. Several threads may ask at
-   once, so each has memory of its own, which is not allocated under the mutex. Returns NULL where no values
-   are kept, and without memory: then there are no quantiles. */
+/* Locks the mutex, and returns room for the kept values of some columns of a region. It is allocated for each
+   call, because several threads may call at once, and without the mutex. Returns NULL if no values are kept,
+   or without memory; then there are no quantiles. */
 ZT__PRIVATE double *zt__lock_with_room(zt_profiler *profiler, const zt__region_record *record,
                                        uint32_t columns) {
     const zt_allocator *allocator = &profiler->config.allocator;
@@ -7393,7 +7423,7 @@ ZT__PRIVATE void zt__add_quantiles(const zt__layout *layout, uint32_t column, do
     }
 }
 
-/* Returns how the passes differ, from the GPU time of each. */
+/* Returns how the passes differ, as ZT_DIFFERS_ bits, judged by the GPU time of each. */
 ZT__PRIVATE uint32_t zt__find_differences(const zt_profiler *profiler, const zt_stats *pass_times) {
     uint64_t fewest = UINT64_MAX, most = 0;
     double shortest = 0, longest = 0;
@@ -7468,7 +7498,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     return result;
 }
 
-/* Statistics of one column. Without memory median and 95th percentile are NaN, and the rest is there. */
+/* Gets the statistics of one column. Without memory, median and 95th percentile are NaN. */
 ZT__PRIVATE ze_result_t zt__get_column(const zt_profiler *profiler, const char *call, uint32_t region,
                                        uint32_t column, zt_stats *stats) {
     zt_profiler *locked = zt__mutable(profiler);
@@ -7543,8 +7573,8 @@ ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t
 
 /* ---- a copy of a region, for reports and merging --------------------------------------------------------- */
 
-/* Copies the statistics of a region, as of one moment. The copy is freed with zt__free_statistics. Returns 0
-   without memory. */
+/* Copies the statistics of a region under one lock of the mutex. The copy is freed with zt__free_statistics.
+   Returns 0 without memory. */
 ZT__PRIVATE int zt__copy_statistics(zt_profiler *profiler, const zt__region_record *record,
                                     zt__statistics *copy) {
     const zt_allocator *allocator = &profiler->config.allocator;
@@ -7618,7 +7648,7 @@ ZT_API ze_result_t zt_get_last_result(const zt_profiler *profiler) {
 
 /* ==== >>merging: statistics of several profilers, in memory and packed ==================================== */
 
-/* Returns what two profilers do not have in common, or NULL. */
+/* Returns in what two profilers differ, for a message; NULL if they measure the same. */
 ZT__PRIVATE const char *zt__find_mismatch(const zt_profiler *a, const zt_profiler *b) {
     uint32_t i;
     if (a->metric_count != b->metric_count) {
@@ -7641,7 +7671,7 @@ ZT__PRIVATE const char *zt__find_mismatch(const zt_profiler *a, const zt_profile
     return NULL;
 }
 
-/* A region of another profiler, and the one that it is added to. */
+/* A region of the other profiler, and the one that it is added to. */
 typedef struct zt__merged_region {
     zt__region_record *into;
     const zt__region_record *from;
@@ -7675,7 +7705,8 @@ ZT__PRIVATE int zt__prepare_region(zt_profiler *into, zt_profiler *from, zt__mer
            (kept < into->layout.row_limit ? kept : into->layout.row_limit);
 }
 
-/* Adds what was prepared. The collector is held, and the mutex for one region at a time. */
+/* Adds the prepared regions. The collector of `into` is held; the mutexes are locked for one region at a
+ * time. */
 ZT__PRIVATE void zt__add_regions(zt_profiler *into, zt_profiler *from, const zt__merged_region *regions,
                                  uint32_t count) {
     uint64_t lost = 0, dropped = 0, unobserved_lists, causes[ZT_CAUSE_COUNT];
@@ -7772,7 +7803,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
 
 enum { ZT__PACK_LAYOUT = 1, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
-/* Writes into a buffer, and counts also the bytes that do not fit. */
+/* Writes into a buffer. Bytes that do not fit are only counted. */
 typedef struct zt__packer {
     uint8_t *bytes;
     size_t room, used;
@@ -7815,7 +7846,7 @@ ZT__PRIVATE void zt__pack_text(zt__packer *packer, const char *text) {
     zt__pack_bytes(packer, text, length);
 }
 
-/* What comes before the regions. */
+/* Packs all that comes before the regions. */
 ZT__PRIVATE void zt__pack_profiler(zt__packer *packer, zt_profiler *profiler, uint32_t region_count) {
     zt_availability availability = zt_get_availability(profiler);
     uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
@@ -7850,7 +7881,7 @@ ZT__PRIVATE void zt__pack_profiler(zt__packer *packer, zt_profiler *profiler, ui
     }
 }
 
-/* The mutex is held. */
+/* Packs a region. The mutex is held. */
 ZT__PRIVATE void zt__pack_region(zt__packer *packer, const zt_profiler *profiler,
                                  const zt__region_record *record) {
     static const zt__moments none = {0, 0, 0, 0, 0, 0, 0};
@@ -7895,8 +7926,8 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
     if (!size) {
         return zt__report_null(&locked->diagnostics, "zt_pack", "size");
     }
-    /* What is packed is of one moment: nothing is collected meanwhile. Inside a function of the application
-       this thread holds the collector already. */
+    /* Nothing is collected meanwhile, so that all regions are of one moment. Inside a sample function this
+       thread holds the collector already. */
     is_inside = zt__is_owner(&locked->collector);
     if (!is_inside &&
         !zt__lock_owned_until(&locked->collector, zt__deadline(locked->config.wait_timeout_ns))) {
@@ -7929,19 +7960,19 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
     return ZE_RESULT_SUCCESS;
 }
 
-/* ---- unpacking: nothing in the buffer is believed -------------------------------------------------------- */
+/* ---- unpacking: nothing in the buffer is trusted --------------------------------------------------------- */
 
-/* No count of a region is higher, so that the sums over all regions do not overflow. */
+/* The highest count that is accepted, so that sums over all regions do not overflow. */
 #define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
 
 typedef struct zt__unpacker {
     const uint8_t *bytes;
     size_t size, used;
-    int failed;    /* it ended too early, or made no sense: all that follows is 0 */
-    char *strings; /* where the next text is copied to */
+    int failed;    /* the buffer ended too early or is invalid: further values are 0 */
+    char *strings; /* the next text is copied to here */
 } zt__unpacker;
 
-/* Returns the next bytes, or NULL. */
+/* Returns the next bytes, or NULL on failure. */
 ZT__PRIVATE const uint8_t *zt__unpack_bytes(zt__unpacker *unpacker, size_t size) {
     const uint8_t *bytes = unpacker->bytes + unpacker->used;
     if (unpacker->failed || size > unpacker->size - unpacker->used) {
@@ -7986,7 +8017,8 @@ ZT__PRIVATE double zt__unpack_f64(zt__unpacker *unpacker) {
     return value;
 }
 
-/* Copies a text to the profiler's strings, where its 0 takes less room than its length did in the buffer. */
+/* Copies a text to the profiler's strings. These are as large as the buffer, which is enough: a text's 0
+   needs one byte there, its length four bytes in the buffer. */
 ZT__PRIVATE const char *zt__unpack_text(zt__unpacker *unpacker) {
     uint32_t length = zt__unpack_u32(unpacker, UINT32_MAX);
     const uint8_t *bytes = zt__unpack_bytes(unpacker, length);
@@ -8053,8 +8085,8 @@ ZT__PRIVATE ze_result_t zt__unpack_profiler(zt__unpacker *unpacker, zt_profiler 
                                                              : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 }
 
-/* Figures may be anything, as those of a driver may: reports leave out what is no number. Counts and weights,
-   by which figures are divided, may not. */
+/* Figures are not checked: as with those of a driver, reports leave out what is no number. Counts and weights
+   are, because figures are divided by them. */
 ZT__PRIVATE void zt__unpack_moments(zt__unpacker *unpacker, zt__moments *moments, uint64_t collected) {
     moments->count = zt__unpack_u64(unpacker, collected);
     moments->weight = zt__unpack_f64(unpacker);
@@ -8090,7 +8122,7 @@ ZT__PRIVATE ze_result_t zt__unpack_region(zt__unpacker *unpacker, zt_profiler *p
     if (!record) {
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
-    if (record->index != index) { /* a name that was there before */
+    if (record->index != index) { /* two regions have the same name */
         unpacker->failed = 1;
         return ZE_RESULT_SUCCESS;
     }
@@ -8160,7 +8192,8 @@ ZT__PRIVATE ze_result_t zt__unpack_all(zt__unpacker *unpacker, zt_profiler *prof
     return result;
 }
 
-/* Checks a buffer as a whole. Returns SUCCESS and its true size, or reports what is wrong. */
+/* Checks the header and the checksum. Returns SUCCESS and stores the size from the header, or reports what is
+   wrong. */
 ZT__PRIVATE ze_result_t zt__check_pack(const uint8_t *bytes, size_t *size) {
     zt__unpacker header = {NULL, 0, 4, 0, NULL};
     uint64_t stated, hash;
@@ -9335,7 +9368,7 @@ ZT__PRIVATE void zt__give_up_slots(zt_profiler *profiler, const char *call) {
             } else if (slot->state == ZT__SLOT_RECORDED) {
                 /* A list of unknown kind may be immediate, and its commands may be running. */
                 int may_run =
-                    zt__may_run_untold(profiler, slot->list) && slot->list->state != ZT__LIST_RECORDED;
+                    zt__may_run_unobserved(profiler, slot->list) && slot->list->state != ZT__LIST_RECORDED;
                 if (may_run) {
                     slot->may_be_written = 1;
                     zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);

@@ -229,9 +229,10 @@ static inline void run_library(void *argument, uint32_t regions) {
             CHECK(zt_execute(l->profiler, t->queue, 1, &t->list, NULL));
             stop_watch();
             CHECK(zeCommandQueueSynchronize(t->queue, UINT64_MAX));
-            start_watch();
+            start_watch(); /* the reset collects */
+        } else {
+            CHECK(zt_collect(l->profiler, 0));
         }
-        CHECK(zt_collect(l->profiler, 0));
         stop_watch();
     }
 }

@@ -38,17 +38,15 @@ static uint64_t calls_of_library(void) {
 /* Calls and allocations of 100 batches. They repeat exactly, so they may fail the benchmark. */
 static int count_calls(library *l, const char *kind_name) {
     enum { REGIONS = 100 * BATCH };
-    void *is_immediate; /* the loader can tell: that is one call more */
     uint64_t before;
     char row[32];
     int calls, heap;
-    zt__find_loader_symbol("zeCommandListIsImmediate", &is_immediate);
     gpu.reset_calls();
     before = allocations;
     run_library(l, REGIONS);
     before = allocations - before;
     snprintf(row, sizeof row, "calls_%s", kind_name);
-    calls = put_exact(row, (double)calls_of_library() / REGIONS, (is_immediate ? 7 : 6) + 1.0 / 16);
+    calls = put_exact(row, (double)calls_of_library() / REGIONS, 7 + 1.0 / 16);
     snprintf(row, sizeof row, "allocations_%s", kind_name);
     heap = put_exact(row, (double)before / REGIONS, 0);
     return calls | heap;

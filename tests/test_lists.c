@@ -3,6 +3,7 @@
 #include "fixture.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Few slots, one at a time: what is given back too early has another owner at once. 0: the default. */
@@ -272,6 +273,8 @@ static void reuse_handle(world *w, int was_immediate, int is_immediate, int coll
 
 /* Destroyed without a word, and its handle is that of another list, perhaps of another kind. */
 static void test_handles_that_come_back(void **state) {
+    if (getenv("ZE_ENABLE_LOADER_INTERCEPT"))
+        skip(); /* the handles are the loader's then, and do not come back */
     for (int i = 0; i < 8; i++)
         reuse_handle(*state, i & 1, (i >> 1) & 1, (i >> 2) & 1);
 }

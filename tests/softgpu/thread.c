@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* ---- waking it ----------------------------------------------------------------------------------------- */
 
@@ -217,6 +218,7 @@ bool sg_thread_start(pthread_t *thread, void *(*function)(void *), void *argumen
 static ze_result_t start_thread(sg_root *root) {
     if (!sg_thread_start(&root->thread, device_thread, root))
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    root->process = getpid();
     atomic_store(&root->started, true);
     return ZE_RESULT_SUCCESS;
 }
@@ -226,6 +228,8 @@ void sg_root_stop(sg_root *root) {
         return;
     atomic_store(&root->stopping, true);
     sg_root_ring(root);
+    if (root->process != getpid()) /* a forked child has none of its parent's threads */
+        return;
     pthread_join(root->thread, NULL);
     atomic_store(&root->started, false);
 }

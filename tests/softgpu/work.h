@@ -4,6 +4,7 @@
 #define SOFTGPU_WORK_H
 
 #include "softgpu.h"
+#include <sys/types.h>
 
 #pragma GCC visibility push(hidden)
 
@@ -102,6 +103,7 @@ struct sg_root {
     pthread_cond_t bell;
     _Atomic uint64_t rings;
     _Atomic bool asleep, started, stopping;
+    pid_t process; /* in which the thread was started */
     _Atomic int32_t watchers;
     pthread_t thread, thread_self; /* the second set by the thread */
     clockid_t cpu_clock;           /* likewise */
