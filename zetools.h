@@ -692,7 +692,7 @@ typedef struct zt_timeline_info {
                prologue may change the parameters
    result      a ze_result_t: that of the call; in a prologue SUCCESS
    user        as in zt_hook
-   instance    *instance is NULL in the prologue, which may store a pointer there for the epilogue of the call
+   instance    points to NULL in the prologue, which may store a pointer there for the epilogue of the call
    Since 0.1. */
 typedef void (*zt_hook_fn)(void *parameters, int result, void *user, void **instance);
 
@@ -2925,7 +2925,7 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
                      "%s, or run with CAP_PERFMON.")                                                         \
     X(COUNTERS_IN_USE, "%s failed: %s. The device's counters are in use by %s. Close it, then open again.")  \
     X(METRICS_UNAVAILABLE, "%s failed: %s. Metrics cannot be measured on this device; regions have times.")  \
-    X(TIMES_BY_CHOICE, "zt_open: no metric groups were asked for; regions have times. Name some in "         \
+    X(TIMES_BY_CHOICE, "zt_open: no metric groups are requested; regions have only times. Name some in "     \
                        "config.groups or ZT_GROUPS.")                                                        \
     X(NO_SUCH_GROUP, "%s: the device has no %s metric group '%.64s'. Nearest: %s.")                          \
     X(INSTRUCTION_SAMPLING,                                                                                  \
@@ -4806,7 +4806,7 @@ typedef struct zt__region_record {
 } zt__region_record;
 
 struct zt__slot {
-    zt__slot_state state;      /* changed by zt__move_slot alone */
+    zt__slot_state state;      /* changed only by zt__move_slot */
     uint32_t pass;             /* its queries are of this pass's groups */
     uint32_t generation;       /* changes when a region begins or ends: a zt_region of another one is stale */
     uint32_t activation;       /* that of the profiler when the region was begun */
@@ -4857,7 +4857,7 @@ typedef enum zt__list_state {
 
 struct zt__list {
     ze_command_list_handle_t handle;
-    zt__list_state state; /* changed by zt__move_list alone */
+    zt__list_state state; /* changed only by zt__move_list */
     zt__list *next;
     zt__slot *first, *last; /* slots that ended and are not FREE again, in order of their numbers */
     uint32_t open_count;    /* regions begun and not ended, or being begun: the record stays */
@@ -4955,7 +4955,7 @@ struct zt_profiler {
     zt__batch batch;           /* guarded by the collector, like the next */
     uint32_t collections;      /* completed. Atomic */
 
-    zt__mutex mutex; /* guards what follows; held for bookkeeping alone */
+    zt__mutex mutex; /* guards what follows; held for bookkeeping only */
     zt_counts counts;
     uint64_t causes[ZT_CAUSE_COUNT];
     uint32_t state_counts[ZT__SLOT_STATE_COUNT]; /* slots in each state */
@@ -5459,13 +5459,22 @@ ZT__PRIVATE void zt__run_first_query(zt_profiler *profiler, zt__pass *pass) {
     enum { MOST_ERRORS = 4 };
     ze_command_queue_handle_t queue = NULL;
     ze_command_list_handle_t list = NULL;
-    zt__slot *slot = pass->free_slots; /* nobody else uses the pass yet */
+    zt__slot *slot;
     zt__wait wait = zt__wait_until(zt__deadline(profiler->config.wait_timeout_ns));
     const char *call;
-    int is_submitted = 0, errors = 0;
+    int is_submitted = 0, is_unusable = 0, errors = 0;
     uint32_t g;
     ze_result_t result;
-    if (!slot || pass->group_count == 0) {
+    if (pass->group_count == 0) {
+        return;
+    }
+    zt__lock(&profiler->mutex);
+    slot = pass->free_slots;
+    if (slot) {
+        pass->free_slots = slot->next;
+    }
+    zt__unlock(&profiler->mutex);
+    if (!slot) {
         return;
     }
     result = zt__create_own_queue(profiler, &queue, &list, &call);
@@ -5510,13 +5519,16 @@ ZT__PRIVATE void zt__run_first_query(zt_profiler *profiler, zt__pass *pass) {
             call = "zetMetricQueryReset";
             result = zetMetricQueryReset(slot->queries[g]);
         }
-        if (result != ZE_RESULT_SUCCESS) {
-            zt__lock(&profiler->mutex);
-            pass->free_slots = slot->next;
-            zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
-            zt__unlock(&profiler->mutex);
-        }
+        is_unusable = result != ZE_RESULT_SUCCESS;
     }
+    zt__lock(&profiler->mutex);
+    if (is_unusable) {
+        zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
+    } else {
+        slot->next = pass->free_slots;
+        pass->free_slots = slot;
+    }
+    zt__unlock(&profiler->mutex);
     zt__check(&profiler->diagnostics, result, call, remedy);
     if (slot->may_be_written && !zt__is_device_lost(&profiler->diagnostics)) {
         return; /* the device may still use the list and the queue */
@@ -5862,8 +5874,8 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
         reading->report = batch->report_count++;
         reading->times.list = slot->list->handle;
         reading->times.not_before_ns = slot->submitted_ns;
-        if (slot->stamps) {
-            reading->times.begin_ticks = zt__load(&slot->stamps[0]); /* the list may run again, untold */
+        if (slot->stamps) { /* atomic, because the list may run again without zt_execute */
+            reading->times.begin_ticks = zt__load(&slot->stamps[0]);
             reading->times.end_ticks = zt__load(&slot->stamps[1]);
         }
         return;
@@ -6776,7 +6788,7 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     }
     result = zt__append_end(profiler, slot);
     zt__lock(&profiler->mutex);
-    if (slot->state != ZT__SLOT_OPEN) {
+    if (slot->state != ZT__SLOT_OPEN || slot->generation != region->generation + 1) {
         /* The list was released meanwhile, which has dropped the region. */
     } else if (result != ZE_RESULT_SUCCESS || refused) {
         zt__drop_open_slot(profiler, slot, ZT_DROPPED_APPEND_FAILED, 1);
@@ -6898,10 +6910,10 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
 
 /* ---- execution ------------------------------------------------------------------------------------------- */
 
-/* Returns whether a list has samples that are on their way, or that an execution left of which nobody told:
-   then the event of the slot that ended last has signalled. Where the list was reset meanwhile, that slot is
-   of the new recording, and the first one, if it has not been seen to run, may be of the old. No mutex is
-   held. */
+/* Returns whether a list has samples that are on their way, or that an execution without zt_execute has left.
+   In the second case, the event of the slot that ended last has signalled. If the list was reset since then,
+   that slot belongs to the new recording; the first slot, if it is not known to have run, may belong to the
+   old one. No mutex is held. */
 ZT__PRIVATE int zt__has_unread_samples(zt_profiler *profiler, ze_command_list_handle_t handle) {
     const zt__list *list;
     const zt__slot *slot, *first = NULL, *last = NULL;
@@ -6994,12 +7006,12 @@ ZT__PRIVATE int zt__are_being_read(const zt_profiler *profiler, uint32_t count,
 /* Moves the slots of a list that is about to be executed to PENDING. Returns how many samples of its last
    execution this one overwrites. With the mutex held. */
 ZT__PRIVATE uint32_t zt__announce_list(zt_profiler *profiler, zt__list *list, uint64_t now) {
-    int may_have_run_untold = list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED;
+    int may_have_run_unobserved = list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED;
     uint32_t overwritten = 0;
     zt__slot *slot;
     /* Slots that have run while later ones have not belong to an immediate list that had this handle, to a
        recording before a reset, or to an execution that is still running. */
-    for (slot = may_have_run_untold ? list->first : NULL; slot; slot = slot->next) {
+    for (slot = may_have_run_unobserved ? list->first : NULL; slot; slot = slot->next) {
         if (slot->state == ZT__SLOT_RECORDED) {
             list->untold_up_to = list->ran_up_to < slot->number ? list->ran_up_to : slot->number - 1;
             break;
@@ -7123,6 +7135,7 @@ static ZT__THREAD_LOCAL const zt_profiler *zt__executing_for;
 ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
                               ze_command_list_handle_t *lists, ze_fence_handle_t fence) {
     int is_measured = profiler && profiler->device && !zt__is_device_lost(&profiler->diagnostics);
+    const zt_profiler *outer; /* a hook may execute lists inside of an execution */
     uint32_t first = 0, end, i;
     ze_result_t result;
     /* Some loaders look behind these before any driver can refuse them. */
@@ -7147,10 +7160,11 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
         if (is_measured) {
             zt__before_execution(profiler, end - first, lists + first);
         }
+        outer = zt__executing_for;
         zt__executing_for = is_measured ? profiler : NULL;
         result = zeCommandQueueExecuteCommandLists(queue, end - first, lists ? lists + first : NULL,
                                                    end == count ? fence : NULL);
-        zt__executing_for = NULL;
+        zt__executing_for = outer;
         if (is_measured && result != ZE_RESULT_SUCCESS) {
             zt__after_refusal(profiler, end - first, lists + first);
             zt__check(&profiler->diagnostics, result, "zeCommandQueueExecuteCommandLists",
@@ -7177,6 +7191,9 @@ ZT__PRIVATE ze_result_t zt__change_pass(zt_profiler *profiler, uint32_t index) {
     zt__holder holder;
     const char *call = NULL;
     ze_result_t result;
+    zt__lock(&profiler->mutex);
+    profiler->activation++; /* regions that are open now are measured in neither pass */
+    zt__unlock(&profiler->mutex);
     zt__deactivate_groups(profiler, before, before->group_count);
     result = zt__activate_groups(profiler, pass, &holder);
     if (result == ZE_RESULT_SUCCESS && pass->slot_count == 0) {
@@ -7193,11 +7210,10 @@ ZT__PRIVATE ze_result_t zt__change_pass(zt_profiler *profiler, uint32_t index) {
                   "Samples are lost until the next ZT_PASSES.");
         return ZE_RESULT_ERROR_NOT_AVAILABLE;
     }
+    ZT__INTERNAL(zt__run_first_query(profiler, pass));
     zt__lock(&profiler->mutex);
     profiler->active_pass = index;
-    profiler->activation++; /* regions that are open now are measured in neither pass */
     zt__unlock(&profiler->mutex);
-    ZT__INTERNAL(zt__run_first_query(profiler, pass));
     return ZE_RESULT_SUCCESS;
 }
 
@@ -8265,7 +8281,8 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
         }
     }
     if (unpacker.failed) {
-        result = zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_ARGUMENT, "the buffer makes no sense");
+        result = zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                            "the contents of the buffer are invalid");
     } else if (result != ZE_RESULT_SUCCESS) {
         zt__report_no_memory(NULL, "zt_unpack", "statistics");
     }
@@ -8296,7 +8313,7 @@ enum {
 /* One moment on both clocks, in nanoseconds: [ZT__DEVICE], [ZT__HOST]. */
 typedef struct zt__clock_pair {
     uint64_t ns[2];
-    uint64_t error_ns; /* by how much the two can differ */
+    uint64_t error_ns; /* the most that the two can be apart */
 } zt__clock_pair;
 
 /* A clock of the device, related to CLOCK_MONOTONIC of the host. Its time stamps have as few as 32 bits and
@@ -8304,16 +8321,16 @@ typedef struct zt__clock_pair {
    64 (driver-facts.md, 41). */
 typedef struct zt__clock {
     ze_device_handle_t device;
-    zet_metric_group_handle_t group; /* the clock of its metrics; NULL: the device's own */
+    zet_metric_group_handle_t group; /* of whose metrics it is the clock; NULL: the device's own clock */
     uint64_t ticks_per_second;
     uint64_t mask;
     uint64_t turn_ns;     /* after which it starts again from 0; 0: never */
-    uint64_t interval_ns; /* from pair to pair, at least */
+    uint64_t interval_ns; /* the least time between two pairs */
     uint32_t pair_count;
     zt__clock_pair pairs[ZT__MAX_CLOCK_PAIRS];
 } zt__clock;
 
-/* No intermediate result overflows for clocks of up to 18 GHz. */
+/* Intermediate results do not overflow for clocks of up to 18 GHz. */
 ZT__PRIVATE uint64_t zt__ticks_to_ns(const zt__clock *clock, uint64_t ticks) {
     uint64_t rate = clock->ticks_per_second;
     ticks &= clock->mask;
@@ -8338,8 +8355,8 @@ ZT__PRIVATE void zt__start_clock(zt__clock *clock, ze_device_handle_t device, ze
     }
 }
 
-/* Reads both clocks several times; the reading that took least is the most precise. The device's time is not
-   unwrapped yet. */
+/* Reads both clocks several times, and keeps the reading that took the least time, which is the most precise.
+   The device's time is not unwrapped yet. */
 ZT__PRIVATE ze_result_t zt__read_clocks(const zt__driver *driver, const zt__clock *clock,
                                         zt__clock_pair *pair) {
     uint64_t least = UINT64_MAX;
@@ -8370,9 +8387,9 @@ ZT__PRIVATE ze_result_t zt__read_clocks(const zt__driver *driver, const zt__cloc
     return ZE_RESULT_SUCCESS;
 }
 
-/* Converts a time from one clock to the other: between the two pairs around it, and before and after all
-   pairs at the rate of them all. Later times never convert to earlier ones, so what is nested stays nested.
-   There is a pair. */
+/* Converts a time from one clock to the other. Between two pairs it is interpolated; before the first and
+   after the last, the mean rate of all pairs holds. The conversion is monotonic, so what is nested stays
+   nested. There must be a pair. */
 ZT__PRIVATE uint64_t zt__convert_time(const zt__clock *clock, uint64_t time_ns, int from, int to) {
     const zt__clock_pair *pairs = clock->pairs, *near, *begin = &pairs[0];
     const zt__clock_pair *end = &pairs[clock->pair_count - 1];
@@ -8398,7 +8415,7 @@ ZT__PRIVATE uint64_t zt__convert_time(const zt__clock *clock, uint64_t time_ns, 
     return -converted < (double)near->ns[to] ? near->ns[to] - (uint64_t)-converted : 0;
 }
 
-/* Returns, of the times that a wrapped time can mean, the one nearest to `about_ns`. */
+/* Returns the time nearest to `about_ns` that a wrapped time can stand for. */
 ZT__PRIVATE uint64_t zt__unwrap_near(const zt__clock *clock, uint64_t wrapped_ns, uint64_t about_ns) {
     uint64_t middle = about_ns + clock->turn_ns / 2;
     if (!clock->turn_ns || middle < wrapped_ns) {
@@ -8407,7 +8424,7 @@ ZT__PRIVATE uint64_t zt__unwrap_near(const zt__clock *clock, uint64_t wrapped_ns
     return wrapped_ns + (middle - wrapped_ns) / clock->turn_ns * clock->turn_ns;
 }
 
-/* Returns, of the times that a wrapped time can mean, the first that is not before `least_ns`. */
+/* Returns the first time not before `least_ns` that a wrapped time can stand for. */
 ZT__PRIVATE uint64_t zt__unwrap_after(const zt__clock *clock, uint64_t wrapped_ns, uint64_t least_ns) {
     if (!clock->turn_ns || wrapped_ns >= least_ns) {
         return wrapped_ns;
@@ -8415,7 +8432,7 @@ ZT__PRIVATE uint64_t zt__unwrap_after(const zt__clock *clock, uint64_t wrapped_n
     return wrapped_ns + (least_ns - wrapped_ns + clock->turn_ns - 1) / clock->turn_ns * clock->turn_ns;
 }
 
-/* By how much a time of the device that is converted from host time can be wrong, at the most. */
+/* Returns the largest error that is expected of a device time that was converted from host time. */
 ZT__PRIVATE uint64_t zt__clock_tolerance(const zt__clock *clock) {
     return clock->turn_ns / 64;
 }
@@ -8425,8 +8442,8 @@ ZT__PRIVATE int zt__is_clock_pair_due(const zt__clock *clock) {
            zt__now_ns() - clock->pairs[clock->pair_count - 1].ns[ZT__HOST] >= clock->interval_ns;
 }
 
-/* Adds a pair that is far enough from the last for the rate between them to be wrong by a thousandth at the
-   most. When there is no more room, every second pair is kept, and the interval doubles. */
+/* Adds a pair, unless it is so close to the last that the rate between them may be wrong by more than a
+   thousandth. When there is no room, every second pair is removed, and the interval doubles. */
 ZT__PRIVATE void zt__add_clock_pair(zt__clock *clock, zt__clock_pair pair) {
     uint32_t i;
     if (clock->pair_count) {
@@ -8455,7 +8472,7 @@ ZT__PRIVATE void zt__add_clock_pair(zt__clock *clock, zt__clock_pair pair) {
 
 typedef struct zt__marker {
     uint32_t index;
-    const char *name; /* lies behind it */
+    const char *name; /* in the same allocation */
 } zt__marker;
 
 /* A row as it is kept for a profiler. */
@@ -8476,13 +8493,13 @@ typedef struct zt__stream_data {
     zt__group group;    /* constant, as the next two */
     zt_metric *metrics; /* of the group */
     uint32_t row_capacity;
-    uint32_t first_streamed;      /* of the metrics, among those of all streams attached to the profiler */
+    uint32_t first_streamed;      /* index of the first metric among the profiler's streamed metrics */
     struct zt__stream_data *next; /* attached to the same profiler. Atomic */
 
     zt_profiler *profiler; /* that it is attached to, or NULL */
-    int is_attributing;    /* the stream's thread uses the profiler */
-    uint32_t owners;       /* stream and profiler */
-    int is_open;           /* there are rows to come */
+    int is_attributing;    /* a thread that reads the stream is using the profiler */
+    uint32_t owners;       /* stream and profiler: 2, 1 or 0 */
+    int is_open;           /* more rows may come */
     uint64_t rows_written; /* ever */
     zt__kept_row *rows;    /* a ring of the newest */
     double *row_values;    /* of each, all metrics */
@@ -8496,7 +8513,7 @@ ZT__PRIVATE uint64_t zt__oldest_kept(uint64_t written, uint32_t capacity) {
     return written > capacity ? written - capacity : 0;
 }
 
-/* One of the two that share it does not need it any more. The last one frees it. */
+/* Called by each of the owners when it no longer needs the data. The last one frees it. */
 ZT__PRIVATE void zt__drop_stream_data(zt__stream_data *data) {
     zt_allocator allocator = data->allocator;
     uint32_t owners, i;
@@ -8540,18 +8557,18 @@ typedef struct zt__timeline {
     zt__clock clock;
     uint32_t capacity;
     uint64_t written;   /* ever */
-    uint64_t ambiguous; /* not kept, for it is not known when they ran */
+    uint64_t ambiguous; /* samples that were not kept, because their time is uncertain */
     zt__timeline_sample *samples;
     double *values; /* of each, all columns */
 
-    uint64_t attributed; /* samples before this one have been given their rows */
-    int is_attributing;  /* one thread at a time does so, and has `sums` */
+    uint64_t attributed; /* rows are attributed to all samples before this one */
+    int is_attributing;  /* a thread is attributing rows; it alone uses `sums` */
     int attribute_again;
     zt__moments *sums; /* of the streamed metrics, within one sample */
     uint32_t sum_count;
 } zt__timeline;
 
-/* Compares the clocks when that is due, or now. */
+/* Compares the clocks if that is due, or in any case with `now`. */
 ZT__PRIVATE void zt__relate_clocks(zt_profiler *profiler, int now) {
     zt__timeline *timeline = profiler->timeline;
     zt__clock_pair pair;
@@ -8574,9 +8591,9 @@ ZT__PRIVATE void zt__timeline_before_batch(zt_profiler *profiler) {
     zt__relate_clocks(profiler, 0);
 }
 
-/* Finds when a sample ran. It ran between its submission and the moment in which it was seen complete. If
-   these are so far apart that the device's clock may have started again from 0 between, and the time stamps
-   fit into that time at two places, nobody knows: returns 0. */
+/* Finds when a sample ran, which is between its submission and the moment at which it was seen complete. If
+   the device's clock may have started again from 0 in that time, the time stamps may fit in two places: then
+   the time is uncertain, and 0 is returned. */
 ZT__PRIVATE int zt__unwrap_sample(const zt__clock *clock, const zt__sample_times *times,
                                   zt__timeline_sample *sample) {
     uint64_t tolerance = zt__clock_tolerance(clock);
@@ -8606,14 +8623,14 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__region_record 
     timeline->written++;
 }
 
-/* ---- attribution: what the rows within samples say ------------------------------------------------------- */
+/* ---- attribution: the rows of streams within samples ----------------------------------------------------- */
 
 ZT__PRIVATE uint64_t zt__middle_of_row(const zt__stream_data *data, uint64_t index) {
     const zt__kept_row *row = &data->rows[index % data->row_capacity];
     return row->begin_ns + (row->end_ns - row->begin_ns) / 2;
 }
 
-/* The first kept row whose middle is not before a time. With the mutex of the stream. */
+/* Returns the first kept row whose middle is not before a time. The mutex of the stream is held. */
 ZT__PRIVATE uint64_t zt__find_row(const zt__stream_data *data, uint64_t time_ns) {
     uint64_t low = zt__oldest_kept(data->rows_written, data->row_capacity), high = data->rows_written;
     while (low < high) {
@@ -8627,9 +8644,9 @@ ZT__PRIVATE uint64_t zt__find_row(const zt__stream_data *data, uint64_t time_ns)
     return low;
 }
 
-/* Adds the rows whose middle is within a time to the sums. Rows that a marker cut short are shorter than
-   others, so means are weighted by the time that a row lasted; what adds up counts once a row. Returns 0
-   where rows of that time are still to come. */
+/* Sums the rows whose middle lies within a time. A marker makes a row shorter than others, so metrics that
+   are averaged are weighted by the length of the row; others count once for each row. Returns 0 if rows of
+   that time may still come. */
 ZT__PRIVATE int zt__sum_rows(zt__stream_data *data, uint64_t begin_ns, uint64_t end_ns, zt__moments *sums) {
     uint32_t metrics = data->group.metric_count, m;
     uint64_t index;
@@ -8656,7 +8673,8 @@ ZT__PRIVATE int zt__sum_rows(zt__stream_data *data, uint64_t begin_ns, uint64_t 
     return complete;
 }
 
-/* Room for the sums of all streamed metrics; whoever attributes has it alone. Returns 0 without memory. */
+/* Makes room for the sums of all streamed metrics, which only the attributing thread uses. Returns 0 without
+   memory. */
 ZT__PRIVATE int zt__make_room_for_sums(zt_profiler *profiler, uint32_t count) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__timeline *timeline = profiler->timeline;
@@ -8674,12 +8692,12 @@ ZT__PRIVATE int zt__make_room_for_sums(zt_profiler *profiler, uint32_t count) {
     return 1;
 }
 
-/* The same for the streamed metrics of a region. Streams attach at the end, so what is there stays where it
-   is. */
+/* Makes room for the streamed metrics of a region. Streams attach at the end, so existing metrics keep their
+   indices. */
 ZT__PRIVATE int zt__make_room_for_streamed(zt_profiler *profiler, zt__region_record *region, uint32_t count) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__moments *streamed, *before = region->streamed;
-    if (region->streamed_count >= count) { /* changed by whoever attributes, with the mutex */
+    if (region->streamed_count >= count) { /* only the attributing thread writes it, with the mutex */
         return 1;
     }
     streamed = (zt__moments *)zt__allocate(allocator, count, sizeof *streamed);
@@ -8697,8 +8715,8 @@ ZT__PRIVATE int zt__make_room_for_streamed(zt_profiler *profiler, zt__region_rec
     return 1;
 }
 
-/* Gives the next sample its rows. Returns 0 where there is none, or where its rows are still to come. Without
-   memory the sample has no rows. */
+/* Attributes rows to the next sample. Returns 0 if there is no sample, or if its rows may still come. Without
+   memory the sample gets no rows. */
 ZT__PRIVATE int zt__attribute_next_sample(zt_profiler *profiler) {
     zt__timeline *timeline = profiler->timeline;
     zt__stream_data *first = NULL, *data;
@@ -8741,8 +8759,9 @@ ZT__PRIVATE int zt__attribute_next_sample(zt_profiler *profiler) {
     return 1;
 }
 
-/* Gives the kept samples their rows, as far as all streams have come. Called with the collector, or the
-   reader of a stream, or neither; no mutex is held. */
+/* Attributes rows to the kept samples up to where all streams have been read. The caller may hold the
+   collector, or the reader of a stream, but no mutex. If another thread is attributing, it does this work as
+   well. */
 ZT__PRIVATE void zt__attribute_rows(zt_profiler *profiler) {
     zt__timeline *timeline = profiler->timeline;
     int mine;
@@ -8783,8 +8802,8 @@ ZT__PRIVATE void zt__attach_stream(zt_profiler *profiler, zt__stream_data *data)
     zt__unlock(&profiler->mutex);
 }
 
-/* Attributes the rows that a stream has read. The profiler may be closed by another thread at any time, and
-   then waits for this. */
+/* Attributes the rows of a stream that was read. Another thread may close the profiler meanwhile: zt_close
+   waits until `is_attributing` is 0. */
 ZT__PRIVATE void zt__attribute_rows_of(zt__stream_data *data) {
     zt_profiler *profiler;
     zt__lock(&data->mutex);
@@ -8800,8 +8819,8 @@ ZT__PRIVATE void zt__attribute_rows_of(zt__stream_data *data) {
     zt__unlock(&data->mutex);
 }
 
-/* The profiler is being closed. Attribution calls neither the driver nor functions of the application but the
-   allocator, so it ends soon, as whoever holds a mutex unlocks it soon. */
+/* Called when the profiler is closed. The wait has no limit, but is short: attribution calls no driver, and
+   no function of the application but the allocator. */
 ZT__PRIVATE void zt__detach_stream(zt__stream_data *data) {
     zt__wait wait = zt__wait_until(UINT64_MAX);
     int is_attributing;
@@ -8842,7 +8861,7 @@ ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler) {
     }
 }
 
-/* Without clocks that can be related there is no timeline: that is reported, and is no failure. */
+/* If the clocks cannot be compared, there is no timeline. This is reported, but is no failure. */
 ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     const char *call = "zeDeviceGetGlobalTimestamps";
@@ -8880,9 +8899,9 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     return ZE_RESULT_SUCCESS;
 }
 
-/* ---- for reports: each locks for one sample or row ------------------------------------------------------- */
+/* ---- for reports: each call locks for one sample or row ---------------------------------------------------- */
 
-/* The indices of kept samples: from *first up to and without *end. None without a timeline. */
+/* Gets the indices of kept samples, from *first up to but not including *end. None without a timeline. */
 ZT__PRIVATE void zt__get_kept_samples(zt_profiler *profiler, uint64_t *first, uint64_t *end) {
     const zt__timeline *timeline = profiler->timeline;
     *first = *end = 0;
@@ -8894,8 +8913,8 @@ ZT__PRIVATE void zt__get_kept_samples(zt_profiler *profiler, uint64_t *first, ui
     }
 }
 
-/* Copies a sample, with times of the host, and its values: as many as the profiler's layout has columns.
-   Returns 0 where a newer one has taken its place. */
+/* Copies a sample, with times of the host, and its values, one for each column of the profiler's layout.
+   Returns 0 if a newer sample has replaced it. */
 ZT__PRIVATE int zt__copy_kept_sample(zt_profiler *profiler, uint64_t index, zt__timeline_sample *sample,
                                      double *values) {
     const zt__timeline *timeline = profiler->timeline;
@@ -8913,8 +8932,8 @@ ZT__PRIVATE int zt__copy_kept_sample(zt_profiler *profiler, uint64_t index, zt__
     return is_kept;
 }
 
-/* The attached stream after another, or the first; NULL at the end. They stay until the profiler is closed;
-   `group` and `metrics` may be read without a lock. */
+/* Returns the attached stream after `before`, or the first if that is NULL; NULL at the end. Streams stay
+   attached until the profiler is closed. Their `group` and `metrics` may be read without a lock. */
 ZT__PRIVATE zt__stream_data *zt__next_attached_stream(zt_profiler *profiler, zt__stream_data *before) {
     zt__stream_data *first;
     if (before) {
@@ -8926,7 +8945,7 @@ ZT__PRIVATE zt__stream_data *zt__next_attached_stream(zt_profiler *profiler, zt_
     return first;
 }
 
-/* The indices of kept rows: from *first up to and without *end. */
+/* Gets the indices of kept rows, from *first up to but not including *end. */
 ZT__PRIVATE void zt__get_kept_rows(zt__stream_data *data, uint64_t *first, uint64_t *end) {
     zt__lock(&data->mutex);
     *end = data->rows_written;
@@ -8934,8 +8953,8 @@ ZT__PRIVATE void zt__get_kept_rows(zt__stream_data *data, uint64_t *first, uint6
     zt__unlock(&data->mutex);
 }
 
-/* Copies a row and its values, one of each metric. The device makes a row when it comes to a marker, so a
-   marker is at the end of its row. Returns 0 where a newer row has taken its place. */
+/* Copies a row and its values, one for each metric. The device ends a row at a marker, so the marker's time
+   is the end of its row. Returns 0 if a newer row has replaced it. */
 ZT__PRIVATE int zt__copy_kept_row(zt__stream_data *data, uint64_t index, zt__kept_row *row, double *values) {
     size_t place = (size_t)(index % data->row_capacity), metrics = data->group.metric_count;
     int is_kept;
@@ -9148,7 +9167,8 @@ ZT__PRIVATE ze_result_t zt__probe_counters(zt_profiler *profiler) {
 }
 
 /* Selects, describes and activates the groups, and makes the first slots, because only creating query pools
-   shows whether metrics can be used. On failure, regions have times alone, and `availability` says why. */
+   shows whether metrics can be used. On failure, regions have only times, and `availability` is the reason.
+ */
 ZT__PRIVATE ze_result_t zt__open_metrics(zt_profiler *profiler) {
     zt__pass *pass = &profiler->passes[0];
     zt__holder holder;
@@ -9187,7 +9207,7 @@ ZT__PRIVATE ze_result_t zt__open_metrics(zt_profiler *profiler) {
     return result;
 }
 
-/* Makes slots that measure times alone. */
+/* Makes slots that measure only times. */
 ZT__PRIVATE ze_result_t zt__open_times(zt_profiler *profiler) {
     const char *call;
     ze_result_t result;
@@ -9427,13 +9447,13 @@ ZT_API void zt_close(zt_profiler *profiler) {
 
 enum { ZT__STREAM_WAIT_NS = 10000000, ZT__MAX_STREAM_READS = 1024, ZT__ROWS_AT_ONCE = 256 };
 
-/* Reading from the device fills the ring; delivering rows empties it. With config.reader these are two
-   threads, else one.
+/* Reading from the device fills the ring; delivering rows empties it. With config.reader two threads do this,
+   else one.
 
-   Two locks: `reader` is held by who delivers rows, and calls the driver and functions of the application;
-   who holds it has all that is marked so. `data->mutex` guards the ring's counts, and is held for bookkeeping
-   alone. `reader` is locked first. What is marked as the filler's belongs to who reads from the device: the
-   reader thread, else the holder of `reader`. */
+   There are two locks, and `reader` is locked first. The thread that delivers rows holds `reader`; it calls
+   the driver and functions of the application, and it alone uses the fields below `reader`. `data->mutex`
+   guards the ring's counts, and is held for bookkeeping alone. `partial` belongs to the thread that reads
+   from the device: the reader thread, or without one the holder of `reader`. */
 struct zt_stream {
     ze_device_handle_t device;
     ze_context_handle_t context;
@@ -9456,42 +9476,43 @@ struct zt_stream {
 
     uint8_t *ring;
     size_t ring_size;
-    size_t partial; /* the filler's: bytes of a report whose rest is still to come */
+    size_t partial; /* bytes of a report whose rest is still to come; see above for who uses it */
 
     zt__stream_data *data; /* `data->mutex` guards what follows */
     size_t report_size;    /* 0 until the device has told it */
     uint32_t capacity;     /* of the ring, in reports */
-    uint64_t written;      /* reports that came into the ring, ever, */
-    uint64_t calculated;   /* and that left it */
+    uint64_t written;      /* reports that came into the ring so far */
+    uint64_t calculated;   /* reports that left it so far */
     uint64_t written_ns;   /* when the last of them came */
-    uint64_t gap_first;    /* the device dropped reports before one of these; UINT64_MAX: it did not */
+    uint64_t gap_first; /* the device dropped reports before one of gap_first to gap_last; UINT64_MAX: none */
     uint64_t gap_last;
-    uint64_t gap_ns; /* the host time at which it reported that */
+    uint64_t gap_ns; /* the host time at which the device reported it */
     zt_stream_counts counts;
     uint32_t row_next, row_count; /* rows that are calculated and not yet delivered */
 
-    zt__owned_mutex reader;    /* the holder's: */
+    zt__owned_mutex reader;    /* its holder alone uses what follows */
     zet_typed_value_t *values; /* of calculated rows */
     uint32_t values_at_once;   /* rows */
     double *row;
     uint64_t row_report;   /* the report that the first of the calculated rows was made of */
-    int has_calculated;    /* the first row of the capture is behind */
-    int is_bogus;          /* the next row is the first of the capture */
+    int has_calculated;    /* reports of this capture were calculated before */
+    int is_bogus;          /* the next row is the first of the capture, which is not valid */
     int is_after_failure;  /* the reports before the next row could not be calculated */
-    int is_gap_found;      /* between which of these reports the device dropped others is known */
+    int is_gap_found;      /* a row of gap_first to gap_last was found to follow the gap */
     int is_gap_pending;    /* rows are missing before the next one that is delivered */
     int has_end;           /* the next two are known */
     uint64_t end_ns;       /* of the last row's period, on the device's clock, unwrapped */
     uint64_t host_ns;      /* the same by the host's clock */
-    uint64_t stamp_offset; /* from time stamps to the clock, where they are of another one */
+    uint64_t stamp_offset; /* is added to time stamps, which may be of another clock */
     uint32_t last_marker;  /* the number in the last row */
-    double marker_reason, other_reason; /* for which rows are made, at markers and else; NaN: not seen yet */
+    double marker_reason,
+        other_reason; /* ReportReason of rows with and without a marker; NaN: not seen yet */
     zt__clock clock;
 };
 
 /* ---- from the device into the ring ----------------------------------------------------------------------- */
 
-/* Asks how large a report is. A device may not know before there is one. */
+/* Queries the size of a report. A device may not know it before there is one. */
 ZT__PRIVATE ze_result_t zt__learn_report_size(zt_stream *stream) {
     size_t size = 0;
     ze_result_t result = zetMetricStreamerReadData(stream->streamer, 1, &size, NULL);
@@ -9513,7 +9534,7 @@ ZT__PRIVATE ze_result_t zt__learn_report_size(zt_stream *stream) {
     return result;
 }
 
-/* Finds where the next bytes go. Returns how many can. */
+/* Finds where the next bytes go. Returns how many fit there. */
 ZT__PRIVATE size_t zt__find_room(zt_stream *stream, uint8_t **bytes) {
     uint64_t place, room;
     zt__lock(&stream->data->mutex);
@@ -9527,8 +9548,10 @@ ZT__PRIVATE size_t zt__find_room(zt_stream *stream, uint8_t **bytes) {
     return room ? (size_t)room * stream->report_size - stream->partial : 0;
 }
 
-/* A read can end within a report, whose rest comes first in the next one. Where it did not come, nothing that
-   follows can be calculated: the next read is taken to begin with a report. */
+/* A read can end within a report; its rest normally comes first in the next read. If calculation has failed,
+   the rest may not have come: the partial report is discarded, and the next read is assumed to begin with a
+   report.
+ */
 ZT__PRIVATE void zt__realign(zt_stream *stream) {
     if (!zt__load(&stream->is_misaligned)) {
         return;
@@ -9543,8 +9566,8 @@ ZT__PRIVATE void zt__realign(zt_stream *stream) {
     stream->partial = 0;
 }
 
-/* Counts what has come into the ring. Where the device dropped data, they are missing before one of these
-   reports, or before the first that comes next. */
+/* Counts what has come into the ring. If the device dropped reports, they are missing before one of the new
+   reports, or before the first of the next read. */
 ZT__PRIVATE void zt__count_bytes(zt_stream *stream, size_t size, int dropped) {
     uint64_t reports = (stream->partial + size) / stream->report_size, now = zt__now_ns();
     stream->partial = (stream->partial + size) % stream->report_size;
@@ -9566,8 +9589,8 @@ ZT__PRIVATE void zt__count_bytes(zt_stream *stream, size_t size, int dropped) {
     }
 }
 
-/* Reads once. `more` is set where the room was the limit. The warning that data were dropped comes with valid
-   data (driver-facts.md, 22). */
+/* Reads once. `more` is set if the read was limited by the room in the ring. The warning that data was
+   dropped comes with valid data (driver-facts.md, 22). */
 ZT__PRIVATE ze_result_t zt__read_once(zt_stream *stream, int *more) {
     size_t room, size;
     uint8_t *bytes;
@@ -9598,7 +9621,8 @@ ZT__PRIVATE ze_result_t zt__read_once(zt_stream *stream, int *more) {
                : zt__check(&stream->diagnostics, result, "zetMetricStreamerReadData", "Update the driver.");
 }
 
-/* Reads until the device has no more, or the ring has no room. Returns whether it had no room. */
+/* Reads until the device has no more, or the ring is full, but only a few times. Returns whether the device
+   may have more. */
 ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
     enum { MOST_READS = 4 };
     int more = 1, reads = 0;
@@ -9611,8 +9635,8 @@ ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
     return more && result == ZE_RESULT_SUCCESS;
 }
 
-/* Returns whether the device has notified since the last call. The host polls: a wait in the driver may be a
-   busy one, for as long as it lasts. */
+/* Returns whether the device has notified since the last call. The host polls, because a wait in the driver
+   may be a busy wait. */
 ZT__PRIVATE int zt__was_notified(zt_stream *stream) {
     const char *call = "zeEventQueryStatus";
     ze_result_t result;
@@ -9629,8 +9653,8 @@ ZT__PRIVATE int zt__was_notified(zt_stream *stream) {
 
 /* ---- the reader thread ----------------------------------------------------------------------------------- */
 
-/* Reads what there is, then sleeps until the device notifies, in steps of a quarter of the time in which it
-   does; for ten milliseconds at the most, so that what it does not notify of is read all the same. */
+/* Reads what there is, then sleeps until the device notifies, and polls four times in the time between two
+   notifications. It sleeps for ten milliseconds at the most, because the device may not notify. */
 ZT__PRIVATE int zt__read_ahead(void *user) {
     enum { SHORTEST_NS = 100000 };
     zt_stream *stream = (zt_stream *)user;
@@ -9647,9 +9671,9 @@ ZT__PRIVATE int zt__read_ahead(void *user) {
     return !zt__is_device_lost(&stream->diagnostics);
 }
 
-/* ---- the times of rows: the holder's of `reader` --------------------------------------------------------- */
+/* ---- the times of rows, with `reader` held --------------------------------------------------------------- */
 
-/* Reads an integer value. A time stamp has more bits than a double. Returns 0 where it is none. */
+/* Reads an integer value, which may have more bits than a double. Returns 0 if it is no number. */
 ZT__PRIVATE int zt__integer_of(const zet_typed_value_t *value, uint64_t *integer) {
     double number;
     if (value->type == ZET_VALUE_TYPE_UINT64) {
@@ -9668,26 +9692,26 @@ ZT__PRIVATE int zt__integer_of(const zet_typed_value_t *value, uint64_t *integer
 typedef struct zt__raw_row {
     const zet_typed_value_t *values;
     int is_bogus, is_after_failure;
-    int is_in_gap;         /* it was made of a report near which the device dropped others, */
-    int is_last_of_gap;    /* the last of these */
+    int is_in_gap;         /* its report is gap_first or later */
+    int is_last_of_gap;    /* its report is gap_last or later */
     uint64_t gap_ns;       /* the host time at which the device reported that */
-    uint64_t read_ns;      /* it was read before this host time */
-    uint64_t end_ns;       /* of its period */
+    uint64_t read_ns;      /* the host time at which it had been read */
+    uint64_t end_ns;       /* the end of its period */
     uint64_t since_end_ns; /* from the end of the row before to its own */
     uint64_t length_ns;
     int has_length, gap;
 } zt__raw_row;
 
-/* The latest time at which a row can have ended, on the device's clock: it was read then. */
+/* Returns the latest time at which a row can have ended, on the device's clock: when it was read. */
 ZT__PRIVATE uint64_t zt__latest_end(const zt_stream *stream, const zt__raw_row *row) {
     return zt__convert_time(&stream->clock, row->read_ns, ZT__HOST, ZT__DEVICE);
 }
 
 /* Reads the time stamp of a row, wrapped as those of the clock. Returns 0 where it has none.
 
-   A driver that does not say what clock its metrics have may use another than the device's own, and a clock
-   may start again that never should. Where a time stamp cannot be true, its row is taken to follow the one
-   before, and later ones are related to it. */
+   Time stamps may be of another clock than expected, if the driver does not say which, and a clock may start
+   again unexpectedly. If a time stamp is impossible, the row is assumed to follow the one before, and
+   `stamp_offset` is set so that later time stamps are relative to it. */
 ZT__PRIVATE int zt__read_stamp(zt_stream *stream, const zt__raw_row *row, uint64_t *stamp) {
     enum { SLACK_NS = 1000000000 };
     const zt__clock *clock = &stream->clock;
@@ -9713,9 +9737,9 @@ ZT__PRIVATE int zt__read_stamp(zt_stream *stream, const zt__raw_row *row, uint64
     return 1;
 }
 
-/* Returns whether a time that seems to be later than the end of the row before is a little earlier: it would
-   be later by more than half a turn of the clock, and lie in the future, or be later by nearly a turn though
-   the device dropped nothing. */
+/* Returns whether a row that seems to end long after the one before really ended a little earlier, which
+   looks like nearly a turn of the clock. This is so if it would end in the future, or nearly a turn later
+   although the device dropped nothing. */
 ZT__PRIVATE int zt__is_backward(const zt_stream *stream, const zt__raw_row *row) {
     const zt__clock *clock = &stream->clock;
     uint64_t tolerance = zt__clock_tolerance(clock), later = row->end_ns - stream->end_ns;
@@ -9727,8 +9751,8 @@ ZT__PRIVATE int zt__is_backward(const zt_stream *stream, const zt__raw_row *row)
             later > stream->info.period_ns + tolerance);
 }
 
-/* Finds the end of a row's period. Its time stamp is that of its report, with which the period ends
-   (driver-facts.md, 37). Reports come in order. */
+/* Finds the end of a row's period, which is the time stamp of its report (driver-facts.md, 37). Reports come
+   in order. */
 ZT__PRIVATE void zt__find_end(zt_stream *stream, zt__raw_row *row) {
     const zt__clock *clock = &stream->clock;
     uint64_t tolerance = zt__clock_tolerance(clock), opened_ns = clock->pairs[0].ns[ZT__DEVICE];
@@ -9752,7 +9776,7 @@ ZT__PRIVATE void zt__find_end(zt_stream *stream, zt__raw_row *row) {
         if (row->end_ns < stream->end_ns || (clock->turn_ns && zt__is_backward(stream, row))) {
             row->end_ns = stream->end_ns;
         } else if (row->is_in_gap && row->end_ns - stream->end_ns > period + period / 2) {
-            /* A gap can last for turns of the clock, and was noticed soon after its end. */
+            /* A gap can last longer than a turn of the clock. It was reported soon after its end. */
             uint64_t after_gap_ns = zt__unwrap_near(clock, stamp, gap_ns);
             row->end_ns = after_gap_ns > row->end_ns ? after_gap_ns : row->end_ns;
         }
@@ -9760,9 +9784,9 @@ ZT__PRIVATE void zt__find_end(zt_stream *stream, zt__raw_row *row) {
     row->since_end_ns = row->end_ns - stream->end_ns;
 }
 
-/* Finds how long a row's period lasted: what the device says, but no longer than since the row before; where
-   it says nothing, from the row before to this one. After a calculation that failed, a row may begin with the
-   last report that was calculated, or with the one before it: only the device knows. */
+/* Finds the length of a row's period. It is what the device reports, but at the most the time since the row
+   before; if the device reports nothing, it is that time. After a failed calculation, only the device knows
+   where the period began. */
 ZT__PRIVATE void zt__find_length(const zt_stream *stream, zt__raw_row *row) {
     uint64_t told = 0;
     int is_told =
@@ -9777,9 +9801,9 @@ ZT__PRIVATE void zt__find_length(const zt_stream *stream, zt__raw_row *row) {
     }
 }
 
-/* Returns the marker that a row ends with, or NULL. The metric has a number in rows without a marker, too:
-   that of the last marker, or of something else (driver-facts.md, 40). The same number again is another
-   marker only where the device says that the row was made for a marker, and not for the clock. */
+/* Returns the name of the marker that ends a row, or NULL. The metric also has a number in rows without a
+   marker: that of the last marker, or of something else (driver-facts.md, 40). A repeated number is another
+   marker only if ReportReason says that the row was made for a marker. */
 ZT__PRIVATE const char *zt__find_marker(zt_stream *stream, const zet_typed_value_t *values) {
     zt__stream_data *data = stream->data;
     uint64_t number = 0;
@@ -9812,7 +9836,7 @@ ZT__PRIVATE const char *zt__find_marker(zt_stream *stream, const zet_typed_value
 
 /* ---- from the ring to the application -------------------------------------------------------------------- */
 
-/* Finds reports that lie together in the ring, for one calculation. Returns how many there are. */
+/* Finds consecutive reports in the ring for one calculation. Returns how many there are. */
 ZT__PRIVATE uint32_t zt__next_reports(zt_stream *stream, const uint8_t **reports) {
     uint64_t count, place;
     zt__lock(&stream->data->mutex);
@@ -9828,9 +9852,9 @@ ZT__PRIVATE uint32_t zt__next_reports(zt_stream *stream, const uint8_t **reports
 
 /* Calculates the next reports. Returns 0 where there are none.
 
-   Drivers keep state from call to call (driver-facts.md, 24): the first call of a process gives one row less
-   than reports, and that of a later capture a row that begins in the capture before. So the first report of a
-   capture gives no row. */
+   Drivers keep state between calls (driver-facts.md, 24). The first call of a process returns one row less
+   than reports. The first call of a later capture returns a first row that begins in the capture before; it
+   is discarded (`is_bogus`). */
 ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
     const char *call = "zetMetricGroupCalculateMetricValues";
     const zt__group *group = &stream->data->group;
@@ -9869,8 +9893,8 @@ ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
     return 1;
 }
 
-/* Looks at the next calculated row, without taking it. Returns 0 where there is none. */
-ZT__PRIVATE int zt__look_at_row(zt_stream *stream, zt__raw_row *row) {
+/* Reads the next calculated row, without removing it. Returns 0 if there is none. */
+ZT__PRIVATE int zt__peek_row(zt_stream *stream, zt__raw_row *row) {
     uint64_t report;
     int is_long;
     memset(row, 0, sizeof *row);
@@ -9890,15 +9914,15 @@ ZT__PRIVATE int zt__look_at_row(zt_stream *stream, zt__raw_row *row) {
     row->is_after_failure = stream->is_after_failure;
     zt__find_end(stream, row);
     zt__find_length(stream, row);
-    /* The device reports that it dropped reports, but not where: that is where more than a period passed
-       between two of them, or, if nowhere else, before the last. */
+    /* The device does not say where it dropped reports. The gap is where much more than a period passed
+       between two rows; if that is nowhere, it is before the last. */
     is_long = row->since_end_ns > stream->info.period_ns + stream->info.period_ns / 2;
     row->gap = row->is_in_gap && (is_long || (row->is_last_of_gap && !stream->is_gap_found));
     return 1;
 }
 
-/* Takes the row that was looked at, and counts it. Returns whether it is delivered. */
-ZT__PRIVATE int zt__take_row(zt_stream *stream, const zt__raw_row *row, int is_wanted) {
+/* Removes the row that zt__peek_row has read, and counts it. Returns whether it is delivered. */
+ZT__PRIVATE int zt__remove_row(zt_stream *stream, const zt__raw_row *row, int is_wanted) {
     int is_delivered = is_wanted && !row->is_bogus && row->has_length;
     uint64_t periods = (row->since_end_ns + stream->info.period_ns / 2) / stream->info.period_ns;
     zt__lock(&stream->data->mutex);
@@ -9921,7 +9945,7 @@ ZT__PRIVATE int zt__take_row(zt_stream *stream, const zt__raw_row *row, int is_w
     return is_delivered;
 }
 
-/* Who is given rows. */
+/* The receiver of rows. */
 typedef struct zt__receiver {
     zt_row_fn function; /* or NULL */
     void *user;
@@ -9937,7 +9961,7 @@ ZT__PRIVATE void zt__deliver_rows(zt_stream *stream, zt__receiver *receiver) {
     zt__lock(&data->mutex);
     is_attached = data->profiler != NULL;
     zt__unlock(&data->mutex);
-    while (!receiver->stopped && zt__look_at_row(stream, &raw)) {
+    while (!receiver->stopped && zt__peek_row(stream, &raw)) {
         const zt__clock *clock = &stream->clock;
         uint64_t begin_ns = raw.end_ns - raw.length_ns, host_begin_ns, host_end_ns;
         int gap = raw.gap || raw.is_after_failure || stream->is_gap_pending;
@@ -9954,7 +9978,7 @@ ZT__PRIVATE void zt__deliver_rows(zt_stream *stream, zt__receiver *receiver) {
         for (m = 0; m < data->group.metric_count; m++) {
             stream->row[m] = zt__value_of(&raw.values[m]);
         }
-        if (!zt__take_row(stream, &raw, receiver->function || is_attached)) {
+        if (!zt__remove_row(stream, &raw, receiver->function || is_attached)) {
             continue;
         }
         if (is_attached) {
@@ -9978,7 +10002,7 @@ ZT__PRIVATE void zt__deliver_rows(zt_stream *stream, zt__receiver *receiver) {
     }
 }
 
-/* Delivers what is in the ring by now, and what was calculated before. */
+/* Delivers the rows that were calculated before, and those of the reports that are in the ring now. */
 ZT__PRIVATE void zt__empty_ring(zt_stream *stream, zt__receiver *receiver) {
     uint64_t end;
     int more;
@@ -9991,7 +10015,7 @@ ZT__PRIVATE void zt__empty_ring(zt_stream *stream, zt__receiver *receiver) {
     } while (more);
 }
 
-/* Reads and delivers all there is; where a thread reads from the device, what is in the ring. */
+/* Delivers all rows that there are. Reads from the device first, unless the reader thread does that. */
 ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int reads_device) {
     int more = 1, reads = 0;
     zt__clock_pair pair;
@@ -10006,7 +10030,7 @@ ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int 
     zt__attribute_rows_of(stream->data);
 }
 
-/* Delivers until there was a row, or there is reason to stop. */
+/* Delivers rows until there was one, the deadline is over, or reading has failed. */
 ZT__PRIVATE ze_result_t zt__read_until(zt_stream *stream, zt__receiver *receiver, uint64_t deadline) {
     int reads_device = !zt__load(&stream->thread.running), failure;
     for (;;) {
@@ -10044,7 +10068,7 @@ ZT__PRIVATE ze_result_t zt__read_until(zt_stream *stream, zt__receiver *receiver
 
 /* ---- markers --------------------------------------------------------------------------------------------- */
 
-/* Finds or adds a marker. Returns 0 without memory, or where there are too many. */
+/* Finds or adds a marker. Returns 0 without memory, or if there are too many. */
 ZT__PRIVATE int zt__find_or_add_marker(zt__stream_data *data, const char *name, uint32_t *index) {
     size_t length = strlen(name);
     zt__marker *marker, *unused = NULL;
@@ -10198,7 +10222,9 @@ ZT__PRIVATE ze_result_t zt__load_stream_metrics(zt_stream *stream) {
     return result;
 }
 
-/* Divides the memory: a quarter at most for values, the rest for reports. */
+/* Allocates values and ring within config.memory_limit: a quarter at the most for values, the rest for
+ * reports.
+ */
 ZT__PRIVATE ze_result_t zt__make_room_for_rows(zt_stream *stream) {
     enum { LEAST_ROWS = 16, LEAST_RING = 16384 };
     const zt_allocator *allocator = &stream->config.allocator;
@@ -10258,8 +10284,8 @@ typedef struct zt__timestamps_resolution {
     uint64_t ticks_per_second, valid_bits;
 } zt__timestamps_resolution;
 
-/* Relates the clock of the group's metrics to that of the host; where the driver does not tell about it, the
-   clock of the device. Where neither can be read, rows are a period each from now on. */
+/* Relates the clock of the group's metrics to that of the host. If the driver does not describe that clock,
+   uses the clock of the device. If neither can be read, each row is assumed to last a period, from now on. */
 ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
     enum { RESOLUTION_STYPE = 9 };
     zet_metric_group_handle_t group = stream->data->group.handle;
@@ -10375,7 +10401,8 @@ ZT__PRIVATE ze_result_t zt__set_up_stream(zt_stream *stream) {
     return result;
 }
 
-/* Frees a stream, or what was made of it. What an attached stream shares with the profiler stays. */
+/* Frees a stream, also one that was opened in part. What an attached stream shares with the profiler stays.
+ */
 ZT__PRIVATE void zt__destroy_stream(zt_stream *stream) {
     zt_allocator allocator = stream->config.allocator;
     if (stream->streamer) {
@@ -10398,7 +10425,7 @@ ZT__PRIVATE void zt__destroy_stream(zt_stream *stream) {
     zt__lock(&stream->data->mutex);
     stream->data->is_open = 0;
     zt__unlock(&stream->data->mutex);
-    zt__attribute_rows_of(stream->data); /* no more rows come: the last samples have theirs */
+    zt__attribute_rows_of(stream->data); /* to the last samples, which need not wait for rows any more */
     zt__drop_stream_data(stream->data);
     pthread_mutex_destroy(&stream->reader.mutex);
     zt__free(&allocator, stream);
@@ -10431,7 +10458,8 @@ ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_
     stream->gap_first = UINT64_MAX;
     pthread_mutex_init(&stream->reader.mutex, NULL);
     zt__load_driver(&stream->driver);
-    /* The device puts other numbers, small ones, into the same field: those of markers are distinctive. */
+    /* The device also puts small numbers of other meaning into the marker's field, so markers have large
+     * ones. */
     seed[0] = zt__now_ns();
     seed[1] = (uint64_t)(uintptr_t)stream;
     stream->marker_base = UINT32_C(0x40000000) + (uint32_t)(zt__hash(seed, sizeof seed) & 0x7fffffff);
@@ -10519,7 +10547,7 @@ ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t li
         "The list has no marker.");
 }
 
-/* Public functions that only look take a constant stream, and lock it all the same. */
+/* Public functions that only read take a const stream, but lock it. */
 ZT__PRIVATE zt_stream *zt__mutable_stream(const zt_stream *stream) {
     return (zt_stream *)stream;
 }
@@ -10536,8 +10564,8 @@ ZT_API zt_stream_counts zt_stream_get_counts(const zt_stream *stream) {
     return counts;
 }
 
-/* Waits for reads of other threads to end, and stops the reader thread. Returns 0 where one does not end, or
-   where this thread is in one. */
+/* Waits for reads of other threads to end, and stops the reader thread. Returns 0 if one of them does not
+   end, or if this thread is inside a read. */
 ZT__PRIVATE int zt__stop_reading(zt_stream *stream, uint64_t deadline) {
     zt__wait wait = zt__wait_until(deadline);
     int is_inside = zt__is_owner(&stream->reader);
@@ -10574,7 +10602,7 @@ ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, v
     return counts;
 }
 
-/* ---- what a stream is like ------------------------------------------------------------------------------- */
+/* ---- properties of a stream ------------------------------------------------------------------------------ */
 
 ZT_API zt_stream_info zt_stream_get_info(const zt_stream *stream) {
     zt_stream_info info;
@@ -10615,19 +10643,22 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
 
 #ifdef ZETOOLS_TRACER
 
-/* The loader calls back before (prologue) and after (epilogue) each call of the process that is traced. One
-   dispatcher receives all of it, and passes it on to the live tracers: one of each profiler that traces, and
-   that of zt_auto.
+/* The loader calls back before (prologue) and after (epilogue) each traced call of the process. One
+   dispatcher receives the callbacks, and passes them to the live tracers: one of each profiler that traces,
+   and that of zt_auto.
 
    Locks:
-     dispatcher's setup   held while tracers start and stop, across calls of the loader. Callbacks never take
-   it. dispatcher's mutex   guards the list of live tracers and the frames; held for instants, a leaf.
-     tracer's mutex       guards what a tracer knows of handles, names, counts and times; held for instants, a
-                          leaf: not even the profiler's mutex is taken under it.
-     tracer's opening     zt_auto opens one profiler at a time; its owner is known, waits for it are bounded.
-   No function of the application and no driver call runs under either mutex. */
 
-/* The calls that a loader may be able to trace. */
+     setup, of the dispatcher   held while tracers start and stop, also during calls of the loader. Callbacks
+                                never lock it
+     mutex, of the dispatcher   guards the list of live tracers and the frames
+     mutex, of a tracer         guards what the tracer knows of handles, names, counts and times
+     opening, of a tracer       held while zt_auto opens a profiler. Its owner is known; waits are bounded
+
+   The two mutexes are held for instants. Under them no other mutex is locked, and neither the driver nor a
+   function of the application is called. */
+
+/* The calls that loaders can trace. Older loaders lack some of them. */
 /* clang-format off */
 #define ZT__CALLS(X)                                                                                         \
     X(CommandListAppendBarrier) X(CommandListAppendEventReset) X(CommandListAppendGraphExt)                  \
@@ -10731,7 +10762,7 @@ ZT__PRIVATE const char *zt__call_name(uint32_t call) {
     return names[call];
 }
 
-/* What a call means to the tracer. */
+/* What the tracer does with a call. */
 typedef enum zt__call_kind {
     ZT__CALL_OTHER,
     ZT__CALL_LIST_CREATE,
@@ -10798,8 +10829,8 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
 
 /* ---- parameters of calls --------------------------------------------------------------------------------- */
 
-/* Those of calls that are newer than Level Zero 1.4. A program may be built with headers that do not have
-   them, and run with a loader and libraries that do. */
+/* Parameters of calls that are newer than Level Zero 1.4. A program may be built with headers that lack them,
+   and run with a loader that has them. */
 typedef struct zt__append_lists_params {
     ze_command_list_handle_t *phCommandListImmediate;
     uint32_t *pnumCommandLists;
@@ -10866,7 +10897,7 @@ typedef struct zt__command {
     ze_kernel_handle_t kernel; /* the first */
 } zt__command;
 
-/* Reads the parameters of a launch or copy. Returns 0 where the call's list is NULL, or a kernel. */
+/* Reads the parameters of a launch or copy. Returns 0 if the list or the kernel is NULL. */
 ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *command) {
     memset(command, 0, sizeof *command);
 #define ZT__READ_COMMAND(type)                                                                               \
@@ -10965,11 +10996,11 @@ typedef struct zt__traced_device {
     ze_context_handle_t context;
     ze_device_handle_t device;
     zt_profiler *profiler; /* NULL: it could not be opened */
-    uint32_t copy_only;    /* bits of queue groups that can execute no queries */
+    uint32_t copy_only;    /* a bit for each queue group that cannot execute queries */
     int is_detached;       /* its context is destroyed. Atomic */
 } zt__traced_device;
 
-/* The name of a kernel, and how far the filter has come with it. */
+/* The name of a kernel, and its launches as far as the filter needs them. */
 typedef struct zt__kernel_name {
     const char *text;
     int is_selected;
@@ -10978,12 +11009,12 @@ typedef struct zt__kernel_name {
 
 /* What is known of a command list or kernel. */
 typedef struct zt__known_handle {
-    struct zt__known_handle *next; /* of the unused ones */
+    struct zt__known_handle *next; /* in the list of unused ones */
     const void *handle;            /* the key */
     zt__kernel_name *name;         /* of a kernel */
     zt__traced_device *device;     /* of a list; NULL: it is not measured */
-    int is_copy_only;              /* a list that can execute no queries */
-    int is_captured;               /* a list whose commands go into a graph, that may run them any time */
+    int is_copy_only;              /* of a list: it cannot execute queries */
+    int is_captured;               /* of a list: its commands go into a graph, which may run at any time */
 } zt__known_handle;
 
 /* Host times of one call. */
@@ -11012,7 +11043,7 @@ typedef struct zt__tracer {
     zt__diagnostics *diagnostics; /* NULL: those of the thread */
     uint64_t wait_timeout_ns;
 
-    struct zt__tracer *next; /* live, with the dispatcher's mutex */
+    struct zt__tracer *next; /* the next live tracer; with the dispatcher's mutex */
     int is_live;             /* atomic */
 
     /* The configuration, which changes only while the tracer is not live. */
@@ -11027,11 +11058,11 @@ typedef struct zt__tracer {
     ze_result_t(ZE_APICALL *get_device)(ze_command_list_handle_t, ze_device_handle_t *);
     ze_result_t(ZE_APICALL *get_ordinal)(ze_command_list_handle_t, uint32_t *);
 
-    const zt_config *automatic; /* how to open profilers for what appears, or NULL */
+    const zt_config *automatic; /* of zt_auto: how to open profilers for new devices; else NULL */
     zt__owned_mutex opening;
     zt__traced_device *devices; /* atomic; only ever grows */
 
-    zt__mutex mutex; /* what follows */
+    zt__mutex mutex; /* guards what follows */
     zt__map kernel_names, kernels, lists;
     zt__known_handle *unused_handles;
     zt_trace_counts counts;
@@ -11045,8 +11076,8 @@ typedef struct zt__tracer {
     uint32_t open_failures;
 } zt__tracer;
 
-/* Returns what is known of a handle, added if nothing is. The mutex is held, and unlocked while memory is
-   allocated. NULL without memory. */
+/* Returns the record of a handle, which is added if there is none. The mutex is held, but unlocked while
+   memory is allocated. Returns NULL without memory. */
 ZT__PRIVATE zt__known_handle *zt__remember_handle(zt__tracer *tracer, zt__map *map, const void *handle) {
     zt__known_handle *known;
     for (;;) {
@@ -11099,7 +11130,7 @@ ZT__PRIVATE void zt__free_known(zt__tracer *tracer, zt__map *map) {
     zt__map_free(map, &tracer->allocator);
 }
 
-/* What was learned while an earlier configuration was traced. */
+/* Frees what was learned with an earlier configuration. */
 ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
     zt__free_known(tracer, &tracer->lists);
     zt__free_known(tracer, &tracer->kernels);
@@ -11113,7 +11144,7 @@ ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
 
 /* ---- names of kernels ------------------------------------------------------------------------------------ */
 
-/* Returns the record of a name, added if there is none. NULL without memory. */
+/* Returns the record of a name, which is added if there is none. Returns NULL without memory. */
 ZT__PRIVATE zt__kernel_name *zt__find_or_add_name(zt__tracer *tracer, const char *text) {
     size_t length = strlen(text);
     zt__kernel_name *name, *made = NULL;
@@ -11147,7 +11178,7 @@ ZT__PRIVATE zt__kernel_name *zt__find_or_add_name(zt__tracer *tracer, const char
     return name;
 }
 
-/* A name of any length, without an allocation where it is short. */
+/* Room for a name of any length. Short names need no allocation. */
 typedef struct zt__name_buffer {
     char small[256];
     char *text;
@@ -11168,10 +11199,10 @@ ZT__PRIVATE void zt__end_name(const zt__tracer *tracer, zt__name_buffer *name) {
     }
 }
 
-/* Asks the driver for the name of a kernel. What it does not tell is "", and asked for again at the next
-   launch. Returns NULL without memory. */
-ZT__PRIVATE zt__kernel_name *zt__ask_kernel_name(zt__tracer *tracer, ze_kernel_handle_t kernel,
-                                                 int *is_told) {
+/* Queries the driver for the name of a kernel. If that fails, the name is "", `is_known` is 0, and the next
+   launch queries again. Returns NULL without memory. */
+ZT__PRIVATE zt__kernel_name *zt__query_kernel_name(zt__tracer *tracer, ze_kernel_handle_t kernel,
+                                                   int *is_known) {
     zt__kernel_name *name;
     zt__name_buffer buffer;
     size_t size = 0;
@@ -11182,21 +11213,22 @@ ZT__PRIVATE zt__kernel_name *zt__ask_kernel_name(zt__tracer *tracer, ze_kernel_h
     if (result == ZE_RESULT_SUCCESS) {
         result = zeKernelGetName(kernel, &size, buffer.text);
     }
-    *is_told = result == ZE_RESULT_SUCCESS && size > 0;
-    buffer.text[*is_told ? size : 0] = 0;
+    *is_known = result == ZE_RESULT_SUCCESS && size > 0;
+    buffer.text[*is_known ? size : 0] = 0;
     name = zt__find_or_add_name(tracer, buffer.text);
     zt__end_name(tracer, &buffer);
     return name;
 }
 
-/* Returns the name of a kernel, which the driver is asked for unless it is remembered. NULL without memory.
+/* Returns the name of a kernel, from the record of its handle or else from the driver. Returns NULL without
+ * memory.
  */
 ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel,
                                                 int may_remember) {
     const void *handle = kernel;
     zt__known_handle *known = NULL;
     zt__kernel_name *name = NULL;
-    int is_told = 0;
+    int is_known = 0;
     if (may_remember) {
         zt__lock(&tracer->mutex);
         known = (zt__known_handle *)zt__map_find(&tracer->kernels, &handle, sizeof handle);
@@ -11206,8 +11238,8 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_ha
     if (name) {
         return name;
     }
-    name = zt__ask_kernel_name(tracer, kernel, &is_told);
-    if (name && is_told && may_remember) {
+    name = zt__query_kernel_name(tracer, kernel, &is_known);
+    if (name && is_known && may_remember) {
         zt__lock(&tracer->mutex);
         known = zt__remember_handle(tracer, &tracer->kernels, kernel);
         if (known) {
@@ -11218,8 +11250,8 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_ha
     return name;
 }
 
-/* Returns the name under which a launch or copy is measured: a launch of several kernels goes by that of the
-   first, and how many more there are. NULL without memory. */
+/* Returns the name under which a launch or copy is measured. A launch of several kernels has the name of the
+   first, and the number of others: "saxpy +2". Returns NULL without memory. */
 ZT__PRIVATE zt__kernel_name *zt__name_of_command(zt__tracer *tracer, zt__call call,
                                                  const zt__command *command, int may_remember) {
     zt__kernel_name *name;
@@ -11244,7 +11276,7 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_command(zt__tracer *tracer, zt__call ca
 
 /* ---- devices and lists ----------------------------------------------------------------------------------- */
 
-/* Returns the bits of the queue groups whose lists can execute no metric queries: copy engines. */
+/* Returns a bit for each queue group that cannot execute metric queries, that is, for copy engines. */
 ZT__PRIVATE uint32_t zt__find_copy_groups(ze_device_handle_t device) {
     enum { MOST = 32 };
     ze_command_queue_group_properties_t groups[MOST];
@@ -11264,7 +11296,7 @@ ZT__PRIVATE uint32_t zt__find_copy_groups(ze_device_handle_t device) {
     return found;
 }
 
-/* One thread at a time. Returns NULL without memory. */
+/* Called by one thread at a time. Returns NULL without memory. */
 ZT__PRIVATE zt__traced_device *zt__add_device(zt__tracer *tracer, ze_context_handle_t context,
                                               ze_device_handle_t device, zt_profiler *profiler) {
     zt__traced_device *added = (zt__traced_device *)zt__allocate(&tracer->allocator, 1, sizeof *added);
@@ -11302,7 +11334,7 @@ ZT__PRIVATE zt__traced_device *zt__find_device(zt__tracer *tracer, ze_context_ha
     return NULL;
 }
 
-/* Opens a profiler for what has appeared under zt_auto. */
+/* Opens a profiler for a context and device that are new to zt_auto. */
 ZT__PRIVATE zt__traced_device *zt__open_device(zt__tracer *tracer, ze_context_handle_t context,
                                                ze_device_handle_t device) {
     zt_profiler *profiler = NULL;
@@ -11328,9 +11360,10 @@ ZT__PRIVATE zt__traced_device *zt__open_device(zt__tracer *tracer, ze_context_ha
     return added;
 }
 
-/* Returns the device whose profiler measures lists of this context and device, or NULL. */
-ZT__PRIVATE zt__traced_device *zt__need_device(zt__tracer *tracer, ze_context_handle_t context,
-                                               ze_device_handle_t device) {
+/* Returns the device whose profiler measures lists of this context and device. zt_auto opens one if there is
+   none. Returns NULL if there is none then. */
+ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_context_handle_t context,
+                                                       ze_device_handle_t device) {
     zt__traced_device *found = zt__find_device(tracer, context, device);
     if (found || !tracer->automatic ||
         !zt__lock_owned_until(&tracer->opening, zt__deadline(tracer->wait_timeout_ns))) {
@@ -11344,8 +11377,8 @@ ZT__PRIVATE zt__traced_device *zt__need_device(zt__tracer *tracer, ze_context_ha
     return found;
 }
 
-ZT__PRIVATE void zt__learn_list(zt__tracer *tracer, ze_command_list_handle_t list, zt__traced_device *device,
-                                uint32_t ordinal) {
+ZT__PRIVATE void zt__add_list_record(zt__tracer *tracer, ze_command_list_handle_t list,
+                                     zt__traced_device *device, uint32_t ordinal) {
     zt__known_handle *known;
     zt__lock(&tracer->mutex);
     known = zt__remember_handle(tracer, &tracer->lists, list);
@@ -11357,8 +11390,8 @@ ZT__PRIVATE void zt__learn_list(zt__tracer *tracer, ze_command_list_handle_t lis
     zt__unlock(&tracer->mutex);
 }
 
-/* A list that was created before the start. Where the driver cannot tell its context and device, it is taken
-   for one of the profiler that traces. */
+/* Adds a list that was created before the start. If the driver cannot tell its context and device, it is
+   assumed to be of the profiler that traces. */
 ZT__PRIVATE void zt__adopt_list(zt__tracer *tracer, ze_command_list_handle_t list) {
     ze_context_handle_t context = NULL;
     ze_device_handle_t handle = NULL;
@@ -11367,14 +11400,14 @@ ZT__PRIVATE void zt__adopt_list(zt__tracer *tracer, ze_command_list_handle_t lis
     if (tracer->get_context && tracer->get_device &&
         tracer->get_context(list, &context) == ZE_RESULT_SUCCESS &&
         tracer->get_device(list, &handle) == ZE_RESULT_SUCCESS) {
-        device = zt__need_device(tracer, context, handle);
+        device = zt__find_or_open_device(tracer, context, handle);
     } else if (first && !zt__load(&first->next)) {
         device = first;
     }
     if (!tracer->get_ordinal || tracer->get_ordinal(list, &ordinal) != ZE_RESULT_SUCCESS) {
         ordinal = UINT32_MAX;
     }
-    zt__learn_list(tracer, list, device, ordinal);
+    zt__add_list_record(tracer, list, device, ordinal);
 }
 
 /* Returns the profiler that measures what is appended to a list, or NULL. */
@@ -11401,7 +11434,7 @@ ZT__PRIVATE zt_profiler *zt__profiler_of_list(zt__tracer *tracer, ze_command_lis
     if (!device || is_captured || !zt__is_measured(device)) {
         return NULL;
     }
-    /* A copy engine has no queries; time stamps it can write. */
+    /* A copy engine can write time stamps, but cannot execute queries. */
     return is_copy_only && device->profiler->metric_count > 0 ? NULL : device->profiler;
 }
 
@@ -11410,7 +11443,7 @@ ZT__PRIVATE zt_profiler *zt__profiler_of_list(zt__tracer *tracer, ze_command_lis
 static const zt_aggregation zt__call_columns[1] = {ZT_AGGREGATE_SUM};
 static const zt__layout zt__call_layout = {1, ZT__KEPT_CALLS, zt__call_columns};
 
-/* Level Zero has results that are no errors, and headers of different versions have different ones. */
+/* Some results are no errors. Older headers lack some of their names, hence the numbers. */
 ZT__PRIVATE int zt__is_error(ze_result_t result) {
     switch ((uint32_t)result) {
     case ZE_RESULT_SUCCESS:
@@ -11429,7 +11462,7 @@ ZT__PRIVATE int zt__is_error(ze_result_t result) {
     }
 }
 
-/* The threads of the process, as tracers come to see them. */
+/* Returns the number of this thread, counted from 1 in the order in which threads make timed calls. */
 ZT__PRIVATE uint32_t zt__thread_number(void) {
     static uint32_t count;
     static ZT__THREAD_LOCAL uint32_t number;
@@ -11446,7 +11479,7 @@ ZT__PRIVATE void zt__free_timed_call(const zt_allocator *allocator, zt__timed_ca
     }
 }
 
-/* Makes room for all samples that are ever kept, so that several threads can add to it. */
+/* Reserves room for all samples that are ever kept, so that several threads can add samples. */
 ZT__PRIVATE zt__timed_call *zt__make_timed_call(zt__tracer *tracer, zt__call call) {
     zt__timed_call *timed = (zt__timed_call *)zt__allocate(&tracer->allocator, 1, sizeof *timed);
     if (timed && !zt__reserve_samples(&tracer->allocator, &tracer->mutex, &zt__call_layout,
@@ -11495,13 +11528,14 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
 
 /* ---- around a call --------------------------------------------------------------------------------------- */
 
-/* One call in progress, of one tracer. Frames are never freed, for the epilogue of a call may come after its
-   tracer is gone. With the dispatcher's mutex, but for what only the thread of the call uses. */
+/* A call in progress, as one tracer sees it. Frames are never freed, because the epilogue of a call may come
+   after its tracer was destroyed. The dispatcher's mutex guards the links and `tracer`; the thread of the
+   call alone uses the rest. */
 typedef struct zt__frame {
     struct zt__frame *next_of_all;
     struct zt__frame *next,
-        *previous;      /* of the same call, in the order of the tracers; next also of the unused */
-    zt__tracer *tracer; /* NULL: unused, or the tracer is gone. Does not go while a callback runs */
+        *previous;      /* of the same call, in the order of the tracers; `next` also links unused frames */
+    zt__tracer *tracer; /* NULL: unused, or the tracer was destroyed, which does not happen in a callback */
     int in_callback;    /* atomic */
     zt__call call;
     uintptr_t registration;
@@ -11510,12 +11544,12 @@ typedef struct zt__frame {
     uint64_t begin_ns;
     zt_region region;
     int has_region;
-    uint32_t *wait_count; /* the call's parameter, where its wait events were waited for before; or NULL */
-    uint32_t waits;       /* what that was */
+    uint32_t *wait_count; /* the call's parameter, if zt__wait_first has set it to 0; else NULL */
+    uint32_t waits;       /* its value before */
     void *instances[ZT__MAX_HOOKS];
 } zt__frame;
 
-/* Whether the filter lets a launch pass. With the mutex. */
+/* Returns whether the filter selects this launch, and counts it. The mutex is held. */
 ZT__PRIVATE int zt__passes_filter(const zt__tracer *tracer, zt__kernel_name *name) {
     if (!name->is_selected || name->seen++ % tracer->every != 0 ||
         (tracer->limit && name->measured >= tracer->limit)) {
@@ -11525,9 +11559,9 @@ ZT__PRIVATE int zt__passes_filter(const zt__tracer *tracer, zt__kernel_name *nam
     return 1;
 }
 
-/* Waits on the device for the events of a launch before its region begins, so that GPU time is that of the
-   kernel alone; the launch itself has none left to wait for. A launch that the driver then refuses leaves the
-   wait on the list. */
+/* Makes the device wait for the events of a launch before its region begins, so that the GPU time is that of
+   the kernel alone. The launch itself then has no wait events. If the driver refuses the launch, the wait
+   stays on the list. */
 ZT__PRIVATE void zt__wait_first(zt__frame *frame, const zt__command *command) {
     uint32_t count = *command->wait_count;
     if (count && command->wait_events &&
@@ -11538,8 +11572,8 @@ ZT__PRIVATE void zt__wait_first(zt__frame *frame, const zt__command *command) {
     }
 }
 
-/* Counts a launch or copy, and begins its region where it is to be measured. Which list it goes to is decided
-   first: what is elsewhere uses up no `every` and no `limit`. */
+/* Counts a launch or copy, and begins its region if it is measured. The list is checked before the filter, so
+   that launches elsewhere do not count for `every` and `limit`. */
 ZT__PRIVATE void zt__before_command(zt__frame *frame, ze_kernel_handle_t kernel_before_hooks) {
     zt__tracer *tracer = frame->tracer;
     zt__command command;
@@ -11550,7 +11584,7 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame, ze_kernel_handle_t kernel_
         profiler = zt__profiler_of_list(tracer, command.list);
     }
     if (profiler) {
-        /* Nobody tells when a kernel of a hook's own is destroyed and its handle comes back. */
+        /* The name of a kernel that a hook has substituted is not kept: its destruction may not be seen. */
         name = zt__name_of_command(tracer, frame->call, &command, command.kernel == kernel_before_hooks);
     }
     zt__lock(&tracer->mutex);
@@ -11590,10 +11624,11 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
         list = **p->pphCommandList;
         ordinal = (*p->paltdesc)->ordinal;
     }
-    zt__learn_list(frame->tracer, list, zt__need_device(frame->tracer, context, device), ordinal);
+    zt__add_list_record(frame->tracer, list, zt__find_or_open_device(frame->tracer, context, device),
+                        ordinal);
 }
 
-/* A list begins or ends to record into a graph. Nobody tells how often a graph is executed, and when. */
+/* A list begins or ends to record into a graph. When a graph is executed, and how often, is not known. */
 ZT__PRIVATE void zt__after_capture(zt__frame *frame, int is_captured) {
     const zt__capture_params *p = (const zt__capture_params *)frame->parameters;
     const void *handle = *p->phCommandList;
@@ -11618,7 +11653,7 @@ ZT__PRIVATE void zt__list_is_over_everywhere(zt__tracer *tracer, ze_command_list
     }
 }
 
-/* zt_execute tells its own profiler itself. */
+/* zt_execute has prepared its own profiler already. */
 ZT__PRIVATE void zt__before_execute(zt__frame *frame) {
     zt__executed_lists executed = zt__read_execution(frame->call, frame->parameters);
     zt__traced_device *device;
@@ -11642,15 +11677,17 @@ ZT__PRIVATE void zt__after_execute(zt__frame *frame, ze_result_t result) {
     }
 }
 
-/* Under zt_auto the profilers of a context that goes give back what they have of it, and keep their results.
- */
+/* Under zt_auto, the profilers of a context that is destroyed release its objects, and keep their results. */
 ZT__PRIVATE void zt__before_context_destroy(zt__tracer *tracer, ze_context_handle_t context) {
     zt__traced_device *device;
     for (device = zt__load(&tracer->devices); device; device = zt__load(&device->next)) {
         if (device->context == context && !zt__load(&device->is_detached)) {
             zt__store(&device->is_detached, 1);
             if (device->profiler) {
-                zt_collect(device->profiler, device->profiler->config.wait_timeout_ns);
+                zt__stop_thread(&device->profiler->thread);
+                device->profiler->config.thread = 0;
+                zt__collect_what_runs(device->profiler);
+                zt__give_up_slots(device->profiler, "zeContextDestroy");
                 zt__detach_profiler(device->profiler);
             }
         }
@@ -11679,8 +11716,8 @@ ZT__PRIVATE void zt__run_epilogues(zt__frame *frame, ze_result_t result) {
     }
 }
 
-/* What a tracer does before a call. Handles that are destroyed are forgotten here, while they are nobody
-   else's. */
+/* What a tracer does before a call. Handles that are destroyed are forgotten here, before the driver can
+   reuse them. */
 ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     zt__command command;
@@ -11732,7 +11769,7 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     }
 }
 
-/* And after it. */
+/* What a tracer does after a call. */
 ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t end_ns) {
     zt__tracer *tracer = frame->tracer;
     zt__call_kind kind = zt__kind_of_call(frame->call);
@@ -11755,8 +11792,9 @@ ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t e
     } else if (kind == ZT__CALL_CAPTURE_END && result == ZE_RESULT_SUCCESS) {
         zt__after_capture(frame, 0);
     } else if (kind == ZT__CALL_KERNEL_CREATE && result == ZE_RESULT_SUCCESS) {
-        /* A handle that comes back, or that a hook puts in its place, has a name of its own: the first
-           launch asks for it. */
+        /* The handle may have been of another kernel, or a hook may replace it. The first launch queries the
+         * name.
+         */
         const ze_kernel_create_params_t *p = (const ze_kernel_create_params_t *)frame->parameters;
         zt__forget_handle(tracer, &tracer->kernels, **p->pphKernel);
         zt__run_epilogues(frame, result);
@@ -11768,18 +11806,17 @@ ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t e
 
 /* ---- the dispatcher -------------------------------------------------------------------------------------- */
 
-/* The loader cannot destroy a tracer of its own without waiting, with no limit, for whatever calls other
-   threads are in; and one that was disabled can be neither enabled nor changed before. So callbacks for more
-   calls, or fewer, need another tracer of the loader's, which is enabled before the old one is disabled: a
-   call in between may come from both, and is dispatched once. What was disabled is never destroyed, and costs
-   two kilobytes. */
+/* The loader's own tracer objects cannot be changed once they were enabled, and to destroy one waits without
+   limit for the calls that other threads are in. So a change of the traced calls needs another object, which
+   is enabled before the old one is disabled. A call in between may come from both, and is dispatched once.
+   Disabled objects are never destroyed, and cost two kilobytes each. */
 typedef struct zt__dispatcher {
     /* with `setup`: */
     zel_tracer_handle_t handle;                   /* the loader's tracer, or NULL */
-    uintptr_t registration;                       /* its number, which its callbacks are given */
+    uintptr_t registration;                       /* its number, which is passed to its callbacks */
     uint8_t registered[ZT__CALL_COUNT];           /* the calls that it has callbacks for */
     ze_result_t(ZE_APICALL *disable_layer)(void); /* NULL: the layer was not enabled here */
-    zel_tracer_handle_t retired[ZT__MAX_RETIRED]; /* kept for tools that look for leaks */
+    zel_tracer_handle_t retired[ZT__MAX_RETIRED]; /* so that leak checkers find them referenced */
     uint32_t retired_count;
     int handles_fork;
 
@@ -11804,8 +11841,8 @@ ZT__PRIVATE int zt__is_inside_hook(void) {
     return zt__current_call && zt__load(&zt__current_call->in_callback);
 }
 
-/* With the mutex, which is unlocked while memory is allocated: makes a frame for each live tracer. It comes
-   from malloc, because it may outlive the application's allocator. Returns 0 without memory. */
+/* Ensures an unused frame for each live tracer. The mutex is held, but unlocked while memory is allocated.
+   Frames come from malloc, because they may outlive the application's allocator. Returns 0 without memory. */
 ZT__PRIVATE int zt__make_frames(void) {
     while (zt__dispatch.unused_count < zt__dispatch.tracer_count) {
         zt__frame *frame;
@@ -11824,8 +11861,8 @@ ZT__PRIVATE int zt__make_frames(void) {
     return 1;
 }
 
-/* Enters a call, so that the tracers which observe it stay while its callbacks run. Returns their frames;
-   NULL where there are none. */
+/* Enters a call: makes a frame for each tracer that observes it, which keeps the tracer alive while callbacks
+   run. Returns the first frame, or NULL. */
 ZT__PRIVATE zt__frame *zt__enter_call(zt__call call, uintptr_t registration, void *parameters) {
     zt__frame *first = NULL, *last = NULL;
     zt__tracer *tracer;
@@ -11858,8 +11895,8 @@ ZT__PRIVATE zt__frame *zt__enter_call(zt__call call, uintptr_t registration, voi
     return first;
 }
 
-/* The call has returned: the tracers that are still there stay until its epilogue has run. Returns the last
-   frame. */
+/* The call has returned: keeps its remaining tracers alive until the epilogue has run. Returns the last
+ * frame. */
 ZT__PRIVATE zt__frame *zt__return_to_call(zt__frame *first) {
     zt__frame *frame, *last = first;
     zt__lock(&zt__dispatch_mutex);
@@ -11900,7 +11937,8 @@ ZT__PRIVATE void zt__prologue(zt__call call, void *parameters, uintptr_t registr
         if (first->registration != registration && first->call == call && first->parameters == parameters) {
             return; /* the same call, from the other of two registrations */
         }
-        /* The epilogue of the call before never came: the driver did not return from it. */
+        /* The epilogue of this thread's last traced call never came: the call was left by an exception or
+         * jump. */
         for (frame = zt__return_to_call(first); frame; frame = frame->previous) {
             if (frame->tracer && frame->has_region) {
                 zt__end(&frame->region, 1);
@@ -11946,7 +11984,7 @@ ZT__PRIVATE void zt__epilogue(ze_result_t result, void **instance) {
     zt__leave_call(first);
 }
 
-/* The loader does not tell which call it is, so each has functions of its own. */
+/* The loader does not pass which call it is, so each call has its own functions. */
 typedef void(ZE_APICALL *zt__callback)(void *parameters, ze_result_t result, void *user, void **instance);
 
 #define X(name)                                                                                              \
@@ -11975,7 +12013,7 @@ static const zt__callbacks zt__callbacks_of[ZT__CALL_COUNT] = {
 
 /* ---- registration with the loader ------------------------------------------------------------------------ */
 
-/* Registers the callbacks of a call, where the loader has that call. */
+/* Registers the callbacks of a call, if the loader can trace it. */
 ZT__PRIVATE ze_result_t zt__register_call(zel_tracer_handle_t handle, uint32_t call) {
     ze_result_t(ZE_APICALL * register_callback)(zel_tracer_handle_t, zel_tracer_reg_t, zt__callback);
     char symbol[128];
@@ -11992,8 +12030,8 @@ ZT__PRIVATE ze_result_t zt__register_call(zel_tracer_handle_t handle, uint32_t c
     return result;
 }
 
-/* Makes a call to see whether callbacks come: where the layer is off everything else succeeds, too
-   (driver-facts.md, 30). */
+/* Makes a call to see whether callbacks come. Results do not show that: with the layer off, registration
+   succeeds as well (driver-facts.md, 30). */
 ZT__PRIVATE int zt__callbacks_come(uintptr_t registration) {
     uint32_t count = 0;
     zt__awaited_registration = registration;
@@ -12014,7 +12052,7 @@ ZT__PRIVATE void zt__retire_registration(void) {
     }
 }
 
-/* Makes callbacks come for these calls and no others. On failure those before stay. */
+/* Registers callbacks for these calls and no others. On failure the registration before stays. */
 ZT__PRIVATE ze_result_t zt__register_calls(const uint8_t calls[ZT__CALL_COUNT]) {
     static uintptr_t last_registration;
     zel_tracer_desc_t desc;
@@ -12047,11 +12085,11 @@ ZT__PRIVATE ze_result_t zt__register_calls(const uint8_t calls[ZT__CALL_COUNT]) 
         return result;
     }
     zelTracerSetEnabled(handle, 0);
-    zelTracerDestroy(handle); /* no call ever came to it, so that there is none to wait for */
+    zelTracerDestroy(handle); /* does not wait, because no call ever came to it */
     return result == ZE_RESULT_SUCCESS ? ZE_RESULT_NOT_READY : result;
 }
 
-/* Marks the calls that the live tracers observe, and that by which callbacks are proven. */
+/* Marks the calls that the live tracers observe, and the one that zt__callbacks_come makes. */
 ZT__PRIVATE void zt__mark_wanted_calls(uint8_t calls[ZT__CALL_COUNT]) {
     const zt__tracer *tracer;
     uint32_t call;
@@ -12072,8 +12110,8 @@ ZT__PRIVATE void zt__enable_layer(void) {
     }
 }
 
-/* Nobody traces any more. Where the layer stays on, callbacks that find nobody are worth what a disabled
-   tracer costs, but not for ever. */
+/* Called when the last tracer stops. If the loader cannot disable the layer, callbacks still come; they are
+   then unregistered, unless too many registrations were retired already. */
 ZT__PRIVATE void zt__disable_layer(void) {
     if (zt__dispatch.disable_layer) {
         zt__dispatch.disable_layer();
@@ -12085,7 +12123,8 @@ ZT__PRIVATE void zt__disable_layer(void) {
     }
 }
 
-/* A forked child has none of the threads that may have held the locks, and no driver: it traces nothing. */
+/* In a forked child, the threads that may have held the locks are gone, and the driver does not work: it
+   traces nothing. */
 ZT__PRIVATE void zt__forget_tracers(void) {
     static const zt__mutex unlocked = PTHREAD_MUTEX_INITIALIZER;
     zt__frame *frame;
@@ -12111,7 +12150,7 @@ ZT__PRIVATE void zt__forget_tracers(void) {
     zt__current_call = NULL;
 }
 
-/* With `setup`: adds a tracer to the live ones, or removes it. */
+/* Adds a tracer to the live ones, or removes it. `setup` is held. */
 ZT__PRIVATE void zt__set_live(zt__tracer *tracer, int is_live) {
     zt__tracer **place;
     uint32_t call;
@@ -12226,7 +12265,7 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, uint32_t call) {
     }
 }
 
-/* Takes over a configuration. What was known under the last one is forgotten. */
+/* Copies a configuration, and forgets what was learned with the last one. */
 ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_config *config,
                                              uint32_t timeline) {
     ze_result_t result;
@@ -12313,7 +12352,7 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     return result;
 }
 
-/* Switches a tracer off, and waits for the calls that other threads have in progress with it. */
+/* Stops a tracer, and waits for its calls in progress on other threads. */
 ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) {
     zt__wait wait = zt__wait_until(zt__deadline(tracer->wait_timeout_ns));
     uint8_t calls[ZT__CALL_COUNT];
@@ -12323,7 +12362,7 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
         if (!zt__dispatch.tracers) {
             zt__disable_layer();
         } else if (zt__dispatch.retired_count < ZT__MAX_RETIRED) {
-            /* What the others do not need becomes as fast as it was. Where it fails, nothing is missed. */
+            /* Calls that no other tracer needs are no longer called back. A failure costs only time. */
             zt__mark_wanted_calls(calls);
             zt__register_calls(calls);
         }
@@ -12337,8 +12376,8 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
     return ZE_RESULT_SUCCESS;
 }
 
-/* Calls that are still in the driver go on without the tracer. Returns 0 where a callback is running, which
-   still needs it. */
+/* Detaches the tracer from calls that are still in the driver. Returns 0 if one of its callbacks is running,
+   which still needs it. */
 ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer) {
     zt__frame *frame;
     int is_running = 0;
@@ -12369,7 +12408,7 @@ ZT__PRIVATE zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__dia
     return tracer;
 }
 
-/* No call is in progress with it. */
+/* Frees a tracer, which has no call in progress. */
 ZT__PRIVATE void zt__destroy_tracer(zt__tracer *tracer) {
     zt_allocator allocator = tracer->allocator;
     uint32_t i;
@@ -12389,7 +12428,7 @@ ZT__PRIVATE void zt__destroy_tracer(zt__tracer *tracer) {
     zt__free(&allocator, tracer);
 }
 
-/* Called by zt_close. Returns 0 where the profiler cannot be closed now. */
+/* Called by zt_close. Returns 0 if the profiler cannot be closed now. */
 ZT__PRIVATE int zt__end_tracing(zt_profiler *profiler) {
     zt__tracer *tracer = profiler->tracer;
     if (zt__is_inside_hook() && zt__load(&tracer->is_live)) {
@@ -12445,8 +12484,8 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
     return zt__start_tracer(tracer, config, profiler->config.timeline);
 }
 
-/* Nobody tells any more which lists are reset: what is recorded on them is not expected to run when they are
-   executed next, and measured where it is seen to have run. */
+/* Resets of lists are no longer observed. So what is recorded on a list now may be gone when it is executed
+   next: it is not expected to run, but measured if it is seen to have run. */
 ZT__PRIVATE void zt__end_observation(zt_profiler *profiler) {
     zt__list *list;
     zt__lock(&profiler->mutex);
@@ -12529,8 +12568,8 @@ ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t index, zt_c
     return ZE_RESULT_SUCCESS;
 }
 
-/* For reports: how many calls that of a profiler shows. A tracer of several profilers has its calls in the
-   report of the first. */
+/* Returns how many calls a profiler's report shows. A tracer of several profilers has its calls in the report
+   of the first. */
 ZT__PRIVATE uint32_t zt__calls_to_report(const zt_profiler *profiler) {
     zt__tracer *tracer = zt__load(&profiler->tracer);
     zt__traced_device *device = tracer ? zt__load(&tracer->devices) : NULL;
@@ -12547,7 +12586,7 @@ typedef struct zt__kept_call {
     uint32_t thread; /* counted from 1 */
 } zt__kept_call;
 
-/* For reports: the calls that are kept have indices from `first` up to `end`. */
+/* Gets the indices of kept calls, from *first up to but not including *end. */
 ZT__PRIVATE void zt__get_kept_calls(const zt_profiler *profiler, uint64_t *first, uint64_t *end) {
     zt__tracer *tracer = zt__load(&profiler->tracer);
     *first = *end = 0;
@@ -12559,7 +12598,7 @@ ZT__PRIVATE void zt__get_kept_calls(const zt_profiler *profiler, uint64_t *first
     }
 }
 
-/* Returns 0 where a newer call has taken its place. */
+/* Returns 0 if a newer call has replaced it. */
 ZT__PRIVATE int zt__copy_kept_call(const zt_profiler *profiler, uint64_t index, zt__kept_call *call) {
     zt__tracer *tracer = zt__load(&profiler->tracer);
     int is_kept;
@@ -12580,14 +12619,14 @@ ZT__PRIVATE int zt__copy_kept_call(const zt_profiler *profiler, uint64_t index, 
 
 typedef struct zt__auto {
     zt__tracer *tracer; /* NULL: it is off */
-    pid_t process;      /* that asked for it: a forked child has nothing to report */
-    zt_config config;   /* of each profiler; its strings, and the path of the report, are copies */
+    pid_t process;      /* that called zt_auto: a forked child reports nothing */
+    zt_config config;   /* of each profiler. Its strings, and `report`, are copies */
     char *report;
 } zt__auto;
 
 static zt__auto zt__automatic;
 
-/* Returns the end of a path that tells its format: from the last dot, or from ".trace.json". */
+/* Returns the suffix of a path: from the last dot, or ".trace.json". */
 ZT__PRIVATE const char *zt__path_suffix(const char *path) {
     static const char trace[] = ".trace.json";
     size_t length = strlen(path);
@@ -12598,8 +12637,8 @@ ZT__PRIVATE const char *zt__path_suffix(const char *path) {
     return dot && (!slash || dot > slash) ? dot : path + length;
 }
 
-/* Writes the report of the n-th profiler: run.csv, run.2.csv, ... The text of what fails goes to standard
-   error, for nobody is left who could ask for it. */
+/* Writes the report of the n-th profiler: run.csv, run.2.csv, ... A message goes to standard error, because
+   the profiler is closed next, and to zt_get_last_error(NULL). */
 ZT__PRIVATE void zt__write_auto_report(zt_profiler *profiler, uint32_t n) {
     const char *report = zt__automatic.report, *suffix = zt__path_suffix(report);
     size_t size = strlen(report) + 16;
@@ -12630,7 +12669,7 @@ ZT__PRIVATE void zt__free_auto_config(void) {
     memset(&zt__automatic, 0, sizeof zt__automatic);
 }
 
-/* At exit, while loader and driver are still there. */
+/* Runs at exit, before loader and driver are gone. */
 ZT__PRIVATE void zt__end_auto(void) {
     zt__tracer *tracer = zt__automatic.tracer;
     zt__traced_device *device;
@@ -12664,7 +12703,9 @@ ZT__PRIVATE void zt__end_auto(void) {
     zt__free_auto_config();
 }
 
-/* Returns where the report goes, by the environment or else the configuration. NULL: nothing is traced. */
+/* Returns where the report goes, by the environment or else the configuration. Returns NULL if nothing is
+ * traced.
+ */
 ZT__PRIVATE const char *zt__find_auto_path(const char *configured) {
     const char *path = getenv("ZT_AUTO");
     if (!path || strcmp(path, "1") == 0) {
@@ -12676,7 +12717,7 @@ ZT__PRIVATE const char *zt__find_auto_path(const char *configured) {
     return strcmp(path, "table") == 0 ? "-" : path;
 }
 
-/* Copies a string of the application's, which may not outlive zt_auto. Returns 0 without memory. */
+/* Copies a string of the application, which need not outlive zt_auto. Returns 0 without memory. */
 ZT__PRIVATE int zt__keep_text(const char **kept, const char *text) {
     char *copy;
     *kept = NULL;
@@ -12707,7 +12748,7 @@ ZT__PRIVATE int zt__keep_auto_config(const zt_config *given, const char *path) {
     return is_complete;
 }
 
-/* Loaders that cannot turn tracing on at run time look into the environment when they are initialised. */
+/* Calls zeInit. Loaders that cannot enable tracing at run time read the environment there. */
 ZT__PRIVATE ze_result_t zt__initialize_traced(void) {
     ze_result_t(ZE_APICALL * enable_layer)(void);
     ze_result_t result;
@@ -12783,7 +12824,7 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *given) {
 
 enum { ZT__LEAST_SAMPLES = 10, ZT__NOISE_FROM = 64 };
 
-/* Samples as they were taken, and the same in order of size. */
+/* Samples in the order in which they were taken, and sorted. */
 typedef struct zt__series {
     uint32_t count;
     double samples[ZT_BENCH_SAMPLES], sorted[ZT_BENCH_SAMPLES], mhz[ZT_BENCH_SAMPLES];
@@ -12811,9 +12852,9 @@ ZT__PRIVATE double zt__sorted_quantile(const double *sorted, uint32_t count, dou
 /* Stores the interval of the median by the sign test, and returns half its width as a share of the median:
    NaN where the median is 0.
 
-   A sample falls on either side of the true median like a coin, so the rank of the interval's ends follows
-   from the binomial distribution. The ends are chosen for 97.5%: a rule that stops when the interval is
-   narrow is a little too sure of itself, so that at least 95% are left. */
+   A sample lies on either side of the true median with equal chance, so the ranks of the interval's ends
+   follow from the binomial distribution. The ends are chosen for 97.5%: stopping when the interval is narrow
+   lowers its coverage a little, so that at least 95% remain. */
 ZT__PRIVATE double zt__median_interval(const double *sorted, uint32_t count, double *low, double *high) {
     double term = 1, below = 0, median = zt__sorted_quantile(sorted, count, 0.5);
     uint32_t i, rank = 0;
@@ -12865,9 +12906,9 @@ ZT__PRIVATE zt__stop_rule zt__make_stop_rule(const zt_bench_config *config) {
     return rule;
 }
 
-/* Returns why there are enough samples; ZT_BENCH_NOT_RUN: there are not. A rule that looked at every sample
-   would wait for a narrow interval until one comes by chance, so it looks each time there are a quarter more.
- */
+/* Returns why there are enough samples, or ZT_BENCH_NOT_RUN if there are not. If it looked after every
+   sample, an interval that is narrow by chance would end the benchmark. So it looks only when there are a
+   quarter more. */
 ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, const zt__series *series) {
     uint32_t count = series->count;
     double low, high, precision;
@@ -12897,7 +12938,7 @@ ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, const zt__seri
 
 /* ---- results --------------------------------------------------------------------------------------------- */
 
-/* `unnamed` is the name where the configuration gives none. */
+/* `unnamed` is the name if the configuration has none. */
 ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_config *config,
                                         const char *unnamed) {
     const char *name = unnamed;
@@ -12912,8 +12953,8 @@ ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_
     result->region = UINT32_MAX;
 }
 
-/* Fills in what a series shows, and marks samples that are far from the others or were taken at another
-   frequency. The series loses its order of size. */
+/* Fills in a result, and marks samples that are outliers or were taken at another frequency. `series->sorted`
+   is overwritten. */
 ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series, double max_change) {
     uint32_t i, known = 0, count = series->count;
     double spread;
@@ -12962,7 +13003,8 @@ typedef struct zt__bench {
     zt__series *series;
 } zt__bench;
 
-/* Returns the region whose time is a sample: by name, or the first. UINT32_MAX: there is none. */
+/* Returns the region whose time is a sample: that of this name, or the first if `name` is NULL; UINT32_MAX if
+   there is none. */
 ZT__PRIVATE uint32_t zt__find_bench_region(const zt_profiler *profiler, const char *name) {
     zt_region_info info;
     uint32_t i, count = zt_get_region_count(profiler);
@@ -12975,7 +13017,7 @@ ZT__PRIVATE uint32_t zt__find_bench_region(const zt_profiler *profiler, const ch
     return UINT32_MAX;
 }
 
-/* The name of the region whose time is a sample; NULL: it is not known before the work has run. */
+/* Returns the name of the region whose time is a sample; NULL if it is not known before the work has run. */
 ZT__PRIVATE const char *zt__bench_region_name(const zt__bench *bench) {
     zt_region_info info;
     if (bench->config->region || !bench->stopwatch ||
@@ -12993,8 +13035,8 @@ ZT__PRIVATE double zt__report_no_sample(const zt__bench *bench, const char *why)
     return zt__nan();
 }
 
-/* Runs the work once with a profiler. Returns the GPU time of its region, or NaN, which is reported. A run of
-   which a sample is missing gives none. */
+/* Runs the work once with a profiler. Returns the GPU time of its region. If a sample of the run is missing,
+   reports that and returns NaN. */
 ZT__PRIVATE double zt__run_work(const zt__bench *bench, zt_profiler *profiler) {
     zt_region_info before, after;
     zt_counts counts_before = zt_get_counts(profiler), counts;
@@ -13034,7 +13076,7 @@ ZT__PRIVATE double zt__measure_once(const zt__bench *bench) {
     return zt__is_nan(sample) || sample < 0 ? zt__report_no_sample(bench, "it failed") : sample;
 }
 
-/* Returns the device's frequency now in MHz, or NaN where nobody tells. */
+/* Returns the device's current frequency in MHz, or NaN if it is not known. */
 ZT__PRIVATE double zt__get_frequency(const zt__bench *bench) {
     zes_freq_state_t state;
     if (bench->config->frequency) {
@@ -13049,7 +13091,7 @@ ZT__PRIVATE double zt__get_frequency(const zt__bench *bench) {
     return state.actual;
 }
 
-/* Finds the frequency domain of the GPU, where the system tells. */
+/* Finds the frequency domain of the GPU, if the system management interface has it. */
 ZT__PRIVATE void zt__find_frequency_domain(zt__bench *bench) {
     const zt__driver *driver = bench->profiler ? &bench->profiler->driver : NULL;
     zes_freq_handle_t domains[16];
@@ -13071,7 +13113,7 @@ ZT__PRIVATE void zt__find_frequency_domain(zt__bench *bench) {
     }
 }
 
-/* Takes one sample. A run without one is tried again, but not for ever. Returns 0 then. */
+/* Takes one sample. A run without one is repeated. Returns 0 if the last attempt fails, too. */
 ZT__PRIVATE int zt__take_sample(zt__bench *bench) {
     enum { TRIES = 4 };
     int i;
@@ -13085,7 +13127,8 @@ ZT__PRIVATE int zt__take_sample(zt__bench *bench) {
     return 0;
 }
 
-/* Warms up. The time is not taken from that of the samples, and yet may last no longer. */
+/* Warms up, for config.max_time_ns at the most, except for the first runs. The samples have that time again.
+ */
 ZT__PRIVATE void zt__warm_up(const zt__bench *bench, const zt_bench_config *limits) {
     enum { USUAL = 3 };
     uint64_t deadline = zt__bench_deadline(limits);
@@ -13095,7 +13138,7 @@ ZT__PRIVATE void zt__warm_up(const zt__bench *bench, const zt_bench_config *limi
     }
 }
 
-/* Opens a profiler of times alone on the device of another. */
+/* Opens a profiler on the same device that measures times alone. */
 ZT__PRIVATE zt_profiler *zt__open_stopwatch(const zt_profiler *profiler) {
     zt_config config = profiler->config;
     zt_profiler *stopwatch = NULL;
@@ -13113,7 +13156,7 @@ ZT__PRIVATE void zt__close_bench(zt__bench *bench) {
     zt__free(bench->profiler ? &bench->profiler->config.allocator : &zt__default_allocator, bench->series);
 }
 
-/* Checks and prepares. On anything but SUCCESS there is nothing to close. */
+/* Checks the configuration and prepares a benchmark. On failure nothing is left to close. */
 ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_profiler *profiler,
                                        const zt_bench_config *config) {
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
@@ -13145,12 +13188,12 @@ ZT__PRIVATE int zt__has_nothing_to_run(const zt_profiler *profiler, const zt_ben
     return (!profiler || !profiler->device) && config && config->run && !config->measure;
 }
 
-/* The runs with counters, apart from timing: each pass of the profiler, several times. */
+/* Runs the work with metrics, several times in each pass of the profiler. These runs are no samples. */
 ZT__PRIVATE void zt__run_with_counters(zt__bench *bench, zt_bench_result *result) {
     enum { USUAL = 5 };
     uint32_t i, taken = 0;
     uint32_t runs = bench->config->counter_runs ? bench->config->counter_runs : (uint32_t)USUAL;
-    double *samples = bench->series->samples; /* they are in the result by now */
+    double *samples = bench->series->samples; /* free to use: the samples are in the result */
     if (bench->config->measure || bench->profiler->metric_count == 0) {
         return;
     }
@@ -13213,7 +13256,7 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
 
 /* ---- comparing ------------------------------------------------------------------------------------------- */
 
-/* Takes samples of two variants in turn. What drifts favours neither, for the order changes each time. */
+/* Takes samples of two variants in turn. The order alternates, so that drift favours neither. */
 ZT__PRIVATE ze_result_t zt__compare_benches(zt__bench *a, zt__bench *b, zt__series *ratios,
                                             zt_comparison *result) {
     zt__stop_rule rule;
@@ -13236,8 +13279,8 @@ ZT__PRIVATE ze_result_t zt__compare_benches(zt__bench *a, zt__bench *b, zt__seri
     if (!has_samples) {
         return ZE_RESULT_NOT_READY;
     }
-    /* The interval is that of the ratios of the pairs. Where the variants differ in more than their scale,
-       the ratio of the medians may lie outside: the interval is widened to it. */
+    /* The interval is that of the ratios of pairs. The ratio of the medians may lie outside of it, if the
+       distributions differ in shape; then the interval is widened to contain it. */
     result->ratio = result->b.median / result->a.median;
     zt__median_interval(ratios->sorted, ratios->count, &result->low, &result->high);
     if (!zt__is_nan(result->ratio)) {
@@ -13355,19 +13398,17 @@ ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn 
 
 /* ==== >>reports: table, CSV, JSON, trace ================================================================== */
 
-/* A report while it is written. Regions are read one after the other, into memory that no other thread uses.
- */
+/* A report that is being written. It has one region at a time. */
 typedef struct zt__document {
     zt__writer writer;
     zt_profiler *profiler;
-    uint32_t region_count; /* when it was begun */
-    zt_region_info region; /* the one that was read last */
-    zt_stats *stats;       /* of each of its columns */
+    uint32_t region_count; /* when the report was begun */
+    zt_region_info region; /* the region that was read last */
+    zt_stats *stats;       /* of each column of that region */
     int out_of_memory;
 } zt__document;
 
-/* Reads a region. Returns 0 for a name that was recorded and never ran, which has nothing to show, and
-   without memory. */
+/* Reads a region. Returns 0 without memory, and if the region has no samples, none lost and none dropped. */
 ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
@@ -13412,7 +13453,7 @@ ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
     return !document->out_of_memory && (region->count || region->lost || region->dropped);
 }
 
-/* "no", or the differences with '+' between. */
+/* ZT_DIFFERS_ bits as text: "no", or "missing+time". */
 typedef struct zt__differences {
     char text[32];
 } zt__differences;
@@ -13438,7 +13479,7 @@ ZT__PRIVATE const char *zt__metric_type_name(int type) {
     return type >= 0 && type < (int)ZT__COUNT_OF(names) ? names[type] : "other";
 }
 
-/* The figures of statistics, as reports name them. */
+/* A figure of statistics, with its name in CSV and JSON. */
 typedef struct zt__named_figure {
     const char *name;
     double value;
@@ -13459,7 +13500,7 @@ ZT__PRIVATE void zt__name_figures(const zt_stats *stats, zt__named_figure figure
 
 /* ---- CSV ------------------------------------------------------------------------------------------------- */
 
-/* A line is of a metric of a region. A figure that does not apply is left empty. */
+/* A line of CSV: one metric of one region. Figures that do not apply are empty. */
 typedef struct zt__csv_line {
     const char *region;
     const zt_metric *metric;
@@ -13493,7 +13534,7 @@ ZT__PRIVATE void zt__write_csv_line(zt__writer *writer, const zt__csv_line *line
     zt__print(writer, ",%s,%s,%s\n", line->tile, line->pass, zt__name_differences(line->differs).text);
 }
 
-/* What is no metric: a count. `region` is "" where it is of the profiler as a whole. */
+/* Writes a count in the form of a metric. `region` is "" if it is of the whole profiler. */
 ZT__PRIVATE void zt__write_csv_count(zt__writer *writer, const char *region, const char *name,
                                      const char *units, uint64_t count) {
     zt_metric metric = {NULL, "", "profiler", NULL, "", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, 0};
@@ -13539,7 +13580,8 @@ ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
                         document->region.dropped);
 }
 
-/* What is of no region: the counts, by cause, and as the group of a line why metrics are measured or not. */
+/* Writes the lines without a region: the availability, whose text is in the column of the group, and the
+ * counts. */
 ZT__PRIVATE void zt__write_csv_profiler(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
     zt_counts counts = zt_get_counts(profiler);
@@ -13570,7 +13612,7 @@ ZT__PRIVATE void zt__write_csv_profiler(zt__document *document) {
 }
 
 #ifdef ZETOOLS_TRACER
-/* Two lines for each call: host time, and errors as a plain sum. */
+/* Writes two lines for each call: its host time, and its errors as a sum. */
 ZT__PRIVATE void zt__write_csv_calls(zt__document *document) {
     static const zt_metric host_time = {"host time",      "", "host", "ns", "", ZET_METRIC_TYPE_DURATION,
                                         ZT_AGGREGATE_SUM, 0};
@@ -13641,7 +13683,7 @@ ZT__PRIVATE void zt__write_json_stats(zt__writer *writer, const zt_stats *stats)
     zt__write_text(writer, "}");
 }
 
-/* Writes an array of the statistics of columns that follow each other. */
+/* Writes an array of the statistics of consecutive columns. */
 ZT__PRIVATE void zt__write_json_columns(zt__document *document, uint32_t first, uint32_t count) {
     zt__writer *writer = &document->writer;
     uint32_t i;
@@ -13706,7 +13748,7 @@ ZT__PRIVATE void zt__write_json_calls(zt__document *document) {
 }
 #endif
 
-/* The statistics of a region stand in the order of "metrics". */
+/* The arrays of statistics are in the order of the array "metrics". */
 ZT__PRIVATE void zt__write_json(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
@@ -13760,9 +13802,9 @@ enum { ZT__TIME_FIGURES = 5, ZT__MAX_FIGURE_COLUMNS = 32, ZT__TABLE_WIDTH = 100 
 
 /* A column of figures. */
 typedef struct zt__figure_column {
-    uint32_t figure;          /* of a row */
+    uint32_t figure;          /* index of the figure in a row */
     double scale;             /* figures are divided by it */
-    double smallest, largest; /* NaN where there is none */
+    double smallest, largest; /* of all rows; NaN if there is none */
     char heading[160];
 } zt__figure_column;
 
@@ -13772,17 +13814,18 @@ typedef struct zt__table_row {
     char note[64];
 } zt__table_row;
 
-/* All that the table shows is read first: figures decide about columns and units. */
+/* The table is read before it is written, because the figures decide about columns and units. */
 typedef struct zt__region_table {
     zt__table_row *rows;
-    double *figures; /* of each row: those of GPU time, and one of each metric */
+    double *figures; /* of each row: ZT__TIME_FIGURES of GPU time, and one of each metric */
     uint32_t row_count, figure_count;
     zt__figure_column *columns;
     uint32_t column_count;
     uint32_t left_out; /* metrics with something to show, for which there was no room */
 } zt__region_table;
 
-/* Of a metric the table shows the mean; of a flag, in how many samples it was set. */
+/* Adds the region that was read last. The table shows the mean of a metric; of a flag, in how many samples it
+   was set. */
 ZT__PRIVATE void zt__read_table_row(const zt__document *document, zt__region_table *table) {
     const zt_profiler *profiler = document->profiler;
     zt__table_row *row = &table->rows[table->row_count];
@@ -13807,7 +13850,7 @@ ZT__PRIVATE void zt__read_table_row(const zt__document *document, zt__region_tab
     table->row_count++;
 }
 
-/* Appends a name to a heading, broken into lines between its words where that is possible. */
+/* Appends a name to a heading. Long names are broken into lines, between words if possible. */
 ZT__PRIVATE void zt__break_name(const char *name, char *heading, size_t room) {
     enum { LONGEST = 12, SHORTEST = 4, LINES = 6 };
     size_t used = 0, line;
@@ -13832,8 +13875,8 @@ ZT__PRIVATE void zt__break_name(const char *name, char *heading, size_t room) {
     }
 }
 
-/* Appends units that read well for the largest figure: "ns" becomes "ms", "bytes" "MB". Those of figures that
-   do not add up, such as percent, stay. */
+/* Appends the units to a heading. If figures add up, chooses a prefix that suits the largest: "ns" becomes
+   "ms", "bytes" becomes "MB". Other units, such as percent, stay. */
 ZT__PRIVATE void zt__choose_units(zt__figure_column *column, const char *units, int additive) {
     static const char *const times[] = {"ns", "us", "ms", "s"};
     static const char *const prefixes[] = {"", "k", "M", "G", "T"};
@@ -13915,7 +13958,7 @@ typedef struct zt__wanted_metric {
     zt__nearest nearest;
 } zt__wanted_metric;
 
-/* Finds the next. Returns 0 at the end of the list. */
+/* Finds the next metric of config.columns. Returns 0 at the end. */
 ZT__PRIVATE int zt__next_wanted_metric(zt_profiler *profiler, const char **list, zt__wanted_metric *wanted) {
     const char *name;
     size_t length;
@@ -13943,7 +13986,8 @@ ZT__PRIVATE void zt__add_wanted_columns(zt_profiler *profiler, zt__region_table 
     }
 }
 
-/* The table has the GPU time anyway, and one column is enough of the clocks that all groups have. */
+/* Returns whether a metric would repeat a column: the GPU time has its own columns, and groups have metrics
+   of the same name. */
 ZT__PRIVATE int zt__is_shown_already(const zt_profiler *profiler, uint32_t metric) {
     const char *name = profiler->metrics[metric].name;
     uint32_t i;
@@ -13958,8 +14002,8 @@ ZT__PRIVATE int zt__is_shown_already(const zt_profiler *profiler, uint32_t metri
     return 0;
 }
 
-/* Adds all metrics that have something to show: first those that tell regions apart. Clocks only repeat what
-   the time shows. */
+/* Adds all metrics that are not 0 everywhere. First come those that differ between regions, except clocks,
+   which only repeat what the time shows. */
 ZT__PRIVATE void zt__add_telling_columns(const zt_profiler *profiler, zt__region_table *table) {
     uint32_t metric;
     int telling;
@@ -13995,8 +14039,9 @@ ZT__PRIVATE void zt__fill_region_row(const void *user, uint32_t row, zt__cell *c
     cells[1 + i].text = table->rows[row].note;
 }
 
-/* Returns the width that a table may have: that of the terminal where it goes to one. Files have a fixed
- * width. */
+/* Returns the width of a table: that of the terminal, if it goes there. Files have a fixed width of 100
+ * columns.
+ */
 ZT__PRIVATE size_t zt__room_for_table(int to_standard_output) {
     const char *columns = getenv("COLUMNS");
     struct winsize size;
@@ -14012,7 +14057,8 @@ ZT__PRIVATE size_t zt__room_for_table(int to_standard_output) {
     return ZT__TABLE_WIDTH;
 }
 
-/* Names of regions give way to the times, and metrics that nobody asked for to both. */
+/* Fits the table into the width. If the times do not fit, names of regions are shortened. Metrics that do not
+   fit are left out, unless config.columns asks for them. */
 ZT__PRIVATE void zt__fit_columns(zt__region_table *table, zt__table *described, size_t room,
                                  int metrics_were_chosen) {
     enum { LONGEST_NAME = 28, SHORTEST_NAME = 12 };
@@ -14077,7 +14123,7 @@ ZT__PRIVATE void zt__write_title(zt__document *document) {
     zt__write_text(writer, "\n");
 }
 
-/* Names the samples that are not in the table, and what became of them. */
+/* Writes which samples are not in the table, and why. */
 ZT__PRIVATE void zt__write_missing_samples(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
@@ -14114,7 +14160,7 @@ ZT__PRIVATE void zt__write_missing_samples(zt__document *document) {
     }
 }
 
-/* Says what is not in the table. */
+/* Writes what the table does not show, and why. */
 ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table *table) {
     zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
@@ -14232,21 +14278,21 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_
     zt__free(allocator, table.rows);
 }
 
-/* ---- the trace: Trace Event JSON, which Perfetto and Chrome read ----------------------------------------- */
+/* ---- the trace: Trace Event JSON, for Perfetto and Chrome ------------------------------------------------ */
 
 /* A sample by host time. */
 typedef struct zt__span {
     zt__timeline_sample sample;
-    uint64_t order; /* in which samples were kept */
+    uint64_t order; /* index in the timeline */
     const double *values;
-    uint32_t outer; /* the span around it on its track, or UINT32_MAX */
+    uint32_t outer; /* the span that contains it on its track, or UINT32_MAX */
 } zt__span;
 
-/* A track of a command list. What is on it is nested. */
+/* A track of a command list. Its spans are nested or disjoint. */
 typedef struct zt__track {
     ze_command_list_handle_t list;
     uint32_t list_number, overlap; /* 0: its first track */
-    uint32_t innermost;            /* the span that the next may be within */
+    uint32_t innermost;            /* the span that was added last */
 } zt__track;
 
 typedef struct zt__trace {
@@ -14257,7 +14303,7 @@ typedef struct zt__trace {
     uint32_t track_count, list_count;
 } zt__trace;
 
-/* By begin; what is around comes before what is within. */
+/* Sorts by begin, and outer spans before inner ones. */
 ZT__PRIVATE int zt__compare_spans(const void *a, const void *b) {
     const zt__span *one = (const zt__span *)a, *other = (const zt__span *)b;
     if (one->sample.begin_ns != other->sample.begin_ns) {
@@ -14295,7 +14341,8 @@ ZT__PRIVATE int zt__copy_spans(zt_profiler *profiler, zt__trace *trace) {
     return 1;
 }
 
-/* Finds the track of a span, which was not placed before; a new one where it overlaps what there is. */
+/* Puts the next span on a track of its list, or on a new track if it overlaps spans of all of them. Returns
+   the track. */
 ZT__PRIVATE uint32_t zt__find_track(zt__trace *trace, uint32_t index) {
     zt__span *span = &trace->spans[index];
     zt__track *track;
@@ -14398,7 +14445,7 @@ ZT__PRIVATE void zt__write_span(zt__document *document, const zt__span *span, ui
     zt__write_text(writer, "}}");
 }
 
-/* Writes a counter track. A value lasts until the next, so that what did not change is left out. */
+/* Writes a counter track. A value lasts until the next one, so repeated values are left out. */
 ZT__PRIVATE void zt__write_counter(zt__writer *writer, const zt__stream_data *data, const zt__kept_row *rows,
                                    const double *values, size_t count, uint32_t metric, int several_groups) {
     zt__label label = zt__label_metric(&data->metrics[metric], several_groups);
@@ -14418,7 +14465,7 @@ ZT__PRIVATE void zt__write_counter(zt__writer *writer, const zt__stream_data *da
     }
 }
 
-/* Writes what an attached stream has measured: a counter track of each metric, and the markers. */
+/* Writes an attached stream: a counter track for each metric, and the markers. */
 ZT__PRIVATE void zt__write_stream(zt__document *document, zt__stream_data *data, int several_groups) {
     const zt_allocator *allocator = &document->profiler->config.allocator;
     zt__writer *writer = &document->writer;
@@ -14581,7 +14628,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
 
 /* ---- files ----------------------------------------------------------------------------------------------- */
 
-/* Hidden in strict ISO modes, which C++ compilers do not have here. */
+/* The C library hides it in strict ISO modes. C++ compilers always define _GNU_SOURCE. */
 #ifndef __cplusplus
 char *realpath(const char *path, char *resolved);
 #endif
@@ -14601,8 +14648,8 @@ ZT__PRIVATE int zt__has_suffix(const char *text, const char *end) {
     return end_length <= length;
 }
 
-/* Finds the format that the suffix of a path stands for. Returns 0 where it stands for none. Without a
-   suffix, or with a number for one, it is a table. */
+/* Finds the format that the suffix of a path stands for. Returns 0 if it stands for none. Without a suffix,
+   or with a number as suffix, the format is a table. */
 ZT__PRIVATE int zt__find_format(const char *path, zt_format *format) {
     const char *slash = strrchr(path, '/');
     const char *dot = strrchr(slash ? slash : path, '.');
@@ -14623,7 +14670,7 @@ ZT__PRIVATE ze_result_t zt__report_unwritable(zt_profiler *profiler, const char 
     return zt__report(&profiler->diagnostics, CANNOT_WRITE, ZE_RESULT_ERROR_UNKNOWN, path, strerror(errno));
 }
 
-/* Writes a report into `file`, and closes that. `path` is for the message. */
+/* Writes a report to `file`, and closes it. `path` is for messages. */
 ZT__PRIVATE ze_result_t zt__write_and_close(zt_profiler *profiler, zt_format format, FILE *file,
                                             const char *path) {
     ze_result_t result;
@@ -14638,7 +14685,7 @@ ZT__PRIVATE ze_result_t zt__write_and_close(zt_profiler *profiler, zt_format for
     return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(profiler, path) : result;
 }
 
-/* Writes a file beside the target and renames it, so that nobody reads half of it. */
+/* Writes a file beside the target and renames it, so that nobody reads an incomplete one. */
 ZT__PRIVATE ze_result_t zt__replace_file(zt_profiler *profiler, zt_format format, const char *path) {
     const zt_allocator *allocator = &profiler->config.allocator;
     char *target = realpath(path, NULL); /* a symbolic link stays what it is */

@@ -215,6 +215,11 @@ bool sg_thread_start(pthread_t *thread, void *(*function)(void *), void *argumen
     return !failed;
 }
 
+/* A forked child has none of its parent's threads. */
+static bool is_started(sg_root *root) {
+    return atomic_load(&root->started) && root->process == getpid();
+}
+
 static ze_result_t start_thread(sg_root *root) {
     if (!sg_thread_start(&root->thread, device_thread, root))
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
@@ -224,12 +229,10 @@ static ze_result_t start_thread(sg_root *root) {
 }
 
 void sg_root_stop(sg_root *root) {
-    if (!atomic_load(&root->started))
+    if (!is_started(root))
         return;
     atomic_store(&root->stopping, true);
     sg_root_ring(root);
-    if (root->process != getpid()) /* a forked child has none of its parent's threads */
-        return;
     pthread_join(root->thread, NULL);
     atomic_store(&root->started, false);
 }
@@ -247,7 +250,7 @@ ze_result_t sg_lane_open(sg_lane *lane, sg_device *device, uint32_t ordinal, sg_
     lane->immediate = immediate;
     pthread_mutex_init(&lane->lock, NULL);
     pthread_mutex_lock(&root->lanes_lock);
-    ze_result_t result = atomic_load(&root->started) ? ZE_RESULT_SUCCESS : start_thread(root);
+    ze_result_t result = is_started(root) ? ZE_RESULT_SUCCESS : start_thread(root);
     if (result == ZE_RESULT_SUCCESS) {
         atomic_store(&lane->next, atomic_load(&root->lanes));
         atomic_store(&root->lanes, lane);
