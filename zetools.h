@@ -1613,7 +1613,7 @@ ZT__PRIVATE uint64_t zt__deadline(uint64_t timeout_ns) {
 }
 
 /* A bounded wait for something that has to be polled. Most waits are for a short kernel, and a sleep takes
-   longer than the kernel (driver-facts.md, 42). So the first polls follow each other without a sleep. */
+   longer than the kernel. So the first polls follow each other without a sleep. */
 typedef struct zt__wait {
     uint64_t deadline;
     uint64_t spin_until; /* polls without a sleep until then; 0: not begun */
@@ -3155,7 +3155,7 @@ ZT_API const char *zt_version(void) {
 
 /* ==== >>driver: functions that a loader or driver may not have ============================================ */
 
-/* These are newer than Level Zero 1.0, so they are looked up at run time (driver-facts.md, 29). */
+/* These are newer than Level Zero 1.0, so they are looked up at run time. */
 #define ZT__OPTIONAL_FUNCTIONS(X)                                                                            \
     X(zeCommandListIsImmediate, (ze_command_list_handle_t list, ze_bool_t * is_immediate))                   \
     X(zeDeviceGetGlobalTimestamps, (ze_device_handle_t device, uint64_t * host, uint64_t * ticks))           \
@@ -3215,8 +3215,7 @@ ZT__PRIVATE void zt__close_catalog(const zt_allocator *allocator, zt__catalog *c
     memset(catalog, 0, sizeof *catalog);
 }
 
-/* Counts the groups. Enables metrics where they are not enabled and the driver can do that at run time
-   (driver-facts.md, 2). */
+/* Counts the groups. Enables metrics where they are not enabled and the driver can do that at run time. */
 ZT__PRIVATE ze_result_t zt__count_groups(const zt__driver *driver, ze_device_handle_t device,
                                          uint32_t *count) {
     ze_result_t result;
@@ -3234,7 +3233,7 @@ ZT__PRIVATE ze_result_t zt__count_groups(const zt__driver *driver, ze_device_han
 }
 
 /* Sets `found` if a group samples instructions. Such a group has few metrics, and the instruction pointer is
-   one of them (driver-facts.md, 34). */
+   one of them. */
 ZT__PRIVATE ze_result_t zt__look_for_instructions(zet_metric_group_handle_t group, uint8_t *found,
                                                   const char **call) {
     enum { LOOKED_AT = 16 };
@@ -3303,7 +3302,7 @@ ZT__PRIVATE int zt__is_named(const zt__catalog *catalog, uint32_t index, const c
 }
 
 /* Returns the index of the first group of this sampling type, and of this name unless that is NULL;
-   UINT32_MAX if there is none. A device lists most groups twice, once for each type (driver-facts.md, 1). */
+   UINT32_MAX if there is none. A device lists most groups twice, once for each type. */
 ZT__PRIVATE uint32_t zt__find_group(const zt__catalog *catalog, const char *name, size_t length,
                                     zet_metric_group_sampling_type_flags_t type) {
     uint32_t i;
@@ -3316,7 +3315,7 @@ ZT__PRIVATE uint32_t zt__find_group(const zt__catalog *catalog, const char *name
 }
 
 /* Returns whether the device has event-based groups. Without the driver's metric libraries it lists no group,
-   or only those that sample instructions (driver-facts.md, 3). */
+   or only those that sample instructions. */
 ZT__PRIVATE int zt__has_counters(const zt__catalog *catalog) {
     return zt__find_group(catalog, NULL, 0, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED) != UINT32_MAX;
 }
@@ -3401,7 +3400,7 @@ ZT__PRIVATE ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__grou
         *call = "zetMetricGetProperties";
         metric->stype = ZET_STRUCTURE_TYPE_METRIC_PROPERTIES;
         result = zetMetricGetProperties(handles[i], metric);
-        /* Units can be a null pointer that was printed (driver-facts.md, 6). */
+        /* Units can be a null pointer that was printed. */
         if (strcmp(metric->resultUnits, "(null)") == 0) {
             metric->resultUnits[0] = 0;
         }
@@ -3429,7 +3428,7 @@ ZT__PRIVATE int zt__is_relative_unit(const char *units) {
 }
 
 /* The type alone is not enough: drivers give percentages the type of durations, and frequencies that of
-   events (driver-facts.md, 6). */
+   events. */
 ZT__PRIVATE zt_aggregation zt__aggregation_of(zet_metric_type_t type, const char *units) {
     switch (type) {
     case ZET_METRIC_TYPE_RATIO:
@@ -3464,7 +3463,7 @@ ZT__PRIVATE void zt__describe_metric(const zt__group *group, uint32_t index, zt_
     metric->pass = 0;
 }
 
-/* Returns the cause of loss that this metric is a flag for (driver-facts.md, 16), or ZT_CAUSE_COUNT. */
+/* Returns the cause of loss that this metric is a flag for, or ZT_CAUSE_COUNT. */
 ZT__PRIVATE zt_cause zt__cause_of_flag(const char *metric_name) {
     static const struct {
         const char *name;
@@ -3539,7 +3538,7 @@ ZT__PRIVATE int zt__share_counters(ze_device_handle_t a, ze_device_handle_t b) {
 }
 
 /* Activates all groups that are in use on a device, because each activation replaces the whole set, even from
-   another context (driver-facts.md, 7). The process is locked. */
+   another context. The process is locked. */
 ZT__PRIVATE ze_result_t zt__activate_wanted(const zt__process *process, ze_context_handle_t context,
                                             ze_device_handle_t device) {
     zet_metric_group_handle_t groups[ZT__MAX_ACTIVE_GROUPS];
@@ -3611,8 +3610,7 @@ ZT__PRIVATE ze_result_t zt__activate(ze_context_handle_t context, ze_device_hand
     return result;
 }
 
-/* Deactivates a group unless it has other users. The device must be the one on which it was activated
-   (driver-facts.md, 8). */
+/* Deactivates a group unless it has other users. The device must be the one on which it was activated. */
 ZT__PRIVATE ze_result_t zt__deactivate(ze_context_handle_t context, ze_device_handle_t device,
                                        const zt__group *group) {
     zt__process *process = zt__get_process();
@@ -3638,8 +3636,8 @@ ZT__PRIVATE ze_result_t zt__deactivate(ze_context_handle_t context, ze_device_ha
 
 /* ---- calculation ----------------------------------------------------------------------------------------- */
 
-/* Calculates one report of a root device, which has a header and a set of values for each tile
-   (driver-facts.md, 20). A tile without work has no set: its values get an invalid type, and so become NaN.
+/* Calculates one report of a root device, which has a header and a set of values for each tile. A tile
+ * without work has no set: its values get an invalid type, and so become NaN.
  */
 ZT__PRIVATE ze_result_t zt__calculate_tiles(const zt__driver *driver, const zt__group *group,
                                             const uint8_t *raw, zet_typed_value_t *values) {
@@ -3663,8 +3661,8 @@ ZT__PRIVATE ze_result_t zt__calculate_tiles(const zt__driver *driver, const zt__
 }
 
 /* Calculates reports of one group, each of report_size bytes, one after the other in `raw`. `values` has room
-   for metric_count * tiles a report. Calculation is not thread-safe in drivers, not even of different groups
-   (driver-facts.md, 12), so one lock guards it for the process. */
+   for metric_count * tiles a report. Calculation is not thread-safe in drivers, not even of different groups,
+   so one lock guards it for the process. */
 ZT__PRIVATE ze_result_t zt__calculate(const zt__driver *driver, const zt__group *group, const uint8_t *raw,
                                       uint32_t count, zet_typed_value_t *values) {
     zt__process *process = zt__get_process();
@@ -3721,7 +3719,7 @@ ZT__PRIVATE int zt__read_paranoid_files(char *text, size_t size) {
 }
 
 /* Finds a stream of this process that uses the counters of a device, or, for a stream, a profiler: some
-   drivers do not allow both on one device (driver-facts.md, 21). */
+   drivers do not allow both on one device. */
 ZT__PRIVATE void zt__find_rival(ze_device_handle_t device, int is_streamed, zt__holder *holder) {
     zt__process *process = zt__get_process();
     uint32_t i;
@@ -3741,7 +3739,7 @@ ZT__PRIVATE void zt__find_rival(ze_device_handle_t device, int is_streamed, zt__
     zt__unlock(&process->mutex);
 }
 
-/* Returns whether a result can mean a lack of permission (driver-facts.md, 4). */
+/* Returns whether a result can mean a lack of permission. */
 ZT__PRIVATE int zt__may_be_forbidden(ze_result_t result, const char *call) {
     return result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS ||
            (result == ZE_RESULT_ERROR_INVALID_ARGUMENT && strcmp(call, "zetMetricQueryPoolCreate") == 0) ||
@@ -3778,7 +3776,7 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
             zt__report(diagnostics, NO_PERMISSION, result, call, name, files);
             return ZT_NO_PERMISSION;
         }
-        /* Drivers answer the same where another process has the counters (driver-facts.md, 39). */
+        /* Drivers answer the same where another process has the counters. */
         is_in_use = 1;
     }
     if (is_in_use) {
@@ -3825,7 +3823,7 @@ ZT__PRIVATE void zt__free_selection(const zt_allocator *allocator, zt__selection
 }
 
 /* Adds a group of the catalog to the selection, unless it is there. With a single pass, two groups of one
-   domain are refused here: drivers would activate only the last and return SUCCESS (driver-facts.md, 7). */
+   domain are refused here: drivers would activate only the last and return SUCCESS. */
 ZT__PRIVATE ze_result_t zt__select_group(zt__selector *selector, uint32_t index) {
     const zet_metric_group_properties_t *properties = &selector->catalog.properties[index];
     zt__selection *selection = selector->selection;
@@ -5452,7 +5450,7 @@ ZT__PRIVATE ze_result_t zt__create_own_queue(zt_profiler *profiler, ze_command_q
 }
 
 /* Runs one query of each group on a command list of its own. Drivers complete an activation in the first
-   execution that uses it, and take no lock there (driver-facts.md, 36). So that execution has to finish
+   execution that uses it, and take no lock there. So that execution has to finish
    before several threads use the groups. If it fails, regions are still measured. */
 ZT__PRIVATE void zt__run_first_query(zt_profiler *profiler, zt__pass *pass) {
     static const char remedy[] = "The first regions of several threads may disturb each other.";
@@ -5893,8 +5891,8 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
             reading->is_unusable = slot->may_be_written = 1;
         }
     } else if (result == ZE_RESULT_NOT_READY || result == ZE_RESULT_ERROR_UNKNOWN) {
-        /* Drivers return UNKNOWN where the specification says NOT_READY. Some data never arrives
-           (driver-facts.md, 16), and none arrives while other groups are active (8). */
+        /* Drivers return UNKNOWN where the specification says NOT_READY. Some data never arrives, and none
+         * arrives while other groups are active. */
         reading->result = ZE_RESULT_SUCCESS;
         if (zt__is_overdue(slot)) {
             zt__lose(reading,
@@ -6075,7 +6073,7 @@ ZT__PRIVATE void zt__fill_row(const zt_profiler *profiler, zt__reading *reading,
             zt__lose(reading, profiler->lost_flags[i].cause);
         }
     }
-    /* A nested region can make the GPU time wrong, without a flag (driver-facts.md, 38). The limit has a
+    /* A nested region can make the GPU time wrong, without a flag. The limit has a
        margin, because the device's clock may run a little faster than the host's. */
     longest_ns = (double)(reading->times.not_after_ns - reading->times.not_before_ns) * 1.0625 + 1e6;
     if (reading->outcome == ZT__READ && row[0] > longest_ns) {
@@ -8318,7 +8316,7 @@ typedef struct zt__clock_pair {
 
 /* A clock of the device, related to CLOCK_MONOTONIC of the host. Its time stamps have as few as 32 bits and
    start again from 0; they are unwrapped in integers, because a double has 53 bits and time stamps have up to
-   64 (driver-facts.md, 41). */
+   64. */
 typedef struct zt__clock {
     ze_device_handle_t device;
     zet_metric_group_handle_t group; /* of whose metrics it is the clock; NULL: the device's own clock */
@@ -9590,7 +9588,7 @@ ZT__PRIVATE void zt__count_bytes(zt_stream *stream, size_t size, int dropped) {
 }
 
 /* Reads once. `more` is set if the read was limited by the room in the ring. The warning that data was
-   dropped comes with valid data (driver-facts.md, 22). */
+   dropped comes with valid data. */
 ZT__PRIVATE ze_result_t zt__read_once(zt_stream *stream, int *more) {
     size_t room, size;
     uint8_t *bytes;
@@ -9751,7 +9749,7 @@ ZT__PRIVATE int zt__is_backward(const zt_stream *stream, const zt__raw_row *row)
             later > stream->info.period_ns + tolerance);
 }
 
-/* Finds the end of a row's period, which is the time stamp of its report (driver-facts.md, 37). Reports come
+/* Finds the end of a row's period, which is the time stamp of its report. Reports come
    in order. */
 ZT__PRIVATE void zt__find_end(zt_stream *stream, zt__raw_row *row) {
     const zt__clock *clock = &stream->clock;
@@ -9802,7 +9800,7 @@ ZT__PRIVATE void zt__find_length(const zt_stream *stream, zt__raw_row *row) {
 }
 
 /* Returns the name of the marker that ends a row, or NULL. The metric also has a number in rows without a
-   marker: that of the last marker, or of something else (driver-facts.md, 40). A repeated number is another
+   marker: that of the last marker, or of something else. A repeated number is another
    marker only if ReportReason says that the row was made for a marker. */
 ZT__PRIVATE const char *zt__find_marker(zt_stream *stream, const zet_typed_value_t *values) {
     zt__stream_data *data = stream->data;
@@ -9852,7 +9850,7 @@ ZT__PRIVATE uint32_t zt__next_reports(zt_stream *stream, const uint8_t **reports
 
 /* Calculates the next reports. Returns 0 where there are none.
 
-   Drivers keep state between calls (driver-facts.md, 24). The first call of a process returns one row less
+   Drivers keep state between calls. The first call of a process returns one row less
    than reports. The first call of a later capture returns a first row that begins in the capture before; it
    is discarded (`is_bogus`). */
 ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
@@ -9865,7 +9863,7 @@ ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
     if (reports == 0 || !process) {
         return 0;
     }
-    zt__lock(&process->mutex); /* drivers calculate on one thread at a time (driver-facts.md, 12) */
+    zt__lock(&process->mutex); /* drivers calculate on one thread at a time */
     result =
         zetMetricGroupCalculateMetricValues(group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
                                             reports * stream->report_size, bytes, &count, stream->values);
@@ -10175,7 +10173,7 @@ ZT__PRIVATE ze_result_t zt__find_timed_group(zt_stream *stream) {
     return result;
 }
 
-/* Reports of several tiles have a header, and cannot be calculated many at once (driver-facts.md, 20). */
+/* Reports of several tiles have a header, and cannot be calculated many at once. */
 ZT__PRIVATE ze_result_t zt__refuse_tiles(zt_stream *stream) {
     uint32_t tiles = 0;
     ze_result_t result;
@@ -12031,7 +12029,7 @@ ZT__PRIVATE ze_result_t zt__register_call(zel_tracer_handle_t handle, uint32_t c
 }
 
 /* Makes a call to see whether callbacks come. Results do not show that: with the layer off, registration
-   succeeds as well (driver-facts.md, 30). */
+   succeeds as well. */
 ZT__PRIVATE int zt__callbacks_come(uintptr_t registration) {
     uint32_t count = 0;
     zt__awaited_registration = registration;
@@ -12757,7 +12755,7 @@ ZT__PRIVATE ze_result_t zt__initialize_traced(void) {
         setenv("ZE_ENABLE_TRACING_LAYER", "1", 0);
     }
     result = zeInit(0);
-    if (result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS) { /* driver-facts.md, 44 */
+    if (result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS) { /* no access to the device node */
         return zt__report(NULL, CALL_FAILED, result, "zeInit", zt_result_name(result),
                           "Nothing is traced. This user may not use the device: add them to the group of "
                           "/dev/dri/renderD*, which is render or video.");
@@ -14735,7 +14733,6 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
     }
     return zt__replace_file(locked, format, path);
 }
-
 
 #ifdef __cplusplus
 } /* extern "C" */
