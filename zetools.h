@@ -6896,8 +6896,8 @@ ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t li
 
 ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list) {
     ze_result_t result;
-    if (profiler && !list) {
-        return zt__report_null_handle(&profiler->diagnostics, "zt_reset", "list");
+    if (!list) { /* some loaders look behind it */
+        return zt__report_null_handle(zt__diagnostics_of(profiler), "zt_reset", "list");
     }
     result = zeCommandListReset(list);
     if (result == ZE_RESULT_SUCCESS && profiler && profiler->device) {
