@@ -151,9 +151,9 @@ static void print_streamed(const zt_profiler *profiler) {
 static int print_timeline(const zt_profiler *profiler, const char *path) {
     zt_timeline_info info = zt_get_timeline(profiler);
 
-    printf("%s: %llu regions, %llu samples\n", path, (unsigned long long)info.instances,
+    printf("%s: %llu regions, %llu samples\n", path, (unsigned long long)info.samples,
            (unsigned long long)info.rows);
-    return info.instances == STEPS * 4;
+    return info.samples == STEPS * 4;
 }
 
 int main(int argc, char **argv) {

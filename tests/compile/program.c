@@ -269,7 +269,7 @@ static void streams_accept_nothing(void) {
 static void timelines_accept_no_profiler(zt_profiler *profiler) {
     zt_streamed streamed = {0, 0, 0};
     zt_timeline_info info = zt_get_timeline(profiler);
-    EXPECT(info.instances + info.rows + info.lost_instances + info.lost_rows + info.pairs == 0);
+    EXPECT(info.samples + info.rows + info.lost_samples + info.lost_rows + info.pairs == 0);
     EXPECT(zt_get_streamed_count(profiler) == 0);
     EXPECT(zt_get_streamed_metric(profiler, 0) == NULL);
     EXPECT(zt_get_streamed(profiler, 0, 0, &streamed) == 0);
