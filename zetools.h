@@ -6398,6 +6398,7 @@ ZT__PRIVATE const char *zt__find_open_region(zt_profiler *profiler) {
 ZT__PRIVATE int zt__collect_until(zt_profiler *profiler, uint64_t deadline) {
     zt__wait wait = zt__wait_until(deadline);
     int awaits;
+    zt__collect_anew(profiler, deadline); /* also what ran without zt_execute, of which nothing is awaited */
     do {
         zt__try_collect(profiler, 1);
         zt__lock(&profiler->mutex);

@@ -73,7 +73,7 @@ compile() { # COMPILER STANDARD HEADERS MODE PROGRAM
         ;;
     esac
 
-    libraries="-lze_loader"
+    libraries="-lze_loader -lm"
     case $3 in
     system) search= ;;
     none)
