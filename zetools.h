@@ -6325,26 +6325,28 @@ ZT__PRIVATE void zt__try_collect(zt_profiler *profiler, int thorough) {
 }
 
 /* Waits until a thorough collection that begins after this call has finished, or the deadline has passed.
-   This thread makes it, or with config.thread the library's. Does nothing inside a function of the
-   application. */
-ZT__PRIVATE void zt__collect_anew(zt_profiler *profiler, uint64_t deadline) {
+   This thread makes it, or with config.thread the library's. Returns 0 if there was none: the deadline came
+   first, or this is inside a function of the application. */
+ZT__PRIVATE int zt__collect_anew(zt_profiler *profiler, uint64_t deadline) {
     zt__wait wait = zt__wait_until(deadline);
     uint32_t before = zt__load(&profiler->collections);
     if (zt__is_owner(&profiler->collector)) {
-        return;
+        return 0;
     }
     if (!zt__has_thread(profiler)) {
-        if (zt__lock_owned_until(&profiler->collector, deadline)) {
-            zt__collect_all(profiler, 1);
-            zt__unlock_owned(&profiler->collector);
+        if (!zt__lock_owned_until(&profiler->collector, deadline)) {
+            return 0;
         }
-        return;
+        zt__collect_all(profiler, 1);
+        zt__unlock_owned(&profiler->collector);
+        return 1;
     }
     zt__try_collect(profiler, 1);
     /* A collection that is already running may have passed slots that are ready now, so wait for the next. */
     while (zt__load(&profiler->collections) - before < 2 && zt__wait_again(&wait)) {
         zt__try_collect(profiler, 1);
     }
+    return zt__load(&profiler->collections) - before >= 2;
 }
 
 /* ---- waiting --------------------------------------------------------------------------------------------- */
@@ -6397,15 +6399,15 @@ ZT__PRIVATE const char *zt__find_open_region(zt_profiler *profiler) {
 /* Collects until nothing is on its way. Returns 0 if the deadline passes first. */
 ZT__PRIVATE int zt__collect_until(zt_profiler *profiler, uint64_t deadline) {
     zt__wait wait = zt__wait_until(deadline);
-    int awaits;
-    zt__collect_anew(profiler, deadline); /* also what ran without zt_execute, of which nothing is awaited */
+    /* This also reads what ran without zt_execute, of which nothing is awaited. */
+    int awaits, is_current = zt__collect_anew(profiler, deadline);
     do {
         zt__try_collect(profiler, 1);
         zt__lock(&profiler->mutex);
         awaits = zt__awaits_samples(profiler);
         zt__unlock(&profiler->mutex);
     } while (awaits && zt__wait_again(&wait));
-    return !awaits;
+    return is_current && !awaits;
 }
 
 /* Returns whether this thread holds the collector, that is, `call` was called from the sample or log
