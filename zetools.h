@@ -10941,30 +10941,6 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
 #undef ZT__READ_COMMAND
 }
 
-/* The lists that a call executes. */
-typedef struct zt__executed_lists {
-    uint32_t count;
-    const ze_command_list_handle_t *lists;
-} zt__executed_lists;
-
-ZT__PRIVATE zt__executed_lists zt__read_execution(zt__call call, const void *parameters) {
-    zt__executed_lists executed;
-    if (call == ZT__CALL_CommandQueueExecuteCommandLists) {
-        const ze_command_queue_execute_command_lists_params_t *p =
-            (const ze_command_queue_execute_command_lists_params_t *)parameters;
-        executed.count = *p->pnumCommandLists;
-        executed.lists = *p->pphCommandLists;
-    } else {
-        const zt__append_lists_params *p = (const zt__append_lists_params *)parameters;
-        executed.count = *p->pnumCommandLists;
-        executed.lists = *p->pphCommandLists;
-    }
-    if (!executed.lists) {
-        executed.count = 0;
-    }
-    return executed;
-}
-
 /* ---- what a tracer knows --------------------------------------------------------------------------------- */
 
 enum {
@@ -10998,7 +10974,7 @@ typedef struct zt__known_handle {
     zt__kernel_name *name;         /* of a kernel */
     zt__traced_device *device;     /* of a list; NULL: it is not measured */
     int is_copy_only;              /* of a list: it cannot execute queries */
-    int is_captured;               /* of a list: its commands go into a graph, which may run at any time */
+    int is_captured; /* of a list: its commands go into a graph, which may run any number of times */
 } zt__known_handle;
 
 /* Host times of one call. */
@@ -11504,6 +11480,9 @@ typedef struct zt__frame {
     void *instances[ZT__MAX_HOOKS];
 } zt__frame;
 
+/* The parameters of the call of a frame. */
+#define ZT__PARAMETERS(frame, type) ((const type *)(frame)->parameters)
+
 /* Makes the device wait for the events of a launch before its region begins, so that the GPU time is that of
    the kernel alone. The launch itself then has no wait events. If the driver refuses the launch, the wait
    stays on the list. */
@@ -11552,9 +11531,6 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame, ze_kernel_handle_t kernel_
     }
 }
 
-/* The parameters of the call of a frame. */
-#define ZT__PARAMETERS(frame, type) ((const type *)(frame)->parameters)
-
 ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     ze_context_handle_t context;
@@ -11582,18 +11558,6 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
     zt__unlock(&tracer->mutex);
 }
 
-/* A list begins or ends to record into a graph. When a graph is executed, and how often, is not known. */
-ZT__PRIVATE void zt__after_capture(zt__frame *frame, int is_captured) {
-    zt__tracer *tracer = frame->tracer;
-    zt__known_handle *known;
-    zt__lock(&tracer->mutex);
-    known = zt__find_or_query_list(tracer, *ZT__PARAMETERS(frame, zt__capture_params)->phCommandList);
-    if (known) {
-        known->is_captured = is_captured;
-    }
-    zt__unlock(&tracer->mutex);
-}
-
 /* A list was reset, or is about to be destroyed. */
 ZT__PRIVATE void zt__list_is_over_everywhere(zt__tracer *tracer, ze_command_list_handle_t list,
                                              int is_destroyed, const char *call) {
@@ -11606,16 +11570,24 @@ ZT__PRIVATE void zt__list_is_over_everywhere(zt__tracer *tracer, ze_command_list
 /* Lists are about to be executed, or the driver has refused to execute them. zt_execute does the same for its
    own profiler. */
 ZT__PRIVATE void zt__observe_execution(zt__frame *frame, int is_refused) {
-    zt__executed_lists executed = zt__read_execution(frame->call, frame->parameters);
+    const ze_command_list_handle_t *lists;
+    uint32_t count;
     zt__traced_device *device = zt__next_measured(frame->tracer, NULL);
-    for (; device; device = zt__next_measured(frame->tracer, device)) {
+    if (frame->call == ZT__CALL_CommandQueueExecuteCommandLists) {
+        lists = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->pphCommandLists;
+        count = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->pnumCommandLists;
+    } else {
+        lists = *ZT__PARAMETERS(frame, zt__append_lists_params)->pphCommandLists;
+        count = *ZT__PARAMETERS(frame, zt__append_lists_params)->pnumCommandLists;
+    }
+    for (; lists && device; device = zt__next_measured(frame->tracer, device)) {
         if (device->profiler == zt__executing_for) {
             continue;
         }
         if (is_refused) {
-            zt__after_refusal(device->profiler, executed.count, executed.lists);
+            zt__after_refusal(device->profiler, count, lists);
         } else {
-            zt__before_execution(device->profiler, executed.count, executed.lists);
+            zt__before_execution(device->profiler, count, lists);
         }
     }
 }
@@ -11637,34 +11609,13 @@ ZT__PRIVATE void zt__before_context_destroy(zt__tracer *tracer, ze_context_handl
     }
 }
 
-ZT__PRIVATE void zt__run_prologues(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    uint32_t i;
-    for (i = 0; i < tracer->hook_count; i++) {
-        const zt__traced_hook *hook = &tracer->hooks[i];
-        if (hook->call == frame->call && hook->prologue) {
-            hook->prologue(frame->parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
-        }
-    }
-}
-
-ZT__PRIVATE void zt__run_epilogues(zt__frame *frame, ze_result_t result) {
-    zt__tracer *tracer = frame->tracer;
-    uint32_t i;
-    for (i = tracer->hook_count; i > 0; i--) {
-        const zt__traced_hook *hook = &tracer->hooks[i - 1];
-        if (hook->call == frame->call && hook->epilogue) {
-            hook->epilogue(frame->parameters, (int)result, hook->user, &frame->instances[i - 1]);
-        }
-    }
-}
-
 /* What a tracer does before a call. Handles that are destroyed are forgotten here, before the driver can
    reuse them. */
 ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     zt__call_kind kind = zt__kind_of_call(frame->call);
     ze_kernel_handle_t kernel_before_hooks = NULL;
+    uint32_t i;
     if (kind == ZT__CALL_LAUNCH) {
         zt__command command;
         zt__read_command(frame->call, frame->parameters, &command);
@@ -11673,7 +11624,12 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
         zt__forget_handle(tracer, &tracer->kernels,
                           *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
     }
-    zt__run_prologues(frame);
+    for (i = 0; i < tracer->hook_count; i++) {
+        const zt__traced_hook *hook = &tracer->hooks[i];
+        if (hook->call == frame->call && hook->prologue) {
+            hook->prologue(frame->parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
+        }
+    }
     if (tracer->measured[frame->call]) {
         zt__before_command(frame, kernel_before_hooks);
     } else if (kind == ZT__CALL_EXECUTE) {
@@ -11695,6 +11651,7 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
 ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t end_ns) {
     zt__tracer *tracer = frame->tracer;
     zt__call_kind kind = zt__kind_of_call(frame->call);
+    uint32_t i;
     if (tracer->timed[frame->call]) {
         zt__count_call(tracer, frame->call, frame->begin_ns, end_ns, result);
     }
@@ -11712,12 +11669,23 @@ ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t e
                                     *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList, 0,
                                     "zeCommandListReset");
     } else if (kind == ZT__CALL_CAPTURE_BEGIN || kind == ZT__CALL_CAPTURE_END) {
-        zt__after_capture(frame, kind == ZT__CALL_CAPTURE_BEGIN);
+        zt__known_handle *list;
+        zt__lock(&tracer->mutex);
+        list = zt__find_or_query_list(tracer, *ZT__PARAMETERS(frame, zt__capture_params)->phCommandList);
+        if (list) {
+            list->is_captured = kind == ZT__CALL_CAPTURE_BEGIN;
+        }
+        zt__unlock(&tracer->mutex);
     } else if (kind == ZT__CALL_KERNEL_CREATE) { /* the handle may have been that of another kernel */
         zt__forget_handle(tracer, &tracer->kernels,
                           **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel);
     }
-    zt__run_epilogues(frame, result);
+    for (i = tracer->hook_count; i > 0; i--) {
+        const zt__traced_hook *hook = &tracer->hooks[i - 1];
+        if (hook->call == frame->call && hook->epilogue) {
+            hook->epilogue(frame->parameters, (int)result, hook->user, &frame->instances[i - 1]);
+        }
+    }
     if (kind == ZT__CALL_KERNEL_CREATE && result == ZE_RESULT_SUCCESS) { /* a hook may have replaced it */
         zt__forget_handle(tracer, &tracer->kernels,
                           **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel);
@@ -12391,19 +12359,9 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
     return zt__start_tracer(tracer, config, profiler->config.timeline);
 }
 
-/* Resets of lists are no longer observed. So what is recorded on a list now may be gone when it is executed
-   next: it is not expected to run, but measured if it is seen to have run. */
-ZT__PRIVATE void zt__end_observation(zt_profiler *profiler) {
-    zt__list *list;
-    zt__lock(&profiler->mutex);
-    for (list = profiler->lists; list; list = list->next) {
-        list->untold_up_to = list->ended;
-    }
-    zt__unlock(&profiler->mutex);
-}
-
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {
     zt__tracer *tracer = profiler ? zt__load(&profiler->tracer) : NULL;
+    zt__list *list;
     ze_result_t result;
     if (!tracer || !zt__load(&tracer->is_live)) {
         return ZE_RESULT_SUCCESS;
@@ -12413,7 +12371,13 @@ ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {
                           "zt_trace_stop");
     }
     result = zt__stop_tracer(tracer, "zt_trace_stop");
-    zt__end_observation(profiler);
+    /* Resets of lists are no longer observed. So what is recorded on a list now may be gone when the list is
+       executed next: it is not expected to run, but measured if it is seen to have run. */
+    zt__lock(&profiler->mutex);
+    for (list = profiler->lists; list; list = list->next) {
+        list->untold_up_to = list->ended;
+    }
+    zt__unlock(&profiler->mutex);
     return result;
 }
 
