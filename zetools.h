@@ -1165,7 +1165,8 @@ ZT_API zt_auto_config zt_auto_config_default(void);
    called before, or if ZT_AUTO switches it off. If a report cannot be written, a message goes to standard
    error, and zt_get_last_error(NULL) has it for functions that run at exit later.
    config  NULL: the defaults
-   Returns SUCCESS, or the result of zeInit, or as zt_trace_start. One thread. Since 0.1. */
+   Returns SUCCESS; INVALID_ARGUMENT, with a message on standard error, if the report's suffix stands for no
+   format; otherwise the result of zeInit, or as zt_trace_start. One thread. Since 0.1. */
 ZT_API ze_result_t zt_auto(const zt_auto_config *config);
 
 #endif /* ZETOOLS_TRACER */
@@ -1445,6 +1446,7 @@ typedef zt__disabled_scope zt_scope;
            >>tracer       regions around the launches of others (ZETOOLS_TRACER)
            >>bench        zt_bench, zt_compare
            >>reports      tables, CSV, JSON, traces
+           >>automatic    zt_auto: tracing that reports at exit (ZETOOLS_TRACER)
 
        Where a chapter has to call a later one, the later one registers a function when it opens.
 
@@ -10946,8 +10948,7 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
 enum {
     ZT__MAX_HOOKS = 16,
     ZT__MAX_RETIRED = 1024,
-    ZT__KEPT_CALLS = 512,     /* of each call, for quantiles */
-    ZT__AUTO_TIMELINE = 65536 /* samples, for a trace that zt_auto writes */
+    ZT__KEPT_CALLS = 512 /* of each call, for quantiles */
 };
 
 /* A context and device whose lists are measured. */
@@ -12484,207 +12485,6 @@ ZT__PRIVATE int zt__copy_kept_call(const zt_profiler *profiler, uint64_t index, 
     }
     zt__unlock(&tracer->mutex);
     return is_kept;
-}
-
-/* ---- automatic tracing ----------------------------------------------------------------------------------- */
-
-typedef struct zt__auto {
-    zt__tracer *tracer; /* NULL: it is off */
-    pid_t process;      /* that called zt_auto: a forked child reports nothing */
-    zt_config config;   /* of each profiler. Its strings, and `report`, are copies */
-    char *report;
-} zt__auto;
-
-static zt__auto zt__automatic;
-
-/* Returns the suffix of a path: from the last dot, or ".trace.json". */
-ZT__PRIVATE const char *zt__path_suffix(const char *path) {
-    static const char trace[] = ".trace.json";
-    size_t length = strlen(path);
-    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
-    if (length >= strlen(trace) && strcmp(path + length - strlen(trace), trace) == 0) {
-        return path + length - strlen(trace);
-    }
-    return dot && (!slash || dot > slash) ? dot : path + length;
-}
-
-/* Writes the report of the n-th profiler: run.csv, run.2.csv, ... A message goes to standard error, because
-   the profiler is closed next, and to zt_get_last_error(NULL). */
-ZT__PRIVATE void zt__write_auto_report(zt_profiler *profiler, uint32_t n) {
-    const char *report = zt__automatic.report, *suffix = zt__path_suffix(report);
-    size_t size = strlen(report) + 16;
-    char *path = (char *)zt__allocate(&zt__default_allocator, 1, size);
-    ze_result_t result;
-    if (path && n > 1 && strcmp(report, "-") != 0) {
-        snprintf(path, size, "%.*s.%u%s", (int)(suffix - report), report, (unsigned)n, suffix);
-    } else if (path) {
-        snprintf(path, size, "%s", report);
-    }
-    result = path ? zt_report(profiler, path)
-                  : zt__report_no_memory(&profiler->diagnostics, "zt_auto", "the path of the report");
-    if (result != ZE_RESULT_SUCCESS) {
-        zt__thread_messages *messages = zt__get_thread_messages();
-        fprintf(stderr, "zetools: %s\n", zt_get_last_error(profiler));
-        if (messages) {
-            messages->last = messages->copy;
-        }
-    }
-    zt__free(&zt__default_allocator, path);
-}
-
-ZT__PRIVATE void zt__free_auto_config(void) {
-    zt__free(&zt__default_allocator, zt__automatic.report);
-    zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.groups);
-    zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.metrics);
-    zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.columns);
-    memset(&zt__automatic, 0, sizeof zt__automatic);
-}
-
-/* Runs at exit, before loader and driver are gone. */
-ZT__PRIVATE void zt__end_auto(void) {
-    zt__tracer *tracer = zt__automatic.tracer;
-    zt__traced_device *device;
-    uint32_t n = 0;
-    if (!tracer || zt__automatic.process != getpid() || zt__is_inside_hook()) {
-        return;
-    }
-    zt__stop_tracer(tracer, "zt_auto");
-    for (device = tracer->devices; device; device = device->next) {
-        if (device->profiler) {
-            if (!device->is_detached) {
-                zt_collect(device->profiler, tracer->wait_timeout_ns);
-            }
-            zt__write_auto_report(device->profiler, ++n);
-        }
-    }
-    if (tracer->open_failures) {
-        fprintf(stderr, "zetools: zt_auto: %u contexts and devices were not measured. The first: %s\n",
-                (unsigned)tracer->open_failures, tracer->open_failure.text);
-    }
-    if (!zt__abandon_calls(tracer)) {
-        return; /* a callback is running on another thread */
-    }
-    for (device = tracer->devices; device; device = device->next) {
-        if (device->profiler) {
-            zt__store(&device->profiler->tracer, (zt__tracer *)NULL);
-            zt_close(device->profiler);
-        }
-    }
-    zt__destroy_tracer(tracer);
-    zt__free_auto_config();
-}
-
-/* Returns where the report goes, by the environment or else the configuration. Returns NULL if nothing is
- * traced.
- */
-ZT__PRIVATE const char *zt__find_auto_path(const char *configured) {
-    const char *path = getenv("ZT_AUTO");
-    if (!path || strcmp(path, "1") == 0) {
-        path = configured && *configured ? configured : "-";
-    }
-    if (!*path || strcmp(path, "off") == 0 || strcmp(path, "0") == 0) {
-        return NULL;
-    }
-    return strcmp(path, "table") == 0 ? "-" : path;
-}
-
-/* Copies a string of the application, which need not outlive zt_auto. Returns 0 without memory. */
-ZT__PRIVATE int zt__keep_text(const char **kept, const char *text) {
-    char *copy;
-    *kept = NULL;
-    if (!text) {
-        return 1;
-    }
-    copy = (char *)zt__allocate(&zt__default_allocator, 1, strlen(text) + 1);
-    if (copy) {
-        memcpy(copy, text, strlen(text));
-    }
-    *kept = copy;
-    return copy != NULL;
-}
-
-/* Returns 0 without memory. */
-ZT__PRIVATE int zt__keep_auto_config(const zt_config *given, const char *path) {
-    const char *report;
-    int is_complete;
-    zt__automatic.config = *given;
-    is_complete = zt__keep_text(&report, path);
-    is_complete &= zt__keep_text(&zt__automatic.config.groups, given->groups);
-    is_complete &= zt__keep_text(&zt__automatic.config.metrics, given->metrics);
-    is_complete &= zt__keep_text(&zt__automatic.config.columns, given->columns);
-    zt__automatic.report = (char *)(uintptr_t)report;
-    if (!zt__automatic.config.timeline && strcmp(zt__path_suffix(path), ".trace.json") == 0) {
-        zt__automatic.config.timeline = ZT__AUTO_TIMELINE; /* a trace shows nothing else */
-    }
-    return is_complete;
-}
-
-/* Calls zeInit. Loaders that cannot enable tracing at run time read the environment there. */
-ZT__PRIVATE ze_result_t zt__initialize_traced(void) {
-    ze_result_t(ZE_APICALL * enable_layer)(void);
-    ze_result_t result;
-    zt__find_loader_symbol("zelEnableTracingLayer", (void *)&enable_layer);
-    if (!enable_layer) {
-        setenv("ZE_ENABLE_TRACING_LAYER", "1", 0);
-    }
-    result = zeInit(0);
-    if (result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS) { /* no access to the device node */
-        return zt__report(NULL, CALL_FAILED, result, "zeInit", zt_result_name(result),
-                          "Nothing is traced. This user may not use the device: add them to the group of "
-                          "/dev/dri/renderD*, which is render or video.");
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__report(NULL, CALL_FAILED, result, "zeInit", zt_result_name(result),
-                          "Nothing is traced. Install a Level Zero driver.");
-    }
-    return result;
-}
-
-ZT_API zt_auto_config zt_auto_config_default(void) {
-    zt_auto_config config;
-    config.report = NULL;
-    config.profiler = zt_config_default();
-    config.trace = zt_trace_config_default();
-    return config;
-}
-
-ZT_API ze_result_t zt_auto(const zt_auto_config *given) {
-    static int ends_at_exit;
-    zt_auto_config config = given ? *given : zt_auto_config_default();
-    const char *path = zt__find_auto_path(config.report);
-    zt_config complete;
-    zt__tracer *tracer;
-    ze_result_t result;
-    if (!path || (zt__automatic.tracer && zt__automatic.process == getpid())) {
-        return ZE_RESULT_SUCCESS;
-    }
-    result = zt__initialize_traced();
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    if (!zt__keep_auto_config(&config.profiler, path)) {
-        zt__free_auto_config();
-        return zt__report_no_memory(NULL, "zt_auto", "the configuration");
-    }
-    complete = zt__complete_config(&zt__automatic.config);
-    tracer = zt__create_tracer(&complete.allocator, NULL, complete.wait_timeout_ns);
-    if (!tracer) {
-        zt__free_auto_config();
-        return zt__report_no_memory(NULL, "zt_auto", "the tracer");
-    }
-    tracer->automatic = &zt__automatic.config;
-    result = zt__start_tracer(tracer, &config.trace, complete.timeline);
-    if (result != ZE_RESULT_SUCCESS) {
-        zt__destroy_tracer(tracer);
-        zt__free_auto_config();
-        return result;
-    }
-    zt__automatic.process = getpid();
-    zt__automatic.tracer = tracer;
-    if (!ends_at_exit) {
-        ends_at_exit = atexit(zt__end_auto) == 0;
-    }
-    return ZE_RESULT_SUCCESS;
 }
 
 #endif /* ZETOOLS_TRACER */
@@ -14606,6 +14406,210 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
     }
     return zt__replace_file(locked, format, path);
 }
+
+/* ==== >>automatic: tracing that reports at exit =========================================================== */
+
+#ifdef ZETOOLS_TRACER
+
+typedef struct zt__auto {
+    zt__tracer *tracer; /* NULL: it is off */
+    pid_t process;      /* that called zt_auto: a forked child reports nothing */
+    zt_config config;   /* of each profiler. Its strings, and `report`, are copies */
+    const char *report;
+} zt__auto;
+
+static zt__auto zt__automatic;
+
+/* Returns the suffix of a path: from the last dot, or ".trace.json". */
+ZT__PRIVATE const char *zt__path_suffix(const char *path) {
+    static const char trace[] = ".trace.json";
+    size_t length = strlen(path);
+    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+    if (length >= strlen(trace) && strcmp(path + length - strlen(trace), trace) == 0) {
+        return path + length - strlen(trace);
+    }
+    return dot && (!slash || dot > slash) ? dot : path + length;
+}
+
+/* Writes the report of the n-th profiler: run.csv, run.2.csv, ... A message goes to standard error, because
+   the profiler is closed next, and to zt_get_last_error(NULL). */
+ZT__PRIVATE void zt__write_auto_report(zt_profiler *profiler, uint32_t n) {
+    const char *report = zt__automatic.report, *suffix = zt__path_suffix(report);
+    char number[16] = "";
+    size_t size = strlen(report) + sizeof number;
+    char *path = (char *)zt__allocate(&zt__default_allocator, 1, size);
+    zt__thread_messages *messages = zt__get_thread_messages();
+    ze_result_t result;
+    if (n > 1 && strcmp(report, "-") != 0) {
+        snprintf(number, sizeof number, ".%u", (unsigned)n);
+    }
+    if (path) {
+        snprintf(path, size, "%.*s%s%s", (int)(suffix - report), report, number, suffix);
+        result = zt_report(profiler, path);
+    } else {
+        result = zt__report_no_memory(&profiler->diagnostics, "zt_auto", "the path of the report");
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        fprintf(stderr, "zetools: %s\n", zt_get_last_error(profiler));
+        if (messages) {
+            messages->last = messages->copy;
+        }
+    }
+    zt__free(&zt__default_allocator, path);
+}
+
+/* Copies a string of the application, which need not outlive zt_auto. Returns 0 without memory. */
+ZT__PRIVATE int zt__keep_text(const char **text) {
+    char *copy;
+    if (!*text) {
+        return 1;
+    }
+    copy = (char *)zt__allocate(&zt__default_allocator, 1, strlen(*text) + 1);
+    if (copy) {
+        memcpy(copy, *text, strlen(*text));
+    }
+    *text = copy;
+    return copy != NULL;
+}
+
+ZT__PRIVATE void zt__free_auto_config(void) {
+    zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.report);
+    zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.groups);
+    zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.metrics);
+    zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.columns);
+    memset(&zt__automatic, 0, sizeof zt__automatic);
+}
+
+/* Runs at exit, before loader and driver are gone. */
+ZT__PRIVATE void zt__end_auto(void) {
+    zt__tracer *tracer = zt__automatic.tracer;
+    zt__traced_device *device;
+    uint32_t n = 0;
+    if (!tracer || zt__automatic.process != getpid() || zt__is_inside_hook()) {
+        return;
+    }
+    zt__stop_tracer(tracer, "zt_auto");
+    for (device = tracer->devices; device; device = device->next) {
+        if (device->profiler) {
+            if (!device->is_detached) {
+                zt_collect(device->profiler, tracer->wait_timeout_ns);
+            }
+            zt__write_auto_report(device->profiler, ++n);
+        }
+    }
+    if (tracer->open_failures) {
+        fprintf(stderr, "zetools: zt_auto: %u contexts and devices were not measured. The first: %s\n",
+                (unsigned)tracer->open_failures, tracer->open_failure.text);
+    }
+    if (!zt__abandon_calls(tracer)) {
+        return; /* a callback is running on another thread */
+    }
+    for (device = tracer->devices; device; device = device->next) {
+        if (device->profiler) {
+            zt__store(&device->profiler->tracer, (zt__tracer *)NULL);
+            zt_close(device->profiler);
+        }
+    }
+    zt__destroy_tracer(tracer);
+    zt__free_auto_config();
+}
+
+/* Returns where the report goes, by the environment or else the configuration. Returns NULL if nothing is
+   traced. */
+ZT__PRIVATE const char *zt__find_auto_path(const char *configured) {
+    const char *path = getenv("ZT_AUTO");
+    if (!path || strcmp(path, "1") == 0) {
+        path = configured && *configured ? configured : "-";
+    }
+    if (!*path || strcmp(path, "off") == 0 || strcmp(path, "0") == 0) {
+        return NULL;
+    }
+    return strcmp(path, "table") == 0 ? "-" : path;
+}
+
+/* Calls zeInit. Loaders that cannot enable tracing at run time read the environment there. */
+ZT__PRIVATE ze_result_t zt__initialize_traced(void) {
+    ze_result_t(ZE_APICALL * enable_layer)(void);
+    const char *advice = "Nothing is traced. Install a Level Zero driver.";
+    ze_result_t result;
+    zt__find_loader_symbol("zelEnableTracingLayer", (void *)&enable_layer);
+    if (!enable_layer) {
+        setenv("ZE_ENABLE_TRACING_LAYER", "1", 0);
+    }
+    result = zeInit(0);
+    if (result == ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    if (result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS) { /* no access to the device node */
+        advice = "Nothing is traced. This user may not use the device: add them to the group of "
+                 "/dev/dri/renderD*, which is render or video.";
+    }
+    return zt__report(NULL, CALL_FAILED, result, "zeInit", zt_result_name(result), advice);
+}
+
+ZT_API zt_auto_config zt_auto_config_default(void) {
+    zt_auto_config config;
+    config.report = NULL;
+    config.profiler = zt_config_default();
+    config.trace = zt_trace_config_default();
+    return config;
+}
+
+ZT_API ze_result_t zt_auto(const zt_auto_config *given) {
+    enum { TIMELINE = 65536 }; /* samples, for a trace */
+    static int ends_at_exit;
+    zt_auto_config config = given ? *given : zt_auto_config_default();
+    const char *path = zt__find_auto_path(config.report);
+    zt_config *profiler = &zt__automatic.config, complete;
+    zt__tracer *tracer = NULL;
+    zt_format format;
+    ze_result_t result;
+    int has_memory;
+    if (!path || (zt__automatic.tracer && zt__automatic.process == getpid())) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!zt__find_format(path, &format)) {
+        result = zt__report(NULL, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, path);
+        fprintf(stderr, "zetools: zt_auto: nothing is traced. %s\n", zt_get_last_error(NULL));
+        return result;
+    }
+    result = zt__initialize_traced();
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    *profiler = config.profiler;
+    if (!profiler->timeline && format == ZT_FORMAT_TRACE) {
+        profiler->timeline = TIMELINE; /* a trace shows nothing else */
+    }
+    complete = zt__complete_config(profiler);
+    zt__automatic.report = path;
+    has_memory = zt__keep_text(&zt__automatic.report);
+    has_memory &= zt__keep_text(&profiler->groups);
+    has_memory &= zt__keep_text(&profiler->metrics);
+    has_memory &= zt__keep_text(&profiler->columns);
+    if (has_memory) {
+        tracer = zt__create_tracer(&complete.allocator, NULL, complete.wait_timeout_ns);
+    }
+    if (!tracer) {
+        zt__free_auto_config();
+        return zt__report_no_memory(NULL, "zt_auto", "the tracer and its configuration");
+    }
+    tracer->automatic = profiler;
+    result = zt__start_tracer(tracer, &config.trace, complete.timeline);
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__destroy_tracer(tracer);
+        zt__free_auto_config();
+        return result;
+    }
+    zt__automatic.process = getpid();
+    zt__automatic.tracer = tracer;
+    if (!ends_at_exit) {
+        ends_at_exit = atexit(zt__end_auto) == 0;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+#endif /* ZETOOLS_TRACER */
 
 #ifdef __cplusplus
 } /* extern "C" */
