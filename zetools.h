@@ -223,42 +223,47 @@
 
    TRACING, with ZETOOLS_TRACER
 
-       zt_trace_start makes a region of every kernel launch in the process that goes to a list of the
-       profiler's context and device. The name of the region is that of the kernel. Code that launches need
-       not be changed:
+       After zt_trace_start, every kernel launch in the process becomes a region, if it goes to a list of the
+       profiler's context and device. The region has the name of the kernel. Code that launches need not be
+       changed:
 
            zt_trace_start(profiler, NULL);
            solve(...);        a library that knows nothing of this
            zt_trace_stop(profiler);
            zt_report(profiler, "-");
 
-       The tracer works through the tracing layer of the loader. Loaders from 1.15.7 on switch it on when
-       asked. Older ones need ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit. If the layer is off,
-       all calls of its interface still succeed. So zt_trace_start makes a call to see whether it is traced.
+       The tracer works through the tracing layer of the loader. zt_trace_start enables the layer in loaders
+       from 1.15.7 on. For older ones, set ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit. Loaders
+       report success even if the layer is off. So zt_trace_start makes a call of its own, and fails if that
+       call is not traced.
 
-       While it traces, lists are observed as well, so that zt_execute, zt_reset and zt_release are not
-       needed. Before a list is executed again, the samples of its last execution are collected, which waits
-       as zt_execute does. When a list is reset or destroyed, its slots are freed. Where the driver cannot
-   tell the context and device of a list that was created before zt_trace_start, the list is assumed to be of
-       the profiler's.
+       The tracer observes executions, resets and destructions of lists, so that zt_execute, zt_reset and
+       zt_release are not needed. Before a list is executed again, the samples of its last execution are
+       collected; this waits as zt_execute does. When a list is reset or destroyed, its slots are freed. For a
+       list that was created before zt_trace_start, the driver is queried for context and device. If it cannot
+       tell them, the list is assumed to be of the profiler's.
 
-       The device waits for the events of a launch before the launch's region begins, so that the GPU time is
-       that of the kernel alone. If the driver refuses the launch, this wait stays on the list. Launches are
-   counted when they are appended, however often their list is executed later. A launch that the driver
-   refuses is counted as dropped. Launches that are captured into a graph cannot be measured, nor can commands
-   on copy engines if the profiler measures metrics; they are counted as elsewhere.
+       For a launch that waits for events, the tracer appends the wait, then the begin of the region, and then
+       the launch, so that the GPU time is that of the kernel alone. If the driver refuses the launch, the
+       wait stays on the list.
 
-       config.calls times calls of the application on the host. Reports show them below the regions, and the
-       timeline has a track for each thread. Calls of the library and of hooks are neither timed nor traced.
+       zt_trace_counts counts launches when they are appended, however often their list is executed later. A
+       launch that the driver refuses is a dropped sample. Launches that are captured into a graph cannot be
+       measured, nor can commands on copy engines if the profiler measures metrics. They are counted as
+       elsewhere.
 
-       config.hooks are callbacks of the application around calls. The order is: prologues in the order of the
-       array; what the tracer does before the call; the call; what the tracer does after it; epilogues in
-       reverse order. So what a prologue changes is what is measured, and a kernel that an epilogue of
-       zeKernelCreate puts in place of another is measured under its own name.
+       With zt_trace_config.calls, calls of the application are counted and timed on the host. Reports show
+       them below the regions, and the timeline has a track for each thread. Calls that the library makes
+       itself, or that hooks make, are neither timed nor traced.
 
-       zt_auto(NULL), called first in main, does all this for every context and device on which the process
-       creates a command list, and writes reports at exit. Later contexts and devices have numbered files:
-       run.csv, run.2.csv.
+       zt_trace_config.hooks are callbacks of the application around calls. Prologues run before the call, in
+       the order of the array; epilogues run after it, in reverse order. The tracer does its own part between
+       the prologues and the call, and between the call and the epilogues. So what a prologue changes is what
+       is measured, and a kernel that an epilogue of zeKernelCreate puts in place of another is measured under
+       its own name.
+
+       zt_auto(NULL), called first in main, opens a profiler for every context and device on which the process
+       creates a command list, traces, and writes a report for each at exit: to run.csv, run.2.csv and so on.
 
    CALLBACKS
 
@@ -688,8 +693,8 @@ typedef struct zt_timeline_info {
 #define ZT__TRACER_DECLARED 1
 
 /* A callback of the application around a call; see TRACING and CALLBACKS. Runs on the thread that calls.
-   parameters  a structure with the addresses of the call's parameters, such as a ze_kernel_create_params_t. A
-               prologue may change the parameters
+   parameters  a structure with the addresses of the call's parameters, such as a ze_kernel_create_params_t
+               from <level_zero/layers/zel_tracing_api.h>. A prologue may change the parameters
    result      a ze_result_t: that of the call; in a prologue SUCCESS
    user        as in zt_hook
    instance    points to NULL in the prologue, which may store a pointer there for the epilogue of the call
@@ -704,8 +709,8 @@ typedef struct zt_hook {
     void *user;
 } zt_hook;
 
-/* What a tracer does. Start from zt_trace_config_default(). 0 and NULL stand for the default. Only what hooks
-   point to must outlive zt_trace_start. Since 0.1. */
+/* What a tracer does. Start from zt_trace_config_default(). 0 and NULL stand for the default. Strings and the
+   array of hooks are copied. Since 0.1. */
 typedef struct zt_trace_config {
     const char *names; /* Kernels to measure: patterns with * and ?, separated by commas. A pattern after '!'
                           excludes: "gemm*,!*_tail". NULL: all kernels. */
@@ -714,8 +719,9 @@ typedef struct zt_trace_config {
     uint64_t limit;    /* The most launches of each kernel that are measured. 0: no limit. */
     int copies;        /* Not 0: copies and fills are measured, too, as "MemoryCopy", "MemoryFill", ... */
     int no_launches;   /* Not 0: launches are not measured; lists are observed all the same. */
-    const char *calls; /* Calls to count and time: patterns separated by commas, "zeEvent*,zeCommandQueue*".
-                          Other calls cost no more than before. NULL: none. */
+    const char *calls; /* Calls to count and time: patterns separated by commas, as in `names`:
+                          "zeEvent*,zeCommandQueue*". Calls that are not observed cost no more than before.
+                          NULL: none. */
     const zt_hook *hooks; /* Callbacks of the application, up to 16. NULL: none. */
     uint32_t hook_count;
 } zt_trace_config;
@@ -726,8 +732,8 @@ typedef struct zt_trace_counts {
     uint64_t launches;
     uint64_t measured;  /* a region was begun */
     uint64_t filtered;  /* left out by the configuration */
-    uint64_t elsewhere; /* on a list that the profiler cannot measure: of another context or device, of a
-                           copy engine unless the profiler measures times alone, or captured into a graph */
+    uint64_t elsewhere; /* on a list that the profiler cannot measure: of another context or device; of a copy
+                           engine, unless the profiler measures times alone; or captured into a graph */
 } zt_trace_counts;
 
 /* A call that was timed. The name lives as long as the program. Since 0.1. */
@@ -1144,11 +1150,11 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
 /* Stops tracing, and waits for traced calls that other threads have in progress, up to
    config.wait_timeout_ns. What was measured stays. Lists that were recorded may still be executed,
    with zt_execute.
-   Returns SUCCESS, after which no hook runs any more; NOT_READY if a call did not end in time: it ends as if
-   it were traced; HANDLE_OBJECT_IN_USE inside a hook. Any thread. Since 0.1. */
+   Returns SUCCESS, after which no hook runs any more; NOT_READY if a call did not end in time, which is then
+   traced to its end; HANDLE_OBJECT_IN_USE inside a hook. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
 
-/* Returns how many launches were seen since the first start. Any thread. Since 0.1. */
+/* Returns how many launches were appended since the first start. Any thread. Since 0.1. */
 ZT_API zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler);
 
 /* Returns the number of different calls that were timed so far. Any thread. Since 0.1. */
@@ -10652,13 +10658,13 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
 
    Locks:
 
-     setup, of the dispatcher   held while tracers start and stop, also during calls of the loader. Callbacks
-                                never lock it
-     mutex, of the dispatcher   guards the list of live tracers and the frames
+     setup, of the dispatcher   held while tracers start and stop, also during calls of the loader, none of
+                                which waits for a callback. Locked first
+     mutex, of the dispatcher   guards the list of live tracers, and the states of frames
      mutex, of a tracer         guards what the tracer knows of handles, names, counts and times
      opening, of a tracer       held while zt_auto opens a profiler. Its owner is known; waits are bounded
 
-   The two mutexes are held for instants. Under them no other mutex is locked, and neither the driver nor a
+   The two mutexes are held briefly. Under them no other mutex is locked, and neither the driver nor a
    function of the application is called. */
 
 /* The calls that loaders can trace. Older loaders lack some of them. */
@@ -12173,8 +12179,13 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
         tracer->observed[call] = zt__is_observed(tracer, config, call) != 0;
     }
     if (!tracer->spans && timeline && zt__has_names(config->calls)) {
-        tracer->spans = (zt__host_span *)zt__allocate(&tracer->allocator, timeline, sizeof *tracer->spans);
-        tracer->span_capacity = timeline; /* as many calls as regions; without memory, none */
+        /* As many calls as samples are kept; without memory, none. */
+        zt__host_span *spans =
+            (zt__host_span *)zt__allocate(&tracer->allocator, timeline, sizeof *tracer->spans);
+        zt__lock(&tracer->mutex);
+        tracer->spans = spans;
+        tracer->span_capacity = timeline;
+        zt__unlock(&tracer->mutex);
     }
     zt__find_loader_symbol("zeCommandListGetContextHandle", (void *)&tracer->get_context);
     zt__find_loader_symbol("zeCommandListGetDeviceHandle", (void *)&tracer->get_device);
