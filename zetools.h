@@ -11048,34 +11048,29 @@ typedef struct zt__tracer {
 /* Returns the record of a handle, which is added if there is none. The mutex is held. Returns NULL without
    memory. */
 ZT__PRIVATE zt__known_handle *zt__remember_handle(zt__tracer *tracer, zt__map *map, const void *handle) {
-    zt__known_handle *known;
-    for (;;) {
-        known = (zt__known_handle *)zt__map_find(map, &handle, sizeof handle);
+    while (zt__map_make_room(map, &tracer->allocator, &tracer->mutex)) {
+        zt__known_handle *known = (zt__known_handle *)zt__map_find(map, &handle, sizeof handle);
         if (known) {
             return known;
         }
         known = tracer->unused_handles;
-        if (known && !zt__map_is_full(map)) {
+        if (known) {
             tracer->unused_handles = known->next;
             memset(known, 0, sizeof *known);
             known->handle = handle;
             zt__map_add(map, &known->handle, sizeof known->handle, known);
             return known;
         }
+        zt__unlock(&tracer->mutex);
+        known = (zt__known_handle *)zt__allocate(&tracer->allocator, 1, sizeof *known);
+        zt__lock(&tracer->mutex);
         if (!known) {
-            zt__unlock(&tracer->mutex);
-            known = (zt__known_handle *)zt__allocate(&tracer->allocator, 1, sizeof *known);
-            zt__lock(&tracer->mutex);
-            if (!known) {
-                return NULL;
-            }
-            known->next = tracer->unused_handles;
-            tracer->unused_handles = known;
-        }
-        if (!zt__map_make_room(map, &tracer->allocator, &tracer->mutex)) {
             return NULL;
         }
+        known->next = tracer->unused_handles;
+        tracer->unused_handles = known;
     }
+    return NULL;
 }
 
 ZT__PRIVATE void zt__forget_handle(zt__tracer *tracer, zt__map *map, const void *handle) {
@@ -11195,15 +11190,16 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_command(zt__tracer *tracer, zt__call ca
                                                  const zt__command *command, int may_remember) {
     char text[256];
     zt__kernel_name *first, *made;
-    unsigned others = (unsigned)command->kernel_count - 1;
+    unsigned others;
     size_t length;
     if (!command->kernel) {
         return zt__find_or_add_name(tracer, zt__call_name(call) + strlen("zeCommandListAppend"));
     }
     first = zt__name_of_kernel(tracer, command->kernel, may_remember);
-    if (!first || others == 0) {
+    if (!first || command->kernel_count == 1) {
         return first;
     }
+    others = (unsigned)command->kernel_count - 1;
     length = (size_t)snprintf(text, sizeof text, "%s +%u", first->text, others);
     if (length < sizeof text) {
         return zt__find_or_add_name(tracer, text);
