@@ -11254,11 +11254,15 @@ ZT__PRIVATE zt__traced_device *zt__add_device(zt__tracer *tracer, ze_context_han
     return added;
 }
 
+ZT__PRIVATE int zt__is_measured(const zt__traced_device *device) {
+    return device && device->profiler && !zt__load(&device->is_detached);
+}
+
 /* Returns the first device that is measured, or the next one after `device`. Returns NULL after the last. */
 ZT__PRIVATE zt__traced_device *zt__next_measured(zt__tracer *tracer, zt__traced_device *device) {
     do {
         device = zt__load(device ? &device->next : &tracer->devices);
-    } while (device && (!device->profiler || zt__load(&device->is_detached)));
+    } while (device && !zt__is_measured(device));
     return device;
 }
 
@@ -11354,17 +11358,6 @@ ZT__PRIVATE zt__known_handle *zt__find_or_query_list(zt__tracer *tracer, ze_comm
     }
     zt__lock(&tracer->mutex);
     return zt__remember_list(tracer, list, device, ordinal);
-}
-
-/* Returns the profiler that measures what is appended to a list, or NULL. The mutex is held. */
-ZT__PRIVATE zt_profiler *zt__profiler_of_list(zt__tracer *tracer, ze_command_list_handle_t list) {
-    const zt__known_handle *known = zt__find_or_query_list(tracer, list);
-    zt__traced_device *device = known ? known->device : NULL;
-    if (!device || !device->profiler || zt__load(&device->is_detached) || known->is_captured) {
-        return NULL;
-    }
-    /* A copy engine can write time stamps, but cannot execute queries. */
-    return known->is_copy_only && device->profiler->metric_count > 0 ? NULL : device->profiler;
 }
 
 /* ---- host times of calls --------------------------------------------------------------------------------- */
@@ -11504,14 +11497,19 @@ ZT__PRIVATE void zt__wait_first(zt__frame *frame, const zt__command *command) {
 ZT__PRIVATE void zt__before_command(zt__frame *frame, ze_kernel_handle_t kernel_before_hooks) {
     zt__tracer *tracer = frame->tracer;
     zt__command command;
+    const zt__known_handle *list = NULL;
     zt_profiler *profiler = NULL;
     zt__kernel_name *name = NULL;
     int is_complete = zt__read_command(frame->call, frame->parameters, &command), is_measured = 0;
     zt__lock(&tracer->mutex);
     if (is_complete) {
-        profiler = zt__profiler_of_list(tracer, command.list);
+        list = zt__find_or_query_list(tracer, command.list);
     }
-    if (profiler) {
+    if (list && !list->is_captured && zt__is_measured(list->device)) {
+        profiler = list->device->profiler;
+    }
+    /* A copy engine can write time stamps, but cannot execute queries. */
+    if (profiler && !(list->is_copy_only && profiler->metric_count > 0)) {
         /* The name of a kernel that a hook has substituted is not kept: its destruction may not be seen. */
         name = zt__name_of_command(tracer, frame->call, &command, command.kernel == kernel_before_hooks);
     }
