@@ -739,7 +739,7 @@ static void test_profiler_closed_with_an_open_region(void **state) {
  */
 static void test_profiler_closed_while_the_device_is_stuck(void **state) {
     world *w = *state;
-    zt_profiler *profiler = open_with_timeout(w, 5000000);
+    zt_profiler *profiler = open_with_timeout(w, 100000000);
     ze_event_handle_t gate = append_gate(w, w->immediate);
     append(w, profiler, w->immediate, "stuck");
     w->launches++;

@@ -310,7 +310,7 @@ static void test_a_recorded_list_with_an_immediate_lists_handle(void **state) {
 /* It waits for nothing. What still runs is collected when it has run. */
 static void test_release_of_a_list_that_runs(void **state) {
     world *w = *state;
-    zt_profiler *profiler = open_with_timeout(w, 1000000);
+    zt_profiler *profiler = open_with_timeout(w, 100000000);
     ze_event_handle_t gate = append_gate(w, w->list);
     record_once(w, profiler, w->list, "runs");
     ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
@@ -333,7 +333,7 @@ static void test_release_of_an_immediate_list_that_runs(void **state) {
     world *w = *state;
     if (!can_tell_immediate())
         skip();
-    zt_profiler *profiler = open_with_timeout(w, 1000000);
+    zt_profiler *profiler = open_with_timeout(w, 100000000);
     ze_event_handle_t gate = append_gate(w, w->immediate);
     append(w, profiler, w->immediate, "runs");
     ze_result_t result = zt_release(profiler, w->immediate);
