@@ -742,7 +742,7 @@ static void test_profiler_closed_while_the_device_is_stuck(void **state) {
     ze_event_handle_t gate;
     create_event(w, 1, &gate);
     zt_config config = config_of(w);
-    config.wait_timeout_ns = 5000000;
+    config.wait_timeout_ns = 100000000;
     zt_profiler *profiler = open_profiler(w, &config);
     ok(zeCommandListAppendWaitOnEvents(w->immediate, 1, &gate));
     append(w, profiler, w->immediate, "stuck");

@@ -313,7 +313,7 @@ static void test_release_of_a_list_that_runs(void **state) {
     ze_event_handle_t gate;
     create_event(w, 1, &gate);
     zt_config config = config_of(w);
-    config.wait_timeout_ns = 1000000;
+    config.wait_timeout_ns = 100000000;
     zt_profiler *profiler = open_profiler(w, &config);
     ok(zeCommandListAppendWaitOnEvents(w->list, 1, &gate));
     record_once(w, profiler, w->list, "runs");
@@ -340,7 +340,7 @@ static void test_release_of_an_immediate_list_that_runs(void **state) {
         skip();
     create_event(w, 1, &gate);
     zt_config config = config_of(w);
-    config.wait_timeout_ns = 1000000;
+    config.wait_timeout_ns = 100000000;
     zt_profiler *profiler = open_profiler(w, &config);
     ok(zeCommandListAppendWaitOnEvents(w->immediate, 1, &gate));
     append(w, profiler, w->immediate, "runs");
