@@ -272,7 +272,8 @@ static uint32_t most_slots_held(const sequence *s, int profiler) {
     for (uint32_t i = 0; i < s->record_count; i++) {
         const record *r = &s->records[i];
         int is_seen = r->is_done && can_tell_immediate(); /* whoever needs a slot collects it */
-        held += r->profiler == profiler && !r->is_over && !is_seen;
+        /* What counts as executed and never ran is waited for, and then lost. */
+        held += r->profiler == profiler && (r->surplus || (!r->is_over && !is_seen));
     }
     return held;
 }
@@ -334,8 +335,9 @@ static void count_execution(sequence *s, list *l, int profiler, uint32_t times) 
             s->unended_recorded = 1;
         else if (r->profiler == profiler)
             r->must += times;
-        else if (l->is_read[r->profiler] && !(s->forgets && s->kind != ONE_THREAD))
-            r->must++; /* with a short timeout another thread may collect for longer than zt_execute waits */
+        else if (l->is_read[r->profiler] && !s->injects && !(s->forgets && s->kind != ONE_THREAD))
+            r->must++; /* with a short timeout another thread may collect for longer than zt_execute waits; an
+                          event whose query failed counts as not signalled */
         else
             r->surplus++; /* its query may be reset while it runs: its event comes then, and its data do not
                            */
