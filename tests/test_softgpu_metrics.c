@@ -899,12 +899,13 @@ static void *use_query(void *argument) {
     return NULL;
 }
 
+/* The second, on a thread of its own, between begin and end of the first. */
 static void use_at_once(user users[2]) {
-    pthread_t threads[2];
-    for (int i = 0; i < 2; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, use_query, &users[i]), 0);
-    for (int i = 0; i < 2; i++)
-        pthread_join(threads[i], NULL);
+    pthread_t thread;
+    begin(users[0].list, users[0].b->queries[users[0].index]);
+    assert_int_equal(pthread_create(&thread, NULL, use_query, &users[1]), 0);
+    pthread_join(thread, NULL);
+    end(users[0].list, users[0].b->queries[users[0].index]);
 }
 
 /* Both threads' queries were not reset: that one is found too, where they begin again. */
