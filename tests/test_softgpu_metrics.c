@@ -1346,6 +1346,54 @@ static void tiles_of_a_b580_have_a_set_each(void **state) {
     close_bench(&b);
 }
 
+/* Beside the others, or instead of one. */
+static void a_test_can_list_metrics_of_its_own(void **state) {
+    world *w = (world *)*state;
+    static const softgpu_metric metrics[] = {
+        {"PIXIES", "Magic", "wingbeats", ZET_METRIC_TYPE_EVENT, ZET_VALUE_TYPE_UINT32},
+        {"PIXIE_SHARE", "Magic", "percent", ZET_METRIC_TYPE_RATIO, ZET_VALUE_TYPE_FLOAT64},
+        {"PIXIES_LOST", "Magic", "", ZET_METRIC_TYPE_FLAG, ZET_VALUE_TYPE_BOOL8},
+    };
+    uint32_t others = groups_listed(w);
+    assert_true(gpu.list_metrics("Pixies", metrics, 3));
+    assert_int_equal(groups_listed(w), others + 2);
+    bench b = open_bench(w, "Pixies");
+    uint32_t first = metrics_in(b.group) - 3;
+    give("PIXIES", 4e9);
+    give("PIXIE_SHARE", 12.3);
+    give("PIXIES_LOST", 1);
+    measure(&b, 0);
+    zet_typed_value_t *v = values_of(&b, 0);
+    for (uint32_t i = 0; i < 3; i++) {
+        zet_metric_properties_t metric = metric_at(b.group, first + i);
+        assert_string_equal(metric.name, metrics[i].name);
+        assert_string_equal(metric.component, metrics[i].component);
+        assert_string_equal(metric.resultUnits, metrics[i].units);
+        assert_int_equal(metric.metricType, metrics[i].type);
+        assert_int_equal(metric.resultType, metrics[i].value_type);
+        assert_int_equal(v[first + i].type, metrics[i].value_type);
+    }
+    assert_true(value_in(b.group, v, "PIXIES") == 4e9);
+    assert_true(value_in(b.group, v, "PIXIE_SHARE") == 12.3);
+    assert_true(value_in(b.group, v, "PIXIES_LOST") == 1);
+    assert_true(value_in(b.group, v, "GpuTime") > 0);
+    free(v);
+    close_bench(&b);
+    assert_true(gpu.list_metrics("ComputeBasic", metrics, 1));
+    assert_int_equal(groups_listed(w), others);
+    assert_ptr_equal(group_of(w->device, "ComputeBasic", BY_EVENT), b.group);
+    assert_int_equal(metrics_in(b.group), first + 1);
+    b = open_bench(w, "ComputeBasic");
+    measure(&b, 0);
+    assert_true(read_one(&b, 0, "PIXIES") == 0);
+    close_bench(&b);
+    assert_false(gpu.set_metric("PIXIE_SHARE", 1));
+    gpu.reset();
+    assert_int_equal(groups_listed(w), others);
+    assert_ptr_not_equal(group_of(w->device, "ComputeBasic", BY_EVENT), b.group);
+    assert_false(gpu.list_metrics("Pixies", metrics, 33));
+}
+
 typedef struct weighted {
     uint32_t stall; /* its index */
     double time, product;
@@ -1504,6 +1552,7 @@ int main(void) {
         TEST(given_values_are_forgotten),
         TEST(a_struck_report_carries_nothing_given),
         TEST(tiles_of_a_b580_have_a_set_each),
+        TEST(a_test_can_list_metrics_of_its_own),
         TEST(the_library_weighs_what_is_given),
         TEST(concurrent_groups_are_sorted_into_rounds),
         TEST(handles_are_checked),

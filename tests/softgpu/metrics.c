@@ -10,6 +10,7 @@
 
 enum { COMPUTE = 1, MEMORY = 2, SCHEDULER = 4, STALL = 8 }; /* then those of MANY_SETS */
 #define B580 (UINT64_C(1) << 32)
+#define LISTED (UINT64_C(1) << 33) /* by a test */
 enum { EVENT = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED };
 enum { TIME = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED };
 enum { BOTH = EVENT | TIME };
@@ -47,7 +48,18 @@ enum { BOTH = EVENT | TIME };
     X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30) X(31)
 #define PAIRS(X) X(4) X(6) X(8) X(10) X(12) X(14) X(16) X(18) X(20) X(22) X(24) X(26) X(28) X(30)
 
-static const sg_formula formulas[] = {
+/* What softgpu_list_metrics() has listed. */
+enum { MOST_LISTED = 32, LISTED_SIZE = 128 };
+#define LISTED_PLACES(X)                                                                                     \
+    X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18)  \
+    X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30) X(31)
+static struct {
+    char name[LISTED_SIZE], component[LISTED_SIZE], units[LISTED_SIZE];
+} listed_text[MOST_LISTED];
+static char listed_group[LISTED_SIZE];
+static uint32_t listed_count;
+
+static sg_formula formulas[] = {
     {"GpuTime", "GPU", "ns", ALL_SETS, BOTH, SUM(UINT64, C(TIME_NS)),
      "Time from begin to end, on the device's clock"},
     {"GpuCoreClocks", "GPU", "cycles", ALL_SETS, BOTH, SUM(UINT64, C(CYCLES)),
@@ -165,9 +177,14 @@ static const sg_formula formulas[] = {
     {#name, component, units, B580, samplings, TYPE(type, value), source, description},
 #include "b580.def"
 #undef B580_METRIC
+
+#define LISTED_METRIC(place)                                                                                 \
+    {listed_text[place].name, listed_text[place].component, listed_text[place].units, LISTED, BOTH,          \
+     TYPE(RAW, UINT64), GIVEN_BY_TEST, "Listed and given by a test"},
+    LISTED_PLACES(LISTED_METRIC)
 };
 
-enum { FORMULAS = sizeof formulas / sizeof *formulas };
+enum { FORMULAS = sizeof formulas / sizeof *formulas, FIRST_LISTED = FORMULAS - MOST_LISTED };
 
 /* With METRIC_NAMES_DIFFER: what another device calls them. */
 static const char *const other_names[][2] = {
@@ -183,6 +200,7 @@ static const char *const other_names[][2] = {
 
 /* In the order in which they are listed. */
 static const sg_set sets[SG_SETS] = {
+    {33, listed_group, "Listed by a test", 0, LISTED, BOTH},
     {0, "ComputeBasic", "Compute Metrics Basic set", 0, COMPUTE, BOTH},
     {32, "ComputeBasic", "Compute Metrics Basic set of an Intel Arc B580", 0, B580, BOTH},
     {1, "MemoryProfile", "Memory traffic of kernels, copies and fills", 0, MEMORY, BOTH},
@@ -202,6 +220,11 @@ typedef struct sg_metric {
 } sg_metric;
 
 SG_HANDLE(sg_metric_of, sg_metric, zet_metric_handle_t, SG_METRIC)
+
+static void copy_text(char *to, size_t size, const char *from) {
+    strncpy(to, from, size - 1);
+    to[size - 1] = '\0';
+}
 
 /* ---- groups ------------------------------------------------------------------------------------------ */
 
@@ -234,18 +257,27 @@ static sg_metric_group *create_group(sg_device *device, const sg_set *set,
     return group;
 }
 
+/* The group of LISTED has a metric for each place; those that the test did not list are at its end. */
+static void count_listed(sg_metric_group *group) {
+    group->metric_count = group->metric_count - group->given_count + listed_count;
+    group->given_count = listed_count;
+}
+
 static void create_groups(sg_metrics *metrics, sg_device *device) {
     for (uint32_t i = 0; i < SG_SETS; i++)
         for (uint32_t k = 0; k < SG_SAMPLINGS; k++)
             if (sets[i].samplings & samplings[k])
                 metrics->groups[i][k] = create_group(device, &sets[i], samplings[k]);
+    for (uint32_t k = 0; k < SG_SAMPLINGS; k++)
+        count_listed(metrics->groups[0][k]);
 }
 
 static sg_metrics all_metrics[SG_MAX_DEVICES][1 + SG_MAX_SUB_DEVICES];
 
+static pthread_mutex_t groups_lock = PTHREAD_MUTEX_INITIALIZER;
+
 sg_metrics *sg_metrics_of(sg_device *device) {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&groups_lock);
     if (!device->metrics) {
         sg_metrics *metrics = device->parent ? &all_metrics[device->parent->index][1 + device->index]
                                              : &all_metrics[device->index][0];
@@ -254,7 +286,7 @@ sg_metrics *sg_metrics_of(sg_device *device) {
         device->metrics = metrics;
     }
     sg_metrics *metrics = device->metrics;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&groups_lock);
     return metrics;
 }
 
@@ -291,6 +323,8 @@ static bool is_listed(const sg_set *set) {
     if (set->bit > STALL && set->bit < B580 && !sg_behaviour_is_on(SOFTGPU_MANY_SETS))
         return false;
     if (set->bit == (sg_behaviour_is_on(SOFTGPU_B580_METRICS) ? COMPUTE : B580))
+        return false;
+    if (set->bit == LISTED ? listed_count == 0 : listed_count > 0 && !strcmp(set->name, listed_group))
         return false;
     return !sg_behaviour_is_on(SOFTGPU_ONLY_STALL_SAMPLING) && !sg_behaviour_is_on(SOFTGPU_NO_METRIC_LIBRARY);
 }
@@ -338,11 +372,6 @@ static void fill_extensions(void *extension) {
         }
         extension = ((zet_base_properties_t *)extension)->pNext;
     }
-}
-
-static void copy_text(char *to, size_t size, const char *from) {
-    strncpy(to, from, size - 1);
-    to[size - 1] = '\0';
 }
 
 ze_result_t sg_zetMetricGroupGetProperties(zet_metric_group_handle_t handle,
@@ -394,9 +423,35 @@ ze_result_t sg_zetMetricGetProperties(zet_metric_handle_t handle, zet_metric_pro
     return ZE_RESULT_SUCCESS;
 }
 
-/* ---- what a test says -------------------------------------------------------------------------------- */
+/* ---- what a test lists and gives --------------------------------------------------------------------- */
 
 static _Atomic double given_values[FORMULAS];
+
+int softgpu_list_metrics(const char *group, const softgpu_metric *metrics, uint32_t count) {
+    if (count > MOST_LISTED)
+        return 0;
+    pthread_mutex_lock(&groups_lock);
+    copy_text(listed_group, sizeof listed_group, group);
+    for (uint32_t i = 0; i < count; i++) {
+        copy_text(listed_text[i].name, LISTED_SIZE, metrics[i].name);
+        copy_text(listed_text[i].component, LISTED_SIZE, metrics[i].component);
+        copy_text(listed_text[i].units, LISTED_SIZE, metrics[i].units);
+        formulas[FIRST_LISTED + i].type = (zet_metric_type_t)metrics[i].type;
+        formulas[FIRST_LISTED + i].value = (zet_value_type_t)metrics[i].value_type;
+    }
+    for (uint32_t i = 0; i < MOST_LISTED; i++)
+        atomic_store(&given_values[FIRST_LISTED + i], 0);
+    for (uint32_t i = count; i < MOST_LISTED; i++)
+        listed_text[i].name[0] = '\0';
+    listed_count = count;
+    for (uint32_t i = 0; i < SG_MAX_DEVICES; i++)
+        for (uint32_t k = 0; k <= SG_MAX_SUB_DEVICES; k++)
+            for (uint32_t n = 0; n < SG_SAMPLINGS; n++)
+                if (all_metrics[i][k].groups[0][n])
+                    count_listed(all_metrics[i][k].groups[0][n]);
+    pthread_mutex_unlock(&groups_lock);
+    return 1;
+}
 
 static bool can_hold(zet_value_type_t type, double value) {
     switch (type) {
@@ -423,6 +478,8 @@ int softgpu_set_metric(const char *name, double value) {
 }
 
 void sg_metrics_forget_given(void) {
+    if (listed_count > 0)
+        softgpu_list_metrics("", NULL, 0);
     for (size_t i = 0; i < FORMULAS; i++)
         atomic_store(&given_values[i], 0);
 }

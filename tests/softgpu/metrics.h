@@ -9,7 +9,7 @@
 
 enum {
     SG_DOMAINS = 3,
-    SG_SETS = 33, /* 28 of them with MANY_SETS alone */
+    SG_SETS = 34, /* 28 of them with MANY_SETS alone */
     SG_SAMPLINGS = 2,
     SG_MAX_TILES = SG_MAX_SUB_DEVICES,
     SG_MAX_METRICS = 96

@@ -67,8 +67,8 @@ enum softgpu_behaviour {
         SOFTGPU_BEHAVIOUR_COUNT
 };
 
-/* Everything below back to its default: behaviours, faults, costs, counts, timestamps, given values, devices;
- * a lost device is there again. The ledger stays. */
+/* Everything below back to its default: behaviours, faults, costs, counts, timestamps, devices, listed
+ * metrics, given values; a lost device is there again. The ledger stays. */
 void softgpu_reset(void);
 
 /* CHEAP_CALLS, for benchmarks: calls cost as little as they can. A command on an immediate list that has
@@ -135,6 +135,17 @@ void softgpu_set_metric_clock(uint32_t valid_bits, uint64_t ticks_now);
  * report made from now on carries this value, whatever it spans, with the metric's own type. 0 by default.
  * Returns 0 if no metric that is given has the name, or its type cannot hold the value. */
 int softgpu_set_metric(const char *name, double value);
+
+/* A metric group of the test's own, for metrics that no device has. It is listed first, instead of any other
+ * of its name, with these metrics (up to 32) behind those that all groups have. All of them are given by
+ * softgpu_set_metric(). The next call replaces it; a count of 0 removes it. Not while it is active or in use.
+ * Returns 0 if there are too many. */
+typedef struct softgpu_metric {
+    const char *name, *component, *units;
+    uint32_t type, value_type; /* zet_metric_type_t, zet_value_type_t */
+} softgpu_metric;
+
+int softgpu_list_metrics(const char *group, const softgpu_metric *metrics, uint32_t count);
 
 /* Root devices (1 to 4) and sub-devices in each (0, or 2 to 4). Handles stay valid, listings change. */
 void softgpu_set_devices(uint32_t devices, uint32_t sub_devices);
