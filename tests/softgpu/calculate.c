@@ -170,7 +170,7 @@ static zet_typed_value_t of_real(zet_value_type_t type, double real) {
     return value;
 }
 
-/* Values that a test gave are read one after the other. */
+/* `given` points to the next of the values that follow the report, and advances when one is read. */
 static zet_typed_value_t value_of(const sg_report *report, const uint8_t **given, const sg_formula *formula) {
     if (formula->operation == QUOTIENT)
         return of_real(formula->value, quotient(report, formula));

@@ -100,7 +100,7 @@ SG_HANDLE(sg_group_of, sg_metric_group, zet_metric_group_handle_t, SG_METRIC_GRO
 bool sg_metrics_have_pool(const sg_metrics *metrics, uint32_t domain);
 bool sg_metrics_have_streamer(const sg_metrics *metrics, uint32_t domain);
 
-/* What a test says that a metric of the operation GIVEN has been. */
+/* The value that a test has set for a metric of the operation GIVEN. */
 double sg_given_value(const sg_formula *formula);
 
 /* Whether streamers and query pools fail, for want of permission or of free counters. */
@@ -113,7 +113,7 @@ bool sg_group_needs_thread(const sg_metric_group *group);
 /* ---- raw reports -----------------------------------------------------------------------------------------
  *
  * A report is two readings of the counters and what is known about them, then a double for each of the
- * group's metrics that a test gives values. It is the same for queries and streamers. A root device with
+ * group's metrics that tests set. It is the same for queries and streamers. A root device with
  * tiles gives a packet: a header, then the reports of each tile. */
 
 typedef enum sg_reason { SG_REASON_QUERY, SG_REASON_TIMER, SG_REASON_MARKER } sg_reason;
@@ -155,7 +155,7 @@ static inline size_t sg_report_size(const sg_metric_group *group) {
     return sizeof(sg_report) + group->given_count * sizeof(double);
 }
 
-/* The report, and the values that a test gives now. */
+/* Writes the report and the values that tests have set. */
 void sg_report_write(const sg_metric_group *group, const sg_report *report, uint8_t *to);
 
 sg_packet sg_packet_of(uint32_t tiles, uint64_t bytes);

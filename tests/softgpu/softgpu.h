@@ -103,7 +103,7 @@ bool sg_is_lost(void);
 /* METRICS_NOT_ENABLED counts again, on all devices. */
 void sg_metrics_forget_switches(void);
 
-/* What tests listed is gone, what they gave is 0 again. */
+/* Metrics that tests listed are gone, values that they set are 0 again. */
 void sg_metrics_forget_given(void);
 
 /* Takes everything that is queued off all queues, undone. */

@@ -130,16 +130,17 @@ void softgpu_set_clock(uint64_t ticks_now);
  * 0 bits: they are the device's again. */
 void softgpu_set_metric_clock(uint32_t valid_bits, uint64_t ticks_now);
 
-/* B580_METRICS: the device measures what it can of the list in b580.def: times, clocks, work-groups, kernels,
- * bytes. For the rest (XVE_ACTIVE, L3_HIT and so on), a test says what the hardware would have counted: each
- * report made from now on carries this value, whatever it spans, with the metric's own type. 0 by default.
- * Returns 0 if no metric that is given has the name, or its type cannot hold the value. */
+/* B580_METRICS: ComputeBasic is the list of b580.def. The device measures what it can: times, clocks,
+ * engines, work-groups, kernels, bytes. For the rest (XVE_ACTIVE, L3_HIT and so on), a test sets what the
+ * hardware would have counted: each report made from now on carries that value, whatever work it spans,
+ * converted to the metric's type. Default: 0. Returns 0 if no metric of the name can be set, or its type
+ * cannot hold the value. */
 int softgpu_set_metric(const char *name, double value);
 
 /* A metric group of the test's own, for metrics that no device has. It is listed first, instead of any other
- * of its name, with these metrics (up to 32) behind those that all groups have. All of them are given by
- * softgpu_set_metric(). The next call replaces it; a count of 0 removes it. Not while it is active or in use.
- * Returns 0 if there are too many. */
+ * group of its name, and has the metrics that all groups have, then these (up to 32), which
+ * softgpu_set_metric() sets. The next call replaces it; a count of 0 removes it. The group must be neither
+ * active nor in use. Returns 0 if there are too many metrics. */
 typedef struct softgpu_metric {
     const char *name, *component, *units;
     uint32_t type, value_type; /* zet_metric_type_t, zet_value_type_t */
