@@ -1567,11 +1567,11 @@ extern "C" {
 
 /* In strict ISO modes the C library does not declare these if another header came first. */
 #ifndef CLOCK_MONOTONIC
-#define CLOCK_REALTIME 0
 #define CLOCK_MONOTONIC 1
 int clock_gettime(int clock, struct timespec *now);
 int nanosleep(const struct timespec *wanted, struct timespec *left);
 int setenv(const char *name, const char *value, int overwrite);
+int pthread_condattr_setclock(pthread_condattr_t *attributes, int clock);
 #endif
 #ifndef CLOCK_THREAD_CPUTIME_ID
 #define CLOCK_THREAD_CPUTIME_ID 3
@@ -1750,7 +1750,7 @@ ZT__PRIVATE void zt__wake_thread(zt__thread *thread) {
 
 /* Called by the thread itself: sleeps until it is woken, but no longer than `timeout_ns`. */
 ZT__PRIVATE void zt__sleep_thread(zt__thread *thread, uint64_t timeout_ns) {
-    uint64_t until_ns = zt__clock_ns(CLOCK_REALTIME) + timeout_ns;
+    uint64_t until_ns = zt__deadline(timeout_ns);
     struct timespec until;
     until.tv_sec = (time_t)(until_ns / 1000000000u);
     until.tv_nsec = (long)(until_ns % 1000000000u);
@@ -1815,13 +1815,17 @@ ZT__PRIVATE void zt__forget_threads(void) {
 /* Returns 0 if the system refuses. */
 ZT__PRIVATE int zt__start_thread(zt__thread *thread, int (*step)(void *user), void *user) {
     zt__signal_set all, before;
+    pthread_condattr_t attributes;
     int started = 0;
     thread->step = step;
     thread->user = user;
     thread->list = &zt__threads;
     thread->stop_requested = thread->ended = thread->woken = 0;
     pthread_mutex_init(&thread->mutex, NULL);
-    pthread_cond_init(&thread->wake, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&thread->wake, &attributes);
+    pthread_condattr_destroy(&attributes);
     zt__lock(&zt__threads.mutex);
     if (!zt__threads.ends_at_exit) {
         zt__threads.ends_at_exit = atexit(zt__stop_threads_at_exit) == 0;
