@@ -1534,6 +1534,7 @@ typedef zt__disabled_scope zt_scope;
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -1954,6 +1955,14 @@ ZT__PRIVATE void zt__free(const zt_allocator *allocator, void *memory) {
     }
 }
 
+/* Returns a copy of a text, or NULL without memory. Calls a function of the application, as zt__allocate
+ * does. */
+ZT__PRIVATE char *zt__duplicate_text(const zt_allocator *allocator, const char *text) {
+    size_t size = strlen(text) + 1;
+    char *copy = (char *)zt__allocate(allocator, size, 1);
+    return copy ? (char *)memcpy(copy, text, size) : NULL;
+}
+
 /* ---- the hash table -------------------------------------------------------------------------------------- */
 
 /* Maps keys to values. A key is a string of bytes that must live as long as its entry. Open addressing, at
@@ -2153,6 +2162,12 @@ ZT__PRIVATE int zt__is_selected(const char *list, const char *name) {
         }
     }
     return !excluded && (matched || !has_patterns);
+}
+
+/* Returns whether a text ends with another. `compare` is strcmp, or strcasecmp for the suffix of a file. */
+ZT__PRIVATE int zt__ends_with(const char *text, const char *end, int (*compare)(const char *, const char *)) {
+    size_t length = strlen(text), end_length = strlen(end);
+    return length >= end_length && compare(text + length - end_length, end) == 0;
 }
 
 /* ---- the names nearest to a wrong one -------------------------------------------------------------------- */
@@ -3414,17 +3429,12 @@ ZT__PRIVATE ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__grou
     return result;
 }
 
-ZT__PRIVATE int zt__ends_with(const char *text, const char *end) {
-    size_t length = strlen(text), of_end = strlen(end);
-    return length >= of_end && strcmp(text + length - of_end, end) == 0;
-}
-
 /* Returns whether a unit is that of a share, a frequency or a rate, which do not add up. */
 ZT__PRIVATE int zt__is_relative_unit(const char *units) {
     static const char *const ends[] = {"percent", "Percent", "%", "Hz", "hz", "Bps", "BpS", "bps", "ratio"};
     uint32_t i;
     for (i = 0; i < ZT__COUNT_OF(ends); i++) {
-        if (zt__ends_with(units, ends[i])) {
+        if (zt__ends_with(units, ends[i], strcmp)) {
             return 1;
         }
     }
@@ -8274,12 +8284,9 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     if (unpacked) {
         unpacked->strings = (char *)zt__allocate(&complete.allocator, size, 1);
         if (zt__has_names(columns)) {
-            unpacked->columns = (char *)zt__allocate(&complete.allocator, strlen(columns) + 1, 1);
+            unpacked->columns = zt__duplicate_text(&complete.allocator, columns);
         }
         if (unpacked->strings && (unpacked->columns || !zt__has_names(columns))) {
-            if (unpacked->columns) {
-                memcpy(unpacked->columns, columns, strlen(columns));
-            }
             unpacker.size = size;
             unpacker.strings = unpacked->strings;
             result = zt__unpack_all(&unpacker, unpacked);
@@ -9080,11 +9087,10 @@ ZT__PRIVATE ze_result_t zt__keep_columns(zt_profiler *profiler) {
     if (!columns || !*columns) {
         return ZE_RESULT_SUCCESS;
     }
-    profiler->columns = (char *)zt__allocate(&profiler->config.allocator, strlen(columns) + 1, 1);
+    profiler->columns = zt__duplicate_text(&profiler->config.allocator, columns);
     if (!profiler->columns) {
         return zt__report_no_memory(&profiler->diagnostics, "zt_open", "config.columns");
     }
-    strcpy(profiler->columns, columns);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -12279,11 +12285,10 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     zt__free(&tracer->allocator, tracer->names);
     tracer->names = NULL;
     if (config->names) {
-        tracer->names = (char *)zt__allocate(&tracer->allocator, strlen(config->names) + 1, 1);
+        tracer->names = zt__duplicate_text(&tracer->allocator, config->names);
         if (!tracer->names) {
             return zt__report_no_memory(tracer->diagnostics, "zt_trace_start", "the names of kernels");
         }
-        memcpy(tracer->names, config->names, strlen(config->names));
     }
     tracer->every = config->every ? config->every : 1;
     tracer->limit = config->limit;
@@ -12633,13 +12638,12 @@ static zt__auto zt__automatic;
 
 /* Returns the suffix of a path: from the last dot, or ".trace.json". */
 ZT__PRIVATE const char *zt__path_suffix(const char *path) {
-    static const char trace[] = ".trace.json";
-    size_t length = strlen(path);
+    const char *end = path + strlen(path);
     const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
-    if (length >= strlen(trace) && strcmp(path + length - strlen(trace), trace) == 0) {
-        return path + length - strlen(trace);
+    if (zt__ends_with(path, ".trace.json", strcasecmp)) {
+        return end - strlen(".trace.json");
     }
-    return dot && (!slash || dot > slash) ? dot : path + length;
+    return dot && (!slash || dot > slash) ? dot : end;
 }
 
 /* Writes the report of the n-th profiler: run.csv, run.2.csv, ... A message goes to standard error, because
@@ -12724,17 +12728,8 @@ ZT__PRIVATE const char *zt__find_auto_path(const char *configured) {
 
 /* Copies a string of the application, which need not outlive zt_auto. Returns 0 without memory. */
 ZT__PRIVATE int zt__keep_text(const char **kept, const char *text) {
-    char *copy;
-    *kept = NULL;
-    if (!text) {
-        return 1;
-    }
-    copy = (char *)zt__allocate(&zt__default_allocator, 1, strlen(text) + 1);
-    if (copy) {
-        memcpy(copy, text, strlen(text));
-    }
-    *kept = copy;
-    return copy != NULL;
+    *kept = text ? zt__duplicate_text(&zt__default_allocator, text) : NULL;
+    return !text || *kept;
 }
 
 /* Returns 0 without memory. */
@@ -12747,7 +12742,7 @@ ZT__PRIVATE int zt__keep_auto_config(const zt_config *given, const char *path) {
     is_complete &= zt__keep_text(&zt__automatic.config.metrics, given->metrics);
     is_complete &= zt__keep_text(&zt__automatic.config.columns, given->columns);
     zt__automatic.report = (char *)(uintptr_t)report;
-    if (!zt__automatic.config.timeline && strcmp(zt__path_suffix(path), ".trace.json") == 0) {
+    if (!zt__automatic.config.timeline && zt__ends_with(path, ".trace.json", strcasecmp)) {
         zt__automatic.config.timeline = ZT__AUTO_TIMELINE; /* a trace shows nothing else */
     }
     return is_complete;
@@ -14638,34 +14633,19 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
 char *realpath(const char *path, char *resolved);
 #endif
 
-/* Returns whether a text ends with another, letter case aside. */
-ZT__PRIVATE int zt__has_suffix(const char *text, const char *end) {
-    size_t length = strlen(text), i, end_length = strlen(end);
-    for (i = 0; i < end_length && end_length <= length; i++) {
-        char letter = text[length - end_length + i];
-        if (letter >= 'A' && letter <= 'Z') {
-            letter = (char)(letter - 'A' + 'a');
-        }
-        if (letter != end[i]) {
-            return 0;
-        }
-    }
-    return end_length <= length;
-}
-
 /* Finds the format that the suffix of a path stands for. Returns 0 if it stands for none. Without a suffix,
    or with a number as suffix, the format is a table. */
 ZT__PRIVATE int zt__find_format(const char *path, zt_format *format) {
     const char *slash = strrchr(path, '/');
     const char *dot = strrchr(slash ? slash : path, '.');
     *format = ZT_FORMAT_TABLE;
-    if (zt__has_suffix(path, ".csv")) {
+    if (zt__ends_with(path, ".csv", strcasecmp)) {
         *format = ZT_FORMAT_CSV;
-    } else if (zt__has_suffix(path, ".trace.json")) {
+    } else if (zt__ends_with(path, ".trace.json", strcasecmp)) {
         *format = ZT_FORMAT_TRACE;
-    } else if (zt__has_suffix(path, ".json")) {
+    } else if (zt__ends_with(path, ".json", strcasecmp)) {
         *format = ZT_FORMAT_JSON;
-    } else if (dot && !zt__has_suffix(path, ".txt")) {
+    } else if (dot && !zt__ends_with(path, ".txt", strcasecmp)) {
         return strspn(dot + 1, "0123456789") == strlen(dot + 1);
     }
     return 1;
