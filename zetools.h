@@ -1600,11 +1600,11 @@ ZT__PRIVATE uint64_t zt__now_ns(void) {
     return zt__clock_ns(CLOCK_MONOTONIC);
 }
 
-ZT__PRIVATE void zt__sleep_ns(uint64_t ns) {
-    struct timespec wanted;
-    wanted.tv_sec = (time_t)(ns / 1000000000u);
-    wanted.tv_nsec = (long)(ns % 1000000000u);
-    nanosleep(&wanted, NULL);
+ZT__PRIVATE struct timespec zt__to_timespec(uint64_t ns) {
+    struct timespec time;
+    time.tv_sec = (time_t)(ns / 1000000000u);
+    time.tv_nsec = (long)(ns % 1000000000u);
+    return time;
 }
 
 /* The time `timeout_ns` from now, without overflow. */
@@ -1617,20 +1617,21 @@ ZT__PRIVATE uint64_t zt__deadline(uint64_t timeout_ns) {
    longer than the kernel. So the first polls follow each other without a sleep. */
 typedef struct zt__wait {
     uint64_t deadline;
-    uint64_t spin_until; /* polls without a sleep until then; 0: not begun */
-    uint64_t sleep_ns;
+    uint64_t spin_until; /* 0 before the first poll */
+    uint64_t sleep_ns;   /* length of the next sleep */
 } zt__wait;
 
 ZT__PRIVATE zt__wait zt__wait_until(uint64_t deadline) {
-    zt__wait wait = {0, 0, 0};
+    zt__wait wait = {0, 0, 10000};
     wait.deadline = deadline;
     return wait;
 }
 
-/* Passes some time before the next poll. Returns 0 when the deadline has passed. */
+/* Spins or sleeps before the next poll. Returns 0 when the deadline has passed. */
 ZT__PRIVATE int zt__wait_again(zt__wait *wait) {
-    enum { SPIN_NS = 40000, FIRST_SLEEP_NS = 10000, LONGEST_SLEEP_NS = 1000000 };
-    uint64_t now = zt__now_ns();
+    enum { SPIN_NS = 40000, LONGEST_SLEEP_NS = 1000000 };
+    uint64_t now = zt__now_ns(), left;
+    struct timespec sleep;
     if (now >= wait->deadline) {
         return 0;
     }
@@ -1640,13 +1641,13 @@ ZT__PRIVATE int zt__wait_again(zt__wait *wait) {
     if (now < wait->spin_until) {
         return 1;
     }
+    left = wait->deadline - now;
+    sleep = zt__to_timespec(wait->sleep_ns < left ? wait->sleep_ns : left);
+    nanosleep(&sleep, NULL);
     wait->sleep_ns *= 2;
-    if (wait->sleep_ns == 0) {
-        wait->sleep_ns = FIRST_SLEEP_NS;
-    } else if (wait->sleep_ns > LONGEST_SLEEP_NS) {
+    if (wait->sleep_ns > LONGEST_SLEEP_NS) {
         wait->sleep_ns = LONGEST_SLEEP_NS;
     }
-    zt__sleep_ns(wait->sleep_ns < wait->deadline - now ? wait->sleep_ns : wait->deadline - now);
     return 1;
 }
 
@@ -1672,7 +1673,7 @@ typedef struct zt__owned_mutex {
     uintptr_t owner; /* the thread, or 0. Atomic */
 } zt__owned_mutex;
 
-/* Identifies the calling thread; unique among live threads, and the same in every copy of this header. */
+/* Identifies the calling thread, in the same way in every copy of this header. */
 ZT__PRIVATE uintptr_t zt__this_thread(void) {
     return (uintptr_t)pthread_self();
 }
@@ -1724,8 +1725,8 @@ typedef struct zt__thread {
 
 #ifndef ZETOOLS_NO_THREADS
 
-/* The threads that this copy of the header has started. They have to end before the driver is unloaded, at
-   the exit of the process, and before the library that contains this code is unloaded. */
+/* The threads that this copy of the header has started. They have to end before the driver is unloaded at
+   exit, and before the library that contains this code is unloaded. */
 typedef struct zt__thread_list {
     zt__mutex mutex;
     zt__thread *first;
@@ -1751,10 +1752,7 @@ ZT__PRIVATE void zt__wake_thread(zt__thread *thread) {
 
 /* Called by the thread itself: sleeps until it is woken, but no longer than `timeout_ns`. */
 ZT__PRIVATE void zt__sleep_thread(zt__thread *thread, uint64_t timeout_ns) {
-    uint64_t until_ns = zt__deadline(timeout_ns);
-    struct timespec until;
-    until.tv_sec = (time_t)(until_ns / 1000000000u);
-    until.tv_nsec = (long)(until_ns % 1000000000u);
+    struct timespec until = zt__to_timespec(zt__deadline(timeout_ns));
     zt__lock(&thread->mutex);
     if (!thread->woken && !zt__load(&thread->stop_requested)) {
         pthread_cond_timedwait(&thread->wake, &thread->mutex, &until);
@@ -1763,9 +1761,8 @@ ZT__PRIVATE void zt__sleep_thread(zt__thread *thread, uint64_t timeout_ns) {
     zt__unlock(&thread->mutex);
 }
 
-/* Stops a thread and waits until it has ended. Returns 1 then, or if it was not running. Returns 0 if the
-   thread hangs in the driver or in a function of the application: it still uses its data, and the caller may
-   try again later. */
+/* Stops a thread and waits until it has ended. Returns 0 if it hangs in the driver or in a function of the
+   application: then it still uses its data, and the caller may try again later. */
 ZT__PRIVATE int zt__stop_thread(zt__thread *thread) {
     enum { LONGEST_NS = 2000000000 };
     zt__thread **place;
@@ -1783,11 +1780,11 @@ ZT__PRIVATE int zt__stop_thread(zt__thread *thread) {
     }
     pthread_join(thread->handle, NULL);
     zt__lock(&thread->list->mutex);
-    for (place = &thread->list->first; *place && *place != thread;) {
-        place = &(*place)->next;
-    }
-    if (*place) {
-        *place = thread->next;
+    for (place = &thread->list->first; *place; place = &(*place)->next) {
+        if (*place == thread) {
+            *place = thread->next;
+            break;
+        }
     }
     zt__unlock(&thread->list->mutex);
     pthread_mutex_destroy(&thread->mutex);
@@ -1807,10 +1804,8 @@ ZT__PRIVATE void zt__stop_threads_at_exit(void) {
 
 /* A forked child has none of the parent's threads. */
 ZT__PRIVATE void zt__forget_threads(void) {
-    static const zt__thread_list none = {PTHREAD_MUTEX_INITIALIZER, NULL, 0};
-    int ends_at_exit = zt__threads.ends_at_exit;
-    zt__threads = none;
-    zt__threads.ends_at_exit = ends_at_exit;
+    pthread_mutex_init(&zt__threads.mutex, NULL);
+    zt__threads.first = NULL;
 }
 
 /* Returns 0 if the system refuses. */
@@ -2203,7 +2198,7 @@ typedef struct zt__nearest {
     char text[320];
 } zt__nearest;
 
-/* Returns a name by its index. */
+/* Returns a name by its index, or NULL if it cannot be meant. */
 typedef const char *(*zt__name_fn)(const void *names, uint32_t index);
 
 ZT__PRIVATE zt__nearest zt__find_nearest(const char *wanted, const void *names, uint32_t count,
@@ -2213,16 +2208,18 @@ ZT__PRIVATE zt__nearest zt__find_nearest(const char *wanted, const void *names, 
     uint32_t found, i, j;
     size_t used = 0;
     zt__nearest nearest;
-    strcpy(nearest.text, "none, for there are no names at all");
+    strcpy(nearest.text, "none, because there are no names");
     for (found = 0; found < SHOWN; found++) {
         uint32_t least = UINT32_MAX;
         for (i = 0; i < count; i++) {
             const char *name = name_at(names, i);
-            uint32_t distance = zt__edit_distance(wanted, name);
-            for (j = 0; j < found && strcmp(shown[j], name) != 0;) {
-                j++;
+            int is_new = name != NULL;
+            uint32_t distance;
+            for (j = 0; j < found && is_new; j++) {
+                is_new = strcmp(shown[j], name) != 0;
             }
-            if (j == found && distance < least) {
+            distance = is_new ? zt__edit_distance(wanted, name) : UINT32_MAX;
+            if (distance < least) {
                 least = distance;
                 shown[found] = name;
             }
@@ -2250,6 +2247,9 @@ ZT__PRIVATE int zt__decode(const char *text, zt__character *character) {
     const unsigned char *bytes = (const unsigned char *)text;
     uint32_t code = bytes[0], least = 0;
     size_t i, length = 1;
+    if ((bytes[0] >= 0x80 && bytes[0] < 0xC0) || bytes[0] > 0xF4) {
+        return 0;
+    }
     if (bytes[0] >= 0xF0) {
         length = 4;
         least = 0x10000;
@@ -2262,11 +2262,6 @@ ZT__PRIVATE int zt__decode(const char *text, zt__character *character) {
         length = 2;
         least = 0x80;
         code &= 0x1F;
-    } else if (bytes[0] >= 0x80) {
-        return 0;
-    }
-    if (bytes[0] > 0xF4) {
-        return 0;
     }
     for (i = 1; i < length; i++) {
         if ((bytes[i] & 0xC0) != 0x80) {
@@ -2554,7 +2549,7 @@ typedef struct zt__table {
     int no_headings; /* not 0: no headings, and no line below them */
 } zt__table;
 
-/* Fills the cells with one line of the headings: the n-th above their last. Returns 0 where no heading has
+/* Fills the cells with one line of the headings, by its distance from the last. Returns 0 if no heading has
    such a line. */
 ZT__PRIVATE int zt__fill_heading(const zt__table *table, uint32_t above_last) {
     uint32_t i;
@@ -2593,19 +2588,20 @@ ZT__PRIVATE void zt__widen_columns(const zt__table *table) {
     }
 }
 
-/* Stores the width of each column in the description. */
-ZT__PRIVATE void zt__measure_table(const zt__table *table) {
-    uint32_t i;
+/* Stores the width of each column in the description. Returns how many lines the headings have. */
+ZT__PRIVATE uint32_t zt__measure_table(const zt__table *table) {
+    uint32_t i, lines = 0;
     for (i = 0; i < table->column_count; i++) {
         table->columns[i].width = 0;
     }
-    for (i = 0; !table->no_headings && zt__fill_heading(table, i); i++) {
+    for (; !table->no_headings && zt__fill_heading(table, lines); lines++) {
         zt__widen_columns(table);
     }
     for (i = 0; i < table->row_count; i++) {
         table->fill_row(table->user, i, table->cells);
         zt__widen_columns(table);
     }
+    return lines;
 }
 
 /* Writes the cells as one line, without blanks at its end. */
@@ -2637,17 +2633,13 @@ ZT__PRIVATE void zt__write_cells(zt__writer *writer, const zt__table *table) {
 
 /* Writes headings, a line below them, and the rows. */
 ZT__PRIVATE void zt__write_table(zt__writer *writer, const zt__table *table) {
-    uint32_t i, lines = 0, shown = 0;
+    uint32_t i, shown = 0, lines = zt__measure_table(table);
     size_t width = 0;
-    zt__measure_table(table);
+    while (lines > 0) {
+        zt__fill_heading(table, --lines);
+        zt__write_cells(writer, table);
+    }
     if (!table->no_headings) {
-        while (zt__fill_heading(table, lines)) {
-            lines++;
-        }
-        while (lines > 0) {
-            zt__fill_heading(table, --lines);
-            zt__write_cells(writer, table);
-        }
         for (i = 0; i < table->column_count; i++) {
             if (table->columns[i].width > 0) {
                 width += table->columns[i].width + (shown++ ? 2 : 0);
@@ -2704,11 +2696,10 @@ ZT__PRIVATE void zt__after_fork(void) {
 }
 
 ZT__PRIVATE zt__process *zt__create_process(void) {
-    zt__process *process = (zt__process *)malloc(sizeof *process);
+    zt__process *process = (zt__process *)calloc(1, sizeof *process);
     if (!process) {
         return NULL;
     }
-    memset(process, 0, sizeof *process);
     if (pthread_key_create(&process->depth, NULL) != 0) {
         free(process);
         return NULL;
@@ -2720,20 +2711,6 @@ ZT__PRIVATE zt__process *zt__create_process(void) {
     }
     pthread_mutex_init(&process->mutex, NULL);
     return process;
-}
-
-ZT__PRIVATE void zt__destroy_process(zt__process *process) {
-    pthread_key_delete(process->depth);
-    pthread_key_delete(process->messages);
-    pthread_mutex_destroy(&process->mutex);
-    free(process);
-}
-
-/* Writes the beginning of the variable's value in this process and program image. */
-ZT__PRIVATE void zt__identify_process(char *text, size_t size) {
-    const unsigned char *random = (const unsigned char *)(uintptr_t)getauxval(AT_RANDOM);
-    uint64_t image = random ? zt__hash(random, 16) : 0;
-    snprintf(text, size, "%ld.%016llx.", (long)getpid(), (unsigned long long)image);
 }
 
 /* Returns the block at the address in the variable, or NULL if the variable is of another process. */
@@ -2749,13 +2726,16 @@ ZT__PRIVATE zt__process *zt__read_process_variable(const char *identity) {
 
 /* Returns the block, which the first call makes, or NULL without memory. */
 ZT__PRIVATE zt__process *zt__get_process(void) {
-    static int handles_fork;
+    static int handles_fork; /* atomic */
     char identity[64], value[128];
+    const void *image; /* random bytes, which exec changes */
     zt__process *process = zt__load(&zt__known_process), *made;
     if (process) {
         return process;
     }
-    zt__identify_process(identity, sizeof identity);
+    image = (const void *)(uintptr_t)getauxval(AT_RANDOM);
+    snprintf(identity, sizeof identity, "%ld.%016llx.", (long)getpid(),
+             (unsigned long long)(image ? zt__hash(image, 16) : 0));
     process = zt__read_process_variable(identity);
     if (!process) {
         made = zt__create_process();
@@ -2771,14 +2751,16 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
         setenv(ZT__PROCESS_VARIABLE, value, 0);
         process = zt__read_process_variable(identity);
         if (process != made) {
-            zt__destroy_process(made);
+            pthread_key_delete(made->depth);
+            pthread_key_delete(made->messages);
+            pthread_mutex_destroy(&made->mutex);
+            free(made);
         }
         if (!process) {
             return NULL;
         }
     }
-    if (!handles_fork) {
-        handles_fork = 1;
+    if (!__atomic_exchange_n(&handles_fork, 1, __ATOMIC_RELAXED)) {
         pthread_atfork(NULL, NULL, zt__after_fork);
     }
     zt__store(&zt__known_process, process);
@@ -2830,9 +2812,8 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
     }
     messages = (zt__thread_messages *)pthread_getspecific(process->messages);
     if (!messages) {
-        messages = (zt__thread_messages *)malloc(sizeof *messages);
+        messages = (zt__thread_messages *)calloc(1, sizeof *messages);
         if (messages) {
-            memset(messages, 0, sizeof *messages);
             pthread_setspecific(process->messages, messages);
         }
     }
@@ -2922,8 +2903,8 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
 
 /* ---- messages -------------------------------------------------------------------------------------------- */
 
-/* The identifier and format of each message. A message says what happened, the call and its result, and what
-   to do. */
+/* The identifier and format of each message: what happened, the call and its result, and what to do. The list
+   does not depend on options, because files of one program share profilers, which contain it. */
 #define ZT__MESSAGES(X)                                                                                      \
     X(CALL_FAILED, "%s failed: %s. %s")                                                                      \
     X(NULL_ARGUMENT, "%s: %s is NULL. Pass a valid one.")                                                    \
@@ -2986,13 +2967,7 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
                         "timeline. Update loader and driver, or set config.timeline to 0.")                  \
     X(THREAD_HANGS, "%s: a thread of the library's own does not return from the driver, or from "            \
                     "config.sample. Nothing is closed. Close it again later.")                               \
-    ZT__RESULTS_MESSAGES(X)                                                                                  \
-    ZT__STREAM_MESSAGES(X)                                                                                   \
-    ZT__TRACER_MESSAGES(X)                                                                                   \
-    ZT__BENCH_MESSAGES(X)
-
-/* Messages of merging and reports. */
-#define ZT__RESULTS_MESSAGES(X)                                                                              \
+    /* of merging and reports */                                                                             \
     X(CANNOT_WRITE, "zt_report: cannot write '%.512s': %s. Check the directory and its permissions.")        \
     X(WRITE_STOPPED, "%s: the write function returned that it cannot go on.")                                \
     X(BAD_FORMAT, "zt_write: %d is not a zt_format. Pass one of ZT_FORMAT_TABLE, _CSV, _JSON and _TRACE.")   \
@@ -3008,9 +2983,8 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(NEWER_PACK, "zt_unpack: the buffer has layout %u, and zetools " ZETOOLS_VERSION                        \
                   " reads layout %u. Use the newer version here too.")                                       \
     X(BUFFER_TOO_SMALL, "zt_pack: the buffer has %llu bytes, and %llu are needed. Call it with a NULL "      \
-                        "buffer first, while nothing is collected.")
-
-#define ZT__STREAM_MESSAGES(X)                                                                               \
+                        "buffer first, while nothing is collected.")                                         \
+    /* of streams */                                                                                         \
     X(MEMORY_LIMIT, "%s: config.memory_limit is %llu bytes, and group '%s' needs %llu. Raise it.")           \
     X(NO_TIMELINE, "zt_stream_open: config.profiler keeps no timeline. Set its config.timeline.")            \
     X(SEVERAL_TILES, "zt_stream_open: the device has %u tiles, and group '%.64s' cannot be sampled on all "  \
@@ -3022,10 +2996,8 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
                       "the driver if this persists.")                                                        \
     X(STREAM_BUSY, "%s: the stream is being read. Do not call this from the function that is given rows, "   \
                    "nor from two threads at once.")                                                          \
-    X(CANNOT_MARK, "zt_stream_mark: '%.64s' is not marked: %s.")
-
-/* Without ZETOOLS_TRACER, too. Files of one program share profilers, so no option may change their layout. */
-#define ZT__TRACER_MESSAGES(X)                                                                               \
+    X(CANNOT_MARK, "zt_stream_mark: '%.64s' is not marked: %s.")                                             \
+    /* of the tracer */                                                                                      \
     X(TRACING_OFF, "zt_trace_start: no callback came (%s), so the loader's tracing layer is off. Set "       \
                    "ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit, and install the loader's "   \
                    "libze_tracing_layer.")                                                                   \
@@ -3037,9 +3009,8 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(CALLS_IN_PROGRESS,                                                                                     \
       "%s: a traced call was still in progress when the time was up. The tracer stays, "                     \
       "switched off, until that call ends. Raise config.wait_timeout_ns, or end the wait "                   \
-      "in that call.")
-
-#define ZT__BENCH_MESSAGES(X)                                                                                \
+      "in that call.")                                                                                       \
+    /* of zt_bench */                                                                                        \
     X(NOTHING_TO_BENCH, "%s: config.run and config.measure are both NULL. Set one.")                         \
     X(NO_BENCH_SAMPLE, "%s: '%.64s' gave no sample: %s. Put a region of the profiler that it is given "      \
                        "around the work, and make sure that the work ends.")
@@ -3077,7 +3048,7 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     zt__report_message(zt__diagnostics *diagnostics, zt__message message, const char *format, unsigned result,
                        ...) {
     zt__message_text now;
-    int log = 0;
+    int log;
     va_list arguments;
     va_start(arguments, result);
     vsnprintf(now.text, sizeof now.text, format, arguments);
@@ -3092,12 +3063,10 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     }
     zt__lock(diagnostics->mutex);
     diagnostics->last = now;
-    if (now.result != ZE_RESULT_SUCCESS && !diagnostics->logged[message]) {
-        diagnostics->logged[message] = 1;
-        log = diagnostics->log != NULL;
-    }
+    log = now.result != ZE_RESULT_SUCCESS && !diagnostics->logged[message];
+    diagnostics->logged[message] |= (uint8_t)log;
     zt__unlock(diagnostics->mutex);
-    if (log) {
+    if (log && diagnostics->log) {
         diagnostics->log((int)result, now.text, diagnostics->log_user);
     }
     return now.result;
@@ -3111,8 +3080,7 @@ ZT__PRIVATE int zt__tells_device_lost(ze_result_t result) {
     return result == ZE_RESULT_ERROR_DEVICE_LOST || result == ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET;
 }
 
-/* Reports a failed driver call that needs no message of its own, and records that a device is lost. Returns
-   `result`. SUCCESS is not reported. */
+/* Reports a driver call that failed, and records that a device is lost. Returns `result`. */
 ZT__PRIVATE ze_result_t zt__check(zt__diagnostics *diagnostics, ze_result_t result, const char *call,
                                   const char *remedy) {
     if (result == ZE_RESULT_SUCCESS) {
@@ -3139,8 +3107,8 @@ ZT__PRIVATE ze_result_t zt__report_no_memory(zt__diagnostics *diagnostics, const
     return zt__report(diagnostics, NO_MEMORY, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, call, what);
 }
 
-/* Returns a copy of the last message that only this thread changes. Without diagnostics, returns the
- * thread's. */
+/* Returns the last message of these diagnostics, or of the thread without them. It stays valid until the
+   thread calls this again. */
 ZT__PRIVATE const char *zt__get_last_error(zt__diagnostics *diagnostics) {
     zt__thread_messages *messages = zt__get_thread_messages();
     if (!messages) {
