@@ -2110,6 +2110,11 @@ ZT__PRIVATE int zt__has_names(const char *list) {
     return list && zt__next_name(&list, &name, &length);
 }
 
+/* Returns whether a text is equal to the first `length` bytes of another. */
+ZT__PRIVATE int zt__equals(const char *text, const char *other, size_t length) {
+    return strlen(text) == length && memcmp(text, other, length) == 0;
+}
+
 /* Copies `length` bytes of a text, or as many as there is room for, and ends it with a 0. */
 ZT__PRIVATE void zt__copy_text(char *to, size_t room, const char *text, size_t length) {
     if (length >= room) {
@@ -3108,7 +3113,7 @@ ZT__PRIVATE ze_result_t zt__report_no_memory(zt__diagnostics *diagnostics, const
 }
 
 /* Returns the last message of these diagnostics, or of the thread without them. It stays valid until the
-   thread calls this again. */
+   thread's next call. */
 ZT__PRIVATE const char *zt__get_last_error(zt__diagnostics *diagnostics) {
     zt__thread_messages *messages = zt__get_thread_messages();
     if (!messages) {
@@ -3181,7 +3186,7 @@ enum {
     ZT__MAX_TOGETHER = 8,
     ZT__MAX_PASSES = 16,
     ZT__MAX_TILES = 16,
-    ZT__MAX_WANTED = 64
+    ZT__MAX_REQUESTED = 64
 };
 
 /* ---- the catalog ----------------------------------------------------------------------------------------- */
@@ -3191,8 +3196,7 @@ typedef struct zt__catalog {
     uint32_t count;
     zet_metric_group_handle_t *handles;
     zet_metric_group_properties_t *properties;
-    uint8_t *samples_instructions; /* of each group: not 0 if its rows are of instruction addresses, not of
-                                      periods */
+    uint8_t *samples_instructions; /* not 0: the rows of the group are of addresses, not of periods */
 } zt__catalog;
 
 ZT__PRIVATE void zt__close_catalog(const zt_allocator *allocator, zt__catalog *catalog) {
@@ -3200,23 +3204,6 @@ ZT__PRIVATE void zt__close_catalog(const zt_allocator *allocator, zt__catalog *c
     zt__free(allocator, catalog->properties);
     zt__free(allocator, catalog->samples_instructions);
     memset(catalog, 0, sizeof *catalog);
-}
-
-/* Counts the groups. Enables metrics where they are not enabled and the driver can do that at run time. */
-ZT__PRIVATE ze_result_t zt__count_groups(const zt__driver *driver, ze_device_handle_t device,
-                                         uint32_t *count) {
-    ze_result_t result;
-    *count = 0;
-    result = zetMetricGroupGet(device, count, NULL);
-    if (result != ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE && result != ZE_RESULT_ERROR_UNINITIALIZED) {
-        return result;
-    }
-    if (!driver->zetDeviceEnableMetricsExp ||
-        driver->zetDeviceEnableMetricsExp(device) != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    *count = 0;
-    return zetMetricGroupGet(device, count, NULL);
 }
 
 /* Sets `found` if a group samples instructions. Such a group has few metrics, and the instruction pointer is
@@ -3240,14 +3227,22 @@ ZT__PRIVATE ze_result_t zt__look_for_instructions(zet_metric_group_handle_t grou
     return result;
 }
 
-/* Lists a device's groups. On failure `call` is the one that failed, and nothing is left allocated. */
+/* Lists a device's groups. Enables metrics if they are disabled and the driver can enable them at run time.
+   On failure `call` is the one that failed, and nothing is left allocated. */
 ZT__PRIVATE ze_result_t zt__open_catalog(const zt_allocator *allocator, const zt__driver *driver,
                                          ze_device_handle_t device, zt__catalog *catalog, const char **call) {
     uint32_t i;
+    int is_disabled;
     ze_result_t result;
     memset(catalog, 0, sizeof *catalog);
     *call = "zetMetricGroupGet";
-    result = zt__count_groups(driver, device, &catalog->count);
+    result = zetMetricGroupGet(device, &catalog->count, NULL);
+    is_disabled = result == ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE || result == ZE_RESULT_ERROR_UNINITIALIZED;
+    if (is_disabled && driver->zetDeviceEnableMetricsExp &&
+        driver->zetDeviceEnableMetricsExp(device) == ZE_RESULT_SUCCESS) {
+        catalog->count = 0;
+        result = zetMetricGroupGet(device, &catalog->count, NULL);
+    }
     if (result != ZE_RESULT_SUCCESS || catalog->count == 0) {
         return result;
     }
@@ -3283,18 +3278,14 @@ ZT__PRIVATE int zt__is_of_type(const zt__catalog *catalog, uint32_t index,
     return (catalog->properties[index].samplingType & type) && !catalog->samples_instructions[index];
 }
 
-ZT__PRIVATE int zt__is_named(const zt__catalog *catalog, uint32_t index, const char *name, size_t length) {
-    const char *of_group = catalog->properties[index].name;
-    return strlen(of_group) == length && memcmp(of_group, name, length) == 0;
-}
-
 /* Returns the index of the first group of this sampling type, and of this name unless that is NULL;
    UINT32_MAX if there is none. A device lists most groups twice, once for each type. */
 ZT__PRIVATE uint32_t zt__find_group(const zt__catalog *catalog, const char *name, size_t length,
                                     zet_metric_group_sampling_type_flags_t type) {
     uint32_t i;
     for (i = 0; i < catalog->count; i++) {
-        if (zt__is_of_type(catalog, i, type) && (!name || zt__is_named(catalog, i, name, length))) {
+        if (zt__is_of_type(catalog, i, type) &&
+            (!name || zt__equals(catalog->properties[i].name, name, length))) {
             return i;
         }
     }
@@ -3314,11 +3305,7 @@ typedef struct zt__names_of_type {
 
 ZT__PRIVATE const char *zt__name_of_type(const void *names, uint32_t index) {
     const zt__names_of_type *of = (const zt__names_of_type *)names;
-    uint32_t i = 0;
-    while (!zt__is_of_type(of->catalog, i, of->type) || index-- > 0) {
-        i++;
-    }
-    return of->catalog->properties[i].name;
+    return zt__is_of_type(of->catalog, index, of->type) ? of->catalog->properties[index].name : NULL;
 }
 
 /* Reports that there is no such group, with the names nearest to it. Returns INVALID_ARGUMENT. */
@@ -3327,21 +3314,20 @@ ZT__PRIVATE ze_result_t zt__report_no_group(zt__diagnostics *diagnostics, const 
                                             zet_metric_group_sampling_type_flags_t type) {
     int is_event = (type & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED) != 0;
     char wanted[ZET_MAX_METRIC_GROUP_NAME];
-    uint32_t i, count = 0;
+    uint32_t i;
     zt__names_of_type names;
     zt__nearest nearest;
     zt__copy_text(wanted, sizeof wanted, name, length);
     for (i = 0; i < catalog->count; i++) {
-        count += zt__is_of_type(catalog, i, type) != 0;
-        if (zt__is_named(catalog, i, name, length) && (catalog->properties[i].samplingType & type) &&
-            catalog->samples_instructions[i]) {
+        if (catalog->samples_instructions[i] && (catalog->properties[i].samplingType & type) &&
+            zt__equals(catalog->properties[i].name, name, length)) {
             return zt__report(diagnostics, INSTRUCTION_SAMPLING, ZE_RESULT_ERROR_INVALID_ARGUMENT, call,
                               wanted);
         }
     }
     names.catalog = catalog;
     names.type = type;
-    nearest = zt__find_nearest(wanted, &names, count, zt__name_of_type);
+    nearest = zt__find_nearest(wanted, &names, catalog->count, zt__name_of_type);
     return zt__report(diagnostics, NO_SUCH_GROUP, ZE_RESULT_ERROR_INVALID_ARGUMENT, call,
                       is_event ? "event-based" : "time-based", wanted, nearest.text);
 }
@@ -3397,21 +3383,11 @@ ZT__PRIVATE ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__grou
     return result;
 }
 
-/* Returns whether a unit is that of a share, a frequency or a rate, which do not add up. */
-ZT__PRIVATE int zt__is_relative_unit(const char *units) {
+/* The type alone is not enough: drivers give percentages the type of durations, and frequencies that of
+   events. By their units, shares, frequencies and rates do not add up. */
+ZT__PRIVATE zt_aggregation zt__aggregation_of(zet_metric_type_t type, const char *units) {
     static const char *const ends[] = {"percent", "Percent", "%", "Hz", "hz", "Bps", "BpS", "bps", "ratio"};
     uint32_t i;
-    for (i = 0; i < ZT__COUNT_OF(ends); i++) {
-        if (zt__ends_with(units, ends[i], strcmp)) {
-            return 1;
-        }
-    }
-    return strchr(units, '/') || strstr(units, " per ");
-}
-
-/* The type alone is not enough: drivers give percentages the type of durations, and frequencies that of
-   events. */
-ZT__PRIVATE zt_aggregation zt__aggregation_of(zet_metric_type_t type, const char *units) {
     switch (type) {
     case ZET_METRIC_TYPE_RATIO:
     case ZET_METRIC_TYPE_THROUGHPUT:
@@ -3421,7 +3397,12 @@ ZT__PRIVATE zt_aggregation zt__aggregation_of(zet_metric_type_t type, const char
     case ZET_METRIC_TYPE_DURATION:
     case ZET_METRIC_TYPE_EVENT:
     case ZET_METRIC_TYPE_EVENT_WITH_RANGE:
-        return zt__is_relative_unit(units) ? ZT_AGGREGATE_MEAN : ZT_AGGREGATE_SUM;
+        for (i = 0; i < ZT__COUNT_OF(ends); i++) {
+            if (zt__ends_with(units, ends[i], strcmp)) {
+                return ZT_AGGREGATE_MEAN;
+            }
+        }
+        return strchr(units, '/') || strstr(units, " per ") ? ZT_AGGREGATE_MEAN : ZT_AGGREGATE_SUM;
     default:
         return ZT_AGGREGATE_NONE;
     }
@@ -3471,7 +3452,7 @@ ZT__PRIVATE zt_cause zt__cause_of_flag(const char *metric_name) {
 
 /* Returns a value as a number, or NaN. The type of the value decides: it need not be that of the metric. */
 ZT__PRIVATE double zt__value_of(const zet_typed_value_t *value) {
-    double number;
+    double number = zt__nan();
     switch (value->type) {
     case ZET_VALUE_TYPE_UINT64:
         return (double)value->value.ui64;
@@ -3481,12 +3462,14 @@ ZT__PRIVATE double zt__value_of(const zet_typed_value_t *value) {
         return value->value.b8 ? 1.0 : 0.0;
     case ZET_VALUE_TYPE_FLOAT32:
         number = (double)value->value.fp32;
-        return zt__is_finite(number) ? number : zt__nan();
+        break;
     case ZET_VALUE_TYPE_FLOAT64:
-        return zt__is_finite(value->value.fp64) ? value->value.fp64 : zt__nan();
+        number = value->value.fp64;
+        break;
     default:
-        return zt__nan();
+        break;
     }
+    return zt__is_finite(number) ? number : zt__nan();
 }
 
 /* ---- activation ------------------------------------------------------------------------------------------ */
@@ -3496,7 +3479,7 @@ typedef struct zt__holder {
     char text[ZET_MAX_METRIC_GROUP_NAME + 64];
 } zt__holder;
 
-ZT__PRIVATE void zt__name_holder(const zt__active_group *active, zt__holder *holder) {
+ZT__PRIVATE void zt__describe_holder(const zt__active_group *active, zt__holder *holder) {
     snprintf(holder->text, sizeof holder->text, "group '%s' of %s of this process", active->name,
              active->is_streamed ? "a stream" : "a profiler");
 }
@@ -3521,8 +3504,8 @@ ZT__PRIVATE int zt__share_counters(ze_device_handle_t a, ze_device_handle_t b) {
 
 /* Activates all groups that are in use on a device, because each activation replaces the whole set, even from
    another context. The process is locked. */
-ZT__PRIVATE ze_result_t zt__activate_wanted(const zt__process *process, ze_context_handle_t context,
-                                            ze_device_handle_t device) {
+ZT__PRIVATE ze_result_t zt__update_activation(const zt__process *process, ze_context_handle_t context,
+                                              ze_device_handle_t device) {
     zet_metric_group_handle_t groups[ZT__MAX_ACTIVE_GROUPS];
     uint32_t i, count = 0;
     for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
@@ -3534,45 +3517,35 @@ ZT__PRIVATE ze_result_t zt__activate_wanted(const zt__process *process, ze_conte
     return zetContextActivateMetricGroups(context, device, count, count ? groups : NULL);
 }
 
-/* Returns the entry of this group if it is active, else an entry that conflicts with it (same domain, common
-   counters), else NULL. `unused` receives a free entry, or NULL. The process is locked. */
-ZT__PRIVATE zt__active_group *zt__find_active(zt__process *process, ze_device_handle_t device,
-                                              const zt__group *group, zt__active_group **unused) {
-    zt__active_group *found = NULL;
-    uint32_t i;
-    *unused = NULL;
-    for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
-        zt__active_group *active = &process->active_groups[i];
-        if (!active->users) {
-            *unused = active;
-        } else if (active->device == device && active->group == group->handle) {
-            return active;
-        } else if (active->domain == group->properties.domain && zt__share_counters(active->device, device)) {
-            found = active;
-        }
-    }
-    return found;
-}
-
 /* Activates a group in addition to those that this process has active. Profilers share a group; a stream has
-   it alone. Returns HANDLE_OBJECT_IN_USE if a profiler or stream of this process conflicts; `holder` then
-   names it, and is empty otherwise. */
+   it alone. Returns HANDLE_OBJECT_IN_USE if a profiler or stream of this process uses counters of the same
+   domain; `holder` then names it, and is empty otherwise. */
 ZT__PRIVATE ze_result_t zt__activate(ze_context_handle_t context, ze_device_handle_t device,
                                      const zt__group *group, int is_streamed, zt__holder *holder) {
     zt__process *process = zt__get_process();
-    zt__active_group *active, *unused;
+    zt__active_group *shared = NULL, *conflicting = NULL, *unused = NULL;
     ze_result_t result = ZE_RESULT_SUCCESS;
+    uint32_t i;
     holder->text[0] = 0;
     if (!process) {
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     zt__lock(&process->mutex);
-    active = zt__find_active(process, device, group, &unused);
-    if (active && active->device == device && active->group == group->handle && !active->is_streamed &&
-        !is_streamed) {
-        active->users++;
-    } else if (active) {
-        zt__name_holder(active, holder);
+    for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
+        zt__active_group *active = &process->active_groups[i];
+        if (!active->users) {
+            unused = active;
+        } else if (active->device == device && active->group == group->handle && !active->is_streamed &&
+                   !is_streamed) {
+            shared = active;
+        } else if (active->domain == group->properties.domain && zt__share_counters(active->device, device)) {
+            conflicting = active;
+        }
+    }
+    if (shared) {
+        shared->users++;
+    } else if (conflicting) {
+        zt__describe_holder(conflicting, holder);
         result = ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     } else if (!unused) {
         result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
@@ -3583,7 +3556,7 @@ ZT__PRIVATE ze_result_t zt__activate(ze_context_handle_t context, ze_device_hand
         unused->users = 1;
         unused->is_streamed = is_streamed;
         memcpy(unused->name, group->properties.name, sizeof unused->name);
-        result = zt__activate_wanted(process, context, device);
+        result = zt__update_activation(process, context, device);
         if (result != ZE_RESULT_SUCCESS) {
             unused->users = 0;
         }
@@ -3607,7 +3580,7 @@ ZT__PRIVATE ze_result_t zt__deactivate(ze_context_handle_t context, ze_device_ha
         if (active->users && active->device == device && active->group == group->handle) {
             active->users--;
             if (!active->users) {
-                result = zt__activate_wanted(process, context, device);
+                result = zt__update_activation(process, context, device);
             }
             break;
         }
@@ -3619,8 +3592,7 @@ ZT__PRIVATE ze_result_t zt__deactivate(ze_context_handle_t context, ze_device_ha
 /* ---- calculation ----------------------------------------------------------------------------------------- */
 
 /* Calculates one report of a root device, which has a header and a set of values for each tile. A tile
- * without work has no set: its values get an invalid type, and so become NaN.
- */
+   without work has no set: its values get an invalid type, and so become NaN. */
 ZT__PRIVATE ze_result_t zt__calculate_tiles(const zt__driver *driver, const zt__group *group,
                                             const uint8_t *raw, zet_typed_value_t *values) {
     uint32_t counts[ZT__MAX_TILES] = {0};
@@ -3673,13 +3645,13 @@ ZT__PRIVATE ze_result_t zt__calculate(const zt__driver *driver, const zt__group 
 
 /* ---- why counters are not available ----------------------------------------------------------------------- */
 
-/* Writes the file in which the system restricts the counters to privileged users, with its value. Returns
-   whether everybody may use them. */
+/* Describes the file by which the system restricts counters to privileged users. Returns whether everybody
+   may use them. */
 ZT__PRIVATE int zt__read_paranoid_files(char *text, size_t size) {
     static const char *const paths[] = {"/proc/sys/dev/xe/observation_paranoid",
                                         "/proc/sys/dev/i915/perf_stream_paranoid"};
     uint32_t i, found = 0;
-    int lets_everybody = 1;
+    int everybody_may = 1;
     snprintf(text, size, "%s (xe) or %s (i915), whichever there is", paths[0], paths[1]);
     for (i = 0; i < ZT__COUNT_OF(paths); i++) {
         FILE *file = fopen(paths[i], "r");
@@ -3691,18 +3663,18 @@ ZT__PRIVATE int zt__read_paranoid_files(char *text, size_t size) {
             value = -1;
         }
         fclose(file);
-        lets_everybody &= value == 0;
+        everybody_may &= value == 0;
         if (value != 0 || !found) {
             snprintf(text, size, value < 0 ? "%s" : "%s (now %d)", paths[i], value);
         }
         found++;
     }
-    return found && lets_everybody;
+    return found && everybody_may;
 }
 
 /* Finds a stream of this process that uses the counters of a device, or, for a stream, a profiler: some
    drivers do not allow both on one device. */
-ZT__PRIVATE void zt__find_rival(ze_device_handle_t device, int is_streamed, zt__holder *holder) {
+ZT__PRIVATE void zt__find_other_user(ze_device_handle_t device, int is_streamed, zt__holder *holder) {
     zt__process *process = zt__get_process();
     uint32_t i;
     snprintf(holder->text, sizeof holder->text,
@@ -3715,27 +3687,24 @@ ZT__PRIVATE void zt__find_rival(ze_device_handle_t device, int is_streamed, zt__
         const zt__active_group *active = &process->active_groups[i];
         if (active->users && active->is_streamed != is_streamed &&
             zt__share_counters(active->device, device)) {
-            zt__name_holder(active, holder);
+            zt__describe_holder(active, holder);
         }
     }
     zt__unlock(&process->mutex);
 }
 
-/* Returns whether a result can mean a lack of permission. */
-ZT__PRIVATE int zt__may_be_forbidden(ze_result_t result, const char *call) {
-    return result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS ||
-           (result == ZE_RESULT_ERROR_INVALID_ARGUMENT && strcmp(call, "zetMetricQueryPoolCreate") == 0) ||
-           (result == ZE_RESULT_ERROR_UNKNOWN && strcmp(call, "zetMetricStreamerOpen") == 0);
-}
-
 /* Reports why counters are not available, and what to do. `holder` names who uses them; if it is NULL or
-   empty, zt__find_rival looks for one. */
+   empty, another user is looked for. */
 ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_device_handle_t device,
                                                int is_streamed, ze_result_t result, const char *call,
                                                const zt__holder *holder) {
     const char *name = zt_result_name(result);
-    int is_in_use = result == ZE_RESULT_ERROR_NOT_AVAILABLE || result == ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
-    zt__holder rival;
+    int may_be_forbidden =
+        result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS ||
+        (result == ZE_RESULT_ERROR_INVALID_ARGUMENT && strcmp(call, "zetMetricQueryPoolCreate") == 0) ||
+        (result == ZE_RESULT_ERROR_UNKNOWN && strcmp(call, "zetMetricStreamerOpen") == 0);
+    char files[160];
+    zt__holder found;
     if (zt__tells_device_lost(result)) {
         if (diagnostics) {
             zt__store(&diagnostics->device_lost, 1);
@@ -3751,20 +3720,16 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
         zt__report(diagnostics, METRICS_NOT_ENABLED, result, call, name);
         return ZT_NOT_ENABLED;
     }
-    if (zt__may_be_forbidden(result, call)) {
-        char files[160];
-        int is_allowed = zt__read_paranoid_files(files, sizeof files) || geteuid() == 0;
-        if (!is_allowed) {
-            zt__report(diagnostics, NO_PERMISSION, result, call, name, files);
-            return ZT_NO_PERMISSION;
-        }
-        /* Drivers answer the same where another process has the counters. */
-        is_in_use = 1;
+    if (may_be_forbidden && !zt__read_paranoid_files(files, sizeof files) && geteuid() != 0) {
+        zt__report(diagnostics, NO_PERMISSION, result, call, name, files);
+        return ZT_NO_PERMISSION;
     }
-    if (is_in_use) {
+    /* With permission, the same results mean that another process uses the counters. */
+    if (may_be_forbidden || result == ZE_RESULT_ERROR_NOT_AVAILABLE ||
+        result == ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE) {
         if (!holder || !holder->text[0]) {
-            zt__find_rival(device, is_streamed, &rival);
-            holder = &rival;
+            zt__find_other_user(device, is_streamed, &found);
+            holder = &found;
         }
         zt__report(diagnostics, COUNTERS_IN_USE, result, call, name, holder->text);
         return ZT_IN_USE;
@@ -3804,16 +3769,22 @@ ZT__PRIVATE void zt__free_selection(const zt_allocator *allocator, zt__selection
     selection->pass_count = 1;
 }
 
+ZT__PRIVATE int zt__has_group(const zt__selection *selection, zet_metric_group_handle_t handle) {
+    uint32_t g = 0;
+    while (g < selection->group_count && selection->groups[g].handle != handle) {
+        g++;
+    }
+    return g < selection->group_count;
+}
+
 /* Adds a group of the catalog to the selection, unless it is there. With a single pass, two groups of one
    domain are refused here: drivers would activate only the last and return SUCCESS. */
 ZT__PRIVATE ze_result_t zt__select_group(zt__selector *selector, uint32_t index) {
     const zet_metric_group_properties_t *properties = &selector->catalog.properties[index];
     zt__selection *selection = selector->selection;
     uint32_t g;
-    for (g = 0; g < selection->group_count; g++) {
-        if (selection->groups[g].handle == selector->catalog.handles[index]) {
-            return ZE_RESULT_SUCCESS;
-        }
+    if (zt__has_group(selection, selector->catalog.handles[index])) {
+        return ZE_RESULT_SUCCESS;
     }
     for (g = 0; g < selection->group_count && selector->config->max_passes == 1; g++) {
         const zet_metric_group_properties_t *other = &selection->groups[g].properties;
@@ -3834,14 +3805,23 @@ ZT__PRIVATE ze_result_t zt__select_group(zt__selector *selector, uint32_t index)
     return ZE_RESULT_SUCCESS;
 }
 
-/* Selects the groups that config.groups names. */
+/* Selects the groups that config.groups names. If neither it nor config.metrics is set, selects the default.
+ */
 ZT__PRIVATE ze_result_t zt__select_by_name(zt__selector *selector) {
     const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
     const char *list = selector->config->groups, *name;
     ze_result_t result = ZE_RESULT_SUCCESS;
+    uint32_t index;
     size_t length;
-    while (result == ZE_RESULT_SUCCESS && zt__next_name(&list, &name, &length)) {
-        uint32_t index = zt__find_group(&selector->catalog, name, length, type);
+    if (!list && !zt__has_names(selector->config->metrics)) {
+        index = zt__find_group(&selector->catalog, "ComputeBasic", strlen("ComputeBasic"), type);
+        if (index == UINT32_MAX) {
+            index = zt__find_group(&selector->catalog, NULL, 0, type);
+        }
+        return zt__select_group(selector, index);
+    }
+    while (list && result == ZE_RESULT_SUCCESS && zt__next_name(&list, &name, &length)) {
+        index = zt__find_group(&selector->catalog, name, length, type);
         if (index == UINT32_MAX) {
             selector->availability = ZT_NO_SUCH_GROUP;
             return zt__report_no_group(selector->diagnostics, "zt_open", &selector->catalog, name, length,
@@ -3852,50 +3832,31 @@ ZT__PRIVATE ze_result_t zt__select_by_name(zt__selector *selector) {
     return result;
 }
 
-ZT__PRIVATE ze_result_t zt__select_default(zt__selector *selector) {
-    const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
-    uint32_t index = zt__find_group(&selector->catalog, "ComputeBasic", strlen("ComputeBasic"), type);
-    if (index == UINT32_MAX) {
-        index = zt__find_group(&selector->catalog, NULL, 0, type);
-    }
-    return zt__select_group(selector, index);
-}
-
 /* ---- metrics by name: the groups that have them ---------------------------------------------------------- */
 
-/* The event-based groups of a device, by index of the catalog, and which of the wanted metrics each has. */
+/* The event-based groups of a device, by index of the catalog, and which of the requested metrics each has.
+ */
 typedef struct zt__cover {
     uint32_t group_count;
-    zt__group *groups; /* with their metrics; others have none */
-    uint64_t *has;     /* of each group: a bit for each wanted metric */
+    zt__group *groups; /* with their metrics; other groups have none */
+    uint64_t *has;     /* of each group: a bit for each requested metric */
     uint32_t metric_count;
-    uint32_t wanted_count;
-    uint64_t missing; /* the wanted metrics that no selected group has */
+    uint32_t requested_count;
+    uint64_t missing; /* the requested metrics that no selected group has */
 } zt__cover;
 
-ZT__PRIVATE void zt__close_cover(const zt_allocator *allocator, zt__cover *cover) {
-    uint32_t i;
-    for (i = 0; i < cover->group_count; i++) {
-        zt__free_group(allocator, &cover->groups[i]);
-    }
-    zt__free(allocator, cover->groups);
-    zt__free(allocator, cover->has);
-    memset(cover, 0, sizeof *cover);
-}
-
 /* Lists the metrics of all event-based groups. On failure the message was reported. */
-ZT__PRIVATE ze_result_t zt__open_cover(zt__selector *selector, zt__cover *cover) {
+ZT__PRIVATE ze_result_t zt__load_cover(zt__selector *selector, zt__cover *cover) {
     const zt__catalog *catalog = &selector->catalog;
     const char *call = "zt_open";
     ze_result_t result = ZE_RESULT_SUCCESS;
     uint32_t i;
-    memset(cover, 0, sizeof *cover);
     cover->groups = (zt__group *)zt__allocate(selector->allocator, catalog->count, sizeof *cover->groups);
     cover->has = (uint64_t *)zt__allocate(selector->allocator, catalog->count, sizeof *cover->has);
-    if (!cover->groups || !cover->has) {
-        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    } else {
+    if (cover->groups && cover->has) {
         cover->group_count = catalog->count;
+    } else {
+        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     for (i = 0; i < cover->group_count && result == ZE_RESULT_SUCCESS; i++) {
         if (zt__is_of_type(catalog, i, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)) {
@@ -3905,27 +3866,25 @@ ZT__PRIVATE ze_result_t zt__open_cover(zt__selector *selector, zt__cover *cover)
         }
     }
     if (result != ZE_RESULT_SUCCESS) {
-        zt__close_cover(selector->allocator, cover);
         selector->availability =
             zt__report_refusal(selector->diagnostics, selector->device, 0, result, call, NULL);
     }
     return result;
 }
 
-/* Adds a metric to the wanted ones, and records which groups have it. Returns 0 if none has. */
-ZT__PRIVATE int zt__want_metric(zt__cover *cover, const char *name, size_t length) {
-    uint64_t bit = (uint64_t)1 << cover->wanted_count;
+/* Adds a metric to the requested ones, and records which groups have it. Returns 0 if none has. */
+ZT__PRIVATE int zt__request_metric(zt__cover *cover, const char *name, size_t length) {
+    uint64_t bit = (uint64_t)1 << cover->requested_count;
     uint32_t i, m;
     for (i = 0; i < cover->group_count; i++) {
         for (m = 0; m < cover->groups[i].metric_count; m++) {
-            const char *metric = cover->groups[i].metrics[m].name;
-            if (strlen(metric) == length && memcmp(metric, name, length) == 0) {
+            if (zt__equals(cover->groups[i].metrics[m].name, name, length)) {
                 cover->has[i] |= bit;
                 cover->missing |= bit;
             }
         }
     }
-    cover->wanted_count++;
+    cover->requested_count++;
     return (cover->missing & bit) != 0;
 }
 
@@ -3939,110 +3898,94 @@ ZT__PRIVATE const char *zt__name_of_covered(const void *cover, uint32_t index) {
 }
 
 /* Reads config.metrics. On failure the message was reported. */
-ZT__PRIVATE ze_result_t zt__want_metrics(zt__selector *selector, zt__cover *cover) {
+ZT__PRIVATE ze_result_t zt__request_metrics(zt__selector *selector, zt__cover *cover) {
     const char *list = selector->config->metrics, *name;
     size_t length;
     while (zt__next_name(&list, &name, &length)) {
-        if (cover->wanted_count == ZT__MAX_WANTED) {
+        if (cover->requested_count == ZT__MAX_REQUESTED) {
             selector->availability = ZT_NO_SUCH_METRIC;
             return zt__report(selector->diagnostics, TOO_MANY_METRICS, ZE_RESULT_ERROR_INVALID_SIZE,
-                              (unsigned)ZT__MAX_WANTED);
+                              (unsigned)ZT__MAX_REQUESTED);
         }
-        if (!zt__want_metric(cover, name, length)) {
-            char wanted[ZET_MAX_METRIC_NAME];
+        if (!zt__request_metric(cover, name, length)) {
+            char text[ZET_MAX_METRIC_NAME];
             zt__nearest nearest;
-            zt__copy_text(wanted, sizeof wanted, name, length);
-            nearest = zt__find_nearest(wanted, cover, cover->metric_count, zt__name_of_covered);
+            zt__copy_text(text, sizeof text, name, length);
+            nearest = zt__find_nearest(text, cover, cover->metric_count, zt__name_of_covered);
             selector->availability = ZT_NO_SUCH_METRIC;
             return zt__report(selector->diagnostics, NO_SUCH_METRIC, ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                              "zt_open", wanted, nearest.text);
+                              "zt_open", text, nearest.text);
         }
     }
     return ZE_RESULT_SUCCESS;
 }
 
-/* Returns whether one more group of a domain fits into config.max_passes. */
-ZT__PRIVATE int zt__domain_has_room(const zt__selector *selector, uint32_t domain) {
-    uint32_t g, same = 0;
+/* Returns whether a group can be selected so that its domain has no more than `most` groups. */
+ZT__PRIVATE int zt__domain_has_room(const zt__selector *selector, uint32_t index, uint32_t most) {
+    uint32_t g, count = 0;
     for (g = 0; g < selector->selection->group_count; g++) {
-        same += selector->selection->groups[g].properties.domain == domain;
+        count +=
+            selector->selection->groups[g].properties.domain == selector->catalog.properties[index].domain;
     }
-    return same < selector->config->max_passes;
-}
-
-ZT__PRIVATE uint32_t zt__count_bits(uint64_t bits) {
-    uint32_t count = 0;
-    for (; bits; bits &= bits - 1) {
-        count++;
-    }
-    return count;
+    return count < most;
 }
 
 /* Returns the group to select next. The rarest missing metric is the one that the fewest groups have. Of the
-   groups that have it, the one with the most missing metrics is next. UINT32_MAX if no group that may be used
-   has it. */
-ZT__PRIVATE uint32_t zt__next_of_cover(const zt__cover *cover, const uint8_t *may_be_used) {
-    uint32_t i, wanted, rarest = 0, fewest = UINT32_MAX, best = UINT32_MAX, most = 0;
-    for (wanted = 0; wanted < cover->wanted_count; wanted++) {
-        uint32_t count = 0;
+   groups that have it, the one with the most missing metrics is next. Returns UINT32_MAX if none of them fits
+   into a domain of `most` groups. */
+ZT__PRIVATE uint32_t zt__next_of_cover(const zt__selector *selector, const zt__cover *cover, uint32_t most) {
+    uint64_t bit, rarest = 0;
+    uint32_t i, fewest = UINT32_MAX, next = UINT32_MAX;
+    int count, highest = 0;
+    for (bit = 1; bit && bit <= cover->missing; bit <<= 1) {
+        uint32_t groups = 0;
         for (i = 0; i < cover->group_count; i++) {
-            count += may_be_used[i] && (cover->has[i] >> wanted & 1);
+            groups += (cover->has[i] & bit) && zt__domain_has_room(selector, i, most);
         }
-        if ((cover->missing >> wanted & 1) && count < fewest) {
-            fewest = count;
-            rarest = wanted;
+        if ((cover->missing & bit) && groups < fewest) {
+            fewest = groups;
+            rarest = bit;
         }
     }
     for (i = 0; i < cover->group_count; i++) {
-        uint32_t count = zt__count_bits(cover->has[i] & cover->missing);
-        if (may_be_used[i] && (cover->has[i] >> rarest & 1) && count > most) {
-            most = count;
-            best = i;
+        count = __builtin_popcountll(cover->has[i] & cover->missing);
+        if ((cover->has[i] & rarest) && count > highest && zt__domain_has_room(selector, i, most)) {
+            highest = count;
+            next = i;
         }
     }
-    return best;
+    return next;
 }
 
 /* Adds few groups to the selection so that it has all metrics of config.metrics. Groups that do not fit into
    the passes are selected as well, so that the conflict is reported. */
 ZT__PRIVATE ze_result_t zt__select_by_metrics(zt__selector *selector) {
-    const zt__catalog *catalog = &selector->catalog;
     zt__cover cover;
-    uint8_t *may_be_used;
-    uint32_t i, g;
-    ze_result_t result = zt__open_cover(selector, &cover);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
+    uint32_t i;
+    ze_result_t result;
+    memset(&cover, 0, sizeof cover);
+    result = zt__load_cover(selector, &cover);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__request_metrics(selector, &cover);
     }
-    may_be_used = (uint8_t *)zt__allocate(selector->allocator, catalog->count, 1);
-    if (may_be_used) {
-        result = zt__want_metrics(selector, &cover);
-    } else {
-        selector->availability = ZT_NOT_SUPPORTED;
-        result = zt__report_no_memory(selector->diagnostics, "zt_open", "metric groups");
-    }
-    for (g = 0; g < selector->selection->group_count; g++) {
-        for (i = 0; i < catalog->count; i++) {
-            if (catalog->handles[i] == selector->selection->groups[g].handle) {
-                cover.missing &= ~cover.has[i];
-            }
+    for (i = 0; i < cover.group_count; i++) {
+        if (zt__has_group(selector->selection, selector->catalog.handles[i])) {
+            cover.missing &= ~cover.has[i];
         }
     }
     while (cover.missing && result == ZE_RESULT_SUCCESS) {
-        uint32_t next;
-        for (i = 0; i < catalog->count; i++) {
-            may_be_used[i] = (uint8_t)zt__domain_has_room(selector, catalog->properties[i].domain);
-        }
-        next = zt__next_of_cover(&cover, may_be_used);
+        uint32_t next = zt__next_of_cover(selector, &cover, selector->config->max_passes);
         if (next == UINT32_MAX) {
-            memset(may_be_used, 1, catalog->count);
-            next = zt__next_of_cover(&cover, may_be_used);
+            next = zt__next_of_cover(selector, &cover, UINT32_MAX);
         }
         cover.missing &= ~cover.has[next];
         result = zt__select_group(selector, next);
     }
-    zt__free(selector->allocator, may_be_used);
-    zt__close_cover(selector->allocator, &cover);
+    for (i = 0; i < cover.group_count; i++) {
+        zt__free_group(selector->allocator, &cover.groups[i]);
+    }
+    zt__free(selector->allocator, cover.groups);
+    zt__free(selector->allocator, cover.has);
     return result;
 }
 
@@ -4073,14 +4016,12 @@ ZT__PRIVATE int zt__plan_by_driver(const zt__selector *selector, uint32_t *pass_
     zet_metric_group_handle_t handles[ZT__MAX_GROUPS];
     uint32_t sizes[ZT__MAX_GROUPS] = {0};
     uint32_t g, pass, i = 0, in_pass, found = 0, count = selection->group_count, passes = 0;
-    if (!selector->driver->zetDeviceGetConcurrentMetricGroupsExp) {
-        return 0;
-    }
     for (g = 0; g < count; g++) {
         handles[g] = selection->groups[g].handle;
         pass_of[g] = UINT32_MAX;
     }
-    if (selector->driver->zetDeviceGetConcurrentMetricGroupsExp(selector->device, count, handles, NULL,
+    if (!selector->driver->zetDeviceGetConcurrentMetricGroupsExp ||
+        selector->driver->zetDeviceGetConcurrentMetricGroupsExp(selector->device, count, handles, NULL,
                                                                 &passes) != ZE_RESULT_SUCCESS ||
         passes > count ||
         selector->driver->zetDeviceGetConcurrentMetricGroupsExp(selector->device, count, handles, sizes,
@@ -4140,25 +4081,23 @@ ZT__PRIVATE ze_result_t zt__plan_passes(zt__selector *selector) {
     return ZE_RESULT_SUCCESS;
 }
 
-/* Returns how many sets of values a report of this device has: on a root device one for each tile, if the
-   driver can calculate these, else 1. */
-ZT__PRIVATE uint32_t zt__count_tiles(const zt__driver *driver, ze_device_handle_t device) {
-    uint32_t count = 0;
-    ze_result_t result;
-    if (!driver->zetMetricGroupCalculateMultipleMetricValuesExp) {
-        return 1;
-    }
-    ZT__INTERNAL(result = zeDeviceGetSubDevices(device, &count, NULL));
-    return result == ZE_RESULT_SUCCESS && count > 1 && count <= ZT__MAX_TILES ? count : 1;
-}
-
+/* Loads the metrics of the selected groups. A report of a root device has a set of values for each tile if
+   the driver can calculate these, else one set. */
 ZT__PRIVATE ze_result_t zt__load_selection(zt__selector *selector) {
     zt__selection *selection = selector->selection;
-    uint32_t g, tiles = zt__count_tiles(selector->driver, selector->device);
+    uint32_t g, tiles = 1;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (selector->driver->zetMetricGroupCalculateMultipleMetricValuesExp) {
+        tiles = 0;
+        ZT__INTERNAL(result = zeDeviceGetSubDevices(selector->device, &tiles, NULL));
+        if (result != ZE_RESULT_SUCCESS || tiles == 0 || tiles > ZT__MAX_TILES) {
+            tiles = 1;
+        }
+    }
     for (g = 0; g < selection->group_count; g++) {
         zt__group *group = &selection->groups[g];
         const char *call;
-        ze_result_t result = zt__load_metrics(selector->allocator, group, &call);
+        result = zt__load_metrics(selector->allocator, group, &call);
         if (result != ZE_RESULT_SUCCESS) {
             selector->availability =
                 zt__report_refusal(selector->diagnostics, selector->device, 0, result, call, NULL);
@@ -4204,10 +4143,8 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
         selector.availability = ZT_LIBRARY_MISSING;
         result = zt__report(diagnostics, METRIC_LIBRARY_MISSING, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
                             (unsigned)selector.catalog.count);
-    } else if (config->groups) {
+    } else {
         result = zt__select_by_name(&selector);
-    } else if (!zt__has_names(config->metrics)) {
-        result = zt__select_default(&selector);
     }
     if (result == ZE_RESULT_SUCCESS && zt__has_names(config->metrics)) {
         result = zt__select_by_metrics(&selector);
@@ -4260,7 +4197,7 @@ ZT_API ze_result_t zt_find_group(ze_device_handle_t device, const char *name, ui
         return result;
     }
     for (i = 0; i < catalog.count && !*group; i++) {
-        if ((catalog.properties[i].samplingType & type) && zt__is_named(&catalog, i, name, strlen(name))) {
+        if ((catalog.properties[i].samplingType & type) && strcmp(catalog.properties[i].name, name) == 0) {
             *group = catalog.handles[i];
         }
     }
