@@ -1723,8 +1723,6 @@ typedef struct zt__thread {
     int woken;
 } zt__thread;
 
-#ifndef ZETOOLS_NO_THREADS
-
 /* The threads that this copy of the header has started. They have to end before the driver is unloaded at
    exit, and before the library that contains this code is unloaded. */
 typedef struct zt__thread_list {
@@ -1808,11 +1806,14 @@ ZT__PRIVATE void zt__forget_threads(void) {
     zt__threads.first = NULL;
 }
 
-/* Returns 0 if the system refuses. */
+/* Returns 0 if the system refuses, or with ZETOOLS_NO_THREADS. */
 ZT__PRIVATE int zt__start_thread(zt__thread *thread, int (*step)(void *user), void *user) {
+    int started = 0;
+#ifdef ZETOOLS_NO_THREADS
+    (void)thread, (void)step, (void)user;
+#else
     zt__signal_set all, before;
     pthread_condattr_t attributes;
-    int started = 0;
     thread->step = step;
     thread->user = user;
     thread->list = &zt__threads;
@@ -1843,32 +1844,9 @@ ZT__PRIVATE int zt__start_thread(zt__thread *thread, int (*step)(void *user), vo
         pthread_cond_destroy(&thread->wake);
     }
     zt__unlock(&zt__threads.mutex);
+#endif
     return started;
 }
-
-#else
-
-ZT__PRIVATE void zt__wake_thread(zt__thread *thread) {
-    (void)thread;
-}
-
-ZT__PRIVATE void zt__sleep_thread(zt__thread *thread, uint64_t timeout_ns) {
-    (void)thread, (void)timeout_ns;
-}
-
-ZT__PRIVATE int zt__stop_thread(zt__thread *thread) {
-    (void)thread;
-    return 1;
-}
-
-ZT__PRIVATE void zt__forget_threads(void) {}
-
-ZT__PRIVATE int zt__start_thread(zt__thread *thread, int (*step)(void *user), void *user) {
-    (void)thread, (void)step, (void)user;
-    return 0;
-}
-
-#endif
 
 /* ---- symbols --------------------------------------------------------------------------------------------- */
 
@@ -3208,8 +3186,8 @@ ZT__PRIVATE void zt__close_catalog(const zt_allocator *allocator, zt__catalog *c
 
 /* Sets `found` if a group samples instructions. Such a group has few metrics, and the instruction pointer is
    one of them. */
-ZT__PRIVATE ze_result_t zt__look_for_instructions(zet_metric_group_handle_t group, uint8_t *found,
-                                                  const char **call) {
+ZT__PRIVATE ze_result_t zt__detect_instruction_sampling(zet_metric_group_handle_t group, uint8_t *found,
+                                                        const char **call) {
     enum { LOOKED_AT = 16 };
     zet_metric_handle_t metrics[LOOKED_AT];
     uint32_t i, count = LOOKED_AT;
@@ -3263,7 +3241,8 @@ ZT__PRIVATE ze_result_t zt__open_catalog(const zt_allocator *allocator, const zt
         result = zetMetricGroupGetProperties(catalog->handles[i], group);
         if (result == ZE_RESULT_SUCCESS &&
             (group->samplingType & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED)) {
-            result = zt__look_for_instructions(catalog->handles[i], &catalog->samples_instructions[i], call);
+            result =
+                zt__detect_instruction_sampling(catalog->handles[i], &catalog->samples_instructions[i], call);
         }
     }
     if (result != ZE_RESULT_SUCCESS) {
@@ -3303,7 +3282,7 @@ typedef struct zt__names_of_type {
     zet_metric_group_sampling_type_flags_t type;
 } zt__names_of_type;
 
-ZT__PRIVATE const char *zt__name_of_type(const void *names, uint32_t index) {
+ZT__PRIVATE const char *zt__group_name_at(const void *names, uint32_t index) {
     const zt__names_of_type *of = (const zt__names_of_type *)names;
     return zt__is_of_type(of->catalog, index, of->type) ? of->catalog->properties[index].name : NULL;
 }
@@ -3327,7 +3306,7 @@ ZT__PRIVATE ze_result_t zt__report_no_group(zt__diagnostics *diagnostics, const 
     }
     names.catalog = catalog;
     names.type = type;
-    nearest = zt__find_nearest(wanted, &names, catalog->count, zt__name_of_type);
+    nearest = zt__find_nearest(wanted, &names, catalog->count, zt__group_name_at);
     return zt__report(diagnostics, NO_SUCH_GROUP, ZE_RESULT_ERROR_INVALID_ARGUMENT, call,
                       is_event ? "event-based" : "time-based", wanted, nearest.text);
 }
@@ -3655,18 +3634,18 @@ ZT__PRIVATE int zt__read_paranoid_files(char *text, size_t size) {
     snprintf(text, size, "%s (xe) or %s (i915), whichever there is", paths[0], paths[1]);
     for (i = 0; i < ZT__COUNT_OF(paths); i++) {
         FILE *file = fopen(paths[i], "r");
-        int value = -1;
+        int value, is_number;
         if (!file) {
             continue;
         }
-        if (fscanf(file, "%d", &value) != 1) {
-            value = -1;
-        }
+        is_number = fscanf(file, "%d", &value) == 1;
         fclose(file);
-        everybody_may &= value == 0;
-        if (value != 0 || !found) {
-            snprintf(text, size, value < 0 ? "%s" : "%s (now %d)", paths[i], value);
+        if (!is_number) {
+            snprintf(text, size, "%s", paths[i]);
+        } else if (value != 0 || !found) {
+            snprintf(text, size, "%s (now %d)", paths[i], value);
         }
+        everybody_may &= is_number && value == 0;
         found++;
     }
     return found && everybody_may;
@@ -3755,9 +3734,9 @@ typedef struct zt__selector {
     const zt__driver *driver;
     ze_device_handle_t device;
     const zt_config *config;
-    zt__catalog catalog;
     zt__selection *selection;
     zt_availability availability;
+    zt__catalog catalog;
 } zt__selector;
 
 ZT__PRIVATE void zt__free_selection(const zt_allocator *allocator, zt__selection *selection) {
@@ -3888,7 +3867,7 @@ ZT__PRIVATE int zt__request_metric(zt__cover *cover, const char *name, size_t le
     return (cover->missing & bit) != 0;
 }
 
-ZT__PRIVATE const char *zt__name_of_covered(const void *cover, uint32_t index) {
+ZT__PRIVATE const char *zt__covered_metric_at(const void *cover, uint32_t index) {
     const zt__group *group = ((const zt__cover *)cover)->groups;
     while (index >= group->metric_count) {
         index -= group->metric_count;
@@ -3911,7 +3890,7 @@ ZT__PRIVATE ze_result_t zt__request_metrics(zt__selector *selector, zt__cover *c
             char text[ZET_MAX_METRIC_NAME];
             zt__nearest nearest;
             zt__copy_text(text, sizeof text, name, length);
-            nearest = zt__find_nearest(text, cover, cover->metric_count, zt__name_of_covered);
+            nearest = zt__find_nearest(text, cover, cover->metric_count, zt__covered_metric_at);
             selector->availability = ZT_NO_SUCH_METRIC;
             return zt__report(selector->diagnostics, NO_SUCH_METRIC, ZE_RESULT_ERROR_INVALID_ARGUMENT,
                               "zt_open", text, nearest.text);
@@ -4117,17 +4096,10 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
                                           const zt__driver *driver, ze_device_handle_t device,
                                           const zt_config *config, zt__selection *selection,
                                           zt_availability *availability) {
-    zt__selector selector;
+    zt__selector selector = {allocator, diagnostics, driver,       device,
+                             config,    selection,   ZT_AVAILABLE, {0, NULL, NULL, NULL}};
     const char *call;
     ze_result_t result;
-    memset(&selector, 0, sizeof selector);
-    selector.allocator = allocator;
-    selector.diagnostics = diagnostics;
-    selector.driver = driver;
-    selector.device = device;
-    selector.config = config;
-    selector.selection = selection;
-    selector.availability = ZT_AVAILABLE;
     memset(selection, 0, sizeof *selection);
     selection->pass_count = 1;
     if (config->groups && !zt__has_names(config->groups)) {
@@ -4230,29 +4202,17 @@ ZT__PRIVATE void zt__show_metric(const void *group, uint32_t index, zt__cell *ce
 
 ZT__PRIVATE ze_result_t zt__write_metrics(zt__writer *writer, ze_device_handle_t device,
                                           zet_metric_group_handle_t handle) {
-    zt__table_column columns[4];
-    zt__cell cells[4];
-    zt__table table;
+    zt__table_column columns[] = {{"", 1, 0, 0}, {"", 1, 0, 0}, {"", 1, 0, 0}, {"", 1, 0, 0}};
+    zt__cell cells[ZT__COUNT_OF(columns)];
     zt__group group;
+    zt__table table = {columns, cells, ZT__COUNT_OF(columns), 0, zt__show_metric, &group, 0, 0};
     const char *call;
-    uint32_t i;
     ze_result_t result;
     memset(&group, 0, sizeof group);
     group.handle = handle;
     result = zt__load_metrics(&zt__default_allocator, &group, &call);
     if (result == ZE_RESULT_SUCCESS) {
-        memset(columns, 0, sizeof columns);
-        for (i = 0; i < ZT__COUNT_OF(columns); i++) {
-            columns[i].heading = "";
-            columns[i].is_text = 1;
-        }
-        memset(&table, 0, sizeof table);
-        table.columns = columns;
-        table.cells = cells;
-        table.column_count = ZT__COUNT_OF(columns);
         table.row_count = group.metric_count;
-        table.fill_row = zt__show_metric;
-        table.user = &group;
         table.indent = 4;
         table.no_headings = 1;
         zt__write_table(writer, &table);
