@@ -1997,13 +1997,9 @@ ZT__PRIVATE void zt__map_add(zt__map *map, const void *key, size_t length, void 
 
 /* Removes a key, and moves the entries after it that a search could not reach any more. */
 ZT__PRIVATE void zt__map_remove(zt__map *map, const void *key, size_t length) {
-    zt__map_entry *entry;
+    zt__map_entry *entry = map->capacity ? zt__map_place(map, zt__hash(key, length), key, length) : NULL;
     uint32_t i;
-    if (!map->capacity) {
-        return;
-    }
-    entry = zt__map_place(map, zt__hash(key, length), key, length);
-    if (!entry->value) {
+    if (!entry || !entry->value) {
         return;
     }
     entry->value = NULL;
@@ -2329,11 +2325,12 @@ ZT__PRIVATE size_t zt__shown_width(const char *text) {
 #define ZT__CHECKED_FORMAT(text, first)
 #endif
 
-/* Buffers bytes and passes them to `write` in blocks. `write` is the application's: no mutex may be held. */
+/* Buffers bytes and passes them to `write` in blocks. `write` is a function of the application, so no mutex
+   may be held. */
 typedef struct zt__writer {
     zt_write_fn write;
     void *user;
-    int stopped; /* `write` asked to stop: further bytes are discarded */
+    int stopped; /* `write` returned nonzero: further bytes are discarded */
     char last;   /* the last byte */
     size_t used;
     char bytes[4096];
@@ -2352,7 +2349,7 @@ ZT__PRIVATE void zt__flush(zt__writer *writer) {
     writer->used = 0;
 }
 
-/* Passes on the rest. Returns 0 if `write` asked to stop. */
+/* Passes on the rest. Returns 0 if `write` has returned nonzero. */
 ZT__PRIVATE int zt__end_writing(zt__writer *writer) {
     zt__flush(writer);
     return !writer->stopped;
@@ -2383,8 +2380,8 @@ ZT__PRIVATE void zt__write_repeated(zt__writer *writer, char letter, size_t coun
     }
 }
 
-/* For numbers and short texts of the library's own. Text is cut after 1023 bytes, and numbers have the
-   locale's decimal point. Names and texts from elsewhere go through the functions below. */
+/* For numbers and short constant texts. Text is cut after 1023 bytes, and numbers have the locale's decimal
+   point. Names and texts of the application or driver need one of the functions below. */
 ZT__PRIVATE ZT__CHECKED_FORMAT(2, 3) void zt__print(zt__writer *writer, const char *format, ...) {
     char text[1024];
     va_list arguments;
@@ -2672,7 +2669,7 @@ typedef struct zt__process {
 
 static zt__process *zt__known_process; /* atomic */
 
-/* A forked child makes a block of its own: a thread of the parent may hold the mutex of the old one. */
+/* A forked child creates a new block, because a thread of the parent may hold the mutex of the old one. */
 ZT__PRIVATE void zt__after_fork(void) {
     zt__store(&zt__known_process, (zt__process *)NULL);
     zt__forget_threads();
@@ -2977,11 +2974,11 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
                   "zt_stream_read() more often, set config.reader, or raise config.period_ns.")              \
     X(NOT_CALCULATED, "zetMetricGroupCalculateMetricValues failed: %s. These reports are discarded. Update " \
                       "the driver if this persists.")                                                        \
-    X(STREAM_BUSY, "%s: the stream is being read. Do not call this from the function that is given rows, "   \
+    X(STREAM_BUSY, "%s: the stream is being read. Do not call this from the function that receives rows, "   \
                    "nor from two threads at once.")                                                          \
     X(CANNOT_MARK, "zt_stream_mark: '%.64s' is not marked: %s.")                                             \
     /* of the tracer */                                                                                      \
-    X(TRACING_OFF, "zt_trace_start: no callback came (%s), so the loader's tracing layer is off. Set "       \
+    X(TRACING_OFF, "zt_trace_start: no callback was called (%s), so the loader's tracing layer is off. Set " \
                    "ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit, and install the loader's "   \
                    "libze_tracing_layer.")                                                                   \
     X(TRACING_ALREADY, "zt_trace_start: this profiler is already tracing. Call zt_trace_stop() first.")      \
@@ -2995,7 +2992,7 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
       "in that call.")                                                                                       \
     /* of zt_bench */                                                                                        \
     X(NOTHING_TO_BENCH, "%s: config.run and config.measure are both NULL. Set one.")                         \
-    X(NO_BENCH_SAMPLE, "%s: '%.64s' gave no sample: %s. Put a region of the profiler that it is given "      \
+    X(NO_BENCH_SAMPLE, "%s: '%.64s' has no sample: %s. Put a region of the profiler that it receives "       \
                        "around the work, and make sure that the work ends.")
 
 typedef enum zt__message {
@@ -3005,7 +3002,7 @@ typedef enum zt__message {
         ZT__MESSAGE_COUNT
 } zt__message;
 
-/* Each format is a constant of its own, so that compilers check the arguments. */
+/* Each format is a separate constant, so that compilers check the arguments. */
 #define X(identifier, format)                                                                                \
     static const char zt__format_##identifier[] ZT__UNUSED = "[" #identifier "] " format;
 ZT__MESSAGES(X)
@@ -3717,7 +3714,7 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
     return ZT_NOT_SUPPORTED;
 }
 
-/* ---- the groups that a configuration asks for ------------------------------------------------------------ */
+/* ---- the groups that a configuration requests ------------------------------------------------------------ */
 
 /* The groups that a profiler measures, in the order of their passes. */
 typedef struct zt__selection {
@@ -3784,8 +3781,7 @@ ZT__PRIVATE ze_result_t zt__select_group(zt__selector *selector, uint32_t index)
     return ZE_RESULT_SUCCESS;
 }
 
-/* Selects the groups that config.groups names. If neither it nor config.metrics is set, selects the default.
- */
+/* Selects the groups that config.groups names. Without it and config.metrics, selects the default. */
 ZT__PRIVATE ze_result_t zt__select_by_name(zt__selector *selector) {
     const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
     const char *list = selector->config->groups, *name;
@@ -3813,8 +3809,7 @@ ZT__PRIVATE ze_result_t zt__select_by_name(zt__selector *selector) {
 
 /* ---- metrics by name: the groups that have them ---------------------------------------------------------- */
 
-/* The event-based groups of a device, by index of the catalog, and which of the requested metrics each has.
- */
+/* The event-based groups of a device by index of the catalog, and the requested metrics that each has. */
 typedef struct zt__cover {
     uint32_t group_count;
     zt__group *groups; /* with their metrics; other groups have none */
@@ -4089,9 +4084,9 @@ ZT__PRIVATE ze_result_t zt__load_selection(zt__selector *selector) {
     return ZE_RESULT_SUCCESS;
 }
 
-/* Selects the groups that a configuration asks for, and plans their passes. If it asks for none, returns
-   SUCCESS with no groups and ZT_TIMES_BY_CHOICE, and reports nothing. On failure `availability` says why, the
-   message was reported, and nothing is left allocated. */
+/* Selects the groups that a configuration requests, and plans their passes. If it requests none, returns
+   SUCCESS with no groups and ZT_TIMES_BY_CHOICE, and reports nothing. On failure `availability` is the
+   reason, the message was reported, and nothing is left allocated. */
 ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__diagnostics *diagnostics,
                                           const zt__driver *driver, ze_device_handle_t device,
                                           const zt_config *config, zt__selection *selection,
