@@ -1534,6 +1534,7 @@ typedef zt__disabled_scope zt_scope;
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -1567,11 +1568,11 @@ extern "C" {
 
 /* In strict ISO modes the C library does not declare these if another header came first. */
 #ifndef CLOCK_MONOTONIC
-#define CLOCK_REALTIME 0
 #define CLOCK_MONOTONIC 1
 int clock_gettime(int clock, struct timespec *now);
 int nanosleep(const struct timespec *wanted, struct timespec *left);
 int setenv(const char *name, const char *value, int overwrite);
+int pthread_condattr_setclock(pthread_condattr_t *attributes, int clock);
 #endif
 #ifndef CLOCK_THREAD_CPUTIME_ID
 #define CLOCK_THREAD_CPUTIME_ID 3
@@ -1599,11 +1600,11 @@ ZT__PRIVATE uint64_t zt__now_ns(void) {
     return zt__clock_ns(CLOCK_MONOTONIC);
 }
 
-ZT__PRIVATE void zt__sleep_ns(uint64_t ns) {
-    struct timespec wanted;
-    wanted.tv_sec = (time_t)(ns / 1000000000u);
-    wanted.tv_nsec = (long)(ns % 1000000000u);
-    nanosleep(&wanted, NULL);
+ZT__PRIVATE struct timespec zt__to_timespec(uint64_t ns) {
+    struct timespec time;
+    time.tv_sec = (time_t)(ns / 1000000000u);
+    time.tv_nsec = (long)(ns % 1000000000u);
+    return time;
 }
 
 /* The time `timeout_ns` from now, without overflow. */
@@ -1616,20 +1617,21 @@ ZT__PRIVATE uint64_t zt__deadline(uint64_t timeout_ns) {
    longer than the kernel. So the first polls follow each other without a sleep. */
 typedef struct zt__wait {
     uint64_t deadline;
-    uint64_t spin_until; /* polls without a sleep until then; 0: not begun */
-    uint64_t sleep_ns;
+    uint64_t spin_until; /* 0 before the first poll */
+    uint64_t sleep_ns;   /* length of the next sleep */
 } zt__wait;
 
 ZT__PRIVATE zt__wait zt__wait_until(uint64_t deadline) {
-    zt__wait wait = {0, 0, 0};
+    zt__wait wait = {0, 0, 10000};
     wait.deadline = deadline;
     return wait;
 }
 
-/* Passes some time before the next poll. Returns 0 when the deadline has passed. */
+/* Spins or sleeps before the next poll. Returns 0 when the deadline has passed. */
 ZT__PRIVATE int zt__wait_again(zt__wait *wait) {
-    enum { SPIN_NS = 40000, FIRST_SLEEP_NS = 10000, LONGEST_SLEEP_NS = 1000000 };
-    uint64_t now = zt__now_ns();
+    enum { SPIN_NS = 40000, LONGEST_SLEEP_NS = 1000000 };
+    uint64_t now = zt__now_ns(), left;
+    struct timespec sleep;
     if (now >= wait->deadline) {
         return 0;
     }
@@ -1639,13 +1641,13 @@ ZT__PRIVATE int zt__wait_again(zt__wait *wait) {
     if (now < wait->spin_until) {
         return 1;
     }
+    left = wait->deadline - now;
+    sleep = zt__to_timespec(wait->sleep_ns < left ? wait->sleep_ns : left);
+    nanosleep(&sleep, NULL);
     wait->sleep_ns *= 2;
-    if (wait->sleep_ns == 0) {
-        wait->sleep_ns = FIRST_SLEEP_NS;
-    } else if (wait->sleep_ns > LONGEST_SLEEP_NS) {
+    if (wait->sleep_ns > LONGEST_SLEEP_NS) {
         wait->sleep_ns = LONGEST_SLEEP_NS;
     }
-    zt__sleep_ns(wait->sleep_ns < wait->deadline - now ? wait->sleep_ns : wait->deadline - now);
     return 1;
 }
 
@@ -1671,7 +1673,7 @@ typedef struct zt__owned_mutex {
     uintptr_t owner; /* the thread, or 0. Atomic */
 } zt__owned_mutex;
 
-/* Identifies the calling thread; unique among live threads, and the same in every copy of this header. */
+/* Identifies the calling thread, in the same way in every copy of this header. */
 ZT__PRIVATE uintptr_t zt__this_thread(void) {
     return (uintptr_t)pthread_self();
 }
@@ -1721,10 +1723,8 @@ typedef struct zt__thread {
     int woken;
 } zt__thread;
 
-#ifndef ZETOOLS_NO_THREADS
-
-/* The threads that this copy of the header has started. They have to end before the driver is unloaded, at
-   the exit of the process, and before the library that contains this code is unloaded. */
+/* The threads that this copy of the header has started. They have to end before the driver is unloaded at
+   exit, and before the library that contains this code is unloaded. */
 typedef struct zt__thread_list {
     zt__mutex mutex;
     zt__thread *first;
@@ -1750,10 +1750,7 @@ ZT__PRIVATE void zt__wake_thread(zt__thread *thread) {
 
 /* Called by the thread itself: sleeps until it is woken, but no longer than `timeout_ns`. */
 ZT__PRIVATE void zt__sleep_thread(zt__thread *thread, uint64_t timeout_ns) {
-    uint64_t until_ns = zt__clock_ns(CLOCK_REALTIME) + timeout_ns;
-    struct timespec until;
-    until.tv_sec = (time_t)(until_ns / 1000000000u);
-    until.tv_nsec = (long)(until_ns % 1000000000u);
+    struct timespec until = zt__to_timespec(zt__deadline(timeout_ns));
     zt__lock(&thread->mutex);
     if (!thread->woken && !zt__load(&thread->stop_requested)) {
         pthread_cond_timedwait(&thread->wake, &thread->mutex, &until);
@@ -1762,9 +1759,8 @@ ZT__PRIVATE void zt__sleep_thread(zt__thread *thread, uint64_t timeout_ns) {
     zt__unlock(&thread->mutex);
 }
 
-/* Stops a thread and waits until it has ended. Returns 1 then, or if it was not running. Returns 0 if the
-   thread hangs in the driver or in a function of the application: it still uses its data, and the caller may
-   try again later. */
+/* Stops a thread and waits until it has ended. Returns 0 if it hangs in the driver or in a function of the
+   application: then it still uses its data, and the caller may try again later. */
 ZT__PRIVATE int zt__stop_thread(zt__thread *thread) {
     enum { LONGEST_NS = 2000000000 };
     zt__thread **place;
@@ -1782,11 +1778,11 @@ ZT__PRIVATE int zt__stop_thread(zt__thread *thread) {
     }
     pthread_join(thread->handle, NULL);
     zt__lock(&thread->list->mutex);
-    for (place = &thread->list->first; *place && *place != thread;) {
-        place = &(*place)->next;
-    }
-    if (*place) {
-        *place = thread->next;
+    for (place = &thread->list->first; *place; place = &(*place)->next) {
+        if (*place == thread) {
+            *place = thread->next;
+            break;
+        }
     }
     zt__unlock(&thread->list->mutex);
     pthread_mutex_destroy(&thread->mutex);
@@ -1806,22 +1802,27 @@ ZT__PRIVATE void zt__stop_threads_at_exit(void) {
 
 /* A forked child has none of the parent's threads. */
 ZT__PRIVATE void zt__forget_threads(void) {
-    static const zt__thread_list none = {PTHREAD_MUTEX_INITIALIZER, NULL, 0};
-    int ends_at_exit = zt__threads.ends_at_exit;
-    zt__threads = none;
-    zt__threads.ends_at_exit = ends_at_exit;
+    pthread_mutex_init(&zt__threads.mutex, NULL);
+    zt__threads.first = NULL;
 }
 
-/* Returns 0 if the system refuses. */
+/* Returns 0 if the system refuses, or with ZETOOLS_NO_THREADS. */
 ZT__PRIVATE int zt__start_thread(zt__thread *thread, int (*step)(void *user), void *user) {
-    zt__signal_set all, before;
     int started = 0;
+#ifdef ZETOOLS_NO_THREADS
+    (void)thread, (void)step, (void)user;
+#else
+    zt__signal_set all, before;
+    pthread_condattr_t attributes;
     thread->step = step;
     thread->user = user;
     thread->list = &zt__threads;
     thread->stop_requested = thread->ended = thread->woken = 0;
     pthread_mutex_init(&thread->mutex, NULL);
-    pthread_cond_init(&thread->wake, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&thread->wake, &attributes);
+    pthread_condattr_destroy(&attributes);
     zt__lock(&zt__threads.mutex);
     if (!zt__threads.ends_at_exit) {
         zt__threads.ends_at_exit = atexit(zt__stop_threads_at_exit) == 0;
@@ -1843,32 +1844,9 @@ ZT__PRIVATE int zt__start_thread(zt__thread *thread, int (*step)(void *user), vo
         pthread_cond_destroy(&thread->wake);
     }
     zt__unlock(&zt__threads.mutex);
+#endif
     return started;
 }
-
-#else
-
-ZT__PRIVATE void zt__wake_thread(zt__thread *thread) {
-    (void)thread;
-}
-
-ZT__PRIVATE void zt__sleep_thread(zt__thread *thread, uint64_t timeout_ns) {
-    (void)thread, (void)timeout_ns;
-}
-
-ZT__PRIVATE int zt__stop_thread(zt__thread *thread) {
-    (void)thread;
-    return 1;
-}
-
-ZT__PRIVATE void zt__forget_threads(void) {}
-
-ZT__PRIVATE int zt__start_thread(zt__thread *thread, int (*step)(void *user), void *user) {
-    (void)thread, (void)step, (void)user;
-    return 0;
-}
-
-#endif
 
 /* ---- symbols --------------------------------------------------------------------------------------------- */
 
@@ -1950,6 +1928,14 @@ ZT__PRIVATE void zt__free(const zt_allocator *allocator, void *memory) {
     }
 }
 
+/* Returns a copy of a text, or NULL without memory. Calls a function of the application, as zt__allocate
+ * does. */
+ZT__PRIVATE char *zt__duplicate_text(const zt_allocator *allocator, const char *text) {
+    size_t size = strlen(text) + 1;
+    char *copy = (char *)zt__allocate(allocator, size, 1);
+    return copy ? (char *)memcpy(copy, text, size) : NULL;
+}
+
 /* ---- the hash table -------------------------------------------------------------------------------------- */
 
 /* Maps keys to values. A key is a string of bytes that must live as long as its entry. Open addressing, at
@@ -2011,13 +1997,9 @@ ZT__PRIVATE void zt__map_add(zt__map *map, const void *key, size_t length, void 
 
 /* Removes a key, and moves the entries after it that a search could not reach any more. */
 ZT__PRIVATE void zt__map_remove(zt__map *map, const void *key, size_t length) {
-    zt__map_entry *entry;
+    zt__map_entry *entry = map->capacity ? zt__map_place(map, zt__hash(key, length), key, length) : NULL;
     uint32_t i;
-    if (!map->capacity) {
-        return;
-    }
-    entry = zt__map_place(map, zt__hash(key, length), key, length);
-    if (!entry->value) {
+    if (!entry || !entry->value) {
         return;
     }
     entry->value = NULL;
@@ -2102,6 +2084,11 @@ ZT__PRIVATE int zt__has_names(const char *list) {
     return list && zt__next_name(&list, &name, &length);
 }
 
+/* Returns whether a text is equal to the first `length` bytes of another. */
+ZT__PRIVATE int zt__equals(const char *text, const char *other, size_t length) {
+    return strlen(text) == length && memcmp(text, other, length) == 0;
+}
+
 /* Copies `length` bytes of a text, or as many as there is room for, and ends it with a 0. */
 ZT__PRIVATE void zt__copy_text(char *to, size_t room, const char *text, size_t length) {
     if (length >= room) {
@@ -2151,6 +2138,12 @@ ZT__PRIVATE int zt__is_selected(const char *list, const char *name) {
     return !excluded && (matched || !has_patterns);
 }
 
+/* Returns whether a text ends with another. `compare` is strcmp, or strcasecmp for the suffix of a file. */
+ZT__PRIVATE int zt__ends_with(const char *text, const char *end, int (*compare)(const char *, const char *)) {
+    size_t length = strlen(text), end_length = strlen(end);
+    return length >= end_length && compare(text + length - end_length, end) == 0;
+}
+
 /* ---- the names nearest to a wrong one -------------------------------------------------------------------- */
 
 /* Returns the Levenshtein distance of two names, letter case aside. Only the first 63 bytes count. */
@@ -2184,7 +2177,7 @@ typedef struct zt__nearest {
     char text[320];
 } zt__nearest;
 
-/* Returns a name by its index. */
+/* Returns a name by its index, or NULL if it cannot be meant. */
 typedef const char *(*zt__name_fn)(const void *names, uint32_t index);
 
 ZT__PRIVATE zt__nearest zt__find_nearest(const char *wanted, const void *names, uint32_t count,
@@ -2194,16 +2187,18 @@ ZT__PRIVATE zt__nearest zt__find_nearest(const char *wanted, const void *names, 
     uint32_t found, i, j;
     size_t used = 0;
     zt__nearest nearest;
-    strcpy(nearest.text, "none, for there are no names at all");
+    strcpy(nearest.text, "none, because there are no names");
     for (found = 0; found < SHOWN; found++) {
         uint32_t least = UINT32_MAX;
         for (i = 0; i < count; i++) {
             const char *name = name_at(names, i);
-            uint32_t distance = zt__edit_distance(wanted, name);
-            for (j = 0; j < found && strcmp(shown[j], name) != 0;) {
-                j++;
+            int is_new = name != NULL;
+            uint32_t distance;
+            for (j = 0; j < found && is_new; j++) {
+                is_new = strcmp(shown[j], name) != 0;
             }
-            if (j == found && distance < least) {
+            distance = is_new ? zt__edit_distance(wanted, name) : UINT32_MAX;
+            if (distance < least) {
                 least = distance;
                 shown[found] = name;
             }
@@ -2231,6 +2226,9 @@ ZT__PRIVATE int zt__decode(const char *text, zt__character *character) {
     const unsigned char *bytes = (const unsigned char *)text;
     uint32_t code = bytes[0], least = 0;
     size_t i, length = 1;
+    if ((bytes[0] >= 0x80 && bytes[0] < 0xC0) || bytes[0] > 0xF4) {
+        return 0;
+    }
     if (bytes[0] >= 0xF0) {
         length = 4;
         least = 0x10000;
@@ -2243,11 +2241,6 @@ ZT__PRIVATE int zt__decode(const char *text, zt__character *character) {
         length = 2;
         least = 0x80;
         code &= 0x1F;
-    } else if (bytes[0] >= 0x80) {
-        return 0;
-    }
-    if (bytes[0] > 0xF4) {
-        return 0;
     }
     for (i = 1; i < length; i++) {
         if ((bytes[i] & 0xC0) != 0x80) {
@@ -2332,11 +2325,12 @@ ZT__PRIVATE size_t zt__shown_width(const char *text) {
 #define ZT__CHECKED_FORMAT(text, first)
 #endif
 
-/* Buffers bytes and passes them to `write` in blocks. `write` is the application's: no mutex may be held. */
+/* Buffers bytes and passes them to `write` in blocks. `write` is a function of the application, so no mutex
+   may be held. */
 typedef struct zt__writer {
     zt_write_fn write;
     void *user;
-    int stopped; /* `write` asked to stop: further bytes are discarded */
+    int stopped; /* `write` returned nonzero: further bytes are discarded */
     char last;   /* the last byte */
     size_t used;
     char bytes[4096];
@@ -2355,7 +2349,7 @@ ZT__PRIVATE void zt__flush(zt__writer *writer) {
     writer->used = 0;
 }
 
-/* Passes on the rest. Returns 0 if `write` asked to stop. */
+/* Passes on the rest. Returns 0 if `write` has returned nonzero. */
 ZT__PRIVATE int zt__end_writing(zt__writer *writer) {
     zt__flush(writer);
     return !writer->stopped;
@@ -2386,8 +2380,8 @@ ZT__PRIVATE void zt__write_repeated(zt__writer *writer, char letter, size_t coun
     }
 }
 
-/* For numbers and short texts of the library's own. Text is cut after 1023 bytes, and numbers have the
-   locale's decimal point. Names and texts from elsewhere go through the functions below. */
+/* For numbers and short constant texts. Text is cut after 1023 bytes, and numbers have the locale's decimal
+   point. Names and texts of the application or driver need one of the functions below. */
 ZT__PRIVATE ZT__CHECKED_FORMAT(2, 3) void zt__print(zt__writer *writer, const char *format, ...) {
     char text[1024];
     va_list arguments;
@@ -2535,7 +2529,7 @@ typedef struct zt__table {
     int no_headings; /* not 0: no headings, and no line below them */
 } zt__table;
 
-/* Fills the cells with one line of the headings: the n-th above their last. Returns 0 where no heading has
+/* Fills the cells with one line of the headings, by its distance from the last. Returns 0 if no heading has
    such a line. */
 ZT__PRIVATE int zt__fill_heading(const zt__table *table, uint32_t above_last) {
     uint32_t i;
@@ -2574,19 +2568,20 @@ ZT__PRIVATE void zt__widen_columns(const zt__table *table) {
     }
 }
 
-/* Stores the width of each column in the description. */
-ZT__PRIVATE void zt__measure_table(const zt__table *table) {
-    uint32_t i;
+/* Stores the width of each column in the description. Returns how many lines the headings have. */
+ZT__PRIVATE uint32_t zt__measure_table(const zt__table *table) {
+    uint32_t i, lines = 0;
     for (i = 0; i < table->column_count; i++) {
         table->columns[i].width = 0;
     }
-    for (i = 0; !table->no_headings && zt__fill_heading(table, i); i++) {
+    for (; !table->no_headings && zt__fill_heading(table, lines); lines++) {
         zt__widen_columns(table);
     }
     for (i = 0; i < table->row_count; i++) {
         table->fill_row(table->user, i, table->cells);
         zt__widen_columns(table);
     }
+    return lines;
 }
 
 /* Writes the cells as one line, without blanks at its end. */
@@ -2618,17 +2613,13 @@ ZT__PRIVATE void zt__write_cells(zt__writer *writer, const zt__table *table) {
 
 /* Writes headings, a line below them, and the rows. */
 ZT__PRIVATE void zt__write_table(zt__writer *writer, const zt__table *table) {
-    uint32_t i, lines = 0, shown = 0;
+    uint32_t i, shown = 0, lines = zt__measure_table(table);
     size_t width = 0;
-    zt__measure_table(table);
+    while (lines > 0) {
+        zt__fill_heading(table, --lines);
+        zt__write_cells(writer, table);
+    }
     if (!table->no_headings) {
-        while (zt__fill_heading(table, lines)) {
-            lines++;
-        }
-        while (lines > 0) {
-            zt__fill_heading(table, --lines);
-            zt__write_cells(writer, table);
-        }
         for (i = 0; i < table->column_count; i++) {
             if (table->columns[i].width > 0) {
                 width += table->columns[i].width + (shown++ ? 2 : 0);
@@ -2678,18 +2669,17 @@ typedef struct zt__process {
 
 static zt__process *zt__known_process; /* atomic */
 
-/* A forked child makes a block of its own: a thread of the parent may hold the mutex of the old one. */
+/* A forked child creates a new block, because a thread of the parent may hold the mutex of the old one. */
 ZT__PRIVATE void zt__after_fork(void) {
     zt__store(&zt__known_process, (zt__process *)NULL);
     zt__forget_threads();
 }
 
 ZT__PRIVATE zt__process *zt__create_process(void) {
-    zt__process *process = (zt__process *)malloc(sizeof *process);
+    zt__process *process = (zt__process *)calloc(1, sizeof *process);
     if (!process) {
         return NULL;
     }
-    memset(process, 0, sizeof *process);
     if (pthread_key_create(&process->depth, NULL) != 0) {
         free(process);
         return NULL;
@@ -2701,20 +2691,6 @@ ZT__PRIVATE zt__process *zt__create_process(void) {
     }
     pthread_mutex_init(&process->mutex, NULL);
     return process;
-}
-
-ZT__PRIVATE void zt__destroy_process(zt__process *process) {
-    pthread_key_delete(process->depth);
-    pthread_key_delete(process->messages);
-    pthread_mutex_destroy(&process->mutex);
-    free(process);
-}
-
-/* Writes the beginning of the variable's value in this process and program image. */
-ZT__PRIVATE void zt__identify_process(char *text, size_t size) {
-    const unsigned char *random = (const unsigned char *)(uintptr_t)getauxval(AT_RANDOM);
-    uint64_t image = random ? zt__hash(random, 16) : 0;
-    snprintf(text, size, "%ld.%016llx.", (long)getpid(), (unsigned long long)image);
 }
 
 /* Returns the block at the address in the variable, or NULL if the variable is of another process. */
@@ -2730,13 +2706,16 @@ ZT__PRIVATE zt__process *zt__read_process_variable(const char *identity) {
 
 /* Returns the block, which the first call makes, or NULL without memory. */
 ZT__PRIVATE zt__process *zt__get_process(void) {
-    static int handles_fork;
+    static int handles_fork; /* atomic */
     char identity[64], value[128];
+    const void *image; /* random bytes, which exec changes */
     zt__process *process = zt__load(&zt__known_process), *made;
     if (process) {
         return process;
     }
-    zt__identify_process(identity, sizeof identity);
+    image = (const void *)(uintptr_t)getauxval(AT_RANDOM);
+    snprintf(identity, sizeof identity, "%ld.%016llx.", (long)getpid(),
+             (unsigned long long)(image ? zt__hash(image, 16) : 0));
     process = zt__read_process_variable(identity);
     if (!process) {
         made = zt__create_process();
@@ -2752,14 +2731,16 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
         setenv(ZT__PROCESS_VARIABLE, value, 0);
         process = zt__read_process_variable(identity);
         if (process != made) {
-            zt__destroy_process(made);
+            pthread_key_delete(made->depth);
+            pthread_key_delete(made->messages);
+            pthread_mutex_destroy(&made->mutex);
+            free(made);
         }
         if (!process) {
             return NULL;
         }
     }
-    if (!handles_fork) {
-        handles_fork = 1;
+    if (!__atomic_exchange_n(&handles_fork, 1, __ATOMIC_RELAXED)) {
         pthread_atfork(NULL, NULL, zt__after_fork);
     }
     zt__store(&zt__known_process, process);
@@ -2811,9 +2792,8 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
     }
     messages = (zt__thread_messages *)pthread_getspecific(process->messages);
     if (!messages) {
-        messages = (zt__thread_messages *)malloc(sizeof *messages);
+        messages = (zt__thread_messages *)calloc(1, sizeof *messages);
         if (messages) {
-            memset(messages, 0, sizeof *messages);
             pthread_setspecific(process->messages, messages);
         }
     }
@@ -2903,8 +2883,8 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
 
 /* ---- messages -------------------------------------------------------------------------------------------- */
 
-/* The identifier and format of each message. A message says what happened, the call and its result, and what
-   to do. */
+/* The identifier and format of each message: what happened, the call and its result, and what to do. The list
+   does not depend on options, because files of one program share profilers, which contain it. */
 #define ZT__MESSAGES(X)                                                                                      \
     X(CALL_FAILED, "%s failed: %s. %s")                                                                      \
     X(NULL_ARGUMENT, "%s: %s is NULL. Pass a valid one.")                                                    \
@@ -2967,13 +2947,7 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
                         "timeline. Update loader and driver, or set config.timeline to 0.")                  \
     X(THREAD_HANGS, "%s: a thread of the library's own does not return from the driver, or from "            \
                     "config.sample. Nothing is closed. Close it again later.")                               \
-    ZT__RESULTS_MESSAGES(X)                                                                                  \
-    ZT__STREAM_MESSAGES(X)                                                                                   \
-    ZT__TRACER_MESSAGES(X)                                                                                   \
-    ZT__BENCH_MESSAGES(X)
-
-/* Messages of merging and reports. */
-#define ZT__RESULTS_MESSAGES(X)                                                                              \
+    /* of merging and reports */                                                                             \
     X(CANNOT_WRITE, "zt_report: cannot write '%.512s': %s. Check the directory and its permissions.")        \
     X(WRITE_STOPPED, "%s: the write function returned that it cannot go on.")                                \
     X(BAD_FORMAT, "zt_write: %d is not a zt_format. Pass one of ZT_FORMAT_TABLE, _CSV, _JSON and _TRACE.")   \
@@ -2989,9 +2963,8 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(NEWER_PACK, "zt_unpack: the buffer has layout %u, and zetools " ZETOOLS_VERSION                        \
                   " reads layout %u. Use the newer version here too.")                                       \
     X(BUFFER_TOO_SMALL, "zt_pack: the buffer has %llu bytes, and %llu are needed. Call it with a NULL "      \
-                        "buffer first, while nothing is collected.")
-
-#define ZT__STREAM_MESSAGES(X)                                                                               \
+                        "buffer first, while nothing is collected.")                                         \
+    /* of streams */                                                                                         \
     X(MEMORY_LIMIT, "%s: config.memory_limit is %llu bytes, and group '%s' needs %llu. Raise it.")           \
     X(NO_TIMELINE, "zt_stream_open: config.profiler keeps no timeline. Set its config.timeline.")            \
     X(SEVERAL_TILES, "zt_stream_open: the device has %u tiles, and group '%.64s' cannot be sampled on all "  \
@@ -3001,13 +2974,11 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
                   "zt_stream_read() more often, set config.reader, or raise config.period_ns.")              \
     X(NOT_CALCULATED, "zetMetricGroupCalculateMetricValues failed: %s. These reports are discarded. Update " \
                       "the driver if this persists.")                                                        \
-    X(STREAM_BUSY, "%s: the stream is being read. Do not call this from the function that is given rows, "   \
+    X(STREAM_BUSY, "%s: the stream is being read. Do not call this from the function that receives rows, "   \
                    "nor from two threads at once.")                                                          \
-    X(CANNOT_MARK, "zt_stream_mark: '%.64s' is not marked: %s.")
-
-/* Without ZETOOLS_TRACER, too. Files of one program share profilers, so no option may change their layout. */
-#define ZT__TRACER_MESSAGES(X)                                                                               \
-    X(TRACING_OFF, "zt_trace_start: no callback came (%s), so the loader's tracing layer is off. Set "       \
+    X(CANNOT_MARK, "zt_stream_mark: '%.64s' is not marked: %s.")                                             \
+    /* of the tracer */                                                                                      \
+    X(TRACING_OFF, "zt_trace_start: no callback was called (%s), so the loader's tracing layer is off. Set " \
                    "ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit, and install the loader's "   \
                    "libze_tracing_layer.")                                                                   \
     X(TRACING_ALREADY, "zt_trace_start: this profiler is already tracing. Call zt_trace_stop() first.")      \
@@ -3018,11 +2989,10 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(CALLS_IN_PROGRESS,                                                                                     \
       "%s: a traced call was still in progress when the time was up. The tracer stays, "                     \
       "switched off, until that call ends. Raise config.wait_timeout_ns, or end the wait "                   \
-      "in that call.")
-
-#define ZT__BENCH_MESSAGES(X)                                                                                \
+      "in that call.")                                                                                       \
+    /* of zt_bench */                                                                                        \
     X(NOTHING_TO_BENCH, "%s: config.run and config.measure are both NULL. Set one.")                         \
-    X(NO_BENCH_SAMPLE, "%s: '%.64s' gave no sample: %s. Put a region of the profiler that it is given "      \
+    X(NO_BENCH_SAMPLE, "%s: '%.64s' has no sample: %s. Put a region of the profiler that it receives "       \
                        "around the work, and make sure that the work ends.")
 
 typedef enum zt__message {
@@ -3032,7 +3002,7 @@ typedef enum zt__message {
         ZT__MESSAGE_COUNT
 } zt__message;
 
-/* Each format is a constant of its own, so that compilers check the arguments. */
+/* Each format is a separate constant, so that compilers check the arguments. */
 #define X(identifier, format)                                                                                \
     static const char zt__format_##identifier[] ZT__UNUSED = "[" #identifier "] " format;
 ZT__MESSAGES(X)
@@ -3058,7 +3028,7 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     zt__report_message(zt__diagnostics *diagnostics, zt__message message, const char *format, unsigned result,
                        ...) {
     zt__message_text now;
-    int log = 0;
+    int log;
     va_list arguments;
     va_start(arguments, result);
     vsnprintf(now.text, sizeof now.text, format, arguments);
@@ -3073,12 +3043,10 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     }
     zt__lock(diagnostics->mutex);
     diagnostics->last = now;
-    if (now.result != ZE_RESULT_SUCCESS && !diagnostics->logged[message]) {
-        diagnostics->logged[message] = 1;
-        log = diagnostics->log != NULL;
-    }
+    log = now.result != ZE_RESULT_SUCCESS && !diagnostics->logged[message];
+    diagnostics->logged[message] |= (uint8_t)log;
     zt__unlock(diagnostics->mutex);
-    if (log) {
+    if (log && diagnostics->log) {
         diagnostics->log((int)result, now.text, diagnostics->log_user);
     }
     return now.result;
@@ -3092,8 +3060,7 @@ ZT__PRIVATE int zt__tells_device_lost(ze_result_t result) {
     return result == ZE_RESULT_ERROR_DEVICE_LOST || result == ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET;
 }
 
-/* Reports a failed driver call that needs no message of its own, and records that a device is lost. Returns
-   `result`. SUCCESS is not reported. */
+/* Reports a driver call that failed, and records that a device is lost. Returns `result`. */
 ZT__PRIVATE ze_result_t zt__check(zt__diagnostics *diagnostics, ze_result_t result, const char *call,
                                   const char *remedy) {
     if (result == ZE_RESULT_SUCCESS) {
@@ -3120,8 +3087,8 @@ ZT__PRIVATE ze_result_t zt__report_no_memory(zt__diagnostics *diagnostics, const
     return zt__report(diagnostics, NO_MEMORY, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, call, what);
 }
 
-/* Returns a copy of the last message that only this thread changes. Without diagnostics, returns the
- * thread's. */
+/* Returns the last message of these diagnostics, or of the thread without them. It stays valid until the
+   thread's next call. */
 ZT__PRIVATE const char *zt__get_last_error(zt__diagnostics *diagnostics) {
     zt__thread_messages *messages = zt__get_thread_messages();
     if (!messages) {
@@ -3194,7 +3161,7 @@ enum {
     ZT__MAX_TOGETHER = 8,
     ZT__MAX_PASSES = 16,
     ZT__MAX_TILES = 16,
-    ZT__MAX_WANTED = 64
+    ZT__MAX_REQUESTED = 64
 };
 
 /* ---- the catalog ----------------------------------------------------------------------------------------- */
@@ -3204,8 +3171,7 @@ typedef struct zt__catalog {
     uint32_t count;
     zet_metric_group_handle_t *handles;
     zet_metric_group_properties_t *properties;
-    uint8_t *samples_instructions; /* of each group: not 0 if its rows are of instruction addresses, not of
-                                      periods */
+    uint8_t *samples_instructions; /* not 0: the rows of the group are of addresses, not of periods */
 } zt__catalog;
 
 ZT__PRIVATE void zt__close_catalog(const zt_allocator *allocator, zt__catalog *catalog) {
@@ -3215,27 +3181,10 @@ ZT__PRIVATE void zt__close_catalog(const zt_allocator *allocator, zt__catalog *c
     memset(catalog, 0, sizeof *catalog);
 }
 
-/* Counts the groups. Enables metrics where they are not enabled and the driver can do that at run time. */
-ZT__PRIVATE ze_result_t zt__count_groups(const zt__driver *driver, ze_device_handle_t device,
-                                         uint32_t *count) {
-    ze_result_t result;
-    *count = 0;
-    result = zetMetricGroupGet(device, count, NULL);
-    if (result != ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE && result != ZE_RESULT_ERROR_UNINITIALIZED) {
-        return result;
-    }
-    if (!driver->zetDeviceEnableMetricsExp ||
-        driver->zetDeviceEnableMetricsExp(device) != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    *count = 0;
-    return zetMetricGroupGet(device, count, NULL);
-}
-
 /* Sets `found` if a group samples instructions. Such a group has few metrics, and the instruction pointer is
    one of them. */
-ZT__PRIVATE ze_result_t zt__look_for_instructions(zet_metric_group_handle_t group, uint8_t *found,
-                                                  const char **call) {
+ZT__PRIVATE ze_result_t zt__detect_instruction_sampling(zet_metric_group_handle_t group, uint8_t *found,
+                                                        const char **call) {
     enum { LOOKED_AT = 16 };
     zet_metric_handle_t metrics[LOOKED_AT];
     uint32_t i, count = LOOKED_AT;
@@ -3253,14 +3202,22 @@ ZT__PRIVATE ze_result_t zt__look_for_instructions(zet_metric_group_handle_t grou
     return result;
 }
 
-/* Lists a device's groups. On failure `call` is the one that failed, and nothing is left allocated. */
+/* Lists a device's groups. Enables metrics if they are disabled and the driver can enable them at run time.
+   On failure `call` is the one that failed, and nothing is left allocated. */
 ZT__PRIVATE ze_result_t zt__open_catalog(const zt_allocator *allocator, const zt__driver *driver,
                                          ze_device_handle_t device, zt__catalog *catalog, const char **call) {
     uint32_t i;
+    int is_disabled;
     ze_result_t result;
     memset(catalog, 0, sizeof *catalog);
     *call = "zetMetricGroupGet";
-    result = zt__count_groups(driver, device, &catalog->count);
+    result = zetMetricGroupGet(device, &catalog->count, NULL);
+    is_disabled = result == ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE || result == ZE_RESULT_ERROR_UNINITIALIZED;
+    if (is_disabled && driver->zetDeviceEnableMetricsExp &&
+        driver->zetDeviceEnableMetricsExp(device) == ZE_RESULT_SUCCESS) {
+        catalog->count = 0;
+        result = zetMetricGroupGet(device, &catalog->count, NULL);
+    }
     if (result != ZE_RESULT_SUCCESS || catalog->count == 0) {
         return result;
     }
@@ -3281,7 +3238,8 @@ ZT__PRIVATE ze_result_t zt__open_catalog(const zt_allocator *allocator, const zt
         result = zetMetricGroupGetProperties(catalog->handles[i], group);
         if (result == ZE_RESULT_SUCCESS &&
             (group->samplingType & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED)) {
-            result = zt__look_for_instructions(catalog->handles[i], &catalog->samples_instructions[i], call);
+            result =
+                zt__detect_instruction_sampling(catalog->handles[i], &catalog->samples_instructions[i], call);
         }
     }
     if (result != ZE_RESULT_SUCCESS) {
@@ -3296,18 +3254,14 @@ ZT__PRIVATE int zt__is_of_type(const zt__catalog *catalog, uint32_t index,
     return (catalog->properties[index].samplingType & type) && !catalog->samples_instructions[index];
 }
 
-ZT__PRIVATE int zt__is_named(const zt__catalog *catalog, uint32_t index, const char *name, size_t length) {
-    const char *of_group = catalog->properties[index].name;
-    return strlen(of_group) == length && memcmp(of_group, name, length) == 0;
-}
-
 /* Returns the index of the first group of this sampling type, and of this name unless that is NULL;
    UINT32_MAX if there is none. A device lists most groups twice, once for each type. */
 ZT__PRIVATE uint32_t zt__find_group(const zt__catalog *catalog, const char *name, size_t length,
                                     zet_metric_group_sampling_type_flags_t type) {
     uint32_t i;
     for (i = 0; i < catalog->count; i++) {
-        if (zt__is_of_type(catalog, i, type) && (!name || zt__is_named(catalog, i, name, length))) {
+        if (zt__is_of_type(catalog, i, type) &&
+            (!name || zt__equals(catalog->properties[i].name, name, length))) {
             return i;
         }
     }
@@ -3325,13 +3279,9 @@ typedef struct zt__names_of_type {
     zet_metric_group_sampling_type_flags_t type;
 } zt__names_of_type;
 
-ZT__PRIVATE const char *zt__name_of_type(const void *names, uint32_t index) {
+ZT__PRIVATE const char *zt__group_name_at(const void *names, uint32_t index) {
     const zt__names_of_type *of = (const zt__names_of_type *)names;
-    uint32_t i = 0;
-    while (!zt__is_of_type(of->catalog, i, of->type) || index-- > 0) {
-        i++;
-    }
-    return of->catalog->properties[i].name;
+    return zt__is_of_type(of->catalog, index, of->type) ? of->catalog->properties[index].name : NULL;
 }
 
 /* Reports that there is no such group, with the names nearest to it. Returns INVALID_ARGUMENT. */
@@ -3340,21 +3290,20 @@ ZT__PRIVATE ze_result_t zt__report_no_group(zt__diagnostics *diagnostics, const 
                                             zet_metric_group_sampling_type_flags_t type) {
     int is_event = (type & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED) != 0;
     char wanted[ZET_MAX_METRIC_GROUP_NAME];
-    uint32_t i, count = 0;
+    uint32_t i;
     zt__names_of_type names;
     zt__nearest nearest;
     zt__copy_text(wanted, sizeof wanted, name, length);
     for (i = 0; i < catalog->count; i++) {
-        count += zt__is_of_type(catalog, i, type) != 0;
-        if (zt__is_named(catalog, i, name, length) && (catalog->properties[i].samplingType & type) &&
-            catalog->samples_instructions[i]) {
+        if (catalog->samples_instructions[i] && (catalog->properties[i].samplingType & type) &&
+            zt__equals(catalog->properties[i].name, name, length)) {
             return zt__report(diagnostics, INSTRUCTION_SAMPLING, ZE_RESULT_ERROR_INVALID_ARGUMENT, call,
                               wanted);
         }
     }
     names.catalog = catalog;
     names.type = type;
-    nearest = zt__find_nearest(wanted, &names, count, zt__name_of_type);
+    nearest = zt__find_nearest(wanted, &names, catalog->count, zt__group_name_at);
     return zt__report(diagnostics, NO_SUCH_GROUP, ZE_RESULT_ERROR_INVALID_ARGUMENT, call,
                       is_event ? "event-based" : "time-based", wanted, nearest.text);
 }
@@ -3410,26 +3359,11 @@ ZT__PRIVATE ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__grou
     return result;
 }
 
-ZT__PRIVATE int zt__ends_with(const char *text, const char *end) {
-    size_t length = strlen(text), of_end = strlen(end);
-    return length >= of_end && strcmp(text + length - of_end, end) == 0;
-}
-
-/* Returns whether a unit is that of a share, a frequency or a rate, which do not add up. */
-ZT__PRIVATE int zt__is_relative_unit(const char *units) {
+/* The type alone is not enough: drivers give percentages the type of durations, and frequencies that of
+   events. By their units, shares, frequencies and rates do not add up. */
+ZT__PRIVATE zt_aggregation zt__aggregation_of(zet_metric_type_t type, const char *units) {
     static const char *const ends[] = {"percent", "Percent", "%", "Hz", "hz", "Bps", "BpS", "bps", "ratio"};
     uint32_t i;
-    for (i = 0; i < ZT__COUNT_OF(ends); i++) {
-        if (zt__ends_with(units, ends[i])) {
-            return 1;
-        }
-    }
-    return strchr(units, '/') || strstr(units, " per ");
-}
-
-/* The type alone is not enough: drivers give percentages the type of durations, and frequencies that of
-   events. */
-ZT__PRIVATE zt_aggregation zt__aggregation_of(zet_metric_type_t type, const char *units) {
     switch (type) {
     case ZET_METRIC_TYPE_RATIO:
     case ZET_METRIC_TYPE_THROUGHPUT:
@@ -3439,7 +3373,12 @@ ZT__PRIVATE zt_aggregation zt__aggregation_of(zet_metric_type_t type, const char
     case ZET_METRIC_TYPE_DURATION:
     case ZET_METRIC_TYPE_EVENT:
     case ZET_METRIC_TYPE_EVENT_WITH_RANGE:
-        return zt__is_relative_unit(units) ? ZT_AGGREGATE_MEAN : ZT_AGGREGATE_SUM;
+        for (i = 0; i < ZT__COUNT_OF(ends); i++) {
+            if (zt__ends_with(units, ends[i], strcmp)) {
+                return ZT_AGGREGATE_MEAN;
+            }
+        }
+        return strchr(units, '/') || strstr(units, " per ") ? ZT_AGGREGATE_MEAN : ZT_AGGREGATE_SUM;
     default:
         return ZT_AGGREGATE_NONE;
     }
@@ -3489,7 +3428,7 @@ ZT__PRIVATE zt_cause zt__cause_of_flag(const char *metric_name) {
 
 /* Returns a value as a number, or NaN. The type of the value decides: it need not be that of the metric. */
 ZT__PRIVATE double zt__value_of(const zet_typed_value_t *value) {
-    double number;
+    double number = zt__nan();
     switch (value->type) {
     case ZET_VALUE_TYPE_UINT64:
         return (double)value->value.ui64;
@@ -3499,12 +3438,14 @@ ZT__PRIVATE double zt__value_of(const zet_typed_value_t *value) {
         return value->value.b8 ? 1.0 : 0.0;
     case ZET_VALUE_TYPE_FLOAT32:
         number = (double)value->value.fp32;
-        return zt__is_finite(number) ? number : zt__nan();
+        break;
     case ZET_VALUE_TYPE_FLOAT64:
-        return zt__is_finite(value->value.fp64) ? value->value.fp64 : zt__nan();
+        number = value->value.fp64;
+        break;
     default:
-        return zt__nan();
+        break;
     }
+    return zt__is_finite(number) ? number : zt__nan();
 }
 
 /* ---- activation ------------------------------------------------------------------------------------------ */
@@ -3514,7 +3455,7 @@ typedef struct zt__holder {
     char text[ZET_MAX_METRIC_GROUP_NAME + 64];
 } zt__holder;
 
-ZT__PRIVATE void zt__name_holder(const zt__active_group *active, zt__holder *holder) {
+ZT__PRIVATE void zt__describe_holder(const zt__active_group *active, zt__holder *holder) {
     snprintf(holder->text, sizeof holder->text, "group '%s' of %s of this process", active->name,
              active->is_streamed ? "a stream" : "a profiler");
 }
@@ -3539,8 +3480,8 @@ ZT__PRIVATE int zt__share_counters(ze_device_handle_t a, ze_device_handle_t b) {
 
 /* Activates all groups that are in use on a device, because each activation replaces the whole set, even from
    another context. The process is locked. */
-ZT__PRIVATE ze_result_t zt__activate_wanted(const zt__process *process, ze_context_handle_t context,
-                                            ze_device_handle_t device) {
+ZT__PRIVATE ze_result_t zt__update_activation(const zt__process *process, ze_context_handle_t context,
+                                              ze_device_handle_t device) {
     zet_metric_group_handle_t groups[ZT__MAX_ACTIVE_GROUPS];
     uint32_t i, count = 0;
     for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
@@ -3552,45 +3493,35 @@ ZT__PRIVATE ze_result_t zt__activate_wanted(const zt__process *process, ze_conte
     return zetContextActivateMetricGroups(context, device, count, count ? groups : NULL);
 }
 
-/* Returns the entry of this group if it is active, else an entry that conflicts with it (same domain, common
-   counters), else NULL. `unused` receives a free entry, or NULL. The process is locked. */
-ZT__PRIVATE zt__active_group *zt__find_active(zt__process *process, ze_device_handle_t device,
-                                              const zt__group *group, zt__active_group **unused) {
-    zt__active_group *found = NULL;
-    uint32_t i;
-    *unused = NULL;
-    for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
-        zt__active_group *active = &process->active_groups[i];
-        if (!active->users) {
-            *unused = active;
-        } else if (active->device == device && active->group == group->handle) {
-            return active;
-        } else if (active->domain == group->properties.domain && zt__share_counters(active->device, device)) {
-            found = active;
-        }
-    }
-    return found;
-}
-
 /* Activates a group in addition to those that this process has active. Profilers share a group; a stream has
-   it alone. Returns HANDLE_OBJECT_IN_USE if a profiler or stream of this process conflicts; `holder` then
-   names it, and is empty otherwise. */
+   it alone. Returns HANDLE_OBJECT_IN_USE if a profiler or stream of this process uses counters of the same
+   domain; `holder` then names it, and is empty otherwise. */
 ZT__PRIVATE ze_result_t zt__activate(ze_context_handle_t context, ze_device_handle_t device,
                                      const zt__group *group, int is_streamed, zt__holder *holder) {
     zt__process *process = zt__get_process();
-    zt__active_group *active, *unused;
+    zt__active_group *shared = NULL, *conflicting = NULL, *unused = NULL;
     ze_result_t result = ZE_RESULT_SUCCESS;
+    uint32_t i;
     holder->text[0] = 0;
     if (!process) {
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     zt__lock(&process->mutex);
-    active = zt__find_active(process, device, group, &unused);
-    if (active && active->device == device && active->group == group->handle && !active->is_streamed &&
-        !is_streamed) {
-        active->users++;
-    } else if (active) {
-        zt__name_holder(active, holder);
+    for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
+        zt__active_group *active = &process->active_groups[i];
+        if (!active->users) {
+            unused = active;
+        } else if (active->device == device && active->group == group->handle && !active->is_streamed &&
+                   !is_streamed) {
+            shared = active;
+        } else if (active->domain == group->properties.domain && zt__share_counters(active->device, device)) {
+            conflicting = active;
+        }
+    }
+    if (shared) {
+        shared->users++;
+    } else if (conflicting) {
+        zt__describe_holder(conflicting, holder);
         result = ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     } else if (!unused) {
         result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
@@ -3601,7 +3532,7 @@ ZT__PRIVATE ze_result_t zt__activate(ze_context_handle_t context, ze_device_hand
         unused->users = 1;
         unused->is_streamed = is_streamed;
         memcpy(unused->name, group->properties.name, sizeof unused->name);
-        result = zt__activate_wanted(process, context, device);
+        result = zt__update_activation(process, context, device);
         if (result != ZE_RESULT_SUCCESS) {
             unused->users = 0;
         }
@@ -3625,7 +3556,7 @@ ZT__PRIVATE ze_result_t zt__deactivate(ze_context_handle_t context, ze_device_ha
         if (active->users && active->device == device && active->group == group->handle) {
             active->users--;
             if (!active->users) {
-                result = zt__activate_wanted(process, context, device);
+                result = zt__update_activation(process, context, device);
             }
             break;
         }
@@ -3637,8 +3568,7 @@ ZT__PRIVATE ze_result_t zt__deactivate(ze_context_handle_t context, ze_device_ha
 /* ---- calculation ----------------------------------------------------------------------------------------- */
 
 /* Calculates one report of a root device, which has a header and a set of values for each tile. A tile
- * without work has no set: its values get an invalid type, and so become NaN.
- */
+   without work has no set: its values get an invalid type, and so become NaN. */
 ZT__PRIVATE ze_result_t zt__calculate_tiles(const zt__driver *driver, const zt__group *group,
                                             const uint8_t *raw, zet_typed_value_t *values) {
     uint32_t counts[ZT__MAX_TILES] = {0};
@@ -3691,36 +3621,36 @@ ZT__PRIVATE ze_result_t zt__calculate(const zt__driver *driver, const zt__group 
 
 /* ---- why counters are not available ----------------------------------------------------------------------- */
 
-/* Writes the file in which the system restricts the counters to privileged users, with its value. Returns
-   whether everybody may use them. */
+/* Describes the file by which the system restricts counters to privileged users. Returns whether everybody
+   may use them. */
 ZT__PRIVATE int zt__read_paranoid_files(char *text, size_t size) {
     static const char *const paths[] = {"/proc/sys/dev/xe/observation_paranoid",
                                         "/proc/sys/dev/i915/perf_stream_paranoid"};
     uint32_t i, found = 0;
-    int lets_everybody = 1;
+    int everybody_may = 1;
     snprintf(text, size, "%s (xe) or %s (i915), whichever there is", paths[0], paths[1]);
     for (i = 0; i < ZT__COUNT_OF(paths); i++) {
         FILE *file = fopen(paths[i], "r");
-        int value = -1;
+        int value, is_number;
         if (!file) {
             continue;
         }
-        if (fscanf(file, "%d", &value) != 1) {
-            value = -1;
-        }
+        is_number = fscanf(file, "%d", &value) == 1;
         fclose(file);
-        lets_everybody &= value == 0;
-        if (value != 0 || !found) {
-            snprintf(text, size, value < 0 ? "%s" : "%s (now %d)", paths[i], value);
+        if (!is_number) {
+            snprintf(text, size, "%s", paths[i]);
+        } else if (value != 0 || !found) {
+            snprintf(text, size, "%s (now %d)", paths[i], value);
         }
+        everybody_may &= is_number && value == 0;
         found++;
     }
-    return found && lets_everybody;
+    return found && everybody_may;
 }
 
 /* Finds a stream of this process that uses the counters of a device, or, for a stream, a profiler: some
    drivers do not allow both on one device. */
-ZT__PRIVATE void zt__find_rival(ze_device_handle_t device, int is_streamed, zt__holder *holder) {
+ZT__PRIVATE void zt__find_other_user(ze_device_handle_t device, int is_streamed, zt__holder *holder) {
     zt__process *process = zt__get_process();
     uint32_t i;
     snprintf(holder->text, sizeof holder->text,
@@ -3733,27 +3663,24 @@ ZT__PRIVATE void zt__find_rival(ze_device_handle_t device, int is_streamed, zt__
         const zt__active_group *active = &process->active_groups[i];
         if (active->users && active->is_streamed != is_streamed &&
             zt__share_counters(active->device, device)) {
-            zt__name_holder(active, holder);
+            zt__describe_holder(active, holder);
         }
     }
     zt__unlock(&process->mutex);
 }
 
-/* Returns whether a result can mean a lack of permission. */
-ZT__PRIVATE int zt__may_be_forbidden(ze_result_t result, const char *call) {
-    return result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS ||
-           (result == ZE_RESULT_ERROR_INVALID_ARGUMENT && strcmp(call, "zetMetricQueryPoolCreate") == 0) ||
-           (result == ZE_RESULT_ERROR_UNKNOWN && strcmp(call, "zetMetricStreamerOpen") == 0);
-}
-
 /* Reports why counters are not available, and what to do. `holder` names who uses them; if it is NULL or
-   empty, zt__find_rival looks for one. */
+   empty, another user is looked for. */
 ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_device_handle_t device,
                                                int is_streamed, ze_result_t result, const char *call,
                                                const zt__holder *holder) {
     const char *name = zt_result_name(result);
-    int is_in_use = result == ZE_RESULT_ERROR_NOT_AVAILABLE || result == ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
-    zt__holder rival;
+    int may_be_forbidden =
+        result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS ||
+        (result == ZE_RESULT_ERROR_INVALID_ARGUMENT && strcmp(call, "zetMetricQueryPoolCreate") == 0) ||
+        (result == ZE_RESULT_ERROR_UNKNOWN && strcmp(call, "zetMetricStreamerOpen") == 0);
+    char files[160];
+    zt__holder found;
     if (zt__tells_device_lost(result)) {
         if (diagnostics) {
             zt__store(&diagnostics->device_lost, 1);
@@ -3769,20 +3696,16 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
         zt__report(diagnostics, METRICS_NOT_ENABLED, result, call, name);
         return ZT_NOT_ENABLED;
     }
-    if (zt__may_be_forbidden(result, call)) {
-        char files[160];
-        int is_allowed = zt__read_paranoid_files(files, sizeof files) || geteuid() == 0;
-        if (!is_allowed) {
-            zt__report(diagnostics, NO_PERMISSION, result, call, name, files);
-            return ZT_NO_PERMISSION;
-        }
-        /* Drivers answer the same where another process has the counters. */
-        is_in_use = 1;
+    if (may_be_forbidden && !zt__read_paranoid_files(files, sizeof files) && geteuid() != 0) {
+        zt__report(diagnostics, NO_PERMISSION, result, call, name, files);
+        return ZT_NO_PERMISSION;
     }
-    if (is_in_use) {
+    /* With permission, the same results mean that another process uses the counters. */
+    if (may_be_forbidden || result == ZE_RESULT_ERROR_NOT_AVAILABLE ||
+        result == ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE) {
         if (!holder || !holder->text[0]) {
-            zt__find_rival(device, is_streamed, &rival);
-            holder = &rival;
+            zt__find_other_user(device, is_streamed, &found);
+            holder = &found;
         }
         zt__report(diagnostics, COUNTERS_IN_USE, result, call, name, holder->text);
         return ZT_IN_USE;
@@ -3791,7 +3714,7 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
     return ZT_NOT_SUPPORTED;
 }
 
-/* ---- the groups that a configuration asks for ------------------------------------------------------------ */
+/* ---- the groups that a configuration requests ------------------------------------------------------------ */
 
 /* The groups that a profiler measures, in the order of their passes. */
 typedef struct zt__selection {
@@ -3808,9 +3731,9 @@ typedef struct zt__selector {
     const zt__driver *driver;
     ze_device_handle_t device;
     const zt_config *config;
-    zt__catalog catalog;
     zt__selection *selection;
     zt_availability availability;
+    zt__catalog catalog;
 } zt__selector;
 
 ZT__PRIVATE void zt__free_selection(const zt_allocator *allocator, zt__selection *selection) {
@@ -3822,16 +3745,22 @@ ZT__PRIVATE void zt__free_selection(const zt_allocator *allocator, zt__selection
     selection->pass_count = 1;
 }
 
+ZT__PRIVATE int zt__has_group(const zt__selection *selection, zet_metric_group_handle_t handle) {
+    uint32_t g = 0;
+    while (g < selection->group_count && selection->groups[g].handle != handle) {
+        g++;
+    }
+    return g < selection->group_count;
+}
+
 /* Adds a group of the catalog to the selection, unless it is there. With a single pass, two groups of one
    domain are refused here: drivers would activate only the last and return SUCCESS. */
 ZT__PRIVATE ze_result_t zt__select_group(zt__selector *selector, uint32_t index) {
     const zet_metric_group_properties_t *properties = &selector->catalog.properties[index];
     zt__selection *selection = selector->selection;
     uint32_t g;
-    for (g = 0; g < selection->group_count; g++) {
-        if (selection->groups[g].handle == selector->catalog.handles[index]) {
-            return ZE_RESULT_SUCCESS;
-        }
+    if (zt__has_group(selection, selector->catalog.handles[index])) {
+        return ZE_RESULT_SUCCESS;
     }
     for (g = 0; g < selection->group_count && selector->config->max_passes == 1; g++) {
         const zet_metric_group_properties_t *other = &selection->groups[g].properties;
@@ -3852,14 +3781,22 @@ ZT__PRIVATE ze_result_t zt__select_group(zt__selector *selector, uint32_t index)
     return ZE_RESULT_SUCCESS;
 }
 
-/* Selects the groups that config.groups names. */
+/* Selects the groups that config.groups names. Without it and config.metrics, selects the default. */
 ZT__PRIVATE ze_result_t zt__select_by_name(zt__selector *selector) {
     const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
     const char *list = selector->config->groups, *name;
     ze_result_t result = ZE_RESULT_SUCCESS;
+    uint32_t index;
     size_t length;
-    while (result == ZE_RESULT_SUCCESS && zt__next_name(&list, &name, &length)) {
-        uint32_t index = zt__find_group(&selector->catalog, name, length, type);
+    if (!list && !zt__has_names(selector->config->metrics)) {
+        index = zt__find_group(&selector->catalog, "ComputeBasic", strlen("ComputeBasic"), type);
+        if (index == UINT32_MAX) {
+            index = zt__find_group(&selector->catalog, NULL, 0, type);
+        }
+        return zt__select_group(selector, index);
+    }
+    while (list && result == ZE_RESULT_SUCCESS && zt__next_name(&list, &name, &length)) {
+        index = zt__find_group(&selector->catalog, name, length, type);
         if (index == UINT32_MAX) {
             selector->availability = ZT_NO_SUCH_GROUP;
             return zt__report_no_group(selector->diagnostics, "zt_open", &selector->catalog, name, length,
@@ -3870,50 +3807,30 @@ ZT__PRIVATE ze_result_t zt__select_by_name(zt__selector *selector) {
     return result;
 }
 
-ZT__PRIVATE ze_result_t zt__select_default(zt__selector *selector) {
-    const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
-    uint32_t index = zt__find_group(&selector->catalog, "ComputeBasic", strlen("ComputeBasic"), type);
-    if (index == UINT32_MAX) {
-        index = zt__find_group(&selector->catalog, NULL, 0, type);
-    }
-    return zt__select_group(selector, index);
-}
-
 /* ---- metrics by name: the groups that have them ---------------------------------------------------------- */
 
-/* The event-based groups of a device, by index of the catalog, and which of the wanted metrics each has. */
+/* The event-based groups of a device by index of the catalog, and the requested metrics that each has. */
 typedef struct zt__cover {
     uint32_t group_count;
-    zt__group *groups; /* with their metrics; others have none */
-    uint64_t *has;     /* of each group: a bit for each wanted metric */
+    zt__group *groups; /* with their metrics; other groups have none */
+    uint64_t *has;     /* of each group: a bit for each requested metric */
     uint32_t metric_count;
-    uint32_t wanted_count;
-    uint64_t missing; /* the wanted metrics that no selected group has */
+    uint32_t requested_count;
+    uint64_t missing; /* the requested metrics that no selected group has */
 } zt__cover;
 
-ZT__PRIVATE void zt__close_cover(const zt_allocator *allocator, zt__cover *cover) {
-    uint32_t i;
-    for (i = 0; i < cover->group_count; i++) {
-        zt__free_group(allocator, &cover->groups[i]);
-    }
-    zt__free(allocator, cover->groups);
-    zt__free(allocator, cover->has);
-    memset(cover, 0, sizeof *cover);
-}
-
 /* Lists the metrics of all event-based groups. On failure the message was reported. */
-ZT__PRIVATE ze_result_t zt__open_cover(zt__selector *selector, zt__cover *cover) {
+ZT__PRIVATE ze_result_t zt__load_cover(zt__selector *selector, zt__cover *cover) {
     const zt__catalog *catalog = &selector->catalog;
     const char *call = "zt_open";
     ze_result_t result = ZE_RESULT_SUCCESS;
     uint32_t i;
-    memset(cover, 0, sizeof *cover);
     cover->groups = (zt__group *)zt__allocate(selector->allocator, catalog->count, sizeof *cover->groups);
     cover->has = (uint64_t *)zt__allocate(selector->allocator, catalog->count, sizeof *cover->has);
-    if (!cover->groups || !cover->has) {
-        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    } else {
+    if (cover->groups && cover->has) {
         cover->group_count = catalog->count;
+    } else {
+        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     for (i = 0; i < cover->group_count && result == ZE_RESULT_SUCCESS; i++) {
         if (zt__is_of_type(catalog, i, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)) {
@@ -3923,31 +3840,29 @@ ZT__PRIVATE ze_result_t zt__open_cover(zt__selector *selector, zt__cover *cover)
         }
     }
     if (result != ZE_RESULT_SUCCESS) {
-        zt__close_cover(selector->allocator, cover);
         selector->availability =
             zt__report_refusal(selector->diagnostics, selector->device, 0, result, call, NULL);
     }
     return result;
 }
 
-/* Adds a metric to the wanted ones, and records which groups have it. Returns 0 if none has. */
-ZT__PRIVATE int zt__want_metric(zt__cover *cover, const char *name, size_t length) {
-    uint64_t bit = (uint64_t)1 << cover->wanted_count;
+/* Adds a metric to the requested ones, and records which groups have it. Returns 0 if none has. */
+ZT__PRIVATE int zt__request_metric(zt__cover *cover, const char *name, size_t length) {
+    uint64_t bit = (uint64_t)1 << cover->requested_count;
     uint32_t i, m;
     for (i = 0; i < cover->group_count; i++) {
         for (m = 0; m < cover->groups[i].metric_count; m++) {
-            const char *metric = cover->groups[i].metrics[m].name;
-            if (strlen(metric) == length && memcmp(metric, name, length) == 0) {
+            if (zt__equals(cover->groups[i].metrics[m].name, name, length)) {
                 cover->has[i] |= bit;
                 cover->missing |= bit;
             }
         }
     }
-    cover->wanted_count++;
+    cover->requested_count++;
     return (cover->missing & bit) != 0;
 }
 
-ZT__PRIVATE const char *zt__name_of_covered(const void *cover, uint32_t index) {
+ZT__PRIVATE const char *zt__covered_metric_at(const void *cover, uint32_t index) {
     const zt__group *group = ((const zt__cover *)cover)->groups;
     while (index >= group->metric_count) {
         index -= group->metric_count;
@@ -3957,110 +3872,94 @@ ZT__PRIVATE const char *zt__name_of_covered(const void *cover, uint32_t index) {
 }
 
 /* Reads config.metrics. On failure the message was reported. */
-ZT__PRIVATE ze_result_t zt__want_metrics(zt__selector *selector, zt__cover *cover) {
+ZT__PRIVATE ze_result_t zt__request_metrics(zt__selector *selector, zt__cover *cover) {
     const char *list = selector->config->metrics, *name;
     size_t length;
     while (zt__next_name(&list, &name, &length)) {
-        if (cover->wanted_count == ZT__MAX_WANTED) {
+        if (cover->requested_count == ZT__MAX_REQUESTED) {
             selector->availability = ZT_NO_SUCH_METRIC;
             return zt__report(selector->diagnostics, TOO_MANY_METRICS, ZE_RESULT_ERROR_INVALID_SIZE,
-                              (unsigned)ZT__MAX_WANTED);
+                              (unsigned)ZT__MAX_REQUESTED);
         }
-        if (!zt__want_metric(cover, name, length)) {
-            char wanted[ZET_MAX_METRIC_NAME];
+        if (!zt__request_metric(cover, name, length)) {
+            char text[ZET_MAX_METRIC_NAME];
             zt__nearest nearest;
-            zt__copy_text(wanted, sizeof wanted, name, length);
-            nearest = zt__find_nearest(wanted, cover, cover->metric_count, zt__name_of_covered);
+            zt__copy_text(text, sizeof text, name, length);
+            nearest = zt__find_nearest(text, cover, cover->metric_count, zt__covered_metric_at);
             selector->availability = ZT_NO_SUCH_METRIC;
             return zt__report(selector->diagnostics, NO_SUCH_METRIC, ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                              "zt_open", wanted, nearest.text);
+                              "zt_open", text, nearest.text);
         }
     }
     return ZE_RESULT_SUCCESS;
 }
 
-/* Returns whether one more group of a domain fits into config.max_passes. */
-ZT__PRIVATE int zt__domain_has_room(const zt__selector *selector, uint32_t domain) {
-    uint32_t g, same = 0;
+/* Returns whether a group can be selected so that its domain has no more than `most` groups. */
+ZT__PRIVATE int zt__domain_has_room(const zt__selector *selector, uint32_t index, uint32_t most) {
+    uint32_t g, count = 0;
     for (g = 0; g < selector->selection->group_count; g++) {
-        same += selector->selection->groups[g].properties.domain == domain;
+        count +=
+            selector->selection->groups[g].properties.domain == selector->catalog.properties[index].domain;
     }
-    return same < selector->config->max_passes;
-}
-
-ZT__PRIVATE uint32_t zt__count_bits(uint64_t bits) {
-    uint32_t count = 0;
-    for (; bits; bits &= bits - 1) {
-        count++;
-    }
-    return count;
+    return count < most;
 }
 
 /* Returns the group to select next. The rarest missing metric is the one that the fewest groups have. Of the
-   groups that have it, the one with the most missing metrics is next. UINT32_MAX if no group that may be used
-   has it. */
-ZT__PRIVATE uint32_t zt__next_of_cover(const zt__cover *cover, const uint8_t *may_be_used) {
-    uint32_t i, wanted, rarest = 0, fewest = UINT32_MAX, best = UINT32_MAX, most = 0;
-    for (wanted = 0; wanted < cover->wanted_count; wanted++) {
-        uint32_t count = 0;
+   groups that have it, the one with the most missing metrics is next. Returns UINT32_MAX if none of them fits
+   into a domain of `most` groups. */
+ZT__PRIVATE uint32_t zt__next_of_cover(const zt__selector *selector, const zt__cover *cover, uint32_t most) {
+    uint64_t bit, rarest = 0;
+    uint32_t i, fewest = UINT32_MAX, next = UINT32_MAX;
+    int count, highest = 0;
+    for (bit = 1; bit && bit <= cover->missing; bit <<= 1) {
+        uint32_t groups = 0;
         for (i = 0; i < cover->group_count; i++) {
-            count += may_be_used[i] && (cover->has[i] >> wanted & 1);
+            groups += (cover->has[i] & bit) && zt__domain_has_room(selector, i, most);
         }
-        if ((cover->missing >> wanted & 1) && count < fewest) {
-            fewest = count;
-            rarest = wanted;
+        if ((cover->missing & bit) && groups < fewest) {
+            fewest = groups;
+            rarest = bit;
         }
     }
     for (i = 0; i < cover->group_count; i++) {
-        uint32_t count = zt__count_bits(cover->has[i] & cover->missing);
-        if (may_be_used[i] && (cover->has[i] >> rarest & 1) && count > most) {
-            most = count;
-            best = i;
+        count = __builtin_popcountll(cover->has[i] & cover->missing);
+        if ((cover->has[i] & rarest) && count > highest && zt__domain_has_room(selector, i, most)) {
+            highest = count;
+            next = i;
         }
     }
-    return best;
+    return next;
 }
 
 /* Adds few groups to the selection so that it has all metrics of config.metrics. Groups that do not fit into
    the passes are selected as well, so that the conflict is reported. */
 ZT__PRIVATE ze_result_t zt__select_by_metrics(zt__selector *selector) {
-    const zt__catalog *catalog = &selector->catalog;
     zt__cover cover;
-    uint8_t *may_be_used;
-    uint32_t i, g;
-    ze_result_t result = zt__open_cover(selector, &cover);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
+    uint32_t i;
+    ze_result_t result;
+    memset(&cover, 0, sizeof cover);
+    result = zt__load_cover(selector, &cover);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__request_metrics(selector, &cover);
     }
-    may_be_used = (uint8_t *)zt__allocate(selector->allocator, catalog->count, 1);
-    if (may_be_used) {
-        result = zt__want_metrics(selector, &cover);
-    } else {
-        selector->availability = ZT_NOT_SUPPORTED;
-        result = zt__report_no_memory(selector->diagnostics, "zt_open", "metric groups");
-    }
-    for (g = 0; g < selector->selection->group_count; g++) {
-        for (i = 0; i < catalog->count; i++) {
-            if (catalog->handles[i] == selector->selection->groups[g].handle) {
-                cover.missing &= ~cover.has[i];
-            }
+    for (i = 0; i < cover.group_count; i++) {
+        if (zt__has_group(selector->selection, selector->catalog.handles[i])) {
+            cover.missing &= ~cover.has[i];
         }
     }
     while (cover.missing && result == ZE_RESULT_SUCCESS) {
-        uint32_t next;
-        for (i = 0; i < catalog->count; i++) {
-            may_be_used[i] = (uint8_t)zt__domain_has_room(selector, catalog->properties[i].domain);
-        }
-        next = zt__next_of_cover(&cover, may_be_used);
+        uint32_t next = zt__next_of_cover(selector, &cover, selector->config->max_passes);
         if (next == UINT32_MAX) {
-            memset(may_be_used, 1, catalog->count);
-            next = zt__next_of_cover(&cover, may_be_used);
+            next = zt__next_of_cover(selector, &cover, UINT32_MAX);
         }
         cover.missing &= ~cover.has[next];
         result = zt__select_group(selector, next);
     }
-    zt__free(selector->allocator, may_be_used);
-    zt__close_cover(selector->allocator, &cover);
+    for (i = 0; i < cover.group_count; i++) {
+        zt__free_group(selector->allocator, &cover.groups[i]);
+    }
+    zt__free(selector->allocator, cover.groups);
+    zt__free(selector->allocator, cover.has);
     return result;
 }
 
@@ -4091,14 +3990,12 @@ ZT__PRIVATE int zt__plan_by_driver(const zt__selector *selector, uint32_t *pass_
     zet_metric_group_handle_t handles[ZT__MAX_GROUPS];
     uint32_t sizes[ZT__MAX_GROUPS] = {0};
     uint32_t g, pass, i = 0, in_pass, found = 0, count = selection->group_count, passes = 0;
-    if (!selector->driver->zetDeviceGetConcurrentMetricGroupsExp) {
-        return 0;
-    }
     for (g = 0; g < count; g++) {
         handles[g] = selection->groups[g].handle;
         pass_of[g] = UINT32_MAX;
     }
-    if (selector->driver->zetDeviceGetConcurrentMetricGroupsExp(selector->device, count, handles, NULL,
+    if (!selector->driver->zetDeviceGetConcurrentMetricGroupsExp ||
+        selector->driver->zetDeviceGetConcurrentMetricGroupsExp(selector->device, count, handles, NULL,
                                                                 &passes) != ZE_RESULT_SUCCESS ||
         passes > count ||
         selector->driver->zetDeviceGetConcurrentMetricGroupsExp(selector->device, count, handles, sizes,
@@ -4158,25 +4055,23 @@ ZT__PRIVATE ze_result_t zt__plan_passes(zt__selector *selector) {
     return ZE_RESULT_SUCCESS;
 }
 
-/* Returns how many sets of values a report of this device has: on a root device one for each tile, if the
-   driver can calculate these, else 1. */
-ZT__PRIVATE uint32_t zt__count_tiles(const zt__driver *driver, ze_device_handle_t device) {
-    uint32_t count = 0;
-    ze_result_t result;
-    if (!driver->zetMetricGroupCalculateMultipleMetricValuesExp) {
-        return 1;
-    }
-    ZT__INTERNAL(result = zeDeviceGetSubDevices(device, &count, NULL));
-    return result == ZE_RESULT_SUCCESS && count > 1 && count <= ZT__MAX_TILES ? count : 1;
-}
-
+/* Loads the metrics of the selected groups. A report of a root device has a set of values for each tile if
+   the driver can calculate these, else one set. */
 ZT__PRIVATE ze_result_t zt__load_selection(zt__selector *selector) {
     zt__selection *selection = selector->selection;
-    uint32_t g, tiles = zt__count_tiles(selector->driver, selector->device);
+    uint32_t g, tiles = 1;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (selector->driver->zetMetricGroupCalculateMultipleMetricValuesExp) {
+        tiles = 0;
+        ZT__INTERNAL(result = zeDeviceGetSubDevices(selector->device, &tiles, NULL));
+        if (result != ZE_RESULT_SUCCESS || tiles == 0 || tiles > ZT__MAX_TILES) {
+            tiles = 1;
+        }
+    }
     for (g = 0; g < selection->group_count; g++) {
         zt__group *group = &selection->groups[g];
         const char *call;
-        ze_result_t result = zt__load_metrics(selector->allocator, group, &call);
+        result = zt__load_metrics(selector->allocator, group, &call);
         if (result != ZE_RESULT_SUCCESS) {
             selector->availability =
                 zt__report_refusal(selector->diagnostics, selector->device, 0, result, call, NULL);
@@ -4189,24 +4084,17 @@ ZT__PRIVATE ze_result_t zt__load_selection(zt__selector *selector) {
     return ZE_RESULT_SUCCESS;
 }
 
-/* Selects the groups that a configuration asks for, and plans their passes. If it asks for none, returns
-   SUCCESS with no groups and ZT_TIMES_BY_CHOICE, and reports nothing. On failure `availability` says why, the
-   message was reported, and nothing is left allocated. */
+/* Selects the groups that a configuration requests, and plans their passes. If it requests none, returns
+   SUCCESS with no groups and ZT_TIMES_BY_CHOICE, and reports nothing. On failure `availability` is the
+   reason, the message was reported, and nothing is left allocated. */
 ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__diagnostics *diagnostics,
                                           const zt__driver *driver, ze_device_handle_t device,
                                           const zt_config *config, zt__selection *selection,
                                           zt_availability *availability) {
-    zt__selector selector;
+    zt__selector selector = {allocator, diagnostics, driver,       device,
+                             config,    selection,   ZT_AVAILABLE, {0, NULL, NULL, NULL}};
     const char *call;
     ze_result_t result;
-    memset(&selector, 0, sizeof selector);
-    selector.allocator = allocator;
-    selector.diagnostics = diagnostics;
-    selector.driver = driver;
-    selector.device = device;
-    selector.config = config;
-    selector.selection = selection;
-    selector.availability = ZT_AVAILABLE;
     memset(selection, 0, sizeof *selection);
     selection->pass_count = 1;
     if (config->groups && !zt__has_names(config->groups)) {
@@ -4222,10 +4110,8 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
         selector.availability = ZT_LIBRARY_MISSING;
         result = zt__report(diagnostics, METRIC_LIBRARY_MISSING, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
                             (unsigned)selector.catalog.count);
-    } else if (config->groups) {
+    } else {
         result = zt__select_by_name(&selector);
-    } else if (!zt__has_names(config->metrics)) {
-        result = zt__select_default(&selector);
     }
     if (result == ZE_RESULT_SUCCESS && zt__has_names(config->metrics)) {
         result = zt__select_by_metrics(&selector);
@@ -4278,7 +4164,7 @@ ZT_API ze_result_t zt_find_group(ze_device_handle_t device, const char *name, ui
         return result;
     }
     for (i = 0; i < catalog.count && !*group; i++) {
-        if ((catalog.properties[i].samplingType & type) && zt__is_named(&catalog, i, name, strlen(name))) {
+        if ((catalog.properties[i].samplingType & type) && strcmp(catalog.properties[i].name, name) == 0) {
             *group = catalog.handles[i];
         }
     }
@@ -4311,29 +4197,17 @@ ZT__PRIVATE void zt__show_metric(const void *group, uint32_t index, zt__cell *ce
 
 ZT__PRIVATE ze_result_t zt__write_metrics(zt__writer *writer, ze_device_handle_t device,
                                           zet_metric_group_handle_t handle) {
-    zt__table_column columns[4];
-    zt__cell cells[4];
-    zt__table table;
+    zt__table_column columns[] = {{"", 1, 0, 0}, {"", 1, 0, 0}, {"", 1, 0, 0}, {"", 1, 0, 0}};
+    zt__cell cells[ZT__COUNT_OF(columns)];
     zt__group group;
+    zt__table table = {columns, cells, ZT__COUNT_OF(columns), 0, zt__show_metric, &group, 0, 0};
     const char *call;
-    uint32_t i;
     ze_result_t result;
     memset(&group, 0, sizeof group);
     group.handle = handle;
     result = zt__load_metrics(&zt__default_allocator, &group, &call);
     if (result == ZE_RESULT_SUCCESS) {
-        memset(columns, 0, sizeof columns);
-        for (i = 0; i < ZT__COUNT_OF(columns); i++) {
-            columns[i].heading = "";
-            columns[i].is_text = 1;
-        }
-        memset(&table, 0, sizeof table);
-        table.columns = columns;
-        table.cells = cells;
-        table.column_count = ZT__COUNT_OF(columns);
         table.row_count = group.metric_count;
-        table.fill_row = zt__show_metric;
-        table.user = &group;
         table.indent = 4;
         table.no_headings = 1;
         zt__write_table(writer, &table);
@@ -8270,12 +8144,9 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     if (unpacked) {
         unpacked->strings = (char *)zt__allocate(&complete.allocator, size, 1);
         if (zt__has_names(columns)) {
-            unpacked->columns = (char *)zt__allocate(&complete.allocator, strlen(columns) + 1, 1);
+            unpacked->columns = zt__duplicate_text(&complete.allocator, columns);
         }
         if (unpacked->strings && (unpacked->columns || !zt__has_names(columns))) {
-            if (unpacked->columns) {
-                memcpy(unpacked->columns, columns, strlen(columns));
-            }
             unpacker.size = size;
             unpacker.strings = unpacked->strings;
             result = zt__unpack_all(&unpacker, unpacked);
@@ -9076,11 +8947,10 @@ ZT__PRIVATE ze_result_t zt__keep_columns(zt_profiler *profiler) {
     if (!columns || !*columns) {
         return ZE_RESULT_SUCCESS;
     }
-    profiler->columns = (char *)zt__allocate(&profiler->config.allocator, strlen(columns) + 1, 1);
+    profiler->columns = zt__duplicate_text(&profiler->config.allocator, columns);
     if (!profiler->columns) {
         return zt__report_no_memory(&profiler->diagnostics, "zt_open", "config.columns");
     }
-    strcpy(profiler->columns, columns);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -12275,11 +12145,10 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     zt__free(&tracer->allocator, tracer->names);
     tracer->names = NULL;
     if (config->names) {
-        tracer->names = (char *)zt__allocate(&tracer->allocator, strlen(config->names) + 1, 1);
+        tracer->names = zt__duplicate_text(&tracer->allocator, config->names);
         if (!tracer->names) {
             return zt__report_no_memory(tracer->diagnostics, "zt_trace_start", "the names of kernels");
         }
-        memcpy(tracer->names, config->names, strlen(config->names));
     }
     tracer->every = config->every ? config->every : 1;
     tracer->limit = config->limit;
@@ -12629,13 +12498,12 @@ static zt__auto zt__automatic;
 
 /* Returns the suffix of a path: from the last dot, or ".trace.json". */
 ZT__PRIVATE const char *zt__path_suffix(const char *path) {
-    static const char trace[] = ".trace.json";
-    size_t length = strlen(path);
+    const char *end = path + strlen(path);
     const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
-    if (length >= strlen(trace) && strcmp(path + length - strlen(trace), trace) == 0) {
-        return path + length - strlen(trace);
+    if (zt__ends_with(path, ".trace.json", strcasecmp)) {
+        return end - strlen(".trace.json");
     }
-    return dot && (!slash || dot > slash) ? dot : path + length;
+    return dot && (!slash || dot > slash) ? dot : end;
 }
 
 /* Writes the report of the n-th profiler: run.csv, run.2.csv, ... A message goes to standard error, because
@@ -12720,17 +12588,8 @@ ZT__PRIVATE const char *zt__find_auto_path(const char *configured) {
 
 /* Copies a string of the application, which need not outlive zt_auto. Returns 0 without memory. */
 ZT__PRIVATE int zt__keep_text(const char **kept, const char *text) {
-    char *copy;
-    *kept = NULL;
-    if (!text) {
-        return 1;
-    }
-    copy = (char *)zt__allocate(&zt__default_allocator, 1, strlen(text) + 1);
-    if (copy) {
-        memcpy(copy, text, strlen(text));
-    }
-    *kept = copy;
-    return copy != NULL;
+    *kept = text ? zt__duplicate_text(&zt__default_allocator, text) : NULL;
+    return !text || *kept;
 }
 
 /* Returns 0 without memory. */
@@ -12743,7 +12602,7 @@ ZT__PRIVATE int zt__keep_auto_config(const zt_config *given, const char *path) {
     is_complete &= zt__keep_text(&zt__automatic.config.metrics, given->metrics);
     is_complete &= zt__keep_text(&zt__automatic.config.columns, given->columns);
     zt__automatic.report = (char *)(uintptr_t)report;
-    if (!zt__automatic.config.timeline && strcmp(zt__path_suffix(path), ".trace.json") == 0) {
+    if (!zt__automatic.config.timeline && zt__ends_with(path, ".trace.json", strcasecmp)) {
         zt__automatic.config.timeline = ZT__AUTO_TIMELINE; /* a trace shows nothing else */
     }
     return is_complete;
@@ -14634,34 +14493,19 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
 char *realpath(const char *path, char *resolved);
 #endif
 
-/* Returns whether a text ends with another, letter case aside. */
-ZT__PRIVATE int zt__has_suffix(const char *text, const char *end) {
-    size_t length = strlen(text), i, end_length = strlen(end);
-    for (i = 0; i < end_length && end_length <= length; i++) {
-        char letter = text[length - end_length + i];
-        if (letter >= 'A' && letter <= 'Z') {
-            letter = (char)(letter - 'A' + 'a');
-        }
-        if (letter != end[i]) {
-            return 0;
-        }
-    }
-    return end_length <= length;
-}
-
 /* Finds the format that the suffix of a path stands for. Returns 0 if it stands for none. Without a suffix,
    or with a number as suffix, the format is a table. */
 ZT__PRIVATE int zt__find_format(const char *path, zt_format *format) {
     const char *slash = strrchr(path, '/');
     const char *dot = strrchr(slash ? slash : path, '.');
     *format = ZT_FORMAT_TABLE;
-    if (zt__has_suffix(path, ".csv")) {
+    if (zt__ends_with(path, ".csv", strcasecmp)) {
         *format = ZT_FORMAT_CSV;
-    } else if (zt__has_suffix(path, ".trace.json")) {
+    } else if (zt__ends_with(path, ".trace.json", strcasecmp)) {
         *format = ZT_FORMAT_TRACE;
-    } else if (zt__has_suffix(path, ".json")) {
+    } else if (zt__ends_with(path, ".json", strcasecmp)) {
         *format = ZT_FORMAT_JSON;
-    } else if (dot && !zt__has_suffix(path, ".txt")) {
+    } else if (dot && !zt__ends_with(path, ".txt", strcasecmp)) {
         return strspn(dot + 1, "0123456789") == strlen(dot + 1);
     }
     return 1;
