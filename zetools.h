@@ -14629,11 +14629,6 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
 
 /* ---- files ----------------------------------------------------------------------------------------------- */
 
-/* The C library hides it in strict ISO modes. C++ compilers always define _GNU_SOURCE. */
-#ifndef __cplusplus
-char *realpath(const char *path, char *resolved);
-#endif
-
 /* Returns whether a text ends with another, letter case aside. */
 ZT__PRIVATE int zt__has_suffix(const char *text, const char *end) {
     size_t length = strlen(text), i, end_length = strlen(end);
@@ -14686,28 +14681,63 @@ ZT__PRIVATE ze_result_t zt__write_and_close(zt_profiler *profiler, zt_format for
     return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(profiler, path) : result;
 }
 
+/* The file that a report goes to, and the one that it is written to first. */
+typedef struct zt__target_file {
+    char path[4096];
+    char link[4096];
+    char beside[4096 + 64];
+} zt__target_file;
+
+/* Stores what `path` leads to through symbolic links; it need not exist. Returns 0, with errno, if there are
+   too many links or the path is too long. */
+ZT__PRIVATE int zt__follow_links(zt__target_file *file, const char *path) {
+    enum { MOST_LINKS = 40 };
+    const char *next = path, *slash;
+    size_t directory = 0; /* length of the directory that `next` is relative to */
+    uint32_t i;
+    for (i = 0; i <= MOST_LINKS; i++) {
+        size_t length = strlen(next);
+        ssize_t link_length;
+        if (directory + length >= sizeof file->path) {
+            errno = ENAMETOOLONG;
+            return 0;
+        }
+        memcpy(file->path + directory, next, length + 1);
+        link_length = readlink(file->path, file->link, sizeof file->link - 1);
+        if (link_length <= 0) {
+            return 1;
+        }
+        file->link[link_length] = 0;
+        next = file->link;
+        slash = strrchr(file->path, '/');
+        directory = slash && *next != '/' ? (size_t)(slash + 1 - file->path) : 0;
+    }
+    errno = ELOOP;
+    return 0;
+}
+
 /* Writes a file beside the target and renames it, so that nobody reads an incomplete one. */
 ZT__PRIVATE ze_result_t zt__replace_file(zt_profiler *profiler, zt_format format, const char *path) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    char *target = realpath(path, NULL); /* a symbolic link stays what it is */
-    size_t room = strlen(target ? target : path) + 64;
-    char *beside = (char *)zt__allocate(allocator, room, 1);
+    zt__target_file *file = (zt__target_file *)zt__allocate(allocator, 1, sizeof *file);
     ze_result_t result;
-    if (beside) {
-        snprintf(beside, room, "%s.%ld.%lx.part", target ? target : path, (long)getpid(),
+    if (!file) {
+        return zt__report_no_memory(&profiler->diagnostics, "zt_report", "a path");
+    }
+    if (!zt__follow_links(file, path)) {
+        result = zt__report_unwritable(profiler, path);
+    } else {
+        snprintf(file->beside, sizeof file->beside, "%s.%ld.%lx.part", file->path, (long)getpid(),
                  (unsigned long)zt__this_thread());
-        result = zt__write_and_close(profiler, format, fopen(beside, "wb"), path);
-        if (result == ZE_RESULT_SUCCESS && rename(beside, target ? target : path) != 0) {
+        result = zt__write_and_close(profiler, format, fopen(file->beside, "wb"), path);
+        if (result == ZE_RESULT_SUCCESS && rename(file->beside, file->path) != 0) {
             result = zt__report_unwritable(profiler, path);
         }
         if (result != ZE_RESULT_SUCCESS) {
-            remove(beside);
+            remove(file->beside);
         }
-    } else {
-        result = zt__report_no_memory(&profiler->diagnostics, "zt_report", "a path");
     }
-    zt__free(allocator, beside);
-    free(target);
+    zt__free(allocator, file);
     return result;
 }
 
