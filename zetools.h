@@ -12823,8 +12823,6 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *given) {
 
 /* ---- samples --------------------------------------------------------------------------------------------- */
 
-enum { ZT__LEAST_SAMPLES = 10, ZT__NOISE_FROM = 64 };
-
 /* Samples in the order in which they were taken, and sorted. */
 typedef struct zt__series {
     uint32_t count;
@@ -12877,49 +12875,70 @@ ZT__PRIVATE double zt__median_interval(const double *sorted, uint32_t count, dou
 
 /* ---- the stopping rule ----------------------------------------------------------------------------------- */
 
+/* Replaces what is 0 by its default. */
+ZT__PRIVATE zt_bench_config zt__fill_in_defaults(const zt_bench_config *given) {
+    enum { LEAST_SAMPLES = 10 };
+    zt_bench_config config = *given;
+    if (config.warm_up == 0) {
+        config.warm_up = 3;
+    }
+    if (config.max_samples == 0 || config.max_samples > ZT_BENCH_SAMPLES) {
+        config.max_samples = ZT_BENCH_SAMPLES;
+    } else if (config.max_samples < LEAST_SAMPLES) {
+        config.max_samples = LEAST_SAMPLES;
+    }
+    if (config.min_samples < LEAST_SAMPLES) {
+        config.min_samples = LEAST_SAMPLES;
+    } else if (config.min_samples > config.max_samples) {
+        config.min_samples = config.max_samples;
+    }
+    if (config.max_time_ns == 0) {
+        config.max_time_ns = UINT64_C(10000000000);
+    }
+    if (!zt__is_positive(config.precision)) {
+        config.precision = 0.01;
+    }
+    if (!zt__is_positive(config.max_change)) {
+        config.max_change = 0.02;
+    }
+    if (config.counter_runs == 0) {
+        config.counter_runs = 5;
+    }
+    return config;
+}
+
 typedef struct zt__stop_rule {
-    uint32_t least, most; /* samples */
-    double precision;
+    const zt_bench_config *limits;
     uint64_t deadline;
     uint32_t next_look;  /* the count at which the interval is looked at again */
     uint32_t next_noise; /* the count at which it is compared with that of half as many samples */
     double precision_before;
 } zt__stop_rule;
 
-ZT__PRIVATE uint32_t zt__clamp(uint32_t value, uint32_t least, uint32_t most) {
-    return value < least ? least : value > most ? most : value;
-}
-
-ZT__PRIVATE uint64_t zt__bench_deadline(const zt_bench_config *config) {
-    return zt__deadline(config->max_time_ns ? config->max_time_ns : UINT64_C(10000000000));
-}
-
-ZT__PRIVATE zt__stop_rule zt__make_stop_rule(const zt_bench_config *config) {
+ZT__PRIVATE zt__stop_rule zt__begin_stop_rule(const zt_bench_config *limits) {
+    enum { NOISE_FROM = 64 };
     zt__stop_rule rule;
-    uint32_t most = config->max_samples ? config->max_samples : (uint32_t)ZT_BENCH_SAMPLES;
-    rule.most = zt__clamp(most, ZT__LEAST_SAMPLES, ZT_BENCH_SAMPLES);
-    rule.least = zt__clamp(config->min_samples, ZT__LEAST_SAMPLES, rule.most);
-    rule.precision = zt__is_positive(config->precision) ? config->precision : 0.01;
-    rule.deadline = zt__bench_deadline(config);
-    rule.next_look = rule.least;
-    rule.next_noise = zt__clamp(rule.least, ZT__NOISE_FROM, ZT_BENCH_SAMPLES);
+    rule.limits = limits;
+    rule.deadline = zt__deadline(limits->max_time_ns);
+    rule.next_look = limits->min_samples;
+    rule.next_noise = limits->min_samples > NOISE_FROM ? limits->min_samples : (uint32_t)NOISE_FROM;
     rule.precision_before = zt__nan();
     return rule;
 }
 
-/* Returns why there are enough samples, or ZT_BENCH_NOT_RUN if there are not. If it looked after every
-   sample, an interval that is narrow by chance would end the benchmark. So it looks only when there are a
-   quarter more. */
+/* Returns why there are enough samples, or ZT_BENCH_NOT_RUN if there are not. If the interval were looked at
+   after every sample, one that is narrow by chance would end the benchmark. So it is looked at only when
+   there are a quarter more. */
 ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, const zt__series *series) {
     uint32_t count = series->count;
     double low, high, precision;
-    if (count < rule->least) {
+    if (count < rule->limits->min_samples) {
         return ZT_BENCH_NOT_RUN;
     }
     precision = zt__median_interval(series->sorted, count, &low, &high);
     if (count >= rule->next_look) {
         rule->next_look = count + count / 4 + 1;
-        if (!zt__is_nan(precision) && precision < rule->precision) {
+        if (!zt__is_nan(precision) && precision < rule->limits->precision) {
             return ZT_BENCH_PRECISE;
         }
     }
@@ -12931,7 +12950,7 @@ ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, const zt__seri
             return ZT_BENCH_NOISE;
         }
     }
-    if (count == rule->most) {
+    if (count == rule->limits->max_samples) {
         return ZT_BENCH_FULL;
     }
     return zt__now_ns() >= rule->deadline ? ZT_BENCH_TIME : ZT_BENCH_NOT_RUN;
@@ -12961,9 +12980,6 @@ ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series
     double spread;
     if (count == 0) {
         return;
-    }
-    if (!zt__is_positive(max_change)) {
-        max_change = 0.02;
     }
     result->count = count;
     result->precision = zt__median_interval(series->sorted, count, &result->low, &result->high);
@@ -12997,59 +13013,59 @@ ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series
 
 typedef struct zt__bench {
     const char *call;
-    const zt_bench_config *config;
+    zt_bench_config config;   /* nothing is 0 that has a default */
+    const char *region;       /* whose time is a sample; NULL until the work has run if config.region is */
     zt_profiler *profiler;    /* the application's, or NULL */
     zt_profiler *stopwatch;   /* measures times alone, without queries; NULL with config.measure */
     zes_freq_handle_t domain; /* whose frequency is the GPU's, or NULL */
     zt__series *series;
 } zt__bench;
 
-/* Returns the region whose time is a sample: that of this name, or the first if `name` is NULL; UINT32_MAX if
-   there is none. */
-ZT__PRIVATE uint32_t zt__find_bench_region(const zt_profiler *profiler, const char *name) {
-    zt_region_info info;
-    uint32_t i, count = zt_get_region_count(profiler);
-    for (i = 0; i < count; i++) {
-        if (!name ||
-            (zt_get_region(profiler, i, &info) == ZE_RESULT_SUCCESS && strcmp(info.name, name) == 0)) {
-            return i;
+/* Returns the index of a region by its name, which may be NULL, or UINT32_MAX if there is none. */
+ZT__PRIVATE uint32_t zt__find_region(zt_profiler *profiler, const char *name) {
+    uint32_t i, found = UINT32_MAX;
+    zt__lock(&profiler->mutex);
+    for (i = 0; name && i < profiler->region_count && found == UINT32_MAX; i++) {
+        if (strcmp(profiler->regions[i]->name, name) == 0) {
+            found = i;
         }
     }
-    return UINT32_MAX;
+    zt__unlock(&profiler->mutex);
+    return found;
 }
 
-/* Returns the name of the region whose time is a sample; NULL if it is not known before the work has run. */
-ZT__PRIVATE const char *zt__bench_region_name(const zt__bench *bench) {
-    zt_region_info info;
-    if (bench->config->region || !bench->stopwatch ||
-        zt_get_region(bench->stopwatch, 0, &info) != ZE_RESULT_SUCCESS) {
-        return bench->config->region;
+ZT__PRIVATE const char *zt__bench_name(const zt__bench *bench) {
+    if (bench->config.name) {
+        return bench->config.name;
     }
-    return info.name;
+    return bench->region ? bench->region : "the benchmark";
 }
 
+/* Reports why there is no sample, and returns NaN. */
 ZT__PRIVATE double zt__report_no_sample(const zt__bench *bench, const char *why) {
-    const zt_bench_config *config = bench->config;
-    const char *name = config->name ? config->name : config->region ? config->region : "the benchmark";
-    zt__report(zt__diagnostics_of(bench->profiler), NO_BENCH_SAMPLE, ZE_RESULT_NOT_READY, bench->call, name,
-               why);
+    zt__report(zt__diagnostics_of(bench->profiler), NO_BENCH_SAMPLE, ZE_RESULT_NOT_READY, bench->call,
+               zt__bench_name(bench), why);
     return zt__nan();
 }
 
 /* Runs the work once with a profiler. Returns the GPU time of its region. If a sample of the run is missing,
    reports that and returns NaN. */
-ZT__PRIVATE double zt__run_work(const zt__bench *bench, zt_profiler *profiler) {
+ZT__PRIVATE double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
     zt_region_info before, after;
     zt_counts counts_before = zt_get_counts(profiler), counts;
-    uint32_t region = zt_get_region_count(bench->stopwatch)
-                          ? zt__find_bench_region(profiler, zt__bench_region_name(bench))
-                          : UINT32_MAX;
+    uint32_t region = zt__find_region(profiler, bench->region);
     ze_result_t result;
+    int failed;
     memset(&before, 0, sizeof before);
     if (region != UINT32_MAX) {
         zt_get_region(profiler, region, &before);
     }
-    if (bench->config->run(profiler, bench->config->user) != 0) {
+    failed = bench->config.run(profiler, bench->config.user) != 0;
+    if (!bench->region && zt_get_region_count(profiler) > 0) {
+        zt_get_region(profiler, 0, &after);
+        bench->region = after.name;
+    }
+    if (failed) {
         return zt__report_no_sample(bench, "it failed");
     }
     result = zt_collect(profiler, profiler->config.wait_timeout_ns);
@@ -13060,7 +13076,7 @@ ZT__PRIVATE double zt__run_work(const zt__bench *bench, zt_profiler *profiler) {
     if (counts.lost != counts_before.lost || counts.dropped != counts_before.dropped) {
         return zt__report_no_sample(bench, "a sample of a region was lost or dropped");
     }
-    region = zt__find_bench_region(profiler, zt__bench_region_name(bench));
+    region = zt__find_region(profiler, bench->region);
     if (region == UINT32_MAX || zt_get_region(profiler, region, &after) != ZE_RESULT_SUCCESS ||
         after.time_ns.count == before.time_ns.count) {
         return zt__report_no_sample(bench, "no region was measured");
@@ -13068,28 +13084,14 @@ ZT__PRIVATE double zt__run_work(const zt__bench *bench, zt_profiler *profiler) {
     return after.time_ns.sum - (before.time_ns.count ? before.time_ns.sum : 0);
 }
 
-ZT__PRIVATE double zt__measure_once(const zt__bench *bench) {
+/* Does the work once. Returns its time, or NaN. */
+ZT__PRIVATE double zt__measure_once(zt__bench *bench) {
     double sample;
-    if (!bench->config->measure) {
+    if (!bench->config.measure) {
         return zt__run_work(bench, bench->stopwatch);
     }
-    sample = bench->config->measure(bench->config->user);
+    sample = bench->config.measure(bench->config.user);
     return zt__is_nan(sample) || sample < 0 ? zt__report_no_sample(bench, "it failed") : sample;
-}
-
-/* Returns the device's current frequency in MHz, or NaN if it is not known. */
-ZT__PRIVATE double zt__get_frequency(const zt__bench *bench) {
-    zes_freq_state_t state;
-    if (bench->config->frequency) {
-        return bench->config->frequency(bench->config->user);
-    }
-    memset(&state, 0, sizeof state);
-    state.stype = ZES_STRUCTURE_TYPE_FREQ_STATE;
-    if (!bench->domain ||
-        bench->profiler->driver.zesFrequencyGetState(bench->domain, &state) != ZE_RESULT_SUCCESS) {
-        return zt__nan();
-    }
-    return state.actual;
 }
 
 /* Finds the frequency domain of the GPU, if the system management interface has it. */
@@ -13114,42 +13116,38 @@ ZT__PRIVATE void zt__find_frequency_domain(zt__bench *bench) {
     }
 }
 
-/* Takes one sample. A run without one is repeated. Returns 0 if the last attempt fails, too. */
+/* Takes one sample, and the frequency of the device after it. A run without a sample is repeated. Returns 0
+   if the last attempt fails, too. */
 ZT__PRIVATE int zt__take_sample(zt__bench *bench) {
     enum { TRIES = 4 };
+    zes_freq_state_t state;
+    double sample = zt__nan(), mhz = zt__nan();
     int i;
-    for (i = 0; i < TRIES; i++) {
-        double sample = zt__measure_once(bench);
-        if (!zt__is_nan(sample)) {
-            zt__add_to_series(bench->series, sample, zt__get_frequency(bench));
-            return 1;
-        }
+    for (i = 0; i < TRIES && zt__is_nan(sample); i++) {
+        sample = zt__measure_once(bench);
     }
-    return 0;
+    if (zt__is_nan(sample)) {
+        return 0;
+    }
+    memset(&state, 0, sizeof state);
+    state.stype = ZES_STRUCTURE_TYPE_FREQ_STATE;
+    if (bench->config.frequency) {
+        mhz = bench->config.frequency(bench->config.user);
+    } else if (bench->domain &&
+               bench->profiler->driver.zesFrequencyGetState(bench->domain, &state) == ZE_RESULT_SUCCESS) {
+        mhz = state.actual;
+    }
+    zt__add_to_series(bench->series, sample, mhz);
+    return 1;
 }
 
-/* Warms up, for config.max_time_ns at the most, except for the first runs. The samples have that time again.
- */
-ZT__PRIVATE void zt__warm_up(const zt__bench *bench, const zt_bench_config *limits) {
-    enum { USUAL = 3 };
-    uint64_t deadline = zt__bench_deadline(limits);
-    uint32_t i, runs = bench->config->warm_up ? bench->config->warm_up : (uint32_t)USUAL;
-    for (i = 0; i < runs && (i < USUAL || zt__now_ns() < deadline); i++) {
+/* Warms up, for `max_time_ns` at the most, except for the first three runs. */
+ZT__PRIVATE void zt__warm_up(zt__bench *bench, uint64_t max_time_ns) {
+    uint64_t deadline = zt__deadline(max_time_ns);
+    uint32_t i;
+    for (i = 0; i < bench->config.warm_up && (i < 3 || zt__now_ns() < deadline); i++) {
         zt__measure_once(bench);
     }
-}
-
-/* Opens a profiler on the same device that measures times alone. */
-ZT__PRIVATE zt_profiler *zt__open_stopwatch(const zt_profiler *profiler) {
-    zt_config config = profiler->config;
-    zt_profiler *stopwatch = NULL;
-    config.groups = "";
-    config.metrics = config.columns = NULL;
-    config.require_metrics = config.thread = 0;
-    config.sample = NULL;
-    config.timeline = 0;
-    zt__open_configured(profiler->context, profiler->device, &config, &stopwatch);
-    return stopwatch;
 }
 
 ZT__PRIVATE void zt__close_bench(zt__bench *bench) {
@@ -13161,20 +13159,27 @@ ZT__PRIVATE void zt__close_bench(zt__bench *bench) {
 ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_profiler *profiler,
                                        const zt_bench_config *config) {
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
-    memset(bench, 0, sizeof *bench);
-    bench->call = call;
-    bench->config = config;
-    bench->profiler = profiler;
     if (!config) {
         return zt__report_null(diagnostics, call, "config");
     }
     if (!config->run && !config->measure) {
         return zt__report(diagnostics, NOTHING_TO_BENCH, ZE_RESULT_ERROR_INVALID_NULL_POINTER, call);
     }
+    memset(bench, 0, sizeof *bench);
+    bench->call = call;
+    bench->config = zt__fill_in_defaults(config);
+    bench->region = config->region;
+    bench->profiler = profiler;
     bench->series = (zt__series *)zt__allocate(
         profiler ? &profiler->config.allocator : &zt__default_allocator, 1, sizeof *bench->series);
     if (!config->measure) {
-        bench->stopwatch = zt__open_stopwatch(profiler);
+        zt_config times_alone = profiler->config;
+        times_alone.groups = "";
+        times_alone.metrics = times_alone.columns = NULL;
+        times_alone.require_metrics = times_alone.thread = 0;
+        times_alone.sample = NULL;
+        times_alone.timeline = 0;
+        zt__open_configured(profiler->context, profiler->device, &times_alone, &bench->stopwatch);
     }
     if (!bench->series || (!config->measure && !bench->stopwatch)) {
         zt__close_bench(bench);
@@ -13191,11 +13196,9 @@ ZT__PRIVATE int zt__has_nothing_to_run(const zt_profiler *profiler, const zt_ben
 
 /* Runs the work with metrics, several times in each pass of the profiler. These runs are no samples. */
 ZT__PRIVATE void zt__run_with_counters(zt__bench *bench, zt_bench_result *result) {
-    enum { USUAL = 5 };
-    uint32_t i, taken = 0;
-    uint32_t runs = bench->config->counter_runs ? bench->config->counter_runs : (uint32_t)USUAL;
+    uint32_t i, taken = 0, runs = bench->config.counter_runs;
     double *samples = bench->series->samples; /* free to use: the samples are in the result */
-    if (bench->config->measure || bench->profiler->metric_count == 0) {
+    if (bench->config.measure || bench->profiler->metric_count == 0) {
         return;
     }
     for (i = 0; i < runs; i++) {
@@ -13207,7 +13210,7 @@ ZT__PRIVATE void zt__run_with_counters(zt__bench *bench, zt_bench_result *result
         }
     }
     result->counter_runs = runs;
-    result->region = zt__find_bench_region(bench->profiler, zt__bench_region_name(bench));
+    result->region = zt__find_region(bench->profiler, bench->region);
     result->counter_median = zt__quantile(samples, taken, 0.5);
     result->perturbation = result->counter_median / result->median;
 }
@@ -13220,7 +13223,6 @@ ZT_API const char *zt_bench_end_name(zt_bench_end end) {
 ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result) {
     zt__bench bench;
     zt__stop_rule rule;
-    const char *name;
     ze_result_t opened;
     int has_sample;
     if (!result) {
@@ -13234,23 +13236,19 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
     if (opened != ZE_RESULT_SUCCESS) {
         return opened;
     }
-    zt__warm_up(&bench, config);
-    rule = zt__make_stop_rule(config);
+    zt__warm_up(&bench, bench.config.max_time_ns);
+    rule = zt__begin_stop_rule(&bench.config);
     do {
         has_sample = zt__take_sample(&bench);
         if (has_sample) {
             result->end = zt__apply_stop_rule(&rule, bench.series);
         }
     } while (has_sample && result->end == ZT_BENCH_NOT_RUN);
-    zt__describe_series(result, bench.series, config->max_change);
+    zt__describe_series(result, bench.series, bench.config.max_change);
     if (has_sample) {
         zt__run_with_counters(&bench, result);
     }
-    if (!result->name[0]) {
-        name = zt__bench_region_name(&bench);
-        name = name ? name : "the benchmark";
-        zt__copy_text(result->name, sizeof result->name, name, strlen(name));
-    }
+    zt__copy_text(result->name, sizeof result->name, zt__bench_name(&bench), strlen(zt__bench_name(&bench)));
     zt__close_bench(&bench);
     return has_sample ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
 }
@@ -13262,9 +13260,9 @@ ZT__PRIVATE ze_result_t zt__compare_benches(zt__bench *a, zt__bench *b, zt__seri
                                             zt_comparison *result) {
     zt__stop_rule rule;
     int has_samples;
-    zt__warm_up(a, a->config);
-    zt__warm_up(b, a->config);
-    rule = zt__make_stop_rule(a->config);
+    zt__warm_up(a, a->config.max_time_ns);
+    zt__warm_up(b, a->config.max_time_ns);
+    rule = zt__begin_stop_rule(&a->config);
     do {
         int turned = ratios->count & 1;
         has_samples = zt__take_sample(turned ? b : a) && zt__take_sample(turned ? a : b);
@@ -13275,8 +13273,8 @@ ZT__PRIVATE ze_result_t zt__compare_benches(zt__bench *a, zt__bench *b, zt__seri
             result->a.end = result->b.end = zt__apply_stop_rule(&rule, ratios);
         }
     } while (has_samples && result->a.end == ZT_BENCH_NOT_RUN);
-    zt__describe_series(&result->a, a->series, a->config->max_change);
-    zt__describe_series(&result->b, b->series, b->config->max_change);
+    zt__describe_series(&result->a, a->series, a->config.max_change);
+    zt__describe_series(&result->b, b->series, b->config.max_change);
     if (!has_samples) {
         return ZE_RESULT_NOT_READY;
     }
