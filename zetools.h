@@ -13579,37 +13579,6 @@ ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
                         document->region.dropped);
 }
 
-/* Writes the lines without a region: the availability, whose text is in the column of the group, and the
- * counts. */
-ZT__PRIVATE void zt__write_csv_profiler(zt__document *document) {
-    const zt_profiler *profiler = document->profiler;
-    zt_counts counts = zt_get_counts(profiler);
-    zt_metric metric = {"availability", NULL, "profiler", "", "", -1, ZT_AGGREGATE_NONE, 0};
-    zt__csv_line line = {"", NULL, NULL, "all", "all", 0};
-    zt_stats stats;
-    uint32_t i;
-    zt__clear_stats(&stats);
-    metric.group = zt_get_availability_text(profiler);
-    line.metric = &metric;
-    line.stats = &stats;
-    zt__write_csv_line(&document->writer, &line);
-    zt__write_csv_count(&document->writer, "", "begun", "samples", counts.begun);
-    zt__write_csv_count(&document->writer, "", "collected", "samples", counts.collected);
-    zt__write_csv_count(&document->writer, "", "lost", "samples", counts.lost);
-    zt__write_csv_count(&document->writer, "", "dropped", "samples", counts.dropped);
-    zt__write_csv_count(&document->writer, "", "in flight", "samples", counts.in_flight);
-    zt__write_csv_count(&document->writer, "", "unobserved lists", "lists", counts.unobserved_lists);
-    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        uint64_t count = zt_get_cause(profiler, (zt_cause)i);
-        char name[64];
-        if (count) {
-            snprintf(name, sizeof name, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
-                     zt_cause_name((zt_cause)i));
-            zt__write_csv_count(&document->writer, "", name, "samples", count);
-        }
-    }
-}
-
 #ifdef ZETOOLS_TRACER
 /* Writes two lines for each call: its host time, and its errors as a sum. */
 ZT__PRIVATE void zt__write_csv_calls(zt__document *document) {
@@ -13637,9 +13606,15 @@ ZT__PRIVATE void zt__write_csv_calls(zt__document *document) {
 #endif
 
 ZT__PRIVATE void zt__write_csv(zt__document *document) {
+    const zt_profiler *profiler = document->profiler;
+    zt__writer *writer = &document->writer;
+    zt_metric availability = {"availability", NULL, "profiler", "", "", -1, ZT_AGGREGATE_NONE, 0};
+    zt__csv_line line = {"", NULL, NULL, "all", "all", 0};
+    zt_counts counts = zt_get_counts(profiler);
+    zt_stats stats;
     uint32_t i;
-    zt__write_text(&document->writer, "region,metric,group,component,units,type,aggregation,count,"
-                                      "sum,mean,stddev,min,max,median,p95,tile,pass,differs\n");
+    zt__write_text(writer, "region,metric,group,component,units,type,aggregation,count,"
+                           "sum,mean,stddev,min,max,median,p95,tile,pass,differs\n");
     for (i = 0; i < document->region_count; i++) {
         if (zt__read_region(document, i)) {
             zt__write_csv_region(document);
@@ -13648,7 +13623,27 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
 #ifdef ZETOOLS_TRACER
     zt__write_csv_calls(document);
 #endif
-    zt__write_csv_profiler(document);
+    /* Lines without a region are of the whole profiler. */
+    zt__clear_stats(&stats);
+    availability.group = zt_get_availability_text(profiler);
+    line.metric = &availability;
+    line.stats = &stats;
+    zt__write_csv_line(writer, &line);
+    zt__write_csv_count(writer, "", "begun", "samples", counts.begun);
+    zt__write_csv_count(writer, "", "collected", "samples", counts.collected);
+    zt__write_csv_count(writer, "", "lost", "samples", counts.lost);
+    zt__write_csv_count(writer, "", "dropped", "samples", counts.dropped);
+    zt__write_csv_count(writer, "", "in flight", "samples", counts.in_flight);
+    zt__write_csv_count(writer, "", "unobserved lists", "lists", counts.unobserved_lists);
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        uint64_t count = zt_get_cause(profiler, (zt_cause)i);
+        char name[64];
+        if (count) {
+            snprintf(name, sizeof name, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
+                     zt_cause_name((zt_cause)i));
+            zt__write_csv_count(writer, "", name, "samples", count);
+        }
+    }
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------------------ */
@@ -13821,6 +13816,7 @@ typedef struct zt__region_table {
     zt__figure_column *columns;
     uint32_t column_count;
     uint32_t left_out; /* metrics with something to show, for which there was no room */
+    zt__table shown;   /* the name of the region, the columns of figures, and the note */
 } zt__region_table;
 
 /* Adds the region that was read last. The table shows the mean of a metric; of a flag, in how many samples it
@@ -13912,6 +13908,7 @@ ZT__PRIVATE zt__figure_column *zt__add_figure_column(zt__region_table *table, ui
     column->figure = figure;
     column->scale = 1;
     column->smallest = column->largest = zt__nan();
+    table->shown.columns[table->column_count].heading = column->heading;
     for (row = 0; row < table->row_count; row++) {
         double value = table->figures[(size_t)row * table->figure_count + figure];
         if (zt__is_nan(value)) {
@@ -13925,21 +13922,6 @@ ZT__PRIVATE zt__figure_column *zt__add_figure_column(zt__region_table *table, ui
         }
     }
     return column;
-}
-
-ZT__PRIVATE void zt__add_time_columns(zt__region_table *table) {
-    static const char *const headings[ZT__TIME_FIGURES] = {"count", "GPU time\ntotal", "GPU time\nmean",
-                                                           "GPU time\nmedian", "GPU time\np95"};
-    uint32_t figure;
-    for (figure = 0; figure < ZT__TIME_FIGURES; figure++) {
-        zt__figure_column *column = zt__add_figure_column(table, figure);
-        strcpy(column->heading, headings[figure]);
-        if (figure == 0) {
-            strcat(column->heading, "\n"); /* no units */
-        } else {
-            zt__choose_units(column, "ns", 1);
-        }
-    }
 }
 
 ZT__PRIVATE void zt__add_metric_column(const zt_profiler *profiler, zt__region_table *table,
@@ -14001,25 +13983,25 @@ ZT__PRIVATE int zt__is_shown_already(const zt_profiler *profiler, uint32_t metri
     return 0;
 }
 
-/* Adds all metrics that are not 0 everywhere. First come those that differ between regions, except clocks,
+/* Adds all metrics that are not 0 everywhere. First come those that vary between regions, except clocks,
    which only repeat what the time shows. */
-ZT__PRIVATE void zt__add_telling_columns(const zt_profiler *profiler, zt__region_table *table) {
+ZT__PRIVATE void zt__add_varying_columns(const zt_profiler *profiler, zt__region_table *table) {
     uint32_t metric;
-    int telling;
-    for (telling = 1; telling >= 0; telling--) {
+    int varying;
+    for (varying = 1; varying >= 0; varying--) {
         for (metric = 0; metric < profiler->metric_count; metric++) {
             const zt_metric *described = &profiler->metrics[metric];
             int is_clock = strcmp(described->units, "cycles") == 0 || strcmp(described->units, "MHz") == 0;
             const zt__figure_column *column;
-            int is_telling;
+            int varies;
             if (described->aggregation == ZT_AGGREGATE_FLAG || described->aggregation == ZT_AGGREGATE_NONE ||
                 zt__is_shown_already(profiler, metric)) {
                 continue;
             }
             zt__add_metric_column(profiler, table, metric);
             column = &table->columns[table->column_count - 1];
-            is_telling = !is_clock && (table->row_count < 2 || column->smallest < column->largest);
-            if (!zt__is_positive(column->largest) || is_telling != telling) {
+            varies = !is_clock && (table->row_count < 2 || column->smallest < column->largest);
+            if (!zt__is_positive(column->largest) || varies != varying) {
                 table->column_count--;
             }
         }
@@ -14038,9 +14020,7 @@ ZT__PRIVATE void zt__fill_region_row(const void *user, uint32_t row, zt__cell *c
     cells[1 + i].text = table->rows[row].note;
 }
 
-/* Returns the width of a table: that of the terminal, if it goes there. Files have a fixed width of 100
- * columns.
- */
+/* Returns the width of the terminal for standard output, and a fixed width for files. */
 ZT__PRIVATE size_t zt__room_for_table(int to_standard_output) {
     const char *columns = getenv("COLUMNS");
     struct winsize size;
@@ -14058,49 +14038,36 @@ ZT__PRIVATE size_t zt__room_for_table(int to_standard_output) {
 
 /* Fits the table into the width. If the times do not fit, names of regions are shortened. Metrics that do not
    fit are left out, unless config.columns asks for them. */
-ZT__PRIVATE void zt__fit_columns(zt__region_table *table, zt__table *described, size_t room,
-                                 int metrics_were_chosen) {
+ZT__PRIVATE void zt__fit_columns(zt__region_table *table, size_t room, int metrics_were_chosen) {
     enum { LONGEST_NAME = 28, SHORTEST_NAME = 12 };
-    zt__table_column *columns = described->columns;
+    zt__table_column *name = &table->shown.columns[0], *shown = &table->shown.columns[1];
     size_t times = 0, used;
     uint32_t i, kept = ZT__TIME_FIGURES;
-    columns[0].longest = LONGEST_NAME;
-    zt__measure_table(described);
-    for (i = 1; i <= ZT__TIME_FIGURES; i++) {
-        times += 2 + columns[i].width;
+    name->heading = "region";
+    name->is_text = 1;
+    name->longest = LONGEST_NAME;
+    table->shown.column_count = 1 + table->column_count;
+    zt__measure_table(&table->shown);
+    for (i = 0; i < ZT__TIME_FIGURES; i++) {
+        times += 2 + shown[i].width;
     }
-    if (times + columns[0].width > room) {
-        columns[0].longest = SHORTEST_NAME;
-        if (room > times + SHORTEST_NAME) {
-            columns[0].longest = room - times;
-        }
+    if (times + name->width > room) {
+        name->longest = room > times + SHORTEST_NAME ? room - times : (size_t)SHORTEST_NAME;
     }
-    used = times + (columns[0].width < columns[0].longest ? columns[0].width : columns[0].longest);
-    for (i = ZT__TIME_FIGURES; i < table->column_count; i++) {
-        size_t width = 2 + columns[1 + i].width;
+    used = times + (name->width < name->longest ? name->width : name->longest);
+    for (; i < table->column_count; i++) {
+        size_t width = 2 + shown[i].width;
         if (metrics_were_chosen || (kept < ZT__MAX_FIGURE_COLUMNS && used + width <= room)) {
-            table->columns[kept] = table->columns[i];
+            table->columns[kept++] = table->columns[i];
             used += width;
-            kept++;
         } else {
             table->left_out++;
         }
     }
     table->column_count = kept;
-}
-
-ZT__PRIVATE void zt__describe_columns(const zt__region_table *table, zt__table *described) {
-    zt__table_column *columns = described->columns;
-    uint32_t i;
-    columns[0].heading = "region";
-    columns[0].is_text = 1;
-    for (i = 0; i < table->column_count; i++) {
-        columns[1 + i].heading = table->columns[i].heading;
-        columns[1 + i].is_text = 0;
-    }
-    columns[1 + i].heading = "";
-    columns[1 + i].is_text = 1;
-    described->column_count = table->column_count + 2;
+    shown[kept].heading = ""; /* of the notes */
+    shown[kept].is_text = 1;
+    table->shown.column_count = kept + 2;
 }
 
 ZT__PRIVATE void zt__write_title(zt__document *document) {
@@ -14226,43 +14193,46 @@ ZT__PRIVATE void zt__write_table_of_calls(zt__document *document) {
 #endif
 
 ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_output) {
+    static const char *const time_headings[ZT__TIME_FIGURES] = {
+        "count\n", "GPU time\ntotal", "GPU time\nmean", "GPU time\nmedian", "GPU time\np95"};
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
-    uint32_t i, most_columns = ZT__TIME_FIGURES + profiler->metric_count + ZT__MAX_FIGURE_COLUMNS;
+    size_t rows = (size_t)document->region_count + 1; /* at least one */
+    size_t columns = (size_t)ZT__TIME_FIGURES + profiler->metric_count + ZT__MAX_FIGURE_COLUMNS;
     zt__region_table table;
-    zt__table described;
+    zt__table *shown = &table.shown;
+    uint32_t i;
     memset(&table, 0, sizeof table);
-    memset(&described, 0, sizeof described);
     table.figure_count = ZT__TIME_FIGURES + profiler->metric_count;
-    table.rows =
-        (zt__table_row *)zt__allocate(allocator, document->region_count + (size_t)1, sizeof *table.rows);
-    table.figures = (double *)zt__allocate(allocator, document->region_count + (size_t)1,
-                                           table.figure_count * sizeof *table.figures);
-    table.columns = (zt__figure_column *)zt__allocate(allocator, most_columns, sizeof *table.columns);
-    described.columns =
-        (zt__table_column *)zt__allocate(allocator, most_columns + (size_t)2, sizeof *described.columns);
-    described.cells = (zt__cell *)zt__allocate(allocator, most_columns + (size_t)2, sizeof *described.cells);
-    if (table.rows && table.figures && table.columns && described.columns && described.cells) {
+    table.rows = (zt__table_row *)zt__allocate(allocator, rows, sizeof *table.rows);
+    table.figures = (double *)zt__allocate(allocator, rows, table.figure_count * sizeof *table.figures);
+    table.columns = (zt__figure_column *)zt__allocate(allocator, columns, sizeof *table.columns);
+    shown->columns = (zt__table_column *)zt__allocate(allocator, columns + 2, sizeof *shown->columns);
+    shown->cells = (zt__cell *)zt__allocate(allocator, columns + 2, sizeof *shown->cells);
+    if (table.rows && table.figures && table.columns && shown->columns && shown->cells) {
         for (i = 0; i < document->region_count; i++) {
             if (zt__read_region(document, i)) {
                 zt__read_table_row(document, &table);
             }
         }
-        described.row_count = table.row_count;
-        described.fill_row = zt__fill_region_row;
-        described.user = &table;
-        zt__add_time_columns(&table);
+        shown->row_count = table.row_count;
+        shown->fill_row = zt__fill_region_row;
+        shown->user = &table;
+        for (i = 0; i < ZT__TIME_FIGURES; i++) {
+            zt__figure_column *column = zt__add_figure_column(&table, i);
+            strcpy(column->heading, time_headings[i]);
+            if (i > 0) {
+                zt__choose_units(column, "ns", 1);
+            }
+        }
         if (profiler->columns) {
             zt__add_wanted_columns(profiler, &table);
         } else {
-            zt__add_telling_columns(profiler, &table);
+            zt__add_varying_columns(profiler, &table);
         }
-        zt__describe_columns(&table, &described);
-        zt__fit_columns(&table, &described, zt__room_for_table(to_standard_output),
-                        profiler->columns != NULL);
-        zt__describe_columns(&table, &described);
+        zt__fit_columns(&table, zt__room_for_table(to_standard_output), profiler->columns != NULL);
         zt__write_title(document);
-        zt__write_table(&document->writer, &described);
+        zt__write_table(&document->writer, shown);
         zt__write_footer(document, &table);
 #ifdef ZETOOLS_TRACER
         zt__write_table_of_calls(document);
@@ -14270,8 +14240,8 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_
     } else {
         document->out_of_memory = 1;
     }
-    zt__free(allocator, described.cells);
-    zt__free(allocator, described.columns);
+    zt__free(allocator, shown->cells);
+    zt__free(allocator, shown->columns);
     zt__free(allocator, table.columns);
     zt__free(allocator, table.figures);
     zt__free(allocator, table.rows);
@@ -14444,33 +14414,12 @@ ZT__PRIVATE void zt__write_span(zt__document *document, const zt__span *span, ui
     zt__write_text(writer, "}}");
 }
 
-/* Writes a counter track. A value lasts until the next one, so repeated values are left out. */
-ZT__PRIVATE void zt__write_counter(zt__writer *writer, const zt__stream_data *data, const zt__kept_row *rows,
-                                   const double *values, size_t count, uint32_t metric, int several_groups) {
-    zt__label label = zt__label_metric(&data->metrics[metric], several_groups);
-    double last = zt__nan();
-    size_t i;
-    for (i = 0; i < count; i++) {
-        double value = values[i * data->group.metric_count + metric];
-        if (!zt__is_finite(value) || (!zt__is_nan(last) && value == last && i + 1 < count)) {
-            continue;
-        }
-        last = value;
-        zt__begin_event(writer, "C", label.text, 0);
-        zt__write_event_time(writer, "ts", rows[i].begin_ns);
-        zt__write_text(writer, ",\"args\":{\"value\":");
-        zt__write_number(writer, value);
-        zt__write_text(writer, "}}");
-    }
-}
-
 /* Writes an attached stream: a counter track for each metric, and the markers. */
 ZT__PRIVATE void zt__write_stream(zt__document *document, zt__stream_data *data, int several_groups) {
     const zt_allocator *allocator = &document->profiler->config.allocator;
     zt__writer *writer = &document->writer;
-    size_t metrics = data->group.metric_count, count = 0, i;
+    size_t metrics = data->group.metric_count, count = 0, metric, i;
     uint64_t first, end, index;
-    uint32_t metric;
     zt__kept_row *rows;
     double *values;
     zt__get_kept_rows(data, &first, &end);
@@ -14479,25 +14428,37 @@ ZT__PRIVATE void zt__write_stream(zt__document *document, zt__stream_data *data,
     }
     rows = (zt__kept_row *)zt__allocate(allocator, (size_t)(end - first), sizeof *rows);
     values = (double *)zt__allocate(allocator, (size_t)(end - first), metrics * sizeof *values);
-    if (rows && values) {
-        for (index = first; index < end; index++) {
-            count += (size_t)zt__copy_kept_row(data, index, &rows[count], values + count * metrics);
-        }
-        for (metric = 0; metric < metrics; metric++) {
-            zt_aggregation aggregation = data->metrics[metric].aggregation;
-            if (aggregation == ZT_AGGREGATE_SUM || aggregation == ZT_AGGREGATE_MEAN) {
-                zt__write_counter(writer, data, rows, values, count, metric, several_groups);
-            }
+    document->out_of_memory |= !rows || !values;
+    for (index = first; index < end && rows && values; index++) {
+        count += (size_t)zt__copy_kept_row(data, index, &rows[count], values + count * metrics);
+    }
+    for (metric = 0; metric < metrics; metric++) {
+        const zt_metric *described = &data->metrics[metric];
+        zt__label label = zt__label_metric(described, several_groups);
+        double last = zt__nan();
+        if (described->aggregation != ZT_AGGREGATE_SUM && described->aggregation != ZT_AGGREGATE_MEAN) {
+            continue;
         }
         for (i = 0; i < count; i++) {
-            if (rows[i].marker) {
-                zt__begin_event(writer, "i", rows[i].marker, 0);
-                zt__write_event_time(writer, "ts", rows[i].end_ns);
-                zt__write_text(writer, ",\"s\":\"p\",\"cat\":\"marker\"}");
+            double value = values[i * metrics + metric];
+            /* A value lasts until the next one, so repeated values are left out. */
+            if (!zt__is_finite(value) || (!zt__is_nan(last) && value == last && i + 1 < count)) {
+                continue;
             }
+            last = value;
+            zt__begin_event(writer, "C", label.text, 0);
+            zt__write_event_time(writer, "ts", rows[i].begin_ns);
+            zt__write_text(writer, ",\"args\":{\"value\":");
+            zt__write_number(writer, value);
+            zt__write_text(writer, "}}");
         }
-    } else {
-        document->out_of_memory = 1;
+    }
+    for (i = 0; i < count; i++) {
+        if (rows[i].marker) {
+            zt__begin_event(writer, "i", rows[i].marker, 0);
+            zt__write_event_time(writer, "ts", rows[i].end_ns);
+            zt__write_text(writer, ",\"s\":\"p\",\"cat\":\"marker\"}");
+        }
     }
     zt__free(allocator, values);
     zt__free(allocator, rows);
