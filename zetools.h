@@ -12875,35 +12875,22 @@ ZT__PRIVATE double zt__median_interval(const double *sorted, uint32_t count, dou
 
 /* ---- the stopping rule ----------------------------------------------------------------------------------- */
 
+ZT__PRIVATE uint32_t zt__clamp(uint32_t value, uint32_t least, uint32_t most) {
+    return value < least ? least : value > most ? most : value;
+}
+
 /* Replaces what is 0 by its default. */
 ZT__PRIVATE zt_bench_config zt__fill_in_defaults(const zt_bench_config *given) {
     enum { LEAST_SAMPLES = 10 };
     zt_bench_config config = *given;
-    if (config.warm_up == 0) {
-        config.warm_up = 3;
-    }
-    if (config.max_samples == 0 || config.max_samples > ZT_BENCH_SAMPLES) {
-        config.max_samples = ZT_BENCH_SAMPLES;
-    } else if (config.max_samples < LEAST_SAMPLES) {
-        config.max_samples = LEAST_SAMPLES;
-    }
-    if (config.min_samples < LEAST_SAMPLES) {
-        config.min_samples = LEAST_SAMPLES;
-    } else if (config.min_samples > config.max_samples) {
-        config.min_samples = config.max_samples;
-    }
-    if (config.max_time_ns == 0) {
-        config.max_time_ns = UINT64_C(10000000000);
-    }
-    if (!zt__is_positive(config.precision)) {
-        config.precision = 0.01;
-    }
-    if (!zt__is_positive(config.max_change)) {
-        config.max_change = 0.02;
-    }
-    if (config.counter_runs == 0) {
-        config.counter_runs = 5;
-    }
+    uint32_t max_samples = given->max_samples ? given->max_samples : (uint32_t)ZT_BENCH_SAMPLES;
+    config.warm_up = given->warm_up ? given->warm_up : 3;
+    config.max_samples = zt__clamp(max_samples, LEAST_SAMPLES, ZT_BENCH_SAMPLES);
+    config.min_samples = zt__clamp(given->min_samples, LEAST_SAMPLES, config.max_samples);
+    config.max_time_ns = given->max_time_ns ? given->max_time_ns : UINT64_C(10000000000);
+    config.precision = zt__is_positive(given->precision) ? given->precision : 0.01;
+    config.max_change = zt__is_positive(given->max_change) ? given->max_change : 0.02;
+    config.counter_runs = given->counter_runs ? given->counter_runs : 5;
     return config;
 }
 
@@ -12921,7 +12908,7 @@ ZT__PRIVATE zt__stop_rule zt__begin_stop_rule(const zt_bench_config *limits) {
     rule.limits = limits;
     rule.deadline = zt__deadline(limits->max_time_ns);
     rule.next_look = limits->min_samples;
-    rule.next_noise = limits->min_samples > NOISE_FROM ? limits->min_samples : (uint32_t)NOISE_FROM;
+    rule.next_noise = zt__clamp(limits->min_samples, NOISE_FROM, ZT_BENCH_SAMPLES);
     rule.precision_before = zt__nan();
     return rule;
 }
@@ -13510,18 +13497,14 @@ typedef struct zt__csv_line {
 
 ZT__PRIVATE void zt__write_csv_line(zt__writer *writer, const zt__csv_line *line) {
     const zt_metric *metric = line->metric;
+    const char *const texts[] = {line->region, metric->name, metric->group, metric->component, metric->units};
     zt__named_figure figures[ZT__FIGURE_COUNT];
     uint32_t i;
-    zt__write_csv_field(writer, line->region);
-    zt__write_text(writer, ",");
-    zt__write_csv_field(writer, metric->name);
-    zt__write_text(writer, ",");
-    zt__write_csv_field(writer, metric->group);
-    zt__write_text(writer, ",");
-    zt__write_csv_field(writer, metric->component);
-    zt__write_text(writer, ",");
-    zt__write_csv_field(writer, metric->units);
-    zt__print(writer, ",%s,%s,%llu", zt__metric_type_name(metric->type),
+    for (i = 0; i < ZT__COUNT_OF(texts); i++) {
+        zt__write_csv_field(writer, texts[i]);
+        zt__write_text(writer, ",");
+    }
+    zt__print(writer, "%s,%s,%llu", zt__metric_type_name(metric->type),
               zt__aggregation_name(metric->aggregation), (unsigned long long)line->stats->count);
     zt__name_figures(line->stats, figures);
     for (i = 0; i < ZT__FIGURE_COUNT; i++) {
@@ -13932,35 +13915,21 @@ ZT__PRIVATE void zt__add_metric_column(const zt_profiler *profiler, zt__region_t
     zt__choose_units(column, described->units, described->aggregation == ZT_AGGREGATE_SUM);
 }
 
-/* A metric that config.columns asks for. */
-typedef struct zt__wanted_metric {
-    uint32_t metric; /* UINT32_MAX: there is none of that name */
+/* Adds the metrics that config.columns names. */
+ZT__PRIVATE void zt__add_chosen_columns(zt_profiler *profiler, zt__region_table *table) {
+    const char *list = profiler->columns, *text;
     char name[ZET_MAX_METRIC_NAME];
-    zt__nearest nearest;
-} zt__wanted_metric;
-
-/* Finds the next metric of config.columns. Returns 0 at the end. */
-ZT__PRIVATE int zt__next_wanted_metric(zt_profiler *profiler, const char **list, zt__wanted_metric *wanted) {
-    const char *name;
     size_t length;
-    if (!*list || !zt__next_name(list, &name, &length)) {
-        return 0;
-    }
-    zt__copy_text(wanted->name, sizeof wanted->name, name, length);
-    wanted->metric = zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics,
-                                     profiler->metric_count, wanted->name, &wanted->nearest);
-    return 1;
-}
-
-ZT__PRIVATE void zt__add_wanted_columns(zt_profiler *profiler, zt__region_table *table) {
-    const char *list = profiler->columns;
-    zt__wanted_metric wanted;
-    while (zt__next_wanted_metric(profiler, &list, &wanted)) {
-        if (wanted.metric == UINT32_MAX) {
-            continue;
+    while (zt__next_name(&list, &text, &length)) {
+        uint32_t metric;
+        zt__copy_text(name, sizeof name, text, length);
+        metric = zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics,
+                                 profiler->metric_count, name, NULL);
+        if (metric == UINT32_MAX) {
+            continue; /* the footer names it */
         }
         if (table->column_count < ZT__MAX_FIGURE_COLUMNS) {
-            zt__add_metric_column(profiler, table, wanted.metric);
+            zt__add_metric_column(profiler, table, metric);
         } else {
             table->left_out++;
         }
@@ -14131,19 +14100,23 @@ ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table
     zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
     zt_availability availability = zt_get_availability(profiler);
-    const char *list = profiler->columns;
-    zt__wanted_metric wanted;
+    const char *list = profiler->columns, *text;
+    char name[ZET_MAX_METRIC_NAME];
+    zt__nearest nearest;
+    size_t length;
     if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
         zt__write_shown(writer, zt_get_availability_text(profiler));
         zt__write_text(writer, "\n");
     }
     zt__write_missing_samples(document);
-    while (zt__next_wanted_metric(profiler, &list, &wanted)) {
-        if (wanted.metric == UINT32_MAX) {
+    while (list && zt__next_name(&list, &text, &length)) {
+        zt__copy_text(name, sizeof name, text, length);
+        if (zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics, profiler->metric_count,
+                            name, &nearest) == UINT32_MAX) {
             zt__write_text(writer, "There is no metric '");
-            zt__write_shown(writer, wanted.name);
+            zt__write_shown(writer, name);
             zt__write_text(writer, "'. Nearest: ");
-            zt__write_shown(writer, wanted.nearest.text);
+            zt__write_shown(writer, nearest.text);
             zt__write_text(writer, ".\n");
         }
     }
@@ -14226,7 +14199,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_
             }
         }
         if (profiler->columns) {
-            zt__add_wanted_columns(profiler, &table);
+            zt__add_chosen_columns(profiler, &table);
         } else {
             zt__add_varying_columns(profiler, &table);
         }
