@@ -1,4 +1,4 @@
-/* zetools.h - an application profiles its own GPU work, through oneAPI Level Zero's tools interface.
+/* zetools.h - an application profiles its own GPU work, through the tools interface of oneAPI Level Zero.
 
    SPDX-License-Identifier: MIT
    The licence is at the end of this file.
@@ -7,8 +7,8 @@
    MANUAL
    ==========================================================================================================
 
-   The manual explains how things work together. What a single function does, takes and returns is written
-   beside its declaration. The implementation begins with a page of its own: chapters, locks, states.
+   The manual explains how things work together. Each function is documented at its declaration. The
+   implementation begins with an overview of its chapters, locks and states.
 
    USE
 
@@ -22,9 +22,9 @@
 
            cc app.c -lze_loader -lm
 
-       Before glibc 2.34, add -ldl -lpthread. Pass the directory of the Level Zero headers with -isystem: they
-       redefine typedefs, of which C99 compilers warn. With -ffast-math and clang 18 or later, the file with
-       ZETOOLS_IMPLEMENTATION also needs -fhonor-nans -fhonor-infinities; an #error says so.
+       Before glibc 2.34, add -ldl -lpthread. If the Level Zero headers are not in /usr/include, pass their
+       directory with -isystem, because C99 compilers warn about them. With -ffast-math, clang 18 and later
+       also need -fhonor-nans -fhonor-infinities for the file with ZETOOLS_IMPLEMENTATION.
 
            zt_config config = zt_config_default();
            config.groups = "ComputeBasic";
@@ -33,81 +33,85 @@
 
            ZT_REGION(profiler, list, "saxpy")
                zeCommandListAppendLaunchKernel(list, saxpy, &groups, NULL, 0, NULL);
-           ...
+           ...             submits the work and waits for it
            zt_collect(profiler, 0);
            zt_report(profiler, "-");
            zt_close(profiler);
            profiler = NULL;
 
-       Metrics must be enabled in the driver. zt_open enables them if loader and driver can do so at run time;
-       otherwise set ZET_ENABLE_METRICS=1 in the environment before zeInit. Without metrics, regions still
-       have GPU times, and zt_get_availability_text says what is missing.
+       Metrics must be enabled in the driver. zt_open enables them if the loader and the driver can do so at
+       run time; otherwise set ZET_ENABLE_METRICS=1 in the environment before zeInit. Without metrics, regions
+       still have GPU times, and zt_get_availability_text returns what is missing.
 
    TERMS
 
        metric group   a set of metrics that the device measures together. Groups of different domains can be
                       active at the same time; two groups of one domain cannot
        region         a named part of a command list. All regions with one name share their statistics
-       sample         one execution of a region, with its figures. Statistics are made of samples
-       slot           what one sample in flight needs: a metric query for each group, and an event
+       sample         one execution of a region, with its figures. Statistics are computed from samples
+       in flight      begun, and not yet collected, lost or dropped; see COUNTS
+       slot           what a sample needs while it is in flight: a metric query for each group, and an event
        to collect     to read the figures of finished samples and add them to the statistics
        pass           one repetition of the work, with one set of metric groups
        tile           a sub-device of a device that has several
-       stream         a metric group that is sampled by the clock
-       row            one period of a stream
+       stream         periodic measurements of a metric group
+       report         of a stream: what the device measured in one period, as raw data
+       row            of a stream: the metrics of one period, calculated from a report
        marker         a name that a command list puts into a stream
 
    NAMES
 
-       Functions are named zt_[stream_|trace_]verb[_noun]: zt_get_counts, zt_stream_get_counts. A name that
-       begins with zt_stream_ is of a stream; with zt_trace_, of the tracer; others are of a profiler or of
-       nothing. Names of values come from zt_..._name, and default configurations from zt_..._config_default.
-       What begins with zt__ or ZT__ is private.
+       Functions are named zt_[stream_|trace_]verb[_noun]: zt_get_counts, zt_stream_get_counts. Functions of
+       streams begin with zt_stream_, and those of the tracer with zt_trace_. zt_..._name returns the name of
+       a value, and zt_..._config_default a configuration. What begins with zt__ or ZT__ is private.
 
    REGIONS
 
        The metric query of a region begins when the commands before it are complete, and commands after it
-       wait until it has ended. So a region serialises the work around it, and kernels that would overlap do
-       not. Without metrics, barriers do the same. Put regions around parts that matter, and not around every
-       kernel of a pipeline that depends on overlap.
+       wait until it has ended. So a region serialises the work around it: kernels that would overlap do not.
+       Without metrics, barriers have the same effect. Put regions around the parts that matter, and not
+       around every kernel of a pipeline that depends on overlap.
+
+       A region measures the device from the moment at which its list executes the begin to that at which it
+       executes the end. Work of other lists in that time may be included. Begin a region on the list that
+       has its work.
 
        Regions may nest and overlap. Where regions nest on a recorded list that is executed again, some
-   drivers return a wrong GPU time for the outer one. Such a sample is lost (ZT_LOST_IMPLAUSIBLE).
-
-       A region measures the device from the moment when its list executes the begin to that when it executes
-       the end. What other lists execute in that time may be counted, too. Begin and end a region on the list
-       that has its work.
+       drivers return a wrong GPU time for the outer one. Such a sample is lost (ZT_LOST_IMPLAUSIBLE).
 
    COMMAND LISTS
 
        On an immediate list, each region runs once. Its slot is free again when its sample is collected.
 
        On a recorded list (from zeCommandListCreate), a region keeps its slot until the list is reset or
-       destroyed, because the list may be executed again.
+       destroyed, because the list may be executed again. An execution overwrites the figures of the one
+       before it. So the library has to know about executions, resets and destruction:
 
-       - Execute recorded lists with zt_execute(). An execution overwrites the figures of the last one, so
-         zt_execute reads these first. It waits for the last execution of the same lists and not for the one
-         that it starts: two lists that take turns keep the device busy.
-       - Record again with zt_reset().
-       - Before a list is destroyed, call zt_release(). Afterwards is too late: another thread may have got
-         the same handle for a new list.
+       - Execute recorded lists with zt_execute(). It first collects the last execution of the same lists,
+         and waits for that one if necessary. It does not wait for the execution that it starts, so two lists
+         that are used in turn keep the device busy.
+       - Reset recorded lists with zt_reset().
+       - Call zt_release() before any list is destroyed. Afterwards is too late: another thread may have
+         created a new list with the same handle.
 
-       What happens otherwise:
+       If a program does otherwise:
 
-       - A recorded list is executed by other means than zt_execute. Of its executions between two
-         collections, only the last one is measured, and the number of others is unknown. The list is counted
-         in zt_counts.unobserved_lists, logged once, and named below the table.
-       - A list that is reset without zt_reset or zt_release: the next zt_begin on it frees the slots of
-         regions that are known to have run. Other slots stay in use, and their samples stay in flight.
-       - A list that is destroyed without zt_release keeps its slots, because nothing shows that it is gone.
-         They are freed only when a new list gets the same handle and regions are begun on it. A program that
-         repeats this reaches config.max_slots; then regions are dropped (ZT_DROPPED_NO_SLOT).
+       - A recorded list is executed without zt_execute: of its executions between two collections, only the
+         last one is measured, and the number of the others is unknown. The list is counted in
+         zt_counts.unobserved_lists, logged once, and named below the table.
+       - A list is reset without zt_reset or zt_release: the next zt_begin on it frees the slots of regions
+         that are known to have run. Other slots stay in use, and their samples stay in flight.
+       - A list is destroyed without zt_release: its slots stay in use, because nothing shows that the list is
+         gone. They are freed only if a new list has the same handle and regions are begun on it. A program
+         that repeats this reaches config.max_slots, and then regions are dropped (ZT_DROPPED_NO_SLOT).
 
-       Loaders before 1.16 cannot tell whether a list is immediate. Then every list is treated as recorded.
-       The slots of an immediate list are freed by the next region that is begun on it, or by zt_release. A
-       list that runs outside of zt_execute is only noticed at the second collection that finds a sample of
-       it. And before zt_close, release recorded lists that never ran: otherwise the memory of their slots
-       cannot be freed, since the device might still write to it.
+       Loaders before 1.16 cannot tell whether a list is immediate, so every list is treated as recorded:
+
+       - The slots of an immediate list are freed by the next region that is begun on it, or by zt_release.
+       - A list that is executed without zt_execute is noticed only at the second collection that finds a
+         sample of it.
+       - Release recorded lists that never ran before zt_close. Otherwise the memory of their slots is not
+         freed, since the device might still write to it.
 
        Level Zero does not allow two threads to use one command list at a time. Different lists may be used by
        different threads, also for regions.
@@ -115,26 +119,27 @@
    COLLECTING
 
        Samples are collected by
-       - zt_collect: what is ready, or, with a timeout, all that is on its way
+       - zt_collect: what is ready, or, with a timeout, also what is on its way
        - zt_end, after each 64 regions on immediate lists, and zt_begin, when there is no free slot
        - zt_execute, zt_release and zt_reset, for their own lists
        - a thread of the library's own, with config.thread
 
-       One thread collects at a time. Others do not wait for it, unless they were given a timeout, or need
-       what it collects. Slots keep their data, so a program may also collect seldom, or only at the end.
+       One thread collects at a time. Others skip collecting, unless they have a timeout or need what is being
+       collected. Samples wait in their slots, so a program may collect seldom, or only at the end.
 
-       Once names, lists and slots are there, beginning, ending and collecting regions allocates nothing.
-       Functions that return results may allocate: quantiles of many samples need memory to be sorted in.
+       Once all names, lists and slots exist, beginning, ending and collecting regions allocates no memory.
+       Functions that return results may allocate, because quantiles need memory for sorting.
 
        With config.thread, threads that submit work do not read or calculate anything. Level Zero drivers
-       cannot calculate metrics on two threads at once. The library takes care of its own calls; the
+       cannot calculate metrics on two threads at once. The library serialises its own calculations; the
        application must then not call zetMetricGroupCalculateMetricValues itself.
 
-       zt_collect with a timeout waits for what is known to be on its way: regions on immediate lists, and
-       lists that zt_execute has submitted. The first execution of a recorded list that was submitted by other
-       means cannot be seen. It is waited for as long as the program has never called zt_execute. Once it has,
-       lists that were not yet executed are not waited for, except those that ran by other means before. Where
-       the loader cannot tell immediate lists, all that was recorded and has not run is waited for.
+       zt_collect with a timeout waits for samples that are known to be on their way: regions on immediate
+       lists, and lists that zt_execute has submitted. The first execution of a recorded list without
+       zt_execute cannot be seen in advance. So until the program first calls zt_execute, zt_collect waits for
+       all recorded regions; from then on it does not wait for lists that were not yet executed, except those
+       that have already run without zt_execute. If the loader cannot tell immediate lists, zt_collect waits
+       for all regions that have not run.
 
    COUNTS
 
@@ -143,14 +148,14 @@
        lost      it ran, but its data is missing or invalid
        dropped   it was not measured: there was no slot or memory, or a call failed
 
-       Both are counted by cause (zt_get_cause), and left out of the statistics.
+       Lost and dropped samples are counted by cause (zt_get_cause) and are not in the statistics.
 
    AGGREGATION
 
        Type and unit of a metric decide how samples are combined (zt_aggregation). Counts, cycles, bytes and
-       times add up. Percentages, frequencies, rates and ratios are averaged, weighted by GPU time. Of flags,
-       the samples that have it set are counted. Time stamps, addresses and raw values are not combined. What
-       does not apply to a metric is NaN, and is left empty in reports.
+       times add up. Percentages, frequencies, rates and ratios are averaged, weighted by GPU time. For a
+       flag, the samples that have it set are counted. Time stamps, addresses and raw values are not combined.
+       Statistics that do not apply to a metric are NaN, and empty in reports.
 
        Median and 95th percentile are interpolated linearly. They are exact up to config.samples samples of a
        region. Beyond that they are estimated from as many samples, chosen at random with equal chance: with
@@ -159,35 +164,34 @@
 
    PASSES
 
-       With config.max_passes above 1, config.groups and config.metrics may ask for more groups than can be
+       With config.max_passes above 1, config.groups and config.metrics may name more groups than can be
        active together. ZT_PASSES repeats the work, each time with another set of groups:
 
            ZT_PASSES(profiler) {
                step();        submits its work with zt_execute, or waits for it
            }
 
-       The statistics of all passes are combined by the name of the region. So the work must be the same in
-       each pass, and must record the lists that it executes: a region that runs in another pass than it was
-       begun in is lost (ZT_LOST_OTHER_PASS). Where a region is missing in a pass, has another number of
-       samples or another GPU time, zt_region_info.differs and reports say so; then do not compare metrics of
-       different passes. Outside of ZT_PASSES the groups of the first pass are active.
+       The statistics of all passes are combined by the name of the region. So each pass must do the same
+       work, and record anew the lists that it executes: a region that runs in another pass than the one in
+       which it was begun is lost (ZT_LOST_OTHER_PASS). If a region is missing in a pass, or has another
+       number of samples or another GPU time, zt_region_info.differs and reports show it; then do not compare
+       metrics of different passes. Outside of ZT_PASSES the groups of the first pass are active.
 
    TILES
 
        On a root device with several tiles, a region has the metrics of each tile (zt_get_tile_stats) and of
-       the whole device. For the whole, counts and bytes are added. Of times, clock cycles and flags, the
-       largest counts. Averages are weighted by the GPU time of the tiles. What is not combined is that of the
-       first tile.
+       the whole device. For the whole device, counts and bytes are added. Of times, clock cycles and flags,
+       the largest value is used. Averages are weighted by the GPU time of the tiles. Metrics that are not
+       combined are those of the first tile.
 
    STREAMS
 
-       A stream samples a metric group of the device by the clock while the application runs. zt_stream_open
-       starts it; zt_stream_read delivers its rows. The device has little memory for reports: read often, or
-       set config.reader, with which a thread of the library's own reads them in time. All memory for reports
-       and rows is allocated when the stream is opened.
+       A stream measures a metric group of the device periodically while the application runs. zt_stream_open
+       starts it; zt_stream_read delivers its rows. The device has little memory for reports, so read often,
+       or set config.reader. All memory for reports and rows is allocated when the stream is opened.
 
-       zt_stream_mark appends a marker to a command list. The device ends a row when it executes the marker,
-       and that row has the marker's name.
+       zt_stream_mark appends a marker to a command list. When the device executes the marker, it ends the
+       current row, which gets the marker's name.
 
        Streams and regions with metrics exclude each other on a domain of the device, on some drivers on the
        whole device. Whichever is opened second does not get the counters: zt_stream_open fails, and zt_open
@@ -195,31 +199,32 @@
        alone (config.groups = "") always go together. A stream of a root device with several tiles is refused:
        open one on each sub-device.
 
-       reports = rows + discarded + waiting, at any time. Discarded reports were read, but delivered as no
-   row: the first one of a stream, those that the driver cannot calculate, and rows that neither a function
-   nor a profiler receives. Reports that the device dropped before they were read are counted as gaps; how
-       many they were is estimated from the length of the gaps (zt_stream_counts.dropped). The row after
-       missing ones is marked (zt_row.gap).
+       reports = rows + discarded + waiting, at any time. Discarded reports were read, but not delivered as
+       rows: the first one of a stream, those that the driver cannot calculate, and those whose rows have no
+       receiver, neither a function nor a profiler. Reports that the device dropped before they were read are
+       gaps; their number is estimated from the length of the gaps (zt_stream_counts.dropped). The row after a
+       gap is marked (zt_row.gap).
 
    THE TIMELINE
 
        With config.timeline, the newest samples keep when they began and ended. The clock of the device and
-       CLOCK_MONOTONIC of the host are compared at opening, while collecting and for reports. Times between
-       two comparisons are interpolated, so that drift is corrected. The device's clock starts again from 0
-       when it overflows. If this may have happened before a sample was collected, its time is uncertain: the
-       sample is not kept, but counted in zt_timeline_info.lost_samples.
+       CLOCK_MONOTONIC of the host are compared when the profiler is opened, while it collects, and for
+       reports. Times between two comparisons are interpolated, which corrects drift. The device's clock
+       starts again from 0 when it overflows. If this may have happened before a sample was collected, its
+       time is uncertain: the sample is not kept, but counted in zt_timeline_info.lost_samples.
 
        A report to "run.trace.json" is in the Trace Event format, which Perfetto and Chrome show: a track for
-       each command list, with the metrics of a sample as its arguments; counter tracks of the streams that
-       are attached (zt_stream_config.profiler); and markers as instants. Regions that overlap without being
-       nested are on separate tracks.
+       each command list, with the metrics of a sample as its arguments; counter tracks of the attached
+       streams (zt_stream_config.profiler); and markers as instants. Regions that overlap without being nested
+       are on separate tracks.
 
        A row of an attached stream belongs to a sample if the middle of its period lies between the sample's
        begin and end. From these rows, each region has the mean and the peak of every streamed metric
-       (zt_get_streamed). A row belongs to all samples around it as a whole, so figures of a nested region are
-       also in those of the outer one. A region that is shorter than the period has rows only by chance; many
-       samples make a fair average. Rows and samples must both still be kept when they are matched: raise
-       config.timeline and config.timeline_rows where one of them is collected or read late.
+       (zt_get_streamed). A row counts in full for each sample that it belongs to, so the figures of an outer
+       region include those of the regions inside it. A region that is shorter than the period has rows only
+       by chance; many samples still give a fair average. Rows and samples are matched only while both are
+       kept: if one of them is collected or read late, raise config.timeline or
+       zt_stream_config.timeline_rows.
 
    TRACING, with ZETOOLS_TRACER
 
@@ -265,31 +270,29 @@
        Which functions of the library a function of the application may call:
 
        function    runs on                               may call
-       log         the thread on which the message       what a sample function may
-                   comes up
+       log         the thread that causes the message    what a sample function may
        sample      the thread that collects              all but zt_close, ZT_PASSES, zt_bench and
                                                          zt_compare with this profiler. zt_collect, and
                                                          zt_merge into it, return HANDLE_OBJECT_IN_USE
        row         the thread that reads or closes       all but zt_stream_read and zt_stream_close of
                    the stream                            this stream
-       write       the thread that asked for the         all but closing what is being written
-                   report
+       write       the thread that writes the report     all but closing what is being written
        hook        the thread that makes the call        all but zt_trace_start, zt_trace_stop, zt_close
        allocator   any thread, also several at once      zt_get_counts, zt_get_cause and others that only
                                                          return a value
 
-       In a sample function nothing waits. zt_begin drops a region for which there is no slot. zt_execute does
-       not collect: its lists run as if they were executed by zeCommandQueueExecuteCommandLists, and count as
-       unobserved. The same holds in a log function that is called while samples are collected.
+       In a sample function nothing waits. zt_begin drops a region for which there is no slot. zt_execute
+       cannot collect, so its lists count as unobserved. The same holds in a log function that is called while
+       samples are collected.
 
-       No mutex of the library is held while a function of the application runs. While a sample function runs,
-       no other thread collects: keep it short. All functions must return normally, without an exception or
-       longjmp.
+       No mutex of the library is held while a function of the application runs. But while a sample function
+       runs, no other thread collects: keep it short. All functions must return normally, without an exception
+       or longjmp.
 
    THREADS
 
        Functions that take a profiler or a stream may be called from several threads at once, with these
-       exceptions: nothing else may use a profiler or stream while it is closed (zt_stream_close ends a read
+       exceptions: nothing else may use a profiler or a stream while it is closed (zt_stream_close ends a read
        that waits); one ZT_PASSES, zt_bench or zt_compare runs on a profiler at a time; and a region is begun
        and ended by threads that may use its list.
 
@@ -314,24 +317,25 @@
 
    PROCESSES
 
-       A process may hold several copies of this header: in plugins, in libraries with hidden symbols or
-       loaded with RTLD_LOCAL, or in files with ZETOOLS_STATIC. They must agree on who has activated which
-       metric groups, and must not calculate at the same time. The copies find each other by the environment
+       A process may contain several copies of this header: in plugins, in libraries with hidden symbols or
+       loaded with RTLD_LOCAL, or in files with ZETOOLS_STATIC. They must agree on which metric groups are
+       active, and must not calculate metrics at the same time. The copies find each other by the environment
        variable ZETOOLS_PROCESS_1, which the first call of the library sets. Do not change it. As with any
-       setenv, no other thread may use the environment during that first call. The number at the end is the
-       layout of the shared data; copies with different layouts do not find each other.
+       setenv, no other thread may use the environment during that first call. The number in the name is that
+       of the layout of the shared data; copies with different layouts do not find each other.
 
-       A forked child opens profilers of its own. It must not use the parent's profilers and streams. zt_close
-       of a parent's profiler does nothing in the child. A program that is started by exec begins anew.
+       A forked child may open profilers of its own. It must not use the parent's profilers and streams;
+       zt_close of a parent's profiler does nothing in the child. A program that is started by exec shares
+       nothing with the one before it.
 
-       After zt_close, set the pointer to NULL. A second zt_close with the old pointer does nothing, unless
-       another profiler has come to the same address: then it closes that one. Any other use of it is an
+       After zt_close, set the pointer to NULL. A second zt_close with the old pointer does nothing, unless a
+       new profiler has the same address: then it closes that one. Any other use of the old pointer is an
        error.
 
    PACKED STATISTICS
 
-       What zt_pack writes, so that programs on many machines can gather their statistics. Little-endian; u32
-       and u64 are unsigned, f64 is a double of IEEE 754, text is a u32 length and that many bytes.
+       The layout of what zt_pack writes. Little-endian; u32 and u64 are unsigned, f64 is a double of IEEE
+       754, text is a u32 length and that many bytes.
 
            "ZTPK"; u32 layout: 1; u64 size of the whole; u64 checksum: FNV-1a of all that follows
            u32 metrics, regions, passes, tiles, config.samples, availability; text of it; text device
@@ -350,24 +354,26 @@
                                building again. If only one is set, the configuration's other one is ignored
        ZT_COLUMNS              overrides config.columns
        ZT_AUTO                 where the report of zt_auto goes: "table", or a path as for zt_report; "1":
-                               where its configuration says; "off", "0" or "": nothing is traced
-       COLUMNS                 the width of a table on standard output, if that is no terminal: 100
+                               as its configuration says; "off", "0" or "": nothing is traced
+       COLUMNS                 the width of a table on standard output that is not a terminal. Default: 100
 
        Loader and driver read ZET_ENABLE_METRICS, ZE_ENABLE_TRACING_LAYER and, for the frequency in
        benchmarks, ZES_ENABLE_SYSMAN. Set them before zeInit.
 
    OPTIONS, to be defined before the header is included
 
-       ZETOOLS_IMPLEMENTATION   in one file of the program: the functions themselves. Elsewhere the header
-                                only declares them
-       ZETOOLS_DISABLE          in every file or in none: everything is empty, no code is left, and Level Zero
-                                is not needed. Figures are then 0, and not NaN. For builds without profiling
-       ZETOOLS_TRACER           in each file that uses the tracer, and in that of ZETOOLS_IMPLEMENTATION. Off
-                                by default, because it adds code for every call that can be traced
-       ZETOOLS_STATIC           the functions are static, so that a library that uses them exports nothing.
-                                Each file that uses them then needs ZETOOLS_IMPLEMENTATION
-       ZETOOLS_NO_THREADS       the library starts no thread, for programs that must not have other threads:
-                                config.thread has no effect, and zt_stream_config.reader is refused
+       ZETOOLS_IMPLEMENTATION   In one file of the program: compiles the functions. Elsewhere the header only
+                                declares them.
+       ZETOOLS_DISABLE          In every file or in none: all functions are empty, no code is left, and Level
+                                Zero is not needed. Figures are then 0, and not NaN. For builds without
+                                profiling.
+       ZETOOLS_TRACER           In each file that uses the tracer, and in that of ZETOOLS_IMPLEMENTATION. Off
+                                by default, because it adds code for every call that can be traced.
+       ZETOOLS_STATIC           In each file that uses the library, with ZETOOLS_IMPLEMENTATION: makes its
+                                functions static, so that a library that contains them does not export them.
+       ZETOOLS_NO_THREADS       With ZETOOLS_IMPLEMENTATION, for programs that must not have other threads:
+                                the library starts none. config.thread has no effect, and
+                                zt_stream_config.reader is refused.
 */
 #ifndef ZETOOLS_H
 #define ZETOOLS_H
@@ -415,14 +421,14 @@ extern "C" {
 
 /* ==== types =============================================================================================== */
 
-/* A profiler: one context, one device or sub-device. Since 0.1. */
+/* Measures regions on one device or sub-device, in one context. Since 0.1. */
 typedef struct zt_profiler zt_profiler;
 
-/* A metric group: the same type as zet_metric_group_handle_t, whose header is included with the
-   implementation alone, because it takes a compiler longer than all of this. Since 0.1. */
+/* A metric group: the same type as zet_metric_group_handle_t. Only the implementation includes the header of
+   that, because it is slow to compile. Since 0.1. */
 typedef struct _zet_metric_group_handle_t *zt_group;
 
-/* An open region. Its fields are private. A copy stands for the same region. Since 0.1. */
+/* A region that was begun. Its fields are private. A copy stands for the same region. Since 0.1. */
 typedef struct zt_region {
     void *slot;
     uint32_t generation;
@@ -437,9 +443,10 @@ typedef struct zt_passes {
     uint32_t runs;
 } zt_passes;
 
-/* Called for the first message of each kind, such as "[NO_SLOT] zt_begin: all 16384 slots are in use, ...".
-   result  a ze_result_t: that of the call that failed, or what describes the message best
+/* Called with the first message of each kind, such as "[NO_SLOT] zt_begin: all 16384 slots are in use, ...".
+   result  a ze_result_t: that of the call that failed, or the one that describes the message best
    text    the identifier of the kind, what happened and what to do. Valid during the call
+   user    config.log_user
    See CALLBACKS. Since 0.1. */
 typedef void (*zt_log_fn)(int result, const char *text, void *user);
 
@@ -453,16 +460,17 @@ typedef struct zt_sample {
     uint32_t pass;        /* from 0. Metrics of other passes are not measured */
 } zt_sample;
 
-/* Called for each collected sample, on the collecting thread. See CALLBACKS. Since 0.1. */
+/* Called for each collected sample, on the collecting thread. `user` is config.sample_user. See CALLBACKS.
+   Since 0.1. */
 typedef void (*zt_sample_fn)(const zt_sample *sample, void *user);
 
-/* Called with the next bytes of a report, on the thread that asked for it. Returns 0, or anything else to
-   stop. See CALLBACKS. Since 0.1. */
+/* Called with the next bytes of a report, on the thread that writes it. `user` is that of the writing call.
+   Returns 0, or anything else to stop. See CALLBACKS. Since 0.1. */
 typedef int (*zt_write_fn)(const void *bytes, size_t size, void *user);
 
-/* The application's allocator. Set both functions or none: half an allocator is an INVALID_ARGUMENT. They are
-   called from any thread, also from several at once. `allocate` returns memory that is aligned as that of
-   malloc, or NULL; `release` is never called with NULL. See CALLBACKS. Since 0.1. */
+/* The application's allocator. Set both functions or none; with one alone, opening returns INVALID_ARGUMENT.
+   They are called from any thread, also from several at once. `allocate` returns memory that is aligned as
+   that of malloc, or NULL; `release` is never called with NULL. See CALLBACKS. Since 0.1. */
 typedef struct zt_allocator {
     void *(*allocate)(size_t size, void *user);
     void (*release)(void *memory, void *user);
@@ -484,16 +492,16 @@ typedef struct zt_config {
     uint32_t max_passes; /* How many passes the work may be repeated in with ZT_PASSES, up to 16. With 1,
                             groups that cannot be active together are refused. Default: 1. */
     double pass_tolerance; /* Reports mark a region whose GPU time differs between passes by more than this
-                              share. Default: 0.1. */
+                              share. Raise it for work whose time varies by itself. Default: 0.1. */
     int require_metrics; /* Not 0: zt_open fails if metrics cannot be measured. 0: regions have times then. */
 
     uint32_t slots_per_step; /* Slots are made as they are needed, this many at a time. A lower number saves
                                 device memory where few regions are in flight. Default: 256. */
     uint32_t max_slots;      /* The limit of slots in each pass; regions beyond it are dropped. Raise it if
                                 recorded lists have more regions than this. Default: 16384. */
-    uint32_t samples;        /* Samples kept of each region for median and 95th percentile, up to 1,048,576. A
-                                region needs up to 8 bytes a metric and kept sample, and 56 a metric. Default:
-                                512. */
+    uint32_t samples;        /* Samples kept of each region for median and 95th percentile, up to 1,048,576;
+                                see AGGREGATION. A region needs up to 8 bytes a metric and kept sample, and
+                                56 a metric. Default: 512. */
 
     int thread; /* Not 0: a thread of the library's own collects; see COLLECTING. 0: the threads that call the
                    library do. */
@@ -501,13 +509,13 @@ typedef struct zt_config {
     uint32_t timeline; /* Samples kept for the timeline, the newest. Each needs 32 bytes and 8 a metric, and
                           each region then writes two more time stamps. 0: no timeline. */
 
-    uint64_t wait_timeout_ns; /* How long functions without a timeout of their own may wait (see THREADS), in
-                                 nanoseconds. Default: 1 second. */
+    uint64_t wait_timeout_ns; /* How many nanoseconds functions without a timeout of their own may wait; see
+                                 THREADS. Raise it if the work of a list takes longer. Default: 1 second. */
 
-    zt_log_fn log;          /* Messages. NULL: not reported; zt_get_last_error has the last one. */
-    void *log_user;         /* is passed to `log` */
-    zt_sample_fn sample;    /* Every collected sample. NULL: none. */
-    void *sample_user;      /* is passed to `sample` */
+    zt_log_fn log; /* Receives messages. NULL: none does; zt_get_last_error returns the last one. */
+    void *log_user;
+    zt_sample_fn sample; /* Receives every collected sample. NULL: none does. */
+    void *sample_user;
     zt_allocator allocator; /* Functions that are NULL: malloc and free. */
 } zt_config;
 
@@ -616,7 +624,7 @@ typedef struct zt_stream zt_stream;
 /* One row: a period of the device. Pointers live as long as the call. Since 0.1. */
 typedef struct zt_row {
     uint64_t time_ns;   /* when the period began, by CLOCK_MONOTONIC of the host */
-    uint64_t device_ns; /* the same by the clock of the device's metrics, unwrapped */
+    uint64_t device_ns; /* the same by the clock of the device's metrics; continues when that overflows */
     uint64_t length_ns; /* how long the period lasted */
     int gap;            /* not 0: rows are missing before this one, dropped by the device or not calculated */
     uint32_t metric_count;
@@ -624,8 +632,8 @@ typedef struct zt_row {
     const char *marker;   /* the name of the marker that ended the row, or NULL */
 } zt_row;
 
-/* Called for each row, on the thread that reads. Returns 0, or anything else to stop: later rows wait for the
-   next read. See CALLBACKS. Since 0.1. */
+/* Called for each row, on the thread that reads. `user` is that of the reading call. Returns 0, or anything
+   else to stop: later rows wait for the next read. See CALLBACKS. Since 0.1. */
 typedef int (*zt_row_fn)(const zt_row *row, void *user);
 
 /* How a stream is opened. Start from zt_stream_config_default(). 0 and NULL stand for the default. Strings
@@ -633,19 +641,20 @@ typedef int (*zt_row_fn)(const zt_row *row, void *user);
 typedef struct zt_stream_config {
     const char *group;  /* A time-based metric group. NULL: "ComputeBasic", else the first that there is. */
     uint32_t period_ns; /* The length of a row in nanoseconds; the driver rounds it. Default: 1 ms. */
-    uint32_t notify_reports; /* After this many reports the device ends the wait of a read. With fewer, rows
-                                arrive sooner and cost more. Default: as many as come in 10 ms. */
-    size_t memory_limit; /* Bytes for reports and their calculation, allocated at opening. Default: 8 MiB. */
-    int reader;          /* Not 0: a thread of the library's own reads from the device into this memory, so
-                            that an application that seldom calls zt_stream_read loses nothing. */
+    uint32_t notify_reports; /* A read that waits is woken after this many reports. With fewer, rows arrive
+                                sooner and cost more. Default: as many as come in 10 ms. */
+    size_t memory_limit;     /* Bytes for reports and their calculation. Raise it if rows are read seldom.
+                                Default: 8 MiB. */
+    int reader; /* Not 0: a thread of the library's own reads from the device into this memory, so
+                   that nothing is lost if the application seldom calls zt_stream_read. */
 
-    zt_profiler *profiler;  /* The stream is attached to this profiler, whose timeline and regions then have
-                               its rows. It must have config.timeline. It keeps the rows when the stream is
-                               closed, so `allocator` must live until zt_close. NULL: to none. */
-    uint32_t timeline_rows; /* Rows kept for that profiler, the newest, until zt_close. Each needs 32 bytes
-                               and 8 a metric. Default: 16384. */
+    zt_profiler *profiler;  /* Attaches the stream to this profiler: its timeline and regions then have the
+                               rows. It must have config.timeline. It keeps the rows when the stream is
+                               closed, so `allocator` must work until zt_close. NULL: to none. */
+    uint32_t timeline_rows; /* Rows kept for that profiler, the newest. Each needs 32 bytes and 8 a metric.
+                               Default: 16384. */
 
-    zt_log_fn log; /* As in zt_config; the reader thread calls it, too. */
+    zt_log_fn log; /* As in zt_config. The reader thread calls it, too. */
     void *log_user;
     zt_allocator allocator;
 } zt_stream_config;
@@ -764,18 +773,18 @@ typedef struct zt_bench_config {
     void *user;                    /* is passed to the functions */
     const char *region; /* The region whose GPU time is a sample, added up if it runs several times. NULL: the
                            first of the work. */
-    double (*frequency)(void *user); /* Returns the frequency of the device now, in MHz. NULL: asks the system
-                                        management interface, if it is there (ZES_ENABLE_SYSMAN=1). */
+    double (*frequency)(void *user); /* Returns the frequency of the device now, in MHz. NULL: that of the
+                                        system management interface, which ZES_ENABLE_SYSMAN=1 enables. */
     uint32_t warm_up;                /* Runs before the first sample. Default: 3. */
-    uint32_t min_samples;  /* The least samples, however long they take. Default, and minimum: 10. */
+    uint32_t min_samples;  /* The fewest samples, however long they take. Default, and minimum: 10. */
     uint32_t max_samples;  /* The most samples. Default, and maximum: 1000. */
-    uint64_t max_time_ns;  /* In nanoseconds, for the warm-up and again for the samples. When it is over, no
-                              more runs begin, but the first three of the warm-up and those for min_samples
-                              are made in any case. Default: 10 seconds. */
-    double precision;      /* Stops when half the interval of the median is less than this share of it.
-                              Default: 0.01. */
-    double max_change;     /* Marks samples whose frequency differs from the median by more than this share.
-                              Default: 0.02. */
+    uint64_t max_time_ns;  /* The most time for the warm-up, and again for the samples, in nanoseconds. The
+                              first three runs of the warm-up and min_samples are made in any case. Default:
+                              10 seconds. */
+    double precision;      /* Sampling stops when half the interval of the median is less than this share of
+                              it. Default: 0.01. */
+    double max_change;     /* Samples whose frequency differs from the median by more than this share are
+                              marked. Default: 0.02. */
     uint32_t counter_runs; /* Runs with metrics, in each pass. Default: 5. */
 } zt_bench_config;
 
@@ -788,6 +797,7 @@ typedef enum zt_bench_end {
     ZT_BENCH_FULL     /* config.max_samples were taken */
 } zt_bench_end;
 
+/* The most samples of a benchmark, and the marks of a sample, which are bits. Since 0.1. */
 enum { ZT_BENCH_SAMPLES = 1000, ZT_BENCH_OUTLIER = 1, ZT_BENCH_CHANGED = 2 };
 
 /* The result of a benchmark; times in nanoseconds. What does not apply is NaN. About 9 kB. Since 0.1. */
@@ -796,17 +806,17 @@ typedef struct zt_bench_result {
     zt_bench_end end;
     uint32_t count;    /* samples */
     uint32_t outliers; /* samples that lie beyond a quartile by more than 1.5 times the interquartile range.
-                          They are not left out */
-    uint32_t changed;  /* samples at another frequency. They are not left out */
+                          They count like any other */
+    uint32_t changed;  /* samples at another frequency. They count like any other */
     double median;
-    double low, high; /* interval of the median, by the sign test: at least 95% */
+    double low, high; /* interval that contains the true median with a probability of at least 95% */
     double quartile1, quartile3;
     double min, max;
     double precision;                      /* half the interval, as a share of the median */
     double frequency_mhz;                  /* median. NaN: not known */
     uint32_t counter_runs;                 /* runs with metrics, in each pass */
     double counter_median;                 /* their median */
-    double perturbation;                   /* that by the median without metrics */
+    double perturbation;                   /* counter_median divided by median */
     uint32_t region;                       /* of the profiler, for zt_get_rate; UINT32_MAX: none */
     double samples[ZT_BENCH_SAMPLES];      /* in the order in which they were taken */
     unsigned char marks[ZT_BENCH_SAMPLES]; /* ZT_BENCH_OUTLIER, ZT_BENCH_CHANGED */
@@ -815,8 +825,8 @@ typedef struct zt_bench_result {
 /* The result of a comparison of two variants. Since 0.1. */
 typedef struct zt_comparison {
     zt_bench_result a, b;
-    double ratio;     /* median of b by median of a */
-    double low, high; /* interval of the ratio: at least 95% */
+    double ratio;     /* median of b divided by median of a */
+    double low, high; /* interval that contains the true ratio with a probability of at least 95% */
     int differs;      /* not 0: the interval does not contain 1 */
 } zt_comparison;
 
@@ -858,14 +868,14 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
    One thread; see PROCESSES for the pointer. Since 0.1. */
 ZT_API void zt_close(zt_profiler *profiler);
 
-/* Begins a region on a command list that is immediate, or open for commands. It cannot fail as far as the
-   application is concerned: a region that cannot be measured is counted as dropped.
+/* Begins a region on a command list that is immediate, or open for commands.
    name  is copied. NULL and "" are shown as "(unnamed)". Up to 65,536 different names
-   Any thread that may use the list. Since 0.1. */
+   Returns the region, for zt_end. A region that cannot be measured is counted as dropped, and passed to
+   zt_end all the same. Any thread that may use the list. Since 0.1. */
 ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, const char *name);
 
-/* Ends a region. Does nothing for NULL, for a region that was ended already, also by a copy of it, and for
-   one whose profiler is closed.
+/* Ends a region, on the list on which it was begun. Does nothing for NULL, for a region that was dropped or
+   has ended, also by a copy of it, and for one whose profiler is closed.
    Any thread that may use the region's list. Since 0.1. */
 ZT_API void zt_end(zt_region *region);
 
@@ -957,7 +967,7 @@ ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, ui
 ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric);
 
 /* Benchmarks work. Warms up; then takes samples of the GPU time, without metrics, until one of the conditions
-   of zt_bench_end holds; then runs the work with metrics, in all passes, whose statistics are the profiler's.
+   of zt_bench_end holds; then runs the work with metrics, in all passes, which the profiler collects.
    With config.measure the profiler may be NULL.
    Returns SUCCESS; NOT_READY if a run gave no sample in four attempts. One thread. Since 0.1. */
 ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result);
@@ -1017,6 +1027,7 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
 
 /* Passes the bytes of a report to a function.
+   user  is passed to `write`
    Returns SUCCESS; INVALID_ENUMERATION; INVALID_ARGUMENT for a trace without config.timeline; UNKNOWN if
    `write` stopped it. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user);
@@ -1040,7 +1051,7 @@ ZT_API ze_result_t zt_get_last_result(const zt_profiler *profiler);
 ZT_API const char *zt_result_name(ze_result_t result);
 
 /* Finds a metric group of a device by its name.
-   type   a zet_metric_group_sampling_type_flags_t
+   type   a zet_metric_group_sampling_type_flags_t: event-based for regions, time-based for streams
    group  receives the group; NULL on failure
    Returns SUCCESS; INVALID_ARGUMENT if there is none, and zt_get_last_error(NULL) has the nearest names;
    otherwise the result of the call that failed. Any thread. Since 0.1. */
@@ -1071,7 +1082,8 @@ ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_
 
 /* Delivers all rows that there are, and waits for the first if there is none.
    timeout_ns  how long it waits at the most, in nanoseconds; 0: not at all
-   function    is called with each row. NULL: rows go to the attached profiler alone, or are discarded
+   function    is called with each row and `user`. NULL: rows go to the attached profiler alone, or are
+               discarded
    Returns SUCCESS; NOT_READY if there was no row in time; NOT_AVAILABLE if the stream is being closed;
    DEVICE_LOST; HANDLE_OBJECT_IN_USE inside a function that is called with rows; otherwise the result of the
    driver call that failed. Any thread; one reads while others wait. Since 0.1. */
