@@ -97,8 +97,8 @@
        If a program does otherwise:
 
        - A recorded list is executed without zt_execute: of its executions between two collections, only the
-         last one is measured, and the number of the others is unknown. The list is counted in
-         zt_counts.unobserved_lists, logged once, and named below the table.
+         last one is measured, and the number of the others is unknown. The list is counted
+         (zt_counts.unobserved_lists), also below the table, and logged once.
        - A list is reset without zt_reset or zt_release: the next zt_begin on it frees the slots of regions
          that are known to have run. Other slots stay in use, and their samples stay in flight.
        - A list is destroyed without zt_release: its slots stay in use, because nothing shows that the list is
