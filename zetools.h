@@ -13414,7 +13414,7 @@ ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
     zt_region_info *region = &document->region;
     const zt__region_record *record;
     zt__statistics copy;
-    uint32_t column, pass, kept;
+    uint32_t column, i;
     double *values = NULL;
     memset(region, 0, sizeof *region);
     zt__lock(&profiler->mutex);
@@ -13433,15 +13433,13 @@ ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
     region->name = record->name;
     region->count = zt__collected(profiler, &copy);
     for (column = 0; column < layout->column_count; column++) {
-        zt__get_moments(layout, &copy, column, &document->stats[column]);
-        kept = 0;
-        if (values && column > 0) {
-            kept = zt__copy_column(layout, &copy, column, values);
-        } else if (values) {
-            for (pass = 0; pass < profiler->pass_count; pass++) {
-                kept += zt__copy_column(layout, &copy, zt__pass_time_column(profiler, pass), values + kept);
-            }
+        /* The values of the GPU time are those of all passes. */
+        uint32_t first = column > 0 ? column : zt__pass_time_column(profiler, 0);
+        uint32_t count = column > 0 ? 1 : profiler->pass_count, kept = 0;
+        for (i = 0; values && i < count; i++) {
+            kept += zt__copy_column(layout, &copy, first + i, values + kept);
         }
+        zt__get_moments(layout, &copy, column, &document->stats[column]);
         zt__add_quantiles(layout, column, values, kept, &document->stats[column]);
     }
     region->time_ns = document->stats[0];
@@ -13477,23 +13475,17 @@ ZT__PRIVATE const char *zt__metric_type_name(int type) {
     return type >= 0 && type < (int)ZT__COUNT_OF(names) ? names[type] : "other";
 }
 
-/* A figure of statistics, with its name in CSV and JSON. */
-typedef struct zt__named_figure {
-    const char *name;
-    double value;
-} zt__named_figure;
+/* The figures of statistics, in the order of CSV and JSON. */
+static const char *const zt__figure_names[] = {"sum", "mean", "stddev", "min", "max", "median", "p95"};
 
-enum { ZT__FIGURE_COUNT = 7 };
+typedef struct zt__figures {
+    double values[ZT__COUNT_OF(zt__figure_names)];
+} zt__figures;
 
-ZT__PRIVATE void zt__name_figures(const zt_stats *stats, zt__named_figure figures[ZT__FIGURE_COUNT]) {
-    static const char *const names[] = {"sum", "mean", "stddev", "min", "max", "median", "p95"};
-    const double values[] = {stats->sum, stats->mean,   stats->stddev, stats->min,
-                             stats->max, stats->median, stats->p95};
-    uint32_t i;
-    for (i = 0; i < ZT__FIGURE_COUNT; i++) {
-        figures[i].name = names[i];
-        figures[i].value = values[i];
-    }
+ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats) {
+    zt__figures figures = {
+        {stats->sum, stats->mean, stats->stddev, stats->min, stats->max, stats->median, stats->p95}};
+    return figures;
 }
 
 /* ---- CSV ------------------------------------------------------------------------------------------------- */
@@ -13510,7 +13502,7 @@ typedef struct zt__csv_line {
 ZT__PRIVATE void zt__write_csv_line(zt__writer *writer, const zt__csv_line *line) {
     const zt_metric *metric = line->metric;
     const char *const texts[] = {line->region, metric->name, metric->group, metric->component, metric->units};
-    zt__named_figure figures[ZT__FIGURE_COUNT];
+    zt__figures figures = zt__list_figures(line->stats);
     uint32_t i;
     for (i = 0; i < ZT__COUNT_OF(texts); i++) {
         zt__write_csv_field(writer, texts[i]);
@@ -13518,11 +13510,10 @@ ZT__PRIVATE void zt__write_csv_line(zt__writer *writer, const zt__csv_line *line
     }
     zt__print(writer, "%s,%s,%llu", zt__metric_type_name(metric->type),
               zt__aggregation_name(metric->aggregation), (unsigned long long)line->stats->count);
-    zt__name_figures(line->stats, figures);
-    for (i = 0; i < ZT__FIGURE_COUNT; i++) {
+    for (i = 0; i < ZT__COUNT_OF(figures.values); i++) {
         zt__write_text(writer, ",");
-        if (zt__is_finite(figures[i].value)) {
-            zt__write_number(writer, figures[i].value);
+        if (zt__is_finite(figures.values[i])) {
+            zt__write_number(writer, figures.values[i]);
         }
     }
     zt__print(writer, ",%s,%s,%s\n", line->tile, line->pass, zt__name_differences(line->differs).text);
@@ -13531,16 +13522,11 @@ ZT__PRIVATE void zt__write_csv_line(zt__writer *writer, const zt__csv_line *line
 /* Writes a count in the form of a metric. `region` is "" if it is of the whole profiler. */
 ZT__PRIVATE void zt__write_csv_count(zt__writer *writer, const char *region, const char *name,
                                      const char *units, uint64_t count) {
-    zt_metric metric = {NULL, "", "profiler", NULL, "", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, 0};
-    zt__csv_line line = {NULL, NULL, NULL, "all", "all", 0};
+    zt_metric metric = {name, "", "profiler", units, "", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, 0};
     zt_stats stats;
+    zt__csv_line line = {region, &metric, &stats, "all", "all", 0};
     zt__clear_stats(&stats);
     stats.count = count;
-    metric.name = name;
-    metric.units = units;
-    line.region = region;
-    line.metric = &metric;
-    line.stats = &stats;
     zt__write_csv_line(writer, &line);
 }
 
@@ -13548,11 +13534,9 @@ ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
     static const zt_metric gpu_time = {"GPU time",       "", "", "ns", "", ZET_METRIC_TYPE_DURATION,
                                        ZT_AGGREGATE_SUM, 0};
     const zt_profiler *profiler = document->profiler;
-    zt__csv_line line = {NULL, &gpu_time, NULL, "all", "all", 0};
+    zt__csv_line line = {document->region.name,   &gpu_time, &document->stats[0], "all", "all",
+                         document->region.differs};
     uint32_t metric, part;
-    line.region = document->region.name;
-    line.stats = &document->stats[0];
-    line.differs = document->region.differs;
     zt__write_csv_line(&document->writer, &line);
     for (part = 0; part <= profiler->tile_count; part++) { /* all tiles together, and then each */
         uint32_t first = part ? zt__tile_column(profiler, part - 1, 0) : 1;
@@ -13583,19 +13567,17 @@ ZT__PRIVATE void zt__write_csv_calls(zt__document *document) {
                                      ZT_AGGREGATE_SUM, 0};
     uint32_t i, count = zt__calls_to_report(document->profiler);
     for (i = 0; i < count; i++) {
-        zt__csv_line line = {NULL, &host_time, NULL, "all", "all", 0};
         zt_call_info call;
-        zt_stats stats;
+        zt_stats failed;
+        zt__csv_line time_line = {NULL, &host_time, &call.time_ns, "all", "all", 0};
+        zt__csv_line error_line = {NULL, &errors, &failed, "all", "all", 0};
         zt_get_call(document->profiler, i, &call);
-        line.region = call.name;
-        line.stats = &call.time_ns;
-        zt__write_csv_line(&document->writer, &line);
-        zt__clear_stats(&stats);
-        stats.count = call.count;
-        stats.sum = (double)call.errors;
-        line.metric = &errors;
-        line.stats = &stats;
-        zt__write_csv_line(&document->writer, &line);
+        zt__clear_stats(&failed);
+        failed.count = call.count;
+        failed.sum = (double)call.errors;
+        time_line.region = error_line.region = call.name;
+        zt__write_csv_line(&document->writer, &time_line);
+        zt__write_csv_line(&document->writer, &error_line);
     }
 }
 #endif
@@ -13603,10 +13585,11 @@ ZT__PRIVATE void zt__write_csv_calls(zt__document *document) {
 ZT__PRIVATE void zt__write_csv(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
-    zt_metric availability = {"availability", NULL, "profiler", "", "", -1, ZT_AGGREGATE_NONE, 0};
-    zt__csv_line line = {"", NULL, NULL, "all", "all", 0};
+    zt_metric availability = {
+        "availability", zt_get_availability_text(profiler), "profiler", "", "", -1, ZT_AGGREGATE_NONE, 0};
+    zt_stats none;
+    zt__csv_line line = {"", &availability, &none, "all", "all", 0};
     zt_counts counts = zt_get_counts(profiler);
-    zt_stats stats;
     uint32_t i;
     zt__write_text(writer, "region,metric,group,component,units,type,aggregation,count,"
                            "sum,mean,stddev,min,max,median,p95,tile,pass,differs\n");
@@ -13619,10 +13602,7 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     zt__write_csv_calls(document);
 #endif
     /* Lines without a region are of the whole profiler. */
-    zt__clear_stats(&stats);
-    availability.group = zt_get_availability_text(profiler);
-    line.metric = &availability;
-    line.stats = &stats;
+    zt__clear_stats(&none);
     zt__write_csv_line(writer, &line);
     zt__write_csv_count(writer, "", "begun", "samples", counts.begun);
     zt__write_csv_count(writer, "", "collected", "samples", counts.collected);
@@ -13656,15 +13636,14 @@ ZT__PRIVATE void zt__write_json_count(zt__writer *writer, const char *name, uint
 }
 
 ZT__PRIVATE void zt__write_json_stats(zt__writer *writer, const zt_stats *stats) {
-    zt__named_figure figures[ZT__FIGURE_COUNT];
+    zt__figures figures = zt__list_figures(stats);
     uint32_t i;
     zt__write_text(writer, "{");
     zt__write_json_count(writer, "count", stats->count);
-    zt__name_figures(stats, figures);
-    for (i = 0; i < ZT__FIGURE_COUNT; i++) {
-        zt__print(writer, ",\"%s\":", figures[i].name);
-        if (zt__is_finite(figures[i].value)) {
-            zt__write_number(writer, figures[i].value);
+    for (i = 0; i < ZT__COUNT_OF(figures.values); i++) {
+        zt__print(writer, ",\"%s\":", zt__figure_names[i]);
+        if (zt__is_finite(figures.values[i])) {
+            zt__write_number(writer, figures.values[i]);
         } else {
             zt__write_text(writer, "null");
         }
@@ -14358,17 +14337,9 @@ typedef struct zt__label {
 
 ZT__PRIVATE zt__label zt__label_metric(const zt_metric *metric, int several_groups) {
     zt__label label;
-    size_t used = 0;
-    if (several_groups) {
-        used = (size_t)snprintf(label.text, sizeof label.text, "%.*s.", ZET_MAX_METRIC_GROUP_NAME,
-                                metric->group);
-    }
-    used += (size_t)snprintf(label.text + used, sizeof label.text - used, "%.*s", ZET_MAX_METRIC_NAME,
-                             metric->name);
-    if (*metric->units) {
-        snprintf(label.text + used, sizeof label.text - used, " [%.*s]", ZET_MAX_METRIC_RESULT_UNITS,
-                 metric->units);
-    }
+    snprintf(label.text, sizeof label.text, "%s%s%s%s%s%s", several_groups ? metric->group : "",
+             several_groups ? "." : "", metric->name, *metric->units ? " [" : "", metric->units,
+             *metric->units ? "]" : "");
     return label;
 }
 
