@@ -282,8 +282,8 @@
                                                          return a value
 
        In a sample function nothing waits. zt_begin drops a region for which there is no slot. zt_execute
-       cannot collect, so its lists count as unobserved. The same holds in a log function that is called while
-       samples are collected.
+       executes its lists without collecting: they count as unobserved, and [INSIDE_CALLBACK] is reported. The
+       same holds in a log function that is called while samples are collected.
 
        No mutex of the library is held while a function of the application runs. But while a sample function
        runs, no other thread collects: keep it short. All functions must return normally, without an exception
@@ -450,7 +450,7 @@ typedef struct zt_passes {
    See CALLBACKS. Since 0.1. */
 typedef void (*zt_log_fn)(int result, const char *text, void *user);
 
-/* One collected sample. Pointers live as long as the call. Since 0.1. */
+/* One collected sample. Pointers are valid during the call. Since 0.1. */
 typedef struct zt_sample {
     const char *name;      /* of the region */
     uint32_t region;       /* its index, for zt_get_region */
@@ -621,7 +621,7 @@ typedef struct zt_counts {
 /* A stream: one metric group of one device or sub-device, sampled by the clock. Since 0.1. */
 typedef struct zt_stream zt_stream;
 
-/* One row: a period of the device. Pointers live as long as the call. Since 0.1. */
+/* One row: the metrics of one period. Pointers are valid during the call. Since 0.1. */
 typedef struct zt_row {
     uint64_t time_ns;   /* when the period began, by CLOCK_MONOTONIC of the host */
     uint64_t device_ns; /* the same by the clock of the device's metrics; continues when that overflows */
@@ -903,9 +903,7 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
    with zeCommandQueueExecuteCommandLists. Samples that were not ready in time are overwritten and counted as
    lost. The lists are executed in any case. If a list is named twice, they are executed in several calls, so
    that each execution is measured; the last call has the fence. If the driver refuses one of these calls, the
-   calls before it have been executed, and those after it are not made.
-   Inside a sample or log function nothing can be collected. The lists are then executed as by
-   zeCommandQueueExecuteCommandLists: they count as unobserved, and [INSIDE_CALLBACK] is reported.
+   calls before it have been executed, and those after it are not made. See CALLBACKS for calls inside of one.
    Returns what zeCommandQueueExecuteCommandLists returns. Any thread that may use them. Since 0.1. */
 ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
                               ze_command_list_handle_t *lists, ze_fence_handle_t fence);
@@ -12831,7 +12829,7 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *given) {
 
 #endif /* ZETOOLS_TRACER */
 
-/* ==== >>bench: samples, the interval of their median, and when there are enough =========================== */
+/* ==== >>bench: samples, until the interval of their median is narrow ====================================== */
 
 /* ---- samples --------------------------------------------------------------------------------------------- */
 
