@@ -14110,12 +14110,12 @@ ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table
         }
     }
     if (table->column_count > ZT__TIME_FIGURES || table->left_out) {
-        zt__write_text(writer, "Metrics are means of a sample");
+        zt__write_text(writer, "Metrics are means per sample.");
         if (table->left_out) {
-            zt__print(writer, "; %u more did not fit: ZT_COLUMNS chooses, CSV and JSON have all",
+            zt__print(writer, " %u more did not fit: choose with ZT_COLUMNS. CSV and JSON have all.",
                       (unsigned)table->left_out);
         }
-        zt__write_text(writer, ".\n");
+        zt__write_text(writer, "\n");
     }
 }
 
