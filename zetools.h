@@ -1,4 +1,4 @@
-/* zetools.h - an application profiles its own GPU work, through oneAPI Level Zero's tools interface.
+/* zetools.h - an application profiles its own GPU work, through the tools interface of oneAPI Level Zero.
 
    SPDX-License-Identifier: MIT
    The licence is at the end of this file.
@@ -7,8 +7,8 @@
    MANUAL
    ==========================================================================================================
 
-   The manual explains how things work together. What a single function does, takes and returns is written
-   beside its declaration. The implementation begins with a page of its own: chapters, locks, states.
+   The manual explains how things work together. Each function is documented at its declaration. The
+   implementation begins with an overview of its chapters, locks and states.
 
    USE
 
@@ -22,9 +22,9 @@
 
            cc app.c -lze_loader -lm
 
-       Before glibc 2.34, add -ldl -lpthread. Pass the directory of the Level Zero headers with -isystem: they
-       redefine typedefs, of which C99 compilers warn. With -ffast-math and clang 18 or later, the file with
-       ZETOOLS_IMPLEMENTATION also needs -fhonor-nans -fhonor-infinities; an #error says so.
+       Before glibc 2.34, add -ldl -lpthread. If the Level Zero headers are not in /usr/include, pass their
+       directory with -isystem, because C99 compilers warn about them. With -ffast-math, clang 18 and later
+       also need -fhonor-nans -fhonor-infinities for the file with ZETOOLS_IMPLEMENTATION.
 
            zt_config config = zt_config_default();
            config.groups = "ComputeBasic";
@@ -33,81 +33,85 @@
 
            ZT_REGION(profiler, list, "saxpy")
                zeCommandListAppendLaunchKernel(list, saxpy, &groups, NULL, 0, NULL);
-           ...
+           ...             submits the work and waits for it
            zt_collect(profiler, 0);
            zt_report(profiler, "-");
            zt_close(profiler);
            profiler = NULL;
 
-       Metrics must be enabled in the driver. zt_open enables them if loader and driver can do so at run time;
-       otherwise set ZET_ENABLE_METRICS=1 in the environment before zeInit. Without metrics, regions still
-       have GPU times, and zt_get_availability_text says what is missing.
+       Metrics must be enabled in the driver. zt_open enables them if the loader and the driver can do so at
+       run time; otherwise set ZET_ENABLE_METRICS=1 in the environment before zeInit. Without metrics, regions
+       still have GPU times, and zt_get_availability_text returns what is missing.
 
    TERMS
 
        metric group   a set of metrics that the device measures together. Groups of different domains can be
                       active at the same time; two groups of one domain cannot
        region         a named part of a command list. All regions with one name share their statistics
-       sample         one execution of a region, with its figures. Statistics are made of samples
-       slot           what one sample in flight needs: a metric query for each group, and an event
+       sample         one execution of a region, with its figures. Statistics are computed from samples
+       in flight      begun, and not yet collected, lost or dropped; see COUNTS
+       slot           what a sample needs while it is in flight: a metric query for each group, and an event
        to collect     to read the figures of finished samples and add them to the statistics
        pass           one repetition of the work, with one set of metric groups
        tile           a sub-device of a device that has several
-       stream         a metric group that is sampled by the clock
-       row            one period of a stream
+       stream         periodic measurements of a metric group
+       report         of a stream: what the device measured in one period, as raw data
+       row            of a stream: the metrics of one period, calculated from a report
        marker         a name that a command list puts into a stream
 
    NAMES
 
-       Functions are named zt_[stream_|trace_]verb[_noun]: zt_get_counts, zt_stream_get_counts. A name that
-       begins with zt_stream_ is of a stream; with zt_trace_, of the tracer; others are of a profiler or of
-       nothing. Names of values come from zt_..._name, and default configurations from zt_..._config_default.
-       What begins with zt__ or ZT__ is private.
+       Functions are named zt_[stream_|trace_]verb[_noun]: zt_get_counts, zt_stream_get_counts. Functions of
+       streams begin with zt_stream_, and those of the tracer with zt_trace_. zt_..._name returns the name of
+       a value, and zt_..._config_default a configuration. What begins with zt__ or ZT__ is private.
 
    REGIONS
 
        The metric query of a region begins when the commands before it are complete, and commands after it
-       wait until it has ended. So a region serialises the work around it, and kernels that would overlap do
-       not. Without metrics, barriers do the same. Put regions around parts that matter, and not around every
-       kernel of a pipeline that depends on overlap.
+       wait until it has ended. So a region serialises the work around it: kernels that would overlap do not.
+       Without metrics, barriers have the same effect. Put regions around the parts that matter, and not
+       around every kernel of a pipeline that depends on overlap.
+
+       A region measures the device from the moment at which its list executes the begin to that at which it
+       executes the end. Work of other lists in that time may be included. Begin a region on the list that
+       has its work.
 
        Regions may nest and overlap. Where regions nest on a recorded list that is executed again, some
-   drivers return a wrong GPU time for the outer one. Such a sample is lost (ZT_LOST_IMPLAUSIBLE).
-
-       A region measures the device from the moment when its list executes the begin to that when it executes
-       the end. What other lists execute in that time may be counted, too. Begin and end a region on the list
-       that has its work.
+       drivers return a wrong GPU time for the outer one. Such a sample is lost (ZT_LOST_IMPLAUSIBLE).
 
    COMMAND LISTS
 
        On an immediate list, each region runs once. Its slot is free again when its sample is collected.
 
        On a recorded list (from zeCommandListCreate), a region keeps its slot until the list is reset or
-       destroyed, because the list may be executed again.
+       destroyed, because the list may be executed again. An execution overwrites the figures of the one
+       before it. So the library has to know about executions, resets and destruction:
 
-       - Execute recorded lists with zt_execute(). An execution overwrites the figures of the last one, so
-         zt_execute reads these first. It waits for the last execution of the same lists and not for the one
-         that it starts: two lists that take turns keep the device busy.
-       - Record again with zt_reset().
-       - Before a list is destroyed, call zt_release(). Afterwards is too late: another thread may have got
-         the same handle for a new list.
+       - Execute recorded lists with zt_execute(). It first collects the last execution of the same lists,
+         and waits for that one if necessary. It does not wait for the execution that it starts, so two lists
+         that are used in turn keep the device busy.
+       - Reset recorded lists with zt_reset().
+       - Call zt_release() before any list is destroyed. Afterwards is too late: another thread may have
+         created a new list with the same handle.
 
-       What happens otherwise:
+       If a program does otherwise:
 
-       - A recorded list is executed by other means than zt_execute. Of its executions between two
-         collections, only the last one is measured, and the number of others is unknown. The list is counted
-         in zt_counts.unobserved_lists, logged once, and named below the table.
-       - A list that is reset without zt_reset or zt_release: the next zt_begin on it frees the slots of
-         regions that are known to have run. Other slots stay in use, and their samples stay in flight.
-       - A list that is destroyed without zt_release keeps its slots, because nothing shows that it is gone.
-         They are freed only when a new list gets the same handle and regions are begun on it. A program that
-         repeats this reaches config.max_slots; then regions are dropped (ZT_DROPPED_NO_SLOT).
+       - A recorded list is executed without zt_execute: of its executions between two collections, only the
+         last one is measured, and the number of the others is unknown. The list is counted
+         (zt_counts.unobserved_lists), also below the table, and logged once.
+       - A list is reset without zt_reset or zt_release: the next zt_begin on it frees the slots of regions
+         that are known to have run. Other slots stay in use, and their samples stay in flight.
+       - A list is destroyed without zt_release: its slots stay in use, because nothing shows that the list is
+         gone. They are freed only if a new list has the same handle and regions are begun on it. A program
+         that repeats this reaches config.max_slots, and then regions are dropped (ZT_DROPPED_NO_SLOT).
 
-       Loaders before 1.16 cannot tell whether a list is immediate. Then every list is treated as recorded.
-       The slots of an immediate list are freed by the next region that is begun on it, or by zt_release. A
-       list that runs outside of zt_execute is only noticed at the second collection that finds a sample of
-       it. And before zt_close, release recorded lists that never ran: otherwise the memory of their slots
-       cannot be freed, since the device might still write to it.
+       Loaders before 1.16 cannot tell whether a list is immediate, so every list is treated as recorded:
+
+       - The slots of an immediate list are freed by the next region that is begun on it, or by zt_release.
+       - A list that is executed without zt_execute is noticed only at the second collection that finds a
+         sample of it.
+       - Release recorded lists that never ran before zt_close. Otherwise the memory of their slots is not
+         freed, since the device might still write to it.
 
        Level Zero does not allow two threads to use one command list at a time. Different lists may be used by
        different threads, also for regions.
@@ -115,26 +119,27 @@
    COLLECTING
 
        Samples are collected by
-       - zt_collect: what is ready, or, with a timeout, all that is on its way
+       - zt_collect: what is ready, or, with a timeout, also what is on its way
        - zt_end, after each 64 regions on immediate lists, and zt_begin, when there is no free slot
        - zt_execute, zt_release and zt_reset, for their own lists
        - a thread of the library's own, with config.thread
 
-       One thread collects at a time. Others do not wait for it, unless they were given a timeout, or need
-       what it collects. Slots keep their data, so a program may also collect seldom, or only at the end.
+       One thread collects at a time. Others skip collecting, unless they have a timeout or need what is being
+       collected. Samples wait in their slots, so a program may collect seldom, or only at the end.
 
-       Once names, lists and slots are there, beginning, ending and collecting regions allocates nothing.
-       Functions that return results may allocate: quantiles of many samples need memory to be sorted in.
+       Once all names, lists and slots exist, beginning, ending and collecting regions allocates no memory.
+       Functions that return results may allocate, because quantiles need memory for sorting.
 
        With config.thread, threads that submit work do not read or calculate anything. Level Zero drivers
-       cannot calculate metrics on two threads at once. The library takes care of its own calls; the
+       cannot calculate metrics on two threads at once. The library serialises its own calculations; the
        application must then not call zetMetricGroupCalculateMetricValues itself.
 
-       zt_collect with a timeout waits for what is known to be on its way: regions on immediate lists, and
-       lists that zt_execute has submitted. The first execution of a recorded list that was submitted by other
-       means cannot be seen. It is waited for as long as the program has never called zt_execute. Once it has,
-       lists that were not yet executed are not waited for, except those that ran by other means before. Where
-       the loader cannot tell immediate lists, all that was recorded and has not run is waited for.
+       zt_collect with a timeout waits for samples that are known to be on their way: regions on immediate
+       lists, and lists that zt_execute has submitted. The first execution of a recorded list without
+       zt_execute cannot be seen in advance. So until the program first calls zt_execute, zt_collect waits for
+       all recorded regions; from then on it does not wait for lists that were not yet executed, except those
+       that have already run without zt_execute. If the loader cannot tell immediate lists, zt_collect waits
+       for all regions that have not run.
 
    COUNTS
 
@@ -143,14 +148,14 @@
        lost      it ran, but its data is missing or invalid
        dropped   it was not measured: there was no slot or memory, or a call failed
 
-       Both are counted by cause (zt_get_cause), and left out of the statistics.
+       Lost and dropped samples are counted by cause (zt_get_cause) and are not in the statistics.
 
    AGGREGATION
 
        Type and unit of a metric decide how samples are combined (zt_aggregation). Counts, cycles, bytes and
-       times add up. Percentages, frequencies, rates and ratios are averaged, weighted by GPU time. Of flags,
-       the samples that have it set are counted. Time stamps, addresses and raw values are not combined. What
-       does not apply to a metric is NaN, and is left empty in reports.
+       times add up. Percentages, frequencies, rates and ratios are averaged, weighted by GPU time. For a
+       flag, the samples that have it set are counted. Time stamps, addresses and raw values are not combined.
+       Statistics that do not apply to a metric are NaN, and empty in reports.
 
        Median and 95th percentile are interpolated linearly. They are exact up to config.samples samples of a
        region. Beyond that they are estimated from as many samples, chosen at random with equal chance: with
@@ -159,35 +164,34 @@
 
    PASSES
 
-       With config.max_passes above 1, config.groups and config.metrics may ask for more groups than can be
+       With config.max_passes above 1, config.groups and config.metrics may name more groups than can be
        active together. ZT_PASSES repeats the work, each time with another set of groups:
 
            ZT_PASSES(profiler) {
                step();        submits its work with zt_execute, or waits for it
            }
 
-       The statistics of all passes are combined by the name of the region. So the work must be the same in
-       each pass, and must record the lists that it executes: a region that runs in another pass than it was
-       begun in is lost (ZT_LOST_OTHER_PASS). Where a region is missing in a pass, has another number of
-       samples or another GPU time, zt_region_info.differs and reports say so; then do not compare metrics of
-       different passes. Outside of ZT_PASSES the groups of the first pass are active.
+       The statistics of all passes are combined by the name of the region. So each pass must do the same
+       work, and record anew the lists that it executes: a region that runs in another pass than the one in
+       which it was begun is lost (ZT_LOST_OTHER_PASS). If a region is missing in a pass, or has another
+       number of samples or another GPU time, zt_region_info.differs and reports show it; then do not compare
+       metrics of different passes. Outside of ZT_PASSES the groups of the first pass are active.
 
    TILES
 
        On a root device with several tiles, a region has the metrics of each tile (zt_get_tile_stats) and of
-       the whole device. For the whole, counts and bytes are added. Of times, clock cycles and flags, the
-       largest counts. Averages are weighted by the GPU time of the tiles. What is not combined is that of the
-       first tile.
+       the whole device. For the whole device, counts and bytes are added. Of times, clock cycles and flags,
+       the largest value is used. Averages are weighted by the GPU time of the tiles. Metrics that are not
+       combined are those of the first tile.
 
    STREAMS
 
-       A stream samples a metric group of the device by the clock while the application runs. zt_stream_open
-       starts it; zt_stream_read delivers its rows. The device has little memory for reports: read often, or
-       set config.reader, with which a thread of the library's own reads them in time. All memory for reports
-       and rows is allocated when the stream is opened.
+       A stream measures a metric group of the device periodically while the application runs. zt_stream_open
+       starts it; zt_stream_read delivers its rows. The device has little memory for reports, so read often,
+       or set config.reader. All memory for reports and rows is allocated when the stream is opened.
 
-       zt_stream_mark appends a marker to a command list. The device ends a row when it executes the marker,
-       and that row has the marker's name.
+       zt_stream_mark appends a marker to a command list. When the device executes the marker, it ends the
+       current row, which gets the marker's name.
 
        Streams and regions with metrics exclude each other on a domain of the device, on some drivers on the
        whole device. Whichever is opened second does not get the counters: zt_stream_open fails, and zt_open
@@ -195,31 +199,32 @@
        alone (config.groups = "") always go together. A stream of a root device with several tiles is refused:
        open one on each sub-device.
 
-       reports = rows + discarded + waiting, at any time. Discarded reports were read, but delivered as no
-   row: the first one of a stream, those that the driver cannot calculate, and rows that neither a function
-   nor a profiler receives. Reports that the device dropped before they were read are counted as gaps; how
-       many they were is estimated from the length of the gaps (zt_stream_counts.dropped). The row after
-       missing ones is marked (zt_row.gap).
+       reports = rows + discarded + waiting, at any time. Discarded reports were read, but not delivered as
+       rows: the first one of a stream, those that the driver cannot calculate, and those whose rows have no
+       receiver, neither a function nor a profiler. Reports that the device dropped before they were read are
+       gaps; their number is estimated from the length of the gaps (zt_stream_counts.dropped). The row after a
+       gap is marked (zt_row.gap).
 
    THE TIMELINE
 
        With config.timeline, the newest samples keep when they began and ended. The clock of the device and
-       CLOCK_MONOTONIC of the host are compared at opening, while collecting and for reports. Times between
-       two comparisons are interpolated, so that drift is corrected. The device's clock starts again from 0
-       when it overflows. If this may have happened before a sample was collected, its time is uncertain: the
-       sample is not kept, but counted in zt_timeline_info.lost_samples.
+       CLOCK_MONOTONIC of the host are compared when the profiler is opened, while it collects, and for
+       reports. Times between two comparisons are interpolated, which corrects drift. The device's clock
+       starts again from 0 when it overflows. If this may have happened before a sample was collected, its
+       time is uncertain: the sample is not kept, but counted in zt_timeline_info.lost_samples.
 
        A report to "run.trace.json" is in the Trace Event format, which Perfetto and Chrome show: a track for
-       each command list, with the metrics of a sample as its arguments; counter tracks of the streams that
-       are attached (zt_stream_config.profiler); and markers as instants. Regions that overlap without being
-       nested are on separate tracks.
+       each command list, with the metrics of a sample as its arguments; counter tracks of the attached
+       streams (zt_stream_config.profiler); and markers as instants. Regions that overlap without being nested
+       are on separate tracks.
 
        A row of an attached stream belongs to a sample if the middle of its period lies between the sample's
        begin and end. From these rows, each region has the mean and the peak of every streamed metric
-       (zt_get_streamed). A row belongs to all samples around it as a whole, so figures of a nested region are
-       also in those of the outer one. A region that is shorter than the period has rows only by chance; many
-       samples make a fair average. Rows and samples must both still be kept when they are matched: raise
-       config.timeline and config.timeline_rows where one of them is collected or read late.
+       (zt_get_streamed). A row counts in full for each sample that it belongs to, so the figures of an outer
+       region include those of the regions inside it. A region that is shorter than the period has rows only
+       by chance; many samples still give a fair average. Rows and samples are matched only while both are
+       kept: if one of them is collected or read late, raise config.timeline or
+       zt_stream_config.timeline_rows.
 
    TRACING, with ZETOOLS_TRACER
 
@@ -265,31 +270,29 @@
        Which functions of the library a function of the application may call:
 
        function    runs on                               may call
-       log         the thread on which the message       what a sample function may
-                   comes up
+       log         the thread that causes the message    what a sample function may
        sample      the thread that collects              all but zt_close, ZT_PASSES, zt_bench and
                                                          zt_compare with this profiler. zt_collect, and
                                                          zt_merge into it, return HANDLE_OBJECT_IN_USE
        row         the thread that reads or closes       all but zt_stream_read and zt_stream_close of
                    the stream                            this stream
-       write       the thread that asked for the         all but closing what is being written
-                   report
+       write       the thread that writes the report     all but closing what is being written
        hook        the thread that makes the call        all but zt_trace_start, zt_trace_stop, zt_close
        allocator   any thread, also several at once      zt_get_counts, zt_get_cause and others that only
                                                          return a value
 
-       In a sample function nothing waits. zt_begin drops a region for which there is no slot. zt_execute does
-       not collect: its lists run as if they were executed by zeCommandQueueExecuteCommandLists, and count as
-       unobserved. The same holds in a log function that is called while samples are collected.
+       In a sample function nothing waits. zt_begin drops a region for which there is no slot. zt_execute
+       executes its lists without collecting: they count as unobserved, and [INSIDE_CALLBACK] is reported. The
+       same holds in a log function that is called while samples are collected.
 
-       No mutex of the library is held while a function of the application runs. While a sample function runs,
-       no other thread collects: keep it short. All functions must return normally, without an exception or
-       longjmp.
+       No mutex of the library is held while a function of the application runs. But while a sample function
+       runs, no other thread collects: keep it short. All functions must return normally, without an exception
+       or longjmp.
 
    THREADS
 
        Functions that take a profiler or a stream may be called from several threads at once, with these
-       exceptions: nothing else may use a profiler or stream while it is closed (zt_stream_close ends a read
+       exceptions: nothing else may use a profiler or a stream while it is closed (zt_stream_close ends a read
        that waits); one ZT_PASSES, zt_bench or zt_compare runs on a profiler at a time; and a region is begun
        and ended by threads that may use its list.
 
@@ -314,24 +317,25 @@
 
    PROCESSES
 
-       A process may hold several copies of this header: in plugins, in libraries with hidden symbols or
-       loaded with RTLD_LOCAL, or in files with ZETOOLS_STATIC. They must agree on who has activated which
-       metric groups, and must not calculate at the same time. The copies find each other by the environment
+       A process may contain several copies of this header: in plugins, in libraries with hidden symbols or
+       loaded with RTLD_LOCAL, or in files with ZETOOLS_STATIC. They must agree on which metric groups are
+       active, and must not calculate metrics at the same time. The copies find each other by the environment
        variable ZETOOLS_PROCESS_1, which the first call of the library sets. Do not change it. As with any
-       setenv, no other thread may use the environment during that first call. The number at the end is the
-       layout of the shared data; copies with different layouts do not find each other.
+       setenv, no other thread may use the environment during that first call. The number in the name is that
+       of the layout of the shared data; copies with different layouts do not find each other.
 
-       A forked child opens profilers of its own. It must not use the parent's profilers and streams. zt_close
-       of a parent's profiler does nothing in the child. A program that is started by exec begins anew.
+       A forked child may open profilers of its own. It must not use the parent's profilers and streams;
+       zt_close of a parent's profiler does nothing in the child. A program that is started by exec shares
+       nothing with the one before it.
 
-       After zt_close, set the pointer to NULL. A second zt_close with the old pointer does nothing, unless
-       another profiler has come to the same address: then it closes that one. Any other use of it is an
+       After zt_close, set the pointer to NULL. A second zt_close with the old pointer does nothing, unless a
+       new profiler has the same address: then it closes that one. Any other use of the old pointer is an
        error.
 
    PACKED STATISTICS
 
-       What zt_pack writes, so that programs on many machines can gather their statistics. Little-endian; u32
-       and u64 are unsigned, f64 is a double of IEEE 754, text is a u32 length and that many bytes.
+       The layout of what zt_pack writes. Little-endian; u32 and u64 are unsigned, f64 is a double of IEEE
+       754, text is a u32 length and that many bytes.
 
            "ZTPK"; u32 layout: 1; u64 size of the whole; u64 checksum: FNV-1a of all that follows
            u32 metrics, regions, passes, tiles, config.samples, availability; text of it; text device
@@ -350,24 +354,26 @@
                                building again. If only one is set, the configuration's other one is ignored
        ZT_COLUMNS              overrides config.columns
        ZT_AUTO                 where the report of zt_auto goes: "table", or a path as for zt_report; "1":
-                               where its configuration says; "off", "0" or "": nothing is traced
-       COLUMNS                 the width of a table on standard output, if that is no terminal: 100
+                               as its configuration says; "off", "0" or "": nothing is traced
+       COLUMNS                 the width of a table on standard output that is not a terminal. Default: 100
 
        Loader and driver read ZET_ENABLE_METRICS, ZE_ENABLE_TRACING_LAYER and, for the frequency in
        benchmarks, ZES_ENABLE_SYSMAN. Set them before zeInit.
 
    OPTIONS, to be defined before the header is included
 
-       ZETOOLS_IMPLEMENTATION   in one file of the program: the functions themselves. Elsewhere the header
-                                only declares them
-       ZETOOLS_DISABLE          in every file or in none: everything is empty, no code is left, and Level Zero
-                                is not needed. Figures are then 0, and not NaN. For builds without profiling
-       ZETOOLS_TRACER           in each file that uses the tracer, and in that of ZETOOLS_IMPLEMENTATION. Off
-                                by default, because it adds code for every call that can be traced
-       ZETOOLS_STATIC           the functions are static, so that a library that uses them exports nothing.
-                                Each file that uses them then needs ZETOOLS_IMPLEMENTATION
-       ZETOOLS_NO_THREADS       the library starts no thread, for programs that must not have other threads:
-                                config.thread has no effect, and zt_stream_config.reader is refused
+       ZETOOLS_IMPLEMENTATION   In one file of the program: compiles the functions. Elsewhere the header only
+                                declares them.
+       ZETOOLS_DISABLE          In every file or in none: all functions are empty, no code is left, and Level
+                                Zero is not needed. Figures are then 0, and not NaN. For builds without
+                                profiling.
+       ZETOOLS_TRACER           In each file that uses the tracer, and in that of ZETOOLS_IMPLEMENTATION. Off
+                                by default, because it adds code for every call that can be traced.
+       ZETOOLS_STATIC           In each file that uses the library, with ZETOOLS_IMPLEMENTATION: makes its
+                                functions static, so that a library that contains them does not export them.
+       ZETOOLS_NO_THREADS       With ZETOOLS_IMPLEMENTATION, for programs that must not have other threads:
+                                the library starts none. config.thread has no effect, and
+                                zt_stream_config.reader is refused.
 */
 #ifndef ZETOOLS_H
 #define ZETOOLS_H
@@ -415,14 +421,14 @@ extern "C" {
 
 /* ==== types =============================================================================================== */
 
-/* A profiler: one context, one device or sub-device. Since 0.1. */
+/* Measures regions on one device or sub-device, in one context. Since 0.1. */
 typedef struct zt_profiler zt_profiler;
 
-/* A metric group: the same type as zet_metric_group_handle_t, whose header is included with the
-   implementation alone, because it takes a compiler longer than all of this. Since 0.1. */
+/* A metric group: the same type as zet_metric_group_handle_t. Only the implementation includes the header of
+   that, because it is slow to compile. Since 0.1. */
 typedef struct _zet_metric_group_handle_t *zt_group;
 
-/* An open region. Its fields are private. A copy stands for the same region. Since 0.1. */
+/* A region that was begun. Its fields are private. A copy stands for the same region. Since 0.1. */
 typedef struct zt_region {
     void *slot;
     uint32_t generation;
@@ -437,13 +443,14 @@ typedef struct zt_passes {
     uint32_t runs;
 } zt_passes;
 
-/* Called for the first message of each kind, such as "[NO_SLOT] zt_begin: all 16384 slots are in use, ...".
-   result  a ze_result_t: that of the call that failed, or what describes the message best
+/* Called with the first message of each kind, such as "[NO_SLOT] zt_begin: all 16384 slots are in use, ...".
+   result  a ze_result_t: that of the call that failed, or the one that describes the message best
    text    the identifier of the kind, what happened and what to do. Valid during the call
+   user    config.log_user
    See CALLBACKS. Since 0.1. */
 typedef void (*zt_log_fn)(int result, const char *text, void *user);
 
-/* One collected sample. Pointers live as long as the call. Since 0.1. */
+/* One collected sample. Pointers are valid during the call. Since 0.1. */
 typedef struct zt_sample {
     const char *name;      /* of the region */
     uint32_t region;       /* its index, for zt_get_region */
@@ -453,16 +460,17 @@ typedef struct zt_sample {
     uint32_t pass;        /* from 0. Metrics of other passes are not measured */
 } zt_sample;
 
-/* Called for each collected sample, on the collecting thread. See CALLBACKS. Since 0.1. */
+/* Called for each collected sample, on the collecting thread. `user` is config.sample_user. See CALLBACKS.
+   Since 0.1. */
 typedef void (*zt_sample_fn)(const zt_sample *sample, void *user);
 
-/* Called with the next bytes of a report, on the thread that asked for it. Returns 0, or anything else to
-   stop. See CALLBACKS. Since 0.1. */
+/* Called with the next bytes of a report, on the thread that writes it. `user` is that of the writing call.
+   Returns 0, or anything else to stop. See CALLBACKS. Since 0.1. */
 typedef int (*zt_write_fn)(const void *bytes, size_t size, void *user);
 
-/* The application's allocator. Set both functions or none: half an allocator is an INVALID_ARGUMENT. They are
-   called from any thread, also from several at once. `allocate` returns memory that is aligned as that of
-   malloc, or NULL; `release` is never called with NULL. See CALLBACKS. Since 0.1. */
+/* The application's allocator. Set both functions or none; with one alone, opening returns INVALID_ARGUMENT.
+   They are called from any thread, also from several at once. `allocate` returns memory that is aligned as
+   that of malloc, or NULL; `release` is never called with NULL. See CALLBACKS. Since 0.1. */
 typedef struct zt_allocator {
     void *(*allocate)(size_t size, void *user);
     void (*release)(void *memory, void *user);
@@ -484,16 +492,16 @@ typedef struct zt_config {
     uint32_t max_passes; /* How many passes the work may be repeated in with ZT_PASSES, up to 16. With 1,
                             groups that cannot be active together are refused. Default: 1. */
     double pass_tolerance; /* Reports mark a region whose GPU time differs between passes by more than this
-                              share. Default: 0.1. */
+                              share. Raise it for work whose time varies by itself. Default: 0.1. */
     int require_metrics; /* Not 0: zt_open fails if metrics cannot be measured. 0: regions have times then. */
 
     uint32_t slots_per_step; /* Slots are made as they are needed, this many at a time. A lower number saves
                                 device memory where few regions are in flight. Default: 256. */
     uint32_t max_slots;      /* The limit of slots in each pass; regions beyond it are dropped. Raise it if
                                 recorded lists have more regions than this. Default: 16384. */
-    uint32_t samples;        /* Samples kept of each region for median and 95th percentile, up to 1,048,576. A
-                                region needs up to 8 bytes a metric and kept sample, and 56 a metric. Default:
-                                512. */
+    uint32_t samples;        /* Samples kept of each region for median and 95th percentile, up to 1,048,576;
+                                see AGGREGATION. A region needs up to 8 bytes a metric and kept sample, and
+                                56 a metric. Default: 512. */
 
     int thread; /* Not 0: a thread of the library's own collects; see COLLECTING. 0: the threads that call the
                    library do. */
@@ -501,13 +509,13 @@ typedef struct zt_config {
     uint32_t timeline; /* Samples kept for the timeline, the newest. Each needs 32 bytes and 8 a metric, and
                           each region then writes two more time stamps. 0: no timeline. */
 
-    uint64_t wait_timeout_ns; /* How long functions without a timeout of their own may wait (see THREADS), in
-                                 nanoseconds. Default: 1 second. */
+    uint64_t wait_timeout_ns; /* How many nanoseconds functions without a timeout of their own may wait; see
+                                 THREADS. Raise it if the work of a list takes longer. Default: 1 second. */
 
-    zt_log_fn log;          /* Messages. NULL: not reported; zt_get_last_error has the last one. */
-    void *log_user;         /* is passed to `log` */
-    zt_sample_fn sample;    /* Every collected sample. NULL: none. */
-    void *sample_user;      /* is passed to `sample` */
+    zt_log_fn log; /* Receives messages. NULL: none does; zt_get_last_error returns the last one. */
+    void *log_user;
+    zt_sample_fn sample; /* Receives every collected sample. NULL: none does. */
+    void *sample_user;
     zt_allocator allocator; /* Functions that are NULL: malloc and free. */
 } zt_config;
 
@@ -613,10 +621,10 @@ typedef struct zt_counts {
 /* A stream: one metric group of one device or sub-device, sampled by the clock. Since 0.1. */
 typedef struct zt_stream zt_stream;
 
-/* One row: a period of the device. Pointers live as long as the call. Since 0.1. */
+/* One row: the metrics of one period. Pointers are valid during the call. Since 0.1. */
 typedef struct zt_row {
     uint64_t time_ns;   /* when the period began, by CLOCK_MONOTONIC of the host */
-    uint64_t device_ns; /* the same by the clock of the device's metrics, unwrapped */
+    uint64_t device_ns; /* the same by the clock of the device's metrics; continues when that overflows */
     uint64_t length_ns; /* how long the period lasted */
     int gap;            /* not 0: rows are missing before this one, dropped by the device or not calculated */
     uint32_t metric_count;
@@ -624,8 +632,8 @@ typedef struct zt_row {
     const char *marker;   /* the name of the marker that ended the row, or NULL */
 } zt_row;
 
-/* Called for each row, on the thread that reads. Returns 0, or anything else to stop: later rows wait for the
-   next read. See CALLBACKS. Since 0.1. */
+/* Called for each row, on the thread that reads. `user` is that of the reading call. Returns 0, or anything
+   else to stop: later rows wait for the next read. See CALLBACKS. Since 0.1. */
 typedef int (*zt_row_fn)(const zt_row *row, void *user);
 
 /* How a stream is opened. Start from zt_stream_config_default(). 0 and NULL stand for the default. Strings
@@ -633,19 +641,20 @@ typedef int (*zt_row_fn)(const zt_row *row, void *user);
 typedef struct zt_stream_config {
     const char *group;  /* A time-based metric group. NULL: "ComputeBasic", else the first that there is. */
     uint32_t period_ns; /* The length of a row in nanoseconds; the driver rounds it. Default: 1 ms. */
-    uint32_t notify_reports; /* After this many reports the device ends the wait of a read. With fewer, rows
-                                arrive sooner and cost more. Default: as many as come in 10 ms. */
-    size_t memory_limit; /* Bytes for reports and their calculation, allocated at opening. Default: 8 MiB. */
-    int reader;          /* Not 0: a thread of the library's own reads from the device into this memory, so
-                            that an application that seldom calls zt_stream_read loses nothing. */
+    uint32_t notify_reports; /* A read that waits is woken after this many reports. With fewer, rows arrive
+                                sooner and cost more. Default: as many as come in 10 ms. */
+    size_t memory_limit;     /* Bytes for reports and their calculation. Raise it if rows are read seldom.
+                                Default: 8 MiB. */
+    int reader; /* Not 0: a thread of the library's own reads from the device into this memory, so
+                   that nothing is lost if the application seldom calls zt_stream_read. */
 
-    zt_profiler *profiler;  /* The stream is attached to this profiler, whose timeline and regions then have
-                               its rows. It must have config.timeline. It keeps the rows when the stream is
-                               closed, so `allocator` must live until zt_close. NULL: to none. */
-    uint32_t timeline_rows; /* Rows kept for that profiler, the newest, until zt_close. Each needs 32 bytes
-                               and 8 a metric. Default: 16384. */
+    zt_profiler *profiler;  /* Attaches the stream to this profiler: its timeline and regions then have the
+                               rows. It must have config.timeline. It keeps the rows when the stream is
+                               closed, so `allocator` must work until zt_close. NULL: to none. */
+    uint32_t timeline_rows; /* Rows kept for that profiler, the newest. Each needs 32 bytes and 8 a metric.
+                               Default: 16384. */
 
-    zt_log_fn log; /* As in zt_config; the reader thread calls it, too. */
+    zt_log_fn log; /* As in zt_config. The reader thread calls it, too. */
     void *log_user;
     zt_allocator allocator;
 } zt_stream_config;
@@ -764,18 +773,18 @@ typedef struct zt_bench_config {
     void *user;                    /* is passed to the functions */
     const char *region; /* The region whose GPU time is a sample, added up if it runs several times. NULL: the
                            first of the work. */
-    double (*frequency)(void *user); /* Returns the frequency of the device now, in MHz. NULL: asks the system
-                                        management interface, if it is there (ZES_ENABLE_SYSMAN=1). */
+    double (*frequency)(void *user); /* Returns the frequency of the device now, in MHz. NULL: that of the
+                                        system management interface, which ZES_ENABLE_SYSMAN=1 enables. */
     uint32_t warm_up;                /* Runs before the first sample. Default: 3. */
-    uint32_t min_samples;  /* The least samples, however long they take. Default, and minimum: 10. */
+    uint32_t min_samples;  /* The fewest samples, however long they take. Default, and minimum: 10. */
     uint32_t max_samples;  /* The most samples. Default, and maximum: 1000. */
-    uint64_t max_time_ns;  /* In nanoseconds, for the warm-up and again for the samples. When it is over, no
-                              more runs begin, but the first three of the warm-up and those for min_samples
-                              are made in any case. Default: 10 seconds. */
-    double precision;      /* Stops when half the interval of the median is less than this share of it.
-                              Default: 0.01. */
-    double max_change;     /* Marks samples whose frequency differs from the median by more than this share.
-                              Default: 0.02. */
+    uint64_t max_time_ns;  /* The most time for the warm-up, and again for the samples, in nanoseconds. The
+                              first three runs of the warm-up and min_samples are made in any case. Default:
+                              10 seconds. */
+    double precision;      /* Sampling stops when half the interval of the median is less than this share of
+                              it. Default: 0.01. */
+    double max_change;     /* Samples whose frequency differs from the median by more than this share are
+                              marked. Default: 0.02. */
     uint32_t counter_runs; /* Runs with metrics, in each pass. Default: 5. */
 } zt_bench_config;
 
@@ -788,6 +797,7 @@ typedef enum zt_bench_end {
     ZT_BENCH_FULL     /* config.max_samples were taken */
 } zt_bench_end;
 
+/* The most samples of a benchmark, and the marks of a sample, which are bits. Since 0.1. */
 enum { ZT_BENCH_SAMPLES = 1000, ZT_BENCH_OUTLIER = 1, ZT_BENCH_CHANGED = 2 };
 
 /* The result of a benchmark; times in nanoseconds. What does not apply is NaN. About 9 kB. Since 0.1. */
@@ -796,17 +806,17 @@ typedef struct zt_bench_result {
     zt_bench_end end;
     uint32_t count;    /* samples */
     uint32_t outliers; /* samples that lie beyond a quartile by more than 1.5 times the interquartile range.
-                          They are not left out */
-    uint32_t changed;  /* samples at another frequency. They are not left out */
+                          They count like any other */
+    uint32_t changed;  /* samples at another frequency. They count like any other */
     double median;
-    double low, high; /* interval of the median, by the sign test: at least 95% */
+    double low, high; /* interval that contains the true median with a probability of at least 95% */
     double quartile1, quartile3;
     double min, max;
     double precision;                      /* half the interval, as a share of the median */
     double frequency_mhz;                  /* median. NaN: not known */
     uint32_t counter_runs;                 /* runs with metrics, in each pass */
     double counter_median;                 /* their median */
-    double perturbation;                   /* that by the median without metrics */
+    double perturbation;                   /* counter_median divided by median */
     uint32_t region;                       /* of the profiler, for zt_get_rate; UINT32_MAX: none */
     double samples[ZT_BENCH_SAMPLES];      /* in the order in which they were taken */
     unsigned char marks[ZT_BENCH_SAMPLES]; /* ZT_BENCH_OUTLIER, ZT_BENCH_CHANGED */
@@ -815,8 +825,8 @@ typedef struct zt_bench_result {
 /* The result of a comparison of two variants. Since 0.1. */
 typedef struct zt_comparison {
     zt_bench_result a, b;
-    double ratio;     /* median of b by median of a */
-    double low, high; /* interval of the ratio: at least 95% */
+    double ratio;     /* median of b divided by median of a */
+    double low, high; /* interval that contains the true ratio with a probability of at least 95% */
     int differs;      /* not 0: the interval does not contain 1 */
 } zt_comparison;
 
@@ -858,14 +868,14 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
    One thread; see PROCESSES for the pointer. Since 0.1. */
 ZT_API void zt_close(zt_profiler *profiler);
 
-/* Begins a region on a command list that is immediate, or open for commands. It cannot fail as far as the
-   application is concerned: a region that cannot be measured is counted as dropped.
+/* Begins a region on a command list that is immediate, or open for commands.
    name  is copied. NULL and "" are shown as "(unnamed)". Up to 65,536 different names
-   Any thread that may use the list. Since 0.1. */
+   Returns the region, for zt_end. A region that cannot be measured is counted as dropped, and passed to
+   zt_end all the same. Any thread that may use the list. Since 0.1. */
 ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, const char *name);
 
-/* Ends a region. Does nothing for NULL, for a region that was ended already, also by a copy of it, and for
-   one whose profiler is closed.
+/* Ends a region, on the list on which it was begun. Does nothing for NULL, for a region that was dropped or
+   has ended, also by a copy of it, and for one whose profiler is closed.
    Any thread that may use the region's list. Since 0.1. */
 ZT_API void zt_end(zt_region *region);
 
@@ -893,9 +903,7 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
    with zeCommandQueueExecuteCommandLists. Samples that were not ready in time are overwritten and counted as
    lost. The lists are executed in any case. If a list is named twice, they are executed in several calls, so
    that each execution is measured; the last call has the fence. If the driver refuses one of these calls, the
-   calls before it have been executed, and those after it are not made.
-   Inside a sample or log function nothing can be collected. The lists are then executed as by
-   zeCommandQueueExecuteCommandLists: they count as unobserved, and [INSIDE_CALLBACK] is reported.
+   calls before it have been executed, and those after it are not made. See CALLBACKS for calls inside of one.
    Returns what zeCommandQueueExecuteCommandLists returns. Any thread that may use them. Since 0.1. */
 ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
                               ze_command_list_handle_t *lists, ze_fence_handle_t fence);
@@ -957,7 +965,7 @@ ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, ui
 ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric);
 
 /* Benchmarks work. Warms up; then takes samples of the GPU time, without metrics, until one of the conditions
-   of zt_bench_end holds; then runs the work with metrics, in all passes, whose statistics are the profiler's.
+   of zt_bench_end holds; then runs the work with metrics, in all passes, which the profiler collects.
    With config.measure the profiler may be NULL.
    Returns SUCCESS; NOT_READY if a run gave no sample in four attempts. One thread. Since 0.1. */
 ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result);
@@ -1017,6 +1025,7 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
 
 /* Passes the bytes of a report to a function.
+   user  is passed to `write`
    Returns SUCCESS; INVALID_ENUMERATION; INVALID_ARGUMENT for a trace without config.timeline; UNKNOWN if
    `write` stopped it. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user);
@@ -1040,7 +1049,7 @@ ZT_API ze_result_t zt_get_last_result(const zt_profiler *profiler);
 ZT_API const char *zt_result_name(ze_result_t result);
 
 /* Finds a metric group of a device by its name.
-   type   a zet_metric_group_sampling_type_flags_t
+   type   a zet_metric_group_sampling_type_flags_t: event-based for regions, time-based for streams
    group  receives the group; NULL on failure
    Returns SUCCESS; INVALID_ARGUMENT if there is none, and zt_get_last_error(NULL) has the nearest names;
    otherwise the result of the call that failed. Any thread. Since 0.1. */
@@ -1071,7 +1080,8 @@ ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_
 
 /* Delivers all rows that there are, and waits for the first if there is none.
    timeout_ns  how long it waits at the most, in nanoseconds; 0: not at all
-   function    is called with each row. NULL: rows go to the attached profiler alone, or are discarded
+   function    is called with each row and `user`. NULL: rows go to the attached profiler alone, or are
+               discarded
    Returns SUCCESS; NOT_READY if there was no row in time; NOT_AVAILABLE if the stream is being closed;
    DEVICE_LOST; HANDLE_OBJECT_IN_USE inside a function that is called with rows; otherwise the result of the
    driver call that failed. Any thread; one reads while others wait. Since 0.1. */
@@ -12678,11 +12688,9 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *given) {
 
 #endif /* ZETOOLS_TRACER */
 
-/* ==== >>bench: samples, the interval of their median, and when there are enough =========================== */
+/* ==== >>bench: samples, until the interval of their median is narrow ====================================== */
 
 /* ---- samples --------------------------------------------------------------------------------------------- */
-
-enum { ZT__LEAST_SAMPLES = 10, ZT__NOISE_FROM = 64 };
 
 /* Samples in the order in which they were taken, and sorted. */
 typedef struct zt__series {
@@ -12736,49 +12744,57 @@ ZT__PRIVATE double zt__median_interval(const double *sorted, uint32_t count, dou
 
 /* ---- the stopping rule ----------------------------------------------------------------------------------- */
 
+ZT__PRIVATE uint32_t zt__clamp(uint32_t value, uint32_t least, uint32_t most) {
+    return value < least ? least : value > most ? most : value;
+}
+
+/* Replaces what is 0 by its default. */
+ZT__PRIVATE zt_bench_config zt__fill_in_defaults(const zt_bench_config *given) {
+    enum { LEAST_SAMPLES = 10 };
+    zt_bench_config config = *given;
+    uint32_t max_samples = given->max_samples ? given->max_samples : (uint32_t)ZT_BENCH_SAMPLES;
+    config.warm_up = given->warm_up ? given->warm_up : 3;
+    config.max_samples = zt__clamp(max_samples, LEAST_SAMPLES, ZT_BENCH_SAMPLES);
+    config.min_samples = zt__clamp(given->min_samples, LEAST_SAMPLES, config.max_samples);
+    config.max_time_ns = given->max_time_ns ? given->max_time_ns : UINT64_C(10000000000);
+    config.precision = zt__is_positive(given->precision) ? given->precision : 0.01;
+    config.max_change = zt__is_positive(given->max_change) ? given->max_change : 0.02;
+    config.counter_runs = given->counter_runs ? given->counter_runs : 5;
+    return config;
+}
+
 typedef struct zt__stop_rule {
-    uint32_t least, most; /* samples */
-    double precision;
+    const zt_bench_config *limits;
     uint64_t deadline;
     uint32_t next_look;  /* the count at which the interval is looked at again */
     uint32_t next_noise; /* the count at which it is compared with that of half as many samples */
     double precision_before;
 } zt__stop_rule;
 
-ZT__PRIVATE uint32_t zt__clamp(uint32_t value, uint32_t least, uint32_t most) {
-    return value < least ? least : value > most ? most : value;
-}
-
-ZT__PRIVATE uint64_t zt__bench_deadline(const zt_bench_config *config) {
-    return zt__deadline(config->max_time_ns ? config->max_time_ns : UINT64_C(10000000000));
-}
-
-ZT__PRIVATE zt__stop_rule zt__make_stop_rule(const zt_bench_config *config) {
+ZT__PRIVATE zt__stop_rule zt__begin_stop_rule(const zt_bench_config *limits) {
+    enum { NOISE_FROM = 64 };
     zt__stop_rule rule;
-    uint32_t most = config->max_samples ? config->max_samples : (uint32_t)ZT_BENCH_SAMPLES;
-    rule.most = zt__clamp(most, ZT__LEAST_SAMPLES, ZT_BENCH_SAMPLES);
-    rule.least = zt__clamp(config->min_samples, ZT__LEAST_SAMPLES, rule.most);
-    rule.precision = zt__is_positive(config->precision) ? config->precision : 0.01;
-    rule.deadline = zt__bench_deadline(config);
-    rule.next_look = rule.least;
-    rule.next_noise = zt__clamp(rule.least, ZT__NOISE_FROM, ZT_BENCH_SAMPLES);
+    rule.limits = limits;
+    rule.deadline = zt__deadline(limits->max_time_ns);
+    rule.next_look = limits->min_samples;
+    rule.next_noise = zt__clamp(limits->min_samples, NOISE_FROM, ZT_BENCH_SAMPLES);
     rule.precision_before = zt__nan();
     return rule;
 }
 
-/* Returns why there are enough samples, or ZT_BENCH_NOT_RUN if there are not. If it looked after every
-   sample, an interval that is narrow by chance would end the benchmark. So it looks only when there are a
-   quarter more. */
+/* Returns why there are enough samples, or ZT_BENCH_NOT_RUN if there are not. If the interval were looked at
+   after every sample, one that is narrow by chance would end the benchmark. So it is looked at only when
+   there are a quarter more. */
 ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, const zt__series *series) {
     uint32_t count = series->count;
     double low, high, precision;
-    if (count < rule->least) {
+    if (count < rule->limits->min_samples) {
         return ZT_BENCH_NOT_RUN;
     }
     precision = zt__median_interval(series->sorted, count, &low, &high);
     if (count >= rule->next_look) {
         rule->next_look = count + count / 4 + 1;
-        if (!zt__is_nan(precision) && precision < rule->precision) {
+        if (!zt__is_nan(precision) && precision < rule->limits->precision) {
             return ZT_BENCH_PRECISE;
         }
     }
@@ -12790,7 +12806,7 @@ ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, const zt__seri
             return ZT_BENCH_NOISE;
         }
     }
-    if (count == rule->most) {
+    if (count == rule->limits->max_samples) {
         return ZT_BENCH_FULL;
     }
     return zt__now_ns() >= rule->deadline ? ZT_BENCH_TIME : ZT_BENCH_NOT_RUN;
@@ -12820,9 +12836,6 @@ ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series
     double spread;
     if (count == 0) {
         return;
-    }
-    if (!zt__is_positive(max_change)) {
-        max_change = 0.02;
     }
     result->count = count;
     result->precision = zt__median_interval(series->sorted, count, &result->low, &result->high);
@@ -12856,59 +12869,59 @@ ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series
 
 typedef struct zt__bench {
     const char *call;
-    const zt_bench_config *config;
+    zt_bench_config config;   /* nothing is 0 that has a default */
+    const char *region;       /* whose time is a sample; NULL until the work has run if config.region is */
     zt_profiler *profiler;    /* the application's, or NULL */
     zt_profiler *stopwatch;   /* measures times alone, without queries; NULL with config.measure */
     zes_freq_handle_t domain; /* whose frequency is the GPU's, or NULL */
     zt__series *series;
 } zt__bench;
 
-/* Returns the region whose time is a sample: that of this name, or the first if `name` is NULL; UINT32_MAX if
-   there is none. */
-ZT__PRIVATE uint32_t zt__find_bench_region(const zt_profiler *profiler, const char *name) {
-    zt_region_info info;
-    uint32_t i, count = zt_get_region_count(profiler);
-    for (i = 0; i < count; i++) {
-        if (!name ||
-            (zt_get_region(profiler, i, &info) == ZE_RESULT_SUCCESS && strcmp(info.name, name) == 0)) {
-            return i;
+/* Returns the index of a region by its name, which may be NULL, or UINT32_MAX if there is none. */
+ZT__PRIVATE uint32_t zt__find_region(zt_profiler *profiler, const char *name) {
+    uint32_t i, found = UINT32_MAX;
+    zt__lock(&profiler->mutex);
+    for (i = 0; name && i < profiler->region_count && found == UINT32_MAX; i++) {
+        if (strcmp(profiler->regions[i]->name, name) == 0) {
+            found = i;
         }
     }
-    return UINT32_MAX;
+    zt__unlock(&profiler->mutex);
+    return found;
 }
 
-/* Returns the name of the region whose time is a sample; NULL if it is not known before the work has run. */
-ZT__PRIVATE const char *zt__bench_region_name(const zt__bench *bench) {
-    zt_region_info info;
-    if (bench->config->region || !bench->stopwatch ||
-        zt_get_region(bench->stopwatch, 0, &info) != ZE_RESULT_SUCCESS) {
-        return bench->config->region;
+ZT__PRIVATE const char *zt__bench_name(const zt__bench *bench) {
+    if (bench->config.name) {
+        return bench->config.name;
     }
-    return info.name;
+    return bench->region ? bench->region : "the benchmark";
 }
 
+/* Reports why there is no sample, and returns NaN. */
 ZT__PRIVATE double zt__report_no_sample(const zt__bench *bench, const char *why) {
-    const zt_bench_config *config = bench->config;
-    const char *name = config->name ? config->name : config->region ? config->region : "the benchmark";
-    zt__report(zt__diagnostics_of(bench->profiler), NO_BENCH_SAMPLE, ZE_RESULT_NOT_READY, bench->call, name,
-               why);
+    zt__report(zt__diagnostics_of(bench->profiler), NO_BENCH_SAMPLE, ZE_RESULT_NOT_READY, bench->call,
+               zt__bench_name(bench), why);
     return zt__nan();
 }
 
 /* Runs the work once with a profiler. Returns the GPU time of its region. If a sample of the run is missing,
    reports that and returns NaN. */
-ZT__PRIVATE double zt__run_work(const zt__bench *bench, zt_profiler *profiler) {
+ZT__PRIVATE double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
     zt_region_info before, after;
     zt_counts counts_before = zt_get_counts(profiler), counts;
-    uint32_t region = zt_get_region_count(bench->stopwatch)
-                          ? zt__find_bench_region(profiler, zt__bench_region_name(bench))
-                          : UINT32_MAX;
+    uint32_t region = zt__find_region(profiler, bench->region);
     ze_result_t result;
+    int failed;
     memset(&before, 0, sizeof before);
     if (region != UINT32_MAX) {
         zt_get_region(profiler, region, &before);
     }
-    if (bench->config->run(profiler, bench->config->user) != 0) {
+    failed = bench->config.run(profiler, bench->config.user) != 0;
+    if (!bench->region && zt_get_region_count(profiler) > 0) {
+        zt_get_region(profiler, 0, &after);
+        bench->region = after.name;
+    }
+    if (failed) {
         return zt__report_no_sample(bench, "it failed");
     }
     result = zt_collect(profiler, profiler->config.wait_timeout_ns);
@@ -12919,7 +12932,7 @@ ZT__PRIVATE double zt__run_work(const zt__bench *bench, zt_profiler *profiler) {
     if (counts.lost != counts_before.lost || counts.dropped != counts_before.dropped) {
         return zt__report_no_sample(bench, "a sample of a region was lost or dropped");
     }
-    region = zt__find_bench_region(profiler, zt__bench_region_name(bench));
+    region = zt__find_region(profiler, bench->region);
     if (region == UINT32_MAX || zt_get_region(profiler, region, &after) != ZE_RESULT_SUCCESS ||
         after.time_ns.count == before.time_ns.count) {
         return zt__report_no_sample(bench, "no region was measured");
@@ -12927,28 +12940,14 @@ ZT__PRIVATE double zt__run_work(const zt__bench *bench, zt_profiler *profiler) {
     return after.time_ns.sum - (before.time_ns.count ? before.time_ns.sum : 0);
 }
 
-ZT__PRIVATE double zt__measure_once(const zt__bench *bench) {
+/* Does the work once. Returns its time, or NaN. */
+ZT__PRIVATE double zt__measure_once(zt__bench *bench) {
     double sample;
-    if (!bench->config->measure) {
+    if (!bench->config.measure) {
         return zt__run_work(bench, bench->stopwatch);
     }
-    sample = bench->config->measure(bench->config->user);
+    sample = bench->config.measure(bench->config.user);
     return zt__is_nan(sample) || sample < 0 ? zt__report_no_sample(bench, "it failed") : sample;
-}
-
-/* Returns the device's current frequency in MHz, or NaN if it is not known. */
-ZT__PRIVATE double zt__get_frequency(const zt__bench *bench) {
-    zes_freq_state_t state;
-    if (bench->config->frequency) {
-        return bench->config->frequency(bench->config->user);
-    }
-    memset(&state, 0, sizeof state);
-    state.stype = ZES_STRUCTURE_TYPE_FREQ_STATE;
-    if (!bench->domain ||
-        bench->profiler->driver.zesFrequencyGetState(bench->domain, &state) != ZE_RESULT_SUCCESS) {
-        return zt__nan();
-    }
-    return state.actual;
 }
 
 /* Finds the frequency domain of the GPU, if the system management interface has it. */
@@ -12973,42 +12972,38 @@ ZT__PRIVATE void zt__find_frequency_domain(zt__bench *bench) {
     }
 }
 
-/* Takes one sample. A run without one is repeated. Returns 0 if the last attempt fails, too. */
+/* Takes one sample, and the frequency of the device after it. A run without a sample is repeated. Returns 0
+   if the last attempt fails, too. */
 ZT__PRIVATE int zt__take_sample(zt__bench *bench) {
     enum { TRIES = 4 };
+    zes_freq_state_t state;
+    double sample = zt__nan(), mhz = zt__nan();
     int i;
-    for (i = 0; i < TRIES; i++) {
-        double sample = zt__measure_once(bench);
-        if (!zt__is_nan(sample)) {
-            zt__add_to_series(bench->series, sample, zt__get_frequency(bench));
-            return 1;
-        }
+    for (i = 0; i < TRIES && zt__is_nan(sample); i++) {
+        sample = zt__measure_once(bench);
     }
-    return 0;
+    if (zt__is_nan(sample)) {
+        return 0;
+    }
+    memset(&state, 0, sizeof state);
+    state.stype = ZES_STRUCTURE_TYPE_FREQ_STATE;
+    if (bench->config.frequency) {
+        mhz = bench->config.frequency(bench->config.user);
+    } else if (bench->domain &&
+               bench->profiler->driver.zesFrequencyGetState(bench->domain, &state) == ZE_RESULT_SUCCESS) {
+        mhz = state.actual;
+    }
+    zt__add_to_series(bench->series, sample, mhz);
+    return 1;
 }
 
-/* Warms up, for config.max_time_ns at the most, except for the first runs. The samples have that time again.
- */
-ZT__PRIVATE void zt__warm_up(const zt__bench *bench, const zt_bench_config *limits) {
-    enum { USUAL = 3 };
-    uint64_t deadline = zt__bench_deadline(limits);
-    uint32_t i, runs = bench->config->warm_up ? bench->config->warm_up : (uint32_t)USUAL;
-    for (i = 0; i < runs && (i < USUAL || zt__now_ns() < deadline); i++) {
+/* Warms up, for `max_time_ns` at the most, except for the first three runs. */
+ZT__PRIVATE void zt__warm_up(zt__bench *bench, uint64_t max_time_ns) {
+    uint64_t deadline = zt__deadline(max_time_ns);
+    uint32_t i;
+    for (i = 0; i < bench->config.warm_up && (i < 3 || zt__now_ns() < deadline); i++) {
         zt__measure_once(bench);
     }
-}
-
-/* Opens a profiler on the same device that measures times alone. */
-ZT__PRIVATE zt_profiler *zt__open_stopwatch(const zt_profiler *profiler) {
-    zt_config config = profiler->config;
-    zt_profiler *stopwatch = NULL;
-    config.groups = "";
-    config.metrics = config.columns = NULL;
-    config.require_metrics = config.thread = 0;
-    config.sample = NULL;
-    config.timeline = 0;
-    zt__open_configured(profiler->context, profiler->device, &config, &stopwatch);
-    return stopwatch;
 }
 
 ZT__PRIVATE void zt__close_bench(zt__bench *bench) {
@@ -13020,20 +13015,27 @@ ZT__PRIVATE void zt__close_bench(zt__bench *bench) {
 ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_profiler *profiler,
                                        const zt_bench_config *config) {
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
-    memset(bench, 0, sizeof *bench);
-    bench->call = call;
-    bench->config = config;
-    bench->profiler = profiler;
     if (!config) {
         return zt__report_null(diagnostics, call, "config");
     }
     if (!config->run && !config->measure) {
         return zt__report(diagnostics, NOTHING_TO_BENCH, ZE_RESULT_ERROR_INVALID_NULL_POINTER, call);
     }
+    memset(bench, 0, sizeof *bench);
+    bench->call = call;
+    bench->config = zt__fill_in_defaults(config);
+    bench->region = config->region;
+    bench->profiler = profiler;
     bench->series = (zt__series *)zt__allocate(
         profiler ? &profiler->config.allocator : &zt__default_allocator, 1, sizeof *bench->series);
     if (!config->measure) {
-        bench->stopwatch = zt__open_stopwatch(profiler);
+        zt_config times_alone = profiler->config;
+        times_alone.groups = "";
+        times_alone.metrics = times_alone.columns = NULL;
+        times_alone.require_metrics = times_alone.thread = 0;
+        times_alone.sample = NULL;
+        times_alone.timeline = 0;
+        zt__open_configured(profiler->context, profiler->device, &times_alone, &bench->stopwatch);
     }
     if (!bench->series || (!config->measure && !bench->stopwatch)) {
         zt__close_bench(bench);
@@ -13050,11 +13052,9 @@ ZT__PRIVATE int zt__has_nothing_to_run(const zt_profiler *profiler, const zt_ben
 
 /* Runs the work with metrics, several times in each pass of the profiler. These runs are no samples. */
 ZT__PRIVATE void zt__run_with_counters(zt__bench *bench, zt_bench_result *result) {
-    enum { USUAL = 5 };
-    uint32_t i, taken = 0;
-    uint32_t runs = bench->config->counter_runs ? bench->config->counter_runs : (uint32_t)USUAL;
+    uint32_t i, taken = 0, runs = bench->config.counter_runs;
     double *samples = bench->series->samples; /* free to use: the samples are in the result */
-    if (bench->config->measure || bench->profiler->metric_count == 0) {
+    if (bench->config.measure || bench->profiler->metric_count == 0) {
         return;
     }
     for (i = 0; i < runs; i++) {
@@ -13066,7 +13066,7 @@ ZT__PRIVATE void zt__run_with_counters(zt__bench *bench, zt_bench_result *result
         }
     }
     result->counter_runs = runs;
-    result->region = zt__find_bench_region(bench->profiler, zt__bench_region_name(bench));
+    result->region = zt__find_region(bench->profiler, bench->region);
     result->counter_median = zt__quantile(samples, taken, 0.5);
     result->perturbation = result->counter_median / result->median;
 }
@@ -13079,7 +13079,6 @@ ZT_API const char *zt_bench_end_name(zt_bench_end end) {
 ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result) {
     zt__bench bench;
     zt__stop_rule rule;
-    const char *name;
     ze_result_t opened;
     int has_sample;
     if (!result) {
@@ -13093,23 +13092,19 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
     if (opened != ZE_RESULT_SUCCESS) {
         return opened;
     }
-    zt__warm_up(&bench, config);
-    rule = zt__make_stop_rule(config);
+    zt__warm_up(&bench, bench.config.max_time_ns);
+    rule = zt__begin_stop_rule(&bench.config);
     do {
         has_sample = zt__take_sample(&bench);
         if (has_sample) {
             result->end = zt__apply_stop_rule(&rule, bench.series);
         }
     } while (has_sample && result->end == ZT_BENCH_NOT_RUN);
-    zt__describe_series(result, bench.series, config->max_change);
+    zt__describe_series(result, bench.series, bench.config.max_change);
     if (has_sample) {
         zt__run_with_counters(&bench, result);
     }
-    if (!result->name[0]) {
-        name = zt__bench_region_name(&bench);
-        name = name ? name : "the benchmark";
-        zt__copy_text(result->name, sizeof result->name, name, strlen(name));
-    }
+    zt__copy_text(result->name, sizeof result->name, zt__bench_name(&bench), strlen(zt__bench_name(&bench)));
     zt__close_bench(&bench);
     return has_sample ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
 }
@@ -13121,9 +13116,9 @@ ZT__PRIVATE ze_result_t zt__compare_benches(zt__bench *a, zt__bench *b, zt__seri
                                             zt_comparison *result) {
     zt__stop_rule rule;
     int has_samples;
-    zt__warm_up(a, a->config);
-    zt__warm_up(b, a->config);
-    rule = zt__make_stop_rule(a->config);
+    zt__warm_up(a, a->config.max_time_ns);
+    zt__warm_up(b, a->config.max_time_ns);
+    rule = zt__begin_stop_rule(&a->config);
     do {
         int turned = ratios->count & 1;
         has_samples = zt__take_sample(turned ? b : a) && zt__take_sample(turned ? a : b);
@@ -13134,8 +13129,8 @@ ZT__PRIVATE ze_result_t zt__compare_benches(zt__bench *a, zt__bench *b, zt__seri
             result->a.end = result->b.end = zt__apply_stop_rule(&rule, ratios);
         }
     } while (has_samples && result->a.end == ZT_BENCH_NOT_RUN);
-    zt__describe_series(&result->a, a->series, a->config->max_change);
-    zt__describe_series(&result->b, b->series, b->config->max_change);
+    zt__describe_series(&result->a, a->series, a->config.max_change);
+    zt__describe_series(&result->b, b->series, b->config.max_change);
     if (!has_samples) {
         return ZE_RESULT_NOT_READY;
     }
@@ -13276,7 +13271,7 @@ ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
     zt_region_info *region = &document->region;
     const zt__region_record *record;
     zt__statistics copy;
-    uint32_t column, pass, kept;
+    uint32_t column, i;
     double *values = NULL;
     memset(region, 0, sizeof *region);
     zt__lock(&profiler->mutex);
@@ -13295,15 +13290,13 @@ ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
     region->name = record->name;
     region->count = zt__collected(profiler, &copy);
     for (column = 0; column < layout->column_count; column++) {
-        zt__get_moments(layout, &copy, column, &document->stats[column]);
-        kept = 0;
-        if (values && column > 0) {
-            kept = zt__copy_column(layout, &copy, column, values);
-        } else if (values) {
-            for (pass = 0; pass < profiler->pass_count; pass++) {
-                kept += zt__copy_column(layout, &copy, zt__pass_time_column(profiler, pass), values + kept);
-            }
+        /* The values of the GPU time are those of all passes. */
+        uint32_t first = column > 0 ? column : zt__pass_time_column(profiler, 0);
+        uint32_t count = column > 0 ? 1 : profiler->pass_count, kept = 0;
+        for (i = 0; values && i < count; i++) {
+            kept += zt__copy_column(layout, &copy, first + i, values + kept);
         }
+        zt__get_moments(layout, &copy, column, &document->stats[column]);
         zt__add_quantiles(layout, column, values, kept, &document->stats[column]);
     }
     region->time_ns = document->stats[0];
@@ -13339,23 +13332,17 @@ ZT__PRIVATE const char *zt__metric_type_name(int type) {
     return type >= 0 && type < (int)ZT__COUNT_OF(names) ? names[type] : "other";
 }
 
-/* A figure of statistics, with its name in CSV and JSON. */
-typedef struct zt__named_figure {
-    const char *name;
-    double value;
-} zt__named_figure;
+/* The figures of statistics, in the order of CSV and JSON. */
+static const char *const zt__figure_names[] = {"sum", "mean", "stddev", "min", "max", "median", "p95"};
 
-enum { ZT__FIGURE_COUNT = 7 };
+typedef struct zt__figures {
+    double values[ZT__COUNT_OF(zt__figure_names)];
+} zt__figures;
 
-ZT__PRIVATE void zt__name_figures(const zt_stats *stats, zt__named_figure figures[ZT__FIGURE_COUNT]) {
-    static const char *const names[] = {"sum", "mean", "stddev", "min", "max", "median", "p95"};
-    const double values[] = {stats->sum, stats->mean,   stats->stddev, stats->min,
-                             stats->max, stats->median, stats->p95};
-    uint32_t i;
-    for (i = 0; i < ZT__FIGURE_COUNT; i++) {
-        figures[i].name = names[i];
-        figures[i].value = values[i];
-    }
+ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats) {
+    zt__figures figures = {
+        {stats->sum, stats->mean, stats->stddev, stats->min, stats->max, stats->median, stats->p95}};
+    return figures;
 }
 
 /* ---- CSV ------------------------------------------------------------------------------------------------- */
@@ -13371,24 +13358,19 @@ typedef struct zt__csv_line {
 
 ZT__PRIVATE void zt__write_csv_line(zt__writer *writer, const zt__csv_line *line) {
     const zt_metric *metric = line->metric;
-    zt__named_figure figures[ZT__FIGURE_COUNT];
+    const char *const texts[] = {line->region, metric->name, metric->group, metric->component, metric->units};
+    zt__figures figures = zt__list_figures(line->stats);
     uint32_t i;
-    zt__write_csv_field(writer, line->region);
-    zt__write_text(writer, ",");
-    zt__write_csv_field(writer, metric->name);
-    zt__write_text(writer, ",");
-    zt__write_csv_field(writer, metric->group);
-    zt__write_text(writer, ",");
-    zt__write_csv_field(writer, metric->component);
-    zt__write_text(writer, ",");
-    zt__write_csv_field(writer, metric->units);
-    zt__print(writer, ",%s,%s,%llu", zt__metric_type_name(metric->type),
-              zt__aggregation_name(metric->aggregation), (unsigned long long)line->stats->count);
-    zt__name_figures(line->stats, figures);
-    for (i = 0; i < ZT__FIGURE_COUNT; i++) {
+    for (i = 0; i < ZT__COUNT_OF(texts); i++) {
+        zt__write_csv_field(writer, texts[i]);
         zt__write_text(writer, ",");
-        if (zt__is_finite(figures[i].value)) {
-            zt__write_number(writer, figures[i].value);
+    }
+    zt__print(writer, "%s,%s,%llu", zt__metric_type_name(metric->type),
+              zt__aggregation_name(metric->aggregation), (unsigned long long)line->stats->count);
+    for (i = 0; i < ZT__COUNT_OF(figures.values); i++) {
+        zt__write_text(writer, ",");
+        if (zt__is_finite(figures.values[i])) {
+            zt__write_number(writer, figures.values[i]);
         }
     }
     zt__print(writer, ",%s,%s,%s\n", line->tile, line->pass, zt__name_differences(line->differs).text);
@@ -13397,16 +13379,11 @@ ZT__PRIVATE void zt__write_csv_line(zt__writer *writer, const zt__csv_line *line
 /* Writes a count in the form of a metric. `region` is "" if it is of the whole profiler. */
 ZT__PRIVATE void zt__write_csv_count(zt__writer *writer, const char *region, const char *name,
                                      const char *units, uint64_t count) {
-    zt_metric metric = {NULL, "", "profiler", NULL, "", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, 0};
-    zt__csv_line line = {NULL, NULL, NULL, "all", "all", 0};
+    zt_metric metric = {name, "", "profiler", units, "", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, 0};
     zt_stats stats;
+    zt__csv_line line = {region, &metric, &stats, "all", "all", 0};
     zt__clear_stats(&stats);
     stats.count = count;
-    metric.name = name;
-    metric.units = units;
-    line.region = region;
-    line.metric = &metric;
-    line.stats = &stats;
     zt__write_csv_line(writer, &line);
 }
 
@@ -13414,11 +13391,9 @@ ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
     static const zt_metric gpu_time = {"GPU time",       "", "", "ns", "", ZET_METRIC_TYPE_DURATION,
                                        ZT_AGGREGATE_SUM, 0};
     const zt_profiler *profiler = document->profiler;
-    zt__csv_line line = {NULL, &gpu_time, NULL, "all", "all", 0};
+    zt__csv_line line = {document->region.name,   &gpu_time, &document->stats[0], "all", "all",
+                         document->region.differs};
     uint32_t metric, part;
-    line.region = document->region.name;
-    line.stats = &document->stats[0];
-    line.differs = document->region.differs;
     zt__write_csv_line(&document->writer, &line);
     for (part = 0; part <= profiler->tile_count; part++) { /* all tiles together, and then each */
         uint32_t first = part ? zt__tile_column(profiler, part - 1, 0) : 1;
@@ -13440,37 +13415,6 @@ ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
                         document->region.dropped);
 }
 
-/* Writes the lines without a region: the availability, whose text is in the column of the group, and the
- * counts. */
-ZT__PRIVATE void zt__write_csv_profiler(zt__document *document) {
-    const zt_profiler *profiler = document->profiler;
-    zt_counts counts = zt_get_counts(profiler);
-    zt_metric metric = {"availability", NULL, "profiler", "", "", -1, ZT_AGGREGATE_NONE, 0};
-    zt__csv_line line = {"", NULL, NULL, "all", "all", 0};
-    zt_stats stats;
-    uint32_t i;
-    zt__clear_stats(&stats);
-    metric.group = zt_get_availability_text(profiler);
-    line.metric = &metric;
-    line.stats = &stats;
-    zt__write_csv_line(&document->writer, &line);
-    zt__write_csv_count(&document->writer, "", "begun", "samples", counts.begun);
-    zt__write_csv_count(&document->writer, "", "collected", "samples", counts.collected);
-    zt__write_csv_count(&document->writer, "", "lost", "samples", counts.lost);
-    zt__write_csv_count(&document->writer, "", "dropped", "samples", counts.dropped);
-    zt__write_csv_count(&document->writer, "", "in flight", "samples", counts.in_flight);
-    zt__write_csv_count(&document->writer, "", "unobserved lists", "lists", counts.unobserved_lists);
-    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        uint64_t count = zt_get_cause(profiler, (zt_cause)i);
-        char name[64];
-        if (count) {
-            snprintf(name, sizeof name, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
-                     zt_cause_name((zt_cause)i));
-            zt__write_csv_count(&document->writer, "", name, "samples", count);
-        }
-    }
-}
-
 #ifdef ZETOOLS_TRACER
 /* Writes two lines for each call: its host time, and its errors as a sum. */
 ZT__PRIVATE void zt__write_csv_calls(zt__document *document) {
@@ -13480,27 +13424,32 @@ ZT__PRIVATE void zt__write_csv_calls(zt__document *document) {
                                      ZT_AGGREGATE_SUM, 0};
     uint32_t i, count = zt__calls_to_report(document->profiler);
     for (i = 0; i < count; i++) {
-        zt__csv_line line = {NULL, &host_time, NULL, "all", "all", 0};
         zt_call_info call;
-        zt_stats stats;
+        zt_stats failed;
+        zt__csv_line time_line = {NULL, &host_time, &call.time_ns, "all", "all", 0};
+        zt__csv_line error_line = {NULL, &errors, &failed, "all", "all", 0};
         zt_get_call(document->profiler, i, &call);
-        line.region = call.name;
-        line.stats = &call.time_ns;
-        zt__write_csv_line(&document->writer, &line);
-        zt__clear_stats(&stats);
-        stats.count = call.count;
-        stats.sum = (double)call.errors;
-        line.metric = &errors;
-        line.stats = &stats;
-        zt__write_csv_line(&document->writer, &line);
+        zt__clear_stats(&failed);
+        failed.count = call.count;
+        failed.sum = (double)call.errors;
+        time_line.region = error_line.region = call.name;
+        zt__write_csv_line(&document->writer, &time_line);
+        zt__write_csv_line(&document->writer, &error_line);
     }
 }
 #endif
 
 ZT__PRIVATE void zt__write_csv(zt__document *document) {
+    const zt_profiler *profiler = document->profiler;
+    zt__writer *writer = &document->writer;
+    zt_metric availability = {
+        "availability", zt_get_availability_text(profiler), "profiler", "", "", -1, ZT_AGGREGATE_NONE, 0};
+    zt_stats none;
+    zt__csv_line line = {"", &availability, &none, "all", "all", 0};
+    zt_counts counts = zt_get_counts(profiler);
     uint32_t i;
-    zt__write_text(&document->writer, "region,metric,group,component,units,type,aggregation,count,"
-                                      "sum,mean,stddev,min,max,median,p95,tile,pass,differs\n");
+    zt__write_text(writer, "region,metric,group,component,units,type,aggregation,count,"
+                           "sum,mean,stddev,min,max,median,p95,tile,pass,differs\n");
     for (i = 0; i < document->region_count; i++) {
         if (zt__read_region(document, i)) {
             zt__write_csv_region(document);
@@ -13509,7 +13458,24 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
 #ifdef ZETOOLS_TRACER
     zt__write_csv_calls(document);
 #endif
-    zt__write_csv_profiler(document);
+    /* Lines without a region are of the whole profiler. */
+    zt__clear_stats(&none);
+    zt__write_csv_line(writer, &line);
+    zt__write_csv_count(writer, "", "begun", "samples", counts.begun);
+    zt__write_csv_count(writer, "", "collected", "samples", counts.collected);
+    zt__write_csv_count(writer, "", "lost", "samples", counts.lost);
+    zt__write_csv_count(writer, "", "dropped", "samples", counts.dropped);
+    zt__write_csv_count(writer, "", "in flight", "samples", counts.in_flight);
+    zt__write_csv_count(writer, "", "unobserved lists", "lists", counts.unobserved_lists);
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        uint64_t count = zt_get_cause(profiler, (zt_cause)i);
+        char name[64];
+        if (count) {
+            snprintf(name, sizeof name, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
+                     zt_cause_name((zt_cause)i));
+            zt__write_csv_count(writer, "", name, "samples", count);
+        }
+    }
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------------------ */
@@ -13527,15 +13493,14 @@ ZT__PRIVATE void zt__write_json_count(zt__writer *writer, const char *name, uint
 }
 
 ZT__PRIVATE void zt__write_json_stats(zt__writer *writer, const zt_stats *stats) {
-    zt__named_figure figures[ZT__FIGURE_COUNT];
+    zt__figures figures = zt__list_figures(stats);
     uint32_t i;
     zt__write_text(writer, "{");
     zt__write_json_count(writer, "count", stats->count);
-    zt__name_figures(stats, figures);
-    for (i = 0; i < ZT__FIGURE_COUNT; i++) {
-        zt__print(writer, ",\"%s\":", figures[i].name);
-        if (zt__is_finite(figures[i].value)) {
-            zt__write_number(writer, figures[i].value);
+    for (i = 0; i < ZT__COUNT_OF(figures.values); i++) {
+        zt__print(writer, ",\"%s\":", zt__figure_names[i]);
+        if (zt__is_finite(figures.values[i])) {
+            zt__write_number(writer, figures.values[i]);
         } else {
             zt__write_text(writer, "null");
         }
@@ -13682,6 +13647,7 @@ typedef struct zt__region_table {
     zt__figure_column *columns;
     uint32_t column_count;
     uint32_t left_out; /* metrics with something to show, for which there was no room */
+    zt__table shown;   /* the name of the region, the columns of figures, and the note */
 } zt__region_table;
 
 /* Adds the region that was read last. The table shows the mean of a metric; of a flag, in how many samples it
@@ -13773,6 +13739,7 @@ ZT__PRIVATE zt__figure_column *zt__add_figure_column(zt__region_table *table, ui
     column->figure = figure;
     column->scale = 1;
     column->smallest = column->largest = zt__nan();
+    table->shown.columns[table->column_count].heading = column->heading;
     for (row = 0; row < table->row_count; row++) {
         double value = table->figures[(size_t)row * table->figure_count + figure];
         if (zt__is_nan(value)) {
@@ -13788,21 +13755,6 @@ ZT__PRIVATE zt__figure_column *zt__add_figure_column(zt__region_table *table, ui
     return column;
 }
 
-ZT__PRIVATE void zt__add_time_columns(zt__region_table *table) {
-    static const char *const headings[ZT__TIME_FIGURES] = {"count", "GPU time\ntotal", "GPU time\nmean",
-                                                           "GPU time\nmedian", "GPU time\np95"};
-    uint32_t figure;
-    for (figure = 0; figure < ZT__TIME_FIGURES; figure++) {
-        zt__figure_column *column = zt__add_figure_column(table, figure);
-        strcpy(column->heading, headings[figure]);
-        if (figure == 0) {
-            strcat(column->heading, "\n"); /* no units */
-        } else {
-            zt__choose_units(column, "ns", 1);
-        }
-    }
-}
-
 ZT__PRIVATE void zt__add_metric_column(const zt_profiler *profiler, zt__region_table *table,
                                        uint32_t metric) {
     const zt_metric *described = &profiler->metrics[metric];
@@ -13811,35 +13763,21 @@ ZT__PRIVATE void zt__add_metric_column(const zt_profiler *profiler, zt__region_t
     zt__choose_units(column, described->units, described->aggregation == ZT_AGGREGATE_SUM);
 }
 
-/* A metric that config.columns asks for. */
-typedef struct zt__wanted_metric {
-    uint32_t metric; /* UINT32_MAX: there is none of that name */
+/* Adds the metrics that config.columns names. */
+ZT__PRIVATE void zt__add_chosen_columns(zt_profiler *profiler, zt__region_table *table) {
+    const char *list = profiler->columns, *text;
     char name[ZET_MAX_METRIC_NAME];
-    zt__nearest nearest;
-} zt__wanted_metric;
-
-/* Finds the next metric of config.columns. Returns 0 at the end. */
-ZT__PRIVATE int zt__next_wanted_metric(zt_profiler *profiler, const char **list, zt__wanted_metric *wanted) {
-    const char *name;
     size_t length;
-    if (!*list || !zt__next_name(list, &name, &length)) {
-        return 0;
-    }
-    zt__copy_text(wanted->name, sizeof wanted->name, name, length);
-    wanted->metric = zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics,
-                                     profiler->metric_count, wanted->name, &wanted->nearest);
-    return 1;
-}
-
-ZT__PRIVATE void zt__add_wanted_columns(zt_profiler *profiler, zt__region_table *table) {
-    const char *list = profiler->columns;
-    zt__wanted_metric wanted;
-    while (zt__next_wanted_metric(profiler, &list, &wanted)) {
-        if (wanted.metric == UINT32_MAX) {
-            continue;
+    while (zt__next_name(&list, &text, &length)) {
+        uint32_t metric;
+        zt__copy_text(name, sizeof name, text, length);
+        metric = zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics,
+                                 profiler->metric_count, name, NULL);
+        if (metric == UINT32_MAX) {
+            continue; /* the footer names it */
         }
         if (table->column_count < ZT__MAX_FIGURE_COLUMNS) {
-            zt__add_metric_column(profiler, table, wanted.metric);
+            zt__add_metric_column(profiler, table, metric);
         } else {
             table->left_out++;
         }
@@ -13862,25 +13800,25 @@ ZT__PRIVATE int zt__is_shown_already(const zt_profiler *profiler, uint32_t metri
     return 0;
 }
 
-/* Adds all metrics that are not 0 everywhere. First come those that differ between regions, except clocks,
+/* Adds all metrics that are not 0 everywhere. First come those that vary between regions, except clocks,
    which only repeat what the time shows. */
-ZT__PRIVATE void zt__add_telling_columns(const zt_profiler *profiler, zt__region_table *table) {
+ZT__PRIVATE void zt__add_varying_columns(const zt_profiler *profiler, zt__region_table *table) {
     uint32_t metric;
-    int telling;
-    for (telling = 1; telling >= 0; telling--) {
+    int varying;
+    for (varying = 1; varying >= 0; varying--) {
         for (metric = 0; metric < profiler->metric_count; metric++) {
             const zt_metric *described = &profiler->metrics[metric];
             int is_clock = strcmp(described->units, "cycles") == 0 || strcmp(described->units, "MHz") == 0;
             const zt__figure_column *column;
-            int is_telling;
+            int varies;
             if (described->aggregation == ZT_AGGREGATE_FLAG || described->aggregation == ZT_AGGREGATE_NONE ||
                 zt__is_shown_already(profiler, metric)) {
                 continue;
             }
             zt__add_metric_column(profiler, table, metric);
             column = &table->columns[table->column_count - 1];
-            is_telling = !is_clock && (table->row_count < 2 || column->smallest < column->largest);
-            if (!zt__is_positive(column->largest) || is_telling != telling) {
+            varies = !is_clock && (table->row_count < 2 || column->smallest < column->largest);
+            if (!zt__is_positive(column->largest) || varies != varying) {
                 table->column_count--;
             }
         }
@@ -13899,9 +13837,7 @@ ZT__PRIVATE void zt__fill_region_row(const void *user, uint32_t row, zt__cell *c
     cells[1 + i].text = table->rows[row].note;
 }
 
-/* Returns the width of a table: that of the terminal, if it goes there. Files have a fixed width of 100
- * columns.
- */
+/* Returns the width of the terminal for standard output, and a fixed width for files. */
 ZT__PRIVATE size_t zt__room_for_table(int to_standard_output) {
     const char *columns = getenv("COLUMNS");
     struct winsize size;
@@ -13919,49 +13855,36 @@ ZT__PRIVATE size_t zt__room_for_table(int to_standard_output) {
 
 /* Fits the table into the width. If the times do not fit, names of regions are shortened. Metrics that do not
    fit are left out, unless config.columns asks for them. */
-ZT__PRIVATE void zt__fit_columns(zt__region_table *table, zt__table *described, size_t room,
-                                 int metrics_were_chosen) {
+ZT__PRIVATE void zt__fit_columns(zt__region_table *table, size_t room, int metrics_were_chosen) {
     enum { LONGEST_NAME = 28, SHORTEST_NAME = 12 };
-    zt__table_column *columns = described->columns;
+    zt__table_column *name = &table->shown.columns[0], *shown = &table->shown.columns[1];
     size_t times = 0, used;
     uint32_t i, kept = ZT__TIME_FIGURES;
-    columns[0].longest = LONGEST_NAME;
-    zt__measure_table(described);
-    for (i = 1; i <= ZT__TIME_FIGURES; i++) {
-        times += 2 + columns[i].width;
+    name->heading = "region";
+    name->is_text = 1;
+    name->longest = LONGEST_NAME;
+    table->shown.column_count = 1 + table->column_count;
+    zt__measure_table(&table->shown);
+    for (i = 0; i < ZT__TIME_FIGURES; i++) {
+        times += 2 + shown[i].width;
     }
-    if (times + columns[0].width > room) {
-        columns[0].longest = SHORTEST_NAME;
-        if (room > times + SHORTEST_NAME) {
-            columns[0].longest = room - times;
-        }
+    if (times + name->width > room) {
+        name->longest = room > times + SHORTEST_NAME ? room - times : (size_t)SHORTEST_NAME;
     }
-    used = times + (columns[0].width < columns[0].longest ? columns[0].width : columns[0].longest);
-    for (i = ZT__TIME_FIGURES; i < table->column_count; i++) {
-        size_t width = 2 + columns[1 + i].width;
+    used = times + (name->width < name->longest ? name->width : name->longest);
+    for (; i < table->column_count; i++) {
+        size_t width = 2 + shown[i].width;
         if (metrics_were_chosen || (kept < ZT__MAX_FIGURE_COLUMNS && used + width <= room)) {
-            table->columns[kept] = table->columns[i];
+            table->columns[kept++] = table->columns[i];
             used += width;
-            kept++;
         } else {
             table->left_out++;
         }
     }
     table->column_count = kept;
-}
-
-ZT__PRIVATE void zt__describe_columns(const zt__region_table *table, zt__table *described) {
-    zt__table_column *columns = described->columns;
-    uint32_t i;
-    columns[0].heading = "region";
-    columns[0].is_text = 1;
-    for (i = 0; i < table->column_count; i++) {
-        columns[1 + i].heading = table->columns[i].heading;
-        columns[1 + i].is_text = 0;
-    }
-    columns[1 + i].heading = "";
-    columns[1 + i].is_text = 1;
-    described->column_count = table->column_count + 2;
+    shown[kept].heading = ""; /* of the notes */
+    shown[kept].is_text = 1;
+    table->shown.column_count = kept + 2;
 }
 
 ZT__PRIVATE void zt__write_title(zt__document *document) {
@@ -14025,29 +13948,33 @@ ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table
     zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
     zt_availability availability = zt_get_availability(profiler);
-    const char *list = profiler->columns;
-    zt__wanted_metric wanted;
+    const char *list = profiler->columns, *text;
+    char name[ZET_MAX_METRIC_NAME];
+    zt__nearest nearest;
+    size_t length;
     if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
         zt__write_shown(writer, zt_get_availability_text(profiler));
         zt__write_text(writer, "\n");
     }
     zt__write_missing_samples(document);
-    while (zt__next_wanted_metric(profiler, &list, &wanted)) {
-        if (wanted.metric == UINT32_MAX) {
+    while (list && zt__next_name(&list, &text, &length)) {
+        zt__copy_text(name, sizeof name, text, length);
+        if (zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics, profiler->metric_count,
+                            name, &nearest) == UINT32_MAX) {
             zt__write_text(writer, "There is no metric '");
-            zt__write_shown(writer, wanted.name);
+            zt__write_shown(writer, name);
             zt__write_text(writer, "'. Nearest: ");
-            zt__write_shown(writer, wanted.nearest.text);
+            zt__write_shown(writer, nearest.text);
             zt__write_text(writer, ".\n");
         }
     }
     if (table->column_count > ZT__TIME_FIGURES || table->left_out) {
-        zt__write_text(writer, "Metrics are means of a sample");
+        zt__write_text(writer, "Metrics are means per sample.");
         if (table->left_out) {
-            zt__print(writer, "; %u more did not fit: ZT_COLUMNS chooses, CSV and JSON have all",
+            zt__print(writer, " %u more did not fit: choose with ZT_COLUMNS. CSV and JSON have all.",
                       (unsigned)table->left_out);
         }
-        zt__write_text(writer, ".\n");
+        zt__write_text(writer, "\n");
     }
 }
 
@@ -14087,43 +14014,46 @@ ZT__PRIVATE void zt__write_table_of_calls(zt__document *document) {
 #endif
 
 ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_output) {
+    static const char *const time_headings[ZT__TIME_FIGURES] = {
+        "count\n", "GPU time\ntotal", "GPU time\nmean", "GPU time\nmedian", "GPU time\np95"};
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
-    uint32_t i, most_columns = ZT__TIME_FIGURES + profiler->metric_count + ZT__MAX_FIGURE_COLUMNS;
+    size_t rows = (size_t)document->region_count + 1; /* at least one */
+    size_t columns = (size_t)ZT__TIME_FIGURES + profiler->metric_count + ZT__MAX_FIGURE_COLUMNS;
     zt__region_table table;
-    zt__table described;
+    zt__table *shown = &table.shown;
+    uint32_t i;
     memset(&table, 0, sizeof table);
-    memset(&described, 0, sizeof described);
     table.figure_count = ZT__TIME_FIGURES + profiler->metric_count;
-    table.rows =
-        (zt__table_row *)zt__allocate(allocator, document->region_count + (size_t)1, sizeof *table.rows);
-    table.figures = (double *)zt__allocate(allocator, document->region_count + (size_t)1,
-                                           table.figure_count * sizeof *table.figures);
-    table.columns = (zt__figure_column *)zt__allocate(allocator, most_columns, sizeof *table.columns);
-    described.columns =
-        (zt__table_column *)zt__allocate(allocator, most_columns + (size_t)2, sizeof *described.columns);
-    described.cells = (zt__cell *)zt__allocate(allocator, most_columns + (size_t)2, sizeof *described.cells);
-    if (table.rows && table.figures && table.columns && described.columns && described.cells) {
+    table.rows = (zt__table_row *)zt__allocate(allocator, rows, sizeof *table.rows);
+    table.figures = (double *)zt__allocate(allocator, rows, table.figure_count * sizeof *table.figures);
+    table.columns = (zt__figure_column *)zt__allocate(allocator, columns, sizeof *table.columns);
+    shown->columns = (zt__table_column *)zt__allocate(allocator, columns + 2, sizeof *shown->columns);
+    shown->cells = (zt__cell *)zt__allocate(allocator, columns + 2, sizeof *shown->cells);
+    if (table.rows && table.figures && table.columns && shown->columns && shown->cells) {
         for (i = 0; i < document->region_count; i++) {
             if (zt__read_region(document, i)) {
                 zt__read_table_row(document, &table);
             }
         }
-        described.row_count = table.row_count;
-        described.fill_row = zt__fill_region_row;
-        described.user = &table;
-        zt__add_time_columns(&table);
-        if (profiler->columns) {
-            zt__add_wanted_columns(profiler, &table);
-        } else {
-            zt__add_telling_columns(profiler, &table);
+        shown->row_count = table.row_count;
+        shown->fill_row = zt__fill_region_row;
+        shown->user = &table;
+        for (i = 0; i < ZT__TIME_FIGURES; i++) {
+            zt__figure_column *column = zt__add_figure_column(&table, i);
+            strcpy(column->heading, time_headings[i]);
+            if (i > 0) {
+                zt__choose_units(column, "ns", 1);
+            }
         }
-        zt__describe_columns(&table, &described);
-        zt__fit_columns(&table, &described, zt__room_for_table(to_standard_output),
-                        profiler->columns != NULL);
-        zt__describe_columns(&table, &described);
+        if (profiler->columns) {
+            zt__add_chosen_columns(profiler, &table);
+        } else {
+            zt__add_varying_columns(profiler, &table);
+        }
+        zt__fit_columns(&table, zt__room_for_table(to_standard_output), profiler->columns != NULL);
         zt__write_title(document);
-        zt__write_table(&document->writer, &described);
+        zt__write_table(&document->writer, shown);
         zt__write_footer(document, &table);
 #ifdef ZETOOLS_TRACER
         zt__write_table_of_calls(document);
@@ -14131,8 +14061,8 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_
     } else {
         document->out_of_memory = 1;
     }
-    zt__free(allocator, described.cells);
-    zt__free(allocator, described.columns);
+    zt__free(allocator, shown->cells);
+    zt__free(allocator, shown->columns);
     zt__free(allocator, table.columns);
     zt__free(allocator, table.figures);
     zt__free(allocator, table.rows);
@@ -14264,17 +14194,9 @@ typedef struct zt__label {
 
 ZT__PRIVATE zt__label zt__label_metric(const zt_metric *metric, int several_groups) {
     zt__label label;
-    size_t used = 0;
-    if (several_groups) {
-        used = (size_t)snprintf(label.text, sizeof label.text, "%.*s.", ZET_MAX_METRIC_GROUP_NAME,
-                                metric->group);
-    }
-    used += (size_t)snprintf(label.text + used, sizeof label.text - used, "%.*s", ZET_MAX_METRIC_NAME,
-                             metric->name);
-    if (*metric->units) {
-        snprintf(label.text + used, sizeof label.text - used, " [%.*s]", ZET_MAX_METRIC_RESULT_UNITS,
-                 metric->units);
-    }
+    snprintf(label.text, sizeof label.text, "%s%s%s%s%s%s", several_groups ? metric->group : "",
+             several_groups ? "." : "", metric->name, *metric->units ? " [" : "", metric->units,
+             *metric->units ? "]" : "");
     return label;
 }
 
@@ -14305,33 +14227,12 @@ ZT__PRIVATE void zt__write_span(zt__document *document, const zt__span *span, ui
     zt__write_text(writer, "}}");
 }
 
-/* Writes a counter track. A value lasts until the next one, so repeated values are left out. */
-ZT__PRIVATE void zt__write_counter(zt__writer *writer, const zt__stream_data *data, const zt__kept_row *rows,
-                                   const double *values, size_t count, uint32_t metric, int several_groups) {
-    zt__label label = zt__label_metric(&data->metrics[metric], several_groups);
-    double last = zt__nan();
-    size_t i;
-    for (i = 0; i < count; i++) {
-        double value = values[i * data->group.metric_count + metric];
-        if (!zt__is_finite(value) || (!zt__is_nan(last) && value == last && i + 1 < count)) {
-            continue;
-        }
-        last = value;
-        zt__begin_event(writer, "C", label.text, 0);
-        zt__write_event_time(writer, "ts", rows[i].begin_ns);
-        zt__write_text(writer, ",\"args\":{\"value\":");
-        zt__write_number(writer, value);
-        zt__write_text(writer, "}}");
-    }
-}
-
 /* Writes an attached stream: a counter track for each metric, and the markers. */
 ZT__PRIVATE void zt__write_stream(zt__document *document, zt__stream_data *data, int several_groups) {
     const zt_allocator *allocator = &document->profiler->config.allocator;
     zt__writer *writer = &document->writer;
-    size_t metrics = data->group.metric_count, count = 0, i;
+    size_t metrics = data->group.metric_count, count = 0, metric, i;
     uint64_t first, end, index;
-    uint32_t metric;
     zt__kept_row *rows;
     double *values;
     zt__get_kept_rows(data, &first, &end);
@@ -14340,25 +14241,37 @@ ZT__PRIVATE void zt__write_stream(zt__document *document, zt__stream_data *data,
     }
     rows = (zt__kept_row *)zt__allocate(allocator, (size_t)(end - first), sizeof *rows);
     values = (double *)zt__allocate(allocator, (size_t)(end - first), metrics * sizeof *values);
-    if (rows && values) {
-        for (index = first; index < end; index++) {
-            count += (size_t)zt__copy_kept_row(data, index, &rows[count], values + count * metrics);
-        }
-        for (metric = 0; metric < metrics; metric++) {
-            zt_aggregation aggregation = data->metrics[metric].aggregation;
-            if (aggregation == ZT_AGGREGATE_SUM || aggregation == ZT_AGGREGATE_MEAN) {
-                zt__write_counter(writer, data, rows, values, count, metric, several_groups);
-            }
+    document->out_of_memory |= !rows || !values;
+    for (index = first; index < end && rows && values; index++) {
+        count += (size_t)zt__copy_kept_row(data, index, &rows[count], values + count * metrics);
+    }
+    for (metric = 0; metric < metrics; metric++) {
+        const zt_metric *described = &data->metrics[metric];
+        zt__label label = zt__label_metric(described, several_groups);
+        double last = zt__nan();
+        if (described->aggregation != ZT_AGGREGATE_SUM && described->aggregation != ZT_AGGREGATE_MEAN) {
+            continue;
         }
         for (i = 0; i < count; i++) {
-            if (rows[i].marker) {
-                zt__begin_event(writer, "i", rows[i].marker, 0);
-                zt__write_event_time(writer, "ts", rows[i].end_ns);
-                zt__write_text(writer, ",\"s\":\"p\",\"cat\":\"marker\"}");
+            double value = values[i * metrics + metric];
+            /* A value lasts until the next one, so repeated values are left out. */
+            if (!zt__is_finite(value) || (!zt__is_nan(last) && value == last && i + 1 < count)) {
+                continue;
             }
+            last = value;
+            zt__begin_event(writer, "C", label.text, 0);
+            zt__write_event_time(writer, "ts", rows[i].begin_ns);
+            zt__write_text(writer, ",\"args\":{\"value\":");
+            zt__write_number(writer, value);
+            zt__write_text(writer, "}}");
         }
-    } else {
-        document->out_of_memory = 1;
+    }
+    for (i = 0; i < count; i++) {
+        if (rows[i].marker) {
+            zt__begin_event(writer, "i", rows[i].marker, 0);
+            zt__write_event_time(writer, "ts", rows[i].end_ns);
+            zt__write_text(writer, ",\"s\":\"p\",\"cat\":\"marker\"}");
+        }
     }
     zt__free(allocator, values);
     zt__free(allocator, rows);
@@ -14488,11 +14401,6 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
 
 /* ---- files ----------------------------------------------------------------------------------------------- */
 
-/* The C library hides it in strict ISO modes. C++ compilers always define _GNU_SOURCE. */
-#ifndef __cplusplus
-char *realpath(const char *path, char *resolved);
-#endif
-
 /* Finds the format that the suffix of a path stands for. Returns 0 if it stands for none. Without a suffix,
    or with a number as suffix, the format is a table. */
 ZT__PRIVATE int zt__find_format(const char *path, zt_format *format) {
@@ -14530,28 +14438,63 @@ ZT__PRIVATE ze_result_t zt__write_and_close(zt_profiler *profiler, zt_format for
     return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(profiler, path) : result;
 }
 
+/* The file that a report goes to, and the one that it is written to first. */
+typedef struct zt__target_file {
+    char path[4096];
+    char link[4096];
+    char beside[4096 + 64];
+} zt__target_file;
+
+/* Stores what `path` leads to through symbolic links; it need not exist. Returns 0, with errno, if there are
+   too many links or the path is too long. */
+ZT__PRIVATE int zt__follow_links(zt__target_file *file, const char *path) {
+    enum { MOST_LINKS = 40 };
+    const char *next = path, *slash;
+    size_t directory = 0; /* length of the directory that `next` is relative to */
+    uint32_t i;
+    for (i = 0; i <= MOST_LINKS; i++) {
+        size_t length = strlen(next);
+        ssize_t link_length;
+        if (directory + length >= sizeof file->path) {
+            errno = ENAMETOOLONG;
+            return 0;
+        }
+        memcpy(file->path + directory, next, length + 1);
+        link_length = readlink(file->path, file->link, sizeof file->link - 1);
+        if (link_length <= 0) {
+            return 1;
+        }
+        file->link[link_length] = 0;
+        next = file->link;
+        slash = strrchr(file->path, '/');
+        directory = slash && *next != '/' ? (size_t)(slash + 1 - file->path) : 0;
+    }
+    errno = ELOOP;
+    return 0;
+}
+
 /* Writes a file beside the target and renames it, so that nobody reads an incomplete one. */
 ZT__PRIVATE ze_result_t zt__replace_file(zt_profiler *profiler, zt_format format, const char *path) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    char *target = realpath(path, NULL); /* a symbolic link stays what it is */
-    size_t room = strlen(target ? target : path) + 64;
-    char *beside = (char *)zt__allocate(allocator, room, 1);
+    zt__target_file *file = (zt__target_file *)zt__allocate(allocator, 1, sizeof *file);
     ze_result_t result;
-    if (beside) {
-        snprintf(beside, room, "%s.%ld.%lx.part", target ? target : path, (long)getpid(),
+    if (!file) {
+        return zt__report_no_memory(&profiler->diagnostics, "zt_report", "a path");
+    }
+    if (!zt__follow_links(file, path)) {
+        result = zt__report_unwritable(profiler, path);
+    } else {
+        snprintf(file->beside, sizeof file->beside, "%s.%ld.%lx.part", file->path, (long)getpid(),
                  (unsigned long)zt__this_thread());
-        result = zt__write_and_close(profiler, format, fopen(beside, "wb"), path);
-        if (result == ZE_RESULT_SUCCESS && rename(beside, target ? target : path) != 0) {
+        result = zt__write_and_close(profiler, format, fopen(file->beside, "wb"), path);
+        if (result == ZE_RESULT_SUCCESS && rename(file->beside, file->path) != 0) {
             result = zt__report_unwritable(profiler, path);
         }
         if (result != ZE_RESULT_SUCCESS) {
-            remove(beside);
+            remove(file->beside);
         }
-    } else {
-        result = zt__report_no_memory(&profiler->diagnostics, "zt_report", "a path");
     }
-    zt__free(allocator, beside);
-    free(target);
+    zt__free(allocator, file);
     return result;
 }
 
