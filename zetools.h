@@ -228,42 +228,47 @@
 
    TRACING, with ZETOOLS_TRACER
 
-       zt_trace_start makes a region of every kernel launch in the process that goes to a list of the
-       profiler's context and device. The name of the region is that of the kernel. Code that launches need
-       not be changed:
+       After zt_trace_start, every kernel launch in the process becomes a region, if it goes to a list of the
+       profiler's context and device. The region has the name of the kernel. Code that launches need not be
+       changed:
 
            zt_trace_start(profiler, NULL);
            solve(...);        a library that knows nothing of this
            zt_trace_stop(profiler);
            zt_report(profiler, "-");
 
-       The tracer works through the tracing layer of the loader. Loaders from 1.15.7 on switch it on when
-       asked. Older ones need ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit. If the layer is off,
-       all calls of its interface still succeed. So zt_trace_start makes a call to see whether it is traced.
+       The tracer works through the tracing layer of the loader. zt_trace_start enables the layer in loaders
+       from 1.15.7 on. For older ones, set ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit. Loaders
+       report success even if the layer is off. So zt_trace_start makes a call of its own, and fails if that
+       call is not traced.
 
-       While it traces, lists are observed as well, so that zt_execute, zt_reset and zt_release are not
-       needed. Before a list is executed again, the samples of its last execution are collected, which waits
-       as zt_execute does. When a list is reset or destroyed, its slots are freed. Where the driver cannot
-   tell the context and device of a list that was created before zt_trace_start, the list is assumed to be of
-       the profiler's.
+       The tracer observes executions, resets and destructions of lists, so that zt_execute, zt_reset and
+       zt_release are not needed. Before a list is executed again, the samples of its last execution are
+       collected; this waits as zt_execute does. When a list is reset or destroyed, its slots are freed. For a
+       list that was created before zt_trace_start, the driver is queried for context and device. If it cannot
+       tell them, the list is assumed to be of the profiler's.
 
-       The device waits for the events of a launch before the launch's region begins, so that the GPU time is
-       that of the kernel alone. If the driver refuses the launch, this wait stays on the list. Launches are
-   counted when they are appended, however often their list is executed later. A launch that the driver
-   refuses is counted as dropped. Launches that are captured into a graph cannot be measured, nor can commands
-   on copy engines if the profiler measures metrics; they are counted as elsewhere.
+       For a launch that waits for events, the tracer appends the wait, then the begin of the region, and then
+       the launch, so that the GPU time is that of the kernel alone. If the driver refuses the launch, the
+       wait stays on the list.
 
-       config.calls times calls of the application on the host. Reports show them below the regions, and the
-       timeline has a track for each thread. Calls of the library and of hooks are neither timed nor traced.
+       zt_trace_counts counts launches when they are appended, however often their list is executed later. A
+       launch that the driver refuses is a dropped sample. Launches that are captured into a graph cannot be
+       measured, nor can commands on copy engines if the profiler measures metrics. They are counted as
+       elsewhere.
 
-       config.hooks are callbacks of the application around calls. The order is: prologues in the order of the
-       array; what the tracer does before the call; the call; what the tracer does after it; epilogues in
-       reverse order. So what a prologue changes is what is measured, and a kernel that an epilogue of
-       zeKernelCreate puts in place of another is measured under its own name.
+       With zt_trace_config.calls, calls of the application are counted and timed on the host. Reports show
+       them below the regions, and the timeline has a track for each thread. Calls that the library makes
+       itself, or that hooks make, are neither timed nor traced.
 
-       zt_auto(NULL), called first in main, does all this for every context and device on which the process
-       creates a command list, and writes reports at exit. Later contexts and devices have numbered files:
-       run.csv, run.2.csv.
+       zt_trace_config.hooks are callbacks of the application around calls. Prologues run before the call, in
+       the order of the array; epilogues run after it, in reverse order. The tracer does its own part between
+       the prologues and the call, and between the call and the epilogues. So what a prologue changes is what
+       is measured, and a kernel that an epilogue of zeKernelCreate puts in place of another is measured under
+       its own name.
+
+       zt_auto(NULL), called first in main, opens a profiler for every context and device on which the process
+       creates a command list, traces, and writes a report for each at exit: to run.csv, run.2.csv and so on.
 
    CALLBACKS
 
@@ -697,8 +702,8 @@ typedef struct zt_timeline_info {
 #define ZT__TRACER_DECLARED 1
 
 /* A callback of the application around a call; see TRACING and CALLBACKS. Runs on the thread that calls.
-   parameters  a structure with the addresses of the call's parameters, such as a ze_kernel_create_params_t. A
-               prologue may change the parameters
+   parameters  a structure with the addresses of the call's parameters, such as a ze_kernel_create_params_t
+               from <level_zero/layers/zel_tracing_api.h>. A prologue may change the parameters
    result      a ze_result_t: that of the call; in a prologue SUCCESS
    user        as in zt_hook
    instance    points to NULL in the prologue, which may store a pointer there for the epilogue of the call
@@ -713,8 +718,8 @@ typedef struct zt_hook {
     void *user;
 } zt_hook;
 
-/* What a tracer does. Start from zt_trace_config_default(). 0 and NULL stand for the default. Only what hooks
-   point to must outlive zt_trace_start. Since 0.1. */
+/* What a tracer does. Start from zt_trace_config_default(). 0 and NULL stand for the default. Strings and the
+   array of hooks are copied. Since 0.1. */
 typedef struct zt_trace_config {
     const char *names; /* Kernels to measure: patterns with * and ?, separated by commas. A pattern after '!'
                           excludes: "gemm*,!*_tail". NULL: all kernels. */
@@ -723,8 +728,9 @@ typedef struct zt_trace_config {
     uint64_t limit;    /* The most launches of each kernel that are measured. 0: no limit. */
     int copies;        /* Not 0: copies and fills are measured, too, as "MemoryCopy", "MemoryFill", ... */
     int no_launches;   /* Not 0: launches are not measured; lists are observed all the same. */
-    const char *calls; /* Calls to count and time: patterns separated by commas, "zeEvent*,zeCommandQueue*".
-                          Other calls cost no more than before. NULL: none. */
+    const char *calls; /* Calls to count and time: patterns separated by commas, as in `names`:
+                          "zeEvent*,zeCommandQueue*". Calls that are not observed cost no more than before.
+                          NULL: none. */
     const zt_hook *hooks; /* Callbacks of the application, up to 16. NULL: none. */
     uint32_t hook_count;
 } zt_trace_config;
@@ -735,8 +741,8 @@ typedef struct zt_trace_counts {
     uint64_t launches;
     uint64_t measured;  /* a region was begun */
     uint64_t filtered;  /* left out by the configuration */
-    uint64_t elsewhere; /* on a list that the profiler cannot measure: of another context or device, of a
-                           copy engine unless the profiler measures times alone, or captured into a graph */
+    uint64_t elsewhere; /* on a list that the profiler cannot measure: of another context or device; of a copy
+                           engine, unless the profiler measures times alone; or captured into a graph */
 } zt_trace_counts;
 
 /* A call that was timed. The name lives as long as the program. Since 0.1. */
@@ -1154,11 +1160,11 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
 /* Stops tracing, and waits for traced calls that other threads have in progress, up to
    config.wait_timeout_ns. What was measured stays. Lists that were recorded may still be executed,
    with zt_execute.
-   Returns SUCCESS, after which no hook runs any more; NOT_READY if a call did not end in time: it ends as if
-   it were traced; HANDLE_OBJECT_IN_USE inside a hook. Any thread. Since 0.1. */
+   Returns SUCCESS, after which no hook runs any more; NOT_READY if a call did not end in time, which is then
+   traced to its end; HANDLE_OBJECT_IN_USE inside a hook. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
 
-/* Returns how many launches were seen since the first start. Any thread. Since 0.1. */
+/* Returns how many launches were appended since the first start. Any thread. Since 0.1. */
 ZT_API zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler);
 
 /* Returns the number of different calls that were timed so far. Any thread. Since 0.1. */
@@ -1175,7 +1181,8 @@ ZT_API zt_auto_config zt_auto_config_default(void);
    called before, or if ZT_AUTO switches it off. If a report cannot be written, a message goes to standard
    error, and zt_get_last_error(NULL) has it for functions that run at exit later.
    config  NULL: the defaults
-   Returns SUCCESS, or the result of zeInit, or as zt_trace_start. One thread. Since 0.1. */
+   Returns SUCCESS; INVALID_ARGUMENT, with a message on standard error, if the report's suffix stands for no
+   format; otherwise the result of zeInit, or as zt_trace_start. One thread. Since 0.1. */
 ZT_API ze_result_t zt_auto(const zt_auto_config *config);
 
 #endif /* ZETOOLS_TRACER */
@@ -1455,6 +1462,7 @@ typedef zt__disabled_scope zt_scope;
            >>tracer       regions around the launches of others (ZETOOLS_TRACER)
            >>bench        zt_bench, zt_compare
            >>reports      tables, CSV, JSON, traces
+           >>automatic    zt_auto: tracing that reports at exit (ZETOOLS_TRACER)
 
        Where a chapter has to call a later one, the later one registers a function when it opens.
 
@@ -10530,13 +10538,13 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
 
    Locks:
 
-     setup, of the dispatcher   held while tracers start and stop, also during calls of the loader. Callbacks
-                                never lock it
-     mutex, of the dispatcher   guards the list of live tracers and the frames
+     setup, of the dispatcher   held while tracers start and stop, also during calls of the loader, none of
+                                which waits for a callback. Locked first
+     mutex, of the dispatcher   guards the list of live tracers, and the states of frames
      mutex, of a tracer         guards what the tracer knows of handles, names, counts and times
      opening, of a tracer       held while zt_auto opens a profiler. Its owner is known; waits are bounded
 
-   The two mutexes are held for instants. Under them no other mutex is locked, and neither the driver nor a
+   The two mutexes are held briefly. Under them no other mutex is locked, and neither the driver nor a
    function of the application is called. */
 
 /* The calls that loaders can trace. Older loaders lack some of them. */
@@ -10625,6 +10633,27 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
     X(RTASParallelOperationJoinExt) X(SamplerCreate) X(SamplerDestroy) X(VirtualMemFree)                     \
     X(VirtualMemGetAccessAttribute) X(VirtualMemMap) X(VirtualMemQueryPageSize) X(VirtualMemReserve)         \
     X(VirtualMemSetAccessAttribute) X(VirtualMemUnmap)
+
+/* Those that launch a kernel, and those that copy or fill, with the types of their parameters. */
+#define ZT__LAUNCHES(X)                                                                                      \
+    X(CommandListAppendLaunchKernel, ze_command_list_append_launch_kernel_params_t)                          \
+    X(CommandListAppendLaunchCooperativeKernel, ze_command_list_append_launch_cooperative_kernel_params_t)   \
+    X(CommandListAppendLaunchKernelIndirect, ze_command_list_append_launch_kernel_indirect_params_t)         \
+    X(CommandListAppendLaunchKernelWithArguments, zt__launch_with_arguments_params)                          \
+    X(CommandListAppendLaunchKernelWithParameters, zt__launch_with_parameters_params)
+#define ZT__COPIES(X)                                                                                        \
+    X(CommandListAppendMemoryCopy, ze_command_list_append_memory_copy_params_t)                              \
+    X(CommandListAppendMemoryCopyFromContext, ze_command_list_append_memory_copy_from_context_params_t)      \
+    X(CommandListAppendMemoryCopyRegion, ze_command_list_append_memory_copy_region_params_t)                 \
+    X(CommandListAppendMemoryCopyWithParameters, zt__copy_with_parameters_params)                            \
+    X(CommandListAppendMemoryFill, ze_command_list_append_memory_fill_params_t)                              \
+    X(CommandListAppendMemoryFillWithParameters, zt__fill_with_parameters_params)                            \
+    X(CommandListAppendImageCopy, ze_command_list_append_image_copy_params_t)                                \
+    X(CommandListAppendImageCopyFromMemory, ze_command_list_append_image_copy_from_memory_params_t)          \
+    X(CommandListAppendImageCopyFromMemoryExt, ze_command_list_append_image_copy_from_memory_ext_params_t)   \
+    X(CommandListAppendImageCopyRegion, ze_command_list_append_image_copy_region_params_t)                   \
+    X(CommandListAppendImageCopyToMemory, ze_command_list_append_image_copy_to_memory_params_t)              \
+    X(CommandListAppendImageCopyToMemoryExt, ze_command_list_append_image_copy_to_memory_ext_params_t)
 /* clang-format on */
 
 typedef enum zt__call {
@@ -10645,7 +10674,7 @@ ZT__PRIVATE const char *zt__call_name(uint32_t call) {
 
 /* What the tracer does with a call. */
 typedef enum zt__call_kind {
-    ZT__CALL_OTHER,
+    ZT__CALL_OTHER, /* nothing, unless the configuration names it */
     ZT__CALL_LIST_CREATE,
     ZT__CALL_LIST_RESET,
     ZT__CALL_LIST_DESTROY,
@@ -10676,26 +10705,13 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
         return ZT__CALL_KERNEL_CREATE;
     case ZT__CALL_KernelDestroy:
         return ZT__CALL_KERNEL_DESTROY;
-    case ZT__CALL_CommandListAppendLaunchKernel:
-    case ZT__CALL_CommandListAppendLaunchCooperativeKernel:
-    case ZT__CALL_CommandListAppendLaunchKernelIndirect:
-    case ZT__CALL_CommandListAppendLaunchKernelWithArguments:
-    case ZT__CALL_CommandListAppendLaunchKernelWithParameters:
+#define X(name, type) case ZT__CALL_##name:
+        ZT__LAUNCHES(X)
     case ZT__CALL_CommandListAppendLaunchMultipleKernelsIndirect:
         return ZT__CALL_LAUNCH;
-    case ZT__CALL_CommandListAppendMemoryCopy:
-    case ZT__CALL_CommandListAppendMemoryCopyFromContext:
-    case ZT__CALL_CommandListAppendMemoryCopyRegion:
-    case ZT__CALL_CommandListAppendMemoryCopyWithParameters:
-    case ZT__CALL_CommandListAppendMemoryFill:
-    case ZT__CALL_CommandListAppendMemoryFillWithParameters:
-    case ZT__CALL_CommandListAppendImageCopy:
-    case ZT__CALL_CommandListAppendImageCopyFromMemory:
-    case ZT__CALL_CommandListAppendImageCopyFromMemoryExt:
-    case ZT__CALL_CommandListAppendImageCopyRegion:
-    case ZT__CALL_CommandListAppendImageCopyToMemory:
-    case ZT__CALL_CommandListAppendImageCopyToMemoryExt:
+        ZT__COPIES(X)
         return ZT__CALL_COPY;
+#undef X
     case ZT__CALL_CommandListBeginGraphCaptureExt:
     case ZT__CALL_CommandListBeginCaptureIntoGraphExt:
         return ZT__CALL_CAPTURE_BEGIN;
@@ -10711,17 +10727,15 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
 /* ---- parameters of calls --------------------------------------------------------------------------------- */
 
 /* Parameters of calls that are newer than Level Zero 1.4. A program may be built with headers that lack them,
-   and run with a loader that has them. */
+   and run with a loader that has them. Parameters that the tracer does not read are left out at the end. */
 typedef struct zt__append_lists_params {
     ze_command_list_handle_t *phCommandListImmediate;
     uint32_t *pnumCommandLists;
     ze_command_list_handle_t **pphCommandLists;
-    /* others follow */
 } zt__append_lists_params;
 
 typedef struct zt__capture_params {
     ze_command_list_handle_t *phCommandList;
-    /* others follow */
 } zt__capture_params;
 
 typedef struct zt__launch_with_arguments_params {
@@ -10786,80 +10800,33 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
     command->list = *p->phCommandList;                                                                       \
     command->wait_count = p->pnumWaitEvents;                                                                 \
     command->wait_events = *p->pphWaitEvents
-#define ZT__CASE_LAUNCH(name, type)                                                                          \
+    switch (call) {
+#define X(name, type)                                                                                        \
     case ZT__CALL_##name: {                                                                                  \
         ZT__READ_COMMAND(type);                                                                              \
         command->kernel = *p->phKernel;                                                                      \
         command->kernel_count = 1;                                                                           \
-        break;                                                                                               \
+        return command->list && command->kernel;                                                             \
     }
-#define ZT__CASE_COPY(name, type)                                                                            \
-    case ZT__CALL_##name: {                                                                                  \
-        ZT__READ_COMMAND(type);                                                                              \
-        break;                                                                                               \
-    }
-    switch (call) {
-        ZT__CASE_LAUNCH(CommandListAppendLaunchKernel, ze_command_list_append_launch_kernel_params_t)
-        ZT__CASE_LAUNCH(CommandListAppendLaunchCooperativeKernel,
-                        ze_command_list_append_launch_cooperative_kernel_params_t)
-        ZT__CASE_LAUNCH(CommandListAppendLaunchKernelIndirect,
-                        ze_command_list_append_launch_kernel_indirect_params_t)
-        ZT__CASE_LAUNCH(CommandListAppendLaunchKernelWithArguments, zt__launch_with_arguments_params)
-        ZT__CASE_LAUNCH(CommandListAppendLaunchKernelWithParameters, zt__launch_with_parameters_params)
-        ZT__CASE_COPY(CommandListAppendMemoryCopy, ze_command_list_append_memory_copy_params_t)
-        ZT__CASE_COPY(CommandListAppendMemoryCopyFromContext,
-                      ze_command_list_append_memory_copy_from_context_params_t)
-        ZT__CASE_COPY(CommandListAppendMemoryCopyRegion, ze_command_list_append_memory_copy_region_params_t)
-        ZT__CASE_COPY(CommandListAppendMemoryCopyWithParameters, zt__copy_with_parameters_params)
-        ZT__CASE_COPY(CommandListAppendMemoryFill, ze_command_list_append_memory_fill_params_t)
-        ZT__CASE_COPY(CommandListAppendMemoryFillWithParameters, zt__fill_with_parameters_params)
-        ZT__CASE_COPY(CommandListAppendImageCopy, ze_command_list_append_image_copy_params_t)
-        ZT__CASE_COPY(CommandListAppendImageCopyFromMemory,
-                      ze_command_list_append_image_copy_from_memory_params_t)
-        ZT__CASE_COPY(CommandListAppendImageCopyFromMemoryExt,
-                      ze_command_list_append_image_copy_from_memory_ext_params_t)
-        ZT__CASE_COPY(CommandListAppendImageCopyRegion, ze_command_list_append_image_copy_region_params_t)
-        ZT__CASE_COPY(CommandListAppendImageCopyToMemory,
-                      ze_command_list_append_image_copy_to_memory_params_t)
-        ZT__CASE_COPY(CommandListAppendImageCopyToMemoryExt,
-                      ze_command_list_append_image_copy_to_memory_ext_params_t)
+        ZT__LAUNCHES(X)
+#undef X
     case ZT__CALL_CommandListAppendLaunchMultipleKernelsIndirect: {
         ZT__READ_COMMAND(ze_command_list_append_launch_multiple_kernels_indirect_params_t);
         command->kernel_count = *p->pphKernels ? *p->pnumKernels : 0;
         command->kernel = command->kernel_count ? **p->pphKernels : NULL;
-        break;
+        return command->list && command->kernel;
     }
+#define X(name, type)                                                                                        \
+    case ZT__CALL_##name: {                                                                                  \
+        ZT__READ_COMMAND(type);                                                                              \
+        return command->list != NULL;                                                                        \
+    }
+        ZT__COPIES(X)
+#undef X
     default:
-        break;
+        return 0;
     }
-#undef ZT__CASE_COPY
-#undef ZT__CASE_LAUNCH
 #undef ZT__READ_COMMAND
-    return command->list && (command->kernel || zt__kind_of_call(call) == ZT__CALL_COPY);
-}
-
-/* The lists that a call executes. */
-typedef struct zt__executed_lists {
-    uint32_t count;
-    const ze_command_list_handle_t *lists;
-} zt__executed_lists;
-
-ZT__PRIVATE zt__executed_lists zt__read_execution(zt__call call, const void *parameters) {
-    zt__executed_lists executed;
-    if (call == ZT__CALL_CommandQueueExecuteCommandLists) {
-        const ze_command_queue_execute_command_lists_params_t *p =
-            (const ze_command_queue_execute_command_lists_params_t *)parameters;
-        executed.count = *p->pnumCommandLists;
-        executed.lists = *p->pphCommandLists;
-    } else {
-        const zt__append_lists_params *p = (const zt__append_lists_params *)parameters;
-        executed.count = *p->pnumCommandLists;
-        executed.lists = *p->pphCommandLists;
-    }
-    if (!executed.lists) {
-        executed.count = 0;
-    }
-    return executed;
 }
 
 /* ---- what a tracer knows --------------------------------------------------------------------------------- */
@@ -10867,8 +10834,7 @@ ZT__PRIVATE zt__executed_lists zt__read_execution(zt__call call, const void *par
 enum {
     ZT__MAX_HOOKS = 16,
     ZT__MAX_RETIRED = 1024,
-    ZT__KEPT_CALLS = 512,     /* of each call, for quantiles */
-    ZT__AUTO_TIMELINE = 65536 /* samples, for a trace that zt_auto writes */
+    ZT__KEPT_CALLS = 512 /* of each call, for quantiles */
 };
 
 /* A context and device whose lists are measured. */
@@ -10883,7 +10849,7 @@ typedef struct zt__traced_device {
 
 /* The name of a kernel, and its launches as far as the filter needs them. */
 typedef struct zt__kernel_name {
-    const char *text;
+    char *text;
     int is_selected;
     uint64_t seen, measured;
 } zt__kernel_name;
@@ -10895,7 +10861,7 @@ typedef struct zt__known_handle {
     zt__kernel_name *name;         /* of a kernel */
     zt__traced_device *device;     /* of a list; NULL: it is not measured */
     int is_copy_only;              /* of a list: it cannot execute queries */
-    int is_captured;               /* of a list: its commands go into a graph, which may run at any time */
+    int is_captured; /* of a list: its commands go into a graph, which may run any number of times */
 } zt__known_handle;
 
 /* Host times of one call. */
@@ -10928,11 +10894,10 @@ typedef struct zt__tracer {
     int is_live;             /* atomic */
 
     /* The configuration, which changes only while the tracer is not live. */
-    uint8_t observed[ZT__CALL_COUNT], timed[ZT__CALL_COUNT];
+    uint8_t observed[ZT__CALL_COUNT], timed[ZT__CALL_COUNT], measured[ZT__CALL_COUNT];
     char *names;
     uint32_t every;
     uint64_t limit;
-    int copies, no_launches;
     uint32_t hook_count;
     zt__traced_hook hooks[ZT__MAX_HOOKS];
     ze_result_t(ZE_APICALL *get_context)(ze_command_list_handle_t, ze_context_handle_t *);
@@ -10957,8 +10922,11 @@ typedef struct zt__tracer {
     uint32_t open_failures;
 } zt__tracer;
 
-/* Returns the record of a handle, which is added if there is none. The mutex is held, but unlocked while
-   memory is allocated. Returns NULL without memory. */
+/* Where a comment below says that the mutex is held, it is unlocked while the driver or the application's
+   allocator runs. */
+
+/* Returns the record of a handle, which is added if there is none. The mutex is held. Returns NULL without
+   memory. */
 ZT__PRIVATE zt__known_handle *zt__remember_handle(zt__tracer *tracer, zt__map *map, const void *handle) {
     zt__known_handle *known;
     for (;;) {
@@ -11025,134 +10993,108 @@ ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
 
 /* ---- names of kernels ------------------------------------------------------------------------------------ */
 
-/* Returns the record of a name, which is added if there is none. Returns NULL without memory. */
-ZT__PRIVATE zt__kernel_name *zt__find_or_add_name(zt__tracer *tracer, const char *text) {
-    size_t length = strlen(text);
-    zt__kernel_name *name, *made = NULL;
-    char *copy;
-    zt__lock(&tracer->mutex);
-    name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, text, length);
-    zt__unlock(&tracer->mutex);
-    if (name) {
-        return name;
+/* Returns a record with room for a name of `size` bytes, or NULL without memory. The mutex is not held. */
+ZT__PRIVATE zt__kernel_name *zt__make_name(const zt__tracer *tracer, size_t size) {
+    zt__kernel_name *made = (zt__kernel_name *)zt__allocate(&tracer->allocator, 1, sizeof *made + size);
+    if (made) {
+        made->text = (char *)(made + 1);
     }
-    made = (zt__kernel_name *)zt__allocate(&tracer->allocator, 1, sizeof *made + length + 1);
-    if (!made) {
-        return NULL;
-    }
-    copy = (char *)(made + 1);
-    memcpy(copy, text, length);
-    made->text = copy;
-    made->is_selected = zt__is_selected(tracer->names, copy);
-    zt__lock(&tracer->mutex);
-    if (zt__map_make_room(&tracer->kernel_names, &tracer->allocator, &tracer->mutex)) {
-        name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, text, length);
+    return made;
+}
+
+/* Adds a name, or frees it if it is there already. Returns the record in use. The mutex is held. Returns NULL
+   without memory, or if `made` is NULL. */
+ZT__PRIVATE zt__kernel_name *zt__add_name(zt__tracer *tracer, zt__kernel_name *made) {
+    zt__kernel_name *name = NULL;
+    if (made && zt__map_make_room(&tracer->kernel_names, &tracer->allocator, &tracer->mutex)) {
+        size_t length = strlen(made->text);
+        name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, made->text, length);
         if (!name) {
+            made->is_selected = zt__is_selected(tracer->names, made->text);
             zt__map_add(&tracer->kernel_names, made->text, length, made);
-            name = made;
+            return made;
         }
     }
     zt__unlock(&tracer->mutex);
-    if (name != made) {
-        zt__free(&tracer->allocator, made);
-    }
+    zt__free(&tracer->allocator, made);
+    zt__lock(&tracer->mutex);
     return name;
 }
 
-/* Room for a name of any length. Short names need no allocation. */
-typedef struct zt__name_buffer {
-    char small[256];
-    char *text;
-} zt__name_buffer;
-
-/* Returns 0 without memory. */
-ZT__PRIVATE int zt__begin_name(const zt__tracer *tracer, zt__name_buffer *name, size_t size) {
-    name->text = name->small;
-    if (size > sizeof name->small) {
-        name->text = (char *)zt__allocate(&tracer->allocator, 1, size);
-    }
-    return name->text != NULL;
-}
-
-ZT__PRIVATE void zt__end_name(const zt__tracer *tracer, zt__name_buffer *name) {
-    if (name->text != name->small) {
-        zt__free(&tracer->allocator, name->text);
-    }
-}
-
-/* Queries the driver for the name of a kernel. If that fails, the name is "", `is_known` is 0, and the next
-   launch queries again. Returns NULL without memory. */
-ZT__PRIVATE zt__kernel_name *zt__query_kernel_name(zt__tracer *tracer, ze_kernel_handle_t kernel,
-                                                   int *is_known) {
-    zt__kernel_name *name;
-    zt__name_buffer buffer;
-    size_t size = 0;
-    ze_result_t result = zeKernelGetName(kernel, &size, NULL);
-    if (!zt__begin_name(tracer, &buffer, size + 1)) {
-        return NULL;
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zeKernelGetName(kernel, &size, buffer.text);
-    }
-    *is_known = result == ZE_RESULT_SUCCESS && size > 0;
-    buffer.text[*is_known ? size : 0] = 0;
-    name = zt__find_or_add_name(tracer, buffer.text);
-    zt__end_name(tracer, &buffer);
-    return name;
-}
-
-/* Returns the name of a kernel, from the record of its handle or else from the driver. Returns NULL without
- * memory.
- */
-ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel,
-                                                int may_remember) {
-    const void *handle = kernel;
-    zt__known_handle *known = NULL;
-    zt__kernel_name *name = NULL;
-    int is_known = 0;
-    if (may_remember) {
-        zt__lock(&tracer->mutex);
-        known = (zt__known_handle *)zt__map_find(&tracer->kernels, &handle, sizeof handle);
-        name = known ? known->name : NULL;
-        zt__unlock(&tracer->mutex);
-    }
+/* Returns the record of a name, which is added if there is none. The mutex is held. Returns NULL without
+   memory. */
+ZT__PRIVATE zt__kernel_name *zt__find_or_add_name(zt__tracer *tracer, const char *text) {
+    size_t length = strlen(text);
+    zt__kernel_name *made, *name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, text, length);
     if (name) {
         return name;
     }
-    name = zt__query_kernel_name(tracer, kernel, &is_known);
-    if (name && is_known && may_remember) {
-        zt__lock(&tracer->mutex);
+    zt__unlock(&tracer->mutex);
+    made = zt__make_name(tracer, length + 1);
+    if (made) {
+        memcpy(made->text, text, length);
+    }
+    zt__lock(&tracer->mutex);
+    return zt__add_name(tracer, made);
+}
+
+/* Returns the name of a kernel, from the record of its handle or else from the driver. If that fails, the
+   name is "", and the next launch queries again. The mutex is held. Returns NULL without memory. */
+ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel,
+                                                int may_remember) {
+    const void *handle = kernel;
+    zt__known_handle *known = (zt__known_handle *)zt__map_find(&tracer->kernels, &handle, sizeof handle);
+    zt__kernel_name *name;
+    size_t size = 0;
+    if (known && may_remember) {
+        return known->name;
+    }
+    zt__unlock(&tracer->mutex);
+    if (zeKernelGetName(kernel, &size, NULL) != ZE_RESULT_SUCCESS) {
+        size = 0;
+    }
+    name = zt__make_name(tracer, size + 1);
+    if (name && size && zeKernelGetName(kernel, &size, name->text) != ZE_RESULT_SUCCESS) {
+        name->text[0] = 0;
+        size = 0;
+    }
+    zt__lock(&tracer->mutex);
+    name = zt__add_name(tracer, name);
+    if (name && size && may_remember) {
         known = zt__remember_handle(tracer, &tracer->kernels, kernel);
         if (known) {
             known->name = name;
         }
-        zt__unlock(&tracer->mutex);
     }
     return name;
 }
 
 /* Returns the name under which a launch or copy is measured. A launch of several kernels has the name of the
-   first, and the number of others: "saxpy +2". Returns NULL without memory. */
+   first, and the number of others: "saxpy +2". The mutex is held. Returns NULL without memory. */
 ZT__PRIVATE zt__kernel_name *zt__name_of_command(zt__tracer *tracer, zt__call call,
                                                  const zt__command *command, int may_remember) {
-    zt__kernel_name *name;
-    zt__name_buffer buffer;
-    size_t size;
+    char text[256];
+    zt__kernel_name *first, *made;
+    unsigned others = (unsigned)command->kernel_count - 1;
+    size_t length;
     if (!command->kernel) {
         return zt__find_or_add_name(tracer, zt__call_name(call) + strlen("zeCommandListAppend"));
     }
-    name = zt__name_of_kernel(tracer, command->kernel, may_remember);
-    if (!name || command->kernel_count == 1) {
-        return name;
+    first = zt__name_of_kernel(tracer, command->kernel, may_remember);
+    if (!first || others == 0) {
+        return first;
     }
-    size = strlen(name->text) + sizeof " +4294967295";
-    if (!zt__begin_name(tracer, &buffer, size)) {
-        return NULL;
+    length = (size_t)snprintf(text, sizeof text, "%s +%u", first->text, others);
+    if (length < sizeof text) {
+        return zt__find_or_add_name(tracer, text);
     }
-    snprintf(buffer.text, size, "%s +%u", name->text, (unsigned)(command->kernel_count - 1));
-    name = zt__find_or_add_name(tracer, buffer.text);
-    zt__end_name(tracer, &buffer);
-    return name;
+    zt__unlock(&tracer->mutex);
+    made = zt__make_name(tracer, length + 1);
+    if (made) {
+        snprintf(made->text, length + 1, "%s +%u", first->text, others);
+    }
+    zt__lock(&tracer->mutex);
+    return zt__add_name(tracer, made);
 }
 
 /* ---- devices and lists ----------------------------------------------------------------------------------- */
@@ -11177,11 +11119,11 @@ ZT__PRIVATE uint32_t zt__find_copy_groups(ze_device_handle_t device) {
     return found;
 }
 
-/* Called by one thread at a time. Returns NULL without memory. */
+/* Adds a device at the end. Called by one thread at a time. Returns NULL without memory. */
 ZT__PRIVATE zt__traced_device *zt__add_device(zt__tracer *tracer, ze_context_handle_t context,
                                               ze_device_handle_t device, zt_profiler *profiler) {
     zt__traced_device *added = (zt__traced_device *)zt__allocate(&tracer->allocator, 1, sizeof *added);
-    zt__traced_device *last = tracer->devices;
+    zt__traced_device **end = &tracer->devices;
     if (!added) {
         return NULL;
     }
@@ -11189,19 +11131,19 @@ ZT__PRIVATE zt__traced_device *zt__add_device(zt__tracer *tracer, ze_context_han
     added->device = device;
     added->profiler = profiler;
     added->copy_only = zt__find_copy_groups(device);
-    if (!last) {
-        zt__store(&tracer->devices, added);
-        return added;
+    while (*end) {
+        end = &(*end)->next;
     }
-    while (last->next) {
-        last = last->next;
-    }
-    zt__store(&last->next, added);
+    zt__store(end, added);
     return added;
 }
 
-ZT__PRIVATE int zt__is_measured(zt__traced_device *device) {
-    return device->profiler && !zt__load(&device->is_detached);
+/* Returns the first device that is measured, or the next one after `device`. Returns NULL after the last. */
+ZT__PRIVATE zt__traced_device *zt__next_measured(zt__tracer *tracer, zt__traced_device *device) {
+    do {
+        device = zt__load(device ? &device->next : &tracer->devices);
+    } while (device && (!device->profiler || zt__load(&device->is_detached)));
+    return device;
 }
 
 ZT__PRIVATE zt__traced_device *zt__find_device(zt__tracer *tracer, ze_context_handle_t context,
@@ -11258,65 +11200,55 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
     return found;
 }
 
-ZT__PRIVATE void zt__add_list_record(zt__tracer *tracer, ze_command_list_handle_t list,
-                                     zt__traced_device *device, uint32_t ordinal) {
-    zt__known_handle *known;
-    zt__lock(&tracer->mutex);
-    known = zt__remember_handle(tracer, &tracer->lists, list);
+/* The mutex is held. Returns NULL without memory. */
+ZT__PRIVATE zt__known_handle *zt__remember_list(zt__tracer *tracer, ze_command_list_handle_t list,
+                                                zt__traced_device *device, uint32_t ordinal) {
+    zt__known_handle *known = zt__remember_handle(tracer, &tracer->lists, list);
     if (known) {
         known->device = device;
         known->is_captured = 0;
         known->is_copy_only = device && ordinal < 32 && (device->copy_only >> ordinal & 1);
     }
-    zt__unlock(&tracer->mutex);
+    return known;
 }
 
-/* Adds a list that was created before the start. If the driver cannot tell its context and device, it is
-   assumed to be of the profiler that traces. */
-ZT__PRIVATE void zt__adopt_list(zt__tracer *tracer, ze_command_list_handle_t list) {
+/* Returns the record of a list. For a list that was created before the start, the driver is queried. If it
+   cannot tell context and device, the list is assumed to be of the profiler that traces. The mutex is held.
+   Returns NULL without memory. */
+ZT__PRIVATE zt__known_handle *zt__find_or_query_list(zt__tracer *tracer, ze_command_list_handle_t list) {
+    const void *handle = list;
+    zt__known_handle *known = (zt__known_handle *)zt__map_find(&tracer->lists, &handle, sizeof handle);
     ze_context_handle_t context = NULL;
-    ze_device_handle_t handle = NULL;
+    ze_device_handle_t owner = NULL;
     zt__traced_device *device = NULL, *first = zt__load(&tracer->devices);
     uint32_t ordinal = UINT32_MAX;
+    if (known) {
+        return known;
+    }
+    zt__unlock(&tracer->mutex);
     if (tracer->get_context && tracer->get_device &&
         tracer->get_context(list, &context) == ZE_RESULT_SUCCESS &&
-        tracer->get_device(list, &handle) == ZE_RESULT_SUCCESS) {
-        device = zt__find_or_open_device(tracer, context, handle);
+        tracer->get_device(list, &owner) == ZE_RESULT_SUCCESS) {
+        device = zt__find_or_open_device(tracer, context, owner);
     } else if (first && !zt__load(&first->next)) {
         device = first;
     }
     if (!tracer->get_ordinal || tracer->get_ordinal(list, &ordinal) != ZE_RESULT_SUCCESS) {
         ordinal = UINT32_MAX;
     }
-    zt__add_list_record(tracer, list, device, ordinal);
+    zt__lock(&tracer->mutex);
+    return zt__remember_list(tracer, list, device, ordinal);
 }
 
-/* Returns the profiler that measures what is appended to a list, or NULL. */
+/* Returns the profiler that measures what is appended to a list, or NULL. The mutex is held. */
 ZT__PRIVATE zt_profiler *zt__profiler_of_list(zt__tracer *tracer, ze_command_list_handle_t list) {
-    const void *handle = list;
-    zt__known_handle *known;
-    zt__traced_device *device = NULL;
-    int is_copy_only = 0, is_captured = 0, adopted = 0;
-    for (;;) {
-        zt__lock(&tracer->mutex);
-        known = (zt__known_handle *)zt__map_find(&tracer->lists, &handle, sizeof handle);
-        if (known) {
-            device = known->device;
-            is_copy_only = known->is_copy_only;
-            is_captured = known->is_captured;
-        }
-        zt__unlock(&tracer->mutex);
-        if (known || adopted) {
-            break;
-        }
-        zt__adopt_list(tracer, list);
-        adopted = 1;
-    }
-    if (!device || is_captured || !zt__is_measured(device)) {
+    const zt__known_handle *known = zt__find_or_query_list(tracer, list);
+    zt__traced_device *device = known ? known->device : NULL;
+    if (!device || !device->profiler || zt__load(&device->is_detached) || known->is_captured) {
         return NULL;
     }
     /* A copy engine can write time stamps, but cannot execute queries. */
-    return is_copy_only && device->profiler->metric_count > 0 ? NULL : device->profiler;
+    return known->is_copy_only && device->profiler->metric_count > 0 ? NULL : device->profiler;
 }
 
 /* ---- host times of calls --------------------------------------------------------------------------------- */
@@ -11343,16 +11275,6 @@ ZT__PRIVATE int zt__is_error(ze_result_t result) {
     }
 }
 
-/* Returns the number of this thread, counted from 1 in the order in which threads make timed calls. */
-ZT__PRIVATE uint32_t zt__thread_number(void) {
-    static uint32_t count;
-    static ZT__THREAD_LOCAL uint32_t number;
-    if (!number) {
-        number = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
-    }
-    return number;
-}
-
 ZT__PRIVATE void zt__free_timed_call(const zt_allocator *allocator, zt__timed_call *timed) {
     if (timed) {
         zt__free_statistics(allocator, &timed->statistics);
@@ -11360,38 +11282,46 @@ ZT__PRIVATE void zt__free_timed_call(const zt_allocator *allocator, zt__timed_ca
     }
 }
 
-/* Reserves room for all samples that are ever kept, so that several threads can add samples. */
-ZT__PRIVATE zt__timed_call *zt__make_timed_call(zt__tracer *tracer, zt__call call) {
-    zt__timed_call *timed = (zt__timed_call *)zt__allocate(&tracer->allocator, 1, sizeof *timed);
-    if (timed && !zt__reserve_samples(&tracer->allocator, &tracer->mutex, &zt__call_layout,
-                                      &timed->statistics, ZT__KEPT_CALLS)) {
-        zt__free_timed_call(&tracer->allocator, timed);
-        timed = NULL;
+/* Returns the record of a call, which is added if there is none. It has room for all samples that are ever
+   kept. The mutex is held. Returns NULL without memory. */
+ZT__PRIVATE zt__timed_call *zt__find_or_add_timed_call(zt__tracer *tracer, zt__call call) {
+    zt__timed_call *made;
+    if (tracer->timed_calls[call]) {
+        return tracer->timed_calls[call];
     }
-    if (timed) {
-        timed->call = call;
+    zt__unlock(&tracer->mutex);
+    made = (zt__timed_call *)zt__allocate(&tracer->allocator, 1, sizeof *made);
+    if (made && !zt__reserve_samples(&tracer->allocator, &tracer->mutex, &zt__call_layout, &made->statistics,
+                                     ZT__KEPT_CALLS)) {
+        zt__free_timed_call(&tracer->allocator, made);
+        made = NULL;
     }
-    return timed;
+    if (!made) {
+        zt__report_no_memory(tracer->diagnostics, "zt_trace_start", "the times of calls");
+    }
+    zt__lock(&tracer->mutex);
+    if (made && !tracer->timed_calls[call]) { /* else another thread was faster */
+        made->call = call;
+        tracer->timed_calls[call] = tracer->in_order[tracer->timed_call_count++] = made;
+        return made;
+    }
+    zt__unlock(&tracer->mutex);
+    zt__free_timed_call(&tracer->allocator, made);
+    zt__lock(&tracer->mutex);
+    return tracer->timed_calls[call];
 }
 
 ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begin_ns, uint64_t end_ns,
                                 ze_result_t result) {
-    zt__timed_call *timed, *made = NULL;
+    static uint32_t thread_count;
+    static ZT__THREAD_LOCAL uint32_t thread; /* counted from 1, as threads make timed calls; 0: not yet */
+    zt__timed_call *timed;
     double duration = (double)(end_ns - begin_ns);
-    zt__lock(&tracer->mutex);
-    if (!tracer->timed_calls[call]) {
-        zt__unlock(&tracer->mutex);
-        made = zt__make_timed_call(tracer, call);
-        if (!made) {
-            zt__report_no_memory(tracer->diagnostics, "zt_trace_start", "the times of calls");
-        }
-        zt__lock(&tracer->mutex);
-        if (made && !tracer->timed_calls[call]) { /* else another thread was faster */
-            tracer->timed_calls[call] = tracer->in_order[tracer->timed_call_count++] = made;
-            made = NULL;
-        }
+    if (!thread) {
+        thread = __atomic_add_fetch(&thread_count, 1, __ATOMIC_RELAXED);
     }
-    timed = tracer->timed_calls[call];
+    zt__lock(&tracer->mutex);
+    timed = zt__find_or_add_timed_call(tracer, call);
     if (timed) {
         zt__add_sample(&zt__call_layout, &timed->statistics, 0, &duration);
         timed->errors += (uint64_t)zt__is_error(result);
@@ -11401,28 +11331,35 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
         span->begin_ns = begin_ns;
         span->duration_ns = end_ns - begin_ns;
         span->call = call;
-        span->thread = zt__thread_number();
+        span->thread = thread;
     }
     zt__unlock(&tracer->mutex);
-    zt__free_timed_call(&tracer->allocator, made);
 }
 
 /* ---- around a call --------------------------------------------------------------------------------------- */
 
-/* A call in progress, as one tracer sees it. Frames are never freed, because the epilogue of a call may come
-   after its tracer was destroyed. The dispatcher's mutex guards the links and `tracer`; the thread of the
-   call alone uses the rest. */
+/* What a frame is in use for. With the dispatcher's mutex held, UNUSED and DRIVER become CALLBACK, and DRIVER
+   becomes ABANDONED. Without it, the thread that makes the call changes CALLBACK to DRIVER after the
+   prologues, and CALLBACK or ABANDONED to UNUSED after the epilogues. */
+typedef enum zt__frame_state {
+    ZT__FRAME_UNUSED,
+    ZT__FRAME_CALLBACK, /* a prologue or epilogue runs, and needs the tracer */
+    ZT__FRAME_DRIVER,   /* the call is in the driver; its epilogue will need the tracer */
+    ZT__FRAME_ABANDONED /* the call is in the driver, and the tracer was destroyed */
+} zt__frame_state;
+
+/* A call in progress, as one tracer observes it. Frames are used again but never freed, because a call may
+   end after its tracer was destroyed. */
 typedef struct zt__frame {
     struct zt__frame *next_of_all;
-    struct zt__frame *next,
-        *previous;      /* of the same call, in the order of the tracers; `next` also links unused frames */
-    zt__tracer *tracer; /* NULL: unused, or the tracer was destroyed, which does not happen in a callback */
-    int in_callback;    /* atomic */
+    struct zt__frame *next, *previous; /* of the same call, in the order of the tracers */
+    zt__frame_state state;             /* atomic */
+    zt__tracer *tracer;
     zt__call call;
     uintptr_t registration;
     void *parameters;
 
-    uint64_t begin_ns;
+    uint64_t begin_ns; /* 0: no tracer times the call */
     zt_region region;
     int has_region;
     uint32_t *wait_count; /* the call's parameter, if zt__wait_first has set it to 0; else NULL */
@@ -11430,15 +11367,8 @@ typedef struct zt__frame {
     void *instances[ZT__MAX_HOOKS];
 } zt__frame;
 
-/* Returns whether the filter selects this launch, and counts it. The mutex is held. */
-ZT__PRIVATE int zt__passes_filter(const zt__tracer *tracer, zt__kernel_name *name) {
-    if (!name->is_selected || name->seen++ % tracer->every != 0 ||
-        (tracer->limit && name->measured >= tracer->limit)) {
-        return 0;
-    }
-    name->measured++;
-    return 1;
-}
+/* The parameters of the call of a frame. */
+#define ZT__PARAMETERS(frame, type) ((const type *)(frame)->parameters)
 
 /* Makes the device wait for the events of a launch before its region begins, so that the GPU time is that of
    the kernel alone. The launch itself then has no wait events. If the driver refuses the launch, the wait
@@ -11460,23 +11390,25 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame, ze_kernel_handle_t kernel_
     zt__command command;
     zt_profiler *profiler = NULL;
     zt__kernel_name *name = NULL;
-    int is_measured = 0;
-    if (zt__read_command(frame->call, frame->parameters, &command)) {
+    int is_complete = zt__read_command(frame->call, frame->parameters, &command), is_measured = 0;
+    zt__lock(&tracer->mutex);
+    if (is_complete) {
         profiler = zt__profiler_of_list(tracer, command.list);
     }
     if (profiler) {
         /* The name of a kernel that a hook has substituted is not kept: its destruction may not be seen. */
         name = zt__name_of_command(tracer, frame->call, &command, command.kernel == kernel_before_hooks);
     }
-    zt__lock(&tracer->mutex);
     tracer->counts.launches++;
     if (!name) {
         tracer->counts.elsewhere++;
-    } else if (zt__passes_filter(tracer, name)) {
-        tracer->counts.measured++;
-        is_measured = 1;
-    } else {
+    } else if (!name->is_selected || name->seen++ % tracer->every != 0 ||
+               (tracer->limit && name->measured >= tracer->limit)) {
         tracer->counts.filtered++;
+    } else {
+        tracer->counts.measured++;
+        name->measured++;
+        is_measured = 1;
     }
     zt__unlock(&tracer->mutex);
     if (is_measured) {
@@ -11487,73 +11419,62 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame, ze_kernel_handle_t kernel_
 }
 
 ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
     ze_context_handle_t context;
     ze_device_handle_t device;
     ze_command_list_handle_t list;
+    zt__traced_device *traced;
     uint32_t ordinal;
     if (frame->call == ZT__CALL_CommandListCreate) {
-        const ze_command_list_create_params_t *p = (const ze_command_list_create_params_t *)frame->parameters;
+        const ze_command_list_create_params_t *p = ZT__PARAMETERS(frame, ze_command_list_create_params_t);
         context = *p->phContext;
         device = *p->phDevice;
         list = **p->pphCommandList;
         ordinal = (*p->pdesc)->commandQueueGroupOrdinal;
     } else {
         const ze_command_list_create_immediate_params_t *p =
-            (const ze_command_list_create_immediate_params_t *)frame->parameters;
+            ZT__PARAMETERS(frame, ze_command_list_create_immediate_params_t);
         context = *p->phContext;
         device = *p->phDevice;
         list = **p->pphCommandList;
         ordinal = (*p->paltdesc)->ordinal;
     }
-    zt__add_list_record(frame->tracer, list, zt__find_or_open_device(frame->tracer, context, device),
-                        ordinal);
-}
-
-/* A list begins or ends to record into a graph. When a graph is executed, and how often, is not known. */
-ZT__PRIVATE void zt__after_capture(zt__frame *frame, int is_captured) {
-    const zt__capture_params *p = (const zt__capture_params *)frame->parameters;
-    const void *handle = *p->phCommandList;
-    zt__known_handle *known;
-    zt__profiler_of_list(frame->tracer, *p->phCommandList); /* so that the list is known */
-    zt__lock(&frame->tracer->mutex);
-    known = (zt__known_handle *)zt__map_find(&frame->tracer->lists, &handle, sizeof handle);
-    if (known) {
-        known->is_captured = is_captured;
-    }
-    zt__unlock(&frame->tracer->mutex);
+    traced = zt__find_or_open_device(tracer, context, device);
+    zt__lock(&tracer->mutex);
+    zt__remember_list(tracer, list, traced, ordinal);
+    zt__unlock(&tracer->mutex);
 }
 
 /* A list was reset, or is about to be destroyed. */
 ZT__PRIVATE void zt__list_is_over_everywhere(zt__tracer *tracer, ze_command_list_handle_t list,
                                              int is_destroyed, const char *call) {
-    zt__traced_device *device;
-    for (device = zt__load(&tracer->devices); device; device = zt__load(&device->next)) {
-        if (zt__is_measured(device)) {
-            zt__list_is_over(device->profiler, list, is_destroyed, call);
-        }
+    zt__traced_device *device = zt__next_measured(tracer, NULL);
+    for (; device; device = zt__next_measured(tracer, device)) {
+        zt__list_is_over(device->profiler, list, is_destroyed, call);
     }
 }
 
-/* zt_execute has prepared its own profiler already. */
-ZT__PRIVATE void zt__before_execute(zt__frame *frame) {
-    zt__executed_lists executed = zt__read_execution(frame->call, frame->parameters);
-    zt__traced_device *device;
-    for (device = zt__load(&frame->tracer->devices); device; device = zt__load(&device->next)) {
-        if (zt__is_measured(device) && device->profiler != zt__executing_for) {
-            zt__before_execution(device->profiler, executed.count, executed.lists);
+/* Lists are about to be executed, or the driver has refused to execute them. zt_execute does the same for its
+   own profiler. */
+ZT__PRIVATE void zt__observe_execution(zt__frame *frame, int is_refused) {
+    const ze_command_list_handle_t *lists;
+    uint32_t count;
+    zt__traced_device *device = zt__next_measured(frame->tracer, NULL);
+    if (frame->call == ZT__CALL_CommandQueueExecuteCommandLists) {
+        lists = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->pphCommandLists;
+        count = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->pnumCommandLists;
+    } else {
+        lists = *ZT__PARAMETERS(frame, zt__append_lists_params)->pphCommandLists;
+        count = *ZT__PARAMETERS(frame, zt__append_lists_params)->pnumCommandLists;
+    }
+    for (; lists && device; device = zt__next_measured(frame->tracer, device)) {
+        if (device->profiler == zt__executing_for) {
+            continue;
         }
-    }
-}
-
-ZT__PRIVATE void zt__after_execute(zt__frame *frame, ze_result_t result) {
-    zt__executed_lists executed = zt__read_execution(frame->call, frame->parameters);
-    zt__traced_device *device;
-    if (result == ZE_RESULT_SUCCESS) {
-        return;
-    }
-    for (device = zt__load(&frame->tracer->devices); device; device = zt__load(&device->next)) {
-        if (zt__is_measured(device) && device->profiler != zt__executing_for) {
-            zt__after_refusal(device->profiler, executed.count, executed.lists);
+        if (is_refused) {
+            zt__after_refusal(device->profiler, count, lists);
+        } else {
+            zt__before_execution(device->profiler, count, lists);
         }
     }
 }
@@ -11575,78 +11496,41 @@ ZT__PRIVATE void zt__before_context_destroy(zt__tracer *tracer, ze_context_handl
     }
 }
 
-ZT__PRIVATE void zt__run_prologues(zt__frame *frame) {
+/* What a tracer does before a call. Handles that are destroyed are forgotten here, before the driver can
+   reuse them. */
+ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
+    zt__call_kind kind = zt__kind_of_call(frame->call);
+    ze_kernel_handle_t kernel_before_hooks = NULL;
     uint32_t i;
+    if (kind == ZT__CALL_LAUNCH) {
+        zt__command command;
+        zt__read_command(frame->call, frame->parameters, &command);
+        kernel_before_hooks = command.kernel;
+    } else if (kind == ZT__CALL_KERNEL_DESTROY) {
+        zt__forget_handle(tracer, &tracer->kernels,
+                          *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
+    }
     for (i = 0; i < tracer->hook_count; i++) {
         const zt__traced_hook *hook = &tracer->hooks[i];
         if (hook->call == frame->call && hook->prologue) {
             hook->prologue(frame->parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
         }
     }
-}
-
-ZT__PRIVATE void zt__run_epilogues(zt__frame *frame, ze_result_t result) {
-    zt__tracer *tracer = frame->tracer;
-    uint32_t i;
-    for (i = tracer->hook_count; i > 0; i--) {
-        const zt__traced_hook *hook = &tracer->hooks[i - 1];
-        if (hook->call == frame->call && hook->epilogue) {
-            hook->epilogue(frame->parameters, (int)result, hook->user, &frame->instances[i - 1]);
-        }
-    }
-}
-
-/* What a tracer does before a call. Handles that are destroyed are forgotten here, before the driver can
-   reuse them. */
-ZT__PRIVATE void zt__before_call(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    zt__command command;
-    command.kernel = NULL;
-    switch (zt__kind_of_call(frame->call)) {
-    case ZT__CALL_LAUNCH:
-        zt__read_command(frame->call, frame->parameters, &command);
-        zt__run_prologues(frame);
-        if (!tracer->no_launches) {
-            zt__before_command(frame, command.kernel);
-        }
-        break;
-    case ZT__CALL_COPY:
-        zt__run_prologues(frame);
-        if (tracer->copies) {
-            zt__before_command(frame, NULL);
-        }
-        break;
-    case ZT__CALL_EXECUTE:
-        zt__run_prologues(frame);
-        zt__before_execute(frame);
-        break;
-    case ZT__CALL_LIST_DESTROY: {
-        const ze_command_list_destroy_params_t *p =
-            (const ze_command_list_destroy_params_t *)frame->parameters;
-        zt__run_prologues(frame);
-        zt__list_is_over_everywhere(tracer, *p->phCommandList, 1, "zeCommandListDestroy");
-        zt__forget_handle(tracer, &tracer->lists, *p->phCommandList);
-        break;
-    }
-    case ZT__CALL_KERNEL_DESTROY: {
-        const ze_kernel_destroy_params_t *p = (const ze_kernel_destroy_params_t *)frame->parameters;
-        zt__forget_handle(tracer, &tracer->kernels, *p->phKernel);
-        zt__run_prologues(frame);
-        zt__forget_handle(tracer, &tracer->kernels, *p->phKernel);
-        break;
-    }
-    case ZT__CALL_CONTEXT_DESTROY: {
-        const ze_context_destroy_params_t *p = (const ze_context_destroy_params_t *)frame->parameters;
-        zt__run_prologues(frame);
-        if (tracer->automatic) {
-            zt__before_context_destroy(tracer, *p->phContext);
-        }
-        break;
-    }
-    default:
-        zt__run_prologues(frame);
-        break;
+    if (tracer->measured[frame->call]) {
+        zt__before_command(frame, kernel_before_hooks);
+    } else if (kind == ZT__CALL_EXECUTE) {
+        zt__observe_execution(frame, 0);
+    } else if (kind == ZT__CALL_LIST_DESTROY) {
+        ze_command_list_handle_t list =
+            *ZT__PARAMETERS(frame, ze_command_list_destroy_params_t)->phCommandList;
+        zt__list_is_over_everywhere(tracer, list, 1, "zeCommandListDestroy");
+        zt__forget_handle(tracer, &tracer->lists, list);
+    } else if (kind == ZT__CALL_KERNEL_DESTROY) {
+        zt__forget_handle(tracer, &tracer->kernels,
+                          *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
+    } else if (kind == ZT__CALL_CONTEXT_DESTROY && tracer->automatic) {
+        zt__before_context_destroy(tracer, *ZT__PARAMETERS(frame, ze_context_destroy_params_t)->phContext);
     }
 }
 
@@ -11654,35 +11538,45 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
 ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t end_ns) {
     zt__tracer *tracer = frame->tracer;
     zt__call_kind kind = zt__kind_of_call(frame->call);
+    uint32_t i;
     if (tracer->timed[frame->call]) {
         zt__count_call(tracer, frame->call, frame->begin_ns, end_ns, result);
     }
     if (frame->has_region) {
         zt__end(&frame->region, result != ZE_RESULT_SUCCESS);
     }
-    if (kind == ZT__CALL_EXECUTE) {
-        zt__after_execute(frame, result);
-    } else if (kind == ZT__CALL_LIST_CREATE && result == ZE_RESULT_SUCCESS) {
+    if (result != ZE_RESULT_SUCCESS) {
+        if (kind == ZT__CALL_EXECUTE) {
+            zt__observe_execution(frame, 1);
+        }
+    } else if (kind == ZT__CALL_LIST_CREATE) {
         zt__after_list_create(frame);
-    } else if (kind == ZT__CALL_LIST_RESET && result == ZE_RESULT_SUCCESS) {
-        zt__list_is_over_everywhere(
-            tracer, *((const ze_command_list_reset_params_t *)frame->parameters)->phCommandList, 0,
-            "zeCommandListReset");
-    } else if (kind == ZT__CALL_CAPTURE_BEGIN && result == ZE_RESULT_SUCCESS) {
-        zt__after_capture(frame, 1);
-    } else if (kind == ZT__CALL_CAPTURE_END && result == ZE_RESULT_SUCCESS) {
-        zt__after_capture(frame, 0);
-    } else if (kind == ZT__CALL_KERNEL_CREATE && result == ZE_RESULT_SUCCESS) {
-        /* The handle may have been of another kernel, or a hook may replace it. The first launch queries the
-         * name.
-         */
-        const ze_kernel_create_params_t *p = (const ze_kernel_create_params_t *)frame->parameters;
-        zt__forget_handle(tracer, &tracer->kernels, **p->pphKernel);
-        zt__run_epilogues(frame, result);
-        zt__forget_handle(tracer, &tracer->kernels, **p->pphKernel);
-        return;
+    } else if (kind == ZT__CALL_LIST_RESET) {
+        zt__list_is_over_everywhere(tracer,
+                                    *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList, 0,
+                                    "zeCommandListReset");
+    } else if (kind == ZT__CALL_CAPTURE_BEGIN || kind == ZT__CALL_CAPTURE_END) {
+        zt__known_handle *list;
+        zt__lock(&tracer->mutex);
+        list = zt__find_or_query_list(tracer, *ZT__PARAMETERS(frame, zt__capture_params)->phCommandList);
+        if (list) {
+            list->is_captured = kind == ZT__CALL_CAPTURE_BEGIN;
+        }
+        zt__unlock(&tracer->mutex);
+    } else if (kind == ZT__CALL_KERNEL_CREATE) { /* the handle may have been that of another kernel */
+        zt__forget_handle(tracer, &tracer->kernels,
+                          **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel);
     }
-    zt__run_epilogues(frame, result);
+    for (i = tracer->hook_count; i > 0; i--) {
+        const zt__traced_hook *hook = &tracer->hooks[i - 1];
+        if (hook->call == frame->call && hook->epilogue) {
+            hook->epilogue(frame->parameters, (int)result, hook->user, &frame->instances[i - 1]);
+        }
+    }
+    if (kind == ZT__CALL_KERNEL_CREATE && result == ZE_RESULT_SUCCESS) { /* a hook may have replaced it */
+        zt__forget_handle(tracer, &tracer->kernels,
+                          **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel);
+    }
 }
 
 /* ---- the dispatcher -------------------------------------------------------------------------------------- */
@@ -11704,11 +11598,9 @@ typedef struct zt__dispatcher {
     /* with the mutex: */
     zt__tracer *tracers; /* the live ones, in the order of their start; changed with both */
     uint32_t tracer_count;
-    zt__frame *frames; /* all there are */
-    zt__frame *unused_frames;
-    uint32_t unused_count;
+    zt__frame *frames; /* all, in use or not */
 
-    uint32_t wanted[ZT__CALL_COUNT]; /* live tracers that observe the call. Atomic */
+    uint8_t observed[ZT__CALL_COUNT]; /* whether a live tracer observes the call. Atomic; changed with both */
 } zt__dispatcher;
 
 static zt__dispatcher zt__dispatch;
@@ -11718,15 +11610,28 @@ static ZT__THREAD_LOCAL zt__frame
     *zt__current_call; /* the first frame of the traced call that this thread is in */
 static ZT__THREAD_LOCAL uintptr_t zt__awaited_registration; /* whose callback a start waits for, or 0 */
 
+/* Returns whether a callback of the dispatcher runs on this thread. */
 ZT__PRIVATE int zt__is_inside_hook(void) {
-    return zt__current_call && zt__load(&zt__current_call->in_callback);
+    const zt__frame *frame = zt__current_call;
+    while (frame && zt__load(&frame->state) != ZT__FRAME_CALLBACK) {
+        frame = frame->next;
+    }
+    return frame != NULL;
 }
 
 /* Ensures an unused frame for each live tracer. The mutex is held, but unlocked while memory is allocated.
    Frames come from malloc, because they may outlive the application's allocator. Returns 0 without memory. */
-ZT__PRIVATE int zt__make_frames(void) {
-    while (zt__dispatch.unused_count < zt__dispatch.tracer_count) {
+ZT__PRIVATE int zt__reserve_frames(void) {
+    for (;;) {
         zt__frame *frame;
+        uint32_t unused = 0;
+        for (frame = zt__dispatch.frames; frame && unused < zt__dispatch.tracer_count;) {
+            unused += zt__load(&frame->state) == ZT__FRAME_UNUSED;
+            frame = frame->next_of_all;
+        }
+        if (unused == zt__dispatch.tracer_count) {
+            return 1;
+        }
         zt__unlock(&zt__dispatch_mutex);
         frame = (zt__frame *)zt__allocate(&zt__default_allocator, 1, sizeof *frame);
         zt__lock(&zt__dispatch_mutex);
@@ -11735,28 +11640,27 @@ ZT__PRIVATE int zt__make_frames(void) {
         }
         frame->next_of_all = zt__dispatch.frames;
         zt__dispatch.frames = frame;
-        frame->next = zt__dispatch.unused_frames;
-        zt__dispatch.unused_frames = frame;
-        zt__dispatch.unused_count++;
     }
-    return 1;
 }
 
-/* Enters a call: makes a frame for each tracer that observes it, which keeps the tracer alive while callbacks
-   run. Returns the first frame, or NULL. */
-ZT__PRIVATE zt__frame *zt__enter_call(zt__call call, uintptr_t registration, void *parameters) {
-    zt__frame *first = NULL, *last = NULL;
-    zt__tracer *tracer;
+/* Begins a call: uses a frame for each tracer that observes it. Returns the first frame, or NULL. */
+ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, uintptr_t registration, void *parameters) {
+    zt__frame *first = NULL, *last = NULL, *frame;
+    zt__tracer *tracer = NULL;
     zt__lock(&zt__dispatch_mutex);
-    for (tracer = zt__make_frames() ? zt__dispatch.tracers : NULL; tracer; tracer = tracer->next) {
-        zt__frame *frame = zt__dispatch.unused_frames;
+    if (zt__reserve_frames()) {
+        tracer = zt__dispatch.tracers;
+    }
+    frame = zt__dispatch.frames;
+    for (; tracer; tracer = tracer->next) {
         if (!tracer->observed[call]) {
             continue;
         }
-        zt__dispatch.unused_frames = frame->next;
-        zt__dispatch.unused_count--;
+        while (zt__load(&frame->state) != ZT__FRAME_UNUSED) {
+            frame = frame->next_of_all;
+        }
+        zt__store(&frame->state, ZT__FRAME_CALLBACK);
         frame->tracer = tracer;
-        zt__store(&frame->in_callback, 1);
         frame->call = call;
         frame->registration = registration;
         frame->parameters = parameters;
@@ -11776,58 +11680,53 @@ ZT__PRIVATE zt__frame *zt__enter_call(zt__call call, uintptr_t registration, voi
     return first;
 }
 
-/* The call has returned: keeps its remaining tracers alive until the epilogue has run. Returns the last
- * frame. */
+/* The driver has returned. Tracers that still exist are needed again. Returns the last frame. */
 ZT__PRIVATE zt__frame *zt__return_to_call(zt__frame *first) {
     zt__frame *frame, *last = first;
     zt__lock(&zt__dispatch_mutex);
     for (frame = first; frame; frame = frame->next) {
-        zt__store(&frame->in_callback, 1);
+        if (frame->state == ZT__FRAME_DRIVER) {
+            zt__store(&frame->state, ZT__FRAME_CALLBACK);
+        }
         last = frame;
     }
     zt__unlock(&zt__dispatch_mutex);
     return last;
 }
 
-ZT__PRIVATE void zt__leave_call(zt__frame *first) {
-    zt__lock(&zt__dispatch_mutex);
+ZT__PRIVATE void zt__end_call(zt__frame *first) {
+    zt__current_call = NULL;
     while (first) {
-        zt__frame *next = first->next;
-        first->tracer = NULL;
-        zt__store(&first->in_callback, 0);
-        first->next = zt__dispatch.unused_frames;
-        zt__dispatch.unused_frames = first;
-        zt__dispatch.unused_count++;
+        zt__frame *next = first->next; /* another thread may use the frame next */
+        zt__store(&first->state, ZT__FRAME_UNUSED);
         first = next;
     }
-    zt__unlock(&zt__dispatch_mutex);
-    zt__current_call = NULL;
 }
 
 ZT__PRIVATE void zt__prologue(zt__call call, void *parameters, uintptr_t registration, void **instance) {
     zt__frame *first = zt__current_call, *frame;
-    uint64_t now;
+    uint64_t begin_ns;
+    int is_timed = 0;
     *instance = NULL;
     if (zt__awaited_registration == registration) {
         zt__awaited_registration = 0;
     }
-    if (!zt__load(&zt__dispatch.wanted[call]) || zt__get_depth() > 0) {
+    if (!zt__load(&zt__dispatch.observed[call]) || zt__get_depth() > 0) {
         return;
     }
     if (first) {
         if (first->registration != registration && first->call == call && first->parameters == parameters) {
             return; /* the same call, from the other of two registrations */
         }
-        /* The epilogue of this thread's last traced call never came: the call was left by an exception or
-         * jump. */
+        /* This thread has left its last traced call by an exception or jump, without an epilogue. */
         for (frame = zt__return_to_call(first); frame; frame = frame->previous) {
-            if (frame->tracer && frame->has_region) {
+            if (frame->state == ZT__FRAME_CALLBACK && frame->has_region) {
                 zt__end(&frame->region, 1);
             }
         }
-        zt__leave_call(first);
+        zt__end_call(first);
     }
-    first = zt__enter_call(call, registration, parameters);
+    first = zt__begin_call(call, registration, parameters);
     if (!first) {
         return;
     }
@@ -11836,33 +11735,34 @@ ZT__PRIVATE void zt__prologue(zt__call call, void *parameters, uintptr_t registr
     zt__change_depth(1);
     for (frame = first; frame; frame = frame->next) {
         zt__before_call(frame);
+        is_timed |= frame->tracer->timed[call];
     }
     zt__change_depth(-1);
-    now = zt__now_ns();
+    begin_ns = is_timed ? zt__now_ns() : 0;
     for (frame = first; frame; frame = frame->next) {
-        frame->begin_ns = now;
-        zt__store(&frame->in_callback, 0);
+        frame->begin_ns = begin_ns;
+        zt__store(&frame->state, ZT__FRAME_DRIVER);
     }
 }
 
 ZT__PRIVATE void zt__epilogue(ze_result_t result, void **instance) {
     zt__frame *first = (zt__frame *)*instance, *frame;
-    uint64_t now;
+    uint64_t end_ns;
     if (!first || first != zt__current_call) {
         return;
     }
-    now = zt__now_ns();
+    end_ns = first->begin_ns ? zt__now_ns() : 0;
     zt__change_depth(1);
     for (frame = zt__return_to_call(first); frame; frame = frame->previous) {
         if (frame->wait_count) {
             *frame->wait_count = frame->waits;
         }
-        if (frame->tracer) {
-            zt__after_call(frame, result, now);
+        if (frame->state == ZT__FRAME_CALLBACK) {
+            zt__after_call(frame, result, end_ns);
         }
     }
     zt__change_depth(-1);
-    zt__leave_call(first);
+    zt__end_call(first);
 }
 
 /* The loader does not pass which call it is, so each call has its own functions. */
@@ -11933,14 +11833,20 @@ ZT__PRIVATE void zt__retire_registration(void) {
     }
 }
 
-/* Registers callbacks for these calls and no others. On failure the registration before stays. */
-ZT__PRIVATE ze_result_t zt__register_calls(const uint8_t calls[ZT__CALL_COUNT]) {
+/* Registers callbacks for the calls that live tracers observe, those of a tracer that starts (or NULL), and
+   the one that zt__callbacks_come makes. On failure the registration before stays. `setup` is held. */
+ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
     static uintptr_t last_registration;
+    uint8_t calls[ZT__CALL_COUNT];
     zel_tracer_desc_t desc;
     zel_tracer_handle_t handle = NULL;
     ze_result_t result;
     uint32_t call;
-    if (zt__dispatch.handle && memcmp(zt__dispatch.registered, calls, ZT__CALL_COUNT) == 0) {
+    for (call = 0; call < ZT__CALL_COUNT; call++) {
+        calls[call] = zt__dispatch.observed[call] || (starting && starting->observed[call]);
+    }
+    calls[ZT__CALL_DriverGet] = 1;
+    if (zt__dispatch.handle && memcmp(zt__dispatch.registered, calls, sizeof calls) == 0) {
         return zt__callbacks_come(zt__dispatch.registration) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
     }
     memset(&desc, 0, sizeof desc);
@@ -11962,33 +11868,12 @@ ZT__PRIVATE ze_result_t zt__register_calls(const uint8_t calls[ZT__CALL_COUNT]) 
         zt__retire_registration();
         zt__dispatch.handle = handle;
         zt__dispatch.registration = last_registration;
-        memcpy(zt__dispatch.registered, calls, ZT__CALL_COUNT);
+        memcpy(zt__dispatch.registered, calls, sizeof calls);
         return result;
     }
     zelTracerSetEnabled(handle, 0);
     zelTracerDestroy(handle); /* does not wait, because no call ever came to it */
     return result == ZE_RESULT_SUCCESS ? ZE_RESULT_NOT_READY : result;
-}
-
-/* Marks the calls that the live tracers observe, and the one that zt__callbacks_come makes. */
-ZT__PRIVATE void zt__mark_wanted_calls(uint8_t calls[ZT__CALL_COUNT]) {
-    const zt__tracer *tracer;
-    uint32_t call;
-    memset(calls, 0, ZT__CALL_COUNT);
-    calls[ZT__CALL_DriverGet] = 1;
-    for (tracer = zt__dispatch.tracers; tracer; tracer = tracer->next) {
-        for (call = 0; call < ZT__CALL_COUNT; call++) {
-            calls[call] |= tracer->observed[call];
-        }
-    }
-}
-
-ZT__PRIVATE void zt__enable_layer(void) {
-    ze_result_t(ZE_APICALL * enable_layer)(void);
-    zt__find_loader_symbol("zelEnableTracingLayer", (void *)&enable_layer);
-    if (enable_layer && enable_layer() == ZE_RESULT_SUCCESS) {
-        zt__find_loader_symbol("zelDisableTracingLayer", (void *)&zt__dispatch.disable_layer);
-    }
 }
 
 /* Called when the last tracer stops. If the loader cannot disable the layer, callbacks still come; they are
@@ -12018,25 +11903,19 @@ ZT__PRIVATE void zt__forget_tracers(void) {
     }
     zt__dispatch.tracers = NULL;
     zt__dispatch.tracer_count = 0;
-    memset(zt__dispatch.wanted, 0, sizeof zt__dispatch.wanted);
-    zt__dispatch.unused_frames = NULL;
-    zt__dispatch.unused_count = 0;
+    memset(zt__dispatch.observed, 0, sizeof zt__dispatch.observed);
     for (frame = zt__dispatch.frames; frame; frame = frame->next_of_all) {
-        frame->tracer = NULL;
-        frame->in_callback = 0;
-        frame->next = zt__dispatch.unused_frames;
-        zt__dispatch.unused_frames = frame;
-        zt__dispatch.unused_count++;
+        frame->state = ZT__FRAME_UNUSED;
     }
     zt__current_call = NULL;
 }
 
 /* Adds a tracer to the live ones, or removes it. `setup` is held. */
 ZT__PRIVATE void zt__set_live(zt__tracer *tracer, int is_live) {
-    zt__tracer **place;
+    zt__tracer **place = &zt__dispatch.tracers;
     uint32_t call;
     zt__lock(&zt__dispatch_mutex);
-    for (place = &zt__dispatch.tracers; *place && *place != tracer;) {
+    while (*place && *place != tracer) {
         place = &(*place)->next;
     }
     if (is_live) {
@@ -12048,9 +11927,12 @@ ZT__PRIVATE void zt__set_live(zt__tracer *tracer, int is_live) {
         zt__dispatch.tracer_count--;
     }
     for (call = 0; call < ZT__CALL_COUNT; call++) {
-        if (tracer->observed[call]) {
-            zt__store(&zt__dispatch.wanted[call], zt__dispatch.wanted[call] + (is_live ? 1 : UINT32_MAX));
+        uint8_t is_observed = 0;
+        const zt__tracer *live;
+        for (live = zt__dispatch.tracers; live; live = live->next) {
+            is_observed |= live->observed[call];
         }
+        zt__store(&zt__dispatch.observed[call], is_observed);
     }
     zt__store(&tracer->is_live, is_live);
     zt__unlock(&zt__dispatch_mutex);
@@ -12117,28 +11999,28 @@ ZT__PRIVATE ze_result_t zt__copy_hooks(zt__tracer *tracer, const zt_hook *hooks,
     return ZE_RESULT_SUCCESS;
 }
 
-ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, uint32_t call) {
+/* Returns whether the tracer does something with a call. */
+ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config *config, uint32_t call) {
     uint32_t i;
-    if (tracer->timed[call]) {
-        return 1;
-    }
     for (i = 0; i < tracer->hook_count; i++) {
         if ((uint32_t)tracer->hooks[i].call == call) {
             return 1;
         }
     }
+    if (tracer->timed[call] || tracer->measured[call]) {
+        return 1;
+    }
     switch (zt__kind_of_call((zt__call)call)) {
     case ZT__CALL_OTHER:
-        return 0;
-    case ZT__CALL_COPY:
-        return tracer->copies;
     case ZT__CALL_LAUNCH:
+    case ZT__CALL_COPY:
+        return 0;
     case ZT__CALL_KERNEL_CREATE:
     case ZT__CALL_KERNEL_DESTROY:
-        return !tracer->no_launches;
+        return !config->no_launches;
     case ZT__CALL_CAPTURE_BEGIN:
     case ZT__CALL_CAPTURE_END:
-        return !tracer->no_launches || tracer->copies;
+        return !config->no_launches || config->copies;
     case ZT__CALL_CONTEXT_DESTROY:
         return tracer->automatic != NULL;
     default:
@@ -12162,8 +12044,6 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     }
     tracer->every = config->every ? config->every : 1;
     tracer->limit = config->limit;
-    tracer->copies = config->copies != 0;
-    tracer->no_launches = config->no_launches != 0;
     result = zt__select_calls(tracer, config->calls);
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__copy_hooks(tracer, config->hooks, config->hook_count);
@@ -12172,11 +12052,19 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
         return result;
     }
     for (call = 0; call < ZT__CALL_COUNT; call++) {
-        tracer->observed[call] = zt__is_observed(tracer, call) != 0;
+        zt__call_kind kind = zt__kind_of_call((zt__call)call);
+        tracer->measured[call] =
+            (kind == ZT__CALL_LAUNCH && !config->no_launches) || (kind == ZT__CALL_COPY && config->copies);
+        tracer->observed[call] = zt__is_observed(tracer, config, call) != 0;
     }
     if (!tracer->spans && timeline && zt__has_names(config->calls)) {
-        tracer->spans = (zt__host_span *)zt__allocate(&tracer->allocator, timeline, sizeof *tracer->spans);
-        tracer->span_capacity = timeline; /* as many calls as regions; without memory, none */
+        /* As many calls as samples are kept; without memory, none. */
+        zt__host_span *spans =
+            (zt__host_span *)zt__allocate(&tracer->allocator, timeline, sizeof *tracer->spans);
+        zt__lock(&tracer->mutex);
+        tracer->spans = spans;
+        tracer->span_capacity = timeline;
+        zt__unlock(&tracer->mutex);
     }
     zt__find_loader_symbol("zeCommandListGetContextHandle", (void *)&tracer->get_context);
     zt__find_loader_symbol("zeCommandListGetDeviceHandle", (void *)&tracer->get_device);
@@ -12186,20 +12074,21 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
 
 ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer) {
     const zt__frame *frame;
+    int found = 0;
     zt__lock(&zt__dispatch_mutex);
-    for (frame = zt__dispatch.frames; frame && frame->tracer != tracer;) {
-        frame = frame->next_of_all;
+    for (frame = zt__dispatch.frames; frame && !found; frame = frame->next_of_all) {
+        zt__frame_state state = zt__load(&frame->state);
+        found = frame->tracer == tracer && (state == ZT__FRAME_CALLBACK || state == ZT__FRAME_DRIVER);
     }
     zt__unlock(&zt__dispatch_mutex);
-    return frame != NULL;
+    return found;
 }
 
 ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_config *given,
                                          uint32_t timeline) {
     zt_trace_config config = given ? *given : zt_trace_config_default();
-    uint8_t calls[ZT__CALL_COUNT];
+    ze_result_t(ZE_APICALL * enable_layer)(void);
     ze_result_t result;
-    uint32_t call;
     if (zt__has_calls_in_progress(tracer)) {
         return zt__report(tracer->diagnostics, CALLS_IN_PROGRESS, ZE_RESULT_NOT_READY, "zt_trace_start");
     }
@@ -12212,13 +12101,12 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
         zt__dispatch.handles_fork = pthread_atfork(NULL, NULL, zt__forget_tracers) == 0;
     }
     if (!zt__dispatch.tracers) {
-        zt__enable_layer();
+        zt__find_loader_symbol("zelEnableTracingLayer", (void *)&enable_layer);
+        if (enable_layer && enable_layer() == ZE_RESULT_SUCCESS) {
+            zt__find_loader_symbol("zelDisableTracingLayer", (void *)&zt__dispatch.disable_layer);
+        }
     }
-    zt__mark_wanted_calls(calls);
-    for (call = 0; call < ZT__CALL_COUNT; call++) {
-        calls[call] |= tracer->observed[call];
-    }
-    result = zt__register_calls(calls);
+    result = zt__register_calls(tracer);
     if (result == ZE_RESULT_SUCCESS) {
         zt__set_live(tracer, 1);
     } else if (!zt__dispatch.tracers) {
@@ -12235,7 +12123,6 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
 /* Stops a tracer, and waits for its calls in progress on other threads. */
 ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) {
     zt__wait wait = zt__wait_until(zt__deadline(tracer->wait_timeout_ns));
-    uint8_t calls[ZT__CALL_COUNT];
     zt__lock(&zt__dispatch_setup);
     if (zt__load(&tracer->is_live)) {
         zt__set_live(tracer, 0);
@@ -12243,8 +12130,7 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
             zt__disable_layer();
         } else if (zt__dispatch.retired_count < ZT__MAX_RETIRED) {
             /* Calls that no other tracer needs are no longer called back. A failure costs only time. */
-            zt__mark_wanted_calls(calls);
-            zt__register_calls(calls);
+            zt__register_calls(NULL);
         }
     }
     zt__unlock(&zt__dispatch_setup);
@@ -12263,11 +12149,11 @@ ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer) {
     int is_running = 0;
     zt__lock(&zt__dispatch_mutex);
     for (frame = zt__dispatch.frames; frame; frame = frame->next_of_all) {
-        is_running |= frame->tracer == tracer && zt__load(&frame->in_callback);
+        is_running |= frame->tracer == tracer && zt__load(&frame->state) == ZT__FRAME_CALLBACK;
     }
     for (frame = zt__dispatch.frames; frame && !is_running; frame = frame->next_of_all) {
-        if (frame->tracer == tracer) {
-            frame->tracer = NULL;
+        if (frame->tracer == tracer && zt__load(&frame->state) == ZT__FRAME_DRIVER) {
+            zt__store(&frame->state, ZT__FRAME_ABANDONED);
         }
     }
     zt__unlock(&zt__dispatch_mutex);
@@ -12364,19 +12250,9 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
     return zt__start_tracer(tracer, config, profiler->config.timeline);
 }
 
-/* Resets of lists are no longer observed. So what is recorded on a list now may be gone when it is executed
-   next: it is not expected to run, but measured if it is seen to have run. */
-ZT__PRIVATE void zt__end_observation(zt_profiler *profiler) {
-    zt__list *list;
-    zt__lock(&profiler->mutex);
-    for (list = profiler->lists; list; list = list->next) {
-        list->untold_up_to = list->ended;
-    }
-    zt__unlock(&profiler->mutex);
-}
-
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {
     zt__tracer *tracer = profiler ? zt__load(&profiler->tracer) : NULL;
+    zt__list *list;
     ze_result_t result;
     if (!tracer || !zt__load(&tracer->is_live)) {
         return ZE_RESULT_SUCCESS;
@@ -12386,7 +12262,13 @@ ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {
                           "zt_trace_stop");
     }
     result = zt__stop_tracer(tracer, "zt_trace_stop");
-    zt__end_observation(profiler);
+    /* Resets of lists are no longer observed. So what is recorded on a list now may be gone when the list is
+       executed next: it is not expected to run, but measured if it is seen to have run. */
+    zt__lock(&profiler->mutex);
+    for (list = profiler->lists; list; list = list->next) {
+        list->untold_up_to = list->ended;
+    }
+    zt__unlock(&profiler->mutex);
     return result;
 }
 
@@ -12493,197 +12375,6 @@ ZT__PRIVATE int zt__copy_kept_call(const zt_profiler *profiler, uint64_t index, 
     }
     zt__unlock(&tracer->mutex);
     return is_kept;
-}
-
-/* ---- automatic tracing ----------------------------------------------------------------------------------- */
-
-typedef struct zt__auto {
-    zt__tracer *tracer; /* NULL: it is off */
-    pid_t process;      /* that called zt_auto: a forked child reports nothing */
-    zt_config config;   /* of each profiler. Its strings, and `report`, are copies */
-    char *report;
-} zt__auto;
-
-static zt__auto zt__automatic;
-
-/* Returns the suffix of a path: from the last dot, or ".trace.json". */
-ZT__PRIVATE const char *zt__path_suffix(const char *path) {
-    const char *end = path + strlen(path);
-    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
-    if (zt__ends_with(path, ".trace.json", strcasecmp)) {
-        return end - strlen(".trace.json");
-    }
-    return dot && (!slash || dot > slash) ? dot : end;
-}
-
-/* Writes the report of the n-th profiler: run.csv, run.2.csv, ... A message goes to standard error, because
-   the profiler is closed next, and to zt_get_last_error(NULL). */
-ZT__PRIVATE void zt__write_auto_report(zt_profiler *profiler, uint32_t n) {
-    const char *report = zt__automatic.report, *suffix = zt__path_suffix(report);
-    size_t size = strlen(report) + 16;
-    char *path = (char *)zt__allocate(&zt__default_allocator, 1, size);
-    ze_result_t result;
-    if (path && n > 1 && strcmp(report, "-") != 0) {
-        snprintf(path, size, "%.*s.%u%s", (int)(suffix - report), report, (unsigned)n, suffix);
-    } else if (path) {
-        snprintf(path, size, "%s", report);
-    }
-    result = path ? zt_report(profiler, path)
-                  : zt__report_no_memory(&profiler->diagnostics, "zt_auto", "the path of the report");
-    if (result != ZE_RESULT_SUCCESS) {
-        zt__thread_messages *messages = zt__get_thread_messages();
-        fprintf(stderr, "zetools: %s\n", zt_get_last_error(profiler));
-        if (messages) {
-            messages->last = messages->copy;
-        }
-    }
-    zt__free(&zt__default_allocator, path);
-}
-
-ZT__PRIVATE void zt__free_auto_config(void) {
-    zt__free(&zt__default_allocator, zt__automatic.report);
-    zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.groups);
-    zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.metrics);
-    zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.columns);
-    memset(&zt__automatic, 0, sizeof zt__automatic);
-}
-
-/* Runs at exit, before loader and driver are gone. */
-ZT__PRIVATE void zt__end_auto(void) {
-    zt__tracer *tracer = zt__automatic.tracer;
-    zt__traced_device *device;
-    uint32_t n = 0;
-    if (!tracer || zt__automatic.process != getpid() || zt__is_inside_hook()) {
-        return;
-    }
-    zt__stop_tracer(tracer, "zt_auto");
-    for (device = tracer->devices; device; device = device->next) {
-        if (device->profiler) {
-            if (!device->is_detached) {
-                zt_collect(device->profiler, tracer->wait_timeout_ns);
-            }
-            zt__write_auto_report(device->profiler, ++n);
-        }
-    }
-    if (tracer->open_failures) {
-        fprintf(stderr, "zetools: zt_auto: %u contexts and devices were not measured. The first: %s\n",
-                (unsigned)tracer->open_failures, tracer->open_failure.text);
-    }
-    if (!zt__abandon_calls(tracer)) {
-        return; /* a callback is running on another thread */
-    }
-    for (device = tracer->devices; device; device = device->next) {
-        if (device->profiler) {
-            zt__store(&device->profiler->tracer, (zt__tracer *)NULL);
-            zt_close(device->profiler);
-        }
-    }
-    zt__destroy_tracer(tracer);
-    zt__free_auto_config();
-}
-
-/* Returns where the report goes, by the environment or else the configuration. Returns NULL if nothing is
- * traced.
- */
-ZT__PRIVATE const char *zt__find_auto_path(const char *configured) {
-    const char *path = getenv("ZT_AUTO");
-    if (!path || strcmp(path, "1") == 0) {
-        path = configured && *configured ? configured : "-";
-    }
-    if (!*path || strcmp(path, "off") == 0 || strcmp(path, "0") == 0) {
-        return NULL;
-    }
-    return strcmp(path, "table") == 0 ? "-" : path;
-}
-
-/* Copies a string of the application, which need not outlive zt_auto. Returns 0 without memory. */
-ZT__PRIVATE int zt__keep_text(const char **kept, const char *text) {
-    *kept = text ? zt__duplicate_text(&zt__default_allocator, text) : NULL;
-    return !text || *kept;
-}
-
-/* Returns 0 without memory. */
-ZT__PRIVATE int zt__keep_auto_config(const zt_config *given, const char *path) {
-    const char *report;
-    int is_complete;
-    zt__automatic.config = *given;
-    is_complete = zt__keep_text(&report, path);
-    is_complete &= zt__keep_text(&zt__automatic.config.groups, given->groups);
-    is_complete &= zt__keep_text(&zt__automatic.config.metrics, given->metrics);
-    is_complete &= zt__keep_text(&zt__automatic.config.columns, given->columns);
-    zt__automatic.report = (char *)(uintptr_t)report;
-    if (!zt__automatic.config.timeline && zt__ends_with(path, ".trace.json", strcasecmp)) {
-        zt__automatic.config.timeline = ZT__AUTO_TIMELINE; /* a trace shows nothing else */
-    }
-    return is_complete;
-}
-
-/* Calls zeInit. Loaders that cannot enable tracing at run time read the environment there. */
-ZT__PRIVATE ze_result_t zt__initialize_traced(void) {
-    ze_result_t(ZE_APICALL * enable_layer)(void);
-    ze_result_t result;
-    zt__find_loader_symbol("zelEnableTracingLayer", (void *)&enable_layer);
-    if (!enable_layer) {
-        setenv("ZE_ENABLE_TRACING_LAYER", "1", 0);
-    }
-    result = zeInit(0);
-    if (result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS) { /* no access to the device node */
-        return zt__report(NULL, CALL_FAILED, result, "zeInit", zt_result_name(result),
-                          "Nothing is traced. This user may not use the device: add them to the group of "
-                          "/dev/dri/renderD*, which is render or video.");
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__report(NULL, CALL_FAILED, result, "zeInit", zt_result_name(result),
-                          "Nothing is traced. Install a Level Zero driver.");
-    }
-    return result;
-}
-
-ZT_API zt_auto_config zt_auto_config_default(void) {
-    zt_auto_config config;
-    config.report = NULL;
-    config.profiler = zt_config_default();
-    config.trace = zt_trace_config_default();
-    return config;
-}
-
-ZT_API ze_result_t zt_auto(const zt_auto_config *given) {
-    static int ends_at_exit;
-    zt_auto_config config = given ? *given : zt_auto_config_default();
-    const char *path = zt__find_auto_path(config.report);
-    zt_config complete;
-    zt__tracer *tracer;
-    ze_result_t result;
-    if (!path || (zt__automatic.tracer && zt__automatic.process == getpid())) {
-        return ZE_RESULT_SUCCESS;
-    }
-    result = zt__initialize_traced();
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    if (!zt__keep_auto_config(&config.profiler, path)) {
-        zt__free_auto_config();
-        return zt__report_no_memory(NULL, "zt_auto", "the configuration");
-    }
-    complete = zt__complete_config(&zt__automatic.config);
-    tracer = zt__create_tracer(&complete.allocator, NULL, complete.wait_timeout_ns);
-    if (!tracer) {
-        zt__free_auto_config();
-        return zt__report_no_memory(NULL, "zt_auto", "the tracer");
-    }
-    tracer->automatic = &zt__automatic.config;
-    result = zt__start_tracer(tracer, &config.trace, complete.timeline);
-    if (result != ZE_RESULT_SUCCESS) {
-        zt__destroy_tracer(tracer);
-        zt__free_auto_config();
-        return result;
-    }
-    zt__automatic.process = getpid();
-    zt__automatic.tracer = tracer;
-    if (!ends_at_exit) {
-        ends_at_exit = atexit(zt__end_auto) == 0;
-    }
-    return ZE_RESULT_SUCCESS;
 }
 
 #endif /* ZETOOLS_TRACER */
@@ -14523,6 +14214,204 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
     }
     return zt__replace_file(locked, format, path);
 }
+
+/* ==== >>automatic: tracing that reports at exit =========================================================== */
+
+#ifdef ZETOOLS_TRACER
+
+typedef struct zt__auto {
+    zt__tracer *tracer; /* NULL: it is off */
+    pid_t process;      /* that called zt_auto: a forked child reports nothing */
+    zt_config config;   /* of each profiler. Its strings, and `report`, are copies */
+    const char *report;
+} zt__auto;
+
+static zt__auto zt__automatic;
+
+/* Returns the suffix of a path: from the last dot, or ".trace.json". */
+ZT__PRIVATE const char *zt__path_suffix(const char *path) {
+    const char *end = path + strlen(path);
+    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+    if (zt__ends_with(path, ".trace.json", strcasecmp)) {
+        return end - strlen(".trace.json");
+    }
+    return dot && (!slash || dot > slash) ? dot : end;
+}
+
+/* Writes the report of the n-th profiler: run.csv, run.2.csv, ... A message goes to standard error, because
+   the profiler is closed next, and to zt_get_last_error(NULL). */
+ZT__PRIVATE void zt__write_auto_report(zt_profiler *profiler, uint32_t n) {
+    const char *report = zt__automatic.report, *suffix = zt__path_suffix(report);
+    char number[16] = "";
+    size_t size = strlen(report) + sizeof number;
+    char *path = (char *)zt__allocate(&zt__default_allocator, 1, size);
+    zt__thread_messages *messages = zt__get_thread_messages();
+    ze_result_t result;
+    if (n > 1 && strcmp(report, "-") != 0) {
+        snprintf(number, sizeof number, ".%u", (unsigned)n);
+    }
+    if (path) {
+        snprintf(path, size, "%.*s%s%s", (int)(suffix - report), report, number, suffix);
+        result = zt_report(profiler, path);
+    } else {
+        result = zt__report_no_memory(&profiler->diagnostics, "zt_auto", "the path of the report");
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        fprintf(stderr, "zetools: %s\n", zt_get_last_error(profiler));
+        if (messages) {
+            messages->last = messages->copy;
+        }
+    }
+    zt__free(&zt__default_allocator, path);
+}
+
+/* Copies a string of the application, which need not outlive zt_auto. Returns 0 without memory. */
+ZT__PRIVATE int zt__keep_text(const char **text) {
+    if (!*text) {
+        return 1;
+    }
+    *text = zt__duplicate_text(&zt__default_allocator, *text);
+    return *text != NULL;
+}
+
+ZT__PRIVATE void zt__free_auto_config(void) {
+    zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.report);
+    zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.groups);
+    zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.metrics);
+    zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.columns);
+    memset(&zt__automatic, 0, sizeof zt__automatic);
+}
+
+/* Runs at exit, before loader and driver are gone. */
+ZT__PRIVATE void zt__end_auto(void) {
+    zt__tracer *tracer = zt__automatic.tracer;
+    zt__traced_device *device;
+    uint32_t n = 0;
+    if (!tracer || zt__automatic.process != getpid() || zt__is_inside_hook()) {
+        return;
+    }
+    zt__stop_tracer(tracer, "zt_auto");
+    for (device = tracer->devices; device; device = device->next) {
+        if (device->profiler) {
+            if (!device->is_detached) {
+                zt_collect(device->profiler, tracer->wait_timeout_ns);
+            }
+            zt__write_auto_report(device->profiler, ++n);
+        }
+    }
+    if (tracer->open_failures) {
+        fprintf(stderr, "zetools: zt_auto: %u contexts and devices were not measured. The first: %s\n",
+                (unsigned)tracer->open_failures, tracer->open_failure.text);
+    }
+    if (!zt__abandon_calls(tracer)) {
+        return; /* a callback is running on another thread */
+    }
+    for (device = tracer->devices; device; device = device->next) {
+        if (device->profiler) {
+            zt__store(&device->profiler->tracer, (zt__tracer *)NULL);
+            zt_close(device->profiler);
+        }
+    }
+    zt__destroy_tracer(tracer);
+    zt__free_auto_config();
+}
+
+/* Returns where the report goes, by the environment or else the configuration. Returns NULL if nothing is
+   traced. */
+ZT__PRIVATE const char *zt__find_auto_path(const char *configured) {
+    const char *path = getenv("ZT_AUTO");
+    if (!path || strcmp(path, "1") == 0) {
+        path = configured && *configured ? configured : "-";
+    }
+    if (!*path || strcmp(path, "off") == 0 || strcmp(path, "0") == 0) {
+        return NULL;
+    }
+    return strcmp(path, "table") == 0 ? "-" : path;
+}
+
+/* Calls zeInit. Loaders that cannot enable tracing at run time read the environment there. */
+ZT__PRIVATE ze_result_t zt__initialize_traced(void) {
+    ze_result_t(ZE_APICALL * enable_layer)(void);
+    const char *advice = "Nothing is traced. Install a Level Zero driver.";
+    ze_result_t result;
+    zt__find_loader_symbol("zelEnableTracingLayer", (void *)&enable_layer);
+    if (!enable_layer) {
+        setenv("ZE_ENABLE_TRACING_LAYER", "1", 0);
+    }
+    result = zeInit(0);
+    if (result == ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    if (result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS) { /* no access to the device node */
+        advice = "Nothing is traced. This user may not use the device: add them to the group of "
+                 "/dev/dri/renderD*, which is render or video.";
+    }
+    return zt__report(NULL, CALL_FAILED, result, "zeInit", zt_result_name(result), advice);
+}
+
+ZT_API zt_auto_config zt_auto_config_default(void) {
+    zt_auto_config config;
+    config.report = NULL;
+    config.profiler = zt_config_default();
+    config.trace = zt_trace_config_default();
+    return config;
+}
+
+ZT_API ze_result_t zt_auto(const zt_auto_config *given) {
+    enum { TIMELINE = 65536 }; /* samples, for a trace */
+    static int ends_at_exit;
+    zt_auto_config config = given ? *given : zt_auto_config_default();
+    const char *path = zt__find_auto_path(config.report);
+    zt_config *profiler = &zt__automatic.config, complete;
+    zt__tracer *tracer = NULL;
+    zt_format format;
+    ze_result_t result;
+    int has_memory;
+    if (!path || (zt__automatic.tracer && zt__automatic.process == getpid())) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!zt__find_format(path, &format)) {
+        result = zt__report(NULL, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, path);
+        fprintf(stderr, "zetools: zt_auto: nothing is traced. %s\n", zt_get_last_error(NULL));
+        return result;
+    }
+    result = zt__initialize_traced();
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    *profiler = config.profiler;
+    if (!profiler->timeline && format == ZT_FORMAT_TRACE) {
+        profiler->timeline = TIMELINE; /* a trace shows nothing else */
+    }
+    complete = zt__complete_config(profiler);
+    zt__automatic.report = path;
+    has_memory = zt__keep_text(&zt__automatic.report);
+    has_memory &= zt__keep_text(&profiler->groups);
+    has_memory &= zt__keep_text(&profiler->metrics);
+    has_memory &= zt__keep_text(&profiler->columns);
+    if (has_memory) {
+        tracer = zt__create_tracer(&complete.allocator, NULL, complete.wait_timeout_ns);
+    }
+    if (!tracer) {
+        zt__free_auto_config();
+        return zt__report_no_memory(NULL, "zt_auto", "the tracer and its configuration");
+    }
+    tracer->automatic = profiler;
+    result = zt__start_tracer(tracer, &config.trace, complete.timeline);
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__destroy_tracer(tracer);
+        zt__free_auto_config();
+        return result;
+    }
+    zt__automatic.process = getpid();
+    zt__automatic.tracer = tracer;
+    if (!ends_at_exit) {
+        ends_at_exit = atexit(zt__end_auto) == 0;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+#endif /* ZETOOLS_TRACER */
 
 #ifdef __cplusplus
 } /* extern "C" */
