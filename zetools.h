@@ -289,8 +289,9 @@
    THREADS
 
        Functions that take a profiler or a stream may be called from several threads at once, with these
-       exceptions: nothing else may use a profiler or stream while it is closed (zt_stream_close ends a read
-       that waits); one ZT_PASSES, zt_bench or zt_compare runs on a profiler at a time; and a region is begun
+       exceptions: nothing else may use a profiler or stream while it is closed (but zt_stream_close ends a
+       read that waits, and streams that are attached to a profiler may be read and closed while it is
+       closed); one ZT_PASSES, zt_bench or zt_compare runs on a profiler at a time; and a region is begun
        and ended by threads that may use its list.
 
        What may wait, for what, and how long at the most:
@@ -303,6 +304,7 @@
        ZT_PASSES              the work of each pass                         config.wait_timeout_ns
        zt_merge, zt_pack      a thread that collects                        config.wait_timeout_ns
        zt_close               samples on their way                          config.wait_timeout_ns
+                              threads that match rows with samples          config.wait_timeout_ns
                               the end of the collecting thread              2 seconds
        zt_trace_stop          calls in progress                             config.wait_timeout_ns
        zt_bench, zt_compare   each of their runs                            config.wait_timeout_ns
@@ -321,8 +323,8 @@
        setenv, no other thread may use the environment during that first call. The number at the end is the
        layout of the shared data; copies with different layouts do not find each other.
 
-       A forked child opens profilers of its own. It must not use the parent's profilers and streams. zt_close
-       of a parent's profiler does nothing in the child. A program that is started by exec begins anew.
+       A forked child opens profilers and streams of its own. It must not use those of the parent; zt_close
+       and zt_stream_close do nothing with them. A program that is started by exec begins anew.
 
        After zt_close, set the pointer to NULL. A second zt_close with the old pointer does nothing, unless
        another profiler has come to the same address: then it closes that one. Any other use of it is an
@@ -3003,7 +3005,9 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
                       "the driver if this persists.")                                                        \
     X(STREAM_BUSY, "%s: the stream is being read. Do not call this from the function that is given rows, "   \
                    "nor from two threads at once.")                                                          \
-    X(CANNOT_MARK, "zt_stream_mark: '%.64s' is not marked: %s.")
+    X(CANNOT_MARK, "zt_stream_mark: '%.64s' is not marked: %s.")                                             \
+    X(ROWS_BUSY, "zt_close: a thread that reads a stream still attributes its rows to samples of this "      \
+                 "profiler. The streams are detached, and the profiler stays open. Close it again later.")
 
 /* Without ZETOOLS_TRACER, too. Files of one program share profilers, so no option may change their layout. */
 #define ZT__TRACER_MESSAGES(X)                                                                               \
@@ -8803,8 +8807,21 @@ ZT__PRIVATE void zt__attach_stream(zt_profiler *profiler, zt__stream_data *data)
     zt__unlock(&profiler->mutex);
 }
 
-/* Attributes the rows of a stream that was read. Another thread may close the profiler meanwhile: zt_close
-   waits until `is_attributing` is 0. */
+/* Returns the attached stream after `before`, or the first if that is NULL; NULL at the end. The data of
+   streams stays until the profiler is closed. `group` and `metrics` may be read without a lock. */
+ZT__PRIVATE zt__stream_data *zt__next_attached_stream(zt_profiler *profiler, zt__stream_data *before) {
+    zt__stream_data *first;
+    if (before) {
+        return zt__load(&before->next);
+    }
+    zt__lock(&profiler->mutex);
+    first = profiler->attached_streams;
+    zt__unlock(&profiler->mutex);
+    return first;
+}
+
+/* Attributes the rows of a stream that was read. Another thread may close the profiler meanwhile: it waits
+   until `is_attributing` is 0. */
 ZT__PRIVATE void zt__attribute_rows_of(zt__stream_data *data) {
     zt_profiler *profiler;
     zt__lock(&data->mutex);
@@ -8820,22 +8837,30 @@ ZT__PRIVATE void zt__attribute_rows_of(zt__stream_data *data) {
     zt__unlock(&data->mutex);
 }
 
-/* Called when the profiler is closed. The wait has no limit, but is short: attribution calls no driver, and
-   no function of the application but the allocator. */
-ZT__PRIVATE void zt__detach_stream(zt__stream_data *data) {
-    zt__wait wait = zt__wait_until(UINT64_MAX);
-    int is_attributing;
-    do {
-        zt__lock(&data->mutex);
-        data->profiler = NULL;
-        is_attributing = data->is_attributing;
-        zt__unlock(&data->mutex);
-    } while (is_attributing && zt__wait_again(&wait));
-    zt__drop_stream_data(data);
+/* Detaches all streams, so that threads that read them no longer use the profiler. The data of the streams
+   stays, because a thread that attributes the rows of one stream reads that of the others. Returns 0 if such
+   a thread is not ready in time. */
+ZT__PRIVATE int zt__detach_streams(zt_profiler *profiler, uint64_t deadline) {
+    zt__wait wait = zt__wait_until(deadline);
+    zt__stream_data *data = NULL;
+    while ((data = zt__next_attached_stream(profiler, data)) != NULL) {
+        int is_attributing;
+        do {
+            zt__lock(&data->mutex);
+            data->profiler = NULL;
+            is_attributing = data->is_attributing;
+            zt__unlock(&data->mutex);
+        } while (is_attributing && zt__wait_again(&wait));
+        if (is_attributing) {
+            return 0;
+        }
+    }
+    return 1;
 }
 
 /* ---- opening and closing --------------------------------------------------------------------------------- */
 
+/* All streams are detached. */
 ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__timeline *timeline = profiler->timeline;
@@ -8843,7 +8868,7 @@ ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler) {
     while (profiler->attached_streams) {
         zt__stream_data *data = profiler->attached_streams;
         profiler->attached_streams = data->next;
-        zt__detach_stream(data);
+        zt__drop_stream_data(data);
     }
     for (i = 0; i < profiler->region_count; i++) {
         zt__free(allocator, profiler->regions[i]->streamed);
@@ -8931,19 +8956,6 @@ ZT__PRIVATE int zt__copy_kept_sample(zt_profiler *profiler, uint64_t index, zt__
     }
     zt__unlock(&profiler->mutex);
     return is_kept;
-}
-
-/* Returns the attached stream after `before`, or the first if that is NULL; NULL at the end. Streams stay
-   attached until the profiler is closed. Their `group` and `metrics` may be read without a lock. */
-ZT__PRIVATE zt__stream_data *zt__next_attached_stream(zt_profiler *profiler, zt__stream_data *before) {
-    zt__stream_data *first;
-    if (before) {
-        return zt__load(&before->next);
-    }
-    zt__lock(&profiler->mutex);
-    first = profiler->attached_streams;
-    zt__unlock(&profiler->mutex);
-    return first;
 }
 
 /* Gets the indices of kept rows, from *first up to but not including *end. */
@@ -9439,6 +9451,12 @@ ZT_API void zt_close(zt_profiler *profiler) {
     profiler->config.thread = 0; /* from here on, this thread collects */
     if (profiler->device) {
         zt__collect_what_runs(profiler);
+    }
+    if (!zt__detach_streams(profiler, zt__deadline(profiler->config.wait_timeout_ns))) {
+        zt__report(&profiler->diagnostics, ROWS_BUSY, ZE_RESULT_NOT_READY);
+        return;
+    }
+    if (profiler->device) {
         zt__give_up_slots(profiler, "zt_close");
     }
     zt__destroy_profiler(profiler);
@@ -9474,6 +9492,7 @@ struct zt_stream {
     uint32_t users;         /* threads inside zt_stream_read */
     uint64_t reader_cpu_ns; /* processor time of the reader thread */
     zt__thread thread;
+    zt__process *process; /* in which it was opened; a forked child is another one */
 
     uint8_t *ring;
     size_t ring_size;
@@ -10446,6 +10465,7 @@ ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_
     data->allocator = config->allocator;
     data->owners = 1;
     stream->data = data;
+    stream->process = zt__get_process();
     stream->context = context;
     stream->device = device;
     stream->config = *config;
@@ -10589,9 +10609,15 @@ ZT__PRIVATE int zt__stop_reading(zt_stream *stream, uint64_t deadline) {
 
 ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user) {
     zt__receiver receiver = {function, user, 0, 0};
-    zt_stream_counts counts = zt_stream_get_counts(stream);
+    zt_stream_counts counts;
     uint64_t deadline = zt__deadline(UINT64_C(10000000000));
-    if (!stream || !zt__stop_reading(stream, deadline) || !zt__lock_owned_until(&stream->reader, deadline)) {
+    memset(&counts, 0, sizeof counts);
+    /* In a forked child its locks may be held by threads that do not exist there. */
+    if (!stream || stream->process != zt__get_process()) {
+        return counts;
+    }
+    counts = zt_stream_get_counts(stream);
+    if (!zt__stop_reading(stream, deadline) || !zt__lock_owned_until(&stream->reader, deadline)) {
         return counts;
     }
     zt__deliver_all(stream, &receiver, 1);
