@@ -7594,46 +7594,32 @@ ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t
 
 /* ---- a copy of a region, for reports and merging --------------------------------------------------------- */
 
-/* Copies the statistics of a region under one lock of the mutex. The copy is freed with zt__free_statistics.
-   Returns 0 without memory. */
+/* Copies the statistics of a region, all of one moment. The copy is freed with zt__free_statistics. Returns 0
+   without memory. */
 ZT__PRIVATE int zt__copy_statistics(zt_profiler *profiler, const zt__region_record *record,
                                     zt__statistics *copy) {
     const zt_allocator *allocator = &profiler->config.allocator;
     const zt__statistics *from = &record->statistics;
-    size_t columns = profiler->layout.column_count;
+    uint32_t columns = profiler->layout.column_count;
     zt__moments *moments = (zt__moments *)zt__allocate(allocator, columns, sizeof *moments);
-    double *rows = NULL;
-    uint32_t capacity = 0;
-    int copied;
+    double *rows = zt__lock_with_room(profiler, record, columns);
+    int has_room = moments && (rows || from->kept == 0);
     memset(copy, 0, sizeof *copy);
-    zt__lock(&profiler->mutex);
-    while (moments && from->kept > capacity) {
-        capacity = from->capacity;
-        zt__unlock(&profiler->mutex);
-        zt__free(allocator, rows);
-        rows = (double *)zt__allocate(allocator, capacity, columns * sizeof *rows);
-        zt__lock(&profiler->mutex);
-        if (!rows) {
-            break;
-        }
-    }
-    copied = moments && from->kept <= capacity && (rows || from->kept == 0);
-    if (copied && from->moments) {
+    if (has_room && from->moments) {
         *copy = *from;
-        memcpy(moments, from->moments, columns * sizeof *moments);
-        copy->moments = moments;
-        moments = NULL;
-        if (from->kept > 0) {
-            memcpy(rows, from->rows, from->kept * columns * sizeof *rows);
-        }
+        copy->moments = (zt__moments *)memcpy(moments, from->moments, columns * sizeof *moments);
         copy->rows = rows;
-        copy->capacity = capacity;
-        rows = NULL;
+        copy->capacity = from->kept;
+        if (from->kept > 0) {
+            memcpy(rows, from->rows, (size_t)from->kept * columns * sizeof *rows);
+        }
     }
     zt__unlock(&profiler->mutex);
-    zt__free(allocator, moments);
-    zt__free(allocator, rows);
-    return copied;
+    if (!copy->moments) {
+        zt__free(allocator, moments);
+        zt__free(allocator, rows);
+    }
+    return has_room;
 }
 
 /* ---- availability and errors ----------------------------------------------------------------------------- */
@@ -7726,11 +7712,26 @@ ZT__PRIVATE int zt__prepare_region(zt_profiler *into, zt_profiler *from, zt__mer
            (kept < into->layout.row_limit ? kept : into->layout.row_limit);
 }
 
+/* Adds what was lost and dropped. The mutex is held. */
+ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint64_t unobserved_lists) {
+    uint32_t i;
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        into->causes[i] += causes[i];
+        into->counts.begun += causes[i];
+        if (i < ZT_DROPPED_NO_SLOT) {
+            into->counts.lost += causes[i];
+        } else {
+            into->counts.dropped += causes[i];
+        }
+    }
+    into->counts.unobserved_lists += unobserved_lists;
+}
+
 /* Adds the prepared regions. The collector of `into` is held; the mutexes are locked for one region at a
  * time. */
 ZT__PRIVATE void zt__add_regions(zt_profiler *into, zt_profiler *from, const zt__merged_region *regions,
                                  uint32_t count) {
-    uint64_t lost = 0, dropped = 0, unobserved_lists, causes[ZT_CAUSE_COUNT];
+    uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
     uint32_t i;
     zt__lock(&from->mutex);
     memcpy(causes, from->causes, sizeof causes);
@@ -7752,18 +7753,7 @@ ZT__PRIVATE void zt__add_regions(zt_profiler *into, zt_profiler *from, const zt_
         zt__unlock(&into->mutex);
     }
     zt__lock(&into->mutex);
-    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        into->causes[i] += causes[i];
-        if (i < ZT_DROPPED_NO_SLOT) {
-            lost += causes[i];
-        } else {
-            dropped += causes[i];
-        }
-    }
-    into->counts.lost += lost;
-    into->counts.dropped += dropped;
-    into->counts.begun += lost + dropped;
-    into->counts.unobserved_lists += unobserved_lists;
+    zt__add_causes(into, causes, unobserved_lists);
     zt__unlock(&into->mutex);
 }
 
@@ -7837,22 +7827,22 @@ ZT__PRIVATE void zt__pack_bytes(zt__packer *packer, const void *bytes, size_t si
     packer->used += size;
 }
 
-ZT__PRIVATE void zt__pack_u32(zt__packer *packer, uint32_t value) {
-    uint8_t bytes[4];
-    uint32_t i;
-    for (i = 0; i < sizeof bytes; i++) {
+/* Little-endian, in up to 8 bytes. */
+ZT__PRIVATE void zt__pack_integer(zt__packer *packer, uint64_t value, size_t size) {
+    uint8_t bytes[8];
+    size_t i;
+    for (i = 0; i < size; i++) {
         bytes[i] = (uint8_t)(value >> 8 * i);
     }
-    zt__pack_bytes(packer, bytes, sizeof bytes);
+    zt__pack_bytes(packer, bytes, size);
+}
+
+ZT__PRIVATE void zt__pack_u32(zt__packer *packer, uint32_t value) {
+    zt__pack_integer(packer, value, 4);
 }
 
 ZT__PRIVATE void zt__pack_u64(zt__packer *packer, uint64_t value) {
-    uint8_t bytes[8];
-    uint32_t i;
-    for (i = 0; i < sizeof bytes; i++) {
-        bytes[i] = (uint8_t)(value >> 8 * i);
-    }
-    zt__pack_bytes(packer, bytes, sizeof bytes);
+    zt__pack_integer(packer, value, 8);
 }
 
 ZT__PRIVATE void zt__pack_f64(zt__packer *packer, double value) {
@@ -7986,49 +7976,58 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
 /* The highest count that is accepted, so that sums over all regions do not overflow. */
 #define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
 
+/* Reads from a buffer. Once `result` is not SUCCESS, further values are 0 or "". */
 typedef struct zt__unpacker {
     const uint8_t *bytes;
     size_t size, used;
-    int failed;    /* the buffer ended too early or is invalid: further values are 0 */
-    char *strings; /* the next text is copied to here */
+    ze_result_t result; /* INVALID_ARGUMENT: the buffer ends too early or is invalid; OUT_OF_HOST_MEMORY */
+    char *strings;      /* the next text is copied to here */
 } zt__unpacker;
+
+/* Rejects the buffer unless a condition holds. Returns whether all has gone well so far. */
+ZT__PRIVATE int zt__require(zt__unpacker *unpacker, int condition) {
+    if (!condition && unpacker->result == ZE_RESULT_SUCCESS) {
+        unpacker->result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+    return unpacker->result == ZE_RESULT_SUCCESS;
+}
+
+/* As zt__allocate. */
+ZT__PRIVATE void *zt__allocate_unpacked(zt__unpacker *unpacker, const zt_allocator *allocator, size_t count,
+                                        size_t size) {
+    void *memory = zt__allocate(allocator, count, size);
+    if (!memory) {
+        unpacker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    return memory;
+}
 
 /* Returns the next bytes, or NULL on failure. */
 ZT__PRIVATE const uint8_t *zt__unpack_bytes(zt__unpacker *unpacker, size_t size) {
     const uint8_t *bytes = unpacker->bytes + unpacker->used;
-    if (unpacker->failed || size > unpacker->size - unpacker->used) {
-        unpacker->failed = 1;
+    if (!zt__require(unpacker, size <= unpacker->size - unpacker->used)) {
         return NULL;
     }
     unpacker->used += size;
     return bytes;
 }
 
+/* Little-endian, in up to 8 bytes. */
+ZT__PRIVATE uint64_t zt__unpack_integer(zt__unpacker *unpacker, size_t size, uint64_t most) {
+    const uint8_t *bytes = zt__unpack_bytes(unpacker, size);
+    uint64_t value = 0;
+    while (bytes && size-- > 0) {
+        value = value << 8 | bytes[size];
+    }
+    return zt__require(unpacker, value <= most) ? value : 0;
+}
+
 ZT__PRIVATE uint32_t zt__unpack_u32(zt__unpacker *unpacker, uint32_t most) {
-    const uint8_t *bytes = zt__unpack_bytes(unpacker, 4);
-    uint32_t i, value = 0;
-    for (i = 4; bytes && i-- > 0;) {
-        value = value << 8 | bytes[i];
-    }
-    if (value > most) {
-        unpacker->failed = 1;
-        return 0;
-    }
-    return value;
+    return (uint32_t)zt__unpack_integer(unpacker, 4, most);
 }
 
 ZT__PRIVATE uint64_t zt__unpack_u64(zt__unpacker *unpacker, uint64_t most) {
-    const uint8_t *bytes = zt__unpack_bytes(unpacker, 8);
-    uint64_t value = 0;
-    uint32_t i;
-    for (i = 8; bytes && i-- > 0;) {
-        value = value << 8 | bytes[i];
-    }
-    if (value > most) {
-        unpacker->failed = 1;
-        return 0;
-    }
-    return value;
+    return zt__unpack_integer(unpacker, 8, most);
 }
 
 ZT__PRIVATE double zt__unpack_f64(zt__unpacker *unpacker) {
@@ -8044,10 +8043,7 @@ ZT__PRIVATE const char *zt__unpack_text(zt__unpacker *unpacker) {
     uint32_t length = zt__unpack_u32(unpacker, UINT32_MAX);
     const uint8_t *bytes = zt__unpack_bytes(unpacker, length);
     char *text = unpacker->strings;
-    if (bytes && memchr(bytes, 0, length)) {
-        unpacker->failed = 1;
-    }
-    if (unpacker->failed) {
+    if (!bytes || !zt__require(unpacker, memchr(bytes, 0, length) == NULL)) {
         return "";
     }
     memcpy(text, bytes, length);
@@ -8056,15 +8052,16 @@ ZT__PRIVATE const char *zt__unpack_text(zt__unpacker *unpacker) {
     return text;
 }
 
-ZT__PRIVATE ze_result_t zt__unpack_profiler(zt__unpacker *unpacker, zt_profiler *profiler,
-                                            uint32_t *region_count) {
+/* Reads all that comes before the regions. Returns the number of regions. */
+ZT__PRIVATE uint32_t zt__unpack_profiler(zt__unpacker *unpacker, zt_profiler *profiler) {
     enum { LEAST_METRIC = 5 * 4 + 3 * 4, MAX_SAMPLES = 1 << 20 };
     size_t most_metrics = unpacker->size / LEAST_METRIC;
+    uint64_t causes[ZT_CAUSE_COUNT];
     const char *text;
-    uint32_t i;
+    uint32_t i, region_count;
     profiler->metric_count =
         zt__unpack_u32(unpacker, most_metrics < UINT32_MAX / 32 ? (uint32_t)most_metrics : UINT32_MAX / 32);
-    *region_count = zt__unpack_u32(unpacker, ZT__MAX_REGIONS);
+    region_count = zt__unpack_u32(unpacker, ZT__MAX_REGIONS);
     profiler->pass_count = zt__unpack_u32(unpacker, ZT__MAX_PASSES);
     profiler->tile_count = zt__unpack_u32(unpacker, ZT__MAX_TILES);
     profiler->config.samples = zt__unpack_u32(unpacker, MAX_SAMPLES);
@@ -8074,24 +8071,17 @@ ZT__PRIVATE ze_result_t zt__unpack_profiler(zt__unpacker *unpacker, zt_profiler 
                   strlen(text));
     text = zt__unpack_text(unpacker);
     zt__copy_text(profiler->device_name, sizeof profiler->device_name, text, strlen(text));
-    if (zt__unpack_u32(unpacker, ZT_CAUSE_COUNT) != ZT_CAUSE_COUNT || profiler->pass_count == 0 ||
-        profiler->config.samples == 0) {
-        unpacker->failed = 1;
-    }
+    zt__require(unpacker, zt__unpack_u32(unpacker, ZT_CAUSE_COUNT) == ZT_CAUSE_COUNT);
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        profiler->causes[i] = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
+        causes[i] = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
     }
-    profiler->counts.unobserved_lists = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-    if (unpacker->failed) {
-        profiler->metric_count = 0;
-        return ZE_RESULT_SUCCESS;
+    zt__add_causes(profiler, causes, zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT));
+    if (!zt__require(unpacker, profiler->pass_count > 0 && profiler->config.samples > 0)) {
+        return 0;
     }
-    profiler->metrics = (zt_metric *)zt__allocate(&profiler->config.allocator, profiler->metric_count + 1,
-                                                  sizeof *profiler->metrics);
-    if (!profiler->metrics) {
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    for (i = 0; i < profiler->metric_count; i++) {
+    profiler->metrics = (zt_metric *)zt__allocate_unpacked(
+        unpacker, &profiler->config.allocator, profiler->metric_count + 1, sizeof *profiler->metrics);
+    for (i = 0; profiler->metrics && i < profiler->metric_count; i++) {
         zt_metric *metric = &profiler->metrics[i];
         metric->name = zt__unpack_text(unpacker);
         metric->group = zt__unpack_text(unpacker);
@@ -8102,8 +8092,10 @@ ZT__PRIVATE ze_result_t zt__unpack_profiler(zt__unpacker *unpacker, zt_profiler 
         metric->aggregation = (zt_aggregation)zt__unpack_u32(unpacker, ZT_AGGREGATE_NONE);
         metric->pass = zt__unpack_u32(unpacker, profiler->pass_count - 1);
     }
-    return unpacker->failed || zt__lay_out_columns(profiler) ? ZE_RESULT_SUCCESS
-                                                             : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    if (unpacker->result == ZE_RESULT_SUCCESS && !zt__lay_out_columns(profiler)) {
+        unpacker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    return region_count;
 }
 
 /* Figures are not checked: as with those of a driver, reports leave out what is no number. Counts and weights
@@ -8116,107 +8108,80 @@ ZT__PRIVATE void zt__unpack_moments(zt__unpacker *unpacker, zt__moments *moments
     moments->m2 = zt__unpack_f64(unpacker);
     moments->min = zt__unpack_f64(unpacker);
     moments->max = zt__unpack_f64(unpacker);
-    if (!zt__is_finite(moments->weight) || moments->weight < 0 ||
-        (!zt__is_nan(moments->m2) && moments->m2 < 0)) {
-        unpacker->failed = 1;
-    }
+    zt__require(unpacker, zt__is_finite(moments->weight) && moments->weight >= 0 &&
+                              (zt__is_nan(moments->m2) || moments->m2 >= 0));
     if (moments->count == 0) {
         memset(moments, 0, sizeof *moments);
     }
 }
 
-ZT__PRIVATE ze_result_t zt__unpack_region(zt__unpacker *unpacker, zt_profiler *profiler) {
+ZT__PRIVATE void zt__unpack_region(zt__unpacker *unpacker, zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     const char *name = zt__unpack_text(unpacker);
-    uint32_t pass, column, columns = profiler->layout.column_count, index = profiler->region_count;
-    uint64_t collected, counted = 0;
+    uint64_t collected = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT), timed = 0;
+    uint64_t lost = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
+    uint64_t dropped = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
+    uint32_t pass, column, kept, columns = profiler->layout.column_count, index = profiler->region_count;
     size_t i, values;
     zt__region_record *record;
     zt__statistics *statistics;
     zt_cause cause;
-    if (unpacker->failed) {
-        return ZE_RESULT_SUCCESS;
+    /* Memory is allocated only for what the buffer is long enough for. */
+    if (!zt__require(unpacker, (unpacker->size - unpacker->used) / ZT__PACKED_MOMENTS_SIZE >= columns)) {
+        return;
     }
     zt__lock(&profiler->mutex);
     record = zt__find_or_add_region(profiler, zt__shown_name(name), &cause);
     zt__unlock(&profiler->mutex);
     if (!record) {
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        unpacker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        return;
     }
-    if (record->index != index) { /* two regions have the same name */
-        unpacker->failed = 1;
-        return ZE_RESULT_SUCCESS;
+    if (!zt__require(unpacker, record->index == index)) { /* another region has this name */
+        return;
     }
+    record->lost = lost;
+    record->dropped = dropped;
+    profiler->counts.collected += collected;
+    profiler->counts.begun += collected;
     statistics = &record->statistics;
-    collected = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-    record->lost = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-    record->dropped = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-    if (unpacker->failed || (unpacker->size - unpacker->used) / ZT__PACKED_MOMENTS_SIZE < columns) {
-        unpacker->failed = 1;
-        return ZE_RESULT_SUCCESS;
-    }
-    statistics->moments = (zt__moments *)zt__allocate(allocator, columns, sizeof *statistics->moments);
+    statistics->moments =
+        (zt__moments *)zt__allocate_unpacked(unpacker, allocator, columns, sizeof *statistics->moments);
     if (!statistics->moments) {
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        return;
     }
     for (column = 0; column < columns; column++) {
         zt__unpack_moments(unpacker, &statistics->moments[column], collected);
     }
     for (pass = 0; pass < profiler->pass_count; pass++) {
         statistics->seen[pass] = statistics->moments[zt__pass_time_column(profiler, pass)].count;
-        counted += statistics->seen[pass];
+        timed += statistics->seen[pass];
     }
-    if (counted < collected) { /* the others have no GPU time */
-        statistics->seen[0] += collected - counted;
+    if (!zt__require(unpacker, timed <= collected)) {
+        return;
     }
-    statistics->kept = zt__unpack_u32(unpacker, profiler->config.samples);
-    values = (size_t)statistics->kept * columns;
-    if (unpacker->failed || counted > collected || statistics->kept > zt__count_samples(statistics) ||
-        values > (unpacker->size - unpacker->used) / sizeof(double)) {
-        statistics->kept = 0;
-        unpacker->failed = 1;
-        return ZE_RESULT_SUCCESS;
+    statistics->seen[0] += collected - timed; /* these have no GPU time */
+    kept = zt__unpack_u32(unpacker, profiler->config.samples);
+    values = (size_t)kept * columns;
+    if (!zt__require(unpacker, kept <= zt__count_samples(statistics) &&
+                                   values <= (unpacker->size - unpacker->used) / sizeof(double)) ||
+        values == 0) {
+        return;
     }
-    if (values > 0) {
-        statistics->rows = (double *)zt__allocate(allocator, values, sizeof *statistics->rows);
-        if (!statistics->rows) {
-            statistics->kept = 0;
-            return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-        }
+    statistics->rows = (double *)zt__allocate_unpacked(unpacker, allocator, values, sizeof *statistics->rows);
+    if (!statistics->rows) {
+        return;
     }
-    statistics->capacity = statistics->kept;
     for (i = 0; i < values; i++) {
         statistics->rows[i] = zt__unpack_f64(unpacker);
     }
-    profiler->counts.collected += collected;
-    return ZE_RESULT_SUCCESS;
-}
-
-ZT__PRIVATE ze_result_t zt__unpack_all(zt__unpacker *unpacker, zt_profiler *profiler) {
-    zt_counts *counts = &profiler->counts;
-    uint32_t i, region_count;
-    ze_result_t result = zt__unpack_profiler(unpacker, profiler, &region_count);
-    for (i = 0; i < region_count && !unpacker->failed && result == ZE_RESULT_SUCCESS; i++) {
-        result = zt__unpack_region(unpacker, profiler);
-    }
-    if (unpacker->used != unpacker->size) {
-        unpacker->failed |= result == ZE_RESULT_SUCCESS;
-    }
-    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        if (i < ZT_DROPPED_NO_SLOT) {
-            counts->lost += profiler->causes[i];
-        } else {
-            counts->dropped += profiler->causes[i];
-        }
-    }
-    counts->begun = counts->collected + counts->lost + counts->dropped;
-    return result;
+    statistics->kept = statistics->capacity = kept;
 }
 
 /* Checks the header and the checksum. Returns SUCCESS and stores the size from the header, or reports what is
    wrong. */
 ZT__PRIVATE ze_result_t zt__check_pack(const uint8_t *bytes, size_t *size) {
-    zt__unpacker header = {NULL, 0, 4, 0, NULL};
+    zt__unpacker header = {NULL, 0, 4, ZE_RESULT_SUCCESS, NULL};
     uint64_t stated, hash;
     uint32_t layout;
     if (*size >= 4 && memcmp(bytes, "ZTPK", 4) != 0) {
@@ -8246,13 +8211,27 @@ ZT__PRIVATE ze_result_t zt__check_pack(const uint8_t *bytes, size_t *size) {
     return ZE_RESULT_SUCCESS;
 }
 
+/* Copies the configured columns of the table, because the application's text need not outlive the call.
+   Returns 0 without memory. */
+ZT__PRIVATE int zt__keep_columns(zt_profiler *profiler, const zt_config *config) {
+    const char *columns = config->columns ? config->columns : config->metrics;
+    if (!zt__has_names(columns)) {
+        return 1;
+    }
+    profiler->columns = (char *)zt__allocate(&config->allocator, strlen(columns) + 1, 1);
+    if (profiler->columns) {
+        strcpy(profiler->columns, columns);
+    }
+    return profiler->columns != NULL;
+}
+
 ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *config,
                              zt_profiler **profiler) {
-    zt__unpacker unpacker = {(const uint8_t *)buffer, 0, ZT__PACK_HEADER_SIZE, 0, NULL};
+    zt__unpacker unpacker = {(const uint8_t *)buffer, 0, ZT__PACK_HEADER_SIZE, ZE_RESULT_SUCCESS, NULL};
+    zt_config complete = zt__complete_config(config);
     zt_profiler *unpacked;
-    zt_config complete;
-    const char *columns;
     ze_result_t result;
+    uint32_t i, region_count;
     if (profiler) {
         *profiler = NULL;
     }
@@ -8266,38 +8245,34 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
-    complete = zt__complete_config(config);
-    columns = zt__has_names(complete.columns) ? complete.columns : complete.metrics;
-    complete.groups = complete.metrics = complete.columns = NULL;
     unpacked = zt__create_profiler(&complete);
-    result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    if (unpacked) {
-        unpacked->strings = (char *)zt__allocate(&complete.allocator, size, 1);
-        if (zt__has_names(columns)) {
-            unpacked->columns = (char *)zt__allocate(&complete.allocator, strlen(columns) + 1, 1);
-        }
-        if (unpacked->strings && (unpacked->columns || !zt__has_names(columns))) {
-            if (unpacked->columns) {
-                memcpy(unpacked->columns, columns, strlen(columns));
-            }
-            unpacker.size = size;
-            unpacker.strings = unpacked->strings;
-            result = zt__unpack_all(&unpacker, unpacked);
-        }
+    if (!unpacked) {
+        return zt__report_no_memory(NULL, "zt_unpack", "the profiler");
     }
-    if (unpacker.failed) {
-        result = zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                            "the contents of the buffer are invalid");
+    unpacked->config.groups = unpacked->config.metrics = unpacked->config.columns = NULL;
+    unpacked->strings = (char *)zt__allocate_unpacked(&unpacker, &complete.allocator, size, 1);
+    if (!zt__keep_columns(unpacked, &complete)) {
+        unpacker.result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    unpacker.size = size;
+    unpacker.strings = unpacked->strings;
+    region_count = zt__unpack_profiler(&unpacker, unpacked);
+    for (i = 0; i < region_count && unpacker.result == ZE_RESULT_SUCCESS; i++) {
+        zt__unpack_region(&unpacker, unpacked);
+    }
+    zt__require(&unpacker, unpacker.used == unpacker.size);
+    result = unpacker.result;
+    if (result == ZE_RESULT_ERROR_INVALID_ARGUMENT) {
+        zt__report(NULL, BAD_PACK, result, "the contents of the buffer are invalid");
     } else if (result != ZE_RESULT_SUCCESS) {
         zt__report_no_memory(NULL, "zt_unpack", "statistics");
-    }
-    if (result == ZE_RESULT_SUCCESS && !zt__register_profiler(unpacked)) {
+    } else if (!zt__register_profiler(unpacked)) {
         result = zt__report(NULL, TOO_MANY_UNPACKED, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
                             (unsigned)ZT__MAX_PROFILERS);
     }
     if (result == ZE_RESULT_SUCCESS) {
         *profiler = unpacked;
-    } else if (unpacked) {
+    } else {
         zt__free_profiler(unpacked);
     }
     return result;
@@ -9082,20 +9057,6 @@ ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
     return result;
 }
 
-/* Copies the list of the table's columns, because the application's may not outlive zt_open. */
-ZT__PRIVATE ze_result_t zt__keep_columns(zt_profiler *profiler) {
-    const char *columns = profiler->config.columns ? profiler->config.columns : profiler->config.metrics;
-    if (!columns || !*columns) {
-        return ZE_RESULT_SUCCESS;
-    }
-    profiler->columns = (char *)zt__allocate(&profiler->config.allocator, strlen(columns) + 1, 1);
-    if (!profiler->columns) {
-        return zt__report_no_memory(&profiler->diagnostics, "zt_open", "config.columns");
-    }
-    strcpy(profiler->columns, columns);
-    return ZE_RESULT_SUCCESS;
-}
-
 /* Describes the metrics of the selected groups, and makes the passes. Returns 0 without memory. */
 ZT__PRIVATE int zt__describe_selection(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
@@ -9232,8 +9193,8 @@ ZT__PRIVATE ze_result_t zt__open_times(zt_profiler *profiler) {
 ZT__PRIVATE ze_result_t zt__set_up_profiler(zt_profiler *profiler) {
     zt__diagnostics *diagnostics = &profiler->diagnostics;
     ze_result_t result = zt__read_device(profiler);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__keep_columns(profiler);
+    if (result == ZE_RESULT_SUCCESS && !zt__keep_columns(profiler, &profiler->config)) {
+        result = zt__report_no_memory(diagnostics, "zt_open", "config.columns");
     }
     if (result != ZE_RESULT_SUCCESS) {
         return result;
