@@ -8483,6 +8483,7 @@ typedef struct zt__stream_data {
     uint64_t rows_written; /* ever */
     zt__kept_row *rows;    /* a ring of the newest */
     double *row_values;    /* of each, all metrics */
+    zt__moments *sums;     /* of each metric over one sample; the thread that attributes rows uses them */
 
     zt__map marker_names; /* to zt__marker */
     zt__marker *markers[ZT__MAX_MARKERS];
@@ -8509,6 +8510,7 @@ ZT__PRIVATE void zt__drop_stream_data(zt__stream_data *data) {
     zt__map_free(&data->marker_names, &allocator);
     zt__free(&allocator, data->rows);
     zt__free(&allocator, data->row_values);
+    zt__free(&allocator, data->sums);
     zt__free(&allocator, data->metrics);
     zt__free_group(&allocator, &data->group);
     pthread_mutex_destroy(&data->mutex);
@@ -8542,10 +8544,8 @@ typedef struct zt__timeline {
     double *values; /* of each, all columns */
 
     uint64_t attributed; /* rows are attributed to all samples before this one */
-    int is_attributing;  /* a thread is attributing rows; it alone uses `sums` */
-    int attribute_again;
-    zt__moments *sums; /* of the streamed metrics, within one sample */
-    uint32_t sum_count;
+    int is_attributing;  /* a thread is attributing rows */
+    int attribute_again; /* rows or samples have come since it began */
 } zt__timeline;
 
 /* Compares the clocks if that is due, or in any case with `now`. */
@@ -8571,28 +8571,23 @@ ZT__PRIVATE void zt__timeline_before_batch(zt_profiler *profiler) {
     zt__relate_clocks(profiler, 0);
 }
 
-/* Finds when a sample ran, which is between its submission and the moment at which it was seen complete. If
-   the device's clock may have started again from 0 in that time, the time stamps may fit in two places: then
-   the time is uncertain, and 0 is returned. */
-ZT__PRIVATE int zt__unwrap_sample(const zt__clock *clock, const zt__sample_times *times,
-                                  zt__timeline_sample *sample) {
-    uint64_t tolerance = zt__clock_tolerance(clock);
-    uint64_t least = zt__convert_time(clock, times->not_before_ns, ZT__HOST, ZT__DEVICE);
-    uint64_t most = zt__convert_time(clock, times->not_after_ns, ZT__HOST, ZT__DEVICE) + tolerance;
-    uint64_t lasted = zt__ticks_to_ns(clock, times->end_ticks - times->begin_ticks);
-    least = least > tolerance ? least - tolerance : 0;
-    sample->begin_ns = zt__unwrap_after(clock, zt__ticks_to_ns(clock, times->begin_ticks), least);
-    sample->end_ns = sample->begin_ns + lasted;
-    return !clock->turn_ns || (sample->end_ns <= most && sample->end_ns + clock->turn_ns > most);
-}
-
+/* Keeps a sample. It ran between its submission and the moment at which it was seen complete. If the device's
+   clock may have started again from 0 in that time, its time stamps fit in two places: then its time is
+   uncertain. */
 ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__region_record *region,
                                  const zt__sample_times *times, const double *row) {
     zt__timeline *timeline = profiler->timeline;
+    const zt__clock *clock = &timeline->clock;
     size_t place = (size_t)(timeline->written % timeline->capacity);
     size_t columns = profiler->layout.column_count;
+    uint64_t tolerance = zt__clock_tolerance(clock);
+    uint64_t least = zt__convert_time(clock, times->not_before_ns, ZT__HOST, ZT__DEVICE);
+    uint64_t most = zt__convert_time(clock, times->not_after_ns, ZT__HOST, ZT__DEVICE) + tolerance;
     zt__timeline_sample sample;
-    if (!zt__unwrap_sample(&timeline->clock, times, &sample)) {
+    least = least > tolerance ? least - tolerance : 0;
+    sample.begin_ns = zt__unwrap_after(clock, zt__ticks_to_ns(clock, times->begin_ticks), least);
+    sample.end_ns = sample.begin_ns + zt__ticks_to_ns(clock, times->end_ticks - times->begin_ticks);
+    if (clock->turn_ns && (sample.end_ns > most || sample.end_ns + clock->turn_ns <= most)) {
         timeline->ambiguous++;
         return;
     }
@@ -8627,11 +8622,11 @@ ZT__PRIVATE uint64_t zt__find_row(const zt__stream_data *data, uint64_t time_ns)
 /* Sums the rows whose middle lies within a time. A marker makes a row shorter than others, so metrics that
    are averaged are weighted by the length of the row; others count once for each row. Returns 0 if rows of
    that time may still come. */
-ZT__PRIVATE int zt__sum_rows(zt__stream_data *data, uint64_t begin_ns, uint64_t end_ns, zt__moments *sums) {
+ZT__PRIVATE int zt__sum_rows(zt__stream_data *data, uint64_t begin_ns, uint64_t end_ns) {
     uint32_t metrics = data->group.metric_count, m;
     uint64_t index;
     int complete;
-    memset(sums, 0, metrics * sizeof *sums);
+    memset(data->sums, 0, metrics * sizeof *data->sums);
     zt__lock(&data->mutex);
     complete =
         !data->is_open || (data->rows_written && zt__middle_of_row(data, data->rows_written - 1) >= end_ns);
@@ -8644,7 +8639,7 @@ ZT__PRIVATE int zt__sum_rows(zt__stream_data *data, uint64_t begin_ns, uint64_t 
             for (m = 0; m < metrics; m++) {
                 int is_mean = data->metrics[m].aggregation == ZT_AGGREGATE_MEAN;
                 if (!zt__is_nan(values[m])) {
-                    zt__add_value(&sums[m], values[m], is_mean ? lasted : 1.0);
+                    zt__add_value(&data->sums[m], values[m], is_mean ? lasted : 1.0);
                 }
             }
         }
@@ -8653,27 +8648,8 @@ ZT__PRIVATE int zt__sum_rows(zt__stream_data *data, uint64_t begin_ns, uint64_t 
     return complete;
 }
 
-/* Makes room for the sums of all streamed metrics, which only the attributing thread uses. Returns 0 without
-   memory. */
-ZT__PRIVATE int zt__make_room_for_sums(zt_profiler *profiler, uint32_t count) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    zt__timeline *timeline = profiler->timeline;
-    zt__moments *sums;
-    if (timeline->sum_count >= count) {
-        return 1;
-    }
-    sums = (zt__moments *)zt__allocate(allocator, count, sizeof *sums);
-    if (!sums) {
-        return 0;
-    }
-    zt__free(allocator, timeline->sums);
-    timeline->sums = sums;
-    timeline->sum_count = count;
-    return 1;
-}
-
 /* Makes room for the streamed metrics of a region. Streams attach at the end, so existing metrics keep their
-   indices. */
+   indices. Returns 0 without memory. */
 ZT__PRIVATE int zt__make_room_for_streamed(zt_profiler *profiler, zt__region_record *region, uint32_t count) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__moments *streamed, *before = region->streamed;
@@ -8702,7 +8678,7 @@ ZT__PRIVATE int zt__attribute_next_sample(zt_profiler *profiler) {
     zt__stream_data *first = NULL, *data;
     zt__region_record *region = NULL;
     uint64_t begin_ns = 0, end_ns = 0, index, oldest;
-    uint32_t count, i;
+    uint32_t count, m;
     zt__lock(&profiler->mutex);
     oldest = zt__oldest_kept(timeline->written, timeline->capacity);
     if (timeline->attributed < oldest) {
@@ -8721,18 +8697,19 @@ ZT__PRIVATE int zt__attribute_next_sample(zt_profiler *profiler) {
     if (!region) {
         return 0;
     }
-    if (zt__make_room_for_sums(profiler, count) && zt__make_room_for_streamed(profiler, region, count)) {
-        for (data = first; data && data->first_streamed < count; data = zt__load(&data->next)) {
-            if (!zt__sum_rows(data, begin_ns, end_ns, timeline->sums + data->first_streamed)) {
-                return 0;
-            }
-        }
-    } else {
+    if (!zt__make_room_for_streamed(profiler, region, count)) {
         count = 0;
     }
+    for (data = first; data && data->first_streamed < count; data = zt__load(&data->next)) {
+        if (!zt__sum_rows(data, begin_ns, end_ns)) {
+            return 0;
+        }
+    }
     zt__lock(&profiler->mutex);
-    for (i = 0; i < count; i++) {
-        zt__merge_moments(&region->streamed[i], &timeline->sums[i]);
+    for (data = first; data && data->first_streamed < count; data = data->next) {
+        for (m = 0; m < data->group.metric_count; m++) {
+            zt__merge_moments(&region->streamed[data->first_streamed + m], &data->sums[m]);
+        }
     }
     timeline->attributed = index + 1;
     zt__unlock(&profiler->mutex);
@@ -8744,20 +8721,20 @@ ZT__PRIVATE int zt__attribute_next_sample(zt_profiler *profiler) {
    well. */
 ZT__PRIVATE void zt__attribute_rows(zt_profiler *profiler) {
     zt__timeline *timeline = profiler->timeline;
-    int mine;
     zt__lock(&profiler->mutex);
-    mine = profiler->attached_streams && !timeline->is_attributing;
     timeline->attribute_again = 1;
-    timeline->is_attributing |= mine;
-    zt__unlock(&profiler->mutex);
-    while (mine) {
-        zt__lock(&profiler->mutex);
-        mine = timeline->is_attributing = timeline->attribute_again;
-        timeline->attribute_again = 0;
-        zt__unlock(&profiler->mutex);
-        while (mine && zt__attribute_next_sample(profiler)) {
+    if (profiler->attached_streams && !timeline->is_attributing) {
+        timeline->is_attributing = 1;
+        while (timeline->attribute_again) {
+            timeline->attribute_again = 0;
+            zt__unlock(&profiler->mutex);
+            while (zt__attribute_next_sample(profiler)) {
+            }
+            zt__lock(&profiler->mutex);
         }
+        timeline->is_attributing = 0;
     }
+    zt__unlock(&profiler->mutex);
 }
 
 /* ---- attaching streams ----------------------------------------------------------------------------------- */
@@ -8839,25 +8816,15 @@ ZT__PRIVATE int zt__detach_streams(zt_profiler *profiler, uint64_t deadline) {
 ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__timeline *timeline = profiler->timeline;
-    uint32_t i;
     while (profiler->attached_streams) {
         zt__stream_data *data = profiler->attached_streams;
         profiler->attached_streams = data->next;
         zt__drop_stream_data(data);
     }
-    for (i = 0; i < profiler->region_count; i++) {
-        zt__free(allocator, profiler->regions[i]->streamed);
-        profiler->regions[i]->streamed = NULL;
-        profiler->regions[i]->streamed_count = 0;
-    }
-    profiler->streamed_count = 0;
-    profiler->sample_collected = NULL;
-    profiler->before_batch = profiler->batch_collected = NULL;
     profiler->timeline = NULL;
     if (timeline) {
         zt__free(allocator, timeline->samples);
         zt__free(allocator, timeline->values);
-        zt__free(allocator, timeline->sums);
         zt__free(allocator, timeline);
     }
 }
@@ -10230,7 +10197,8 @@ ZT__PRIVATE ze_result_t zt__make_room_for_rows(zt_stream *stream) {
         data->rows = (zt__kept_row *)zt__allocate(allocator, data->row_capacity, sizeof *data->rows);
         data->row_values =
             (double *)zt__allocate(allocator, data->row_capacity, metrics * sizeof *data->row_values);
-        complete = complete && data->rows && data->row_values;
+        data->sums = (zt__moments *)zt__allocate(allocator, metrics, sizeof *data->sums);
+        complete = complete && data->rows && data->row_values && data->sums;
     }
     return complete ? ZE_RESULT_SUCCESS
                     : zt__report_no_memory(&stream->diagnostics, "zt_stream_open", "reports and rows");
