@@ -9028,7 +9028,7 @@ ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
 ZT__PRIVATE int zt__describe_selection(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__selection *selection = &profiler->selection;
-    uint32_t pass, g, m, tile, group = 0, tiles = selection->groups[0].tiles;
+    uint32_t pass, g, m, tile, first_group = 0, tiles = selection->groups[0].tiles;
     profiler->pass_count = selection->pass_count;
     profiler->tile_count = tiles > 1 ? tiles : 0;
     profiler->metric_count = selection->metric_count;
@@ -9041,50 +9041,34 @@ ZT__PRIVATE int zt__describe_selection(zt_profiler *profiler) {
     }
     for (pass = 0; pass < profiler->pass_count; pass++) {
         zt__pass *to = &profiler->passes[pass];
-        to->groups = &selection->groups[group];
+        to->groups = &selection->groups[first_group];
         to->group_count = selection->pass_sizes[pass];
-        group += to->group_count;
+        first_group += to->group_count;
         for (g = 0; g < to->group_count; g++) {
             for (m = 0; m < to->groups[g].metric_count; m++) {
                 uint32_t index = to->groups[g].first_metric + m;
                 zt_metric *metric = &profiler->metrics[index];
-                zt_cause cause;
                 zt__describe_metric(&to->groups[g], m, metric);
                 metric->pass = pass;
                 if (to->time_metric == UINT32_MAX && strcmp(metric->name, "GpuTime") == 0 &&
                     strcmp(metric->units, "ns") == 0) {
                     to->time_metric = index;
                 }
-                cause = metric->aggregation == ZT_AGGREGATE_FLAG ? zt__cause_of_flag(metric->name)
-                                                                 : ZT_CAUSE_COUNT;
-                for (tile = 0; tile < tiles && cause != ZT_CAUSE_COUNT; tile++) {
-                    zt__lost_flag *flag = &profiler->lost_flags[profiler->lost_flag_count++];
-                    flag->column = profiler->tile_count ? zt__tile_column(profiler, tile, index) : 1 + index;
-                    flag->cause = cause;
-                }
             }
         }
         profiler->is_stamped |= to->time_metric == UINT32_MAX;
     }
-    return 1;
-}
-
-/* Reverts zt__describe_selection: one pass without groups remains. */
-ZT__PRIVATE void zt__forget_selection(zt_profiler *profiler) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    uint32_t pass;
-    zt__free_selection(allocator, &profiler->selection);
-    zt__free(allocator, profiler->metrics);
-    zt__free(allocator, profiler->lost_flags);
-    profiler->metrics = NULL;
-    profiler->lost_flags = NULL;
-    profiler->metric_count = profiler->lost_flag_count = profiler->tile_count = 0;
-    profiler->pass_count = 1;
-    for (pass = 0; pass < ZT__MAX_PASSES; pass++) {
-        profiler->passes[pass].groups = NULL;
-        profiler->passes[pass].group_count = 0;
-        profiler->passes[pass].time_metric = UINT32_MAX;
+    for (m = 0; m < profiler->metric_count; m++) {
+        const zt_metric *metric = &profiler->metrics[m];
+        zt_cause cause =
+            metric->aggregation == ZT_AGGREGATE_FLAG ? zt__cause_of_flag(metric->name) : ZT_CAUSE_COUNT;
+        for (tile = 0; tile < tiles && cause != ZT_CAUSE_COUNT; tile++) {
+            zt__lost_flag *flag = &profiler->lost_flags[profiler->lost_flag_count++];
+            flag->column = profiler->tile_count ? zt__tile_column(profiler, tile, m) : 1 + m;
+            flag->cause = cause;
+        }
     }
+    return 1;
 }
 
 /* Activation would take the counters from another tool that uses them. So a query pool is created before,
@@ -9107,13 +9091,14 @@ ZT__PRIVATE ze_result_t zt__probe_counters(zt_profiler *profiler) {
                : ZE_RESULT_SUCCESS;
 }
 
-/* Selects, describes and activates the groups, and makes the first slots, because only creating query pools
-   shows whether metrics can be used. On failure, regions have only times, and `availability` is the reason.
+/* Selects and activates the metric groups, and makes the first slots, because only creating query pools shows
+   whether metrics can be used. On failure, one pass without groups remains, and `availability` is the reason.
  */
 ZT__PRIVATE ze_result_t zt__open_metrics(zt_profiler *profiler) {
     zt__pass *pass = &profiler->passes[0];
     zt__holder holder;
     const char *call = "zetMetricQueryPoolCreate";
+    int is_active = 0;
     ze_result_t result =
         zt__select_groups(&profiler->config.allocator, &profiler->diagnostics, &profiler->driver,
                           profiler->device, &profiler->config, &profiler->selection, &profiler->availability);
@@ -9121,48 +9106,44 @@ ZT__PRIVATE ze_result_t zt__open_metrics(zt_profiler *profiler) {
         return result;
     }
     holder.text[0] = 0;
-    if (!zt__describe_selection(profiler)) {
-        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-        call = "config.allocator";
-    } else {
+    if (zt__describe_selection(profiler)) {
         result = zt__probe_counters(profiler);
+    } else {
+        call = "config.allocator";
+        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     if (result == ZE_RESULT_SUCCESS) {
         call = "zetContextActivateMetricGroups";
         result = zt__activate_groups(profiler, pass, &holder);
-        if (result == ZE_RESULT_SUCCESS) {
-            profiler->is_stamped |= profiler->config.timeline != 0;
-            result = zt__make_slots(profiler, pass, &call);
-            if (result == ZE_RESULT_SUCCESS) {
-                zt__run_first_query(profiler, pass);
-            } else {
-                zt__deactivate_groups(profiler, pass, pass->group_count);
-            }
-        }
+        is_active = result == ZE_RESULT_SUCCESS;
     }
-    if (result != ZE_RESULT_SUCCESS) {
-        profiler->availability =
-            zt__report_refusal(&profiler->diagnostics, profiler->device, 0, result, call, &holder);
-        zt__forget_selection(profiler);
+    if (result == ZE_RESULT_SUCCESS) {
+        profiler->is_stamped |= profiler->config.timeline != 0;
+        result = zt__make_slots(profiler, pass, &call);
     }
+    if (result == ZE_RESULT_SUCCESS) {
+        zt__run_first_query(profiler, pass);
+        return result;
+    }
+    if (is_active) {
+        zt__deactivate_groups(profiler, pass, pass->group_count);
+    }
+    profiler->availability =
+        zt__report_refusal(&profiler->diagnostics, profiler->device, 0, result, call, &holder);
+    zt__free_selection(&profiler->config.allocator, &profiler->selection);
+    profiler->metric_count = profiler->lost_flag_count = profiler->tile_count = 0;
+    profiler->pass_count = 1;
+    pass->groups = NULL;
+    pass->group_count = 0;
+    pass->time_metric = UINT32_MAX;
     return result;
 }
 
-/* Makes slots that measure only times. */
-ZT__PRIVATE ze_result_t zt__open_times(zt_profiler *profiler) {
-    const char *call;
-    ze_result_t result;
-    profiler->is_stamped = 1;
-    result = zt__make_slots(profiler, &profiler->passes[0], &call);
-    return zt__check(&profiler->diagnostics, result, call, "No region can be measured on this device.");
-}
-
-ZT__PRIVATE ze_result_t zt__set_up_profiler(zt_profiler *profiler) {
+/* Does all of zt_open that calls the driver. */
+ZT__PRIVATE ze_result_t zt__open_on_device(zt_profiler *profiler) {
     zt__diagnostics *diagnostics = &profiler->diagnostics;
+    const char *call;
     ze_result_t result = zt__read_device(profiler);
-    if (result == ZE_RESULT_SUCCESS && !zt__keep_columns(profiler, &profiler->config)) {
-        result = zt__report_no_memory(diagnostics, "zt_open", "config.columns");
-    }
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
@@ -9180,9 +9161,10 @@ ZT__PRIVATE ze_result_t zt__set_up_profiler(zt_profiler *profiler) {
         }
     }
     if (profiler->selection.group_count == 0) {
-        result = zt__open_times(profiler);
+        profiler->is_stamped = 1;
+        result = zt__make_slots(profiler, &profiler->passes[0], &call);
         if (result != ZE_RESULT_SUCCESS) {
-            return result;
+            return zt__check(diagnostics, result, call, "No region can be measured on this device.");
         }
     }
     if (zt__lay_out_columns(profiler)) {
@@ -9196,12 +9178,13 @@ ZT__PRIVATE ze_result_t zt__set_up_profiler(zt_profiler *profiler) {
     return profiler->config.timeline ? zt__open_timeline(profiler) : ZE_RESULT_SUCCESS;
 }
 
-/* Releases everything that a profiler has of the device. Its results remain. */
+/* Releases all that a profiler has of the device. Its results remain. Afterwards the profiler has another
+   identifier, so that zt_end does nothing for regions that were begun before. */
 ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
     const zt__pass *pass = &profiler->passes[profiler->active_pass];
     zt__list *list;
     uint32_t i;
-    zt__unregister_profiler(profiler); /* from here on, zt_end for regions of this profiler does nothing */
+    zt__unregister_profiler(profiler);
     while (profiler->blocks) {
         zt__slot_block *block = profiler->blocks;
         profiler->blocks = block->next;
@@ -9229,23 +9212,20 @@ ZT__PRIVATE void zt__destroy_profiler(zt_profiler *profiler) {
     zt__free_profiler(profiler);
 }
 
-/* Checks the arguments of a function that opens something and stores it at `out`, named `what`. */
-ZT__PRIVATE ze_result_t zt__check_opening(const char *call, const char *what, const void *out,
-                                          ze_context_handle_t context, ze_device_handle_t device,
-                                          const zt_allocator *given) {
-    if (!out) {
-        return zt__report_null(NULL, call, what);
-    }
+/* Checks the arguments of zt_open and zt_stream_open. `allocator` may be NULL. */
+ZT__PRIVATE ze_result_t zt__check_opening(const char *call, ze_context_handle_t context,
+                                          ze_device_handle_t device, const zt_allocator *allocator) {
     if (!context || !device) {
         return zt__report_null_handle(NULL, call, context ? "device" : "context");
     }
-    if (given && !given->allocate != !given->release) {
+    if (allocator && !allocator->allocate != !allocator->release) {
         return zt__report(NULL, BAD_ALLOCATOR, ZE_RESULT_ERROR_INVALID_ARGUMENT, call);
     }
     return ZE_RESULT_SUCCESS;
 }
 
-/* Makes the last message of something that could not be opened the thread's, before it is destroyed. */
+/* Makes the last message of a profiler or stream that could not be opened that of the thread, before it is
+   destroyed. */
 ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t result) {
     zt__thread_messages *messages = zt__get_thread_messages();
     if (messages) {
@@ -9265,11 +9245,13 @@ ZT__PRIVATE ze_result_t zt__open_configured(ze_context_handle_t context, ze_devi
     opened->context = context;
     opened->device = device;
     zt__load_driver(&opened->driver);
-    if (zt__register_profiler(opened)) {
-        ZT__INTERNAL(result = zt__set_up_profiler(opened));
-    } else {
+    if (!zt__register_profiler(opened)) {
         result = zt__report(&opened->diagnostics, TOO_MANY_PROFILERS, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
                             (unsigned)ZT__MAX_PROFILERS);
+    } else if (!zt__keep_columns(opened, complete)) {
+        result = zt__report_no_memory(&opened->diagnostics, "zt_open", "config.columns");
+    } else {
+        ZT__INTERNAL(result = zt__open_on_device(opened));
     }
     /* The application's lists of names need not outlive this call. */
     opened->config.groups = opened->config.metrics = opened->config.columns = NULL;
@@ -9295,11 +9277,11 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
                            zt_profiler **profiler) {
     zt_config complete = zt__complete_config(config);
     ze_result_t result;
-    if (profiler) {
-        *profiler = NULL;
+    if (!profiler) {
+        return zt__report_null(NULL, "zt_open", "profiler");
     }
-    result = zt__check_opening("zt_open", "profiler", profiler, context, device,
-                               config ? &config->allocator : NULL);
+    *profiler = NULL;
+    result = zt__check_opening("zt_open", context, device, config ? &config->allocator : NULL);
     return result == ZE_RESULT_SUCCESS ? zt__open_configured(context, device, &complete, profiler) : result;
 }
 
@@ -9461,7 +9443,7 @@ struct zt_stream {
 /* ---- from the device into the ring ----------------------------------------------------------------------- */
 
 /* Queries the size of a report. A device may not know it before there is one. */
-ZT__PRIVATE ze_result_t zt__learn_report_size(zt_stream *stream) {
+ZT__PRIVATE ze_result_t zt__query_report_size(zt_stream *stream) {
     size_t size = 0;
     ze_result_t result = zetMetricStreamerReadData(stream->streamer, 1, &size, NULL);
     if (result == ZE_RESULT_NOT_READY || (result == ZE_RESULT_SUCCESS && size == 0)) {
@@ -9482,10 +9464,21 @@ ZT__PRIVATE ze_result_t zt__learn_report_size(zt_stream *stream) {
     return result;
 }
 
-/* Finds where the next bytes go. Returns how many fit there. */
+/* Finds where the next bytes go. Returns how many fit there.
+
+   A read can end within a report; its rest normally comes first in the next read. If calculation has failed,
+   the rest may not have come: the partial report is discarded, and the next read is assumed to begin with a
+   report. */
 ZT__PRIVATE size_t zt__find_room(zt_stream *stream, uint8_t **bytes) {
+    int is_misaligned = zt__load(&stream->is_misaligned);
     uint64_t place, room;
     zt__lock(&stream->data->mutex);
+    if (is_misaligned) {
+        stream->counts.reports += stream->partial != 0;
+        stream->counts.discarded += stream->partial != 0;
+        stream->partial = 0;
+        zt__store(&stream->is_misaligned, 0);
+    }
     place = stream->written % stream->capacity;
     room = stream->capacity - (stream->written - stream->calculated);
     zt__unlock(&stream->data->mutex);
@@ -9494,24 +9487,6 @@ ZT__PRIVATE size_t zt__find_room(zt_stream *stream, uint8_t **bytes) {
     }
     *bytes = stream->ring + (size_t)place * stream->report_size + stream->partial;
     return room ? (size_t)room * stream->report_size - stream->partial : 0;
-}
-
-/* A read can end within a report; its rest normally comes first in the next read. If calculation has failed,
-   the rest may not have come: the partial report is discarded, and the next read is assumed to begin with a
-   report.
- */
-ZT__PRIVATE void zt__realign(zt_stream *stream) {
-    if (!zt__load(&stream->is_misaligned)) {
-        return;
-    }
-    zt__store(&stream->is_misaligned, 0);
-    if (stream->partial) {
-        zt__lock(&stream->data->mutex);
-        stream->counts.reports++;
-        stream->counts.discarded++;
-        zt__unlock(&stream->data->mutex);
-    }
-    stream->partial = 0;
 }
 
 /* Counts what has come into the ring. If the device dropped reports, they are missing before one of the new
@@ -9545,12 +9520,11 @@ ZT__PRIVATE ze_result_t zt__read_once(zt_stream *stream, int *more) {
     ze_result_t result = ZE_RESULT_SUCCESS;
     *more = 0;
     if (!stream->report_size) {
-        result = zt__learn_report_size(stream);
+        result = zt__query_report_size(stream);
     }
     if (result != ZE_RESULT_SUCCESS || !stream->report_size) {
         return result;
     }
-    zt__realign(stream);
     room = zt__find_room(stream, &bytes);
     *more = 1;
     if (room == 0) {
@@ -9732,23 +9706,6 @@ ZT__PRIVATE void zt__find_end(zt_stream *stream, zt__raw_row *row) {
     row->since_end_ns = row->end_ns - stream->end_ns;
 }
 
-/* Finds the length of a row's period. It is what the device reports, but at the most the time since the row
-   before; if the device reports nothing, it is that time. After a failed calculation, only the device knows
-   where the period began. */
-ZT__PRIVATE void zt__find_length(const zt_stream *stream, zt__raw_row *row) {
-    uint64_t told = 0;
-    int is_told =
-        stream->length_metric != UINT32_MAX && zt__integer_of(&row->values[stream->length_metric], &told);
-    row->has_length = is_told || (stream->has_end && !row->is_after_failure);
-    row->length_ns = is_told ? told : row->since_end_ns;
-    if (stream->has_end && row->length_ns > row->since_end_ns) {
-        row->length_ns = row->since_end_ns;
-    }
-    if (row->length_ns > row->end_ns) {
-        row->length_ns = row->end_ns;
-    }
-}
-
 /* Returns the name of the marker that ends a row, or NULL. The metric also has a number in rows without a
    marker: that of the last marker, or of something else. A repeated number is another
    marker only if ReportReason says that the row was made for a marker. */
@@ -9784,21 +9741,7 @@ ZT__PRIVATE const char *zt__find_marker(zt_stream *stream, const zet_typed_value
 
 /* ---- from the ring to the application -------------------------------------------------------------------- */
 
-/* Finds consecutive reports in the ring for one calculation. Returns how many there are. */
-ZT__PRIVATE uint32_t zt__next_reports(zt_stream *stream, const uint8_t **reports) {
-    uint64_t count, place;
-    zt__lock(&stream->data->mutex);
-    count = stream->written - stream->calculated;
-    place = stream->capacity ? stream->calculated % stream->capacity : 0;
-    if (count > stream->capacity - place) {
-        count = stream->capacity - place;
-    }
-    *reports = stream->ring + (size_t)place * stream->report_size;
-    zt__unlock(&stream->data->mutex);
-    return count < stream->values_at_once ? (uint32_t)count : stream->values_at_once;
-}
-
-/* Calculates the next reports. Returns 0 where there are none.
+/* Calculates the next reports that lie one after the other in the ring. Returns 0 where there are none.
 
    Drivers keep state between calls. The first call of a process returns one row less
    than reports. The first call of a later capture returns a first row that begins in the capture before; it
@@ -9807,16 +9750,25 @@ ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
     const char *call = "zetMetricGroupCalculateMetricValues";
     const zt__group *group = &stream->data->group;
     zt__process *process = zt__get_process();
-    const uint8_t *bytes;
-    uint32_t reports = zt__next_reports(stream, &bytes), count = reports * group->metric_count, rows = 0;
+    uint64_t waiting, place;
+    uint32_t reports, count, rows = 0;
     ze_result_t result;
+    zt__lock(&stream->data->mutex);
+    waiting = stream->written - stream->calculated;
+    place = stream->capacity ? stream->calculated % stream->capacity : 0;
+    if (waiting > stream->capacity - place) {
+        waiting = stream->capacity - place;
+    }
+    zt__unlock(&stream->data->mutex);
+    reports = waiting < stream->values_at_once ? (uint32_t)waiting : stream->values_at_once;
+    count = reports * group->metric_count;
     if (reports == 0 || !process) {
         return 0;
     }
     zt__lock(&process->mutex); /* drivers calculate on one thread at a time */
-    result =
-        zetMetricGroupCalculateMetricValues(group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
-                                            reports * stream->report_size, bytes, &count, stream->values);
+    result = zetMetricGroupCalculateMetricValues(
+        group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, reports * stream->report_size,
+        stream->ring + (size_t)place * stream->report_size, &count, stream->values);
     zt__unlock(&process->mutex);
     if (result == ZE_RESULT_SUCCESS) {
         rows = count / group->metric_count < reports ? count / group->metric_count : reports;
@@ -9843,8 +9795,8 @@ ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
 
 /* Reads the next calculated row, without removing it. Returns 0 if there is none. */
 ZT__PRIVATE int zt__peek_row(zt_stream *stream, zt__raw_row *row) {
-    uint64_t report;
-    int is_long;
+    uint64_t report, length_ns = 0;
+    int is_long, is_reported;
     memset(row, 0, sizeof *row);
     zt__lock(&stream->data->mutex);
     if (stream->row_next == stream->row_count) {
@@ -9861,8 +9813,20 @@ ZT__PRIVATE int zt__peek_row(zt_stream *stream, zt__raw_row *row) {
     row->is_bogus = stream->is_bogus;
     row->is_after_failure = stream->is_after_failure;
     zt__find_end(stream, row);
-    zt__find_length(stream, row);
-    /* The device does not say where it dropped reports. The gap is where much more than a period passed
+    /* The length is what the device reports, but at the most the time since the row before; if the device
+       reports nothing, it is that time. After a failed calculation, only the device knows where the period
+       began. */
+    is_reported = stream->length_metric != UINT32_MAX &&
+                  zt__integer_of(&row->values[stream->length_metric], &length_ns);
+    row->has_length = is_reported || (stream->has_end && !row->is_after_failure);
+    row->length_ns = is_reported ? length_ns : row->since_end_ns;
+    if (stream->has_end && row->length_ns > row->since_end_ns) {
+        row->length_ns = row->since_end_ns;
+    }
+    if (row->length_ns > row->end_ns) {
+        row->length_ns = row->end_ns;
+    }
+    /* The device does not report where it dropped reports. The gap is where much more than a period passed
        between two rows; if that is nowhere, it is before the last. */
     is_long = row->since_end_ns > stream->info.period_ns + stream->info.period_ns / 2;
     row->gap = row->is_in_gap && (is_long || (row->is_last_of_gap && !stream->is_gap_found));
@@ -9950,19 +9914,6 @@ ZT__PRIVATE void zt__deliver_rows(zt_stream *stream, zt__receiver *receiver) {
     }
 }
 
-/* Delivers the rows that were calculated before, and those of the reports that are in the ring now. */
-ZT__PRIVATE void zt__empty_ring(zt_stream *stream, zt__receiver *receiver) {
-    uint64_t end;
-    int more;
-    zt__lock(&stream->data->mutex);
-    end = stream->written;
-    zt__unlock(&stream->data->mutex);
-    do {
-        zt__deliver_rows(stream, receiver);
-        more = !receiver->stopped && stream->calculated < end && zt__calculate_rows(stream);
-    } while (more);
-}
-
 /* Delivers all rows that there are. Reads from the device first, unless the reader thread does that. */
 ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int reads_device) {
     int more = 1, reads = 0;
@@ -9972,8 +9923,14 @@ ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int 
         zt__add_clock_pair(&stream->clock, pair);
     }
     while (more && !receiver->stopped && reads++ < ZT__MAX_STREAM_READS) {
+        uint64_t end;
         more = reads_device && zt__fill_ring(stream);
-        zt__empty_ring(stream, receiver);
+        zt__lock(&stream->data->mutex);
+        end = stream->written; /* the reader thread may add more all the time */
+        zt__unlock(&stream->data->mutex);
+        do {
+            zt__deliver_rows(stream, receiver);
+        } while (!receiver->stopped && stream->calculated < end && zt__calculate_rows(stream));
     }
     zt__attribute_rows_of(stream->data);
 }
@@ -10070,35 +10027,71 @@ ZT_API zt_stream_config zt_stream_config_default(void) {
     return config;
 }
 
-ZT__PRIVATE zt_stream_config zt__complete_stream_config(const zt_stream_config *given) {
+/* Returns a stream that has nothing of the device yet, or NULL without memory. `given` may be NULL. */
+ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handle_t device,
+                                         const zt_stream_config *given) {
     enum { MOST_REPORTS = 1024 };
     zt_stream_config config = given ? *given : zt_stream_config_default();
+    zt_stream *stream;
+    zt__stream_data *data;
+    uint64_t seed[2];
     zt__fill_stream_config(&config);
+    if (!config.notify_reports) { /* as many as come in ten milliseconds */
+        uint32_t reports = ZT__STREAM_WAIT_NS / config.period_ns + 1;
+        config.notify_reports = reports < MOST_REPORTS ? reports : (uint32_t)MOST_REPORTS;
+    }
     if (!config.allocator.allocate) {
         config.allocator = zt__default_allocator;
     }
-    if (!config.notify_reports) { /* as many as come in ten milliseconds */
-        config.notify_reports = ZT__STREAM_WAIT_NS / config.period_ns + 1;
-        config.notify_reports =
-            config.notify_reports < MOST_REPORTS ? config.notify_reports : (uint32_t)MOST_REPORTS;
+    stream = (zt_stream *)zt__allocate(&config.allocator, 1, sizeof *stream);
+    data = (zt__stream_data *)zt__allocate(&config.allocator, 1, sizeof *data);
+    if (!stream || !data) {
+        zt__free(&config.allocator, stream);
+        zt__free(&config.allocator, data);
+        return NULL;
     }
-    return config;
+    pthread_mutex_init(&data->mutex, NULL);
+    data->allocator = config.allocator;
+    data->owners = 1;
+    stream->data = data;
+    stream->process = zt__get_process();
+    stream->context = context;
+    stream->device = device;
+    stream->config = config;
+    stream->info.group = "";
+    stream->diagnostics.mutex = &data->mutex;
+    stream->diagnostics.log = config.log;
+    stream->diagnostics.log_user = config.log_user;
+    stream->time_metric = stream->length_metric = UINT32_MAX;
+    stream->marker_metric = stream->reason_metric = UINT32_MAX;
+    stream->marker_reason = stream->other_reason = zt__nan();
+    stream->gap_first = UINT64_MAX;
+    pthread_mutex_init(&stream->reader.mutex, NULL);
+    zt__load_driver(&stream->driver);
+    /* The device also puts small numbers of other meaning into the marker's field, so markers have large
+     * ones. */
+    seed[0] = zt__now_ns();
+    seed[1] = (uint64_t)(uintptr_t)stream;
+    stream->marker_base = UINT32_C(0x40000000) + (uint32_t)(zt__hash(seed, sizeof seed) & 0x7fffffff);
+    return stream;
 }
 
+/* Reports that the device refuses to sample, and why. */
 ZT__PRIVATE ze_result_t zt__refuse_stream(zt_stream *stream, ze_result_t result, const char *call,
                                           const zt__holder *holder) {
     zt__report_refusal(&stream->diagnostics, stream->device, 1, result, call, holder);
     return result;
 }
 
-/* Finds the group by its name, else ComputeBasic, else the first that is time-based. */
-ZT__PRIVATE ze_result_t zt__find_timed_group(zt_stream *stream) {
+/* Finds the group by its name, else ComputeBasic, else the first that is time-based. A device of several
+   tiles is refused: their reports have a header, and cannot be calculated many at once. */
+ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
     const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
     const zt_allocator *allocator = &stream->config.allocator;
     const char *name = stream->config.group ? stream->config.group : "ComputeBasic", *call;
     zt__group *group = &stream->data->group;
     zt__catalog catalog;
-    uint32_t index;
+    uint32_t index, tiles = 0;
     ze_result_t result = zt__open_catalog(allocator, &stream->driver, stream->device, &catalog, &call);
     if (result != ZE_RESULT_SUCCESS) {
         return zt__refuse_stream(stream, result, call, NULL);
@@ -10120,13 +10113,9 @@ ZT__PRIVATE ze_result_t zt__find_timed_group(zt_stream *stream) {
                             ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, (unsigned)catalog.count);
     }
     zt__close_catalog(allocator, &catalog);
-    return result;
-}
-
-/* Reports of several tiles have a header, and cannot be calculated many at once. */
-ZT__PRIVATE ze_result_t zt__refuse_tiles(zt_stream *stream) {
-    uint32_t tiles = 0;
-    ze_result_t result;
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
     ZT__INTERNAL(result = zeDeviceGetSubDevices(stream->device, &tiles, NULL));
     if (result != ZE_RESULT_SUCCESS) {
         return zt__check(&stream->diagnostics, result, "zeDeviceGetSubDevices", "Update the driver.");
@@ -10204,28 +10193,6 @@ ZT__PRIVATE ze_result_t zt__make_room_for_rows(zt_stream *stream) {
                     : zt__report_no_memory(&stream->diagnostics, "zt_stream_open", "reports and rows");
 }
 
-/* Creates the event with which the device notifies. */
-ZT__PRIVATE ze_result_t zt__create_notification(zt_stream *stream) {
-    const char *call = "zeEventPoolCreate";
-    ze_event_pool_desc_t pool;
-    ze_event_desc_t event;
-    ze_result_t result;
-    memset(&pool, 0, sizeof pool);
-    pool.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
-    pool.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
-    pool.count = 1;
-    memset(&event, 0, sizeof event);
-    event.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
-    event.signal = ZE_EVENT_SCOPE_FLAG_HOST;
-    event.wait = ZE_EVENT_SCOPE_FLAG_HOST;
-    ZT__INTERNAL(result = zeEventPoolCreate(stream->context, &pool, 1, &stream->device, &stream->event_pool));
-    if (result == ZE_RESULT_SUCCESS) {
-        call = "zeEventCreate";
-        ZT__INTERNAL(result = zeEventCreate(stream->event_pool, &event, &stream->event));
-    }
-    return zt__check(&stream->diagnostics, result, call, "Free events or memory.");
-}
-
 /* As zet_metric_global_timestamps_resolution_exp_t, which the oldest headers lack. */
 typedef struct zt__timestamps_resolution {
     uint32_t stype;
@@ -10280,10 +10247,31 @@ ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
     return ZE_RESULT_SUCCESS;
 }
 
+/* Activates the group, and starts to sample. */
 ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
     zet_metric_streamer_desc_t streamer;
+    ze_event_pool_desc_t pool;
+    ze_event_desc_t event;
     zt__holder holder;
-    ze_result_t result = zt__activate(stream->context, stream->device, &stream->data->group, 1, &holder);
+    const char *call = "zeEventPoolCreate";
+    ze_result_t result;
+    memset(&pool, 0, sizeof pool);
+    pool.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
+    pool.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
+    pool.count = 1;
+    memset(&event, 0, sizeof event);
+    event.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
+    event.signal = ZE_EVENT_SCOPE_FLAG_HOST;
+    event.wait = ZE_EVENT_SCOPE_FLAG_HOST;
+    ZT__INTERNAL(result = zeEventPoolCreate(stream->context, &pool, 1, &stream->device, &stream->event_pool));
+    if (result == ZE_RESULT_SUCCESS) {
+        call = "zeEventCreate";
+        ZT__INTERNAL(result = zeEventCreate(stream->event_pool, &event, &stream->event));
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__check(&stream->diagnostics, result, call, "Free events or memory.");
+    }
+    result = zt__activate(stream->context, stream->device, &stream->data->group, 1, &holder);
     if (result != ZE_RESULT_SUCCESS) {
         return zt__refuse_stream(stream, result, "zetContextActivateMetricGroups", &holder);
     }
@@ -10303,32 +10291,17 @@ ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
     }
     stream->info.period_ns = streamer.samplingPeriod ? streamer.samplingPeriod : stream->config.period_ns;
     stream->info.notify_reports = streamer.notifyEveryNReports;
-    return zt__learn_report_size(stream);
+    return zt__query_report_size(stream);
 }
 
-ZT__PRIVATE ze_result_t zt__start_reader(zt_stream *stream) {
-#ifdef ZETOOLS_NO_THREADS
-    return zt__report(&stream->diagnostics, NO_READER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                      "ZETOOLS_NO_THREADS is defined");
-#else
-    if (zt__start_thread(&stream->thread, zt__read_ahead, stream)) {
-        return ZE_RESULT_SUCCESS;
-    }
-    return zt__report(&stream->diagnostics, NO_READER, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-                      "the system starts no thread");
-#endif
-}
-
-ZT__PRIVATE ze_result_t zt__set_up_stream(zt_stream *stream) {
+/* Does all of zt_stream_open that needs the device. */
+ZT__PRIVATE ze_result_t zt__start_stream(zt_stream *stream) {
     zt_profiler *profiler = stream->config.profiler;
     ze_result_t result;
     if (profiler && !profiler->timeline) {
         return zt__report(&stream->diagnostics, NO_TIMELINE, ZE_RESULT_ERROR_INVALID_ARGUMENT);
     }
-    result = zt__find_timed_group(stream);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__refuse_tiles(stream);
-    }
+    result = zt__find_stream_group(stream);
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__load_stream_metrics(stream);
     }
@@ -10336,13 +10309,17 @@ ZT__PRIVATE ze_result_t zt__set_up_stream(zt_stream *stream) {
         result = zt__make_room_for_rows(stream);
     }
     if (result == ZE_RESULT_SUCCESS) {
-        result = zt__create_notification(stream);
-    }
-    if (result == ZE_RESULT_SUCCESS) {
         result = zt__open_streamer(stream);
     }
-    if (result == ZE_RESULT_SUCCESS && stream->config.reader) {
-        result = zt__start_reader(stream);
+    if (result == ZE_RESULT_SUCCESS && stream->config.reader &&
+        !zt__start_thread(&stream->thread, zt__read_ahead, stream)) {
+#ifdef ZETOOLS_NO_THREADS
+        result = zt__report(&stream->diagnostics, NO_READER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                            "ZETOOLS_NO_THREADS is defined");
+#else
+        result = zt__report(&stream->diagnostics, NO_READER, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                            "the system starts no thread");
+#endif
     }
     if (result == ZE_RESULT_SUCCESS && profiler) {
         zt__attach_stream(profiler, stream->data);
@@ -10380,74 +10357,30 @@ ZT__PRIVATE void zt__destroy_stream(zt_stream *stream) {
     zt__free(&allocator, stream);
 }
 
-ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handle_t device,
-                                         const zt_stream_config *config) {
-    zt_stream *stream = (zt_stream *)zt__allocate(&config->allocator, 1, sizeof *stream);
-    zt__stream_data *data = (zt__stream_data *)zt__allocate(&config->allocator, 1, sizeof *data);
-    uint64_t seed[2];
-    if (!stream || !data) {
-        zt__free(&config->allocator, stream);
-        zt__free(&config->allocator, data);
-        return NULL;
-    }
-    pthread_mutex_init(&data->mutex, NULL);
-    data->allocator = config->allocator;
-    data->owners = 1;
-    stream->data = data;
-    stream->process = zt__get_process();
-    stream->context = context;
-    stream->device = device;
-    stream->config = *config;
-    stream->info.group = "";
-    stream->diagnostics.mutex = &data->mutex;
-    stream->diagnostics.log = config->log;
-    stream->diagnostics.log_user = config->log_user;
-    stream->time_metric = stream->length_metric = UINT32_MAX;
-    stream->marker_metric = stream->reason_metric = UINT32_MAX;
-    stream->marker_reason = stream->other_reason = zt__nan();
-    stream->gap_first = UINT64_MAX;
-    pthread_mutex_init(&stream->reader.mutex, NULL);
-    zt__load_driver(&stream->driver);
-    /* The device also puts small numbers of other meaning into the marker's field, so markers have large
-     * ones. */
-    seed[0] = zt__now_ns();
-    seed[1] = (uint64_t)(uintptr_t)stream;
-    stream->marker_base = UINT32_C(0x40000000) + (uint32_t)(zt__hash(seed, sizeof seed) & 0x7fffffff);
-    return stream;
-}
-
 ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_t device,
                                   const zt_stream_config *config, zt_stream **stream) {
     const char *call = "zt_stream_open";
-    zt_stream_config complete;
     zt_stream *opened;
-    zt__thread_messages *messages;
     ze_result_t result;
     if (!stream) {
         return zt__report_null(NULL, call, "stream");
     }
     *stream = NULL;
-    if (!context || !device) {
-        return zt__report_null_handle(NULL, call, context ? "device" : "context");
+    result = zt__check_opening(call, context, device, config ? &config->allocator : NULL);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
     }
-    if (config && !config->allocator.allocate != !config->allocator.release) {
-        return zt__report(NULL, BAD_ALLOCATOR, ZE_RESULT_ERROR_INVALID_ARGUMENT, call);
-    }
-    complete = zt__complete_stream_config(config);
-    opened = zt__create_stream(context, device, &complete);
+    opened = zt__create_stream(context, device, config);
     if (!opened) {
         return zt__report_no_memory(NULL, call, "the stream");
     }
-    result = zt__set_up_stream(opened);
+    result = zt__start_stream(opened);
     if (result == ZE_RESULT_SUCCESS) {
         *stream = opened;
-        return result;
+    } else {
+        zt__keep_error(&opened->diagnostics, result);
+        zt__destroy_stream(opened);
     }
-    messages = zt__get_thread_messages(); /* where zt_get_last_error(NULL) finds it */
-    if (messages) {
-        messages->last = opened->diagnostics.last;
-    }
-    zt__destroy_stream(opened);
     return result;
 }
 
@@ -10514,46 +10447,38 @@ ZT_API zt_stream_counts zt_stream_get_counts(const zt_stream *stream) {
     return counts;
 }
 
-/* Waits for reads of other threads to end, and stops the reader thread. Returns 0 if one of them does not
-   end, or if this thread is inside a read. */
-ZT__PRIVATE int zt__stop_reading(zt_stream *stream, uint64_t deadline) {
-    zt__wait wait = zt__wait_until(deadline);
-    int is_inside = zt__is_owner(&stream->reader);
-    if (!is_inside) {
-        zt__store(&stream->is_closing, 1);
+ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user) {
+    enum { LONGEST_S = 10 };
+    zt__receiver receiver = {function, user, 0, 0};
+    zt__wait wait = zt__wait_until(zt__deadline(LONGEST_S * UINT64_C(1000000000)));
+    zt_stream_counts counts;
+    int is_inside;
+    memset(&counts, 0, sizeof counts);
+    /* In a forked child, threads that do not exist there may hold the locks. */
+    if (!stream || stream->process != zt__get_process()) {
+        return counts;
     }
-    while (!is_inside && zt__load(&stream->users) && zt__wait_again(&wait)) {
+    is_inside = zt__is_owner(&stream->reader);
+    if (!is_inside) {
+        zt__store(&stream->is_closing, 1); /* ends reads that wait */
+        while (zt__load(&stream->users) && zt__wait_again(&wait)) {
+        }
     }
     if (is_inside || zt__load(&stream->users)) {
         zt__report(&stream->diagnostics, STREAM_BUSY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                    "zt_stream_close");
-        return 0;
+        return zt_stream_get_counts(stream);
     }
     if (!zt__stop_thread(&stream->thread)) {
         zt__report(&stream->diagnostics, THREAD_HANGS, ZE_RESULT_NOT_READY, "zt_stream_close");
-        return 0;
+        return zt_stream_get_counts(stream);
     }
-    return 1;
-}
-
-ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user) {
-    zt__receiver receiver = {function, user, 0, 0};
-    zt_stream_counts counts;
-    uint64_t deadline = zt__deadline(UINT64_C(10000000000));
-    memset(&counts, 0, sizeof counts);
-    /* In a forked child its locks may be held by threads that do not exist there. */
-    if (!stream || stream->process != zt__get_process()) {
-        return counts;
-    }
-    counts = zt_stream_get_counts(stream);
-    if (!zt__stop_reading(stream, deadline) || !zt__lock_owned_until(&stream->reader, deadline)) {
-        return counts;
-    }
+    zt__try_lock_owned(&stream->reader); /* no other thread uses it, but `function` may call zt_stream_read */
     zt__deliver_all(stream, &receiver, 1);
+    zt__unlock_owned(&stream->reader);
     counts = zt_stream_get_counts(stream);
     counts.discarded += counts.waiting; /* the function asked to stop */
     counts.waiting = 0;
-    zt__unlock_owned(&stream->reader);
     zt__destroy_stream(stream);
     return counts;
 }
