@@ -9409,7 +9409,7 @@ struct zt_stream {
     size_t partial; /* bytes of a report whose rest is still to come; see above for who uses it */
 
     zt__stream_data *data; /* `data->mutex` guards what follows */
-    size_t report_size;    /* 0 until the device has told it */
+    size_t report_size;    /* 0: not known yet */
     uint32_t capacity;     /* of the ring, in reports */
     uint64_t written;      /* reports that came into the ring so far */
     uint64_t calculated;   /* reports that left it so far */
@@ -9581,34 +9581,19 @@ ZT__PRIVATE int zt__read_ahead(void *user) {
     enum { SHORTEST_NS = 100000 };
     zt_stream *stream = (zt_stream *)user;
     uint64_t step = (uint64_t)stream->info.period_ns * stream->info.notify_reports / 4;
-    zt__wait wait = zt__wait_until(zt__deadline(ZT__STREAM_WAIT_NS));
+    uint64_t deadline = zt__deadline(ZT__STREAM_WAIT_NS);
     step = step > SHORTEST_NS ? step : (uint64_t)SHORTEST_NS;
     step = step < ZT__STREAM_WAIT_NS ? step : (uint64_t)ZT__STREAM_WAIT_NS;
     zt__fill_ring(stream);
     zt__store(&stream->reader_cpu_ns, zt__clock_ns(CLOCK_THREAD_CPUTIME_ID));
     do {
         zt__sleep_thread(&stream->thread, step);
-    } while (!zt__load(&stream->thread.stop_requested) && zt__now_ns() < wait.deadline &&
+    } while (!zt__load(&stream->thread.stop_requested) && zt__now_ns() < deadline &&
              !zt__was_notified(stream));
     return !zt__is_device_lost(&stream->diagnostics);
 }
 
 /* ---- the times of rows, with `reader` held --------------------------------------------------------------- */
-
-/* Reads an integer value, which may have more bits than a double. Returns 0 if it is no number. */
-ZT__PRIVATE int zt__integer_of(const zet_typed_value_t *value, uint64_t *integer) {
-    double number;
-    if (value->type == ZET_VALUE_TYPE_UINT64) {
-        *integer = value->value.ui64;
-        return 1;
-    }
-    number = zt__value_of(value);
-    if (zt__is_nan(number) || number < 0 || number >= 18446744073709551616.0) {
-        return 0;
-    }
-    *integer = (uint64_t)number;
-    return 1;
-}
 
 /* A row as it was calculated. Times are the device's. */
 typedef struct zt__raw_row {
@@ -9616,43 +9601,56 @@ typedef struct zt__raw_row {
     int is_bogus, is_after_failure;
     int is_in_gap;         /* its report is gap_first or later */
     int is_last_of_gap;    /* its report is gap_last or later */
-    uint64_t gap_ns;       /* the host time at which the device reported that */
-    uint64_t read_ns;      /* the host time at which it had been read */
+    uint64_t gap_ns;       /* when the device reported the gap */
+    uint64_t read_ns;      /* when the report had been read: the row ended before */
     uint64_t end_ns;       /* the end of its period */
     uint64_t since_end_ns; /* from the end of the row before to its own */
     uint64_t length_ns;
     int has_length, gap;
 } zt__raw_row;
 
-/* Returns the latest time at which a row can have ended, on the device's clock: when it was read. */
-ZT__PRIVATE uint64_t zt__latest_end(const zt_stream *stream, const zt__raw_row *row) {
-    return zt__convert_time(&stream->clock, row->read_ns, ZT__HOST, ZT__DEVICE);
+/* Reads a value as an integer, which may have more bits than a double. Returns 0 if the group has no such
+   metric, or the value is no number. */
+ZT__PRIVATE int zt__read_integer(const zet_typed_value_t *values, uint32_t metric, uint64_t *integer) {
+    double number;
+    if (metric == UINT32_MAX) {
+        return 0;
+    }
+    if (values[metric].type == ZET_VALUE_TYPE_UINT64) {
+        *integer = values[metric].value.ui64;
+        return 1;
+    }
+    number = zt__value_of(&values[metric]);
+    if (zt__is_nan(number) || number < 0 || number >= 18446744073709551616.0) {
+        return 0;
+    }
+    *integer = (uint64_t)number;
+    return 1;
 }
 
 /* Reads the time stamp of a row, wrapped as those of the clock. Returns 0 where it has none.
 
-   Time stamps may be of another clock than expected, if the driver does not say which, and a clock may start
-   again unexpectedly. If a time stamp is impossible, the row is assumed to follow the one before, and
-   `stamp_offset` is set so that later time stamps are relative to it. */
+   Time stamps may be of another clock than expected, because some drivers do not report which, and a clock
+   may start again unexpectedly. If a time stamp is impossible, the row is assumed to follow the one before,
+   and `stamp_offset` is set so that later time stamps are relative to it. */
 ZT__PRIVATE int zt__read_stamp(zt_stream *stream, const zt__raw_row *row, uint64_t *stamp) {
     enum { SLACK_NS = 1000000000 };
     const zt__clock *clock = &stream->clock;
     uint64_t turn = clock->turn_ns, slack = turn ? zt__clock_tolerance(clock) : (uint64_t)SLACK_NS;
     uint64_t before = stream->has_end ? stream->end_ns : clock->pairs[0].ns[ZT__DEVICE];
     uint64_t least = before > slack ? before - slack : 0;
-    uint64_t latest = zt__latest_end(stream, row), length = stream->info.period_ns, wrapped, told, end;
-    if (stream->time_metric == UINT32_MAX || !zt__integer_of(&row->values[stream->time_metric], &wrapped)) {
+    uint64_t length = stream->info.period_ns, wrapped, reported, end;
+    if (!zt__read_integer(row->values, stream->time_metric, &wrapped)) {
         return 0;
     }
     wrapped = turn ? wrapped % turn : wrapped;
     *stamp = turn ? (wrapped + stream->stamp_offset) % turn : wrapped + stream->stamp_offset;
     end = zt__unwrap_after(clock, *stamp, least);
-    if (end < least || end > latest + slack) {
-        if (stream->length_metric != UINT32_MAX &&
-            zt__integer_of(&row->values[stream->length_metric], &told) && told < length) {
-            length = told;
+    if (end < least || end > row->read_ns + slack) {
+        if (zt__read_integer(row->values, stream->length_metric, &reported) && reported < length) {
+            length = reported;
         }
-        end = before + length < latest ? before + length : latest;
+        end = before + length < row->read_ns ? before + length : row->read_ns;
         *stamp = turn ? end % turn : end;
         stream->stamp_offset = turn ? (*stamp + turn - wrapped) % turn : *stamp - wrapped;
     }
@@ -9668,19 +9666,16 @@ ZT__PRIVATE int zt__is_backward(const zt_stream *stream, const zt__raw_row *row)
     if (later <= clock->turn_ns / 2) {
         return 0;
     }
-    return row->end_ns > zt__latest_end(stream, row) + tolerance ||
-           (!row->is_in_gap && later > clock->turn_ns - tolerance &&
-            later > stream->info.period_ns + tolerance);
+    return row->end_ns > row->read_ns + tolerance || (!row->is_in_gap && later > clock->turn_ns - tolerance &&
+                                                      later > stream->info.period_ns + tolerance);
 }
 
-/* Finds the end of a row's period, which is the time stamp of its report. Reports come
-   in order. */
+/* Finds the end of a row's period, which is the time stamp of its report. Reports come in order. */
 ZT__PRIVATE void zt__find_end(zt_stream *stream, zt__raw_row *row) {
     const zt__clock *clock = &stream->clock;
     uint64_t tolerance = zt__clock_tolerance(clock), opened_ns = clock->pairs[0].ns[ZT__DEVICE];
-    uint64_t period = stream->info.period_ns, stamp = 0, gap_ns;
+    uint64_t period = stream->info.period_ns, stamp = 0;
     int has_stamp = zt__read_stamp(stream, row, &stamp);
-    gap_ns = row->is_in_gap ? zt__convert_time(clock, row->gap_ns, ZT__HOST, ZT__DEVICE) : 0;
     if (!stream->has_end) {
         row->end_ns = opened_ns;
         if (has_stamp) {
@@ -9690,8 +9685,8 @@ ZT__PRIVATE void zt__find_end(zt_stream *stream, zt__raw_row *row) {
     }
     if (!has_stamp) { /* a period after the last one, or after the gap */
         row->end_ns = stream->end_ns + period;
-        if (row->is_last_of_gap && row->end_ns < gap_ns) {
-            row->end_ns = gap_ns;
+        if (row->is_last_of_gap && row->end_ns < row->gap_ns) {
+            row->end_ns = row->gap_ns;
         }
     } else {
         row->end_ns = zt__unwrap_after(clock, stamp, stream->end_ns);
@@ -9699,7 +9694,7 @@ ZT__PRIVATE void zt__find_end(zt_stream *stream, zt__raw_row *row) {
             row->end_ns = stream->end_ns;
         } else if (row->is_in_gap && row->end_ns - stream->end_ns > period + period / 2) {
             /* A gap can last longer than a turn of the clock. It was reported soon after its end. */
-            uint64_t after_gap_ns = zt__unwrap_near(clock, stamp, gap_ns);
+            uint64_t after_gap_ns = zt__unwrap_near(clock, stamp, row->gap_ns);
             row->end_ns = after_gap_ns > row->end_ns ? after_gap_ns : row->end_ns;
         }
     }
@@ -9707,15 +9702,15 @@ ZT__PRIVATE void zt__find_end(zt_stream *stream, zt__raw_row *row) {
 }
 
 /* Returns the name of the marker that ends a row, or NULL. The metric also has a number in rows without a
-   marker: that of the last marker, or of something else. A repeated number is another
-   marker only if ReportReason says that the row was made for a marker. */
+   marker: that of the last marker, or of something else. A repeated number is another marker only if
+   ReportReason shows that the row was made for a marker. */
 ZT__PRIVATE const char *zt__find_marker(zt_stream *stream, const zet_typed_value_t *values) {
     zt__stream_data *data = stream->data;
     uint64_t number = 0;
     uint32_t last = stream->last_marker, index;
     const char *name = NULL;
     double reason = zt__nan();
-    if (stream->marker_metric == UINT32_MAX || !zt__integer_of(&values[stream->marker_metric], &number)) {
+    if (!zt__read_integer(values, stream->marker_metric, &number)) {
         return NULL;
     }
     if (stream->reason_metric != UINT32_MAX) {
@@ -9743,9 +9738,9 @@ ZT__PRIVATE const char *zt__find_marker(zt_stream *stream, const zet_typed_value
 
 /* Calculates the next reports that lie one after the other in the ring. Returns 0 where there are none.
 
-   Drivers keep state between calls. The first call of a process returns one row less
-   than reports. The first call of a later capture returns a first row that begins in the capture before; it
-   is discarded (`is_bogus`). */
+   Drivers keep state between calls. The first call of a process returns one row less than reports. The first
+   call of a later capture returns a first row that begins in the capture before; it is discarded
+   (`is_bogus`). */
 ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
     const char *call = "zetMetricGroupCalculateMetricValues";
     const zt__group *group = &stream->data->group;
@@ -9795,7 +9790,7 @@ ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
 
 /* Reads the next calculated row, without removing it. Returns 0 if there is none. */
 ZT__PRIVATE int zt__peek_row(zt_stream *stream, zt__raw_row *row) {
-    uint64_t report, length_ns = 0;
+    uint64_t report;
     int is_long, is_reported;
     memset(row, 0, sizeof *row);
     zt__lock(&stream->data->mutex);
@@ -9807,8 +9802,8 @@ ZT__PRIVATE int zt__peek_row(zt_stream *stream, zt__raw_row *row) {
     report = stream->row_report + stream->row_next;
     row->is_in_gap = report >= stream->gap_first && stream->gap_first != UINT64_MAX;
     row->is_last_of_gap = row->is_in_gap && report >= stream->gap_last;
-    row->gap_ns = stream->gap_ns;
-    row->read_ns = stream->written_ns;
+    row->gap_ns = zt__convert_time(&stream->clock, stream->gap_ns, ZT__HOST, ZT__DEVICE);
+    row->read_ns = zt__convert_time(&stream->clock, stream->written_ns, ZT__HOST, ZT__DEVICE);
     zt__unlock(&stream->data->mutex);
     row->is_bogus = stream->is_bogus;
     row->is_after_failure = stream->is_after_failure;
@@ -9816,10 +9811,11 @@ ZT__PRIVATE int zt__peek_row(zt_stream *stream, zt__raw_row *row) {
     /* The length is what the device reports, but at the most the time since the row before; if the device
        reports nothing, it is that time. After a failed calculation, only the device knows where the period
        began. */
-    is_reported = stream->length_metric != UINT32_MAX &&
-                  zt__integer_of(&row->values[stream->length_metric], &length_ns);
+    is_reported = zt__read_integer(row->values, stream->length_metric, &row->length_ns);
     row->has_length = is_reported || (stream->has_end && !row->is_after_failure);
-    row->length_ns = is_reported ? length_ns : row->since_end_ns;
+    if (!is_reported) {
+        row->length_ns = row->since_end_ns;
+    }
     if (stream->has_end && row->length_ns > row->since_end_ns) {
         row->length_ns = row->since_end_ns;
     }
