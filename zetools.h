@@ -297,8 +297,9 @@
    THREADS
 
        Functions that take a profiler or a stream may be called from several threads at once, with these
-       exceptions: nothing else may use a profiler or a stream while it is closed (zt_stream_close ends a read
-       that waits); one ZT_PASSES, zt_bench or zt_compare runs on a profiler at a time; and a region is begun
+       exceptions: nothing else may use a profiler or a stream while it is closed (but zt_stream_close ends a
+       read that waits, and streams that are attached to a profiler may be read and closed while it is
+       closed); one ZT_PASSES, zt_bench or zt_compare runs on a profiler at a time; and a region is begun
        and ended by threads that may use its list.
 
        What may wait, for what, and how long at the most:
@@ -311,6 +312,7 @@
        ZT_PASSES              the work of each pass                         config.wait_timeout_ns
        zt_merge, zt_pack      a thread that collects                        config.wait_timeout_ns
        zt_close               samples on their way                          config.wait_timeout_ns
+                              threads that match rows with samples          config.wait_timeout_ns
                               the end of the collecting thread              2 seconds
        zt_trace_stop          calls in progress                             config.wait_timeout_ns
        zt_bench, zt_compare   each of their runs                            config.wait_timeout_ns
@@ -329,9 +331,9 @@
        setenv, no other thread may use the environment during that first call. The number in the name is that
        of the layout of the shared data; copies with different layouts do not find each other.
 
-       A forked child may open profilers of its own. It must not use the parent's profilers and streams;
-       zt_close of a parent's profiler does nothing in the child. A program that is started by exec shares
-       nothing with the one before it.
+       A forked child may open profilers and streams of its own. It must not use those of its parent;
+       zt_close and zt_stream_close do nothing with them in the child. A program that is started by exec
+       shares nothing with the one before it.
 
        After zt_close, set the pointer to NULL. A second zt_close with the old pointer does nothing, unless a
        new profiler has the same address: then it closes that one. Any other use of the old pointer is an
@@ -2995,6 +2997,8 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(STREAM_BUSY, "%s: the stream is being read. Do not call this from the function that receives rows, "   \
                    "nor from two threads at once.")                                                          \
     X(CANNOT_MARK, "zt_stream_mark: '%.64s' is not marked: %s.")                                             \
+    X(ROWS_BUSY, "zt_close: a thread that reads a stream still attributes its rows to samples of this "      \
+                 "profiler. The streams are detached, and the profiler stays open. Close it again later.")   \
     /* of the tracer */                                                                                      \
     X(TRACING_OFF, "zt_trace_start: no callback was called (%s), so the loader's tracing layer is off. Set " \
                    "ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit, and install the loader's "   \
@@ -7482,46 +7486,32 @@ ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t
 
 /* ---- a copy of a region, for reports and merging --------------------------------------------------------- */
 
-/* Copies the statistics of a region under one lock of the mutex. The copy is freed with zt__free_statistics.
-   Returns 0 without memory. */
+/* Copies the statistics of a region, all of one moment. The copy is freed with zt__free_statistics. Returns 0
+   without memory. */
 ZT__PRIVATE int zt__copy_statistics(zt_profiler *profiler, const zt__region_record *record,
                                     zt__statistics *copy) {
     const zt_allocator *allocator = &profiler->config.allocator;
     const zt__statistics *from = &record->statistics;
-    size_t columns = profiler->layout.column_count;
+    uint32_t columns = profiler->layout.column_count;
     zt__moments *moments = (zt__moments *)zt__allocate(allocator, columns, sizeof *moments);
-    double *rows = NULL;
-    uint32_t capacity = 0;
-    int copied;
+    double *rows = zt__lock_with_room(profiler, record, columns);
+    int has_room = moments && (rows || from->kept == 0);
     memset(copy, 0, sizeof *copy);
-    zt__lock(&profiler->mutex);
-    while (moments && from->kept > capacity) {
-        capacity = from->capacity;
-        zt__unlock(&profiler->mutex);
-        zt__free(allocator, rows);
-        rows = (double *)zt__allocate(allocator, capacity, columns * sizeof *rows);
-        zt__lock(&profiler->mutex);
-        if (!rows) {
-            break;
-        }
-    }
-    copied = moments && from->kept <= capacity && (rows || from->kept == 0);
-    if (copied && from->moments) {
+    if (has_room && from->moments) {
         *copy = *from;
-        memcpy(moments, from->moments, columns * sizeof *moments);
-        copy->moments = moments;
-        moments = NULL;
-        if (from->kept > 0) {
-            memcpy(rows, from->rows, from->kept * columns * sizeof *rows);
-        }
+        copy->moments = (zt__moments *)memcpy(moments, from->moments, columns * sizeof *moments);
         copy->rows = rows;
-        copy->capacity = capacity;
-        rows = NULL;
+        copy->capacity = from->kept;
+        if (from->kept > 0) {
+            memcpy(rows, from->rows, (size_t)from->kept * columns * sizeof *rows);
+        }
     }
     zt__unlock(&profiler->mutex);
-    zt__free(allocator, moments);
-    zt__free(allocator, rows);
-    return copied;
+    if (!copy->moments) {
+        zt__free(allocator, moments);
+        zt__free(allocator, rows);
+    }
+    return has_room;
 }
 
 /* ---- availability and errors ----------------------------------------------------------------------------- */
@@ -7614,11 +7604,26 @@ ZT__PRIVATE int zt__prepare_region(zt_profiler *into, zt_profiler *from, zt__mer
            (kept < into->layout.row_limit ? kept : into->layout.row_limit);
 }
 
+/* Adds what was lost and dropped. The mutex is held. */
+ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint64_t unobserved_lists) {
+    uint32_t i;
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        into->causes[i] += causes[i];
+        into->counts.begun += causes[i];
+        if (i < ZT_DROPPED_NO_SLOT) {
+            into->counts.lost += causes[i];
+        } else {
+            into->counts.dropped += causes[i];
+        }
+    }
+    into->counts.unobserved_lists += unobserved_lists;
+}
+
 /* Adds the prepared regions. The collector of `into` is held; the mutexes are locked for one region at a
  * time. */
 ZT__PRIVATE void zt__add_regions(zt_profiler *into, zt_profiler *from, const zt__merged_region *regions,
                                  uint32_t count) {
-    uint64_t lost = 0, dropped = 0, unobserved_lists, causes[ZT_CAUSE_COUNT];
+    uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
     uint32_t i;
     zt__lock(&from->mutex);
     memcpy(causes, from->causes, sizeof causes);
@@ -7640,18 +7645,7 @@ ZT__PRIVATE void zt__add_regions(zt_profiler *into, zt_profiler *from, const zt_
         zt__unlock(&into->mutex);
     }
     zt__lock(&into->mutex);
-    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        into->causes[i] += causes[i];
-        if (i < ZT_DROPPED_NO_SLOT) {
-            lost += causes[i];
-        } else {
-            dropped += causes[i];
-        }
-    }
-    into->counts.lost += lost;
-    into->counts.dropped += dropped;
-    into->counts.begun += lost + dropped;
-    into->counts.unobserved_lists += unobserved_lists;
+    zt__add_causes(into, causes, unobserved_lists);
     zt__unlock(&into->mutex);
 }
 
@@ -7725,22 +7719,22 @@ ZT__PRIVATE void zt__pack_bytes(zt__packer *packer, const void *bytes, size_t si
     packer->used += size;
 }
 
-ZT__PRIVATE void zt__pack_u32(zt__packer *packer, uint32_t value) {
-    uint8_t bytes[4];
-    uint32_t i;
-    for (i = 0; i < sizeof bytes; i++) {
+/* Little-endian, in up to 8 bytes. */
+ZT__PRIVATE void zt__pack_integer(zt__packer *packer, uint64_t value, size_t size) {
+    uint8_t bytes[8];
+    size_t i;
+    for (i = 0; i < size; i++) {
         bytes[i] = (uint8_t)(value >> 8 * i);
     }
-    zt__pack_bytes(packer, bytes, sizeof bytes);
+    zt__pack_bytes(packer, bytes, size);
+}
+
+ZT__PRIVATE void zt__pack_u32(zt__packer *packer, uint32_t value) {
+    zt__pack_integer(packer, value, 4);
 }
 
 ZT__PRIVATE void zt__pack_u64(zt__packer *packer, uint64_t value) {
-    uint8_t bytes[8];
-    uint32_t i;
-    for (i = 0; i < sizeof bytes; i++) {
-        bytes[i] = (uint8_t)(value >> 8 * i);
-    }
-    zt__pack_bytes(packer, bytes, sizeof bytes);
+    zt__pack_integer(packer, value, 8);
 }
 
 ZT__PRIVATE void zt__pack_f64(zt__packer *packer, double value) {
@@ -7874,49 +7868,58 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
 /* The highest count that is accepted, so that sums over all regions do not overflow. */
 #define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
 
+/* Reads from a buffer. Once `result` is not SUCCESS, further values are 0 or "". */
 typedef struct zt__unpacker {
     const uint8_t *bytes;
     size_t size, used;
-    int failed;    /* the buffer ended too early or is invalid: further values are 0 */
-    char *strings; /* the next text is copied to here */
+    ze_result_t result; /* INVALID_ARGUMENT: the buffer ends too early or is invalid; OUT_OF_HOST_MEMORY */
+    char *strings;      /* the next text is copied to here */
 } zt__unpacker;
+
+/* Rejects the buffer unless a condition holds. Returns whether all has gone well so far. */
+ZT__PRIVATE int zt__require(zt__unpacker *unpacker, int condition) {
+    if (!condition && unpacker->result == ZE_RESULT_SUCCESS) {
+        unpacker->result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+    return unpacker->result == ZE_RESULT_SUCCESS;
+}
+
+/* As zt__allocate. */
+ZT__PRIVATE void *zt__allocate_unpacked(zt__unpacker *unpacker, const zt_allocator *allocator, size_t count,
+                                        size_t size) {
+    void *memory = zt__allocate(allocator, count, size);
+    if (!memory) {
+        unpacker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    return memory;
+}
 
 /* Returns the next bytes, or NULL on failure. */
 ZT__PRIVATE const uint8_t *zt__unpack_bytes(zt__unpacker *unpacker, size_t size) {
     const uint8_t *bytes = unpacker->bytes + unpacker->used;
-    if (unpacker->failed || size > unpacker->size - unpacker->used) {
-        unpacker->failed = 1;
+    if (!zt__require(unpacker, size <= unpacker->size - unpacker->used)) {
         return NULL;
     }
     unpacker->used += size;
     return bytes;
 }
 
+/* Little-endian, in up to 8 bytes. */
+ZT__PRIVATE uint64_t zt__unpack_integer(zt__unpacker *unpacker, size_t size, uint64_t most) {
+    const uint8_t *bytes = zt__unpack_bytes(unpacker, size);
+    uint64_t value = 0;
+    while (bytes && size-- > 0) {
+        value = value << 8 | bytes[size];
+    }
+    return zt__require(unpacker, value <= most) ? value : 0;
+}
+
 ZT__PRIVATE uint32_t zt__unpack_u32(zt__unpacker *unpacker, uint32_t most) {
-    const uint8_t *bytes = zt__unpack_bytes(unpacker, 4);
-    uint32_t i, value = 0;
-    for (i = 4; bytes && i-- > 0;) {
-        value = value << 8 | bytes[i];
-    }
-    if (value > most) {
-        unpacker->failed = 1;
-        return 0;
-    }
-    return value;
+    return (uint32_t)zt__unpack_integer(unpacker, 4, most);
 }
 
 ZT__PRIVATE uint64_t zt__unpack_u64(zt__unpacker *unpacker, uint64_t most) {
-    const uint8_t *bytes = zt__unpack_bytes(unpacker, 8);
-    uint64_t value = 0;
-    uint32_t i;
-    for (i = 8; bytes && i-- > 0;) {
-        value = value << 8 | bytes[i];
-    }
-    if (value > most) {
-        unpacker->failed = 1;
-        return 0;
-    }
-    return value;
+    return zt__unpack_integer(unpacker, 8, most);
 }
 
 ZT__PRIVATE double zt__unpack_f64(zt__unpacker *unpacker) {
@@ -7932,10 +7935,7 @@ ZT__PRIVATE const char *zt__unpack_text(zt__unpacker *unpacker) {
     uint32_t length = zt__unpack_u32(unpacker, UINT32_MAX);
     const uint8_t *bytes = zt__unpack_bytes(unpacker, length);
     char *text = unpacker->strings;
-    if (bytes && memchr(bytes, 0, length)) {
-        unpacker->failed = 1;
-    }
-    if (unpacker->failed) {
+    if (!bytes || !zt__require(unpacker, memchr(bytes, 0, length) == NULL)) {
         return "";
     }
     memcpy(text, bytes, length);
@@ -7944,15 +7944,16 @@ ZT__PRIVATE const char *zt__unpack_text(zt__unpacker *unpacker) {
     return text;
 }
 
-ZT__PRIVATE ze_result_t zt__unpack_profiler(zt__unpacker *unpacker, zt_profiler *profiler,
-                                            uint32_t *region_count) {
+/* Reads all that comes before the regions. Returns the number of regions. */
+ZT__PRIVATE uint32_t zt__unpack_profiler(zt__unpacker *unpacker, zt_profiler *profiler) {
     enum { LEAST_METRIC = 5 * 4 + 3 * 4, MAX_SAMPLES = 1 << 20 };
     size_t most_metrics = unpacker->size / LEAST_METRIC;
+    uint64_t causes[ZT_CAUSE_COUNT];
     const char *text;
-    uint32_t i;
+    uint32_t i, region_count;
     profiler->metric_count =
         zt__unpack_u32(unpacker, most_metrics < UINT32_MAX / 32 ? (uint32_t)most_metrics : UINT32_MAX / 32);
-    *region_count = zt__unpack_u32(unpacker, ZT__MAX_REGIONS);
+    region_count = zt__unpack_u32(unpacker, ZT__MAX_REGIONS);
     profiler->pass_count = zt__unpack_u32(unpacker, ZT__MAX_PASSES);
     profiler->tile_count = zt__unpack_u32(unpacker, ZT__MAX_TILES);
     profiler->config.samples = zt__unpack_u32(unpacker, MAX_SAMPLES);
@@ -7962,24 +7963,17 @@ ZT__PRIVATE ze_result_t zt__unpack_profiler(zt__unpacker *unpacker, zt_profiler 
                   strlen(text));
     text = zt__unpack_text(unpacker);
     zt__copy_text(profiler->device_name, sizeof profiler->device_name, text, strlen(text));
-    if (zt__unpack_u32(unpacker, ZT_CAUSE_COUNT) != ZT_CAUSE_COUNT || profiler->pass_count == 0 ||
-        profiler->config.samples == 0) {
-        unpacker->failed = 1;
-    }
+    zt__require(unpacker, zt__unpack_u32(unpacker, ZT_CAUSE_COUNT) == ZT_CAUSE_COUNT);
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        profiler->causes[i] = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
+        causes[i] = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
     }
-    profiler->counts.unobserved_lists = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-    if (unpacker->failed) {
-        profiler->metric_count = 0;
-        return ZE_RESULT_SUCCESS;
+    zt__add_causes(profiler, causes, zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT));
+    if (!zt__require(unpacker, profiler->pass_count > 0 && profiler->config.samples > 0)) {
+        return 0;
     }
-    profiler->metrics = (zt_metric *)zt__allocate(&profiler->config.allocator, profiler->metric_count + 1,
-                                                  sizeof *profiler->metrics);
-    if (!profiler->metrics) {
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    for (i = 0; i < profiler->metric_count; i++) {
+    profiler->metrics = (zt_metric *)zt__allocate_unpacked(
+        unpacker, &profiler->config.allocator, profiler->metric_count + 1, sizeof *profiler->metrics);
+    for (i = 0; profiler->metrics && i < profiler->metric_count; i++) {
         zt_metric *metric = &profiler->metrics[i];
         metric->name = zt__unpack_text(unpacker);
         metric->group = zt__unpack_text(unpacker);
@@ -7990,8 +7984,10 @@ ZT__PRIVATE ze_result_t zt__unpack_profiler(zt__unpacker *unpacker, zt_profiler 
         metric->aggregation = (zt_aggregation)zt__unpack_u32(unpacker, ZT_AGGREGATE_NONE);
         metric->pass = zt__unpack_u32(unpacker, profiler->pass_count - 1);
     }
-    return unpacker->failed || zt__lay_out_columns(profiler) ? ZE_RESULT_SUCCESS
-                                                             : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    if (unpacker->result == ZE_RESULT_SUCCESS && !zt__lay_out_columns(profiler)) {
+        unpacker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    return region_count;
 }
 
 /* Figures are not checked: as with those of a driver, reports leave out what is no number. Counts and weights
@@ -8004,107 +8000,80 @@ ZT__PRIVATE void zt__unpack_moments(zt__unpacker *unpacker, zt__moments *moments
     moments->m2 = zt__unpack_f64(unpacker);
     moments->min = zt__unpack_f64(unpacker);
     moments->max = zt__unpack_f64(unpacker);
-    if (!zt__is_finite(moments->weight) || moments->weight < 0 ||
-        (!zt__is_nan(moments->m2) && moments->m2 < 0)) {
-        unpacker->failed = 1;
-    }
+    zt__require(unpacker, zt__is_finite(moments->weight) && moments->weight >= 0 &&
+                              (zt__is_nan(moments->m2) || moments->m2 >= 0));
     if (moments->count == 0) {
         memset(moments, 0, sizeof *moments);
     }
 }
 
-ZT__PRIVATE ze_result_t zt__unpack_region(zt__unpacker *unpacker, zt_profiler *profiler) {
+ZT__PRIVATE void zt__unpack_region(zt__unpacker *unpacker, zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     const char *name = zt__unpack_text(unpacker);
-    uint32_t pass, column, columns = profiler->layout.column_count, index = profiler->region_count;
-    uint64_t collected, counted = 0;
+    uint64_t collected = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT), timed = 0;
+    uint64_t lost = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
+    uint64_t dropped = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
+    uint32_t pass, column, kept, columns = profiler->layout.column_count, index = profiler->region_count;
     size_t i, values;
     zt__region_record *record;
     zt__statistics *statistics;
     zt_cause cause;
-    if (unpacker->failed) {
-        return ZE_RESULT_SUCCESS;
+    /* Memory is allocated only for what the buffer is long enough for. */
+    if (!zt__require(unpacker, (unpacker->size - unpacker->used) / ZT__PACKED_MOMENTS_SIZE >= columns)) {
+        return;
     }
     zt__lock(&profiler->mutex);
     record = zt__find_or_add_region(profiler, zt__shown_name(name), &cause);
     zt__unlock(&profiler->mutex);
     if (!record) {
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        unpacker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        return;
     }
-    if (record->index != index) { /* two regions have the same name */
-        unpacker->failed = 1;
-        return ZE_RESULT_SUCCESS;
+    if (!zt__require(unpacker, record->index == index)) { /* another region has this name */
+        return;
     }
+    record->lost = lost;
+    record->dropped = dropped;
+    profiler->counts.collected += collected;
+    profiler->counts.begun += collected;
     statistics = &record->statistics;
-    collected = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-    record->lost = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-    record->dropped = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-    if (unpacker->failed || (unpacker->size - unpacker->used) / ZT__PACKED_MOMENTS_SIZE < columns) {
-        unpacker->failed = 1;
-        return ZE_RESULT_SUCCESS;
-    }
-    statistics->moments = (zt__moments *)zt__allocate(allocator, columns, sizeof *statistics->moments);
+    statistics->moments =
+        (zt__moments *)zt__allocate_unpacked(unpacker, allocator, columns, sizeof *statistics->moments);
     if (!statistics->moments) {
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        return;
     }
     for (column = 0; column < columns; column++) {
         zt__unpack_moments(unpacker, &statistics->moments[column], collected);
     }
     for (pass = 0; pass < profiler->pass_count; pass++) {
         statistics->seen[pass] = statistics->moments[zt__pass_time_column(profiler, pass)].count;
-        counted += statistics->seen[pass];
+        timed += statistics->seen[pass];
     }
-    if (counted < collected) { /* the others have no GPU time */
-        statistics->seen[0] += collected - counted;
+    if (!zt__require(unpacker, timed <= collected)) {
+        return;
     }
-    statistics->kept = zt__unpack_u32(unpacker, profiler->config.samples);
-    values = (size_t)statistics->kept * columns;
-    if (unpacker->failed || counted > collected || statistics->kept > zt__count_samples(statistics) ||
-        values > (unpacker->size - unpacker->used) / sizeof(double)) {
-        statistics->kept = 0;
-        unpacker->failed = 1;
-        return ZE_RESULT_SUCCESS;
+    statistics->seen[0] += collected - timed; /* these have no GPU time */
+    kept = zt__unpack_u32(unpacker, profiler->config.samples);
+    values = (size_t)kept * columns;
+    if (!zt__require(unpacker, kept <= zt__count_samples(statistics) &&
+                                   values <= (unpacker->size - unpacker->used) / sizeof(double)) ||
+        values == 0) {
+        return;
     }
-    if (values > 0) {
-        statistics->rows = (double *)zt__allocate(allocator, values, sizeof *statistics->rows);
-        if (!statistics->rows) {
-            statistics->kept = 0;
-            return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-        }
+    statistics->rows = (double *)zt__allocate_unpacked(unpacker, allocator, values, sizeof *statistics->rows);
+    if (!statistics->rows) {
+        return;
     }
-    statistics->capacity = statistics->kept;
     for (i = 0; i < values; i++) {
         statistics->rows[i] = zt__unpack_f64(unpacker);
     }
-    profiler->counts.collected += collected;
-    return ZE_RESULT_SUCCESS;
-}
-
-ZT__PRIVATE ze_result_t zt__unpack_all(zt__unpacker *unpacker, zt_profiler *profiler) {
-    zt_counts *counts = &profiler->counts;
-    uint32_t i, region_count;
-    ze_result_t result = zt__unpack_profiler(unpacker, profiler, &region_count);
-    for (i = 0; i < region_count && !unpacker->failed && result == ZE_RESULT_SUCCESS; i++) {
-        result = zt__unpack_region(unpacker, profiler);
-    }
-    if (unpacker->used != unpacker->size) {
-        unpacker->failed |= result == ZE_RESULT_SUCCESS;
-    }
-    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        if (i < ZT_DROPPED_NO_SLOT) {
-            counts->lost += profiler->causes[i];
-        } else {
-            counts->dropped += profiler->causes[i];
-        }
-    }
-    counts->begun = counts->collected + counts->lost + counts->dropped;
-    return result;
+    statistics->kept = statistics->capacity = kept;
 }
 
 /* Checks the header and the checksum. Returns SUCCESS and stores the size from the header, or reports what is
    wrong. */
 ZT__PRIVATE ze_result_t zt__check_pack(const uint8_t *bytes, size_t *size) {
-    zt__unpacker header = {NULL, 0, 4, 0, NULL};
+    zt__unpacker header = {NULL, 0, 4, ZE_RESULT_SUCCESS, NULL};
     uint64_t stated, hash;
     uint32_t layout;
     if (*size >= 4 && memcmp(bytes, "ZTPK", 4) != 0) {
@@ -8134,13 +8103,27 @@ ZT__PRIVATE ze_result_t zt__check_pack(const uint8_t *bytes, size_t *size) {
     return ZE_RESULT_SUCCESS;
 }
 
+/* Copies the configured columns of the table, because the application's text need not outlive the call.
+   Returns 0 without memory. */
+ZT__PRIVATE int zt__keep_columns(zt_profiler *profiler, const zt_config *config) {
+    const char *columns = config->columns ? config->columns : config->metrics;
+    if (!zt__has_names(columns)) {
+        return 1;
+    }
+    profiler->columns = (char *)zt__allocate(&config->allocator, strlen(columns) + 1, 1);
+    if (profiler->columns) {
+        strcpy(profiler->columns, columns);
+    }
+    return profiler->columns != NULL;
+}
+
 ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *config,
                              zt_profiler **profiler) {
-    zt__unpacker unpacker = {(const uint8_t *)buffer, 0, ZT__PACK_HEADER_SIZE, 0, NULL};
+    zt__unpacker unpacker = {(const uint8_t *)buffer, 0, ZT__PACK_HEADER_SIZE, ZE_RESULT_SUCCESS, NULL};
+    zt_config complete = zt__complete_config(config);
     zt_profiler *unpacked;
-    zt_config complete;
-    const char *columns;
     ze_result_t result;
+    uint32_t i, region_count;
     if (profiler) {
         *profiler = NULL;
     }
@@ -8154,35 +8137,34 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
-    complete = zt__complete_config(config);
-    columns = zt__has_names(complete.columns) ? complete.columns : complete.metrics;
-    complete.groups = complete.metrics = complete.columns = NULL;
     unpacked = zt__create_profiler(&complete);
-    result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    if (unpacked) {
-        unpacked->strings = (char *)zt__allocate(&complete.allocator, size, 1);
-        if (zt__has_names(columns)) {
-            unpacked->columns = zt__duplicate_text(&complete.allocator, columns);
-        }
-        if (unpacked->strings && (unpacked->columns || !zt__has_names(columns))) {
-            unpacker.size = size;
-            unpacker.strings = unpacked->strings;
-            result = zt__unpack_all(&unpacker, unpacked);
-        }
+    if (!unpacked) {
+        return zt__report_no_memory(NULL, "zt_unpack", "the profiler");
     }
-    if (unpacker.failed) {
-        result = zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                            "the contents of the buffer are invalid");
+    unpacked->config.groups = unpacked->config.metrics = unpacked->config.columns = NULL;
+    unpacked->strings = (char *)zt__allocate_unpacked(&unpacker, &complete.allocator, size, 1);
+    if (!zt__keep_columns(unpacked, &complete)) {
+        unpacker.result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    unpacker.size = size;
+    unpacker.strings = unpacked->strings;
+    region_count = zt__unpack_profiler(&unpacker, unpacked);
+    for (i = 0; i < region_count && unpacker.result == ZE_RESULT_SUCCESS; i++) {
+        zt__unpack_region(&unpacker, unpacked);
+    }
+    zt__require(&unpacker, unpacker.used == unpacker.size);
+    result = unpacker.result;
+    if (result == ZE_RESULT_ERROR_INVALID_ARGUMENT) {
+        zt__report(NULL, BAD_PACK, result, "the contents of the buffer are invalid");
     } else if (result != ZE_RESULT_SUCCESS) {
         zt__report_no_memory(NULL, "zt_unpack", "statistics");
-    }
-    if (result == ZE_RESULT_SUCCESS && !zt__register_profiler(unpacked)) {
+    } else if (!zt__register_profiler(unpacked)) {
         result = zt__report(NULL, TOO_MANY_UNPACKED, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
                             (unsigned)ZT__MAX_PROFILERS);
     }
     if (result == ZE_RESULT_SUCCESS) {
         *profiler = unpacked;
-    } else if (unpacked) {
+    } else {
         zt__free_profiler(unpacked);
     }
     return result;
@@ -8393,6 +8375,7 @@ typedef struct zt__stream_data {
     uint64_t rows_written; /* ever */
     zt__kept_row *rows;    /* a ring of the newest */
     double *row_values;    /* of each, all metrics */
+    zt__moments *sums;     /* of each metric over one sample; the thread that attributes rows uses them */
 
     zt__map marker_names; /* to zt__marker */
     zt__marker *markers[ZT__MAX_MARKERS];
@@ -8419,6 +8402,7 @@ ZT__PRIVATE void zt__drop_stream_data(zt__stream_data *data) {
     zt__map_free(&data->marker_names, &allocator);
     zt__free(&allocator, data->rows);
     zt__free(&allocator, data->row_values);
+    zt__free(&allocator, data->sums);
     zt__free(&allocator, data->metrics);
     zt__free_group(&allocator, &data->group);
     pthread_mutex_destroy(&data->mutex);
@@ -8452,10 +8436,8 @@ typedef struct zt__timeline {
     double *values; /* of each, all columns */
 
     uint64_t attributed; /* rows are attributed to all samples before this one */
-    int is_attributing;  /* a thread is attributing rows; it alone uses `sums` */
-    int attribute_again;
-    zt__moments *sums; /* of the streamed metrics, within one sample */
-    uint32_t sum_count;
+    int is_attributing;  /* a thread is attributing rows */
+    int attribute_again; /* rows or samples have come since it began */
 } zt__timeline;
 
 /* Compares the clocks if that is due, or in any case with `now`. */
@@ -8481,28 +8463,23 @@ ZT__PRIVATE void zt__timeline_before_batch(zt_profiler *profiler) {
     zt__relate_clocks(profiler, 0);
 }
 
-/* Finds when a sample ran, which is between its submission and the moment at which it was seen complete. If
-   the device's clock may have started again from 0 in that time, the time stamps may fit in two places: then
-   the time is uncertain, and 0 is returned. */
-ZT__PRIVATE int zt__unwrap_sample(const zt__clock *clock, const zt__sample_times *times,
-                                  zt__timeline_sample *sample) {
-    uint64_t tolerance = zt__clock_tolerance(clock);
-    uint64_t least = zt__convert_time(clock, times->not_before_ns, ZT__HOST, ZT__DEVICE);
-    uint64_t most = zt__convert_time(clock, times->not_after_ns, ZT__HOST, ZT__DEVICE) + tolerance;
-    uint64_t lasted = zt__ticks_to_ns(clock, times->end_ticks - times->begin_ticks);
-    least = least > tolerance ? least - tolerance : 0;
-    sample->begin_ns = zt__unwrap_after(clock, zt__ticks_to_ns(clock, times->begin_ticks), least);
-    sample->end_ns = sample->begin_ns + lasted;
-    return !clock->turn_ns || (sample->end_ns <= most && sample->end_ns + clock->turn_ns > most);
-}
-
+/* Keeps a sample. It ran between its submission and the moment at which it was seen complete. If the device's
+   clock may have started again from 0 in that time, its time stamps fit in two places: then its time is
+   uncertain. */
 ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__region_record *region,
                                  const zt__sample_times *times, const double *row) {
     zt__timeline *timeline = profiler->timeline;
+    const zt__clock *clock = &timeline->clock;
     size_t place = (size_t)(timeline->written % timeline->capacity);
     size_t columns = profiler->layout.column_count;
+    uint64_t tolerance = zt__clock_tolerance(clock);
+    uint64_t least = zt__convert_time(clock, times->not_before_ns, ZT__HOST, ZT__DEVICE);
+    uint64_t most = zt__convert_time(clock, times->not_after_ns, ZT__HOST, ZT__DEVICE) + tolerance;
     zt__timeline_sample sample;
-    if (!zt__unwrap_sample(&timeline->clock, times, &sample)) {
+    least = least > tolerance ? least - tolerance : 0;
+    sample.begin_ns = zt__unwrap_after(clock, zt__ticks_to_ns(clock, times->begin_ticks), least);
+    sample.end_ns = sample.begin_ns + zt__ticks_to_ns(clock, times->end_ticks - times->begin_ticks);
+    if (clock->turn_ns && (sample.end_ns > most || sample.end_ns + clock->turn_ns <= most)) {
         timeline->ambiguous++;
         return;
     }
@@ -8537,11 +8514,11 @@ ZT__PRIVATE uint64_t zt__find_row(const zt__stream_data *data, uint64_t time_ns)
 /* Sums the rows whose middle lies within a time. A marker makes a row shorter than others, so metrics that
    are averaged are weighted by the length of the row; others count once for each row. Returns 0 if rows of
    that time may still come. */
-ZT__PRIVATE int zt__sum_rows(zt__stream_data *data, uint64_t begin_ns, uint64_t end_ns, zt__moments *sums) {
+ZT__PRIVATE int zt__sum_rows(zt__stream_data *data, uint64_t begin_ns, uint64_t end_ns) {
     uint32_t metrics = data->group.metric_count, m;
     uint64_t index;
     int complete;
-    memset(sums, 0, metrics * sizeof *sums);
+    memset(data->sums, 0, metrics * sizeof *data->sums);
     zt__lock(&data->mutex);
     complete =
         !data->is_open || (data->rows_written && zt__middle_of_row(data, data->rows_written - 1) >= end_ns);
@@ -8554,7 +8531,7 @@ ZT__PRIVATE int zt__sum_rows(zt__stream_data *data, uint64_t begin_ns, uint64_t 
             for (m = 0; m < metrics; m++) {
                 int is_mean = data->metrics[m].aggregation == ZT_AGGREGATE_MEAN;
                 if (!zt__is_nan(values[m])) {
-                    zt__add_value(&sums[m], values[m], is_mean ? lasted : 1.0);
+                    zt__add_value(&data->sums[m], values[m], is_mean ? lasted : 1.0);
                 }
             }
         }
@@ -8563,27 +8540,8 @@ ZT__PRIVATE int zt__sum_rows(zt__stream_data *data, uint64_t begin_ns, uint64_t 
     return complete;
 }
 
-/* Makes room for the sums of all streamed metrics, which only the attributing thread uses. Returns 0 without
-   memory. */
-ZT__PRIVATE int zt__make_room_for_sums(zt_profiler *profiler, uint32_t count) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    zt__timeline *timeline = profiler->timeline;
-    zt__moments *sums;
-    if (timeline->sum_count >= count) {
-        return 1;
-    }
-    sums = (zt__moments *)zt__allocate(allocator, count, sizeof *sums);
-    if (!sums) {
-        return 0;
-    }
-    zt__free(allocator, timeline->sums);
-    timeline->sums = sums;
-    timeline->sum_count = count;
-    return 1;
-}
-
 /* Makes room for the streamed metrics of a region. Streams attach at the end, so existing metrics keep their
-   indices. */
+   indices. Returns 0 without memory. */
 ZT__PRIVATE int zt__make_room_for_streamed(zt_profiler *profiler, zt__region_record *region, uint32_t count) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__moments *streamed, *before = region->streamed;
@@ -8612,7 +8570,7 @@ ZT__PRIVATE int zt__attribute_next_sample(zt_profiler *profiler) {
     zt__stream_data *first = NULL, *data;
     zt__region_record *region = NULL;
     uint64_t begin_ns = 0, end_ns = 0, index, oldest;
-    uint32_t count, i;
+    uint32_t count, m;
     zt__lock(&profiler->mutex);
     oldest = zt__oldest_kept(timeline->written, timeline->capacity);
     if (timeline->attributed < oldest) {
@@ -8631,18 +8589,19 @@ ZT__PRIVATE int zt__attribute_next_sample(zt_profiler *profiler) {
     if (!region) {
         return 0;
     }
-    if (zt__make_room_for_sums(profiler, count) && zt__make_room_for_streamed(profiler, region, count)) {
-        for (data = first; data && data->first_streamed < count; data = zt__load(&data->next)) {
-            if (!zt__sum_rows(data, begin_ns, end_ns, timeline->sums + data->first_streamed)) {
-                return 0;
-            }
-        }
-    } else {
+    if (!zt__make_room_for_streamed(profiler, region, count)) {
         count = 0;
     }
+    for (data = first; data && data->first_streamed < count; data = zt__load(&data->next)) {
+        if (!zt__sum_rows(data, begin_ns, end_ns)) {
+            return 0;
+        }
+    }
     zt__lock(&profiler->mutex);
-    for (i = 0; i < count; i++) {
-        zt__merge_moments(&region->streamed[i], &timeline->sums[i]);
+    for (data = first; data && data->first_streamed < count; data = data->next) {
+        for (m = 0; m < data->group.metric_count; m++) {
+            zt__merge_moments(&region->streamed[data->first_streamed + m], &data->sums[m]);
+        }
     }
     timeline->attributed = index + 1;
     zt__unlock(&profiler->mutex);
@@ -8654,20 +8613,20 @@ ZT__PRIVATE int zt__attribute_next_sample(zt_profiler *profiler) {
    well. */
 ZT__PRIVATE void zt__attribute_rows(zt_profiler *profiler) {
     zt__timeline *timeline = profiler->timeline;
-    int mine;
     zt__lock(&profiler->mutex);
-    mine = profiler->attached_streams && !timeline->is_attributing;
     timeline->attribute_again = 1;
-    timeline->is_attributing |= mine;
-    zt__unlock(&profiler->mutex);
-    while (mine) {
-        zt__lock(&profiler->mutex);
-        mine = timeline->is_attributing = timeline->attribute_again;
-        timeline->attribute_again = 0;
-        zt__unlock(&profiler->mutex);
-        while (mine && zt__attribute_next_sample(profiler)) {
+    if (profiler->attached_streams && !timeline->is_attributing) {
+        timeline->is_attributing = 1;
+        while (timeline->attribute_again) {
+            timeline->attribute_again = 0;
+            zt__unlock(&profiler->mutex);
+            while (zt__attribute_next_sample(profiler)) {
+            }
+            zt__lock(&profiler->mutex);
         }
+        timeline->is_attributing = 0;
     }
+    zt__unlock(&profiler->mutex);
 }
 
 /* ---- attaching streams ----------------------------------------------------------------------------------- */
@@ -8692,8 +8651,21 @@ ZT__PRIVATE void zt__attach_stream(zt_profiler *profiler, zt__stream_data *data)
     zt__unlock(&profiler->mutex);
 }
 
-/* Attributes the rows of a stream that was read. Another thread may close the profiler meanwhile: zt_close
-   waits until `is_attributing` is 0. */
+/* Returns the attached stream after `before`, or the first if that is NULL; NULL at the end. The data of
+   streams stays until the profiler is closed. `group` and `metrics` may be read without a lock. */
+ZT__PRIVATE zt__stream_data *zt__next_attached_stream(zt_profiler *profiler, zt__stream_data *before) {
+    zt__stream_data *first;
+    if (before) {
+        return zt__load(&before->next);
+    }
+    zt__lock(&profiler->mutex);
+    first = profiler->attached_streams;
+    zt__unlock(&profiler->mutex);
+    return first;
+}
+
+/* Attributes the rows of a stream that was read. Another thread may close the profiler meanwhile: it waits
+   until `is_attributing` is 0. */
 ZT__PRIVATE void zt__attribute_rows_of(zt__stream_data *data) {
     zt_profiler *profiler;
     zt__lock(&data->mutex);
@@ -8709,44 +8681,42 @@ ZT__PRIVATE void zt__attribute_rows_of(zt__stream_data *data) {
     zt__unlock(&data->mutex);
 }
 
-/* Called when the profiler is closed. The wait has no limit, but is short: attribution calls no driver, and
-   no function of the application but the allocator. */
-ZT__PRIVATE void zt__detach_stream(zt__stream_data *data) {
-    zt__wait wait = zt__wait_until(UINT64_MAX);
-    int is_attributing;
-    do {
-        zt__lock(&data->mutex);
-        data->profiler = NULL;
-        is_attributing = data->is_attributing;
-        zt__unlock(&data->mutex);
-    } while (is_attributing && zt__wait_again(&wait));
-    zt__drop_stream_data(data);
+/* Detaches all streams, so that threads that read them no longer use the profiler. The data of the streams
+   stays, because a thread that attributes the rows of one stream reads that of the others. Returns 0 if such
+   a thread is not ready in time. */
+ZT__PRIVATE int zt__detach_streams(zt_profiler *profiler, uint64_t deadline) {
+    zt__wait wait = zt__wait_until(deadline);
+    zt__stream_data *data = NULL;
+    while ((data = zt__next_attached_stream(profiler, data)) != NULL) {
+        int is_attributing;
+        do {
+            zt__lock(&data->mutex);
+            data->profiler = NULL;
+            is_attributing = data->is_attributing;
+            zt__unlock(&data->mutex);
+        } while (is_attributing && zt__wait_again(&wait));
+        if (is_attributing) {
+            return 0;
+        }
+    }
+    return 1;
 }
 
 /* ---- opening and closing --------------------------------------------------------------------------------- */
 
+/* All streams are detached. */
 ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__timeline *timeline = profiler->timeline;
-    uint32_t i;
     while (profiler->attached_streams) {
         zt__stream_data *data = profiler->attached_streams;
         profiler->attached_streams = data->next;
-        zt__detach_stream(data);
+        zt__drop_stream_data(data);
     }
-    for (i = 0; i < profiler->region_count; i++) {
-        zt__free(allocator, profiler->regions[i]->streamed);
-        profiler->regions[i]->streamed = NULL;
-        profiler->regions[i]->streamed_count = 0;
-    }
-    profiler->streamed_count = 0;
-    profiler->sample_collected = NULL;
-    profiler->before_batch = profiler->batch_collected = NULL;
     profiler->timeline = NULL;
     if (timeline) {
         zt__free(allocator, timeline->samples);
         zt__free(allocator, timeline->values);
-        zt__free(allocator, timeline->sums);
         zt__free(allocator, timeline);
     }
 }
@@ -8820,19 +8790,6 @@ ZT__PRIVATE int zt__copy_kept_sample(zt_profiler *profiler, uint64_t index, zt__
     }
     zt__unlock(&profiler->mutex);
     return is_kept;
-}
-
-/* Returns the attached stream after `before`, or the first if that is NULL; NULL at the end. Streams stay
-   attached until the profiler is closed. Their `group` and `metrics` may be read without a lock. */
-ZT__PRIVATE zt__stream_data *zt__next_attached_stream(zt_profiler *profiler, zt__stream_data *before) {
-    zt__stream_data *first;
-    if (before) {
-        return zt__load(&before->next);
-    }
-    zt__lock(&profiler->mutex);
-    first = profiler->attached_streams;
-    zt__unlock(&profiler->mutex);
-    return first;
 }
 
 /* Gets the indices of kept rows, from *first up to but not including *end. */
@@ -8959,24 +8916,11 @@ ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
     return result;
 }
 
-/* Copies the list of the table's columns, because the application's may not outlive zt_open. */
-ZT__PRIVATE ze_result_t zt__keep_columns(zt_profiler *profiler) {
-    const char *columns = profiler->config.columns ? profiler->config.columns : profiler->config.metrics;
-    if (!columns || !*columns) {
-        return ZE_RESULT_SUCCESS;
-    }
-    profiler->columns = zt__duplicate_text(&profiler->config.allocator, columns);
-    if (!profiler->columns) {
-        return zt__report_no_memory(&profiler->diagnostics, "zt_open", "config.columns");
-    }
-    return ZE_RESULT_SUCCESS;
-}
-
 /* Describes the metrics of the selected groups, and makes the passes. Returns 0 without memory. */
 ZT__PRIVATE int zt__describe_selection(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__selection *selection = &profiler->selection;
-    uint32_t pass, g, m, tile, group = 0, tiles = selection->groups[0].tiles;
+    uint32_t pass, g, m, tile, first_group = 0, tiles = selection->groups[0].tiles;
     profiler->pass_count = selection->pass_count;
     profiler->tile_count = tiles > 1 ? tiles : 0;
     profiler->metric_count = selection->metric_count;
@@ -8989,50 +8933,34 @@ ZT__PRIVATE int zt__describe_selection(zt_profiler *profiler) {
     }
     for (pass = 0; pass < profiler->pass_count; pass++) {
         zt__pass *to = &profiler->passes[pass];
-        to->groups = &selection->groups[group];
+        to->groups = &selection->groups[first_group];
         to->group_count = selection->pass_sizes[pass];
-        group += to->group_count;
+        first_group += to->group_count;
         for (g = 0; g < to->group_count; g++) {
             for (m = 0; m < to->groups[g].metric_count; m++) {
                 uint32_t index = to->groups[g].first_metric + m;
                 zt_metric *metric = &profiler->metrics[index];
-                zt_cause cause;
                 zt__describe_metric(&to->groups[g], m, metric);
                 metric->pass = pass;
                 if (to->time_metric == UINT32_MAX && strcmp(metric->name, "GpuTime") == 0 &&
                     strcmp(metric->units, "ns") == 0) {
                     to->time_metric = index;
                 }
-                cause = metric->aggregation == ZT_AGGREGATE_FLAG ? zt__cause_of_flag(metric->name)
-                                                                 : ZT_CAUSE_COUNT;
-                for (tile = 0; tile < tiles && cause != ZT_CAUSE_COUNT; tile++) {
-                    zt__lost_flag *flag = &profiler->lost_flags[profiler->lost_flag_count++];
-                    flag->column = profiler->tile_count ? zt__tile_column(profiler, tile, index) : 1 + index;
-                    flag->cause = cause;
-                }
             }
         }
         profiler->is_stamped |= to->time_metric == UINT32_MAX;
     }
-    return 1;
-}
-
-/* Reverts zt__describe_selection: one pass without groups remains. */
-ZT__PRIVATE void zt__forget_selection(zt_profiler *profiler) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    uint32_t pass;
-    zt__free_selection(allocator, &profiler->selection);
-    zt__free(allocator, profiler->metrics);
-    zt__free(allocator, profiler->lost_flags);
-    profiler->metrics = NULL;
-    profiler->lost_flags = NULL;
-    profiler->metric_count = profiler->lost_flag_count = profiler->tile_count = 0;
-    profiler->pass_count = 1;
-    for (pass = 0; pass < ZT__MAX_PASSES; pass++) {
-        profiler->passes[pass].groups = NULL;
-        profiler->passes[pass].group_count = 0;
-        profiler->passes[pass].time_metric = UINT32_MAX;
+    for (m = 0; m < profiler->metric_count; m++) {
+        const zt_metric *metric = &profiler->metrics[m];
+        zt_cause cause =
+            metric->aggregation == ZT_AGGREGATE_FLAG ? zt__cause_of_flag(metric->name) : ZT_CAUSE_COUNT;
+        for (tile = 0; tile < tiles && cause != ZT_CAUSE_COUNT; tile++) {
+            zt__lost_flag *flag = &profiler->lost_flags[profiler->lost_flag_count++];
+            flag->column = profiler->tile_count ? zt__tile_column(profiler, tile, m) : 1 + m;
+            flag->cause = cause;
+        }
     }
+    return 1;
 }
 
 /* Activation would take the counters from another tool that uses them. So a query pool is created before,
@@ -9055,13 +8983,14 @@ ZT__PRIVATE ze_result_t zt__probe_counters(zt_profiler *profiler) {
                : ZE_RESULT_SUCCESS;
 }
 
-/* Selects, describes and activates the groups, and makes the first slots, because only creating query pools
-   shows whether metrics can be used. On failure, regions have only times, and `availability` is the reason.
+/* Selects and activates the metric groups, and makes the first slots, because only creating query pools shows
+   whether metrics can be used. On failure, one pass without groups remains, and `availability` is the reason.
  */
 ZT__PRIVATE ze_result_t zt__open_metrics(zt_profiler *profiler) {
     zt__pass *pass = &profiler->passes[0];
     zt__holder holder;
     const char *call = "zetMetricQueryPoolCreate";
+    int is_active = 0;
     ze_result_t result =
         zt__select_groups(&profiler->config.allocator, &profiler->diagnostics, &profiler->driver,
                           profiler->device, &profiler->config, &profiler->selection, &profiler->availability);
@@ -9069,48 +8998,44 @@ ZT__PRIVATE ze_result_t zt__open_metrics(zt_profiler *profiler) {
         return result;
     }
     holder.text[0] = 0;
-    if (!zt__describe_selection(profiler)) {
-        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-        call = "config.allocator";
-    } else {
+    if (zt__describe_selection(profiler)) {
         result = zt__probe_counters(profiler);
+    } else {
+        call = "config.allocator";
+        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     if (result == ZE_RESULT_SUCCESS) {
         call = "zetContextActivateMetricGroups";
         result = zt__activate_groups(profiler, pass, &holder);
-        if (result == ZE_RESULT_SUCCESS) {
-            profiler->is_stamped |= profiler->config.timeline != 0;
-            result = zt__make_slots(profiler, pass, &call);
-            if (result == ZE_RESULT_SUCCESS) {
-                zt__run_first_query(profiler, pass);
-            } else {
-                zt__deactivate_groups(profiler, pass, pass->group_count);
-            }
-        }
+        is_active = result == ZE_RESULT_SUCCESS;
     }
-    if (result != ZE_RESULT_SUCCESS) {
-        profiler->availability =
-            zt__report_refusal(&profiler->diagnostics, profiler->device, 0, result, call, &holder);
-        zt__forget_selection(profiler);
+    if (result == ZE_RESULT_SUCCESS) {
+        profiler->is_stamped |= profiler->config.timeline != 0;
+        result = zt__make_slots(profiler, pass, &call);
     }
+    if (result == ZE_RESULT_SUCCESS) {
+        zt__run_first_query(profiler, pass);
+        return result;
+    }
+    if (is_active) {
+        zt__deactivate_groups(profiler, pass, pass->group_count);
+    }
+    profiler->availability =
+        zt__report_refusal(&profiler->diagnostics, profiler->device, 0, result, call, &holder);
+    zt__free_selection(&profiler->config.allocator, &profiler->selection);
+    profiler->metric_count = profiler->lost_flag_count = profiler->tile_count = 0;
+    profiler->pass_count = 1;
+    pass->groups = NULL;
+    pass->group_count = 0;
+    pass->time_metric = UINT32_MAX;
     return result;
 }
 
-/* Makes slots that measure only times. */
-ZT__PRIVATE ze_result_t zt__open_times(zt_profiler *profiler) {
-    const char *call;
-    ze_result_t result;
-    profiler->is_stamped = 1;
-    result = zt__make_slots(profiler, &profiler->passes[0], &call);
-    return zt__check(&profiler->diagnostics, result, call, "No region can be measured on this device.");
-}
-
-ZT__PRIVATE ze_result_t zt__set_up_profiler(zt_profiler *profiler) {
+/* Does all of zt_open that calls the driver. */
+ZT__PRIVATE ze_result_t zt__open_on_device(zt_profiler *profiler) {
     zt__diagnostics *diagnostics = &profiler->diagnostics;
+    const char *call;
     ze_result_t result = zt__read_device(profiler);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__keep_columns(profiler);
-    }
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
@@ -9128,9 +9053,10 @@ ZT__PRIVATE ze_result_t zt__set_up_profiler(zt_profiler *profiler) {
         }
     }
     if (profiler->selection.group_count == 0) {
-        result = zt__open_times(profiler);
+        profiler->is_stamped = 1;
+        result = zt__make_slots(profiler, &profiler->passes[0], &call);
         if (result != ZE_RESULT_SUCCESS) {
-            return result;
+            return zt__check(diagnostics, result, call, "No region can be measured on this device.");
         }
     }
     if (zt__lay_out_columns(profiler)) {
@@ -9144,12 +9070,13 @@ ZT__PRIVATE ze_result_t zt__set_up_profiler(zt_profiler *profiler) {
     return profiler->config.timeline ? zt__open_timeline(profiler) : ZE_RESULT_SUCCESS;
 }
 
-/* Releases everything that a profiler has of the device. Its results remain. */
+/* Releases all that a profiler has of the device. Its results remain. Afterwards the profiler has another
+   identifier, so that zt_end does nothing for regions that were begun before. */
 ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
     const zt__pass *pass = &profiler->passes[profiler->active_pass];
     zt__list *list;
     uint32_t i;
-    zt__unregister_profiler(profiler); /* from here on, zt_end for regions of this profiler does nothing */
+    zt__unregister_profiler(profiler);
     while (profiler->blocks) {
         zt__slot_block *block = profiler->blocks;
         profiler->blocks = block->next;
@@ -9177,23 +9104,20 @@ ZT__PRIVATE void zt__destroy_profiler(zt_profiler *profiler) {
     zt__free_profiler(profiler);
 }
 
-/* Checks the arguments of a function that opens something and stores it at `out`, named `what`. */
-ZT__PRIVATE ze_result_t zt__check_opening(const char *call, const char *what, const void *out,
-                                          ze_context_handle_t context, ze_device_handle_t device,
-                                          const zt_allocator *given) {
-    if (!out) {
-        return zt__report_null(NULL, call, what);
-    }
+/* Checks the arguments of zt_open and zt_stream_open. `allocator` may be NULL. */
+ZT__PRIVATE ze_result_t zt__check_opening(const char *call, ze_context_handle_t context,
+                                          ze_device_handle_t device, const zt_allocator *allocator) {
     if (!context || !device) {
         return zt__report_null_handle(NULL, call, context ? "device" : "context");
     }
-    if (given && !given->allocate != !given->release) {
+    if (allocator && !allocator->allocate != !allocator->release) {
         return zt__report(NULL, BAD_ALLOCATOR, ZE_RESULT_ERROR_INVALID_ARGUMENT, call);
     }
     return ZE_RESULT_SUCCESS;
 }
 
-/* Makes the last message of something that could not be opened the thread's, before it is destroyed. */
+/* Makes the last message of a profiler or stream that could not be opened that of the thread, before it is
+   destroyed. */
 ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t result) {
     zt__thread_messages *messages = zt__get_thread_messages();
     if (messages) {
@@ -9213,11 +9137,13 @@ ZT__PRIVATE ze_result_t zt__open_configured(ze_context_handle_t context, ze_devi
     opened->context = context;
     opened->device = device;
     zt__load_driver(&opened->driver);
-    if (zt__register_profiler(opened)) {
-        ZT__INTERNAL(result = zt__set_up_profiler(opened));
-    } else {
+    if (!zt__register_profiler(opened)) {
         result = zt__report(&opened->diagnostics, TOO_MANY_PROFILERS, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
                             (unsigned)ZT__MAX_PROFILERS);
+    } else if (!zt__keep_columns(opened, complete)) {
+        result = zt__report_no_memory(&opened->diagnostics, "zt_open", "config.columns");
+    } else {
+        ZT__INTERNAL(result = zt__open_on_device(opened));
     }
     /* The application's lists of names need not outlive this call. */
     opened->config.groups = opened->config.metrics = opened->config.columns = NULL;
@@ -9243,11 +9169,11 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
                            zt_profiler **profiler) {
     zt_config complete = zt__complete_config(config);
     ze_result_t result;
-    if (profiler) {
-        *profiler = NULL;
+    if (!profiler) {
+        return zt__report_null(NULL, "zt_open", "profiler");
     }
-    result = zt__check_opening("zt_open", "profiler", profiler, context, device,
-                               config ? &config->allocator : NULL);
+    *profiler = NULL;
+    result = zt__check_opening("zt_open", context, device, config ? &config->allocator : NULL);
     return result == ZE_RESULT_SUCCESS ? zt__open_configured(context, device, &complete, profiler) : result;
 }
 
@@ -9327,6 +9253,12 @@ ZT_API void zt_close(zt_profiler *profiler) {
     profiler->config.thread = 0; /* from here on, this thread collects */
     if (profiler->device) {
         zt__collect_what_runs(profiler);
+    }
+    if (!zt__detach_streams(profiler, zt__deadline(profiler->config.wait_timeout_ns))) {
+        zt__report(&profiler->diagnostics, ROWS_BUSY, ZE_RESULT_NOT_READY);
+        return;
+    }
+    if (profiler->device) {
         zt__give_up_slots(profiler, "zt_close");
     }
     zt__destroy_profiler(profiler);
@@ -9362,13 +9294,14 @@ struct zt_stream {
     uint32_t users;         /* threads inside zt_stream_read */
     uint64_t reader_cpu_ns; /* processor time of the reader thread */
     zt__thread thread;
+    zt__process *process; /* in which it was opened; a forked child is another one */
 
     uint8_t *ring;
     size_t ring_size;
     size_t partial; /* bytes of a report whose rest is still to come; see above for who uses it */
 
     zt__stream_data *data; /* `data->mutex` guards what follows */
-    size_t report_size;    /* 0 until the device has told it */
+    size_t report_size;    /* 0: not known yet */
     uint32_t capacity;     /* of the ring, in reports */
     uint64_t written;      /* reports that came into the ring so far */
     uint64_t calculated;   /* reports that left it so far */
@@ -9402,7 +9335,7 @@ struct zt_stream {
 /* ---- from the device into the ring ----------------------------------------------------------------------- */
 
 /* Queries the size of a report. A device may not know it before there is one. */
-ZT__PRIVATE ze_result_t zt__learn_report_size(zt_stream *stream) {
+ZT__PRIVATE ze_result_t zt__query_report_size(zt_stream *stream) {
     size_t size = 0;
     ze_result_t result = zetMetricStreamerReadData(stream->streamer, 1, &size, NULL);
     if (result == ZE_RESULT_NOT_READY || (result == ZE_RESULT_SUCCESS && size == 0)) {
@@ -9423,10 +9356,21 @@ ZT__PRIVATE ze_result_t zt__learn_report_size(zt_stream *stream) {
     return result;
 }
 
-/* Finds where the next bytes go. Returns how many fit there. */
+/* Finds where the next bytes go. Returns how many fit there.
+
+   A read can end within a report; its rest normally comes first in the next read. If calculation has failed,
+   the rest may not have come: the partial report is discarded, and the next read is assumed to begin with a
+   report. */
 ZT__PRIVATE size_t zt__find_room(zt_stream *stream, uint8_t **bytes) {
+    int is_misaligned = zt__load(&stream->is_misaligned);
     uint64_t place, room;
     zt__lock(&stream->data->mutex);
+    if (is_misaligned) {
+        stream->counts.reports += stream->partial != 0;
+        stream->counts.discarded += stream->partial != 0;
+        stream->partial = 0;
+        zt__store(&stream->is_misaligned, 0);
+    }
     place = stream->written % stream->capacity;
     room = stream->capacity - (stream->written - stream->calculated);
     zt__unlock(&stream->data->mutex);
@@ -9435,24 +9379,6 @@ ZT__PRIVATE size_t zt__find_room(zt_stream *stream, uint8_t **bytes) {
     }
     *bytes = stream->ring + (size_t)place * stream->report_size + stream->partial;
     return room ? (size_t)room * stream->report_size - stream->partial : 0;
-}
-
-/* A read can end within a report; its rest normally comes first in the next read. If calculation has failed,
-   the rest may not have come: the partial report is discarded, and the next read is assumed to begin with a
-   report.
- */
-ZT__PRIVATE void zt__realign(zt_stream *stream) {
-    if (!zt__load(&stream->is_misaligned)) {
-        return;
-    }
-    zt__store(&stream->is_misaligned, 0);
-    if (stream->partial) {
-        zt__lock(&stream->data->mutex);
-        stream->counts.reports++;
-        stream->counts.discarded++;
-        zt__unlock(&stream->data->mutex);
-    }
-    stream->partial = 0;
 }
 
 /* Counts what has come into the ring. If the device dropped reports, they are missing before one of the new
@@ -9486,12 +9412,11 @@ ZT__PRIVATE ze_result_t zt__read_once(zt_stream *stream, int *more) {
     ze_result_t result = ZE_RESULT_SUCCESS;
     *more = 0;
     if (!stream->report_size) {
-        result = zt__learn_report_size(stream);
+        result = zt__query_report_size(stream);
     }
     if (result != ZE_RESULT_SUCCESS || !stream->report_size) {
         return result;
     }
-    zt__realign(stream);
     room = zt__find_room(stream, &bytes);
     *more = 1;
     if (room == 0) {
@@ -9548,34 +9473,19 @@ ZT__PRIVATE int zt__read_ahead(void *user) {
     enum { SHORTEST_NS = 100000 };
     zt_stream *stream = (zt_stream *)user;
     uint64_t step = (uint64_t)stream->info.period_ns * stream->info.notify_reports / 4;
-    zt__wait wait = zt__wait_until(zt__deadline(ZT__STREAM_WAIT_NS));
+    uint64_t deadline = zt__deadline(ZT__STREAM_WAIT_NS);
     step = step > SHORTEST_NS ? step : (uint64_t)SHORTEST_NS;
     step = step < ZT__STREAM_WAIT_NS ? step : (uint64_t)ZT__STREAM_WAIT_NS;
     zt__fill_ring(stream);
     zt__store(&stream->reader_cpu_ns, zt__clock_ns(CLOCK_THREAD_CPUTIME_ID));
     do {
         zt__sleep_thread(&stream->thread, step);
-    } while (!zt__load(&stream->thread.stop_requested) && zt__now_ns() < wait.deadline &&
+    } while (!zt__load(&stream->thread.stop_requested) && zt__now_ns() < deadline &&
              !zt__was_notified(stream));
     return !zt__is_device_lost(&stream->diagnostics);
 }
 
 /* ---- the times of rows, with `reader` held --------------------------------------------------------------- */
-
-/* Reads an integer value, which may have more bits than a double. Returns 0 if it is no number. */
-ZT__PRIVATE int zt__integer_of(const zet_typed_value_t *value, uint64_t *integer) {
-    double number;
-    if (value->type == ZET_VALUE_TYPE_UINT64) {
-        *integer = value->value.ui64;
-        return 1;
-    }
-    number = zt__value_of(value);
-    if (zt__is_nan(number) || number < 0 || number >= 18446744073709551616.0) {
-        return 0;
-    }
-    *integer = (uint64_t)number;
-    return 1;
-}
 
 /* A row as it was calculated. Times are the device's. */
 typedef struct zt__raw_row {
@@ -9583,43 +9493,56 @@ typedef struct zt__raw_row {
     int is_bogus, is_after_failure;
     int is_in_gap;         /* its report is gap_first or later */
     int is_last_of_gap;    /* its report is gap_last or later */
-    uint64_t gap_ns;       /* the host time at which the device reported that */
-    uint64_t read_ns;      /* the host time at which it had been read */
+    uint64_t gap_ns;       /* when the device reported the gap */
+    uint64_t read_ns;      /* when the report had been read: the row ended before */
     uint64_t end_ns;       /* the end of its period */
     uint64_t since_end_ns; /* from the end of the row before to its own */
     uint64_t length_ns;
     int has_length, gap;
 } zt__raw_row;
 
-/* Returns the latest time at which a row can have ended, on the device's clock: when it was read. */
-ZT__PRIVATE uint64_t zt__latest_end(const zt_stream *stream, const zt__raw_row *row) {
-    return zt__convert_time(&stream->clock, row->read_ns, ZT__HOST, ZT__DEVICE);
+/* Reads a value as an integer, which may have more bits than a double. Returns 0 if the group has no such
+   metric, or the value is no number. */
+ZT__PRIVATE int zt__read_integer(const zet_typed_value_t *values, uint32_t metric, uint64_t *integer) {
+    double number;
+    if (metric == UINT32_MAX) {
+        return 0;
+    }
+    if (values[metric].type == ZET_VALUE_TYPE_UINT64) {
+        *integer = values[metric].value.ui64;
+        return 1;
+    }
+    number = zt__value_of(&values[metric]);
+    if (zt__is_nan(number) || number < 0 || number >= 18446744073709551616.0) {
+        return 0;
+    }
+    *integer = (uint64_t)number;
+    return 1;
 }
 
 /* Reads the time stamp of a row, wrapped as those of the clock. Returns 0 where it has none.
 
-   Time stamps may be of another clock than expected, if the driver does not say which, and a clock may start
-   again unexpectedly. If a time stamp is impossible, the row is assumed to follow the one before, and
-   `stamp_offset` is set so that later time stamps are relative to it. */
+   Time stamps may be of another clock than expected, because some drivers do not report which, and a clock
+   may start again unexpectedly. If a time stamp is impossible, the row is assumed to follow the one before,
+   and `stamp_offset` is set so that later time stamps are relative to it. */
 ZT__PRIVATE int zt__read_stamp(zt_stream *stream, const zt__raw_row *row, uint64_t *stamp) {
     enum { SLACK_NS = 1000000000 };
     const zt__clock *clock = &stream->clock;
     uint64_t turn = clock->turn_ns, slack = turn ? zt__clock_tolerance(clock) : (uint64_t)SLACK_NS;
     uint64_t before = stream->has_end ? stream->end_ns : clock->pairs[0].ns[ZT__DEVICE];
     uint64_t least = before > slack ? before - slack : 0;
-    uint64_t latest = zt__latest_end(stream, row), length = stream->info.period_ns, wrapped, told, end;
-    if (stream->time_metric == UINT32_MAX || !zt__integer_of(&row->values[stream->time_metric], &wrapped)) {
+    uint64_t length = stream->info.period_ns, wrapped, reported, end;
+    if (!zt__read_integer(row->values, stream->time_metric, &wrapped)) {
         return 0;
     }
     wrapped = turn ? wrapped % turn : wrapped;
     *stamp = turn ? (wrapped + stream->stamp_offset) % turn : wrapped + stream->stamp_offset;
     end = zt__unwrap_after(clock, *stamp, least);
-    if (end < least || end > latest + slack) {
-        if (stream->length_metric != UINT32_MAX &&
-            zt__integer_of(&row->values[stream->length_metric], &told) && told < length) {
-            length = told;
+    if (end < least || end > row->read_ns + slack) {
+        if (zt__read_integer(row->values, stream->length_metric, &reported) && reported < length) {
+            length = reported;
         }
-        end = before + length < latest ? before + length : latest;
+        end = before + length < row->read_ns ? before + length : row->read_ns;
         *stamp = turn ? end % turn : end;
         stream->stamp_offset = turn ? (*stamp + turn - wrapped) % turn : *stamp - wrapped;
     }
@@ -9635,19 +9558,16 @@ ZT__PRIVATE int zt__is_backward(const zt_stream *stream, const zt__raw_row *row)
     if (later <= clock->turn_ns / 2) {
         return 0;
     }
-    return row->end_ns > zt__latest_end(stream, row) + tolerance ||
-           (!row->is_in_gap && later > clock->turn_ns - tolerance &&
-            later > stream->info.period_ns + tolerance);
+    return row->end_ns > row->read_ns + tolerance || (!row->is_in_gap && later > clock->turn_ns - tolerance &&
+                                                      later > stream->info.period_ns + tolerance);
 }
 
-/* Finds the end of a row's period, which is the time stamp of its report. Reports come
-   in order. */
+/* Finds the end of a row's period, which is the time stamp of its report. Reports come in order. */
 ZT__PRIVATE void zt__find_end(zt_stream *stream, zt__raw_row *row) {
     const zt__clock *clock = &stream->clock;
     uint64_t tolerance = zt__clock_tolerance(clock), opened_ns = clock->pairs[0].ns[ZT__DEVICE];
-    uint64_t period = stream->info.period_ns, stamp = 0, gap_ns;
+    uint64_t period = stream->info.period_ns, stamp = 0;
     int has_stamp = zt__read_stamp(stream, row, &stamp);
-    gap_ns = row->is_in_gap ? zt__convert_time(clock, row->gap_ns, ZT__HOST, ZT__DEVICE) : 0;
     if (!stream->has_end) {
         row->end_ns = opened_ns;
         if (has_stamp) {
@@ -9657,8 +9577,8 @@ ZT__PRIVATE void zt__find_end(zt_stream *stream, zt__raw_row *row) {
     }
     if (!has_stamp) { /* a period after the last one, or after the gap */
         row->end_ns = stream->end_ns + period;
-        if (row->is_last_of_gap && row->end_ns < gap_ns) {
-            row->end_ns = gap_ns;
+        if (row->is_last_of_gap && row->end_ns < row->gap_ns) {
+            row->end_ns = row->gap_ns;
         }
     } else {
         row->end_ns = zt__unwrap_after(clock, stamp, stream->end_ns);
@@ -9666,40 +9586,23 @@ ZT__PRIVATE void zt__find_end(zt_stream *stream, zt__raw_row *row) {
             row->end_ns = stream->end_ns;
         } else if (row->is_in_gap && row->end_ns - stream->end_ns > period + period / 2) {
             /* A gap can last longer than a turn of the clock. It was reported soon after its end. */
-            uint64_t after_gap_ns = zt__unwrap_near(clock, stamp, gap_ns);
+            uint64_t after_gap_ns = zt__unwrap_near(clock, stamp, row->gap_ns);
             row->end_ns = after_gap_ns > row->end_ns ? after_gap_ns : row->end_ns;
         }
     }
     row->since_end_ns = row->end_ns - stream->end_ns;
 }
 
-/* Finds the length of a row's period. It is what the device reports, but at the most the time since the row
-   before; if the device reports nothing, it is that time. After a failed calculation, only the device knows
-   where the period began. */
-ZT__PRIVATE void zt__find_length(const zt_stream *stream, zt__raw_row *row) {
-    uint64_t told = 0;
-    int is_told =
-        stream->length_metric != UINT32_MAX && zt__integer_of(&row->values[stream->length_metric], &told);
-    row->has_length = is_told || (stream->has_end && !row->is_after_failure);
-    row->length_ns = is_told ? told : row->since_end_ns;
-    if (stream->has_end && row->length_ns > row->since_end_ns) {
-        row->length_ns = row->since_end_ns;
-    }
-    if (row->length_ns > row->end_ns) {
-        row->length_ns = row->end_ns;
-    }
-}
-
 /* Returns the name of the marker that ends a row, or NULL. The metric also has a number in rows without a
-   marker: that of the last marker, or of something else. A repeated number is another
-   marker only if ReportReason says that the row was made for a marker. */
+   marker: that of the last marker, or of something else. A repeated number is another marker only if
+   ReportReason shows that the row was made for a marker. */
 ZT__PRIVATE const char *zt__find_marker(zt_stream *stream, const zet_typed_value_t *values) {
     zt__stream_data *data = stream->data;
     uint64_t number = 0;
     uint32_t last = stream->last_marker, index;
     const char *name = NULL;
     double reason = zt__nan();
-    if (stream->marker_metric == UINT32_MAX || !zt__integer_of(&values[stream->marker_metric], &number)) {
+    if (!zt__read_integer(values, stream->marker_metric, &number)) {
         return NULL;
     }
     if (stream->reason_metric != UINT32_MAX) {
@@ -9725,39 +9628,34 @@ ZT__PRIVATE const char *zt__find_marker(zt_stream *stream, const zet_typed_value
 
 /* ---- from the ring to the application -------------------------------------------------------------------- */
 
-/* Finds consecutive reports in the ring for one calculation. Returns how many there are. */
-ZT__PRIVATE uint32_t zt__next_reports(zt_stream *stream, const uint8_t **reports) {
-    uint64_t count, place;
-    zt__lock(&stream->data->mutex);
-    count = stream->written - stream->calculated;
-    place = stream->capacity ? stream->calculated % stream->capacity : 0;
-    if (count > stream->capacity - place) {
-        count = stream->capacity - place;
-    }
-    *reports = stream->ring + (size_t)place * stream->report_size;
-    zt__unlock(&stream->data->mutex);
-    return count < stream->values_at_once ? (uint32_t)count : stream->values_at_once;
-}
+/* Calculates the next reports that lie one after the other in the ring. Returns 0 where there are none.
 
-/* Calculates the next reports. Returns 0 where there are none.
-
-   Drivers keep state between calls. The first call of a process returns one row less
-   than reports. The first call of a later capture returns a first row that begins in the capture before; it
-   is discarded (`is_bogus`). */
+   Drivers keep state between calls. The first call of a process returns one row less than reports. The first
+   call of a later capture returns a first row that begins in the capture before; it is discarded
+   (`is_bogus`). */
 ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
     const char *call = "zetMetricGroupCalculateMetricValues";
     const zt__group *group = &stream->data->group;
     zt__process *process = zt__get_process();
-    const uint8_t *bytes;
-    uint32_t reports = zt__next_reports(stream, &bytes), count = reports * group->metric_count, rows = 0;
+    uint64_t waiting, place;
+    uint32_t reports, count, rows = 0;
     ze_result_t result;
+    zt__lock(&stream->data->mutex);
+    waiting = stream->written - stream->calculated;
+    place = stream->capacity ? stream->calculated % stream->capacity : 0;
+    if (waiting > stream->capacity - place) {
+        waiting = stream->capacity - place;
+    }
+    zt__unlock(&stream->data->mutex);
+    reports = waiting < stream->values_at_once ? (uint32_t)waiting : stream->values_at_once;
+    count = reports * group->metric_count;
     if (reports == 0 || !process) {
         return 0;
     }
     zt__lock(&process->mutex); /* drivers calculate on one thread at a time */
-    result =
-        zetMetricGroupCalculateMetricValues(group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
-                                            reports * stream->report_size, bytes, &count, stream->values);
+    result = zetMetricGroupCalculateMetricValues(
+        group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, reports * stream->report_size,
+        stream->ring + (size_t)place * stream->report_size, &count, stream->values);
     zt__unlock(&process->mutex);
     if (result == ZE_RESULT_SUCCESS) {
         rows = count / group->metric_count < reports ? count / group->metric_count : reports;
@@ -9785,7 +9683,7 @@ ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
 /* Reads the next calculated row, without removing it. Returns 0 if there is none. */
 ZT__PRIVATE int zt__peek_row(zt_stream *stream, zt__raw_row *row) {
     uint64_t report;
-    int is_long;
+    int is_long, is_reported;
     memset(row, 0, sizeof *row);
     zt__lock(&stream->data->mutex);
     if (stream->row_next == stream->row_count) {
@@ -9796,14 +9694,27 @@ ZT__PRIVATE int zt__peek_row(zt_stream *stream, zt__raw_row *row) {
     report = stream->row_report + stream->row_next;
     row->is_in_gap = report >= stream->gap_first && stream->gap_first != UINT64_MAX;
     row->is_last_of_gap = row->is_in_gap && report >= stream->gap_last;
-    row->gap_ns = stream->gap_ns;
-    row->read_ns = stream->written_ns;
+    row->gap_ns = zt__convert_time(&stream->clock, stream->gap_ns, ZT__HOST, ZT__DEVICE);
+    row->read_ns = zt__convert_time(&stream->clock, stream->written_ns, ZT__HOST, ZT__DEVICE);
     zt__unlock(&stream->data->mutex);
     row->is_bogus = stream->is_bogus;
     row->is_after_failure = stream->is_after_failure;
     zt__find_end(stream, row);
-    zt__find_length(stream, row);
-    /* The device does not say where it dropped reports. The gap is where much more than a period passed
+    /* The length is what the device reports, but at the most the time since the row before; if the device
+       reports nothing, it is that time. After a failed calculation, only the device knows where the period
+       began. */
+    is_reported = zt__read_integer(row->values, stream->length_metric, &row->length_ns);
+    row->has_length = is_reported || (stream->has_end && !row->is_after_failure);
+    if (!is_reported) {
+        row->length_ns = row->since_end_ns;
+    }
+    if (stream->has_end && row->length_ns > row->since_end_ns) {
+        row->length_ns = row->since_end_ns;
+    }
+    if (row->length_ns > row->end_ns) {
+        row->length_ns = row->end_ns;
+    }
+    /* The device does not report where it dropped reports. The gap is where much more than a period passed
        between two rows; if that is nowhere, it is before the last. */
     is_long = row->since_end_ns > stream->info.period_ns + stream->info.period_ns / 2;
     row->gap = row->is_in_gap && (is_long || (row->is_last_of_gap && !stream->is_gap_found));
@@ -9891,19 +9802,6 @@ ZT__PRIVATE void zt__deliver_rows(zt_stream *stream, zt__receiver *receiver) {
     }
 }
 
-/* Delivers the rows that were calculated before, and those of the reports that are in the ring now. */
-ZT__PRIVATE void zt__empty_ring(zt_stream *stream, zt__receiver *receiver) {
-    uint64_t end;
-    int more;
-    zt__lock(&stream->data->mutex);
-    end = stream->written;
-    zt__unlock(&stream->data->mutex);
-    do {
-        zt__deliver_rows(stream, receiver);
-        more = !receiver->stopped && stream->calculated < end && zt__calculate_rows(stream);
-    } while (more);
-}
-
 /* Delivers all rows that there are. Reads from the device first, unless the reader thread does that. */
 ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int reads_device) {
     int more = 1, reads = 0;
@@ -9913,8 +9811,14 @@ ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int 
         zt__add_clock_pair(&stream->clock, pair);
     }
     while (more && !receiver->stopped && reads++ < ZT__MAX_STREAM_READS) {
+        uint64_t end;
         more = reads_device && zt__fill_ring(stream);
-        zt__empty_ring(stream, receiver);
+        zt__lock(&stream->data->mutex);
+        end = stream->written; /* the reader thread may add more all the time */
+        zt__unlock(&stream->data->mutex);
+        do {
+            zt__deliver_rows(stream, receiver);
+        } while (!receiver->stopped && stream->calculated < end && zt__calculate_rows(stream));
     }
     zt__attribute_rows_of(stream->data);
 }
@@ -10011,35 +9915,71 @@ ZT_API zt_stream_config zt_stream_config_default(void) {
     return config;
 }
 
-ZT__PRIVATE zt_stream_config zt__complete_stream_config(const zt_stream_config *given) {
+/* Returns a stream that has nothing of the device yet, or NULL without memory. `given` may be NULL. */
+ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handle_t device,
+                                         const zt_stream_config *given) {
     enum { MOST_REPORTS = 1024 };
     zt_stream_config config = given ? *given : zt_stream_config_default();
+    zt_stream *stream;
+    zt__stream_data *data;
+    uint64_t seed[2];
     zt__fill_stream_config(&config);
+    if (!config.notify_reports) { /* as many as come in ten milliseconds */
+        uint32_t reports = ZT__STREAM_WAIT_NS / config.period_ns + 1;
+        config.notify_reports = reports < MOST_REPORTS ? reports : (uint32_t)MOST_REPORTS;
+    }
     if (!config.allocator.allocate) {
         config.allocator = zt__default_allocator;
     }
-    if (!config.notify_reports) { /* as many as come in ten milliseconds */
-        config.notify_reports = ZT__STREAM_WAIT_NS / config.period_ns + 1;
-        config.notify_reports =
-            config.notify_reports < MOST_REPORTS ? config.notify_reports : (uint32_t)MOST_REPORTS;
+    stream = (zt_stream *)zt__allocate(&config.allocator, 1, sizeof *stream);
+    data = (zt__stream_data *)zt__allocate(&config.allocator, 1, sizeof *data);
+    if (!stream || !data) {
+        zt__free(&config.allocator, stream);
+        zt__free(&config.allocator, data);
+        return NULL;
     }
-    return config;
+    pthread_mutex_init(&data->mutex, NULL);
+    data->allocator = config.allocator;
+    data->owners = 1;
+    stream->data = data;
+    stream->process = zt__get_process();
+    stream->context = context;
+    stream->device = device;
+    stream->config = config;
+    stream->info.group = "";
+    stream->diagnostics.mutex = &data->mutex;
+    stream->diagnostics.log = config.log;
+    stream->diagnostics.log_user = config.log_user;
+    stream->time_metric = stream->length_metric = UINT32_MAX;
+    stream->marker_metric = stream->reason_metric = UINT32_MAX;
+    stream->marker_reason = stream->other_reason = zt__nan();
+    stream->gap_first = UINT64_MAX;
+    pthread_mutex_init(&stream->reader.mutex, NULL);
+    zt__load_driver(&stream->driver);
+    /* The device also puts small numbers of other meaning into the marker's field, so markers have large
+     * ones. */
+    seed[0] = zt__now_ns();
+    seed[1] = (uint64_t)(uintptr_t)stream;
+    stream->marker_base = UINT32_C(0x40000000) + (uint32_t)(zt__hash(seed, sizeof seed) & 0x7fffffff);
+    return stream;
 }
 
+/* Reports that the device refuses to sample, and why. */
 ZT__PRIVATE ze_result_t zt__refuse_stream(zt_stream *stream, ze_result_t result, const char *call,
                                           const zt__holder *holder) {
     zt__report_refusal(&stream->diagnostics, stream->device, 1, result, call, holder);
     return result;
 }
 
-/* Finds the group by its name, else ComputeBasic, else the first that is time-based. */
-ZT__PRIVATE ze_result_t zt__find_timed_group(zt_stream *stream) {
+/* Finds the group by its name, else ComputeBasic, else the first that is time-based. A device of several
+   tiles is refused: their reports have a header, and cannot be calculated many at once. */
+ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
     const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
     const zt_allocator *allocator = &stream->config.allocator;
     const char *name = stream->config.group ? stream->config.group : "ComputeBasic", *call;
     zt__group *group = &stream->data->group;
     zt__catalog catalog;
-    uint32_t index;
+    uint32_t index, tiles = 0;
     ze_result_t result = zt__open_catalog(allocator, &stream->driver, stream->device, &catalog, &call);
     if (result != ZE_RESULT_SUCCESS) {
         return zt__refuse_stream(stream, result, call, NULL);
@@ -10061,13 +10001,9 @@ ZT__PRIVATE ze_result_t zt__find_timed_group(zt_stream *stream) {
                             ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, (unsigned)catalog.count);
     }
     zt__close_catalog(allocator, &catalog);
-    return result;
-}
-
-/* Reports of several tiles have a header, and cannot be calculated many at once. */
-ZT__PRIVATE ze_result_t zt__refuse_tiles(zt_stream *stream) {
-    uint32_t tiles = 0;
-    ze_result_t result;
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
     ZT__INTERNAL(result = zeDeviceGetSubDevices(stream->device, &tiles, NULL));
     if (result != ZE_RESULT_SUCCESS) {
         return zt__check(&stream->diagnostics, result, "zeDeviceGetSubDevices", "Update the driver.");
@@ -10138,32 +10074,11 @@ ZT__PRIVATE ze_result_t zt__make_room_for_rows(zt_stream *stream) {
         data->rows = (zt__kept_row *)zt__allocate(allocator, data->row_capacity, sizeof *data->rows);
         data->row_values =
             (double *)zt__allocate(allocator, data->row_capacity, metrics * sizeof *data->row_values);
-        complete = complete && data->rows && data->row_values;
+        data->sums = (zt__moments *)zt__allocate(allocator, metrics, sizeof *data->sums);
+        complete = complete && data->rows && data->row_values && data->sums;
     }
     return complete ? ZE_RESULT_SUCCESS
                     : zt__report_no_memory(&stream->diagnostics, "zt_stream_open", "reports and rows");
-}
-
-/* Creates the event with which the device notifies. */
-ZT__PRIVATE ze_result_t zt__create_notification(zt_stream *stream) {
-    const char *call = "zeEventPoolCreate";
-    ze_event_pool_desc_t pool;
-    ze_event_desc_t event;
-    ze_result_t result;
-    memset(&pool, 0, sizeof pool);
-    pool.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
-    pool.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
-    pool.count = 1;
-    memset(&event, 0, sizeof event);
-    event.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
-    event.signal = ZE_EVENT_SCOPE_FLAG_HOST;
-    event.wait = ZE_EVENT_SCOPE_FLAG_HOST;
-    ZT__INTERNAL(result = zeEventPoolCreate(stream->context, &pool, 1, &stream->device, &stream->event_pool));
-    if (result == ZE_RESULT_SUCCESS) {
-        call = "zeEventCreate";
-        ZT__INTERNAL(result = zeEventCreate(stream->event_pool, &event, &stream->event));
-    }
-    return zt__check(&stream->diagnostics, result, call, "Free events or memory.");
 }
 
 /* As zet_metric_global_timestamps_resolution_exp_t, which the oldest headers lack. */
@@ -10220,10 +10135,31 @@ ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
     return ZE_RESULT_SUCCESS;
 }
 
+/* Activates the group, and starts to sample. */
 ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
     zet_metric_streamer_desc_t streamer;
+    ze_event_pool_desc_t pool;
+    ze_event_desc_t event;
     zt__holder holder;
-    ze_result_t result = zt__activate(stream->context, stream->device, &stream->data->group, 1, &holder);
+    const char *call = "zeEventPoolCreate";
+    ze_result_t result;
+    memset(&pool, 0, sizeof pool);
+    pool.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
+    pool.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
+    pool.count = 1;
+    memset(&event, 0, sizeof event);
+    event.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
+    event.signal = ZE_EVENT_SCOPE_FLAG_HOST;
+    event.wait = ZE_EVENT_SCOPE_FLAG_HOST;
+    ZT__INTERNAL(result = zeEventPoolCreate(stream->context, &pool, 1, &stream->device, &stream->event_pool));
+    if (result == ZE_RESULT_SUCCESS) {
+        call = "zeEventCreate";
+        ZT__INTERNAL(result = zeEventCreate(stream->event_pool, &event, &stream->event));
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__check(&stream->diagnostics, result, call, "Free events or memory.");
+    }
+    result = zt__activate(stream->context, stream->device, &stream->data->group, 1, &holder);
     if (result != ZE_RESULT_SUCCESS) {
         return zt__refuse_stream(stream, result, "zetContextActivateMetricGroups", &holder);
     }
@@ -10243,32 +10179,17 @@ ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
     }
     stream->info.period_ns = streamer.samplingPeriod ? streamer.samplingPeriod : stream->config.period_ns;
     stream->info.notify_reports = streamer.notifyEveryNReports;
-    return zt__learn_report_size(stream);
+    return zt__query_report_size(stream);
 }
 
-ZT__PRIVATE ze_result_t zt__start_reader(zt_stream *stream) {
-#ifdef ZETOOLS_NO_THREADS
-    return zt__report(&stream->diagnostics, NO_READER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                      "ZETOOLS_NO_THREADS is defined");
-#else
-    if (zt__start_thread(&stream->thread, zt__read_ahead, stream)) {
-        return ZE_RESULT_SUCCESS;
-    }
-    return zt__report(&stream->diagnostics, NO_READER, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-                      "the system starts no thread");
-#endif
-}
-
-ZT__PRIVATE ze_result_t zt__set_up_stream(zt_stream *stream) {
+/* Does all of zt_stream_open that needs the device. */
+ZT__PRIVATE ze_result_t zt__start_stream(zt_stream *stream) {
     zt_profiler *profiler = stream->config.profiler;
     ze_result_t result;
     if (profiler && !profiler->timeline) {
         return zt__report(&stream->diagnostics, NO_TIMELINE, ZE_RESULT_ERROR_INVALID_ARGUMENT);
     }
-    result = zt__find_timed_group(stream);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__refuse_tiles(stream);
-    }
+    result = zt__find_stream_group(stream);
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__load_stream_metrics(stream);
     }
@@ -10276,13 +10197,17 @@ ZT__PRIVATE ze_result_t zt__set_up_stream(zt_stream *stream) {
         result = zt__make_room_for_rows(stream);
     }
     if (result == ZE_RESULT_SUCCESS) {
-        result = zt__create_notification(stream);
-    }
-    if (result == ZE_RESULT_SUCCESS) {
         result = zt__open_streamer(stream);
     }
-    if (result == ZE_RESULT_SUCCESS && stream->config.reader) {
-        result = zt__start_reader(stream);
+    if (result == ZE_RESULT_SUCCESS && stream->config.reader &&
+        !zt__start_thread(&stream->thread, zt__read_ahead, stream)) {
+#ifdef ZETOOLS_NO_THREADS
+        result = zt__report(&stream->diagnostics, NO_READER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                            "ZETOOLS_NO_THREADS is defined");
+#else
+        result = zt__report(&stream->diagnostics, NO_READER, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                            "the system starts no thread");
+#endif
     }
     if (result == ZE_RESULT_SUCCESS && profiler) {
         zt__attach_stream(profiler, stream->data);
@@ -10320,73 +10245,30 @@ ZT__PRIVATE void zt__destroy_stream(zt_stream *stream) {
     zt__free(&allocator, stream);
 }
 
-ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handle_t device,
-                                         const zt_stream_config *config) {
-    zt_stream *stream = (zt_stream *)zt__allocate(&config->allocator, 1, sizeof *stream);
-    zt__stream_data *data = (zt__stream_data *)zt__allocate(&config->allocator, 1, sizeof *data);
-    uint64_t seed[2];
-    if (!stream || !data) {
-        zt__free(&config->allocator, stream);
-        zt__free(&config->allocator, data);
-        return NULL;
-    }
-    pthread_mutex_init(&data->mutex, NULL);
-    data->allocator = config->allocator;
-    data->owners = 1;
-    stream->data = data;
-    stream->context = context;
-    stream->device = device;
-    stream->config = *config;
-    stream->info.group = "";
-    stream->diagnostics.mutex = &data->mutex;
-    stream->diagnostics.log = config->log;
-    stream->diagnostics.log_user = config->log_user;
-    stream->time_metric = stream->length_metric = UINT32_MAX;
-    stream->marker_metric = stream->reason_metric = UINT32_MAX;
-    stream->marker_reason = stream->other_reason = zt__nan();
-    stream->gap_first = UINT64_MAX;
-    pthread_mutex_init(&stream->reader.mutex, NULL);
-    zt__load_driver(&stream->driver);
-    /* The device also puts small numbers of other meaning into the marker's field, so markers have large
-     * ones. */
-    seed[0] = zt__now_ns();
-    seed[1] = (uint64_t)(uintptr_t)stream;
-    stream->marker_base = UINT32_C(0x40000000) + (uint32_t)(zt__hash(seed, sizeof seed) & 0x7fffffff);
-    return stream;
-}
-
 ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_t device,
                                   const zt_stream_config *config, zt_stream **stream) {
     const char *call = "zt_stream_open";
-    zt_stream_config complete;
     zt_stream *opened;
-    zt__thread_messages *messages;
     ze_result_t result;
     if (!stream) {
         return zt__report_null(NULL, call, "stream");
     }
     *stream = NULL;
-    if (!context || !device) {
-        return zt__report_null_handle(NULL, call, context ? "device" : "context");
+    result = zt__check_opening(call, context, device, config ? &config->allocator : NULL);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
     }
-    if (config && !config->allocator.allocate != !config->allocator.release) {
-        return zt__report(NULL, BAD_ALLOCATOR, ZE_RESULT_ERROR_INVALID_ARGUMENT, call);
-    }
-    complete = zt__complete_stream_config(config);
-    opened = zt__create_stream(context, device, &complete);
+    opened = zt__create_stream(context, device, config);
     if (!opened) {
         return zt__report_no_memory(NULL, call, "the stream");
     }
-    result = zt__set_up_stream(opened);
+    result = zt__start_stream(opened);
     if (result == ZE_RESULT_SUCCESS) {
         *stream = opened;
-        return result;
+    } else {
+        zt__keep_error(&opened->diagnostics, result);
+        zt__destroy_stream(opened);
     }
-    messages = zt__get_thread_messages(); /* where zt_get_last_error(NULL) finds it */
-    if (messages) {
-        messages->last = opened->diagnostics.last;
-    }
-    zt__destroy_stream(opened);
     return result;
 }
 
@@ -10453,40 +10335,38 @@ ZT_API zt_stream_counts zt_stream_get_counts(const zt_stream *stream) {
     return counts;
 }
 
-/* Waits for reads of other threads to end, and stops the reader thread. Returns 0 if one of them does not
-   end, or if this thread is inside a read. */
-ZT__PRIVATE int zt__stop_reading(zt_stream *stream, uint64_t deadline) {
-    zt__wait wait = zt__wait_until(deadline);
-    int is_inside = zt__is_owner(&stream->reader);
-    if (!is_inside) {
-        zt__store(&stream->is_closing, 1);
+ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user) {
+    enum { LONGEST_S = 10 };
+    zt__receiver receiver = {function, user, 0, 0};
+    zt__wait wait = zt__wait_until(zt__deadline(LONGEST_S * UINT64_C(1000000000)));
+    zt_stream_counts counts;
+    int is_inside;
+    memset(&counts, 0, sizeof counts);
+    /* In a forked child, threads that do not exist there may hold the locks. */
+    if (!stream || stream->process != zt__get_process()) {
+        return counts;
     }
-    while (!is_inside && zt__load(&stream->users) && zt__wait_again(&wait)) {
+    is_inside = zt__is_owner(&stream->reader);
+    if (!is_inside) {
+        zt__store(&stream->is_closing, 1); /* ends reads that wait */
+        while (zt__load(&stream->users) && zt__wait_again(&wait)) {
+        }
     }
     if (is_inside || zt__load(&stream->users)) {
         zt__report(&stream->diagnostics, STREAM_BUSY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                    "zt_stream_close");
-        return 0;
+        return zt_stream_get_counts(stream);
     }
     if (!zt__stop_thread(&stream->thread)) {
         zt__report(&stream->diagnostics, THREAD_HANGS, ZE_RESULT_NOT_READY, "zt_stream_close");
-        return 0;
+        return zt_stream_get_counts(stream);
     }
-    return 1;
-}
-
-ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user) {
-    zt__receiver receiver = {function, user, 0, 0};
-    zt_stream_counts counts = zt_stream_get_counts(stream);
-    uint64_t deadline = zt__deadline(UINT64_C(10000000000));
-    if (!stream || !zt__stop_reading(stream, deadline) || !zt__lock_owned_until(&stream->reader, deadline)) {
-        return counts;
-    }
+    zt__try_lock_owned(&stream->reader); /* no other thread uses it, but `function` may call zt_stream_read */
     zt__deliver_all(stream, &receiver, 1);
+    zt__unlock_owned(&stream->reader);
     counts = zt_stream_get_counts(stream);
     counts.discarded += counts.waiting; /* the function asked to stop */
     counts.waiting = 0;
-    zt__unlock_owned(&stream->reader);
     zt__destroy_stream(stream);
     return counts;
 }

@@ -1,6 +1,8 @@
 /* Metric streamers: a thread each that samples by the clock into memory of fixed size. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
 
 #include "metrics.h"
 
@@ -20,6 +22,7 @@ typedef struct sg_streamer {
     sg_event *event; /* or NULL */
     uint64_t event_serial;
     pthread_t thread;
+    pid_t process;        /* in which the thread was started */
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t changed;
     bool running;
@@ -228,7 +231,10 @@ static void destroy(sg_streamer *streamer) {
     sg_device_resume(device);
 }
 
+/* A forked child has none of its parent's threads, which may hold the lock. */
 static void stop(sg_streamer *streamer) {
+    if (streamer->process != getpid())
+        return;
     pthread_mutex_lock(&streamer->lock);
     bool was_running = streamer->running;
     streamer->running = false;
@@ -259,6 +265,7 @@ static bool start(sg_streamer *streamer) {
     sg_measure(streamer->group, streamer->tiles, streamer->last);
     streamer->lingering = 1;
     streamer->running = true;
+    streamer->process = getpid();
     if (sg_thread_start(&streamer->thread, sample_by_clock, streamer))
         return true;
     streamer->running = false;
