@@ -297,6 +297,17 @@ static void test_a_trace_by_the_environment(void **state) {
     assert_contains(text_of("environment.trace.json"), "\"name\":\"saxpy\"");
 }
 
+/* The case of the letters in a suffix does not matter, nor does it for the reports that are numbered. */
+static void test_a_trace_by_a_suffix_in_capitals(void **state) {
+    char path[PATH_MAX];
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_folder("run.TRACE.JSON"));
+    const program p = {.work = launch_in_two_contexts, .environment = path, .asks = 1};
+    expect_success(&p);
+    assert_contains(text_of("run.TRACE.JSON"), "\"name\":\"saxpy\"");
+    assert_contains(text_of("run.2.TRACE.JSON"), "\"name\":\"saxpy\"");
+}
+
 static void test_a_report_for_each_context(void **state) {
     char path[PATH_MAX];
     (void)state;
@@ -423,6 +434,7 @@ int main(void) {
         cmocka_unit_test(test_a_suffix_without_a_format),
         cmocka_unit_test(test_a_forked_child),
         cmocka_unit_test(test_a_trace_by_the_environment),
+        cmocka_unit_test(test_a_trace_by_a_suffix_in_capitals),
         cmocka_unit_test(test_a_report_for_each_context),
         cmocka_unit_test(test_a_trace_for_each_context),
         cmocka_unit_test(test_names_may_go),

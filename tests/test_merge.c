@@ -237,7 +237,7 @@ static void test_merge_while_another_thread_collects(void **state) {
     zt_config config = config_of(w);
     config.sample = merge_in_sample;
     config.sample_user = &me;
-    config.wait_timeout_ns = 1000000;
+    config.wait_timeout_ns = 100000000;
     me.collecting = open_profiler(w, &config);
     run(w, me.other, "other");
     collect_all(me.other);
