@@ -8110,10 +8110,7 @@ ZT__PRIVATE int zt__keep_columns(zt_profiler *profiler, const zt_config *config)
     if (!zt__has_names(columns)) {
         return 1;
     }
-    profiler->columns = (char *)zt__allocate(&config->allocator, strlen(columns) + 1, 1);
-    if (profiler->columns) {
-        strcpy(profiler->columns, columns);
-    }
+    profiler->columns = zt__duplicate_text(&config->allocator, columns);
     return profiler->columns != NULL;
 }
 
@@ -14015,6 +14012,11 @@ typedef struct zt__target_file {
     char link[4096];
     char beside[4096 + 64];
 } zt__target_file;
+
+/* The C library hides it in strict ISO modes. C++ compilers always define _GNU_SOURCE. */
+#ifndef __cplusplus
+ssize_t readlink(const char *path, char *target, size_t size);
+#endif
 
 /* Stores what `path` leads to through symbolic links; it need not exist. Returns 0, with errno, if there are
    too many links or the path is too long. */
