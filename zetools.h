@@ -292,8 +292,9 @@
    THREADS
 
        Functions that take a profiler or a stream may be called from several threads at once, with these
-       exceptions: nothing else may use a profiler or a stream while it is closed (zt_stream_close ends a read
-       that waits); one ZT_PASSES, zt_bench or zt_compare runs on a profiler at a time; and a region is begun
+       exceptions: nothing else may use a profiler or stream while it is closed (but zt_stream_close ends a
+       read that waits, and streams that are attached to a profiler may be read and closed while it is
+       closed); one ZT_PASSES, zt_bench or zt_compare runs on a profiler at a time; and a region is begun
        and ended by threads that may use its list.
 
        What may wait, for what, and how long at the most:
@@ -324,9 +325,8 @@
        setenv, no other thread may use the environment during that first call. The number in the name is that
        of the layout of the shared data; copies with different layouts do not find each other.
 
-       A forked child may open profilers of its own. It must not use the parent's profilers and streams;
-       zt_close of a parent's profiler does nothing in the child. A program that is started by exec shares
-       nothing with the one before it.
+       A forked child opens profilers and streams of its own. It must not use those of the parent; zt_close
+       and zt_stream_close do nothing with them. A program that is started by exec begins anew.
 
        After zt_close, set the pointer to NULL. A second zt_close with the old pointer does nothing, unless a
        new profiler has the same address: then it closes that one. Any other use of the old pointer is an
@@ -13115,7 +13115,7 @@ ZT__PRIVATE void zt__find_frequency_domain(zt__bench *bench) {
 
 /* Takes one sample, and the frequency of the device after it. A run without a sample is repeated. Returns 0
    if the last attempt fails, too. */
-ZT__PRIVATE int zt__take_sample(zt__bench *bench) {
+ZT__PRIVATE int zt__measure_sample(zt__bench *bench) {
     enum { TRIES = 4 };
     zes_freq_state_t state;
     double sample = zt__nan(), mhz = zt__nan();
@@ -13236,7 +13236,7 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
     zt__warm_up(&bench, bench.config.max_time_ns);
     rule = zt__begin_stop_rule(&bench.config);
     do {
-        has_sample = zt__take_sample(&bench);
+        has_sample = zt__measure_sample(&bench);
         if (has_sample) {
             result->end = zt__apply_stop_rule(&rule, bench.series);
         }
@@ -13262,7 +13262,7 @@ ZT__PRIVATE ze_result_t zt__compare_benches(zt__bench *a, zt__bench *b, zt__seri
     rule = zt__begin_stop_rule(&a->config);
     do {
         int turned = ratios->count & 1;
-        has_samples = zt__take_sample(turned ? b : a) && zt__take_sample(turned ? a : b);
+        has_samples = zt__measure_sample(turned ? b : a) && zt__measure_sample(turned ? a : b);
         if (has_samples) {
             double ratio =
                 b->series->samples[b->series->count - 1] / a->series->samples[a->series->count - 1];
