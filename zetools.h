@@ -378,6 +378,7 @@
 #ifndef ZETOOLS_H
 #define ZETOOLS_H
 
+/* The version of the declarations. zt_version() returns that of the implementation. */
 #define ZETOOLS_VERSION_MAJOR 0
 #define ZETOOLS_VERSION_MINOR 1
 #define ZETOOLS_VERSION_PATCH 0
@@ -765,12 +766,12 @@ typedef struct zt_auto_config {
 typedef struct zt_bench_config {
     const char *name; /* A name for people. NULL: that of the region, else "the benchmark"; in a comparison
                          "a" or "b". */
-    int (*run)(zt_profiler *profiler, void *user); /* Records and submits the work once, with a region of the
-                                                      profiler that it is called with around what is timed.
-                                                      Returns 0, or anything else if it failed. */
-    double (*measure)(void *user); /* In place of `run`, for what is timed by other means: does the work once
-                                      and returns its time in nanoseconds. Negative: it failed. */
-    void *user;                    /* is passed to the functions */
+    int (*run)(zt_profiler *profiler, void *user); /* Records and submits the work once, with a region of
+                                                      `profiler` around what is timed. Returns 0, or
+                                                      anything else if the work failed. */
+    double (*measure)(void *user); /* In place of `run`, for work that is timed by other means: does the work
+                                      once and returns its time in nanoseconds; negative if it failed. */
+    void *user;                    /* is passed to these functions and to `frequency` */
     const char *region; /* The region whose GPU time is a sample, added up if it runs several times. NULL: the
                            first of the work. */
     double (*frequency)(void *user); /* Returns the frequency of the device now, in MHz. NULL: that of the
