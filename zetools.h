@@ -13944,7 +13944,7 @@ ZT__PRIVATE int zt__is_shown_already(const zt_profiler *profiler, uint32_t metri
 
 /* Adds all metrics that are not 0 everywhere. First come those that vary between regions, except clocks,
    which only repeat what the time shows. */
-ZT__PRIVATE void zt__add_varying_columns(const zt_profiler *profiler, zt__region_table *table) {
+ZT__PRIVATE void zt__add_nonzero_columns(const zt_profiler *profiler, zt__region_table *table) {
     uint32_t metric;
     int varying;
     for (varying = 1; varying >= 0; varying--) {
@@ -14191,7 +14191,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_
         if (profiler->columns) {
             zt__add_chosen_columns(profiler, &table);
         } else {
-            zt__add_varying_columns(profiler, &table);
+            zt__add_nonzero_columns(profiler, &table);
         }
         zt__fit_columns(&table, zt__room_for_table(to_standard_output), profiler->columns != NULL);
         zt__write_title(document);
