@@ -130,9 +130,9 @@
        Once all names, lists and slots exist, beginning, ending and collecting regions allocates no memory.
        Functions that return results may allocate, because quantiles need memory for sorting.
 
-       With config.thread, threads that submit work do not read or calculate anything. Level Zero drivers
-       cannot calculate metrics on two threads at once. The library serialises its own calculations; the
-       application must then not call zetMetricGroupCalculateMetricValues itself.
+       With config.thread, threads that submit work do not read or calculate anything. The application must
+       then not call zetMetricGroupCalculateMetricValues itself, because drivers cannot calculate metrics on
+       two threads at once. The library serialises its own calculations.
 
        zt_collect with a timeout waits for samples that are known to be on their way: regions on immediate
        lists, and lists that zt_execute has submitted. The first execution of a recorded list without
@@ -267,9 +267,9 @@
 
    CALLBACKS
 
-       Which functions of the library a function of the application may call:
+       A callback is a function of the application that the library calls. What it may call of the library:
 
-       function    runs on                               may call
+       callback    runs on                               may call
        log         the thread that causes the message    what a sample function may
        sample      the thread that collects              all but zt_close, ZT_PASSES, zt_bench and
                                                          zt_compare with this profiler. zt_collect, and
@@ -285,9 +285,8 @@
        executes its lists without collecting: they count as unobserved, and [INSIDE_CALLBACK] is reported. The
        same holds in a log function that is called while samples are collected.
 
-       No mutex of the library is held while a function of the application runs. But while a sample function
-       runs, no other thread collects: keep it short. All functions must return normally, without an exception
-       or longjmp.
+       No mutex of the library is held while a callback runs. But while a sample function runs, no other
+       thread collects: keep it short. All callbacks must return normally, without an exception or longjmp.
 
    THREADS
 
@@ -864,8 +863,8 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
 
 /* Collects what is on its way, and frees the profiler. Recorded lists with regions must not be executed
    afterwards. zt_end of a region that is still open does nothing afterwards.
-   The profiler stays open if the driver, a function of the application or, while it traces, a callback on
-   another thread does not return in time. Then the message says so, and zt_close can be called again.
+   The profiler stays open if the driver, a callback or a traced call of another thread does not return in
+   time. A message reports this, and zt_close can be called again.
    One thread; see PROCESSES for the pointer. Since 0.1. */
 ZT_API void zt_close(zt_profiler *profiler);
 
@@ -1097,7 +1096,7 @@ ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t li
 /* Ends reads that wait, delivers what is left, and frees the stream. An attached profiler keeps its rows.
    function  as for zt_stream_read
    Returns the final counts. If a read does not end in 10 seconds, or if it is called from a function that is
-   called with rows, the stream stays open, and the message says so. One thread. Since 0.1. */
+   called with rows, the stream stays open, and a message reports this. One thread. Since 0.1. */
 ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user);
 
 /* Returns what the stream was opened with. Any thread. Since 0.1. */
