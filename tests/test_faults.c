@@ -303,12 +303,10 @@ static void test_device_lost_at_any_step(void **state) {
 /* What was in flight is lost, what comes after is dropped, and everything says so. */
 static void test_device_loss_is_told(void **state) {
     world *w = *state;
-    ze_event_handle_t gate;
-    create_event(w, 1, &gate);
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     run(w, profiler, "before");
     collect_all(profiler);
-    ok(zeCommandListAppendWaitOnEvents(w->immediate, 1, &gate));
+    ze_event_handle_t gate = append_gate(w, w->immediate);
     append(w, profiler, w->immediate, "in flight");
     gpu.lose_device();
     assert_result(zt_collect(profiler, A_WHILE), ZE_RESULT_ERROR_DEVICE_LOST);

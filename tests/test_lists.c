@@ -310,12 +310,8 @@ static void test_a_recorded_list_with_an_immediate_lists_handle(void **state) {
 /* It waits for nothing. What still runs is collected when it has run. */
 static void test_release_of_a_list_that_runs(void **state) {
     world *w = *state;
-    ze_event_handle_t gate;
-    create_event(w, 1, &gate);
-    zt_config config = config_of(w);
-    config.wait_timeout_ns = 1000000;
-    zt_profiler *profiler = open_profiler(w, &config);
-    ok(zeCommandListAppendWaitOnEvents(w->list, 1, &gate));
+    zt_profiler *profiler = open_with_timeout(w, 100000000);
+    ze_event_handle_t gate = append_gate(w, w->list);
     record_once(w, profiler, w->list, "runs");
     ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
     ze_result_t result = zt_release(profiler, w->list);
@@ -335,14 +331,10 @@ static void test_release_of_a_list_that_runs(void **state) {
 
 static void test_release_of_an_immediate_list_that_runs(void **state) {
     world *w = *state;
-    ze_event_handle_t gate;
     if (!can_tell_immediate())
         skip();
-    create_event(w, 1, &gate);
-    zt_config config = config_of(w);
-    config.wait_timeout_ns = 1000000;
-    zt_profiler *profiler = open_profiler(w, &config);
-    ok(zeCommandListAppendWaitOnEvents(w->immediate, 1, &gate));
+    zt_profiler *profiler = open_with_timeout(w, 100000000);
+    ze_event_handle_t gate = append_gate(w, w->immediate);
     append(w, profiler, w->immediate, "runs");
     ze_result_t result = zt_release(profiler, w->immediate);
     ok(zeEventHostSignal(gate));
@@ -551,10 +543,8 @@ static void *open_gate(void *argument) {
 
 /* On its way by other means than zt_execute: the collection waits for it. */
 static void collect_what_is_on_its_way(world *w, zt_profiler *profiler) {
-    submission s = {w, w->list, NULL};
+    submission s = {w, w->list, append_gate(w, w->list)};
     pthread_t opener;
-    create_event(w, 1, &s.gate);
-    ok(zeCommandListAppendWaitOnEvents(w->list, 1, &s.gate));
     record_once(w, profiler, w->list, "on its way");
     ok(zeCommandQueueExecuteCommandLists(w->queue, 1, &w->list, NULL));
     assert_int_equal(pthread_create(&opener, NULL, open_gate, &s), 0);
