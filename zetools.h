@@ -130,9 +130,9 @@
        Once all names, lists and slots exist, beginning, ending and collecting regions allocates no memory.
        Functions that return results may allocate, because quantiles need memory for sorting.
 
-       With config.thread, threads that submit work do not read or calculate anything. Level Zero drivers
-       cannot calculate metrics on two threads at once. The library serialises its own calculations; the
-       application must then not call zetMetricGroupCalculateMetricValues itself.
+       With config.thread, threads that submit work do not read or calculate anything. The application must
+       then not call zetMetricGroupCalculateMetricValues itself, because drivers cannot calculate metrics on
+       two threads at once. The library serialises its own calculations.
 
        zt_collect with a timeout waits for samples that are known to be on their way: regions on immediate
        lists, and lists that zt_execute has submitted. The first execution of a recorded list without
@@ -272,9 +272,9 @@
 
    CALLBACKS
 
-       Which functions of the library a function of the application may call:
+       A callback is a function of the application that the library calls. What it may call of the library:
 
-       function    runs on                               may call
+       callback    runs on                               may call
        log         the thread that causes the message    what a sample function may
        sample      the thread that collects              all but zt_close, ZT_PASSES, zt_bench and
                                                          zt_compare with this profiler. zt_collect, and
@@ -290,9 +290,8 @@
        executes its lists without collecting: they count as unobserved, and [INSIDE_CALLBACK] is reported. The
        same holds in a log function that is called while samples are collected.
 
-       No mutex of the library is held while a function of the application runs. But while a sample function
-       runs, no other thread collects: keep it short. All functions must return normally, without an exception
-       or longjmp.
+       No mutex of the library is held while a callback runs. But while a sample function runs, no other
+       thread collects: keep it short. All callbacks must return normally, without an exception or longjmp.
 
    THREADS
 
@@ -385,6 +384,7 @@
 #ifndef ZETOOLS_H
 #define ZETOOLS_H
 
+/* The version of the declarations. zt_version() returns that of the implementation. */
 #define ZETOOLS_VERSION_MAJOR 0
 #define ZETOOLS_VERSION_MINOR 1
 #define ZETOOLS_VERSION_PATCH 0
@@ -773,12 +773,12 @@ typedef struct zt_auto_config {
 typedef struct zt_bench_config {
     const char *name; /* A name for people. NULL: that of the region, else "the benchmark"; in a comparison
                          "a" or "b". */
-    int (*run)(zt_profiler *profiler, void *user); /* Records and submits the work once, with a region of the
-                                                      profiler that it is called with around what is timed.
-                                                      Returns 0, or anything else if it failed. */
-    double (*measure)(void *user); /* In place of `run`, for what is timed by other means: does the work once
-                                      and returns its time in nanoseconds. Negative: it failed. */
-    void *user;                    /* is passed to the functions */
+    int (*run)(zt_profiler *profiler, void *user); /* Records and submits the work once, with a region of
+                                                      `profiler` around what is timed. Returns 0, or
+                                                      anything else if the work failed. */
+    double (*measure)(void *user); /* In place of `run`, for work that is timed by other means: does the work
+                                      once and returns its time in nanoseconds; negative if it failed. */
+    void *user;                    /* is passed to these functions and to `frequency` */
     const char *region; /* The region whose GPU time is a sample, added up if it runs several times. NULL: the
                            first of the work. */
     double (*frequency)(void *user); /* Returns the frequency of the device now, in MHz. NULL: that of the
@@ -871,8 +871,8 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
 
 /* Collects what is on its way, and frees the profiler. Recorded lists with regions must not be executed
    afterwards. zt_end of a region that is still open does nothing afterwards.
-   The profiler stays open if the driver, a function of the application or, while it traces, a callback on
-   another thread does not return in time. Then the message says so, and zt_close can be called again.
+   The profiler stays open if the driver, a callback or a traced call of another thread does not return in
+   time. A message reports this, and zt_close can be called again.
    One thread; see PROCESSES for the pointer. Since 0.1. */
 ZT_API void zt_close(zt_profiler *profiler);
 
@@ -1104,7 +1104,7 @@ ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t li
 /* Ends reads that wait, delivers what is left, and frees the stream. An attached profiler keeps its rows.
    function  as for zt_stream_read
    Returns the final counts. If a read does not end in 10 seconds, or if it is called from a function that is
-   called with rows, the stream stays open, and the message says so. One thread. Since 0.1. */
+   called with rows, the stream stays open, and a message reports this. One thread. Since 0.1. */
 ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user);
 
 /* Returns what the stream was opened with. Any thread. Since 0.1. */
@@ -12542,7 +12542,7 @@ ZT__PRIVATE void zt__find_frequency_domain(zt__bench *bench) {
 
 /* Takes one sample, and the frequency of the device after it. A run without a sample is repeated. Returns 0
    if the last attempt fails, too. */
-ZT__PRIVATE int zt__take_sample(zt__bench *bench) {
+ZT__PRIVATE int zt__measure_sample(zt__bench *bench) {
     enum { TRIES = 4 };
     zes_freq_state_t state;
     double sample = zt__nan(), mhz = zt__nan();
@@ -12663,7 +12663,7 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
     zt__warm_up(&bench, bench.config.max_time_ns);
     rule = zt__begin_stop_rule(&bench.config);
     do {
-        has_sample = zt__take_sample(&bench);
+        has_sample = zt__measure_sample(&bench);
         if (has_sample) {
             result->end = zt__apply_stop_rule(&rule, bench.series);
         }
@@ -12689,7 +12689,7 @@ ZT__PRIVATE ze_result_t zt__compare_benches(zt__bench *a, zt__bench *b, zt__seri
     rule = zt__begin_stop_rule(&a->config);
     do {
         int turned = ratios->count & 1;
-        has_samples = zt__take_sample(turned ? b : a) && zt__take_sample(turned ? a : b);
+        has_samples = zt__measure_sample(turned ? b : a) && zt__measure_sample(turned ? a : b);
         if (has_samples) {
             double ratio =
                 b->series->samples[b->series->count - 1] / a->series->samples[a->series->count - 1];
@@ -13370,7 +13370,7 @@ ZT__PRIVATE int zt__is_shown_already(const zt_profiler *profiler, uint32_t metri
 
 /* Adds all metrics that are not 0 everywhere. First come those that vary between regions, except clocks,
    which only repeat what the time shows. */
-ZT__PRIVATE void zt__add_varying_columns(const zt_profiler *profiler, zt__region_table *table) {
+ZT__PRIVATE void zt__add_nonzero_columns(const zt_profiler *profiler, zt__region_table *table) {
     uint32_t metric;
     int varying;
     for (varying = 1; varying >= 0; varying--) {
@@ -13617,7 +13617,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_
         if (profiler->columns) {
             zt__add_chosen_columns(profiler, &table);
         } else {
-            zt__add_varying_columns(profiler, &table);
+            zt__add_nonzero_columns(profiler, &table);
         }
         zt__fit_columns(&table, zt__room_for_table(to_standard_output), profiler->columns != NULL);
         zt__write_title(document);
