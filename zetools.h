@@ -1622,8 +1622,7 @@ typedef struct zt__wait {
 } zt__wait;
 
 ZT__PRIVATE zt__wait zt__wait_until(uint64_t deadline) {
-    zt__wait wait = {0, 0, 10000};
-    wait.deadline = deadline;
+    zt__wait wait = {deadline, 0, 10000};
     return wait;
 }
 
@@ -2221,12 +2220,13 @@ typedef struct zt__character {
     uint32_t code;
 } zt__character;
 
-/* Decodes the sequence that a text begins with. Returns 0 where it is not valid UTF-8. */
-ZT__PRIVATE int zt__decode(const char *text, zt__character *character) {
-    const unsigned char *bytes = (const unsigned char *)text;
+/* Decodes the next character. A byte that is not valid UTF-8 becomes U+FFFD. Returns 0 at the end. */
+ZT__PRIVATE int zt__next_character(const char **text, zt__character *character) {
+    const unsigned char *bytes = (const unsigned char *)*text;
     uint32_t code = bytes[0], least = 0;
     size_t i, length = 1;
-    if ((bytes[0] >= 0x80 && bytes[0] < 0xC0) || bytes[0] > 0xF4) {
+    int is_valid = bytes[0] < 0x80 || (bytes[0] >= 0xC0 && bytes[0] <= 0xF4);
+    if (!bytes[0]) {
         return 0;
     }
     if (bytes[0] >= 0xF0) {
@@ -2242,34 +2242,15 @@ ZT__PRIVATE int zt__decode(const char *text, zt__character *character) {
         least = 0x80;
         code &= 0x1F;
     }
-    for (i = 1; i < length; i++) {
-        if ((bytes[i] & 0xC0) != 0x80) {
-            return 0;
-        }
+    for (i = 1; i < length && is_valid; i++) {
+        is_valid = (bytes[i] & 0xC0) == 0x80;
         code = code << 6 | (bytes[i] & 0x3Fu);
     }
-    if (code < least || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) {
-        return 0;
-    }
-    character->bytes = text;
-    character->length = length;
-    character->code = code;
-    return 1;
-}
-
-/* Finds the next character. A byte that is not valid UTF-8 becomes U+FFFD. Returns 0 at the end. */
-ZT__PRIVATE int zt__next_character(const char **text, zt__character *character) {
-    if (!**text) {
-        return 0;
-    }
-    if (zt__decode(*text, character)) {
-        *text += character->length;
-    } else {
-        character->bytes = "\xEF\xBF\xBD";
-        character->length = 3;
-        character->code = 0xFFFD;
-        *text += 1;
-    }
+    is_valid = is_valid && code >= least && code <= 0x10FFFF && (code < 0xD800 || code >= 0xE000);
+    character->bytes = is_valid ? *text : "\xEF\xBF\xBD";
+    character->length = is_valid ? length : 3;
+    character->code = is_valid ? code : 0xFFFD;
+    *text += is_valid ? length : 1;
     return 1;
 }
 
@@ -2319,11 +2300,7 @@ ZT__PRIVATE size_t zt__shown_width(const char *text) {
 
 /* ---- the writer ------------------------------------------------------------------------------------------ */
 
-#if defined(__GNUC__)
 #define ZT__CHECKED_FORMAT(text, first) __attribute__((format(printf, text, first)))
-#else
-#define ZT__CHECKED_FORMAT(text, first)
-#endif
 
 /* Buffers bytes and passes them to `write` in blocks. `write` is a function of the application, so no mutex
    may be held. */
