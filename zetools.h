@@ -1790,13 +1790,20 @@ ZT__PRIVATE int zt__stop_thread(zt__thread *thread) {
     return 1;
 }
 
+/* A thread that hangs is removed, too, so that the others are stopped. */
 ZT__PRIVATE void zt__stop_threads_at_exit(void) {
     zt__thread *thread;
     do {
         zt__lock(&zt__threads.mutex);
         thread = zt__threads.first;
+        if (thread) {
+            zt__threads.first = thread->next;
+        }
         zt__unlock(&zt__threads.mutex);
-    } while (thread && zt__stop_thread(thread));
+        if (thread) {
+            zt__stop_thread(thread);
+        }
+    } while (thread);
 }
 
 /* A forked child has none of the parent's threads. */
