@@ -1806,12 +1806,6 @@ ZT__PRIVATE void zt__stop_threads_at_exit(void) {
     } while (thread);
 }
 
-/* A forked child has none of the parent's threads. */
-ZT__PRIVATE void zt__forget_threads(void) {
-    pthread_mutex_init(&zt__threads.mutex, NULL);
-    zt__threads.first = NULL;
-}
-
 /* Returns 0 if the system refuses, or with ZETOOLS_NO_THREADS. */
 ZT__PRIVATE int zt__start_thread(zt__thread *thread, int (*step)(void *user), void *user) {
     int started = 0;
@@ -2653,10 +2647,12 @@ typedef struct zt__process {
 
 static zt__process *zt__known_process; /* atomic */
 
-/* A forked child creates a new block, because a thread of the parent may hold the mutex of the old one. */
+/* A forked child creates a new block, because a thread of the parent may hold the mutex of the old one. It
+   has none of the parent's threads. */
 ZT__PRIVATE void zt__after_fork(void) {
     zt__store(&zt__known_process, (zt__process *)NULL);
-    zt__forget_threads();
+    pthread_mutex_init(&zt__threads.mutex, NULL);
+    zt__threads.first = NULL;
 }
 
 ZT__PRIVATE zt__process *zt__create_process(void) {
@@ -2688,7 +2684,7 @@ ZT__PRIVATE zt__process *zt__read_process_variable(const char *identity) {
     return (zt__process *)address;
 }
 
-/* Returns the block, which the first call makes, or NULL without memory. */
+/* Returns the block, which the first call creates, or NULL without memory. */
 ZT__PRIVATE zt__process *zt__get_process(void) {
     static int handles_fork; /* atomic */
     char identity[64], value[128];
