@@ -1642,8 +1642,7 @@ typedef struct zt__wait {
 } zt__wait;
 
 ZT__PRIVATE zt__wait zt__wait_until(uint64_t deadline) {
-    zt__wait wait = {0, 0, 10000};
-    wait.deadline = deadline;
+    zt__wait wait = {deadline, 0, 10000};
     return wait;
 }
 
@@ -1811,19 +1810,20 @@ ZT__PRIVATE int zt__stop_thread(zt__thread *thread) {
     return 1;
 }
 
+/* A thread that hangs is removed, too, so that the others are stopped. */
 ZT__PRIVATE void zt__stop_threads_at_exit(void) {
     zt__thread *thread;
     do {
         zt__lock(&zt__threads.mutex);
         thread = zt__threads.first;
+        if (thread) {
+            zt__threads.first = thread->next;
+        }
         zt__unlock(&zt__threads.mutex);
-    } while (thread && zt__stop_thread(thread));
-}
-
-/* A forked child has none of the parent's threads. */
-ZT__PRIVATE void zt__forget_threads(void) {
-    pthread_mutex_init(&zt__threads.mutex, NULL);
-    zt__threads.first = NULL;
+        if (thread) {
+            zt__stop_thread(thread);
+        }
+    } while (thread);
 }
 
 /* Returns 0 if the system refuses, or with ZETOOLS_NO_THREADS. */
@@ -2241,12 +2241,13 @@ typedef struct zt__character {
     uint32_t code;
 } zt__character;
 
-/* Decodes the sequence that a text begins with. Returns 0 where it is not valid UTF-8. */
-ZT__PRIVATE int zt__decode(const char *text, zt__character *character) {
-    const unsigned char *bytes = (const unsigned char *)text;
+/* Decodes the next character. A byte that is not valid UTF-8 becomes U+FFFD. Returns 0 at the end. */
+ZT__PRIVATE int zt__next_character(const char **text, zt__character *character) {
+    const unsigned char *bytes = (const unsigned char *)*text;
     uint32_t code = bytes[0], least = 0;
     size_t i, length = 1;
-    if ((bytes[0] >= 0x80 && bytes[0] < 0xC0) || bytes[0] > 0xF4) {
+    int is_valid = bytes[0] < 0x80 || (bytes[0] >= 0xC0 && bytes[0] <= 0xF4);
+    if (!bytes[0]) {
         return 0;
     }
     if (bytes[0] >= 0xF0) {
@@ -2262,34 +2263,15 @@ ZT__PRIVATE int zt__decode(const char *text, zt__character *character) {
         least = 0x80;
         code &= 0x1F;
     }
-    for (i = 1; i < length; i++) {
-        if ((bytes[i] & 0xC0) != 0x80) {
-            return 0;
-        }
+    for (i = 1; i < length && is_valid; i++) {
+        is_valid = (bytes[i] & 0xC0) == 0x80;
         code = code << 6 | (bytes[i] & 0x3Fu);
     }
-    if (code < least || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) {
-        return 0;
-    }
-    character->bytes = text;
-    character->length = length;
-    character->code = code;
-    return 1;
-}
-
-/* Finds the next character. A byte that is not valid UTF-8 becomes U+FFFD. Returns 0 at the end. */
-ZT__PRIVATE int zt__next_character(const char **text, zt__character *character) {
-    if (!**text) {
-        return 0;
-    }
-    if (zt__decode(*text, character)) {
-        *text += character->length;
-    } else {
-        character->bytes = "\xEF\xBF\xBD";
-        character->length = 3;
-        character->code = 0xFFFD;
-        *text += 1;
-    }
+    is_valid = is_valid && code >= least && code <= 0x10FFFF && (code < 0xD800 || code >= 0xE000);
+    character->bytes = is_valid ? *text : "\xEF\xBF\xBD";
+    character->length = is_valid ? length : 3;
+    character->code = is_valid ? code : 0xFFFD;
+    *text += is_valid ? length : 1;
     return 1;
 }
 
@@ -2339,11 +2321,7 @@ ZT__PRIVATE size_t zt__shown_width(const char *text) {
 
 /* ---- the writer ------------------------------------------------------------------------------------------ */
 
-#if defined(__GNUC__)
 #define ZT__CHECKED_FORMAT(text, first) __attribute__((format(printf, text, first)))
-#else
-#define ZT__CHECKED_FORMAT(text, first)
-#endif
 
 /* Buffers bytes and passes them to `write` in blocks. `write` is a function of the application, so no mutex
    may be held. */
@@ -2689,10 +2667,12 @@ typedef struct zt__process {
 
 static zt__process *zt__known_process; /* atomic */
 
-/* A forked child creates a new block, because a thread of the parent may hold the mutex of the old one. */
+/* A forked child creates a new block, because a thread of the parent may hold the mutex of the old one. It
+   has none of the parent's threads. */
 ZT__PRIVATE void zt__after_fork(void) {
     zt__store(&zt__known_process, (zt__process *)NULL);
-    zt__forget_threads();
+    pthread_mutex_init(&zt__threads.mutex, NULL);
+    zt__threads.first = NULL;
 }
 
 ZT__PRIVATE zt__process *zt__create_process(void) {
@@ -2724,7 +2704,7 @@ ZT__PRIVATE zt__process *zt__read_process_variable(const char *identity) {
     return (zt__process *)address;
 }
 
-/* Returns the block, which the first call makes, or NULL without memory. */
+/* Returns the block, which the first call creates, or NULL without memory. */
 ZT__PRIVATE zt__process *zt__get_process(void) {
     static int handles_fork; /* atomic */
     char identity[64], value[128];
