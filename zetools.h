@@ -10785,34 +10785,29 @@ typedef struct zt__tracer {
 /* Returns the record of a handle, which is added if there is none. The mutex is held. Returns NULL without
    memory. */
 ZT__PRIVATE zt__known_handle *zt__remember_handle(zt__tracer *tracer, zt__map *map, const void *handle) {
-    zt__known_handle *known;
-    for (;;) {
-        known = (zt__known_handle *)zt__map_find(map, &handle, sizeof handle);
+    while (zt__map_make_room(map, &tracer->allocator, &tracer->mutex)) {
+        zt__known_handle *known = (zt__known_handle *)zt__map_find(map, &handle, sizeof handle);
         if (known) {
             return known;
         }
         known = tracer->unused_handles;
-        if (known && !zt__map_is_full(map)) {
+        if (known) {
             tracer->unused_handles = known->next;
             memset(known, 0, sizeof *known);
             known->handle = handle;
             zt__map_add(map, &known->handle, sizeof known->handle, known);
             return known;
         }
+        zt__unlock(&tracer->mutex);
+        known = (zt__known_handle *)zt__allocate(&tracer->allocator, 1, sizeof *known);
+        zt__lock(&tracer->mutex);
         if (!known) {
-            zt__unlock(&tracer->mutex);
-            known = (zt__known_handle *)zt__allocate(&tracer->allocator, 1, sizeof *known);
-            zt__lock(&tracer->mutex);
-            if (!known) {
-                return NULL;
-            }
-            known->next = tracer->unused_handles;
-            tracer->unused_handles = known;
-        }
-        if (!zt__map_make_room(map, &tracer->allocator, &tracer->mutex)) {
             return NULL;
         }
+        known->next = tracer->unused_handles;
+        tracer->unused_handles = known;
     }
+    return NULL;
 }
 
 ZT__PRIVATE void zt__forget_handle(zt__tracer *tracer, zt__map *map, const void *handle) {
@@ -10932,15 +10927,16 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_command(zt__tracer *tracer, zt__call ca
                                                  const zt__command *command, int may_remember) {
     char text[256];
     zt__kernel_name *first, *made;
-    unsigned others = (unsigned)command->kernel_count - 1;
+    unsigned others;
     size_t length;
     if (!command->kernel) {
         return zt__find_or_add_name(tracer, zt__call_name(call) + strlen("zeCommandListAppend"));
     }
     first = zt__name_of_kernel(tracer, command->kernel, may_remember);
-    if (!first || others == 0) {
+    if (!first || command->kernel_count == 1) {
         return first;
     }
+    others = (unsigned)command->kernel_count - 1;
     length = (size_t)snprintf(text, sizeof text, "%s +%u", first->text, others);
     if (length < sizeof text) {
         return zt__find_or_add_name(tracer, text);
@@ -10995,11 +10991,15 @@ ZT__PRIVATE zt__traced_device *zt__add_device(zt__tracer *tracer, ze_context_han
     return added;
 }
 
+ZT__PRIVATE int zt__is_measured(const zt__traced_device *device) {
+    return device && device->profiler && !zt__load(&device->is_detached);
+}
+
 /* Returns the first device that is measured, or the next one after `device`. Returns NULL after the last. */
 ZT__PRIVATE zt__traced_device *zt__next_measured(zt__tracer *tracer, zt__traced_device *device) {
     do {
         device = zt__load(device ? &device->next : &tracer->devices);
-    } while (device && (!device->profiler || zt__load(&device->is_detached)));
+    } while (device && !zt__is_measured(device));
     return device;
 }
 
@@ -11095,17 +11095,6 @@ ZT__PRIVATE zt__known_handle *zt__find_or_query_list(zt__tracer *tracer, ze_comm
     }
     zt__lock(&tracer->mutex);
     return zt__remember_list(tracer, list, device, ordinal);
-}
-
-/* Returns the profiler that measures what is appended to a list, or NULL. The mutex is held. */
-ZT__PRIVATE zt_profiler *zt__profiler_of_list(zt__tracer *tracer, ze_command_list_handle_t list) {
-    const zt__known_handle *known = zt__find_or_query_list(tracer, list);
-    zt__traced_device *device = known ? known->device : NULL;
-    if (!device || !device->profiler || zt__load(&device->is_detached) || known->is_captured) {
-        return NULL;
-    }
-    /* A copy engine can write time stamps, but cannot execute queries. */
-    return known->is_copy_only && device->profiler->metric_count > 0 ? NULL : device->profiler;
 }
 
 /* ---- host times of calls --------------------------------------------------------------------------------- */
@@ -11245,14 +11234,19 @@ ZT__PRIVATE void zt__wait_first(zt__frame *frame, const zt__command *command) {
 ZT__PRIVATE void zt__before_command(zt__frame *frame, ze_kernel_handle_t kernel_before_hooks) {
     zt__tracer *tracer = frame->tracer;
     zt__command command;
+    const zt__known_handle *list = NULL;
     zt_profiler *profiler = NULL;
     zt__kernel_name *name = NULL;
     int is_complete = zt__read_command(frame->call, frame->parameters, &command), is_measured = 0;
     zt__lock(&tracer->mutex);
     if (is_complete) {
-        profiler = zt__profiler_of_list(tracer, command.list);
+        list = zt__find_or_query_list(tracer, command.list);
     }
-    if (profiler) {
+    if (list && !list->is_captured && zt__is_measured(list->device)) {
+        profiler = list->device->profiler;
+    }
+    /* A copy engine can write time stamps, but cannot execute queries. */
+    if (profiler && !(list->is_copy_only && profiler->metric_count > 0)) {
         /* The name of a kernel that a hook has substituted is not kept: its destruction may not be seen. */
         name = zt__name_of_command(tracer, frame->call, &command, command.kernel == kernel_before_hooks);
     }
