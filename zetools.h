@@ -8856,9 +8856,9 @@ ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
     if (!profiler || !profiler->timeline) {
         return info;
     }
+    zt__get_kept_samples(locked, &first, &end);
+    info.samples = end - first;
     zt__lock(&locked->mutex);
-    first = zt__oldest_kept(locked->timeline->written, locked->timeline->capacity);
-    info.samples = locked->timeline->written - first;
     info.lost_samples = first + locked->timeline->ambiguous;
     info.pairs = locked->timeline->clock.pair_count;
     zt__unlock(&locked->mutex);
@@ -9170,25 +9170,18 @@ ZT__PRIVATE void zt__give_up_slots(zt_profiler *profiler, const char *call) {
                 not_ended = slot->region->name;
                 zt__count_dropped(profiler, slot->region, ZT_DROPPED_NOT_CLOSED);
                 slot->generation++;
-                slot->may_be_written = 1;
-                zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
             } else if (slot->state == ZT__SLOT_PENDING) {
                 unfinished++;
                 zt__count_lost(profiler, slot->region, ZT_LOST_NEVER_DELIVERED);
-                slot->may_be_written = 1;
-                zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
-            } else if (slot->state == ZT__SLOT_RECORDED) {
-                /* A list of unknown kind may be immediate, and its commands may be running. */
-                int may_run =
-                    zt__may_run_unobserved(profiler, slot->list) && slot->list->state != ZT__LIST_RECORDED;
-                if (may_run) {
-                    slot->may_be_written = 1;
-                    zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
-                } else {
-                    zt__unbind_slot(slot);
-                    zt__free_slot(profiler, slot);
-                }
-            }
+            } else if (slot->state != ZT__SLOT_RECORDED) {
+                continue;
+            } else if (slot->list->state != ZT__LIST_UNKNOWN && slot->list->state != ZT__LIST_UNOBSERVED) {
+                zt__unbind_slot(slot);
+                zt__free_slot(profiler, slot);
+                continue;
+            } /* else its list may be immediate, or run by other means, and be running */
+            slot->may_be_written = 1;
+            zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
         }
     }
     zt__unlock(&profiler->mutex);
@@ -9358,11 +9351,39 @@ ZT__PRIVATE size_t zt__find_room(zt_stream *stream, uint8_t **bytes) {
     return room ? (size_t)room * stream->report_size - stream->partial : 0;
 }
 
-/* Counts what has come into the ring. If the device dropped reports, they are missing before one of the new
-   reports, or before the first of the next read. */
-ZT__PRIVATE void zt__count_bytes(zt_stream *stream, size_t size, int dropped) {
-    uint64_t reports = (stream->partial + size) / stream->report_size, now = zt__now_ns();
+/* Reads once. `more` is set if the read was limited by the room in the ring. If the device dropped reports,
+   the data is valid all the same; they are missing before one of the new reports, or before the first of the
+   next read. */
+ZT__PRIVATE ze_result_t zt__read_once(zt_stream *stream, int *more) {
+    size_t room, size;
+    uint8_t *bytes;
+    uint64_t reports, now;
+    int dropped;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    *more = 0;
+    if (!stream->report_size) {
+        result = zt__query_report_size(stream);
+    }
+    if (result != ZE_RESULT_SUCCESS || !stream->report_size) {
+        return result;
+    }
+    size = room = zt__find_room(stream, &bytes);
+    if (room == 0) {
+        *more = 1;
+        return result;
+    }
+    result = zetMetricStreamerReadData(stream->streamer, UINT32_MAX, &size, bytes);
+    dropped = result == ZE_RESULT_WARNING_DROPPED_DATA;
+    if (result == ZE_RESULT_NOT_READY) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (result != ZE_RESULT_SUCCESS && !dropped) {
+        return zt__check(&stream->diagnostics, result, "zetMetricStreamerReadData", "Update the driver.");
+    }
+    *more = size == room;
+    reports = (stream->partial + size) / stream->report_size;
     stream->partial = (stream->partial + size) % stream->report_size;
+    now = zt__now_ns();
     zt__lock(&stream->data->mutex);
     if (dropped) {
         stream->counts.gaps++;
@@ -9377,39 +9398,9 @@ ZT__PRIVATE void zt__count_bytes(zt_stream *stream, size_t size, int dropped) {
     stream->counts.reports += reports;
     zt__unlock(&stream->data->mutex);
     if (dropped) {
-        zt__report(&stream->diagnostics, STREAM_GAP, ZE_RESULT_WARNING_DROPPED_DATA);
+        zt__report(&stream->diagnostics, STREAM_GAP, result);
     }
-}
-
-/* Reads once. `more` is set if the read was limited by the room in the ring. The warning that data was
-   dropped comes with valid data. */
-ZT__PRIVATE ze_result_t zt__read_once(zt_stream *stream, int *more) {
-    size_t room, size;
-    uint8_t *bytes;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    *more = 0;
-    if (!stream->report_size) {
-        result = zt__query_report_size(stream);
-    }
-    if (result != ZE_RESULT_SUCCESS || !stream->report_size) {
-        return result;
-    }
-    room = zt__find_room(stream, &bytes);
-    *more = 1;
-    if (room == 0) {
-        return result;
-    }
-    size = room;
-    result = zetMetricStreamerReadData(stream->streamer, UINT32_MAX, &size, bytes);
-    *more = size == room;
-    if (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_WARNING_DROPPED_DATA) {
-        zt__count_bytes(stream, size, result == ZE_RESULT_WARNING_DROPPED_DATA);
-        return ZE_RESULT_SUCCESS;
-    }
-    *more = 0;
-    return result == ZE_RESULT_NOT_READY
-               ? ZE_RESULT_SUCCESS
-               : zt__check(&stream->diagnostics, result, "zetMetricStreamerReadData", "Update the driver.");
+    return ZE_RESULT_SUCCESS;
 }
 
 /* Reads until the device has no more, or the ring is full, but only a few times. Returns whether the device
@@ -9467,7 +9458,6 @@ ZT__PRIVATE int zt__read_ahead(void *user) {
 /* A row as it was calculated. Times are the device's. */
 typedef struct zt__raw_row {
     const zet_typed_value_t *values;
-    int is_bogus, is_after_failure;
     int is_in_gap;         /* its report is gap_first or later */
     int is_last_of_gap;    /* its report is gap_last or later */
     uint64_t gap_ns;       /* when the device reported the gap */
@@ -9475,7 +9465,9 @@ typedef struct zt__raw_row {
     uint64_t end_ns;       /* the end of its period */
     uint64_t since_end_ns; /* from the end of the row before to its own */
     uint64_t length_ns;
-    int has_length, gap;
+    int has_length;
+    int is_valid; /* it has a length, and is not the first of the capture */
+    int gap;      /* rows are missing before it */
 } zt__raw_row;
 
 /* Reads a value as an integer, which may have more bits than a double. Returns 0 if the group has no such
@@ -9539,20 +9531,19 @@ ZT__PRIVATE int zt__is_backward(const zt_stream *stream, const zt__raw_row *row)
                                                       later > stream->info.period_ns + tolerance);
 }
 
-/* Finds the end of a row's period, which is the time stamp of its report. Reports come in order. */
-ZT__PRIVATE void zt__find_end(zt_stream *stream, zt__raw_row *row) {
+/* Finds when a row's period ended, which is the time stamp of its report, and how long it lasted. Reports
+   come in order. */
+ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
     const zt__clock *clock = &stream->clock;
     uint64_t tolerance = zt__clock_tolerance(clock), opened_ns = clock->pairs[0].ns[ZT__DEVICE];
     uint64_t period = stream->info.period_ns, stamp = 0;
-    int has_stamp = zt__read_stamp(stream, row, &stamp);
+    int has_stamp = zt__read_stamp(stream, row, &stamp), is_reported;
     if (!stream->has_end) {
         row->end_ns = opened_ns;
         if (has_stamp) {
             row->end_ns = zt__unwrap_after(clock, stamp, opened_ns > tolerance ? opened_ns - tolerance : 0);
         }
-        return;
-    }
-    if (!has_stamp) { /* a period after the last one, or after the gap */
+    } else if (!has_stamp) { /* a period after the last one, or after the gap */
         row->end_ns = stream->end_ns + period;
         if (row->is_last_of_gap && row->end_ns < row->gap_ns) {
             row->end_ns = row->gap_ns;
@@ -9567,7 +9558,20 @@ ZT__PRIVATE void zt__find_end(zt_stream *stream, zt__raw_row *row) {
             row->end_ns = after_gap_ns > row->end_ns ? after_gap_ns : row->end_ns;
         }
     }
-    row->since_end_ns = row->end_ns - stream->end_ns;
+    if (stream->has_end) {
+        row->since_end_ns = row->end_ns - stream->end_ns;
+    }
+    /* The length is what the device reports, but at the most the time since the row before; if the device
+       reports nothing, it is that time. After a failed calculation, only the device knows where the period
+       began. */
+    is_reported = zt__read_integer(row->values, stream->length_metric, &row->length_ns);
+    row->has_length = is_reported || (stream->has_end && !stream->is_after_failure);
+    if (!is_reported || (stream->has_end && row->length_ns > row->since_end_ns)) {
+        row->length_ns = row->since_end_ns;
+    }
+    if (row->length_ns > row->end_ns) {
+        row->length_ns = row->end_ns;
+    }
 }
 
 /* Returns the name of the marker that ends a row, or NULL. The metric also has a number in rows without a
@@ -9657,10 +9661,11 @@ ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
     return 1;
 }
 
-/* Reads the next calculated row, without removing it. Returns 0 if there is none. */
-ZT__PRIVATE int zt__peek_row(zt_stream *stream, zt__raw_row *row) {
-    uint64_t report;
-    int is_long, is_reported;
+/* Removes the next calculated row. Counts it as delivered if it is valid and wanted, else as discarded.
+   Returns 0 if there is none. */
+ZT__PRIVATE int zt__next_row(zt_stream *stream, int is_wanted, zt__raw_row *row) {
+    uint64_t period = stream->info.period_ns, report, periods;
+    int is_after_gap, is_delivered;
     memset(row, 0, sizeof *row);
     zt__lock(&stream->data->mutex);
     if (stream->row_next == stream->row_count) {
@@ -9674,34 +9679,15 @@ ZT__PRIVATE int zt__peek_row(zt_stream *stream, zt__raw_row *row) {
     row->gap_ns = zt__convert_time(&stream->clock, stream->gap_ns, ZT__HOST, ZT__DEVICE);
     row->read_ns = zt__convert_time(&stream->clock, stream->written_ns, ZT__HOST, ZT__DEVICE);
     zt__unlock(&stream->data->mutex);
-    row->is_bogus = stream->is_bogus;
-    row->is_after_failure = stream->is_after_failure;
-    zt__find_end(stream, row);
-    /* The length is what the device reports, but at the most the time since the row before; if the device
-       reports nothing, it is that time. After a failed calculation, only the device knows where the period
-       began. */
-    is_reported = zt__read_integer(row->values, stream->length_metric, &row->length_ns);
-    row->has_length = is_reported || (stream->has_end && !row->is_after_failure);
-    if (!is_reported) {
-        row->length_ns = row->since_end_ns;
-    }
-    if (stream->has_end && row->length_ns > row->since_end_ns) {
-        row->length_ns = row->since_end_ns;
-    }
-    if (row->length_ns > row->end_ns) {
-        row->length_ns = row->end_ns;
-    }
+    zt__find_period(stream, row);
     /* The device does not report where it dropped reports. The gap is where much more than a period passed
        between two rows; if that is nowhere, it is before the last. */
-    is_long = row->since_end_ns > stream->info.period_ns + stream->info.period_ns / 2;
-    row->gap = row->is_in_gap && (is_long || (row->is_last_of_gap && !stream->is_gap_found));
-    return 1;
-}
-
-/* Removes the row that zt__peek_row has read, and counts it. Returns whether it is delivered. */
-ZT__PRIVATE int zt__remove_row(zt_stream *stream, const zt__raw_row *row, int is_wanted) {
-    int is_delivered = is_wanted && !row->is_bogus && row->has_length;
-    uint64_t periods = (row->since_end_ns + stream->info.period_ns / 2) / stream->info.period_ns;
+    is_after_gap = row->is_in_gap && (row->since_end_ns > period + period / 2 ||
+                                      (row->is_last_of_gap && !stream->is_gap_found));
+    periods = (row->since_end_ns + period / 2) / period;
+    row->gap = is_after_gap || stream->is_after_failure || stream->is_gap_pending;
+    row->is_valid = row->has_length && !stream->is_bogus;
+    is_delivered = row->is_valid && is_wanted;
     zt__lock(&stream->data->mutex);
     stream->row_next++;
     stream->counts.rows += is_delivered != 0;
@@ -9709,17 +9695,17 @@ ZT__PRIVATE int zt__remove_row(zt_stream *stream, const zt__raw_row *row, int is
     if (row->is_in_gap && periods > 1) {
         stream->counts.dropped += periods - 1;
     }
-    stream->is_gap_found |= row->gap;
-    if (row->is_last_of_gap && stream->row_report + stream->row_next > stream->gap_last) {
+    stream->is_gap_found |= is_after_gap;
+    if (row->is_last_of_gap && report >= stream->gap_last) { /* of all gaps so far */
         stream->gap_first = UINT64_MAX;
         stream->is_gap_found = 0;
     }
     zt__unlock(&stream->data->mutex);
-    stream->is_gap_pending = (stream->is_gap_pending || row->gap || row->is_after_failure) && !is_delivered;
+    stream->is_gap_pending = row->gap && !is_delivered;
     stream->is_bogus = stream->is_after_failure = 0;
     stream->has_end = 1;
     stream->end_ns = row->end_ns;
-    return is_delivered;
+    return 1;
 }
 
 /* The receiver of rows. */
@@ -9732,48 +9718,44 @@ typedef struct zt__receiver {
 
 /* Delivers the rows that are calculated. */
 ZT__PRIVATE void zt__deliver_rows(zt_stream *stream, zt__receiver *receiver) {
+    const zt__clock *clock = &stream->clock;
     zt__stream_data *data = stream->data;
-    int is_attached;
+    int is_attached, is_wanted;
     zt__raw_row raw;
     zt__lock(&data->mutex);
     is_attached = data->profiler != NULL;
     zt__unlock(&data->mutex);
-    while (!receiver->stopped && zt__peek_row(stream, &raw)) {
-        const zt__clock *clock = &stream->clock;
-        uint64_t begin_ns = raw.end_ns - raw.length_ns, host_begin_ns, host_end_ns;
-        int gap = raw.gap || raw.is_after_failure || stream->is_gap_pending;
-        const char *marker = zt__find_marker(stream, raw.values);
-        uint32_t m;
+    is_wanted = is_attached || receiver->function;
+    while (!receiver->stopped && zt__next_row(stream, is_wanted, &raw)) {
+        zt__kept_row kept;
         zt_row row;
-        receiver->delivered += !raw.is_bogus && raw.has_length;
-        host_begin_ns = zt__convert_time(clock, begin_ns, ZT__DEVICE, ZT__HOST);
-        host_end_ns = zt__convert_time(clock, raw.end_ns, ZT__DEVICE, ZT__HOST);
+        uint32_t m;
+        row.device_ns = raw.end_ns - raw.length_ns;
+        kept.begin_ns = zt__convert_time(clock, row.device_ns, ZT__DEVICE, ZT__HOST);
+        kept.end_ns = zt__convert_time(clock, raw.end_ns, ZT__DEVICE, ZT__HOST);
         /* Another pair of clock times can move what was converted before by a little. */
-        host_begin_ns = host_begin_ns > stream->host_ns ? host_begin_ns : stream->host_ns;
-        host_end_ns = host_end_ns > host_begin_ns ? host_end_ns : host_begin_ns;
-        stream->host_ns = host_end_ns;
+        kept.begin_ns = kept.begin_ns > stream->host_ns ? kept.begin_ns : stream->host_ns;
+        kept.end_ns = kept.end_ns > kept.begin_ns ? kept.end_ns : kept.begin_ns;
+        stream->host_ns = kept.end_ns;
+        kept.marker = zt__find_marker(stream, raw.values);
+        kept.gap = raw.gap;
+        receiver->delivered += raw.is_valid != 0;
+        if (!raw.is_valid || !is_wanted) {
+            continue;
+        }
         for (m = 0; m < data->group.metric_count; m++) {
             stream->row[m] = zt__value_of(&raw.values[m]);
         }
-        if (!zt__remove_row(stream, &raw, receiver->function || is_attached)) {
-            continue;
-        }
         if (is_attached) {
-            zt__kept_row kept;
-            kept.begin_ns = host_begin_ns;
-            kept.end_ns = host_end_ns;
-            kept.marker = marker;
-            kept.gap = gap;
             zt__keep_row(data, &kept, stream->row);
         }
         if (receiver->function) {
-            row.time_ns = host_begin_ns;
-            row.device_ns = begin_ns;
+            row.time_ns = kept.begin_ns;
             row.length_ns = raw.length_ns;
-            row.gap = gap;
+            row.gap = kept.gap;
             row.metric_count = data->group.metric_count;
             row.values = stream->row;
-            row.marker = marker;
+            row.marker = kept.marker;
             receiver->stopped = receiver->function(&row, receiver->user) != 0;
         }
     }
@@ -9838,37 +9820,35 @@ ZT__PRIVATE ze_result_t zt__read_until(zt_stream *stream, zt__receiver *receiver
 
 /* ---- markers --------------------------------------------------------------------------------------------- */
 
-/* Finds or adds a marker. Returns 0 without memory, or if there are too many. */
-ZT__PRIVATE int zt__find_or_add_marker(zt__stream_data *data, const char *name, uint32_t *index) {
+/* Finds or adds a marker. Returns NULL without memory, or if there are too many. */
+ZT__PRIVATE const zt__marker *zt__find_or_add_marker(zt__stream_data *data, const char *name) {
     size_t length = strlen(name);
     zt__marker *marker, *unused = NULL;
     zt__lock(&data->mutex);
     marker = (zt__marker *)zt__map_find(&data->marker_names, name, length);
     zt__unlock(&data->mutex);
-    if (!marker) {
-        unused = (zt__marker *)zt__allocate(&data->allocator, 1, sizeof *unused + length + 1);
-        if (!unused) {
-            return 0;
-        }
-        unused->name = (const char *)memcpy(unused + 1, name, length + 1);
-        zt__lock(&data->mutex);
-        if (zt__map_make_room(&data->marker_names, &data->allocator, &data->mutex)) {
-            marker = (zt__marker *)zt__map_find(&data->marker_names, name, length); /* of another thread */
-            if (!marker && data->marker_count < ZT__MAX_MARKERS) {
-                marker = unused;
-                unused = NULL;
-                marker->index = data->marker_count;
-                data->markers[data->marker_count++] = marker;
-                zt__map_add(&data->marker_names, marker->name, length, marker);
-            }
-        }
-        zt__unlock(&data->mutex);
-        zt__free(&data->allocator, unused);
-    }
     if (marker) {
-        *index = marker->index;
+        return marker;
     }
-    return marker != NULL;
+    unused = (zt__marker *)zt__allocate(&data->allocator, 1, sizeof *unused + length + 1);
+    if (!unused) {
+        return NULL;
+    }
+    unused->name = (const char *)memcpy(unused + 1, name, length + 1);
+    zt__lock(&data->mutex);
+    if (zt__map_make_room(&data->marker_names, &data->allocator, &data->mutex)) {
+        marker = (zt__marker *)zt__map_find(&data->marker_names, name, length); /* of another thread */
+        if (!marker && data->marker_count < ZT__MAX_MARKERS) {
+            marker = unused;
+            unused = NULL;
+            marker->index = data->marker_count;
+            data->markers[data->marker_count++] = marker;
+            zt__map_add(&data->marker_names, marker->name, length, marker);
+        }
+    }
+    zt__unlock(&data->mutex);
+    zt__free(&data->allocator, unused);
+    return marker;
 }
 
 /* ---- opening --------------------------------------------------------------------------------------------- */
@@ -10159,39 +10139,6 @@ ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
     return zt__query_report_size(stream);
 }
 
-/* Does all of zt_stream_open that needs the device. */
-ZT__PRIVATE ze_result_t zt__start_stream(zt_stream *stream) {
-    zt_profiler *profiler = stream->config.profiler;
-    ze_result_t result;
-    if (profiler && !profiler->timeline) {
-        return zt__report(&stream->diagnostics, NO_TIMELINE, ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    }
-    result = zt__find_stream_group(stream);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__load_stream_metrics(stream);
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__make_room_for_rows(stream);
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__open_streamer(stream);
-    }
-    if (result == ZE_RESULT_SUCCESS && stream->config.reader &&
-        !zt__start_thread(&stream->thread, zt__read_ahead, stream)) {
-#ifdef ZETOOLS_NO_THREADS
-        result = zt__report(&stream->diagnostics, NO_READER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                            "ZETOOLS_NO_THREADS is defined");
-#else
-        result = zt__report(&stream->diagnostics, NO_READER, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-                            "the system starts no thread");
-#endif
-    }
-    if (result == ZE_RESULT_SUCCESS && profiler) {
-        zt__attach_stream(profiler, stream->data);
-    }
-    return result;
-}
-
 /* Frees a stream, also one that was opened in part. What an attached stream shares with the profiler stays.
  */
 ZT__PRIVATE void zt__destroy_stream(zt_stream *stream) {
@@ -10225,6 +10172,7 @@ ZT__PRIVATE void zt__destroy_stream(zt_stream *stream) {
 ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_t device,
                                   const zt_stream_config *config, zt_stream **stream) {
     const char *call = "zt_stream_open";
+    zt_profiler *profiler;
     zt_stream *opened;
     ze_result_t result;
     if (!stream) {
@@ -10239,13 +10187,41 @@ ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_
     if (!opened) {
         return zt__report_no_memory(NULL, call, "the stream");
     }
-    result = zt__start_stream(opened);
+    profiler = opened->config.profiler;
+    if (profiler && !profiler->timeline) {
+        result = zt__report(&opened->diagnostics, NO_TIMELINE, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    }
     if (result == ZE_RESULT_SUCCESS) {
-        *stream = opened;
-    } else {
+        result = zt__find_stream_group(opened);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__load_stream_metrics(opened);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__make_room_for_rows(opened);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__open_streamer(opened);
+    }
+    if (result == ZE_RESULT_SUCCESS && opened->config.reader &&
+        !zt__start_thread(&opened->thread, zt__read_ahead, opened)) {
+#ifdef ZETOOLS_NO_THREADS
+        result = zt__report(&opened->diagnostics, NO_READER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                            "ZETOOLS_NO_THREADS is defined");
+#else
+        result = zt__report(&opened->diagnostics, NO_READER, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                            "the system starts no thread");
+#endif
+    }
+    if (result != ZE_RESULT_SUCCESS) {
         zt__keep_error(&opened->diagnostics, result);
         zt__destroy_stream(opened);
+        return result;
     }
+    if (profiler) {
+        zt__attach_stream(profiler, opened->data);
+    }
+    *stream = opened;
     return result;
 }
 
@@ -10273,7 +10249,7 @@ ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row
 
 ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t list, const char *name) {
     const char *call = "zetCommandListAppendMetricStreamerMarker";
-    uint32_t index;
+    const zt__marker *marker;
     if (!stream) {
         return ZE_RESULT_SUCCESS;
     }
@@ -10285,14 +10261,15 @@ ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t li
         return zt__report(&stream->diagnostics, CANNOT_MARK, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, name,
                           "the group has no metric StreamMarker. Choose another group");
     }
-    if (!zt__find_or_add_marker(stream->data, name, &index)) {
+    marker = zt__find_or_add_marker(stream->data, name);
+    if (!marker) {
         return zt__report(&stream->diagnostics, CANNOT_MARK, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, name,
                           "too many names, or no memory. Do not put numbers that change into names");
     }
     return zt__check(
         &stream->diagnostics,
-        zetCommandListAppendMetricStreamerMarker(list, stream->streamer, stream->marker_base + index), call,
-        "The list has no marker.");
+        zetCommandListAppendMetricStreamerMarker(list, stream->streamer, stream->marker_base + marker->index),
+        call, "The list has no marker.");
 }
 
 /* Public functions that only read take a const stream, but lock it. */
