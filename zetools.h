@@ -1664,42 +1664,42 @@ ZT__PRIVATE void zt__unlock(zt__mutex *mutex) {
 #define zt__load(pointer) __atomic_load_n(pointer, __ATOMIC_ACQUIRE)
 #define zt__store(pointer, value) __atomic_store_n(pointer, value, __ATOMIC_RELEASE)
 
-/* A mutex that knows the thread that holds it. Functions of the application run under it. When they call back
-   into the library, the library must not lock it again. */
-typedef struct zt__owned_mutex {
+/* A mutex that can be locked with a deadline, and that knows the thread that holds it. Functions of the
+   application run under it. When they call back into the library, the library must not lock it again. */
+typedef struct zt__timed_mutex {
     zt__mutex mutex;
     uintptr_t owner; /* the thread, or 0. Atomic */
-} zt__owned_mutex;
+} zt__timed_mutex;
 
 /* Identifies the calling thread; unique among live threads, and the same in every copy of this header. */
 ZT__PRIVATE uintptr_t zt__this_thread(void) {
     return (uintptr_t)pthread_self();
 }
 
-ZT__PRIVATE int zt__is_owner(const zt__owned_mutex *owned) {
-    return zt__load(&owned->owner) == zt__this_thread();
+ZT__PRIVATE int zt__is_owner(const zt__timed_mutex *timed) {
+    return zt__load(&timed->owner) == zt__this_thread();
 }
 
 /* Returns 0 if any thread holds it, this one included. */
-ZT__PRIVATE int zt__try_lock_owned(zt__owned_mutex *owned) {
-    if (zt__is_owner(owned) || pthread_mutex_trylock(&owned->mutex) != 0) {
+ZT__PRIVATE int zt__try_lock(zt__timed_mutex *timed) {
+    if (zt__is_owner(timed) || pthread_mutex_trylock(&timed->mutex) != 0) {
         return 0;
     }
-    zt__store(&owned->owner, zt__this_thread());
+    zt__store(&timed->owner, zt__this_thread());
     return 1;
 }
 
-ZT__PRIVATE void zt__unlock_owned(zt__owned_mutex *owned) {
-    zt__store(&owned->owner, (uintptr_t)0);
-    pthread_mutex_unlock(&owned->mutex);
+ZT__PRIVATE void zt__unlock_timed(zt__timed_mutex *timed) {
+    zt__store(&timed->owner, (uintptr_t)0);
+    pthread_mutex_unlock(&timed->mutex);
 }
 
 /* Waits for other threads to unlock it. Returns 0 if the deadline passes first, or this thread holds it. */
-ZT__PRIVATE int zt__lock_owned_until(zt__owned_mutex *owned, uint64_t deadline) {
+ZT__PRIVATE int zt__lock_until(zt__timed_mutex *timed, uint64_t deadline) {
     zt__wait wait = zt__wait_until(deadline);
-    int locked = zt__try_lock_owned(owned);
-    while (!locked && !zt__is_owner(owned) && zt__wait_again(&wait)) {
-        locked = zt__try_lock_owned(owned);
+    int locked = zt__try_lock(timed);
+    while (!locked && !zt__is_owner(timed) && zt__wait_again(&wait)) {
+        locked = zt__try_lock(timed);
     }
     return locked;
 }
@@ -4857,14 +4857,14 @@ struct zt__list {
     ze_command_list_handle_t handle;
     zt__list_state state; /* changed only by zt__move_list */
     zt__list *next;
-    zt__slot *first, *last; /* slots that ended and are not FREE again, in order of their numbers */
-    uint32_t open_count;    /* regions begun and not ended, or being begun: the record stays */
-    uint64_t ended;         /* the number of the slot that ended last */
-    uint64_t ran_up_to;     /* the highest number of a slot that is known to have run or to be submitted */
-    uint64_t over_up_to;    /* the commands of slots up to this number can never run again */
-    int has_unread;         /* samples of its last execution were not read in time */
-    uint64_t untold_up_to;  /* slots up to this number ran without zt_execute, and may not be part of what
-                               zt_execute submits */
+    zt__slot *first, *last;    /* slots that ended and are not FREE again, in order of their numbers */
+    uint32_t open_count;       /* regions begun and not ended, or being begun: the record stays */
+    uint64_t ended;            /* the number of the slot that ended last */
+    uint64_t ran_up_to;        /* the highest number of a slot that is known to have run or to be submitted */
+    uint64_t over_up_to;       /* the commands of slots up to this number can never run again */
+    int has_unread;            /* samples of its last execution were not read in time */
+    uint64_t unexpected_up_to; /* zt_execute does not expect slots up to this number to run: they ran without
+                                  it, and may not be part of what it submits */
 };
 
 /* ---- the profiler ---------------------------------------------------------------------------------------- */
@@ -4949,7 +4949,7 @@ struct zt_profiler {
     char *strings; /* the texts of the metrics, in a profiler from zt_unpack */
     zt__pass passes[ZT__MAX_PASSES];
 
-    zt__owned_mutex collector; /* reading, calculating, delivering: one thread at a time */
+    zt__timed_mutex collector; /* reading, calculating, delivering: one thread at a time */
     zt__batch batch;           /* guarded by the collector, like the next */
     uint32_t collections;      /* completed. Atomic */
 
@@ -5716,9 +5716,6 @@ ZT__PRIVATE zt_profiler *zt__find_profiler(uint32_t id) {
    3. With the mutex held, it adds the samples to the statistics, and moves each slot to its next state.
    4. Without the mutex, it logs messages and delivers the samples to the application. */
 
-/* A sample is given up when its event or data should have been there for so long. */
-#define ZT__GIVE_UP_AFTER_NS UINT64_C(20000000)
-
 /* A collection: which slots it reads, and how far it is. */
 typedef struct zt__collection {
     zt__list *list;     /* the current list, */
@@ -5827,13 +5824,14 @@ ZT__PRIVATE void zt__lose(zt__reading *reading, zt_cause cause) {
     reading->cause = cause;
 }
 
-/* Returns whether a slot has been overdue for long enough to be given up. */
+/* Returns whether a slot has been overdue for so long that its sample is lost. */
 ZT__PRIVATE int zt__is_overdue(zt__slot *slot) {
+    enum { LONGEST_NS = 20000000 };
     uint64_t now = zt__now_ns();
     if (!slot->overdue_ns) {
         slot->overdue_ns = now;
     }
-    return now - slot->overdue_ns >= ZT__GIVE_UP_AFTER_NS;
+    return now - slot->overdue_ns >= LONGEST_NS;
 }
 
 /* Queries a slot's event, and reads its reports if it has signalled. */
@@ -6307,7 +6305,7 @@ ZT__PRIVATE int zt__has_thread(const zt_profiler *profiler) {
    collects: wakes it and returns 0. */
 ZT__PRIVATE int zt__begin_collecting(zt_profiler *profiler, int thorough) {
     if (!zt__has_thread(profiler)) {
-        return zt__try_lock_owned(&profiler->collector);
+        return zt__try_lock(&profiler->collector);
     }
     zt__lock(&profiler->mutex);
     profiler->thread_is_idle = 0;
@@ -6320,7 +6318,7 @@ ZT__PRIVATE int zt__begin_collecting(zt_profiler *profiler, int thorough) {
 ZT__PRIVATE void zt__try_collect(zt_profiler *profiler, int thorough) {
     if (zt__begin_collecting(profiler, thorough)) {
         zt__collect_all(profiler, thorough);
-        zt__unlock_owned(&profiler->collector);
+        zt__unlock_timed(&profiler->collector);
     }
 }
 
@@ -6334,11 +6332,11 @@ ZT__PRIVATE int zt__collect_anew(zt_profiler *profiler, uint64_t deadline) {
         return 0;
     }
     if (!zt__has_thread(profiler)) {
-        if (!zt__lock_owned_until(&profiler->collector, deadline)) {
+        if (!zt__lock_until(&profiler->collector, deadline)) {
             return 0;
         }
         zt__collect_all(profiler, 1);
-        zt__unlock_owned(&profiler->collector);
+        zt__unlock_timed(&profiler->collector);
         return 1;
     }
     zt__try_collect(profiler, 1);
@@ -6467,9 +6465,9 @@ ZT__PRIVATE int zt__run_collecting_thread(void *user) {
     thorough = profiler->thread_is_thorough;
     profiler->thread_is_thorough = 0;
     zt__unlock(&profiler->mutex);
-    if (zt__try_lock_owned(&profiler->collector)) {
+    if (zt__try_lock(&profiler->collector)) {
         zt__collect_all(profiler, thorough);
-        zt__unlock_owned(&profiler->collector);
+        zt__unlock_timed(&profiler->collector);
     }
     return 1;
 }
@@ -6825,8 +6823,8 @@ ZT_API void zt_end(zt_region *region) {
 
 /* Updates what is known about a list when it is reset or destroyed. Slots that have ended are over, and the
    next collection frees them. Open regions are dropped. */
-ZT__PRIVATE void zt__list_is_over(zt_profiler *profiler, ze_command_list_handle_t handle, int is_destroyed,
-                                  const char *call) {
+ZT__PRIVATE void zt__mark_list_over(zt_profiler *profiler, ze_command_list_handle_t handle, int is_destroyed,
+                                    const char *call) {
     const char *not_ended = NULL;
     zt__slot_block *block;
     zt__list *list;
@@ -6878,11 +6876,11 @@ ZT__PRIVATE ze_result_t zt__end_list(zt_profiler *profiler, ze_command_list_hand
                                      const char *call) {
     zt__collection kind;
     memset(&kind, 0, sizeof kind);
-    zt__list_is_over(profiler, list, is_destroyed, call);
+    zt__mark_list_over(profiler, list, is_destroyed, call);
     if (zt__begin_collecting(profiler, 1)) {
         zt__collect_list(profiler, list, &kind);
         zt__remove_unused_lists(profiler);
-        zt__unlock_owned(&profiler->collector);
+        zt__unlock_timed(&profiler->collector);
     }
     return zt__is_list_pending(profiler, list) ? ZE_RESULT_NOT_READY : ZE_RESULT_SUCCESS;
 }
@@ -6953,9 +6951,9 @@ ZT__PRIVATE void zt__reset_partial_slots(zt_profiler *profiler, ze_command_list_
     zt__lock(&profiler->mutex);
     has_partial = profiler->state_counts[ZT__SLOT_PARTIAL] > 0;
     zt__unlock(&profiler->mutex);
-    if (has_partial && zt__lock_owned_until(&profiler->collector, deadline)) {
+    if (has_partial && zt__lock_until(&profiler->collector, deadline)) {
         zt__collect_list(profiler, handle, &kind);
-        zt__unlock_owned(&profiler->collector);
+        zt__unlock_timed(&profiler->collector);
     }
 }
 
@@ -6970,7 +6968,7 @@ ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t
     while (has_unread) {
         if (zt__begin_collecting(profiler, 1)) {
             zt__collect_list(profiler, handle, &kind);
-            zt__unlock_owned(&profiler->collector);
+            zt__unlock_timed(&profiler->collector);
         }
         has_unread = zt__has_unread_samples(profiler, handle);
         if (has_unread && !zt__wait_again(&wait)) {
@@ -7014,13 +7012,13 @@ ZT__PRIVATE uint32_t zt__announce_list(zt_profiler *profiler, zt__list *list, ui
        recording before a reset, or to an execution that is still running. */
     for (slot = may_have_run_unobserved ? list->first : NULL; slot; slot = slot->next) {
         if (slot->state == ZT__SLOT_RECORDED) {
-            list->untold_up_to = list->ran_up_to < slot->number ? list->ran_up_to : slot->number - 1;
+            list->unexpected_up_to = list->ran_up_to < slot->number ? list->ran_up_to : slot->number - 1;
             break;
         }
     }
     for (slot = list->first; slot; slot = slot->next) {
         int is_dropped = slot->state == ZT__SLOT_PARTIAL && slot->executions == 0;
-        if (zt__is_over(slot) || slot->number <= list->untold_up_to || is_dropped) {
+        if (zt__is_over(slot) || slot->number <= list->unexpected_up_to || is_dropped) {
             continue;
         }
         slot->executions++;
@@ -7231,11 +7229,11 @@ ZT__PRIVATE ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
         zt__report(&profiler->diagnostics, NOT_FINISHED, ZE_RESULT_NOT_READY, "ZT_PASSES",
                    (unsigned long long)states[ZT__SLOT_PENDING]);
     }
-    if (!zt__lock_owned_until(&profiler->collector, deadline)) {
+    if (!zt__lock_until(&profiler->collector, deadline)) {
         return zt__report(&profiler->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "ZT_PASSES");
     }
     result = zt__change_pass(profiler, index);
-    zt__unlock_owned(&profiler->collector);
+    zt__unlock_timed(&profiler->collector);
     return result;
 }
 
@@ -7783,7 +7781,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     if (zt__is_inside_callback(into, "zt_merge")) {
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
-    if (!zt__lock_owned_until(&into->collector, zt__deadline(into->config.wait_timeout_ns))) {
+    if (!zt__lock_until(&into->collector, zt__deadline(into->config.wait_timeout_ns))) {
         return zt__report(&into->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "zt_merge");
     }
     count = zt_get_region_count(from);
@@ -7809,7 +7807,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
         zt__free_statistics(&from->config.allocator, &regions[i].statistics);
     }
     zt__free(&into->config.allocator, regions);
-    zt__unlock_owned(&into->collector);
+    zt__unlock_timed(&into->collector);
     if (result != ZE_RESULT_SUCCESS) {
         zt__report_no_memory(&into->diagnostics, "zt_merge", "statistics");
     }
@@ -7946,8 +7944,7 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
     /* Nothing is collected meanwhile, so that all regions are of one moment. Inside a sample function this
        thread holds the collector already. */
     is_inside = zt__is_owner(&locked->collector);
-    if (!is_inside &&
-        !zt__lock_owned_until(&locked->collector, zt__deadline(locked->config.wait_timeout_ns))) {
+    if (!is_inside && !zt__lock_until(&locked->collector, zt__deadline(locked->config.wait_timeout_ns))) {
         return zt__report(&locked->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "zt_pack");
     }
     packer.bytes = header.bytes = (uint8_t *)buffer;
@@ -7960,7 +7957,7 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
         zt__unlock(&locked->mutex);
     }
     if (!is_inside) {
-        zt__unlock_owned(&locked->collector);
+        zt__unlock_timed(&locked->collector);
     }
     *size = packer.used;
     if (!buffer) {
@@ -9366,7 +9363,7 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
 /* Counts the samples that are still in flight. Regions that are not ended are dropped, samples on their way
    are lost, and recorded regions that never ran are no longer counted as begun. Slots that the device may
    still write to become RETIRED. */
-ZT__PRIVATE void zt__give_up_slots(zt_profiler *profiler, const char *call) {
+ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
     const char *not_ended = NULL;
     unsigned long long unfinished = 0;
     zt__slot_block *block;
@@ -9439,7 +9436,7 @@ ZT_API void zt_close(zt_profiler *profiler) {
     profiler->config.thread = 0; /* from here on, this thread collects */
     if (profiler->device) {
         zt__collect_what_runs(profiler);
-        zt__give_up_slots(profiler, "zt_close");
+        zt__abandon_slots(profiler, "zt_close");
     }
     zt__destroy_profiler(profiler);
 }
@@ -9491,7 +9488,7 @@ struct zt_stream {
     zt_stream_counts counts;
     uint32_t row_next, row_count; /* rows that are calculated and not yet delivered */
 
-    zt__owned_mutex reader;    /* its holder alone uses what follows */
+    zt__timed_mutex reader;    /* its holder alone uses what follows */
     zet_typed_value_t *values; /* of calculated rows */
     uint32_t values_at_once;   /* rows */
     double *row;
@@ -10516,9 +10513,9 @@ ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row
                           "zt_stream_read");
     }
     __atomic_add_fetch(&stream->users, 1, __ATOMIC_ACQ_REL);
-    if (zt__lock_owned_until(&stream->reader, deadline)) {
+    if (zt__lock_until(&stream->reader, deadline)) {
         result = zt__read_until(stream, &receiver, deadline);
-        zt__unlock_owned(&stream->reader);
+        zt__unlock_timed(&stream->reader);
     }
     __atomic_sub_fetch(&stream->users, 1, __ATOMIC_ACQ_REL);
     return result;
@@ -10591,14 +10588,14 @@ ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, v
     zt__receiver receiver = {function, user, 0, 0};
     zt_stream_counts counts = zt_stream_get_counts(stream);
     uint64_t deadline = zt__deadline(UINT64_C(10000000000));
-    if (!stream || !zt__stop_reading(stream, deadline) || !zt__lock_owned_until(&stream->reader, deadline)) {
+    if (!stream || !zt__stop_reading(stream, deadline) || !zt__lock_until(&stream->reader, deadline)) {
         return counts;
     }
     zt__deliver_all(stream, &receiver, 1);
     counts = zt_stream_get_counts(stream);
     counts.discarded += counts.waiting; /* the function asked to stop */
     counts.waiting = 0;
-    zt__unlock_owned(&stream->reader);
+    zt__unlock_timed(&stream->reader);
     zt__destroy_stream(stream);
     return counts;
 }
@@ -11060,7 +11057,7 @@ typedef struct zt__tracer {
     ze_result_t(ZE_APICALL *get_ordinal)(ze_command_list_handle_t, uint32_t *);
 
     const zt_config *automatic; /* of zt_auto: how to open profilers for new devices; else NULL */
-    zt__owned_mutex opening;
+    zt__timed_mutex opening;
     zt__traced_device *devices; /* atomic; only ever grows */
 
     zt__mutex mutex; /* guards what follows */
@@ -11367,14 +11364,14 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
                                                        ze_device_handle_t device) {
     zt__traced_device *found = zt__find_device(tracer, context, device);
     if (found || !tracer->automatic ||
-        !zt__lock_owned_until(&tracer->opening, zt__deadline(tracer->wait_timeout_ns))) {
+        !zt__lock_until(&tracer->opening, zt__deadline(tracer->wait_timeout_ns))) {
         return found;
     }
     found = zt__find_device(tracer, context, device);
     if (!found) {
         found = zt__open_device(tracer, context, device);
     }
-    zt__unlock_owned(&tracer->opening);
+    zt__unlock_timed(&tracer->opening);
     return found;
 }
 
@@ -11649,7 +11646,7 @@ ZT__PRIVATE void zt__list_is_over_everywhere(zt__tracer *tracer, ze_command_list
     zt__traced_device *device;
     for (device = zt__load(&tracer->devices); device; device = zt__load(&device->next)) {
         if (zt__is_measured(device)) {
-            zt__list_is_over(device->profiler, list, is_destroyed, call);
+            zt__mark_list_over(device->profiler, list, is_destroyed, call);
         }
     }
 }
@@ -11688,7 +11685,7 @@ ZT__PRIVATE void zt__before_context_destroy(zt__tracer *tracer, ze_context_handl
                 zt__stop_thread(&device->profiler->thread);
                 device->profiler->config.thread = 0;
                 zt__collect_what_runs(device->profiler);
-                zt__give_up_slots(device->profiler, "zeContextDestroy");
+                zt__abandon_slots(device->profiler, "zeContextDestroy");
                 zt__detach_profiler(device->profiler);
             }
         }
@@ -12491,7 +12488,7 @@ ZT__PRIVATE void zt__end_observation(zt_profiler *profiler) {
     zt__list *list;
     zt__lock(&profiler->mutex);
     for (list = profiler->lists; list; list = list->next) {
-        list->untold_up_to = list->ended;
+        list->unexpected_up_to = list->ended;
     }
     zt__unlock(&profiler->mutex);
 }
@@ -13115,7 +13112,7 @@ ZT__PRIVATE void zt__find_frequency_domain(zt__bench *bench) {
 }
 
 /* Takes one sample. A run without one is repeated. Returns 0 if the last attempt fails, too. */
-ZT__PRIVATE int zt__take_sample(zt__bench *bench) {
+ZT__PRIVATE int zt__measure_sample(zt__bench *bench) {
     enum { TRIES = 4 };
     int i;
     for (i = 0; i < TRIES; i++) {
@@ -13237,7 +13234,7 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
     zt__warm_up(&bench, config);
     rule = zt__make_stop_rule(config);
     do {
-        has_sample = zt__take_sample(&bench);
+        has_sample = zt__measure_sample(&bench);
         if (has_sample) {
             result->end = zt__apply_stop_rule(&rule, bench.series);
         }
@@ -13267,7 +13264,7 @@ ZT__PRIVATE ze_result_t zt__compare_benches(zt__bench *a, zt__bench *b, zt__seri
     rule = zt__make_stop_rule(a->config);
     do {
         int turned = ratios->count & 1;
-        has_samples = zt__take_sample(turned ? b : a) && zt__take_sample(turned ? a : b);
+        has_samples = zt__measure_sample(turned ? b : a) && zt__measure_sample(turned ? a : b);
         if (has_samples) {
             double ratio =
                 b->series->samples[b->series->count - 1] / a->series->samples[a->series->count - 1];
