@@ -4811,12 +4811,13 @@ struct zt__slot {
     zt__list *list;            /* NULL: the slot is FREE */
     zt__slot *next, *previous; /* in the chain of free slots, or in that of its list */
     zt__region_record *region;
-    uint64_t number;       /* its list numbers its slots from 1 as they end */
-    uint32_t executions;   /* that are known, since it was recorded */
-    zt_cause spoiled;      /* why its sample will be lost, or ZT_CAUSE_COUNT */
-    uint64_t submitted_ns; /* host time; it was submitted at this time or later */
-    uint64_t overdue_ns;   /* host time when its event or data should have been there and was not; or 0 */
-    int may_be_written; /* by the device, although it is not used any more: its pools are never destroyed */
+    uint64_t number;               /* its list numbers its slots from 1 as they end */
+    zt__slot_state submitted_from; /* its state before its list was last executed, or FREE: not expected */
+    int is_dropped;                /* its commands are incomplete */
+    zt_cause spoiled;              /* why its sample will be lost, or ZT_CAUSE_COUNT */
+    uint64_t submitted_ns;         /* host time; it was submitted at this time or later */
+    uint64_t overdue_ns; /* host time when its event or data should have been there and was not; or 0 */
+    int may_be_written;  /* by the device, although it is not used any more: its pools are never destroyed */
     ze_event_handle_t event;
     uint64_t *stamps; /* two time stamps of the device, or NULL */
     zet_metric_query_handle_t queries[ZT__MAX_TOGETHER];
@@ -4862,7 +4863,7 @@ struct zt__list {
     uint64_t ended;            /* the number of the slot that ended last */
     uint64_t ran_up_to;        /* the highest number of a slot that is known to have run or to be submitted */
     uint64_t over_up_to;       /* the commands of slots up to this number can never run again */
-    int has_unread;            /* samples of its last execution were not read in time */
+    uint64_t ran_before;       /* `ran_up_to` before the list was last executed */
     uint64_t unexpected_up_to; /* zt_execute does not expect slots up to this number to run: they ran without
                                   it, and may not be part of what it submits */
 };
@@ -6121,9 +6122,6 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
         reading->is_unobserved = 1;
         zt__move_list(profiler, list, ZT__LIST_UNOBSERVED);
     }
-    if (slot->executions == 0) {
-        slot->executions = 1;
-    }
     if (slot->number > list->ran_up_to) {
         list->ran_up_to = slot->number;
     }
@@ -6536,7 +6534,7 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
     slot->activation = profiler->activation;
     slot->list = list;
     slot->region = region;
-    slot->executions = 0;
+    slot->is_dropped = 0;
     slot->overdue_ns = 0;
     slot->spoiled = ZT_CAUSE_COUNT;
     slot->submitted_ns = zt__now_ns();
@@ -6664,6 +6662,7 @@ ZT__PRIVATE void zt__drop_at_begin(zt_profiler *profiler, zt_cause cause) {
 ZT__PRIVATE void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_cause cause, int has_commands) {
     zt__count_dropped(profiler, slot->region, cause);
     slot->generation++;
+    slot->is_dropped = 1;
     if (has_commands) {
         zt__move_slot(profiler, slot, ZT__SLOT_PARTIAL);
         zt__bind_slot(slot);
@@ -6962,7 +6961,6 @@ ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t
     int has_unread = zt__has_unread_samples(profiler, handle);
     zt__wait wait = zt__wait_until(deadline);
     zt__collection kind;
-    zt__list *list;
     memset(&kind, 0, sizeof kind);
     kind.thorough = 1;
     while (has_unread) {
@@ -6978,28 +6976,37 @@ ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t
     if (!has_unread) {
         zt__reset_partial_slots(profiler, handle, deadline);
     }
-    zt__lock(&profiler->mutex);
-    list = zt__find_list(profiler, handle);
-    if (list) {
-        list->has_unread = has_unread;
-    }
-    zt__unlock(&profiler->mutex);
 }
 
-/* Returns whether another thread is reading one of these lists. With the mutex held. */
-ZT__PRIVATE int zt__are_being_read(const zt_profiler *profiler, uint32_t count,
-                                   const ze_command_list_handle_t *lists) {
+/* Locks the mutex at a moment when no other thread reads these lists. No function of the application runs
+   while slots are READING, so the wait is short. */
+ZT__PRIVATE void zt__lock_unread_lists(zt_profiler *profiler, uint32_t count,
+                                       const ze_command_list_handle_t *lists) {
+    enum { LONGEST_NS = 1000000000 };
+    zt__wait wait = zt__wait_until(zt__deadline(LONGEST_NS));
+    int is_read, goes_on = 1;
     uint32_t i;
-    for (i = 0; i < count && profiler->state_counts[ZT__SLOT_READING]; i++) {
-        const zt__list *list = zt__find_list(profiler, lists[i]);
-        const zt__slot *slot;
-        for (slot = list ? list->first : NULL; slot; slot = slot->next) {
-            if (slot->state == ZT__SLOT_READING) {
-                return 1;
+    zt__lock(&profiler->mutex);
+    do {
+        is_read = 0;
+        for (i = 0; i < count && profiler->state_counts[ZT__SLOT_READING] && !is_read; i++) {
+            const zt__list *list = zt__find_list(profiler, lists[i]);
+            const zt__slot *slot;
+            for (slot = list ? list->first : NULL; slot && !is_read; slot = slot->next) {
+                is_read = slot->state == ZT__SLOT_READING;
             }
         }
-    }
-    return 0;
+        if (is_read) {
+            zt__unlock(&profiler->mutex);
+            goes_on = zt__wait_again(&wait);
+            zt__lock(&profiler->mutex);
+        }
+    } while (is_read && goes_on);
+}
+
+/* Returns why an execution loses a sample of a slot that is neither RECORDED nor ARMED before. */
+ZT__PRIVATE zt_cause zt__loss_by_execution(zt__slot_state state) {
+    return state == ZT__SLOT_RETIRED || state == ZT__SLOT_PARTIAL ? ZT_LOST_READ_FAILED : ZT_LOST_OVERWRITTEN;
 }
 
 /* Moves the slots of a list that is about to be executed to PENDING. Returns how many samples of its last
@@ -7017,25 +7024,22 @@ ZT__PRIVATE uint32_t zt__announce_list(zt_profiler *profiler, zt__list *list, ui
         }
     }
     for (slot = list->first; slot; slot = slot->next) {
-        int is_dropped = slot->state == ZT__SLOT_PARTIAL && slot->executions == 0;
-        if (zt__is_over(slot) || slot->number <= list->unexpected_up_to || is_dropped) {
+        slot->submitted_from = ZT__SLOT_FREE;
+        if (zt__is_over(slot) || slot->number <= list->unexpected_up_to || slot->is_dropped) {
             continue;
         }
-        slot->executions++;
+        slot->submitted_from = slot->state;
         if (slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED) {
-            if (!list->has_unread) { /* else its event may have signalled, and the collector reads it */
-                slot->submitted_ns = now;
-                zt__move_slot(profiler, slot, ZT__SLOT_PENDING);
-            }
-        } else if (slot->state == ZT__SLOT_RETIRED || slot->state == ZT__SLOT_PARTIAL) {
-            profiler->counts.begun++;
-            zt__count_lost(profiler, slot->region, ZT_LOST_READ_FAILED);
+            slot->submitted_ns = now;
+            zt__move_slot(profiler, slot, ZT__SLOT_PENDING);
         } else {
+            zt_cause cause = zt__loss_by_execution(slot->state);
             profiler->counts.begun++;
-            zt__count_lost(profiler, slot->region, ZT_LOST_OVERWRITTEN);
-            overwritten++;
+            zt__count_lost(profiler, slot->region, cause);
+            overwritten += cause == ZT_LOST_OVERWRITTEN;
         }
     }
+    list->ran_before = list->ran_up_to;
     list->ran_up_to = list->ended;
     if (list->state != ZT__LIST_UNOBSERVED) {
         zt__move_list(profiler, list, ZT__LIST_OBSERVED);
@@ -7063,9 +7067,7 @@ ZT__PRIVATE void zt__mark_unobserved(zt_profiler *profiler, uint32_t count,
    before this one overwrites them, and moves the slots to PENDING. */
 ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, uint32_t count,
                                       const ze_command_list_handle_t *lists) {
-    enum { LONGEST_READING_NS = 1000000000 };
     uint64_t now, deadline = zt__deadline(profiler->config.wait_timeout_ns);
-    zt__wait wait;
     uint32_t i, overwritten = 0;
     if (zt__is_owner(&profiler->collector)) {
         zt__mark_unobserved(profiler, count, lists);
@@ -7074,18 +7076,7 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, uint32_t count,
     for (i = 0; i < count; i++) {
         zt__finish_list(profiler, lists[i], deadline);
     }
-    /* No function of the application runs while slots are READING, so this wait is short. */
-    wait = zt__wait_until(zt__deadline(LONGEST_READING_NS));
-    zt__lock(&profiler->mutex);
-    while (zt__are_being_read(profiler, count, lists)) {
-        int goes_on;
-        zt__unlock(&profiler->mutex);
-        goes_on = zt__wait_again(&wait);
-        zt__lock(&profiler->mutex);
-        if (!goes_on) {
-            break;
-        }
-    }
+    zt__lock_unread_lists(profiler, count, lists);
     now = zt__now_ns();
     profiler->observes_execution = 1;
     for (i = 0; i < count; i++) {
@@ -7107,23 +7098,29 @@ ZT__PRIVATE void zt__after_refusal(zt_profiler *profiler, uint32_t count,
     if (zt__is_owner(&profiler->collector)) {
         return; /* zt__before_execution has moved no slot */
     }
-    zt__lock(&profiler->mutex);
+    zt__lock_unread_lists(profiler, count, lists);
     for (i = 0; i < count; i++) {
         zt__list *list = zt__find_list(profiler, lists[i]);
         zt__slot *slot;
-        if (!list) {
+        if (!list || list->state == ZT__LIST_IMMEDIATE) {
             continue;
         }
-        list->ran_up_to = 0;
         for (slot = list->first; slot; slot = slot->next) {
-            if (slot->state == ZT__SLOT_PENDING && !zt__is_over(slot)) {
-                slot->executions--;
-                zt__move_slot(profiler, slot, slot->executions ? ZT__SLOT_ARMED : ZT__SLOT_RECORDED);
-            }
-            if (slot->executions) {
-                list->ran_up_to = slot->number;
+            zt__slot_state from = slot->submitted_from;
+            slot->submitted_from = ZT__SLOT_FREE;
+            if (from == ZT__SLOT_RECORDED || from == ZT__SLOT_ARMED) {
+                if (slot->state == ZT__SLOT_PENDING) {
+                    zt__move_slot(profiler, slot, from);
+                }
+            } else if (from != ZT__SLOT_FREE) { /* a loss was counted */
+                zt_cause cause = zt__loss_by_execution(from);
+                profiler->counts.begun--;
+                profiler->counts.lost--;
+                profiler->causes[cause]--;
+                slot->region->lost--;
             }
         }
+        list->ran_up_to = list->ran_before;
     }
     zt__unlock(&profiler->mutex);
 }

@@ -282,6 +282,62 @@ static void test_overwritten(void **state) {
     check_work(w);
 }
 
+/* The driver refuses an execution while the last one is still on its way: nothing of it was overwritten. */
+static void test_refused_while_the_last_execution_runs(void **state) {
+    world *w = *state;
+    ze_event_handle_t gate;
+    create_event(w, 1, &gate);
+    zt_config config = config_of(w);
+    config.wait_timeout_ns = 1000000; /* zt_execute gives up waiting while the gate is closed */
+    zt_profiler *profiler = open_profiler(w, &config);
+    append(w, profiler, w->list, "before the gate");
+    ok(zeCommandListAppendWaitOnEvents(w->list, 1, &gate));
+    append(w, profiler, w->list, "behind the gate");
+    ok(zeCommandListClose(w->list));
+    ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+    for (int i = 0; i < 3; i++) {
+        inject("zeCommandQueueExecuteCommandLists", 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+        assert_result(zt_execute(profiler, w->queue, 1, &w->list, NULL),
+                      ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+        check_identity(profiler);
+    }
+    assert_int_equal(zt_get_counts(profiler).begun, 2);
+    assert_int_equal(zt_get_counts(profiler).lost, 0);
+    ok(zeEventHostSignal(gate));
+    finish_queue(w);
+    collect_all(profiler);
+    assert_counts(profiler, counted(2, 2, 0, 0, 0));
+    execute(w, profiler, w->list);
+    collect_all(profiler);
+    w->launches += 4;
+    assert_counts(profiler, counted(4, 4, 0, 0, 0));
+    assert_int_equal(zt_get_counts(profiler).unobserved_lists, 0);
+    ok(zeEventDestroy(gate));
+    check_work(w);
+}
+
+/* The driver refuses to execute an immediate list: what is on it runs all the same. */
+static void test_execution_of_an_immediate_list_is_refused(void **state) {
+    world *w = *state;
+    ze_event_handle_t gate;
+    if (!can_tell_immediate())
+        skip();
+    create_event(w, 1, &gate);
+    zt_profiler *profiler = open_small(w, "ComputeBasic");
+    ok(zeCommandListAppendWaitOnEvents(w->immediate, 1, &gate));
+    append(w, profiler, w->immediate, "runs");
+    w->launches++;
+    assert_true(zt_execute(profiler, w->queue, 1, &w->immediate, NULL) != ZE_RESULT_SUCCESS);
+    assert_counts(profiler, counted(1, 0, 0, 0, 1));
+    ok(zeEventHostSignal(gate));
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    assert_int_equal(zt_get_counts(profiler).unobserved_lists, 0);
+    ok(zeEventDestroy(gate));
+    check_work(w);
+}
+
 /* ==== drops =============================================================================================== */
 
 static void test_slots_exhausted(void **state) {
@@ -441,6 +497,8 @@ int main(void) {
         TEST(test_read_failed),
         TEST(test_batch_not_calculated),
         TEST(test_overwritten),
+        TEST(test_refused_while_the_last_execution_runs),
+        TEST(test_execution_of_an_immediate_list_is_refused),
         TEST(test_slots_exhausted),
         TEST(test_slots_after_a_passing_failure),
         TEST(test_refused_in_part),
