@@ -98,7 +98,8 @@
          collections, only the last one is measured, and the number of others is unknown. The list is counted
          in zt_counts.unobserved_lists, logged once, and named below the table.
        - A list that is reset without zt_reset or zt_release: the next zt_begin on it frees the slots of
-         regions that are known to have run. Other slots stay in use, and their samples stay in flight.
+         regions that are known to have run. Other slots stay in use, and their samples stay in flight, until
+         zt_execute has executed a later region of the list.
        - A list that is destroyed without zt_release keeps its slots, because nothing shows that it is gone.
          They are freed only when a new list gets the same handle and regions are begun on it. A program that
          repeats this reaches config.max_slots; then regions are dropped (ZT_DROPPED_NO_SLOT).
@@ -1488,12 +1489,15 @@ typedef zt__disabled_scope zt_scope;
        READING   used by the collector alone                 back where it came from when it is not ready;
                                                              FREE when it is over; ARMED when it may run
                                                              again; PARTIAL when it may run again and is
-                                                             not reset; RETIRED when it cannot be reset
+                                                             incomplete or not reset; RECORDED, then FREE,
+                                                             when it was PENDING and is not on its list any
+                                                             more; RETIRED when it is over and cannot be
+                                                             reset
        ARMED     read and reset; its list may run again      PENDING by zt_execute (begun + 1); READING, as
                                                              its list may run without zt_execute; FREE when
                                                              it is over
-       PARTIAL   its commands are incomplete, or it is not   READING, to be reset: when it is over, and
-                 reset: its data is never read               before zt_execute
+       PARTIAL   its commands are incomplete, or it is not   READING, to be reset, when it is finished
+                 reset: its data is never read
        RETIRED   never used again: it cannot be reset, or    -
                  the device may still write to it
 
@@ -1509,7 +1513,19 @@ typedef zt__disabled_scope zt_scope;
        - A region is begun on the list: to the newest slot that is known to have run. Later slots may belong
          to the recording that goes on.
 
-       A slot is used again on no weaker ground. */
+       A slot is FINISHED when the device is done with its last execution: all slots of a list up to
+       `finished_up_to`. zt_execute sets this to 0, and only the following raises it:
+
+       - After zt_execute, the event of a slot has signalled: to the number of that slot, since the end of a
+         region waits for all commands before it. Not if executions overlap or the list also runs by other
+         means: then the event may be that of another execution.
+       - A region is begun on the list, or the list is over and nothing is on its way: to the slots that are
+         over. By then the device has to be done with them.
+
+       A slot that is PENDING and finished, and whose event has not signalled, never ran: it belongs to a
+       recording that was reset.
+
+       A slot is used again on no weaker grounds. */
 
 #if defined(ZETOOLS_IMPLEMENTATION) && !defined(ZETOOLS_DISABLE) && !defined(ZT__IMPLEMENTED)
 #define ZT__IMPLEMENTED
@@ -4814,10 +4830,11 @@ struct zt__slot {
     uint64_t number;               /* its list numbers its slots from 1 as they end */
     zt__slot_state submitted_from; /* its state before its list was last executed, or FREE: not expected */
     int is_dropped;                /* its commands are incomplete */
-    zt_cause spoiled;              /* why its sample will be lost, or ZT_CAUSE_COUNT */
-    uint64_t submitted_ns;         /* host time; it was submitted at this time or later */
-    uint64_t overdue_ns; /* host time when its event or data should have been there and was not; or 0 */
-    int may_be_written;  /* by the device, although it is not used any more: its pools are never destroyed */
+    int needs_reset;       /* PARTIAL: its commands have run since it was reset, or its reset has failed */
+    zt_cause spoiled;      /* why its sample will be lost, or ZT_CAUSE_COUNT */
+    uint64_t submitted_ns; /* host time; it was submitted at this time or later */
+    uint64_t overdue_ns;   /* host time when its event or data should have been there and was not; or 0 */
+    int may_be_written; /* by the device, although it is not used any more: its pools are never destroyed */
     ze_event_handle_t event;
     uint64_t *stamps; /* two time stamps of the device, or NULL */
     zet_metric_query_handle_t queries[ZT__MAX_TOGETHER];
@@ -4858,12 +4875,15 @@ struct zt__list {
     ze_command_list_handle_t handle;
     zt__list_state state; /* changed only by zt__move_list */
     zt__list *next;
-    zt__slot *first, *last;    /* slots that ended and are not FREE again, in order of their numbers */
-    uint32_t open_count;       /* regions begun and not ended, or being begun: the record stays */
-    uint64_t ended;            /* the number of the slot that ended last */
-    uint64_t ran_up_to;        /* the highest number of a slot that is known to have run or to be submitted */
-    uint64_t over_up_to;       /* the commands of slots up to this number can never run again */
-    uint64_t ran_before;       /* `ran_up_to` before the list was last executed */
+    zt__slot *first, *last;  /* slots that ended and are not FREE again, in order of their numbers */
+    uint32_t open_count;     /* regions begun and not ended, or being begun: the record stays */
+    uint64_t ended;          /* the number of the slot that ended last */
+    uint64_t ran_up_to;      /* the highest number of a slot that is known to have run or to be submitted */
+    uint64_t over_up_to;     /* the commands of slots up to this number can never run again */
+    uint64_t ran_before;     /* `ran_up_to` before the list was last executed */
+    uint64_t finished_up_to; /* the device has finished slots up to this number, as often as they have run */
+    int overlaps; /* an execution was submitted before the last one was known to be finished: events do not
+                     show any more which of them has ended */
     uint64_t unexpected_up_to; /* zt_execute does not expect slots up to this number to run: they ran without
                                   it, and may not be part of what it submits */
 };
@@ -4898,6 +4918,8 @@ typedef struct zt__reading {
     zt__slot *slot;
     zt__slot_state from;
     int is_over;
+    int is_gone; /* it is not on its list any more, unless its event has signalled */
+    int has_signalled;
     zt__outcome outcome;
     int is_unusable;    /* it is not reset, or the device may still write to it */
     zt_cause cause;     /* why its sample is lost */
@@ -5059,6 +5081,19 @@ ZT__PRIVATE void zt__move_list(zt_profiler *profiler, zt__list *list, zt__list_s
 
 ZT__PRIVATE int zt__is_over(const zt__slot *slot) {
     return slot->number <= slot->list->over_up_to;
+}
+
+ZT__PRIVATE int zt__is_finished(const zt__slot *slot) {
+    return slot->number <= slot->list->finished_up_to;
+}
+
+/* Returns whether samples of a list are known to be on their way, or are being read. */
+ZT__PRIVATE int zt__is_on_its_way(const zt__list *list) {
+    const zt__slot *slot = list->first;
+    while (slot && slot->state != ZT__SLOT_PENDING && slot->state != ZT__SLOT_READING) {
+        slot = slot->next;
+    }
+    return slot != NULL;
 }
 
 ZT__PRIVATE void zt__count_lost(zt_profiler *profiler, zt__region_record *region, zt_cause cause) {
@@ -5719,12 +5754,10 @@ ZT__PRIVATE zt_profiler *zt__find_profiler(uint32_t id) {
 
 /* A collection: which slots it reads, and how far it is. */
 typedef struct zt__collection {
-    zt__list *list;     /* the current list, */
-    zt__slot *slot;     /* and the next slot in it */
-    int one_list;       /* reads this list only */
-    int pending_only;   /* does not read RECORDED and ARMED slots */
-    int resets_partial; /* resets PARTIAL slots that are not over, because they are about to run again */
-    int thorough;       /* queries slots that follow one that is not ready */
+    zt__list *list;                       /* the current list, */
+    zt__slot *slot;                       /* and the next slot in it */
+    int one_list;                         /* reads this list only */
+    int thorough;                         /* queries slots that follow one that is not ready */
     int is_blocked[ZT__SLOT_STATE_COUNT]; /* an earlier slot in this state is not ready */
 } zt__collection;
 
@@ -5734,14 +5767,25 @@ ZT__PRIVATE int zt__may_be_ready(const zt__collection *collection, const zt__slo
     int is_hidden = collection->is_blocked[slot->state] && !collection->thorough && !zt__is_over(slot);
     switch (slot->state) {
     case ZT__SLOT_PENDING:
-        return !is_hidden;
     case ZT__SLOT_RECORDED:
     case ZT__SLOT_ARMED:
-        return !is_hidden && !collection->pending_only;
+        return !is_hidden;
     case ZT__SLOT_PARTIAL:
-        return collection->resets_partial || zt__is_over(slot);
+        return zt__is_finished(slot) && (slot->needs_reset || zt__is_over(slot));
     default:
         return 0;
+    }
+}
+
+/* Goes on with a list, or NULL. */
+ZT__PRIVATE void zt__enter_list(zt_profiler *profiler, zt__collection *collection, zt__list *list) {
+    collection->list = list;
+    collection->slot = list ? list->first : NULL;
+    memset(collection->is_blocked, 0, sizeof collection->is_blocked);
+    /* Whoever declares a list to be over does so when the device is done with it. */
+    if (list && profiler->state_counts[ZT__SLOT_PARTIAL] && list->over_up_to == list->ended &&
+        !zt__is_on_its_way(list)) {
+        list->finished_up_to = list->ended;
     }
 }
 
@@ -5752,9 +5796,7 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
     while (collection->list && batch->count < ZT__BATCH) {
         zt__slot *slot = collection->slot;
         if (!slot) {
-            collection->list = collection->one_list ? NULL : collection->list->next;
-            collection->slot = collection->list ? collection->list->first : NULL;
-            memset(collection->is_blocked, 0, sizeof collection->is_blocked);
+            zt__enter_list(profiler, collection, collection->one_list ? NULL : collection->list->next);
             continue;
         }
         if (zt__may_be_ready(collection, slot)) {
@@ -5768,6 +5810,8 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
             reading->slot = slot;
             reading->from = slot->state;
             reading->is_over = zt__is_over(slot);
+            reading->is_gone = slot->state == ZT__SLOT_PENDING && zt__is_finished(slot) &&
+                               collection->list->state != ZT__LIST_IMMEDIATE;
             reading->cause = ZT_CAUSE_COUNT;
             zt__move_slot(profiler, slot, ZT__SLOT_READING);
         } else if (slot->state == ZT__SLOT_RETIRED && zt__is_over(slot)) {
@@ -5840,7 +5884,6 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     zt__batch *batch = &profiler->batch;
     zt__slot *slot = reading->slot;
     ze_result_t result;
-    int has_signalled;
     uint32_t g;
     if (zt__is_device_lost(&profiler->diagnostics)) {
         if (reading->from != ZT__SLOT_ARMED) {
@@ -5852,14 +5895,14 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     result = zeEventQueryStatus(slot->event);
     if (result == ZE_RESULT_NOT_READY) {
         slot->overdue_ns = 0;
-        if (reading->is_over && reading->from != ZT__SLOT_PENDING) {
+        if (reading->is_gone || (reading->is_over && reading->from != ZT__SLOT_PENDING)) {
             reading->outcome = ZT__NEVER_RAN;
         }
         return;
     }
     reading->call = "zeEventQueryStatus";
-    has_signalled = result == ZE_RESULT_SUCCESS;
-    if (has_signalled && slot->spoiled != ZT_CAUSE_COUNT) {
+    reading->has_signalled = result == ZE_RESULT_SUCCESS;
+    if (reading->has_signalled && slot->spoiled != ZT_CAUSE_COUNT) {
         zt__lose(reading, slot->spoiled);
         return;
     }
@@ -5878,7 +5921,7 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
         return;
     }
     reading->result = result;
-    if (!has_signalled) {
+    if (!reading->has_signalled) {
         if (zt__tells_device_lost(result)) {
             zt__store(&profiler->diagnostics.device_lost, 1);
             if (reading->from != ZT__SLOT_ARMED) {
@@ -5916,7 +5959,8 @@ ZT__PRIVATE void zt__reset_slot(zt_profiler *profiler, zt__reading *reading) {
         call = "zetMetricQueryReset";
         result = zetMetricQueryReset(slot->queries[g]);
     }
-    if (result != ZE_RESULT_SUCCESS) {
+    slot->needs_reset = result != ZE_RESULT_SUCCESS;
+    if (slot->needs_reset) {
         reading->result = result;
         reading->call = call;
         reading->is_unusable = 1;
@@ -6128,6 +6172,11 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
     if (list->state == ZT__LIST_IMMEDIATE && slot->number > list->over_up_to) {
         list->over_up_to = slot->number;
     }
+    /* An execution that was not announced may still be followed by others. */
+    if (reading->has_signalled && reading->from == ZT__SLOT_PENDING && list->state != ZT__LIST_UNOBSERVED &&
+        !list->overlaps && slot->number > list->finished_up_to) {
+        list->finished_up_to = slot->number;
+    }
     if (reading->outcome == ZT__READ) {
         profiler->counts.collected++;
         zt__add_sample(&profiler->layout, &slot->region->statistics, slot->pass, row);
@@ -6153,10 +6202,11 @@ ZT__PRIVATE void zt__move_on(zt_profiler *profiler, const zt__reading *reading) 
         zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
     } else if (reading->outcome == ZT__NOT_READY) {
         zt__move_slot(profiler, slot, reading->from);
-    } else if (reading->outcome == ZT__NO_SAMPLE && !is_over) {
+    } else if (slot->is_dropped && !is_over) {
         zt__move_slot(profiler, slot, ZT__SLOT_PARTIAL);
     } else if (reading->outcome == ZT__NEVER_RAN) {
-        zt__move_slot(profiler, slot, reading->from);
+        /* If it was announced, that is taken back. */
+        zt__move_slot(profiler, slot, reading->from == ZT__SLOT_PENDING ? ZT__SLOT_RECORDED : reading->from);
         zt__unbind_slot(slot);
         zt__free_slot(profiler, slot);
     } else if (is_over) {
@@ -6272,27 +6322,32 @@ ZT__PRIVATE void zt__collect_all(zt_profiler *profiler, int thorough) {
     }
     zt__lock(&profiler->mutex);
     profiler->uncollected = 0;
-    collection.list = profiler->lists;
-    collection.slot = collection.list ? collection.list->first : NULL;
+    zt__enter_list(profiler, &collection, profiler->lists);
     zt__unlock(&profiler->mutex);
     zt__run_collection(profiler, &collection);
     zt__remove_unused_lists(profiler);
     zt__store(&profiler->collections, profiler->collections + 1);
 }
 
-/* Collects from one list, with the options of `kind`. */
-ZT__PRIVATE void zt__collect_list(zt_profiler *profiler, ze_command_list_handle_t handle,
-                                  const zt__collection *kind) {
-    zt__collection collection = *kind;
-    collection.one_list = 1;
+/* Collects from one list. */
+ZT__PRIVATE void zt__collect_list(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    zt__collection collection;
+    int again, repeats = 0;
+    memset(&collection, 0, sizeof collection);
+    collection.one_list = collection.thorough = 1;
     if (profiler->before_batch) {
         profiler->before_batch(profiler);
     }
-    zt__lock(&profiler->mutex);
-    collection.list = zt__find_list(profiler, handle);
-    collection.slot = collection.list ? collection.list->first : NULL;
-    zt__unlock(&profiler->mutex);
-    zt__run_collection(profiler, &collection);
+    do {
+        zt__lock(&profiler->mutex);
+        zt__enter_list(profiler, &collection, zt__find_list(profiler, handle));
+        zt__unlock(&profiler->mutex);
+        zt__run_collection(profiler, &collection);
+        zt__lock(&profiler->mutex);
+        /* What was read may show that PARTIAL slots are finished. */
+        again = profiler->state_counts[ZT__SLOT_PARTIAL] && repeats++ == 0;
+        zt__unlock(&profiler->mutex);
+    } while (again);
 }
 
 ZT__PRIVATE int zt__has_thread(const zt_profiler *profiler) {
@@ -6508,7 +6563,7 @@ ZT__PRIVATE int zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_s
     int was_immediate = list->state == ZT__LIST_IMMEDIATE, is_immediate = kind == ZT__LIST_IMMEDIATE;
     int was_known = list->state != ZT__LIST_UNKNOWN && list->ended > 0;
     if (was_known && kind != ZT__LIST_UNKNOWN && was_immediate != is_immediate) {
-        list->over_up_to = list->ended; /* the list that had this handle was destroyed */
+        list->over_up_to = list->finished_up_to = list->ended; /* the list with this handle was destroyed */
         zt__move_list(profiler, list, kind);
     } else if (is_immediate || list->state == ZT__LIST_UNKNOWN) {
         zt__move_list(profiler, list, kind);
@@ -6518,6 +6573,13 @@ ZT__PRIVATE int zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_s
     if (list->ran_up_to > list->over_up_to) {
         list->over_up_to = list->ran_up_to;
     }
+    if (list->ran_up_to > list->finished_up_to) {
+        list->finished_up_to = list->ran_up_to;
+    }
+    if (kind == ZT__LIST_RECORDED) {
+        list->finished_up_to = list->over_up_to;
+    }
+    list->overlaps = 0;
     return list->over_up_to > over_before;
 }
 
@@ -6534,7 +6596,7 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
     slot->activation = profiler->activation;
     slot->list = list;
     slot->region = region;
-    slot->is_dropped = 0;
+    slot->is_dropped = slot->needs_reset = 0;
     slot->overdue_ns = 0;
     slot->spoiled = ZT_CAUSE_COUNT;
     slot->submitted_ns = zt__now_ns();
@@ -6873,11 +6935,9 @@ ZT__PRIVATE int zt__is_list_pending(zt_profiler *profiler, ze_command_list_handl
 /* Marks a list as over, and collects from it. Returns NOT_READY if samples of it are still on their way. */
 ZT__PRIVATE ze_result_t zt__end_list(zt_profiler *profiler, ze_command_list_handle_t list, int is_destroyed,
                                      const char *call) {
-    zt__collection kind;
-    memset(&kind, 0, sizeof kind);
     zt__mark_list_over(profiler, list, is_destroyed, call);
     if (zt__begin_collecting(profiler, 1)) {
-        zt__collect_list(profiler, list, &kind);
+        zt__collect_list(profiler, list);
         zt__remove_unused_lists(profiler);
         zt__unlock_timed(&profiler->collector);
     }
@@ -6935,37 +6995,19 @@ ZT__PRIVATE int zt__has_unread_samples(zt_profiler *profiler, ze_command_list_ha
     for (i = 0; i < 2 && events[i] && !has_unread; i++) {
         ze_result_t result;
         ZT__INTERNAL(result = zeEventQueryStatus(events[i]));
-        has_unread = result == ZE_RESULT_SUCCESS;
+        has_unread = result != ZE_RESULT_NOT_READY; /* a failed call is repeated */
     }
     return has_unread;
-}
-
-/* Resets the PARTIAL slots of a list, while nothing of it runs and before it runs again. */
-ZT__PRIVATE void zt__reset_partial_slots(zt_profiler *profiler, ze_command_list_handle_t handle,
-                                         uint64_t deadline) {
-    zt__collection kind;
-    int has_partial;
-    memset(&kind, 0, sizeof kind);
-    kind.pending_only = kind.resets_partial = 1;
-    zt__lock(&profiler->mutex);
-    has_partial = profiler->state_counts[ZT__SLOT_PARTIAL] > 0;
-    zt__unlock(&profiler->mutex);
-    if (has_partial && zt__lock_until(&profiler->collector, deadline)) {
-        zt__collect_list(profiler, handle, &kind);
-        zt__unlock_timed(&profiler->collector);
-    }
 }
 
 /* Waits for the samples of earlier executions of a list and reads them, until the deadline. */
 ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t handle, uint64_t deadline) {
     int has_unread = zt__has_unread_samples(profiler, handle);
     zt__wait wait = zt__wait_until(deadline);
-    zt__collection kind;
-    memset(&kind, 0, sizeof kind);
-    kind.thorough = 1;
+    int has_partial;
     while (has_unread) {
         if (zt__begin_collecting(profiler, 1)) {
-            zt__collect_list(profiler, handle, &kind);
+            zt__collect_list(profiler, handle);
             zt__unlock_timed(&profiler->collector);
         }
         has_unread = zt__has_unread_samples(profiler, handle);
@@ -6973,8 +7015,12 @@ ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t
             break;
         }
     }
-    if (!has_unread) {
-        zt__reset_partial_slots(profiler, handle, deadline);
+    zt__lock(&profiler->mutex);
+    has_partial = profiler->state_counts[ZT__SLOT_PARTIAL] > 0;
+    zt__unlock(&profiler->mutex);
+    if (!has_unread && has_partial && zt__lock_until(&profiler->collector, deadline)) {
+        zt__collect_list(profiler, handle); /* resets PARTIAL slots that are finished */
+        zt__unlock_timed(&profiler->collector);
     }
 }
 
@@ -7025,6 +7071,7 @@ ZT__PRIVATE uint32_t zt__announce_list(zt_profiler *profiler, zt__list *list, ui
     }
     for (slot = list->first; slot; slot = slot->next) {
         slot->submitted_from = ZT__SLOT_FREE;
+        slot->needs_reset = 1;
         if (zt__is_over(slot) || slot->number <= list->unexpected_up_to || slot->is_dropped) {
             continue;
         }
@@ -7037,8 +7084,10 @@ ZT__PRIVATE uint32_t zt__announce_list(zt_profiler *profiler, zt__list *list, ui
             profiler->counts.begun++;
             zt__count_lost(profiler, slot->region, cause);
             overwritten += cause == ZT_LOST_OVERWRITTEN;
+            list->overlaps |= cause == ZT_LOST_OVERWRITTEN;
         }
     }
+    list->finished_up_to = 0;
     list->ran_before = list->ran_up_to;
     list->ran_up_to = list->ended;
     if (list->state != ZT__LIST_UNOBSERVED) {

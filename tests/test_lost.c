@@ -1,5 +1,6 @@
 /* What hardware or driver lost is counted by cause, kept out of the statistics, and costs no slot. */
 #include <math.h>
+#include <string.h>
 
 #include "fixture.h"
 
@@ -412,6 +413,86 @@ static void test_refused_in_part(void **state) {
     check_work(w);
 }
 
+/* The driver refuses the last command of a region whose list has no other. Nothing shows when an execution of
+   it has ended, so its queries are not reset before the next. They are when the list is reset. */
+static void test_refused_in_the_only_region_of_a_list(void **state) {
+    world *w = *state;
+    ze_event_handle_t gate;
+    char ledger[4096];
+    create_event(w, 1, &gate);
+    zt_profiler *profiler = open_small(w, "ComputeBasic,HostScheduler");
+    for (int i = 0; i < 20; i++) {
+        ok(zeEventHostReset(gate));
+        inject("zetCommandListAppendMetricQueryEnd", 2, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+        zt_region region = zt_begin(profiler, w->list, "refused");
+        ok(zeCommandListAppendWaitOnEvents(w->list, 1, &gate));
+        launch(w, w->list);
+        zt_end(&region);
+        ok(zeCommandListClose(w->list));
+        ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+        nap(); /* the queries have begun */
+        ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+        zt_collect(profiler, 0);
+        ok(zeEventHostSignal(gate));
+        finish_queue(w);
+        w->launches++; /* launch() has counted one */
+        ok(zt_reset(profiler, w->list));
+        gpu.ledger(ledger, sizeof ledger);
+        assert_null(strstr(ledger, "that had not begun")); /* reset between begin and end */
+        gpu.forget_findings();                             /* they begin again without a reset */
+    }
+    assert_counts(profiler, counted(20, 0, 0, 20, 0));
+    for (int i = 0; i < 8; i++)
+        append(w, profiler, w->list, "then");
+    ok(zeCommandListClose(w->list));
+    execute(w, profiler, w->list);
+    w->launches += 8;
+    collect_all(profiler);
+    assert_counts(profiler, counted(28, 8, 0, 20, 0));
+    ok(zeEventDestroy(gate));
+    check_work(w);
+}
+
+/* A later region of the list shows that an execution has ended: the queries are reset before the next. */
+static void test_refused_before_another_region(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_small(w, "ComputeBasic,HostScheduler");
+    inject("zetCommandListAppendMetricQueryEnd", 2, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    append(w, profiler, w->list, "refused");
+    append(w, profiler, w->list, "then");
+    ok(zeCommandListClose(w->list));
+    for (int i = 0; i < 10; i++)
+        ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+    finish_queue(w);
+    w->launches += 20;
+    collect_all(profiler);
+    assert_counts(profiler, counted(11, 10, 0, 1, 0));
+    assert_int_equal(gpu.findings(), 0);
+    check_work(w);
+}
+
+/* The driver refuses a reset once: it is repeated before the next execution, and no sample is lost. */
+static void test_a_reset_that_is_refused_once(void **state) {
+    const char *functions[] = {"zetMetricQueryReset", "zeEventHostReset"};
+    world *w = *state;
+    for (int i = 0; i < 2; i++) {
+        zt_profiler *profiler = open_small(w, "ComputeBasic");
+        append(w, profiler, w->list, "again");
+        ok(zeCommandListClose(w->list));
+        execute(w, profiler, w->list);
+        inject(functions[i], 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+        for (int j = 0; j < 4; j++)
+            execute(w, profiler, w->list);
+        w->launches += 5;
+        collect_all(profiler);
+        assert_counts(profiler, counted(5, 5, 0, 0, 0));
+        ok(zt_reset(profiler, w->list));
+        close_profiler(w, profiler);
+    }
+    assert_int_equal(gpu.findings(), 0);
+    check_work(w);
+}
+
 /* The identity holds after every step of a life with losses, drops, replays, resets and nesting. */
 static void test_identity_after_every_step(void **state) {
     world *w = *state;
@@ -502,6 +583,9 @@ int main(void) {
         TEST(test_slots_exhausted),
         TEST(test_slots_after_a_passing_failure),
         TEST(test_refused_in_part),
+        TEST(test_refused_in_the_only_region_of_a_list),
+        TEST(test_refused_before_another_region),
+        TEST(test_a_reset_that_is_refused_once),
         TEST(test_identity_after_every_step),
         TEST(test_never_delivered_is_lost_after_release),
     };
