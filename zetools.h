@@ -100,7 +100,8 @@
          last one is measured, and the number of the others is unknown. The list is counted
          (zt_counts.unobserved_lists), also below the table, and logged once.
        - A list is reset without zt_reset or zt_release: the next zt_begin on it frees the slots of regions
-         that are known to have run. Other slots stay in use, and their samples stay in flight.
+         that are known to have run. Other slots stay in use, and their samples stay in flight, until
+         zt_execute has executed a later region of the list.
        - A list is destroyed without zt_release: its slots stay in use, because nothing shows that the list is
          gone. They are freed only if a new list has the same handle and regions are begun on it. A program
          that repeats this reaches config.max_slots, and then regions are dropped (ZT_DROPPED_NO_SLOT).
@@ -1508,12 +1509,15 @@ typedef zt__disabled_scope zt_scope;
        READING   used by the collector alone                 back where it came from when it is not ready;
                                                              FREE when it is over; ARMED when it may run
                                                              again; PARTIAL when it may run again and is
-                                                             not reset; RETIRED when it cannot be reset
+                                                             incomplete or not reset; RECORDED, then FREE,
+                                                             when it was PENDING and is not on its list any
+                                                             more; RETIRED when it is over and cannot be
+                                                             reset
        ARMED     read and reset; its list may run again      PENDING by zt_execute (begun + 1); READING, as
                                                              its list may run without zt_execute; FREE when
                                                              it is over
-       PARTIAL   its commands are incomplete, or it is not   READING, to be reset: when it is over, and
-                 reset: its data is never read               before zt_execute
+       PARTIAL   its commands are incomplete, or it is not   READING, to be reset, when it is finished
+                 reset: its data is never read
        RETIRED   never used again: it cannot be reset, or    -
                  the device may still write to it
 
@@ -1529,7 +1533,19 @@ typedef zt__disabled_scope zt_scope;
        - A region is begun on the list: to the newest slot that is known to have run. Later slots may belong
          to the recording that goes on.
 
-       A slot is used again on no weaker ground. */
+       A slot is FINISHED when the device is done with its last execution: all slots of a list up to
+       `finished_up_to`. zt_execute sets this to 0, and only the following raises it:
+
+       - After zt_execute, the event of a slot has signalled: to the number of that slot, since the end of a
+         region waits for all commands before it. Not if executions overlap or the list also runs by other
+         means: then the event may be that of another execution.
+       - A region is begun on the list, or the list is over and nothing is on its way: to the slots that are
+         over. By then the device has to be done with them.
+
+       A slot that is PENDING and finished, and whose event has not signalled, never ran: it belongs to a
+       recording that was reset.
+
+       A slot is used again on no weaker grounds. */
 
 #if defined(ZETOOLS_IMPLEMENTATION) && !defined(ZETOOLS_DISABLE) && !defined(ZT__IMPLEMENTED)
 #define ZT__IMPLEMENTED
@@ -1685,42 +1701,42 @@ ZT__PRIVATE void zt__unlock(zt__mutex *mutex) {
 #define zt__load(pointer) __atomic_load_n(pointer, __ATOMIC_ACQUIRE)
 #define zt__store(pointer, value) __atomic_store_n(pointer, value, __ATOMIC_RELEASE)
 
-/* A mutex that knows the thread that holds it. Functions of the application run under it. When they call back
-   into the library, the library must not lock it again. */
-typedef struct zt__owned_mutex {
+/* A mutex that can be locked with a deadline, and that knows the thread that holds it. Functions of the
+   application run under it. When they call back into the library, the library must not lock it again. */
+typedef struct zt__timed_mutex {
     zt__mutex mutex;
     uintptr_t owner; /* the thread, or 0. Atomic */
-} zt__owned_mutex;
+} zt__timed_mutex;
 
 /* Identifies the calling thread, in the same way in every copy of this header. */
 ZT__PRIVATE uintptr_t zt__this_thread(void) {
     return (uintptr_t)pthread_self();
 }
 
-ZT__PRIVATE int zt__is_owner(const zt__owned_mutex *owned) {
-    return zt__load(&owned->owner) == zt__this_thread();
+ZT__PRIVATE int zt__is_owner(const zt__timed_mutex *timed) {
+    return zt__load(&timed->owner) == zt__this_thread();
 }
 
 /* Returns 0 if any thread holds it, this one included. */
-ZT__PRIVATE int zt__try_lock_owned(zt__owned_mutex *owned) {
-    if (zt__is_owner(owned) || pthread_mutex_trylock(&owned->mutex) != 0) {
+ZT__PRIVATE int zt__try_lock(zt__timed_mutex *timed) {
+    if (zt__is_owner(timed) || pthread_mutex_trylock(&timed->mutex) != 0) {
         return 0;
     }
-    zt__store(&owned->owner, zt__this_thread());
+    zt__store(&timed->owner, zt__this_thread());
     return 1;
 }
 
-ZT__PRIVATE void zt__unlock_owned(zt__owned_mutex *owned) {
-    zt__store(&owned->owner, (uintptr_t)0);
-    pthread_mutex_unlock(&owned->mutex);
+ZT__PRIVATE void zt__unlock_timed(zt__timed_mutex *timed) {
+    zt__store(&timed->owner, (uintptr_t)0);
+    pthread_mutex_unlock(&timed->mutex);
 }
 
 /* Waits for other threads to unlock it. Returns 0 if the deadline passes first, or this thread holds it. */
-ZT__PRIVATE int zt__lock_owned_until(zt__owned_mutex *owned, uint64_t deadline) {
+ZT__PRIVATE int zt__lock_until(zt__timed_mutex *timed, uint64_t deadline) {
     zt__wait wait = zt__wait_until(deadline);
-    int locked = zt__try_lock_owned(owned);
-    while (!locked && !zt__is_owner(owned) && zt__wait_again(&wait)) {
-        locked = zt__try_lock_owned(owned);
+    int locked = zt__try_lock(timed);
+    while (!locked && !zt__is_owner(timed) && zt__wait_again(&wait)) {
+        locked = zt__try_lock(timed);
     }
     return locked;
 }
@@ -4687,8 +4703,10 @@ struct zt__slot {
     zt__list *list;            /* NULL: the slot is FREE */
     zt__slot *next, *previous; /* in the chain of free slots, or in that of its list */
     zt__region_record *region;
-    uint64_t number;       /* its list numbers its slots from 1 as they end */
-    uint32_t executions;   /* that are known, since it was recorded */
+    uint64_t number;               /* its list numbers its slots from 1 as they end */
+    zt__slot_state submitted_from; /* its state before its list was last executed, or FREE: not expected */
+    int is_dropped;                /* its commands are incomplete */
+    int needs_reset;       /* PARTIAL: its commands have run since it was reset, or its reset has failed */
     zt_cause spoiled;      /* why its sample will be lost, or ZT_CAUSE_COUNT */
     uint64_t submitted_ns; /* host time; it was submitted at this time or later */
     uint64_t overdue_ns;   /* host time when its event or data should have been there and was not; or 0 */
@@ -4733,14 +4751,17 @@ struct zt__list {
     ze_command_list_handle_t handle;
     zt__list_state state; /* changed only by zt__move_list */
     zt__list *next;
-    zt__slot *first, *last; /* slots that ended and are not FREE again, in order of their numbers */
-    uint32_t open_count;    /* regions begun and not ended, or being begun: the record stays */
-    uint64_t ended;         /* the number of the slot that ended last */
-    uint64_t ran_up_to;     /* the highest number of a slot that is known to have run or to be submitted */
-    uint64_t over_up_to;    /* the commands of slots up to this number can never run again */
-    int has_unread;         /* samples of its last execution were not read in time */
-    uint64_t untold_up_to;  /* slots up to this number ran without zt_execute, and may not be part of what
-                               zt_execute submits */
+    zt__slot *first, *last;  /* slots that ended and are not FREE again, in order of their numbers */
+    uint32_t open_count;     /* regions begun and not ended, or being begun: the record stays */
+    uint64_t ended;          /* the number of the slot that ended last */
+    uint64_t ran_up_to;      /* the highest number of a slot that is known to have run or to be submitted */
+    uint64_t over_up_to;     /* the commands of slots up to this number can never run again */
+    uint64_t ran_before;     /* `ran_up_to` before the list was last executed */
+    uint64_t finished_up_to; /* the device has finished slots up to this number, as often as they have run */
+    int overlaps; /* an execution was submitted before the last one was known to be finished: events do not
+                     show any more which of them has ended */
+    uint64_t unexpected_up_to; /* zt_execute does not expect slots up to this number to run: they ran without
+                                  it, and may not be part of what it submits */
 };
 
 /* ---- the profiler ---------------------------------------------------------------------------------------- */
@@ -4773,6 +4794,8 @@ typedef struct zt__reading {
     zt__slot *slot;
     zt__slot_state from;
     int is_over;
+    int is_gone; /* it is not on its list any more, unless its event has signalled */
+    int has_signalled;
     zt__outcome outcome;
     int is_unusable;    /* it is not reset, or the device may still write to it */
     zt_cause cause;     /* why its sample is lost */
@@ -4825,7 +4848,7 @@ struct zt_profiler {
     char *strings; /* the texts of the metrics, in a profiler from zt_unpack */
     zt__pass passes[ZT__MAX_PASSES];
 
-    zt__owned_mutex collector; /* reading, calculating, delivering: one thread at a time */
+    zt__timed_mutex collector; /* reading, calculating, delivering: one thread at a time */
     zt__batch batch;           /* guarded by the collector, like the next */
     uint32_t collections;      /* completed. Atomic */
 
@@ -4934,6 +4957,19 @@ ZT__PRIVATE void zt__move_list(zt_profiler *profiler, zt__list *list, zt__list_s
 
 ZT__PRIVATE int zt__is_over(const zt__slot *slot) {
     return slot->number <= slot->list->over_up_to;
+}
+
+ZT__PRIVATE int zt__is_finished(const zt__slot *slot) {
+    return slot->number <= slot->list->finished_up_to;
+}
+
+/* Returns whether samples of a list are known to be on their way, or are being read. */
+ZT__PRIVATE int zt__is_on_its_way(const zt__list *list) {
+    const zt__slot *slot = list->first;
+    while (slot && slot->state != ZT__SLOT_PENDING && slot->state != ZT__SLOT_READING) {
+        slot = slot->next;
+    }
+    return slot != NULL;
 }
 
 ZT__PRIVATE void zt__count_lost(zt_profiler *profiler, zt__region_record *region, zt_cause cause) {
@@ -5592,17 +5628,12 @@ ZT__PRIVATE zt_profiler *zt__find_profiler(uint32_t id) {
    3. With the mutex held, it adds the samples to the statistics, and moves each slot to its next state.
    4. Without the mutex, it logs messages and delivers the samples to the application. */
 
-/* A sample is given up when its event or data should have been there for so long. */
-#define ZT__GIVE_UP_AFTER_NS UINT64_C(20000000)
-
 /* A collection: which slots it reads, and how far it is. */
 typedef struct zt__collection {
-    zt__list *list;     /* the current list, */
-    zt__slot *slot;     /* and the next slot in it */
-    int one_list;       /* reads this list only */
-    int pending_only;   /* does not read RECORDED and ARMED slots */
-    int resets_partial; /* resets PARTIAL slots that are not over, because they are about to run again */
-    int thorough;       /* queries slots that follow one that is not ready */
+    zt__list *list;                       /* the current list, */
+    zt__slot *slot;                       /* and the next slot in it */
+    int one_list;                         /* reads this list only */
+    int thorough;                         /* queries slots that follow one that is not ready */
     int is_blocked[ZT__SLOT_STATE_COUNT]; /* an earlier slot in this state is not ready */
 } zt__collection;
 
@@ -5612,14 +5643,25 @@ ZT__PRIVATE int zt__may_be_ready(const zt__collection *collection, const zt__slo
     int is_hidden = collection->is_blocked[slot->state] && !collection->thorough && !zt__is_over(slot);
     switch (slot->state) {
     case ZT__SLOT_PENDING:
-        return !is_hidden;
     case ZT__SLOT_RECORDED:
     case ZT__SLOT_ARMED:
-        return !is_hidden && !collection->pending_only;
+        return !is_hidden;
     case ZT__SLOT_PARTIAL:
-        return collection->resets_partial || zt__is_over(slot);
+        return zt__is_finished(slot) && (slot->needs_reset || zt__is_over(slot));
     default:
         return 0;
+    }
+}
+
+/* Goes on with a list, or NULL. */
+ZT__PRIVATE void zt__enter_list(zt_profiler *profiler, zt__collection *collection, zt__list *list) {
+    collection->list = list;
+    collection->slot = list ? list->first : NULL;
+    memset(collection->is_blocked, 0, sizeof collection->is_blocked);
+    /* Whoever declares a list to be over does so when the device is done with it. */
+    if (list && profiler->state_counts[ZT__SLOT_PARTIAL] && list->over_up_to == list->ended &&
+        !zt__is_on_its_way(list)) {
+        list->finished_up_to = list->ended;
     }
 }
 
@@ -5630,9 +5672,7 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
     while (collection->list && batch->count < ZT__BATCH) {
         zt__slot *slot = collection->slot;
         if (!slot) {
-            collection->list = collection->one_list ? NULL : collection->list->next;
-            collection->slot = collection->list ? collection->list->first : NULL;
-            memset(collection->is_blocked, 0, sizeof collection->is_blocked);
+            zt__enter_list(profiler, collection, collection->one_list ? NULL : collection->list->next);
             continue;
         }
         if (zt__may_be_ready(collection, slot)) {
@@ -5646,6 +5686,8 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
             reading->slot = slot;
             reading->from = slot->state;
             reading->is_over = zt__is_over(slot);
+            reading->is_gone = slot->state == ZT__SLOT_PENDING && zt__is_finished(slot) &&
+                               collection->list->state != ZT__LIST_IMMEDIATE;
             reading->cause = ZT_CAUSE_COUNT;
             zt__move_slot(profiler, slot, ZT__SLOT_READING);
         } else if (slot->state == ZT__SLOT_RETIRED && zt__is_over(slot)) {
@@ -5703,13 +5745,14 @@ ZT__PRIVATE void zt__lose(zt__reading *reading, zt_cause cause) {
     reading->cause = cause;
 }
 
-/* Returns whether a slot has been overdue for long enough to be given up. */
+/* Returns whether a slot has been overdue for so long that its sample is lost. */
 ZT__PRIVATE int zt__is_overdue(zt__slot *slot) {
+    enum { LONGEST_NS = 20000000 };
     uint64_t now = zt__now_ns();
     if (!slot->overdue_ns) {
         slot->overdue_ns = now;
     }
-    return now - slot->overdue_ns >= ZT__GIVE_UP_AFTER_NS;
+    return now - slot->overdue_ns >= LONGEST_NS;
 }
 
 /* Queries a slot's event, and reads its reports if it has signalled. */
@@ -5717,7 +5760,6 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     zt__batch *batch = &profiler->batch;
     zt__slot *slot = reading->slot;
     ze_result_t result;
-    int has_signalled;
     uint32_t g;
     if (zt__is_device_lost(&profiler->diagnostics)) {
         if (reading->from != ZT__SLOT_ARMED) {
@@ -5729,14 +5771,14 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     result = zeEventQueryStatus(slot->event);
     if (result == ZE_RESULT_NOT_READY) {
         slot->overdue_ns = 0;
-        if (reading->is_over && reading->from != ZT__SLOT_PENDING) {
+        if (reading->is_gone || (reading->is_over && reading->from != ZT__SLOT_PENDING)) {
             reading->outcome = ZT__NEVER_RAN;
         }
         return;
     }
     reading->call = "zeEventQueryStatus";
-    has_signalled = result == ZE_RESULT_SUCCESS;
-    if (has_signalled && slot->spoiled != ZT_CAUSE_COUNT) {
+    reading->has_signalled = result == ZE_RESULT_SUCCESS;
+    if (reading->has_signalled && slot->spoiled != ZT_CAUSE_COUNT) {
         zt__lose(reading, slot->spoiled);
         return;
     }
@@ -5755,7 +5797,7 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
         return;
     }
     reading->result = result;
-    if (!has_signalled) {
+    if (!reading->has_signalled) {
         if (zt__tells_device_lost(result)) {
             zt__store(&profiler->diagnostics.device_lost, 1);
             if (reading->from != ZT__SLOT_ARMED) {
@@ -5793,7 +5835,8 @@ ZT__PRIVATE void zt__reset_slot(zt_profiler *profiler, zt__reading *reading) {
         call = "zetMetricQueryReset";
         result = zetMetricQueryReset(slot->queries[g]);
     }
-    if (result != ZE_RESULT_SUCCESS) {
+    slot->needs_reset = result != ZE_RESULT_SUCCESS;
+    if (slot->needs_reset) {
         reading->result = result;
         reading->call = call;
         reading->is_unusable = 1;
@@ -5999,14 +6042,16 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
         reading->is_unobserved = 1;
         zt__move_list(profiler, list, ZT__LIST_UNOBSERVED);
     }
-    if (slot->executions == 0) {
-        slot->executions = 1;
-    }
     if (slot->number > list->ran_up_to) {
         list->ran_up_to = slot->number;
     }
     if (list->state == ZT__LIST_IMMEDIATE && slot->number > list->over_up_to) {
         list->over_up_to = slot->number;
+    }
+    /* An execution that was not announced may still be followed by others. */
+    if (reading->has_signalled && reading->from == ZT__SLOT_PENDING && list->state != ZT__LIST_UNOBSERVED &&
+        !list->overlaps && slot->number > list->finished_up_to) {
+        list->finished_up_to = slot->number;
     }
     if (reading->outcome == ZT__READ) {
         profiler->counts.collected++;
@@ -6033,10 +6078,11 @@ ZT__PRIVATE void zt__move_on(zt_profiler *profiler, const zt__reading *reading) 
         zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
     } else if (reading->outcome == ZT__NOT_READY) {
         zt__move_slot(profiler, slot, reading->from);
-    } else if (reading->outcome == ZT__NO_SAMPLE && !is_over) {
+    } else if (slot->is_dropped && !is_over) {
         zt__move_slot(profiler, slot, ZT__SLOT_PARTIAL);
     } else if (reading->outcome == ZT__NEVER_RAN) {
-        zt__move_slot(profiler, slot, reading->from);
+        /* If it was announced, that is taken back. */
+        zt__move_slot(profiler, slot, reading->from == ZT__SLOT_PENDING ? ZT__SLOT_RECORDED : reading->from);
         zt__unbind_slot(slot);
         zt__free_slot(profiler, slot);
     } else if (is_over) {
@@ -6152,27 +6198,32 @@ ZT__PRIVATE void zt__collect_all(zt_profiler *profiler, int thorough) {
     }
     zt__lock(&profiler->mutex);
     profiler->uncollected = 0;
-    collection.list = profiler->lists;
-    collection.slot = collection.list ? collection.list->first : NULL;
+    zt__enter_list(profiler, &collection, profiler->lists);
     zt__unlock(&profiler->mutex);
     zt__run_collection(profiler, &collection);
     zt__remove_unused_lists(profiler);
     zt__store(&profiler->collections, profiler->collections + 1);
 }
 
-/* Collects from one list, with the options of `kind`. */
-ZT__PRIVATE void zt__collect_list(zt_profiler *profiler, ze_command_list_handle_t handle,
-                                  const zt__collection *kind) {
-    zt__collection collection = *kind;
-    collection.one_list = 1;
+/* Collects from one list. */
+ZT__PRIVATE void zt__collect_list(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    zt__collection collection;
+    int again, repeats = 0;
+    memset(&collection, 0, sizeof collection);
+    collection.one_list = collection.thorough = 1;
     if (profiler->before_batch) {
         profiler->before_batch(profiler);
     }
-    zt__lock(&profiler->mutex);
-    collection.list = zt__find_list(profiler, handle);
-    collection.slot = collection.list ? collection.list->first : NULL;
-    zt__unlock(&profiler->mutex);
-    zt__run_collection(profiler, &collection);
+    do {
+        zt__lock(&profiler->mutex);
+        zt__enter_list(profiler, &collection, zt__find_list(profiler, handle));
+        zt__unlock(&profiler->mutex);
+        zt__run_collection(profiler, &collection);
+        zt__lock(&profiler->mutex);
+        /* What was read may show that PARTIAL slots are finished. */
+        again = profiler->state_counts[ZT__SLOT_PARTIAL] && repeats++ == 0;
+        zt__unlock(&profiler->mutex);
+    } while (again);
 }
 
 ZT__PRIVATE int zt__has_thread(const zt_profiler *profiler) {
@@ -6183,7 +6234,7 @@ ZT__PRIVATE int zt__has_thread(const zt_profiler *profiler) {
    collects: wakes it and returns 0. */
 ZT__PRIVATE int zt__begin_collecting(zt_profiler *profiler, int thorough) {
     if (!zt__has_thread(profiler)) {
-        return zt__try_lock_owned(&profiler->collector);
+        return zt__try_lock(&profiler->collector);
     }
     zt__lock(&profiler->mutex);
     profiler->thread_is_idle = 0;
@@ -6196,7 +6247,7 @@ ZT__PRIVATE int zt__begin_collecting(zt_profiler *profiler, int thorough) {
 ZT__PRIVATE void zt__try_collect(zt_profiler *profiler, int thorough) {
     if (zt__begin_collecting(profiler, thorough)) {
         zt__collect_all(profiler, thorough);
-        zt__unlock_owned(&profiler->collector);
+        zt__unlock_timed(&profiler->collector);
     }
 }
 
@@ -6210,11 +6261,11 @@ ZT__PRIVATE int zt__collect_anew(zt_profiler *profiler, uint64_t deadline) {
         return 0;
     }
     if (!zt__has_thread(profiler)) {
-        if (!zt__lock_owned_until(&profiler->collector, deadline)) {
+        if (!zt__lock_until(&profiler->collector, deadline)) {
             return 0;
         }
         zt__collect_all(profiler, 1);
-        zt__unlock_owned(&profiler->collector);
+        zt__unlock_timed(&profiler->collector);
         return 1;
     }
     zt__try_collect(profiler, 1);
@@ -6343,9 +6394,9 @@ ZT__PRIVATE int zt__run_collecting_thread(void *user) {
     thorough = profiler->thread_is_thorough;
     profiler->thread_is_thorough = 0;
     zt__unlock(&profiler->mutex);
-    if (zt__try_lock_owned(&profiler->collector)) {
+    if (zt__try_lock(&profiler->collector)) {
         zt__collect_all(profiler, thorough);
-        zt__unlock_owned(&profiler->collector);
+        zt__unlock_timed(&profiler->collector);
     }
     return 1;
 }
@@ -6388,7 +6439,7 @@ ZT__PRIVATE int zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_s
     int was_immediate = list->state == ZT__LIST_IMMEDIATE, is_immediate = kind == ZT__LIST_IMMEDIATE;
     int was_known = list->state != ZT__LIST_UNKNOWN && list->ended > 0;
     if (was_known && kind != ZT__LIST_UNKNOWN && was_immediate != is_immediate) {
-        list->over_up_to = list->ended; /* the list that had this handle was destroyed */
+        list->over_up_to = list->finished_up_to = list->ended; /* the list with this handle was destroyed */
         zt__move_list(profiler, list, kind);
     } else if (is_immediate || list->state == ZT__LIST_UNKNOWN) {
         zt__move_list(profiler, list, kind);
@@ -6398,6 +6449,13 @@ ZT__PRIVATE int zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_s
     if (list->ran_up_to > list->over_up_to) {
         list->over_up_to = list->ran_up_to;
     }
+    if (list->ran_up_to > list->finished_up_to) {
+        list->finished_up_to = list->ran_up_to;
+    }
+    if (kind == ZT__LIST_RECORDED) {
+        list->finished_up_to = list->over_up_to;
+    }
+    list->overlaps = 0;
     return list->over_up_to > over_before;
 }
 
@@ -6414,7 +6472,7 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
     slot->activation = profiler->activation;
     slot->list = list;
     slot->region = region;
-    slot->executions = 0;
+    slot->is_dropped = slot->needs_reset = 0;
     slot->overdue_ns = 0;
     slot->spoiled = ZT_CAUSE_COUNT;
     slot->submitted_ns = zt__now_ns();
@@ -6542,6 +6600,7 @@ ZT__PRIVATE void zt__drop_at_begin(zt_profiler *profiler, zt_cause cause) {
 ZT__PRIVATE void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_cause cause, int has_commands) {
     zt__count_dropped(profiler, slot->region, cause);
     slot->generation++;
+    slot->is_dropped = 1;
     if (has_commands) {
         zt__move_slot(profiler, slot, ZT__SLOT_PARTIAL);
         zt__bind_slot(slot);
@@ -6701,8 +6760,8 @@ ZT_API void zt_end(zt_region *region) {
 
 /* Updates what is known about a list when it is reset or destroyed. Slots that have ended are over, and the
    next collection frees them. Open regions are dropped. */
-ZT__PRIVATE void zt__list_is_over(zt_profiler *profiler, ze_command_list_handle_t handle, int is_destroyed,
-                                  const char *call) {
+ZT__PRIVATE void zt__mark_list_over(zt_profiler *profiler, ze_command_list_handle_t handle, int is_destroyed,
+                                    const char *call) {
     const char *not_ended = NULL;
     zt__slot_block *block;
     zt__list *list;
@@ -6752,13 +6811,11 @@ ZT__PRIVATE int zt__is_list_pending(zt_profiler *profiler, ze_command_list_handl
 /* Marks a list as over, and collects from it. Returns NOT_READY if samples of it are still on their way. */
 ZT__PRIVATE ze_result_t zt__end_list(zt_profiler *profiler, ze_command_list_handle_t list, int is_destroyed,
                                      const char *call) {
-    zt__collection kind;
-    memset(&kind, 0, sizeof kind);
-    zt__list_is_over(profiler, list, is_destroyed, call);
+    zt__mark_list_over(profiler, list, is_destroyed, call);
     if (zt__begin_collecting(profiler, 1)) {
-        zt__collect_list(profiler, list, &kind);
+        zt__collect_list(profiler, list);
         zt__remove_unused_lists(profiler);
-        zt__unlock_owned(&profiler->collector);
+        zt__unlock_timed(&profiler->collector);
     }
     return zt__is_list_pending(profiler, list) ? ZE_RESULT_NOT_READY : ZE_RESULT_SUCCESS;
 }
@@ -6814,70 +6871,64 @@ ZT__PRIVATE int zt__has_unread_samples(zt_profiler *profiler, ze_command_list_ha
     for (i = 0; i < 2 && events[i] && !has_unread; i++) {
         ze_result_t result;
         ZT__INTERNAL(result = zeEventQueryStatus(events[i]));
-        has_unread = result == ZE_RESULT_SUCCESS;
+        has_unread = result != ZE_RESULT_NOT_READY; /* a failed call is repeated */
     }
     return has_unread;
-}
-
-/* Resets the PARTIAL slots of a list, while nothing of it runs and before it runs again. */
-ZT__PRIVATE void zt__reset_partial_slots(zt_profiler *profiler, ze_command_list_handle_t handle,
-                                         uint64_t deadline) {
-    zt__collection kind;
-    int has_partial;
-    memset(&kind, 0, sizeof kind);
-    kind.pending_only = kind.resets_partial = 1;
-    zt__lock(&profiler->mutex);
-    has_partial = profiler->state_counts[ZT__SLOT_PARTIAL] > 0;
-    zt__unlock(&profiler->mutex);
-    if (has_partial && zt__lock_owned_until(&profiler->collector, deadline)) {
-        zt__collect_list(profiler, handle, &kind);
-        zt__unlock_owned(&profiler->collector);
-    }
 }
 
 /* Waits for the samples of earlier executions of a list and reads them, until the deadline. */
 ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t handle, uint64_t deadline) {
     int has_unread = zt__has_unread_samples(profiler, handle);
     zt__wait wait = zt__wait_until(deadline);
-    zt__collection kind;
-    zt__list *list;
-    memset(&kind, 0, sizeof kind);
-    kind.thorough = 1;
+    int has_partial;
     while (has_unread) {
         if (zt__begin_collecting(profiler, 1)) {
-            zt__collect_list(profiler, handle, &kind);
-            zt__unlock_owned(&profiler->collector);
+            zt__collect_list(profiler, handle);
+            zt__unlock_timed(&profiler->collector);
         }
         has_unread = zt__has_unread_samples(profiler, handle);
         if (has_unread && !zt__wait_again(&wait)) {
             break;
         }
     }
-    if (!has_unread) {
-        zt__reset_partial_slots(profiler, handle, deadline);
-    }
     zt__lock(&profiler->mutex);
-    list = zt__find_list(profiler, handle);
-    if (list) {
-        list->has_unread = has_unread;
-    }
+    has_partial = profiler->state_counts[ZT__SLOT_PARTIAL] > 0;
     zt__unlock(&profiler->mutex);
+    if (!has_unread && has_partial && zt__lock_until(&profiler->collector, deadline)) {
+        zt__collect_list(profiler, handle); /* resets PARTIAL slots that are finished */
+        zt__unlock_timed(&profiler->collector);
+    }
 }
 
-/* Returns whether another thread is reading one of these lists. With the mutex held. */
-ZT__PRIVATE int zt__are_being_read(const zt_profiler *profiler, uint32_t count,
-                                   const ze_command_list_handle_t *lists) {
+/* Locks the mutex at a moment when no other thread reads these lists. No function of the application runs
+   while slots are READING, so the wait is short. */
+ZT__PRIVATE void zt__lock_unread_lists(zt_profiler *profiler, uint32_t count,
+                                       const ze_command_list_handle_t *lists) {
+    enum { LONGEST_NS = 1000000000 };
+    zt__wait wait = zt__wait_until(zt__deadline(LONGEST_NS));
+    int is_read, goes_on = 1;
     uint32_t i;
-    for (i = 0; i < count && profiler->state_counts[ZT__SLOT_READING]; i++) {
-        const zt__list *list = zt__find_list(profiler, lists[i]);
-        const zt__slot *slot;
-        for (slot = list ? list->first : NULL; slot; slot = slot->next) {
-            if (slot->state == ZT__SLOT_READING) {
-                return 1;
+    zt__lock(&profiler->mutex);
+    do {
+        is_read = 0;
+        for (i = 0; i < count && profiler->state_counts[ZT__SLOT_READING] && !is_read; i++) {
+            const zt__list *list = zt__find_list(profiler, lists[i]);
+            const zt__slot *slot;
+            for (slot = list ? list->first : NULL; slot && !is_read; slot = slot->next) {
+                is_read = slot->state == ZT__SLOT_READING;
             }
         }
-    }
-    return 0;
+        if (is_read) {
+            zt__unlock(&profiler->mutex);
+            goes_on = zt__wait_again(&wait);
+            zt__lock(&profiler->mutex);
+        }
+    } while (is_read && goes_on);
+}
+
+/* Returns why an execution loses a sample of a slot that is neither RECORDED nor ARMED before. */
+ZT__PRIVATE zt_cause zt__loss_by_execution(zt__slot_state state) {
+    return state == ZT__SLOT_RETIRED || state == ZT__SLOT_PARTIAL ? ZT_LOST_READ_FAILED : ZT_LOST_OVERWRITTEN;
 }
 
 /* Moves the slots of a list that is about to be executed to PENDING. Returns how many samples of its last
@@ -6890,30 +6941,30 @@ ZT__PRIVATE uint32_t zt__announce_list(zt_profiler *profiler, zt__list *list, ui
        recording before a reset, or to an execution that is still running. */
     for (slot = may_have_run_unobserved ? list->first : NULL; slot; slot = slot->next) {
         if (slot->state == ZT__SLOT_RECORDED) {
-            list->untold_up_to = list->ran_up_to < slot->number ? list->ran_up_to : slot->number - 1;
+            list->unexpected_up_to = list->ran_up_to < slot->number ? list->ran_up_to : slot->number - 1;
             break;
         }
     }
     for (slot = list->first; slot; slot = slot->next) {
-        int is_dropped = slot->state == ZT__SLOT_PARTIAL && slot->executions == 0;
-        if (zt__is_over(slot) || slot->number <= list->untold_up_to || is_dropped) {
+        slot->submitted_from = ZT__SLOT_FREE;
+        slot->needs_reset = 1;
+        if (zt__is_over(slot) || slot->number <= list->unexpected_up_to || slot->is_dropped) {
             continue;
         }
-        slot->executions++;
+        slot->submitted_from = slot->state;
         if (slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED) {
-            if (!list->has_unread) { /* else its event may have signalled, and the collector reads it */
-                slot->submitted_ns = now;
-                zt__move_slot(profiler, slot, ZT__SLOT_PENDING);
-            }
-        } else if (slot->state == ZT__SLOT_RETIRED || slot->state == ZT__SLOT_PARTIAL) {
-            profiler->counts.begun++;
-            zt__count_lost(profiler, slot->region, ZT_LOST_READ_FAILED);
+            slot->submitted_ns = now;
+            zt__move_slot(profiler, slot, ZT__SLOT_PENDING);
         } else {
+            zt_cause cause = zt__loss_by_execution(slot->state);
             profiler->counts.begun++;
-            zt__count_lost(profiler, slot->region, ZT_LOST_OVERWRITTEN);
-            overwritten++;
+            zt__count_lost(profiler, slot->region, cause);
+            overwritten += cause == ZT_LOST_OVERWRITTEN;
+            list->overlaps |= cause == ZT_LOST_OVERWRITTEN;
         }
     }
+    list->finished_up_to = 0;
+    list->ran_before = list->ran_up_to;
     list->ran_up_to = list->ended;
     if (list->state != ZT__LIST_UNOBSERVED) {
         zt__move_list(profiler, list, ZT__LIST_OBSERVED);
@@ -6941,9 +6992,7 @@ ZT__PRIVATE void zt__mark_unobserved(zt_profiler *profiler, uint32_t count,
    before this one overwrites them, and moves the slots to PENDING. */
 ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, uint32_t count,
                                       const ze_command_list_handle_t *lists) {
-    enum { LONGEST_READING_NS = 1000000000 };
     uint64_t now, deadline = zt__deadline(profiler->config.wait_timeout_ns);
-    zt__wait wait;
     uint32_t i, overwritten = 0;
     if (zt__is_owner(&profiler->collector)) {
         zt__mark_unobserved(profiler, count, lists);
@@ -6952,18 +7001,7 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, uint32_t count,
     for (i = 0; i < count; i++) {
         zt__finish_list(profiler, lists[i], deadline);
     }
-    /* No function of the application runs while slots are READING, so this wait is short. */
-    wait = zt__wait_until(zt__deadline(LONGEST_READING_NS));
-    zt__lock(&profiler->mutex);
-    while (zt__are_being_read(profiler, count, lists)) {
-        int goes_on;
-        zt__unlock(&profiler->mutex);
-        goes_on = zt__wait_again(&wait);
-        zt__lock(&profiler->mutex);
-        if (!goes_on) {
-            break;
-        }
-    }
+    zt__lock_unread_lists(profiler, count, lists);
     now = zt__now_ns();
     profiler->observes_execution = 1;
     for (i = 0; i < count; i++) {
@@ -6985,23 +7023,29 @@ ZT__PRIVATE void zt__after_refusal(zt_profiler *profiler, uint32_t count,
     if (zt__is_owner(&profiler->collector)) {
         return; /* zt__before_execution has moved no slot */
     }
-    zt__lock(&profiler->mutex);
+    zt__lock_unread_lists(profiler, count, lists);
     for (i = 0; i < count; i++) {
         zt__list *list = zt__find_list(profiler, lists[i]);
         zt__slot *slot;
-        if (!list) {
+        if (!list || list->state == ZT__LIST_IMMEDIATE) {
             continue;
         }
-        list->ran_up_to = 0;
         for (slot = list->first; slot; slot = slot->next) {
-            if (slot->state == ZT__SLOT_PENDING && !zt__is_over(slot)) {
-                slot->executions--;
-                zt__move_slot(profiler, slot, slot->executions ? ZT__SLOT_ARMED : ZT__SLOT_RECORDED);
-            }
-            if (slot->executions) {
-                list->ran_up_to = slot->number;
+            zt__slot_state from = slot->submitted_from;
+            slot->submitted_from = ZT__SLOT_FREE;
+            if (from == ZT__SLOT_RECORDED || from == ZT__SLOT_ARMED) {
+                if (slot->state == ZT__SLOT_PENDING) {
+                    zt__move_slot(profiler, slot, from);
+                }
+            } else if (from != ZT__SLOT_FREE) { /* a loss was counted */
+                zt_cause cause = zt__loss_by_execution(from);
+                profiler->counts.begun--;
+                profiler->counts.lost--;
+                profiler->causes[cause]--;
+                slot->region->lost--;
             }
         }
+        list->ran_up_to = list->ran_before;
     }
     zt__unlock(&profiler->mutex);
 }
@@ -7107,11 +7151,11 @@ ZT__PRIVATE ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
         zt__report(&profiler->diagnostics, NOT_FINISHED, ZE_RESULT_NOT_READY, "ZT_PASSES",
                    (unsigned long long)states[ZT__SLOT_PENDING]);
     }
-    if (!zt__lock_owned_until(&profiler->collector, deadline)) {
+    if (!zt__lock_until(&profiler->collector, deadline)) {
         return zt__report(&profiler->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "ZT_PASSES");
     }
     result = zt__change_pass(profiler, index);
-    zt__unlock_owned(&profiler->collector);
+    zt__unlock_timed(&profiler->collector);
     return result;
 }
 
@@ -7649,7 +7693,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     if (zt__is_inside_callback(into, "zt_merge")) {
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
-    if (!zt__lock_owned_until(&into->collector, zt__deadline(into->config.wait_timeout_ns))) {
+    if (!zt__lock_until(&into->collector, zt__deadline(into->config.wait_timeout_ns))) {
         return zt__report(&into->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "zt_merge");
     }
     count = zt_get_region_count(from);
@@ -7675,7 +7719,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
         zt__free_statistics(&from->config.allocator, &regions[i].statistics);
     }
     zt__free(&into->config.allocator, regions);
-    zt__unlock_owned(&into->collector);
+    zt__unlock_timed(&into->collector);
     if (result != ZE_RESULT_SUCCESS) {
         zt__report_no_memory(&into->diagnostics, "zt_merge", "statistics");
     }
@@ -7812,8 +7856,7 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
     /* Nothing is collected meanwhile, so that all regions are of one moment. Inside a sample function this
        thread holds the collector already. */
     is_inside = zt__is_owner(&locked->collector);
-    if (!is_inside &&
-        !zt__lock_owned_until(&locked->collector, zt__deadline(locked->config.wait_timeout_ns))) {
+    if (!is_inside && !zt__lock_until(&locked->collector, zt__deadline(locked->config.wait_timeout_ns))) {
         return zt__report(&locked->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "zt_pack");
     }
     packer.bytes = header.bytes = (uint8_t *)buffer;
@@ -7826,7 +7869,7 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
         zt__unlock(&locked->mutex);
     }
     if (!is_inside) {
-        zt__unlock_owned(&locked->collector);
+        zt__unlock_timed(&locked->collector);
     }
     *size = packer.used;
     if (!buffer) {
@@ -9157,7 +9200,7 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
 /* Counts the samples that are still in flight. Regions that are not ended are dropped, samples on their way
    are lost, and recorded regions that never ran are no longer counted as begun. Slots that the device may
    still write to become RETIRED. */
-ZT__PRIVATE void zt__give_up_slots(zt_profiler *profiler, const char *call) {
+ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
     const char *not_ended = NULL;
     unsigned long long unfinished = 0;
     zt__slot_block *block;
@@ -9229,7 +9272,7 @@ ZT_API void zt_close(zt_profiler *profiler) {
         return;
     }
     if (profiler->device) {
-        zt__give_up_slots(profiler, "zt_close");
+        zt__abandon_slots(profiler, "zt_close");
     }
     zt__destroy_profiler(profiler);
 }
@@ -9282,7 +9325,7 @@ struct zt_stream {
     zt_stream_counts counts;
     uint32_t row_next, row_count; /* rows that are calculated and not yet delivered */
 
-    zt__owned_mutex reader;    /* its holder alone uses what follows */
+    zt__timed_mutex reader;    /* its holder alone uses what follows */
     zet_typed_value_t *values; /* of calculated rows */
     uint32_t values_at_once;   /* rows */
     double *row;
@@ -10239,9 +10282,9 @@ ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row
                           "zt_stream_read");
     }
     __atomic_add_fetch(&stream->users, 1, __ATOMIC_ACQ_REL);
-    if (zt__lock_owned_until(&stream->reader, deadline)) {
+    if (zt__lock_until(&stream->reader, deadline)) {
         result = zt__read_until(stream, &receiver, deadline);
-        zt__unlock_owned(&stream->reader);
+        zt__unlock_timed(&stream->reader);
     }
     __atomic_sub_fetch(&stream->users, 1, __ATOMIC_ACQ_REL);
     return result;
@@ -10315,9 +10358,9 @@ ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, v
         zt__report(&stream->diagnostics, THREAD_HANGS, ZE_RESULT_NOT_READY, "zt_stream_close");
         return zt_stream_get_counts(stream);
     }
-    zt__try_lock_owned(&stream->reader); /* no other thread uses it, but `function` may call zt_stream_read */
+    zt__try_lock(&stream->reader); /* no other thread uses it, but `function` may call zt_stream_read */
     zt__deliver_all(stream, &receiver, 1);
-    zt__unlock_owned(&stream->reader);
+    zt__unlock_timed(&stream->reader);
     counts = zt_stream_get_counts(stream);
     counts.discarded += counts.waiting; /* the function asked to stop */
     counts.waiting = 0;
@@ -10739,7 +10782,7 @@ typedef struct zt__tracer {
     ze_result_t(ZE_APICALL *get_ordinal)(ze_command_list_handle_t, uint32_t *);
 
     const zt_config *automatic; /* of zt_auto: how to open profilers for new devices; else NULL */
-    zt__owned_mutex opening;
+    zt__timed_mutex opening;
     zt__traced_device *devices; /* atomic; only ever grows */
 
     zt__mutex mutex; /* guards what follows */
@@ -11023,14 +11066,14 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
                                                        ze_device_handle_t device) {
     zt__traced_device *found = zt__find_device(tracer, context, device);
     if (found || !tracer->automatic ||
-        !zt__lock_owned_until(&tracer->opening, zt__deadline(tracer->wait_timeout_ns))) {
+        !zt__lock_until(&tracer->opening, zt__deadline(tracer->wait_timeout_ns))) {
         return found;
     }
     found = zt__find_device(tracer, context, device);
     if (!found) {
         found = zt__open_device(tracer, context, device);
     }
-    zt__unlock_owned(&tracer->opening);
+    zt__unlock_timed(&tracer->opening);
     return found;
 }
 
@@ -11278,7 +11321,7 @@ ZT__PRIVATE void zt__list_is_over_everywhere(zt__tracer *tracer, ze_command_list
                                              int is_destroyed, const char *call) {
     zt__traced_device *device = zt__next_measured(tracer, NULL);
     for (; device; device = zt__next_measured(tracer, device)) {
-        zt__list_is_over(device->profiler, list, is_destroyed, call);
+        zt__mark_list_over(device->profiler, list, is_destroyed, call);
     }
 }
 
@@ -11317,7 +11360,7 @@ ZT__PRIVATE void zt__before_context_destroy(zt__tracer *tracer, ze_context_handl
                 zt__stop_thread(&device->profiler->thread);
                 device->profiler->config.thread = 0;
                 zt__collect_what_runs(device->profiler);
-                zt__give_up_slots(device->profiler, "zeContextDestroy");
+                zt__abandon_slots(device->profiler, "zeContextDestroy");
                 zt__detach_profiler(device->profiler);
             }
         }
@@ -12094,7 +12137,7 @@ ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {
        executed next: it is not expected to run, but measured if it is seen to have run. */
     zt__lock(&profiler->mutex);
     for (list = profiler->lists; list; list = list->next) {
-        list->untold_up_to = list->ended;
+        list->unexpected_up_to = list->ended;
     }
     zt__unlock(&profiler->mutex);
     return result;
