@@ -11764,8 +11764,8 @@ ZT__PRIVATE void zt__disable_layer(void) {
     }
 }
 
-/* In a forked child, the threads that may have held the locks are gone, and the driver does not work: it
-   traces nothing. */
+/* A forked child traces nothing: the driver does not work there. The threads that may have held the locks are
+   gone. */
 ZT__PRIVATE void zt__forget_tracers(void) {
     static const zt__mutex unlocked = PTHREAD_MUTEX_INITIALIZER;
     zt__frame *frame;
