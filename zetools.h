@@ -1566,13 +1566,10 @@ extern "C" {
 
 #define ZT__COUNT_OF(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 
-/* In strict ISO modes the C library does not declare these if another header came first. */
+/* In strict ISO modes, or for an early POSIX, the C library does not declare what follows. C++ compilers
+   always define _GNU_SOURCE. */
 #ifndef CLOCK_MONOTONIC
 #define CLOCK_MONOTONIC 1
-int clock_gettime(int clock, struct timespec *now);
-int nanosleep(const struct timespec *wanted, struct timespec *left);
-int setenv(const char *name, const char *value, int overwrite);
-int pthread_condattr_setclock(pthread_condattr_t *attributes, int clock);
 #endif
 #ifndef CLOCK_THREAD_CPUTIME_ID
 #define CLOCK_THREAD_CPUTIME_ID 3
@@ -1584,6 +1581,12 @@ typedef sigset_t zt__signal_set;
 typedef struct zt__signal_set {
     unsigned long words[1024 / (8 * sizeof(unsigned long))];
 } zt__signal_set;
+#endif
+#ifndef __cplusplus
+int clock_gettime(int clock, struct timespec *now);
+int nanosleep(const struct timespec *wanted, struct timespec *left);
+int setenv(const char *name, const char *value, int overwrite);
+int pthread_condattr_setclock(pthread_condattr_t *attributes, int clock);
 int sigfillset(zt__signal_set *set);
 int pthread_sigmask(int how, const zt__signal_set *set, zt__signal_set *before);
 #endif
