@@ -182,7 +182,7 @@ int __lsan_is_turned_off(void) {
 enum { GUARD_S = 20 };
 
 /* A child, and how it ends. It is killed where it does not. */
-static int status_of_child(int (*child)(zt_profiler *profiler), zt_profiler *profiler) {
+static int status_of_child(int (*child)(void *object), void *object) {
     int status = 0;
     fflush(NULL);
     pid_t process = fork();
@@ -191,26 +191,27 @@ static int status_of_child(int (*child)(zt_profiler *profiler), zt_profiler *pro
         is_child = 1;
         signal(SIGALRM, SIG_DFL);
         alarm(GUARD_S);
-        exit(child(profiler));
+        exit(child(object));
     }
     assert_int_equal(waitpid(process, &status, 0), process);
     return status;
 }
 
-static int just_exit(zt_profiler *profiler) {
+static int just_exit(void *profiler) {
     (void)profiler;
     hold_time(1); /* whoever waits by the clock waits for ever */
     return 0;
 }
 
 /* Nothing of the parent's is touched: the calls of the driver would be about objects of another process. */
-static int close_and_exit(zt_profiler *profiler) {
+static int close_and_exit(void *profiler) {
     gpu.reset_calls();
-    zt_close(profiler);
+    zt_close((zt_profiler *)profiler);
     return calls(NULL) > 0;
 }
 
-static int use_and_exit(zt_profiler *profiler) {
+static int use_and_exit(void *object) {
+    zt_profiler *profiler = (zt_profiler *)object;
     zt_region_info info;
     kept_text *text = (kept_text *)calloc(1, sizeof *text);
     if (!text || zt_get_counts(profiler).begun == 0 || zt_get_region(profiler, 0, &info) != ZE_RESULT_SUCCESS)
@@ -220,7 +221,7 @@ static int use_and_exit(zt_profiler *profiler) {
     return 0;
 }
 
-static void fork_beside(world *w, int (*child)(zt_profiler *profiler)) {
+static void fork_beside(world *w, int (*child)(void *profiler)) {
     for (int with_thread = 0; with_thread < 2; with_thread++) {
         zt_config config = config_of(w);
         config.groups = "ComputeBasic";
@@ -249,6 +250,52 @@ static void test_close_in_a_child(void **state) {
 
 static void test_questions_in_a_child(void **state) {
     fork_beside(*state, use_and_exit);
+}
+
+static int close_stream_and_exit(void *stream) {
+    gpu.reset_calls();
+    zt_stream_counts counts = zt_stream_close((zt_stream *)stream, NULL, NULL);
+    return calls(NULL) > 0 || counts.reports > 0;
+}
+
+typedef struct reading {
+    zt_stream *stream;
+    int is_inside, may_end; /* atomic */
+} reading;
+
+static int wait_in_row(const zt_row *row, void *user) {
+    reading *me = (reading *)user;
+    (void)row;
+    __atomic_store_n(&me->is_inside, 1, __ATOMIC_RELEASE);
+    while (!__atomic_load_n(&me->may_end, __ATOMIC_ACQUIRE))
+        nap();
+    return 1;
+}
+
+static void *read_one_row(void *user) {
+    reading *me = (reading *)user;
+    zt_stream_read(me->stream, A_WHILE, wait_in_row, me);
+    return NULL;
+}
+
+/* In the parent a thread reads the stream, and with `reader` another one reads from the device. */
+static void test_stream_in_a_child(void **state) {
+    world *w = *state;
+    for (int reader = 0; reader < 2; reader++) {
+        zt_stream_config config = zt_stream_config_default();
+        reading me = {NULL, 0, 0};
+        pthread_t thread;
+        config.reader = reader;
+        ok(zt_stream_open(w->context, w->device, &config, &me.stream));
+        assert_int_equal(pthread_create(&thread, NULL, read_one_row, &me), 0);
+        await(&me.is_inside);
+        int status = status_of_child(close_stream_and_exit, me.stream);
+        __atomic_store_n(&me.may_end, 1, __ATOMIC_RELEASE);
+        join_in_time(w, thread);
+        assert_true(zt_stream_close(me.stream, NULL, NULL).reports > 0);
+        assert_int_equal(status, 0);
+    }
+    check_work(w);
 }
 
 /* ==== programs that are executed ========================================================================== */
@@ -432,6 +479,7 @@ int main(void) {
         TEST(test_exit_of_a_child),
         TEST(test_close_in_a_child),
         TEST(test_questions_in_a_child),
+        TEST(test_stream_in_a_child),
         TEST(test_executed_beside_a_profiler),
         TEST(test_executed_in_the_place_of_a_profiler),
         TEST(test_left_open),
