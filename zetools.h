@@ -2095,7 +2095,7 @@ ZT__PRIVATE void zt__map_free(zt__map *map, const zt_allocator *allocator) {
     memset(map, 0, sizeof *map);
 }
 
-/* ==== >>text: lists of names, patterns, UTF-8, numbers, quoting =========================================== */
+/* ==== >>text: lists of names, patterns, UTF-8, writers, tables ============================================ */
 
 /* ---- lists of names -------------------------------------------------------------------------------------- */
 
@@ -2819,7 +2819,7 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
     return messages;
 }
 
-/* ==== >>diagnostics: one list of messages ================================================================= */
+/* ==== >>diagnostics: names of results, and the list of messages =========================================== */
 
 /* ---- names of results and causes ------------------------------------------------------------------------- */
 
@@ -3175,7 +3175,7 @@ ZT__PRIVATE void zt__load_driver(zt__driver *driver) {
 #undef X
 }
 
-/* ==== >>groups: metric groups of a device, and which of them are measured ================================= */
+/* ==== >>groups: metric groups: look-up, selection, activation, calculation ================================ */
 
 enum {
     ZT__MAX_GROUPS = 32,
