@@ -1737,11 +1737,12 @@ ZT__PRIVATE void zt__unlock_timed(zt__timed_mutex *timed) {
 /* Waits for other threads to unlock it. Returns 0 if the deadline passes first, or this thread holds it. */
 ZT__PRIVATE int zt__lock_until(zt__timed_mutex *timed, uint64_t deadline) {
     zt__wait wait = zt__wait_until(deadline);
-    int locked = zt__try_lock(timed);
-    while (!locked && !zt__is_owner(timed) && zt__wait_again(&wait)) {
-        locked = zt__try_lock(timed);
+    while (!zt__try_lock(timed)) {
+        if (zt__is_owner(timed) || !zt__wait_again(&wait)) {
+            return 0;
+        }
     }
-    return locked;
+    return 1;
 }
 
 /* ---- the library's own threads --------------------------------------------------------------------------- */
