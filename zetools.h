@@ -100,7 +100,8 @@
          last one is measured, and the number of the others is unknown. The list is counted
          (zt_counts.unobserved_lists), also below the table, and logged once.
        - A list is reset without zt_reset or zt_release: the next zt_begin on it frees the slots of regions
-         that are known to have run. Other slots stay in use, and their samples stay in flight.
+         that are known to have run. Other slots stay in use, and their samples stay in flight, until
+         zt_execute has executed a later region of the list.
        - A list is destroyed without zt_release: its slots stay in use, because nothing shows that the list is
          gone. They are freed only if a new list has the same handle and regions are begun on it. A program
          that repeats this reaches config.max_slots, and then regions are dropped (ZT_DROPPED_NO_SLOT).
@@ -1508,12 +1509,15 @@ typedef zt__disabled_scope zt_scope;
        READING   used by the collector alone                 back where it came from when it is not ready;
                                                              FREE when it is over; ARMED when it may run
                                                              again; PARTIAL when it may run again and is
-                                                             not reset; RETIRED when it cannot be reset
+                                                             incomplete or not reset; RECORDED, then FREE,
+                                                             when it was PENDING and is not on its list any
+                                                             more; RETIRED when it is over and cannot be
+                                                             reset
        ARMED     read and reset; its list may run again      PENDING by zt_execute (begun + 1); READING, as
                                                              its list may run without zt_execute; FREE when
                                                              it is over
-       PARTIAL   its commands are incomplete, or it is not   READING, to be reset: when it is over, and
-                 reset: its data is never read               before zt_execute
+       PARTIAL   its commands are incomplete, or it is not   READING, to be reset, when it is finished
+                 reset: its data is never read
        RETIRED   never used again: it cannot be reset, or    -
                  the device may still write to it
 
@@ -1529,7 +1533,19 @@ typedef zt__disabled_scope zt_scope;
        - A region is begun on the list: to the newest slot that is known to have run. Later slots may belong
          to the recording that goes on.
 
-       A slot is used again on no weaker ground. */
+       A slot is FINISHED when the device is done with its last execution: all slots of a list up to
+       `finished_up_to`. zt_execute sets this to 0, and only the following raises it:
+
+       - After zt_execute, the event of a slot has signalled: to the number of that slot, since the end of a
+         region waits for all commands before it. Not if executions overlap or the list also runs by other
+         means: then the event may be that of another execution.
+       - A region is begun on the list, or the list is over and nothing is on its way: to the slots that are
+         over. By then the device has to be done with them.
+
+       A slot that is PENDING and finished, and whose event has not signalled, never ran: it belongs to a
+       recording that was reset.
+
+       A slot is used again on no weaker grounds. */
 
 #if defined(ZETOOLS_IMPLEMENTATION) && !defined(ZETOOLS_DISABLE) && !defined(ZT__IMPLEMENTED)
 #define ZT__IMPLEMENTED
@@ -1642,8 +1658,7 @@ typedef struct zt__wait {
 } zt__wait;
 
 ZT__PRIVATE zt__wait zt__wait_until(uint64_t deadline) {
-    zt__wait wait = {0, 0, 10000};
-    wait.deadline = deadline;
+    zt__wait wait = {deadline, 0, 10000};
     return wait;
 }
 
@@ -1686,42 +1701,42 @@ ZT__PRIVATE void zt__unlock(zt__mutex *mutex) {
 #define zt__load(pointer) __atomic_load_n(pointer, __ATOMIC_ACQUIRE)
 #define zt__store(pointer, value) __atomic_store_n(pointer, value, __ATOMIC_RELEASE)
 
-/* A mutex that knows the thread that holds it. Functions of the application run under it. When they call back
-   into the library, the library must not lock it again. */
-typedef struct zt__owned_mutex {
+/* A mutex that can be locked with a deadline, and that knows the thread that holds it. Functions of the
+   application run under it. When they call back into the library, the library must not lock it again. */
+typedef struct zt__timed_mutex {
     zt__mutex mutex;
     uintptr_t owner; /* the thread, or 0. Atomic */
-} zt__owned_mutex;
+} zt__timed_mutex;
 
 /* Identifies the calling thread, in the same way in every copy of this header. */
 ZT__PRIVATE uintptr_t zt__this_thread(void) {
     return (uintptr_t)pthread_self();
 }
 
-ZT__PRIVATE int zt__is_owner(const zt__owned_mutex *owned) {
-    return zt__load(&owned->owner) == zt__this_thread();
+ZT__PRIVATE int zt__is_owner(const zt__timed_mutex *timed) {
+    return zt__load(&timed->owner) == zt__this_thread();
 }
 
 /* Returns 0 if any thread holds it, this one included. */
-ZT__PRIVATE int zt__try_lock_owned(zt__owned_mutex *owned) {
-    if (zt__is_owner(owned) || pthread_mutex_trylock(&owned->mutex) != 0) {
+ZT__PRIVATE int zt__try_lock(zt__timed_mutex *timed) {
+    if (zt__is_owner(timed) || pthread_mutex_trylock(&timed->mutex) != 0) {
         return 0;
     }
-    zt__store(&owned->owner, zt__this_thread());
+    zt__store(&timed->owner, zt__this_thread());
     return 1;
 }
 
-ZT__PRIVATE void zt__unlock_owned(zt__owned_mutex *owned) {
-    zt__store(&owned->owner, (uintptr_t)0);
-    pthread_mutex_unlock(&owned->mutex);
+ZT__PRIVATE void zt__unlock_timed(zt__timed_mutex *timed) {
+    zt__store(&timed->owner, (uintptr_t)0);
+    pthread_mutex_unlock(&timed->mutex);
 }
 
 /* Waits for other threads to unlock it. Returns 0 if the deadline passes first, or this thread holds it. */
-ZT__PRIVATE int zt__lock_owned_until(zt__owned_mutex *owned, uint64_t deadline) {
+ZT__PRIVATE int zt__lock_until(zt__timed_mutex *timed, uint64_t deadline) {
     zt__wait wait = zt__wait_until(deadline);
-    int locked = zt__try_lock_owned(owned);
-    while (!locked && !zt__is_owner(owned) && zt__wait_again(&wait)) {
-        locked = zt__try_lock_owned(owned);
+    int locked = zt__try_lock(timed);
+    while (!locked && !zt__is_owner(timed) && zt__wait_again(&wait)) {
+        locked = zt__try_lock(timed);
     }
     return locked;
 }
@@ -1811,19 +1826,20 @@ ZT__PRIVATE int zt__stop_thread(zt__thread *thread) {
     return 1;
 }
 
+/* A thread that hangs is removed, too, so that the others are stopped. */
 ZT__PRIVATE void zt__stop_threads_at_exit(void) {
     zt__thread *thread;
     do {
         zt__lock(&zt__threads.mutex);
         thread = zt__threads.first;
+        if (thread) {
+            zt__threads.first = thread->next;
+        }
         zt__unlock(&zt__threads.mutex);
-    } while (thread && zt__stop_thread(thread));
-}
-
-/* A forked child has none of the parent's threads. */
-ZT__PRIVATE void zt__forget_threads(void) {
-    pthread_mutex_init(&zt__threads.mutex, NULL);
-    zt__threads.first = NULL;
+        if (thread) {
+            zt__stop_thread(thread);
+        }
+    } while (thread);
 }
 
 /* Returns 0 if the system refuses, or with ZETOOLS_NO_THREADS. */
@@ -2241,12 +2257,13 @@ typedef struct zt__character {
     uint32_t code;
 } zt__character;
 
-/* Decodes the sequence that a text begins with. Returns 0 where it is not valid UTF-8. */
-ZT__PRIVATE int zt__decode(const char *text, zt__character *character) {
-    const unsigned char *bytes = (const unsigned char *)text;
+/* Decodes the next character. A byte that is not valid UTF-8 becomes U+FFFD. Returns 0 at the end. */
+ZT__PRIVATE int zt__next_character(const char **text, zt__character *character) {
+    const unsigned char *bytes = (const unsigned char *)*text;
     uint32_t code = bytes[0], least = 0;
     size_t i, length = 1;
-    if ((bytes[0] >= 0x80 && bytes[0] < 0xC0) || bytes[0] > 0xF4) {
+    int is_valid = bytes[0] < 0x80 || (bytes[0] >= 0xC0 && bytes[0] <= 0xF4);
+    if (!bytes[0]) {
         return 0;
     }
     if (bytes[0] >= 0xF0) {
@@ -2262,34 +2279,15 @@ ZT__PRIVATE int zt__decode(const char *text, zt__character *character) {
         least = 0x80;
         code &= 0x1F;
     }
-    for (i = 1; i < length; i++) {
-        if ((bytes[i] & 0xC0) != 0x80) {
-            return 0;
-        }
+    for (i = 1; i < length && is_valid; i++) {
+        is_valid = (bytes[i] & 0xC0) == 0x80;
         code = code << 6 | (bytes[i] & 0x3Fu);
     }
-    if (code < least || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) {
-        return 0;
-    }
-    character->bytes = text;
-    character->length = length;
-    character->code = code;
-    return 1;
-}
-
-/* Finds the next character. A byte that is not valid UTF-8 becomes U+FFFD. Returns 0 at the end. */
-ZT__PRIVATE int zt__next_character(const char **text, zt__character *character) {
-    if (!**text) {
-        return 0;
-    }
-    if (zt__decode(*text, character)) {
-        *text += character->length;
-    } else {
-        character->bytes = "\xEF\xBF\xBD";
-        character->length = 3;
-        character->code = 0xFFFD;
-        *text += 1;
-    }
+    is_valid = is_valid && code >= least && code <= 0x10FFFF && (code < 0xD800 || code >= 0xE000);
+    character->bytes = is_valid ? *text : "\xEF\xBF\xBD";
+    character->length = is_valid ? length : 3;
+    character->code = is_valid ? code : 0xFFFD;
+    *text += is_valid ? length : 1;
     return 1;
 }
 
@@ -2339,11 +2337,7 @@ ZT__PRIVATE size_t zt__shown_width(const char *text) {
 
 /* ---- the writer ------------------------------------------------------------------------------------------ */
 
-#if defined(__GNUC__)
 #define ZT__CHECKED_FORMAT(text, first) __attribute__((format(printf, text, first)))
-#else
-#define ZT__CHECKED_FORMAT(text, first)
-#endif
 
 /* Buffers bytes and passes them to `write` in blocks. `write` is a function of the application, so no mutex
    may be held. */
@@ -2689,10 +2683,12 @@ typedef struct zt__process {
 
 static zt__process *zt__known_process; /* atomic */
 
-/* A forked child creates a new block, because a thread of the parent may hold the mutex of the old one. */
+/* A forked child creates a new block, because a thread of the parent may hold the mutex of the old one. It
+   has none of the parent's threads. */
 ZT__PRIVATE void zt__after_fork(void) {
     zt__store(&zt__known_process, (zt__process *)NULL);
-    zt__forget_threads();
+    pthread_mutex_init(&zt__threads.mutex, NULL);
+    zt__threads.first = NULL;
 }
 
 ZT__PRIVATE zt__process *zt__create_process(void) {
@@ -2724,7 +2720,7 @@ ZT__PRIVATE zt__process *zt__read_process_variable(const char *identity) {
     return (zt__process *)address;
 }
 
-/* Returns the block, which the first call makes, or NULL without memory. */
+/* Returns the block, which the first call creates, or NULL without memory. */
 ZT__PRIVATE zt__process *zt__get_process(void) {
     static int handles_fork; /* atomic */
     char identity[64], value[128];
@@ -4707,8 +4703,10 @@ struct zt__slot {
     zt__list *list;            /* NULL: the slot is FREE */
     zt__slot *next, *previous; /* in the chain of free slots, or in that of its list */
     zt__region_record *region;
-    uint64_t number;       /* its list numbers its slots from 1 as they end */
-    uint32_t executions;   /* that are known, since it was recorded */
+    uint64_t number;               /* its list numbers its slots from 1 as they end */
+    zt__slot_state submitted_from; /* its state before its list was last executed, or FREE: not expected */
+    int is_dropped;                /* its commands are incomplete */
+    int needs_reset;       /* PARTIAL: its commands have run since it was reset, or its reset has failed */
     zt_cause spoiled;      /* why its sample will be lost, or ZT_CAUSE_COUNT */
     uint64_t submitted_ns; /* host time; it was submitted at this time or later */
     uint64_t overdue_ns;   /* host time when its event or data should have been there and was not; or 0 */
@@ -4753,14 +4751,17 @@ struct zt__list {
     ze_command_list_handle_t handle;
     zt__list_state state; /* changed only by zt__move_list */
     zt__list *next;
-    zt__slot *first, *last; /* slots that ended and are not FREE again, in order of their numbers */
-    uint32_t open_count;    /* regions begun and not ended, or being begun: the record stays */
-    uint64_t ended;         /* the number of the slot that ended last */
-    uint64_t ran_up_to;     /* the highest number of a slot that is known to have run or to be submitted */
-    uint64_t over_up_to;    /* the commands of slots up to this number can never run again */
-    int has_unread;         /* samples of its last execution were not read in time */
-    uint64_t untold_up_to;  /* slots up to this number ran without zt_execute, and may not be part of what
-                               zt_execute submits */
+    zt__slot *first, *last;  /* slots that ended and are not FREE again, in order of their numbers */
+    uint32_t open_count;     /* regions begun and not ended, or being begun: the record stays */
+    uint64_t ended;          /* the number of the slot that ended last */
+    uint64_t ran_up_to;      /* the highest number of a slot that is known to have run or to be submitted */
+    uint64_t over_up_to;     /* the commands of slots up to this number can never run again */
+    uint64_t ran_before;     /* `ran_up_to` before the list was last executed */
+    uint64_t finished_up_to; /* the device has finished slots up to this number, as often as they have run */
+    int overlaps; /* an execution was submitted before the last one was known to be finished: events do not
+                     show any more which of them has ended */
+    uint64_t unexpected_up_to; /* zt_execute does not expect slots up to this number to run: they ran without
+                                  it, and may not be part of what it submits */
 };
 
 /* ---- the profiler ---------------------------------------------------------------------------------------- */
@@ -4793,6 +4794,8 @@ typedef struct zt__reading {
     zt__slot *slot;
     zt__slot_state from;
     int is_over;
+    int is_gone; /* it is not on its list any more, unless its event has signalled */
+    int has_signalled;
     zt__outcome outcome;
     int is_unusable;    /* it is not reset, or the device may still write to it */
     zt_cause cause;     /* why its sample is lost */
@@ -4845,7 +4848,7 @@ struct zt_profiler {
     char *strings; /* the texts of the metrics, in a profiler from zt_unpack */
     zt__pass passes[ZT__MAX_PASSES];
 
-    zt__owned_mutex collector; /* reading, calculating, delivering: one thread at a time */
+    zt__timed_mutex collector; /* reading, calculating, delivering: one thread at a time */
     zt__batch batch;           /* guarded by the collector, like the next */
     uint32_t collections;      /* completed. Atomic */
 
@@ -4954,6 +4957,19 @@ ZT__PRIVATE void zt__move_list(zt_profiler *profiler, zt__list *list, zt__list_s
 
 ZT__PRIVATE int zt__is_over(const zt__slot *slot) {
     return slot->number <= slot->list->over_up_to;
+}
+
+ZT__PRIVATE int zt__is_finished(const zt__slot *slot) {
+    return slot->number <= slot->list->finished_up_to;
+}
+
+/* Returns whether samples of a list are known to be on their way, or are being read. */
+ZT__PRIVATE int zt__is_on_its_way(const zt__list *list) {
+    const zt__slot *slot = list->first;
+    while (slot && slot->state != ZT__SLOT_PENDING && slot->state != ZT__SLOT_READING) {
+        slot = slot->next;
+    }
+    return slot != NULL;
 }
 
 ZT__PRIVATE void zt__count_lost(zt_profiler *profiler, zt__region_record *region, zt_cause cause) {
@@ -5612,17 +5628,12 @@ ZT__PRIVATE zt_profiler *zt__find_profiler(uint32_t id) {
    3. With the mutex held, it adds the samples to the statistics, and moves each slot to its next state.
    4. Without the mutex, it logs messages and delivers the samples to the application. */
 
-/* A sample is given up when its event or data should have been there for so long. */
-#define ZT__GIVE_UP_AFTER_NS UINT64_C(20000000)
-
 /* A collection: which slots it reads, and how far it is. */
 typedef struct zt__collection {
-    zt__list *list;     /* the current list, */
-    zt__slot *slot;     /* and the next slot in it */
-    int one_list;       /* reads this list only */
-    int pending_only;   /* does not read RECORDED and ARMED slots */
-    int resets_partial; /* resets PARTIAL slots that are not over, because they are about to run again */
-    int thorough;       /* queries slots that follow one that is not ready */
+    zt__list *list;                       /* the current list, */
+    zt__slot *slot;                       /* and the next slot in it */
+    int one_list;                         /* reads this list only */
+    int thorough;                         /* queries slots that follow one that is not ready */
     int is_blocked[ZT__SLOT_STATE_COUNT]; /* an earlier slot in this state is not ready */
 } zt__collection;
 
@@ -5632,14 +5643,25 @@ ZT__PRIVATE int zt__may_be_ready(const zt__collection *collection, const zt__slo
     int is_hidden = collection->is_blocked[slot->state] && !collection->thorough && !zt__is_over(slot);
     switch (slot->state) {
     case ZT__SLOT_PENDING:
-        return !is_hidden;
     case ZT__SLOT_RECORDED:
     case ZT__SLOT_ARMED:
-        return !is_hidden && !collection->pending_only;
+        return !is_hidden;
     case ZT__SLOT_PARTIAL:
-        return collection->resets_partial || zt__is_over(slot);
+        return zt__is_finished(slot) && (slot->needs_reset || zt__is_over(slot));
     default:
         return 0;
+    }
+}
+
+/* Goes on with a list, or NULL. */
+ZT__PRIVATE void zt__enter_list(zt_profiler *profiler, zt__collection *collection, zt__list *list) {
+    collection->list = list;
+    collection->slot = list ? list->first : NULL;
+    memset(collection->is_blocked, 0, sizeof collection->is_blocked);
+    /* Whoever declares a list to be over does so when the device is done with it. */
+    if (list && profiler->state_counts[ZT__SLOT_PARTIAL] && list->over_up_to == list->ended &&
+        !zt__is_on_its_way(list)) {
+        list->finished_up_to = list->ended;
     }
 }
 
@@ -5650,9 +5672,7 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
     while (collection->list && batch->count < ZT__BATCH) {
         zt__slot *slot = collection->slot;
         if (!slot) {
-            collection->list = collection->one_list ? NULL : collection->list->next;
-            collection->slot = collection->list ? collection->list->first : NULL;
-            memset(collection->is_blocked, 0, sizeof collection->is_blocked);
+            zt__enter_list(profiler, collection, collection->one_list ? NULL : collection->list->next);
             continue;
         }
         if (zt__may_be_ready(collection, slot)) {
@@ -5666,6 +5686,8 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
             reading->slot = slot;
             reading->from = slot->state;
             reading->is_over = zt__is_over(slot);
+            reading->is_gone = slot->state == ZT__SLOT_PENDING && zt__is_finished(slot) &&
+                               collection->list->state != ZT__LIST_IMMEDIATE;
             reading->cause = ZT_CAUSE_COUNT;
             zt__move_slot(profiler, slot, ZT__SLOT_READING);
         } else if (slot->state == ZT__SLOT_RETIRED && zt__is_over(slot)) {
@@ -5723,13 +5745,14 @@ ZT__PRIVATE void zt__lose(zt__reading *reading, zt_cause cause) {
     reading->cause = cause;
 }
 
-/* Returns whether a slot has been overdue for long enough to be given up. */
+/* Returns whether a slot has been overdue for so long that its sample is lost. */
 ZT__PRIVATE int zt__is_overdue(zt__slot *slot) {
+    enum { LONGEST_NS = 20000000 };
     uint64_t now = zt__now_ns();
     if (!slot->overdue_ns) {
         slot->overdue_ns = now;
     }
-    return now - slot->overdue_ns >= ZT__GIVE_UP_AFTER_NS;
+    return now - slot->overdue_ns >= LONGEST_NS;
 }
 
 /* Queries a slot's event, and reads its reports if it has signalled. */
@@ -5737,7 +5760,6 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     zt__batch *batch = &profiler->batch;
     zt__slot *slot = reading->slot;
     ze_result_t result;
-    int has_signalled;
     uint32_t g;
     if (zt__is_device_lost(&profiler->diagnostics)) {
         if (reading->from != ZT__SLOT_ARMED) {
@@ -5749,14 +5771,14 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     result = zeEventQueryStatus(slot->event);
     if (result == ZE_RESULT_NOT_READY) {
         slot->overdue_ns = 0;
-        if (reading->is_over && reading->from != ZT__SLOT_PENDING) {
+        if (reading->is_gone || (reading->is_over && reading->from != ZT__SLOT_PENDING)) {
             reading->outcome = ZT__NEVER_RAN;
         }
         return;
     }
     reading->call = "zeEventQueryStatus";
-    has_signalled = result == ZE_RESULT_SUCCESS;
-    if (has_signalled && slot->spoiled != ZT_CAUSE_COUNT) {
+    reading->has_signalled = result == ZE_RESULT_SUCCESS;
+    if (reading->has_signalled && slot->spoiled != ZT_CAUSE_COUNT) {
         zt__lose(reading, slot->spoiled);
         return;
     }
@@ -5775,7 +5797,7 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
         return;
     }
     reading->result = result;
-    if (!has_signalled) {
+    if (!reading->has_signalled) {
         if (zt__tells_device_lost(result)) {
             zt__store(&profiler->diagnostics.device_lost, 1);
             if (reading->from != ZT__SLOT_ARMED) {
@@ -5813,7 +5835,8 @@ ZT__PRIVATE void zt__reset_slot(zt_profiler *profiler, zt__reading *reading) {
         call = "zetMetricQueryReset";
         result = zetMetricQueryReset(slot->queries[g]);
     }
-    if (result != ZE_RESULT_SUCCESS) {
+    slot->needs_reset = result != ZE_RESULT_SUCCESS;
+    if (slot->needs_reset) {
         reading->result = result;
         reading->call = call;
         reading->is_unusable = 1;
@@ -6019,14 +6042,16 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
         reading->is_unobserved = 1;
         zt__move_list(profiler, list, ZT__LIST_UNOBSERVED);
     }
-    if (slot->executions == 0) {
-        slot->executions = 1;
-    }
     if (slot->number > list->ran_up_to) {
         list->ran_up_to = slot->number;
     }
     if (list->state == ZT__LIST_IMMEDIATE && slot->number > list->over_up_to) {
         list->over_up_to = slot->number;
+    }
+    /* An execution that was not announced may still be followed by others. */
+    if (reading->has_signalled && reading->from == ZT__SLOT_PENDING && list->state != ZT__LIST_UNOBSERVED &&
+        !list->overlaps && slot->number > list->finished_up_to) {
+        list->finished_up_to = slot->number;
     }
     if (reading->outcome == ZT__READ) {
         profiler->counts.collected++;
@@ -6053,10 +6078,11 @@ ZT__PRIVATE void zt__move_on(zt_profiler *profiler, const zt__reading *reading) 
         zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
     } else if (reading->outcome == ZT__NOT_READY) {
         zt__move_slot(profiler, slot, reading->from);
-    } else if (reading->outcome == ZT__NO_SAMPLE && !is_over) {
+    } else if (slot->is_dropped && !is_over) {
         zt__move_slot(profiler, slot, ZT__SLOT_PARTIAL);
     } else if (reading->outcome == ZT__NEVER_RAN) {
-        zt__move_slot(profiler, slot, reading->from);
+        /* If it was announced, that is taken back. */
+        zt__move_slot(profiler, slot, reading->from == ZT__SLOT_PENDING ? ZT__SLOT_RECORDED : reading->from);
         zt__unbind_slot(slot);
         zt__free_slot(profiler, slot);
     } else if (is_over) {
@@ -6172,27 +6198,32 @@ ZT__PRIVATE void zt__collect_all(zt_profiler *profiler, int thorough) {
     }
     zt__lock(&profiler->mutex);
     profiler->uncollected = 0;
-    collection.list = profiler->lists;
-    collection.slot = collection.list ? collection.list->first : NULL;
+    zt__enter_list(profiler, &collection, profiler->lists);
     zt__unlock(&profiler->mutex);
     zt__run_collection(profiler, &collection);
     zt__remove_unused_lists(profiler);
     zt__store(&profiler->collections, profiler->collections + 1);
 }
 
-/* Collects from one list, with the options of `kind`. */
-ZT__PRIVATE void zt__collect_list(zt_profiler *profiler, ze_command_list_handle_t handle,
-                                  const zt__collection *kind) {
-    zt__collection collection = *kind;
-    collection.one_list = 1;
+/* Collects from one list. */
+ZT__PRIVATE void zt__collect_list(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    zt__collection collection;
+    int again, repeats = 0;
+    memset(&collection, 0, sizeof collection);
+    collection.one_list = collection.thorough = 1;
     if (profiler->before_batch) {
         profiler->before_batch(profiler);
     }
-    zt__lock(&profiler->mutex);
-    collection.list = zt__find_list(profiler, handle);
-    collection.slot = collection.list ? collection.list->first : NULL;
-    zt__unlock(&profiler->mutex);
-    zt__run_collection(profiler, &collection);
+    do {
+        zt__lock(&profiler->mutex);
+        zt__enter_list(profiler, &collection, zt__find_list(profiler, handle));
+        zt__unlock(&profiler->mutex);
+        zt__run_collection(profiler, &collection);
+        zt__lock(&profiler->mutex);
+        /* What was read may show that PARTIAL slots are finished. */
+        again = profiler->state_counts[ZT__SLOT_PARTIAL] && repeats++ == 0;
+        zt__unlock(&profiler->mutex);
+    } while (again);
 }
 
 ZT__PRIVATE int zt__has_thread(const zt_profiler *profiler) {
@@ -6203,7 +6234,7 @@ ZT__PRIVATE int zt__has_thread(const zt_profiler *profiler) {
    collects: wakes it and returns 0. */
 ZT__PRIVATE int zt__begin_collecting(zt_profiler *profiler, int thorough) {
     if (!zt__has_thread(profiler)) {
-        return zt__try_lock_owned(&profiler->collector);
+        return zt__try_lock(&profiler->collector);
     }
     zt__lock(&profiler->mutex);
     profiler->thread_is_idle = 0;
@@ -6216,7 +6247,7 @@ ZT__PRIVATE int zt__begin_collecting(zt_profiler *profiler, int thorough) {
 ZT__PRIVATE void zt__try_collect(zt_profiler *profiler, int thorough) {
     if (zt__begin_collecting(profiler, thorough)) {
         zt__collect_all(profiler, thorough);
-        zt__unlock_owned(&profiler->collector);
+        zt__unlock_timed(&profiler->collector);
     }
 }
 
@@ -6230,11 +6261,11 @@ ZT__PRIVATE int zt__collect_anew(zt_profiler *profiler, uint64_t deadline) {
         return 0;
     }
     if (!zt__has_thread(profiler)) {
-        if (!zt__lock_owned_until(&profiler->collector, deadline)) {
+        if (!zt__lock_until(&profiler->collector, deadline)) {
             return 0;
         }
         zt__collect_all(profiler, 1);
-        zt__unlock_owned(&profiler->collector);
+        zt__unlock_timed(&profiler->collector);
         return 1;
     }
     zt__try_collect(profiler, 1);
@@ -6363,9 +6394,9 @@ ZT__PRIVATE int zt__run_collecting_thread(void *user) {
     thorough = profiler->thread_is_thorough;
     profiler->thread_is_thorough = 0;
     zt__unlock(&profiler->mutex);
-    if (zt__try_lock_owned(&profiler->collector)) {
+    if (zt__try_lock(&profiler->collector)) {
         zt__collect_all(profiler, thorough);
-        zt__unlock_owned(&profiler->collector);
+        zt__unlock_timed(&profiler->collector);
     }
     return 1;
 }
@@ -6408,7 +6439,7 @@ ZT__PRIVATE int zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_s
     int was_immediate = list->state == ZT__LIST_IMMEDIATE, is_immediate = kind == ZT__LIST_IMMEDIATE;
     int was_known = list->state != ZT__LIST_UNKNOWN && list->ended > 0;
     if (was_known && kind != ZT__LIST_UNKNOWN && was_immediate != is_immediate) {
-        list->over_up_to = list->ended; /* the list that had this handle was destroyed */
+        list->over_up_to = list->finished_up_to = list->ended; /* the list with this handle was destroyed */
         zt__move_list(profiler, list, kind);
     } else if (is_immediate || list->state == ZT__LIST_UNKNOWN) {
         zt__move_list(profiler, list, kind);
@@ -6418,6 +6449,13 @@ ZT__PRIVATE int zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_s
     if (list->ran_up_to > list->over_up_to) {
         list->over_up_to = list->ran_up_to;
     }
+    if (list->ran_up_to > list->finished_up_to) {
+        list->finished_up_to = list->ran_up_to;
+    }
+    if (kind == ZT__LIST_RECORDED) {
+        list->finished_up_to = list->over_up_to;
+    }
+    list->overlaps = 0;
     return list->over_up_to > over_before;
 }
 
@@ -6434,7 +6472,7 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
     slot->activation = profiler->activation;
     slot->list = list;
     slot->region = region;
-    slot->executions = 0;
+    slot->is_dropped = slot->needs_reset = 0;
     slot->overdue_ns = 0;
     slot->spoiled = ZT_CAUSE_COUNT;
     slot->submitted_ns = zt__now_ns();
@@ -6562,6 +6600,7 @@ ZT__PRIVATE void zt__drop_at_begin(zt_profiler *profiler, zt_cause cause) {
 ZT__PRIVATE void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_cause cause, int has_commands) {
     zt__count_dropped(profiler, slot->region, cause);
     slot->generation++;
+    slot->is_dropped = 1;
     if (has_commands) {
         zt__move_slot(profiler, slot, ZT__SLOT_PARTIAL);
         zt__bind_slot(slot);
@@ -6721,8 +6760,8 @@ ZT_API void zt_end(zt_region *region) {
 
 /* Updates what is known about a list when it is reset or destroyed. Slots that have ended are over, and the
    next collection frees them. Open regions are dropped. */
-ZT__PRIVATE void zt__list_is_over(zt_profiler *profiler, ze_command_list_handle_t handle, int is_destroyed,
-                                  const char *call) {
+ZT__PRIVATE void zt__mark_list_over(zt_profiler *profiler, ze_command_list_handle_t handle, int is_destroyed,
+                                    const char *call) {
     const char *not_ended = NULL;
     zt__slot_block *block;
     zt__list *list;
@@ -6772,13 +6811,11 @@ ZT__PRIVATE int zt__is_list_pending(zt_profiler *profiler, ze_command_list_handl
 /* Marks a list as over, and collects from it. Returns NOT_READY if samples of it are still on their way. */
 ZT__PRIVATE ze_result_t zt__end_list(zt_profiler *profiler, ze_command_list_handle_t list, int is_destroyed,
                                      const char *call) {
-    zt__collection kind;
-    memset(&kind, 0, sizeof kind);
-    zt__list_is_over(profiler, list, is_destroyed, call);
+    zt__mark_list_over(profiler, list, is_destroyed, call);
     if (zt__begin_collecting(profiler, 1)) {
-        zt__collect_list(profiler, list, &kind);
+        zt__collect_list(profiler, list);
         zt__remove_unused_lists(profiler);
-        zt__unlock_owned(&profiler->collector);
+        zt__unlock_timed(&profiler->collector);
     }
     return zt__is_list_pending(profiler, list) ? ZE_RESULT_NOT_READY : ZE_RESULT_SUCCESS;
 }
@@ -6834,70 +6871,64 @@ ZT__PRIVATE int zt__has_unread_samples(zt_profiler *profiler, ze_command_list_ha
     for (i = 0; i < 2 && events[i] && !has_unread; i++) {
         ze_result_t result;
         ZT__INTERNAL(result = zeEventQueryStatus(events[i]));
-        has_unread = result == ZE_RESULT_SUCCESS;
+        has_unread = result != ZE_RESULT_NOT_READY; /* a failed call is repeated */
     }
     return has_unread;
-}
-
-/* Resets the PARTIAL slots of a list, while nothing of it runs and before it runs again. */
-ZT__PRIVATE void zt__reset_partial_slots(zt_profiler *profiler, ze_command_list_handle_t handle,
-                                         uint64_t deadline) {
-    zt__collection kind;
-    int has_partial;
-    memset(&kind, 0, sizeof kind);
-    kind.pending_only = kind.resets_partial = 1;
-    zt__lock(&profiler->mutex);
-    has_partial = profiler->state_counts[ZT__SLOT_PARTIAL] > 0;
-    zt__unlock(&profiler->mutex);
-    if (has_partial && zt__lock_owned_until(&profiler->collector, deadline)) {
-        zt__collect_list(profiler, handle, &kind);
-        zt__unlock_owned(&profiler->collector);
-    }
 }
 
 /* Waits for the samples of earlier executions of a list and reads them, until the deadline. */
 ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t handle, uint64_t deadline) {
     int has_unread = zt__has_unread_samples(profiler, handle);
     zt__wait wait = zt__wait_until(deadline);
-    zt__collection kind;
-    zt__list *list;
-    memset(&kind, 0, sizeof kind);
-    kind.thorough = 1;
+    int has_partial;
     while (has_unread) {
         if (zt__begin_collecting(profiler, 1)) {
-            zt__collect_list(profiler, handle, &kind);
-            zt__unlock_owned(&profiler->collector);
+            zt__collect_list(profiler, handle);
+            zt__unlock_timed(&profiler->collector);
         }
         has_unread = zt__has_unread_samples(profiler, handle);
         if (has_unread && !zt__wait_again(&wait)) {
             break;
         }
     }
-    if (!has_unread) {
-        zt__reset_partial_slots(profiler, handle, deadline);
-    }
     zt__lock(&profiler->mutex);
-    list = zt__find_list(profiler, handle);
-    if (list) {
-        list->has_unread = has_unread;
-    }
+    has_partial = profiler->state_counts[ZT__SLOT_PARTIAL] > 0;
     zt__unlock(&profiler->mutex);
+    if (!has_unread && has_partial && zt__lock_until(&profiler->collector, deadline)) {
+        zt__collect_list(profiler, handle); /* resets PARTIAL slots that are finished */
+        zt__unlock_timed(&profiler->collector);
+    }
 }
 
-/* Returns whether another thread is reading one of these lists. With the mutex held. */
-ZT__PRIVATE int zt__are_being_read(const zt_profiler *profiler, uint32_t count,
-                                   const ze_command_list_handle_t *lists) {
+/* Locks the mutex at a moment when no other thread reads these lists. No function of the application runs
+   while slots are READING, so the wait is short. */
+ZT__PRIVATE void zt__lock_unread_lists(zt_profiler *profiler, uint32_t count,
+                                       const ze_command_list_handle_t *lists) {
+    enum { LONGEST_NS = 1000000000 };
+    zt__wait wait = zt__wait_until(zt__deadline(LONGEST_NS));
+    int is_read, goes_on = 1;
     uint32_t i;
-    for (i = 0; i < count && profiler->state_counts[ZT__SLOT_READING]; i++) {
-        const zt__list *list = zt__find_list(profiler, lists[i]);
-        const zt__slot *slot;
-        for (slot = list ? list->first : NULL; slot; slot = slot->next) {
-            if (slot->state == ZT__SLOT_READING) {
-                return 1;
+    zt__lock(&profiler->mutex);
+    do {
+        is_read = 0;
+        for (i = 0; i < count && profiler->state_counts[ZT__SLOT_READING] && !is_read; i++) {
+            const zt__list *list = zt__find_list(profiler, lists[i]);
+            const zt__slot *slot;
+            for (slot = list ? list->first : NULL; slot && !is_read; slot = slot->next) {
+                is_read = slot->state == ZT__SLOT_READING;
             }
         }
-    }
-    return 0;
+        if (is_read) {
+            zt__unlock(&profiler->mutex);
+            goes_on = zt__wait_again(&wait);
+            zt__lock(&profiler->mutex);
+        }
+    } while (is_read && goes_on);
+}
+
+/* Returns why an execution loses a sample of a slot that is neither RECORDED nor ARMED before. */
+ZT__PRIVATE zt_cause zt__loss_by_execution(zt__slot_state state) {
+    return state == ZT__SLOT_RETIRED || state == ZT__SLOT_PARTIAL ? ZT_LOST_READ_FAILED : ZT_LOST_OVERWRITTEN;
 }
 
 /* Moves the slots of a list that is about to be executed to PENDING. Returns how many samples of its last
@@ -6910,30 +6941,30 @@ ZT__PRIVATE uint32_t zt__announce_list(zt_profiler *profiler, zt__list *list, ui
        recording before a reset, or to an execution that is still running. */
     for (slot = may_have_run_unobserved ? list->first : NULL; slot; slot = slot->next) {
         if (slot->state == ZT__SLOT_RECORDED) {
-            list->untold_up_to = list->ran_up_to < slot->number ? list->ran_up_to : slot->number - 1;
+            list->unexpected_up_to = list->ran_up_to < slot->number ? list->ran_up_to : slot->number - 1;
             break;
         }
     }
     for (slot = list->first; slot; slot = slot->next) {
-        int is_dropped = slot->state == ZT__SLOT_PARTIAL && slot->executions == 0;
-        if (zt__is_over(slot) || slot->number <= list->untold_up_to || is_dropped) {
+        slot->submitted_from = ZT__SLOT_FREE;
+        slot->needs_reset = 1;
+        if (zt__is_over(slot) || slot->number <= list->unexpected_up_to || slot->is_dropped) {
             continue;
         }
-        slot->executions++;
+        slot->submitted_from = slot->state;
         if (slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED) {
-            if (!list->has_unread) { /* else its event may have signalled, and the collector reads it */
-                slot->submitted_ns = now;
-                zt__move_slot(profiler, slot, ZT__SLOT_PENDING);
-            }
-        } else if (slot->state == ZT__SLOT_RETIRED || slot->state == ZT__SLOT_PARTIAL) {
-            profiler->counts.begun++;
-            zt__count_lost(profiler, slot->region, ZT_LOST_READ_FAILED);
+            slot->submitted_ns = now;
+            zt__move_slot(profiler, slot, ZT__SLOT_PENDING);
         } else {
+            zt_cause cause = zt__loss_by_execution(slot->state);
             profiler->counts.begun++;
-            zt__count_lost(profiler, slot->region, ZT_LOST_OVERWRITTEN);
-            overwritten++;
+            zt__count_lost(profiler, slot->region, cause);
+            overwritten += cause == ZT_LOST_OVERWRITTEN;
+            list->overlaps |= cause == ZT_LOST_OVERWRITTEN;
         }
     }
+    list->finished_up_to = 0;
+    list->ran_before = list->ran_up_to;
     list->ran_up_to = list->ended;
     if (list->state != ZT__LIST_UNOBSERVED) {
         zt__move_list(profiler, list, ZT__LIST_OBSERVED);
@@ -6961,9 +6992,7 @@ ZT__PRIVATE void zt__mark_unobserved(zt_profiler *profiler, uint32_t count,
    before this one overwrites them, and moves the slots to PENDING. */
 ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, uint32_t count,
                                       const ze_command_list_handle_t *lists) {
-    enum { LONGEST_READING_NS = 1000000000 };
     uint64_t now, deadline = zt__deadline(profiler->config.wait_timeout_ns);
-    zt__wait wait;
     uint32_t i, overwritten = 0;
     if (zt__is_owner(&profiler->collector)) {
         zt__mark_unobserved(profiler, count, lists);
@@ -6972,18 +7001,7 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, uint32_t count,
     for (i = 0; i < count; i++) {
         zt__finish_list(profiler, lists[i], deadline);
     }
-    /* No function of the application runs while slots are READING, so this wait is short. */
-    wait = zt__wait_until(zt__deadline(LONGEST_READING_NS));
-    zt__lock(&profiler->mutex);
-    while (zt__are_being_read(profiler, count, lists)) {
-        int goes_on;
-        zt__unlock(&profiler->mutex);
-        goes_on = zt__wait_again(&wait);
-        zt__lock(&profiler->mutex);
-        if (!goes_on) {
-            break;
-        }
-    }
+    zt__lock_unread_lists(profiler, count, lists);
     now = zt__now_ns();
     profiler->observes_execution = 1;
     for (i = 0; i < count; i++) {
@@ -7005,23 +7023,29 @@ ZT__PRIVATE void zt__after_refusal(zt_profiler *profiler, uint32_t count,
     if (zt__is_owner(&profiler->collector)) {
         return; /* zt__before_execution has moved no slot */
     }
-    zt__lock(&profiler->mutex);
+    zt__lock_unread_lists(profiler, count, lists);
     for (i = 0; i < count; i++) {
         zt__list *list = zt__find_list(profiler, lists[i]);
         zt__slot *slot;
-        if (!list) {
+        if (!list || list->state == ZT__LIST_IMMEDIATE) {
             continue;
         }
-        list->ran_up_to = 0;
         for (slot = list->first; slot; slot = slot->next) {
-            if (slot->state == ZT__SLOT_PENDING && !zt__is_over(slot)) {
-                slot->executions--;
-                zt__move_slot(profiler, slot, slot->executions ? ZT__SLOT_ARMED : ZT__SLOT_RECORDED);
-            }
-            if (slot->executions) {
-                list->ran_up_to = slot->number;
+            zt__slot_state from = slot->submitted_from;
+            slot->submitted_from = ZT__SLOT_FREE;
+            if (from == ZT__SLOT_RECORDED || from == ZT__SLOT_ARMED) {
+                if (slot->state == ZT__SLOT_PENDING) {
+                    zt__move_slot(profiler, slot, from);
+                }
+            } else if (from != ZT__SLOT_FREE) { /* a loss was counted */
+                zt_cause cause = zt__loss_by_execution(from);
+                profiler->counts.begun--;
+                profiler->counts.lost--;
+                profiler->causes[cause]--;
+                slot->region->lost--;
             }
         }
+        list->ran_up_to = list->ran_before;
     }
     zt__unlock(&profiler->mutex);
 }
@@ -7127,11 +7151,11 @@ ZT__PRIVATE ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
         zt__report(&profiler->diagnostics, NOT_FINISHED, ZE_RESULT_NOT_READY, "ZT_PASSES",
                    (unsigned long long)states[ZT__SLOT_PENDING]);
     }
-    if (!zt__lock_owned_until(&profiler->collector, deadline)) {
+    if (!zt__lock_until(&profiler->collector, deadline)) {
         return zt__report(&profiler->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "ZT_PASSES");
     }
     result = zt__change_pass(profiler, index);
-    zt__unlock_owned(&profiler->collector);
+    zt__unlock_timed(&profiler->collector);
     return result;
 }
 
@@ -7669,7 +7693,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     if (zt__is_inside_callback(into, "zt_merge")) {
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
-    if (!zt__lock_owned_until(&into->collector, zt__deadline(into->config.wait_timeout_ns))) {
+    if (!zt__lock_until(&into->collector, zt__deadline(into->config.wait_timeout_ns))) {
         return zt__report(&into->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "zt_merge");
     }
     count = zt_get_region_count(from);
@@ -7695,7 +7719,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
         zt__free_statistics(&from->config.allocator, &regions[i].statistics);
     }
     zt__free(&into->config.allocator, regions);
-    zt__unlock_owned(&into->collector);
+    zt__unlock_timed(&into->collector);
     if (result != ZE_RESULT_SUCCESS) {
         zt__report_no_memory(&into->diagnostics, "zt_merge", "statistics");
     }
@@ -7832,8 +7856,7 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
     /* Nothing is collected meanwhile, so that all regions are of one moment. Inside a sample function this
        thread holds the collector already. */
     is_inside = zt__is_owner(&locked->collector);
-    if (!is_inside &&
-        !zt__lock_owned_until(&locked->collector, zt__deadline(locked->config.wait_timeout_ns))) {
+    if (!is_inside && !zt__lock_until(&locked->collector, zt__deadline(locked->config.wait_timeout_ns))) {
         return zt__report(&locked->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "zt_pack");
     }
     packer.bytes = header.bytes = (uint8_t *)buffer;
@@ -7846,7 +7869,7 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
         zt__unlock(&locked->mutex);
     }
     if (!is_inside) {
-        zt__unlock_owned(&locked->collector);
+        zt__unlock_timed(&locked->collector);
     }
     *size = packer.used;
     if (!buffer) {
@@ -8110,10 +8133,7 @@ ZT__PRIVATE int zt__keep_columns(zt_profiler *profiler, const zt_config *config)
     if (!zt__has_names(columns)) {
         return 1;
     }
-    profiler->columns = (char *)zt__allocate(&config->allocator, strlen(columns) + 1, 1);
-    if (profiler->columns) {
-        strcpy(profiler->columns, columns);
-    }
+    profiler->columns = zt__duplicate_text(&config->allocator, columns);
     return profiler->columns != NULL;
 }
 
@@ -8879,9 +8899,9 @@ ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
     if (!profiler || !profiler->timeline) {
         return info;
     }
+    zt__get_kept_samples(locked, &first, &end);
+    info.samples = end - first;
     zt__lock(&locked->mutex);
-    first = zt__oldest_kept(locked->timeline->written, locked->timeline->capacity);
-    info.samples = locked->timeline->written - first;
     info.lost_samples = first + locked->timeline->ambiguous;
     info.pairs = locked->timeline->clock.pair_count;
     zt__unlock(&locked->mutex);
@@ -9180,7 +9200,7 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
 /* Counts the samples that are still in flight. Regions that are not ended are dropped, samples on their way
    are lost, and recorded regions that never ran are no longer counted as begun. Slots that the device may
    still write to become RETIRED. */
-ZT__PRIVATE void zt__give_up_slots(zt_profiler *profiler, const char *call) {
+ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
     const char *not_ended = NULL;
     unsigned long long unfinished = 0;
     zt__slot_block *block;
@@ -9193,25 +9213,18 @@ ZT__PRIVATE void zt__give_up_slots(zt_profiler *profiler, const char *call) {
                 not_ended = slot->region->name;
                 zt__count_dropped(profiler, slot->region, ZT_DROPPED_NOT_CLOSED);
                 slot->generation++;
-                slot->may_be_written = 1;
-                zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
             } else if (slot->state == ZT__SLOT_PENDING) {
                 unfinished++;
                 zt__count_lost(profiler, slot->region, ZT_LOST_NEVER_DELIVERED);
-                slot->may_be_written = 1;
-                zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
-            } else if (slot->state == ZT__SLOT_RECORDED) {
-                /* A list of unknown kind may be immediate, and its commands may be running. */
-                int may_run =
-                    zt__may_run_unobserved(profiler, slot->list) && slot->list->state != ZT__LIST_RECORDED;
-                if (may_run) {
-                    slot->may_be_written = 1;
-                    zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
-                } else {
-                    zt__unbind_slot(slot);
-                    zt__free_slot(profiler, slot);
-                }
-            }
+            } else if (slot->state != ZT__SLOT_RECORDED) {
+                continue;
+            } else if (slot->list->state != ZT__LIST_UNKNOWN && slot->list->state != ZT__LIST_UNOBSERVED) {
+                zt__unbind_slot(slot);
+                zt__free_slot(profiler, slot);
+                continue;
+            } /* else its list may be immediate, or run by other means, and be running */
+            slot->may_be_written = 1;
+            zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
         }
     }
     zt__unlock(&profiler->mutex);
@@ -9259,7 +9272,7 @@ ZT_API void zt_close(zt_profiler *profiler) {
         return;
     }
     if (profiler->device) {
-        zt__give_up_slots(profiler, "zt_close");
+        zt__abandon_slots(profiler, "zt_close");
     }
     zt__destroy_profiler(profiler);
 }
@@ -9312,7 +9325,7 @@ struct zt_stream {
     zt_stream_counts counts;
     uint32_t row_next, row_count; /* rows that are calculated and not yet delivered */
 
-    zt__owned_mutex reader;    /* its holder alone uses what follows */
+    zt__timed_mutex reader;    /* its holder alone uses what follows */
     zet_typed_value_t *values; /* of calculated rows */
     uint32_t values_at_once;   /* rows */
     double *row;
@@ -9381,11 +9394,39 @@ ZT__PRIVATE size_t zt__find_room(zt_stream *stream, uint8_t **bytes) {
     return room ? (size_t)room * stream->report_size - stream->partial : 0;
 }
 
-/* Counts what has come into the ring. If the device dropped reports, they are missing before one of the new
-   reports, or before the first of the next read. */
-ZT__PRIVATE void zt__count_bytes(zt_stream *stream, size_t size, int dropped) {
-    uint64_t reports = (stream->partial + size) / stream->report_size, now = zt__now_ns();
+/* Reads once. `more` is set if the read was limited by the room in the ring. If the device dropped reports,
+   the data is valid all the same; they are missing before one of the new reports, or before the first of the
+   next read. */
+ZT__PRIVATE ze_result_t zt__read_once(zt_stream *stream, int *more) {
+    size_t room, size;
+    uint8_t *bytes;
+    uint64_t reports, now;
+    int dropped;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    *more = 0;
+    if (!stream->report_size) {
+        result = zt__query_report_size(stream);
+    }
+    if (result != ZE_RESULT_SUCCESS || !stream->report_size) {
+        return result;
+    }
+    size = room = zt__find_room(stream, &bytes);
+    if (room == 0) {
+        *more = 1;
+        return result;
+    }
+    result = zetMetricStreamerReadData(stream->streamer, UINT32_MAX, &size, bytes);
+    dropped = result == ZE_RESULT_WARNING_DROPPED_DATA;
+    if (result == ZE_RESULT_NOT_READY) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (result != ZE_RESULT_SUCCESS && !dropped) {
+        return zt__check(&stream->diagnostics, result, "zetMetricStreamerReadData", "Update the driver.");
+    }
+    *more = size == room;
+    reports = (stream->partial + size) / stream->report_size;
     stream->partial = (stream->partial + size) % stream->report_size;
+    now = zt__now_ns();
     zt__lock(&stream->data->mutex);
     if (dropped) {
         stream->counts.gaps++;
@@ -9400,39 +9441,9 @@ ZT__PRIVATE void zt__count_bytes(zt_stream *stream, size_t size, int dropped) {
     stream->counts.reports += reports;
     zt__unlock(&stream->data->mutex);
     if (dropped) {
-        zt__report(&stream->diagnostics, STREAM_GAP, ZE_RESULT_WARNING_DROPPED_DATA);
+        zt__report(&stream->diagnostics, STREAM_GAP, result);
     }
-}
-
-/* Reads once. `more` is set if the read was limited by the room in the ring. The warning that data was
-   dropped comes with valid data. */
-ZT__PRIVATE ze_result_t zt__read_once(zt_stream *stream, int *more) {
-    size_t room, size;
-    uint8_t *bytes;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    *more = 0;
-    if (!stream->report_size) {
-        result = zt__query_report_size(stream);
-    }
-    if (result != ZE_RESULT_SUCCESS || !stream->report_size) {
-        return result;
-    }
-    room = zt__find_room(stream, &bytes);
-    *more = 1;
-    if (room == 0) {
-        return result;
-    }
-    size = room;
-    result = zetMetricStreamerReadData(stream->streamer, UINT32_MAX, &size, bytes);
-    *more = size == room;
-    if (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_WARNING_DROPPED_DATA) {
-        zt__count_bytes(stream, size, result == ZE_RESULT_WARNING_DROPPED_DATA);
-        return ZE_RESULT_SUCCESS;
-    }
-    *more = 0;
-    return result == ZE_RESULT_NOT_READY
-               ? ZE_RESULT_SUCCESS
-               : zt__check(&stream->diagnostics, result, "zetMetricStreamerReadData", "Update the driver.");
+    return ZE_RESULT_SUCCESS;
 }
 
 /* Reads until the device has no more, or the ring is full, but only a few times. Returns whether the device
@@ -9490,7 +9501,6 @@ ZT__PRIVATE int zt__read_ahead(void *user) {
 /* A row as it was calculated. Times are the device's. */
 typedef struct zt__raw_row {
     const zet_typed_value_t *values;
-    int is_bogus, is_after_failure;
     int is_in_gap;         /* its report is gap_first or later */
     int is_last_of_gap;    /* its report is gap_last or later */
     uint64_t gap_ns;       /* when the device reported the gap */
@@ -9498,7 +9508,9 @@ typedef struct zt__raw_row {
     uint64_t end_ns;       /* the end of its period */
     uint64_t since_end_ns; /* from the end of the row before to its own */
     uint64_t length_ns;
-    int has_length, gap;
+    int has_length;
+    int is_valid; /* it has a length, and is not the first of the capture */
+    int gap;      /* rows are missing before it */
 } zt__raw_row;
 
 /* Reads a value as an integer, which may have more bits than a double. Returns 0 if the group has no such
@@ -9562,20 +9574,19 @@ ZT__PRIVATE int zt__is_backward(const zt_stream *stream, const zt__raw_row *row)
                                                       later > stream->info.period_ns + tolerance);
 }
 
-/* Finds the end of a row's period, which is the time stamp of its report. Reports come in order. */
-ZT__PRIVATE void zt__find_end(zt_stream *stream, zt__raw_row *row) {
+/* Finds when a row's period ended, which is the time stamp of its report, and how long it lasted. Reports
+   come in order. */
+ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
     const zt__clock *clock = &stream->clock;
     uint64_t tolerance = zt__clock_tolerance(clock), opened_ns = clock->pairs[0].ns[ZT__DEVICE];
     uint64_t period = stream->info.period_ns, stamp = 0;
-    int has_stamp = zt__read_stamp(stream, row, &stamp);
+    int has_stamp = zt__read_stamp(stream, row, &stamp), is_reported;
     if (!stream->has_end) {
         row->end_ns = opened_ns;
         if (has_stamp) {
             row->end_ns = zt__unwrap_after(clock, stamp, opened_ns > tolerance ? opened_ns - tolerance : 0);
         }
-        return;
-    }
-    if (!has_stamp) { /* a period after the last one, or after the gap */
+    } else if (!has_stamp) { /* a period after the last one, or after the gap */
         row->end_ns = stream->end_ns + period;
         if (row->is_last_of_gap && row->end_ns < row->gap_ns) {
             row->end_ns = row->gap_ns;
@@ -9590,7 +9601,20 @@ ZT__PRIVATE void zt__find_end(zt_stream *stream, zt__raw_row *row) {
             row->end_ns = after_gap_ns > row->end_ns ? after_gap_ns : row->end_ns;
         }
     }
-    row->since_end_ns = row->end_ns - stream->end_ns;
+    if (stream->has_end) {
+        row->since_end_ns = row->end_ns - stream->end_ns;
+    }
+    /* The length is what the device reports, but at the most the time since the row before; if the device
+       reports nothing, it is that time. After a failed calculation, only the device knows where the period
+       began. */
+    is_reported = zt__read_integer(row->values, stream->length_metric, &row->length_ns);
+    row->has_length = is_reported || (stream->has_end && !stream->is_after_failure);
+    if (!is_reported || (stream->has_end && row->length_ns > row->since_end_ns)) {
+        row->length_ns = row->since_end_ns;
+    }
+    if (row->length_ns > row->end_ns) {
+        row->length_ns = row->end_ns;
+    }
 }
 
 /* Returns the name of the marker that ends a row, or NULL. The metric also has a number in rows without a
@@ -9680,10 +9704,11 @@ ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
     return 1;
 }
 
-/* Reads the next calculated row, without removing it. Returns 0 if there is none. */
-ZT__PRIVATE int zt__peek_row(zt_stream *stream, zt__raw_row *row) {
-    uint64_t report;
-    int is_long, is_reported;
+/* Removes the next calculated row. Counts it as delivered if it is valid and wanted, else as discarded.
+   Returns 0 if there is none. */
+ZT__PRIVATE int zt__next_row(zt_stream *stream, int is_wanted, zt__raw_row *row) {
+    uint64_t period = stream->info.period_ns, report, periods;
+    int is_after_gap, is_delivered;
     memset(row, 0, sizeof *row);
     zt__lock(&stream->data->mutex);
     if (stream->row_next == stream->row_count) {
@@ -9697,34 +9722,15 @@ ZT__PRIVATE int zt__peek_row(zt_stream *stream, zt__raw_row *row) {
     row->gap_ns = zt__convert_time(&stream->clock, stream->gap_ns, ZT__HOST, ZT__DEVICE);
     row->read_ns = zt__convert_time(&stream->clock, stream->written_ns, ZT__HOST, ZT__DEVICE);
     zt__unlock(&stream->data->mutex);
-    row->is_bogus = stream->is_bogus;
-    row->is_after_failure = stream->is_after_failure;
-    zt__find_end(stream, row);
-    /* The length is what the device reports, but at the most the time since the row before; if the device
-       reports nothing, it is that time. After a failed calculation, only the device knows where the period
-       began. */
-    is_reported = zt__read_integer(row->values, stream->length_metric, &row->length_ns);
-    row->has_length = is_reported || (stream->has_end && !row->is_after_failure);
-    if (!is_reported) {
-        row->length_ns = row->since_end_ns;
-    }
-    if (stream->has_end && row->length_ns > row->since_end_ns) {
-        row->length_ns = row->since_end_ns;
-    }
-    if (row->length_ns > row->end_ns) {
-        row->length_ns = row->end_ns;
-    }
+    zt__find_period(stream, row);
     /* The device does not report where it dropped reports. The gap is where much more than a period passed
        between two rows; if that is nowhere, it is before the last. */
-    is_long = row->since_end_ns > stream->info.period_ns + stream->info.period_ns / 2;
-    row->gap = row->is_in_gap && (is_long || (row->is_last_of_gap && !stream->is_gap_found));
-    return 1;
-}
-
-/* Removes the row that zt__peek_row has read, and counts it. Returns whether it is delivered. */
-ZT__PRIVATE int zt__remove_row(zt_stream *stream, const zt__raw_row *row, int is_wanted) {
-    int is_delivered = is_wanted && !row->is_bogus && row->has_length;
-    uint64_t periods = (row->since_end_ns + stream->info.period_ns / 2) / stream->info.period_ns;
+    is_after_gap = row->is_in_gap && (row->since_end_ns > period + period / 2 ||
+                                      (row->is_last_of_gap && !stream->is_gap_found));
+    periods = (row->since_end_ns + period / 2) / period;
+    row->gap = is_after_gap || stream->is_after_failure || stream->is_gap_pending;
+    row->is_valid = row->has_length && !stream->is_bogus;
+    is_delivered = row->is_valid && is_wanted;
     zt__lock(&stream->data->mutex);
     stream->row_next++;
     stream->counts.rows += is_delivered != 0;
@@ -9732,17 +9738,17 @@ ZT__PRIVATE int zt__remove_row(zt_stream *stream, const zt__raw_row *row, int is
     if (row->is_in_gap && periods > 1) {
         stream->counts.dropped += periods - 1;
     }
-    stream->is_gap_found |= row->gap;
-    if (row->is_last_of_gap && stream->row_report + stream->row_next > stream->gap_last) {
+    stream->is_gap_found |= is_after_gap;
+    if (row->is_last_of_gap && report >= stream->gap_last) { /* of all gaps so far */
         stream->gap_first = UINT64_MAX;
         stream->is_gap_found = 0;
     }
     zt__unlock(&stream->data->mutex);
-    stream->is_gap_pending = (stream->is_gap_pending || row->gap || row->is_after_failure) && !is_delivered;
+    stream->is_gap_pending = row->gap && !is_delivered;
     stream->is_bogus = stream->is_after_failure = 0;
     stream->has_end = 1;
     stream->end_ns = row->end_ns;
-    return is_delivered;
+    return 1;
 }
 
 /* The receiver of rows. */
@@ -9755,48 +9761,44 @@ typedef struct zt__receiver {
 
 /* Delivers the rows that are calculated. */
 ZT__PRIVATE void zt__deliver_rows(zt_stream *stream, zt__receiver *receiver) {
+    const zt__clock *clock = &stream->clock;
     zt__stream_data *data = stream->data;
-    int is_attached;
+    int is_attached, is_wanted;
     zt__raw_row raw;
     zt__lock(&data->mutex);
     is_attached = data->profiler != NULL;
     zt__unlock(&data->mutex);
-    while (!receiver->stopped && zt__peek_row(stream, &raw)) {
-        const zt__clock *clock = &stream->clock;
-        uint64_t begin_ns = raw.end_ns - raw.length_ns, host_begin_ns, host_end_ns;
-        int gap = raw.gap || raw.is_after_failure || stream->is_gap_pending;
-        const char *marker = zt__find_marker(stream, raw.values);
-        uint32_t m;
+    is_wanted = is_attached || receiver->function;
+    while (!receiver->stopped && zt__next_row(stream, is_wanted, &raw)) {
+        zt__kept_row kept;
         zt_row row;
-        receiver->delivered += !raw.is_bogus && raw.has_length;
-        host_begin_ns = zt__convert_time(clock, begin_ns, ZT__DEVICE, ZT__HOST);
-        host_end_ns = zt__convert_time(clock, raw.end_ns, ZT__DEVICE, ZT__HOST);
+        uint32_t m;
+        row.device_ns = raw.end_ns - raw.length_ns;
+        kept.begin_ns = zt__convert_time(clock, row.device_ns, ZT__DEVICE, ZT__HOST);
+        kept.end_ns = zt__convert_time(clock, raw.end_ns, ZT__DEVICE, ZT__HOST);
         /* Another pair of clock times can move what was converted before by a little. */
-        host_begin_ns = host_begin_ns > stream->host_ns ? host_begin_ns : stream->host_ns;
-        host_end_ns = host_end_ns > host_begin_ns ? host_end_ns : host_begin_ns;
-        stream->host_ns = host_end_ns;
+        kept.begin_ns = kept.begin_ns > stream->host_ns ? kept.begin_ns : stream->host_ns;
+        kept.end_ns = kept.end_ns > kept.begin_ns ? kept.end_ns : kept.begin_ns;
+        stream->host_ns = kept.end_ns;
+        kept.marker = zt__find_marker(stream, raw.values);
+        kept.gap = raw.gap;
+        receiver->delivered += raw.is_valid != 0;
+        if (!raw.is_valid || !is_wanted) {
+            continue;
+        }
         for (m = 0; m < data->group.metric_count; m++) {
             stream->row[m] = zt__value_of(&raw.values[m]);
         }
-        if (!zt__remove_row(stream, &raw, receiver->function || is_attached)) {
-            continue;
-        }
         if (is_attached) {
-            zt__kept_row kept;
-            kept.begin_ns = host_begin_ns;
-            kept.end_ns = host_end_ns;
-            kept.marker = marker;
-            kept.gap = gap;
             zt__keep_row(data, &kept, stream->row);
         }
         if (receiver->function) {
-            row.time_ns = host_begin_ns;
-            row.device_ns = begin_ns;
+            row.time_ns = kept.begin_ns;
             row.length_ns = raw.length_ns;
-            row.gap = gap;
+            row.gap = kept.gap;
             row.metric_count = data->group.metric_count;
             row.values = stream->row;
-            row.marker = marker;
+            row.marker = kept.marker;
             receiver->stopped = receiver->function(&row, receiver->user) != 0;
         }
     }
@@ -9861,37 +9863,35 @@ ZT__PRIVATE ze_result_t zt__read_until(zt_stream *stream, zt__receiver *receiver
 
 /* ---- markers --------------------------------------------------------------------------------------------- */
 
-/* Finds or adds a marker. Returns 0 without memory, or if there are too many. */
-ZT__PRIVATE int zt__find_or_add_marker(zt__stream_data *data, const char *name, uint32_t *index) {
+/* Finds or adds a marker. Returns NULL without memory, or if there are too many. */
+ZT__PRIVATE const zt__marker *zt__find_or_add_marker(zt__stream_data *data, const char *name) {
     size_t length = strlen(name);
     zt__marker *marker, *unused = NULL;
     zt__lock(&data->mutex);
     marker = (zt__marker *)zt__map_find(&data->marker_names, name, length);
     zt__unlock(&data->mutex);
-    if (!marker) {
-        unused = (zt__marker *)zt__allocate(&data->allocator, 1, sizeof *unused + length + 1);
-        if (!unused) {
-            return 0;
-        }
-        unused->name = (const char *)memcpy(unused + 1, name, length + 1);
-        zt__lock(&data->mutex);
-        if (zt__map_make_room(&data->marker_names, &data->allocator, &data->mutex)) {
-            marker = (zt__marker *)zt__map_find(&data->marker_names, name, length); /* of another thread */
-            if (!marker && data->marker_count < ZT__MAX_MARKERS) {
-                marker = unused;
-                unused = NULL;
-                marker->index = data->marker_count;
-                data->markers[data->marker_count++] = marker;
-                zt__map_add(&data->marker_names, marker->name, length, marker);
-            }
-        }
-        zt__unlock(&data->mutex);
-        zt__free(&data->allocator, unused);
-    }
     if (marker) {
-        *index = marker->index;
+        return marker;
     }
-    return marker != NULL;
+    unused = (zt__marker *)zt__allocate(&data->allocator, 1, sizeof *unused + length + 1);
+    if (!unused) {
+        return NULL;
+    }
+    unused->name = (const char *)memcpy(unused + 1, name, length + 1);
+    zt__lock(&data->mutex);
+    if (zt__map_make_room(&data->marker_names, &data->allocator, &data->mutex)) {
+        marker = (zt__marker *)zt__map_find(&data->marker_names, name, length); /* of another thread */
+        if (!marker && data->marker_count < ZT__MAX_MARKERS) {
+            marker = unused;
+            unused = NULL;
+            marker->index = data->marker_count;
+            data->markers[data->marker_count++] = marker;
+            zt__map_add(&data->marker_names, marker->name, length, marker);
+        }
+    }
+    zt__unlock(&data->mutex);
+    zt__free(&data->allocator, unused);
+    return marker;
 }
 
 /* ---- opening --------------------------------------------------------------------------------------------- */
@@ -10182,39 +10182,6 @@ ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
     return zt__query_report_size(stream);
 }
 
-/* Does all of zt_stream_open that needs the device. */
-ZT__PRIVATE ze_result_t zt__start_stream(zt_stream *stream) {
-    zt_profiler *profiler = stream->config.profiler;
-    ze_result_t result;
-    if (profiler && !profiler->timeline) {
-        return zt__report(&stream->diagnostics, NO_TIMELINE, ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    }
-    result = zt__find_stream_group(stream);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__load_stream_metrics(stream);
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__make_room_for_rows(stream);
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__open_streamer(stream);
-    }
-    if (result == ZE_RESULT_SUCCESS && stream->config.reader &&
-        !zt__start_thread(&stream->thread, zt__read_ahead, stream)) {
-#ifdef ZETOOLS_NO_THREADS
-        result = zt__report(&stream->diagnostics, NO_READER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                            "ZETOOLS_NO_THREADS is defined");
-#else
-        result = zt__report(&stream->diagnostics, NO_READER, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-                            "the system starts no thread");
-#endif
-    }
-    if (result == ZE_RESULT_SUCCESS && profiler) {
-        zt__attach_stream(profiler, stream->data);
-    }
-    return result;
-}
-
 /* Frees a stream, also one that was opened in part. What an attached stream shares with the profiler stays.
  */
 ZT__PRIVATE void zt__destroy_stream(zt_stream *stream) {
@@ -10248,6 +10215,7 @@ ZT__PRIVATE void zt__destroy_stream(zt_stream *stream) {
 ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_t device,
                                   const zt_stream_config *config, zt_stream **stream) {
     const char *call = "zt_stream_open";
+    zt_profiler *profiler;
     zt_stream *opened;
     ze_result_t result;
     if (!stream) {
@@ -10262,13 +10230,41 @@ ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_
     if (!opened) {
         return zt__report_no_memory(NULL, call, "the stream");
     }
-    result = zt__start_stream(opened);
+    profiler = opened->config.profiler;
+    if (profiler && !profiler->timeline) {
+        result = zt__report(&opened->diagnostics, NO_TIMELINE, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    }
     if (result == ZE_RESULT_SUCCESS) {
-        *stream = opened;
-    } else {
+        result = zt__find_stream_group(opened);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__load_stream_metrics(opened);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__make_room_for_rows(opened);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__open_streamer(opened);
+    }
+    if (result == ZE_RESULT_SUCCESS && opened->config.reader &&
+        !zt__start_thread(&opened->thread, zt__read_ahead, opened)) {
+#ifdef ZETOOLS_NO_THREADS
+        result = zt__report(&opened->diagnostics, NO_READER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                            "ZETOOLS_NO_THREADS is defined");
+#else
+        result = zt__report(&opened->diagnostics, NO_READER, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                            "the system starts no thread");
+#endif
+    }
+    if (result != ZE_RESULT_SUCCESS) {
         zt__keep_error(&opened->diagnostics, result);
         zt__destroy_stream(opened);
+        return result;
     }
+    if (profiler) {
+        zt__attach_stream(profiler, opened->data);
+    }
+    *stream = opened;
     return result;
 }
 
@@ -10286,9 +10282,9 @@ ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row
                           "zt_stream_read");
     }
     __atomic_add_fetch(&stream->users, 1, __ATOMIC_ACQ_REL);
-    if (zt__lock_owned_until(&stream->reader, deadline)) {
+    if (zt__lock_until(&stream->reader, deadline)) {
         result = zt__read_until(stream, &receiver, deadline);
-        zt__unlock_owned(&stream->reader);
+        zt__unlock_timed(&stream->reader);
     }
     __atomic_sub_fetch(&stream->users, 1, __ATOMIC_ACQ_REL);
     return result;
@@ -10296,7 +10292,7 @@ ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row
 
 ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t list, const char *name) {
     const char *call = "zetCommandListAppendMetricStreamerMarker";
-    uint32_t index;
+    const zt__marker *marker;
     if (!stream) {
         return ZE_RESULT_SUCCESS;
     }
@@ -10308,14 +10304,15 @@ ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t li
         return zt__report(&stream->diagnostics, CANNOT_MARK, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, name,
                           "the group has no metric StreamMarker. Choose another group");
     }
-    if (!zt__find_or_add_marker(stream->data, name, &index)) {
+    marker = zt__find_or_add_marker(stream->data, name);
+    if (!marker) {
         return zt__report(&stream->diagnostics, CANNOT_MARK, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, name,
                           "too many names, or no memory. Do not put numbers that change into names");
     }
     return zt__check(
         &stream->diagnostics,
-        zetCommandListAppendMetricStreamerMarker(list, stream->streamer, stream->marker_base + index), call,
-        "The list has no marker.");
+        zetCommandListAppendMetricStreamerMarker(list, stream->streamer, stream->marker_base + marker->index),
+        call, "The list has no marker.");
 }
 
 /* Public functions that only read take a const stream, but lock it. */
@@ -10361,9 +10358,9 @@ ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, v
         zt__report(&stream->diagnostics, THREAD_HANGS, ZE_RESULT_NOT_READY, "zt_stream_close");
         return zt_stream_get_counts(stream);
     }
-    zt__try_lock_owned(&stream->reader); /* no other thread uses it, but `function` may call zt_stream_read */
+    zt__try_lock(&stream->reader); /* no other thread uses it, but `function` may call zt_stream_read */
     zt__deliver_all(stream, &receiver, 1);
-    zt__unlock_owned(&stream->reader);
+    zt__unlock_timed(&stream->reader);
     counts = zt_stream_get_counts(stream);
     counts.discarded += counts.waiting; /* the function asked to stop */
     counts.waiting = 0;
@@ -10785,7 +10782,7 @@ typedef struct zt__tracer {
     ze_result_t(ZE_APICALL *get_ordinal)(ze_command_list_handle_t, uint32_t *);
 
     const zt_config *automatic; /* of zt_auto: how to open profilers for new devices; else NULL */
-    zt__owned_mutex opening;
+    zt__timed_mutex opening;
     zt__traced_device *devices; /* atomic; only ever grows */
 
     zt__mutex mutex; /* guards what follows */
@@ -10808,34 +10805,29 @@ typedef struct zt__tracer {
 /* Returns the record of a handle, which is added if there is none. The mutex is held. Returns NULL without
    memory. */
 ZT__PRIVATE zt__known_handle *zt__remember_handle(zt__tracer *tracer, zt__map *map, const void *handle) {
-    zt__known_handle *known;
-    for (;;) {
-        known = (zt__known_handle *)zt__map_find(map, &handle, sizeof handle);
+    while (zt__map_make_room(map, &tracer->allocator, &tracer->mutex)) {
+        zt__known_handle *known = (zt__known_handle *)zt__map_find(map, &handle, sizeof handle);
         if (known) {
             return known;
         }
         known = tracer->unused_handles;
-        if (known && !zt__map_is_full(map)) {
+        if (known) {
             tracer->unused_handles = known->next;
             memset(known, 0, sizeof *known);
             known->handle = handle;
             zt__map_add(map, &known->handle, sizeof known->handle, known);
             return known;
         }
+        zt__unlock(&tracer->mutex);
+        known = (zt__known_handle *)zt__allocate(&tracer->allocator, 1, sizeof *known);
+        zt__lock(&tracer->mutex);
         if (!known) {
-            zt__unlock(&tracer->mutex);
-            known = (zt__known_handle *)zt__allocate(&tracer->allocator, 1, sizeof *known);
-            zt__lock(&tracer->mutex);
-            if (!known) {
-                return NULL;
-            }
-            known->next = tracer->unused_handles;
-            tracer->unused_handles = known;
-        }
-        if (!zt__map_make_room(map, &tracer->allocator, &tracer->mutex)) {
             return NULL;
         }
+        known->next = tracer->unused_handles;
+        tracer->unused_handles = known;
     }
+    return NULL;
 }
 
 ZT__PRIVATE void zt__forget_handle(zt__tracer *tracer, zt__map *map, const void *handle) {
@@ -10955,15 +10947,16 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_command(zt__tracer *tracer, zt__call ca
                                                  const zt__command *command, int may_remember) {
     char text[256];
     zt__kernel_name *first, *made;
-    unsigned others = (unsigned)command->kernel_count - 1;
+    unsigned others;
     size_t length;
     if (!command->kernel) {
         return zt__find_or_add_name(tracer, zt__call_name(call) + strlen("zeCommandListAppend"));
     }
     first = zt__name_of_kernel(tracer, command->kernel, may_remember);
-    if (!first || others == 0) {
+    if (!first || command->kernel_count == 1) {
         return first;
     }
+    others = (unsigned)command->kernel_count - 1;
     length = (size_t)snprintf(text, sizeof text, "%s +%u", first->text, others);
     if (length < sizeof text) {
         return zt__find_or_add_name(tracer, text);
@@ -11018,11 +11011,15 @@ ZT__PRIVATE zt__traced_device *zt__add_device(zt__tracer *tracer, ze_context_han
     return added;
 }
 
+ZT__PRIVATE int zt__is_measured(const zt__traced_device *device) {
+    return device && device->profiler && !zt__load(&device->is_detached);
+}
+
 /* Returns the first device that is measured, or the next one after `device`. Returns NULL after the last. */
 ZT__PRIVATE zt__traced_device *zt__next_measured(zt__tracer *tracer, zt__traced_device *device) {
     do {
         device = zt__load(device ? &device->next : &tracer->devices);
-    } while (device && (!device->profiler || zt__load(&device->is_detached)));
+    } while (device && !zt__is_measured(device));
     return device;
 }
 
@@ -11069,14 +11066,14 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
                                                        ze_device_handle_t device) {
     zt__traced_device *found = zt__find_device(tracer, context, device);
     if (found || !tracer->automatic ||
-        !zt__lock_owned_until(&tracer->opening, zt__deadline(tracer->wait_timeout_ns))) {
+        !zt__lock_until(&tracer->opening, zt__deadline(tracer->wait_timeout_ns))) {
         return found;
     }
     found = zt__find_device(tracer, context, device);
     if (!found) {
         found = zt__open_device(tracer, context, device);
     }
-    zt__unlock_owned(&tracer->opening);
+    zt__unlock_timed(&tracer->opening);
     return found;
 }
 
@@ -11118,17 +11115,6 @@ ZT__PRIVATE zt__known_handle *zt__find_or_query_list(zt__tracer *tracer, ze_comm
     }
     zt__lock(&tracer->mutex);
     return zt__remember_list(tracer, list, device, ordinal);
-}
-
-/* Returns the profiler that measures what is appended to a list, or NULL. The mutex is held. */
-ZT__PRIVATE zt_profiler *zt__profiler_of_list(zt__tracer *tracer, ze_command_list_handle_t list) {
-    const zt__known_handle *known = zt__find_or_query_list(tracer, list);
-    zt__traced_device *device = known ? known->device : NULL;
-    if (!device || !device->profiler || zt__load(&device->is_detached) || known->is_captured) {
-        return NULL;
-    }
-    /* A copy engine can write time stamps, but cannot execute queries. */
-    return known->is_copy_only && device->profiler->metric_count > 0 ? NULL : device->profiler;
 }
 
 /* ---- host times of calls --------------------------------------------------------------------------------- */
@@ -11268,14 +11254,19 @@ ZT__PRIVATE void zt__wait_first(zt__frame *frame, const zt__command *command) {
 ZT__PRIVATE void zt__before_command(zt__frame *frame, ze_kernel_handle_t kernel_before_hooks) {
     zt__tracer *tracer = frame->tracer;
     zt__command command;
+    const zt__known_handle *list = NULL;
     zt_profiler *profiler = NULL;
     zt__kernel_name *name = NULL;
     int is_complete = zt__read_command(frame->call, frame->parameters, &command), is_measured = 0;
     zt__lock(&tracer->mutex);
     if (is_complete) {
-        profiler = zt__profiler_of_list(tracer, command.list);
+        list = zt__find_or_query_list(tracer, command.list);
     }
-    if (profiler) {
+    if (list && !list->is_captured && zt__is_measured(list->device)) {
+        profiler = list->device->profiler;
+    }
+    /* A copy engine can write time stamps, but cannot execute queries. */
+    if (profiler && !(list->is_copy_only && profiler->metric_count > 0)) {
         /* The name of a kernel that a hook has substituted is not kept: its destruction may not be seen. */
         name = zt__name_of_command(tracer, frame->call, &command, command.kernel == kernel_before_hooks);
     }
@@ -11330,7 +11321,7 @@ ZT__PRIVATE void zt__list_is_over_everywhere(zt__tracer *tracer, ze_command_list
                                              int is_destroyed, const char *call) {
     zt__traced_device *device = zt__next_measured(tracer, NULL);
     for (; device; device = zt__next_measured(tracer, device)) {
-        zt__list_is_over(device->profiler, list, is_destroyed, call);
+        zt__mark_list_over(device->profiler, list, is_destroyed, call);
     }
 }
 
@@ -11369,7 +11360,7 @@ ZT__PRIVATE void zt__before_context_destroy(zt__tracer *tracer, ze_context_handl
                 zt__stop_thread(&device->profiler->thread);
                 device->profiler->config.thread = 0;
                 zt__collect_what_runs(device->profiler);
-                zt__give_up_slots(device->profiler, "zeContextDestroy");
+                zt__abandon_slots(device->profiler, "zeContextDestroy");
                 zt__detach_profiler(device->profiler);
             }
         }
@@ -12146,7 +12137,7 @@ ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {
        executed next: it is not expected to run, but measured if it is seen to have run. */
     zt__lock(&profiler->mutex);
     for (list = profiler->lists; list; list = list->next) {
-        list->untold_up_to = list->ended;
+        list->unexpected_up_to = list->ended;
     }
     zt__unlock(&profiler->mutex);
     return result;
@@ -14015,6 +14006,11 @@ typedef struct zt__target_file {
     char link[4096];
     char beside[4096 + 64];
 } zt__target_file;
+
+/* The C library hides it in strict ISO modes. C++ compilers always define _GNU_SOURCE. */
+#ifndef __cplusplus
+ssize_t readlink(const char *path, char *target, size_t size);
+#endif
 
 /* Stores what `path` leads to through symbolic links; it need not exist. Returns 0, with errno, if there are
    too many links or the path is too long. */
