@@ -12981,38 +12981,14 @@ ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
                         document->region.dropped);
 }
 
-#ifdef ZETOOLS_TRACER
-/* Writes two lines for each call: its host time, and its errors as a sum. */
-ZT__PRIVATE void zt__write_csv_calls(zt__document *document) {
-    static const zt_metric host_time = {"host time",      "", "host", "ns", "", ZET_METRIC_TYPE_DURATION,
-                                        ZT_AGGREGATE_SUM, 0};
-    static const zt_metric errors = {"errors",         "", "host", "calls", "", ZET_METRIC_TYPE_EVENT,
-                                     ZT_AGGREGATE_SUM, 0};
-    uint32_t i, count = zt__calls_to_report(document->profiler);
-    for (i = 0; i < count; i++) {
-        zt_call_info call;
-        zt_stats failed;
-        zt__csv_line time_line = {NULL, &host_time, &call.time_ns, "all", "all", 0};
-        zt__csv_line error_line = {NULL, &errors, &failed, "all", "all", 0};
-        zt_get_call(document->profiler, i, &call);
-        zt__clear_stats(&failed);
-        failed.count = call.count;
-        failed.sum = (double)call.errors;
-        time_line.region = error_line.region = call.name;
-        zt__write_csv_line(&document->writer, &time_line);
-        zt__write_csv_line(&document->writer, &error_line);
-    }
-}
-#endif
-
 ZT__PRIVATE void zt__write_csv(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
     zt_metric availability = {
         "availability", zt_get_availability_text(profiler), "profiler", "", "", -1, ZT_AGGREGATE_NONE, 0};
-    zt_stats none;
-    zt__csv_line line = {"", &availability, &none, "all", "all", 0};
+    zt__csv_line line = {NULL, NULL, NULL, "all", "all", 0};
     zt_counts counts = zt_get_counts(profiler);
+    zt_stats stats;
     uint32_t i;
     zt__write_text(writer, "region,metric,group,component,units,type,aggregation,count,"
                            "sum,mean,stddev,min,max,median,p95,tile,pass,differs\n");
@@ -13022,10 +12998,29 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
         }
     }
 #ifdef ZETOOLS_TRACER
-    zt__write_csv_calls(document);
+    for (i = 0; i < zt__calls_to_report(profiler); i++) { /* two lines each: host time, and errors as a sum */
+        zt_metric host_time = {"host time",      "", "host", "ns", "", ZET_METRIC_TYPE_DURATION,
+                               ZT_AGGREGATE_SUM, 0};
+        zt_metric errors = {"errors", "", "host", "calls", "", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, 0};
+        zt_call_info call;
+        zt_get_call(profiler, i, &call);
+        line.region = call.name;
+        line.metric = &host_time;
+        line.stats = &call.time_ns;
+        zt__write_csv_line(writer, &line);
+        zt__clear_stats(&stats);
+        stats.count = call.count;
+        stats.sum = (double)call.errors;
+        line.metric = &errors;
+        line.stats = &stats;
+        zt__write_csv_line(writer, &line);
+    }
 #endif
     /* Lines without a region are of the whole profiler. */
-    zt__clear_stats(&none);
+    zt__clear_stats(&stats);
+    line.region = "";
+    line.metric = &availability;
+    line.stats = &stats;
     zt__write_csv_line(writer, &line);
     zt__write_csv_count(writer, "", "begun", "samples", counts.begun);
     zt__write_csv_count(writer, "", "collected", "samples", counts.collected);
@@ -13118,27 +13113,6 @@ ZT__PRIVATE void zt__write_json_region(zt__document *document) {
     zt__write_text(writer, "}");
 }
 
-#ifdef ZETOOLS_TRACER
-ZT__PRIVATE void zt__write_json_calls(zt__document *document) {
-    zt__writer *writer = &document->writer;
-    uint32_t i, count = zt__calls_to_report(document->profiler);
-    zt__write_text(writer, ",\n\"calls\":[");
-    for (i = 0; i < count; i++) {
-        zt_call_info call;
-        zt_get_call(document->profiler, i, &call);
-        zt__write_comma(writer);
-        zt__write_text(writer, "\n{");
-        zt__write_json_text(writer, "name", call.name);
-        zt__write_json_count(writer, "count", call.count);
-        zt__write_json_count(writer, "errors", call.errors);
-        zt__write_text(writer, ",\"time_ns\":");
-        zt__write_json_stats(writer, &call.time_ns);
-        zt__write_text(writer, "}");
-    }
-    zt__write_text(writer, "]");
-}
-#endif
-
 /* The arrays of statistics are in the order of the array "metrics". */
 ZT__PRIVATE void zt__write_json(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
@@ -13182,14 +13156,27 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
     }
     zt__write_text(writer, "]");
 #ifdef ZETOOLS_TRACER
-    zt__write_json_calls(document);
+    zt__write_text(writer, ",\n\"calls\":[");
+    for (i = 0; i < zt__calls_to_report(profiler); i++) {
+        zt_call_info call;
+        zt_get_call(profiler, i, &call);
+        zt__write_comma(writer);
+        zt__write_text(writer, "\n{");
+        zt__write_json_text(writer, "name", call.name);
+        zt__write_json_count(writer, "count", call.count);
+        zt__write_json_count(writer, "errors", call.errors);
+        zt__write_text(writer, ",\"time_ns\":");
+        zt__write_json_stats(writer, &call.time_ns);
+        zt__write_text(writer, "}");
+    }
+    zt__write_text(writer, "]");
 #endif
     zt__write_text(writer, "}\n");
 }
 
 /* ---- the table ------------------------------------------------------------------------------------------- */
 
-enum { ZT__TIME_FIGURES = 5, ZT__MAX_FIGURE_COLUMNS = 32, ZT__TABLE_WIDTH = 100 };
+enum { ZT__TIME_FIGURES = 5, ZT__MAX_FIGURE_COLUMNS = 32 };
 
 /* A column of figures. */
 typedef struct zt__figure_column {
@@ -13350,25 +13337,9 @@ ZT__PRIVATE void zt__add_chosen_columns(zt_profiler *profiler, zt__region_table 
     }
 }
 
-/* Returns whether a metric would repeat a column: the GPU time has its own columns, and groups have metrics
-   of the same name. */
-ZT__PRIVATE int zt__is_shown_already(const zt_profiler *profiler, uint32_t metric) {
-    const char *name = profiler->metrics[metric].name;
-    uint32_t i;
-    if (strcmp(name, "GpuTime") == 0) {
-        return 1;
-    }
-    for (i = 0; i < metric; i++) {
-        if (strcmp(profiler->metrics[i].name, name) == 0) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 /* Adds all metrics that are not 0 everywhere. First come those that vary between regions, except clocks,
    which only repeat what the time shows. */
-ZT__PRIVATE void zt__add_nonzero_columns(const zt_profiler *profiler, zt__region_table *table) {
+ZT__PRIVATE void zt__add_nonzero_columns(zt_profiler *profiler, zt__region_table *table) {
     uint32_t metric;
     int varying;
     for (varying = 1; varying >= 0; varying--) {
@@ -13377,8 +13348,13 @@ ZT__PRIVATE void zt__add_nonzero_columns(const zt_profiler *profiler, zt__region
             int is_clock = strcmp(described->units, "cycles") == 0 || strcmp(described->units, "MHz") == 0;
             const zt__figure_column *column;
             int varies;
-            if (described->aggregation == ZT_AGGREGATE_FLAG || described->aggregation == ZT_AGGREGATE_NONE ||
-                zt__is_shown_already(profiler, metric)) {
+            if (described->aggregation == ZT_AGGREGATE_FLAG || described->aggregation == ZT_AGGREGATE_NONE) {
+                continue;
+            }
+            /* The GPU time has columns of its own, and groups have metrics of the same name. */
+            if (strcmp(described->name, "GpuTime") == 0 ||
+                zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics,
+                                profiler->metric_count, described->name, NULL) < metric) {
                 continue;
             }
             zt__add_metric_column(profiler, table, metric);
@@ -13403,29 +13379,20 @@ ZT__PRIVATE void zt__fill_region_row(const void *user, uint32_t row, zt__cell *c
     cells[1 + i].text = table->rows[row].note;
 }
 
-/* Returns the width of the terminal for standard output, and a fixed width for files. */
-ZT__PRIVATE size_t zt__room_for_table(int to_standard_output) {
-    const char *columns = getenv("COLUMNS");
-    struct winsize size;
-    if (!to_standard_output) {
-        return ZT__TABLE_WIDTH;
-    }
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-        return size.ws_col;
-    }
-    if (columns && atoi(columns) > 0) {
-        return (size_t)atoi(columns);
-    }
-    return ZT__TABLE_WIDTH;
-}
-
-/* Fits the table into the width. If the times do not fit, names of regions are shortened. Metrics that do not
-   fit are left out, unless config.columns asks for them. */
-ZT__PRIVATE void zt__fit_columns(zt__region_table *table, size_t room, int metrics_were_chosen) {
-    enum { LONGEST_NAME = 28, SHORTEST_NAME = 12 };
+/* Fits the table into the width of the terminal, or that of files. If the times do not fit, names of regions
+   are shortened. Metrics that do not fit are left out, unless config.columns asks for them. */
+ZT__PRIVATE void zt__fit_columns(zt__region_table *table, int to_standard_output, int metrics_were_chosen) {
+    enum { FILE_WIDTH = 100, LONGEST_NAME = 28, SHORTEST_NAME = 12 };
     zt__table_column *name = &table->shown.columns[0], *shown = &table->shown.columns[1];
-    size_t times = 0, used;
+    const char *columns = getenv("COLUMNS");
+    size_t room = FILE_WIDTH, times = 0, used;
     uint32_t i, kept = ZT__TIME_FIGURES;
+    struct winsize size;
+    if (to_standard_output && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+        room = size.ws_col;
+    } else if (to_standard_output && columns && atoi(columns) > 0) {
+        room = (size_t)atoi(columns);
+    }
     name->heading = "region";
     name->is_text = 1;
     name->longest = LONGEST_NAME;
@@ -13617,7 +13584,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_
         } else {
             zt__add_nonzero_columns(profiler, &table);
         }
-        zt__fit_columns(&table, zt__room_for_table(to_standard_output), profiler->columns != NULL);
+        zt__fit_columns(&table, to_standard_output, profiler->columns != NULL);
         zt__write_title(document);
         zt__write_table(&document->writer, shown);
         zt__write_footer(document, &table);

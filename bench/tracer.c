@@ -146,9 +146,10 @@ int main(int argc, char **argv) {
             times[m][i] = measure_in_process(m, argv[0]);
             ratios[m][i] = times[m][i] / times[UNTRACED][i];
         }
-    printf("a launch: untraced %.0f ns, empty callbacks %.0f ns, idle tracer %.0f ns, stopped tracer %.0f ns\n",
-           median(times[UNTRACED], ROUNDS), median(times[EMPTY], ROUNDS), median(times[IDLE], ROUNDS),
-           median(times[STOPPED], ROUNDS));
+    printf(
+        "a launch: untraced %.0f ns, empty callbacks %.0f ns, idle tracer %.0f ns, stopped tracer %.0f ns\n",
+        median(times[UNTRACED], ROUNDS), median(times[EMPTY], ROUNDS), median(times[IDLE], ROUNDS),
+        median(times[STOPPED], ROUNDS));
     put_ratio("tracer_layer", median(ratios[EMPTY], ROUNDS), STATED, 0);
     put_ratio("tracer_idle", median(ratios[IDLE], ROUNDS), STATED, 0);
     put_ratio("tracer_stopped", median(ratios[STOPPED], ROUNDS), STATED, 0);
