@@ -11699,13 +11699,10 @@ ZT__PRIVATE int zt__callbacks_come(uintptr_t registration) {
     return 0;
 }
 
-/* Disables the loader's tracer for good. */
-ZT__PRIVATE void zt__retire_registration(void) {
-    if (zt__dispatch.handle) {
-        zelTracerSetEnabled(zt__dispatch.handle, 0);
-        zt__dispatch.retired[zt__dispatch.retired_count++ % ZT__MAX_RETIRED] = zt__dispatch.handle;
-        zt__dispatch.handle = NULL;
-    }
+/* Disables a tracer object of the loader for good. */
+ZT__PRIVATE void zt__retire(zel_tracer_handle_t handle) {
+    zelTracerSetEnabled(handle, 0);
+    zt__dispatch.retired[zt__dispatch.retired_count++ % ZT__MAX_RETIRED] = handle;
 }
 
 /* Registers callbacks for the calls that live tracers observe, those of a tracer that starts (or NULL), and
@@ -11740,14 +11737,20 @@ ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
         result = zelTracerSetEnabled(handle, 1);
     }
     if (result == ZE_RESULT_SUCCESS && zt__callbacks_come(last_registration)) {
-        zt__retire_registration();
+        if (zt__dispatch.handle) {
+            zt__retire(zt__dispatch.handle);
+        }
         zt__dispatch.handle = handle;
         zt__dispatch.registration = last_registration;
         memcpy(zt__dispatch.registered, calls, sizeof calls);
         return result;
     }
-    zelTracerSetEnabled(handle, 0);
-    zelTracerDestroy(handle); /* does not wait, because no call ever came to it */
+    if (zt__dispatch.handle || zt__dispatch.retired_count) {
+        zt__retire(handle);
+    } else { /* no call was ever traced that the loader could wait for */
+        zelTracerSetEnabled(handle, 0);
+        zelTracerDestroy(handle);
+    }
     return result == ZE_RESULT_SUCCESS ? ZE_RESULT_NOT_READY : result;
 }
 
@@ -11760,7 +11763,8 @@ ZT__PRIVATE void zt__disable_layer(void) {
     }
     if (zt__dispatch.handle && zt__dispatch.retired_count < ZT__MAX_RETIRED &&
         zt__callbacks_come(zt__dispatch.registration)) {
-        zt__retire_registration();
+        zt__retire(zt__dispatch.handle);
+        zt__dispatch.handle = NULL;
     }
 }
 

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ROUNDS = 9, LISTS = 400, LAUNCHES = 64 }; /* of a list */
+enum { ROUNDS = 9, BLOCKS = 9, LISTS = 50 /* of a block */, LAUNCHES = 64 /* of a list */ };
 
 typedef enum mode { UNTRACED, EMPTY, IDLE, STOPPED, MODES } mode;
 
@@ -95,22 +95,24 @@ static double measure(mode wanted, const char *program) {
     ze_command_list_desc_t desc = {ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, NULL, 0, 0};
     zt_profiler *profiler;
     launcher l;
-    double begin, took;
+    double took[BLOCKS];
     open_gpu();
     profiler = open_profiler(NULL);
     load_kernel(&l, program);
     CHECK(zeCommandListCreate(gpu.context, gpu.device, &desc, &l.list));
     trace(wanted, profiler);
-    run_lists(&l, LISTS / 10);
-    begin = now_ns();
     run_lists(&l, LISTS);
-    took = now_ns() - begin;
+    for (int i = 0; i < BLOCKS; i++) {
+        double begin = processor_ns();
+        run_lists(&l, LISTS);
+        took[i] = processor_ns() - begin;
+    }
     zt_close(profiler);
     CHECK(zeCommandListDestroy(l.list));
     CHECK(zeKernelDestroy(l.kernel));
     CHECK(zeModuleDestroy(l.module));
     CHECK(zeContextDestroy(gpu.context));
-    return took / LISTS / LAUNCHES;
+    return median(took, BLOCKS) / LISTS / LAUNCHES;
 }
 
 /* ---- a process for each ---------------------------------------------------------------------------------- */
@@ -146,10 +148,10 @@ int main(int argc, char **argv) {
             times[m][i] = measure_in_process(m, argv[0]);
             ratios[m][i] = times[m][i] / times[UNTRACED][i];
         }
-    printf(
-        "a launch: untraced %.0f ns, empty callbacks %.0f ns, idle tracer %.0f ns, stopped tracer %.0f ns\n",
-        median(times[UNTRACED], ROUNDS), median(times[EMPTY], ROUNDS), median(times[IDLE], ROUNDS),
-        median(times[STOPPED], ROUNDS));
+    printf("a launch: untraced %.0f ns, empty callbacks %.0f ns, ", median(times[UNTRACED], ROUNDS),
+           median(times[EMPTY], ROUNDS));
+    printf("idle tracer %.0f ns, stopped tracer %.0f ns\n", median(times[IDLE], ROUNDS),
+           median(times[STOPPED], ROUNDS));
     put_ratio("tracer_layer", median(ratios[EMPTY], ROUNDS), STATED, 0);
     put_ratio("tracer_idle", median(ratios[IDLE], ROUNDS), STATED, 0);
     put_ratio("tracer_stopped", median(ratios[STOPPED], ROUNDS), STATED, 0);

@@ -135,9 +135,15 @@ static ze_result_t register_counted(zel_tracer_handle_t tracer, zel_tracer_reg_t
     return found_function(tracer, when, called);
 }
 
+static const char *hidden_symbol;
+
+void hide_symbol(const char *name) {
+    hidden_symbol = name;
+}
+
 static void *watched_dlsym(void *library, const char *name) {
     static const register_function ours = register_counted;
-    void *symbol = dlsym(library, name);
+    void *symbol = hidden_symbol && strcmp(name, hidden_symbol) == 0 ? NULL : dlsym(library, name);
     if (!symbol || !strstr(name, "RegisterCallback"))
         return symbol;
     memcpy(&found_function, &symbol, sizeof symbol);

@@ -220,6 +220,9 @@ void assert_same_memory(heap_use before);
 uint32_t registered(const char *call);
 void forget_registered(void);
 
+/* From now on, the loader seems to lack a function. NULL: none. */
+void hide_symbol(const char *name);
+
 /* ==== files =============================================================================================== */
 
 /* The whole path of a file of this project, wherever the program runs. */

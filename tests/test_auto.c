@@ -1,5 +1,5 @@
-/* zt_auto: a program that knows nothing but that one call. Each test is a process of its own, that ends as
-   programs do; what it left is read here. Level Zero is initialised in those processes alone. */
+/* zt_auto: programs that call nothing else of the library. Each is a process of its own that runs to its
+   exit, and the test reads what it has written. Level Zero is initialised in these processes alone. */
 #include "fixture.h"
 
 #include <limits.h>
@@ -30,7 +30,7 @@ static int remove_folder(void **state) {
     return system(command);
 }
 
-/* What a program leaves in a file. */
+/* Returns what a program has written to a file. */
 static char *text_of(const char *name) {
     static char text[1 << 19];
     FILE *file = fopen(in_folder(name), "r");
@@ -43,18 +43,19 @@ static char *text_of(const char *name) {
 
 /* ==== programs ============================================================================================ */
 
-/* A program: it asks for tracing, does work that knows nothing of that, and exits. */
+/* A program: it calls zt_auto, does work that does not call the library, and exits. */
 typedef struct program {
     void (*work)(world *w);
     const char *environment; /* ZT_AUTO */
     const zt_auto_config *config;
-    uint32_t asks;          /* calls of zt_auto */
+    uint32_t calls;         /* of zt_auto */
     ze_result_t result;     /* of each */
     int initialised_before; /* by zeInit, with the layer in its environment */
-    int keeps_everything;   /* the context and what is in it are there when it exits */
+    int keeps_everything;   /* it exits without destroying the context and its objects */
 } program;
 
-/* What a program keeps can be found and is no leak, if the compiler keeps the store. */
+/* Makes what a program keeps reachable, so that it is no leak. volatile: so that the store is not optimised
+   away. */
 static void *volatile kept;
 
 static void run_program(const program *p) {
@@ -67,7 +68,7 @@ static void run_program(const program *p) {
         setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
         start(&state);
     }
-    for (uint32_t i = 0; i < p->asks; i++)
+    for (uint32_t i = 0; i < p->calls; i++)
         assert_result(zt_auto(p->config), p->result);
     start(&state);
     open_world(&state);
@@ -106,7 +107,7 @@ static void launch_some(world *w) {
     w->launches += 4;
 }
 
-/* The line of a report that begins with a text. */
+/* Returns the line of a report that begins with a text. */
 static const char *line_of(const char *report, const char *beginning) {
     const char *line = strstr(report, beginning);
     while (line && line != report && line[-1] != '\n')
@@ -116,7 +117,7 @@ static const char *line_of(const char *report, const char *beginning) {
     return line;
 }
 
-/* The loader unloads the driver before leaks are looked for: what a program keeps in it is none. */
+/* The driver is unloaded before leaks are searched for, so what a program keeps in it looks like one. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) {
     return "leak:libze_softgpu";
@@ -125,7 +126,7 @@ const char *__lsan_default_suppressions(void) {
 /* ==== tests =============================================================================================== */
 
 static void test_a_table_at_exit(void **state) {
-    const program p = {.work = launch_some, .asks = 1};
+    const program p = {.work = launch_some, .calls = 1};
     unsigned count = 0;
     (void)state;
     expect_success(&p);
@@ -134,7 +135,7 @@ static void test_a_table_at_exit(void **state) {
 }
 
 static void test_an_exit_with_everything_open(void **state) {
-    const program p = {.work = launch_some, .asks = 1, .keeps_everything = 1};
+    const program p = {.work = launch_some, .calls = 1, .keeps_everything = 1};
     unsigned count = 0;
     (void)state;
     expect_success(&p);
@@ -149,7 +150,7 @@ static void test_a_file_by_the_environment(void **state) {
     zt_auto_config config = zt_auto_config_default();
     config.report = "/nowhere/at/all";
     const program p = {
-        .work = launch_some, .environment = path, .config = &config, .asks = 3, .initialised_before = 1};
+        .work = launch_some, .environment = path, .config = &config, .calls = 3, .initialised_before = 1};
     expect_success(&p);
     assert_contains(line_of(text_of("by environment.csv"), "\"saxpy\",\"GPU time\""), ",sum,7,");
     assert_string_equal(text_of("output"), "");
@@ -163,7 +164,7 @@ static void test_a_file_by_the_configuration(void **state) {
     config.report = path;
     config.trace.calls = "zeCommandQueue*";
     config.profiler.groups = "";
-    const program p = {.work = launch_some, .config = &config, .asks = 1};
+    const program p = {.work = launch_some, .config = &config, .calls = 1};
     expect_success(&p);
     assert_contains(text_of("configured.json"), "{\"name\":\"saxpy\",\"count\":7,\"lost\":0,\"dropped\":0,");
     assert_contains(text_of("configured.json"),
@@ -172,7 +173,7 @@ static void test_a_file_by_the_configuration(void **state) {
 }
 
 static void test_turned_off_by_the_environment(void **state) {
-    const program p = {.work = launch_some, .environment = "off", .asks = 1};
+    const program p = {.work = launch_some, .environment = "off", .calls = 1};
     (void)state;
     expect_success(&p);
     assert_string_equal(text_of("output"), "");
@@ -194,7 +195,7 @@ static void launch_in_two_contexts(world *w) {
     ok(zeContextDestroy(other));
 }
 
-/* Many contexts at once, each with work of its own. */
+/* Many contexts at once, each with its own work. */
 enum { CONTEXTS = 70 };
 
 static void launch_in_many_contexts(world *w) {
@@ -221,7 +222,7 @@ static void test_any_number_of_contexts(void **state) {
     snprintf(path, sizeof path, "%s", in_folder("many.csv"));
     zt_auto_config config = zt_auto_config_default();
     config.profiler.groups = "";
-    const program p = {.work = launch_in_many_contexts, .environment = path, .config = &config, .asks = 1};
+    const program p = {.work = launch_in_many_contexts, .environment = path, .config = &config, .calls = 1};
     expect_success(&p);
     for (int i = 2; i <= CONTEXTS + 1; i++) { /* the first is that of the world, without work */
         snprintf(name, sizeof name, "many.%d.csv", i);
@@ -229,9 +230,9 @@ static void test_any_number_of_contexts(void **state) {
     }
 }
 
-/* A report that cannot be written: nobody but the user at the terminal is left to know. */
+/* At exit only standard error is left for messages. */
 static void test_a_report_that_cannot_be_written(void **state) {
-    const program p = {.work = launch_some, .environment = "/nowhere/at/all.csv", .asks = 1};
+    const program p = {.work = launch_some, .environment = "/nowhere/at/all.csv", .calls = 1};
     (void)state;
     expect_success(&p);
     assert_contains(text_of("errors"), "zetools: [CANNOT_WRITE]");
@@ -253,7 +254,7 @@ static int occurrences(const char *text, const char *part) {
 static void test_a_suffix_without_a_format(void **state) {
     const program p = {.work = launch_some,
                        .environment = "run.xlsx",
-                       .asks = 1,
+                       .calls = 1,
                        .result = ZE_RESULT_ERROR_INVALID_ARGUMENT};
     (void)state;
     expect_success(&p);
@@ -262,7 +263,7 @@ static void test_a_suffix_without_a_format(void **state) {
     assert_string_equal(text_of("output"), "");
 }
 
-/* A forked child that exits leaves the report to its parent. */
+/* A forked child that exits writes no report. The parent does. */
 static void launch_and_fork(world *w) {
     int status;
     launch_some(w);
@@ -282,17 +283,17 @@ static void test_a_forked_child(void **state) {
     char path[PATH_MAX];
     (void)state;
     snprintf(path, sizeof path, "%s", in_folder("forked.csv"));
-    const program p = {.work = launch_and_fork, .environment = path, .asks = 1};
+    const program p = {.work = launch_and_fork, .environment = path, .calls = 1};
     expect_success(&p);
     assert_contains(line_of(text_of("forked.csv"), "\"saxpy\",\"GPU time\""), ",sum,7,");
 }
 
-/* A trace shows the timeline, which a variable of the environment alone has to turn on. */
+/* A trace needs config.timeline, which is set if ZT_AUTO names a trace. */
 static void test_a_trace_by_the_environment(void **state) {
     char path[PATH_MAX];
     (void)state;
     snprintf(path, sizeof path, "%s", in_folder("environment.trace.json"));
-    const program p = {.work = launch_some, .environment = path, .asks = 1};
+    const program p = {.work = launch_some, .environment = path, .calls = 1};
     expect_success(&p);
     assert_contains(text_of("environment.trace.json"), "\"name\":\"saxpy\"");
 }
@@ -302,7 +303,7 @@ static void test_a_trace_by_a_suffix_in_capitals(void **state) {
     char path[PATH_MAX];
     (void)state;
     snprintf(path, sizeof path, "%s", in_folder("run.TRACE.JSON"));
-    const program p = {.work = launch_in_two_contexts, .environment = path, .asks = 1};
+    const program p = {.work = launch_in_two_contexts, .environment = path, .calls = 1};
     expect_success(&p);
     assert_contains(text_of("run.TRACE.JSON"), "\"name\":\"saxpy\"");
     assert_contains(text_of("run.2.TRACE.JSON"), "\"name\":\"saxpy\"");
@@ -312,26 +313,26 @@ static void test_a_report_for_each_context(void **state) {
     char path[PATH_MAX];
     (void)state;
     snprintf(path, sizeof path, "%s", in_folder("each.csv"));
-    const program p = {.work = launch_in_two_contexts, .environment = path, .asks = 1};
+    const program p = {.work = launch_in_two_contexts, .environment = path, .calls = 1};
     expect_success(&p);
     assert_contains(line_of(text_of("each.csv"), "\"saxpy\",\"GPU time\""), ",sum,7,");
     assert_contains(line_of(text_of("each.2.csv"), "\"saxpy\",\"GPU time\""), ",sum,2,");
 }
 
-/* The number goes before the whole suffix, which says the format. */
+/* The number is before the whole suffix, which has two dots. */
 static void test_a_trace_for_each_context(void **state) {
     char path[PATH_MAX];
     (void)state;
     snprintf(path, sizeof path, "%s", in_folder("each.trace.json"));
     zt_auto_config config = zt_auto_config_default();
     config.profiler.timeline = 100;
-    const program p = {.work = launch_in_two_contexts, .environment = path, .config = &config, .asks = 1};
+    const program p = {.work = launch_in_two_contexts, .environment = path, .config = &config, .calls = 1};
     expect_success(&p);
     assert_contains(text_of("each.trace.json"), "\"traceEvents\":");
     assert_contains(text_of("each.2.trace.json"), "\"traceEvents\":");
 }
 
-/* What the configuration names may be gone when a list is created. */
+/* Strings of the configuration may be gone when a list is created. */
 static void test_names_may_go(void **state) {
     char path[PATH_MAX], metrics[] = "COPY_BYTE_COUNT", columns[] = "FILL_BYTE_COUNT", names[] = "s*";
     int status;
@@ -379,7 +380,7 @@ static void test_an_exit_with_a_tracer_on(void **state) {
     expect_success(&p);
 }
 
-/* The user may not open the device: they are told which group they have to be in. */
+/* The message names the groups that may open the device. */
 static void test_without_permission(void **state) {
     (void)state;
     if (getenv("ZE_ENABLE_LOADER_INTERCEPT"))

@@ -1,5 +1,5 @@
-/* The tracer: every launch of the process a region, lists and calls by themselves. Code that launches knows
-   nothing of it: `work` below has no call of the library. */
+/* The tracer: each launch of the process is a region, and lists and calls are observed. The code that
+   launches does not call the library. */
 #define _GNU_SOURCE
 #include "fixture.h"
 
@@ -80,7 +80,7 @@ static void destroy_other(other_kernel *other) {
     ok(zeModuleDestroy(other->module));
 }
 
-/* ==== regions by themselves =============================================================================== */
+/* ==== launches become regions ============================================================================= */
 
 static void test_launches_become_regions(void **state) {
     world *w = *state;
@@ -192,8 +192,8 @@ static void create_copy_list(world *w, ze_command_list_handle_t *list) {
     ok(zeCommandListCreateImmediate(w->context, w->device, &desc, list));
 }
 
-/* A copy engine cannot execute metric queries: there a copy is counted, and not measured. Time stamps it can
-   write. */
+/* A copy engine can write time stamps, but cannot execute metric queries: with metrics, a copy is counted and
+   not measured. */
 static void test_copies_on_a_copy_engine(void **state) {
     world *w = *state;
     zt_trace_config trace = everything();
@@ -230,7 +230,7 @@ static void test_times_alone(void **state) {
     check_work(w);
 }
 
-/* finish_immediate has the event done to itself: another one here. */
+/* Waits with another event, because the launch waits for the one that finish_immediate uses. */
 static void finish_unsignalled(world *w) {
     ze_event_handle_t event;
     create_event(w, 1, &event);
@@ -247,8 +247,8 @@ static void note_wait_events(void *parameters, int result, void *user, void **in
     ++*(int *)user;
 }
 
-/* The wait for a kernel's events is no part of its time: the device waits before the region begins. The
-   application's callbacks see the call as it was. */
+/* The device waits for the events of a launch before the region begins. The application's callbacks get the
+   parameters of the application. */
 static void test_a_launch_that_waits(void **state) {
     world *w = *state;
     ze_group_count_t groups = {WORK_GROUPS, 1, 1};
@@ -294,8 +294,7 @@ static void test_regions_by_hand_beside_it(void **state) {
 
 /* ==== completeness and cost =============================================================================== */
 
-/* What the driver is asked for a launch in steady state, the launch among it; what the application calls
-   besides is not counted. */
+/* The driver calls of launches in steady state: the launches themselves, and the calls of the library. */
 static uint64_t calls_for_launches(uint64_t launches) {
     static const char *const own[] = {"zetCommandListAppendMetricQueryBegin",
                                       "zetCommandListAppendMetricQueryEnd",
@@ -355,7 +354,7 @@ static void test_executions_of_one_list(void **state) {
     check_work(w);
 }
 
-/* Where the application waits for each execution, as here, the library has nothing to ask twice. */
+/* The application waits for each execution, so the library queries nothing twice. */
 static void test_driver_calls_of_an_execution(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_traced(w, NULL);
@@ -448,7 +447,7 @@ static void test_filters(void **state) {
     expect_filtered(w, "saxpy", 3, 2, 2, 0);
 }
 
-/* A launch that is filtered out costs no driver call and no memory. */
+/* A launch that is filtered out needs no driver call and no memory. */
 static void test_a_filtered_launch_costs_nothing(void **state) {
     world *w = *state;
     zt_trace_config config = everything();
@@ -465,7 +464,7 @@ static void test_a_filtered_launch_costs_nothing(void **state) {
     check_work(w);
 }
 
-/* ==== lists by themselves ================================================================================= */
+/* ==== lists =============================================================================================== */
 
 static void test_a_list_reset_before_it_ran(void **state) {
     world *w = *state;
@@ -482,7 +481,7 @@ static void test_a_list_reset_before_it_ran(void **state) {
     check_work(w);
 }
 
-/* A reset that the driver refuses leaves everything as it is. */
+/* A reset that the driver refuses changes nothing. */
 static void test_a_list_that_was_not_reset(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_traced(w, NULL);
@@ -497,8 +496,8 @@ static void test_a_list_that_was_not_reset(void **state) {
     check_work(w);
 }
 
-/* Slots would be used up many times over if destroyed lists kept theirs. */
-static void test_destroyed_lists_give_slots_back(void **state) {
+/* There are fewer slots than lists, so this fails if destroyed lists keep theirs. */
+static void test_destroyed_lists_free_slots(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
     config.max_slots = config.slots_per_step = 16;
@@ -522,7 +521,7 @@ static void test_destroyed_lists_give_slots_back(void **state) {
     check_work(w);
 }
 
-static void test_a_refused_execution_is_taken_back(void **state) {
+static void test_a_refused_execution_is_not_counted(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_traced(w, NULL);
     record(w, w->list);
@@ -554,8 +553,7 @@ static void test_a_start_in_the_middle_of_recording(void **state) {
     check_work(w);
 }
 
-/* A recorded list goes on to be executed after the stop: nobody announces it, and nothing is lost uncounted.
- */
+/* A recorded list is executed after the stop, with and without zt_execute. */
 static void test_a_stop_with_lists_recorded(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_traced(w, NULL);
@@ -573,7 +571,7 @@ static void test_a_stop_with_lists_recorded(void **state) {
     check_work(w);
 }
 
-/* Nobody saw that the list was reset: what was on it is not expected when it is executed again. */
+/* The reset is not observed: what was on the list is not expected when the list is executed again. */
 static void test_a_reset_between_two_starts(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_with_timeout(w, 1000000000);
@@ -625,7 +623,7 @@ static void test_lists_of_another_context(void **state) {
     check_work(w);
 }
 
-/* What goes elsewhere uses up nothing of `every` and `limit`. */
+/* Launches elsewhere do not count for `every` and `limit`. */
 static void test_filters_count_own_launches(void **state) {
     world *w = *state;
     zt_trace_config config = everything();
@@ -649,7 +647,7 @@ static void test_filters_count_own_launches(void **state) {
     check_work(w);
 }
 
-/* A device that another context's call says is lost is not this profiler's. */
+/* A call in another context that reports a lost device does not concern this profiler. */
 static void test_a_device_that_is_lost_elsewhere(void **state) {
     world *w = *state;
     ze_context_handle_t context;
@@ -716,7 +714,7 @@ static void test_calls_are_timed(void **state) {
     assert_int_equal(zt_get_call_count(profiler), 3);
 }
 
-/* Results that answer a question are no errors. */
+/* Answers and warnings are not counted as errors. */
 static void test_results_that_are_no_errors(void **state) {
     world *w = *state;
     zt_trace_config config = everything();
@@ -734,7 +732,7 @@ static void test_results_that_are_no_errors(void **state) {
     assert_int_equal(call_info(profiler, "zeEventQueryStatus").errors, 1);
 }
 
-/* More calls than are kept: figures of all, quantiles of a drawn part. */
+/* With more calls than are kept, quantiles are of some of them, and the other figures of all. */
 static void test_many_calls(void **state) {
     world *w = *state;
     zt_trace_config config = everything();
@@ -789,9 +787,9 @@ static void test_calls_in_reports(void **state) {
     assert_counts(profiler, counted(0, 0, 0, 0, 0));
 }
 
-/* What check_trace.py says of the timeline, all of which is between `low` and now. */
+/* Returns what check_trace.py prints about the timeline. All of it must lie between `low` and now. */
 static const char *read_timeline(zt_profiler *profiler, uint64_t low) {
-    static char said[1 << 14];
+    static char output[1 << 14];
     char script[4096], command[8192], path[] = "/tmp/zetools-XXXXXX.trace.json";
     int file = mkstemps(path, 11);
     assert_true(file >= 0);
@@ -802,12 +800,12 @@ static const char *read_timeline(zt_profiler *profiler, uint64_t low) {
              script, path, (unsigned long long)low, (unsigned long long)now_ns());
     FILE *pipe = popen(command, "r");
     assert_non_null(pipe);
-    said[fread(said, 1, sizeof said - 1, pipe)] = 0;
+    output[fread(output, 1, sizeof output - 1, pipe)] = 0;
     int status = pclose(pipe);
     unlink(path);
     if (status != 0)
-        fail_msg("%s:\n%s", command, said);
-    return said;
+        fail_msg("%s:\n%s", command, output);
+    return output;
 }
 
 static void *reset_on_a_thread(void *list) {
@@ -815,8 +813,7 @@ static void *reset_on_a_thread(void *list) {
     return NULL;
 }
 
-/* Calls stand on the timeline by thread, beside the regions by list; the newest, as many as it has room for.
- */
+/* The timeline has the newest calls by thread, and the newest samples by list. */
 static void test_calls_on_the_timeline(void **state) {
     world *w = *state;
     uint64_t low = now_ns();
@@ -832,11 +829,11 @@ static void test_calls_on_the_timeline(void **state) {
     assert_int_equal(pthread_create(&thread, NULL, reset_on_a_thread, w->list), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
     collect_all(profiler);
-    const char *said = read_timeline(profiler, low);
-    assert_contains(said, "list 1: saxpy x8\n");
-    assert_contains(said, ": zeCommandListReset x4\n");
-    assert_contains(said, ": zeCommandListReset x1\n");
-    assert_contains(said, ": zeCommandQueueSynchronize x3\n");
+    const char *timeline = read_timeline(profiler, low);
+    assert_contains(timeline, "list 1: saxpy x8\n");
+    assert_contains(timeline, ": zeCommandListReset x4\n");
+    assert_contains(timeline, ": zeCommandListReset x1\n");
+    assert_contains(timeline, ": zeCommandQueueSynchronize x3\n");
     check_work(w);
 }
 
@@ -920,7 +917,7 @@ static void replace_kernel(void *parameters, int result, void *user, void **inst
     *launched->phKernel = ((journal *)user)->replacement;
 }
 
-/* The region has the name of what was launched indeed, for the application's prologue runs first. */
+/* The region has the name of the kernel that runs, because the application's prologue comes first. */
 static void test_a_prologue_changes_parameters(void **state) {
     world *w = *state;
     other_kernel other;
@@ -983,7 +980,7 @@ static void count_calls(void *parameters, int result, void *user, void **instanc
     reset_list(w->list); /* a call that is traced elsewhere */
 }
 
-/* What a callback calls does not come back to it. */
+/* Calls inside a callback are not traced. */
 static void test_calls_inside_a_callback(void **state) {
     world *w = *state;
     zt_hook hooks[] = {{"zeEventQueryStatus", count_calls, count_calls, w},
@@ -1025,7 +1022,7 @@ static void start_inside(void *parameters, int result, void *user, void **instan
     assert_result(zt_trace_start((zt_profiler *)user, NULL), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
 }
 
-/* The loader would wait for ever. */
+/* The tracer would wait for itself. */
 static void test_a_start_inside_a_callback(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic"), *other = open_groups(w, "ComputeBasic");
@@ -1044,8 +1041,8 @@ static void test_a_start_inside_a_callback(void **state) {
     check_work(w);
 }
 
-/* A handle that comes back goes by the name that it has now. */
-static void test_names_of_handles_that_come_back(void **state) {
+/* A handle may be used again for another kernel. */
+static void test_names_of_handles_used_again(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_traced(w, NULL);
     for (int i = 0; i < 4; i++) {
@@ -1067,7 +1064,7 @@ static void test_names_of_handles_that_come_back(void **state) {
     assert_int_equal(region_info(profiler, "reduce").count, 4);
 }
 
-/* ==== what the loader is asked for ======================================================================== */
+/* ==== callbacks that are registered with the loader ======================================================= */
 
 /* Starts and stops. Returns how many callbacks there were, of two for each call that is observed. */
 static uint32_t register_for(zt_profiler *profiler, const zt_trace_config *config) {
@@ -1083,7 +1080,7 @@ static void expect_registered(const char *const calls[], uint32_t count, uint32_
             fail_msg("%s: %u callbacks", calls[i], (unsigned)registered(calls[i]));
 }
 
-/* Calls that nobody asked for stay as fast as they were: the loader is given no callback of theirs. */
+/* Calls that are not observed have no callbacks, and so are as fast as before. */
 static void test_other_calls_are_not_registered(void **state) {
     static const char *const lists[] = {"zeCommandListCreate", "zeCommandListReset", "zeCommandListDestroy",
                                         "zeCommandQueueExecuteCommandLists"};
@@ -1182,7 +1179,7 @@ static void test_a_begin_that_fails(void **state) {
     assert_counts(profiler, counted(3, 1, 0, 2, 0));
 }
 
-/* A launch that the driver refuses is no instance of anything. */
+/* A launch that the driver refuses is a dropped sample. */
 static void test_a_launch_that_fails(void **state) {
     world *w = *state;
     ze_group_count_t groups = {WORK_GROUPS, 1, 1};
@@ -1214,7 +1211,7 @@ static void test_two_tracers(void **state) {
     collect_all(some);
     assert_counts(all, counted(7, 7, 0, 0, 0));
     assert_counts(some, counted(6, 6, 0, 0, 0));
-    close_profiler(w, all); /* turns the layer off for itself alone */
+    close_profiler(w, all); /* the other one goes on tracing */
     launch(w, w->immediate);
     launch(w, w->immediate);
     finish_immediate(w, w->immediate);
@@ -1223,8 +1220,8 @@ static void test_two_tracers(void **state) {
     check_work(w);
 }
 
-/* There may be as many as there are profilers, and each sees everything. They need different calls of the
-   loader, so that registrations change while others trace. */
+/* Each tracer observes all launches. They observe different calls besides, so that registrations change while
+   others trace. */
 static void test_many_tracers_at_once(void **state) {
     enum { MANY = 20 };
     world *w = *state;
@@ -1242,7 +1239,8 @@ static void test_many_tracers_at_once(void **state) {
     finish_immediate(w, w->immediate);
     for (uint32_t i = 0; i < MANY; i++) {
         collect_all(profilers[i]);
-        assert_counts(profilers[i], counted(MANY, MANY, 0, 0, 0)); /* MANY - i at first, and i since */
+        assert_counts(profilers[i],
+                      counted(MANY, MANY, 0, 0, 0)); /* MANY - i before it was the first, and i since */
         zt_close(profilers[i]);
         launch(w, w->immediate);
         finish_immediate(w, w->immediate);
@@ -1281,7 +1279,7 @@ static void test_a_lost_device(void **state) {
 
 /* ---- calls and memory that fail ---------------------------------------------------------------------------- */
 
-/* What may fail without the application's own calls failing. */
+/* Calls of the library, which may fail without the application's failing. */
 static const char *const library_calls[] = {"zetCommandListAppendMetricQueryBegin",
                                             "zetCommandListAppendMetricQueryEnd",
                                             "zeEventQueryStatus",
@@ -1337,7 +1335,7 @@ static void release_any(void *memory, void *user) {
     free(memory);
 }
 
-/* Memory that runs out anywhere: launches run, and are counted. */
+/* Wherever memory runs out, launches run and are counted. */
 static void test_memory_runs_out(void **state) {
     world *w = *state;
     int complete = 0;
@@ -1379,7 +1377,7 @@ typedef struct worker {
     pthread_t thread;
     int failed;
     ze_kernel_handle_t kernel;
-    ze_command_list_handle_t immediate; /* what runs on it still needs the kernel */
+    ze_command_list_handle_t immediate; /* kernels may still run on it */
 } worker;
 
 /* Launches on lists of its own, immediate and recorded. */
@@ -1476,8 +1474,8 @@ static void *wait_for_event(void *argument) {
     return NULL;
 }
 
-/* A call that blocks holds the loader's tracer. The stop waits no longer than it may, and the call ends as if
-   nothing had been. */
+/* A call blocks in the driver. The stop waits until its timeout, the profiler is closed, and the call then
+   ends as if it had not been traced. */
 static void test_stopped_with_a_call_in_progress(void **state) {
     world *w = *state;
     waiter blocked = {w, 0, ZE_RESULT_ERROR_UNKNOWN};
@@ -1525,7 +1523,7 @@ static void *launch_at_gate(void *argument) {
     return NULL;
 }
 
-/* The callback of another thread still needs the profiler: it is not closed, and can be later. */
+/* A callback on another thread still needs the profiler, which is therefore not closed, but can be later. */
 static void test_closed_with_a_callback_running(void **state) {
     world *w = *state;
     gate g = {w, 0, 0};
@@ -1553,7 +1551,7 @@ static void test_closed_with_a_callback_running(void **state) {
     check_work(w);
 }
 
-/* A call that is not observed holds the loader's tracers too; a stop does not wait for it. */
+/* A call that is not observed blocks in the driver. A stop does not wait for it. */
 static void test_stopped_while_others_wait(void **state) {
     world *w = *state;
     waiter blocked = {w, 0, ZE_RESULT_ERROR_UNKNOWN};
@@ -1577,7 +1575,7 @@ static void test_stopped_while_others_wait(void **state) {
     check_work(w);
 }
 
-/* The loader has few tracers to make anew, and they are of no use afterwards. */
+/* The loader's tracer objects cannot be used again, so each change needs another one. */
 static void test_many_tracers_in_turn(void **state) {
     world *w = *state;
     zt_trace_config config = everything();
@@ -1612,8 +1610,8 @@ int main(void) {
         TEST(test_a_filtered_launch_costs_nothing),
         TEST(test_a_list_reset_before_it_ran),
         TEST(test_a_list_that_was_not_reset),
-        TEST(test_destroyed_lists_give_slots_back),
-        TEST(test_a_refused_execution_is_taken_back),
+        TEST(test_destroyed_lists_free_slots),
+        TEST(test_a_refused_execution_is_not_counted),
         TEST(test_a_start_in_the_middle_of_recording),
         TEST(test_a_stop_with_lists_recorded),
         TEST(test_a_reset_between_two_starts),
@@ -1632,7 +1630,7 @@ int main(void) {
         TEST(test_calls_inside_a_callback),
         TEST(test_a_stop_inside_a_callback),
         TEST(test_a_start_inside_a_callback),
-        TEST(test_names_of_handles_that_come_back),
+        TEST(test_names_of_handles_used_again),
         TEST(test_other_calls_are_not_registered),
         TEST(test_bad_configurations),
         TEST(test_a_null_profiler),

@@ -1,8 +1,10 @@
-/* The loader's tracing layer is off when the program starts. There every call of the layer succeeds, or says
-   something else, and no callback ever comes: availability has to be proven. */
+/* The loader's tracing layer is off when the program starts. Then its functions succeed, or fail with any
+   result, and no callback comes. */
 #include "fixture.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 static int start_untraced(void **state) {
@@ -36,7 +38,7 @@ static void test_the_layer_is_off(void **state) {
     check_work(w);
 }
 
-/* Turned on for as long as it is needed: then the functions of the loader are as they were. */
+/* The layer is on only while something is traced. */
 static void test_the_layer_is_turned_on(void **state) {
     world *w = *state;
     if (!can_be_turned_on())
@@ -72,11 +74,58 @@ static void test_one_stops_and_another_goes_on(void **state) {
     check_work(w);
 }
 
+typedef struct waiter {
+    ze_event_handle_t event;
+    atomic_int has_begun, has_ended;
+    ze_result_t result;
+} waiter;
+
+static void *wait_for_event(void *argument) {
+    waiter *me = argument;
+    atomic_store(&me->has_begun, 1);
+    me->result = zeEventHostSynchronize(me->event, A_WHILE);
+    atomic_store(&me->has_ended, 1);
+    return NULL;
+}
+
+/* To destroy one of its tracers, the loader waits for all calls that it has traced. A start that fails does
+ * not.
+ */
+static void test_a_start_fails_with_a_call_in_progress(void **state) {
+    world *w = *state;
+    waiter blocked = {w->done, 0, 0, ZE_RESULT_ERROR_UNKNOWN};
+    zt_trace_config timed = zt_trace_config_default();
+    pthread_t thread;
+    if (!can_be_turned_on())
+        skip();
+    zt_profiler *first = open_with_timeout(w, 50000000), *second = open_groups(w, "ComputeBasic");
+    timed.calls = "zeEventHostSynchronize";
+    ok(zt_trace_start(first, &timed));
+    assert_int_equal(pthread_create(&thread, NULL, wait_for_event, &blocked), 0);
+    while (!atomic_load(&blocked.has_begun))
+        nap();
+    for (int i = 0; i < 20; i++)
+        nap();
+    assert_result(zt_trace_stop(first), ZE_RESULT_NOT_READY);
+    hide_symbol("zelEnableTracingLayer");
+    ze_result_t result = zt_trace_start(second, NULL);
+    int waited = atomic_load(&blocked.has_ended);
+    hide_symbol(NULL);
+    ok(zeEventHostSignal(w->done));
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_result(blocked.result, waited ? ZE_RESULT_NOT_READY : ZE_RESULT_SUCCESS);
+    assert_result(result, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
+    assert_false(waited);
+    ok(zeEventHostReset(w->done));
+    check_work(w);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_the_layer_is_off),
         TEST(test_the_layer_is_turned_on),
         TEST(test_one_stops_and_another_goes_on),
+        TEST(test_a_start_fails_with_a_call_in_progress),
     };
     return cmocka_run_group_tests(tests, start_untraced, NULL);
 }
