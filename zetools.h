@@ -8495,7 +8495,7 @@ ZT__PRIVATE uint64_t zt__oldest_kept(uint64_t written, uint32_t capacity) {
 }
 
 /* Called by each of the owners when it no longer needs the data. The last one frees it. */
-ZT__PRIVATE void zt__drop_stream_data(zt__stream_data *data) {
+ZT__PRIVATE void zt__release_stream_data(zt__stream_data *data) {
     zt_allocator allocator = data->allocator;
     uint32_t owners, i;
     zt__lock(&data->mutex);
@@ -8740,22 +8740,17 @@ ZT__PRIVATE void zt__attribute_rows(zt_profiler *profiler) {
 /* ---- attaching streams ----------------------------------------------------------------------------------- */
 
 ZT__PRIVATE void zt__attach_stream(zt_profiler *profiler, zt__stream_data *data) {
-    zt__stream_data *last;
+    zt__stream_data **place = &profiler->attached_streams;
     data->profiler = profiler; /* nobody else knows it yet */
     data->is_open = 1;
     data->owners++;
     zt__lock(&profiler->mutex);
     data->first_streamed = profiler->streamed_count;
     profiler->streamed_count += data->group.metric_count;
-    last = profiler->attached_streams;
-    if (last) {
-        while (last->next) {
-            last = last->next;
-        }
-        zt__store(&last->next, data);
-    } else {
-        profiler->attached_streams = data;
+    while (*place) {
+        place = &(*place)->next;
     }
+    zt__store(place, data);
     zt__unlock(&profiler->mutex);
 }
 
@@ -8819,7 +8814,7 @@ ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler) {
     while (profiler->attached_streams) {
         zt__stream_data *data = profiler->attached_streams;
         profiler->attached_streams = data->next;
-        zt__drop_stream_data(data);
+        zt__release_stream_data(data);
     }
     profiler->timeline = NULL;
     if (timeline) {
@@ -8829,7 +8824,8 @@ ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler) {
     }
 }
 
-/* If the clocks cannot be compared, there is no timeline. This is reported, but is no failure. */
+/* If the clocks cannot be compared, there is no timeline. This is reported, but is no failure. On failure,
+   the caller destroys the profiler. */
 ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     const char *call = "zeDeviceGetGlobalTimestamps";
@@ -8846,25 +8842,24 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     timeline->values = (double *)zt__allocate(allocator, timeline->capacity,
                                               profiler->layout.column_count * sizeof *timeline->values);
     if (!timeline->samples || !timeline->values) {
-        zt__close_timeline(profiler);
         return zt__report_no_memory(&profiler->diagnostics, "zt_open", "the timeline");
     }
     zt__start_clock(&timeline->clock, profiler->device, NULL, (uint64_t)(1e9 / profiler->ns_per_tick + 0.5),
                     profiler->tick_mask);
     result = zt__read_clocks(&profiler->driver, &timeline->clock, &pair);
-    if (result == ZE_RESULT_SUCCESS) {
-        zt__add_clock_pair(&timeline->clock, pair);
-        profiler->before_batch = zt__timeline_before_batch;
-        profiler->sample_collected = zt__keep_sample;
-        profiler->batch_collected = zt__attribute_rows;
-        return result;
-    }
-    zt__close_timeline(profiler);
     if (zt__tells_device_lost(result)) {
         return zt__check(&profiler->diagnostics, result, call, "");
     }
-    zt__report(&profiler->diagnostics, CLOCKS_UNRELATED, result, call, zt_result_name(result));
-    return ZE_RESULT_SUCCESS;
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__report(&profiler->diagnostics, CLOCKS_UNRELATED, result, call, zt_result_name(result));
+        zt__close_timeline(profiler);
+        return ZE_RESULT_SUCCESS;
+    }
+    zt__add_clock_pair(&timeline->clock, pair);
+    profiler->before_batch = zt__timeline_before_batch;
+    profiler->sample_collected = zt__keep_sample;
+    profiler->batch_collected = zt__attribute_rows;
+    return result;
 }
 
 /* ---- for reports: each call locks for one sample or row ---------------------------------------------------- */
@@ -10295,7 +10290,7 @@ ZT__PRIVATE void zt__destroy_stream(zt_stream *stream) {
     stream->data->is_open = 0;
     zt__unlock(&stream->data->mutex);
     zt__attribute_rows_of(stream->data); /* to the last samples, which need not wait for rows any more */
-    zt__drop_stream_data(stream->data);
+    zt__release_stream_data(stream->data);
     pthread_mutex_destroy(&stream->reader.mutex);
     zt__free(&allocator, stream);
 }
