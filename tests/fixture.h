@@ -193,6 +193,10 @@ void assume_user(int is_root, const char *paranoid);
 uint64_t heap_allocations(void);
 int64_t heap_bytes(void);
 
+/* An allocator of the application, of which so many allocations succeed; below 0, all. A new world has -1. */
+extern int allocations_left;
+zt_allocator scarce_allocator(void);
+
 /* ==== the library's use of the loader's tracer ============================================================ */
 
 /* Callbacks that the library registered since they were forgotten: for a call, such as "zeKernelCreate"; for
