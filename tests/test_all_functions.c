@@ -102,8 +102,8 @@ static void call_errors(caller *me) {
     const char *text;
     EXPECT(zt_get_stats(me->profiler, 100000u + (uint32_t)me->number, 0, &stats) != ZE_RESULT_SUCCESS);
     text = zt_get_last_error(me->profiler);
-    EXPECT(strstr(text, "zt_get_") != NULL);
-    EXPECT(zt_get_last_result(me->profiler) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    EXPECT(strstr(text, "zt_") != NULL); /* another thread's, if that came later */
+    EXPECT(zt_get_last_result(me->profiler) != ZE_RESULT_SUCCESS);
     EXPECT(zt_find_metric(me->profiler, "NoSuchMetric") == UINT32_MAX);
     EXPECT(zt_find_group(me->w->device, "NoSuchGroup", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED,
                          &group) != ZE_RESULT_SUCCESS);

@@ -237,7 +237,7 @@ static void test_merge_while_another_thread_collects(void **state) {
     zt_config config = config_of(w);
     config.sample = merge_in_sample;
     config.sample_user = &me;
-    config.wait_timeout_ns = 1000000;
+    config.wait_timeout_ns = 100000000;
     me.collecting = open_profiler(w, &config);
     run(w, me.other, "other");
     collect_all(me.other);
@@ -720,10 +720,7 @@ static void test_unpack_without_memory(void **state) {
 
 static void test_passes_merge_and_pack(void **state) {
     world *w = *state;
-    zt_config config = config_of(w);
-    config.groups = "ComputeBasic,MemoryProfile";
-    config.max_passes = 2;
-    zt_profiler *a = open_profiler(w, &config);
+    zt_profiler *a = open_two_passes(w);
     ZT_PASSES(a)
     run_varied(w, a, "one", 0, 7);
     pack packed = pack_of(a);
