@@ -7321,8 +7321,8 @@ ZT__PRIVATE const zt__region_record *zt__get_record(const zt_profiler *profiler,
     return record;
 }
 
-/* Returns how many samples of a region were collected, in all passes. The mutex is held unless this is a
- * copy. */
+/* Returns how many samples of a region were collected in all passes. The mutex is held, unless it is a copy.
+ */
 ZT__PRIVATE uint64_t zt__collected(const zt_profiler *profiler, const zt__statistics *statistics) {
     uint64_t collected = 0;
     uint32_t pass;
@@ -7605,8 +7605,7 @@ typedef struct zt__merged_region {
     zt__statistics statistics; /* a copy of those of `from` */
 } zt__merged_region;
 
-/* Copies the statistics of a region, and makes room for them in the other profiler. Returns 0 without memory.
- */
+/* Copies the statistics of a region, and makes room for them in `into`. Returns 0 without memory. */
 ZT__PRIVATE int zt__prepare_region(zt_profiler *into, zt_profiler *from, zt__merged_region *merged) {
     uint64_t samples, kept;
     zt_cause cause;
@@ -7647,8 +7646,7 @@ ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint6
     into->counts.unobserved_lists += unobserved_lists;
 }
 
-/* Adds the prepared regions. The collector of `into` is held; the mutexes are locked for one region at a
- * time. */
+/* Adds the prepared regions. The collector of `into` is held, and a mutex for one region at a time. */
 ZT__PRIVATE void zt__add_regions(zt_profiler *into, zt_profiler *from, const zt__merged_region *regions,
                                  uint32_t count) {
     uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
@@ -8411,7 +8409,7 @@ ZT__PRIVATE uint64_t zt__oldest_kept(uint64_t written, uint32_t capacity) {
 }
 
 /* Called by each of the owners when it no longer needs the data. The last one frees it. */
-ZT__PRIVATE void zt__drop_stream_data(zt__stream_data *data) {
+ZT__PRIVATE void zt__release_stream_data(zt__stream_data *data) {
     zt_allocator allocator = data->allocator;
     uint32_t owners, i;
     zt__lock(&data->mutex);
@@ -8656,22 +8654,17 @@ ZT__PRIVATE void zt__attribute_rows(zt_profiler *profiler) {
 /* ---- attaching streams ----------------------------------------------------------------------------------- */
 
 ZT__PRIVATE void zt__attach_stream(zt_profiler *profiler, zt__stream_data *data) {
-    zt__stream_data *last;
+    zt__stream_data **place = &profiler->attached_streams;
     data->profiler = profiler; /* nobody else knows it yet */
     data->is_open = 1;
     data->owners++;
     zt__lock(&profiler->mutex);
     data->first_streamed = profiler->streamed_count;
     profiler->streamed_count += data->group.metric_count;
-    last = profiler->attached_streams;
-    if (last) {
-        while (last->next) {
-            last = last->next;
-        }
-        zt__store(&last->next, data);
-    } else {
-        profiler->attached_streams = data;
+    while (*place) {
+        place = &(*place)->next;
     }
+    zt__store(place, data);
     zt__unlock(&profiler->mutex);
 }
 
@@ -8735,7 +8728,7 @@ ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler) {
     while (profiler->attached_streams) {
         zt__stream_data *data = profiler->attached_streams;
         profiler->attached_streams = data->next;
-        zt__drop_stream_data(data);
+        zt__release_stream_data(data);
     }
     profiler->timeline = NULL;
     if (timeline) {
@@ -8745,7 +8738,8 @@ ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler) {
     }
 }
 
-/* If the clocks cannot be compared, there is no timeline. This is reported, but is no failure. */
+/* If the clocks cannot be compared, there is no timeline. This is reported, but is no failure. On failure,
+   the caller destroys the profiler. */
 ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     const char *call = "zeDeviceGetGlobalTimestamps";
@@ -8762,25 +8756,24 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     timeline->values = (double *)zt__allocate(allocator, timeline->capacity,
                                               profiler->layout.column_count * sizeof *timeline->values);
     if (!timeline->samples || !timeline->values) {
-        zt__close_timeline(profiler);
         return zt__report_no_memory(&profiler->diagnostics, "zt_open", "the timeline");
     }
     zt__start_clock(&timeline->clock, profiler->device, NULL, (uint64_t)(1e9 / profiler->ns_per_tick + 0.5),
                     profiler->tick_mask);
     result = zt__read_clocks(&profiler->driver, &timeline->clock, &pair);
-    if (result == ZE_RESULT_SUCCESS) {
-        zt__add_clock_pair(&timeline->clock, pair);
-        profiler->before_batch = zt__timeline_before_batch;
-        profiler->sample_collected = zt__keep_sample;
-        profiler->batch_collected = zt__attribute_rows;
-        return result;
-    }
-    zt__close_timeline(profiler);
     if (zt__tells_device_lost(result)) {
         return zt__check(&profiler->diagnostics, result, call, "");
     }
-    zt__report(&profiler->diagnostics, CLOCKS_UNRELATED, result, call, zt_result_name(result));
-    return ZE_RESULT_SUCCESS;
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__report(&profiler->diagnostics, CLOCKS_UNRELATED, result, call, zt_result_name(result));
+        zt__close_timeline(profiler);
+        return ZE_RESULT_SUCCESS;
+    }
+    zt__add_clock_pair(&timeline->clock, pair);
+    profiler->before_batch = zt__timeline_before_batch;
+    profiler->sample_collected = zt__keep_sample;
+    profiler->batch_collected = zt__attribute_rows;
+    return result;
 }
 
 /* ---- for reports: each call locks for one sample or row ---------------------------------------------------- */
@@ -9008,8 +9001,7 @@ ZT__PRIVATE ze_result_t zt__probe_counters(zt_profiler *profiler) {
 }
 
 /* Selects and activates the metric groups, and makes the first slots, because only creating query pools shows
-   whether metrics can be used. On failure, one pass without groups remains, and `availability` is the reason.
- */
+   whether metrics can be used. On failure, one pass without groups remains. */
 ZT__PRIVATE ze_result_t zt__open_metrics(zt_profiler *profiler) {
     zt__pass *pass = &profiler->passes[0];
     zt__holder holder;
@@ -9335,7 +9327,7 @@ struct zt_stream {
     double *row;
     uint64_t row_report;   /* the report that the first of the calculated rows was made of */
     int has_calculated;    /* reports of this capture were calculated before */
-    int is_bogus;          /* the next row is the first of the capture, which is not valid */
+    int is_first_row;      /* the next row is the first of the capture, which is not valid */
     int is_after_failure;  /* the reports before the next row could not be calculated */
     int is_gap_found;      /* a row of gap_first to gap_last was found to follow the gap */
     int is_gap_pending;    /* rows are missing before the next one that is delivered */
@@ -9344,8 +9336,8 @@ struct zt_stream {
     uint64_t host_ns;      /* the same by the host's clock */
     uint64_t stamp_offset; /* is added to time stamps, which may be of another clock */
     uint32_t last_marker;  /* the number in the last row */
-    double marker_reason,
-        other_reason; /* ReportReason of rows with and without a marker; NaN: not seen yet */
+    double marker_reason;  /* ReportReason of rows with a marker; NaN: not seen yet */
+    double other_reason;   /* the same of rows without a marker */
     zt__clock clock;
 };
 
@@ -9660,7 +9652,7 @@ ZT__PRIVATE const char *zt__find_marker(zt_stream *stream, const zet_typed_value
 
    Drivers keep state between calls. The first call of a process returns one row less than reports. The first
    call of a later capture returns a first row that begins in the capture before; it is discarded
-   (`is_bogus`). */
+   (`is_first_row`). */
 ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
     const char *call = "zetMetricGroupCalculateMetricValues";
     const zt__group *group = &stream->data->group;
@@ -9687,7 +9679,7 @@ ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
     zt__unlock(&process->mutex);
     if (result == ZE_RESULT_SUCCESS) {
         rows = count / group->metric_count < reports ? count / group->metric_count : reports;
-        stream->is_bogus = !stream->has_calculated && rows == reports;
+        stream->is_first_row = !stream->has_calculated && rows == reports;
         stream->has_calculated = 1;
     } else {
         stream->is_after_failure = 1;
@@ -9733,7 +9725,7 @@ ZT__PRIVATE int zt__next_row(zt_stream *stream, int is_wanted, zt__raw_row *row)
                                       (row->is_last_of_gap && !stream->is_gap_found));
     periods = (row->since_end_ns + period / 2) / period;
     row->gap = is_after_gap || stream->is_after_failure || stream->is_gap_pending;
-    row->is_valid = row->has_length && !stream->is_bogus;
+    row->is_valid = row->has_length && !stream->is_first_row;
     is_delivered = row->is_valid && is_wanted;
     zt__lock(&stream->data->mutex);
     stream->row_next++;
@@ -9749,7 +9741,7 @@ ZT__PRIVATE int zt__next_row(zt_stream *stream, int is_wanted, zt__raw_row *row)
     }
     zt__unlock(&stream->data->mutex);
     stream->is_gap_pending = row->gap && !is_delivered;
-    stream->is_bogus = stream->is_after_failure = 0;
+    stream->is_first_row = stream->is_after_failure = 0;
     stream->has_end = 1;
     stream->end_ns = row->end_ns;
     return 1;
@@ -9960,8 +9952,7 @@ ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_
     stream->gap_first = UINT64_MAX;
     pthread_mutex_init(&stream->reader.mutex, NULL);
     zt__load_driver(&stream->driver);
-    /* The device also puts small numbers of other meaning into the marker's field, so markers have large
-     * ones. */
+    /* The device also puts small numbers of other meaning into this field, so markers have large ones. */
     seed[0] = zt__now_ns();
     seed[1] = (uint64_t)(uintptr_t)stream;
     stream->marker_base = UINT32_C(0x40000000) + (uint32_t)(zt__hash(seed, sizeof seed) & 0x7fffffff);
@@ -10019,7 +10010,7 @@ ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
     return result;
 }
 
-/* Loads the metrics, and finds those that tell about the row itself. */
+/* Loads the metrics, and finds those that describe the row itself. */
 ZT__PRIVATE ze_result_t zt__load_stream_metrics(zt_stream *stream) {
     zt__stream_data *data = stream->data;
     const char *call;
@@ -10051,9 +10042,7 @@ ZT__PRIVATE ze_result_t zt__load_stream_metrics(zt_stream *stream) {
     return result;
 }
 
-/* Allocates values and ring within config.memory_limit: a quarter at the most for values, the rest for
- * reports.
- */
+/* Allocates values and ring within config.memory_limit: up to a quarter for values, the rest for reports. */
 ZT__PRIVATE ze_result_t zt__make_room_for_rows(zt_stream *stream) {
     enum { LEAST_ROWS = 16, LEAST_RING = 16384 };
     const zt_allocator *allocator = &stream->config.allocator;
@@ -10186,8 +10175,7 @@ ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
     return zt__query_report_size(stream);
 }
 
-/* Frees a stream, also one that was opened in part. What an attached stream shares with the profiler stays.
- */
+/* Frees a stream, also one that was opened in part. What it shares with the profiler stays. */
 ZT__PRIVATE void zt__destroy_stream(zt_stream *stream) {
     zt_allocator allocator = stream->config.allocator;
     if (stream->streamer) {
@@ -10211,7 +10199,7 @@ ZT__PRIVATE void zt__destroy_stream(zt_stream *stream) {
     stream->data->is_open = 0;
     zt__unlock(&stream->data->mutex);
     zt__attribute_rows_of(stream->data); /* to the last samples, which need not wait for rows any more */
-    zt__drop_stream_data(stream->data);
+    zt__release_stream_data(stream->data);
     pthread_mutex_destroy(&stream->reader.mutex);
     zt__free(&allocator, stream);
 }
