@@ -1602,13 +1602,10 @@ extern "C" {
 
 #define ZT__COUNT_OF(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 
-/* In strict ISO modes the C library does not declare these if another header came first. */
+/* In strict ISO modes, or for an early POSIX, the C library does not declare what follows. C++ compilers
+   always define _GNU_SOURCE. */
 #ifndef CLOCK_MONOTONIC
 #define CLOCK_MONOTONIC 1
-int clock_gettime(int clock, struct timespec *now);
-int nanosleep(const struct timespec *wanted, struct timespec *left);
-int setenv(const char *name, const char *value, int overwrite);
-int pthread_condattr_setclock(pthread_condattr_t *attributes, int clock);
 #endif
 #ifndef CLOCK_THREAD_CPUTIME_ID
 #define CLOCK_THREAD_CPUTIME_ID 3
@@ -1620,6 +1617,12 @@ typedef sigset_t zt__signal_set;
 typedef struct zt__signal_set {
     unsigned long words[1024 / (8 * sizeof(unsigned long))];
 } zt__signal_set;
+#endif
+#ifndef __cplusplus
+int clock_gettime(int clock, struct timespec *now);
+int nanosleep(const struct timespec *wanted, struct timespec *left);
+int setenv(const char *name, const char *value, int overwrite);
+int pthread_condattr_setclock(pthread_condattr_t *attributes, int clock);
 int sigfillset(zt__signal_set *set);
 int pthread_sigmask(int how, const zt__signal_set *set, zt__signal_set *before);
 #endif
@@ -1734,11 +1737,12 @@ ZT__PRIVATE void zt__unlock_timed(zt__timed_mutex *timed) {
 /* Waits for other threads to unlock it. Returns 0 if the deadline passes first, or this thread holds it. */
 ZT__PRIVATE int zt__lock_until(zt__timed_mutex *timed, uint64_t deadline) {
     zt__wait wait = zt__wait_until(deadline);
-    int locked = zt__try_lock(timed);
-    while (!locked && !zt__is_owner(timed) && zt__wait_again(&wait)) {
-        locked = zt__try_lock(timed);
+    while (!zt__try_lock(timed)) {
+        if (zt__is_owner(timed) || !zt__wait_again(&wait)) {
+            return 0;
+        }
     }
-    return locked;
+    return 1;
 }
 
 /* ---- the library's own threads --------------------------------------------------------------------------- */
@@ -2092,7 +2096,7 @@ ZT__PRIVATE void zt__map_free(zt__map *map, const zt_allocator *allocator) {
     memset(map, 0, sizeof *map);
 }
 
-/* ==== >>text: lists of names, patterns, UTF-8, numbers, quoting =========================================== */
+/* ==== >>text: lists of names, patterns, UTF-8, writers, tables ============================================ */
 
 /* ---- lists of names -------------------------------------------------------------------------------------- */
 
@@ -2816,7 +2820,7 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
     return messages;
 }
 
-/* ==== >>diagnostics: one list of messages ================================================================= */
+/* ==== >>diagnostics: names of results, and the list of messages =========================================== */
 
 /* ---- names of results and causes ------------------------------------------------------------------------- */
 
@@ -3172,7 +3176,7 @@ ZT__PRIVATE void zt__load_driver(zt__driver *driver) {
 #undef X
 }
 
-/* ==== >>groups: metric groups of a device, and which of them are measured ================================= */
+/* ==== >>groups: metric groups: look-up, selection, activation, calculation ================================ */
 
 enum {
     ZT__MAX_GROUPS = 32,
@@ -7317,8 +7321,8 @@ ZT__PRIVATE const zt__region_record *zt__get_record(const zt_profiler *profiler,
     return record;
 }
 
-/* Returns how many samples of a region were collected, in all passes. The mutex is held unless this is a
- * copy. */
+/* Returns how many samples of a region were collected in all passes. The mutex is held, unless it is a copy.
+ */
 ZT__PRIVATE uint64_t zt__collected(const zt_profiler *profiler, const zt__statistics *statistics) {
     uint64_t collected = 0;
     uint32_t pass;
@@ -7601,8 +7605,7 @@ typedef struct zt__merged_region {
     zt__statistics statistics; /* a copy of those of `from` */
 } zt__merged_region;
 
-/* Copies the statistics of a region, and makes room for them in the other profiler. Returns 0 without memory.
- */
+/* Copies the statistics of a region, and makes room for them in `into`. Returns 0 without memory. */
 ZT__PRIVATE int zt__prepare_region(zt_profiler *into, zt_profiler *from, zt__merged_region *merged) {
     uint64_t samples, kept;
     zt_cause cause;
@@ -7643,8 +7646,7 @@ ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint6
     into->counts.unobserved_lists += unobserved_lists;
 }
 
-/* Adds the prepared regions. The collector of `into` is held; the mutexes are locked for one region at a
- * time. */
+/* Adds the prepared regions. The collector of `into` is held, and a mutex for one region at a time. */
 ZT__PRIVATE void zt__add_regions(zt_profiler *into, zt_profiler *from, const zt__merged_region *regions,
                                  uint32_t count) {
     uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
@@ -8407,7 +8409,7 @@ ZT__PRIVATE uint64_t zt__oldest_kept(uint64_t written, uint32_t capacity) {
 }
 
 /* Called by each of the owners when it no longer needs the data. The last one frees it. */
-ZT__PRIVATE void zt__drop_stream_data(zt__stream_data *data) {
+ZT__PRIVATE void zt__release_stream_data(zt__stream_data *data) {
     zt_allocator allocator = data->allocator;
     uint32_t owners, i;
     zt__lock(&data->mutex);
@@ -8652,22 +8654,17 @@ ZT__PRIVATE void zt__attribute_rows(zt_profiler *profiler) {
 /* ---- attaching streams ----------------------------------------------------------------------------------- */
 
 ZT__PRIVATE void zt__attach_stream(zt_profiler *profiler, zt__stream_data *data) {
-    zt__stream_data *last;
+    zt__stream_data **place = &profiler->attached_streams;
     data->profiler = profiler; /* nobody else knows it yet */
     data->is_open = 1;
     data->owners++;
     zt__lock(&profiler->mutex);
     data->first_streamed = profiler->streamed_count;
     profiler->streamed_count += data->group.metric_count;
-    last = profiler->attached_streams;
-    if (last) {
-        while (last->next) {
-            last = last->next;
-        }
-        zt__store(&last->next, data);
-    } else {
-        profiler->attached_streams = data;
+    while (*place) {
+        place = &(*place)->next;
     }
+    zt__store(place, data);
     zt__unlock(&profiler->mutex);
 }
 
@@ -8731,7 +8728,7 @@ ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler) {
     while (profiler->attached_streams) {
         zt__stream_data *data = profiler->attached_streams;
         profiler->attached_streams = data->next;
-        zt__drop_stream_data(data);
+        zt__release_stream_data(data);
     }
     profiler->timeline = NULL;
     if (timeline) {
@@ -8741,7 +8738,8 @@ ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler) {
     }
 }
 
-/* If the clocks cannot be compared, there is no timeline. This is reported, but is no failure. */
+/* If the clocks cannot be compared, there is no timeline. This is reported, but is no failure. On failure,
+   the caller destroys the profiler. */
 ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     const char *call = "zeDeviceGetGlobalTimestamps";
@@ -8758,25 +8756,24 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     timeline->values = (double *)zt__allocate(allocator, timeline->capacity,
                                               profiler->layout.column_count * sizeof *timeline->values);
     if (!timeline->samples || !timeline->values) {
-        zt__close_timeline(profiler);
         return zt__report_no_memory(&profiler->diagnostics, "zt_open", "the timeline");
     }
     zt__start_clock(&timeline->clock, profiler->device, NULL, (uint64_t)(1e9 / profiler->ns_per_tick + 0.5),
                     profiler->tick_mask);
     result = zt__read_clocks(&profiler->driver, &timeline->clock, &pair);
-    if (result == ZE_RESULT_SUCCESS) {
-        zt__add_clock_pair(&timeline->clock, pair);
-        profiler->before_batch = zt__timeline_before_batch;
-        profiler->sample_collected = zt__keep_sample;
-        profiler->batch_collected = zt__attribute_rows;
-        return result;
-    }
-    zt__close_timeline(profiler);
     if (zt__tells_device_lost(result)) {
         return zt__check(&profiler->diagnostics, result, call, "");
     }
-    zt__report(&profiler->diagnostics, CLOCKS_UNRELATED, result, call, zt_result_name(result));
-    return ZE_RESULT_SUCCESS;
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__report(&profiler->diagnostics, CLOCKS_UNRELATED, result, call, zt_result_name(result));
+        zt__close_timeline(profiler);
+        return ZE_RESULT_SUCCESS;
+    }
+    zt__add_clock_pair(&timeline->clock, pair);
+    profiler->before_batch = zt__timeline_before_batch;
+    profiler->sample_collected = zt__keep_sample;
+    profiler->batch_collected = zt__attribute_rows;
+    return result;
 }
 
 /* ---- for reports: each call locks for one sample or row ---------------------------------------------------- */
@@ -9004,8 +9001,7 @@ ZT__PRIVATE ze_result_t zt__probe_counters(zt_profiler *profiler) {
 }
 
 /* Selects and activates the metric groups, and makes the first slots, because only creating query pools shows
-   whether metrics can be used. On failure, one pass without groups remains, and `availability` is the reason.
- */
+   whether metrics can be used. On failure, one pass without groups remains. */
 ZT__PRIVATE ze_result_t zt__open_metrics(zt_profiler *profiler) {
     zt__pass *pass = &profiler->passes[0];
     zt__holder holder;
@@ -9331,7 +9327,7 @@ struct zt_stream {
     double *row;
     uint64_t row_report;   /* the report that the first of the calculated rows was made of */
     int has_calculated;    /* reports of this capture were calculated before */
-    int is_bogus;          /* the next row is the first of the capture, which is not valid */
+    int is_first_row;      /* the next row is the first of the capture, which is not valid */
     int is_after_failure;  /* the reports before the next row could not be calculated */
     int is_gap_found;      /* a row of gap_first to gap_last was found to follow the gap */
     int is_gap_pending;    /* rows are missing before the next one that is delivered */
@@ -9340,8 +9336,8 @@ struct zt_stream {
     uint64_t host_ns;      /* the same by the host's clock */
     uint64_t stamp_offset; /* is added to time stamps, which may be of another clock */
     uint32_t last_marker;  /* the number in the last row */
-    double marker_reason,
-        other_reason; /* ReportReason of rows with and without a marker; NaN: not seen yet */
+    double marker_reason;  /* ReportReason of rows with a marker; NaN: not seen yet */
+    double other_reason;   /* the same of rows without a marker */
     zt__clock clock;
 };
 
@@ -9656,7 +9652,7 @@ ZT__PRIVATE const char *zt__find_marker(zt_stream *stream, const zet_typed_value
 
    Drivers keep state between calls. The first call of a process returns one row less than reports. The first
    call of a later capture returns a first row that begins in the capture before; it is discarded
-   (`is_bogus`). */
+   (`is_first_row`). */
 ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
     const char *call = "zetMetricGroupCalculateMetricValues";
     const zt__group *group = &stream->data->group;
@@ -9683,7 +9679,7 @@ ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
     zt__unlock(&process->mutex);
     if (result == ZE_RESULT_SUCCESS) {
         rows = count / group->metric_count < reports ? count / group->metric_count : reports;
-        stream->is_bogus = !stream->has_calculated && rows == reports;
+        stream->is_first_row = !stream->has_calculated && rows == reports;
         stream->has_calculated = 1;
     } else {
         stream->is_after_failure = 1;
@@ -9729,7 +9725,7 @@ ZT__PRIVATE int zt__next_row(zt_stream *stream, int is_wanted, zt__raw_row *row)
                                       (row->is_last_of_gap && !stream->is_gap_found));
     periods = (row->since_end_ns + period / 2) / period;
     row->gap = is_after_gap || stream->is_after_failure || stream->is_gap_pending;
-    row->is_valid = row->has_length && !stream->is_bogus;
+    row->is_valid = row->has_length && !stream->is_first_row;
     is_delivered = row->is_valid && is_wanted;
     zt__lock(&stream->data->mutex);
     stream->row_next++;
@@ -9745,7 +9741,7 @@ ZT__PRIVATE int zt__next_row(zt_stream *stream, int is_wanted, zt__raw_row *row)
     }
     zt__unlock(&stream->data->mutex);
     stream->is_gap_pending = row->gap && !is_delivered;
-    stream->is_bogus = stream->is_after_failure = 0;
+    stream->is_first_row = stream->is_after_failure = 0;
     stream->has_end = 1;
     stream->end_ns = row->end_ns;
     return 1;
@@ -9956,8 +9952,7 @@ ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_
     stream->gap_first = UINT64_MAX;
     pthread_mutex_init(&stream->reader.mutex, NULL);
     zt__load_driver(&stream->driver);
-    /* The device also puts small numbers of other meaning into the marker's field, so markers have large
-     * ones. */
+    /* The device also puts small numbers of other meaning into this field, so markers have large ones. */
     seed[0] = zt__now_ns();
     seed[1] = (uint64_t)(uintptr_t)stream;
     stream->marker_base = UINT32_C(0x40000000) + (uint32_t)(zt__hash(seed, sizeof seed) & 0x7fffffff);
@@ -10015,7 +10010,7 @@ ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
     return result;
 }
 
-/* Loads the metrics, and finds those that tell about the row itself. */
+/* Loads the metrics, and finds those that describe the row itself. */
 ZT__PRIVATE ze_result_t zt__load_stream_metrics(zt_stream *stream) {
     zt__stream_data *data = stream->data;
     const char *call;
@@ -10047,9 +10042,7 @@ ZT__PRIVATE ze_result_t zt__load_stream_metrics(zt_stream *stream) {
     return result;
 }
 
-/* Allocates values and ring within config.memory_limit: a quarter at the most for values, the rest for
- * reports.
- */
+/* Allocates values and ring within config.memory_limit: up to a quarter for values, the rest for reports. */
 ZT__PRIVATE ze_result_t zt__make_room_for_rows(zt_stream *stream) {
     enum { LEAST_ROWS = 16, LEAST_RING = 16384 };
     const zt_allocator *allocator = &stream->config.allocator;
@@ -10182,8 +10175,7 @@ ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
     return zt__query_report_size(stream);
 }
 
-/* Frees a stream, also one that was opened in part. What an attached stream shares with the profiler stays.
- */
+/* Frees a stream, also one that was opened in part. What it shares with the profiler stays. */
 ZT__PRIVATE void zt__destroy_stream(zt_stream *stream) {
     zt_allocator allocator = stream->config.allocator;
     if (stream->streamer) {
@@ -10207,7 +10199,7 @@ ZT__PRIVATE void zt__destroy_stream(zt_stream *stream) {
     stream->data->is_open = 0;
     zt__unlock(&stream->data->mutex);
     zt__attribute_rows_of(stream->data); /* to the last samples, which need not wait for rows any more */
-    zt__drop_stream_data(stream->data);
+    zt__release_stream_data(stream->data);
     pthread_mutex_destroy(&stream->reader.mutex);
     zt__free(&allocator, stream);
 }
@@ -12981,38 +12973,14 @@ ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
                         document->region.dropped);
 }
 
-#ifdef ZETOOLS_TRACER
-/* Writes two lines for each call: its host time, and its errors as a sum. */
-ZT__PRIVATE void zt__write_csv_calls(zt__document *document) {
-    static const zt_metric host_time = {"host time",      "", "host", "ns", "", ZET_METRIC_TYPE_DURATION,
-                                        ZT_AGGREGATE_SUM, 0};
-    static const zt_metric errors = {"errors",         "", "host", "calls", "", ZET_METRIC_TYPE_EVENT,
-                                     ZT_AGGREGATE_SUM, 0};
-    uint32_t i, count = zt__calls_to_report(document->profiler);
-    for (i = 0; i < count; i++) {
-        zt_call_info call;
-        zt_stats failed;
-        zt__csv_line time_line = {NULL, &host_time, &call.time_ns, "all", "all", 0};
-        zt__csv_line error_line = {NULL, &errors, &failed, "all", "all", 0};
-        zt_get_call(document->profiler, i, &call);
-        zt__clear_stats(&failed);
-        failed.count = call.count;
-        failed.sum = (double)call.errors;
-        time_line.region = error_line.region = call.name;
-        zt__write_csv_line(&document->writer, &time_line);
-        zt__write_csv_line(&document->writer, &error_line);
-    }
-}
-#endif
-
 ZT__PRIVATE void zt__write_csv(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
     zt_metric availability = {
         "availability", zt_get_availability_text(profiler), "profiler", "", "", -1, ZT_AGGREGATE_NONE, 0};
-    zt_stats none;
-    zt__csv_line line = {"", &availability, &none, "all", "all", 0};
+    zt__csv_line line = {NULL, NULL, NULL, "all", "all", 0};
     zt_counts counts = zt_get_counts(profiler);
+    zt_stats stats;
     uint32_t i;
     zt__write_text(writer, "region,metric,group,component,units,type,aggregation,count,"
                            "sum,mean,stddev,min,max,median,p95,tile,pass,differs\n");
@@ -13022,10 +12990,29 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
         }
     }
 #ifdef ZETOOLS_TRACER
-    zt__write_csv_calls(document);
+    for (i = 0; i < zt__calls_to_report(profiler); i++) { /* two lines each: host time, and errors as a sum */
+        zt_metric host_time = {"host time",      "", "host", "ns", "", ZET_METRIC_TYPE_DURATION,
+                               ZT_AGGREGATE_SUM, 0};
+        zt_metric errors = {"errors", "", "host", "calls", "", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, 0};
+        zt_call_info call;
+        zt_get_call(profiler, i, &call);
+        line.region = call.name;
+        line.metric = &host_time;
+        line.stats = &call.time_ns;
+        zt__write_csv_line(writer, &line);
+        zt__clear_stats(&stats);
+        stats.count = call.count;
+        stats.sum = (double)call.errors;
+        line.metric = &errors;
+        line.stats = &stats;
+        zt__write_csv_line(writer, &line);
+    }
 #endif
     /* Lines without a region are of the whole profiler. */
-    zt__clear_stats(&none);
+    zt__clear_stats(&stats);
+    line.region = "";
+    line.metric = &availability;
+    line.stats = &stats;
     zt__write_csv_line(writer, &line);
     zt__write_csv_count(writer, "", "begun", "samples", counts.begun);
     zt__write_csv_count(writer, "", "collected", "samples", counts.collected);
@@ -13118,27 +13105,6 @@ ZT__PRIVATE void zt__write_json_region(zt__document *document) {
     zt__write_text(writer, "}");
 }
 
-#ifdef ZETOOLS_TRACER
-ZT__PRIVATE void zt__write_json_calls(zt__document *document) {
-    zt__writer *writer = &document->writer;
-    uint32_t i, count = zt__calls_to_report(document->profiler);
-    zt__write_text(writer, ",\n\"calls\":[");
-    for (i = 0; i < count; i++) {
-        zt_call_info call;
-        zt_get_call(document->profiler, i, &call);
-        zt__write_comma(writer);
-        zt__write_text(writer, "\n{");
-        zt__write_json_text(writer, "name", call.name);
-        zt__write_json_count(writer, "count", call.count);
-        zt__write_json_count(writer, "errors", call.errors);
-        zt__write_text(writer, ",\"time_ns\":");
-        zt__write_json_stats(writer, &call.time_ns);
-        zt__write_text(writer, "}");
-    }
-    zt__write_text(writer, "]");
-}
-#endif
-
 /* The arrays of statistics are in the order of the array "metrics". */
 ZT__PRIVATE void zt__write_json(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
@@ -13182,14 +13148,27 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
     }
     zt__write_text(writer, "]");
 #ifdef ZETOOLS_TRACER
-    zt__write_json_calls(document);
+    zt__write_text(writer, ",\n\"calls\":[");
+    for (i = 0; i < zt__calls_to_report(profiler); i++) {
+        zt_call_info call;
+        zt_get_call(profiler, i, &call);
+        zt__write_comma(writer);
+        zt__write_text(writer, "\n{");
+        zt__write_json_text(writer, "name", call.name);
+        zt__write_json_count(writer, "count", call.count);
+        zt__write_json_count(writer, "errors", call.errors);
+        zt__write_text(writer, ",\"time_ns\":");
+        zt__write_json_stats(writer, &call.time_ns);
+        zt__write_text(writer, "}");
+    }
+    zt__write_text(writer, "]");
 #endif
     zt__write_text(writer, "}\n");
 }
 
 /* ---- the table ------------------------------------------------------------------------------------------- */
 
-enum { ZT__TIME_FIGURES = 5, ZT__MAX_FIGURE_COLUMNS = 32, ZT__TABLE_WIDTH = 100 };
+enum { ZT__TIME_FIGURES = 5, ZT__MAX_FIGURE_COLUMNS = 32 };
 
 /* A column of figures. */
 typedef struct zt__figure_column {
@@ -13350,25 +13329,9 @@ ZT__PRIVATE void zt__add_chosen_columns(zt_profiler *profiler, zt__region_table 
     }
 }
 
-/* Returns whether a metric would repeat a column: the GPU time has its own columns, and groups have metrics
-   of the same name. */
-ZT__PRIVATE int zt__is_shown_already(const zt_profiler *profiler, uint32_t metric) {
-    const char *name = profiler->metrics[metric].name;
-    uint32_t i;
-    if (strcmp(name, "GpuTime") == 0) {
-        return 1;
-    }
-    for (i = 0; i < metric; i++) {
-        if (strcmp(profiler->metrics[i].name, name) == 0) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 /* Adds all metrics that are not 0 everywhere. First come those that vary between regions, except clocks,
    which only repeat what the time shows. */
-ZT__PRIVATE void zt__add_nonzero_columns(const zt_profiler *profiler, zt__region_table *table) {
+ZT__PRIVATE void zt__add_nonzero_columns(zt_profiler *profiler, zt__region_table *table) {
     uint32_t metric;
     int varying;
     for (varying = 1; varying >= 0; varying--) {
@@ -13377,8 +13340,13 @@ ZT__PRIVATE void zt__add_nonzero_columns(const zt_profiler *profiler, zt__region
             int is_clock = strcmp(described->units, "cycles") == 0 || strcmp(described->units, "MHz") == 0;
             const zt__figure_column *column;
             int varies;
-            if (described->aggregation == ZT_AGGREGATE_FLAG || described->aggregation == ZT_AGGREGATE_NONE ||
-                zt__is_shown_already(profiler, metric)) {
+            if (described->aggregation == ZT_AGGREGATE_FLAG || described->aggregation == ZT_AGGREGATE_NONE) {
+                continue;
+            }
+            /* The GPU time has columns of its own, and groups have metrics of the same name. */
+            if (strcmp(described->name, "GpuTime") == 0 ||
+                zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics,
+                                profiler->metric_count, described->name, NULL) < metric) {
                 continue;
             }
             zt__add_metric_column(profiler, table, metric);
@@ -13403,29 +13371,20 @@ ZT__PRIVATE void zt__fill_region_row(const void *user, uint32_t row, zt__cell *c
     cells[1 + i].text = table->rows[row].note;
 }
 
-/* Returns the width of the terminal for standard output, and a fixed width for files. */
-ZT__PRIVATE size_t zt__room_for_table(int to_standard_output) {
-    const char *columns = getenv("COLUMNS");
-    struct winsize size;
-    if (!to_standard_output) {
-        return ZT__TABLE_WIDTH;
-    }
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-        return size.ws_col;
-    }
-    if (columns && atoi(columns) > 0) {
-        return (size_t)atoi(columns);
-    }
-    return ZT__TABLE_WIDTH;
-}
-
-/* Fits the table into the width. If the times do not fit, names of regions are shortened. Metrics that do not
-   fit are left out, unless config.columns asks for them. */
-ZT__PRIVATE void zt__fit_columns(zt__region_table *table, size_t room, int metrics_were_chosen) {
-    enum { LONGEST_NAME = 28, SHORTEST_NAME = 12 };
+/* Fits the table into the width of the terminal, or that of files. If the times do not fit, names of regions
+   are shortened. Metrics that do not fit are left out, unless config.columns asks for them. */
+ZT__PRIVATE void zt__fit_columns(zt__region_table *table, int to_standard_output, int metrics_were_chosen) {
+    enum { FILE_WIDTH = 100, LONGEST_NAME = 28, SHORTEST_NAME = 12 };
     zt__table_column *name = &table->shown.columns[0], *shown = &table->shown.columns[1];
-    size_t times = 0, used;
+    const char *columns = getenv("COLUMNS");
+    size_t room = FILE_WIDTH, times = 0, used;
     uint32_t i, kept = ZT__TIME_FIGURES;
+    struct winsize size;
+    if (to_standard_output && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+        room = size.ws_col;
+    } else if (to_standard_output && columns && atoi(columns) > 0) {
+        room = (size_t)atoi(columns);
+    }
     name->heading = "region";
     name->is_text = 1;
     name->longest = LONGEST_NAME;
@@ -13617,7 +13576,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_
         } else {
             zt__add_nonzero_columns(profiler, &table);
         }
-        zt__fit_columns(&table, zt__room_for_table(to_standard_output), profiler->columns != NULL);
+        zt__fit_columns(&table, to_standard_output, profiler->columns != NULL);
         zt__write_title(document);
         zt__write_table(&document->writer, shown);
         zt__write_footer(document, &table);

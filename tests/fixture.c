@@ -60,6 +60,26 @@ int64_t heap_bytes(void) {
     return atomic_load(&allocated_bytes);
 }
 
+int allocations_left = -1;
+
+static void *allocate_some(size_t size, void *user) {
+    (void)user;
+    if (allocations_left == 0)
+        return NULL;
+    allocations_left -= allocations_left > 0;
+    return malloc(size);
+}
+
+static void release_some(void *memory, void *user) {
+    (void)user;
+    free(memory);
+}
+
+zt_allocator scarce_allocator(void) {
+    zt_allocator allocator = {allocate_some, release_some, NULL};
+    return allocator;
+}
+
 heap_use library_memory(void) {
     heap_use now = {heap_allocations(), heap_bytes()};
     return now;
@@ -408,6 +428,7 @@ int open_world(void **state) {
     gpu.reset();
     gpu.forget_findings();
     assume_user(0, "1");
+    allocations_left = -1;
     w->live_before = gpu.live();
     create_context_and_queue(w);
     create_immediate(w, &w->immediate);

@@ -213,6 +213,10 @@ typedef struct heap_use {
 heap_use library_memory(void);
 void assert_same_memory(heap_use before);
 
+/* An allocator of the application, of which so many allocations succeed; below 0, all. A new world has -1. */
+extern int allocations_left;
+zt_allocator scarce_allocator(void);
+
 /* ==== the library's use of the loader's tracer ============================================================ */
 
 /* Callbacks that the library registered since they were forgotten: for a call, such as "zeKernelCreate"; for

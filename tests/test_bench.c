@@ -71,7 +71,7 @@ static work work_of(shape of, double noise, double scale, int seed) {
     return from;
 }
 
-/* In how many of the trials the interval holds the true median. */
+/* Returns in how many of the trials the interval contains the true median. */
 static int covered(shape of, double noise) {
     static zt_bench_result result;
     int inside = 0;
@@ -96,7 +96,7 @@ static void test_intervals_hold_the_median(void **state) {
         }
 }
 
-/* Trials in which a comparison shows a difference. */
+/* Returns in how many trials a comparison shows a difference. */
 static int found(shape of, double noise, double scale) {
     static zt_comparison result;
     int differs = 0;
@@ -196,7 +196,7 @@ static zt_bench_config config_of_long(long_runs *runs, uint32_t count, int seed)
     return config;
 }
 
-/* What warm-up takes is not taken from the samples. */
+/* The warm-up does not use up the time of the samples. */
 static void test_time_is_that_of_samples(void **state) {
     (void)state;
     static zt_comparison both;
@@ -249,7 +249,7 @@ static void test_ends_when_noise_no_longer_falls(void **state) {
     assert_string_equal(zt_bench_end_name(result.end), "noise");
 }
 
-/* ==== what is told ======================================================================================== */
+/* ==== results ============================================================================================= */
 
 static double in_turn(void *user) {
     work *from = (work *)user;
@@ -384,7 +384,7 @@ static double take_a_microsecond(void *unused) {
     return 1000;
 }
 
-/* What people read: a name where none was given, and nothing that is not known. */
+/* The text for people has a name even if none is configured, and nothing that is unknown. */
 static void test_results_for_people(void **state) {
     static zt_bench_result result;
     static zt_comparison comparison;
@@ -420,7 +420,7 @@ static void test_results_for_people(void **state) {
     assert_string_equal(written.bytes, "broken: no sample\nbroken: no sample\n");
 }
 
-/* Each is set against the GPU time of its own pass. */
+/* Each rate is relative to the GPU time of its own pass. */
 static void test_rates(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_two_passes(w);

@@ -295,31 +295,10 @@ static void test_the_kept_are_drawn_by_weight(void **state) {
     check_work(w);
 }
 
-static int allocations_left = -1;
-
-static void *allocate_some(size_t size, void *user) {
-    (void)user;
-    if (allocations_left == 0)
-        return NULL;
-    allocations_left -= allocations_left > 0;
-    return malloc(size);
-}
-
-static void release(void *memory, void *user) {
-    (void)user;
-    free(memory);
-}
-
-static zt_config config_of_few_allocations(world *w) {
-    zt_config config = config_of(w);
-    config.allocator.allocate = allocate_some;
-    config.allocator.release = release;
-    return config;
-}
-
 static void test_merge_without_memory_changes_nothing(void **state) {
     world *w = *state;
-    zt_config config = config_of_few_allocations(w);
+    zt_config config = config_of(w);
+    config.allocator = scarce_allocator();
     zt_profiler *a = open_profiler(w, &config), *b = open_groups(w, "ComputeBasic");
     run_varied(w, b, "x", 0, 3);
     run_varied(w, b, "y", 0, 3);
@@ -585,12 +564,12 @@ static void test_half_an_allocator(void **state) {
     zt_profiler *profiler = open_groups(w, "ComputeBasic"), *none;
     pack packed = pack_of(profiler);
     zt_config config = config_of(w);
-    config.allocator.allocate = allocate_some;
+    config.allocator.allocate = scarce_allocator().allocate;
     assert_result(zt_unpack(packed.bytes, packed.size, &config, &none), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_null(none);
     assert_contains(zt_get_last_error(NULL), "[BAD_ALLOCATOR] zt_unpack");
     config.allocator.allocate = NULL;
-    config.allocator.release = release;
+    config.allocator.release = scarce_allocator().release;
     assert_result(zt_unpack(packed.bytes, packed.size, &config, &none), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     free(packed.bytes);
 }
@@ -719,7 +698,8 @@ static void test_unobserved_lists_are_gathered(void **state) {
 static void test_unpack_without_memory(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic"), *back;
-    zt_config config = config_of_few_allocations(w);
+    zt_config config = config_of(w);
+    config.allocator = scarce_allocator();
     run_varied(w, profiler, "one", 0, 2);
     pack packed = pack_of(profiler);
     for (int n = 0;; n++) {

@@ -1,5 +1,5 @@
-/* Reports: what a program reads is what the library says, whatever the names; a table that is aligned and
-   fits; files that are whole or not there. */
+/* Reports: other programs read back the figures and names that the library has; the table is aligned and fits
+   its width; files are complete or not there. */
 #define _GNU_SOURCE
 #include "fixture.h"
 
@@ -107,7 +107,7 @@ static const char *read_whole(const char *path) {
     return second_buffer.bytes;
 }
 
-/* Standard output goes elsewhere, until it is brought back. */
+/* Redirects standard output, until bring_output_back(). */
 static int send_output(int to) {
     int saved = dup(1);
     fflush(stdout);
@@ -120,7 +120,7 @@ static void bring_output_back(int saved) {
     close(saved);
 }
 
-/* The table on standard output, which is a file meanwhile. */
+/* Returns what zt_report() writes to standard output, which is redirected to a file. */
 static const char *printed(const zt_profiler *profiler) {
     const char *path = in_directory("output");
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -133,7 +133,7 @@ static const char *printed(const zt_profiler *profiler) {
     return read_whole(path);
 }
 
-/* ==== read back by others ================================================================================= */
+/* ==== read back by other programs ========================================================================= */
 
 static void put_expected_line(FILE *file, const char *region, const char *group, const char *metric,
                               const zt_stats *stats) {
@@ -232,7 +232,7 @@ static void test_files_with_losses_and_drops(void **state) {
     assert_contains(first_buffer.bytes, line);
 }
 
-/* A region of which all samples were lost has only NaN. */
+/* The figures of a region whose samples are all lost are NaN. */
 static void test_files_without_figures(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
@@ -244,7 +244,7 @@ static void test_files_without_figures(void **state) {
     assert_null(strstr(written(profiler, ZT_FORMAT_TABLE), "nan"));
 }
 
-/* A region without figures, after others, takes neither units nor columns from them. */
+/* A region without figures changes neither the units nor the columns of others. */
 static void test_units_beside_a_region_that_was_dropped(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
@@ -301,7 +301,7 @@ static void test_names_of_all_kinds(void **state) {
 
 /* ==== the table =========================================================================================== */
 
-/* As a terminal of UTF-8 shows it. Nothing that it would obey is in a table. */
+/* The table as a UTF-8 terminal shows it. It contains no control characters. */
 static size_t width_of(const char *line, size_t length) {
     size_t width = 0, used;
     mbstate_t between;
@@ -452,7 +452,7 @@ static void test_columns_of_any_length_and_number(void **state) {
     assert_contains(written(profiler, ZT_FORMAT_TABLE), "10 more did not fit");
 }
 
-/* Several groups have the same clocks. */
+/* Several groups have the same clock metrics. */
 static void test_metrics_of_several_groups_are_shown_once(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic,HostScheduler");
@@ -465,7 +465,7 @@ static void test_metrics_of_several_groups_are_shown_once(void **state) {
     assert_null(strstr(second_buffer.bytes, "GpuTime"));
 }
 
-static void test_unknown_column_says_nearest_names(void **state) {
+static void test_unknown_column_shows_nearest_names(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
     config.columns = "GPU_BUSSY,GPU_BUSY";
@@ -498,7 +498,7 @@ static void test_all_unknown_columns_are_named(void **state) {
     assert_int_equal(heard(w, "[NO_SUCH_METRIC]"), 1);
 }
 
-static void test_table_says_why_there_are_no_metrics(void **state) {
+static void test_table_shows_why_there_are_no_metrics(void **state) {
     world *w = *state;
     const char *text = NULL;
     gpu.behave(SOFTGPU_NO_METRIC_LIBRARY, 1);
@@ -510,7 +510,7 @@ static void test_table_says_why_there_are_no_metrics(void **state) {
     assert_contains(written(profiler, ZT_FORMAT_CSV), "\n\"\",\"availability\",\"[METRIC_LIBRARY_MISSING]");
 }
 
-/* Who wants times alone need not be told so each time. */
+/* Times alone by choice are not explained in the table, only in CSV and JSON. */
 static void test_table_of_times_by_choice(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
@@ -521,8 +521,8 @@ static void test_table_of_times_by_choice(void **state) {
     assert_contains(written(profiler, ZT_FORMAT_CSV), "[TIMES_BY_CHOICE]");
 }
 
-/* What is not in the figures is named by what has to be done about it. */
-static void test_table_says_what_is_not_in_it(void **state) {
+/* Samples that are not in the figures are counted below the table, with what to do. */
+static void test_table_shows_what_is_not_in_it(void **state) {
     world *w = *state;
     ze_event_handle_t gate;
     ze_command_list_handle_t held;
@@ -557,8 +557,8 @@ static void test_table_says_what_is_not_in_it(void **state) {
     check_work(w);
 }
 
-/* How often it ran nobody knows, but that it ran is known. */
-static void test_reports_say_that_a_list_was_not_observed(void **state) {
+/* Nobody knows how often such a list ran, but reports show that it did. */
+static void test_reports_count_unobserved_lists(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     append(w, profiler, w->list, "region");
@@ -584,7 +584,7 @@ static void test_table_on_standard_output(void **state) {
     assert_string_equal(printed(profiler), first_buffer.bytes);
 }
 
-/* A terminal of so many columns, which changes nothing of what is written to it. -1 where there is none. */
+/* Returns a raw terminal with this many columns, or -1 if the system has none. */
 static int open_terminal(unsigned short columns, int *other_end) {
     struct winsize size = {50, columns, 0, 0};
     struct termios settings;
@@ -600,7 +600,7 @@ static int open_terminal(unsigned short columns, int *other_end) {
     return terminal;
 }
 
-/* What was written to a terminal that is closed by now: at its end there is an error. */
+/* Reads what was written to a terminal that is closed by now. Its end is an error. */
 static const char *read_terminal(int other_end) {
     second_buffer.size = 0;
     for (ssize_t got = 0; got >= 0 && second_buffer.size + 1 < sizeof second_buffer.bytes;
@@ -611,13 +611,13 @@ static const char *read_terminal(int other_end) {
     return second_buffer.bytes;
 }
 
-/* Files have a fixed width. */
+/* Files have a fixed width, whatever the terminal. */
 static void test_only_standard_output_is_as_wide_as_the_terminal(void **state) {
     world *w = *state;
     int other_end, terminal = open_terminal(200, &other_end);
     const char *path = in_directory("run.txt");
     if (terminal < 0)
-        skip(); /* this system gives none */
+        skip(); /* the system has none */
     zt_profiler *profiler = measure_region(w, NULL);
     first_buffer.size = 0;
     int saved = send_output(terminal);
@@ -780,7 +780,7 @@ static void *read_pipe(void *path) {
     return NULL;
 }
 
-/* What is no plain file is written to, and not replaced by one. */
+/* Pipes and devices are written to, and not replaced by a file. */
 static void test_pipes_and_devices_stay_what_they_are(void **state) {
     world *w = *state;
     pthread_t thread;
@@ -802,7 +802,7 @@ static void test_pipes_and_devices_stay_what_they_are(void **state) {
     assert_int_equal(remove_entries(), 2);
 }
 
-/* A disk that is full: the old report stays as it was, and no part of the new one is left. */
+/* The disk is full: the old report stays as it was, and no part of the new one is left. */
 static void test_old_report_survives_a_failure(void **state) {
     world *w = *state;
     struct rlimit unlimited, limit;
@@ -832,7 +832,7 @@ static void test_old_report_survives_a_failure(void **state) {
     assert_int_equal(remove_entries(), 1);
 }
 
-/* Two write one file, and a third reads it all the time. */
+/* Two threads write one file, and a third reads it all the time. */
 typedef struct reader {
     const char *path;
     zt_profiler *profiler;
@@ -878,7 +878,7 @@ static void test_nobody_reads_half_a_file(void **state) {
     check_reports(me.profiler);
 }
 
-/* Reports may be written while regions come in. */
+/* Reports may be written while regions are begun and collected. */
 static void *write_reports(void *argument) {
     zt_profiler *profiler = (zt_profiler *)argument;
     for (int i = 0; i < 20; i++) {
@@ -920,12 +920,12 @@ int main(void) {
         IN_DIRECTORY(test_columns_are_chosen),
         IN_DIRECTORY(test_columns_of_any_length_and_number),
         IN_DIRECTORY(test_metrics_of_several_groups_are_shown_once),
-        IN_DIRECTORY(test_unknown_column_says_nearest_names),
+        IN_DIRECTORY(test_unknown_column_shows_nearest_names),
         IN_DIRECTORY(test_all_unknown_columns_are_named),
-        IN_DIRECTORY(test_table_says_why_there_are_no_metrics),
+        IN_DIRECTORY(test_table_shows_why_there_are_no_metrics),
         IN_DIRECTORY(test_table_of_times_by_choice),
-        IN_DIRECTORY(test_table_says_what_is_not_in_it),
-        IN_DIRECTORY(test_reports_say_that_a_list_was_not_observed),
+        IN_DIRECTORY(test_table_shows_what_is_not_in_it),
+        IN_DIRECTORY(test_reports_count_unobserved_lists),
         IN_DIRECTORY(test_table_on_standard_output),
         IN_DIRECTORY(test_only_standard_output_is_as_wide_as_the_terminal),
         IN_DIRECTORY(test_format_by_suffix),

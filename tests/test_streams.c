@@ -202,16 +202,21 @@ static void test_partial_report_without_its_rest(void **state) {
         assert_true(kept->kept[i].id > kept->kept[i - 1].id);
 }
 
+/* Makes more reports than the device keeps. Returns how many rows there are before the gap. */
+static uint32_t overflow(world *w, zt_stream *stream, rows *kept) {
+    mark_often(w, stream, 2);
+    ok(zt_stream_read(stream, 0, keep_row, kept));
+    mark_often(w, stream, 6000);
+    ok(zt_stream_read(stream, 0, keep_row, kept));
+    return kept->count;
+}
+
 /* F22: what the device dropped is counted, what it kept is kept. */
 static void test_overflow(void **state) {
     world *w = (world *)*state;
     zt_stream *stream = open_rows(w, SLOW_PERIOD);
     rows *kept = rows_of(stream);
-    mark_often(w, stream, 1);
-    zt_stream_read(stream, 0, keep_row, kept);
-    mark_often(w, stream, 6000); /* the device keeps fewer */
-    ok(zt_stream_read(stream, 0, keep_row, kept));
-    uint32_t before = kept->count;
+    uint32_t before = overflow(w, stream, kept);
     assert_true(before >= 4500 && before < 6000);
     check_rows(kept);
     mark_often(w, stream, 3);
@@ -263,11 +268,7 @@ static void test_rows_that_span_a_gap(void **state) {
     gpu.behave(SOFTGPU_CALCULATION_KEEPS_STATE, 1);
     zt_stream *stream = open_rows(w, SLOW_PERIOD);
     rows *kept = rows_of(stream);
-    mark_often(w, stream, 2);
-    ok(zt_stream_read(stream, 0, keep_row, kept));
-    mark_often(w, stream, 6000);
-    ok(zt_stream_read(stream, 0, keep_row, kept));
-    uint32_t before = kept->count;
+    uint32_t before = overflow(w, stream, kept);
     for (int i = 0; i < 50; i++)
         nap();
     mark_often(w, stream, 3);
@@ -592,6 +593,12 @@ static void test_calls_from_the_callback(void **state) {
     text = zt_stream_get_last_error(stream);
     assert_contains(text, "STREAM_BUSY");
     close_rows(stream, NULL);
+    zt_stream_config config = stream_config_of(w);
+    config.period_ns = SLOW_PERIOD;
+    ok(zt_stream_open(w->context, w->device, &config, &stream));
+    mark_often(w, stream, 3);
+    check_stream_counts(zt_stream_close(stream, call_inside, stream));
+    assert_int_equal(heard(w, "STREAM_BUSY"), 2); /* once for each stream */
 }
 
 typedef struct waiter {
@@ -849,11 +856,6 @@ static void test_tiles(void **state) {
 
 /* ==== bad input, and drivers that refuse ================================================================== */
 
-static void release_some(void *memory, void *user) {
-    (void)user;
-    free(memory);
-}
-
 static void test_nothing_is_given(void **state) {
     world *w = (world *)*state;
     zt_stream *stream = (zt_stream *)w;
@@ -862,7 +864,7 @@ static void test_nothing_is_given(void **state) {
     assert_result(zt_stream_open(NULL, w->device, NULL, &stream), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
     assert_null(stream);
     assert_result(zt_stream_open(w->context, NULL, NULL, &stream), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
-    config.allocator.release = release_some; /* and not what allocates it */
+    config.allocator.release = scarce_allocator().release; /* and not what allocates it */
     assert_result(zt_stream_open(w->context, w->device, &config, &stream), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     ok(zt_stream_read(NULL, A_WHILE, keep_row, NULL));
     ok(zt_stream_mark(NULL, w->immediate, "name"));
@@ -943,19 +945,11 @@ static void test_failures_at_opening(void **state) {
     close_rows(open_rows(w, PERIOD), NULL);
 }
 
-static int allocations_left;
-
-static void *allocate_some(size_t size, void *user) {
-    (void)user;
-    return allocations_left-- > 0 ? malloc(size) : NULL;
-}
-
 static void test_memory_runs_out_at_opening(void **state) {
     world *w = (world *)*state;
     zt_stream_config config = stream_config_of(w);
     zt_stream *stream = NULL;
-    config.allocator.allocate = allocate_some;
-    config.allocator.release = release_some;
+    config.allocator = scarce_allocator();
     int enough = 0;
     for (; enough < 100; enough++) {
         allocations_left = enough;

@@ -782,25 +782,12 @@ static void test_threads(void **state) {
     check_work(w);
 }
 
-static int allocations_left;
-
-static void *allocate_some(size_t size, void *user) {
-    (void)user;
-    return allocations_left-- > 0 ? malloc(size) : NULL;
-}
-
-static void release_some(void *memory, void *user) {
-    (void)user;
-    free(memory);
-}
-
 static void test_memory_runs_out(void **state) {
     world *w = (world *)*state;
     zt_profiler *profiler = NULL;
     zt_config config = config_of(w);
     config.timeline = 100;
-    config.allocator.allocate = allocate_some;
-    config.allocator.release = release_some;
+    config.allocator = scarce_allocator();
     for (int enough = 0; !profiler && enough < 200; enough++) {
         allocations_left = enough;
         zt_open(w->context, w->device, &config, &profiler);
