@@ -7321,8 +7321,7 @@ ZT__PRIVATE const zt__region_record *zt__get_record(const zt_profiler *profiler,
     return record;
 }
 
-/* Returns how many samples of a region were collected in all passes. The mutex is held, unless it is a copy.
- */
+/* Returns how many samples were collected in all passes. The mutex is held, unless this is a copy. */
 ZT__PRIVATE uint64_t zt__collected(const zt_profiler *profiler, const zt__statistics *statistics) {
     uint64_t collected = 0;
     uint32_t pass;
@@ -10354,7 +10353,7 @@ ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, v
     zt__deliver_all(stream, &receiver, 1);
     zt__unlock_timed(&stream->reader);
     counts = zt_stream_get_counts(stream);
-    counts.discarded += counts.waiting; /* the function asked to stop */
+    counts.discarded += counts.waiting; /* `function` stopped early */
     counts.waiting = 0;
     zt__destroy_stream(stream);
     return counts;
