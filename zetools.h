@@ -3078,7 +3078,7 @@ ZT__PRIVATE int zt__is_device_lost(const zt__diagnostics *diagnostics) {
     return zt__load(&diagnostics->device_lost);
 }
 
-ZT__PRIVATE int zt__tells_device_lost(ze_result_t result) {
+ZT__PRIVATE int zt__is_device_loss(ze_result_t result) {
     return result == ZE_RESULT_ERROR_DEVICE_LOST || result == ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET;
 }
 
@@ -3088,7 +3088,7 @@ ZT__PRIVATE ze_result_t zt__check(zt__diagnostics *diagnostics, ze_result_t resu
     if (result == ZE_RESULT_SUCCESS) {
         return result;
     }
-    if (zt__tells_device_lost(result)) {
+    if (zt__is_device_loss(result)) {
         zt__store(&diagnostics->device_lost, 1);
         return zt__report(diagnostics, DEVICE_LOST, result, call, zt_result_name(result));
     }
@@ -3703,7 +3703,7 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
         (result == ZE_RESULT_ERROR_UNKNOWN && strcmp(call, "zetMetricStreamerOpen") == 0);
     char files[160];
     zt__holder found;
-    if (zt__tells_device_lost(result)) {
+    if (zt__is_device_loss(result)) {
         if (diagnostics) {
             zt__store(&diagnostics->device_lost, 1);
         }
@@ -5802,7 +5802,7 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     }
     reading->result = result;
     if (!reading->has_signalled) {
-        if (zt__tells_device_lost(result)) {
+        if (zt__is_device_loss(result)) {
             zt__store(&profiler->diagnostics.device_lost, 1);
             if (reading->from != ZT__SLOT_ARMED) {
                 zt__lose(reading, ZT_LOST_DEVICE);
@@ -5821,8 +5821,8 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
                      slot->pass == profiler->active_pass ? ZT_LOST_NEVER_DELIVERED : ZT_LOST_OTHER_PASS);
         }
     } else {
-        zt__lose(reading, zt__tells_device_lost(result) ? ZT_LOST_DEVICE : ZT_LOST_READ_FAILED);
-        reading->is_unusable = zt__tells_device_lost(result);
+        zt__lose(reading, zt__is_device_loss(result) ? ZT_LOST_DEVICE : ZT_LOST_READ_FAILED);
+        reading->is_unusable = zt__is_device_loss(result);
     }
 }
 
@@ -7321,8 +7321,7 @@ ZT__PRIVATE const zt__region_record *zt__get_record(const zt_profiler *profiler,
     return record;
 }
 
-/* Returns how many samples of a region were collected in all passes. The mutex is held, unless it is a copy.
- */
+/* Returns how many samples were collected in all passes. The mutex is held, unless this is a copy. */
 ZT__PRIVATE uint64_t zt__collected(const zt_profiler *profiler, const zt__statistics *statistics) {
     uint64_t collected = 0;
     uint32_t pass;
@@ -8761,7 +8760,7 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     zt__start_clock(&timeline->clock, profiler->device, NULL, (uint64_t)(1e9 / profiler->ns_per_tick + 0.5),
                     profiler->tick_mask);
     result = zt__read_clocks(&profiler->driver, &timeline->clock, &pair);
-    if (zt__tells_device_lost(result)) {
+    if (zt__is_device_loss(result)) {
         return zt__check(&profiler->diagnostics, result, call, "");
     }
     if (result != ZE_RESULT_SUCCESS) {
@@ -9684,7 +9683,7 @@ ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
     } else {
         stream->is_after_failure = 1;
         zt__store(&stream->is_misaligned, 1);
-        if (zt__tells_device_lost(result)) {
+        if (zt__is_device_loss(result)) {
             zt__check(&stream->diagnostics, result, call, "");
         } else {
             zt__report(&stream->diagnostics, NOT_CALCULATED, result, zt_result_name(result));
@@ -10115,7 +10114,7 @@ ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
     zt__start_clock(&stream->clock, stream->device, group, ticks_per_second,
                     valid_bits - 1 < 63 ? ((uint64_t)1 << valid_bits) - 1 : UINT64_MAX);
     result = zt__read_clocks(&stream->driver, &stream->clock, &pair);
-    if (zt__tells_device_lost(result)) {
+    if (zt__is_device_loss(result)) {
         return zt__check(&stream->diagnostics, result, "zeDeviceGetGlobalTimestamps", "");
     }
     if (result != ZE_RESULT_SUCCESS) {
@@ -10354,7 +10353,7 @@ ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, v
     zt__deliver_all(stream, &receiver, 1);
     zt__unlock_timed(&stream->reader);
     counts = zt_stream_get_counts(stream);
-    counts.discarded += counts.waiting; /* the function asked to stop */
+    counts.discarded += counts.waiting; /* `function` stopped early */
     counts.waiting = 0;
     zt__destroy_stream(stream);
     return counts;
@@ -11756,8 +11755,8 @@ ZT__PRIVATE void zt__disable_layer(void) {
     }
 }
 
-/* In a forked child, the threads that may have held the locks are gone, and the driver does not work: it
-   traces nothing. */
+/* A forked child traces nothing: the driver does not work there. The threads that may have held the locks are
+   gone. */
 ZT__PRIVATE void zt__forget_tracers(void) {
     static const zt__mutex unlocked = PTHREAD_MUTEX_INITIALIZER;
     zt__frame *frame;

@@ -88,9 +88,8 @@ static void *wait_for_event(void *argument) {
     return NULL;
 }
 
-/* To destroy one of its tracers, the loader waits for all calls that it has traced. A start that fails does
- * not.
- */
+/* The loader destroys a tracer only when no traced call is in progress. A start that fails does not wait for
+   that. */
 static void test_a_start_fails_with_a_call_in_progress(void **state) {
     world *w = *state;
     waiter blocked = {w->done, 0, 0, ZE_RESULT_ERROR_UNKNOWN};
