@@ -12339,10 +12339,10 @@ ZT__PRIVATE zt__stop_rule zt__begin_stop_rule(const zt_bench_config *limits) {
     return rule;
 }
 
-/* Returns why there are enough samples, or ZT_BENCH_NOT_RUN if there are not. If the interval were looked at
-   after every sample, one that is narrow by chance would end the benchmark. So it is looked at only when
-   there are a quarter more. */
-ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, const zt__series *series) {
+/* Returns why there are enough samples, or ZT_BENCH_NOT_RUN if there are not. If it looked after every
+   sample, an interval that is narrow by chance would end the benchmark. So it looks only when there are a
+   quarter more. */
+ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, zt__series *series) {
     uint32_t count = series->count;
     double low, high, precision;
     if (count < rule->limits->min_samples) {
