@@ -601,7 +601,7 @@ typedef enum zt_limit {
 /* What probably limits a region, and why. Since 0.1. */
 typedef struct zt_limit_info {
     zt_limit limit;
-    char text[320];    /* a sentence with the figures that say so, or what is missing */
+    char text[320];    /* a sentence with the figures that show it, or with what is missing */
     char missing[256]; /* metrics that were not measured and might show another limit, as for
                           zt_config.metrics; "": none is known. The device need not have them */
 } zt_limit_info;
@@ -9104,47 +9104,55 @@ enum {
     ZT__NAMINGS
 };
 
-/* What a figure says about the work, whatever a device calls the metric. In this order, tables show the roles
-   that are marked with 1. A role has a metric of one of its names and of its quantity, or is derived from
-   other roles and has no names.
+/* What a figure shows of the work, whatever a device calls the metric. A metric plays a role if it has one of
+   the role's names and its quantity. Roles without names are derived from others.
+   Columns: role; 1 if tables show it, in this order; quantity; name in texts; names of the metric on Xe2, on
+   Alchemist, and before Alchemist.
    Names: Intel, "Metrics Discovery Application Programming Interface" (metric sets of each device), and the
    metric sets of Mesa (src/intel/perf). ALU0, ALU1 and ALU2 of Xe2 are the pipes that Alchemist calls FPU, EM
    and XMX. */
+/* clang-format off */
 #define ZT__ROLES(X)                                                                                         \
-    X(EU_ACTIVE, 1, SHARE, "EU active", "XVE_ACTIVE", "XveActive", "EuActive")                               \
-    X(EU_STALL, 1, SHARE, "EU stall", "XVE_STALL", "XveStall", "EuStall")                                    \
-    X(EU_OCCUPANCY, 1, SHARE, "EU occupancy", "XVE_THREADS_OCCUPANCY_ALL", "XveThreadOccupancy",             \
-      "EuThreadOccupancy")                                                                                   \
-    X(XMX_ACTIVE, 1, SHARE, "XMX active",                                                                    \
-      "XVE_INST_EXECUTED_ALU2_ALL_UTILIZATION,XVE_INST_EXECUTED_XMX_ALL_UTILIZATION", "XmxActive", "")       \
-    X(MEMORY_READ_RATE, 1, RATE, "memory read", "GPU_MEMORY_BYTE_READ_RATE", "", "")                         \
-    X(MEMORY_WRITE_RATE, 1, RATE, "memory written", "GPU_MEMORY_BYTE_WRITE_RATE", "", "")                    \
-    X(MEMORY_READ, 1, BYTES, "memory read", "GPU_MEMORY_BYTE_READ", "GtiReadThroughput",                     \
-      "GtiReadThroughput")                                                                                   \
-    X(MEMORY_WRITTEN, 1, BYTES, "memory written", "GPU_MEMORY_BYTE_WRITE", "GtiWriteThroughput",             \
-      "GtiWriteThroughput")                                                                                  \
-    X(MEMORY_QUEUE_FULL, 1, SHARE, "memory queue full", "GPU_MEMORY_REQUEST_QUEUE_FULL", "", "")             \
-    X(L3_HIT_SHARE, 1, SHARE, "L3 hits", "", "", "")                                                         \
-    X(LSC_HIT_SHARE, 1, SHARE, "LSC hits", "", "", "")                                                       \
-    X(L3_STALL, 1, SHARE, "L3 stall", "L3_STALL", "", "")                                                    \
-    X(SLM_READ, 1, BYTES, "SLM read", "SLM_BYTE_READ", "", "SlmBytesRead")                                   \
-    X(SLM_WRITTEN, 1, BYTES, "SLM written", "SLM_BYTE_WRITE", "", "SlmBytesWritten")                         \
-    X(ALU0_ACTIVE, 1, SHARE, "ALU0 active", "XVE_INST_EXECUTED_ALU0_ALL_UTILIZATION", "FpuActive",           \
-      "Fpu0Active,FpuActive")                                                                                \
-    X(ALU1_ACTIVE, 1, SHARE, "ALU1 active", "XVE_INST_EXECUTED_ALU1_ALL_UTILIZATION", "EmActive",            \
-      "Fpu1Active,EmActive")                                                                                 \
-    X(GPU_BUSY, 1, SHARE, "GPU busy", "GPU_BUSY", "GpuBusy", "GpuBusy")                                      \
-    X(COMPUTE_BUSY, 1, SHARE, "compute engine busy", "COMMAND_PARSER_COMPUTE_ENGINE_BUSY", "", "")           \
-    X(L3_HITS, 0, EVENTS, "L3 hits", "L3_HIT", "", "")                                                       \
-    X(L3_MISSES, 0, EVENTS, "L3 misses", "L3_MISS", "", "L3Misses")                                          \
-    X(LSC_ACCESSES, 0, EVENTS, "LSC accesses", "LOAD_STORE_CACHE_ACCESS", "", "")                            \
-    X(LSC_HITS, 0, EVENTS, "LSC hits", "LOAD_STORE_CACHE_HIT", "", "")                                       \
-    X(COMPUTE_KERNELS, 0, EVENTS, "kernels", "COMMAND_PARSER_COMPUTE_ENGINE_DISPATCH_KERNEL_COUNT", "", "")  \
-    X(RENDER_KERNELS, 0, EVENTS, "kernels", "COMMAND_PARSER_RENDER_ENGINE_DISPATCH_KERNEL_COUNT", "", "")    \
-    X(MEMORY_TRAFFIC, 0, RATE, "memory traffic", "", "", "")                                                 \
-    X(MEMORY_SHARE, 0, SHARE, "of the design bandwidth", "", "", "")                                         \
-    X(KERNEL_TIME, 0, OTHER, "GPU time of a kernel", "", "", "")                                             \
-    X(WALL_SHARE, 0, SHARE, "regions in wall time", "", "", "")
+    X(EU_ACTIVE,         1, SHARE,  "EU active",                   "XVE_ACTIVE", "XveActive", "EuActive")    \
+    X(EU_STALL,          1, SHARE,  "EU stall",                    "XVE_STALL", "XveStall", "EuStall")       \
+    X(EU_OCCUPANCY,      1, SHARE,  "EU occupancy",                                                          \
+        "XVE_THREADS_OCCUPANCY_ALL", "XveThreadOccupancy", "EuThreadOccupancy")                              \
+    X(XMX_ACTIVE,        1, SHARE,  "XMX active",                                                            \
+        "XVE_INST_EXECUTED_ALU2_ALL_UTILIZATION,XVE_INST_EXECUTED_XMX_ALL_UTILIZATION", "XmxActive", "")     \
+    X(MEMORY_READ_RATE,  1, RATE,   "memory read",                 "GPU_MEMORY_BYTE_READ_RATE", "", "")      \
+    X(MEMORY_WRITE_RATE, 1, RATE,   "memory written",              "GPU_MEMORY_BYTE_WRITE_RATE", "", "")     \
+    X(MEMORY_READ,       1, BYTES,  "memory read",                                                           \
+        "GPU_MEMORY_BYTE_READ", "GtiReadThroughput", "GtiReadThroughput")                                    \
+    X(MEMORY_WRITTEN,    1, BYTES,  "memory written",                                                        \
+        "GPU_MEMORY_BYTE_WRITE", "GtiWriteThroughput", "GtiWriteThroughput")                                 \
+    X(MEMORY_QUEUE_FULL, 1, SHARE,  "memory queue full",                                                     \
+        "GPU_MEMORY_REQUEST_QUEUE_FULL", "", "")                                                             \
+    X(L3_HIT_SHARE,      1, SHARE,  "L3 hits",                     "", "", "")                               \
+    X(LSC_HIT_SHARE,     1, SHARE,  "LSC hits",                    "", "", "")                               \
+    X(L3_STALL,          1, SHARE,  "L3 stall",                    "L3_STALL", "", "")                       \
+    X(SLM_READ,          1, BYTES,  "SLM read",                    "SLM_BYTE_READ", "", "SlmBytesRead")      \
+    X(SLM_WRITTEN,       1, BYTES,  "SLM written",                                                           \
+        "SLM_BYTE_WRITE", "", "SlmBytesWritten")                                                             \
+    X(ALU0_ACTIVE,       1, SHARE,  "ALU0 active",                                                           \
+        "XVE_INST_EXECUTED_ALU0_ALL_UTILIZATION", "FpuActive", "Fpu0Active,FpuActive")                       \
+    X(ALU1_ACTIVE,       1, SHARE,  "ALU1 active",                                                           \
+        "XVE_INST_EXECUTED_ALU1_ALL_UTILIZATION", "EmActive", "Fpu1Active,EmActive")                         \
+    X(GPU_BUSY,          1, SHARE,  "GPU busy",                    "GPU_BUSY", "GpuBusy", "GpuBusy")         \
+    X(COMPUTE_BUSY,      1, SHARE,  "compute engine busy",                                                   \
+        "COMMAND_PARSER_COMPUTE_ENGINE_BUSY", "", "")                                                        \
+    X(L3_HITS,           0, EVENTS, "L3 hits",                     "L3_HIT", "", "")                         \
+    X(L3_MISSES,         0, EVENTS, "L3 misses",                   "L3_MISS", "", "L3Misses")                \
+    X(LSC_ACCESSES,      0, EVENTS, "LSC accesses",                "LOAD_STORE_CACHE_ACCESS", "", "")        \
+    X(LSC_HITS,          0, EVENTS, "LSC hits",                    "LOAD_STORE_CACHE_HIT", "", "")           \
+    X(COMPUTE_KERNELS,   0, EVENTS, "kernels",                                                               \
+        "COMMAND_PARSER_COMPUTE_ENGINE_DISPATCH_KERNEL_COUNT", "", "")                                       \
+    X(RENDER_KERNELS,    0, EVENTS, "kernels",                                                               \
+        "COMMAND_PARSER_RENDER_ENGINE_DISPATCH_KERNEL_COUNT", "", "")                                        \
+    X(MEMORY_TRAFFIC,    0, RATE,   "memory traffic",              "", "", "")                               \
+    X(MEMORY_SHARE,      0, SHARE,  "of the design bandwidth",     "", "", "")                               \
+    X(KERNEL_TIME,       0, OTHER,  "time of a kernel",            "", "", "")                               \
+    X(WALL_SHARE,        0, SHARE,  "of the wall time in regions", "", "", "")
+/* clang-format on */
 
 typedef enum zt__role {
     ZT__NO_ROLE,
@@ -9159,11 +9167,14 @@ static const struct zt__role_description {
     zt__quantity quantity;
     const char *name;
     const char *metrics[ZT__NAMINGS]; /* names, separated by commas */
-} zt__roles[ZT__ROLE_COUNT] = {{0, ZT__NOTHING, "", {"", "", ""}},
+} zt__roles[ZT__ROLE_COUNT] = {
+    /* clang-format off */
+    {0, ZT__NOTHING, "", {"", "", ""}},
 #define X(role, is_column, quantity, name, xe2, alchemist, gen)                                              \
     {is_column, ZT__##quantity, name, {xe2, alchemist, gen}},
-                               ZT__ROLES(X)
+    ZT__ROLES(X)
 #undef X
+    /* clang-format on */
 };
 
 /* The metrics that play the roles, and what is the same for all regions. It is found once for a report, so
@@ -9223,9 +9234,10 @@ ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32
 }
 
 /* Returns the bandwidth that the device's memory is designed for, in GB a second; NaN where the device does
-   not tell. ZE_extension_device_memory_properties states it. The clock rate and bus width that every device
-   reports do not: their units and the transfers in a clock cycle are not specified. Reads and writes are
-   assumed to share one bus. With several memories or tiles it is not known which of them a region uses. */
+   not report it. ZE_extension_device_memory_properties states it. The clock rate and bus width that every
+   device reports do not: their units and the transfers in a clock cycle are not specified. Reads and writes
+   are assumed to share one bus. With several memories or tiles it is not known which of them a region uses.
+ */
 ZT__PRIVATE double zt__get_design_bandwidth(const zt_profiler *profiler) {
     ze_device_memory_properties_t memories[2];
     ze_device_memory_ext_properties_t extended[2];
@@ -9400,7 +9412,7 @@ typedef struct zt__rule {
     zt__role shown[3]; /* further figures that the text names */
 } zt__rule;
 
-/* The first rule of which all conditions hold says what limits a region. A figure that was not measured
+/* The first rule of which all conditions hold names what limits a region. A figure that was not measured
    fulfils no condition.
 
    Order. Where the GPU waits for work, all other figures are low without meaning anything, so that comes
@@ -9423,11 +9435,11 @@ typedef struct zt__rule {
 static const zt__rule zt__rules[] = {
     /* [HTA], [VTune] */
     {ZT_LIMIT_LAUNCH,
-     "kernels take less time than it takes to launch them, and the GPU waits between them",
+     "kernels take less time than to launch them, and the GPU waits inside the region",
      {{ZT__ROLE_KERNEL_TIME, ZT__BELOW, 10}, {ZT__ROLE_GPU_BUSY, ZT__BELOW, 80}},
      {ZT__NO_ROLE, ZT__NO_ROLE, ZT__NO_ROLE}},
     {ZT_LIMIT_LAUNCH,
-     "kernels take less time than it takes to launch them, and the GPU waits between regions",
+     "kernels take less time than to launch them, and the GPU waits between regions",
      {{ZT__ROLE_KERNEL_TIME, ZT__BELOW, 10}, {ZT__ROLE_WALL_SHARE, ZT__BELOW, 80}},
      {ZT__NO_ROLE, ZT__NO_ROLE, ZT__NO_ROLE}},
     /* [VTune] */
@@ -9539,7 +9551,7 @@ ZT__PRIVATE void zt__append_figure(zt_limit_info *info, zt__role role, const dou
     if (role == ZT__NO_ROLE || zt__is_nan(figure)) {
         return;
     }
-    if (role == ZT__ROLE_MEMORY_SHARE) {
+    if (role == ZT__ROLE_MEMORY_SHARE || role == ZT__ROLE_WALL_SHARE) {
         zt__append(info->text, sizeof info->text, "%s%.0f%% %s", opening, figure, name);
     } else if (zt__roles[role].quantity == ZT__SHARE) {
         zt__append(info->text, sizeof info->text, "%s%s %.0f%%", opening, name, figure);
@@ -9665,10 +9677,10 @@ ZT__PRIVATE double zt__ranked_figure(const zt__advice *advice, const zt__mean_ta
     return zt__share_of(hits, zt__mean_of(table, region, metrics[ZT__ROLE_LSC_ACCESSES]));
 }
 
-/* Returns whether a metric says the same as a ranked one: it has the same name in another group, or the same
-   units, aggregation and values in all regions, or it is the bytes of which a rate is ranked. */
-ZT__PRIVATE int zt__says_the_same(const zt_profiler *profiler, const zt__mean_table *table, uint32_t metric,
-                                  uint32_t ranked) {
+/* Returns whether a metric shows no more than a ranked one: it has the same name in another group, or the
+   same units, aggregation and values in all regions, or it is the bytes of which a rate is ranked. */
+ZT__PRIVATE int zt__is_redundant(const zt_profiler *profiler, const zt__mean_table *table, uint32_t metric,
+                                 uint32_t ranked) {
     const zt_metric *a = &profiler->metrics[metric], *b = &profiler->metrics[ranked];
     uint32_t region;
     if (metric == ranked || strcmp(a->name, b->name) == 0) {
@@ -9690,7 +9702,7 @@ ZT__PRIVATE int zt__says_the_same(const zt_profiler *profiler, const zt__mean_ta
     return 1;
 }
 
-/* Adds a column unless it shows nothing but zeros, or says the same as one before it. */
+/* Adds a column unless it shows nothing but zeros, or no more than one before it. */
 ZT__PRIVATE void zt__add_ranked(const zt_profiler *profiler, const zt__advice *advice,
                                 const zt__mean_table *table, zt__ranked_column column,
                                 zt__ranked_column *ranked, uint32_t *count) {
@@ -9701,7 +9713,7 @@ ZT__PRIVATE void zt__add_ranked(const zt_profiler *profiler, const zt__advice *a
     }
     for (i = 0; i < *count && has_figures && column.metric != UINT32_MAX; i++) {
         has_figures = ranked[i].metric == UINT32_MAX ||
-                      !zt__says_the_same(profiler, table, column.metric, ranked[i].metric);
+                      !zt__is_redundant(profiler, table, column.metric, ranked[i].metric);
     }
     if (has_figures) {
         ranked[(*count)++] = column;
@@ -9710,7 +9722,7 @@ ZT__PRIVATE void zt__add_ranked(const zt_profiler *profiler, const zt__advice *a
 
 enum { ZT__DERIVED_COLUMNS = 2 };
 
-/* Ranks metrics by what they tell: known roles first, in the order of zt__roles; then others by what they
+/* Ranks metrics by what they show: known roles first, in the order of zt__roles; then others by what they
    measure. The GPU time is not among them, because tables have it anyway. Returns how many columns there are;
    `ranked` has room for one of each metric and ZT__DERIVED_COLUMNS more. */
 ZT__PRIVATE uint32_t zt__rank_columns(const zt_profiler *profiler, const zt__advice *advice,

@@ -130,15 +130,19 @@ static void put_moments(packer *to, double value, double weight) {
     put(to, figures, sizeof figures);
 }
 
+/* Metrics from this one on are measured in a second pass, which takes twice as long. */
+static uint32_t second_pass = UINT32_MAX;
+
 /* A profiler of regions with one sample each. Metrics that a region does not name have no value in it. */
 static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_count, double time_ns,
                                 const given_value (*regions)[METRICS], uint32_t region_count) {
     static packer packed;
+    uint32_t passes = second_pass == UINT32_MAX ? 1 : 2;
     zt_profiler *profiler = NULL;
     packed.size = 24; /* the header, filled in at the end */
     put_u32(&packed, metric_count);
     put_u32(&packed, region_count);
-    put_u32(&packed, 1); /* passes */
+    put_u32(&packed, passes);
     put_u32(&packed, 0); /* tiles */
     put_u32(&packed, 8); /* config.samples */
     put_u32(&packed, ZT_AVAILABLE);
@@ -155,13 +159,13 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
         put_text(&packed, "");
         put_u32(&packed, metrics[i].type);
         put_u32(&packed, zt__aggregation_of(metrics[i].type, metrics[i].units));
-        put_u32(&packed, 0); /* pass */
+        put_u32(&packed, i >= second_pass);
     }
     for (uint32_t region = 0; region < region_count; region++) {
         char name[16];
         snprintf(name, sizeof name, "region %u", (unsigned)region);
         put_text(&packed, name);
-        put_u64(&packed, 1); /* collected */
+        put_u64(&packed, passes); /* collected */
         put_u64(&packed, 0);
         put_u64(&packed, 0);
         put_moments(&packed, time_ns, 1);
@@ -172,6 +176,10 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
                 if (strcmp(regions[region][v].metric, metrics[i].name) == 0)
                     value = regions[region][v].value;
             put_moments(&packed, value, aggregation == ZT_AGGREGATE_MEAN ? time_ns : 1);
+        }
+        if (passes == 2) {
+            put_moments(&packed, time_ns, 1);
+            put_moments(&packed, 2 * time_ns, 1);
         }
         put_u32(&packed, 0); /* kept samples */
     }
@@ -219,10 +227,10 @@ static const rule_case cases[] = {
       {"XVE_STALL", 40},
       {"XVE_THREADS_OCCUPANCY_ALL", 20}},
      ZT_LIMIT_LAUNCH,
-     {"GPU time of a kernel 1 us", "GPU busy 50%"},
+     {"time of a kernel 1 us", "GPU busy 50%"},
      ""},
     /* without a count of kernels: the region is shorter than a launch */
-    {XE2, 8000, {{"GPU_BUSY", 50}}, ZT_LIMIT_LAUNCH, {"GPU time of a kernel 4 us"}, ""},
+    {XE2, 8000, {{"GPU_BUSY", 50}}, ZT_LIMIT_LAUNCH, {"time of a kernel 4 us"}, ""},
     /* short kernels that keep the GPU busy, as on recorded lists, are no launch problem */
     {XE2,
      1e5,
@@ -244,7 +252,7 @@ static const rule_case cases[] = {
       {"COMMAND_PARSER_COMPUTE_ENGINE_DISPATCH_KERNEL_COUNT", 10},
       {"XVE_ACTIVE", 90}},
      ZT_LIMIT_HOST,
-     {"GPU busy 50%", "compute engine busy 45%", "GPU time of a kernel 50 us"},
+     {"GPU busy 50%", "compute engine busy 45%", "time of a kernel 50 us"},
      ""},
     /* memory: its queue is full, whatever the rest says */
     {XE2,
@@ -395,7 +403,7 @@ static const rule_case cases[] = {
      ZT_LIMIT_UNKNOWN,
      {"Not enough metrics: none is known"},
      ""},
-    /* no driver's figure is trusted to be a number */
+    /* what is no number was not measured */
     {XE2, 1e6, {BUSY, {"XVE_ACTIVE", INFINITY}}, ZT_LIMIT_UNKNOWN, {"have no values"}, ""},
 };
 
@@ -423,6 +431,21 @@ static void test_each_rule(void **state) {
     }
     for (int limit = 0; limit <= ZT_LIMIT_CACHE; limit++)
         assert_true(shown[limit]);
+}
+
+/* What adds up is divided by the time of its own pass. */
+static void test_figures_of_two_passes(void **state) {
+    (void)state;
+    static const given_value values[METRICS] = {
+        {"GpuBusy", 99}, {"XveStall", 50}, {"XveThreadOccupancy", 30}, {"GtiReadThroughput", 4e7}};
+    zt_limit_info info;
+    second_pass = 8; /* GtiReadThroughput */
+    zt_profiler *profiler = profiler_of(ALCHEMIST, 1e6, &values, 1);
+    second_pass = UINT32_MAX;
+    assert_int_equal(zt_get_pass_count(profiler), 2);
+    ok(zt_get_limit(profiler, 0, &info));
+    assert_contains(info.text, "memory traffic 20 GB/s");
+    zt_close(profiler);
 }
 
 /* For figures that no metric has. */
@@ -455,7 +478,7 @@ static void test_bandwidth_and_wall_time(void **state) {
     assert_int_equal(info.limit, ZT_LIMIT_UNKNOWN);
     info = apply(&advice, ZT__ROLE_KERNEL_TIME, 4.5, ZT__ROLE_WALL_SHARE, 30);
     assert_int_equal(info.limit, ZT_LIMIT_LAUNCH);
-    assert_contains(info.text, "GPU time of a kernel 4.5 us, regions in wall time 30%");
+    assert_contains(info.text, "time of a kernel 4.5 us, 30% of the wall time in regions");
     info = apply(&advice, ZT__ROLE_KERNEL_TIME, 200, ZT__ROLE_WALL_SHARE, 30);
     assert_int_equal(info.limit, ZT_LIMIT_HOST);
     info = apply(&advice, ZT__ROLE_KERNEL_TIME, 4.5, ZT__ROLE_WALL_SHARE, 90);
@@ -728,9 +751,49 @@ static void test_wall_share(void **state) {
     check_work(w);
 }
 
+/* A profiler of times alone has the shares of a stream that is attached to it. */
+static void test_streamed_shares(void **state) {
+    (void)state;
+    zt__region_record record;
+    zt__moments streamed = {4, 4e6, 0, 61, 0, 50, 70};
+    zt__advice advice;
+    double figures[ZT__ROLE_COUNT];
+    zt_profiler *profiler = profiler_of(xe2, 0, TIME_NS, NULL, 0);
+    memset(&record, 0, sizeof record);
+    record.streamed = &streamed;
+    record.streamed_count = 1;
+    zt__prepare_advice(profiler, &advice);
+    advice.streamed[ZT__ROLE_EU_STALL] = 0;
+    advice.streamed[ZT__ROLE_EU_ACTIVE] = 1; /* it came after the last sample of the region */
+    zt__read_figures(profiler, &advice, &record, figures);
+    assert_true(figures[ZT__ROLE_EU_STALL] == 61);
+    assert_true(figures[ZT__ROLE_EU_ACTIVE] != figures[ZT__ROLE_EU_ACTIVE]);
+    zt_close(profiler);
+}
+
+/* Of a device: GPU_BUSY is the only share that it streams. */
+static void test_metrics_of_a_stream(void **state) {
+    world *w = (world *)*state;
+    zt_stream_config config = zt_stream_config_default();
+    zt_stream *stream = NULL;
+    zt__advice advice;
+    zt_profiler *profiler = open_own(w, "", 100);
+    config.group = "ComputeBasic";
+    config.profiler = profiler;
+    ok(zt_stream_open(w->context, w->device, &config, &stream));
+    zt__prepare_advice(profiler, &advice);
+    assert_int_equal(advice.metrics[ZT__ROLE_GPU_BUSY], UINT32_MAX);
+    assert_int_equal(advice.streamed[ZT__ROLE_GPU_BUSY], zt_stream_find_metric(stream, "GPU_BUSY"));
+    assert_int_equal(advice.streamed[ZT__ROLE_MEMORY_READ], UINT32_MAX); /* not of which time */
+    assert_int_equal(advice.naming, ZT__NAMES_XE2);
+    zt_stream_close(stream, NULL, NULL);
+    zt_close(profiler);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_rule),
+        cmocka_unit_test(test_figures_of_two_passes),
         cmocka_unit_test(test_bandwidth_and_wall_time),
         cmocka_unit_test(test_thresholds),
         cmocka_unit_test(test_names),
@@ -738,7 +801,9 @@ int main(void) {
         cmocka_unit_test(test_ranking_of_a_known_set),
         cmocka_unit_test(test_ranking_of_an_unknown_set),
         cmocka_unit_test(test_ranking_of_nothing),
+        cmocka_unit_test(test_streamed_shares),
         TEST(test_arguments),
+        TEST(test_metrics_of_a_stream),
         TEST(test_design_bandwidth),
         TEST(test_wall_share),
     };
