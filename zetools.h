@@ -978,10 +978,11 @@ ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, ui
 ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric);
 
 /* Finds what probably limits a region, by rules on the metrics that are measured, streamed ones included, and
-   by the timeline. They are one table in the implementation, with the source of each threshold: search for
-   zt__rules. A metric that was not measured decides nothing. Of a region with several kernels, the figures
-   are those of all of them together. Returns SUCCESS, also if the limit is not known. Any thread. Since 0.1.
- */
+   on the timeline. The rules are one table, with the source of each threshold: search for zt__rules. A metric
+   that was not measured decides nothing. Of a region with several kernels, the figures are those of all.
+   A kernel in large register mode loads half as many threads as another. So its occupancy does not exceed
+   50%, and does not show by itself that more threads would help.
+   Returns SUCCESS, also if the limit is not known. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info);
 
 /* Returns "memory bandwidth", "latency", ...: never NULL. Any thread. Since 0.1. */
@@ -9151,6 +9152,7 @@ enum {
     X(MEMORY_TRAFFIC,    0, RATE,   "memory traffic",              "", "", "")                               \
     X(MEMORY_SHARE,      0, SHARE,  "of the design bandwidth",     "", "", "")                               \
     X(KERNEL_TIME,       0, OTHER,  "time of a kernel",            "", "", "")                               \
+    X(IDLE_TIME,         0, OTHER,  "idle inside the region",      "", "", "")                               \
     X(WALL_SHARE,        0, SHARE,  "of the wall time in regions", "", "", "")
 /* clang-format on */
 
@@ -9394,6 +9396,7 @@ ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advic
     kernels = zt__first_measured(figures[ZT__ROLE_COMPUTE_KERNELS], 0) +
               zt__first_measured(figures[ZT__ROLE_RENDER_KERNELS], 0);
     figures[ZT__ROLE_KERNEL_TIME] = (kernels > 0 ? 1 / kernels : time) * busy / 1000;
+    figures[ZT__ROLE_IDLE_TIME] = time * (1 - figures[ZT__ROLE_GPU_BUSY] / 100) / 1000;
     figures[ZT__ROLE_WALL_SHARE] = advice->wall_share;
 }
 
@@ -9427,8 +9430,9 @@ typedef struct zt__rule {
    [HTA]    Meta, "Holistic Trace Analysis", CUDA Kernel Launch Statistics: a launch takes the host between 5
             and 20 us. Level Zero is alike: from 5 to 10 us were measured on an immediate list.
    [Gen9]   Intel, "Graphics API Performance Guide for Intel Processor Graphics Gen9", 6.2 Performance
-            Analysis with Hardware Metrics: memory is the primary hotspot if its queue (SQ) is full for more
-            than 90%; threads are too few if the occupancy is not above 80%; from 10% on, a stall matters.
+            Analysis with Hardware Metrics: memory is the primary hotspot if its queue (SQ, which is also
+            that of GPU_MEMORY_REQUEST_QUEUE_FULL) is full for more than 90%; threads are too few if the
+            occupancy is not above 80%; from 10% on, a stall matters.
    [SOL]    NVIDIA, "The Peak-Performance-Percentage Analysis Method for Optimizing Any GPU Workload": a unit
             above 80% of its peak is the limit; below 60%, it is not.
    [own]    chosen here: most of the time. */
@@ -9437,52 +9441,52 @@ static const zt__rule zt__rules[] = {
     {ZT_LIMIT_LAUNCH,
      "kernels take less time than to launch them, and the GPU waits inside the region",
      {{ZT__ROLE_KERNEL_TIME, ZT__BELOW, 10}, {ZT__ROLE_GPU_BUSY, ZT__BELOW, 80}},
-     {ZT__NO_ROLE, ZT__NO_ROLE, ZT__NO_ROLE}},
+     {ZT__NO_ROLE}},
     {ZT_LIMIT_LAUNCH,
      "kernels take less time than to launch them, and the GPU waits between regions",
      {{ZT__ROLE_KERNEL_TIME, ZT__BELOW, 10}, {ZT__ROLE_WALL_SHARE, ZT__BELOW, 80}},
-     {ZT__NO_ROLE, ZT__NO_ROLE, ZT__NO_ROLE}},
-    /* [VTune] */
+     {ZT__NO_ROLE}},
+    /* [VTune]; and [HTA], because a region on an immediate list contains a gap of one launch */
     {ZT_LIMIT_HOST,
      "the GPU waits for work inside the region",
-     {{ZT__ROLE_GPU_BUSY, ZT__BELOW, 80}, {ZT__NO_ROLE, ZT__NO_CONDITION, 0}},
-     {ZT__ROLE_COMPUTE_BUSY, ZT__ROLE_KERNEL_TIME, ZT__NO_ROLE}},
+     {{ZT__ROLE_GPU_BUSY, ZT__BELOW, 80}, {ZT__ROLE_IDLE_TIME, ZT__AT_LEAST, 20}},
+     {ZT__ROLE_COMPUTE_BUSY, ZT__ROLE_KERNEL_TIME}},
     /* [Gen9] */
     {ZT_LIMIT_MEMORY_BANDWIDTH,
      "the queue of memory requests is full",
-     {{ZT__ROLE_MEMORY_QUEUE_FULL, ZT__AT_LEAST, 90}, {ZT__NO_ROLE, ZT__NO_CONDITION, 0}},
+     {{ZT__ROLE_MEMORY_QUEUE_FULL, ZT__AT_LEAST, 90}},
      {ZT__ROLE_MEMORY_TRAFFIC, ZT__ROLE_EU_STALL, ZT__ROLE_L3_HIT_SHARE}},
     /* [SOL] */
     {ZT_LIMIT_MEMORY_BANDWIDTH,
      "the traffic is near the design bandwidth",
-     {{ZT__ROLE_MEMORY_SHARE, ZT__AT_LEAST, 80}, {ZT__NO_ROLE, ZT__NO_CONDITION, 0}},
+     {{ZT__ROLE_MEMORY_SHARE, ZT__AT_LEAST, 80}},
      {ZT__ROLE_MEMORY_TRAFFIC, ZT__ROLE_EU_STALL, ZT__ROLE_L3_HIT_SHARE}},
     {ZT_LIMIT_XMX,
      "the matrix engines are busy",
-     {{ZT__ROLE_XMX_ACTIVE, ZT__AT_LEAST, 80}, {ZT__NO_ROLE, ZT__NO_CONDITION, 0}},
-     {ZT__ROLE_EU_ACTIVE, ZT__ROLE_EU_STALL, ZT__NO_ROLE}},
+     {{ZT__ROLE_XMX_ACTIVE, ZT__AT_LEAST, 80}},
+     {ZT__ROLE_EU_ACTIVE, ZT__ROLE_EU_STALL}},
     {ZT_LIMIT_COMPUTE,
      "a pipe of the vector engines is busy",
-     {{ZT__ROLE_ALU0_ACTIVE, ZT__AT_LEAST, 80}, {ZT__NO_ROLE, ZT__NO_CONDITION, 0}},
+     {{ZT__ROLE_ALU0_ACTIVE, ZT__AT_LEAST, 80}},
      {ZT__ROLE_ALU1_ACTIVE, ZT__ROLE_EU_ACTIVE, ZT__ROLE_EU_STALL}},
     {ZT_LIMIT_COMPUTE,
      "a pipe of the vector engines is busy",
-     {{ZT__ROLE_ALU1_ACTIVE, ZT__AT_LEAST, 80}, {ZT__NO_ROLE, ZT__NO_CONDITION, 0}},
+     {{ZT__ROLE_ALU1_ACTIVE, ZT__AT_LEAST, 80}},
      {ZT__ROLE_ALU0_ACTIVE, ZT__ROLE_EU_ACTIVE, ZT__ROLE_EU_STALL}},
     {ZT_LIMIT_COMPUTE,
      "the vector engines are busy",
-     {{ZT__ROLE_EU_ACTIVE, ZT__AT_LEAST, 80}, {ZT__NO_ROLE, ZT__NO_CONDITION, 0}},
-     {ZT__ROLE_EU_STALL, ZT__ROLE_XMX_ACTIVE, ZT__NO_ROLE}},
+     {{ZT__ROLE_EU_ACTIVE, ZT__AT_LEAST, 80}},
+     {ZT__ROLE_EU_STALL, ZT__ROLE_XMX_ACTIVE}},
     /* [SOL], [Gen9] */
     {ZT_LIMIT_MEMORY_BANDWIDTH,
      "threads wait, and much of the design bandwidth is used",
      {{ZT__ROLE_MEMORY_SHARE, ZT__AT_LEAST, 60}, {ZT__ROLE_EU_STALL, ZT__AT_LEAST, 10}},
-     {ZT__ROLE_MEMORY_TRAFFIC, ZT__ROLE_L3_HIT_SHARE, ZT__NO_ROLE}},
+     {ZT__ROLE_MEMORY_TRAFFIC, ZT__ROLE_L3_HIT_SHARE}},
     /* [own] */
     {ZT_LIMIT_MEMORY_BANDWIDTH,
      "threads wait, and the queue of memory requests is often full",
      {{ZT__ROLE_MEMORY_QUEUE_FULL, ZT__AT_LEAST, 50}, {ZT__ROLE_EU_STALL, ZT__AT_LEAST, 50}},
-     {ZT__ROLE_MEMORY_TRAFFIC, ZT__ROLE_L3_HIT_SHARE, ZT__NO_ROLE}},
+     {ZT__ROLE_MEMORY_TRAFFIC, ZT__ROLE_L3_HIT_SHARE}},
     /* [Gen9] */
     {ZT_LIMIT_LATENCY,
      "threads wait, and too few are loaded to hide it",
@@ -9491,7 +9495,7 @@ static const zt__rule zt__rules[] = {
     {ZT_LIMIT_OCCUPANCY,
      "too few threads are loaded",
      {{ZT__ROLE_EU_OCCUPANCY, ZT__BELOW, 80}, {ZT__ROLE_EU_STALL, ZT__BELOW, 10}},
-     {ZT__ROLE_EU_ACTIVE, ZT__NO_ROLE, ZT__NO_ROLE}},
+     {ZT__ROLE_EU_ACTIVE}},
     {ZT_LIMIT_CACHE,
      "threads wait for data, though enough are loaded to hide latency",
      {{ZT__ROLE_EU_STALL, ZT__AT_LEAST, 10}, {ZT__ROLE_EU_OCCUPANCY, ZT__AT_LEAST, 80}},
@@ -9499,12 +9503,12 @@ static const zt__rule zt__rules[] = {
     {ZT_LIMIT_COMPUTE,
      "enough threads are loaded, and they do not wait",
      {{ZT__ROLE_EU_OCCUPANCY, ZT__AT_LEAST, 80}, {ZT__ROLE_EU_STALL, ZT__BELOW, 10}},
-     {ZT__ROLE_EU_ACTIVE, ZT__ROLE_XMX_ACTIVE, ZT__NO_ROLE}},
+     {ZT__ROLE_EU_ACTIVE, ZT__ROLE_XMX_ACTIVE}},
     /* [VTune] */
     {ZT_LIMIT_HOST,
      "the GPU waits for work between regions",
-     {{ZT__ROLE_WALL_SHARE, ZT__BELOW, 80}, {ZT__NO_ROLE, ZT__NO_CONDITION, 0}},
-     {ZT__ROLE_KERNEL_TIME, ZT__NO_ROLE, ZT__NO_ROLE}},
+     {{ZT__ROLE_WALL_SHARE, ZT__BELOW, 80}},
+     {ZT__ROLE_KERNEL_TIME}},
 };
 
 enum { ZT__FAILS, ZT__OPEN, ZT__HOLDS };
