@@ -1,4 +1,4 @@
-/* zetools.h - an application profiles its own GPU work, through oneAPI Level Zero's tools interface.
+/* zetools.h - an application profiles its own GPU work, through the tools interface of oneAPI Level Zero.
 
    SPDX-License-Identifier: MIT
    The licence is at the end of this file.
@@ -7,8 +7,8 @@
    MANUAL
    ==========================================================================================================
 
-   The manual explains how things work together. What a single function does, takes and returns is written
-   beside its declaration. The implementation begins with a page of its own: chapters, locks, states.
+   The manual explains how things work together. Each function is documented at its declaration. The
+   implementation begins with an overview of its chapters, locks and states.
 
    USE
 
@@ -22,9 +22,9 @@
 
            cc app.c -lze_loader -lm
 
-       Before glibc 2.34, add -ldl -lpthread. Pass the directory of the Level Zero headers with -isystem: they
-       redefine typedefs, of which C99 compilers warn. With -ffast-math and clang 18 or later, the file with
-       ZETOOLS_IMPLEMENTATION also needs -fhonor-nans -fhonor-infinities; an #error says so.
+       Before glibc 2.34, add -ldl -lpthread. If the Level Zero headers are not in /usr/include, pass their
+       directory with -isystem, because C99 compilers warn about them. With -ffast-math, clang 18 and later
+       also need -fhonor-nans -fhonor-infinities for the file with ZETOOLS_IMPLEMENTATION.
 
            zt_config config = zt_config_default();
            config.groups = "ComputeBasic";
@@ -33,81 +33,86 @@
 
            ZT_REGION(profiler, list, "saxpy")
                zeCommandListAppendLaunchKernel(list, saxpy, &groups, NULL, 0, NULL);
-           ...
+           ...             submits the work and waits for it
            zt_collect(profiler, 0);
            zt_report(profiler, "-");
            zt_close(profiler);
            profiler = NULL;
 
-       Metrics must be enabled in the driver. zt_open enables them if loader and driver can do so at run time;
-       otherwise set ZET_ENABLE_METRICS=1 in the environment before zeInit. Without metrics, regions still
-       have GPU times, and zt_get_availability_text says what is missing.
+       Metrics must be enabled in the driver. zt_open enables them if the loader and the driver can do so at
+       run time; otherwise set ZET_ENABLE_METRICS=1 in the environment before zeInit. Without metrics, regions
+       still have GPU times, and zt_get_availability_text returns what is missing.
 
    TERMS
 
        metric group   a set of metrics that the device measures together. Groups of different domains can be
                       active at the same time; two groups of one domain cannot
        region         a named part of a command list. All regions with one name share their statistics
-       sample         one execution of a region, with its figures. Statistics are made of samples
-       slot           what one sample in flight needs: a metric query for each group, and an event
+       sample         one execution of a region, with its figures. Statistics are computed from samples
+       in flight      begun, and not yet collected, lost or dropped; see COUNTS
+       slot           what a sample needs while it is in flight: a metric query for each group, and an event
        to collect     to read the figures of finished samples and add them to the statistics
        pass           one repetition of the work, with one set of metric groups
        tile           a sub-device of a device that has several
-       stream         a metric group that is sampled by the clock
-       row            one period of a stream
+       stream         periodic measurements of a metric group
+       report         of a stream: what the device measured in one period, as raw data
+       row            of a stream: the metrics of one period, calculated from a report
        marker         a name that a command list puts into a stream
 
    NAMES
 
-       Functions are named zt_[stream_|trace_]verb[_noun]: zt_get_counts, zt_stream_get_counts. A name that
-       begins with zt_stream_ is of a stream; with zt_trace_, of the tracer; others are of a profiler or of
-       nothing. Names of values come from zt_..._name, and default configurations from zt_..._config_default.
-       What begins with zt__ or ZT__ is private.
+       Functions are named zt_[stream_|trace_]verb[_noun]: zt_get_counts, zt_stream_get_counts. Functions of
+       streams begin with zt_stream_, and those of the tracer with zt_trace_. zt_..._name returns the name of
+       a value, and zt_..._config_default a configuration. What begins with zt__ or ZT__ is private.
 
    REGIONS
 
        The metric query of a region begins when the commands before it are complete, and commands after it
-       wait until it has ended. So a region serialises the work around it, and kernels that would overlap do
-       not. Without metrics, barriers do the same. Put regions around parts that matter, and not around every
-       kernel of a pipeline that depends on overlap.
+       wait until it has ended. So a region serialises the work around it: kernels that would overlap do not.
+       Without metrics, barriers have the same effect. Put regions around the parts that matter, and not
+       around every kernel of a pipeline that depends on overlap.
+
+       A region measures the device from the moment at which its list executes the begin to that at which it
+       executes the end. Work of other lists in that time may be included. Begin a region on the list that
+       has its work.
 
        Regions may nest and overlap. Where regions nest on a recorded list that is executed again, some
-   drivers return a wrong GPU time for the outer one. Such a sample is lost (ZT_LOST_IMPLAUSIBLE).
-
-       A region measures the device from the moment when its list executes the begin to that when it executes
-       the end. What other lists execute in that time may be counted, too. Begin and end a region on the list
-       that has its work.
+       drivers return a wrong GPU time for the outer one. Such a sample is lost (ZT_LOST_IMPLAUSIBLE).
 
    COMMAND LISTS
 
        On an immediate list, each region runs once. Its slot is free again when its sample is collected.
 
        On a recorded list (from zeCommandListCreate), a region keeps its slot until the list is reset or
-       destroyed, because the list may be executed again.
+       destroyed, because the list may be executed again. An execution overwrites the figures of the one
+       before it. So the library has to know about executions, resets and destruction:
 
-       - Execute recorded lists with zt_execute(). An execution overwrites the figures of the last one, so
-         zt_execute reads these first. It waits for the last execution of the same lists and not for the one
-         that it starts: two lists that take turns keep the device busy.
-       - Record again with zt_reset().
-       - Before a list is destroyed, call zt_release(). Afterwards is too late: another thread may have got
-         the same handle for a new list.
+       - Execute recorded lists with zt_execute(). It first collects the last execution of the same lists,
+         and waits for that one if necessary. It does not wait for the execution that it starts, so two lists
+         that are used in turn keep the device busy.
+       - Reset recorded lists with zt_reset().
+       - Call zt_release() before any list is destroyed. Afterwards is too late: another thread may have
+         created a new list with the same handle.
 
-       What happens otherwise:
+       If a program does otherwise:
 
-       - A recorded list is executed by other means than zt_execute. Of its executions between two
-         collections, only the last one is measured, and the number of others is unknown. The list is counted
-         in zt_counts.unobserved_lists, logged once, and named below the table.
-       - A list that is reset without zt_reset or zt_release: the next zt_begin on it frees the slots of
-         regions that are known to have run. Other slots stay in use, and their samples stay in flight.
-       - A list that is destroyed without zt_release keeps its slots, because nothing shows that it is gone.
-         They are freed only when a new list gets the same handle and regions are begun on it. A program that
-         repeats this reaches config.max_slots; then regions are dropped (ZT_DROPPED_NO_SLOT).
+       - A recorded list is executed without zt_execute: of its executions between two collections, only the
+         last one is measured, and the number of the others is unknown. The list is counted
+         (zt_counts.unobserved_lists), also below the table, and logged once.
+       - A list is reset without zt_reset or zt_release: the next zt_begin on it frees the slots of regions
+         that are known to have run. Other slots stay in use, and their samples stay in flight, until
+         zt_execute has executed a later region of the list.
+       - A list is destroyed without zt_release: its slots stay in use, because nothing shows that the list is
+         gone. They are freed only if a new list has the same handle and regions are begun on it. A program
+         that repeats this reaches config.max_slots, and then regions are dropped (ZT_DROPPED_NO_SLOT).
 
-       Loaders before 1.16 cannot tell whether a list is immediate. Then every list is treated as recorded.
-       The slots of an immediate list are freed by the next region that is begun on it, or by zt_release. A
-       list that runs outside of zt_execute is only noticed at the second collection that finds a sample of
-       it. And before zt_close, release recorded lists that never ran: otherwise the memory of their slots
-       cannot be freed, since the device might still write to it.
+       Loaders before 1.16 cannot tell whether a list is immediate, so every list is treated as recorded:
+
+       - The slots of an immediate list are freed by the next region that is begun on it, or by zt_release.
+       - A list that is executed without zt_execute is noticed only at the second collection that finds a
+         sample of it.
+       - Release recorded lists that never ran before zt_close. Otherwise the memory of their slots is not
+         freed, since the device might still write to it.
 
        Level Zero does not allow two threads to use one command list at a time. Different lists may be used by
        different threads, also for regions.
@@ -115,26 +120,27 @@
    COLLECTING
 
        Samples are collected by
-       - zt_collect: what is ready, or, with a timeout, all that is on its way
+       - zt_collect: what is ready, or, with a timeout, also what is on its way
        - zt_end, after each 64 regions on immediate lists, and zt_begin, when there is no free slot
        - zt_execute, zt_release and zt_reset, for their own lists
        - a thread of the library's own, with config.thread
 
-       One thread collects at a time. Others do not wait for it, unless they were given a timeout, or need
-       what it collects. Slots keep their data, so a program may also collect seldom, or only at the end.
+       One thread collects at a time. Others skip collecting, unless they have a timeout or need what is being
+       collected. Samples wait in their slots, so a program may collect seldom, or only at the end.
 
-       Once names, lists and slots are there, beginning, ending and collecting regions allocates nothing.
-       Functions that return results may allocate: quantiles of many samples need memory to be sorted in.
+       Once all names, lists and slots exist, beginning, ending and collecting regions allocates no memory.
+       Functions that return results may allocate, because quantiles need memory for sorting.
 
-       With config.thread, threads that submit work do not read or calculate anything. Level Zero drivers
-       cannot calculate metrics on two threads at once. The library takes care of its own calls; the
-       application must then not call zetMetricGroupCalculateMetricValues itself.
+       With config.thread, threads that submit work do not read or calculate anything. The application must
+       then not call zetMetricGroupCalculateMetricValues itself, because drivers cannot calculate metrics on
+       two threads at once. The library serialises its own calculations.
 
-       zt_collect with a timeout waits for what is known to be on its way: regions on immediate lists, and
-       lists that zt_execute has submitted. The first execution of a recorded list that was submitted by other
-       means cannot be seen. It is waited for as long as the program has never called zt_execute. Once it has,
-       lists that were not yet executed are not waited for, except those that ran by other means before. Where
-       the loader cannot tell immediate lists, all that was recorded and has not run is waited for.
+       zt_collect with a timeout waits for samples that are known to be on their way: regions on immediate
+       lists, and lists that zt_execute has submitted. The first execution of a recorded list without
+       zt_execute cannot be seen in advance. So until the program first calls zt_execute, zt_collect waits for
+       all recorded regions; from then on it does not wait for lists that were not yet executed, except those
+       that have already run without zt_execute. If the loader cannot tell immediate lists, zt_collect waits
+       for all regions that have not run.
 
    COUNTS
 
@@ -143,14 +149,14 @@
        lost      it ran, but its data is missing or invalid
        dropped   it was not measured: there was no slot or memory, or a call failed
 
-       Both are counted by cause (zt_get_cause), and left out of the statistics.
+       Lost and dropped samples are counted by cause (zt_get_cause) and are not in the statistics.
 
    AGGREGATION
 
        Type and unit of a metric decide how samples are combined (zt_aggregation). Counts, cycles, bytes and
-       times add up. Percentages, frequencies, rates and ratios are averaged, weighted by GPU time. Of flags,
-       the samples that have it set are counted. Time stamps, addresses and raw values are not combined. What
-       does not apply to a metric is NaN, and is left empty in reports.
+       times add up. Percentages, frequencies, rates and ratios are averaged, weighted by GPU time. For a
+       flag, the samples that have it set are counted. Time stamps, addresses and raw values are not combined.
+       Statistics that do not apply to a metric are NaN, and empty in reports.
 
        Median and 95th percentile are interpolated linearly. They are exact up to config.samples samples of a
        region. Beyond that they are estimated from as many samples, chosen at random with equal chance: with
@@ -159,35 +165,34 @@
 
    PASSES
 
-       With config.max_passes above 1, config.groups and config.metrics may ask for more groups than can be
+       With config.max_passes above 1, config.groups and config.metrics may name more groups than can be
        active together. ZT_PASSES repeats the work, each time with another set of groups:
 
            ZT_PASSES(profiler) {
                step();        submits its work with zt_execute, or waits for it
            }
 
-       The statistics of all passes are combined by the name of the region. So the work must be the same in
-       each pass, and must record the lists that it executes: a region that runs in another pass than it was
-       begun in is lost (ZT_LOST_OTHER_PASS). Where a region is missing in a pass, has another number of
-       samples or another GPU time, zt_region_info.differs and reports say so; then do not compare metrics of
-       different passes. Outside of ZT_PASSES the groups of the first pass are active.
+       The statistics of all passes are combined by the name of the region. So each pass must do the same
+       work, and record anew the lists that it executes: a region that runs in another pass than the one in
+       which it was begun is lost (ZT_LOST_OTHER_PASS). If a region is missing in a pass, or has another
+       number of samples or another GPU time, zt_region_info.differs and reports show it; then do not compare
+       metrics of different passes. Outside of ZT_PASSES the groups of the first pass are active.
 
    TILES
 
        On a root device with several tiles, a region has the metrics of each tile (zt_get_tile_stats) and of
-       the whole device. For the whole, counts and bytes are added. Of times, clock cycles and flags, the
-       largest counts. Averages are weighted by the GPU time of the tiles. What is not combined is that of the
-       first tile.
+       the whole device. For the whole device, counts and bytes are added. Of times, clock cycles and flags,
+       the largest value is used. Averages are weighted by the GPU time of the tiles. Metrics that are not
+       combined are those of the first tile.
 
    STREAMS
 
-       A stream samples a metric group of the device by the clock while the application runs. zt_stream_open
-       starts it; zt_stream_read delivers its rows. The device has little memory for reports: read often, or
-       set config.reader, with which a thread of the library's own reads them in time. All memory for reports
-       and rows is allocated when the stream is opened.
+       A stream measures a metric group of the device periodically while the application runs. zt_stream_open
+       starts it; zt_stream_read delivers its rows. The device has little memory for reports, so read often,
+       or set config.reader. All memory for reports and rows is allocated when the stream is opened.
 
-       zt_stream_mark appends a marker to a command list. The device ends a row when it executes the marker,
-       and that row has the marker's name.
+       zt_stream_mark appends a marker to a command list. When the device executes the marker, it ends the
+       current row, which gets the marker's name.
 
        Streams and regions with metrics exclude each other on a domain of the device, on some drivers on the
        whole device. Whichever is opened second does not get the counters: zt_stream_open fails, and zt_open
@@ -195,102 +200,106 @@
        alone (config.groups = "") always go together. A stream of a root device with several tiles is refused:
        open one on each sub-device.
 
-       reports = rows + discarded + waiting, at any time. Discarded reports were read, but delivered as no
-   row: the first one of a stream, those that the driver cannot calculate, and rows that neither a function
-   nor a profiler receives. Reports that the device dropped before they were read are counted as gaps; how
-       many they were is estimated from the length of the gaps (zt_stream_counts.dropped). The row after
-       missing ones is marked (zt_row.gap).
+       reports = rows + discarded + waiting, at any time. Discarded reports were read, but not delivered as
+       rows: the first one of a stream, those that the driver cannot calculate, and those whose rows have no
+       receiver, neither a function nor a profiler. Reports that the device dropped before they were read are
+       gaps; their number is estimated from the length of the gaps (zt_stream_counts.dropped). The row after a
+       gap is marked (zt_row.gap).
 
    THE TIMELINE
 
        With config.timeline, the newest samples keep when they began and ended. The clock of the device and
-       CLOCK_MONOTONIC of the host are compared at opening, while collecting and for reports. Times between
-       two comparisons are interpolated, so that drift is corrected. The device's clock starts again from 0
-       when it overflows. If this may have happened before a sample was collected, its time is uncertain: the
-       sample is not kept, but counted in zt_timeline_info.lost_samples.
+       CLOCK_MONOTONIC of the host are compared when the profiler is opened, while it collects, and for
+       reports. Times between two comparisons are interpolated, which corrects drift. The device's clock
+       starts again from 0 when it overflows. If this may have happened before a sample was collected, its
+       time is uncertain: the sample is not kept, but counted in zt_timeline_info.lost_samples.
 
        A report to "run.trace.json" is in the Trace Event format, which Perfetto and Chrome show: a track for
-       each command list, with the metrics of a sample as its arguments; counter tracks of the streams that
-       are attached (zt_stream_config.profiler); and markers as instants. Regions that overlap without being
-       nested are on separate tracks.
+       each command list, with the metrics of a sample as its arguments; counter tracks of the attached
+       streams (zt_stream_config.profiler); and markers as instants. Regions that overlap without being nested
+       are on separate tracks.
 
        A row of an attached stream belongs to a sample if the middle of its period lies between the sample's
        begin and end. From these rows, each region has the mean and the peak of every streamed metric
-       (zt_get_streamed). A row belongs to all samples around it as a whole, so figures of a nested region are
-       also in those of the outer one. A region that is shorter than the period has rows only by chance; many
-       samples make a fair average. Rows and samples must both still be kept when they are matched: raise
-       config.timeline and config.timeline_rows where one of them is collected or read late.
+       (zt_get_streamed). A row counts in full for each sample that it belongs to, so the figures of an outer
+       region include those of the regions inside it. A region that is shorter than the period has rows only
+       by chance; many samples still give a fair average. Rows and samples are matched only while both are
+       kept: if one of them is collected or read late, raise config.timeline or
+       zt_stream_config.timeline_rows.
 
    TRACING, with ZETOOLS_TRACER
 
-       zt_trace_start makes a region of every kernel launch in the process that goes to a list of the
-       profiler's context and device. The name of the region is that of the kernel. Code that launches need
-       not be changed:
+       After zt_trace_start, every kernel launch in the process becomes a region, if it goes to a list of the
+       profiler's context and device. The region has the name of the kernel. Code that launches need not be
+       changed:
 
            zt_trace_start(profiler, NULL);
            solve(...);        a library that knows nothing of this
            zt_trace_stop(profiler);
            zt_report(profiler, "-");
 
-       The tracer works through the tracing layer of the loader. Loaders from 1.15.7 on switch it on when
-       asked. Older ones need ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit. If the layer is off,
-       all calls of its interface still succeed. So zt_trace_start makes a call to see whether it is traced.
+       The tracer works through the tracing layer of the loader. zt_trace_start enables the layer in loaders
+       from 1.15.7 on. For older ones, set ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit. Loaders
+       report success even if the layer is off. So zt_trace_start makes a call of its own, and fails if that
+       call is not traced.
 
-       While it traces, lists are observed as well, so that zt_execute, zt_reset and zt_release are not
-       needed. Before a list is executed again, the samples of its last execution are collected, which waits
-       as zt_execute does. When a list is reset or destroyed, its slots are freed. Where the driver cannot
-   tell the context and device of a list that was created before zt_trace_start, the list is assumed to be of
-       the profiler's.
+       The tracer observes executions, resets and destructions of lists, so that zt_execute, zt_reset and
+       zt_release are not needed. Before a list is executed again, the samples of its last execution are
+       collected; this waits as zt_execute does. When a list is reset or destroyed, its slots are freed. For a
+       list that was created before zt_trace_start, the driver is queried for context and device. If it cannot
+       tell them, the list is assumed to be of the profiler's.
 
-       The device waits for the events of a launch before the launch's region begins, so that the GPU time is
-       that of the kernel alone. If the driver refuses the launch, this wait stays on the list. Launches are
-   counted when they are appended, however often their list is executed later. A launch that the driver
-   refuses is counted as dropped. Launches that are captured into a graph cannot be measured, nor can commands
-   on copy engines if the profiler measures metrics; they are counted as elsewhere.
+       For a launch that waits for events, the tracer appends the wait, then the begin of the region, and then
+       the launch, so that the GPU time is that of the kernel alone. If the driver refuses the launch, the
+       wait stays on the list.
 
-       config.calls times calls of the application on the host. Reports show them below the regions, and the
-       timeline has a track for each thread. Calls of the library and of hooks are neither timed nor traced.
+       zt_trace_counts counts launches when they are appended, however often their list is executed later. A
+       launch that the driver refuses is a dropped sample. Launches that are captured into a graph cannot be
+       measured, nor can commands on copy engines if the profiler measures metrics. They are counted as
+       elsewhere.
 
-       config.hooks are callbacks of the application around calls. The order is: prologues in the order of the
-       array; what the tracer does before the call; the call; what the tracer does after it; epilogues in
-       reverse order. So what a prologue changes is what is measured, and a kernel that an epilogue of
-       zeKernelCreate puts in place of another is measured under its own name.
+       With zt_trace_config.calls, calls of the application are counted and timed on the host. Reports show
+       them below the regions, and the timeline has a track for each thread. Calls that the library makes
+       itself, or that hooks make, are neither timed nor traced.
 
-       zt_auto(NULL), called first in main, does all this for every context and device on which the process
-       creates a command list, and writes reports at exit. Later contexts and devices have numbered files:
-       run.csv, run.2.csv.
+       zt_trace_config.hooks are callbacks of the application around calls. Prologues run before the call, in
+       the order of the array; epilogues run after it, in reverse order. The tracer does its own part between
+       the prologues and the call, and between the call and the epilogues. So what a prologue changes is what
+       is measured, and a kernel that an epilogue of zeKernelCreate puts in place of another is measured under
+       its own name.
+
+       zt_auto(NULL), called first in main, opens a profiler for every context and device on which the process
+       creates a command list, traces, and writes a report for each at exit: to run.csv, run.2.csv and so on.
 
    CALLBACKS
 
-       Which functions of the library a function of the application may call:
+       A callback is a function of the application that the library calls. What it may call of the library:
 
-       function    runs on                               may call
-       log         the thread on which the message       what a sample function may
-                   comes up
+       callback    runs on                               may call
+       log         the thread that causes the message    what a sample function may
        sample      the thread that collects              all but zt_close, ZT_PASSES, zt_bench and
                                                          zt_compare with this profiler. zt_collect, and
                                                          zt_merge into it, return HANDLE_OBJECT_IN_USE
        row         the thread that reads or closes       all but zt_stream_read and zt_stream_close of
                    the stream                            this stream
-       write       the thread that asked for the         all but closing what is being written
-                   report
+       write       the thread that writes the report     all but closing what is being written
        hook        the thread that makes the call        all but zt_trace_start, zt_trace_stop, zt_close
        allocator   any thread, also several at once      zt_get_counts, zt_get_cause and others that only
                                                          return a value
 
-       In a sample function nothing waits. zt_begin drops a region for which there is no slot. zt_execute does
-       not collect: its lists run as if they were executed by zeCommandQueueExecuteCommandLists, and count as
-       unobserved. The same holds in a log function that is called while samples are collected.
+       In a sample function nothing waits. zt_begin drops a region for which there is no slot. zt_execute
+       executes its lists without collecting: they count as unobserved, and [INSIDE_CALLBACK] is reported. The
+       same holds in a log function that is called while samples are collected.
 
-       No mutex of the library is held while a function of the application runs. While a sample function runs,
-       no other thread collects: keep it short. All functions must return normally, without an exception or
-       longjmp.
+       No mutex of the library is held while a callback runs. But while a sample function runs, no other
+       thread collects: keep it short. All callbacks must return normally, without an exception or longjmp.
 
    THREADS
 
        Functions that take a profiler or a stream may be called from several threads at once, with these
-       exceptions: nothing else may use a profiler or stream while it is closed (zt_stream_close ends a read
-       that waits); one ZT_PASSES, zt_bench or zt_compare runs on a profiler at a time; and a region is begun
+       exceptions: nothing else may use a profiler or a stream while it is closed (but zt_stream_close ends a
+       read that waits, and streams that are attached to a profiler may be read and closed while it is
+       closed); one ZT_PASSES, zt_bench or zt_compare runs on a profiler at a time; and a region is begun
        and ended by threads that may use its list.
 
        What may wait, for what, and how long at the most:
@@ -303,6 +312,7 @@
        ZT_PASSES              the work of each pass                         config.wait_timeout_ns
        zt_merge, zt_pack      a thread that collects                        config.wait_timeout_ns
        zt_close               samples on their way                          config.wait_timeout_ns
+                              threads that match rows with samples          config.wait_timeout_ns
                               the end of the collecting thread              2 seconds
        zt_trace_stop          calls in progress                             config.wait_timeout_ns
        zt_bench, zt_compare   each of their runs                            config.wait_timeout_ns
@@ -314,24 +324,25 @@
 
    PROCESSES
 
-       A process may hold several copies of this header: in plugins, in libraries with hidden symbols or
-       loaded with RTLD_LOCAL, or in files with ZETOOLS_STATIC. They must agree on who has activated which
-       metric groups, and must not calculate at the same time. The copies find each other by the environment
+       A process may contain several copies of this header: in plugins, in libraries with hidden symbols or
+       loaded with RTLD_LOCAL, or in files with ZETOOLS_STATIC. They must agree on which metric groups are
+       active, and must not calculate metrics at the same time. The copies find each other by the environment
        variable ZETOOLS_PROCESS_1, which the first call of the library sets. Do not change it. As with any
-       setenv, no other thread may use the environment during that first call. The number at the end is the
-       layout of the shared data; copies with different layouts do not find each other.
+       setenv, no other thread may use the environment during that first call. The number in the name is that
+       of the layout of the shared data; copies with different layouts do not find each other.
 
-       A forked child opens profilers of its own. It must not use the parent's profilers and streams. zt_close
-       of a parent's profiler does nothing in the child. A program that is started by exec begins anew.
+       A forked child may open profilers and streams of its own. It must not use those of its parent;
+       zt_close and zt_stream_close do nothing with them in the child. A program that is started by exec
+       shares nothing with the one before it.
 
-       After zt_close, set the pointer to NULL. A second zt_close with the old pointer does nothing, unless
-       another profiler has come to the same address: then it closes that one. Any other use of it is an
+       After zt_close, set the pointer to NULL. A second zt_close with the old pointer does nothing, unless a
+       new profiler has the same address: then it closes that one. Any other use of the old pointer is an
        error.
 
    PACKED STATISTICS
 
-       What zt_pack writes, so that programs on many machines can gather their statistics. Little-endian; u32
-       and u64 are unsigned, f64 is a double of IEEE 754, text is a u32 length and that many bytes.
+       The layout of what zt_pack writes. Little-endian; u32 and u64 are unsigned, f64 is a double of IEEE
+       754, text is a u32 length and that many bytes.
 
            "ZTPK"; u32 layout: 1; u64 size of the whole; u64 checksum: FNV-1a of all that follows
            u32 metrics, regions, passes, tiles, config.samples, availability; text of it; text device
@@ -350,28 +361,31 @@
                                building again. If only one is set, the configuration's other one is ignored
        ZT_COLUMNS              overrides config.columns
        ZT_AUTO                 where the report of zt_auto goes: "table", or a path as for zt_report; "1":
-                               where its configuration says; "off", "0" or "": nothing is traced
-       COLUMNS                 the width of a table on standard output, if that is no terminal: 100
+                               as its configuration says; "off", "0" or "": nothing is traced
+       COLUMNS                 the width of a table on standard output that is not a terminal. Default: 100
 
        Loader and driver read ZET_ENABLE_METRICS, ZE_ENABLE_TRACING_LAYER and, for the frequency in
        benchmarks, ZES_ENABLE_SYSMAN. Set them before zeInit.
 
    OPTIONS, to be defined before the header is included
 
-       ZETOOLS_IMPLEMENTATION   in one file of the program: the functions themselves. Elsewhere the header
-                                only declares them
-       ZETOOLS_DISABLE          in every file or in none: everything is empty, no code is left, and Level Zero
-                                is not needed. Figures are then 0, and not NaN. For builds without profiling
-       ZETOOLS_TRACER           in each file that uses the tracer, and in that of ZETOOLS_IMPLEMENTATION. Off
-                                by default, because it adds code for every call that can be traced
-       ZETOOLS_STATIC           the functions are static, so that a library that uses them exports nothing.
-                                Each file that uses them then needs ZETOOLS_IMPLEMENTATION
-       ZETOOLS_NO_THREADS       the library starts no thread, for programs that must not have other threads:
-                                config.thread has no effect, and zt_stream_config.reader is refused
+       ZETOOLS_IMPLEMENTATION   In one file of the program: compiles the functions. Elsewhere the header only
+                                declares them.
+       ZETOOLS_DISABLE          In every file or in none: all functions are empty, no code is left, and Level
+                                Zero is not needed. Figures are then 0, and not NaN. For builds without
+                                profiling.
+       ZETOOLS_TRACER           In each file that uses the tracer, and in that of ZETOOLS_IMPLEMENTATION. Off
+                                by default, because it adds code for every call that can be traced.
+       ZETOOLS_STATIC           In each file that uses the library, with ZETOOLS_IMPLEMENTATION: makes its
+                                functions static, so that a library that contains them does not export them.
+       ZETOOLS_NO_THREADS       With ZETOOLS_IMPLEMENTATION, for programs that must not have other threads:
+                                the library starts none. config.thread has no effect, and
+                                zt_stream_config.reader is refused.
 */
 #ifndef ZETOOLS_H
 #define ZETOOLS_H
 
+/* The version of the declarations. zt_version() returns that of the implementation. */
 #define ZETOOLS_VERSION_MAJOR 0
 #define ZETOOLS_VERSION_MINOR 1
 #define ZETOOLS_VERSION_PATCH 0
@@ -415,14 +429,14 @@ extern "C" {
 
 /* ==== types =============================================================================================== */
 
-/* A profiler: one context, one device or sub-device. Since 0.1. */
+/* Measures regions on one device or sub-device, in one context. Since 0.1. */
 typedef struct zt_profiler zt_profiler;
 
-/* A metric group: the same type as zet_metric_group_handle_t, whose header is included with the
-   implementation alone, because it takes a compiler longer than all of this. Since 0.1. */
+/* A metric group: the same type as zet_metric_group_handle_t. Only the implementation includes the header of
+   that, because it is slow to compile. Since 0.1. */
 typedef struct _zet_metric_group_handle_t *zt_group;
 
-/* An open region. Its fields are private. A copy stands for the same region. Since 0.1. */
+/* A region that was begun. Its fields are private. A copy stands for the same region. Since 0.1. */
 typedef struct zt_region {
     void *slot;
     uint32_t generation;
@@ -437,13 +451,14 @@ typedef struct zt_passes {
     uint32_t runs;
 } zt_passes;
 
-/* Called for the first message of each kind, such as "[NO_SLOT] zt_begin: all 16384 slots are in use, ...".
-   result  a ze_result_t: that of the call that failed, or what describes the message best
+/* Called with the first message of each kind, such as "[NO_SLOT] zt_begin: all 16384 slots are in use, ...".
+   result  a ze_result_t: that of the call that failed, or the one that describes the message best
    text    the identifier of the kind, what happened and what to do. Valid during the call
+   user    config.log_user
    See CALLBACKS. Since 0.1. */
 typedef void (*zt_log_fn)(int result, const char *text, void *user);
 
-/* One collected sample. Pointers live as long as the call. Since 0.1. */
+/* One collected sample. Pointers are valid during the call. Since 0.1. */
 typedef struct zt_sample {
     const char *name;      /* of the region */
     uint32_t region;       /* its index, for zt_get_region */
@@ -453,16 +468,17 @@ typedef struct zt_sample {
     uint32_t pass;        /* from 0. Metrics of other passes are not measured */
 } zt_sample;
 
-/* Called for each collected sample, on the collecting thread. See CALLBACKS. Since 0.1. */
+/* Called for each collected sample, on the collecting thread. `user` is config.sample_user. See CALLBACKS.
+   Since 0.1. */
 typedef void (*zt_sample_fn)(const zt_sample *sample, void *user);
 
-/* Called with the next bytes of a report, on the thread that asked for it. Returns 0, or anything else to
-   stop. See CALLBACKS. Since 0.1. */
+/* Called with the next bytes of a report, on the thread that writes it. `user` is that of the writing call.
+   Returns 0, or anything else to stop. See CALLBACKS. Since 0.1. */
 typedef int (*zt_write_fn)(const void *bytes, size_t size, void *user);
 
-/* The application's allocator. Set both functions or none: half an allocator is an INVALID_ARGUMENT. They are
-   called from any thread, also from several at once. `allocate` returns memory that is aligned as that of
-   malloc, or NULL; `release` is never called with NULL. See CALLBACKS. Since 0.1. */
+/* The application's allocator. Set both functions or none; with one alone, opening returns INVALID_ARGUMENT.
+   They are called from any thread, also from several at once. `allocate` returns memory that is aligned as
+   that of malloc, or NULL; `release` is never called with NULL. See CALLBACKS. Since 0.1. */
 typedef struct zt_allocator {
     void *(*allocate)(size_t size, void *user);
     void (*release)(void *memory, void *user);
@@ -484,16 +500,16 @@ typedef struct zt_config {
     uint32_t max_passes; /* How many passes the work may be repeated in with ZT_PASSES, up to 16. With 1,
                             groups that cannot be active together are refused. Default: 1. */
     double pass_tolerance; /* Reports mark a region whose GPU time differs between passes by more than this
-                              share. Default: 0.1. */
+                              share. Raise it for work whose time varies by itself. Default: 0.1. */
     int require_metrics; /* Not 0: zt_open fails if metrics cannot be measured. 0: regions have times then. */
 
     uint32_t slots_per_step; /* Slots are made as they are needed, this many at a time. A lower number saves
                                 device memory where few regions are in flight. Default: 256. */
     uint32_t max_slots;      /* The limit of slots in each pass; regions beyond it are dropped. Raise it if
                                 recorded lists have more regions than this. Default: 16384. */
-    uint32_t samples;        /* Samples kept of each region for median and 95th percentile, up to 1,048,576. A
-                                region needs up to 8 bytes a metric and kept sample, and 56 a metric. Default:
-                                512. */
+    uint32_t samples;        /* Samples kept of each region for median and 95th percentile, up to 1,048,576;
+                                see AGGREGATION. A region needs up to 8 bytes a metric and kept sample, and
+                                56 a metric. Default: 512. */
 
     int thread; /* Not 0: a thread of the library's own collects; see COLLECTING. 0: the threads that call the
                    library do. */
@@ -501,13 +517,13 @@ typedef struct zt_config {
     uint32_t timeline; /* Samples kept for the timeline, the newest. Each needs 32 bytes and 8 a metric, and
                           each region then writes two more time stamps. 0: no timeline. */
 
-    uint64_t wait_timeout_ns; /* How long functions without a timeout of their own may wait (see THREADS), in
-                                 nanoseconds. Default: 1 second. */
+    uint64_t wait_timeout_ns; /* How many nanoseconds functions without a timeout of their own may wait; see
+                                 THREADS. Raise it if the work of a list takes longer. Default: 1 second. */
 
-    zt_log_fn log;          /* Messages. NULL: not reported; zt_get_last_error has the last one. */
-    void *log_user;         /* is passed to `log` */
-    zt_sample_fn sample;    /* Every collected sample. NULL: none. */
-    void *sample_user;      /* is passed to `sample` */
+    zt_log_fn log; /* Receives messages. NULL: none does; zt_get_last_error returns the last one. */
+    void *log_user;
+    zt_sample_fn sample; /* Receives every collected sample. NULL: none does. */
+    void *sample_user;
     zt_allocator allocator; /* Functions that are NULL: malloc and free. */
 } zt_config;
 
@@ -634,10 +650,10 @@ typedef struct zt_counts {
 /* A stream: one metric group of one device or sub-device, sampled by the clock. Since 0.1. */
 typedef struct zt_stream zt_stream;
 
-/* One row: a period of the device. Pointers live as long as the call. Since 0.1. */
+/* One row: the metrics of one period. Pointers are valid during the call. Since 0.1. */
 typedef struct zt_row {
     uint64_t time_ns;   /* when the period began, by CLOCK_MONOTONIC of the host */
-    uint64_t device_ns; /* the same by the clock of the device's metrics, unwrapped */
+    uint64_t device_ns; /* the same by the clock of the device's metrics; continues when that overflows */
     uint64_t length_ns; /* how long the period lasted */
     int gap;            /* not 0: rows are missing before this one, dropped by the device or not calculated */
     uint32_t metric_count;
@@ -645,8 +661,8 @@ typedef struct zt_row {
     const char *marker;   /* the name of the marker that ended the row, or NULL */
 } zt_row;
 
-/* Called for each row, on the thread that reads. Returns 0, or anything else to stop: later rows wait for the
-   next read. See CALLBACKS. Since 0.1. */
+/* Called for each row, on the thread that reads. `user` is that of the reading call. Returns 0, or anything
+   else to stop: later rows wait for the next read. See CALLBACKS. Since 0.1. */
 typedef int (*zt_row_fn)(const zt_row *row, void *user);
 
 /* How a stream is opened. Start from zt_stream_config_default(). 0 and NULL stand for the default. Strings
@@ -654,19 +670,20 @@ typedef int (*zt_row_fn)(const zt_row *row, void *user);
 typedef struct zt_stream_config {
     const char *group;  /* A time-based metric group. NULL: "ComputeBasic", else the first that there is. */
     uint32_t period_ns; /* The length of a row in nanoseconds; the driver rounds it. Default: 1 ms. */
-    uint32_t notify_reports; /* After this many reports the device ends the wait of a read. With fewer, rows
-                                arrive sooner and cost more. Default: as many as come in 10 ms. */
-    size_t memory_limit; /* Bytes for reports and their calculation, allocated at opening. Default: 8 MiB. */
-    int reader;          /* Not 0: a thread of the library's own reads from the device into this memory, so
-                            that an application that seldom calls zt_stream_read loses nothing. */
+    uint32_t notify_reports; /* A read that waits is woken after this many reports. With fewer, rows arrive
+                                sooner and cost more. Default: as many as come in 10 ms. */
+    size_t memory_limit;     /* Bytes for reports and their calculation. Raise it if rows are read seldom.
+                                Default: 8 MiB. */
+    int reader; /* Not 0: a thread of the library's own reads from the device into this memory, so
+                   that nothing is lost if the application seldom calls zt_stream_read. */
 
-    zt_profiler *profiler;  /* The stream is attached to this profiler, whose timeline and regions then have
-                               its rows. It must have config.timeline. It keeps the rows when the stream is
-                               closed, so `allocator` must live until zt_close. NULL: to none. */
-    uint32_t timeline_rows; /* Rows kept for that profiler, the newest, until zt_close. Each needs 32 bytes
-                               and 8 a metric. Default: 16384. */
+    zt_profiler *profiler;  /* Attaches the stream to this profiler: its timeline and regions then have the
+                               rows. It must have config.timeline. It keeps the rows when the stream is
+                               closed, so `allocator` must work until zt_close. NULL: to none. */
+    uint32_t timeline_rows; /* Rows kept for that profiler, the newest. Each needs 32 bytes and 8 a metric.
+                               Default: 16384. */
 
-    zt_log_fn log; /* As in zt_config; the reader thread calls it, too. */
+    zt_log_fn log; /* As in zt_config. The reader thread calls it, too. */
     void *log_user;
     zt_allocator allocator;
 } zt_stream_config;
@@ -709,8 +726,8 @@ typedef struct zt_timeline_info {
 #define ZT__TRACER_DECLARED 1
 
 /* A callback of the application around a call; see TRACING and CALLBACKS. Runs on the thread that calls.
-   parameters  a structure with the addresses of the call's parameters, such as a ze_kernel_create_params_t. A
-               prologue may change the parameters
+   parameters  a structure with the addresses of the call's parameters, such as a ze_kernel_create_params_t
+               from <level_zero/layers/zel_tracing_api.h>. A prologue may change the parameters
    result      a ze_result_t: that of the call; in a prologue SUCCESS
    user        as in zt_hook
    instance    points to NULL in the prologue, which may store a pointer there for the epilogue of the call
@@ -725,8 +742,8 @@ typedef struct zt_hook {
     void *user;
 } zt_hook;
 
-/* What a tracer does. Start from zt_trace_config_default(). 0 and NULL stand for the default. Only what hooks
-   point to must outlive zt_trace_start. Since 0.1. */
+/* What a tracer does. Start from zt_trace_config_default(). 0 and NULL stand for the default. Strings and the
+   array of hooks are copied. Since 0.1. */
 typedef struct zt_trace_config {
     const char *names; /* Kernels to measure: patterns with * and ?, separated by commas. A pattern after '!'
                           excludes: "gemm*,!*_tail". NULL: all kernels. */
@@ -735,8 +752,9 @@ typedef struct zt_trace_config {
     uint64_t limit;    /* The most launches of each kernel that are measured. 0: no limit. */
     int copies;        /* Not 0: copies and fills are measured, too, as "MemoryCopy", "MemoryFill", ... */
     int no_launches;   /* Not 0: launches are not measured; lists are observed all the same. */
-    const char *calls; /* Calls to count and time: patterns separated by commas, "zeEvent*,zeCommandQueue*".
-                          Other calls cost no more than before. NULL: none. */
+    const char *calls; /* Calls to count and time: patterns separated by commas, as in `names`:
+                          "zeEvent*,zeCommandQueue*". Calls that are not observed cost no more than before.
+                          NULL: none. */
     const zt_hook *hooks; /* Callbacks of the application, up to 16. NULL: none. */
     uint32_t hook_count;
 } zt_trace_config;
@@ -747,8 +765,8 @@ typedef struct zt_trace_counts {
     uint64_t launches;
     uint64_t measured;  /* a region was begun */
     uint64_t filtered;  /* left out by the configuration */
-    uint64_t elsewhere; /* on a list that the profiler cannot measure: of another context or device, of a
-                           copy engine unless the profiler measures times alone, or captured into a graph */
+    uint64_t elsewhere; /* on a list that the profiler cannot measure: of another context or device; of a copy
+                           engine, unless the profiler measures times alone; or captured into a graph */
 } zt_trace_counts;
 
 /* A call that was timed. The name lives as long as the program. Since 0.1. */
@@ -777,26 +795,26 @@ typedef struct zt_auto_config {
 typedef struct zt_bench_config {
     const char *name; /* A name for people. NULL: that of the region, else "the benchmark"; in a comparison
                          "a" or "b". */
-    int (*run)(zt_profiler *profiler, void *user); /* Records and submits the work once, with a region of the
-                                                      profiler that it is called with around what is timed.
-                                                      Returns 0, or anything else if it failed. */
-    double (*measure)(void *user); /* In place of `run`, for what is timed by other means: does the work once
-                                      and returns its time in nanoseconds. Negative: it failed. */
-    void *user;                    /* is passed to the functions */
+    int (*run)(zt_profiler *profiler, void *user); /* Records and submits the work once, with a region of
+                                                      `profiler` around what is timed. Returns 0, or
+                                                      anything else if the work failed. */
+    double (*measure)(void *user); /* In place of `run`, for work that is timed by other means: does the work
+                                      once and returns its time in nanoseconds; negative if it failed. */
+    void *user;                    /* is passed to these functions and to `frequency` */
     const char *region; /* The region whose GPU time is a sample, added up if it runs several times. NULL: the
                            first of the work. */
-    double (*frequency)(void *user); /* Returns the frequency of the device now, in MHz. NULL: asks the system
-                                        management interface, if it is there (ZES_ENABLE_SYSMAN=1). */
+    double (*frequency)(void *user); /* Returns the frequency of the device now, in MHz. NULL: that of the
+                                        system management interface, which ZES_ENABLE_SYSMAN=1 enables. */
     uint32_t warm_up;                /* Runs before the first sample. Default: 3. */
-    uint32_t min_samples;  /* The least samples, however long they take. Default, and minimum: 10. */
+    uint32_t min_samples;  /* The fewest samples, however long they take. Default, and minimum: 10. */
     uint32_t max_samples;  /* The most samples. Default, and maximum: 1000. */
-    uint64_t max_time_ns;  /* In nanoseconds, for the warm-up and again for the samples. When it is over, no
-                              more runs begin, but the first three of the warm-up and those for min_samples
-                              are made in any case. Default: 10 seconds. */
-    double precision;      /* Stops when half the interval of the median is less than this share of it.
-                              Default: 0.01. */
-    double max_change;     /* Marks samples whose frequency differs from the median by more than this share.
-                              Default: 0.02. */
+    uint64_t max_time_ns;  /* The most time for the warm-up, and again for the samples, in nanoseconds. The
+                              first three runs of the warm-up and min_samples are made in any case. Default:
+                              10 seconds. */
+    double precision;      /* Sampling stops when half the interval of the median is less than this share of
+                              it. Default: 0.01. */
+    double max_change;     /* Samples whose frequency differs from the median by more than this share are
+                              marked. Default: 0.02. */
     uint32_t counter_runs; /* Runs with metrics, in each pass. Default: 5. */
 } zt_bench_config;
 
@@ -809,6 +827,7 @@ typedef enum zt_bench_end {
     ZT_BENCH_FULL     /* config.max_samples were taken */
 } zt_bench_end;
 
+/* The most samples of a benchmark, and the marks of a sample, which are bits. Since 0.1. */
 enum { ZT_BENCH_SAMPLES = 1000, ZT_BENCH_OUTLIER = 1, ZT_BENCH_CHANGED = 2 };
 
 /* The result of a benchmark; times in nanoseconds. What does not apply is NaN. About 9 kB. Since 0.1. */
@@ -817,17 +836,17 @@ typedef struct zt_bench_result {
     zt_bench_end end;
     uint32_t count;    /* samples */
     uint32_t outliers; /* samples that lie beyond a quartile by more than 1.5 times the interquartile range.
-                          They are not left out */
-    uint32_t changed;  /* samples at another frequency. They are not left out */
+                          They count like any other */
+    uint32_t changed;  /* samples at another frequency. They count like any other */
     double median;
-    double low, high; /* interval of the median, by the sign test: at least 95% */
+    double low, high; /* interval that contains the true median with a probability of at least 95% */
     double quartile1, quartile3;
     double min, max;
     double precision;                      /* half the interval, as a share of the median */
     double frequency_mhz;                  /* median. NaN: not known */
     uint32_t counter_runs;                 /* runs with metrics, in each pass */
     double counter_median;                 /* their median */
-    double perturbation;                   /* that by the median without metrics */
+    double perturbation;                   /* counter_median divided by median */
     uint32_t region;                       /* of the profiler, for zt_get_rate; UINT32_MAX: none */
     double samples[ZT_BENCH_SAMPLES];      /* in the order in which they were taken */
     unsigned char marks[ZT_BENCH_SAMPLES]; /* ZT_BENCH_OUTLIER, ZT_BENCH_CHANGED */
@@ -836,8 +855,8 @@ typedef struct zt_bench_result {
 /* The result of a comparison of two variants. Since 0.1. */
 typedef struct zt_comparison {
     zt_bench_result a, b;
-    double ratio;     /* median of b by median of a */
-    double low, high; /* interval of the ratio: at least 95% */
+    double ratio;     /* median of b divided by median of a */
+    double low, high; /* interval that contains the true ratio with a probability of at least 95% */
     int differs;      /* not 0: the interval does not contain 1 */
 } zt_comparison;
 
@@ -874,19 +893,19 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
 
 /* Collects what is on its way, and frees the profiler. Recorded lists with regions must not be executed
    afterwards. zt_end of a region that is still open does nothing afterwards.
-   The profiler stays open if the driver, a function of the application or, while it traces, a callback on
-   another thread does not return in time. Then the message says so, and zt_close can be called again.
+   The profiler stays open if the driver, a callback or a traced call of another thread does not return in
+   time. A message reports this, and zt_close can be called again.
    One thread; see PROCESSES for the pointer. Since 0.1. */
 ZT_API void zt_close(zt_profiler *profiler);
 
-/* Begins a region on a command list that is immediate, or open for commands. It cannot fail as far as the
-   application is concerned: a region that cannot be measured is counted as dropped.
+/* Begins a region on a command list that is immediate, or open for commands.
    name  is copied. NULL and "" are shown as "(unnamed)". Up to 65,536 different names
-   Any thread that may use the list. Since 0.1. */
+   Returns the region, for zt_end. A region that cannot be measured is counted as dropped, and passed to
+   zt_end all the same. Any thread that may use the list. Since 0.1. */
 ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, const char *name);
 
-/* Ends a region. Does nothing for NULL, for a region that was ended already, also by a copy of it, and for
-   one whose profiler is closed.
+/* Ends a region, on the list on which it was begun. Does nothing for NULL, for a region that was dropped or
+   has ended, also by a copy of it, and for one whose profiler is closed.
    Any thread that may use the region's list. Since 0.1. */
 ZT_API void zt_end(zt_region *region);
 
@@ -914,9 +933,7 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
    with zeCommandQueueExecuteCommandLists. Samples that were not ready in time are overwritten and counted as
    lost. The lists are executed in any case. If a list is named twice, they are executed in several calls, so
    that each execution is measured; the last call has the fence. If the driver refuses one of these calls, the
-   calls before it have been executed, and those after it are not made.
-   Inside a sample or log function nothing can be collected. The lists are then executed as by
-   zeCommandQueueExecuteCommandLists: they count as unobserved, and [INSIDE_CALLBACK] is reported.
+   calls before it have been executed, and those after it are not made. See CALLBACKS for calls inside of one.
    Returns what zeCommandQueueExecuteCommandLists returns. Any thread that may use them. Since 0.1. */
 ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
                               ze_command_list_handle_t *lists, ze_fence_handle_t fence);
@@ -989,7 +1006,7 @@ ZT_API ze_result_t zt_get_limit(const zt_profiler *profiler, uint32_t region, zt
 ZT_API const char *zt_limit_name(zt_limit limit);
 
 /* Benchmarks work. Warms up; then takes samples of the GPU time, without metrics, until one of the conditions
-   of zt_bench_end holds; then runs the work with metrics, in all passes, whose statistics are the profiler's.
+   of zt_bench_end holds; then runs the work with metrics, in all passes, which the profiler collects.
    With config.measure the profiler may be NULL.
    Returns SUCCESS; NOT_READY if a run gave no sample in four attempts. One thread. Since 0.1. */
 ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result);
@@ -1049,6 +1066,7 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
 
 /* Passes the bytes of a report to a function.
+   user  is passed to `write`
    Returns SUCCESS; INVALID_ENUMERATION; INVALID_ARGUMENT for a trace without config.timeline; UNKNOWN if
    `write` stopped it. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user);
@@ -1072,7 +1090,7 @@ ZT_API ze_result_t zt_get_last_result(const zt_profiler *profiler);
 ZT_API const char *zt_result_name(ze_result_t result);
 
 /* Finds a metric group of a device by its name.
-   type   a zet_metric_group_sampling_type_flags_t
+   type   a zet_metric_group_sampling_type_flags_t: event-based for regions, time-based for streams
    group  receives the group; NULL on failure
    Returns SUCCESS; INVALID_ARGUMENT if there is none, and zt_get_last_error(NULL) has the nearest names;
    otherwise the result of the call that failed. Any thread. Since 0.1. */
@@ -1103,7 +1121,8 @@ ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_
 
 /* Delivers all rows that there are, and waits for the first if there is none.
    timeout_ns  how long it waits at the most, in nanoseconds; 0: not at all
-   function    is called with each row. NULL: rows go to the attached profiler alone, or are discarded
+   function    is called with each row and `user`. NULL: rows go to the attached profiler alone, or are
+               discarded
    Returns SUCCESS; NOT_READY if there was no row in time; NOT_AVAILABLE if the stream is being closed;
    DEVICE_LOST; HANDLE_OBJECT_IN_USE inside a function that is called with rows; otherwise the result of the
    driver call that failed. Any thread; one reads while others wait. Since 0.1. */
@@ -1118,7 +1137,7 @@ ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t li
 /* Ends reads that wait, delivers what is left, and frees the stream. An attached profiler keeps its rows.
    function  as for zt_stream_read
    Returns the final counts. If a read does not end in 10 seconds, or if it is called from a function that is
-   called with rows, the stream stays open, and the message says so. One thread. Since 0.1. */
+   called with rows, the stream stays open, and a message reports this. One thread. Since 0.1. */
 ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user);
 
 /* Returns what the stream was opened with. Any thread. Since 0.1. */
@@ -1176,11 +1195,11 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
 /* Stops tracing, and waits for traced calls that other threads have in progress, up to
    config.wait_timeout_ns. What was measured stays. Lists that were recorded may still be executed,
    with zt_execute.
-   Returns SUCCESS, after which no hook runs any more; NOT_READY if a call did not end in time: it ends as if
-   it were traced; HANDLE_OBJECT_IN_USE inside a hook. Any thread. Since 0.1. */
+   Returns SUCCESS, after which no hook runs any more; NOT_READY if a call did not end in time, which is then
+   traced to its end; HANDLE_OBJECT_IN_USE inside a hook. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
 
-/* Returns how many launches were seen since the first start. Any thread. Since 0.1. */
+/* Returns how many launches were appended since the first start. Any thread. Since 0.1. */
 ZT_API zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler);
 
 /* Returns the number of different calls that were timed so far. Any thread. Since 0.1. */
@@ -1197,7 +1216,8 @@ ZT_API zt_auto_config zt_auto_config_default(void);
    called before, or if ZT_AUTO switches it off. If a report cannot be written, a message goes to standard
    error, and zt_get_last_error(NULL) has it for functions that run at exit later.
    config  NULL: the defaults
-   Returns SUCCESS, or the result of zeInit, or as zt_trace_start. One thread. Since 0.1. */
+   Returns SUCCESS; INVALID_ARGUMENT, with a message on standard error, if the report's suffix stands for no
+   format; otherwise the result of zeInit, or as zt_trace_start. One thread. Since 0.1. */
 ZT_API ze_result_t zt_auto(const zt_auto_config *config);
 
 #endif /* ZETOOLS_TRACER */
@@ -1481,6 +1501,7 @@ typedef zt__disabled_scope zt_scope;
            >>tracer       regions around the launches of others (ZETOOLS_TRACER)
            >>bench        zt_bench, zt_compare
            >>reports      tables, CSV, JSON, traces
+           >>automatic    zt_auto: tracing that reports at exit (ZETOOLS_TRACER)
 
        Where a chapter has to call a later one, the later one registers a function when it opens.
 
@@ -1524,12 +1545,15 @@ typedef zt__disabled_scope zt_scope;
        READING   used by the collector alone                 back where it came from when it is not ready;
                                                              FREE when it is over; ARMED when it may run
                                                              again; PARTIAL when it may run again and is
-                                                             not reset; RETIRED when it cannot be reset
+                                                             incomplete or not reset; RECORDED, then FREE,
+                                                             when it was PENDING and is not on its list any
+                                                             more; RETIRED when it is over and cannot be
+                                                             reset
        ARMED     read and reset; its list may run again      PENDING by zt_execute (begun + 1); READING, as
                                                              its list may run without zt_execute; FREE when
                                                              it is over
-       PARTIAL   its commands are incomplete, or it is not   READING, to be reset: when it is over, and
-                 reset: its data is never read               before zt_execute
+       PARTIAL   its commands are incomplete, or it is not   READING, to be reset, when it is finished
+                 reset: its data is never read
        RETIRED   never used again: it cannot be reset, or    -
                  the device may still write to it
 
@@ -1545,7 +1569,19 @@ typedef zt__disabled_scope zt_scope;
        - A region is begun on the list: to the newest slot that is known to have run. Later slots may belong
          to the recording that goes on.
 
-       A slot is used again on no weaker ground. */
+       A slot is FINISHED when the device is done with its last execution: all slots of a list up to
+       `finished_up_to`. zt_execute sets this to 0, and only the following raises it:
+
+       - After zt_execute, the event of a slot has signalled: to the number of that slot, since the end of a
+         region waits for all commands before it. Not if executions overlap or the list also runs by other
+         means: then the event may be that of another execution.
+       - A region is begun on the list, or the list is over and nothing is on its way: to the slots that are
+         over. By then the device has to be done with them.
+
+       A slot that is PENDING and finished, and whose event has not signalled, never ran: it belongs to a
+       recording that was reset.
+
+       A slot is used again on no weaker grounds. */
 
 #if defined(ZETOOLS_IMPLEMENTATION) && !defined(ZETOOLS_DISABLE) && !defined(ZT__IMPLEMENTED)
 #define ZT__IMPLEMENTED
@@ -1570,6 +1606,7 @@ typedef zt__disabled_scope zt_scope;
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -1603,11 +1640,11 @@ extern "C" {
 
 /* In strict ISO modes the C library does not declare these if another header came first. */
 #ifndef CLOCK_MONOTONIC
-#define CLOCK_REALTIME 0
 #define CLOCK_MONOTONIC 1
 int clock_gettime(int clock, struct timespec *now);
 int nanosleep(const struct timespec *wanted, struct timespec *left);
 int setenv(const char *name, const char *value, int overwrite);
+int pthread_condattr_setclock(pthread_condattr_t *attributes, int clock);
 #endif
 #ifndef CLOCK_THREAD_CPUTIME_ID
 #define CLOCK_THREAD_CPUTIME_ID 3
@@ -1635,11 +1672,11 @@ ZT__PRIVATE uint64_t zt__now_ns(void) {
     return zt__clock_ns(CLOCK_MONOTONIC);
 }
 
-ZT__PRIVATE void zt__sleep_ns(uint64_t ns) {
-    struct timespec wanted;
-    wanted.tv_sec = (time_t)(ns / 1000000000u);
-    wanted.tv_nsec = (long)(ns % 1000000000u);
-    nanosleep(&wanted, NULL);
+ZT__PRIVATE struct timespec zt__to_timespec(uint64_t ns) {
+    struct timespec time;
+    time.tv_sec = (time_t)(ns / 1000000000u);
+    time.tv_nsec = (long)(ns % 1000000000u);
+    return time;
 }
 
 /* The time `timeout_ns` from now, without overflow. */
@@ -1652,20 +1689,20 @@ ZT__PRIVATE uint64_t zt__deadline(uint64_t timeout_ns) {
    longer than the kernel. So the first polls follow each other without a sleep. */
 typedef struct zt__wait {
     uint64_t deadline;
-    uint64_t spin_until; /* polls without a sleep until then; 0: not begun */
-    uint64_t sleep_ns;
+    uint64_t spin_until; /* 0 before the first poll */
+    uint64_t sleep_ns;   /* length of the next sleep */
 } zt__wait;
 
 ZT__PRIVATE zt__wait zt__wait_until(uint64_t deadline) {
-    zt__wait wait = {0, 0, 0};
-    wait.deadline = deadline;
+    zt__wait wait = {deadline, 0, 10000};
     return wait;
 }
 
-/* Passes some time before the next poll. Returns 0 when the deadline has passed. */
+/* Spins or sleeps before the next poll. Returns 0 when the deadline has passed. */
 ZT__PRIVATE int zt__wait_again(zt__wait *wait) {
-    enum { SPIN_NS = 40000, FIRST_SLEEP_NS = 10000, LONGEST_SLEEP_NS = 1000000 };
-    uint64_t now = zt__now_ns();
+    enum { SPIN_NS = 40000, LONGEST_SLEEP_NS = 1000000 };
+    uint64_t now = zt__now_ns(), left;
+    struct timespec sleep;
     if (now >= wait->deadline) {
         return 0;
     }
@@ -1675,13 +1712,13 @@ ZT__PRIVATE int zt__wait_again(zt__wait *wait) {
     if (now < wait->spin_until) {
         return 1;
     }
+    left = wait->deadline - now;
+    sleep = zt__to_timespec(wait->sleep_ns < left ? wait->sleep_ns : left);
+    nanosleep(&sleep, NULL);
     wait->sleep_ns *= 2;
-    if (wait->sleep_ns == 0) {
-        wait->sleep_ns = FIRST_SLEEP_NS;
-    } else if (wait->sleep_ns > LONGEST_SLEEP_NS) {
+    if (wait->sleep_ns > LONGEST_SLEEP_NS) {
         wait->sleep_ns = LONGEST_SLEEP_NS;
     }
-    zt__sleep_ns(wait->sleep_ns < wait->deadline - now ? wait->sleep_ns : wait->deadline - now);
     return 1;
 }
 
@@ -1700,42 +1737,42 @@ ZT__PRIVATE void zt__unlock(zt__mutex *mutex) {
 #define zt__load(pointer) __atomic_load_n(pointer, __ATOMIC_ACQUIRE)
 #define zt__store(pointer, value) __atomic_store_n(pointer, value, __ATOMIC_RELEASE)
 
-/* A mutex that knows the thread that holds it. Functions of the application run under it. When they call back
-   into the library, the library must not lock it again. */
-typedef struct zt__owned_mutex {
+/* A mutex that can be locked with a deadline, and that knows the thread that holds it. Functions of the
+   application run under it. When they call back into the library, the library must not lock it again. */
+typedef struct zt__timed_mutex {
     zt__mutex mutex;
     uintptr_t owner; /* the thread, or 0. Atomic */
-} zt__owned_mutex;
+} zt__timed_mutex;
 
-/* Identifies the calling thread; unique among live threads, and the same in every copy of this header. */
+/* Identifies the calling thread, in the same way in every copy of this header. */
 ZT__PRIVATE uintptr_t zt__this_thread(void) {
     return (uintptr_t)pthread_self();
 }
 
-ZT__PRIVATE int zt__is_owner(const zt__owned_mutex *owned) {
-    return zt__load(&owned->owner) == zt__this_thread();
+ZT__PRIVATE int zt__is_owner(const zt__timed_mutex *timed) {
+    return zt__load(&timed->owner) == zt__this_thread();
 }
 
 /* Returns 0 if any thread holds it, this one included. */
-ZT__PRIVATE int zt__try_lock_owned(zt__owned_mutex *owned) {
-    if (zt__is_owner(owned) || pthread_mutex_trylock(&owned->mutex) != 0) {
+ZT__PRIVATE int zt__try_lock(zt__timed_mutex *timed) {
+    if (zt__is_owner(timed) || pthread_mutex_trylock(&timed->mutex) != 0) {
         return 0;
     }
-    zt__store(&owned->owner, zt__this_thread());
+    zt__store(&timed->owner, zt__this_thread());
     return 1;
 }
 
-ZT__PRIVATE void zt__unlock_owned(zt__owned_mutex *owned) {
-    zt__store(&owned->owner, (uintptr_t)0);
-    pthread_mutex_unlock(&owned->mutex);
+ZT__PRIVATE void zt__unlock_timed(zt__timed_mutex *timed) {
+    zt__store(&timed->owner, (uintptr_t)0);
+    pthread_mutex_unlock(&timed->mutex);
 }
 
 /* Waits for other threads to unlock it. Returns 0 if the deadline passes first, or this thread holds it. */
-ZT__PRIVATE int zt__lock_owned_until(zt__owned_mutex *owned, uint64_t deadline) {
+ZT__PRIVATE int zt__lock_until(zt__timed_mutex *timed, uint64_t deadline) {
     zt__wait wait = zt__wait_until(deadline);
-    int locked = zt__try_lock_owned(owned);
-    while (!locked && !zt__is_owner(owned) && zt__wait_again(&wait)) {
-        locked = zt__try_lock_owned(owned);
+    int locked = zt__try_lock(timed);
+    while (!locked && !zt__is_owner(timed) && zt__wait_again(&wait)) {
+        locked = zt__try_lock(timed);
     }
     return locked;
 }
@@ -1757,10 +1794,8 @@ typedef struct zt__thread {
     int woken;
 } zt__thread;
 
-#ifndef ZETOOLS_NO_THREADS
-
-/* The threads that this copy of the header has started. They have to end before the driver is unloaded, at
-   the exit of the process, and before the library that contains this code is unloaded. */
+/* The threads that this copy of the header has started. They have to end before the driver is unloaded at
+   exit, and before the library that contains this code is unloaded. */
 typedef struct zt__thread_list {
     zt__mutex mutex;
     zt__thread *first;
@@ -1786,10 +1821,7 @@ ZT__PRIVATE void zt__wake_thread(zt__thread *thread) {
 
 /* Called by the thread itself: sleeps until it is woken, but no longer than `timeout_ns`. */
 ZT__PRIVATE void zt__sleep_thread(zt__thread *thread, uint64_t timeout_ns) {
-    uint64_t until_ns = zt__clock_ns(CLOCK_REALTIME) + timeout_ns;
-    struct timespec until;
-    until.tv_sec = (time_t)(until_ns / 1000000000u);
-    until.tv_nsec = (long)(until_ns % 1000000000u);
+    struct timespec until = zt__to_timespec(zt__deadline(timeout_ns));
     zt__lock(&thread->mutex);
     if (!thread->woken && !zt__load(&thread->stop_requested)) {
         pthread_cond_timedwait(&thread->wake, &thread->mutex, &until);
@@ -1798,9 +1830,8 @@ ZT__PRIVATE void zt__sleep_thread(zt__thread *thread, uint64_t timeout_ns) {
     zt__unlock(&thread->mutex);
 }
 
-/* Stops a thread and waits until it has ended. Returns 1 then, or if it was not running. Returns 0 if the
-   thread hangs in the driver or in a function of the application: it still uses its data, and the caller may
-   try again later. */
+/* Stops a thread and waits until it has ended. Returns 0 if it hangs in the driver or in a function of the
+   application: then it still uses its data, and the caller may try again later. */
 ZT__PRIVATE int zt__stop_thread(zt__thread *thread) {
     enum { LONGEST_NS = 2000000000 };
     zt__thread **place;
@@ -1818,11 +1849,11 @@ ZT__PRIVATE int zt__stop_thread(zt__thread *thread) {
     }
     pthread_join(thread->handle, NULL);
     zt__lock(&thread->list->mutex);
-    for (place = &thread->list->first; *place && *place != thread;) {
-        place = &(*place)->next;
-    }
-    if (*place) {
-        *place = thread->next;
+    for (place = &thread->list->first; *place; place = &(*place)->next) {
+        if (*place == thread) {
+            *place = thread->next;
+            break;
+        }
     }
     zt__unlock(&thread->list->mutex);
     pthread_mutex_destroy(&thread->mutex);
@@ -1831,33 +1862,39 @@ ZT__PRIVATE int zt__stop_thread(zt__thread *thread) {
     return 1;
 }
 
+/* A thread that hangs is removed, too, so that the others are stopped. */
 ZT__PRIVATE void zt__stop_threads_at_exit(void) {
     zt__thread *thread;
     do {
         zt__lock(&zt__threads.mutex);
         thread = zt__threads.first;
+        if (thread) {
+            zt__threads.first = thread->next;
+        }
         zt__unlock(&zt__threads.mutex);
-    } while (thread && zt__stop_thread(thread));
+        if (thread) {
+            zt__stop_thread(thread);
+        }
+    } while (thread);
 }
 
-/* A forked child has none of the parent's threads. */
-ZT__PRIVATE void zt__forget_threads(void) {
-    static const zt__thread_list none = {PTHREAD_MUTEX_INITIALIZER, NULL, 0};
-    int ends_at_exit = zt__threads.ends_at_exit;
-    zt__threads = none;
-    zt__threads.ends_at_exit = ends_at_exit;
-}
-
-/* Returns 0 if the system refuses. */
+/* Returns 0 if the system refuses, or with ZETOOLS_NO_THREADS. */
 ZT__PRIVATE int zt__start_thread(zt__thread *thread, int (*step)(void *user), void *user) {
-    zt__signal_set all, before;
     int started = 0;
+#ifdef ZETOOLS_NO_THREADS
+    (void)thread, (void)step, (void)user;
+#else
+    zt__signal_set all, before;
+    pthread_condattr_t attributes;
     thread->step = step;
     thread->user = user;
     thread->list = &zt__threads;
     thread->stop_requested = thread->ended = thread->woken = 0;
     pthread_mutex_init(&thread->mutex, NULL);
-    pthread_cond_init(&thread->wake, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&thread->wake, &attributes);
+    pthread_condattr_destroy(&attributes);
     zt__lock(&zt__threads.mutex);
     if (!zt__threads.ends_at_exit) {
         zt__threads.ends_at_exit = atexit(zt__stop_threads_at_exit) == 0;
@@ -1879,32 +1916,9 @@ ZT__PRIVATE int zt__start_thread(zt__thread *thread, int (*step)(void *user), vo
         pthread_cond_destroy(&thread->wake);
     }
     zt__unlock(&zt__threads.mutex);
+#endif
     return started;
 }
-
-#else
-
-ZT__PRIVATE void zt__wake_thread(zt__thread *thread) {
-    (void)thread;
-}
-
-ZT__PRIVATE void zt__sleep_thread(zt__thread *thread, uint64_t timeout_ns) {
-    (void)thread, (void)timeout_ns;
-}
-
-ZT__PRIVATE int zt__stop_thread(zt__thread *thread) {
-    (void)thread;
-    return 1;
-}
-
-ZT__PRIVATE void zt__forget_threads(void) {}
-
-ZT__PRIVATE int zt__start_thread(zt__thread *thread, int (*step)(void *user), void *user) {
-    (void)thread, (void)step, (void)user;
-    return 0;
-}
-
-#endif
 
 /* ---- symbols --------------------------------------------------------------------------------------------- */
 
@@ -1986,6 +2000,14 @@ ZT__PRIVATE void zt__free(const zt_allocator *allocator, void *memory) {
     }
 }
 
+/* Returns a copy of a text, or NULL without memory. Calls a function of the application, as zt__allocate
+ * does. */
+ZT__PRIVATE char *zt__duplicate_text(const zt_allocator *allocator, const char *text) {
+    size_t size = strlen(text) + 1;
+    char *copy = (char *)zt__allocate(allocator, size, 1);
+    return copy ? (char *)memcpy(copy, text, size) : NULL;
+}
+
 /* ---- the hash table -------------------------------------------------------------------------------------- */
 
 /* Maps keys to values. A key is a string of bytes that must live as long as its entry. Open addressing, at
@@ -2047,13 +2069,9 @@ ZT__PRIVATE void zt__map_add(zt__map *map, const void *key, size_t length, void 
 
 /* Removes a key, and moves the entries after it that a search could not reach any more. */
 ZT__PRIVATE void zt__map_remove(zt__map *map, const void *key, size_t length) {
-    zt__map_entry *entry;
+    zt__map_entry *entry = map->capacity ? zt__map_place(map, zt__hash(key, length), key, length) : NULL;
     uint32_t i;
-    if (!map->capacity) {
-        return;
-    }
-    entry = zt__map_place(map, zt__hash(key, length), key, length);
-    if (!entry->value) {
+    if (!entry || !entry->value) {
         return;
     }
     entry->value = NULL;
@@ -2138,6 +2156,11 @@ ZT__PRIVATE int zt__has_names(const char *list) {
     return list && zt__next_name(&list, &name, &length);
 }
 
+/* Returns whether a text is equal to the first `length` bytes of another. */
+ZT__PRIVATE int zt__equals(const char *text, const char *other, size_t length) {
+    return strlen(text) == length && memcmp(text, other, length) == 0;
+}
+
 /* Copies `length` bytes of a text, or as many as there is room for, and ends it with a 0. */
 ZT__PRIVATE void zt__copy_text(char *to, size_t room, const char *text, size_t length) {
     if (length >= room) {
@@ -2187,6 +2210,12 @@ ZT__PRIVATE int zt__is_selected(const char *list, const char *name) {
     return !excluded && (matched || !has_patterns);
 }
 
+/* Returns whether a text ends with another. `compare` is strcmp, or strcasecmp for the suffix of a file. */
+ZT__PRIVATE int zt__ends_with(const char *text, const char *end, int (*compare)(const char *, const char *)) {
+    size_t length = strlen(text), end_length = strlen(end);
+    return length >= end_length && compare(text + length - end_length, end) == 0;
+}
+
 /* ---- the names nearest to a wrong one -------------------------------------------------------------------- */
 
 /* Returns the Levenshtein distance of two names, letter case aside. Only the first 63 bytes count. */
@@ -2220,7 +2249,7 @@ typedef struct zt__nearest {
     char text[320];
 } zt__nearest;
 
-/* Returns a name by its index. */
+/* Returns a name by its index, or NULL if it cannot be meant. */
 typedef const char *(*zt__name_fn)(const void *names, uint32_t index);
 
 ZT__PRIVATE zt__nearest zt__find_nearest(const char *wanted, const void *names, uint32_t count,
@@ -2230,16 +2259,18 @@ ZT__PRIVATE zt__nearest zt__find_nearest(const char *wanted, const void *names, 
     uint32_t found, i, j;
     size_t used = 0;
     zt__nearest nearest;
-    strcpy(nearest.text, "none, for there are no names at all");
+    strcpy(nearest.text, "none, because there are no names");
     for (found = 0; found < SHOWN; found++) {
         uint32_t least = UINT32_MAX;
         for (i = 0; i < count; i++) {
             const char *name = name_at(names, i);
-            uint32_t distance = zt__edit_distance(wanted, name);
-            for (j = 0; j < found && strcmp(shown[j], name) != 0;) {
-                j++;
+            int is_new = name != NULL;
+            uint32_t distance;
+            for (j = 0; j < found && is_new; j++) {
+                is_new = strcmp(shown[j], name) != 0;
             }
-            if (j == found && distance < least) {
+            distance = is_new ? zt__edit_distance(wanted, name) : UINT32_MAX;
+            if (distance < least) {
                 least = distance;
                 shown[found] = name;
             }
@@ -2262,11 +2293,15 @@ typedef struct zt__character {
     uint32_t code;
 } zt__character;
 
-/* Decodes the sequence that a text begins with. Returns 0 where it is not valid UTF-8. */
-ZT__PRIVATE int zt__decode(const char *text, zt__character *character) {
-    const unsigned char *bytes = (const unsigned char *)text;
+/* Decodes the next character. A byte that is not valid UTF-8 becomes U+FFFD. Returns 0 at the end. */
+ZT__PRIVATE int zt__next_character(const char **text, zt__character *character) {
+    const unsigned char *bytes = (const unsigned char *)*text;
     uint32_t code = bytes[0], least = 0;
     size_t i, length = 1;
+    int is_valid = bytes[0] < 0x80 || (bytes[0] >= 0xC0 && bytes[0] <= 0xF4);
+    if (!bytes[0]) {
+        return 0;
+    }
     if (bytes[0] >= 0xF0) {
         length = 4;
         least = 0x10000;
@@ -2279,40 +2314,16 @@ ZT__PRIVATE int zt__decode(const char *text, zt__character *character) {
         length = 2;
         least = 0x80;
         code &= 0x1F;
-    } else if (bytes[0] >= 0x80) {
-        return 0;
     }
-    if (bytes[0] > 0xF4) {
-        return 0;
-    }
-    for (i = 1; i < length; i++) {
-        if ((bytes[i] & 0xC0) != 0x80) {
-            return 0;
-        }
+    for (i = 1; i < length && is_valid; i++) {
+        is_valid = (bytes[i] & 0xC0) == 0x80;
         code = code << 6 | (bytes[i] & 0x3Fu);
     }
-    if (code < least || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) {
-        return 0;
-    }
-    character->bytes = text;
-    character->length = length;
-    character->code = code;
-    return 1;
-}
-
-/* Finds the next character. A byte that is not valid UTF-8 becomes U+FFFD. Returns 0 at the end. */
-ZT__PRIVATE int zt__next_character(const char **text, zt__character *character) {
-    if (!**text) {
-        return 0;
-    }
-    if (zt__decode(*text, character)) {
-        *text += character->length;
-    } else {
-        character->bytes = "\xEF\xBF\xBD";
-        character->length = 3;
-        character->code = 0xFFFD;
-        *text += 1;
-    }
+    is_valid = is_valid && code >= least && code <= 0x10FFFF && (code < 0xD800 || code >= 0xE000);
+    character->bytes = is_valid ? *text : "\xEF\xBF\xBD";
+    character->length = is_valid ? length : 3;
+    character->code = is_valid ? code : 0xFFFD;
+    *text += is_valid ? length : 1;
     return 1;
 }
 
@@ -2362,17 +2373,14 @@ ZT__PRIVATE size_t zt__shown_width(const char *text) {
 
 /* ---- the writer ------------------------------------------------------------------------------------------ */
 
-#if defined(__GNUC__)
 #define ZT__CHECKED_FORMAT(text, first) __attribute__((format(printf, text, first)))
-#else
-#define ZT__CHECKED_FORMAT(text, first)
-#endif
 
-/* Buffers bytes and passes them to `write` in blocks. `write` is the application's: no mutex may be held. */
+/* Buffers bytes and passes them to `write` in blocks. `write` is a function of the application, so no mutex
+   may be held. */
 typedef struct zt__writer {
     zt_write_fn write;
     void *user;
-    int stopped; /* `write` asked to stop: further bytes are discarded */
+    int stopped; /* `write` returned nonzero: further bytes are discarded */
     char last;   /* the last byte */
     size_t used;
     char bytes[4096];
@@ -2391,7 +2399,7 @@ ZT__PRIVATE void zt__flush(zt__writer *writer) {
     writer->used = 0;
 }
 
-/* Passes on the rest. Returns 0 if `write` asked to stop. */
+/* Passes on the rest. Returns 0 if `write` has returned nonzero. */
 ZT__PRIVATE int zt__end_writing(zt__writer *writer) {
     zt__flush(writer);
     return !writer->stopped;
@@ -2422,8 +2430,8 @@ ZT__PRIVATE void zt__write_repeated(zt__writer *writer, char letter, size_t coun
     }
 }
 
-/* For numbers and short texts of the library's own. Text is cut after 1023 bytes, and numbers have the
-   locale's decimal point. Names and texts from elsewhere go through the functions below. */
+/* For numbers and short constant texts. Text is cut after 1023 bytes, and numbers have the locale's decimal
+   point. Names and texts of the application or driver need one of the functions below. */
 ZT__PRIVATE ZT__CHECKED_FORMAT(2, 3) void zt__print(zt__writer *writer, const char *format, ...) {
     char text[1024];
     va_list arguments;
@@ -2571,7 +2579,7 @@ typedef struct zt__table {
     int no_headings; /* not 0: no headings, and no line below them */
 } zt__table;
 
-/* Fills the cells with one line of the headings: the n-th above their last. Returns 0 where no heading has
+/* Fills the cells with one line of the headings, by its distance from the last. Returns 0 if no heading has
    such a line. */
 ZT__PRIVATE int zt__fill_heading(const zt__table *table, uint32_t above_last) {
     uint32_t i;
@@ -2610,19 +2618,20 @@ ZT__PRIVATE void zt__widen_columns(const zt__table *table) {
     }
 }
 
-/* Stores the width of each column in the description. */
-ZT__PRIVATE void zt__measure_table(const zt__table *table) {
-    uint32_t i;
+/* Stores the width of each column in the description. Returns how many lines the headings have. */
+ZT__PRIVATE uint32_t zt__measure_table(const zt__table *table) {
+    uint32_t i, lines = 0;
     for (i = 0; i < table->column_count; i++) {
         table->columns[i].width = 0;
     }
-    for (i = 0; !table->no_headings && zt__fill_heading(table, i); i++) {
+    for (; !table->no_headings && zt__fill_heading(table, lines); lines++) {
         zt__widen_columns(table);
     }
     for (i = 0; i < table->row_count; i++) {
         table->fill_row(table->user, i, table->cells);
         zt__widen_columns(table);
     }
+    return lines;
 }
 
 /* Writes the cells as one line, without blanks at its end. */
@@ -2654,17 +2663,13 @@ ZT__PRIVATE void zt__write_cells(zt__writer *writer, const zt__table *table) {
 
 /* Writes headings, a line below them, and the rows. */
 ZT__PRIVATE void zt__write_table(zt__writer *writer, const zt__table *table) {
-    uint32_t i, lines = 0, shown = 0;
+    uint32_t i, shown = 0, lines = zt__measure_table(table);
     size_t width = 0;
-    zt__measure_table(table);
+    while (lines > 0) {
+        zt__fill_heading(table, --lines);
+        zt__write_cells(writer, table);
+    }
     if (!table->no_headings) {
-        while (zt__fill_heading(table, lines)) {
-            lines++;
-        }
-        while (lines > 0) {
-            zt__fill_heading(table, --lines);
-            zt__write_cells(writer, table);
-        }
         for (i = 0; i < table->column_count; i++) {
             if (table->columns[i].width > 0) {
                 width += table->columns[i].width + (shown++ ? 2 : 0);
@@ -2714,18 +2719,19 @@ typedef struct zt__process {
 
 static zt__process *zt__known_process; /* atomic */
 
-/* A forked child makes a block of its own: a thread of the parent may hold the mutex of the old one. */
+/* A forked child creates a new block, because a thread of the parent may hold the mutex of the old one. It
+   has none of the parent's threads. */
 ZT__PRIVATE void zt__after_fork(void) {
     zt__store(&zt__known_process, (zt__process *)NULL);
-    zt__forget_threads();
+    pthread_mutex_init(&zt__threads.mutex, NULL);
+    zt__threads.first = NULL;
 }
 
 ZT__PRIVATE zt__process *zt__create_process(void) {
-    zt__process *process = (zt__process *)malloc(sizeof *process);
+    zt__process *process = (zt__process *)calloc(1, sizeof *process);
     if (!process) {
         return NULL;
     }
-    memset(process, 0, sizeof *process);
     if (pthread_key_create(&process->depth, NULL) != 0) {
         free(process);
         return NULL;
@@ -2739,20 +2745,6 @@ ZT__PRIVATE zt__process *zt__create_process(void) {
     return process;
 }
 
-ZT__PRIVATE void zt__destroy_process(zt__process *process) {
-    pthread_key_delete(process->depth);
-    pthread_key_delete(process->messages);
-    pthread_mutex_destroy(&process->mutex);
-    free(process);
-}
-
-/* Writes the beginning of the variable's value in this process and program image. */
-ZT__PRIVATE void zt__identify_process(char *text, size_t size) {
-    const unsigned char *random = (const unsigned char *)(uintptr_t)getauxval(AT_RANDOM);
-    uint64_t image = random ? zt__hash(random, 16) : 0;
-    snprintf(text, size, "%ld.%016llx.", (long)getpid(), (unsigned long long)image);
-}
-
 /* Returns the block at the address in the variable, or NULL if the variable is of another process. */
 ZT__PRIVATE zt__process *zt__read_process_variable(const char *identity) {
     const char *value = getenv(ZT__PROCESS_VARIABLE);
@@ -2764,15 +2756,18 @@ ZT__PRIVATE zt__process *zt__read_process_variable(const char *identity) {
     return (zt__process *)address;
 }
 
-/* Returns the block, which the first call makes, or NULL without memory. */
+/* Returns the block, which the first call creates, or NULL without memory. */
 ZT__PRIVATE zt__process *zt__get_process(void) {
-    static int handles_fork;
+    static int handles_fork; /* atomic */
     char identity[64], value[128];
+    const void *image; /* random bytes, which exec changes */
     zt__process *process = zt__load(&zt__known_process), *made;
     if (process) {
         return process;
     }
-    zt__identify_process(identity, sizeof identity);
+    image = (const void *)(uintptr_t)getauxval(AT_RANDOM);
+    snprintf(identity, sizeof identity, "%ld.%016llx.", (long)getpid(),
+             (unsigned long long)(image ? zt__hash(image, 16) : 0));
     process = zt__read_process_variable(identity);
     if (!process) {
         made = zt__create_process();
@@ -2788,14 +2783,16 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
         setenv(ZT__PROCESS_VARIABLE, value, 0);
         process = zt__read_process_variable(identity);
         if (process != made) {
-            zt__destroy_process(made);
+            pthread_key_delete(made->depth);
+            pthread_key_delete(made->messages);
+            pthread_mutex_destroy(&made->mutex);
+            free(made);
         }
         if (!process) {
             return NULL;
         }
     }
-    if (!handles_fork) {
-        handles_fork = 1;
+    if (!__atomic_exchange_n(&handles_fork, 1, __ATOMIC_RELAXED)) {
         pthread_atfork(NULL, NULL, zt__after_fork);
     }
     zt__store(&zt__known_process, process);
@@ -2847,9 +2844,8 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
     }
     messages = (zt__thread_messages *)pthread_getspecific(process->messages);
     if (!messages) {
-        messages = (zt__thread_messages *)malloc(sizeof *messages);
+        messages = (zt__thread_messages *)calloc(1, sizeof *messages);
         if (messages) {
-            memset(messages, 0, sizeof *messages);
             pthread_setspecific(process->messages, messages);
         }
     }
@@ -2939,8 +2935,8 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
 
 /* ---- messages -------------------------------------------------------------------------------------------- */
 
-/* The identifier and format of each message. A message says what happened, the call and its result, and what
-   to do. */
+/* The identifier and format of each message: what happened, the call and its result, and what to do. The list
+   does not depend on options, because files of one program share profilers, which contain it. */
 #define ZT__MESSAGES(X)                                                                                      \
     X(CALL_FAILED, "%s failed: %s. %s")                                                                      \
     X(NULL_ARGUMENT, "%s: %s is NULL. Pass a valid one.")                                                    \
@@ -3003,13 +2999,7 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
                         "timeline. Update loader and driver, or set config.timeline to 0.")                  \
     X(THREAD_HANGS, "%s: a thread of the library's own does not return from the driver, or from "            \
                     "config.sample. Nothing is closed. Close it again later.")                               \
-    ZT__RESULTS_MESSAGES(X)                                                                                  \
-    ZT__STREAM_MESSAGES(X)                                                                                   \
-    ZT__TRACER_MESSAGES(X)                                                                                   \
-    ZT__BENCH_MESSAGES(X)
-
-/* Messages of merging and reports. */
-#define ZT__RESULTS_MESSAGES(X)                                                                              \
+    /* of merging and reports */                                                                             \
     X(CANNOT_WRITE, "zt_report: cannot write '%.512s': %s. Check the directory and its permissions.")        \
     X(WRITE_STOPPED, "%s: the write function returned that it cannot go on.")                                \
     X(BAD_FORMAT, "zt_write: %d is not a zt_format. Pass one of ZT_FORMAT_TABLE, _CSV, _JSON and _TRACE.")   \
@@ -3025,9 +3015,8 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(NEWER_PACK, "zt_unpack: the buffer has layout %u, and zetools " ZETOOLS_VERSION                        \
                   " reads layout %u. Use the newer version here too.")                                       \
     X(BUFFER_TOO_SMALL, "zt_pack: the buffer has %llu bytes, and %llu are needed. Call it with a NULL "      \
-                        "buffer first, while nothing is collected.")
-
-#define ZT__STREAM_MESSAGES(X)                                                                               \
+                        "buffer first, while nothing is collected.")                                         \
+    /* of streams */                                                                                         \
     X(MEMORY_LIMIT, "%s: config.memory_limit is %llu bytes, and group '%s' needs %llu. Raise it.")           \
     X(NO_TIMELINE, "zt_stream_open: config.profiler keeps no timeline. Set its config.timeline.")            \
     X(SEVERAL_TILES, "zt_stream_open: the device has %u tiles, and group '%.64s' cannot be sampled on all "  \
@@ -3037,13 +3026,13 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
                   "zt_stream_read() more often, set config.reader, or raise config.period_ns.")              \
     X(NOT_CALCULATED, "zetMetricGroupCalculateMetricValues failed: %s. These reports are discarded. Update " \
                       "the driver if this persists.")                                                        \
-    X(STREAM_BUSY, "%s: the stream is being read. Do not call this from the function that is given rows, "   \
+    X(STREAM_BUSY, "%s: the stream is being read. Do not call this from the function that receives rows, "   \
                    "nor from two threads at once.")                                                          \
-    X(CANNOT_MARK, "zt_stream_mark: '%.64s' is not marked: %s.")
-
-/* Without ZETOOLS_TRACER, too. Files of one program share profilers, so no option may change their layout. */
-#define ZT__TRACER_MESSAGES(X)                                                                               \
-    X(TRACING_OFF, "zt_trace_start: no callback came (%s), so the loader's tracing layer is off. Set "       \
+    X(CANNOT_MARK, "zt_stream_mark: '%.64s' is not marked: %s.")                                             \
+    X(ROWS_BUSY, "zt_close: a thread that reads a stream still attributes its rows to samples of this "      \
+                 "profiler. The streams are detached, and the profiler stays open. Close it again later.")   \
+    /* of the tracer */                                                                                      \
+    X(TRACING_OFF, "zt_trace_start: no callback was called (%s), so the loader's tracing layer is off. Set " \
                    "ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit, and install the loader's "   \
                    "libze_tracing_layer.")                                                                   \
     X(TRACING_ALREADY, "zt_trace_start: this profiler is already tracing. Call zt_trace_stop() first.")      \
@@ -3054,11 +3043,10 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(CALLS_IN_PROGRESS,                                                                                     \
       "%s: a traced call was still in progress when the time was up. The tracer stays, "                     \
       "switched off, until that call ends. Raise config.wait_timeout_ns, or end the wait "                   \
-      "in that call.")
-
-#define ZT__BENCH_MESSAGES(X)                                                                                \
+      "in that call.")                                                                                       \
+    /* of zt_bench */                                                                                        \
     X(NOTHING_TO_BENCH, "%s: config.run and config.measure are both NULL. Set one.")                         \
-    X(NO_BENCH_SAMPLE, "%s: '%.64s' gave no sample: %s. Put a region of the profiler that it is given "      \
+    X(NO_BENCH_SAMPLE, "%s: '%.64s' has no sample: %s. Put a region of the profiler that it receives "       \
                        "around the work, and make sure that the work ends.")
 
 typedef enum zt__message {
@@ -3068,7 +3056,7 @@ typedef enum zt__message {
         ZT__MESSAGE_COUNT
 } zt__message;
 
-/* Each format is a constant of its own, so that compilers check the arguments. */
+/* Each format is a separate constant, so that compilers check the arguments. */
 #define X(identifier, format)                                                                                \
     static const char zt__format_##identifier[] ZT__UNUSED = "[" #identifier "] " format;
 ZT__MESSAGES(X)
@@ -3094,7 +3082,7 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     zt__report_message(zt__diagnostics *diagnostics, zt__message message, const char *format, unsigned result,
                        ...) {
     zt__message_text now;
-    int log = 0;
+    int log;
     va_list arguments;
     va_start(arguments, result);
     vsnprintf(now.text, sizeof now.text, format, arguments);
@@ -3109,12 +3097,10 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     }
     zt__lock(diagnostics->mutex);
     diagnostics->last = now;
-    if (now.result != ZE_RESULT_SUCCESS && !diagnostics->logged[message]) {
-        diagnostics->logged[message] = 1;
-        log = diagnostics->log != NULL;
-    }
+    log = now.result != ZE_RESULT_SUCCESS && !diagnostics->logged[message];
+    diagnostics->logged[message] |= (uint8_t)log;
     zt__unlock(diagnostics->mutex);
-    if (log) {
+    if (log && diagnostics->log) {
         diagnostics->log((int)result, now.text, diagnostics->log_user);
     }
     return now.result;
@@ -3128,8 +3114,7 @@ ZT__PRIVATE int zt__tells_device_lost(ze_result_t result) {
     return result == ZE_RESULT_ERROR_DEVICE_LOST || result == ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET;
 }
 
-/* Reports a failed driver call that needs no message of its own, and records that a device is lost. Returns
-   `result`. SUCCESS is not reported. */
+/* Reports a driver call that failed, and records that a device is lost. Returns `result`. */
 ZT__PRIVATE ze_result_t zt__check(zt__diagnostics *diagnostics, ze_result_t result, const char *call,
                                   const char *remedy) {
     if (result == ZE_RESULT_SUCCESS) {
@@ -3156,8 +3141,8 @@ ZT__PRIVATE ze_result_t zt__report_no_memory(zt__diagnostics *diagnostics, const
     return zt__report(diagnostics, NO_MEMORY, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, call, what);
 }
 
-/* Returns a copy of the last message that only this thread changes. Without diagnostics, returns the
- * thread's. */
+/* Returns the last message of these diagnostics, or of the thread without them. It stays valid until the
+   thread's next call. */
 ZT__PRIVATE const char *zt__get_last_error(zt__diagnostics *diagnostics) {
     zt__thread_messages *messages = zt__get_thread_messages();
     if (!messages) {
@@ -3230,7 +3215,7 @@ enum {
     ZT__MAX_TOGETHER = 8,
     ZT__MAX_PASSES = 16,
     ZT__MAX_TILES = 16,
-    ZT__MAX_WANTED = 64
+    ZT__MAX_REQUESTED = 64
 };
 
 /* ---- the catalog ----------------------------------------------------------------------------------------- */
@@ -3240,8 +3225,7 @@ typedef struct zt__catalog {
     uint32_t count;
     zet_metric_group_handle_t *handles;
     zet_metric_group_properties_t *properties;
-    uint8_t *samples_instructions; /* of each group: not 0 if its rows are of instruction addresses, not of
-                                      periods */
+    uint8_t *samples_instructions; /* not 0: the rows of the group are of addresses, not of periods */
 } zt__catalog;
 
 ZT__PRIVATE void zt__close_catalog(const zt_allocator *allocator, zt__catalog *catalog) {
@@ -3251,27 +3235,10 @@ ZT__PRIVATE void zt__close_catalog(const zt_allocator *allocator, zt__catalog *c
     memset(catalog, 0, sizeof *catalog);
 }
 
-/* Counts the groups. Enables metrics where they are not enabled and the driver can do that at run time. */
-ZT__PRIVATE ze_result_t zt__count_groups(const zt__driver *driver, ze_device_handle_t device,
-                                         uint32_t *count) {
-    ze_result_t result;
-    *count = 0;
-    result = zetMetricGroupGet(device, count, NULL);
-    if (result != ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE && result != ZE_RESULT_ERROR_UNINITIALIZED) {
-        return result;
-    }
-    if (!driver->zetDeviceEnableMetricsExp ||
-        driver->zetDeviceEnableMetricsExp(device) != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    *count = 0;
-    return zetMetricGroupGet(device, count, NULL);
-}
-
 /* Sets `found` if a group samples instructions. Such a group has few metrics, and the instruction pointer is
    one of them. */
-ZT__PRIVATE ze_result_t zt__look_for_instructions(zet_metric_group_handle_t group, uint8_t *found,
-                                                  const char **call) {
+ZT__PRIVATE ze_result_t zt__detect_instruction_sampling(zet_metric_group_handle_t group, uint8_t *found,
+                                                        const char **call) {
     enum { LOOKED_AT = 16 };
     zet_metric_handle_t metrics[LOOKED_AT];
     uint32_t i, count = LOOKED_AT;
@@ -3289,14 +3256,22 @@ ZT__PRIVATE ze_result_t zt__look_for_instructions(zet_metric_group_handle_t grou
     return result;
 }
 
-/* Lists a device's groups. On failure `call` is the one that failed, and nothing is left allocated. */
+/* Lists a device's groups. Enables metrics if they are disabled and the driver can enable them at run time.
+   On failure `call` is the one that failed, and nothing is left allocated. */
 ZT__PRIVATE ze_result_t zt__open_catalog(const zt_allocator *allocator, const zt__driver *driver,
                                          ze_device_handle_t device, zt__catalog *catalog, const char **call) {
     uint32_t i;
+    int is_disabled;
     ze_result_t result;
     memset(catalog, 0, sizeof *catalog);
     *call = "zetMetricGroupGet";
-    result = zt__count_groups(driver, device, &catalog->count);
+    result = zetMetricGroupGet(device, &catalog->count, NULL);
+    is_disabled = result == ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE || result == ZE_RESULT_ERROR_UNINITIALIZED;
+    if (is_disabled && driver->zetDeviceEnableMetricsExp &&
+        driver->zetDeviceEnableMetricsExp(device) == ZE_RESULT_SUCCESS) {
+        catalog->count = 0;
+        result = zetMetricGroupGet(device, &catalog->count, NULL);
+    }
     if (result != ZE_RESULT_SUCCESS || catalog->count == 0) {
         return result;
     }
@@ -3317,7 +3292,8 @@ ZT__PRIVATE ze_result_t zt__open_catalog(const zt_allocator *allocator, const zt
         result = zetMetricGroupGetProperties(catalog->handles[i], group);
         if (result == ZE_RESULT_SUCCESS &&
             (group->samplingType & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED)) {
-            result = zt__look_for_instructions(catalog->handles[i], &catalog->samples_instructions[i], call);
+            result =
+                zt__detect_instruction_sampling(catalog->handles[i], &catalog->samples_instructions[i], call);
         }
     }
     if (result != ZE_RESULT_SUCCESS) {
@@ -3332,18 +3308,14 @@ ZT__PRIVATE int zt__is_of_type(const zt__catalog *catalog, uint32_t index,
     return (catalog->properties[index].samplingType & type) && !catalog->samples_instructions[index];
 }
 
-ZT__PRIVATE int zt__is_named(const zt__catalog *catalog, uint32_t index, const char *name, size_t length) {
-    const char *of_group = catalog->properties[index].name;
-    return strlen(of_group) == length && memcmp(of_group, name, length) == 0;
-}
-
 /* Returns the index of the first group of this sampling type, and of this name unless that is NULL;
    UINT32_MAX if there is none. A device lists most groups twice, once for each type. */
 ZT__PRIVATE uint32_t zt__find_group(const zt__catalog *catalog, const char *name, size_t length,
                                     zet_metric_group_sampling_type_flags_t type) {
     uint32_t i;
     for (i = 0; i < catalog->count; i++) {
-        if (zt__is_of_type(catalog, i, type) && (!name || zt__is_named(catalog, i, name, length))) {
+        if (zt__is_of_type(catalog, i, type) &&
+            (!name || zt__equals(catalog->properties[i].name, name, length))) {
             return i;
         }
     }
@@ -3361,13 +3333,9 @@ typedef struct zt__names_of_type {
     zet_metric_group_sampling_type_flags_t type;
 } zt__names_of_type;
 
-ZT__PRIVATE const char *zt__name_of_type(const void *names, uint32_t index) {
+ZT__PRIVATE const char *zt__group_name_at(const void *names, uint32_t index) {
     const zt__names_of_type *of = (const zt__names_of_type *)names;
-    uint32_t i = 0;
-    while (!zt__is_of_type(of->catalog, i, of->type) || index-- > 0) {
-        i++;
-    }
-    return of->catalog->properties[i].name;
+    return zt__is_of_type(of->catalog, index, of->type) ? of->catalog->properties[index].name : NULL;
 }
 
 /* Reports that there is no such group, with the names nearest to it. Returns INVALID_ARGUMENT. */
@@ -3376,21 +3344,20 @@ ZT__PRIVATE ze_result_t zt__report_no_group(zt__diagnostics *diagnostics, const 
                                             zet_metric_group_sampling_type_flags_t type) {
     int is_event = (type & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED) != 0;
     char wanted[ZET_MAX_METRIC_GROUP_NAME];
-    uint32_t i, count = 0;
+    uint32_t i;
     zt__names_of_type names;
     zt__nearest nearest;
     zt__copy_text(wanted, sizeof wanted, name, length);
     for (i = 0; i < catalog->count; i++) {
-        count += zt__is_of_type(catalog, i, type) != 0;
-        if (zt__is_named(catalog, i, name, length) && (catalog->properties[i].samplingType & type) &&
-            catalog->samples_instructions[i]) {
+        if (catalog->samples_instructions[i] && (catalog->properties[i].samplingType & type) &&
+            zt__equals(catalog->properties[i].name, name, length)) {
             return zt__report(diagnostics, INSTRUCTION_SAMPLING, ZE_RESULT_ERROR_INVALID_ARGUMENT, call,
                               wanted);
         }
     }
     names.catalog = catalog;
     names.type = type;
-    nearest = zt__find_nearest(wanted, &names, count, zt__name_of_type);
+    nearest = zt__find_nearest(wanted, &names, catalog->count, zt__group_name_at);
     return zt__report(diagnostics, NO_SUCH_GROUP, ZE_RESULT_ERROR_INVALID_ARGUMENT, call,
                       is_event ? "event-based" : "time-based", wanted, nearest.text);
 }
@@ -3446,26 +3413,11 @@ ZT__PRIVATE ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__grou
     return result;
 }
 
-ZT__PRIVATE int zt__ends_with(const char *text, const char *end) {
-    size_t length = strlen(text), of_end = strlen(end);
-    return length >= of_end && strcmp(text + length - of_end, end) == 0;
-}
-
-/* Returns whether a unit is that of a share, a frequency or a rate, which do not add up. */
-ZT__PRIVATE int zt__is_relative_unit(const char *units) {
+/* The type alone is not enough: drivers give percentages the type of durations, and frequencies that of
+   events. By their units, shares, frequencies and rates do not add up. */
+ZT__PRIVATE zt_aggregation zt__aggregation_of(zet_metric_type_t type, const char *units) {
     static const char *const ends[] = {"percent", "Percent", "%", "Hz", "hz", "Bps", "BpS", "bps", "ratio"};
     uint32_t i;
-    for (i = 0; i < ZT__COUNT_OF(ends); i++) {
-        if (zt__ends_with(units, ends[i])) {
-            return 1;
-        }
-    }
-    return strchr(units, '/') || strstr(units, " per ");
-}
-
-/* The type alone is not enough: drivers give percentages the type of durations, and frequencies that of
-   events. */
-ZT__PRIVATE zt_aggregation zt__aggregation_of(zet_metric_type_t type, const char *units) {
     switch (type) {
     case ZET_METRIC_TYPE_RATIO:
     case ZET_METRIC_TYPE_THROUGHPUT:
@@ -3475,7 +3427,12 @@ ZT__PRIVATE zt_aggregation zt__aggregation_of(zet_metric_type_t type, const char
     case ZET_METRIC_TYPE_DURATION:
     case ZET_METRIC_TYPE_EVENT:
     case ZET_METRIC_TYPE_EVENT_WITH_RANGE:
-        return zt__is_relative_unit(units) ? ZT_AGGREGATE_MEAN : ZT_AGGREGATE_SUM;
+        for (i = 0; i < ZT__COUNT_OF(ends); i++) {
+            if (zt__ends_with(units, ends[i], strcmp)) {
+                return ZT_AGGREGATE_MEAN;
+            }
+        }
+        return strchr(units, '/') || strstr(units, " per ") ? ZT_AGGREGATE_MEAN : ZT_AGGREGATE_SUM;
     default:
         return ZT_AGGREGATE_NONE;
     }
@@ -3525,7 +3482,7 @@ ZT__PRIVATE zt_cause zt__cause_of_flag(const char *metric_name) {
 
 /* Returns a value as a number, or NaN. The type of the value decides: it need not be that of the metric. */
 ZT__PRIVATE double zt__value_of(const zet_typed_value_t *value) {
-    double number;
+    double number = zt__nan();
     switch (value->type) {
     case ZET_VALUE_TYPE_UINT64:
         return (double)value->value.ui64;
@@ -3535,12 +3492,14 @@ ZT__PRIVATE double zt__value_of(const zet_typed_value_t *value) {
         return value->value.b8 ? 1.0 : 0.0;
     case ZET_VALUE_TYPE_FLOAT32:
         number = (double)value->value.fp32;
-        return zt__is_finite(number) ? number : zt__nan();
+        break;
     case ZET_VALUE_TYPE_FLOAT64:
-        return zt__is_finite(value->value.fp64) ? value->value.fp64 : zt__nan();
+        number = value->value.fp64;
+        break;
     default:
-        return zt__nan();
+        break;
     }
+    return zt__is_finite(number) ? number : zt__nan();
 }
 
 /* ---- activation ------------------------------------------------------------------------------------------ */
@@ -3550,7 +3509,7 @@ typedef struct zt__holder {
     char text[ZET_MAX_METRIC_GROUP_NAME + 64];
 } zt__holder;
 
-ZT__PRIVATE void zt__name_holder(const zt__active_group *active, zt__holder *holder) {
+ZT__PRIVATE void zt__describe_holder(const zt__active_group *active, zt__holder *holder) {
     snprintf(holder->text, sizeof holder->text, "group '%s' of %s of this process", active->name,
              active->is_streamed ? "a stream" : "a profiler");
 }
@@ -3575,8 +3534,8 @@ ZT__PRIVATE int zt__share_counters(ze_device_handle_t a, ze_device_handle_t b) {
 
 /* Activates all groups that are in use on a device, because each activation replaces the whole set, even from
    another context. The process is locked. */
-ZT__PRIVATE ze_result_t zt__activate_wanted(const zt__process *process, ze_context_handle_t context,
-                                            ze_device_handle_t device) {
+ZT__PRIVATE ze_result_t zt__update_activation(const zt__process *process, ze_context_handle_t context,
+                                              ze_device_handle_t device) {
     zet_metric_group_handle_t groups[ZT__MAX_ACTIVE_GROUPS];
     uint32_t i, count = 0;
     for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
@@ -3588,45 +3547,35 @@ ZT__PRIVATE ze_result_t zt__activate_wanted(const zt__process *process, ze_conte
     return zetContextActivateMetricGroups(context, device, count, count ? groups : NULL);
 }
 
-/* Returns the entry of this group if it is active, else an entry that conflicts with it (same domain, common
-   counters), else NULL. `unused` receives a free entry, or NULL. The process is locked. */
-ZT__PRIVATE zt__active_group *zt__find_active(zt__process *process, ze_device_handle_t device,
-                                              const zt__group *group, zt__active_group **unused) {
-    zt__active_group *found = NULL;
-    uint32_t i;
-    *unused = NULL;
-    for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
-        zt__active_group *active = &process->active_groups[i];
-        if (!active->users) {
-            *unused = active;
-        } else if (active->device == device && active->group == group->handle) {
-            return active;
-        } else if (active->domain == group->properties.domain && zt__share_counters(active->device, device)) {
-            found = active;
-        }
-    }
-    return found;
-}
-
 /* Activates a group in addition to those that this process has active. Profilers share a group; a stream has
-   it alone. Returns HANDLE_OBJECT_IN_USE if a profiler or stream of this process conflicts; `holder` then
-   names it, and is empty otherwise. */
+   it alone. Returns HANDLE_OBJECT_IN_USE if a profiler or stream of this process uses counters of the same
+   domain; `holder` then names it, and is empty otherwise. */
 ZT__PRIVATE ze_result_t zt__activate(ze_context_handle_t context, ze_device_handle_t device,
                                      const zt__group *group, int is_streamed, zt__holder *holder) {
     zt__process *process = zt__get_process();
-    zt__active_group *active, *unused;
+    zt__active_group *shared = NULL, *conflicting = NULL, *unused = NULL;
     ze_result_t result = ZE_RESULT_SUCCESS;
+    uint32_t i;
     holder->text[0] = 0;
     if (!process) {
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     zt__lock(&process->mutex);
-    active = zt__find_active(process, device, group, &unused);
-    if (active && active->device == device && active->group == group->handle && !active->is_streamed &&
-        !is_streamed) {
-        active->users++;
-    } else if (active) {
-        zt__name_holder(active, holder);
+    for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
+        zt__active_group *active = &process->active_groups[i];
+        if (!active->users) {
+            unused = active;
+        } else if (active->device == device && active->group == group->handle && !active->is_streamed &&
+                   !is_streamed) {
+            shared = active;
+        } else if (active->domain == group->properties.domain && zt__share_counters(active->device, device)) {
+            conflicting = active;
+        }
+    }
+    if (shared) {
+        shared->users++;
+    } else if (conflicting) {
+        zt__describe_holder(conflicting, holder);
         result = ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     } else if (!unused) {
         result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
@@ -3637,7 +3586,7 @@ ZT__PRIVATE ze_result_t zt__activate(ze_context_handle_t context, ze_device_hand
         unused->users = 1;
         unused->is_streamed = is_streamed;
         memcpy(unused->name, group->properties.name, sizeof unused->name);
-        result = zt__activate_wanted(process, context, device);
+        result = zt__update_activation(process, context, device);
         if (result != ZE_RESULT_SUCCESS) {
             unused->users = 0;
         }
@@ -3661,7 +3610,7 @@ ZT__PRIVATE ze_result_t zt__deactivate(ze_context_handle_t context, ze_device_ha
         if (active->users && active->device == device && active->group == group->handle) {
             active->users--;
             if (!active->users) {
-                result = zt__activate_wanted(process, context, device);
+                result = zt__update_activation(process, context, device);
             }
             break;
         }
@@ -3673,8 +3622,7 @@ ZT__PRIVATE ze_result_t zt__deactivate(ze_context_handle_t context, ze_device_ha
 /* ---- calculation ----------------------------------------------------------------------------------------- */
 
 /* Calculates one report of a root device, which has a header and a set of values for each tile. A tile
- * without work has no set: its values get an invalid type, and so become NaN.
- */
+   without work has no set: its values get an invalid type, and so become NaN. */
 ZT__PRIVATE ze_result_t zt__calculate_tiles(const zt__driver *driver, const zt__group *group,
                                             const uint8_t *raw, zet_typed_value_t *values) {
     uint32_t counts[ZT__MAX_TILES] = {0};
@@ -3727,36 +3675,36 @@ ZT__PRIVATE ze_result_t zt__calculate(const zt__driver *driver, const zt__group 
 
 /* ---- why counters are not available ----------------------------------------------------------------------- */
 
-/* Writes the file in which the system restricts the counters to privileged users, with its value. Returns
-   whether everybody may use them. */
+/* Describes the file by which the system restricts counters to privileged users. Returns whether everybody
+   may use them. */
 ZT__PRIVATE int zt__read_paranoid_files(char *text, size_t size) {
     static const char *const paths[] = {"/proc/sys/dev/xe/observation_paranoid",
                                         "/proc/sys/dev/i915/perf_stream_paranoid"};
     uint32_t i, found = 0;
-    int lets_everybody = 1;
+    int everybody_may = 1;
     snprintf(text, size, "%s (xe) or %s (i915), whichever there is", paths[0], paths[1]);
     for (i = 0; i < ZT__COUNT_OF(paths); i++) {
         FILE *file = fopen(paths[i], "r");
-        int value = -1;
+        int value, is_number;
         if (!file) {
             continue;
         }
-        if (fscanf(file, "%d", &value) != 1) {
-            value = -1;
-        }
+        is_number = fscanf(file, "%d", &value) == 1;
         fclose(file);
-        lets_everybody &= value == 0;
-        if (value != 0 || !found) {
-            snprintf(text, size, value < 0 ? "%s" : "%s (now %d)", paths[i], value);
+        if (!is_number) {
+            snprintf(text, size, "%s", paths[i]);
+        } else if (value != 0 || !found) {
+            snprintf(text, size, "%s (now %d)", paths[i], value);
         }
+        everybody_may &= is_number && value == 0;
         found++;
     }
-    return found && lets_everybody;
+    return found && everybody_may;
 }
 
 /* Finds a stream of this process that uses the counters of a device, or, for a stream, a profiler: some
    drivers do not allow both on one device. */
-ZT__PRIVATE void zt__find_rival(ze_device_handle_t device, int is_streamed, zt__holder *holder) {
+ZT__PRIVATE void zt__find_other_user(ze_device_handle_t device, int is_streamed, zt__holder *holder) {
     zt__process *process = zt__get_process();
     uint32_t i;
     snprintf(holder->text, sizeof holder->text,
@@ -3769,27 +3717,24 @@ ZT__PRIVATE void zt__find_rival(ze_device_handle_t device, int is_streamed, zt__
         const zt__active_group *active = &process->active_groups[i];
         if (active->users && active->is_streamed != is_streamed &&
             zt__share_counters(active->device, device)) {
-            zt__name_holder(active, holder);
+            zt__describe_holder(active, holder);
         }
     }
     zt__unlock(&process->mutex);
 }
 
-/* Returns whether a result can mean a lack of permission. */
-ZT__PRIVATE int zt__may_be_forbidden(ze_result_t result, const char *call) {
-    return result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS ||
-           (result == ZE_RESULT_ERROR_INVALID_ARGUMENT && strcmp(call, "zetMetricQueryPoolCreate") == 0) ||
-           (result == ZE_RESULT_ERROR_UNKNOWN && strcmp(call, "zetMetricStreamerOpen") == 0);
-}
-
 /* Reports why counters are not available, and what to do. `holder` names who uses them; if it is NULL or
-   empty, zt__find_rival looks for one. */
+   empty, another user is looked for. */
 ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_device_handle_t device,
                                                int is_streamed, ze_result_t result, const char *call,
                                                const zt__holder *holder) {
     const char *name = zt_result_name(result);
-    int is_in_use = result == ZE_RESULT_ERROR_NOT_AVAILABLE || result == ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
-    zt__holder rival;
+    int may_be_forbidden =
+        result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS ||
+        (result == ZE_RESULT_ERROR_INVALID_ARGUMENT && strcmp(call, "zetMetricQueryPoolCreate") == 0) ||
+        (result == ZE_RESULT_ERROR_UNKNOWN && strcmp(call, "zetMetricStreamerOpen") == 0);
+    char files[160];
+    zt__holder found;
     if (zt__tells_device_lost(result)) {
         if (diagnostics) {
             zt__store(&diagnostics->device_lost, 1);
@@ -3805,20 +3750,16 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
         zt__report(diagnostics, METRICS_NOT_ENABLED, result, call, name);
         return ZT_NOT_ENABLED;
     }
-    if (zt__may_be_forbidden(result, call)) {
-        char files[160];
-        int is_allowed = zt__read_paranoid_files(files, sizeof files) || geteuid() == 0;
-        if (!is_allowed) {
-            zt__report(diagnostics, NO_PERMISSION, result, call, name, files);
-            return ZT_NO_PERMISSION;
-        }
-        /* Drivers answer the same where another process has the counters. */
-        is_in_use = 1;
+    if (may_be_forbidden && !zt__read_paranoid_files(files, sizeof files) && geteuid() != 0) {
+        zt__report(diagnostics, NO_PERMISSION, result, call, name, files);
+        return ZT_NO_PERMISSION;
     }
-    if (is_in_use) {
+    /* With permission, the same results mean that another process uses the counters. */
+    if (may_be_forbidden || result == ZE_RESULT_ERROR_NOT_AVAILABLE ||
+        result == ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE) {
         if (!holder || !holder->text[0]) {
-            zt__find_rival(device, is_streamed, &rival);
-            holder = &rival;
+            zt__find_other_user(device, is_streamed, &found);
+            holder = &found;
         }
         zt__report(diagnostics, COUNTERS_IN_USE, result, call, name, holder->text);
         return ZT_IN_USE;
@@ -3827,7 +3768,7 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
     return ZT_NOT_SUPPORTED;
 }
 
-/* ---- the groups that a configuration asks for ------------------------------------------------------------ */
+/* ---- the groups that a configuration requests ------------------------------------------------------------ */
 
 /* The groups that a profiler measures, in the order of their passes. */
 typedef struct zt__selection {
@@ -3844,9 +3785,9 @@ typedef struct zt__selector {
     const zt__driver *driver;
     ze_device_handle_t device;
     const zt_config *config;
-    zt__catalog catalog;
     zt__selection *selection;
     zt_availability availability;
+    zt__catalog catalog;
 } zt__selector;
 
 ZT__PRIVATE void zt__free_selection(const zt_allocator *allocator, zt__selection *selection) {
@@ -3858,16 +3799,22 @@ ZT__PRIVATE void zt__free_selection(const zt_allocator *allocator, zt__selection
     selection->pass_count = 1;
 }
 
+ZT__PRIVATE int zt__has_group(const zt__selection *selection, zet_metric_group_handle_t handle) {
+    uint32_t g = 0;
+    while (g < selection->group_count && selection->groups[g].handle != handle) {
+        g++;
+    }
+    return g < selection->group_count;
+}
+
 /* Adds a group of the catalog to the selection, unless it is there. With a single pass, two groups of one
    domain are refused here: drivers would activate only the last and return SUCCESS. */
 ZT__PRIVATE ze_result_t zt__select_group(zt__selector *selector, uint32_t index) {
     const zet_metric_group_properties_t *properties = &selector->catalog.properties[index];
     zt__selection *selection = selector->selection;
     uint32_t g;
-    for (g = 0; g < selection->group_count; g++) {
-        if (selection->groups[g].handle == selector->catalog.handles[index]) {
-            return ZE_RESULT_SUCCESS;
-        }
+    if (zt__has_group(selection, selector->catalog.handles[index])) {
+        return ZE_RESULT_SUCCESS;
     }
     for (g = 0; g < selection->group_count && selector->config->max_passes == 1; g++) {
         const zet_metric_group_properties_t *other = &selection->groups[g].properties;
@@ -3888,14 +3835,22 @@ ZT__PRIVATE ze_result_t zt__select_group(zt__selector *selector, uint32_t index)
     return ZE_RESULT_SUCCESS;
 }
 
-/* Selects the groups that config.groups names. */
+/* Selects the groups that config.groups names. Without it and config.metrics, selects the default. */
 ZT__PRIVATE ze_result_t zt__select_by_name(zt__selector *selector) {
     const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
     const char *list = selector->config->groups, *name;
     ze_result_t result = ZE_RESULT_SUCCESS;
+    uint32_t index;
     size_t length;
-    while (result == ZE_RESULT_SUCCESS && zt__next_name(&list, &name, &length)) {
-        uint32_t index = zt__find_group(&selector->catalog, name, length, type);
+    if (!list && !zt__has_names(selector->config->metrics)) {
+        index = zt__find_group(&selector->catalog, "ComputeBasic", strlen("ComputeBasic"), type);
+        if (index == UINT32_MAX) {
+            index = zt__find_group(&selector->catalog, NULL, 0, type);
+        }
+        return zt__select_group(selector, index);
+    }
+    while (list && result == ZE_RESULT_SUCCESS && zt__next_name(&list, &name, &length)) {
+        index = zt__find_group(&selector->catalog, name, length, type);
         if (index == UINT32_MAX) {
             selector->availability = ZT_NO_SUCH_GROUP;
             return zt__report_no_group(selector->diagnostics, "zt_open", &selector->catalog, name, length,
@@ -3906,50 +3861,30 @@ ZT__PRIVATE ze_result_t zt__select_by_name(zt__selector *selector) {
     return result;
 }
 
-ZT__PRIVATE ze_result_t zt__select_default(zt__selector *selector) {
-    const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
-    uint32_t index = zt__find_group(&selector->catalog, "ComputeBasic", strlen("ComputeBasic"), type);
-    if (index == UINT32_MAX) {
-        index = zt__find_group(&selector->catalog, NULL, 0, type);
-    }
-    return zt__select_group(selector, index);
-}
-
 /* ---- metrics by name: the groups that have them ---------------------------------------------------------- */
 
-/* The event-based groups of a device, by index of the catalog, and which of the wanted metrics each has. */
+/* The event-based groups of a device by index of the catalog, and the requested metrics that each has. */
 typedef struct zt__cover {
     uint32_t group_count;
-    zt__group *groups; /* with their metrics; others have none */
-    uint64_t *has;     /* of each group: a bit for each wanted metric */
+    zt__group *groups; /* with their metrics; other groups have none */
+    uint64_t *has;     /* of each group: a bit for each requested metric */
     uint32_t metric_count;
-    uint32_t wanted_count;
-    uint64_t missing; /* the wanted metrics that no selected group has */
+    uint32_t requested_count;
+    uint64_t missing; /* the requested metrics that no selected group has */
 } zt__cover;
 
-ZT__PRIVATE void zt__close_cover(const zt_allocator *allocator, zt__cover *cover) {
-    uint32_t i;
-    for (i = 0; i < cover->group_count; i++) {
-        zt__free_group(allocator, &cover->groups[i]);
-    }
-    zt__free(allocator, cover->groups);
-    zt__free(allocator, cover->has);
-    memset(cover, 0, sizeof *cover);
-}
-
 /* Lists the metrics of all event-based groups. On failure the message was reported. */
-ZT__PRIVATE ze_result_t zt__open_cover(zt__selector *selector, zt__cover *cover) {
+ZT__PRIVATE ze_result_t zt__load_cover(zt__selector *selector, zt__cover *cover) {
     const zt__catalog *catalog = &selector->catalog;
     const char *call = "zt_open";
     ze_result_t result = ZE_RESULT_SUCCESS;
     uint32_t i;
-    memset(cover, 0, sizeof *cover);
     cover->groups = (zt__group *)zt__allocate(selector->allocator, catalog->count, sizeof *cover->groups);
     cover->has = (uint64_t *)zt__allocate(selector->allocator, catalog->count, sizeof *cover->has);
-    if (!cover->groups || !cover->has) {
-        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    } else {
+    if (cover->groups && cover->has) {
         cover->group_count = catalog->count;
+    } else {
+        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     for (i = 0; i < cover->group_count && result == ZE_RESULT_SUCCESS; i++) {
         if (zt__is_of_type(catalog, i, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)) {
@@ -3959,31 +3894,29 @@ ZT__PRIVATE ze_result_t zt__open_cover(zt__selector *selector, zt__cover *cover)
         }
     }
     if (result != ZE_RESULT_SUCCESS) {
-        zt__close_cover(selector->allocator, cover);
         selector->availability =
             zt__report_refusal(selector->diagnostics, selector->device, 0, result, call, NULL);
     }
     return result;
 }
 
-/* Adds a metric to the wanted ones, and records which groups have it. Returns 0 if none has. */
-ZT__PRIVATE int zt__want_metric(zt__cover *cover, const char *name, size_t length) {
-    uint64_t bit = (uint64_t)1 << cover->wanted_count;
+/* Adds a metric to the requested ones, and records which groups have it. Returns 0 if none has. */
+ZT__PRIVATE int zt__request_metric(zt__cover *cover, const char *name, size_t length) {
+    uint64_t bit = (uint64_t)1 << cover->requested_count;
     uint32_t i, m;
     for (i = 0; i < cover->group_count; i++) {
         for (m = 0; m < cover->groups[i].metric_count; m++) {
-            const char *metric = cover->groups[i].metrics[m].name;
-            if (strlen(metric) == length && memcmp(metric, name, length) == 0) {
+            if (zt__equals(cover->groups[i].metrics[m].name, name, length)) {
                 cover->has[i] |= bit;
                 cover->missing |= bit;
             }
         }
     }
-    cover->wanted_count++;
+    cover->requested_count++;
     return (cover->missing & bit) != 0;
 }
 
-ZT__PRIVATE const char *zt__name_of_covered(const void *cover, uint32_t index) {
+ZT__PRIVATE const char *zt__covered_metric_at(const void *cover, uint32_t index) {
     const zt__group *group = ((const zt__cover *)cover)->groups;
     while (index >= group->metric_count) {
         index -= group->metric_count;
@@ -3993,110 +3926,94 @@ ZT__PRIVATE const char *zt__name_of_covered(const void *cover, uint32_t index) {
 }
 
 /* Reads config.metrics. On failure the message was reported. */
-ZT__PRIVATE ze_result_t zt__want_metrics(zt__selector *selector, zt__cover *cover) {
+ZT__PRIVATE ze_result_t zt__request_metrics(zt__selector *selector, zt__cover *cover) {
     const char *list = selector->config->metrics, *name;
     size_t length;
     while (zt__next_name(&list, &name, &length)) {
-        if (cover->wanted_count == ZT__MAX_WANTED) {
+        if (cover->requested_count == ZT__MAX_REQUESTED) {
             selector->availability = ZT_NO_SUCH_METRIC;
             return zt__report(selector->diagnostics, TOO_MANY_METRICS, ZE_RESULT_ERROR_INVALID_SIZE,
-                              (unsigned)ZT__MAX_WANTED);
+                              (unsigned)ZT__MAX_REQUESTED);
         }
-        if (!zt__want_metric(cover, name, length)) {
-            char wanted[ZET_MAX_METRIC_NAME];
+        if (!zt__request_metric(cover, name, length)) {
+            char text[ZET_MAX_METRIC_NAME];
             zt__nearest nearest;
-            zt__copy_text(wanted, sizeof wanted, name, length);
-            nearest = zt__find_nearest(wanted, cover, cover->metric_count, zt__name_of_covered);
+            zt__copy_text(text, sizeof text, name, length);
+            nearest = zt__find_nearest(text, cover, cover->metric_count, zt__covered_metric_at);
             selector->availability = ZT_NO_SUCH_METRIC;
             return zt__report(selector->diagnostics, NO_SUCH_METRIC, ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                              "zt_open", wanted, nearest.text);
+                              "zt_open", text, nearest.text);
         }
     }
     return ZE_RESULT_SUCCESS;
 }
 
-/* Returns whether one more group of a domain fits into config.max_passes. */
-ZT__PRIVATE int zt__domain_has_room(const zt__selector *selector, uint32_t domain) {
-    uint32_t g, same = 0;
+/* Returns whether a group can be selected so that its domain has no more than `most` groups. */
+ZT__PRIVATE int zt__domain_has_room(const zt__selector *selector, uint32_t index, uint32_t most) {
+    uint32_t g, count = 0;
     for (g = 0; g < selector->selection->group_count; g++) {
-        same += selector->selection->groups[g].properties.domain == domain;
+        count +=
+            selector->selection->groups[g].properties.domain == selector->catalog.properties[index].domain;
     }
-    return same < selector->config->max_passes;
-}
-
-ZT__PRIVATE uint32_t zt__count_bits(uint64_t bits) {
-    uint32_t count = 0;
-    for (; bits; bits &= bits - 1) {
-        count++;
-    }
-    return count;
+    return count < most;
 }
 
 /* Returns the group to select next. The rarest missing metric is the one that the fewest groups have. Of the
-   groups that have it, the one with the most missing metrics is next. UINT32_MAX if no group that may be used
-   has it. */
-ZT__PRIVATE uint32_t zt__next_of_cover(const zt__cover *cover, const uint8_t *may_be_used) {
-    uint32_t i, wanted, rarest = 0, fewest = UINT32_MAX, best = UINT32_MAX, most = 0;
-    for (wanted = 0; wanted < cover->wanted_count; wanted++) {
-        uint32_t count = 0;
+   groups that have it, the one with the most missing metrics is next. Returns UINT32_MAX if none of them fits
+   into a domain of `most` groups. */
+ZT__PRIVATE uint32_t zt__next_of_cover(const zt__selector *selector, const zt__cover *cover, uint32_t most) {
+    uint64_t bit, rarest = 0;
+    uint32_t i, fewest = UINT32_MAX, next = UINT32_MAX;
+    int count, highest = 0;
+    for (bit = 1; bit && bit <= cover->missing; bit <<= 1) {
+        uint32_t groups = 0;
         for (i = 0; i < cover->group_count; i++) {
-            count += may_be_used[i] && (cover->has[i] >> wanted & 1);
+            groups += (cover->has[i] & bit) && zt__domain_has_room(selector, i, most);
         }
-        if ((cover->missing >> wanted & 1) && count < fewest) {
-            fewest = count;
-            rarest = wanted;
+        if ((cover->missing & bit) && groups < fewest) {
+            fewest = groups;
+            rarest = bit;
         }
     }
     for (i = 0; i < cover->group_count; i++) {
-        uint32_t count = zt__count_bits(cover->has[i] & cover->missing);
-        if (may_be_used[i] && (cover->has[i] >> rarest & 1) && count > most) {
-            most = count;
-            best = i;
+        count = __builtin_popcountll(cover->has[i] & cover->missing);
+        if ((cover->has[i] & rarest) && count > highest && zt__domain_has_room(selector, i, most)) {
+            highest = count;
+            next = i;
         }
     }
-    return best;
+    return next;
 }
 
 /* Adds few groups to the selection so that it has all metrics of config.metrics. Groups that do not fit into
    the passes are selected as well, so that the conflict is reported. */
 ZT__PRIVATE ze_result_t zt__select_by_metrics(zt__selector *selector) {
-    const zt__catalog *catalog = &selector->catalog;
     zt__cover cover;
-    uint8_t *may_be_used;
-    uint32_t i, g;
-    ze_result_t result = zt__open_cover(selector, &cover);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
+    uint32_t i;
+    ze_result_t result;
+    memset(&cover, 0, sizeof cover);
+    result = zt__load_cover(selector, &cover);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__request_metrics(selector, &cover);
     }
-    may_be_used = (uint8_t *)zt__allocate(selector->allocator, catalog->count, 1);
-    if (may_be_used) {
-        result = zt__want_metrics(selector, &cover);
-    } else {
-        selector->availability = ZT_NOT_SUPPORTED;
-        result = zt__report_no_memory(selector->diagnostics, "zt_open", "metric groups");
-    }
-    for (g = 0; g < selector->selection->group_count; g++) {
-        for (i = 0; i < catalog->count; i++) {
-            if (catalog->handles[i] == selector->selection->groups[g].handle) {
-                cover.missing &= ~cover.has[i];
-            }
+    for (i = 0; i < cover.group_count; i++) {
+        if (zt__has_group(selector->selection, selector->catalog.handles[i])) {
+            cover.missing &= ~cover.has[i];
         }
     }
     while (cover.missing && result == ZE_RESULT_SUCCESS) {
-        uint32_t next;
-        for (i = 0; i < catalog->count; i++) {
-            may_be_used[i] = (uint8_t)zt__domain_has_room(selector, catalog->properties[i].domain);
-        }
-        next = zt__next_of_cover(&cover, may_be_used);
+        uint32_t next = zt__next_of_cover(selector, &cover, selector->config->max_passes);
         if (next == UINT32_MAX) {
-            memset(may_be_used, 1, catalog->count);
-            next = zt__next_of_cover(&cover, may_be_used);
+            next = zt__next_of_cover(selector, &cover, UINT32_MAX);
         }
         cover.missing &= ~cover.has[next];
         result = zt__select_group(selector, next);
     }
-    zt__free(selector->allocator, may_be_used);
-    zt__close_cover(selector->allocator, &cover);
+    for (i = 0; i < cover.group_count; i++) {
+        zt__free_group(selector->allocator, &cover.groups[i]);
+    }
+    zt__free(selector->allocator, cover.groups);
+    zt__free(selector->allocator, cover.has);
     return result;
 }
 
@@ -4127,14 +4044,12 @@ ZT__PRIVATE int zt__plan_by_driver(const zt__selector *selector, uint32_t *pass_
     zet_metric_group_handle_t handles[ZT__MAX_GROUPS];
     uint32_t sizes[ZT__MAX_GROUPS] = {0};
     uint32_t g, pass, i = 0, in_pass, found = 0, count = selection->group_count, passes = 0;
-    if (!selector->driver->zetDeviceGetConcurrentMetricGroupsExp) {
-        return 0;
-    }
     for (g = 0; g < count; g++) {
         handles[g] = selection->groups[g].handle;
         pass_of[g] = UINT32_MAX;
     }
-    if (selector->driver->zetDeviceGetConcurrentMetricGroupsExp(selector->device, count, handles, NULL,
+    if (!selector->driver->zetDeviceGetConcurrentMetricGroupsExp ||
+        selector->driver->zetDeviceGetConcurrentMetricGroupsExp(selector->device, count, handles, NULL,
                                                                 &passes) != ZE_RESULT_SUCCESS ||
         passes > count ||
         selector->driver->zetDeviceGetConcurrentMetricGroupsExp(selector->device, count, handles, sizes,
@@ -4194,25 +4109,23 @@ ZT__PRIVATE ze_result_t zt__plan_passes(zt__selector *selector) {
     return ZE_RESULT_SUCCESS;
 }
 
-/* Returns how many sets of values a report of this device has: on a root device one for each tile, if the
-   driver can calculate these, else 1. */
-ZT__PRIVATE uint32_t zt__count_tiles(const zt__driver *driver, ze_device_handle_t device) {
-    uint32_t count = 0;
-    ze_result_t result;
-    if (!driver->zetMetricGroupCalculateMultipleMetricValuesExp) {
-        return 1;
-    }
-    ZT__INTERNAL(result = zeDeviceGetSubDevices(device, &count, NULL));
-    return result == ZE_RESULT_SUCCESS && count > 1 && count <= ZT__MAX_TILES ? count : 1;
-}
-
+/* Loads the metrics of the selected groups. A report of a root device has a set of values for each tile if
+   the driver can calculate these, else one set. */
 ZT__PRIVATE ze_result_t zt__load_selection(zt__selector *selector) {
     zt__selection *selection = selector->selection;
-    uint32_t g, tiles = zt__count_tiles(selector->driver, selector->device);
+    uint32_t g, tiles = 1;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (selector->driver->zetMetricGroupCalculateMultipleMetricValuesExp) {
+        tiles = 0;
+        ZT__INTERNAL(result = zeDeviceGetSubDevices(selector->device, &tiles, NULL));
+        if (result != ZE_RESULT_SUCCESS || tiles == 0 || tiles > ZT__MAX_TILES) {
+            tiles = 1;
+        }
+    }
     for (g = 0; g < selection->group_count; g++) {
         zt__group *group = &selection->groups[g];
         const char *call;
-        ze_result_t result = zt__load_metrics(selector->allocator, group, &call);
+        result = zt__load_metrics(selector->allocator, group, &call);
         if (result != ZE_RESULT_SUCCESS) {
             selector->availability =
                 zt__report_refusal(selector->diagnostics, selector->device, 0, result, call, NULL);
@@ -4225,24 +4138,17 @@ ZT__PRIVATE ze_result_t zt__load_selection(zt__selector *selector) {
     return ZE_RESULT_SUCCESS;
 }
 
-/* Selects the groups that a configuration asks for, and plans their passes. If it asks for none, returns
-   SUCCESS with no groups and ZT_TIMES_BY_CHOICE, and reports nothing. On failure `availability` says why, the
-   message was reported, and nothing is left allocated. */
+/* Selects the groups that a configuration requests, and plans their passes. If it requests none, returns
+   SUCCESS with no groups and ZT_TIMES_BY_CHOICE, and reports nothing. On failure `availability` is the
+   reason, the message was reported, and nothing is left allocated. */
 ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__diagnostics *diagnostics,
                                           const zt__driver *driver, ze_device_handle_t device,
                                           const zt_config *config, zt__selection *selection,
                                           zt_availability *availability) {
-    zt__selector selector;
+    zt__selector selector = {allocator, diagnostics, driver,       device,
+                             config,    selection,   ZT_AVAILABLE, {0, NULL, NULL, NULL}};
     const char *call;
     ze_result_t result;
-    memset(&selector, 0, sizeof selector);
-    selector.allocator = allocator;
-    selector.diagnostics = diagnostics;
-    selector.driver = driver;
-    selector.device = device;
-    selector.config = config;
-    selector.selection = selection;
-    selector.availability = ZT_AVAILABLE;
     memset(selection, 0, sizeof *selection);
     selection->pass_count = 1;
     if (config->groups && !zt__has_names(config->groups)) {
@@ -4258,10 +4164,8 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
         selector.availability = ZT_LIBRARY_MISSING;
         result = zt__report(diagnostics, METRIC_LIBRARY_MISSING, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
                             (unsigned)selector.catalog.count);
-    } else if (config->groups) {
+    } else {
         result = zt__select_by_name(&selector);
-    } else if (!zt__has_names(config->metrics)) {
-        result = zt__select_default(&selector);
     }
     if (result == ZE_RESULT_SUCCESS && zt__has_names(config->metrics)) {
         result = zt__select_by_metrics(&selector);
@@ -4314,7 +4218,7 @@ ZT_API ze_result_t zt_find_group(ze_device_handle_t device, const char *name, ui
         return result;
     }
     for (i = 0; i < catalog.count && !*group; i++) {
-        if ((catalog.properties[i].samplingType & type) && zt__is_named(&catalog, i, name, strlen(name))) {
+        if ((catalog.properties[i].samplingType & type) && strcmp(catalog.properties[i].name, name) == 0) {
             *group = catalog.handles[i];
         }
     }
@@ -4347,29 +4251,17 @@ ZT__PRIVATE void zt__show_metric(const void *group, uint32_t index, zt__cell *ce
 
 ZT__PRIVATE ze_result_t zt__write_metrics(zt__writer *writer, ze_device_handle_t device,
                                           zet_metric_group_handle_t handle) {
-    zt__table_column columns[4];
-    zt__cell cells[4];
-    zt__table table;
+    zt__table_column columns[] = {{"", 1, 0, 0}, {"", 1, 0, 0}, {"", 1, 0, 0}, {"", 1, 0, 0}};
+    zt__cell cells[ZT__COUNT_OF(columns)];
     zt__group group;
+    zt__table table = {columns, cells, ZT__COUNT_OF(columns), 0, zt__show_metric, &group, 0, 0};
     const char *call;
-    uint32_t i;
     ze_result_t result;
     memset(&group, 0, sizeof group);
     group.handle = handle;
     result = zt__load_metrics(&zt__default_allocator, &group, &call);
     if (result == ZE_RESULT_SUCCESS) {
-        memset(columns, 0, sizeof columns);
-        for (i = 0; i < ZT__COUNT_OF(columns); i++) {
-            columns[i].heading = "";
-            columns[i].is_text = 1;
-        }
-        memset(&table, 0, sizeof table);
-        table.columns = columns;
-        table.cells = cells;
-        table.column_count = ZT__COUNT_OF(columns);
         table.row_count = group.metric_count;
-        table.fill_row = zt__show_metric;
-        table.user = &group;
         table.indent = 4;
         table.no_headings = 1;
         zt__write_table(writer, &table);
@@ -4847,8 +4739,10 @@ struct zt__slot {
     zt__list *list;            /* NULL: the slot is FREE */
     zt__slot *next, *previous; /* in the chain of free slots, or in that of its list */
     zt__region_record *region;
-    uint64_t number;       /* its list numbers its slots from 1 as they end */
-    uint32_t executions;   /* that are known, since it was recorded */
+    uint64_t number;               /* its list numbers its slots from 1 as they end */
+    zt__slot_state submitted_from; /* its state before its list was last executed, or FREE: not expected */
+    int is_dropped;                /* its commands are incomplete */
+    int needs_reset;       /* PARTIAL: its commands have run since it was reset, or its reset has failed */
     zt_cause spoiled;      /* why its sample will be lost, or ZT_CAUSE_COUNT */
     uint64_t submitted_ns; /* host time; it was submitted at this time or later */
     uint64_t overdue_ns;   /* host time when its event or data should have been there and was not; or 0 */
@@ -4893,14 +4787,17 @@ struct zt__list {
     ze_command_list_handle_t handle;
     zt__list_state state; /* changed only by zt__move_list */
     zt__list *next;
-    zt__slot *first, *last; /* slots that ended and are not FREE again, in order of their numbers */
-    uint32_t open_count;    /* regions begun and not ended, or being begun: the record stays */
-    uint64_t ended;         /* the number of the slot that ended last */
-    uint64_t ran_up_to;     /* the highest number of a slot that is known to have run or to be submitted */
-    uint64_t over_up_to;    /* the commands of slots up to this number can never run again */
-    int has_unread;         /* samples of its last execution were not read in time */
-    uint64_t untold_up_to;  /* slots up to this number ran without zt_execute, and may not be part of what
-                               zt_execute submits */
+    zt__slot *first, *last;  /* slots that ended and are not FREE again, in order of their numbers */
+    uint32_t open_count;     /* regions begun and not ended, or being begun: the record stays */
+    uint64_t ended;          /* the number of the slot that ended last */
+    uint64_t ran_up_to;      /* the highest number of a slot that is known to have run or to be submitted */
+    uint64_t over_up_to;     /* the commands of slots up to this number can never run again */
+    uint64_t ran_before;     /* `ran_up_to` before the list was last executed */
+    uint64_t finished_up_to; /* the device has finished slots up to this number, as often as they have run */
+    int overlaps; /* an execution was submitted before the last one was known to be finished: events do not
+                     show any more which of them has ended */
+    uint64_t unexpected_up_to; /* zt_execute does not expect slots up to this number to run: they ran without
+                                  it, and may not be part of what it submits */
 };
 
 /* ---- the profiler ---------------------------------------------------------------------------------------- */
@@ -4933,6 +4830,8 @@ typedef struct zt__reading {
     zt__slot *slot;
     zt__slot_state from;
     int is_over;
+    int is_gone; /* it is not on its list any more, unless its event has signalled */
+    int has_signalled;
     zt__outcome outcome;
     int is_unusable;    /* it is not reset, or the device may still write to it */
     zt_cause cause;     /* why its sample is lost */
@@ -4985,7 +4884,7 @@ struct zt_profiler {
     char *strings; /* the texts of the metrics, in a profiler from zt_unpack */
     zt__pass passes[ZT__MAX_PASSES];
 
-    zt__owned_mutex collector; /* reading, calculating, delivering: one thread at a time */
+    zt__timed_mutex collector; /* reading, calculating, delivering: one thread at a time */
     zt__batch batch;           /* guarded by the collector, like the next */
     uint32_t collections;      /* completed. Atomic */
 
@@ -5094,6 +4993,19 @@ ZT__PRIVATE void zt__move_list(zt_profiler *profiler, zt__list *list, zt__list_s
 
 ZT__PRIVATE int zt__is_over(const zt__slot *slot) {
     return slot->number <= slot->list->over_up_to;
+}
+
+ZT__PRIVATE int zt__is_finished(const zt__slot *slot) {
+    return slot->number <= slot->list->finished_up_to;
+}
+
+/* Returns whether samples of a list are known to be on their way, or are being read. */
+ZT__PRIVATE int zt__is_on_its_way(const zt__list *list) {
+    const zt__slot *slot = list->first;
+    while (slot && slot->state != ZT__SLOT_PENDING && slot->state != ZT__SLOT_READING) {
+        slot = slot->next;
+    }
+    return slot != NULL;
 }
 
 ZT__PRIVATE void zt__count_lost(zt_profiler *profiler, zt__region_record *region, zt_cause cause) {
@@ -5752,17 +5664,12 @@ ZT__PRIVATE zt_profiler *zt__find_profiler(uint32_t id) {
    3. With the mutex held, it adds the samples to the statistics, and moves each slot to its next state.
    4. Without the mutex, it logs messages and delivers the samples to the application. */
 
-/* A sample is given up when its event or data should have been there for so long. */
-#define ZT__GIVE_UP_AFTER_NS UINT64_C(20000000)
-
 /* A collection: which slots it reads, and how far it is. */
 typedef struct zt__collection {
-    zt__list *list;     /* the current list, */
-    zt__slot *slot;     /* and the next slot in it */
-    int one_list;       /* reads this list only */
-    int pending_only;   /* does not read RECORDED and ARMED slots */
-    int resets_partial; /* resets PARTIAL slots that are not over, because they are about to run again */
-    int thorough;       /* queries slots that follow one that is not ready */
+    zt__list *list;                       /* the current list, */
+    zt__slot *slot;                       /* and the next slot in it */
+    int one_list;                         /* reads this list only */
+    int thorough;                         /* queries slots that follow one that is not ready */
     int is_blocked[ZT__SLOT_STATE_COUNT]; /* an earlier slot in this state is not ready */
 } zt__collection;
 
@@ -5772,14 +5679,25 @@ ZT__PRIVATE int zt__may_be_ready(const zt__collection *collection, const zt__slo
     int is_hidden = collection->is_blocked[slot->state] && !collection->thorough && !zt__is_over(slot);
     switch (slot->state) {
     case ZT__SLOT_PENDING:
-        return !is_hidden;
     case ZT__SLOT_RECORDED:
     case ZT__SLOT_ARMED:
-        return !is_hidden && !collection->pending_only;
+        return !is_hidden;
     case ZT__SLOT_PARTIAL:
-        return collection->resets_partial || zt__is_over(slot);
+        return zt__is_finished(slot) && (slot->needs_reset || zt__is_over(slot));
     default:
         return 0;
+    }
+}
+
+/* Goes on with a list, or NULL. */
+ZT__PRIVATE void zt__enter_list(zt_profiler *profiler, zt__collection *collection, zt__list *list) {
+    collection->list = list;
+    collection->slot = list ? list->first : NULL;
+    memset(collection->is_blocked, 0, sizeof collection->is_blocked);
+    /* Whoever declares a list to be over does so when the device is done with it. */
+    if (list && profiler->state_counts[ZT__SLOT_PARTIAL] && list->over_up_to == list->ended &&
+        !zt__is_on_its_way(list)) {
+        list->finished_up_to = list->ended;
     }
 }
 
@@ -5790,9 +5708,7 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
     while (collection->list && batch->count < ZT__BATCH) {
         zt__slot *slot = collection->slot;
         if (!slot) {
-            collection->list = collection->one_list ? NULL : collection->list->next;
-            collection->slot = collection->list ? collection->list->first : NULL;
-            memset(collection->is_blocked, 0, sizeof collection->is_blocked);
+            zt__enter_list(profiler, collection, collection->one_list ? NULL : collection->list->next);
             continue;
         }
         if (zt__may_be_ready(collection, slot)) {
@@ -5806,6 +5722,8 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
             reading->slot = slot;
             reading->from = slot->state;
             reading->is_over = zt__is_over(slot);
+            reading->is_gone = slot->state == ZT__SLOT_PENDING && zt__is_finished(slot) &&
+                               collection->list->state != ZT__LIST_IMMEDIATE;
             reading->cause = ZT_CAUSE_COUNT;
             zt__move_slot(profiler, slot, ZT__SLOT_READING);
         } else if (slot->state == ZT__SLOT_RETIRED && zt__is_over(slot)) {
@@ -5863,13 +5781,14 @@ ZT__PRIVATE void zt__lose(zt__reading *reading, zt_cause cause) {
     reading->cause = cause;
 }
 
-/* Returns whether a slot has been overdue for long enough to be given up. */
+/* Returns whether a slot has been overdue for so long that its sample is lost. */
 ZT__PRIVATE int zt__is_overdue(zt__slot *slot) {
+    enum { LONGEST_NS = 20000000 };
     uint64_t now = zt__now_ns();
     if (!slot->overdue_ns) {
         slot->overdue_ns = now;
     }
-    return now - slot->overdue_ns >= ZT__GIVE_UP_AFTER_NS;
+    return now - slot->overdue_ns >= LONGEST_NS;
 }
 
 /* Queries a slot's event, and reads its reports if it has signalled. */
@@ -5877,7 +5796,6 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     zt__batch *batch = &profiler->batch;
     zt__slot *slot = reading->slot;
     ze_result_t result;
-    int has_signalled;
     uint32_t g;
     if (zt__is_device_lost(&profiler->diagnostics)) {
         if (reading->from != ZT__SLOT_ARMED) {
@@ -5889,14 +5807,14 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     result = zeEventQueryStatus(slot->event);
     if (result == ZE_RESULT_NOT_READY) {
         slot->overdue_ns = 0;
-        if (reading->is_over && reading->from != ZT__SLOT_PENDING) {
+        if (reading->is_gone || (reading->is_over && reading->from != ZT__SLOT_PENDING)) {
             reading->outcome = ZT__NEVER_RAN;
         }
         return;
     }
     reading->call = "zeEventQueryStatus";
-    has_signalled = result == ZE_RESULT_SUCCESS;
-    if (has_signalled && slot->spoiled != ZT_CAUSE_COUNT) {
+    reading->has_signalled = result == ZE_RESULT_SUCCESS;
+    if (reading->has_signalled && slot->spoiled != ZT_CAUSE_COUNT) {
         zt__lose(reading, slot->spoiled);
         return;
     }
@@ -5915,7 +5833,7 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
         return;
     }
     reading->result = result;
-    if (!has_signalled) {
+    if (!reading->has_signalled) {
         if (zt__tells_device_lost(result)) {
             zt__store(&profiler->diagnostics.device_lost, 1);
             if (reading->from != ZT__SLOT_ARMED) {
@@ -5953,7 +5871,8 @@ ZT__PRIVATE void zt__reset_slot(zt_profiler *profiler, zt__reading *reading) {
         call = "zetMetricQueryReset";
         result = zetMetricQueryReset(slot->queries[g]);
     }
-    if (result != ZE_RESULT_SUCCESS) {
+    slot->needs_reset = result != ZE_RESULT_SUCCESS;
+    if (slot->needs_reset) {
         reading->result = result;
         reading->call = call;
         reading->is_unusable = 1;
@@ -6159,14 +6078,16 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
         reading->is_unobserved = 1;
         zt__move_list(profiler, list, ZT__LIST_UNOBSERVED);
     }
-    if (slot->executions == 0) {
-        slot->executions = 1;
-    }
     if (slot->number > list->ran_up_to) {
         list->ran_up_to = slot->number;
     }
     if (list->state == ZT__LIST_IMMEDIATE && slot->number > list->over_up_to) {
         list->over_up_to = slot->number;
+    }
+    /* An execution that was not announced may still be followed by others. */
+    if (reading->has_signalled && reading->from == ZT__SLOT_PENDING && list->state != ZT__LIST_UNOBSERVED &&
+        !list->overlaps && slot->number > list->finished_up_to) {
+        list->finished_up_to = slot->number;
     }
     if (reading->outcome == ZT__READ) {
         profiler->counts.collected++;
@@ -6193,10 +6114,11 @@ ZT__PRIVATE void zt__move_on(zt_profiler *profiler, const zt__reading *reading) 
         zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
     } else if (reading->outcome == ZT__NOT_READY) {
         zt__move_slot(profiler, slot, reading->from);
-    } else if (reading->outcome == ZT__NO_SAMPLE && !is_over) {
+    } else if (slot->is_dropped && !is_over) {
         zt__move_slot(profiler, slot, ZT__SLOT_PARTIAL);
     } else if (reading->outcome == ZT__NEVER_RAN) {
-        zt__move_slot(profiler, slot, reading->from);
+        /* If it was announced, that is taken back. */
+        zt__move_slot(profiler, slot, reading->from == ZT__SLOT_PENDING ? ZT__SLOT_RECORDED : reading->from);
         zt__unbind_slot(slot);
         zt__free_slot(profiler, slot);
     } else if (is_over) {
@@ -6312,27 +6234,32 @@ ZT__PRIVATE void zt__collect_all(zt_profiler *profiler, int thorough) {
     }
     zt__lock(&profiler->mutex);
     profiler->uncollected = 0;
-    collection.list = profiler->lists;
-    collection.slot = collection.list ? collection.list->first : NULL;
+    zt__enter_list(profiler, &collection, profiler->lists);
     zt__unlock(&profiler->mutex);
     zt__run_collection(profiler, &collection);
     zt__remove_unused_lists(profiler);
     zt__store(&profiler->collections, profiler->collections + 1);
 }
 
-/* Collects from one list, with the options of `kind`. */
-ZT__PRIVATE void zt__collect_list(zt_profiler *profiler, ze_command_list_handle_t handle,
-                                  const zt__collection *kind) {
-    zt__collection collection = *kind;
-    collection.one_list = 1;
+/* Collects from one list. */
+ZT__PRIVATE void zt__collect_list(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    zt__collection collection;
+    int again, repeats = 0;
+    memset(&collection, 0, sizeof collection);
+    collection.one_list = collection.thorough = 1;
     if (profiler->before_batch) {
         profiler->before_batch(profiler);
     }
-    zt__lock(&profiler->mutex);
-    collection.list = zt__find_list(profiler, handle);
-    collection.slot = collection.list ? collection.list->first : NULL;
-    zt__unlock(&profiler->mutex);
-    zt__run_collection(profiler, &collection);
+    do {
+        zt__lock(&profiler->mutex);
+        zt__enter_list(profiler, &collection, zt__find_list(profiler, handle));
+        zt__unlock(&profiler->mutex);
+        zt__run_collection(profiler, &collection);
+        zt__lock(&profiler->mutex);
+        /* What was read may show that PARTIAL slots are finished. */
+        again = profiler->state_counts[ZT__SLOT_PARTIAL] && repeats++ == 0;
+        zt__unlock(&profiler->mutex);
+    } while (again);
 }
 
 ZT__PRIVATE int zt__has_thread(const zt_profiler *profiler) {
@@ -6343,7 +6270,7 @@ ZT__PRIVATE int zt__has_thread(const zt_profiler *profiler) {
    collects: wakes it and returns 0. */
 ZT__PRIVATE int zt__begin_collecting(zt_profiler *profiler, int thorough) {
     if (!zt__has_thread(profiler)) {
-        return zt__try_lock_owned(&profiler->collector);
+        return zt__try_lock(&profiler->collector);
     }
     zt__lock(&profiler->mutex);
     profiler->thread_is_idle = 0;
@@ -6356,7 +6283,7 @@ ZT__PRIVATE int zt__begin_collecting(zt_profiler *profiler, int thorough) {
 ZT__PRIVATE void zt__try_collect(zt_profiler *profiler, int thorough) {
     if (zt__begin_collecting(profiler, thorough)) {
         zt__collect_all(profiler, thorough);
-        zt__unlock_owned(&profiler->collector);
+        zt__unlock_timed(&profiler->collector);
     }
 }
 
@@ -6370,11 +6297,11 @@ ZT__PRIVATE int zt__collect_anew(zt_profiler *profiler, uint64_t deadline) {
         return 0;
     }
     if (!zt__has_thread(profiler)) {
-        if (!zt__lock_owned_until(&profiler->collector, deadline)) {
+        if (!zt__lock_until(&profiler->collector, deadline)) {
             return 0;
         }
         zt__collect_all(profiler, 1);
-        zt__unlock_owned(&profiler->collector);
+        zt__unlock_timed(&profiler->collector);
         return 1;
     }
     zt__try_collect(profiler, 1);
@@ -6503,9 +6430,9 @@ ZT__PRIVATE int zt__run_collecting_thread(void *user) {
     thorough = profiler->thread_is_thorough;
     profiler->thread_is_thorough = 0;
     zt__unlock(&profiler->mutex);
-    if (zt__try_lock_owned(&profiler->collector)) {
+    if (zt__try_lock(&profiler->collector)) {
         zt__collect_all(profiler, thorough);
-        zt__unlock_owned(&profiler->collector);
+        zt__unlock_timed(&profiler->collector);
     }
     return 1;
 }
@@ -6548,7 +6475,7 @@ ZT__PRIVATE int zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_s
     int was_immediate = list->state == ZT__LIST_IMMEDIATE, is_immediate = kind == ZT__LIST_IMMEDIATE;
     int was_known = list->state != ZT__LIST_UNKNOWN && list->ended > 0;
     if (was_known && kind != ZT__LIST_UNKNOWN && was_immediate != is_immediate) {
-        list->over_up_to = list->ended; /* the list that had this handle was destroyed */
+        list->over_up_to = list->finished_up_to = list->ended; /* the list with this handle was destroyed */
         zt__move_list(profiler, list, kind);
     } else if (is_immediate || list->state == ZT__LIST_UNKNOWN) {
         zt__move_list(profiler, list, kind);
@@ -6558,6 +6485,13 @@ ZT__PRIVATE int zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_s
     if (list->ran_up_to > list->over_up_to) {
         list->over_up_to = list->ran_up_to;
     }
+    if (list->ran_up_to > list->finished_up_to) {
+        list->finished_up_to = list->ran_up_to;
+    }
+    if (kind == ZT__LIST_RECORDED) {
+        list->finished_up_to = list->over_up_to;
+    }
+    list->overlaps = 0;
     return list->over_up_to > over_before;
 }
 
@@ -6574,7 +6508,7 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
     slot->activation = profiler->activation;
     slot->list = list;
     slot->region = region;
-    slot->executions = 0;
+    slot->is_dropped = slot->needs_reset = 0;
     slot->overdue_ns = 0;
     slot->spoiled = ZT_CAUSE_COUNT;
     slot->submitted_ns = zt__now_ns();
@@ -6702,6 +6636,7 @@ ZT__PRIVATE void zt__drop_at_begin(zt_profiler *profiler, zt_cause cause) {
 ZT__PRIVATE void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_cause cause, int has_commands) {
     zt__count_dropped(profiler, slot->region, cause);
     slot->generation++;
+    slot->is_dropped = 1;
     if (has_commands) {
         zt__move_slot(profiler, slot, ZT__SLOT_PARTIAL);
         zt__bind_slot(slot);
@@ -6861,8 +6796,8 @@ ZT_API void zt_end(zt_region *region) {
 
 /* Updates what is known about a list when it is reset or destroyed. Slots that have ended are over, and the
    next collection frees them. Open regions are dropped. */
-ZT__PRIVATE void zt__list_is_over(zt_profiler *profiler, ze_command_list_handle_t handle, int is_destroyed,
-                                  const char *call) {
+ZT__PRIVATE void zt__mark_list_over(zt_profiler *profiler, ze_command_list_handle_t handle, int is_destroyed,
+                                    const char *call) {
     const char *not_ended = NULL;
     zt__slot_block *block;
     zt__list *list;
@@ -6912,13 +6847,11 @@ ZT__PRIVATE int zt__is_list_pending(zt_profiler *profiler, ze_command_list_handl
 /* Marks a list as over, and collects from it. Returns NOT_READY if samples of it are still on their way. */
 ZT__PRIVATE ze_result_t zt__end_list(zt_profiler *profiler, ze_command_list_handle_t list, int is_destroyed,
                                      const char *call) {
-    zt__collection kind;
-    memset(&kind, 0, sizeof kind);
-    zt__list_is_over(profiler, list, is_destroyed, call);
+    zt__mark_list_over(profiler, list, is_destroyed, call);
     if (zt__begin_collecting(profiler, 1)) {
-        zt__collect_list(profiler, list, &kind);
+        zt__collect_list(profiler, list);
         zt__remove_unused_lists(profiler);
-        zt__unlock_owned(&profiler->collector);
+        zt__unlock_timed(&profiler->collector);
     }
     return zt__is_list_pending(profiler, list) ? ZE_RESULT_NOT_READY : ZE_RESULT_SUCCESS;
 }
@@ -6974,70 +6907,64 @@ ZT__PRIVATE int zt__has_unread_samples(zt_profiler *profiler, ze_command_list_ha
     for (i = 0; i < 2 && events[i] && !has_unread; i++) {
         ze_result_t result;
         ZT__INTERNAL(result = zeEventQueryStatus(events[i]));
-        has_unread = result == ZE_RESULT_SUCCESS;
+        has_unread = result != ZE_RESULT_NOT_READY; /* a failed call is repeated */
     }
     return has_unread;
-}
-
-/* Resets the PARTIAL slots of a list, while nothing of it runs and before it runs again. */
-ZT__PRIVATE void zt__reset_partial_slots(zt_profiler *profiler, ze_command_list_handle_t handle,
-                                         uint64_t deadline) {
-    zt__collection kind;
-    int has_partial;
-    memset(&kind, 0, sizeof kind);
-    kind.pending_only = kind.resets_partial = 1;
-    zt__lock(&profiler->mutex);
-    has_partial = profiler->state_counts[ZT__SLOT_PARTIAL] > 0;
-    zt__unlock(&profiler->mutex);
-    if (has_partial && zt__lock_owned_until(&profiler->collector, deadline)) {
-        zt__collect_list(profiler, handle, &kind);
-        zt__unlock_owned(&profiler->collector);
-    }
 }
 
 /* Waits for the samples of earlier executions of a list and reads them, until the deadline. */
 ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t handle, uint64_t deadline) {
     int has_unread = zt__has_unread_samples(profiler, handle);
     zt__wait wait = zt__wait_until(deadline);
-    zt__collection kind;
-    zt__list *list;
-    memset(&kind, 0, sizeof kind);
-    kind.thorough = 1;
+    int has_partial;
     while (has_unread) {
         if (zt__begin_collecting(profiler, 1)) {
-            zt__collect_list(profiler, handle, &kind);
-            zt__unlock_owned(&profiler->collector);
+            zt__collect_list(profiler, handle);
+            zt__unlock_timed(&profiler->collector);
         }
         has_unread = zt__has_unread_samples(profiler, handle);
         if (has_unread && !zt__wait_again(&wait)) {
             break;
         }
     }
-    if (!has_unread) {
-        zt__reset_partial_slots(profiler, handle, deadline);
-    }
     zt__lock(&profiler->mutex);
-    list = zt__find_list(profiler, handle);
-    if (list) {
-        list->has_unread = has_unread;
-    }
+    has_partial = profiler->state_counts[ZT__SLOT_PARTIAL] > 0;
     zt__unlock(&profiler->mutex);
+    if (!has_unread && has_partial && zt__lock_until(&profiler->collector, deadline)) {
+        zt__collect_list(profiler, handle); /* resets PARTIAL slots that are finished */
+        zt__unlock_timed(&profiler->collector);
+    }
 }
 
-/* Returns whether another thread is reading one of these lists. With the mutex held. */
-ZT__PRIVATE int zt__are_being_read(const zt_profiler *profiler, uint32_t count,
-                                   const ze_command_list_handle_t *lists) {
+/* Locks the mutex at a moment when no other thread reads these lists. No function of the application runs
+   while slots are READING, so the wait is short. */
+ZT__PRIVATE void zt__lock_unread_lists(zt_profiler *profiler, uint32_t count,
+                                       const ze_command_list_handle_t *lists) {
+    enum { LONGEST_NS = 1000000000 };
+    zt__wait wait = zt__wait_until(zt__deadline(LONGEST_NS));
+    int is_read, goes_on = 1;
     uint32_t i;
-    for (i = 0; i < count && profiler->state_counts[ZT__SLOT_READING]; i++) {
-        const zt__list *list = zt__find_list(profiler, lists[i]);
-        const zt__slot *slot;
-        for (slot = list ? list->first : NULL; slot; slot = slot->next) {
-            if (slot->state == ZT__SLOT_READING) {
-                return 1;
+    zt__lock(&profiler->mutex);
+    do {
+        is_read = 0;
+        for (i = 0; i < count && profiler->state_counts[ZT__SLOT_READING] && !is_read; i++) {
+            const zt__list *list = zt__find_list(profiler, lists[i]);
+            const zt__slot *slot;
+            for (slot = list ? list->first : NULL; slot && !is_read; slot = slot->next) {
+                is_read = slot->state == ZT__SLOT_READING;
             }
         }
-    }
-    return 0;
+        if (is_read) {
+            zt__unlock(&profiler->mutex);
+            goes_on = zt__wait_again(&wait);
+            zt__lock(&profiler->mutex);
+        }
+    } while (is_read && goes_on);
+}
+
+/* Returns why an execution loses a sample of a slot that is neither RECORDED nor ARMED before. */
+ZT__PRIVATE zt_cause zt__loss_by_execution(zt__slot_state state) {
+    return state == ZT__SLOT_RETIRED || state == ZT__SLOT_PARTIAL ? ZT_LOST_READ_FAILED : ZT_LOST_OVERWRITTEN;
 }
 
 /* Moves the slots of a list that is about to be executed to PENDING. Returns how many samples of its last
@@ -7050,30 +6977,30 @@ ZT__PRIVATE uint32_t zt__announce_list(zt_profiler *profiler, zt__list *list, ui
        recording before a reset, or to an execution that is still running. */
     for (slot = may_have_run_unobserved ? list->first : NULL; slot; slot = slot->next) {
         if (slot->state == ZT__SLOT_RECORDED) {
-            list->untold_up_to = list->ran_up_to < slot->number ? list->ran_up_to : slot->number - 1;
+            list->unexpected_up_to = list->ran_up_to < slot->number ? list->ran_up_to : slot->number - 1;
             break;
         }
     }
     for (slot = list->first; slot; slot = slot->next) {
-        int is_dropped = slot->state == ZT__SLOT_PARTIAL && slot->executions == 0;
-        if (zt__is_over(slot) || slot->number <= list->untold_up_to || is_dropped) {
+        slot->submitted_from = ZT__SLOT_FREE;
+        slot->needs_reset = 1;
+        if (zt__is_over(slot) || slot->number <= list->unexpected_up_to || slot->is_dropped) {
             continue;
         }
-        slot->executions++;
+        slot->submitted_from = slot->state;
         if (slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED) {
-            if (!list->has_unread) { /* else its event may have signalled, and the collector reads it */
-                slot->submitted_ns = now;
-                zt__move_slot(profiler, slot, ZT__SLOT_PENDING);
-            }
-        } else if (slot->state == ZT__SLOT_RETIRED || slot->state == ZT__SLOT_PARTIAL) {
-            profiler->counts.begun++;
-            zt__count_lost(profiler, slot->region, ZT_LOST_READ_FAILED);
+            slot->submitted_ns = now;
+            zt__move_slot(profiler, slot, ZT__SLOT_PENDING);
         } else {
+            zt_cause cause = zt__loss_by_execution(slot->state);
             profiler->counts.begun++;
-            zt__count_lost(profiler, slot->region, ZT_LOST_OVERWRITTEN);
-            overwritten++;
+            zt__count_lost(profiler, slot->region, cause);
+            overwritten += cause == ZT_LOST_OVERWRITTEN;
+            list->overlaps |= cause == ZT_LOST_OVERWRITTEN;
         }
     }
+    list->finished_up_to = 0;
+    list->ran_before = list->ran_up_to;
     list->ran_up_to = list->ended;
     if (list->state != ZT__LIST_UNOBSERVED) {
         zt__move_list(profiler, list, ZT__LIST_OBSERVED);
@@ -7101,9 +7028,7 @@ ZT__PRIVATE void zt__mark_unobserved(zt_profiler *profiler, uint32_t count,
    before this one overwrites them, and moves the slots to PENDING. */
 ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, uint32_t count,
                                       const ze_command_list_handle_t *lists) {
-    enum { LONGEST_READING_NS = 1000000000 };
     uint64_t now, deadline = zt__deadline(profiler->config.wait_timeout_ns);
-    zt__wait wait;
     uint32_t i, overwritten = 0;
     if (zt__is_owner(&profiler->collector)) {
         zt__mark_unobserved(profiler, count, lists);
@@ -7112,18 +7037,7 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, uint32_t count,
     for (i = 0; i < count; i++) {
         zt__finish_list(profiler, lists[i], deadline);
     }
-    /* No function of the application runs while slots are READING, so this wait is short. */
-    wait = zt__wait_until(zt__deadline(LONGEST_READING_NS));
-    zt__lock(&profiler->mutex);
-    while (zt__are_being_read(profiler, count, lists)) {
-        int goes_on;
-        zt__unlock(&profiler->mutex);
-        goes_on = zt__wait_again(&wait);
-        zt__lock(&profiler->mutex);
-        if (!goes_on) {
-            break;
-        }
-    }
+    zt__lock_unread_lists(profiler, count, lists);
     now = zt__now_ns();
     profiler->observes_execution = 1;
     for (i = 0; i < count; i++) {
@@ -7145,23 +7059,29 @@ ZT__PRIVATE void zt__after_refusal(zt_profiler *profiler, uint32_t count,
     if (zt__is_owner(&profiler->collector)) {
         return; /* zt__before_execution has moved no slot */
     }
-    zt__lock(&profiler->mutex);
+    zt__lock_unread_lists(profiler, count, lists);
     for (i = 0; i < count; i++) {
         zt__list *list = zt__find_list(profiler, lists[i]);
         zt__slot *slot;
-        if (!list) {
+        if (!list || list->state == ZT__LIST_IMMEDIATE) {
             continue;
         }
-        list->ran_up_to = 0;
         for (slot = list->first; slot; slot = slot->next) {
-            if (slot->state == ZT__SLOT_PENDING && !zt__is_over(slot)) {
-                slot->executions--;
-                zt__move_slot(profiler, slot, slot->executions ? ZT__SLOT_ARMED : ZT__SLOT_RECORDED);
-            }
-            if (slot->executions) {
-                list->ran_up_to = slot->number;
+            zt__slot_state from = slot->submitted_from;
+            slot->submitted_from = ZT__SLOT_FREE;
+            if (from == ZT__SLOT_RECORDED || from == ZT__SLOT_ARMED) {
+                if (slot->state == ZT__SLOT_PENDING) {
+                    zt__move_slot(profiler, slot, from);
+                }
+            } else if (from != ZT__SLOT_FREE) { /* a loss was counted */
+                zt_cause cause = zt__loss_by_execution(from);
+                profiler->counts.begun--;
+                profiler->counts.lost--;
+                profiler->causes[cause]--;
+                slot->region->lost--;
             }
         }
+        list->ran_up_to = list->ran_before;
     }
     zt__unlock(&profiler->mutex);
 }
@@ -7267,11 +7187,11 @@ ZT__PRIVATE ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
         zt__report(&profiler->diagnostics, NOT_FINISHED, ZE_RESULT_NOT_READY, "ZT_PASSES",
                    (unsigned long long)states[ZT__SLOT_PENDING]);
     }
-    if (!zt__lock_owned_until(&profiler->collector, deadline)) {
+    if (!zt__lock_until(&profiler->collector, deadline)) {
         return zt__report(&profiler->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "ZT_PASSES");
     }
     result = zt__change_pass(profiler, index);
-    zt__unlock_owned(&profiler->collector);
+    zt__unlock_timed(&profiler->collector);
     return result;
 }
 
@@ -7626,46 +7546,32 @@ ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t
 
 /* ---- a copy of a region, for reports and merging --------------------------------------------------------- */
 
-/* Copies the statistics of a region under one lock of the mutex. The copy is freed with zt__free_statistics.
-   Returns 0 without memory. */
+/* Copies the statistics of a region, all of one moment. The copy is freed with zt__free_statistics. Returns 0
+   without memory. */
 ZT__PRIVATE int zt__copy_statistics(zt_profiler *profiler, const zt__region_record *record,
                                     zt__statistics *copy) {
     const zt_allocator *allocator = &profiler->config.allocator;
     const zt__statistics *from = &record->statistics;
-    size_t columns = profiler->layout.column_count;
+    uint32_t columns = profiler->layout.column_count;
     zt__moments *moments = (zt__moments *)zt__allocate(allocator, columns, sizeof *moments);
-    double *rows = NULL;
-    uint32_t capacity = 0;
-    int copied;
+    double *rows = zt__lock_with_room(profiler, record, columns);
+    int has_room = moments && (rows || from->kept == 0);
     memset(copy, 0, sizeof *copy);
-    zt__lock(&profiler->mutex);
-    while (moments && from->kept > capacity) {
-        capacity = from->capacity;
-        zt__unlock(&profiler->mutex);
-        zt__free(allocator, rows);
-        rows = (double *)zt__allocate(allocator, capacity, columns * sizeof *rows);
-        zt__lock(&profiler->mutex);
-        if (!rows) {
-            break;
-        }
-    }
-    copied = moments && from->kept <= capacity && (rows || from->kept == 0);
-    if (copied && from->moments) {
+    if (has_room && from->moments) {
         *copy = *from;
-        memcpy(moments, from->moments, columns * sizeof *moments);
-        copy->moments = moments;
-        moments = NULL;
-        if (from->kept > 0) {
-            memcpy(rows, from->rows, from->kept * columns * sizeof *rows);
-        }
+        copy->moments = (zt__moments *)memcpy(moments, from->moments, columns * sizeof *moments);
         copy->rows = rows;
-        copy->capacity = capacity;
-        rows = NULL;
+        copy->capacity = from->kept;
+        if (from->kept > 0) {
+            memcpy(rows, from->rows, (size_t)from->kept * columns * sizeof *rows);
+        }
     }
     zt__unlock(&profiler->mutex);
-    zt__free(allocator, moments);
-    zt__free(allocator, rows);
-    return copied;
+    if (!copy->moments) {
+        zt__free(allocator, moments);
+        zt__free(allocator, rows);
+    }
+    return has_room;
 }
 
 /* ---- availability and errors ----------------------------------------------------------------------------- */
@@ -7758,11 +7664,26 @@ ZT__PRIVATE int zt__prepare_region(zt_profiler *into, zt_profiler *from, zt__mer
            (kept < into->layout.row_limit ? kept : into->layout.row_limit);
 }
 
+/* Adds what was lost and dropped. The mutex is held. */
+ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint64_t unobserved_lists) {
+    uint32_t i;
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        into->causes[i] += causes[i];
+        into->counts.begun += causes[i];
+        if (i < ZT_DROPPED_NO_SLOT) {
+            into->counts.lost += causes[i];
+        } else {
+            into->counts.dropped += causes[i];
+        }
+    }
+    into->counts.unobserved_lists += unobserved_lists;
+}
+
 /* Adds the prepared regions. The collector of `into` is held; the mutexes are locked for one region at a
  * time. */
 ZT__PRIVATE void zt__add_regions(zt_profiler *into, zt_profiler *from, const zt__merged_region *regions,
                                  uint32_t count) {
-    uint64_t lost = 0, dropped = 0, unobserved_lists, causes[ZT_CAUSE_COUNT];
+    uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
     uint32_t i;
     zt__lock(&from->mutex);
     memcpy(causes, from->causes, sizeof causes);
@@ -7784,18 +7705,7 @@ ZT__PRIVATE void zt__add_regions(zt_profiler *into, zt_profiler *from, const zt_
         zt__unlock(&into->mutex);
     }
     zt__lock(&into->mutex);
-    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        into->causes[i] += causes[i];
-        if (i < ZT_DROPPED_NO_SLOT) {
-            lost += causes[i];
-        } else {
-            dropped += causes[i];
-        }
-    }
-    into->counts.lost += lost;
-    into->counts.dropped += dropped;
-    into->counts.begun += lost + dropped;
-    into->counts.unobserved_lists += unobserved_lists;
+    zt__add_causes(into, causes, unobserved_lists);
     zt__unlock(&into->mutex);
 }
 
@@ -7819,7 +7729,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     if (zt__is_inside_callback(into, "zt_merge")) {
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
-    if (!zt__lock_owned_until(&into->collector, zt__deadline(into->config.wait_timeout_ns))) {
+    if (!zt__lock_until(&into->collector, zt__deadline(into->config.wait_timeout_ns))) {
         return zt__report(&into->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "zt_merge");
     }
     count = zt_get_region_count(from);
@@ -7845,7 +7755,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
         zt__free_statistics(&from->config.allocator, &regions[i].statistics);
     }
     zt__free(&into->config.allocator, regions);
-    zt__unlock_owned(&into->collector);
+    zt__unlock_timed(&into->collector);
     if (result != ZE_RESULT_SUCCESS) {
         zt__report_no_memory(&into->diagnostics, "zt_merge", "statistics");
     }
@@ -7869,22 +7779,22 @@ ZT__PRIVATE void zt__pack_bytes(zt__packer *packer, const void *bytes, size_t si
     packer->used += size;
 }
 
-ZT__PRIVATE void zt__pack_u32(zt__packer *packer, uint32_t value) {
-    uint8_t bytes[4];
-    uint32_t i;
-    for (i = 0; i < sizeof bytes; i++) {
+/* Little-endian, in up to 8 bytes. */
+ZT__PRIVATE void zt__pack_integer(zt__packer *packer, uint64_t value, size_t size) {
+    uint8_t bytes[8];
+    size_t i;
+    for (i = 0; i < size; i++) {
         bytes[i] = (uint8_t)(value >> 8 * i);
     }
-    zt__pack_bytes(packer, bytes, sizeof bytes);
+    zt__pack_bytes(packer, bytes, size);
+}
+
+ZT__PRIVATE void zt__pack_u32(zt__packer *packer, uint32_t value) {
+    zt__pack_integer(packer, value, 4);
 }
 
 ZT__PRIVATE void zt__pack_u64(zt__packer *packer, uint64_t value) {
-    uint8_t bytes[8];
-    uint32_t i;
-    for (i = 0; i < sizeof bytes; i++) {
-        bytes[i] = (uint8_t)(value >> 8 * i);
-    }
-    zt__pack_bytes(packer, bytes, sizeof bytes);
+    zt__pack_integer(packer, value, 8);
 }
 
 ZT__PRIVATE void zt__pack_f64(zt__packer *packer, double value) {
@@ -7982,8 +7892,7 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
     /* Nothing is collected meanwhile, so that all regions are of one moment. Inside a sample function this
        thread holds the collector already. */
     is_inside = zt__is_owner(&locked->collector);
-    if (!is_inside &&
-        !zt__lock_owned_until(&locked->collector, zt__deadline(locked->config.wait_timeout_ns))) {
+    if (!is_inside && !zt__lock_until(&locked->collector, zt__deadline(locked->config.wait_timeout_ns))) {
         return zt__report(&locked->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "zt_pack");
     }
     packer.bytes = header.bytes = (uint8_t *)buffer;
@@ -7996,7 +7905,7 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
         zt__unlock(&locked->mutex);
     }
     if (!is_inside) {
-        zt__unlock_owned(&locked->collector);
+        zt__unlock_timed(&locked->collector);
     }
     *size = packer.used;
     if (!buffer) {
@@ -8018,49 +7927,58 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
 /* The highest count that is accepted, so that sums over all regions do not overflow. */
 #define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
 
+/* Reads from a buffer. Once `result` is not SUCCESS, further values are 0 or "". */
 typedef struct zt__unpacker {
     const uint8_t *bytes;
     size_t size, used;
-    int failed;    /* the buffer ended too early or is invalid: further values are 0 */
-    char *strings; /* the next text is copied to here */
+    ze_result_t result; /* INVALID_ARGUMENT: the buffer ends too early or is invalid; OUT_OF_HOST_MEMORY */
+    char *strings;      /* the next text is copied to here */
 } zt__unpacker;
+
+/* Rejects the buffer unless a condition holds. Returns whether all has gone well so far. */
+ZT__PRIVATE int zt__require(zt__unpacker *unpacker, int condition) {
+    if (!condition && unpacker->result == ZE_RESULT_SUCCESS) {
+        unpacker->result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+    return unpacker->result == ZE_RESULT_SUCCESS;
+}
+
+/* As zt__allocate. */
+ZT__PRIVATE void *zt__allocate_unpacked(zt__unpacker *unpacker, const zt_allocator *allocator, size_t count,
+                                        size_t size) {
+    void *memory = zt__allocate(allocator, count, size);
+    if (!memory) {
+        unpacker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    return memory;
+}
 
 /* Returns the next bytes, or NULL on failure. */
 ZT__PRIVATE const uint8_t *zt__unpack_bytes(zt__unpacker *unpacker, size_t size) {
     const uint8_t *bytes = unpacker->bytes + unpacker->used;
-    if (unpacker->failed || size > unpacker->size - unpacker->used) {
-        unpacker->failed = 1;
+    if (!zt__require(unpacker, size <= unpacker->size - unpacker->used)) {
         return NULL;
     }
     unpacker->used += size;
     return bytes;
 }
 
+/* Little-endian, in up to 8 bytes. */
+ZT__PRIVATE uint64_t zt__unpack_integer(zt__unpacker *unpacker, size_t size, uint64_t most) {
+    const uint8_t *bytes = zt__unpack_bytes(unpacker, size);
+    uint64_t value = 0;
+    while (bytes && size-- > 0) {
+        value = value << 8 | bytes[size];
+    }
+    return zt__require(unpacker, value <= most) ? value : 0;
+}
+
 ZT__PRIVATE uint32_t zt__unpack_u32(zt__unpacker *unpacker, uint32_t most) {
-    const uint8_t *bytes = zt__unpack_bytes(unpacker, 4);
-    uint32_t i, value = 0;
-    for (i = 4; bytes && i-- > 0;) {
-        value = value << 8 | bytes[i];
-    }
-    if (value > most) {
-        unpacker->failed = 1;
-        return 0;
-    }
-    return value;
+    return (uint32_t)zt__unpack_integer(unpacker, 4, most);
 }
 
 ZT__PRIVATE uint64_t zt__unpack_u64(zt__unpacker *unpacker, uint64_t most) {
-    const uint8_t *bytes = zt__unpack_bytes(unpacker, 8);
-    uint64_t value = 0;
-    uint32_t i;
-    for (i = 8; bytes && i-- > 0;) {
-        value = value << 8 | bytes[i];
-    }
-    if (value > most) {
-        unpacker->failed = 1;
-        return 0;
-    }
-    return value;
+    return zt__unpack_integer(unpacker, 8, most);
 }
 
 ZT__PRIVATE double zt__unpack_f64(zt__unpacker *unpacker) {
@@ -8076,10 +7994,7 @@ ZT__PRIVATE const char *zt__unpack_text(zt__unpacker *unpacker) {
     uint32_t length = zt__unpack_u32(unpacker, UINT32_MAX);
     const uint8_t *bytes = zt__unpack_bytes(unpacker, length);
     char *text = unpacker->strings;
-    if (bytes && memchr(bytes, 0, length)) {
-        unpacker->failed = 1;
-    }
-    if (unpacker->failed) {
+    if (!bytes || !zt__require(unpacker, memchr(bytes, 0, length) == NULL)) {
         return "";
     }
     memcpy(text, bytes, length);
@@ -8088,15 +8003,16 @@ ZT__PRIVATE const char *zt__unpack_text(zt__unpacker *unpacker) {
     return text;
 }
 
-ZT__PRIVATE ze_result_t zt__unpack_profiler(zt__unpacker *unpacker, zt_profiler *profiler,
-                                            uint32_t *region_count) {
+/* Reads all that comes before the regions. Returns the number of regions. */
+ZT__PRIVATE uint32_t zt__unpack_profiler(zt__unpacker *unpacker, zt_profiler *profiler) {
     enum { LEAST_METRIC = 5 * 4 + 3 * 4, MAX_SAMPLES = 1 << 20 };
     size_t most_metrics = unpacker->size / LEAST_METRIC;
+    uint64_t causes[ZT_CAUSE_COUNT];
     const char *text;
-    uint32_t i;
+    uint32_t i, region_count;
     profiler->metric_count =
         zt__unpack_u32(unpacker, most_metrics < UINT32_MAX / 32 ? (uint32_t)most_metrics : UINT32_MAX / 32);
-    *region_count = zt__unpack_u32(unpacker, ZT__MAX_REGIONS);
+    region_count = zt__unpack_u32(unpacker, ZT__MAX_REGIONS);
     profiler->pass_count = zt__unpack_u32(unpacker, ZT__MAX_PASSES);
     profiler->tile_count = zt__unpack_u32(unpacker, ZT__MAX_TILES);
     profiler->config.samples = zt__unpack_u32(unpacker, MAX_SAMPLES);
@@ -8106,24 +8022,17 @@ ZT__PRIVATE ze_result_t zt__unpack_profiler(zt__unpacker *unpacker, zt_profiler 
                   strlen(text));
     text = zt__unpack_text(unpacker);
     zt__copy_text(profiler->device_name, sizeof profiler->device_name, text, strlen(text));
-    if (zt__unpack_u32(unpacker, ZT_CAUSE_COUNT) != ZT_CAUSE_COUNT || profiler->pass_count == 0 ||
-        profiler->config.samples == 0) {
-        unpacker->failed = 1;
-    }
+    zt__require(unpacker, zt__unpack_u32(unpacker, ZT_CAUSE_COUNT) == ZT_CAUSE_COUNT);
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        profiler->causes[i] = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
+        causes[i] = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
     }
-    profiler->counts.unobserved_lists = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-    if (unpacker->failed) {
-        profiler->metric_count = 0;
-        return ZE_RESULT_SUCCESS;
+    zt__add_causes(profiler, causes, zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT));
+    if (!zt__require(unpacker, profiler->pass_count > 0 && profiler->config.samples > 0)) {
+        return 0;
     }
-    profiler->metrics = (zt_metric *)zt__allocate(&profiler->config.allocator, profiler->metric_count + 1,
-                                                  sizeof *profiler->metrics);
-    if (!profiler->metrics) {
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    for (i = 0; i < profiler->metric_count; i++) {
+    profiler->metrics = (zt_metric *)zt__allocate_unpacked(
+        unpacker, &profiler->config.allocator, profiler->metric_count + 1, sizeof *profiler->metrics);
+    for (i = 0; profiler->metrics && i < profiler->metric_count; i++) {
         zt_metric *metric = &profiler->metrics[i];
         metric->name = zt__unpack_text(unpacker);
         metric->group = zt__unpack_text(unpacker);
@@ -8134,8 +8043,10 @@ ZT__PRIVATE ze_result_t zt__unpack_profiler(zt__unpacker *unpacker, zt_profiler 
         metric->aggregation = (zt_aggregation)zt__unpack_u32(unpacker, ZT_AGGREGATE_NONE);
         metric->pass = zt__unpack_u32(unpacker, profiler->pass_count - 1);
     }
-    return unpacker->failed || zt__lay_out_columns(profiler) ? ZE_RESULT_SUCCESS
-                                                             : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    if (unpacker->result == ZE_RESULT_SUCCESS && !zt__lay_out_columns(profiler)) {
+        unpacker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    return region_count;
 }
 
 /* Figures are not checked: as with those of a driver, reports leave out what is no number. Counts and weights
@@ -8148,107 +8059,80 @@ ZT__PRIVATE void zt__unpack_moments(zt__unpacker *unpacker, zt__moments *moments
     moments->m2 = zt__unpack_f64(unpacker);
     moments->min = zt__unpack_f64(unpacker);
     moments->max = zt__unpack_f64(unpacker);
-    if (!zt__is_finite(moments->weight) || moments->weight < 0 ||
-        (!zt__is_nan(moments->m2) && moments->m2 < 0)) {
-        unpacker->failed = 1;
-    }
+    zt__require(unpacker, zt__is_finite(moments->weight) && moments->weight >= 0 &&
+                              (zt__is_nan(moments->m2) || moments->m2 >= 0));
     if (moments->count == 0) {
         memset(moments, 0, sizeof *moments);
     }
 }
 
-ZT__PRIVATE ze_result_t zt__unpack_region(zt__unpacker *unpacker, zt_profiler *profiler) {
+ZT__PRIVATE void zt__unpack_region(zt__unpacker *unpacker, zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     const char *name = zt__unpack_text(unpacker);
-    uint32_t pass, column, columns = profiler->layout.column_count, index = profiler->region_count;
-    uint64_t collected, counted = 0;
+    uint64_t collected = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT), timed = 0;
+    uint64_t lost = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
+    uint64_t dropped = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
+    uint32_t pass, column, kept, columns = profiler->layout.column_count, index = profiler->region_count;
     size_t i, values;
     zt__region_record *record;
     zt__statistics *statistics;
     zt_cause cause;
-    if (unpacker->failed) {
-        return ZE_RESULT_SUCCESS;
+    /* Memory is allocated only for what the buffer is long enough for. */
+    if (!zt__require(unpacker, (unpacker->size - unpacker->used) / ZT__PACKED_MOMENTS_SIZE >= columns)) {
+        return;
     }
     zt__lock(&profiler->mutex);
     record = zt__find_or_add_region(profiler, zt__shown_name(name), &cause);
     zt__unlock(&profiler->mutex);
     if (!record) {
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        unpacker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        return;
     }
-    if (record->index != index) { /* two regions have the same name */
-        unpacker->failed = 1;
-        return ZE_RESULT_SUCCESS;
+    if (!zt__require(unpacker, record->index == index)) { /* another region has this name */
+        return;
     }
+    record->lost = lost;
+    record->dropped = dropped;
+    profiler->counts.collected += collected;
+    profiler->counts.begun += collected;
     statistics = &record->statistics;
-    collected = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-    record->lost = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-    record->dropped = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-    if (unpacker->failed || (unpacker->size - unpacker->used) / ZT__PACKED_MOMENTS_SIZE < columns) {
-        unpacker->failed = 1;
-        return ZE_RESULT_SUCCESS;
-    }
-    statistics->moments = (zt__moments *)zt__allocate(allocator, columns, sizeof *statistics->moments);
+    statistics->moments =
+        (zt__moments *)zt__allocate_unpacked(unpacker, allocator, columns, sizeof *statistics->moments);
     if (!statistics->moments) {
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        return;
     }
     for (column = 0; column < columns; column++) {
         zt__unpack_moments(unpacker, &statistics->moments[column], collected);
     }
     for (pass = 0; pass < profiler->pass_count; pass++) {
         statistics->seen[pass] = statistics->moments[zt__pass_time_column(profiler, pass)].count;
-        counted += statistics->seen[pass];
+        timed += statistics->seen[pass];
     }
-    if (counted < collected) { /* the others have no GPU time */
-        statistics->seen[0] += collected - counted;
+    if (!zt__require(unpacker, timed <= collected)) {
+        return;
     }
-    statistics->kept = zt__unpack_u32(unpacker, profiler->config.samples);
-    values = (size_t)statistics->kept * columns;
-    if (unpacker->failed || counted > collected || statistics->kept > zt__count_samples(statistics) ||
-        values > (unpacker->size - unpacker->used) / sizeof(double)) {
-        statistics->kept = 0;
-        unpacker->failed = 1;
-        return ZE_RESULT_SUCCESS;
+    statistics->seen[0] += collected - timed; /* these have no GPU time */
+    kept = zt__unpack_u32(unpacker, profiler->config.samples);
+    values = (size_t)kept * columns;
+    if (!zt__require(unpacker, kept <= zt__count_samples(statistics) &&
+                                   values <= (unpacker->size - unpacker->used) / sizeof(double)) ||
+        values == 0) {
+        return;
     }
-    if (values > 0) {
-        statistics->rows = (double *)zt__allocate(allocator, values, sizeof *statistics->rows);
-        if (!statistics->rows) {
-            statistics->kept = 0;
-            return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-        }
+    statistics->rows = (double *)zt__allocate_unpacked(unpacker, allocator, values, sizeof *statistics->rows);
+    if (!statistics->rows) {
+        return;
     }
-    statistics->capacity = statistics->kept;
     for (i = 0; i < values; i++) {
         statistics->rows[i] = zt__unpack_f64(unpacker);
     }
-    profiler->counts.collected += collected;
-    return ZE_RESULT_SUCCESS;
-}
-
-ZT__PRIVATE ze_result_t zt__unpack_all(zt__unpacker *unpacker, zt_profiler *profiler) {
-    zt_counts *counts = &profiler->counts;
-    uint32_t i, region_count;
-    ze_result_t result = zt__unpack_profiler(unpacker, profiler, &region_count);
-    for (i = 0; i < region_count && !unpacker->failed && result == ZE_RESULT_SUCCESS; i++) {
-        result = zt__unpack_region(unpacker, profiler);
-    }
-    if (unpacker->used != unpacker->size) {
-        unpacker->failed |= result == ZE_RESULT_SUCCESS;
-    }
-    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        if (i < ZT_DROPPED_NO_SLOT) {
-            counts->lost += profiler->causes[i];
-        } else {
-            counts->dropped += profiler->causes[i];
-        }
-    }
-    counts->begun = counts->collected + counts->lost + counts->dropped;
-    return result;
+    statistics->kept = statistics->capacity = kept;
 }
 
 /* Checks the header and the checksum. Returns SUCCESS and stores the size from the header, or reports what is
    wrong. */
 ZT__PRIVATE ze_result_t zt__check_pack(const uint8_t *bytes, size_t *size) {
-    zt__unpacker header = {NULL, 0, 4, 0, NULL};
+    zt__unpacker header = {NULL, 0, 4, ZE_RESULT_SUCCESS, NULL};
     uint64_t stated, hash;
     uint32_t layout;
     if (*size >= 4 && memcmp(bytes, "ZTPK", 4) != 0) {
@@ -8278,13 +8162,24 @@ ZT__PRIVATE ze_result_t zt__check_pack(const uint8_t *bytes, size_t *size) {
     return ZE_RESULT_SUCCESS;
 }
 
+/* Copies the configured columns of the table, because the application's text need not outlive the call.
+   Returns 0 without memory. */
+ZT__PRIVATE int zt__keep_columns(zt_profiler *profiler, const zt_config *config) {
+    const char *columns = config->columns ? config->columns : config->metrics;
+    if (!zt__has_names(columns)) {
+        return 1;
+    }
+    profiler->columns = zt__duplicate_text(&config->allocator, columns);
+    return profiler->columns != NULL;
+}
+
 ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *config,
                              zt_profiler **profiler) {
-    zt__unpacker unpacker = {(const uint8_t *)buffer, 0, ZT__PACK_HEADER_SIZE, 0, NULL};
+    zt__unpacker unpacker = {(const uint8_t *)buffer, 0, ZT__PACK_HEADER_SIZE, ZE_RESULT_SUCCESS, NULL};
+    zt_config complete = zt__complete_config(config);
     zt_profiler *unpacked;
-    zt_config complete;
-    const char *columns;
     ze_result_t result;
+    uint32_t i, region_count;
     if (profiler) {
         *profiler = NULL;
     }
@@ -8298,38 +8193,34 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
-    complete = zt__complete_config(config);
-    columns = zt__has_names(complete.columns) ? complete.columns : complete.metrics;
-    complete.groups = complete.metrics = complete.columns = NULL;
     unpacked = zt__create_profiler(&complete);
-    result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    if (unpacked) {
-        unpacked->strings = (char *)zt__allocate(&complete.allocator, size, 1);
-        if (zt__has_names(columns)) {
-            unpacked->columns = (char *)zt__allocate(&complete.allocator, strlen(columns) + 1, 1);
-        }
-        if (unpacked->strings && (unpacked->columns || !zt__has_names(columns))) {
-            if (unpacked->columns) {
-                memcpy(unpacked->columns, columns, strlen(columns));
-            }
-            unpacker.size = size;
-            unpacker.strings = unpacked->strings;
-            result = zt__unpack_all(&unpacker, unpacked);
-        }
+    if (!unpacked) {
+        return zt__report_no_memory(NULL, "zt_unpack", "the profiler");
     }
-    if (unpacker.failed) {
-        result = zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                            "the contents of the buffer are invalid");
+    unpacked->config.groups = unpacked->config.metrics = unpacked->config.columns = NULL;
+    unpacked->strings = (char *)zt__allocate_unpacked(&unpacker, &complete.allocator, size, 1);
+    if (!zt__keep_columns(unpacked, &complete)) {
+        unpacker.result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    unpacker.size = size;
+    unpacker.strings = unpacked->strings;
+    region_count = zt__unpack_profiler(&unpacker, unpacked);
+    for (i = 0; i < region_count && unpacker.result == ZE_RESULT_SUCCESS; i++) {
+        zt__unpack_region(&unpacker, unpacked);
+    }
+    zt__require(&unpacker, unpacker.used == unpacker.size);
+    result = unpacker.result;
+    if (result == ZE_RESULT_ERROR_INVALID_ARGUMENT) {
+        zt__report(NULL, BAD_PACK, result, "the contents of the buffer are invalid");
     } else if (result != ZE_RESULT_SUCCESS) {
         zt__report_no_memory(NULL, "zt_unpack", "statistics");
-    }
-    if (result == ZE_RESULT_SUCCESS && !zt__register_profiler(unpacked)) {
+    } else if (!zt__register_profiler(unpacked)) {
         result = zt__report(NULL, TOO_MANY_UNPACKED, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
                             (unsigned)ZT__MAX_PROFILERS);
     }
     if (result == ZE_RESULT_SUCCESS) {
         *profiler = unpacked;
-    } else if (unpacked) {
+    } else {
         zt__free_profiler(unpacked);
     }
     return result;
@@ -8540,6 +8431,7 @@ typedef struct zt__stream_data {
     uint64_t rows_written; /* ever */
     zt__kept_row *rows;    /* a ring of the newest */
     double *row_values;    /* of each, all metrics */
+    zt__moments *sums;     /* of each metric over one sample; the thread that attributes rows uses them */
 
     zt__map marker_names; /* to zt__marker */
     zt__marker *markers[ZT__MAX_MARKERS];
@@ -8566,6 +8458,7 @@ ZT__PRIVATE void zt__drop_stream_data(zt__stream_data *data) {
     zt__map_free(&data->marker_names, &allocator);
     zt__free(&allocator, data->rows);
     zt__free(&allocator, data->row_values);
+    zt__free(&allocator, data->sums);
     zt__free(&allocator, data->metrics);
     zt__free_group(&allocator, &data->group);
     pthread_mutex_destroy(&data->mutex);
@@ -8599,10 +8492,8 @@ typedef struct zt__timeline {
     double *values; /* of each, all columns */
 
     uint64_t attributed; /* rows are attributed to all samples before this one */
-    int is_attributing;  /* a thread is attributing rows; it alone uses `sums` */
-    int attribute_again;
-    zt__moments *sums; /* of the streamed metrics, within one sample */
-    uint32_t sum_count;
+    int is_attributing;  /* a thread is attributing rows */
+    int attribute_again; /* rows or samples have come since it began */
 } zt__timeline;
 
 /* Compares the clocks if that is due, or in any case with `now`. */
@@ -8628,28 +8519,23 @@ ZT__PRIVATE void zt__timeline_before_batch(zt_profiler *profiler) {
     zt__relate_clocks(profiler, 0);
 }
 
-/* Finds when a sample ran, which is between its submission and the moment at which it was seen complete. If
-   the device's clock may have started again from 0 in that time, the time stamps may fit in two places: then
-   the time is uncertain, and 0 is returned. */
-ZT__PRIVATE int zt__unwrap_sample(const zt__clock *clock, const zt__sample_times *times,
-                                  zt__timeline_sample *sample) {
-    uint64_t tolerance = zt__clock_tolerance(clock);
-    uint64_t least = zt__convert_time(clock, times->not_before_ns, ZT__HOST, ZT__DEVICE);
-    uint64_t most = zt__convert_time(clock, times->not_after_ns, ZT__HOST, ZT__DEVICE) + tolerance;
-    uint64_t lasted = zt__ticks_to_ns(clock, times->end_ticks - times->begin_ticks);
-    least = least > tolerance ? least - tolerance : 0;
-    sample->begin_ns = zt__unwrap_after(clock, zt__ticks_to_ns(clock, times->begin_ticks), least);
-    sample->end_ns = sample->begin_ns + lasted;
-    return !clock->turn_ns || (sample->end_ns <= most && sample->end_ns + clock->turn_ns > most);
-}
-
+/* Keeps a sample. It ran between its submission and the moment at which it was seen complete. If the device's
+   clock may have started again from 0 in that time, its time stamps fit in two places: then its time is
+   uncertain. */
 ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__region_record *region,
                                  const zt__sample_times *times, const double *row) {
     zt__timeline *timeline = profiler->timeline;
+    const zt__clock *clock = &timeline->clock;
     size_t place = (size_t)(timeline->written % timeline->capacity);
     size_t columns = profiler->layout.column_count;
+    uint64_t tolerance = zt__clock_tolerance(clock);
+    uint64_t least = zt__convert_time(clock, times->not_before_ns, ZT__HOST, ZT__DEVICE);
+    uint64_t most = zt__convert_time(clock, times->not_after_ns, ZT__HOST, ZT__DEVICE) + tolerance;
     zt__timeline_sample sample;
-    if (!zt__unwrap_sample(&timeline->clock, times, &sample)) {
+    least = least > tolerance ? least - tolerance : 0;
+    sample.begin_ns = zt__unwrap_after(clock, zt__ticks_to_ns(clock, times->begin_ticks), least);
+    sample.end_ns = sample.begin_ns + zt__ticks_to_ns(clock, times->end_ticks - times->begin_ticks);
+    if (clock->turn_ns && (sample.end_ns > most || sample.end_ns + clock->turn_ns <= most)) {
         timeline->ambiguous++;
         return;
     }
@@ -8684,11 +8570,11 @@ ZT__PRIVATE uint64_t zt__find_row(const zt__stream_data *data, uint64_t time_ns)
 /* Sums the rows whose middle lies within a time. A marker makes a row shorter than others, so metrics that
    are averaged are weighted by the length of the row; others count once for each row. Returns 0 if rows of
    that time may still come. */
-ZT__PRIVATE int zt__sum_rows(zt__stream_data *data, uint64_t begin_ns, uint64_t end_ns, zt__moments *sums) {
+ZT__PRIVATE int zt__sum_rows(zt__stream_data *data, uint64_t begin_ns, uint64_t end_ns) {
     uint32_t metrics = data->group.metric_count, m;
     uint64_t index;
     int complete;
-    memset(sums, 0, metrics * sizeof *sums);
+    memset(data->sums, 0, metrics * sizeof *data->sums);
     zt__lock(&data->mutex);
     complete =
         !data->is_open || (data->rows_written && zt__middle_of_row(data, data->rows_written - 1) >= end_ns);
@@ -8701,7 +8587,7 @@ ZT__PRIVATE int zt__sum_rows(zt__stream_data *data, uint64_t begin_ns, uint64_t 
             for (m = 0; m < metrics; m++) {
                 int is_mean = data->metrics[m].aggregation == ZT_AGGREGATE_MEAN;
                 if (!zt__is_nan(values[m])) {
-                    zt__add_value(&sums[m], values[m], is_mean ? lasted : 1.0);
+                    zt__add_value(&data->sums[m], values[m], is_mean ? lasted : 1.0);
                 }
             }
         }
@@ -8710,27 +8596,8 @@ ZT__PRIVATE int zt__sum_rows(zt__stream_data *data, uint64_t begin_ns, uint64_t 
     return complete;
 }
 
-/* Makes room for the sums of all streamed metrics, which only the attributing thread uses. Returns 0 without
-   memory. */
-ZT__PRIVATE int zt__make_room_for_sums(zt_profiler *profiler, uint32_t count) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    zt__timeline *timeline = profiler->timeline;
-    zt__moments *sums;
-    if (timeline->sum_count >= count) {
-        return 1;
-    }
-    sums = (zt__moments *)zt__allocate(allocator, count, sizeof *sums);
-    if (!sums) {
-        return 0;
-    }
-    zt__free(allocator, timeline->sums);
-    timeline->sums = sums;
-    timeline->sum_count = count;
-    return 1;
-}
-
 /* Makes room for the streamed metrics of a region. Streams attach at the end, so existing metrics keep their
-   indices. */
+   indices. Returns 0 without memory. */
 ZT__PRIVATE int zt__make_room_for_streamed(zt_profiler *profiler, zt__region_record *region, uint32_t count) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__moments *streamed, *before = region->streamed;
@@ -8759,7 +8626,7 @@ ZT__PRIVATE int zt__attribute_next_sample(zt_profiler *profiler) {
     zt__stream_data *first = NULL, *data;
     zt__region_record *region = NULL;
     uint64_t begin_ns = 0, end_ns = 0, index, oldest;
-    uint32_t count, i;
+    uint32_t count, m;
     zt__lock(&profiler->mutex);
     oldest = zt__oldest_kept(timeline->written, timeline->capacity);
     if (timeline->attributed < oldest) {
@@ -8778,18 +8645,19 @@ ZT__PRIVATE int zt__attribute_next_sample(zt_profiler *profiler) {
     if (!region) {
         return 0;
     }
-    if (zt__make_room_for_sums(profiler, count) && zt__make_room_for_streamed(profiler, region, count)) {
-        for (data = first; data && data->first_streamed < count; data = zt__load(&data->next)) {
-            if (!zt__sum_rows(data, begin_ns, end_ns, timeline->sums + data->first_streamed)) {
-                return 0;
-            }
-        }
-    } else {
+    if (!zt__make_room_for_streamed(profiler, region, count)) {
         count = 0;
     }
+    for (data = first; data && data->first_streamed < count; data = zt__load(&data->next)) {
+        if (!zt__sum_rows(data, begin_ns, end_ns)) {
+            return 0;
+        }
+    }
     zt__lock(&profiler->mutex);
-    for (i = 0; i < count; i++) {
-        zt__merge_moments(&region->streamed[i], &timeline->sums[i]);
+    for (data = first; data && data->first_streamed < count; data = data->next) {
+        for (m = 0; m < data->group.metric_count; m++) {
+            zt__merge_moments(&region->streamed[data->first_streamed + m], &data->sums[m]);
+        }
     }
     timeline->attributed = index + 1;
     zt__unlock(&profiler->mutex);
@@ -8801,20 +8669,20 @@ ZT__PRIVATE int zt__attribute_next_sample(zt_profiler *profiler) {
    well. */
 ZT__PRIVATE void zt__attribute_rows(zt_profiler *profiler) {
     zt__timeline *timeline = profiler->timeline;
-    int mine;
     zt__lock(&profiler->mutex);
-    mine = profiler->attached_streams && !timeline->is_attributing;
     timeline->attribute_again = 1;
-    timeline->is_attributing |= mine;
-    zt__unlock(&profiler->mutex);
-    while (mine) {
-        zt__lock(&profiler->mutex);
-        mine = timeline->is_attributing = timeline->attribute_again;
-        timeline->attribute_again = 0;
-        zt__unlock(&profiler->mutex);
-        while (mine && zt__attribute_next_sample(profiler)) {
+    if (profiler->attached_streams && !timeline->is_attributing) {
+        timeline->is_attributing = 1;
+        while (timeline->attribute_again) {
+            timeline->attribute_again = 0;
+            zt__unlock(&profiler->mutex);
+            while (zt__attribute_next_sample(profiler)) {
+            }
+            zt__lock(&profiler->mutex);
         }
+        timeline->is_attributing = 0;
     }
+    zt__unlock(&profiler->mutex);
 }
 
 /* ---- attaching streams ----------------------------------------------------------------------------------- */
@@ -8839,8 +8707,21 @@ ZT__PRIVATE void zt__attach_stream(zt_profiler *profiler, zt__stream_data *data)
     zt__unlock(&profiler->mutex);
 }
 
-/* Attributes the rows of a stream that was read. Another thread may close the profiler meanwhile: zt_close
-   waits until `is_attributing` is 0. */
+/* Returns the attached stream after `before`, or the first if that is NULL; NULL at the end. The data of
+   streams stays until the profiler is closed. `group` and `metrics` may be read without a lock. */
+ZT__PRIVATE zt__stream_data *zt__next_attached_stream(zt_profiler *profiler, zt__stream_data *before) {
+    zt__stream_data *first;
+    if (before) {
+        return zt__load(&before->next);
+    }
+    zt__lock(&profiler->mutex);
+    first = profiler->attached_streams;
+    zt__unlock(&profiler->mutex);
+    return first;
+}
+
+/* Attributes the rows of a stream that was read. Another thread may close the profiler meanwhile: it waits
+   until `is_attributing` is 0. */
 ZT__PRIVATE void zt__attribute_rows_of(zt__stream_data *data) {
     zt_profiler *profiler;
     zt__lock(&data->mutex);
@@ -8856,44 +8737,42 @@ ZT__PRIVATE void zt__attribute_rows_of(zt__stream_data *data) {
     zt__unlock(&data->mutex);
 }
 
-/* Called when the profiler is closed. The wait has no limit, but is short: attribution calls no driver, and
-   no function of the application but the allocator. */
-ZT__PRIVATE void zt__detach_stream(zt__stream_data *data) {
-    zt__wait wait = zt__wait_until(UINT64_MAX);
-    int is_attributing;
-    do {
-        zt__lock(&data->mutex);
-        data->profiler = NULL;
-        is_attributing = data->is_attributing;
-        zt__unlock(&data->mutex);
-    } while (is_attributing && zt__wait_again(&wait));
-    zt__drop_stream_data(data);
+/* Detaches all streams, so that threads that read them no longer use the profiler. The data of the streams
+   stays, because a thread that attributes the rows of one stream reads that of the others. Returns 0 if such
+   a thread is not ready in time. */
+ZT__PRIVATE int zt__detach_streams(zt_profiler *profiler, uint64_t deadline) {
+    zt__wait wait = zt__wait_until(deadline);
+    zt__stream_data *data = NULL;
+    while ((data = zt__next_attached_stream(profiler, data)) != NULL) {
+        int is_attributing;
+        do {
+            zt__lock(&data->mutex);
+            data->profiler = NULL;
+            is_attributing = data->is_attributing;
+            zt__unlock(&data->mutex);
+        } while (is_attributing && zt__wait_again(&wait));
+        if (is_attributing) {
+            return 0;
+        }
+    }
+    return 1;
 }
 
 /* ---- opening and closing --------------------------------------------------------------------------------- */
 
+/* All streams are detached. */
 ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__timeline *timeline = profiler->timeline;
-    uint32_t i;
     while (profiler->attached_streams) {
         zt__stream_data *data = profiler->attached_streams;
         profiler->attached_streams = data->next;
-        zt__detach_stream(data);
+        zt__drop_stream_data(data);
     }
-    for (i = 0; i < profiler->region_count; i++) {
-        zt__free(allocator, profiler->regions[i]->streamed);
-        profiler->regions[i]->streamed = NULL;
-        profiler->regions[i]->streamed_count = 0;
-    }
-    profiler->streamed_count = 0;
-    profiler->sample_collected = NULL;
-    profiler->before_batch = profiler->batch_collected = NULL;
     profiler->timeline = NULL;
     if (timeline) {
         zt__free(allocator, timeline->samples);
         zt__free(allocator, timeline->values);
-        zt__free(allocator, timeline->sums);
         zt__free(allocator, timeline);
     }
 }
@@ -8967,19 +8846,6 @@ ZT__PRIVATE int zt__copy_kept_sample(zt_profiler *profiler, uint64_t index, zt__
     }
     zt__unlock(&profiler->mutex);
     return is_kept;
-}
-
-/* Returns the attached stream after `before`, or the first if that is NULL; NULL at the end. Streams stay
-   attached until the profiler is closed. Their `group` and `metrics` may be read without a lock. */
-ZT__PRIVATE zt__stream_data *zt__next_attached_stream(zt_profiler *profiler, zt__stream_data *before) {
-    zt__stream_data *first;
-    if (before) {
-        return zt__load(&before->next);
-    }
-    zt__lock(&profiler->mutex);
-    first = profiler->attached_streams;
-    zt__unlock(&profiler->mutex);
-    return first;
 }
 
 /* Gets the indices of kept rows, from *first up to but not including *end. */
@@ -9069,9 +8935,9 @@ ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
     if (!profiler || !profiler->timeline) {
         return info;
     }
+    zt__get_kept_samples(locked, &first, &end);
+    info.samples = end - first;
     zt__lock(&locked->mutex);
-    first = zt__oldest_kept(locked->timeline->written, locked->timeline->capacity);
-    info.samples = locked->timeline->written - first;
     info.lost_samples = first + locked->timeline->ambiguous;
     info.pairs = locked->timeline->clock.pair_count;
     zt__unlock(&locked->mutex);
@@ -9776,25 +9642,11 @@ ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
     return result;
 }
 
-/* Copies the list of the table's columns, because the application's may not outlive zt_open. */
-ZT__PRIVATE ze_result_t zt__keep_columns(zt_profiler *profiler) {
-    const char *columns = profiler->config.columns ? profiler->config.columns : profiler->config.metrics;
-    if (!columns || !*columns) {
-        return ZE_RESULT_SUCCESS;
-    }
-    profiler->columns = (char *)zt__allocate(&profiler->config.allocator, strlen(columns) + 1, 1);
-    if (!profiler->columns) {
-        return zt__report_no_memory(&profiler->diagnostics, "zt_open", "config.columns");
-    }
-    strcpy(profiler->columns, columns);
-    return ZE_RESULT_SUCCESS;
-}
-
 /* Describes the metrics of the selected groups, and makes the passes. Returns 0 without memory. */
 ZT__PRIVATE int zt__describe_selection(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__selection *selection = &profiler->selection;
-    uint32_t pass, g, m, tile, group = 0, tiles = selection->groups[0].tiles;
+    uint32_t pass, g, m, tile, first_group = 0, tiles = selection->groups[0].tiles;
     profiler->pass_count = selection->pass_count;
     profiler->tile_count = tiles > 1 ? tiles : 0;
     profiler->metric_count = selection->metric_count;
@@ -9807,50 +9659,34 @@ ZT__PRIVATE int zt__describe_selection(zt_profiler *profiler) {
     }
     for (pass = 0; pass < profiler->pass_count; pass++) {
         zt__pass *to = &profiler->passes[pass];
-        to->groups = &selection->groups[group];
+        to->groups = &selection->groups[first_group];
         to->group_count = selection->pass_sizes[pass];
-        group += to->group_count;
+        first_group += to->group_count;
         for (g = 0; g < to->group_count; g++) {
             for (m = 0; m < to->groups[g].metric_count; m++) {
                 uint32_t index = to->groups[g].first_metric + m;
                 zt_metric *metric = &profiler->metrics[index];
-                zt_cause cause;
                 zt__describe_metric(&to->groups[g], m, metric);
                 metric->pass = pass;
                 if (to->time_metric == UINT32_MAX && strcmp(metric->name, "GpuTime") == 0 &&
                     strcmp(metric->units, "ns") == 0) {
                     to->time_metric = index;
                 }
-                cause = metric->aggregation == ZT_AGGREGATE_FLAG ? zt__cause_of_flag(metric->name)
-                                                                 : ZT_CAUSE_COUNT;
-                for (tile = 0; tile < tiles && cause != ZT_CAUSE_COUNT; tile++) {
-                    zt__lost_flag *flag = &profiler->lost_flags[profiler->lost_flag_count++];
-                    flag->column = profiler->tile_count ? zt__tile_column(profiler, tile, index) : 1 + index;
-                    flag->cause = cause;
-                }
             }
         }
         profiler->is_stamped |= to->time_metric == UINT32_MAX;
     }
-    return 1;
-}
-
-/* Reverts zt__describe_selection: one pass without groups remains. */
-ZT__PRIVATE void zt__forget_selection(zt_profiler *profiler) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    uint32_t pass;
-    zt__free_selection(allocator, &profiler->selection);
-    zt__free(allocator, profiler->metrics);
-    zt__free(allocator, profiler->lost_flags);
-    profiler->metrics = NULL;
-    profiler->lost_flags = NULL;
-    profiler->metric_count = profiler->lost_flag_count = profiler->tile_count = 0;
-    profiler->pass_count = 1;
-    for (pass = 0; pass < ZT__MAX_PASSES; pass++) {
-        profiler->passes[pass].groups = NULL;
-        profiler->passes[pass].group_count = 0;
-        profiler->passes[pass].time_metric = UINT32_MAX;
+    for (m = 0; m < profiler->metric_count; m++) {
+        const zt_metric *metric = &profiler->metrics[m];
+        zt_cause cause =
+            metric->aggregation == ZT_AGGREGATE_FLAG ? zt__cause_of_flag(metric->name) : ZT_CAUSE_COUNT;
+        for (tile = 0; tile < tiles && cause != ZT_CAUSE_COUNT; tile++) {
+            zt__lost_flag *flag = &profiler->lost_flags[profiler->lost_flag_count++];
+            flag->column = profiler->tile_count ? zt__tile_column(profiler, tile, m) : 1 + m;
+            flag->cause = cause;
+        }
     }
+    return 1;
 }
 
 /* Activation would take the counters from another tool that uses them. So a query pool is created before,
@@ -9873,13 +9709,14 @@ ZT__PRIVATE ze_result_t zt__probe_counters(zt_profiler *profiler) {
                : ZE_RESULT_SUCCESS;
 }
 
-/* Selects, describes and activates the groups, and makes the first slots, because only creating query pools
-   shows whether metrics can be used. On failure, regions have only times, and `availability` is the reason.
+/* Selects and activates the metric groups, and makes the first slots, because only creating query pools shows
+   whether metrics can be used. On failure, one pass without groups remains, and `availability` is the reason.
  */
 ZT__PRIVATE ze_result_t zt__open_metrics(zt_profiler *profiler) {
     zt__pass *pass = &profiler->passes[0];
     zt__holder holder;
     const char *call = "zetMetricQueryPoolCreate";
+    int is_active = 0;
     ze_result_t result =
         zt__select_groups(&profiler->config.allocator, &profiler->diagnostics, &profiler->driver,
                           profiler->device, &profiler->config, &profiler->selection, &profiler->availability);
@@ -9887,48 +9724,44 @@ ZT__PRIVATE ze_result_t zt__open_metrics(zt_profiler *profiler) {
         return result;
     }
     holder.text[0] = 0;
-    if (!zt__describe_selection(profiler)) {
-        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-        call = "config.allocator";
-    } else {
+    if (zt__describe_selection(profiler)) {
         result = zt__probe_counters(profiler);
+    } else {
+        call = "config.allocator";
+        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     if (result == ZE_RESULT_SUCCESS) {
         call = "zetContextActivateMetricGroups";
         result = zt__activate_groups(profiler, pass, &holder);
-        if (result == ZE_RESULT_SUCCESS) {
-            profiler->is_stamped |= profiler->config.timeline != 0;
-            result = zt__make_slots(profiler, pass, &call);
-            if (result == ZE_RESULT_SUCCESS) {
-                zt__run_first_query(profiler, pass);
-            } else {
-                zt__deactivate_groups(profiler, pass, pass->group_count);
-            }
-        }
+        is_active = result == ZE_RESULT_SUCCESS;
     }
-    if (result != ZE_RESULT_SUCCESS) {
-        profiler->availability =
-            zt__report_refusal(&profiler->diagnostics, profiler->device, 0, result, call, &holder);
-        zt__forget_selection(profiler);
+    if (result == ZE_RESULT_SUCCESS) {
+        profiler->is_stamped |= profiler->config.timeline != 0;
+        result = zt__make_slots(profiler, pass, &call);
     }
+    if (result == ZE_RESULT_SUCCESS) {
+        zt__run_first_query(profiler, pass);
+        return result;
+    }
+    if (is_active) {
+        zt__deactivate_groups(profiler, pass, pass->group_count);
+    }
+    profiler->availability =
+        zt__report_refusal(&profiler->diagnostics, profiler->device, 0, result, call, &holder);
+    zt__free_selection(&profiler->config.allocator, &profiler->selection);
+    profiler->metric_count = profiler->lost_flag_count = profiler->tile_count = 0;
+    profiler->pass_count = 1;
+    pass->groups = NULL;
+    pass->group_count = 0;
+    pass->time_metric = UINT32_MAX;
     return result;
 }
 
-/* Makes slots that measure only times. */
-ZT__PRIVATE ze_result_t zt__open_times(zt_profiler *profiler) {
-    const char *call;
-    ze_result_t result;
-    profiler->is_stamped = 1;
-    result = zt__make_slots(profiler, &profiler->passes[0], &call);
-    return zt__check(&profiler->diagnostics, result, call, "No region can be measured on this device.");
-}
-
-ZT__PRIVATE ze_result_t zt__set_up_profiler(zt_profiler *profiler) {
+/* Does all of zt_open that calls the driver. */
+ZT__PRIVATE ze_result_t zt__open_on_device(zt_profiler *profiler) {
     zt__diagnostics *diagnostics = &profiler->diagnostics;
+    const char *call;
     ze_result_t result = zt__read_device(profiler);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__keep_columns(profiler);
-    }
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
@@ -9946,9 +9779,10 @@ ZT__PRIVATE ze_result_t zt__set_up_profiler(zt_profiler *profiler) {
         }
     }
     if (profiler->selection.group_count == 0) {
-        result = zt__open_times(profiler);
+        profiler->is_stamped = 1;
+        result = zt__make_slots(profiler, &profiler->passes[0], &call);
         if (result != ZE_RESULT_SUCCESS) {
-            return result;
+            return zt__check(diagnostics, result, call, "No region can be measured on this device.");
         }
     }
     if (zt__lay_out_columns(profiler)) {
@@ -9962,12 +9796,13 @@ ZT__PRIVATE ze_result_t zt__set_up_profiler(zt_profiler *profiler) {
     return profiler->config.timeline ? zt__open_timeline(profiler) : ZE_RESULT_SUCCESS;
 }
 
-/* Releases everything that a profiler has of the device. Its results remain. */
+/* Releases all that a profiler has of the device. Its results remain. Afterwards the profiler has another
+   identifier, so that zt_end does nothing for regions that were begun before. */
 ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
     const zt__pass *pass = &profiler->passes[profiler->active_pass];
     zt__list *list;
     uint32_t i;
-    zt__unregister_profiler(profiler); /* from here on, zt_end for regions of this profiler does nothing */
+    zt__unregister_profiler(profiler);
     while (profiler->blocks) {
         zt__slot_block *block = profiler->blocks;
         profiler->blocks = block->next;
@@ -9995,23 +9830,20 @@ ZT__PRIVATE void zt__destroy_profiler(zt_profiler *profiler) {
     zt__free_profiler(profiler);
 }
 
-/* Checks the arguments of a function that opens something and stores it at `out`, named `what`. */
-ZT__PRIVATE ze_result_t zt__check_opening(const char *call, const char *what, const void *out,
-                                          ze_context_handle_t context, ze_device_handle_t device,
-                                          const zt_allocator *given) {
-    if (!out) {
-        return zt__report_null(NULL, call, what);
-    }
+/* Checks the arguments of zt_open and zt_stream_open. `allocator` may be NULL. */
+ZT__PRIVATE ze_result_t zt__check_opening(const char *call, ze_context_handle_t context,
+                                          ze_device_handle_t device, const zt_allocator *allocator) {
     if (!context || !device) {
         return zt__report_null_handle(NULL, call, context ? "device" : "context");
     }
-    if (given && !given->allocate != !given->release) {
+    if (allocator && !allocator->allocate != !allocator->release) {
         return zt__report(NULL, BAD_ALLOCATOR, ZE_RESULT_ERROR_INVALID_ARGUMENT, call);
     }
     return ZE_RESULT_SUCCESS;
 }
 
-/* Makes the last message of something that could not be opened the thread's, before it is destroyed. */
+/* Makes the last message of a profiler or stream that could not be opened that of the thread, before it is
+   destroyed. */
 ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t result) {
     zt__thread_messages *messages = zt__get_thread_messages();
     if (messages) {
@@ -10031,11 +9863,13 @@ ZT__PRIVATE ze_result_t zt__open_configured(ze_context_handle_t context, ze_devi
     opened->context = context;
     opened->device = device;
     zt__load_driver(&opened->driver);
-    if (zt__register_profiler(opened)) {
-        ZT__INTERNAL(result = zt__set_up_profiler(opened));
-    } else {
+    if (!zt__register_profiler(opened)) {
         result = zt__report(&opened->diagnostics, TOO_MANY_PROFILERS, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
                             (unsigned)ZT__MAX_PROFILERS);
+    } else if (!zt__keep_columns(opened, complete)) {
+        result = zt__report_no_memory(&opened->diagnostics, "zt_open", "config.columns");
+    } else {
+        ZT__INTERNAL(result = zt__open_on_device(opened));
     }
     /* The application's lists of names need not outlive this call. */
     opened->config.groups = opened->config.metrics = opened->config.columns = NULL;
@@ -10061,18 +9895,18 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
                            zt_profiler **profiler) {
     zt_config complete = zt__complete_config(config);
     ze_result_t result;
-    if (profiler) {
-        *profiler = NULL;
+    if (!profiler) {
+        return zt__report_null(NULL, "zt_open", "profiler");
     }
-    result = zt__check_opening("zt_open", "profiler", profiler, context, device,
-                               config ? &config->allocator : NULL);
+    *profiler = NULL;
+    result = zt__check_opening("zt_open", context, device, config ? &config->allocator : NULL);
     return result == ZE_RESULT_SUCCESS ? zt__open_configured(context, device, &complete, profiler) : result;
 }
 
 /* Counts the samples that are still in flight. Regions that are not ended are dropped, samples on their way
    are lost, and recorded regions that never ran are no longer counted as begun. Slots that the device may
    still write to become RETIRED. */
-ZT__PRIVATE void zt__give_up_slots(zt_profiler *profiler, const char *call) {
+ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
     const char *not_ended = NULL;
     unsigned long long unfinished = 0;
     zt__slot_block *block;
@@ -10085,25 +9919,18 @@ ZT__PRIVATE void zt__give_up_slots(zt_profiler *profiler, const char *call) {
                 not_ended = slot->region->name;
                 zt__count_dropped(profiler, slot->region, ZT_DROPPED_NOT_CLOSED);
                 slot->generation++;
-                slot->may_be_written = 1;
-                zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
             } else if (slot->state == ZT__SLOT_PENDING) {
                 unfinished++;
                 zt__count_lost(profiler, slot->region, ZT_LOST_NEVER_DELIVERED);
-                slot->may_be_written = 1;
-                zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
-            } else if (slot->state == ZT__SLOT_RECORDED) {
-                /* A list of unknown kind may be immediate, and its commands may be running. */
-                int may_run =
-                    zt__may_run_unobserved(profiler, slot->list) && slot->list->state != ZT__LIST_RECORDED;
-                if (may_run) {
-                    slot->may_be_written = 1;
-                    zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
-                } else {
-                    zt__unbind_slot(slot);
-                    zt__free_slot(profiler, slot);
-                }
-            }
+            } else if (slot->state != ZT__SLOT_RECORDED) {
+                continue;
+            } else if (slot->list->state != ZT__LIST_UNKNOWN && slot->list->state != ZT__LIST_UNOBSERVED) {
+                zt__unbind_slot(slot);
+                zt__free_slot(profiler, slot);
+                continue;
+            } /* else its list may be immediate, or run by other means, and be running */
+            slot->may_be_written = 1;
+            zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
         }
     }
     zt__unlock(&profiler->mutex);
@@ -10145,7 +9972,13 @@ ZT_API void zt_close(zt_profiler *profiler) {
     profiler->config.thread = 0; /* from here on, this thread collects */
     if (profiler->device) {
         zt__collect_what_runs(profiler);
-        zt__give_up_slots(profiler, "zt_close");
+    }
+    if (!zt__detach_streams(profiler, zt__deadline(profiler->config.wait_timeout_ns))) {
+        zt__report(&profiler->diagnostics, ROWS_BUSY, ZE_RESULT_NOT_READY);
+        return;
+    }
+    if (profiler->device) {
+        zt__abandon_slots(profiler, "zt_close");
     }
     zt__destroy_profiler(profiler);
 }
@@ -10180,13 +10013,14 @@ struct zt_stream {
     uint32_t users;         /* threads inside zt_stream_read */
     uint64_t reader_cpu_ns; /* processor time of the reader thread */
     zt__thread thread;
+    zt__process *process; /* in which it was opened; a forked child is another one */
 
     uint8_t *ring;
     size_t ring_size;
     size_t partial; /* bytes of a report whose rest is still to come; see above for who uses it */
 
     zt__stream_data *data; /* `data->mutex` guards what follows */
-    size_t report_size;    /* 0 until the device has told it */
+    size_t report_size;    /* 0: not known yet */
     uint32_t capacity;     /* of the ring, in reports */
     uint64_t written;      /* reports that came into the ring so far */
     uint64_t calculated;   /* reports that left it so far */
@@ -10197,7 +10031,7 @@ struct zt_stream {
     zt_stream_counts counts;
     uint32_t row_next, row_count; /* rows that are calculated and not yet delivered */
 
-    zt__owned_mutex reader;    /* its holder alone uses what follows */
+    zt__timed_mutex reader;    /* its holder alone uses what follows */
     zet_typed_value_t *values; /* of calculated rows */
     uint32_t values_at_once;   /* rows */
     double *row;
@@ -10220,7 +10054,7 @@ struct zt_stream {
 /* ---- from the device into the ring ----------------------------------------------------------------------- */
 
 /* Queries the size of a report. A device may not know it before there is one. */
-ZT__PRIVATE ze_result_t zt__learn_report_size(zt_stream *stream) {
+ZT__PRIVATE ze_result_t zt__query_report_size(zt_stream *stream) {
     size_t size = 0;
     ze_result_t result = zetMetricStreamerReadData(stream->streamer, 1, &size, NULL);
     if (result == ZE_RESULT_NOT_READY || (result == ZE_RESULT_SUCCESS && size == 0)) {
@@ -10241,10 +10075,21 @@ ZT__PRIVATE ze_result_t zt__learn_report_size(zt_stream *stream) {
     return result;
 }
 
-/* Finds where the next bytes go. Returns how many fit there. */
+/* Finds where the next bytes go. Returns how many fit there.
+
+   A read can end within a report; its rest normally comes first in the next read. If calculation has failed,
+   the rest may not have come: the partial report is discarded, and the next read is assumed to begin with a
+   report. */
 ZT__PRIVATE size_t zt__find_room(zt_stream *stream, uint8_t **bytes) {
+    int is_misaligned = zt__load(&stream->is_misaligned);
     uint64_t place, room;
     zt__lock(&stream->data->mutex);
+    if (is_misaligned) {
+        stream->counts.reports += stream->partial != 0;
+        stream->counts.discarded += stream->partial != 0;
+        stream->partial = 0;
+        zt__store(&stream->is_misaligned, 0);
+    }
     place = stream->written % stream->capacity;
     room = stream->capacity - (stream->written - stream->calculated);
     zt__unlock(&stream->data->mutex);
@@ -10255,29 +10100,39 @@ ZT__PRIVATE size_t zt__find_room(zt_stream *stream, uint8_t **bytes) {
     return room ? (size_t)room * stream->report_size - stream->partial : 0;
 }
 
-/* A read can end within a report; its rest normally comes first in the next read. If calculation has failed,
-   the rest may not have come: the partial report is discarded, and the next read is assumed to begin with a
-   report.
- */
-ZT__PRIVATE void zt__realign(zt_stream *stream) {
-    if (!zt__load(&stream->is_misaligned)) {
-        return;
+/* Reads once. `more` is set if the read was limited by the room in the ring. If the device dropped reports,
+   the data is valid all the same; they are missing before one of the new reports, or before the first of the
+   next read. */
+ZT__PRIVATE ze_result_t zt__read_once(zt_stream *stream, int *more) {
+    size_t room, size;
+    uint8_t *bytes;
+    uint64_t reports, now;
+    int dropped;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    *more = 0;
+    if (!stream->report_size) {
+        result = zt__query_report_size(stream);
     }
-    zt__store(&stream->is_misaligned, 0);
-    if (stream->partial) {
-        zt__lock(&stream->data->mutex);
-        stream->counts.reports++;
-        stream->counts.discarded++;
-        zt__unlock(&stream->data->mutex);
+    if (result != ZE_RESULT_SUCCESS || !stream->report_size) {
+        return result;
     }
-    stream->partial = 0;
-}
-
-/* Counts what has come into the ring. If the device dropped reports, they are missing before one of the new
-   reports, or before the first of the next read. */
-ZT__PRIVATE void zt__count_bytes(zt_stream *stream, size_t size, int dropped) {
-    uint64_t reports = (stream->partial + size) / stream->report_size, now = zt__now_ns();
+    size = room = zt__find_room(stream, &bytes);
+    if (room == 0) {
+        *more = 1;
+        return result;
+    }
+    result = zetMetricStreamerReadData(stream->streamer, UINT32_MAX, &size, bytes);
+    dropped = result == ZE_RESULT_WARNING_DROPPED_DATA;
+    if (result == ZE_RESULT_NOT_READY) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (result != ZE_RESULT_SUCCESS && !dropped) {
+        return zt__check(&stream->diagnostics, result, "zetMetricStreamerReadData", "Update the driver.");
+    }
+    *more = size == room;
+    reports = (stream->partial + size) / stream->report_size;
     stream->partial = (stream->partial + size) % stream->report_size;
+    now = zt__now_ns();
     zt__lock(&stream->data->mutex);
     if (dropped) {
         stream->counts.gaps++;
@@ -10292,40 +10147,9 @@ ZT__PRIVATE void zt__count_bytes(zt_stream *stream, size_t size, int dropped) {
     stream->counts.reports += reports;
     zt__unlock(&stream->data->mutex);
     if (dropped) {
-        zt__report(&stream->diagnostics, STREAM_GAP, ZE_RESULT_WARNING_DROPPED_DATA);
+        zt__report(&stream->diagnostics, STREAM_GAP, result);
     }
-}
-
-/* Reads once. `more` is set if the read was limited by the room in the ring. The warning that data was
-   dropped comes with valid data. */
-ZT__PRIVATE ze_result_t zt__read_once(zt_stream *stream, int *more) {
-    size_t room, size;
-    uint8_t *bytes;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    *more = 0;
-    if (!stream->report_size) {
-        result = zt__learn_report_size(stream);
-    }
-    if (result != ZE_RESULT_SUCCESS || !stream->report_size) {
-        return result;
-    }
-    zt__realign(stream);
-    room = zt__find_room(stream, &bytes);
-    *more = 1;
-    if (room == 0) {
-        return result;
-    }
-    size = room;
-    result = zetMetricStreamerReadData(stream->streamer, UINT32_MAX, &size, bytes);
-    *more = size == room;
-    if (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_WARNING_DROPPED_DATA) {
-        zt__count_bytes(stream, size, result == ZE_RESULT_WARNING_DROPPED_DATA);
-        return ZE_RESULT_SUCCESS;
-    }
-    *more = 0;
-    return result == ZE_RESULT_NOT_READY
-               ? ZE_RESULT_SUCCESS
-               : zt__check(&stream->diagnostics, result, "zetMetricStreamerReadData", "Update the driver.");
+    return ZE_RESULT_SUCCESS;
 }
 
 /* Reads until the device has no more, or the ring is full, but only a few times. Returns whether the device
@@ -10366,28 +10190,47 @@ ZT__PRIVATE int zt__read_ahead(void *user) {
     enum { SHORTEST_NS = 100000 };
     zt_stream *stream = (zt_stream *)user;
     uint64_t step = (uint64_t)stream->info.period_ns * stream->info.notify_reports / 4;
-    zt__wait wait = zt__wait_until(zt__deadline(ZT__STREAM_WAIT_NS));
+    uint64_t deadline = zt__deadline(ZT__STREAM_WAIT_NS);
     step = step > SHORTEST_NS ? step : (uint64_t)SHORTEST_NS;
     step = step < ZT__STREAM_WAIT_NS ? step : (uint64_t)ZT__STREAM_WAIT_NS;
     zt__fill_ring(stream);
     zt__store(&stream->reader_cpu_ns, zt__clock_ns(CLOCK_THREAD_CPUTIME_ID));
     do {
         zt__sleep_thread(&stream->thread, step);
-    } while (!zt__load(&stream->thread.stop_requested) && zt__now_ns() < wait.deadline &&
+    } while (!zt__load(&stream->thread.stop_requested) && zt__now_ns() < deadline &&
              !zt__was_notified(stream));
     return !zt__is_device_lost(&stream->diagnostics);
 }
 
 /* ---- the times of rows, with `reader` held --------------------------------------------------------------- */
 
-/* Reads an integer value, which may have more bits than a double. Returns 0 if it is no number. */
-ZT__PRIVATE int zt__integer_of(const zet_typed_value_t *value, uint64_t *integer) {
+/* A row as it was calculated. Times are the device's. */
+typedef struct zt__raw_row {
+    const zet_typed_value_t *values;
+    int is_in_gap;         /* its report is gap_first or later */
+    int is_last_of_gap;    /* its report is gap_last or later */
+    uint64_t gap_ns;       /* when the device reported the gap */
+    uint64_t read_ns;      /* when the report had been read: the row ended before */
+    uint64_t end_ns;       /* the end of its period */
+    uint64_t since_end_ns; /* from the end of the row before to its own */
+    uint64_t length_ns;
+    int has_length;
+    int is_valid; /* it has a length, and is not the first of the capture */
+    int gap;      /* rows are missing before it */
+} zt__raw_row;
+
+/* Reads a value as an integer, which may have more bits than a double. Returns 0 if the group has no such
+   metric, or the value is no number. */
+ZT__PRIVATE int zt__read_integer(const zet_typed_value_t *values, uint32_t metric, uint64_t *integer) {
     double number;
-    if (value->type == ZET_VALUE_TYPE_UINT64) {
-        *integer = value->value.ui64;
+    if (metric == UINT32_MAX) {
+        return 0;
+    }
+    if (values[metric].type == ZET_VALUE_TYPE_UINT64) {
+        *integer = values[metric].value.ui64;
         return 1;
     }
-    number = zt__value_of(value);
+    number = zt__value_of(&values[metric]);
     if (zt__is_nan(number) || number < 0 || number >= 18446744073709551616.0) {
         return 0;
     }
@@ -10395,49 +10238,29 @@ ZT__PRIVATE int zt__integer_of(const zet_typed_value_t *value, uint64_t *integer
     return 1;
 }
 
-/* A row as it was calculated. Times are the device's. */
-typedef struct zt__raw_row {
-    const zet_typed_value_t *values;
-    int is_bogus, is_after_failure;
-    int is_in_gap;         /* its report is gap_first or later */
-    int is_last_of_gap;    /* its report is gap_last or later */
-    uint64_t gap_ns;       /* the host time at which the device reported that */
-    uint64_t read_ns;      /* the host time at which it had been read */
-    uint64_t end_ns;       /* the end of its period */
-    uint64_t since_end_ns; /* from the end of the row before to its own */
-    uint64_t length_ns;
-    int has_length, gap;
-} zt__raw_row;
-
-/* Returns the latest time at which a row can have ended, on the device's clock: when it was read. */
-ZT__PRIVATE uint64_t zt__latest_end(const zt_stream *stream, const zt__raw_row *row) {
-    return zt__convert_time(&stream->clock, row->read_ns, ZT__HOST, ZT__DEVICE);
-}
-
 /* Reads the time stamp of a row, wrapped as those of the clock. Returns 0 where it has none.
 
-   Time stamps may be of another clock than expected, if the driver does not say which, and a clock may start
-   again unexpectedly. If a time stamp is impossible, the row is assumed to follow the one before, and
-   `stamp_offset` is set so that later time stamps are relative to it. */
+   Time stamps may be of another clock than expected, because some drivers do not report which, and a clock
+   may start again unexpectedly. If a time stamp is impossible, the row is assumed to follow the one before,
+   and `stamp_offset` is set so that later time stamps are relative to it. */
 ZT__PRIVATE int zt__read_stamp(zt_stream *stream, const zt__raw_row *row, uint64_t *stamp) {
     enum { SLACK_NS = 1000000000 };
     const zt__clock *clock = &stream->clock;
     uint64_t turn = clock->turn_ns, slack = turn ? zt__clock_tolerance(clock) : (uint64_t)SLACK_NS;
     uint64_t before = stream->has_end ? stream->end_ns : clock->pairs[0].ns[ZT__DEVICE];
     uint64_t least = before > slack ? before - slack : 0;
-    uint64_t latest = zt__latest_end(stream, row), length = stream->info.period_ns, wrapped, told, end;
-    if (stream->time_metric == UINT32_MAX || !zt__integer_of(&row->values[stream->time_metric], &wrapped)) {
+    uint64_t length = stream->info.period_ns, wrapped, reported, end;
+    if (!zt__read_integer(row->values, stream->time_metric, &wrapped)) {
         return 0;
     }
     wrapped = turn ? wrapped % turn : wrapped;
     *stamp = turn ? (wrapped + stream->stamp_offset) % turn : wrapped + stream->stamp_offset;
     end = zt__unwrap_after(clock, *stamp, least);
-    if (end < least || end > latest + slack) {
-        if (stream->length_metric != UINT32_MAX &&
-            zt__integer_of(&row->values[stream->length_metric], &told) && told < length) {
-            length = told;
+    if (end < least || end > row->read_ns + slack) {
+        if (zt__read_integer(row->values, stream->length_metric, &reported) && reported < length) {
+            length = reported;
         }
-        end = before + length < latest ? before + length : latest;
+        end = before + length < row->read_ns ? before + length : row->read_ns;
         *stamp = turn ? end % turn : end;
         stream->stamp_offset = turn ? (*stamp + turn - wrapped) % turn : *stamp - wrapped;
     }
@@ -10453,30 +10276,26 @@ ZT__PRIVATE int zt__is_backward(const zt_stream *stream, const zt__raw_row *row)
     if (later <= clock->turn_ns / 2) {
         return 0;
     }
-    return row->end_ns > zt__latest_end(stream, row) + tolerance ||
-           (!row->is_in_gap && later > clock->turn_ns - tolerance &&
-            later > stream->info.period_ns + tolerance);
+    return row->end_ns > row->read_ns + tolerance || (!row->is_in_gap && later > clock->turn_ns - tolerance &&
+                                                      later > stream->info.period_ns + tolerance);
 }
 
-/* Finds the end of a row's period, which is the time stamp of its report. Reports come
-   in order. */
-ZT__PRIVATE void zt__find_end(zt_stream *stream, zt__raw_row *row) {
+/* Finds when a row's period ended, which is the time stamp of its report, and how long it lasted. Reports
+   come in order. */
+ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
     const zt__clock *clock = &stream->clock;
     uint64_t tolerance = zt__clock_tolerance(clock), opened_ns = clock->pairs[0].ns[ZT__DEVICE];
-    uint64_t period = stream->info.period_ns, stamp = 0, gap_ns;
-    int has_stamp = zt__read_stamp(stream, row, &stamp);
-    gap_ns = row->is_in_gap ? zt__convert_time(clock, row->gap_ns, ZT__HOST, ZT__DEVICE) : 0;
+    uint64_t period = stream->info.period_ns, stamp = 0;
+    int has_stamp = zt__read_stamp(stream, row, &stamp), is_reported;
     if (!stream->has_end) {
         row->end_ns = opened_ns;
         if (has_stamp) {
             row->end_ns = zt__unwrap_after(clock, stamp, opened_ns > tolerance ? opened_ns - tolerance : 0);
         }
-        return;
-    }
-    if (!has_stamp) { /* a period after the last one, or after the gap */
+    } else if (!has_stamp) { /* a period after the last one, or after the gap */
         row->end_ns = stream->end_ns + period;
-        if (row->is_last_of_gap && row->end_ns < gap_ns) {
-            row->end_ns = gap_ns;
+        if (row->is_last_of_gap && row->end_ns < row->gap_ns) {
+            row->end_ns = row->gap_ns;
         }
     } else {
         row->end_ns = zt__unwrap_after(clock, stamp, stream->end_ns);
@@ -10484,23 +10303,19 @@ ZT__PRIVATE void zt__find_end(zt_stream *stream, zt__raw_row *row) {
             row->end_ns = stream->end_ns;
         } else if (row->is_in_gap && row->end_ns - stream->end_ns > period + period / 2) {
             /* A gap can last longer than a turn of the clock. It was reported soon after its end. */
-            uint64_t after_gap_ns = zt__unwrap_near(clock, stamp, gap_ns);
+            uint64_t after_gap_ns = zt__unwrap_near(clock, stamp, row->gap_ns);
             row->end_ns = after_gap_ns > row->end_ns ? after_gap_ns : row->end_ns;
         }
     }
-    row->since_end_ns = row->end_ns - stream->end_ns;
-}
-
-/* Finds the length of a row's period. It is what the device reports, but at the most the time since the row
-   before; if the device reports nothing, it is that time. After a failed calculation, only the device knows
-   where the period began. */
-ZT__PRIVATE void zt__find_length(const zt_stream *stream, zt__raw_row *row) {
-    uint64_t told = 0;
-    int is_told =
-        stream->length_metric != UINT32_MAX && zt__integer_of(&row->values[stream->length_metric], &told);
-    row->has_length = is_told || (stream->has_end && !row->is_after_failure);
-    row->length_ns = is_told ? told : row->since_end_ns;
-    if (stream->has_end && row->length_ns > row->since_end_ns) {
+    if (stream->has_end) {
+        row->since_end_ns = row->end_ns - stream->end_ns;
+    }
+    /* The length is what the device reports, but at the most the time since the row before; if the device
+       reports nothing, it is that time. After a failed calculation, only the device knows where the period
+       began. */
+    is_reported = zt__read_integer(row->values, stream->length_metric, &row->length_ns);
+    row->has_length = is_reported || (stream->has_end && !stream->is_after_failure);
+    if (!is_reported || (stream->has_end && row->length_ns > row->since_end_ns)) {
         row->length_ns = row->since_end_ns;
     }
     if (row->length_ns > row->end_ns) {
@@ -10509,15 +10324,15 @@ ZT__PRIVATE void zt__find_length(const zt_stream *stream, zt__raw_row *row) {
 }
 
 /* Returns the name of the marker that ends a row, or NULL. The metric also has a number in rows without a
-   marker: that of the last marker, or of something else. A repeated number is another
-   marker only if ReportReason says that the row was made for a marker. */
+   marker: that of the last marker, or of something else. A repeated number is another marker only if
+   ReportReason shows that the row was made for a marker. */
 ZT__PRIVATE const char *zt__find_marker(zt_stream *stream, const zet_typed_value_t *values) {
     zt__stream_data *data = stream->data;
     uint64_t number = 0;
     uint32_t last = stream->last_marker, index;
     const char *name = NULL;
     double reason = zt__nan();
-    if (stream->marker_metric == UINT32_MAX || !zt__integer_of(&values[stream->marker_metric], &number)) {
+    if (!zt__read_integer(values, stream->marker_metric, &number)) {
         return NULL;
     }
     if (stream->reason_metric != UINT32_MAX) {
@@ -10543,39 +10358,34 @@ ZT__PRIVATE const char *zt__find_marker(zt_stream *stream, const zet_typed_value
 
 /* ---- from the ring to the application -------------------------------------------------------------------- */
 
-/* Finds consecutive reports in the ring for one calculation. Returns how many there are. */
-ZT__PRIVATE uint32_t zt__next_reports(zt_stream *stream, const uint8_t **reports) {
-    uint64_t count, place;
-    zt__lock(&stream->data->mutex);
-    count = stream->written - stream->calculated;
-    place = stream->capacity ? stream->calculated % stream->capacity : 0;
-    if (count > stream->capacity - place) {
-        count = stream->capacity - place;
-    }
-    *reports = stream->ring + (size_t)place * stream->report_size;
-    zt__unlock(&stream->data->mutex);
-    return count < stream->values_at_once ? (uint32_t)count : stream->values_at_once;
-}
+/* Calculates the next reports that lie one after the other in the ring. Returns 0 where there are none.
 
-/* Calculates the next reports. Returns 0 where there are none.
-
-   Drivers keep state between calls. The first call of a process returns one row less
-   than reports. The first call of a later capture returns a first row that begins in the capture before; it
-   is discarded (`is_bogus`). */
+   Drivers keep state between calls. The first call of a process returns one row less than reports. The first
+   call of a later capture returns a first row that begins in the capture before; it is discarded
+   (`is_bogus`). */
 ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
     const char *call = "zetMetricGroupCalculateMetricValues";
     const zt__group *group = &stream->data->group;
     zt__process *process = zt__get_process();
-    const uint8_t *bytes;
-    uint32_t reports = zt__next_reports(stream, &bytes), count = reports * group->metric_count, rows = 0;
+    uint64_t waiting, place;
+    uint32_t reports, count, rows = 0;
     ze_result_t result;
+    zt__lock(&stream->data->mutex);
+    waiting = stream->written - stream->calculated;
+    place = stream->capacity ? stream->calculated % stream->capacity : 0;
+    if (waiting > stream->capacity - place) {
+        waiting = stream->capacity - place;
+    }
+    zt__unlock(&stream->data->mutex);
+    reports = waiting < stream->values_at_once ? (uint32_t)waiting : stream->values_at_once;
+    count = reports * group->metric_count;
     if (reports == 0 || !process) {
         return 0;
     }
     zt__lock(&process->mutex); /* drivers calculate on one thread at a time */
-    result =
-        zetMetricGroupCalculateMetricValues(group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
-                                            reports * stream->report_size, bytes, &count, stream->values);
+    result = zetMetricGroupCalculateMetricValues(
+        group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, reports * stream->report_size,
+        stream->ring + (size_t)place * stream->report_size, &count, stream->values);
     zt__unlock(&process->mutex);
     if (result == ZE_RESULT_SUCCESS) {
         rows = count / group->metric_count < reports ? count / group->metric_count : reports;
@@ -10600,10 +10410,11 @@ ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
     return 1;
 }
 
-/* Reads the next calculated row, without removing it. Returns 0 if there is none. */
-ZT__PRIVATE int zt__peek_row(zt_stream *stream, zt__raw_row *row) {
-    uint64_t report;
-    int is_long;
+/* Removes the next calculated row. Counts it as delivered if it is valid and wanted, else as discarded.
+   Returns 0 if there is none. */
+ZT__PRIVATE int zt__next_row(zt_stream *stream, int is_wanted, zt__raw_row *row) {
+    uint64_t period = stream->info.period_ns, report, periods;
+    int is_after_gap, is_delivered;
     memset(row, 0, sizeof *row);
     zt__lock(&stream->data->mutex);
     if (stream->row_next == stream->row_count) {
@@ -10614,24 +10425,18 @@ ZT__PRIVATE int zt__peek_row(zt_stream *stream, zt__raw_row *row) {
     report = stream->row_report + stream->row_next;
     row->is_in_gap = report >= stream->gap_first && stream->gap_first != UINT64_MAX;
     row->is_last_of_gap = row->is_in_gap && report >= stream->gap_last;
-    row->gap_ns = stream->gap_ns;
-    row->read_ns = stream->written_ns;
+    row->gap_ns = zt__convert_time(&stream->clock, stream->gap_ns, ZT__HOST, ZT__DEVICE);
+    row->read_ns = zt__convert_time(&stream->clock, stream->written_ns, ZT__HOST, ZT__DEVICE);
     zt__unlock(&stream->data->mutex);
-    row->is_bogus = stream->is_bogus;
-    row->is_after_failure = stream->is_after_failure;
-    zt__find_end(stream, row);
-    zt__find_length(stream, row);
-    /* The device does not say where it dropped reports. The gap is where much more than a period passed
+    zt__find_period(stream, row);
+    /* The device does not report where it dropped reports. The gap is where much more than a period passed
        between two rows; if that is nowhere, it is before the last. */
-    is_long = row->since_end_ns > stream->info.period_ns + stream->info.period_ns / 2;
-    row->gap = row->is_in_gap && (is_long || (row->is_last_of_gap && !stream->is_gap_found));
-    return 1;
-}
-
-/* Removes the row that zt__peek_row has read, and counts it. Returns whether it is delivered. */
-ZT__PRIVATE int zt__remove_row(zt_stream *stream, const zt__raw_row *row, int is_wanted) {
-    int is_delivered = is_wanted && !row->is_bogus && row->has_length;
-    uint64_t periods = (row->since_end_ns + stream->info.period_ns / 2) / stream->info.period_ns;
+    is_after_gap = row->is_in_gap && (row->since_end_ns > period + period / 2 ||
+                                      (row->is_last_of_gap && !stream->is_gap_found));
+    periods = (row->since_end_ns + period / 2) / period;
+    row->gap = is_after_gap || stream->is_after_failure || stream->is_gap_pending;
+    row->is_valid = row->has_length && !stream->is_bogus;
+    is_delivered = row->is_valid && is_wanted;
     zt__lock(&stream->data->mutex);
     stream->row_next++;
     stream->counts.rows += is_delivered != 0;
@@ -10639,17 +10444,17 @@ ZT__PRIVATE int zt__remove_row(zt_stream *stream, const zt__raw_row *row, int is
     if (row->is_in_gap && periods > 1) {
         stream->counts.dropped += periods - 1;
     }
-    stream->is_gap_found |= row->gap;
-    if (row->is_last_of_gap && stream->row_report + stream->row_next > stream->gap_last) {
+    stream->is_gap_found |= is_after_gap;
+    if (row->is_last_of_gap && report >= stream->gap_last) { /* of all gaps so far */
         stream->gap_first = UINT64_MAX;
         stream->is_gap_found = 0;
     }
     zt__unlock(&stream->data->mutex);
-    stream->is_gap_pending = (stream->is_gap_pending || row->gap || row->is_after_failure) && !is_delivered;
+    stream->is_gap_pending = row->gap && !is_delivered;
     stream->is_bogus = stream->is_after_failure = 0;
     stream->has_end = 1;
     stream->end_ns = row->end_ns;
-    return is_delivered;
+    return 1;
 }
 
 /* The receiver of rows. */
@@ -10662,64 +10467,47 @@ typedef struct zt__receiver {
 
 /* Delivers the rows that are calculated. */
 ZT__PRIVATE void zt__deliver_rows(zt_stream *stream, zt__receiver *receiver) {
+    const zt__clock *clock = &stream->clock;
     zt__stream_data *data = stream->data;
-    int is_attached;
+    int is_attached, is_wanted;
     zt__raw_row raw;
     zt__lock(&data->mutex);
     is_attached = data->profiler != NULL;
     zt__unlock(&data->mutex);
-    while (!receiver->stopped && zt__peek_row(stream, &raw)) {
-        const zt__clock *clock = &stream->clock;
-        uint64_t begin_ns = raw.end_ns - raw.length_ns, host_begin_ns, host_end_ns;
-        int gap = raw.gap || raw.is_after_failure || stream->is_gap_pending;
-        const char *marker = zt__find_marker(stream, raw.values);
-        uint32_t m;
+    is_wanted = is_attached || receiver->function;
+    while (!receiver->stopped && zt__next_row(stream, is_wanted, &raw)) {
+        zt__kept_row kept;
         zt_row row;
-        receiver->delivered += !raw.is_bogus && raw.has_length;
-        host_begin_ns = zt__convert_time(clock, begin_ns, ZT__DEVICE, ZT__HOST);
-        host_end_ns = zt__convert_time(clock, raw.end_ns, ZT__DEVICE, ZT__HOST);
+        uint32_t m;
+        row.device_ns = raw.end_ns - raw.length_ns;
+        kept.begin_ns = zt__convert_time(clock, row.device_ns, ZT__DEVICE, ZT__HOST);
+        kept.end_ns = zt__convert_time(clock, raw.end_ns, ZT__DEVICE, ZT__HOST);
         /* Another pair of clock times can move what was converted before by a little. */
-        host_begin_ns = host_begin_ns > stream->host_ns ? host_begin_ns : stream->host_ns;
-        host_end_ns = host_end_ns > host_begin_ns ? host_end_ns : host_begin_ns;
-        stream->host_ns = host_end_ns;
+        kept.begin_ns = kept.begin_ns > stream->host_ns ? kept.begin_ns : stream->host_ns;
+        kept.end_ns = kept.end_ns > kept.begin_ns ? kept.end_ns : kept.begin_ns;
+        stream->host_ns = kept.end_ns;
+        kept.marker = zt__find_marker(stream, raw.values);
+        kept.gap = raw.gap;
+        receiver->delivered += raw.is_valid != 0;
+        if (!raw.is_valid || !is_wanted) {
+            continue;
+        }
         for (m = 0; m < data->group.metric_count; m++) {
             stream->row[m] = zt__value_of(&raw.values[m]);
         }
-        if (!zt__remove_row(stream, &raw, receiver->function || is_attached)) {
-            continue;
-        }
         if (is_attached) {
-            zt__kept_row kept;
-            kept.begin_ns = host_begin_ns;
-            kept.end_ns = host_end_ns;
-            kept.marker = marker;
-            kept.gap = gap;
             zt__keep_row(data, &kept, stream->row);
         }
         if (receiver->function) {
-            row.time_ns = host_begin_ns;
-            row.device_ns = begin_ns;
+            row.time_ns = kept.begin_ns;
             row.length_ns = raw.length_ns;
-            row.gap = gap;
+            row.gap = kept.gap;
             row.metric_count = data->group.metric_count;
             row.values = stream->row;
-            row.marker = marker;
+            row.marker = kept.marker;
             receiver->stopped = receiver->function(&row, receiver->user) != 0;
         }
     }
-}
-
-/* Delivers the rows that were calculated before, and those of the reports that are in the ring now. */
-ZT__PRIVATE void zt__empty_ring(zt_stream *stream, zt__receiver *receiver) {
-    uint64_t end;
-    int more;
-    zt__lock(&stream->data->mutex);
-    end = stream->written;
-    zt__unlock(&stream->data->mutex);
-    do {
-        zt__deliver_rows(stream, receiver);
-        more = !receiver->stopped && stream->calculated < end && zt__calculate_rows(stream);
-    } while (more);
 }
 
 /* Delivers all rows that there are. Reads from the device first, unless the reader thread does that. */
@@ -10731,8 +10519,14 @@ ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int 
         zt__add_clock_pair(&stream->clock, pair);
     }
     while (more && !receiver->stopped && reads++ < ZT__MAX_STREAM_READS) {
+        uint64_t end;
         more = reads_device && zt__fill_ring(stream);
-        zt__empty_ring(stream, receiver);
+        zt__lock(&stream->data->mutex);
+        end = stream->written; /* the reader thread may add more all the time */
+        zt__unlock(&stream->data->mutex);
+        do {
+            zt__deliver_rows(stream, receiver);
+        } while (!receiver->stopped && stream->calculated < end && zt__calculate_rows(stream));
     }
     zt__attribute_rows_of(stream->data);
 }
@@ -10775,37 +10569,35 @@ ZT__PRIVATE ze_result_t zt__read_until(zt_stream *stream, zt__receiver *receiver
 
 /* ---- markers --------------------------------------------------------------------------------------------- */
 
-/* Finds or adds a marker. Returns 0 without memory, or if there are too many. */
-ZT__PRIVATE int zt__find_or_add_marker(zt__stream_data *data, const char *name, uint32_t *index) {
+/* Finds or adds a marker. Returns NULL without memory, or if there are too many. */
+ZT__PRIVATE const zt__marker *zt__find_or_add_marker(zt__stream_data *data, const char *name) {
     size_t length = strlen(name);
     zt__marker *marker, *unused = NULL;
     zt__lock(&data->mutex);
     marker = (zt__marker *)zt__map_find(&data->marker_names, name, length);
     zt__unlock(&data->mutex);
-    if (!marker) {
-        unused = (zt__marker *)zt__allocate(&data->allocator, 1, sizeof *unused + length + 1);
-        if (!unused) {
-            return 0;
-        }
-        unused->name = (const char *)memcpy(unused + 1, name, length + 1);
-        zt__lock(&data->mutex);
-        if (zt__map_make_room(&data->marker_names, &data->allocator, &data->mutex)) {
-            marker = (zt__marker *)zt__map_find(&data->marker_names, name, length); /* of another thread */
-            if (!marker && data->marker_count < ZT__MAX_MARKERS) {
-                marker = unused;
-                unused = NULL;
-                marker->index = data->marker_count;
-                data->markers[data->marker_count++] = marker;
-                zt__map_add(&data->marker_names, marker->name, length, marker);
-            }
-        }
-        zt__unlock(&data->mutex);
-        zt__free(&data->allocator, unused);
-    }
     if (marker) {
-        *index = marker->index;
+        return marker;
     }
-    return marker != NULL;
+    unused = (zt__marker *)zt__allocate(&data->allocator, 1, sizeof *unused + length + 1);
+    if (!unused) {
+        return NULL;
+    }
+    unused->name = (const char *)memcpy(unused + 1, name, length + 1);
+    zt__lock(&data->mutex);
+    if (zt__map_make_room(&data->marker_names, &data->allocator, &data->mutex)) {
+        marker = (zt__marker *)zt__map_find(&data->marker_names, name, length); /* of another thread */
+        if (!marker && data->marker_count < ZT__MAX_MARKERS) {
+            marker = unused;
+            unused = NULL;
+            marker->index = data->marker_count;
+            data->markers[data->marker_count++] = marker;
+            zt__map_add(&data->marker_names, marker->name, length, marker);
+        }
+    }
+    zt__unlock(&data->mutex);
+    zt__free(&data->allocator, unused);
+    return marker;
 }
 
 /* ---- opening --------------------------------------------------------------------------------------------- */
@@ -10829,35 +10621,71 @@ ZT_API zt_stream_config zt_stream_config_default(void) {
     return config;
 }
 
-ZT__PRIVATE zt_stream_config zt__complete_stream_config(const zt_stream_config *given) {
+/* Returns a stream that has nothing of the device yet, or NULL without memory. `given` may be NULL. */
+ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handle_t device,
+                                         const zt_stream_config *given) {
     enum { MOST_REPORTS = 1024 };
     zt_stream_config config = given ? *given : zt_stream_config_default();
+    zt_stream *stream;
+    zt__stream_data *data;
+    uint64_t seed[2];
     zt__fill_stream_config(&config);
+    if (!config.notify_reports) { /* as many as come in ten milliseconds */
+        uint32_t reports = ZT__STREAM_WAIT_NS / config.period_ns + 1;
+        config.notify_reports = reports < MOST_REPORTS ? reports : (uint32_t)MOST_REPORTS;
+    }
     if (!config.allocator.allocate) {
         config.allocator = zt__default_allocator;
     }
-    if (!config.notify_reports) { /* as many as come in ten milliseconds */
-        config.notify_reports = ZT__STREAM_WAIT_NS / config.period_ns + 1;
-        config.notify_reports =
-            config.notify_reports < MOST_REPORTS ? config.notify_reports : (uint32_t)MOST_REPORTS;
+    stream = (zt_stream *)zt__allocate(&config.allocator, 1, sizeof *stream);
+    data = (zt__stream_data *)zt__allocate(&config.allocator, 1, sizeof *data);
+    if (!stream || !data) {
+        zt__free(&config.allocator, stream);
+        zt__free(&config.allocator, data);
+        return NULL;
     }
-    return config;
+    pthread_mutex_init(&data->mutex, NULL);
+    data->allocator = config.allocator;
+    data->owners = 1;
+    stream->data = data;
+    stream->process = zt__get_process();
+    stream->context = context;
+    stream->device = device;
+    stream->config = config;
+    stream->info.group = "";
+    stream->diagnostics.mutex = &data->mutex;
+    stream->diagnostics.log = config.log;
+    stream->diagnostics.log_user = config.log_user;
+    stream->time_metric = stream->length_metric = UINT32_MAX;
+    stream->marker_metric = stream->reason_metric = UINT32_MAX;
+    stream->marker_reason = stream->other_reason = zt__nan();
+    stream->gap_first = UINT64_MAX;
+    pthread_mutex_init(&stream->reader.mutex, NULL);
+    zt__load_driver(&stream->driver);
+    /* The device also puts small numbers of other meaning into the marker's field, so markers have large
+     * ones. */
+    seed[0] = zt__now_ns();
+    seed[1] = (uint64_t)(uintptr_t)stream;
+    stream->marker_base = UINT32_C(0x40000000) + (uint32_t)(zt__hash(seed, sizeof seed) & 0x7fffffff);
+    return stream;
 }
 
+/* Reports that the device refuses to sample, and why. */
 ZT__PRIVATE ze_result_t zt__refuse_stream(zt_stream *stream, ze_result_t result, const char *call,
                                           const zt__holder *holder) {
     zt__report_refusal(&stream->diagnostics, stream->device, 1, result, call, holder);
     return result;
 }
 
-/* Finds the group by its name, else ComputeBasic, else the first that is time-based. */
-ZT__PRIVATE ze_result_t zt__find_timed_group(zt_stream *stream) {
+/* Finds the group by its name, else ComputeBasic, else the first that is time-based. A device of several
+   tiles is refused: their reports have a header, and cannot be calculated many at once. */
+ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
     const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
     const zt_allocator *allocator = &stream->config.allocator;
     const char *name = stream->config.group ? stream->config.group : "ComputeBasic", *call;
     zt__group *group = &stream->data->group;
     zt__catalog catalog;
-    uint32_t index;
+    uint32_t index, tiles = 0;
     ze_result_t result = zt__open_catalog(allocator, &stream->driver, stream->device, &catalog, &call);
     if (result != ZE_RESULT_SUCCESS) {
         return zt__refuse_stream(stream, result, call, NULL);
@@ -10879,13 +10707,9 @@ ZT__PRIVATE ze_result_t zt__find_timed_group(zt_stream *stream) {
                             ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, (unsigned)catalog.count);
     }
     zt__close_catalog(allocator, &catalog);
-    return result;
-}
-
-/* Reports of several tiles have a header, and cannot be calculated many at once. */
-ZT__PRIVATE ze_result_t zt__refuse_tiles(zt_stream *stream) {
-    uint32_t tiles = 0;
-    ze_result_t result;
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
     ZT__INTERNAL(result = zeDeviceGetSubDevices(stream->device, &tiles, NULL));
     if (result != ZE_RESULT_SUCCESS) {
         return zt__check(&stream->diagnostics, result, "zeDeviceGetSubDevices", "Update the driver.");
@@ -10956,32 +10780,11 @@ ZT__PRIVATE ze_result_t zt__make_room_for_rows(zt_stream *stream) {
         data->rows = (zt__kept_row *)zt__allocate(allocator, data->row_capacity, sizeof *data->rows);
         data->row_values =
             (double *)zt__allocate(allocator, data->row_capacity, metrics * sizeof *data->row_values);
-        complete = complete && data->rows && data->row_values;
+        data->sums = (zt__moments *)zt__allocate(allocator, metrics, sizeof *data->sums);
+        complete = complete && data->rows && data->row_values && data->sums;
     }
     return complete ? ZE_RESULT_SUCCESS
                     : zt__report_no_memory(&stream->diagnostics, "zt_stream_open", "reports and rows");
-}
-
-/* Creates the event with which the device notifies. */
-ZT__PRIVATE ze_result_t zt__create_notification(zt_stream *stream) {
-    const char *call = "zeEventPoolCreate";
-    ze_event_pool_desc_t pool;
-    ze_event_desc_t event;
-    ze_result_t result;
-    memset(&pool, 0, sizeof pool);
-    pool.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
-    pool.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
-    pool.count = 1;
-    memset(&event, 0, sizeof event);
-    event.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
-    event.signal = ZE_EVENT_SCOPE_FLAG_HOST;
-    event.wait = ZE_EVENT_SCOPE_FLAG_HOST;
-    ZT__INTERNAL(result = zeEventPoolCreate(stream->context, &pool, 1, &stream->device, &stream->event_pool));
-    if (result == ZE_RESULT_SUCCESS) {
-        call = "zeEventCreate";
-        ZT__INTERNAL(result = zeEventCreate(stream->event_pool, &event, &stream->event));
-    }
-    return zt__check(&stream->diagnostics, result, call, "Free events or memory.");
 }
 
 /* As zet_metric_global_timestamps_resolution_exp_t, which the oldest headers lack. */
@@ -11038,10 +10841,31 @@ ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
     return ZE_RESULT_SUCCESS;
 }
 
+/* Activates the group, and starts to sample. */
 ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
     zet_metric_streamer_desc_t streamer;
+    ze_event_pool_desc_t pool;
+    ze_event_desc_t event;
     zt__holder holder;
-    ze_result_t result = zt__activate(stream->context, stream->device, &stream->data->group, 1, &holder);
+    const char *call = "zeEventPoolCreate";
+    ze_result_t result;
+    memset(&pool, 0, sizeof pool);
+    pool.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
+    pool.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
+    pool.count = 1;
+    memset(&event, 0, sizeof event);
+    event.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
+    event.signal = ZE_EVENT_SCOPE_FLAG_HOST;
+    event.wait = ZE_EVENT_SCOPE_FLAG_HOST;
+    ZT__INTERNAL(result = zeEventPoolCreate(stream->context, &pool, 1, &stream->device, &stream->event_pool));
+    if (result == ZE_RESULT_SUCCESS) {
+        call = "zeEventCreate";
+        ZT__INTERNAL(result = zeEventCreate(stream->event_pool, &event, &stream->event));
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__check(&stream->diagnostics, result, call, "Free events or memory.");
+    }
+    result = zt__activate(stream->context, stream->device, &stream->data->group, 1, &holder);
     if (result != ZE_RESULT_SUCCESS) {
         return zt__refuse_stream(stream, result, "zetContextActivateMetricGroups", &holder);
     }
@@ -11061,51 +10885,7 @@ ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
     }
     stream->info.period_ns = streamer.samplingPeriod ? streamer.samplingPeriod : stream->config.period_ns;
     stream->info.notify_reports = streamer.notifyEveryNReports;
-    return zt__learn_report_size(stream);
-}
-
-ZT__PRIVATE ze_result_t zt__start_reader(zt_stream *stream) {
-#ifdef ZETOOLS_NO_THREADS
-    return zt__report(&stream->diagnostics, NO_READER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                      "ZETOOLS_NO_THREADS is defined");
-#else
-    if (zt__start_thread(&stream->thread, zt__read_ahead, stream)) {
-        return ZE_RESULT_SUCCESS;
-    }
-    return zt__report(&stream->diagnostics, NO_READER, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-                      "the system starts no thread");
-#endif
-}
-
-ZT__PRIVATE ze_result_t zt__set_up_stream(zt_stream *stream) {
-    zt_profiler *profiler = stream->config.profiler;
-    ze_result_t result;
-    if (profiler && !profiler->timeline) {
-        return zt__report(&stream->diagnostics, NO_TIMELINE, ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    }
-    result = zt__find_timed_group(stream);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__refuse_tiles(stream);
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__load_stream_metrics(stream);
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__make_room_for_rows(stream);
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__create_notification(stream);
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__open_streamer(stream);
-    }
-    if (result == ZE_RESULT_SUCCESS && stream->config.reader) {
-        result = zt__start_reader(stream);
-    }
-    if (result == ZE_RESULT_SUCCESS && profiler) {
-        zt__attach_stream(profiler, stream->data);
-    }
-    return result;
+    return zt__query_report_size(stream);
 }
 
 /* Frees a stream, also one that was opened in part. What an attached stream shares with the profiler stays.
@@ -11138,73 +10918,59 @@ ZT__PRIVATE void zt__destroy_stream(zt_stream *stream) {
     zt__free(&allocator, stream);
 }
 
-ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handle_t device,
-                                         const zt_stream_config *config) {
-    zt_stream *stream = (zt_stream *)zt__allocate(&config->allocator, 1, sizeof *stream);
-    zt__stream_data *data = (zt__stream_data *)zt__allocate(&config->allocator, 1, sizeof *data);
-    uint64_t seed[2];
-    if (!stream || !data) {
-        zt__free(&config->allocator, stream);
-        zt__free(&config->allocator, data);
-        return NULL;
-    }
-    pthread_mutex_init(&data->mutex, NULL);
-    data->allocator = config->allocator;
-    data->owners = 1;
-    stream->data = data;
-    stream->context = context;
-    stream->device = device;
-    stream->config = *config;
-    stream->info.group = "";
-    stream->diagnostics.mutex = &data->mutex;
-    stream->diagnostics.log = config->log;
-    stream->diagnostics.log_user = config->log_user;
-    stream->time_metric = stream->length_metric = UINT32_MAX;
-    stream->marker_metric = stream->reason_metric = UINT32_MAX;
-    stream->marker_reason = stream->other_reason = zt__nan();
-    stream->gap_first = UINT64_MAX;
-    pthread_mutex_init(&stream->reader.mutex, NULL);
-    zt__load_driver(&stream->driver);
-    /* The device also puts small numbers of other meaning into the marker's field, so markers have large
-     * ones. */
-    seed[0] = zt__now_ns();
-    seed[1] = (uint64_t)(uintptr_t)stream;
-    stream->marker_base = UINT32_C(0x40000000) + (uint32_t)(zt__hash(seed, sizeof seed) & 0x7fffffff);
-    return stream;
-}
-
 ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_t device,
                                   const zt_stream_config *config, zt_stream **stream) {
     const char *call = "zt_stream_open";
-    zt_stream_config complete;
+    zt_profiler *profiler;
     zt_stream *opened;
-    zt__thread_messages *messages;
     ze_result_t result;
     if (!stream) {
         return zt__report_null(NULL, call, "stream");
     }
     *stream = NULL;
-    if (!context || !device) {
-        return zt__report_null_handle(NULL, call, context ? "device" : "context");
+    result = zt__check_opening(call, context, device, config ? &config->allocator : NULL);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
     }
-    if (config && !config->allocator.allocate != !config->allocator.release) {
-        return zt__report(NULL, BAD_ALLOCATOR, ZE_RESULT_ERROR_INVALID_ARGUMENT, call);
-    }
-    complete = zt__complete_stream_config(config);
-    opened = zt__create_stream(context, device, &complete);
+    opened = zt__create_stream(context, device, config);
     if (!opened) {
         return zt__report_no_memory(NULL, call, "the stream");
     }
-    result = zt__set_up_stream(opened);
+    profiler = opened->config.profiler;
+    if (profiler && !profiler->timeline) {
+        result = zt__report(&opened->diagnostics, NO_TIMELINE, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    }
     if (result == ZE_RESULT_SUCCESS) {
-        *stream = opened;
+        result = zt__find_stream_group(opened);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__load_stream_metrics(opened);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__make_room_for_rows(opened);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__open_streamer(opened);
+    }
+    if (result == ZE_RESULT_SUCCESS && opened->config.reader &&
+        !zt__start_thread(&opened->thread, zt__read_ahead, opened)) {
+#ifdef ZETOOLS_NO_THREADS
+        result = zt__report(&opened->diagnostics, NO_READER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                            "ZETOOLS_NO_THREADS is defined");
+#else
+        result = zt__report(&opened->diagnostics, NO_READER, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                            "the system starts no thread");
+#endif
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__keep_error(&opened->diagnostics, result);
+        zt__destroy_stream(opened);
         return result;
     }
-    messages = zt__get_thread_messages(); /* where zt_get_last_error(NULL) finds it */
-    if (messages) {
-        messages->last = opened->diagnostics.last;
+    if (profiler) {
+        zt__attach_stream(profiler, opened->data);
     }
-    zt__destroy_stream(opened);
+    *stream = opened;
     return result;
 }
 
@@ -11222,9 +10988,9 @@ ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row
                           "zt_stream_read");
     }
     __atomic_add_fetch(&stream->users, 1, __ATOMIC_ACQ_REL);
-    if (zt__lock_owned_until(&stream->reader, deadline)) {
+    if (zt__lock_until(&stream->reader, deadline)) {
         result = zt__read_until(stream, &receiver, deadline);
-        zt__unlock_owned(&stream->reader);
+        zt__unlock_timed(&stream->reader);
     }
     __atomic_sub_fetch(&stream->users, 1, __ATOMIC_ACQ_REL);
     return result;
@@ -11232,7 +10998,7 @@ ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row
 
 ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t list, const char *name) {
     const char *call = "zetCommandListAppendMetricStreamerMarker";
-    uint32_t index;
+    const zt__marker *marker;
     if (!stream) {
         return ZE_RESULT_SUCCESS;
     }
@@ -11244,14 +11010,15 @@ ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t li
         return zt__report(&stream->diagnostics, CANNOT_MARK, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, name,
                           "the group has no metric StreamMarker. Choose another group");
     }
-    if (!zt__find_or_add_marker(stream->data, name, &index)) {
+    marker = zt__find_or_add_marker(stream->data, name);
+    if (!marker) {
         return zt__report(&stream->diagnostics, CANNOT_MARK, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, name,
                           "too many names, or no memory. Do not put numbers that change into names");
     }
     return zt__check(
         &stream->diagnostics,
-        zetCommandListAppendMetricStreamerMarker(list, stream->streamer, stream->marker_base + index), call,
-        "The list has no marker.");
+        zetCommandListAppendMetricStreamerMarker(list, stream->streamer, stream->marker_base + marker->index),
+        call, "The list has no marker.");
 }
 
 /* Public functions that only read take a const stream, but lock it. */
@@ -11271,40 +11038,38 @@ ZT_API zt_stream_counts zt_stream_get_counts(const zt_stream *stream) {
     return counts;
 }
 
-/* Waits for reads of other threads to end, and stops the reader thread. Returns 0 if one of them does not
-   end, or if this thread is inside a read. */
-ZT__PRIVATE int zt__stop_reading(zt_stream *stream, uint64_t deadline) {
-    zt__wait wait = zt__wait_until(deadline);
-    int is_inside = zt__is_owner(&stream->reader);
-    if (!is_inside) {
-        zt__store(&stream->is_closing, 1);
+ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user) {
+    enum { LONGEST_S = 10 };
+    zt__receiver receiver = {function, user, 0, 0};
+    zt__wait wait = zt__wait_until(zt__deadline(LONGEST_S * UINT64_C(1000000000)));
+    zt_stream_counts counts;
+    int is_inside;
+    memset(&counts, 0, sizeof counts);
+    /* In a forked child, threads that do not exist there may hold the locks. */
+    if (!stream || stream->process != zt__get_process()) {
+        return counts;
     }
-    while (!is_inside && zt__load(&stream->users) && zt__wait_again(&wait)) {
+    is_inside = zt__is_owner(&stream->reader);
+    if (!is_inside) {
+        zt__store(&stream->is_closing, 1); /* ends reads that wait */
+        while (zt__load(&stream->users) && zt__wait_again(&wait)) {
+        }
     }
     if (is_inside || zt__load(&stream->users)) {
         zt__report(&stream->diagnostics, STREAM_BUSY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                    "zt_stream_close");
-        return 0;
+        return zt_stream_get_counts(stream);
     }
     if (!zt__stop_thread(&stream->thread)) {
         zt__report(&stream->diagnostics, THREAD_HANGS, ZE_RESULT_NOT_READY, "zt_stream_close");
-        return 0;
+        return zt_stream_get_counts(stream);
     }
-    return 1;
-}
-
-ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user) {
-    zt__receiver receiver = {function, user, 0, 0};
-    zt_stream_counts counts = zt_stream_get_counts(stream);
-    uint64_t deadline = zt__deadline(UINT64_C(10000000000));
-    if (!stream || !zt__stop_reading(stream, deadline) || !zt__lock_owned_until(&stream->reader, deadline)) {
-        return counts;
-    }
+    zt__try_lock(&stream->reader); /* no other thread uses it, but `function` may call zt_stream_read */
     zt__deliver_all(stream, &receiver, 1);
+    zt__unlock_timed(&stream->reader);
     counts = zt_stream_get_counts(stream);
     counts.discarded += counts.waiting; /* the function asked to stop */
     counts.waiting = 0;
-    zt__unlock_owned(&stream->reader);
     zt__destroy_stream(stream);
     return counts;
 }
@@ -11356,13 +11121,13 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
 
    Locks:
 
-     setup, of the dispatcher   held while tracers start and stop, also during calls of the loader. Callbacks
-                                never lock it
-     mutex, of the dispatcher   guards the list of live tracers and the frames
+     setup, of the dispatcher   held while tracers start and stop, also during calls of the loader, none of
+                                which waits for a callback. Locked first
+     mutex, of the dispatcher   guards the list of live tracers, and the states of frames
      mutex, of a tracer         guards what the tracer knows of handles, names, counts and times
      opening, of a tracer       held while zt_auto opens a profiler. Its owner is known; waits are bounded
 
-   The two mutexes are held for instants. Under them no other mutex is locked, and neither the driver nor a
+   The two mutexes are held briefly. Under them no other mutex is locked, and neither the driver nor a
    function of the application is called. */
 
 /* The calls that loaders can trace. Older loaders lack some of them. */
@@ -11451,6 +11216,27 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
     X(RTASParallelOperationJoinExt) X(SamplerCreate) X(SamplerDestroy) X(VirtualMemFree)                     \
     X(VirtualMemGetAccessAttribute) X(VirtualMemMap) X(VirtualMemQueryPageSize) X(VirtualMemReserve)         \
     X(VirtualMemSetAccessAttribute) X(VirtualMemUnmap)
+
+/* Those that launch a kernel, and those that copy or fill, with the types of their parameters. */
+#define ZT__LAUNCHES(X)                                                                                      \
+    X(CommandListAppendLaunchKernel, ze_command_list_append_launch_kernel_params_t)                          \
+    X(CommandListAppendLaunchCooperativeKernel, ze_command_list_append_launch_cooperative_kernel_params_t)   \
+    X(CommandListAppendLaunchKernelIndirect, ze_command_list_append_launch_kernel_indirect_params_t)         \
+    X(CommandListAppendLaunchKernelWithArguments, zt__launch_with_arguments_params)                          \
+    X(CommandListAppendLaunchKernelWithParameters, zt__launch_with_parameters_params)
+#define ZT__COPIES(X)                                                                                        \
+    X(CommandListAppendMemoryCopy, ze_command_list_append_memory_copy_params_t)                              \
+    X(CommandListAppendMemoryCopyFromContext, ze_command_list_append_memory_copy_from_context_params_t)      \
+    X(CommandListAppendMemoryCopyRegion, ze_command_list_append_memory_copy_region_params_t)                 \
+    X(CommandListAppendMemoryCopyWithParameters, zt__copy_with_parameters_params)                            \
+    X(CommandListAppendMemoryFill, ze_command_list_append_memory_fill_params_t)                              \
+    X(CommandListAppendMemoryFillWithParameters, zt__fill_with_parameters_params)                            \
+    X(CommandListAppendImageCopy, ze_command_list_append_image_copy_params_t)                                \
+    X(CommandListAppendImageCopyFromMemory, ze_command_list_append_image_copy_from_memory_params_t)          \
+    X(CommandListAppendImageCopyFromMemoryExt, ze_command_list_append_image_copy_from_memory_ext_params_t)   \
+    X(CommandListAppendImageCopyRegion, ze_command_list_append_image_copy_region_params_t)                   \
+    X(CommandListAppendImageCopyToMemory, ze_command_list_append_image_copy_to_memory_params_t)              \
+    X(CommandListAppendImageCopyToMemoryExt, ze_command_list_append_image_copy_to_memory_ext_params_t)
 /* clang-format on */
 
 typedef enum zt__call {
@@ -11471,7 +11257,7 @@ ZT__PRIVATE const char *zt__call_name(uint32_t call) {
 
 /* What the tracer does with a call. */
 typedef enum zt__call_kind {
-    ZT__CALL_OTHER,
+    ZT__CALL_OTHER, /* nothing, unless the configuration names it */
     ZT__CALL_LIST_CREATE,
     ZT__CALL_LIST_RESET,
     ZT__CALL_LIST_DESTROY,
@@ -11502,26 +11288,13 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
         return ZT__CALL_KERNEL_CREATE;
     case ZT__CALL_KernelDestroy:
         return ZT__CALL_KERNEL_DESTROY;
-    case ZT__CALL_CommandListAppendLaunchKernel:
-    case ZT__CALL_CommandListAppendLaunchCooperativeKernel:
-    case ZT__CALL_CommandListAppendLaunchKernelIndirect:
-    case ZT__CALL_CommandListAppendLaunchKernelWithArguments:
-    case ZT__CALL_CommandListAppendLaunchKernelWithParameters:
+#define X(name, type) case ZT__CALL_##name:
+        ZT__LAUNCHES(X)
     case ZT__CALL_CommandListAppendLaunchMultipleKernelsIndirect:
         return ZT__CALL_LAUNCH;
-    case ZT__CALL_CommandListAppendMemoryCopy:
-    case ZT__CALL_CommandListAppendMemoryCopyFromContext:
-    case ZT__CALL_CommandListAppendMemoryCopyRegion:
-    case ZT__CALL_CommandListAppendMemoryCopyWithParameters:
-    case ZT__CALL_CommandListAppendMemoryFill:
-    case ZT__CALL_CommandListAppendMemoryFillWithParameters:
-    case ZT__CALL_CommandListAppendImageCopy:
-    case ZT__CALL_CommandListAppendImageCopyFromMemory:
-    case ZT__CALL_CommandListAppendImageCopyFromMemoryExt:
-    case ZT__CALL_CommandListAppendImageCopyRegion:
-    case ZT__CALL_CommandListAppendImageCopyToMemory:
-    case ZT__CALL_CommandListAppendImageCopyToMemoryExt:
+        ZT__COPIES(X)
         return ZT__CALL_COPY;
+#undef X
     case ZT__CALL_CommandListBeginGraphCaptureExt:
     case ZT__CALL_CommandListBeginCaptureIntoGraphExt:
         return ZT__CALL_CAPTURE_BEGIN;
@@ -11537,17 +11310,15 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
 /* ---- parameters of calls --------------------------------------------------------------------------------- */
 
 /* Parameters of calls that are newer than Level Zero 1.4. A program may be built with headers that lack them,
-   and run with a loader that has them. */
+   and run with a loader that has them. Parameters that the tracer does not read are left out at the end. */
 typedef struct zt__append_lists_params {
     ze_command_list_handle_t *phCommandListImmediate;
     uint32_t *pnumCommandLists;
     ze_command_list_handle_t **pphCommandLists;
-    /* others follow */
 } zt__append_lists_params;
 
 typedef struct zt__capture_params {
     ze_command_list_handle_t *phCommandList;
-    /* others follow */
 } zt__capture_params;
 
 typedef struct zt__launch_with_arguments_params {
@@ -11612,80 +11383,33 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
     command->list = *p->phCommandList;                                                                       \
     command->wait_count = p->pnumWaitEvents;                                                                 \
     command->wait_events = *p->pphWaitEvents
-#define ZT__CASE_LAUNCH(name, type)                                                                          \
+    switch (call) {
+#define X(name, type)                                                                                        \
     case ZT__CALL_##name: {                                                                                  \
         ZT__READ_COMMAND(type);                                                                              \
         command->kernel = *p->phKernel;                                                                      \
         command->kernel_count = 1;                                                                           \
-        break;                                                                                               \
+        return command->list && command->kernel;                                                             \
     }
-#define ZT__CASE_COPY(name, type)                                                                            \
-    case ZT__CALL_##name: {                                                                                  \
-        ZT__READ_COMMAND(type);                                                                              \
-        break;                                                                                               \
-    }
-    switch (call) {
-        ZT__CASE_LAUNCH(CommandListAppendLaunchKernel, ze_command_list_append_launch_kernel_params_t)
-        ZT__CASE_LAUNCH(CommandListAppendLaunchCooperativeKernel,
-                        ze_command_list_append_launch_cooperative_kernel_params_t)
-        ZT__CASE_LAUNCH(CommandListAppendLaunchKernelIndirect,
-                        ze_command_list_append_launch_kernel_indirect_params_t)
-        ZT__CASE_LAUNCH(CommandListAppendLaunchKernelWithArguments, zt__launch_with_arguments_params)
-        ZT__CASE_LAUNCH(CommandListAppendLaunchKernelWithParameters, zt__launch_with_parameters_params)
-        ZT__CASE_COPY(CommandListAppendMemoryCopy, ze_command_list_append_memory_copy_params_t)
-        ZT__CASE_COPY(CommandListAppendMemoryCopyFromContext,
-                      ze_command_list_append_memory_copy_from_context_params_t)
-        ZT__CASE_COPY(CommandListAppendMemoryCopyRegion, ze_command_list_append_memory_copy_region_params_t)
-        ZT__CASE_COPY(CommandListAppendMemoryCopyWithParameters, zt__copy_with_parameters_params)
-        ZT__CASE_COPY(CommandListAppendMemoryFill, ze_command_list_append_memory_fill_params_t)
-        ZT__CASE_COPY(CommandListAppendMemoryFillWithParameters, zt__fill_with_parameters_params)
-        ZT__CASE_COPY(CommandListAppendImageCopy, ze_command_list_append_image_copy_params_t)
-        ZT__CASE_COPY(CommandListAppendImageCopyFromMemory,
-                      ze_command_list_append_image_copy_from_memory_params_t)
-        ZT__CASE_COPY(CommandListAppendImageCopyFromMemoryExt,
-                      ze_command_list_append_image_copy_from_memory_ext_params_t)
-        ZT__CASE_COPY(CommandListAppendImageCopyRegion, ze_command_list_append_image_copy_region_params_t)
-        ZT__CASE_COPY(CommandListAppendImageCopyToMemory,
-                      ze_command_list_append_image_copy_to_memory_params_t)
-        ZT__CASE_COPY(CommandListAppendImageCopyToMemoryExt,
-                      ze_command_list_append_image_copy_to_memory_ext_params_t)
+        ZT__LAUNCHES(X)
+#undef X
     case ZT__CALL_CommandListAppendLaunchMultipleKernelsIndirect: {
         ZT__READ_COMMAND(ze_command_list_append_launch_multiple_kernels_indirect_params_t);
         command->kernel_count = *p->pphKernels ? *p->pnumKernels : 0;
         command->kernel = command->kernel_count ? **p->pphKernels : NULL;
-        break;
+        return command->list && command->kernel;
     }
+#define X(name, type)                                                                                        \
+    case ZT__CALL_##name: {                                                                                  \
+        ZT__READ_COMMAND(type);                                                                              \
+        return command->list != NULL;                                                                        \
+    }
+        ZT__COPIES(X)
+#undef X
     default:
-        break;
+        return 0;
     }
-#undef ZT__CASE_COPY
-#undef ZT__CASE_LAUNCH
 #undef ZT__READ_COMMAND
-    return command->list && (command->kernel || zt__kind_of_call(call) == ZT__CALL_COPY);
-}
-
-/* The lists that a call executes. */
-typedef struct zt__executed_lists {
-    uint32_t count;
-    const ze_command_list_handle_t *lists;
-} zt__executed_lists;
-
-ZT__PRIVATE zt__executed_lists zt__read_execution(zt__call call, const void *parameters) {
-    zt__executed_lists executed;
-    if (call == ZT__CALL_CommandQueueExecuteCommandLists) {
-        const ze_command_queue_execute_command_lists_params_t *p =
-            (const ze_command_queue_execute_command_lists_params_t *)parameters;
-        executed.count = *p->pnumCommandLists;
-        executed.lists = *p->pphCommandLists;
-    } else {
-        const zt__append_lists_params *p = (const zt__append_lists_params *)parameters;
-        executed.count = *p->pnumCommandLists;
-        executed.lists = *p->pphCommandLists;
-    }
-    if (!executed.lists) {
-        executed.count = 0;
-    }
-    return executed;
 }
 
 /* ---- what a tracer knows --------------------------------------------------------------------------------- */
@@ -11693,8 +11417,7 @@ ZT__PRIVATE zt__executed_lists zt__read_execution(zt__call call, const void *par
 enum {
     ZT__MAX_HOOKS = 16,
     ZT__MAX_RETIRED = 1024,
-    ZT__KEPT_CALLS = 512,     /* of each call, for quantiles */
-    ZT__AUTO_TIMELINE = 65536 /* samples, for a trace that zt_auto writes */
+    ZT__KEPT_CALLS = 512 /* of each call, for quantiles */
 };
 
 /* A context and device whose lists are measured. */
@@ -11709,7 +11432,7 @@ typedef struct zt__traced_device {
 
 /* The name of a kernel, and its launches as far as the filter needs them. */
 typedef struct zt__kernel_name {
-    const char *text;
+    char *text;
     int is_selected;
     uint64_t seen, measured;
 } zt__kernel_name;
@@ -11721,7 +11444,7 @@ typedef struct zt__known_handle {
     zt__kernel_name *name;         /* of a kernel */
     zt__traced_device *device;     /* of a list; NULL: it is not measured */
     int is_copy_only;              /* of a list: it cannot execute queries */
-    int is_captured;               /* of a list: its commands go into a graph, which may run at any time */
+    int is_captured; /* of a list: its commands go into a graph, which may run any number of times */
 } zt__known_handle;
 
 /* Host times of one call. */
@@ -11754,11 +11477,10 @@ typedef struct zt__tracer {
     int is_live;             /* atomic */
 
     /* The configuration, which changes only while the tracer is not live. */
-    uint8_t observed[ZT__CALL_COUNT], timed[ZT__CALL_COUNT];
+    uint8_t observed[ZT__CALL_COUNT], timed[ZT__CALL_COUNT], measured[ZT__CALL_COUNT];
     char *names;
     uint32_t every;
     uint64_t limit;
-    int copies, no_launches;
     uint32_t hook_count;
     zt__traced_hook hooks[ZT__MAX_HOOKS];
     ze_result_t(ZE_APICALL *get_context)(ze_command_list_handle_t, ze_context_handle_t *);
@@ -11766,7 +11488,7 @@ typedef struct zt__tracer {
     ze_result_t(ZE_APICALL *get_ordinal)(ze_command_list_handle_t, uint32_t *);
 
     const zt_config *automatic; /* of zt_auto: how to open profilers for new devices; else NULL */
-    zt__owned_mutex opening;
+    zt__timed_mutex opening;
     zt__traced_device *devices; /* atomic; only ever grows */
 
     zt__mutex mutex; /* guards what follows */
@@ -11783,37 +11505,35 @@ typedef struct zt__tracer {
     uint32_t open_failures;
 } zt__tracer;
 
-/* Returns the record of a handle, which is added if there is none. The mutex is held, but unlocked while
-   memory is allocated. Returns NULL without memory. */
+/* Where a comment below says that the mutex is held, it is unlocked while the driver or the application's
+   allocator runs. */
+
+/* Returns the record of a handle, which is added if there is none. The mutex is held. Returns NULL without
+   memory. */
 ZT__PRIVATE zt__known_handle *zt__remember_handle(zt__tracer *tracer, zt__map *map, const void *handle) {
-    zt__known_handle *known;
-    for (;;) {
-        known = (zt__known_handle *)zt__map_find(map, &handle, sizeof handle);
+    while (zt__map_make_room(map, &tracer->allocator, &tracer->mutex)) {
+        zt__known_handle *known = (zt__known_handle *)zt__map_find(map, &handle, sizeof handle);
         if (known) {
             return known;
         }
         known = tracer->unused_handles;
-        if (known && !zt__map_is_full(map)) {
+        if (known) {
             tracer->unused_handles = known->next;
             memset(known, 0, sizeof *known);
             known->handle = handle;
             zt__map_add(map, &known->handle, sizeof known->handle, known);
             return known;
         }
+        zt__unlock(&tracer->mutex);
+        known = (zt__known_handle *)zt__allocate(&tracer->allocator, 1, sizeof *known);
+        zt__lock(&tracer->mutex);
         if (!known) {
-            zt__unlock(&tracer->mutex);
-            known = (zt__known_handle *)zt__allocate(&tracer->allocator, 1, sizeof *known);
-            zt__lock(&tracer->mutex);
-            if (!known) {
-                return NULL;
-            }
-            known->next = tracer->unused_handles;
-            tracer->unused_handles = known;
-        }
-        if (!zt__map_make_room(map, &tracer->allocator, &tracer->mutex)) {
             return NULL;
         }
+        known->next = tracer->unused_handles;
+        tracer->unused_handles = known;
     }
+    return NULL;
 }
 
 ZT__PRIVATE void zt__forget_handle(zt__tracer *tracer, zt__map *map, const void *handle) {
@@ -11851,134 +11571,109 @@ ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
 
 /* ---- names of kernels ------------------------------------------------------------------------------------ */
 
-/* Returns the record of a name, which is added if there is none. Returns NULL without memory. */
-ZT__PRIVATE zt__kernel_name *zt__find_or_add_name(zt__tracer *tracer, const char *text) {
-    size_t length = strlen(text);
-    zt__kernel_name *name, *made = NULL;
-    char *copy;
-    zt__lock(&tracer->mutex);
-    name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, text, length);
-    zt__unlock(&tracer->mutex);
-    if (name) {
-        return name;
+/* Returns a record with room for a name of `size` bytes, or NULL without memory. The mutex is not held. */
+ZT__PRIVATE zt__kernel_name *zt__make_name(const zt__tracer *tracer, size_t size) {
+    zt__kernel_name *made = (zt__kernel_name *)zt__allocate(&tracer->allocator, 1, sizeof *made + size);
+    if (made) {
+        made->text = (char *)(made + 1);
     }
-    made = (zt__kernel_name *)zt__allocate(&tracer->allocator, 1, sizeof *made + length + 1);
-    if (!made) {
-        return NULL;
-    }
-    copy = (char *)(made + 1);
-    memcpy(copy, text, length);
-    made->text = copy;
-    made->is_selected = zt__is_selected(tracer->names, copy);
-    zt__lock(&tracer->mutex);
-    if (zt__map_make_room(&tracer->kernel_names, &tracer->allocator, &tracer->mutex)) {
-        name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, text, length);
+    return made;
+}
+
+/* Adds a name, or frees it if it is there already. Returns the record in use. The mutex is held. Returns NULL
+   without memory, or if `made` is NULL. */
+ZT__PRIVATE zt__kernel_name *zt__add_name(zt__tracer *tracer, zt__kernel_name *made) {
+    zt__kernel_name *name = NULL;
+    if (made && zt__map_make_room(&tracer->kernel_names, &tracer->allocator, &tracer->mutex)) {
+        size_t length = strlen(made->text);
+        name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, made->text, length);
         if (!name) {
+            made->is_selected = zt__is_selected(tracer->names, made->text);
             zt__map_add(&tracer->kernel_names, made->text, length, made);
-            name = made;
+            return made;
         }
     }
     zt__unlock(&tracer->mutex);
-    if (name != made) {
-        zt__free(&tracer->allocator, made);
-    }
+    zt__free(&tracer->allocator, made);
+    zt__lock(&tracer->mutex);
     return name;
 }
 
-/* Room for a name of any length. Short names need no allocation. */
-typedef struct zt__name_buffer {
-    char small[256];
-    char *text;
-} zt__name_buffer;
-
-/* Returns 0 without memory. */
-ZT__PRIVATE int zt__begin_name(const zt__tracer *tracer, zt__name_buffer *name, size_t size) {
-    name->text = name->small;
-    if (size > sizeof name->small) {
-        name->text = (char *)zt__allocate(&tracer->allocator, 1, size);
-    }
-    return name->text != NULL;
-}
-
-ZT__PRIVATE void zt__end_name(const zt__tracer *tracer, zt__name_buffer *name) {
-    if (name->text != name->small) {
-        zt__free(&tracer->allocator, name->text);
-    }
-}
-
-/* Queries the driver for the name of a kernel. If that fails, the name is "", `is_known` is 0, and the next
-   launch queries again. Returns NULL without memory. */
-ZT__PRIVATE zt__kernel_name *zt__query_kernel_name(zt__tracer *tracer, ze_kernel_handle_t kernel,
-                                                   int *is_known) {
-    zt__kernel_name *name;
-    zt__name_buffer buffer;
-    size_t size = 0;
-    ze_result_t result = zeKernelGetName(kernel, &size, NULL);
-    if (!zt__begin_name(tracer, &buffer, size + 1)) {
-        return NULL;
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zeKernelGetName(kernel, &size, buffer.text);
-    }
-    *is_known = result == ZE_RESULT_SUCCESS && size > 0;
-    buffer.text[*is_known ? size : 0] = 0;
-    name = zt__find_or_add_name(tracer, buffer.text);
-    zt__end_name(tracer, &buffer);
-    return name;
-}
-
-/* Returns the name of a kernel, from the record of its handle or else from the driver. Returns NULL without
- * memory.
- */
-ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel,
-                                                int may_remember) {
-    const void *handle = kernel;
-    zt__known_handle *known = NULL;
-    zt__kernel_name *name = NULL;
-    int is_known = 0;
-    if (may_remember) {
-        zt__lock(&tracer->mutex);
-        known = (zt__known_handle *)zt__map_find(&tracer->kernels, &handle, sizeof handle);
-        name = known ? known->name : NULL;
-        zt__unlock(&tracer->mutex);
-    }
+/* Returns the record of a name, which is added if there is none. The mutex is held. Returns NULL without
+   memory. */
+ZT__PRIVATE zt__kernel_name *zt__find_or_add_name(zt__tracer *tracer, const char *text) {
+    size_t length = strlen(text);
+    zt__kernel_name *made, *name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, text, length);
     if (name) {
         return name;
     }
-    name = zt__query_kernel_name(tracer, kernel, &is_known);
-    if (name && is_known && may_remember) {
-        zt__lock(&tracer->mutex);
+    zt__unlock(&tracer->mutex);
+    made = zt__make_name(tracer, length + 1);
+    if (made) {
+        memcpy(made->text, text, length);
+    }
+    zt__lock(&tracer->mutex);
+    return zt__add_name(tracer, made);
+}
+
+/* Returns the name of a kernel, from the record of its handle or else from the driver. If that fails, the
+   name is "", and the next launch queries again. The mutex is held. Returns NULL without memory. */
+ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel,
+                                                int may_remember) {
+    const void *handle = kernel;
+    zt__known_handle *known = (zt__known_handle *)zt__map_find(&tracer->kernels, &handle, sizeof handle);
+    zt__kernel_name *name;
+    size_t size = 0;
+    if (known && may_remember) {
+        return known->name;
+    }
+    zt__unlock(&tracer->mutex);
+    if (zeKernelGetName(kernel, &size, NULL) != ZE_RESULT_SUCCESS) {
+        size = 0;
+    }
+    name = zt__make_name(tracer, size + 1);
+    if (name && size && zeKernelGetName(kernel, &size, name->text) != ZE_RESULT_SUCCESS) {
+        name->text[0] = 0;
+        size = 0;
+    }
+    zt__lock(&tracer->mutex);
+    name = zt__add_name(tracer, name);
+    if (name && size && may_remember) {
         known = zt__remember_handle(tracer, &tracer->kernels, kernel);
         if (known) {
             known->name = name;
         }
-        zt__unlock(&tracer->mutex);
     }
     return name;
 }
 
 /* Returns the name under which a launch or copy is measured. A launch of several kernels has the name of the
-   first, and the number of others: "saxpy +2". Returns NULL without memory. */
+   first, and the number of others: "saxpy +2". The mutex is held. Returns NULL without memory. */
 ZT__PRIVATE zt__kernel_name *zt__name_of_command(zt__tracer *tracer, zt__call call,
                                                  const zt__command *command, int may_remember) {
-    zt__kernel_name *name;
-    zt__name_buffer buffer;
-    size_t size;
+    char text[256];
+    zt__kernel_name *first, *made;
+    unsigned others;
+    size_t length;
     if (!command->kernel) {
         return zt__find_or_add_name(tracer, zt__call_name(call) + strlen("zeCommandListAppend"));
     }
-    name = zt__name_of_kernel(tracer, command->kernel, may_remember);
-    if (!name || command->kernel_count == 1) {
-        return name;
+    first = zt__name_of_kernel(tracer, command->kernel, may_remember);
+    if (!first || command->kernel_count == 1) {
+        return first;
     }
-    size = strlen(name->text) + sizeof " +4294967295";
-    if (!zt__begin_name(tracer, &buffer, size)) {
-        return NULL;
+    others = (unsigned)command->kernel_count - 1;
+    length = (size_t)snprintf(text, sizeof text, "%s +%u", first->text, others);
+    if (length < sizeof text) {
+        return zt__find_or_add_name(tracer, text);
     }
-    snprintf(buffer.text, size, "%s +%u", name->text, (unsigned)(command->kernel_count - 1));
-    name = zt__find_or_add_name(tracer, buffer.text);
-    zt__end_name(tracer, &buffer);
-    return name;
+    zt__unlock(&tracer->mutex);
+    made = zt__make_name(tracer, length + 1);
+    if (made) {
+        snprintf(made->text, length + 1, "%s +%u", first->text, others);
+    }
+    zt__lock(&tracer->mutex);
+    return zt__add_name(tracer, made);
 }
 
 /* ---- devices and lists ----------------------------------------------------------------------------------- */
@@ -12003,11 +11698,11 @@ ZT__PRIVATE uint32_t zt__find_copy_groups(ze_device_handle_t device) {
     return found;
 }
 
-/* Called by one thread at a time. Returns NULL without memory. */
+/* Adds a device at the end. Called by one thread at a time. Returns NULL without memory. */
 ZT__PRIVATE zt__traced_device *zt__add_device(zt__tracer *tracer, ze_context_handle_t context,
                                               ze_device_handle_t device, zt_profiler *profiler) {
     zt__traced_device *added = (zt__traced_device *)zt__allocate(&tracer->allocator, 1, sizeof *added);
-    zt__traced_device *last = tracer->devices;
+    zt__traced_device **end = &tracer->devices;
     if (!added) {
         return NULL;
     }
@@ -12015,19 +11710,23 @@ ZT__PRIVATE zt__traced_device *zt__add_device(zt__tracer *tracer, ze_context_han
     added->device = device;
     added->profiler = profiler;
     added->copy_only = zt__find_copy_groups(device);
-    if (!last) {
-        zt__store(&tracer->devices, added);
-        return added;
+    while (*end) {
+        end = &(*end)->next;
     }
-    while (last->next) {
-        last = last->next;
-    }
-    zt__store(&last->next, added);
+    zt__store(end, added);
     return added;
 }
 
-ZT__PRIVATE int zt__is_measured(zt__traced_device *device) {
-    return device->profiler && !zt__load(&device->is_detached);
+ZT__PRIVATE int zt__is_measured(const zt__traced_device *device) {
+    return device && device->profiler && !zt__load(&device->is_detached);
+}
+
+/* Returns the first device that is measured, or the next one after `device`. Returns NULL after the last. */
+ZT__PRIVATE zt__traced_device *zt__next_measured(zt__tracer *tracer, zt__traced_device *device) {
+    do {
+        device = zt__load(device ? &device->next : &tracer->devices);
+    } while (device && !zt__is_measured(device));
+    return device;
 }
 
 ZT__PRIVATE zt__traced_device *zt__find_device(zt__tracer *tracer, ze_context_handle_t context,
@@ -12073,76 +11772,55 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
                                                        ze_device_handle_t device) {
     zt__traced_device *found = zt__find_device(tracer, context, device);
     if (found || !tracer->automatic ||
-        !zt__lock_owned_until(&tracer->opening, zt__deadline(tracer->wait_timeout_ns))) {
+        !zt__lock_until(&tracer->opening, zt__deadline(tracer->wait_timeout_ns))) {
         return found;
     }
     found = zt__find_device(tracer, context, device);
     if (!found) {
         found = zt__open_device(tracer, context, device);
     }
-    zt__unlock_owned(&tracer->opening);
+    zt__unlock_timed(&tracer->opening);
     return found;
 }
 
-ZT__PRIVATE void zt__add_list_record(zt__tracer *tracer, ze_command_list_handle_t list,
-                                     zt__traced_device *device, uint32_t ordinal) {
-    zt__known_handle *known;
-    zt__lock(&tracer->mutex);
-    known = zt__remember_handle(tracer, &tracer->lists, list);
+/* The mutex is held. Returns NULL without memory. */
+ZT__PRIVATE zt__known_handle *zt__remember_list(zt__tracer *tracer, ze_command_list_handle_t list,
+                                                zt__traced_device *device, uint32_t ordinal) {
+    zt__known_handle *known = zt__remember_handle(tracer, &tracer->lists, list);
     if (known) {
         known->device = device;
         known->is_captured = 0;
         known->is_copy_only = device && ordinal < 32 && (device->copy_only >> ordinal & 1);
     }
-    zt__unlock(&tracer->mutex);
+    return known;
 }
 
-/* Adds a list that was created before the start. If the driver cannot tell its context and device, it is
-   assumed to be of the profiler that traces. */
-ZT__PRIVATE void zt__adopt_list(zt__tracer *tracer, ze_command_list_handle_t list) {
+/* Returns the record of a list. For a list that was created before the start, the driver is queried. If it
+   cannot tell context and device, the list is assumed to be of the profiler that traces. The mutex is held.
+   Returns NULL without memory. */
+ZT__PRIVATE zt__known_handle *zt__find_or_query_list(zt__tracer *tracer, ze_command_list_handle_t list) {
+    const void *handle = list;
+    zt__known_handle *known = (zt__known_handle *)zt__map_find(&tracer->lists, &handle, sizeof handle);
     ze_context_handle_t context = NULL;
-    ze_device_handle_t handle = NULL;
+    ze_device_handle_t owner = NULL;
     zt__traced_device *device = NULL, *first = zt__load(&tracer->devices);
     uint32_t ordinal = UINT32_MAX;
+    if (known) {
+        return known;
+    }
+    zt__unlock(&tracer->mutex);
     if (tracer->get_context && tracer->get_device &&
         tracer->get_context(list, &context) == ZE_RESULT_SUCCESS &&
-        tracer->get_device(list, &handle) == ZE_RESULT_SUCCESS) {
-        device = zt__find_or_open_device(tracer, context, handle);
+        tracer->get_device(list, &owner) == ZE_RESULT_SUCCESS) {
+        device = zt__find_or_open_device(tracer, context, owner);
     } else if (first && !zt__load(&first->next)) {
         device = first;
     }
     if (!tracer->get_ordinal || tracer->get_ordinal(list, &ordinal) != ZE_RESULT_SUCCESS) {
         ordinal = UINT32_MAX;
     }
-    zt__add_list_record(tracer, list, device, ordinal);
-}
-
-/* Returns the profiler that measures what is appended to a list, or NULL. */
-ZT__PRIVATE zt_profiler *zt__profiler_of_list(zt__tracer *tracer, ze_command_list_handle_t list) {
-    const void *handle = list;
-    zt__known_handle *known;
-    zt__traced_device *device = NULL;
-    int is_copy_only = 0, is_captured = 0, adopted = 0;
-    for (;;) {
-        zt__lock(&tracer->mutex);
-        known = (zt__known_handle *)zt__map_find(&tracer->lists, &handle, sizeof handle);
-        if (known) {
-            device = known->device;
-            is_copy_only = known->is_copy_only;
-            is_captured = known->is_captured;
-        }
-        zt__unlock(&tracer->mutex);
-        if (known || adopted) {
-            break;
-        }
-        zt__adopt_list(tracer, list);
-        adopted = 1;
-    }
-    if (!device || is_captured || !zt__is_measured(device)) {
-        return NULL;
-    }
-    /* A copy engine can write time stamps, but cannot execute queries. */
-    return is_copy_only && device->profiler->metric_count > 0 ? NULL : device->profiler;
+    zt__lock(&tracer->mutex);
+    return zt__remember_list(tracer, list, device, ordinal);
 }
 
 /* ---- host times of calls --------------------------------------------------------------------------------- */
@@ -12169,16 +11847,6 @@ ZT__PRIVATE int zt__is_error(ze_result_t result) {
     }
 }
 
-/* Returns the number of this thread, counted from 1 in the order in which threads make timed calls. */
-ZT__PRIVATE uint32_t zt__thread_number(void) {
-    static uint32_t count;
-    static ZT__THREAD_LOCAL uint32_t number;
-    if (!number) {
-        number = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
-    }
-    return number;
-}
-
 ZT__PRIVATE void zt__free_timed_call(const zt_allocator *allocator, zt__timed_call *timed) {
     if (timed) {
         zt__free_statistics(allocator, &timed->statistics);
@@ -12186,38 +11854,46 @@ ZT__PRIVATE void zt__free_timed_call(const zt_allocator *allocator, zt__timed_ca
     }
 }
 
-/* Reserves room for all samples that are ever kept, so that several threads can add samples. */
-ZT__PRIVATE zt__timed_call *zt__make_timed_call(zt__tracer *tracer, zt__call call) {
-    zt__timed_call *timed = (zt__timed_call *)zt__allocate(&tracer->allocator, 1, sizeof *timed);
-    if (timed && !zt__reserve_samples(&tracer->allocator, &tracer->mutex, &zt__call_layout,
-                                      &timed->statistics, ZT__KEPT_CALLS)) {
-        zt__free_timed_call(&tracer->allocator, timed);
-        timed = NULL;
+/* Returns the record of a call, which is added if there is none. It has room for all samples that are ever
+   kept. The mutex is held. Returns NULL without memory. */
+ZT__PRIVATE zt__timed_call *zt__find_or_add_timed_call(zt__tracer *tracer, zt__call call) {
+    zt__timed_call *made;
+    if (tracer->timed_calls[call]) {
+        return tracer->timed_calls[call];
     }
-    if (timed) {
-        timed->call = call;
+    zt__unlock(&tracer->mutex);
+    made = (zt__timed_call *)zt__allocate(&tracer->allocator, 1, sizeof *made);
+    if (made && !zt__reserve_samples(&tracer->allocator, &tracer->mutex, &zt__call_layout, &made->statistics,
+                                     ZT__KEPT_CALLS)) {
+        zt__free_timed_call(&tracer->allocator, made);
+        made = NULL;
     }
-    return timed;
+    if (!made) {
+        zt__report_no_memory(tracer->diagnostics, "zt_trace_start", "the times of calls");
+    }
+    zt__lock(&tracer->mutex);
+    if (made && !tracer->timed_calls[call]) { /* else another thread was faster */
+        made->call = call;
+        tracer->timed_calls[call] = tracer->in_order[tracer->timed_call_count++] = made;
+        return made;
+    }
+    zt__unlock(&tracer->mutex);
+    zt__free_timed_call(&tracer->allocator, made);
+    zt__lock(&tracer->mutex);
+    return tracer->timed_calls[call];
 }
 
 ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begin_ns, uint64_t end_ns,
                                 ze_result_t result) {
-    zt__timed_call *timed, *made = NULL;
+    static uint32_t thread_count;
+    static ZT__THREAD_LOCAL uint32_t thread; /* counted from 1, as threads make timed calls; 0: not yet */
+    zt__timed_call *timed;
     double duration = (double)(end_ns - begin_ns);
-    zt__lock(&tracer->mutex);
-    if (!tracer->timed_calls[call]) {
-        zt__unlock(&tracer->mutex);
-        made = zt__make_timed_call(tracer, call);
-        if (!made) {
-            zt__report_no_memory(tracer->diagnostics, "zt_trace_start", "the times of calls");
-        }
-        zt__lock(&tracer->mutex);
-        if (made && !tracer->timed_calls[call]) { /* else another thread was faster */
-            tracer->timed_calls[call] = tracer->in_order[tracer->timed_call_count++] = made;
-            made = NULL;
-        }
+    if (!thread) {
+        thread = __atomic_add_fetch(&thread_count, 1, __ATOMIC_RELAXED);
     }
-    timed = tracer->timed_calls[call];
+    zt__lock(&tracer->mutex);
+    timed = zt__find_or_add_timed_call(tracer, call);
     if (timed) {
         zt__add_sample(&zt__call_layout, &timed->statistics, 0, &duration);
         timed->errors += (uint64_t)zt__is_error(result);
@@ -12227,28 +11903,35 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
         span->begin_ns = begin_ns;
         span->duration_ns = end_ns - begin_ns;
         span->call = call;
-        span->thread = zt__thread_number();
+        span->thread = thread;
     }
     zt__unlock(&tracer->mutex);
-    zt__free_timed_call(&tracer->allocator, made);
 }
 
 /* ---- around a call --------------------------------------------------------------------------------------- */
 
-/* A call in progress, as one tracer sees it. Frames are never freed, because the epilogue of a call may come
-   after its tracer was destroyed. The dispatcher's mutex guards the links and `tracer`; the thread of the
-   call alone uses the rest. */
+/* What a frame is in use for. With the dispatcher's mutex held, UNUSED and DRIVER become CALLBACK, and DRIVER
+   becomes ABANDONED. Without it, the thread that makes the call changes CALLBACK to DRIVER after the
+   prologues, and CALLBACK or ABANDONED to UNUSED after the epilogues. */
+typedef enum zt__frame_state {
+    ZT__FRAME_UNUSED,
+    ZT__FRAME_CALLBACK, /* a prologue or epilogue runs, and needs the tracer */
+    ZT__FRAME_DRIVER,   /* the call is in the driver; its epilogue will need the tracer */
+    ZT__FRAME_ABANDONED /* the call is in the driver, and the tracer was destroyed */
+} zt__frame_state;
+
+/* A call in progress, as one tracer observes it. Frames are used again but never freed, because a call may
+   end after its tracer was destroyed. */
 typedef struct zt__frame {
     struct zt__frame *next_of_all;
-    struct zt__frame *next,
-        *previous;      /* of the same call, in the order of the tracers; `next` also links unused frames */
-    zt__tracer *tracer; /* NULL: unused, or the tracer was destroyed, which does not happen in a callback */
-    int in_callback;    /* atomic */
+    struct zt__frame *next, *previous; /* of the same call, in the order of the tracers */
+    zt__frame_state state;             /* atomic */
+    zt__tracer *tracer;
     zt__call call;
     uintptr_t registration;
     void *parameters;
 
-    uint64_t begin_ns;
+    uint64_t begin_ns; /* 0: no tracer times the call */
     zt_region region;
     int has_region;
     uint32_t *wait_count; /* the call's parameter, if zt__wait_first has set it to 0; else NULL */
@@ -12256,15 +11939,8 @@ typedef struct zt__frame {
     void *instances[ZT__MAX_HOOKS];
 } zt__frame;
 
-/* Returns whether the filter selects this launch, and counts it. The mutex is held. */
-ZT__PRIVATE int zt__passes_filter(const zt__tracer *tracer, zt__kernel_name *name) {
-    if (!name->is_selected || name->seen++ % tracer->every != 0 ||
-        (tracer->limit && name->measured >= tracer->limit)) {
-        return 0;
-    }
-    name->measured++;
-    return 1;
-}
+/* The parameters of the call of a frame. */
+#define ZT__PARAMETERS(frame, type) ((const type *)(frame)->parameters)
 
 /* Makes the device wait for the events of a launch before its region begins, so that the GPU time is that of
    the kernel alone. The launch itself then has no wait events. If the driver refuses the launch, the wait
@@ -12284,25 +11960,32 @@ ZT__PRIVATE void zt__wait_first(zt__frame *frame, const zt__command *command) {
 ZT__PRIVATE void zt__before_command(zt__frame *frame, ze_kernel_handle_t kernel_before_hooks) {
     zt__tracer *tracer = frame->tracer;
     zt__command command;
+    const zt__known_handle *list = NULL;
     zt_profiler *profiler = NULL;
     zt__kernel_name *name = NULL;
-    int is_measured = 0;
-    if (zt__read_command(frame->call, frame->parameters, &command)) {
-        profiler = zt__profiler_of_list(tracer, command.list);
+    int is_complete = zt__read_command(frame->call, frame->parameters, &command), is_measured = 0;
+    zt__lock(&tracer->mutex);
+    if (is_complete) {
+        list = zt__find_or_query_list(tracer, command.list);
     }
-    if (profiler) {
+    if (list && !list->is_captured && zt__is_measured(list->device)) {
+        profiler = list->device->profiler;
+    }
+    /* A copy engine can write time stamps, but cannot execute queries. */
+    if (profiler && !(list->is_copy_only && profiler->metric_count > 0)) {
         /* The name of a kernel that a hook has substituted is not kept: its destruction may not be seen. */
         name = zt__name_of_command(tracer, frame->call, &command, command.kernel == kernel_before_hooks);
     }
-    zt__lock(&tracer->mutex);
     tracer->counts.launches++;
     if (!name) {
         tracer->counts.elsewhere++;
-    } else if (zt__passes_filter(tracer, name)) {
-        tracer->counts.measured++;
-        is_measured = 1;
-    } else {
+    } else if (!name->is_selected || name->seen++ % tracer->every != 0 ||
+               (tracer->limit && name->measured >= tracer->limit)) {
         tracer->counts.filtered++;
+    } else {
+        tracer->counts.measured++;
+        name->measured++;
+        is_measured = 1;
     }
     zt__unlock(&tracer->mutex);
     if (is_measured) {
@@ -12313,73 +11996,62 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame, ze_kernel_handle_t kernel_
 }
 
 ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
     ze_context_handle_t context;
     ze_device_handle_t device;
     ze_command_list_handle_t list;
+    zt__traced_device *traced;
     uint32_t ordinal;
     if (frame->call == ZT__CALL_CommandListCreate) {
-        const ze_command_list_create_params_t *p = (const ze_command_list_create_params_t *)frame->parameters;
+        const ze_command_list_create_params_t *p = ZT__PARAMETERS(frame, ze_command_list_create_params_t);
         context = *p->phContext;
         device = *p->phDevice;
         list = **p->pphCommandList;
         ordinal = (*p->pdesc)->commandQueueGroupOrdinal;
     } else {
         const ze_command_list_create_immediate_params_t *p =
-            (const ze_command_list_create_immediate_params_t *)frame->parameters;
+            ZT__PARAMETERS(frame, ze_command_list_create_immediate_params_t);
         context = *p->phContext;
         device = *p->phDevice;
         list = **p->pphCommandList;
         ordinal = (*p->paltdesc)->ordinal;
     }
-    zt__add_list_record(frame->tracer, list, zt__find_or_open_device(frame->tracer, context, device),
-                        ordinal);
-}
-
-/* A list begins or ends to record into a graph. When a graph is executed, and how often, is not known. */
-ZT__PRIVATE void zt__after_capture(zt__frame *frame, int is_captured) {
-    const zt__capture_params *p = (const zt__capture_params *)frame->parameters;
-    const void *handle = *p->phCommandList;
-    zt__known_handle *known;
-    zt__profiler_of_list(frame->tracer, *p->phCommandList); /* so that the list is known */
-    zt__lock(&frame->tracer->mutex);
-    known = (zt__known_handle *)zt__map_find(&frame->tracer->lists, &handle, sizeof handle);
-    if (known) {
-        known->is_captured = is_captured;
-    }
-    zt__unlock(&frame->tracer->mutex);
+    traced = zt__find_or_open_device(tracer, context, device);
+    zt__lock(&tracer->mutex);
+    zt__remember_list(tracer, list, traced, ordinal);
+    zt__unlock(&tracer->mutex);
 }
 
 /* A list was reset, or is about to be destroyed. */
 ZT__PRIVATE void zt__list_is_over_everywhere(zt__tracer *tracer, ze_command_list_handle_t list,
                                              int is_destroyed, const char *call) {
-    zt__traced_device *device;
-    for (device = zt__load(&tracer->devices); device; device = zt__load(&device->next)) {
-        if (zt__is_measured(device)) {
-            zt__list_is_over(device->profiler, list, is_destroyed, call);
-        }
+    zt__traced_device *device = zt__next_measured(tracer, NULL);
+    for (; device; device = zt__next_measured(tracer, device)) {
+        zt__mark_list_over(device->profiler, list, is_destroyed, call);
     }
 }
 
-/* zt_execute has prepared its own profiler already. */
-ZT__PRIVATE void zt__before_execute(zt__frame *frame) {
-    zt__executed_lists executed = zt__read_execution(frame->call, frame->parameters);
-    zt__traced_device *device;
-    for (device = zt__load(&frame->tracer->devices); device; device = zt__load(&device->next)) {
-        if (zt__is_measured(device) && device->profiler != zt__executing_for) {
-            zt__before_execution(device->profiler, executed.count, executed.lists);
+/* Lists are about to be executed, or the driver has refused to execute them. zt_execute does the same for its
+   own profiler. */
+ZT__PRIVATE void zt__observe_execution(zt__frame *frame, int is_refused) {
+    const ze_command_list_handle_t *lists;
+    uint32_t count;
+    zt__traced_device *device = zt__next_measured(frame->tracer, NULL);
+    if (frame->call == ZT__CALL_CommandQueueExecuteCommandLists) {
+        lists = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->pphCommandLists;
+        count = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->pnumCommandLists;
+    } else {
+        lists = *ZT__PARAMETERS(frame, zt__append_lists_params)->pphCommandLists;
+        count = *ZT__PARAMETERS(frame, zt__append_lists_params)->pnumCommandLists;
+    }
+    for (; lists && device; device = zt__next_measured(frame->tracer, device)) {
+        if (device->profiler == zt__executing_for) {
+            continue;
         }
-    }
-}
-
-ZT__PRIVATE void zt__after_execute(zt__frame *frame, ze_result_t result) {
-    zt__executed_lists executed = zt__read_execution(frame->call, frame->parameters);
-    zt__traced_device *device;
-    if (result == ZE_RESULT_SUCCESS) {
-        return;
-    }
-    for (device = zt__load(&frame->tracer->devices); device; device = zt__load(&device->next)) {
-        if (zt__is_measured(device) && device->profiler != zt__executing_for) {
-            zt__after_refusal(device->profiler, executed.count, executed.lists);
+        if (is_refused) {
+            zt__after_refusal(device->profiler, count, lists);
+        } else {
+            zt__before_execution(device->profiler, count, lists);
         }
     }
 }
@@ -12394,31 +12066,9 @@ ZT__PRIVATE void zt__before_context_destroy(zt__tracer *tracer, ze_context_handl
                 zt__stop_thread(&device->profiler->thread);
                 device->profiler->config.thread = 0;
                 zt__collect_what_runs(device->profiler);
-                zt__give_up_slots(device->profiler, "zeContextDestroy");
+                zt__abandon_slots(device->profiler, "zeContextDestroy");
                 zt__detach_profiler(device->profiler);
             }
-        }
-    }
-}
-
-ZT__PRIVATE void zt__run_prologues(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    uint32_t i;
-    for (i = 0; i < tracer->hook_count; i++) {
-        const zt__traced_hook *hook = &tracer->hooks[i];
-        if (hook->call == frame->call && hook->prologue) {
-            hook->prologue(frame->parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
-        }
-    }
-}
-
-ZT__PRIVATE void zt__run_epilogues(zt__frame *frame, ze_result_t result) {
-    zt__tracer *tracer = frame->tracer;
-    uint32_t i;
-    for (i = tracer->hook_count; i > 0; i--) {
-        const zt__traced_hook *hook = &tracer->hooks[i - 1];
-        if (hook->call == frame->call && hook->epilogue) {
-            hook->epilogue(frame->parameters, (int)result, hook->user, &frame->instances[i - 1]);
         }
     }
 }
@@ -12427,52 +12077,37 @@ ZT__PRIVATE void zt__run_epilogues(zt__frame *frame, ze_result_t result) {
    reuse them. */
 ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    zt__command command;
-    command.kernel = NULL;
-    switch (zt__kind_of_call(frame->call)) {
-    case ZT__CALL_LAUNCH:
+    zt__call_kind kind = zt__kind_of_call(frame->call);
+    ze_kernel_handle_t kernel_before_hooks = NULL;
+    uint32_t i;
+    if (kind == ZT__CALL_LAUNCH) {
+        zt__command command;
         zt__read_command(frame->call, frame->parameters, &command);
-        zt__run_prologues(frame);
-        if (!tracer->no_launches) {
-            zt__before_command(frame, command.kernel);
-        }
-        break;
-    case ZT__CALL_COPY:
-        zt__run_prologues(frame);
-        if (tracer->copies) {
-            zt__before_command(frame, NULL);
-        }
-        break;
-    case ZT__CALL_EXECUTE:
-        zt__run_prologues(frame);
-        zt__before_execute(frame);
-        break;
-    case ZT__CALL_LIST_DESTROY: {
-        const ze_command_list_destroy_params_t *p =
-            (const ze_command_list_destroy_params_t *)frame->parameters;
-        zt__run_prologues(frame);
-        zt__list_is_over_everywhere(tracer, *p->phCommandList, 1, "zeCommandListDestroy");
-        zt__forget_handle(tracer, &tracer->lists, *p->phCommandList);
-        break;
+        kernel_before_hooks = command.kernel;
+    } else if (kind == ZT__CALL_KERNEL_DESTROY) {
+        zt__forget_handle(tracer, &tracer->kernels,
+                          *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
     }
-    case ZT__CALL_KERNEL_DESTROY: {
-        const ze_kernel_destroy_params_t *p = (const ze_kernel_destroy_params_t *)frame->parameters;
-        zt__forget_handle(tracer, &tracer->kernels, *p->phKernel);
-        zt__run_prologues(frame);
-        zt__forget_handle(tracer, &tracer->kernels, *p->phKernel);
-        break;
-    }
-    case ZT__CALL_CONTEXT_DESTROY: {
-        const ze_context_destroy_params_t *p = (const ze_context_destroy_params_t *)frame->parameters;
-        zt__run_prologues(frame);
-        if (tracer->automatic) {
-            zt__before_context_destroy(tracer, *p->phContext);
+    for (i = 0; i < tracer->hook_count; i++) {
+        const zt__traced_hook *hook = &tracer->hooks[i];
+        if (hook->call == frame->call && hook->prologue) {
+            hook->prologue(frame->parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
         }
-        break;
     }
-    default:
-        zt__run_prologues(frame);
-        break;
+    if (tracer->measured[frame->call]) {
+        zt__before_command(frame, kernel_before_hooks);
+    } else if (kind == ZT__CALL_EXECUTE) {
+        zt__observe_execution(frame, 0);
+    } else if (kind == ZT__CALL_LIST_DESTROY) {
+        ze_command_list_handle_t list =
+            *ZT__PARAMETERS(frame, ze_command_list_destroy_params_t)->phCommandList;
+        zt__list_is_over_everywhere(tracer, list, 1, "zeCommandListDestroy");
+        zt__forget_handle(tracer, &tracer->lists, list);
+    } else if (kind == ZT__CALL_KERNEL_DESTROY) {
+        zt__forget_handle(tracer, &tracer->kernels,
+                          *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
+    } else if (kind == ZT__CALL_CONTEXT_DESTROY && tracer->automatic) {
+        zt__before_context_destroy(tracer, *ZT__PARAMETERS(frame, ze_context_destroy_params_t)->phContext);
     }
 }
 
@@ -12480,35 +12115,45 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
 ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t end_ns) {
     zt__tracer *tracer = frame->tracer;
     zt__call_kind kind = zt__kind_of_call(frame->call);
+    uint32_t i;
     if (tracer->timed[frame->call]) {
         zt__count_call(tracer, frame->call, frame->begin_ns, end_ns, result);
     }
     if (frame->has_region) {
         zt__end(&frame->region, result != ZE_RESULT_SUCCESS);
     }
-    if (kind == ZT__CALL_EXECUTE) {
-        zt__after_execute(frame, result);
-    } else if (kind == ZT__CALL_LIST_CREATE && result == ZE_RESULT_SUCCESS) {
+    if (result != ZE_RESULT_SUCCESS) {
+        if (kind == ZT__CALL_EXECUTE) {
+            zt__observe_execution(frame, 1);
+        }
+    } else if (kind == ZT__CALL_LIST_CREATE) {
         zt__after_list_create(frame);
-    } else if (kind == ZT__CALL_LIST_RESET && result == ZE_RESULT_SUCCESS) {
-        zt__list_is_over_everywhere(
-            tracer, *((const ze_command_list_reset_params_t *)frame->parameters)->phCommandList, 0,
-            "zeCommandListReset");
-    } else if (kind == ZT__CALL_CAPTURE_BEGIN && result == ZE_RESULT_SUCCESS) {
-        zt__after_capture(frame, 1);
-    } else if (kind == ZT__CALL_CAPTURE_END && result == ZE_RESULT_SUCCESS) {
-        zt__after_capture(frame, 0);
-    } else if (kind == ZT__CALL_KERNEL_CREATE && result == ZE_RESULT_SUCCESS) {
-        /* The handle may have been of another kernel, or a hook may replace it. The first launch queries the
-         * name.
-         */
-        const ze_kernel_create_params_t *p = (const ze_kernel_create_params_t *)frame->parameters;
-        zt__forget_handle(tracer, &tracer->kernels, **p->pphKernel);
-        zt__run_epilogues(frame, result);
-        zt__forget_handle(tracer, &tracer->kernels, **p->pphKernel);
-        return;
+    } else if (kind == ZT__CALL_LIST_RESET) {
+        zt__list_is_over_everywhere(tracer,
+                                    *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList, 0,
+                                    "zeCommandListReset");
+    } else if (kind == ZT__CALL_CAPTURE_BEGIN || kind == ZT__CALL_CAPTURE_END) {
+        zt__known_handle *list;
+        zt__lock(&tracer->mutex);
+        list = zt__find_or_query_list(tracer, *ZT__PARAMETERS(frame, zt__capture_params)->phCommandList);
+        if (list) {
+            list->is_captured = kind == ZT__CALL_CAPTURE_BEGIN;
+        }
+        zt__unlock(&tracer->mutex);
+    } else if (kind == ZT__CALL_KERNEL_CREATE) { /* the handle may have been that of another kernel */
+        zt__forget_handle(tracer, &tracer->kernels,
+                          **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel);
     }
-    zt__run_epilogues(frame, result);
+    for (i = tracer->hook_count; i > 0; i--) {
+        const zt__traced_hook *hook = &tracer->hooks[i - 1];
+        if (hook->call == frame->call && hook->epilogue) {
+            hook->epilogue(frame->parameters, (int)result, hook->user, &frame->instances[i - 1]);
+        }
+    }
+    if (kind == ZT__CALL_KERNEL_CREATE && result == ZE_RESULT_SUCCESS) { /* a hook may have replaced it */
+        zt__forget_handle(tracer, &tracer->kernels,
+                          **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel);
+    }
 }
 
 /* ---- the dispatcher -------------------------------------------------------------------------------------- */
@@ -12530,11 +12175,9 @@ typedef struct zt__dispatcher {
     /* with the mutex: */
     zt__tracer *tracers; /* the live ones, in the order of their start; changed with both */
     uint32_t tracer_count;
-    zt__frame *frames; /* all there are */
-    zt__frame *unused_frames;
-    uint32_t unused_count;
+    zt__frame *frames; /* all, in use or not */
 
-    uint32_t wanted[ZT__CALL_COUNT]; /* live tracers that observe the call. Atomic */
+    uint8_t observed[ZT__CALL_COUNT]; /* whether a live tracer observes the call. Atomic; changed with both */
 } zt__dispatcher;
 
 static zt__dispatcher zt__dispatch;
@@ -12544,15 +12187,28 @@ static ZT__THREAD_LOCAL zt__frame
     *zt__current_call; /* the first frame of the traced call that this thread is in */
 static ZT__THREAD_LOCAL uintptr_t zt__awaited_registration; /* whose callback a start waits for, or 0 */
 
+/* Returns whether a callback of the dispatcher runs on this thread. */
 ZT__PRIVATE int zt__is_inside_hook(void) {
-    return zt__current_call && zt__load(&zt__current_call->in_callback);
+    const zt__frame *frame = zt__current_call;
+    while (frame && zt__load(&frame->state) != ZT__FRAME_CALLBACK) {
+        frame = frame->next;
+    }
+    return frame != NULL;
 }
 
 /* Ensures an unused frame for each live tracer. The mutex is held, but unlocked while memory is allocated.
    Frames come from malloc, because they may outlive the application's allocator. Returns 0 without memory. */
-ZT__PRIVATE int zt__make_frames(void) {
-    while (zt__dispatch.unused_count < zt__dispatch.tracer_count) {
+ZT__PRIVATE int zt__reserve_frames(void) {
+    for (;;) {
         zt__frame *frame;
+        uint32_t unused = 0;
+        for (frame = zt__dispatch.frames; frame && unused < zt__dispatch.tracer_count;) {
+            unused += zt__load(&frame->state) == ZT__FRAME_UNUSED;
+            frame = frame->next_of_all;
+        }
+        if (unused == zt__dispatch.tracer_count) {
+            return 1;
+        }
         zt__unlock(&zt__dispatch_mutex);
         frame = (zt__frame *)zt__allocate(&zt__default_allocator, 1, sizeof *frame);
         zt__lock(&zt__dispatch_mutex);
@@ -12561,28 +12217,27 @@ ZT__PRIVATE int zt__make_frames(void) {
         }
         frame->next_of_all = zt__dispatch.frames;
         zt__dispatch.frames = frame;
-        frame->next = zt__dispatch.unused_frames;
-        zt__dispatch.unused_frames = frame;
-        zt__dispatch.unused_count++;
     }
-    return 1;
 }
 
-/* Enters a call: makes a frame for each tracer that observes it, which keeps the tracer alive while callbacks
-   run. Returns the first frame, or NULL. */
-ZT__PRIVATE zt__frame *zt__enter_call(zt__call call, uintptr_t registration, void *parameters) {
-    zt__frame *first = NULL, *last = NULL;
-    zt__tracer *tracer;
+/* Begins a call: uses a frame for each tracer that observes it. Returns the first frame, or NULL. */
+ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, uintptr_t registration, void *parameters) {
+    zt__frame *first = NULL, *last = NULL, *frame;
+    zt__tracer *tracer = NULL;
     zt__lock(&zt__dispatch_mutex);
-    for (tracer = zt__make_frames() ? zt__dispatch.tracers : NULL; tracer; tracer = tracer->next) {
-        zt__frame *frame = zt__dispatch.unused_frames;
+    if (zt__reserve_frames()) {
+        tracer = zt__dispatch.tracers;
+    }
+    frame = zt__dispatch.frames;
+    for (; tracer; tracer = tracer->next) {
         if (!tracer->observed[call]) {
             continue;
         }
-        zt__dispatch.unused_frames = frame->next;
-        zt__dispatch.unused_count--;
+        while (zt__load(&frame->state) != ZT__FRAME_UNUSED) {
+            frame = frame->next_of_all;
+        }
+        zt__store(&frame->state, ZT__FRAME_CALLBACK);
         frame->tracer = tracer;
-        zt__store(&frame->in_callback, 1);
         frame->call = call;
         frame->registration = registration;
         frame->parameters = parameters;
@@ -12602,58 +12257,53 @@ ZT__PRIVATE zt__frame *zt__enter_call(zt__call call, uintptr_t registration, voi
     return first;
 }
 
-/* The call has returned: keeps its remaining tracers alive until the epilogue has run. Returns the last
- * frame. */
+/* The driver has returned. Tracers that still exist are needed again. Returns the last frame. */
 ZT__PRIVATE zt__frame *zt__return_to_call(zt__frame *first) {
     zt__frame *frame, *last = first;
     zt__lock(&zt__dispatch_mutex);
     for (frame = first; frame; frame = frame->next) {
-        zt__store(&frame->in_callback, 1);
+        if (frame->state == ZT__FRAME_DRIVER) {
+            zt__store(&frame->state, ZT__FRAME_CALLBACK);
+        }
         last = frame;
     }
     zt__unlock(&zt__dispatch_mutex);
     return last;
 }
 
-ZT__PRIVATE void zt__leave_call(zt__frame *first) {
-    zt__lock(&zt__dispatch_mutex);
+ZT__PRIVATE void zt__end_call(zt__frame *first) {
+    zt__current_call = NULL;
     while (first) {
-        zt__frame *next = first->next;
-        first->tracer = NULL;
-        zt__store(&first->in_callback, 0);
-        first->next = zt__dispatch.unused_frames;
-        zt__dispatch.unused_frames = first;
-        zt__dispatch.unused_count++;
+        zt__frame *next = first->next; /* another thread may use the frame next */
+        zt__store(&first->state, ZT__FRAME_UNUSED);
         first = next;
     }
-    zt__unlock(&zt__dispatch_mutex);
-    zt__current_call = NULL;
 }
 
 ZT__PRIVATE void zt__prologue(zt__call call, void *parameters, uintptr_t registration, void **instance) {
     zt__frame *first = zt__current_call, *frame;
-    uint64_t now;
+    uint64_t begin_ns;
+    int is_timed = 0;
     *instance = NULL;
     if (zt__awaited_registration == registration) {
         zt__awaited_registration = 0;
     }
-    if (!zt__load(&zt__dispatch.wanted[call]) || zt__get_depth() > 0) {
+    if (!zt__load(&zt__dispatch.observed[call]) || zt__get_depth() > 0) {
         return;
     }
     if (first) {
         if (first->registration != registration && first->call == call && first->parameters == parameters) {
             return; /* the same call, from the other of two registrations */
         }
-        /* The epilogue of this thread's last traced call never came: the call was left by an exception or
-         * jump. */
+        /* This thread has left its last traced call by an exception or jump, without an epilogue. */
         for (frame = zt__return_to_call(first); frame; frame = frame->previous) {
-            if (frame->tracer && frame->has_region) {
+            if (frame->state == ZT__FRAME_CALLBACK && frame->has_region) {
                 zt__end(&frame->region, 1);
             }
         }
-        zt__leave_call(first);
+        zt__end_call(first);
     }
-    first = zt__enter_call(call, registration, parameters);
+    first = zt__begin_call(call, registration, parameters);
     if (!first) {
         return;
     }
@@ -12662,33 +12312,34 @@ ZT__PRIVATE void zt__prologue(zt__call call, void *parameters, uintptr_t registr
     zt__change_depth(1);
     for (frame = first; frame; frame = frame->next) {
         zt__before_call(frame);
+        is_timed |= frame->tracer->timed[call];
     }
     zt__change_depth(-1);
-    now = zt__now_ns();
+    begin_ns = is_timed ? zt__now_ns() : 0;
     for (frame = first; frame; frame = frame->next) {
-        frame->begin_ns = now;
-        zt__store(&frame->in_callback, 0);
+        frame->begin_ns = begin_ns;
+        zt__store(&frame->state, ZT__FRAME_DRIVER);
     }
 }
 
 ZT__PRIVATE void zt__epilogue(ze_result_t result, void **instance) {
     zt__frame *first = (zt__frame *)*instance, *frame;
-    uint64_t now;
+    uint64_t end_ns;
     if (!first || first != zt__current_call) {
         return;
     }
-    now = zt__now_ns();
+    end_ns = first->begin_ns ? zt__now_ns() : 0;
     zt__change_depth(1);
     for (frame = zt__return_to_call(first); frame; frame = frame->previous) {
         if (frame->wait_count) {
             *frame->wait_count = frame->waits;
         }
-        if (frame->tracer) {
-            zt__after_call(frame, result, now);
+        if (frame->state == ZT__FRAME_CALLBACK) {
+            zt__after_call(frame, result, end_ns);
         }
     }
     zt__change_depth(-1);
-    zt__leave_call(first);
+    zt__end_call(first);
 }
 
 /* The loader does not pass which call it is, so each call has its own functions. */
@@ -12759,14 +12410,20 @@ ZT__PRIVATE void zt__retire_registration(void) {
     }
 }
 
-/* Registers callbacks for these calls and no others. On failure the registration before stays. */
-ZT__PRIVATE ze_result_t zt__register_calls(const uint8_t calls[ZT__CALL_COUNT]) {
+/* Registers callbacks for the calls that live tracers observe, those of a tracer that starts (or NULL), and
+   the one that zt__callbacks_come makes. On failure the registration before stays. `setup` is held. */
+ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
     static uintptr_t last_registration;
+    uint8_t calls[ZT__CALL_COUNT];
     zel_tracer_desc_t desc;
     zel_tracer_handle_t handle = NULL;
     ze_result_t result;
     uint32_t call;
-    if (zt__dispatch.handle && memcmp(zt__dispatch.registered, calls, ZT__CALL_COUNT) == 0) {
+    for (call = 0; call < ZT__CALL_COUNT; call++) {
+        calls[call] = zt__dispatch.observed[call] || (starting && starting->observed[call]);
+    }
+    calls[ZT__CALL_DriverGet] = 1;
+    if (zt__dispatch.handle && memcmp(zt__dispatch.registered, calls, sizeof calls) == 0) {
         return zt__callbacks_come(zt__dispatch.registration) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
     }
     memset(&desc, 0, sizeof desc);
@@ -12788,33 +12445,12 @@ ZT__PRIVATE ze_result_t zt__register_calls(const uint8_t calls[ZT__CALL_COUNT]) 
         zt__retire_registration();
         zt__dispatch.handle = handle;
         zt__dispatch.registration = last_registration;
-        memcpy(zt__dispatch.registered, calls, ZT__CALL_COUNT);
+        memcpy(zt__dispatch.registered, calls, sizeof calls);
         return result;
     }
     zelTracerSetEnabled(handle, 0);
     zelTracerDestroy(handle); /* does not wait, because no call ever came to it */
     return result == ZE_RESULT_SUCCESS ? ZE_RESULT_NOT_READY : result;
-}
-
-/* Marks the calls that the live tracers observe, and the one that zt__callbacks_come makes. */
-ZT__PRIVATE void zt__mark_wanted_calls(uint8_t calls[ZT__CALL_COUNT]) {
-    const zt__tracer *tracer;
-    uint32_t call;
-    memset(calls, 0, ZT__CALL_COUNT);
-    calls[ZT__CALL_DriverGet] = 1;
-    for (tracer = zt__dispatch.tracers; tracer; tracer = tracer->next) {
-        for (call = 0; call < ZT__CALL_COUNT; call++) {
-            calls[call] |= tracer->observed[call];
-        }
-    }
-}
-
-ZT__PRIVATE void zt__enable_layer(void) {
-    ze_result_t(ZE_APICALL * enable_layer)(void);
-    zt__find_loader_symbol("zelEnableTracingLayer", (void *)&enable_layer);
-    if (enable_layer && enable_layer() == ZE_RESULT_SUCCESS) {
-        zt__find_loader_symbol("zelDisableTracingLayer", (void *)&zt__dispatch.disable_layer);
-    }
 }
 
 /* Called when the last tracer stops. If the loader cannot disable the layer, callbacks still come; they are
@@ -12844,25 +12480,19 @@ ZT__PRIVATE void zt__forget_tracers(void) {
     }
     zt__dispatch.tracers = NULL;
     zt__dispatch.tracer_count = 0;
-    memset(zt__dispatch.wanted, 0, sizeof zt__dispatch.wanted);
-    zt__dispatch.unused_frames = NULL;
-    zt__dispatch.unused_count = 0;
+    memset(zt__dispatch.observed, 0, sizeof zt__dispatch.observed);
     for (frame = zt__dispatch.frames; frame; frame = frame->next_of_all) {
-        frame->tracer = NULL;
-        frame->in_callback = 0;
-        frame->next = zt__dispatch.unused_frames;
-        zt__dispatch.unused_frames = frame;
-        zt__dispatch.unused_count++;
+        frame->state = ZT__FRAME_UNUSED;
     }
     zt__current_call = NULL;
 }
 
 /* Adds a tracer to the live ones, or removes it. `setup` is held. */
 ZT__PRIVATE void zt__set_live(zt__tracer *tracer, int is_live) {
-    zt__tracer **place;
+    zt__tracer **place = &zt__dispatch.tracers;
     uint32_t call;
     zt__lock(&zt__dispatch_mutex);
-    for (place = &zt__dispatch.tracers; *place && *place != tracer;) {
+    while (*place && *place != tracer) {
         place = &(*place)->next;
     }
     if (is_live) {
@@ -12874,9 +12504,12 @@ ZT__PRIVATE void zt__set_live(zt__tracer *tracer, int is_live) {
         zt__dispatch.tracer_count--;
     }
     for (call = 0; call < ZT__CALL_COUNT; call++) {
-        if (tracer->observed[call]) {
-            zt__store(&zt__dispatch.wanted[call], zt__dispatch.wanted[call] + (is_live ? 1 : UINT32_MAX));
+        uint8_t is_observed = 0;
+        const zt__tracer *live;
+        for (live = zt__dispatch.tracers; live; live = live->next) {
+            is_observed |= live->observed[call];
         }
+        zt__store(&zt__dispatch.observed[call], is_observed);
     }
     zt__store(&tracer->is_live, is_live);
     zt__unlock(&zt__dispatch_mutex);
@@ -12943,28 +12576,28 @@ ZT__PRIVATE ze_result_t zt__copy_hooks(zt__tracer *tracer, const zt_hook *hooks,
     return ZE_RESULT_SUCCESS;
 }
 
-ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, uint32_t call) {
+/* Returns whether the tracer does something with a call. */
+ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config *config, uint32_t call) {
     uint32_t i;
-    if (tracer->timed[call]) {
-        return 1;
-    }
     for (i = 0; i < tracer->hook_count; i++) {
         if ((uint32_t)tracer->hooks[i].call == call) {
             return 1;
         }
     }
+    if (tracer->timed[call] || tracer->measured[call]) {
+        return 1;
+    }
     switch (zt__kind_of_call((zt__call)call)) {
     case ZT__CALL_OTHER:
-        return 0;
-    case ZT__CALL_COPY:
-        return tracer->copies;
     case ZT__CALL_LAUNCH:
+    case ZT__CALL_COPY:
+        return 0;
     case ZT__CALL_KERNEL_CREATE:
     case ZT__CALL_KERNEL_DESTROY:
-        return !tracer->no_launches;
+        return !config->no_launches;
     case ZT__CALL_CAPTURE_BEGIN:
     case ZT__CALL_CAPTURE_END:
-        return !tracer->no_launches || tracer->copies;
+        return !config->no_launches || config->copies;
     case ZT__CALL_CONTEXT_DESTROY:
         return tracer->automatic != NULL;
     default:
@@ -12981,16 +12614,13 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     zt__free(&tracer->allocator, tracer->names);
     tracer->names = NULL;
     if (config->names) {
-        tracer->names = (char *)zt__allocate(&tracer->allocator, strlen(config->names) + 1, 1);
+        tracer->names = zt__duplicate_text(&tracer->allocator, config->names);
         if (!tracer->names) {
             return zt__report_no_memory(tracer->diagnostics, "zt_trace_start", "the names of kernels");
         }
-        memcpy(tracer->names, config->names, strlen(config->names));
     }
     tracer->every = config->every ? config->every : 1;
     tracer->limit = config->limit;
-    tracer->copies = config->copies != 0;
-    tracer->no_launches = config->no_launches != 0;
     result = zt__select_calls(tracer, config->calls);
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__copy_hooks(tracer, config->hooks, config->hook_count);
@@ -12999,11 +12629,19 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
         return result;
     }
     for (call = 0; call < ZT__CALL_COUNT; call++) {
-        tracer->observed[call] = zt__is_observed(tracer, call) != 0;
+        zt__call_kind kind = zt__kind_of_call((zt__call)call);
+        tracer->measured[call] =
+            (kind == ZT__CALL_LAUNCH && !config->no_launches) || (kind == ZT__CALL_COPY && config->copies);
+        tracer->observed[call] = zt__is_observed(tracer, config, call) != 0;
     }
     if (!tracer->spans && timeline && zt__has_names(config->calls)) {
-        tracer->spans = (zt__host_span *)zt__allocate(&tracer->allocator, timeline, sizeof *tracer->spans);
-        tracer->span_capacity = timeline; /* as many calls as regions; without memory, none */
+        /* As many calls as samples are kept; without memory, none. */
+        zt__host_span *spans =
+            (zt__host_span *)zt__allocate(&tracer->allocator, timeline, sizeof *tracer->spans);
+        zt__lock(&tracer->mutex);
+        tracer->spans = spans;
+        tracer->span_capacity = timeline;
+        zt__unlock(&tracer->mutex);
     }
     zt__find_loader_symbol("zeCommandListGetContextHandle", (void *)&tracer->get_context);
     zt__find_loader_symbol("zeCommandListGetDeviceHandle", (void *)&tracer->get_device);
@@ -13013,20 +12651,21 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
 
 ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer) {
     const zt__frame *frame;
+    int found = 0;
     zt__lock(&zt__dispatch_mutex);
-    for (frame = zt__dispatch.frames; frame && frame->tracer != tracer;) {
-        frame = frame->next_of_all;
+    for (frame = zt__dispatch.frames; frame && !found; frame = frame->next_of_all) {
+        zt__frame_state state = zt__load(&frame->state);
+        found = frame->tracer == tracer && (state == ZT__FRAME_CALLBACK || state == ZT__FRAME_DRIVER);
     }
     zt__unlock(&zt__dispatch_mutex);
-    return frame != NULL;
+    return found;
 }
 
 ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_config *given,
                                          uint32_t timeline) {
     zt_trace_config config = given ? *given : zt_trace_config_default();
-    uint8_t calls[ZT__CALL_COUNT];
+    ze_result_t(ZE_APICALL * enable_layer)(void);
     ze_result_t result;
-    uint32_t call;
     if (zt__has_calls_in_progress(tracer)) {
         return zt__report(tracer->diagnostics, CALLS_IN_PROGRESS, ZE_RESULT_NOT_READY, "zt_trace_start");
     }
@@ -13039,13 +12678,12 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
         zt__dispatch.handles_fork = pthread_atfork(NULL, NULL, zt__forget_tracers) == 0;
     }
     if (!zt__dispatch.tracers) {
-        zt__enable_layer();
+        zt__find_loader_symbol("zelEnableTracingLayer", (void *)&enable_layer);
+        if (enable_layer && enable_layer() == ZE_RESULT_SUCCESS) {
+            zt__find_loader_symbol("zelDisableTracingLayer", (void *)&zt__dispatch.disable_layer);
+        }
     }
-    zt__mark_wanted_calls(calls);
-    for (call = 0; call < ZT__CALL_COUNT; call++) {
-        calls[call] |= tracer->observed[call];
-    }
-    result = zt__register_calls(calls);
+    result = zt__register_calls(tracer);
     if (result == ZE_RESULT_SUCCESS) {
         zt__set_live(tracer, 1);
     } else if (!zt__dispatch.tracers) {
@@ -13062,7 +12700,6 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
 /* Stops a tracer, and waits for its calls in progress on other threads. */
 ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) {
     zt__wait wait = zt__wait_until(zt__deadline(tracer->wait_timeout_ns));
-    uint8_t calls[ZT__CALL_COUNT];
     zt__lock(&zt__dispatch_setup);
     if (zt__load(&tracer->is_live)) {
         zt__set_live(tracer, 0);
@@ -13070,8 +12707,7 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
             zt__disable_layer();
         } else if (zt__dispatch.retired_count < ZT__MAX_RETIRED) {
             /* Calls that no other tracer needs are no longer called back. A failure costs only time. */
-            zt__mark_wanted_calls(calls);
-            zt__register_calls(calls);
+            zt__register_calls(NULL);
         }
     }
     zt__unlock(&zt__dispatch_setup);
@@ -13090,11 +12726,11 @@ ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer) {
     int is_running = 0;
     zt__lock(&zt__dispatch_mutex);
     for (frame = zt__dispatch.frames; frame; frame = frame->next_of_all) {
-        is_running |= frame->tracer == tracer && zt__load(&frame->in_callback);
+        is_running |= frame->tracer == tracer && zt__load(&frame->state) == ZT__FRAME_CALLBACK;
     }
     for (frame = zt__dispatch.frames; frame && !is_running; frame = frame->next_of_all) {
-        if (frame->tracer == tracer) {
-            frame->tracer = NULL;
+        if (frame->tracer == tracer && zt__load(&frame->state) == ZT__FRAME_DRIVER) {
+            zt__store(&frame->state, ZT__FRAME_ABANDONED);
         }
     }
     zt__unlock(&zt__dispatch_mutex);
@@ -13191,19 +12827,9 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
     return zt__start_tracer(tracer, config, profiler->config.timeline);
 }
 
-/* Resets of lists are no longer observed. So what is recorded on a list now may be gone when it is executed
-   next: it is not expected to run, but measured if it is seen to have run. */
-ZT__PRIVATE void zt__end_observation(zt_profiler *profiler) {
-    zt__list *list;
-    zt__lock(&profiler->mutex);
-    for (list = profiler->lists; list; list = list->next) {
-        list->untold_up_to = list->ended;
-    }
-    zt__unlock(&profiler->mutex);
-}
-
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {
     zt__tracer *tracer = profiler ? zt__load(&profiler->tracer) : NULL;
+    zt__list *list;
     ze_result_t result;
     if (!tracer || !zt__load(&tracer->is_live)) {
         return ZE_RESULT_SUCCESS;
@@ -13213,7 +12839,13 @@ ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {
                           "zt_trace_stop");
     }
     result = zt__stop_tracer(tracer, "zt_trace_stop");
-    zt__end_observation(profiler);
+    /* Resets of lists are no longer observed. So what is recorded on a list now may be gone when the list is
+       executed next: it is not expected to run, but measured if it is seen to have run. */
+    zt__lock(&profiler->mutex);
+    for (list = profiler->lists; list; list = list->next) {
+        list->unexpected_up_to = list->ended;
+    }
+    zt__unlock(&profiler->mutex);
     return result;
 }
 
@@ -13322,214 +12954,11 @@ ZT__PRIVATE int zt__copy_kept_call(const zt_profiler *profiler, uint64_t index, 
     return is_kept;
 }
 
-/* ---- automatic tracing ----------------------------------------------------------------------------------- */
-
-typedef struct zt__auto {
-    zt__tracer *tracer; /* NULL: it is off */
-    pid_t process;      /* that called zt_auto: a forked child reports nothing */
-    zt_config config;   /* of each profiler. Its strings, and `report`, are copies */
-    char *report;
-} zt__auto;
-
-static zt__auto zt__automatic;
-
-/* Returns the suffix of a path: from the last dot, or ".trace.json". */
-ZT__PRIVATE const char *zt__path_suffix(const char *path) {
-    static const char trace[] = ".trace.json";
-    size_t length = strlen(path);
-    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
-    if (length >= strlen(trace) && strcmp(path + length - strlen(trace), trace) == 0) {
-        return path + length - strlen(trace);
-    }
-    return dot && (!slash || dot > slash) ? dot : path + length;
-}
-
-/* Writes the report of the n-th profiler: run.csv, run.2.csv, ... A message goes to standard error, because
-   the profiler is closed next, and to zt_get_last_error(NULL). */
-ZT__PRIVATE void zt__write_auto_report(zt_profiler *profiler, uint32_t n) {
-    const char *report = zt__automatic.report, *suffix = zt__path_suffix(report);
-    size_t size = strlen(report) + 16;
-    char *path = (char *)zt__allocate(&zt__default_allocator, 1, size);
-    ze_result_t result;
-    if (path && n > 1 && strcmp(report, "-") != 0) {
-        snprintf(path, size, "%.*s.%u%s", (int)(suffix - report), report, (unsigned)n, suffix);
-    } else if (path) {
-        snprintf(path, size, "%s", report);
-    }
-    result = path ? zt_report(profiler, path)
-                  : zt__report_no_memory(&profiler->diagnostics, "zt_auto", "the path of the report");
-    if (result != ZE_RESULT_SUCCESS) {
-        zt__thread_messages *messages = zt__get_thread_messages();
-        fprintf(stderr, "zetools: %s\n", zt_get_last_error(profiler));
-        if (messages) {
-            messages->last = messages->copy;
-        }
-    }
-    zt__free(&zt__default_allocator, path);
-}
-
-ZT__PRIVATE void zt__free_auto_config(void) {
-    zt__free(&zt__default_allocator, zt__automatic.report);
-    zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.groups);
-    zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.metrics);
-    zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.columns);
-    memset(&zt__automatic, 0, sizeof zt__automatic);
-}
-
-/* Runs at exit, before loader and driver are gone. */
-ZT__PRIVATE void zt__end_auto(void) {
-    zt__tracer *tracer = zt__automatic.tracer;
-    zt__traced_device *device;
-    uint32_t n = 0;
-    if (!tracer || zt__automatic.process != getpid() || zt__is_inside_hook()) {
-        return;
-    }
-    zt__stop_tracer(tracer, "zt_auto");
-    for (device = tracer->devices; device; device = device->next) {
-        if (device->profiler) {
-            if (!device->is_detached) {
-                zt_collect(device->profiler, tracer->wait_timeout_ns);
-            }
-            zt__write_auto_report(device->profiler, ++n);
-        }
-    }
-    if (tracer->open_failures) {
-        fprintf(stderr, "zetools: zt_auto: %u contexts and devices were not measured. The first: %s\n",
-                (unsigned)tracer->open_failures, tracer->open_failure.text);
-    }
-    if (!zt__abandon_calls(tracer)) {
-        return; /* a callback is running on another thread */
-    }
-    for (device = tracer->devices; device; device = device->next) {
-        if (device->profiler) {
-            zt__store(&device->profiler->tracer, (zt__tracer *)NULL);
-            zt_close(device->profiler);
-        }
-    }
-    zt__destroy_tracer(tracer);
-    zt__free_auto_config();
-}
-
-/* Returns where the report goes, by the environment or else the configuration. Returns NULL if nothing is
- * traced.
- */
-ZT__PRIVATE const char *zt__find_auto_path(const char *configured) {
-    const char *path = getenv("ZT_AUTO");
-    if (!path || strcmp(path, "1") == 0) {
-        path = configured && *configured ? configured : "-";
-    }
-    if (!*path || strcmp(path, "off") == 0 || strcmp(path, "0") == 0) {
-        return NULL;
-    }
-    return strcmp(path, "table") == 0 ? "-" : path;
-}
-
-/* Copies a string of the application, which need not outlive zt_auto. Returns 0 without memory. */
-ZT__PRIVATE int zt__keep_text(const char **kept, const char *text) {
-    char *copy;
-    *kept = NULL;
-    if (!text) {
-        return 1;
-    }
-    copy = (char *)zt__allocate(&zt__default_allocator, 1, strlen(text) + 1);
-    if (copy) {
-        memcpy(copy, text, strlen(text));
-    }
-    *kept = copy;
-    return copy != NULL;
-}
-
-/* Returns 0 without memory. */
-ZT__PRIVATE int zt__keep_auto_config(const zt_config *given, const char *path) {
-    const char *report;
-    int is_complete;
-    zt__automatic.config = *given;
-    is_complete = zt__keep_text(&report, path);
-    is_complete &= zt__keep_text(&zt__automatic.config.groups, given->groups);
-    is_complete &= zt__keep_text(&zt__automatic.config.metrics, given->metrics);
-    is_complete &= zt__keep_text(&zt__automatic.config.columns, given->columns);
-    zt__automatic.report = (char *)(uintptr_t)report;
-    if (!zt__automatic.config.timeline && strcmp(zt__path_suffix(path), ".trace.json") == 0) {
-        zt__automatic.config.timeline = ZT__AUTO_TIMELINE; /* a trace shows nothing else */
-    }
-    return is_complete;
-}
-
-/* Calls zeInit. Loaders that cannot enable tracing at run time read the environment there. */
-ZT__PRIVATE ze_result_t zt__initialize_traced(void) {
-    ze_result_t(ZE_APICALL * enable_layer)(void);
-    ze_result_t result;
-    zt__find_loader_symbol("zelEnableTracingLayer", (void *)&enable_layer);
-    if (!enable_layer) {
-        setenv("ZE_ENABLE_TRACING_LAYER", "1", 0);
-    }
-    result = zeInit(0);
-    if (result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS) { /* no access to the device node */
-        return zt__report(NULL, CALL_FAILED, result, "zeInit", zt_result_name(result),
-                          "Nothing is traced. This user may not use the device: add them to the group of "
-                          "/dev/dri/renderD*, which is render or video.");
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__report(NULL, CALL_FAILED, result, "zeInit", zt_result_name(result),
-                          "Nothing is traced. Install a Level Zero driver.");
-    }
-    return result;
-}
-
-ZT_API zt_auto_config zt_auto_config_default(void) {
-    zt_auto_config config;
-    config.report = NULL;
-    config.profiler = zt_config_default();
-    config.trace = zt_trace_config_default();
-    return config;
-}
-
-ZT_API ze_result_t zt_auto(const zt_auto_config *given) {
-    static int ends_at_exit;
-    zt_auto_config config = given ? *given : zt_auto_config_default();
-    const char *path = zt__find_auto_path(config.report);
-    zt_config complete;
-    zt__tracer *tracer;
-    ze_result_t result;
-    if (!path || (zt__automatic.tracer && zt__automatic.process == getpid())) {
-        return ZE_RESULT_SUCCESS;
-    }
-    result = zt__initialize_traced();
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    if (!zt__keep_auto_config(&config.profiler, path)) {
-        zt__free_auto_config();
-        return zt__report_no_memory(NULL, "zt_auto", "the configuration");
-    }
-    complete = zt__complete_config(&zt__automatic.config);
-    tracer = zt__create_tracer(&complete.allocator, NULL, complete.wait_timeout_ns);
-    if (!tracer) {
-        zt__free_auto_config();
-        return zt__report_no_memory(NULL, "zt_auto", "the tracer");
-    }
-    tracer->automatic = &zt__automatic.config;
-    result = zt__start_tracer(tracer, &config.trace, complete.timeline);
-    if (result != ZE_RESULT_SUCCESS) {
-        zt__destroy_tracer(tracer);
-        zt__free_auto_config();
-        return result;
-    }
-    zt__automatic.process = getpid();
-    zt__automatic.tracer = tracer;
-    if (!ends_at_exit) {
-        ends_at_exit = atexit(zt__end_auto) == 0;
-    }
-    return ZE_RESULT_SUCCESS;
-}
-
 #endif /* ZETOOLS_TRACER */
 
-/* ==== >>bench: samples, the interval of their median, and when there are enough =========================== */
+/* ==== >>bench: samples, until the interval of their median is narrow ====================================== */
 
 /* ---- samples --------------------------------------------------------------------------------------------- */
-
-enum { ZT__LEAST_SAMPLES = 10, ZT__NOISE_FROM = 64 };
 
 /* Samples in the order in which they were taken, and sorted. */
 typedef struct zt__series {
@@ -13583,49 +13012,57 @@ ZT__PRIVATE double zt__median_interval(const double *sorted, uint32_t count, dou
 
 /* ---- the stopping rule ----------------------------------------------------------------------------------- */
 
+ZT__PRIVATE uint32_t zt__clamp(uint32_t value, uint32_t least, uint32_t most) {
+    return value < least ? least : value > most ? most : value;
+}
+
+/* Replaces what is 0 by its default. */
+ZT__PRIVATE zt_bench_config zt__fill_in_defaults(const zt_bench_config *given) {
+    enum { LEAST_SAMPLES = 10 };
+    zt_bench_config config = *given;
+    uint32_t max_samples = given->max_samples ? given->max_samples : (uint32_t)ZT_BENCH_SAMPLES;
+    config.warm_up = given->warm_up ? given->warm_up : 3;
+    config.max_samples = zt__clamp(max_samples, LEAST_SAMPLES, ZT_BENCH_SAMPLES);
+    config.min_samples = zt__clamp(given->min_samples, LEAST_SAMPLES, config.max_samples);
+    config.max_time_ns = given->max_time_ns ? given->max_time_ns : UINT64_C(10000000000);
+    config.precision = zt__is_positive(given->precision) ? given->precision : 0.01;
+    config.max_change = zt__is_positive(given->max_change) ? given->max_change : 0.02;
+    config.counter_runs = given->counter_runs ? given->counter_runs : 5;
+    return config;
+}
+
 typedef struct zt__stop_rule {
-    uint32_t least, most; /* samples */
-    double precision;
+    const zt_bench_config *limits;
     uint64_t deadline;
     uint32_t next_look;  /* the count at which the interval is looked at again */
     uint32_t next_noise; /* the count at which it is compared with that of half as many samples */
     double precision_before;
 } zt__stop_rule;
 
-ZT__PRIVATE uint32_t zt__clamp(uint32_t value, uint32_t least, uint32_t most) {
-    return value < least ? least : value > most ? most : value;
-}
-
-ZT__PRIVATE uint64_t zt__bench_deadline(const zt_bench_config *config) {
-    return zt__deadline(config->max_time_ns ? config->max_time_ns : UINT64_C(10000000000));
-}
-
-ZT__PRIVATE zt__stop_rule zt__make_stop_rule(const zt_bench_config *config) {
+ZT__PRIVATE zt__stop_rule zt__begin_stop_rule(const zt_bench_config *limits) {
+    enum { NOISE_FROM = 64 };
     zt__stop_rule rule;
-    uint32_t most = config->max_samples ? config->max_samples : (uint32_t)ZT_BENCH_SAMPLES;
-    rule.most = zt__clamp(most, ZT__LEAST_SAMPLES, ZT_BENCH_SAMPLES);
-    rule.least = zt__clamp(config->min_samples, ZT__LEAST_SAMPLES, rule.most);
-    rule.precision = zt__is_positive(config->precision) ? config->precision : 0.01;
-    rule.deadline = zt__bench_deadline(config);
-    rule.next_look = rule.least;
-    rule.next_noise = zt__clamp(rule.least, ZT__NOISE_FROM, ZT_BENCH_SAMPLES);
+    rule.limits = limits;
+    rule.deadline = zt__deadline(limits->max_time_ns);
+    rule.next_look = limits->min_samples;
+    rule.next_noise = zt__clamp(limits->min_samples, NOISE_FROM, ZT_BENCH_SAMPLES);
     rule.precision_before = zt__nan();
     return rule;
 }
 
-/* Returns why there are enough samples, or ZT_BENCH_NOT_RUN if there are not. If it looked after every
-   sample, an interval that is narrow by chance would end the benchmark. So it looks only when there are a
-   quarter more. */
+/* Returns why there are enough samples, or ZT_BENCH_NOT_RUN if there are not. If the interval were looked at
+   after every sample, one that is narrow by chance would end the benchmark. So it is looked at only when
+   there are a quarter more. */
 ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, const zt__series *series) {
     uint32_t count = series->count;
     double low, high, precision;
-    if (count < rule->least) {
+    if (count < rule->limits->min_samples) {
         return ZT_BENCH_NOT_RUN;
     }
     precision = zt__median_interval(series->sorted, count, &low, &high);
     if (count >= rule->next_look) {
         rule->next_look = count + count / 4 + 1;
-        if (!zt__is_nan(precision) && precision < rule->precision) {
+        if (!zt__is_nan(precision) && precision < rule->limits->precision) {
             return ZT_BENCH_PRECISE;
         }
     }
@@ -13637,7 +13074,7 @@ ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, const zt__seri
             return ZT_BENCH_NOISE;
         }
     }
-    if (count == rule->most) {
+    if (count == rule->limits->max_samples) {
         return ZT_BENCH_FULL;
     }
     return zt__now_ns() >= rule->deadline ? ZT_BENCH_TIME : ZT_BENCH_NOT_RUN;
@@ -13667,9 +13104,6 @@ ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series
     double spread;
     if (count == 0) {
         return;
-    }
-    if (!zt__is_positive(max_change)) {
-        max_change = 0.02;
     }
     result->count = count;
     result->precision = zt__median_interval(series->sorted, count, &result->low, &result->high);
@@ -13703,59 +13137,59 @@ ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series
 
 typedef struct zt__bench {
     const char *call;
-    const zt_bench_config *config;
+    zt_bench_config config;   /* nothing is 0 that has a default */
+    const char *region;       /* whose time is a sample; NULL until the work has run if config.region is */
     zt_profiler *profiler;    /* the application's, or NULL */
     zt_profiler *stopwatch;   /* measures times alone, without queries; NULL with config.measure */
     zes_freq_handle_t domain; /* whose frequency is the GPU's, or NULL */
     zt__series *series;
 } zt__bench;
 
-/* Returns the region whose time is a sample: that of this name, or the first if `name` is NULL; UINT32_MAX if
-   there is none. */
-ZT__PRIVATE uint32_t zt__find_bench_region(const zt_profiler *profiler, const char *name) {
-    zt_region_info info;
-    uint32_t i, count = zt_get_region_count(profiler);
-    for (i = 0; i < count; i++) {
-        if (!name ||
-            (zt_get_region(profiler, i, &info) == ZE_RESULT_SUCCESS && strcmp(info.name, name) == 0)) {
-            return i;
+/* Returns the index of a region by its name, which may be NULL, or UINT32_MAX if there is none. */
+ZT__PRIVATE uint32_t zt__find_region(zt_profiler *profiler, const char *name) {
+    uint32_t i, found = UINT32_MAX;
+    zt__lock(&profiler->mutex);
+    for (i = 0; name && i < profiler->region_count && found == UINT32_MAX; i++) {
+        if (strcmp(profiler->regions[i]->name, name) == 0) {
+            found = i;
         }
     }
-    return UINT32_MAX;
+    zt__unlock(&profiler->mutex);
+    return found;
 }
 
-/* Returns the name of the region whose time is a sample; NULL if it is not known before the work has run. */
-ZT__PRIVATE const char *zt__bench_region_name(const zt__bench *bench) {
-    zt_region_info info;
-    if (bench->config->region || !bench->stopwatch ||
-        zt_get_region(bench->stopwatch, 0, &info) != ZE_RESULT_SUCCESS) {
-        return bench->config->region;
+ZT__PRIVATE const char *zt__bench_name(const zt__bench *bench) {
+    if (bench->config.name) {
+        return bench->config.name;
     }
-    return info.name;
+    return bench->region ? bench->region : "the benchmark";
 }
 
+/* Reports why there is no sample, and returns NaN. */
 ZT__PRIVATE double zt__report_no_sample(const zt__bench *bench, const char *why) {
-    const zt_bench_config *config = bench->config;
-    const char *name = config->name ? config->name : config->region ? config->region : "the benchmark";
-    zt__report(zt__diagnostics_of(bench->profiler), NO_BENCH_SAMPLE, ZE_RESULT_NOT_READY, bench->call, name,
-               why);
+    zt__report(zt__diagnostics_of(bench->profiler), NO_BENCH_SAMPLE, ZE_RESULT_NOT_READY, bench->call,
+               zt__bench_name(bench), why);
     return zt__nan();
 }
 
 /* Runs the work once with a profiler. Returns the GPU time of its region. If a sample of the run is missing,
    reports that and returns NaN. */
-ZT__PRIVATE double zt__run_work(const zt__bench *bench, zt_profiler *profiler) {
+ZT__PRIVATE double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
     zt_region_info before, after;
     zt_counts counts_before = zt_get_counts(profiler), counts;
-    uint32_t region = zt_get_region_count(bench->stopwatch)
-                          ? zt__find_bench_region(profiler, zt__bench_region_name(bench))
-                          : UINT32_MAX;
+    uint32_t region = zt__find_region(profiler, bench->region);
     ze_result_t result;
+    int failed;
     memset(&before, 0, sizeof before);
     if (region != UINT32_MAX) {
         zt_get_region(profiler, region, &before);
     }
-    if (bench->config->run(profiler, bench->config->user) != 0) {
+    failed = bench->config.run(profiler, bench->config.user) != 0;
+    if (!bench->region && zt_get_region_count(profiler) > 0) {
+        zt_get_region(profiler, 0, &after);
+        bench->region = after.name;
+    }
+    if (failed) {
         return zt__report_no_sample(bench, "it failed");
     }
     result = zt_collect(profiler, profiler->config.wait_timeout_ns);
@@ -13766,7 +13200,7 @@ ZT__PRIVATE double zt__run_work(const zt__bench *bench, zt_profiler *profiler) {
     if (counts.lost != counts_before.lost || counts.dropped != counts_before.dropped) {
         return zt__report_no_sample(bench, "a sample of a region was lost or dropped");
     }
-    region = zt__find_bench_region(profiler, zt__bench_region_name(bench));
+    region = zt__find_region(profiler, bench->region);
     if (region == UINT32_MAX || zt_get_region(profiler, region, &after) != ZE_RESULT_SUCCESS ||
         after.time_ns.count == before.time_ns.count) {
         return zt__report_no_sample(bench, "no region was measured");
@@ -13774,28 +13208,14 @@ ZT__PRIVATE double zt__run_work(const zt__bench *bench, zt_profiler *profiler) {
     return after.time_ns.sum - (before.time_ns.count ? before.time_ns.sum : 0);
 }
 
-ZT__PRIVATE double zt__measure_once(const zt__bench *bench) {
+/* Does the work once. Returns its time, or NaN. */
+ZT__PRIVATE double zt__measure_once(zt__bench *bench) {
     double sample;
-    if (!bench->config->measure) {
+    if (!bench->config.measure) {
         return zt__run_work(bench, bench->stopwatch);
     }
-    sample = bench->config->measure(bench->config->user);
+    sample = bench->config.measure(bench->config.user);
     return zt__is_nan(sample) || sample < 0 ? zt__report_no_sample(bench, "it failed") : sample;
-}
-
-/* Returns the device's current frequency in MHz, or NaN if it is not known. */
-ZT__PRIVATE double zt__get_frequency(const zt__bench *bench) {
-    zes_freq_state_t state;
-    if (bench->config->frequency) {
-        return bench->config->frequency(bench->config->user);
-    }
-    memset(&state, 0, sizeof state);
-    state.stype = ZES_STRUCTURE_TYPE_FREQ_STATE;
-    if (!bench->domain ||
-        bench->profiler->driver.zesFrequencyGetState(bench->domain, &state) != ZE_RESULT_SUCCESS) {
-        return zt__nan();
-    }
-    return state.actual;
 }
 
 /* Finds the frequency domain of the GPU, if the system management interface has it. */
@@ -13820,42 +13240,38 @@ ZT__PRIVATE void zt__find_frequency_domain(zt__bench *bench) {
     }
 }
 
-/* Takes one sample. A run without one is repeated. Returns 0 if the last attempt fails, too. */
-ZT__PRIVATE int zt__take_sample(zt__bench *bench) {
+/* Takes one sample, and the frequency of the device after it. A run without a sample is repeated. Returns 0
+   if the last attempt fails, too. */
+ZT__PRIVATE int zt__measure_sample(zt__bench *bench) {
     enum { TRIES = 4 };
+    zes_freq_state_t state;
+    double sample = zt__nan(), mhz = zt__nan();
     int i;
-    for (i = 0; i < TRIES; i++) {
-        double sample = zt__measure_once(bench);
-        if (!zt__is_nan(sample)) {
-            zt__add_to_series(bench->series, sample, zt__get_frequency(bench));
-            return 1;
-        }
+    for (i = 0; i < TRIES && zt__is_nan(sample); i++) {
+        sample = zt__measure_once(bench);
     }
-    return 0;
+    if (zt__is_nan(sample)) {
+        return 0;
+    }
+    memset(&state, 0, sizeof state);
+    state.stype = ZES_STRUCTURE_TYPE_FREQ_STATE;
+    if (bench->config.frequency) {
+        mhz = bench->config.frequency(bench->config.user);
+    } else if (bench->domain &&
+               bench->profiler->driver.zesFrequencyGetState(bench->domain, &state) == ZE_RESULT_SUCCESS) {
+        mhz = state.actual;
+    }
+    zt__add_to_series(bench->series, sample, mhz);
+    return 1;
 }
 
-/* Warms up, for config.max_time_ns at the most, except for the first runs. The samples have that time again.
- */
-ZT__PRIVATE void zt__warm_up(const zt__bench *bench, const zt_bench_config *limits) {
-    enum { USUAL = 3 };
-    uint64_t deadline = zt__bench_deadline(limits);
-    uint32_t i, runs = bench->config->warm_up ? bench->config->warm_up : (uint32_t)USUAL;
-    for (i = 0; i < runs && (i < USUAL || zt__now_ns() < deadline); i++) {
+/* Warms up, for `max_time_ns` at the most, except for the first three runs. */
+ZT__PRIVATE void zt__warm_up(zt__bench *bench, uint64_t max_time_ns) {
+    uint64_t deadline = zt__deadline(max_time_ns);
+    uint32_t i;
+    for (i = 0; i < bench->config.warm_up && (i < 3 || zt__now_ns() < deadline); i++) {
         zt__measure_once(bench);
     }
-}
-
-/* Opens a profiler on the same device that measures times alone. */
-ZT__PRIVATE zt_profiler *zt__open_stopwatch(const zt_profiler *profiler) {
-    zt_config config = profiler->config;
-    zt_profiler *stopwatch = NULL;
-    config.groups = "";
-    config.metrics = config.columns = NULL;
-    config.require_metrics = config.thread = 0;
-    config.sample = NULL;
-    config.timeline = 0;
-    zt__open_configured(profiler->context, profiler->device, &config, &stopwatch);
-    return stopwatch;
 }
 
 ZT__PRIVATE void zt__close_bench(zt__bench *bench) {
@@ -13867,20 +13283,27 @@ ZT__PRIVATE void zt__close_bench(zt__bench *bench) {
 ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_profiler *profiler,
                                        const zt_bench_config *config) {
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
-    memset(bench, 0, sizeof *bench);
-    bench->call = call;
-    bench->config = config;
-    bench->profiler = profiler;
     if (!config) {
         return zt__report_null(diagnostics, call, "config");
     }
     if (!config->run && !config->measure) {
         return zt__report(diagnostics, NOTHING_TO_BENCH, ZE_RESULT_ERROR_INVALID_NULL_POINTER, call);
     }
+    memset(bench, 0, sizeof *bench);
+    bench->call = call;
+    bench->config = zt__fill_in_defaults(config);
+    bench->region = config->region;
+    bench->profiler = profiler;
     bench->series = (zt__series *)zt__allocate(
         profiler ? &profiler->config.allocator : &zt__default_allocator, 1, sizeof *bench->series);
     if (!config->measure) {
-        bench->stopwatch = zt__open_stopwatch(profiler);
+        zt_config times_alone = profiler->config;
+        times_alone.groups = "";
+        times_alone.metrics = times_alone.columns = NULL;
+        times_alone.require_metrics = times_alone.thread = 0;
+        times_alone.sample = NULL;
+        times_alone.timeline = 0;
+        zt__open_configured(profiler->context, profiler->device, &times_alone, &bench->stopwatch);
     }
     if (!bench->series || (!config->measure && !bench->stopwatch)) {
         zt__close_bench(bench);
@@ -13897,11 +13320,9 @@ ZT__PRIVATE int zt__has_nothing_to_run(const zt_profiler *profiler, const zt_ben
 
 /* Runs the work with metrics, several times in each pass of the profiler. These runs are no samples. */
 ZT__PRIVATE void zt__run_with_counters(zt__bench *bench, zt_bench_result *result) {
-    enum { USUAL = 5 };
-    uint32_t i, taken = 0;
-    uint32_t runs = bench->config->counter_runs ? bench->config->counter_runs : (uint32_t)USUAL;
+    uint32_t i, taken = 0, runs = bench->config.counter_runs;
     double *samples = bench->series->samples; /* free to use: the samples are in the result */
-    if (bench->config->measure || bench->profiler->metric_count == 0) {
+    if (bench->config.measure || bench->profiler->metric_count == 0) {
         return;
     }
     for (i = 0; i < runs; i++) {
@@ -13913,7 +13334,7 @@ ZT__PRIVATE void zt__run_with_counters(zt__bench *bench, zt_bench_result *result
         }
     }
     result->counter_runs = runs;
-    result->region = zt__find_bench_region(bench->profiler, zt__bench_region_name(bench));
+    result->region = zt__find_region(bench->profiler, bench->region);
     result->counter_median = zt__quantile(samples, taken, 0.5);
     result->perturbation = result->counter_median / result->median;
 }
@@ -13926,7 +13347,6 @@ ZT_API const char *zt_bench_end_name(zt_bench_end end) {
 ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result) {
     zt__bench bench;
     zt__stop_rule rule;
-    const char *name;
     ze_result_t opened;
     int has_sample;
     if (!result) {
@@ -13940,23 +13360,19 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
     if (opened != ZE_RESULT_SUCCESS) {
         return opened;
     }
-    zt__warm_up(&bench, config);
-    rule = zt__make_stop_rule(config);
+    zt__warm_up(&bench, bench.config.max_time_ns);
+    rule = zt__begin_stop_rule(&bench.config);
     do {
-        has_sample = zt__take_sample(&bench);
+        has_sample = zt__measure_sample(&bench);
         if (has_sample) {
             result->end = zt__apply_stop_rule(&rule, bench.series);
         }
     } while (has_sample && result->end == ZT_BENCH_NOT_RUN);
-    zt__describe_series(result, bench.series, config->max_change);
+    zt__describe_series(result, bench.series, bench.config.max_change);
     if (has_sample) {
         zt__run_with_counters(&bench, result);
     }
-    if (!result->name[0]) {
-        name = zt__bench_region_name(&bench);
-        name = name ? name : "the benchmark";
-        zt__copy_text(result->name, sizeof result->name, name, strlen(name));
-    }
+    zt__copy_text(result->name, sizeof result->name, zt__bench_name(&bench), strlen(zt__bench_name(&bench)));
     zt__close_bench(&bench);
     return has_sample ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
 }
@@ -13968,12 +13384,12 @@ ZT__PRIVATE ze_result_t zt__compare_benches(zt__bench *a, zt__bench *b, zt__seri
                                             zt_comparison *result) {
     zt__stop_rule rule;
     int has_samples;
-    zt__warm_up(a, a->config);
-    zt__warm_up(b, a->config);
-    rule = zt__make_stop_rule(a->config);
+    zt__warm_up(a, a->config.max_time_ns);
+    zt__warm_up(b, a->config.max_time_ns);
+    rule = zt__begin_stop_rule(&a->config);
     do {
         int turned = ratios->count & 1;
-        has_samples = zt__take_sample(turned ? b : a) && zt__take_sample(turned ? a : b);
+        has_samples = zt__measure_sample(turned ? b : a) && zt__measure_sample(turned ? a : b);
         if (has_samples) {
             double ratio =
                 b->series->samples[b->series->count - 1] / a->series->samples[a->series->count - 1];
@@ -13981,8 +13397,8 @@ ZT__PRIVATE ze_result_t zt__compare_benches(zt__bench *a, zt__bench *b, zt__seri
             result->a.end = result->b.end = zt__apply_stop_rule(&rule, ratios);
         }
     } while (has_samples && result->a.end == ZT_BENCH_NOT_RUN);
-    zt__describe_series(&result->a, a->series, a->config->max_change);
-    zt__describe_series(&result->b, b->series, b->config->max_change);
+    zt__describe_series(&result->a, a->series, a->config.max_change);
+    zt__describe_series(&result->b, b->series, b->config.max_change);
     if (!has_samples) {
         return ZE_RESULT_NOT_READY;
     }
@@ -14123,7 +13539,7 @@ ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
     zt_region_info *region = &document->region;
     const zt__region_record *record;
     zt__statistics copy;
-    uint32_t column, pass, kept;
+    uint32_t column, i;
     double *values = NULL;
     memset(region, 0, sizeof *region);
     zt__lock(&profiler->mutex);
@@ -14142,15 +13558,13 @@ ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
     region->name = record->name;
     region->count = zt__collected(profiler, &copy);
     for (column = 0; column < layout->column_count; column++) {
-        zt__get_moments(layout, &copy, column, &document->stats[column]);
-        kept = 0;
-        if (values && column > 0) {
-            kept = zt__copy_column(layout, &copy, column, values);
-        } else if (values) {
-            for (pass = 0; pass < profiler->pass_count; pass++) {
-                kept += zt__copy_column(layout, &copy, zt__pass_time_column(profiler, pass), values + kept);
-            }
+        /* The values of the GPU time are those of all passes. */
+        uint32_t first = column > 0 ? column : zt__pass_time_column(profiler, 0);
+        uint32_t count = column > 0 ? 1 : profiler->pass_count, kept = 0;
+        for (i = 0; values && i < count; i++) {
+            kept += zt__copy_column(layout, &copy, first + i, values + kept);
         }
+        zt__get_moments(layout, &copy, column, &document->stats[column]);
         zt__add_quantiles(layout, column, values, kept, &document->stats[column]);
     }
     region->time_ns = document->stats[0];
@@ -14186,23 +13600,17 @@ ZT__PRIVATE const char *zt__metric_type_name(int type) {
     return type >= 0 && type < (int)ZT__COUNT_OF(names) ? names[type] : "other";
 }
 
-/* A figure of statistics, with its name in CSV and JSON. */
-typedef struct zt__named_figure {
-    const char *name;
-    double value;
-} zt__named_figure;
+/* The figures of statistics, in the order of CSV and JSON. */
+static const char *const zt__figure_names[] = {"sum", "mean", "stddev", "min", "max", "median", "p95"};
 
-enum { ZT__FIGURE_COUNT = 7 };
+typedef struct zt__figures {
+    double values[ZT__COUNT_OF(zt__figure_names)];
+} zt__figures;
 
-ZT__PRIVATE void zt__name_figures(const zt_stats *stats, zt__named_figure figures[ZT__FIGURE_COUNT]) {
-    static const char *const names[] = {"sum", "mean", "stddev", "min", "max", "median", "p95"};
-    const double values[] = {stats->sum, stats->mean,   stats->stddev, stats->min,
-                             stats->max, stats->median, stats->p95};
-    uint32_t i;
-    for (i = 0; i < ZT__FIGURE_COUNT; i++) {
-        figures[i].name = names[i];
-        figures[i].value = values[i];
-    }
+ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats) {
+    zt__figures figures = {
+        {stats->sum, stats->mean, stats->stddev, stats->min, stats->max, stats->median, stats->p95}};
+    return figures;
 }
 
 /* ---- CSV ------------------------------------------------------------------------------------------------- */
@@ -14218,24 +13626,19 @@ typedef struct zt__csv_line {
 
 ZT__PRIVATE void zt__write_csv_line(zt__writer *writer, const zt__csv_line *line) {
     const zt_metric *metric = line->metric;
-    zt__named_figure figures[ZT__FIGURE_COUNT];
+    const char *const texts[] = {line->region, metric->name, metric->group, metric->component, metric->units};
+    zt__figures figures = zt__list_figures(line->stats);
     uint32_t i;
-    zt__write_csv_field(writer, line->region);
-    zt__write_text(writer, ",");
-    zt__write_csv_field(writer, metric->name);
-    zt__write_text(writer, ",");
-    zt__write_csv_field(writer, metric->group);
-    zt__write_text(writer, ",");
-    zt__write_csv_field(writer, metric->component);
-    zt__write_text(writer, ",");
-    zt__write_csv_field(writer, metric->units);
-    zt__print(writer, ",%s,%s,%llu", zt__metric_type_name(metric->type),
-              zt__aggregation_name(metric->aggregation), (unsigned long long)line->stats->count);
-    zt__name_figures(line->stats, figures);
-    for (i = 0; i < ZT__FIGURE_COUNT; i++) {
+    for (i = 0; i < ZT__COUNT_OF(texts); i++) {
+        zt__write_csv_field(writer, texts[i]);
         zt__write_text(writer, ",");
-        if (zt__is_finite(figures[i].value)) {
-            zt__write_number(writer, figures[i].value);
+    }
+    zt__print(writer, "%s,%s,%llu", zt__metric_type_name(metric->type),
+              zt__aggregation_name(metric->aggregation), (unsigned long long)line->stats->count);
+    for (i = 0; i < ZT__COUNT_OF(figures.values); i++) {
+        zt__write_text(writer, ",");
+        if (zt__is_finite(figures.values[i])) {
+            zt__write_number(writer, figures.values[i]);
         }
     }
     zt__print(writer, ",%s,%s,%s\n", line->tile, line->pass, zt__name_differences(line->differs).text);
@@ -14244,16 +13647,11 @@ ZT__PRIVATE void zt__write_csv_line(zt__writer *writer, const zt__csv_line *line
 /* Writes a count in the form of a metric. `region` is "" if it is of the whole profiler. */
 ZT__PRIVATE void zt__write_csv_count(zt__writer *writer, const char *region, const char *name,
                                      const char *units, uint64_t count) {
-    zt_metric metric = {NULL, "", "profiler", NULL, "", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, 0};
-    zt__csv_line line = {NULL, NULL, NULL, "all", "all", 0};
+    zt_metric metric = {name, "", "profiler", units, "", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, 0};
     zt_stats stats;
+    zt__csv_line line = {region, &metric, &stats, "all", "all", 0};
     zt__clear_stats(&stats);
     stats.count = count;
-    metric.name = name;
-    metric.units = units;
-    line.region = region;
-    line.metric = &metric;
-    line.stats = &stats;
     zt__write_csv_line(writer, &line);
 }
 
@@ -14261,11 +13659,9 @@ ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
     static const zt_metric gpu_time = {"GPU time",       "", "", "ns", "", ZET_METRIC_TYPE_DURATION,
                                        ZT_AGGREGATE_SUM, 0};
     const zt_profiler *profiler = document->profiler;
-    zt__csv_line line = {NULL, &gpu_time, NULL, "all", "all", 0};
+    zt__csv_line line = {document->region.name,   &gpu_time, &document->stats[0], "all", "all",
+                         document->region.differs};
     uint32_t metric, part;
-    line.region = document->region.name;
-    line.stats = &document->stats[0];
-    line.differs = document->region.differs;
     zt__write_csv_line(&document->writer, &line);
     for (part = 0; part <= profiler->tile_count; part++) { /* all tiles together, and then each */
         uint32_t first = part ? zt__tile_column(profiler, part - 1, 0) : 1;
@@ -14287,37 +13683,6 @@ ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
                         document->region.dropped);
 }
 
-/* Writes the lines without a region: the availability, whose text is in the column of the group, and the
- * counts. */
-ZT__PRIVATE void zt__write_csv_profiler(zt__document *document) {
-    const zt_profiler *profiler = document->profiler;
-    zt_counts counts = zt_get_counts(profiler);
-    zt_metric metric = {"availability", NULL, "profiler", "", "", -1, ZT_AGGREGATE_NONE, 0};
-    zt__csv_line line = {"", NULL, NULL, "all", "all", 0};
-    zt_stats stats;
-    uint32_t i;
-    zt__clear_stats(&stats);
-    metric.group = zt_get_availability_text(profiler);
-    line.metric = &metric;
-    line.stats = &stats;
-    zt__write_csv_line(&document->writer, &line);
-    zt__write_csv_count(&document->writer, "", "begun", "samples", counts.begun);
-    zt__write_csv_count(&document->writer, "", "collected", "samples", counts.collected);
-    zt__write_csv_count(&document->writer, "", "lost", "samples", counts.lost);
-    zt__write_csv_count(&document->writer, "", "dropped", "samples", counts.dropped);
-    zt__write_csv_count(&document->writer, "", "in flight", "samples", counts.in_flight);
-    zt__write_csv_count(&document->writer, "", "unobserved lists", "lists", counts.unobserved_lists);
-    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        uint64_t count = zt_get_cause(profiler, (zt_cause)i);
-        char name[64];
-        if (count) {
-            snprintf(name, sizeof name, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
-                     zt_cause_name((zt_cause)i));
-            zt__write_csv_count(&document->writer, "", name, "samples", count);
-        }
-    }
-}
-
 #ifdef ZETOOLS_TRACER
 /* Writes two lines for each call: its host time, and its errors as a sum. */
 ZT__PRIVATE void zt__write_csv_calls(zt__document *document) {
@@ -14327,27 +13692,32 @@ ZT__PRIVATE void zt__write_csv_calls(zt__document *document) {
                                      ZT_AGGREGATE_SUM, 0};
     uint32_t i, count = zt__calls_to_report(document->profiler);
     for (i = 0; i < count; i++) {
-        zt__csv_line line = {NULL, &host_time, NULL, "all", "all", 0};
         zt_call_info call;
-        zt_stats stats;
+        zt_stats failed;
+        zt__csv_line time_line = {NULL, &host_time, &call.time_ns, "all", "all", 0};
+        zt__csv_line error_line = {NULL, &errors, &failed, "all", "all", 0};
         zt_get_call(document->profiler, i, &call);
-        line.region = call.name;
-        line.stats = &call.time_ns;
-        zt__write_csv_line(&document->writer, &line);
-        zt__clear_stats(&stats);
-        stats.count = call.count;
-        stats.sum = (double)call.errors;
-        line.metric = &errors;
-        line.stats = &stats;
-        zt__write_csv_line(&document->writer, &line);
+        zt__clear_stats(&failed);
+        failed.count = call.count;
+        failed.sum = (double)call.errors;
+        time_line.region = error_line.region = call.name;
+        zt__write_csv_line(&document->writer, &time_line);
+        zt__write_csv_line(&document->writer, &error_line);
     }
 }
 #endif
 
 ZT__PRIVATE void zt__write_csv(zt__document *document) {
+    const zt_profiler *profiler = document->profiler;
+    zt__writer *writer = &document->writer;
+    zt_metric availability = {
+        "availability", zt_get_availability_text(profiler), "profiler", "", "", -1, ZT_AGGREGATE_NONE, 0};
+    zt_stats none;
+    zt__csv_line line = {"", &availability, &none, "all", "all", 0};
+    zt_counts counts = zt_get_counts(profiler);
     uint32_t i;
-    zt__write_text(&document->writer, "region,metric,group,component,units,type,aggregation,count,"
-                                      "sum,mean,stddev,min,max,median,p95,tile,pass,differs\n");
+    zt__write_text(writer, "region,metric,group,component,units,type,aggregation,count,"
+                           "sum,mean,stddev,min,max,median,p95,tile,pass,differs\n");
     for (i = 0; i < document->region_count; i++) {
         if (zt__read_region(document, i)) {
             zt__write_csv_region(document);
@@ -14356,7 +13726,24 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
 #ifdef ZETOOLS_TRACER
     zt__write_csv_calls(document);
 #endif
-    zt__write_csv_profiler(document);
+    /* Lines without a region are of the whole profiler. */
+    zt__clear_stats(&none);
+    zt__write_csv_line(writer, &line);
+    zt__write_csv_count(writer, "", "begun", "samples", counts.begun);
+    zt__write_csv_count(writer, "", "collected", "samples", counts.collected);
+    zt__write_csv_count(writer, "", "lost", "samples", counts.lost);
+    zt__write_csv_count(writer, "", "dropped", "samples", counts.dropped);
+    zt__write_csv_count(writer, "", "in flight", "samples", counts.in_flight);
+    zt__write_csv_count(writer, "", "unobserved lists", "lists", counts.unobserved_lists);
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        uint64_t count = zt_get_cause(profiler, (zt_cause)i);
+        char name[64];
+        if (count) {
+            snprintf(name, sizeof name, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
+                     zt_cause_name((zt_cause)i));
+            zt__write_csv_count(writer, "", name, "samples", count);
+        }
+    }
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------------------ */
@@ -14374,15 +13761,14 @@ ZT__PRIVATE void zt__write_json_count(zt__writer *writer, const char *name, uint
 }
 
 ZT__PRIVATE void zt__write_json_stats(zt__writer *writer, const zt_stats *stats) {
-    zt__named_figure figures[ZT__FIGURE_COUNT];
+    zt__figures figures = zt__list_figures(stats);
     uint32_t i;
     zt__write_text(writer, "{");
     zt__write_json_count(writer, "count", stats->count);
-    zt__name_figures(stats, figures);
-    for (i = 0; i < ZT__FIGURE_COUNT; i++) {
-        zt__print(writer, ",\"%s\":", figures[i].name);
-        if (zt__is_finite(figures[i].value)) {
-            zt__write_number(writer, figures[i].value);
+    for (i = 0; i < ZT__COUNT_OF(figures.values); i++) {
+        zt__print(writer, ",\"%s\":", zt__figure_names[i]);
+        if (zt__is_finite(figures.values[i])) {
+            zt__write_number(writer, figures.values[i]);
         } else {
             zt__write_text(writer, "null");
         }
@@ -14529,6 +13915,7 @@ typedef struct zt__region_table {
     zt__figure_column *columns;
     uint32_t column_count;
     uint32_t left_out; /* metrics with something to show, for which there was no room */
+    zt__table shown;   /* the name of the region, the columns of figures, and the note */
 } zt__region_table;
 
 /* Adds the region that was read last. The table shows the mean of a metric; of a flag, in how many samples it
@@ -14620,6 +14007,7 @@ ZT__PRIVATE zt__figure_column *zt__add_figure_column(zt__region_table *table, ui
     column->figure = figure;
     column->scale = 1;
     column->smallest = column->largest = zt__nan();
+    table->shown.columns[table->column_count].heading = column->heading;
     for (row = 0; row < table->row_count; row++) {
         double value = table->figures[(size_t)row * table->figure_count + figure];
         if (zt__is_nan(value)) {
@@ -14635,21 +14023,6 @@ ZT__PRIVATE zt__figure_column *zt__add_figure_column(zt__region_table *table, ui
     return column;
 }
 
-ZT__PRIVATE void zt__add_time_columns(zt__region_table *table) {
-    static const char *const headings[ZT__TIME_FIGURES] = {"count", "GPU time\ntotal", "GPU time\nmean",
-                                                           "GPU time\nmedian", "GPU time\np95"};
-    uint32_t figure;
-    for (figure = 0; figure < ZT__TIME_FIGURES; figure++) {
-        zt__figure_column *column = zt__add_figure_column(table, figure);
-        strcpy(column->heading, headings[figure]);
-        if (figure == 0) {
-            strcat(column->heading, "\n"); /* no units */
-        } else {
-            zt__choose_units(column, "ns", 1);
-        }
-    }
-}
-
 ZT__PRIVATE void zt__add_metric_column(const zt_profiler *profiler, zt__region_table *table,
                                        uint32_t metric) {
     const zt_metric *described = &profiler->metrics[metric];
@@ -14658,35 +14031,21 @@ ZT__PRIVATE void zt__add_metric_column(const zt_profiler *profiler, zt__region_t
     zt__choose_units(column, described->units, described->aggregation == ZT_AGGREGATE_SUM);
 }
 
-/* A metric that config.columns asks for. */
-typedef struct zt__wanted_metric {
-    uint32_t metric; /* UINT32_MAX: there is none of that name */
+/* Adds the metrics that config.columns names. */
+ZT__PRIVATE void zt__add_chosen_columns(zt_profiler *profiler, zt__region_table *table) {
+    const char *list = profiler->columns, *text;
     char name[ZET_MAX_METRIC_NAME];
-    zt__nearest nearest;
-} zt__wanted_metric;
-
-/* Finds the next metric of config.columns. Returns 0 at the end. */
-ZT__PRIVATE int zt__next_wanted_metric(zt_profiler *profiler, const char **list, zt__wanted_metric *wanted) {
-    const char *name;
     size_t length;
-    if (!*list || !zt__next_name(list, &name, &length)) {
-        return 0;
-    }
-    zt__copy_text(wanted->name, sizeof wanted->name, name, length);
-    wanted->metric = zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics,
-                                     profiler->metric_count, wanted->name, &wanted->nearest);
-    return 1;
-}
-
-ZT__PRIVATE void zt__add_wanted_columns(zt_profiler *profiler, zt__region_table *table) {
-    const char *list = profiler->columns;
-    zt__wanted_metric wanted;
-    while (zt__next_wanted_metric(profiler, &list, &wanted)) {
-        if (wanted.metric == UINT32_MAX) {
-            continue;
+    while (zt__next_name(&list, &text, &length)) {
+        uint32_t metric;
+        zt__copy_text(name, sizeof name, text, length);
+        metric = zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics,
+                                 profiler->metric_count, name, NULL);
+        if (metric == UINT32_MAX) {
+            continue; /* the footer names it */
         }
         if (table->column_count < ZT__MAX_FIGURE_COLUMNS) {
-            zt__add_metric_column(profiler, table, wanted.metric);
+            zt__add_metric_column(profiler, table, metric);
         } else {
             table->left_out++;
         }
@@ -14709,25 +14068,25 @@ ZT__PRIVATE int zt__is_shown_already(const zt_profiler *profiler, uint32_t metri
     return 0;
 }
 
-/* Adds all metrics that are not 0 everywhere. First come those that differ between regions, except clocks,
+/* Adds all metrics that are not 0 everywhere. First come those that vary between regions, except clocks,
    which only repeat what the time shows. */
-ZT__PRIVATE void zt__add_telling_columns(const zt_profiler *profiler, zt__region_table *table) {
+ZT__PRIVATE void zt__add_nonzero_columns(const zt_profiler *profiler, zt__region_table *table) {
     uint32_t metric;
-    int telling;
-    for (telling = 1; telling >= 0; telling--) {
+    int varying;
+    for (varying = 1; varying >= 0; varying--) {
         for (metric = 0; metric < profiler->metric_count; metric++) {
             const zt_metric *described = &profiler->metrics[metric];
             int is_clock = strcmp(described->units, "cycles") == 0 || strcmp(described->units, "MHz") == 0;
             const zt__figure_column *column;
-            int is_telling;
+            int varies;
             if (described->aggregation == ZT_AGGREGATE_FLAG || described->aggregation == ZT_AGGREGATE_NONE ||
                 zt__is_shown_already(profiler, metric)) {
                 continue;
             }
             zt__add_metric_column(profiler, table, metric);
             column = &table->columns[table->column_count - 1];
-            is_telling = !is_clock && (table->row_count < 2 || column->smallest < column->largest);
-            if (!zt__is_positive(column->largest) || is_telling != telling) {
+            varies = !is_clock && (table->row_count < 2 || column->smallest < column->largest);
+            if (!zt__is_positive(column->largest) || varies != varying) {
                 table->column_count--;
             }
         }
@@ -14746,9 +14105,7 @@ ZT__PRIVATE void zt__fill_region_row(const void *user, uint32_t row, zt__cell *c
     cells[1 + i].text = table->rows[row].note;
 }
 
-/* Returns the width of a table: that of the terminal, if it goes there. Files have a fixed width of 100
- * columns.
- */
+/* Returns the width of the terminal for standard output, and a fixed width for files. */
 ZT__PRIVATE size_t zt__room_for_table(int to_standard_output) {
     const char *columns = getenv("COLUMNS");
     struct winsize size;
@@ -14766,49 +14123,36 @@ ZT__PRIVATE size_t zt__room_for_table(int to_standard_output) {
 
 /* Fits the table into the width. If the times do not fit, names of regions are shortened. Metrics that do not
    fit are left out, unless config.columns asks for them. */
-ZT__PRIVATE void zt__fit_columns(zt__region_table *table, zt__table *described, size_t room,
-                                 int metrics_were_chosen) {
+ZT__PRIVATE void zt__fit_columns(zt__region_table *table, size_t room, int metrics_were_chosen) {
     enum { LONGEST_NAME = 28, SHORTEST_NAME = 12 };
-    zt__table_column *columns = described->columns;
+    zt__table_column *name = &table->shown.columns[0], *shown = &table->shown.columns[1];
     size_t times = 0, used;
     uint32_t i, kept = ZT__TIME_FIGURES;
-    columns[0].longest = LONGEST_NAME;
-    zt__measure_table(described);
-    for (i = 1; i <= ZT__TIME_FIGURES; i++) {
-        times += 2 + columns[i].width;
+    name->heading = "region";
+    name->is_text = 1;
+    name->longest = LONGEST_NAME;
+    table->shown.column_count = 1 + table->column_count;
+    zt__measure_table(&table->shown);
+    for (i = 0; i < ZT__TIME_FIGURES; i++) {
+        times += 2 + shown[i].width;
     }
-    if (times + columns[0].width > room) {
-        columns[0].longest = SHORTEST_NAME;
-        if (room > times + SHORTEST_NAME) {
-            columns[0].longest = room - times;
-        }
+    if (times + name->width > room) {
+        name->longest = room > times + SHORTEST_NAME ? room - times : (size_t)SHORTEST_NAME;
     }
-    used = times + (columns[0].width < columns[0].longest ? columns[0].width : columns[0].longest);
-    for (i = ZT__TIME_FIGURES; i < table->column_count; i++) {
-        size_t width = 2 + columns[1 + i].width;
+    used = times + (name->width < name->longest ? name->width : name->longest);
+    for (; i < table->column_count; i++) {
+        size_t width = 2 + shown[i].width;
         if (metrics_were_chosen || (kept < ZT__MAX_FIGURE_COLUMNS && used + width <= room)) {
-            table->columns[kept] = table->columns[i];
+            table->columns[kept++] = table->columns[i];
             used += width;
-            kept++;
         } else {
             table->left_out++;
         }
     }
     table->column_count = kept;
-}
-
-ZT__PRIVATE void zt__describe_columns(const zt__region_table *table, zt__table *described) {
-    zt__table_column *columns = described->columns;
-    uint32_t i;
-    columns[0].heading = "region";
-    columns[0].is_text = 1;
-    for (i = 0; i < table->column_count; i++) {
-        columns[1 + i].heading = table->columns[i].heading;
-        columns[1 + i].is_text = 0;
-    }
-    columns[1 + i].heading = "";
-    columns[1 + i].is_text = 1;
-    described->column_count = table->column_count + 2;
+    shown[kept].heading = ""; /* of the notes */
+    shown[kept].is_text = 1;
+    table->shown.column_count = kept + 2;
 }
 
 ZT__PRIVATE void zt__write_title(zt__document *document) {
@@ -14872,29 +14216,33 @@ ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table
     zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
     zt_availability availability = zt_get_availability(profiler);
-    const char *list = profiler->columns;
-    zt__wanted_metric wanted;
+    const char *list = profiler->columns, *text;
+    char name[ZET_MAX_METRIC_NAME];
+    zt__nearest nearest;
+    size_t length;
     if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
         zt__write_shown(writer, zt_get_availability_text(profiler));
         zt__write_text(writer, "\n");
     }
     zt__write_missing_samples(document);
-    while (zt__next_wanted_metric(profiler, &list, &wanted)) {
-        if (wanted.metric == UINT32_MAX) {
+    while (list && zt__next_name(&list, &text, &length)) {
+        zt__copy_text(name, sizeof name, text, length);
+        if (zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics, profiler->metric_count,
+                            name, &nearest) == UINT32_MAX) {
             zt__write_text(writer, "There is no metric '");
-            zt__write_shown(writer, wanted.name);
+            zt__write_shown(writer, name);
             zt__write_text(writer, "'. Nearest: ");
-            zt__write_shown(writer, wanted.nearest.text);
+            zt__write_shown(writer, nearest.text);
             zt__write_text(writer, ".\n");
         }
     }
     if (table->column_count > ZT__TIME_FIGURES || table->left_out) {
-        zt__write_text(writer, "Metrics are means of a sample");
+        zt__write_text(writer, "Metrics are means per sample.");
         if (table->left_out) {
-            zt__print(writer, "; %u more did not fit: ZT_COLUMNS chooses, CSV and JSON have all",
+            zt__print(writer, " %u more did not fit: choose with ZT_COLUMNS. CSV and JSON have all.",
                       (unsigned)table->left_out);
         }
-        zt__write_text(writer, ".\n");
+        zt__write_text(writer, "\n");
     }
 }
 
@@ -14934,43 +14282,46 @@ ZT__PRIVATE void zt__write_table_of_calls(zt__document *document) {
 #endif
 
 ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_output) {
+    static const char *const time_headings[ZT__TIME_FIGURES] = {
+        "count\n", "GPU time\ntotal", "GPU time\nmean", "GPU time\nmedian", "GPU time\np95"};
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
-    uint32_t i, most_columns = ZT__TIME_FIGURES + profiler->metric_count + ZT__MAX_FIGURE_COLUMNS;
+    size_t rows = (size_t)document->region_count + 1; /* at least one */
+    size_t columns = (size_t)ZT__TIME_FIGURES + profiler->metric_count + ZT__MAX_FIGURE_COLUMNS;
     zt__region_table table;
-    zt__table described;
+    zt__table *shown = &table.shown;
+    uint32_t i;
     memset(&table, 0, sizeof table);
-    memset(&described, 0, sizeof described);
     table.figure_count = ZT__TIME_FIGURES + profiler->metric_count;
-    table.rows =
-        (zt__table_row *)zt__allocate(allocator, document->region_count + (size_t)1, sizeof *table.rows);
-    table.figures = (double *)zt__allocate(allocator, document->region_count + (size_t)1,
-                                           table.figure_count * sizeof *table.figures);
-    table.columns = (zt__figure_column *)zt__allocate(allocator, most_columns, sizeof *table.columns);
-    described.columns =
-        (zt__table_column *)zt__allocate(allocator, most_columns + (size_t)2, sizeof *described.columns);
-    described.cells = (zt__cell *)zt__allocate(allocator, most_columns + (size_t)2, sizeof *described.cells);
-    if (table.rows && table.figures && table.columns && described.columns && described.cells) {
+    table.rows = (zt__table_row *)zt__allocate(allocator, rows, sizeof *table.rows);
+    table.figures = (double *)zt__allocate(allocator, rows, table.figure_count * sizeof *table.figures);
+    table.columns = (zt__figure_column *)zt__allocate(allocator, columns, sizeof *table.columns);
+    shown->columns = (zt__table_column *)zt__allocate(allocator, columns + 2, sizeof *shown->columns);
+    shown->cells = (zt__cell *)zt__allocate(allocator, columns + 2, sizeof *shown->cells);
+    if (table.rows && table.figures && table.columns && shown->columns && shown->cells) {
         for (i = 0; i < document->region_count; i++) {
             if (zt__read_region(document, i)) {
                 zt__read_table_row(document, &table);
             }
         }
-        described.row_count = table.row_count;
-        described.fill_row = zt__fill_region_row;
-        described.user = &table;
-        zt__add_time_columns(&table);
-        if (profiler->columns) {
-            zt__add_wanted_columns(profiler, &table);
-        } else {
-            zt__add_telling_columns(profiler, &table);
+        shown->row_count = table.row_count;
+        shown->fill_row = zt__fill_region_row;
+        shown->user = &table;
+        for (i = 0; i < ZT__TIME_FIGURES; i++) {
+            zt__figure_column *column = zt__add_figure_column(&table, i);
+            strcpy(column->heading, time_headings[i]);
+            if (i > 0) {
+                zt__choose_units(column, "ns", 1);
+            }
         }
-        zt__describe_columns(&table, &described);
-        zt__fit_columns(&table, &described, zt__room_for_table(to_standard_output),
-                        profiler->columns != NULL);
-        zt__describe_columns(&table, &described);
+        if (profiler->columns) {
+            zt__add_chosen_columns(profiler, &table);
+        } else {
+            zt__add_nonzero_columns(profiler, &table);
+        }
+        zt__fit_columns(&table, zt__room_for_table(to_standard_output), profiler->columns != NULL);
         zt__write_title(document);
-        zt__write_table(&document->writer, &described);
+        zt__write_table(&document->writer, shown);
         zt__write_footer(document, &table);
 #ifdef ZETOOLS_TRACER
         zt__write_table_of_calls(document);
@@ -14978,8 +14329,8 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_
     } else {
         document->out_of_memory = 1;
     }
-    zt__free(allocator, described.cells);
-    zt__free(allocator, described.columns);
+    zt__free(allocator, shown->cells);
+    zt__free(allocator, shown->columns);
     zt__free(allocator, table.columns);
     zt__free(allocator, table.figures);
     zt__free(allocator, table.rows);
@@ -15111,17 +14462,9 @@ typedef struct zt__label {
 
 ZT__PRIVATE zt__label zt__label_metric(const zt_metric *metric, int several_groups) {
     zt__label label;
-    size_t used = 0;
-    if (several_groups) {
-        used = (size_t)snprintf(label.text, sizeof label.text, "%.*s.", ZET_MAX_METRIC_GROUP_NAME,
-                                metric->group);
-    }
-    used += (size_t)snprintf(label.text + used, sizeof label.text - used, "%.*s", ZET_MAX_METRIC_NAME,
-                             metric->name);
-    if (*metric->units) {
-        snprintf(label.text + used, sizeof label.text - used, " [%.*s]", ZET_MAX_METRIC_RESULT_UNITS,
-                 metric->units);
-    }
+    snprintf(label.text, sizeof label.text, "%s%s%s%s%s%s", several_groups ? metric->group : "",
+             several_groups ? "." : "", metric->name, *metric->units ? " [" : "", metric->units,
+             *metric->units ? "]" : "");
     return label;
 }
 
@@ -15152,33 +14495,12 @@ ZT__PRIVATE void zt__write_span(zt__document *document, const zt__span *span, ui
     zt__write_text(writer, "}}");
 }
 
-/* Writes a counter track. A value lasts until the next one, so repeated values are left out. */
-ZT__PRIVATE void zt__write_counter(zt__writer *writer, const zt__stream_data *data, const zt__kept_row *rows,
-                                   const double *values, size_t count, uint32_t metric, int several_groups) {
-    zt__label label = zt__label_metric(&data->metrics[metric], several_groups);
-    double last = zt__nan();
-    size_t i;
-    for (i = 0; i < count; i++) {
-        double value = values[i * data->group.metric_count + metric];
-        if (!zt__is_finite(value) || (!zt__is_nan(last) && value == last && i + 1 < count)) {
-            continue;
-        }
-        last = value;
-        zt__begin_event(writer, "C", label.text, 0);
-        zt__write_event_time(writer, "ts", rows[i].begin_ns);
-        zt__write_text(writer, ",\"args\":{\"value\":");
-        zt__write_number(writer, value);
-        zt__write_text(writer, "}}");
-    }
-}
-
 /* Writes an attached stream: a counter track for each metric, and the markers. */
 ZT__PRIVATE void zt__write_stream(zt__document *document, zt__stream_data *data, int several_groups) {
     const zt_allocator *allocator = &document->profiler->config.allocator;
     zt__writer *writer = &document->writer;
-    size_t metrics = data->group.metric_count, count = 0, i;
+    size_t metrics = data->group.metric_count, count = 0, metric, i;
     uint64_t first, end, index;
-    uint32_t metric;
     zt__kept_row *rows;
     double *values;
     zt__get_kept_rows(data, &first, &end);
@@ -15187,25 +14509,37 @@ ZT__PRIVATE void zt__write_stream(zt__document *document, zt__stream_data *data,
     }
     rows = (zt__kept_row *)zt__allocate(allocator, (size_t)(end - first), sizeof *rows);
     values = (double *)zt__allocate(allocator, (size_t)(end - first), metrics * sizeof *values);
-    if (rows && values) {
-        for (index = first; index < end; index++) {
-            count += (size_t)zt__copy_kept_row(data, index, &rows[count], values + count * metrics);
-        }
-        for (metric = 0; metric < metrics; metric++) {
-            zt_aggregation aggregation = data->metrics[metric].aggregation;
-            if (aggregation == ZT_AGGREGATE_SUM || aggregation == ZT_AGGREGATE_MEAN) {
-                zt__write_counter(writer, data, rows, values, count, metric, several_groups);
-            }
+    document->out_of_memory |= !rows || !values;
+    for (index = first; index < end && rows && values; index++) {
+        count += (size_t)zt__copy_kept_row(data, index, &rows[count], values + count * metrics);
+    }
+    for (metric = 0; metric < metrics; metric++) {
+        const zt_metric *described = &data->metrics[metric];
+        zt__label label = zt__label_metric(described, several_groups);
+        double last = zt__nan();
+        if (described->aggregation != ZT_AGGREGATE_SUM && described->aggregation != ZT_AGGREGATE_MEAN) {
+            continue;
         }
         for (i = 0; i < count; i++) {
-            if (rows[i].marker) {
-                zt__begin_event(writer, "i", rows[i].marker, 0);
-                zt__write_event_time(writer, "ts", rows[i].end_ns);
-                zt__write_text(writer, ",\"s\":\"p\",\"cat\":\"marker\"}");
+            double value = values[i * metrics + metric];
+            /* A value lasts until the next one, so repeated values are left out. */
+            if (!zt__is_finite(value) || (!zt__is_nan(last) && value == last && i + 1 < count)) {
+                continue;
             }
+            last = value;
+            zt__begin_event(writer, "C", label.text, 0);
+            zt__write_event_time(writer, "ts", rows[i].begin_ns);
+            zt__write_text(writer, ",\"args\":{\"value\":");
+            zt__write_number(writer, value);
+            zt__write_text(writer, "}}");
         }
-    } else {
-        document->out_of_memory = 1;
+    }
+    for (i = 0; i < count; i++) {
+        if (rows[i].marker) {
+            zt__begin_event(writer, "i", rows[i].marker, 0);
+            zt__write_event_time(writer, "ts", rows[i].end_ns);
+            zt__write_text(writer, ",\"s\":\"p\",\"cat\":\"marker\"}");
+        }
     }
     zt__free(allocator, values);
     zt__free(allocator, rows);
@@ -15335,39 +14669,19 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
 
 /* ---- files ----------------------------------------------------------------------------------------------- */
 
-/* The C library hides it in strict ISO modes. C++ compilers always define _GNU_SOURCE. */
-#ifndef __cplusplus
-char *realpath(const char *path, char *resolved);
-#endif
-
-/* Returns whether a text ends with another, letter case aside. */
-ZT__PRIVATE int zt__has_suffix(const char *text, const char *end) {
-    size_t length = strlen(text), i, end_length = strlen(end);
-    for (i = 0; i < end_length && end_length <= length; i++) {
-        char letter = text[length - end_length + i];
-        if (letter >= 'A' && letter <= 'Z') {
-            letter = (char)(letter - 'A' + 'a');
-        }
-        if (letter != end[i]) {
-            return 0;
-        }
-    }
-    return end_length <= length;
-}
-
 /* Finds the format that the suffix of a path stands for. Returns 0 if it stands for none. Without a suffix,
    or with a number as suffix, the format is a table. */
 ZT__PRIVATE int zt__find_format(const char *path, zt_format *format) {
     const char *slash = strrchr(path, '/');
     const char *dot = strrchr(slash ? slash : path, '.');
     *format = ZT_FORMAT_TABLE;
-    if (zt__has_suffix(path, ".csv")) {
+    if (zt__ends_with(path, ".csv", strcasecmp)) {
         *format = ZT_FORMAT_CSV;
-    } else if (zt__has_suffix(path, ".trace.json")) {
+    } else if (zt__ends_with(path, ".trace.json", strcasecmp)) {
         *format = ZT_FORMAT_TRACE;
-    } else if (zt__has_suffix(path, ".json")) {
+    } else if (zt__ends_with(path, ".json", strcasecmp)) {
         *format = ZT_FORMAT_JSON;
-    } else if (dot && !zt__has_suffix(path, ".txt")) {
+    } else if (dot && !zt__ends_with(path, ".txt", strcasecmp)) {
         return strspn(dot + 1, "0123456789") == strlen(dot + 1);
     }
     return 1;
@@ -15392,28 +14706,68 @@ ZT__PRIVATE ze_result_t zt__write_and_close(zt_profiler *profiler, zt_format for
     return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(profiler, path) : result;
 }
 
+/* The file that a report goes to, and the one that it is written to first. */
+typedef struct zt__target_file {
+    char path[4096];
+    char link[4096];
+    char beside[4096 + 64];
+} zt__target_file;
+
+/* The C library hides it in strict ISO modes. C++ compilers always define _GNU_SOURCE. */
+#ifndef __cplusplus
+ssize_t readlink(const char *path, char *target, size_t size);
+#endif
+
+/* Stores what `path` leads to through symbolic links; it need not exist. Returns 0, with errno, if there are
+   too many links or the path is too long. */
+ZT__PRIVATE int zt__follow_links(zt__target_file *file, const char *path) {
+    enum { MOST_LINKS = 40 };
+    const char *next = path, *slash;
+    size_t directory = 0; /* length of the directory that `next` is relative to */
+    uint32_t i;
+    for (i = 0; i <= MOST_LINKS; i++) {
+        size_t length = strlen(next);
+        ssize_t link_length;
+        if (directory + length >= sizeof file->path) {
+            errno = ENAMETOOLONG;
+            return 0;
+        }
+        memcpy(file->path + directory, next, length + 1);
+        link_length = readlink(file->path, file->link, sizeof file->link - 1);
+        if (link_length <= 0) {
+            return 1;
+        }
+        file->link[link_length] = 0;
+        next = file->link;
+        slash = strrchr(file->path, '/');
+        directory = slash && *next != '/' ? (size_t)(slash + 1 - file->path) : 0;
+    }
+    errno = ELOOP;
+    return 0;
+}
+
 /* Writes a file beside the target and renames it, so that nobody reads an incomplete one. */
 ZT__PRIVATE ze_result_t zt__replace_file(zt_profiler *profiler, zt_format format, const char *path) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    char *target = realpath(path, NULL); /* a symbolic link stays what it is */
-    size_t room = strlen(target ? target : path) + 64;
-    char *beside = (char *)zt__allocate(allocator, room, 1);
+    zt__target_file *file = (zt__target_file *)zt__allocate(allocator, 1, sizeof *file);
     ze_result_t result;
-    if (beside) {
-        snprintf(beside, room, "%s.%ld.%lx.part", target ? target : path, (long)getpid(),
+    if (!file) {
+        return zt__report_no_memory(&profiler->diagnostics, "zt_report", "a path");
+    }
+    if (!zt__follow_links(file, path)) {
+        result = zt__report_unwritable(profiler, path);
+    } else {
+        snprintf(file->beside, sizeof file->beside, "%s.%ld.%lx.part", file->path, (long)getpid(),
                  (unsigned long)zt__this_thread());
-        result = zt__write_and_close(profiler, format, fopen(beside, "wb"), path);
-        if (result == ZE_RESULT_SUCCESS && rename(beside, target ? target : path) != 0) {
+        result = zt__write_and_close(profiler, format, fopen(file->beside, "wb"), path);
+        if (result == ZE_RESULT_SUCCESS && rename(file->beside, file->path) != 0) {
             result = zt__report_unwritable(profiler, path);
         }
         if (result != ZE_RESULT_SUCCESS) {
-            remove(beside);
+            remove(file->beside);
         }
-    } else {
-        result = zt__report_no_memory(&profiler->diagnostics, "zt_report", "a path");
     }
-    zt__free(allocator, beside);
-    free(target);
+    zt__free(allocator, file);
     return result;
 }
 
@@ -15442,6 +14796,204 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
     }
     return zt__replace_file(locked, format, path);
 }
+
+/* ==== >>automatic: tracing that reports at exit =========================================================== */
+
+#ifdef ZETOOLS_TRACER
+
+typedef struct zt__auto {
+    zt__tracer *tracer; /* NULL: it is off */
+    pid_t process;      /* that called zt_auto: a forked child reports nothing */
+    zt_config config;   /* of each profiler. Its strings, and `report`, are copies */
+    const char *report;
+} zt__auto;
+
+static zt__auto zt__automatic;
+
+/* Returns the suffix of a path: from the last dot, or ".trace.json". */
+ZT__PRIVATE const char *zt__path_suffix(const char *path) {
+    const char *end = path + strlen(path);
+    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+    if (zt__ends_with(path, ".trace.json", strcasecmp)) {
+        return end - strlen(".trace.json");
+    }
+    return dot && (!slash || dot > slash) ? dot : end;
+}
+
+/* Writes the report of the n-th profiler: run.csv, run.2.csv, ... A message goes to standard error, because
+   the profiler is closed next, and to zt_get_last_error(NULL). */
+ZT__PRIVATE void zt__write_auto_report(zt_profiler *profiler, uint32_t n) {
+    const char *report = zt__automatic.report, *suffix = zt__path_suffix(report);
+    char number[16] = "";
+    size_t size = strlen(report) + sizeof number;
+    char *path = (char *)zt__allocate(&zt__default_allocator, 1, size);
+    zt__thread_messages *messages = zt__get_thread_messages();
+    ze_result_t result;
+    if (n > 1 && strcmp(report, "-") != 0) {
+        snprintf(number, sizeof number, ".%u", (unsigned)n);
+    }
+    if (path) {
+        snprintf(path, size, "%.*s%s%s", (int)(suffix - report), report, number, suffix);
+        result = zt_report(profiler, path);
+    } else {
+        result = zt__report_no_memory(&profiler->diagnostics, "zt_auto", "the path of the report");
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        fprintf(stderr, "zetools: %s\n", zt_get_last_error(profiler));
+        if (messages) {
+            messages->last = messages->copy;
+        }
+    }
+    zt__free(&zt__default_allocator, path);
+}
+
+/* Copies a string of the application, which need not outlive zt_auto. Returns 0 without memory. */
+ZT__PRIVATE int zt__keep_text(const char **text) {
+    if (!*text) {
+        return 1;
+    }
+    *text = zt__duplicate_text(&zt__default_allocator, *text);
+    return *text != NULL;
+}
+
+ZT__PRIVATE void zt__free_auto_config(void) {
+    zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.report);
+    zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.groups);
+    zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.metrics);
+    zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.columns);
+    memset(&zt__automatic, 0, sizeof zt__automatic);
+}
+
+/* Runs at exit, before loader and driver are gone. */
+ZT__PRIVATE void zt__end_auto(void) {
+    zt__tracer *tracer = zt__automatic.tracer;
+    zt__traced_device *device;
+    uint32_t n = 0;
+    if (!tracer || zt__automatic.process != getpid() || zt__is_inside_hook()) {
+        return;
+    }
+    zt__stop_tracer(tracer, "zt_auto");
+    for (device = tracer->devices; device; device = device->next) {
+        if (device->profiler) {
+            if (!device->is_detached) {
+                zt_collect(device->profiler, tracer->wait_timeout_ns);
+            }
+            zt__write_auto_report(device->profiler, ++n);
+        }
+    }
+    if (tracer->open_failures) {
+        fprintf(stderr, "zetools: zt_auto: %u contexts and devices were not measured. The first: %s\n",
+                (unsigned)tracer->open_failures, tracer->open_failure.text);
+    }
+    if (!zt__abandon_calls(tracer)) {
+        return; /* a callback is running on another thread */
+    }
+    for (device = tracer->devices; device; device = device->next) {
+        if (device->profiler) {
+            zt__store(&device->profiler->tracer, (zt__tracer *)NULL);
+            zt_close(device->profiler);
+        }
+    }
+    zt__destroy_tracer(tracer);
+    zt__free_auto_config();
+}
+
+/* Returns where the report goes, by the environment or else the configuration. Returns NULL if nothing is
+   traced. */
+ZT__PRIVATE const char *zt__find_auto_path(const char *configured) {
+    const char *path = getenv("ZT_AUTO");
+    if (!path || strcmp(path, "1") == 0) {
+        path = configured && *configured ? configured : "-";
+    }
+    if (!*path || strcmp(path, "off") == 0 || strcmp(path, "0") == 0) {
+        return NULL;
+    }
+    return strcmp(path, "table") == 0 ? "-" : path;
+}
+
+/* Calls zeInit. Loaders that cannot enable tracing at run time read the environment there. */
+ZT__PRIVATE ze_result_t zt__initialize_traced(void) {
+    ze_result_t(ZE_APICALL * enable_layer)(void);
+    const char *advice = "Nothing is traced. Install a Level Zero driver.";
+    ze_result_t result;
+    zt__find_loader_symbol("zelEnableTracingLayer", (void *)&enable_layer);
+    if (!enable_layer) {
+        setenv("ZE_ENABLE_TRACING_LAYER", "1", 0);
+    }
+    result = zeInit(0);
+    if (result == ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    if (result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS) { /* no access to the device node */
+        advice = "Nothing is traced. This user may not use the device: add them to the group of "
+                 "/dev/dri/renderD*, which is render or video.";
+    }
+    return zt__report(NULL, CALL_FAILED, result, "zeInit", zt_result_name(result), advice);
+}
+
+ZT_API zt_auto_config zt_auto_config_default(void) {
+    zt_auto_config config;
+    config.report = NULL;
+    config.profiler = zt_config_default();
+    config.trace = zt_trace_config_default();
+    return config;
+}
+
+ZT_API ze_result_t zt_auto(const zt_auto_config *given) {
+    enum { TIMELINE = 65536 }; /* samples, for a trace */
+    static int ends_at_exit;
+    zt_auto_config config = given ? *given : zt_auto_config_default();
+    const char *path = zt__find_auto_path(config.report);
+    zt_config *profiler = &zt__automatic.config, complete;
+    zt__tracer *tracer = NULL;
+    zt_format format;
+    ze_result_t result;
+    int has_memory;
+    if (!path || (zt__automatic.tracer && zt__automatic.process == getpid())) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!zt__find_format(path, &format)) {
+        result = zt__report(NULL, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, path);
+        fprintf(stderr, "zetools: zt_auto: nothing is traced. %s\n", zt_get_last_error(NULL));
+        return result;
+    }
+    result = zt__initialize_traced();
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    *profiler = config.profiler;
+    if (!profiler->timeline && format == ZT_FORMAT_TRACE) {
+        profiler->timeline = TIMELINE; /* a trace shows nothing else */
+    }
+    complete = zt__complete_config(profiler);
+    zt__automatic.report = path;
+    has_memory = zt__keep_text(&zt__automatic.report);
+    has_memory &= zt__keep_text(&profiler->groups);
+    has_memory &= zt__keep_text(&profiler->metrics);
+    has_memory &= zt__keep_text(&profiler->columns);
+    if (has_memory) {
+        tracer = zt__create_tracer(&complete.allocator, NULL, complete.wait_timeout_ns);
+    }
+    if (!tracer) {
+        zt__free_auto_config();
+        return zt__report_no_memory(NULL, "zt_auto", "the tracer and its configuration");
+    }
+    tracer->automatic = profiler;
+    result = zt__start_tracer(tracer, &config.trace, complete.timeline);
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__destroy_tracer(tracer);
+        zt__free_auto_config();
+        return result;
+    }
+    zt__automatic.process = getpid();
+    zt__automatic.tracer = tracer;
+    if (!ends_at_exit) {
+        ends_at_exit = atexit(zt__end_auto) == 0;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+#endif /* ZETOOLS_TRACER */
 
 #ifdef __cplusplus
 } /* extern "C" */

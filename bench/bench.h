@@ -241,4 +241,13 @@ static inline void put_row(const char *name, const char *suffix, double value, g
     put_ratio(row, value, current_costs == CHEAP ? STATED : direction, wanted);
 }
 
+/* The main function of a benchmark of both kinds of lists. */
+static inline int measure_both_kinds(void (*measure)(kind wanted)) {
+    open_gpu();
+    measure(IMMEDIATE);
+    measure(RECORDED);
+    CHECK(zeContextDestroy(gpu.context));
+    return EXIT_SUCCESS;
+}
+
 #endif

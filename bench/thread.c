@@ -101,9 +101,5 @@ static void measure(kind wanted) {
 }
 
 int main(void) {
-    open_gpu();
-    measure(IMMEDIATE);
-    measure(RECORDED);
-    CHECK(zeContextDestroy(gpu.context));
-    return EXIT_SUCCESS;
+    return measure_both_kinds(measure);
 }

@@ -1,7 +1,7 @@
 /* What a tracer costs a program whose launches it leaves alone: an idle one, which filters everything out,
    and one that was stopped. Programs of the same launches take turns: untraced, with the tracing layer off;
-   idle; stopped. Each is a process of its own, for loaders before 1.15.7 turn the layer on as they are
-   initialised. */
+   with empty callbacks in the layer, which is what the loader itself costs; idle; stopped. Each is a process
+   of its own, for loaders before 1.15.7 turn the layer on as they are initialised. */
 #define ZETOOLS_TRACER
 #define ZETOOLS_IMPLEMENTATION
 #include "bench.h"
@@ -12,7 +12,7 @@
 
 enum { ROUNDS = 9, LISTS = 400, LAUNCHES = 64 }; /* of a list */
 
-typedef enum mode { UNTRACED, IDLE, STOPPED, MODES } mode;
+typedef enum mode { UNTRACED, EMPTY, IDLE, STOPPED, MODES } mode;
 
 typedef struct launcher {
     ze_module_handle_t module;
@@ -57,11 +57,34 @@ static void run_lists(launcher *l, uint32_t lists) {
     }
 }
 
+static void do_nothing(ze_command_list_append_launch_kernel_params_t *parameters, ze_result_t result,
+                       void *user, void **instance) {
+    (void)parameters, (void)result, (void)user, (void)instance;
+}
+
+/* The loader's layer alone, around the same launches. */
+static void register_empty_callbacks(void) {
+    zel_tracer_desc_t desc = {ZEL_STRUCTURE_TYPE_TRACER_DESC, NULL, NULL};
+    zel_tracer_handle_t tracer;
+    ze_result_t(ZE_APICALL * enable)(void);
+    zt__find_loader_symbol("zelEnableTracingLayer", &enable);
+    if (enable)
+        CHECK(enable());
+    CHECK(zelTracerCreate(&desc, &tracer));
+    CHECK(zelTracerCommandListAppendLaunchKernelRegisterCallback(tracer, ZEL_REGISTER_PROLOGUE, do_nothing));
+    CHECK(zelTracerCommandListAppendLaunchKernelRegisterCallback(tracer, ZEL_REGISTER_EPILOGUE, do_nothing));
+    CHECK(zelTracerSetEnabled(tracer, 1));
+}
+
 static void trace(mode wanted, zt_profiler *profiler) {
     zt_trace_config config = zt_trace_config_default();
     config.names = "!*";
     if (wanted == UNTRACED)
         return;
+    if (wanted == EMPTY) {
+        register_empty_callbacks();
+        return;
+    }
     CHECK(zt_trace_start(profiler, &config));
     if (wanted == STOPPED)
         CHECK(zt_trace_stop(profiler));
@@ -123,8 +146,10 @@ int main(int argc, char **argv) {
             times[m][i] = measure_in_process(m, argv[0]);
             ratios[m][i] = times[m][i] / times[UNTRACED][i];
         }
-    printf("a launch: untraced %.0f ns, idle tracer %.0f ns, stopped tracer %.0f ns\n",
-           median(times[UNTRACED], ROUNDS), median(times[IDLE], ROUNDS), median(times[STOPPED], ROUNDS));
+    printf("a launch: untraced %.0f ns, empty callbacks %.0f ns, idle tracer %.0f ns, stopped tracer %.0f ns\n",
+           median(times[UNTRACED], ROUNDS), median(times[EMPTY], ROUNDS), median(times[IDLE], ROUNDS),
+           median(times[STOPPED], ROUNDS));
+    put_ratio("tracer_layer", median(ratios[EMPTY], ROUNDS), STATED, 0);
     put_ratio("tracer_idle", median(ratios[IDLE], ROUNDS), STATED, 0);
     put_ratio("tracer_stopped", median(ratios[STOPPED], ROUNDS), STATED, 0);
     return EXIT_SUCCESS;

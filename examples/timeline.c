@@ -1,4 +1,4 @@
-/* Puts regions, samples of the device and markers on one timeline: writes run.trace.json, which Perfetto and
+/* Puts regions, rows of a stream and markers on one timeline: writes run.trace.json, which Perfetto and
    Chrome (at chrome://tracing) show. Regions have times here, so that the stream may have the counters: on
    most devices either of them can.
 
@@ -131,7 +131,7 @@ static zt_stream *attach_stream(const gpu *g, zt_profiler *profiler) {
     return stream;
 }
 
-/* What the samples say of each region. */
+/* What the rows of the stream show of each region. */
 static void print_streamed(const zt_profiler *profiler) {
     for (uint32_t m = 0; m < zt_get_streamed_count(profiler); m++) {
         const zt_metric *metric = zt_get_streamed_metric(profiler, m);
@@ -151,7 +151,7 @@ static void print_streamed(const zt_profiler *profiler) {
 static int print_timeline(const zt_profiler *profiler, const char *path) {
     zt_timeline_info info = zt_get_timeline(profiler);
 
-    printf("%s: %llu regions, %llu samples\n", path, (unsigned long long)info.samples,
+    printf("%s: %llu samples of regions, %llu rows\n", path, (unsigned long long)info.samples,
            (unsigned long long)info.rows);
     return info.samples == STEPS * 4;
 }

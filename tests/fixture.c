@@ -60,6 +60,17 @@ int64_t heap_bytes(void) {
     return atomic_load(&allocated_bytes);
 }
 
+heap_use library_memory(void) {
+    heap_use now = {heap_allocations(), heap_bytes()};
+    return now;
+}
+
+void assert_same_memory(heap_use before) {
+    heap_use now = library_memory();
+    assert_int_equal(now.allocations, before.allocations);
+    assert_int_equal(now.bytes, before.bytes);
+}
+
 static atomic_int_fast64_t time_passed; /* nanoseconds, beside those that really do */
 
 void pass_time(uint64_t ns) {
@@ -213,6 +224,16 @@ void assert_close_(double got, double expected, const char *what, const char *fi
 
 struct gpu gpu;
 
+void forget_repeated_begins(void) {
+    char text[4096];
+    uint64_t known = 0;
+    gpu.ledger(text, sizeof text);
+    for (const char *at = text; (at = strstr(at, "finding: a metric query was begun again")) != NULL; at++)
+        known++;
+    if (known == gpu.findings())
+        gpu.forget_findings();
+}
+
 uint64_t calls(const char *function) {
     return gpu.calls(function);
 }
@@ -318,6 +339,13 @@ void create_event(world *w, uint32_t index, ze_event_handle_t *event) {
     ze_event_desc_t desc = {ZE_STRUCTURE_TYPE_EVENT_DESC, NULL, index, ZE_EVENT_SCOPE_FLAG_HOST,
                             ZE_EVENT_SCOPE_FLAG_HOST};
     ok(zeEventCreate(w->event_pool, &desc, event));
+}
+
+ze_event_handle_t append_gate(world *w, ze_command_list_handle_t list) {
+    ze_event_handle_t gate;
+    create_event(w, 1, &gate);
+    ok(zeCommandListAppendWaitOnEvents(list, 1, &gate));
+    return gate;
 }
 
 static void create_memory(world *w) {
@@ -532,6 +560,26 @@ zt_profiler *open_groups(world *w, const char *groups) {
     if (zt_get_availability(profiler) != ZT_AVAILABLE)
         fail_msg("no metrics: %s", text);
     return profiler;
+}
+
+zt_profiler *open_with_timeout(world *w, uint64_t wait_timeout_ns) {
+    zt_config config = config_of(w);
+    config.wait_timeout_ns = wait_timeout_ns;
+    return open_profiler(w, &config);
+}
+
+zt_profiler *open_threaded(world *w) {
+    zt_config config = config_of(w);
+    config.groups = "ComputeBasic";
+    config.thread = 1;
+    return open_profiler(w, &config);
+}
+
+zt_profiler *open_two_passes(world *w) {
+    zt_config config = config_of(w);
+    config.groups = "ComputeBasic,MemoryProfile";
+    config.max_passes = 2;
+    return open_profiler(w, &config);
 }
 
 void close_profiler(world *w, zt_profiler *profiler) {

@@ -84,7 +84,9 @@ void assert_close_(double got, double expected, const char *what, const char *fi
     X(forget_findings)                                                                                       \
     X(set_call_cost)                                                                                         \
     X(set_real_costs)                                                                                        \
-    X(set_metric_clock)
+    X(set_metric_clock)                                                                                      \
+    X(set_metric)                                                                                            \
+    X(list_metrics)
 
 /* The control interface of the loaded driver: gpu.reset is softgpu_reset, and so on. */
 extern struct gpu {
@@ -92,6 +94,11 @@ extern struct gpu {
     GPU_FUNCTIONS(GPU_MEMBER)
 #undef GPU_MEMBER
 } gpu;
+
+/* Forgets findings if all are of queries that began again without a reset. Where the driver refuses the end
+   of a region, or its reset, and nothing shows when an execution of its list has ended, its queries are not
+   reset before the next. No sample is read from them. */
+void forget_repeated_begins(void);
 
 /* How often the driver function was called since reset_calls(). */
 uint64_t calls(const char *function);
@@ -142,6 +149,10 @@ void create_list(world *w, ze_command_list_handle_t *list);
 void create_kernel(world *w, ze_kernel_handle_t *kernel);
 void create_event(world *w, uint32_t index, ze_event_handle_t *event); /* index from 1 to 15 */
 
+/* Makes a list wait for an event, with index 1, that the test signals. What is appended next is in flight
+   until then. */
+ze_event_handle_t append_gate(world *w, ze_command_list_handle_t list);
+
 /* The application's own work, which has to go on whatever happens to the profiling. */
 void launch(world *w, ze_command_list_handle_t list);
 void launch_kernel(ze_command_list_handle_t list, ze_kernel_handle_t kernel);
@@ -156,6 +167,9 @@ zt_config config_of(world *w);
 zt_profiler *open_profiler(world *w, const zt_config *config); /* asserts success */
 zt_profiler *open_on(world *w, ze_device_handle_t device, const zt_config *config);
 zt_profiler *open_groups(world *w, const char *groups); /* asserts that metrics are measured */
+zt_profiler *open_with_timeout(world *w, uint64_t wait_timeout_ns);
+zt_profiler *open_threaded(world *w);   /* with a thread that collects */
+zt_profiler *open_two_passes(world *w); /* "ComputeBasic,MemoryProfile" */
 void close_profiler(world *w, zt_profiler *profiler);
 
 /* How many of the messages contain the text. */
@@ -192,6 +206,12 @@ void assume_user(int is_root, const char *paranoid);
 /* Calls of malloc, calloc and realloc by the library, and bytes that it holds. */
 uint64_t heap_allocations(void);
 int64_t heap_bytes(void);
+typedef struct heap_use {
+    uint64_t allocations;
+    int64_t bytes;
+} heap_use;
+heap_use library_memory(void);
+void assert_same_memory(heap_use before);
 
 /* ==== the library's use of the loader's tracer ============================================================ */
 

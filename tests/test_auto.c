@@ -49,6 +49,7 @@ typedef struct program {
     const char *environment; /* ZT_AUTO */
     const zt_auto_config *config;
     uint32_t asks;          /* calls of zt_auto */
+    ze_result_t result;     /* of each */
     int initialised_before; /* by zeInit, with the layer in its environment */
     int keeps_everything;   /* the context and what is in it are there when it exits */
 } program;
@@ -67,7 +68,7 @@ static void run_program(const program *p) {
         start(&state);
     }
     for (uint32_t i = 0; i < p->asks; i++)
-        ok(zt_auto(p->config));
+        assert_result(zt_auto(p->config), p->result);
     start(&state);
     open_world(&state);
     p->work(state);
@@ -238,6 +239,29 @@ static void test_a_report_that_cannot_be_written(void **state) {
     assert_string_equal(text_of("output"), "");
 }
 
+/* Counts how often a text contains another. */
+static int occurrences(const char *text, const char *part) {
+    int count = 0;
+    while ((text = strstr(text, part))) {
+        count++;
+        text += strlen(part);
+    }
+    return count;
+}
+
+/* A suffix that stands for no format is reported at the start, and not after hours of tracing. */
+static void test_a_suffix_without_a_format(void **state) {
+    const program p = {.work = launch_some,
+                       .environment = "run.xlsx",
+                       .asks = 1,
+                       .result = ZE_RESULT_ERROR_INVALID_ARGUMENT};
+    (void)state;
+    expect_success(&p);
+    assert_int_equal(occurrences(text_of("errors"), "[UNKNOWN_SUFFIX]"), 1);
+    assert_int_equal(occurrences(text_of("errors"), "run.xlsx"), 1);
+    assert_string_equal(text_of("output"), "");
+}
+
 /* A forked child that exits leaves the report to its parent. */
 static void launch_and_fork(world *w) {
     int status;
@@ -271,6 +295,17 @@ static void test_a_trace_by_the_environment(void **state) {
     const program p = {.work = launch_some, .environment = path, .asks = 1};
     expect_success(&p);
     assert_contains(text_of("environment.trace.json"), "\"name\":\"saxpy\"");
+}
+
+/* The case of the letters in a suffix does not matter, nor does it for the reports that are numbered. */
+static void test_a_trace_by_a_suffix_in_capitals(void **state) {
+    char path[PATH_MAX];
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_folder("run.TRACE.JSON"));
+    const program p = {.work = launch_in_two_contexts, .environment = path, .asks = 1};
+    expect_success(&p);
+    assert_contains(text_of("run.TRACE.JSON"), "\"name\":\"saxpy\"");
+    assert_contains(text_of("run.2.TRACE.JSON"), "\"name\":\"saxpy\"");
 }
 
 static void test_a_report_for_each_context(void **state) {
@@ -396,8 +431,10 @@ int main(void) {
         cmocka_unit_test(test_turned_off_by_the_environment),
         cmocka_unit_test(test_any_number_of_contexts),
         cmocka_unit_test(test_a_report_that_cannot_be_written),
+        cmocka_unit_test(test_a_suffix_without_a_format),
         cmocka_unit_test(test_a_forked_child),
         cmocka_unit_test(test_a_trace_by_the_environment),
+        cmocka_unit_test(test_a_trace_by_a_suffix_in_capitals),
         cmocka_unit_test(test_a_report_for_each_context),
         cmocka_unit_test(test_a_trace_for_each_context),
         cmocka_unit_test(test_names_may_go),

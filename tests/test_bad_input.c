@@ -739,12 +739,8 @@ static void test_profiler_closed_with_an_open_region(void **state) {
  */
 static void test_profiler_closed_while_the_device_is_stuck(void **state) {
     world *w = *state;
-    ze_event_handle_t gate;
-    create_event(w, 1, &gate);
-    zt_config config = config_of(w);
-    config.wait_timeout_ns = 100000000;
-    zt_profiler *profiler = open_profiler(w, &config);
-    ok(zeCommandListAppendWaitOnEvents(w->immediate, 1, &gate));
+    zt_profiler *profiler = open_with_timeout(w, 100000000);
+    ze_event_handle_t gate = append_gate(w, w->immediate);
     append(w, profiler, w->immediate, "stuck");
     w->launches++;
     close_profiler(w, profiler);

@@ -356,10 +356,7 @@ static void test_work_on_the_device(void **state) {
     world *w = *state;
     static zt_bench_result result;
     static kept_text written;
-    zt_config config = config_of(w);
-    config.groups = "ComputeBasic,MemoryProfile";
-    config.max_passes = 2;
-    zt_profiler *profiler = open_profiler(w, &config);
+    zt_profiler *profiler = open_two_passes(w);
     job of = {w, 3, 0, 0, profiler, 0};
     zt_bench_config bench = config_of_job(&of);
     ok(zt_bench(profiler, &bench, &result));
@@ -426,10 +423,7 @@ static void test_results_for_people(void **state) {
 /* Each is set against the GPU time of its own pass. */
 static void test_rates(void **state) {
     world *w = *state;
-    zt_config config = config_of(w);
-    config.groups = "ComputeBasic,MemoryProfile";
-    config.max_passes = 2;
-    zt_profiler *profiler = open_profiler(w, &config);
+    zt_profiler *profiler = open_two_passes(w);
     int pass = 0;
     ZT_PASSES(profiler)
     for (int i = 0; i <= 2 * pass; i++, pass = 1)

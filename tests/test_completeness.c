@@ -8,22 +8,6 @@
 
 /* ==== memory ============================================================================================== */
 
-typedef struct heap_use {
-    uint64_t allocations;
-    int64_t bytes;
-} heap_use;
-
-static heap_use library_memory(void) {
-    heap_use now = {heap_allocations(), heap_bytes()};
-    return now;
-}
-
-static void assert_same_memory(heap_use before) {
-    heap_use now = library_memory();
-    assert_int_equal(now.allocations, before.allocations);
-    assert_int_equal(now.bytes, before.bytes);
-}
-
 /* Of the whole process, driver and loader included. */
 static size_t resident_bytes(void) {
     unsigned long size = 0, resident = 0;

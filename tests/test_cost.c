@@ -248,10 +248,7 @@ static void test_idle_collect_is_free(void **state) {
    often. */
 static void test_driver_calls_of_a_region_with_a_thread(void **state) {
     world *w = *state;
-    zt_config config = config_of(w);
-    config.groups = "ComputeBasic";
-    config.thread = 1;
-    zt_profiler *profiler = open_profiler(w, &config);
+    zt_profiler *profiler = open_threaded(w);
     uint64_t before = 0;
     for (int i = 0; i < 25; i++) {
         if (i == 20)

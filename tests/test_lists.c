@@ -310,12 +310,8 @@ static void test_a_recorded_list_with_an_immediate_lists_handle(void **state) {
 /* It waits for nothing. What still runs is collected when it has run. */
 static void test_release_of_a_list_that_runs(void **state) {
     world *w = *state;
-    ze_event_handle_t gate;
-    create_event(w, 1, &gate);
-    zt_config config = config_of(w);
-    config.wait_timeout_ns = 100000000;
-    zt_profiler *profiler = open_profiler(w, &config);
-    ok(zeCommandListAppendWaitOnEvents(w->list, 1, &gate));
+    zt_profiler *profiler = open_with_timeout(w, 100000000);
+    ze_event_handle_t gate = append_gate(w, w->list);
     record_once(w, profiler, w->list, "runs");
     ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
     ze_result_t result = zt_release(profiler, w->list);
@@ -335,14 +331,10 @@ static void test_release_of_a_list_that_runs(void **state) {
 
 static void test_release_of_an_immediate_list_that_runs(void **state) {
     world *w = *state;
-    ze_event_handle_t gate;
     if (!can_tell_immediate())
         skip();
-    create_event(w, 1, &gate);
-    zt_config config = config_of(w);
-    config.wait_timeout_ns = 100000000;
-    zt_profiler *profiler = open_profiler(w, &config);
-    ok(zeCommandListAppendWaitOnEvents(w->immediate, 1, &gate));
+    zt_profiler *profiler = open_with_timeout(w, 100000000);
+    ze_event_handle_t gate = append_gate(w, w->immediate);
     append(w, profiler, w->immediate, "runs");
     ze_result_t result = zt_release(profiler, w->immediate);
     ok(zeEventHostSignal(gate));
@@ -431,6 +423,61 @@ static void test_reset_of_no_list(void **state) {
     zt_profiler *profiler = open_with_slots(*state, 2);
     assert_true(zt_reset(profiler, NULL) != ZE_RESULT_SUCCESS);
     assert_true(zt_reset(NULL, NULL) != ZE_RESULT_SUCCESS);
+}
+
+/* ==== a plain reset of what never ran ====================================================================== */
+
+/* A recording that never ran is reset plainly and recorded anew. The new region shows that the old one is not
+   on the list any more. */
+static void test_recorded_anew_without_release(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_with_slots(w, 4);
+    for (uint64_t i = 1; i <= 20; i++) {
+        append(w, profiler, w->list, "never");
+        append(w, profiler, w->list, "never");
+        reset_list(w->list);
+        record_once(w, profiler, w->list, "runs");
+        for (int j = 0; j < 3; j++)
+            ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+        finish_queue(w);
+        w->launches += 3;
+        collect_all(profiler);
+        assert_counts(profiler, counted(3 * i, 3 * i, 0, 0, 0));
+        reset_list(w->list);
+    }
+    assert_int_equal(zt_get_counts(profiler).unobserved_lists, 0);
+    expect(profiler, "runs", 60, 1);
+    check_work(w);
+}
+
+/* The same where executions overlap: each of them is counted. */
+static void test_recorded_anew_and_executed_too_soon(void **state) {
+    world *w = *state;
+    ze_event_handle_t gate;
+    create_event(w, 1, &gate);
+    zt_config config = config_of(w);
+    config.wait_timeout_ns = 100000000;
+    zt_profiler *profiler = open_profiler(w, &config);
+    append(w, profiler, w->list, "never");
+    reset_list(w->list);
+    ok(zeEventHostSignal(gate));
+    ok(zeCommandListAppendWaitOnEvents(w->list, 1, &gate));
+    record_once(w, profiler, w->list, "runs");
+    execute(w, profiler, w->list);
+    ok(zeEventHostReset(gate));
+    for (int i = 0; i < 2; i++)
+        ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+    ok(zeEventHostSignal(gate));
+    finish_queue(w);
+    w->launches += 3;
+    collect_all(profiler);
+    assert_counts(profiler, counted(3, 2, 1, 0, 0));
+    assert_int_equal(zt_get_cause(profiler, ZT_LOST_OVERWRITTEN), 1);
+    assert_int_equal(gpu.findings(),
+                     1); /* the query of the last was not reset: the device had not done with it */
+    gpu.forget_findings();
+    ok(zeEventDestroy(gate));
+    check_work(w);
 }
 
 /* ==== what zt_execute does not see ======================================================================== */
@@ -551,10 +598,8 @@ static void *open_gate(void *argument) {
 
 /* On its way by other means than zt_execute: the collection waits for it. */
 static void collect_what_is_on_its_way(world *w, zt_profiler *profiler) {
-    submission s = {w, w->list, NULL};
+    submission s = {w, w->list, append_gate(w, w->list)};
     pthread_t opener;
-    create_event(w, 1, &s.gate);
-    ok(zeCommandListAppendWaitOnEvents(w->list, 1, &s.gate));
     record_once(w, profiler, w->list, "on its way");
     ok(zeCommandQueueExecuteCommandLists(w->queue, 1, &w->list, NULL));
     assert_int_equal(pthread_create(&opener, NULL, open_gate, &s), 0);
@@ -695,6 +740,8 @@ int main(void) {
         TEST(test_reset_without_a_profiler),
         TEST(test_reset_that_the_driver_refuses),
         TEST(test_reset_of_no_list),
+        TEST(test_recorded_anew_without_release),
+        TEST(test_recorded_anew_and_executed_too_soon),
         TEST(test_lists_run_by_other_means),
         TEST(test_a_list_run_by_other_means_once),
         TEST(test_collect_does_not_wait_for_a_recording),

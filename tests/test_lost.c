@@ -1,5 +1,6 @@
 /* What hardware or driver lost is counted by cause, kept out of the statistics, and costs no slot. */
 #include <math.h>
+#include <string.h>
 
 #include "fixture.h"
 
@@ -282,6 +283,62 @@ static void test_overwritten(void **state) {
     check_work(w);
 }
 
+/* The driver refuses an execution while the last one is still on its way: nothing of it was overwritten. */
+static void test_refused_while_the_last_execution_runs(void **state) {
+    world *w = *state;
+    ze_event_handle_t gate;
+    create_event(w, 1, &gate);
+    zt_config config = config_of(w);
+    config.wait_timeout_ns = 1000000; /* zt_execute gives up waiting while the gate is closed */
+    zt_profiler *profiler = open_profiler(w, &config);
+    append(w, profiler, w->list, "before the gate");
+    ok(zeCommandListAppendWaitOnEvents(w->list, 1, &gate));
+    append(w, profiler, w->list, "behind the gate");
+    ok(zeCommandListClose(w->list));
+    ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+    for (int i = 0; i < 3; i++) {
+        inject("zeCommandQueueExecuteCommandLists", 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+        assert_result(zt_execute(profiler, w->queue, 1, &w->list, NULL),
+                      ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+        check_identity(profiler);
+    }
+    assert_int_equal(zt_get_counts(profiler).begun, 2);
+    assert_int_equal(zt_get_counts(profiler).lost, 0);
+    ok(zeEventHostSignal(gate));
+    finish_queue(w);
+    collect_all(profiler);
+    assert_counts(profiler, counted(2, 2, 0, 0, 0));
+    execute(w, profiler, w->list);
+    collect_all(profiler);
+    w->launches += 4;
+    assert_counts(profiler, counted(4, 4, 0, 0, 0));
+    assert_int_equal(zt_get_counts(profiler).unobserved_lists, 0);
+    ok(zeEventDestroy(gate));
+    check_work(w);
+}
+
+/* The driver refuses to execute an immediate list: what is on it runs all the same. */
+static void test_execution_of_an_immediate_list_is_refused(void **state) {
+    world *w = *state;
+    ze_event_handle_t gate;
+    if (!can_tell_immediate())
+        skip();
+    create_event(w, 1, &gate);
+    zt_profiler *profiler = open_small(w, "ComputeBasic");
+    ok(zeCommandListAppendWaitOnEvents(w->immediate, 1, &gate));
+    append(w, profiler, w->immediate, "runs");
+    w->launches++;
+    assert_true(zt_execute(profiler, w->queue, 1, &w->immediate, NULL) != ZE_RESULT_SUCCESS);
+    assert_counts(profiler, counted(1, 0, 0, 0, 1));
+    ok(zeEventHostSignal(gate));
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    assert_int_equal(zt_get_counts(profiler).unobserved_lists, 0);
+    ok(zeEventDestroy(gate));
+    check_work(w);
+}
+
 /* ==== drops =============================================================================================== */
 
 static void test_slots_exhausted(void **state) {
@@ -353,6 +410,86 @@ static void test_refused_in_part(void **state) {
     assert_counts(profiler, counted(80, 40, 0, 40, 0));
     assert_int_equal(zt_get_cause(profiler, ZT_DROPPED_APPEND_FAILED), 40);
     assert_int_equal(region_info(profiler, "then").count, 40);
+    check_work(w);
+}
+
+/* The driver refuses the last command of a region whose list has no other. Nothing shows when an execution of
+   it has ended, so its queries are not reset before the next. They are when the list is reset. */
+static void test_refused_in_the_only_region_of_a_list(void **state) {
+    world *w = *state;
+    ze_event_handle_t gate;
+    char ledger[4096];
+    create_event(w, 1, &gate);
+    zt_profiler *profiler = open_small(w, "ComputeBasic,HostScheduler");
+    for (int i = 0; i < 20; i++) {
+        ok(zeEventHostReset(gate));
+        inject("zetCommandListAppendMetricQueryEnd", 2, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+        zt_region region = zt_begin(profiler, w->list, "refused");
+        ok(zeCommandListAppendWaitOnEvents(w->list, 1, &gate));
+        launch(w, w->list);
+        zt_end(&region);
+        ok(zeCommandListClose(w->list));
+        ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+        nap(); /* the queries have begun */
+        ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+        zt_collect(profiler, 0);
+        ok(zeEventHostSignal(gate));
+        finish_queue(w);
+        w->launches++; /* launch() has counted one */
+        ok(zt_reset(profiler, w->list));
+        gpu.ledger(ledger, sizeof ledger);
+        assert_null(strstr(ledger, "that had not begun")); /* reset between begin and end */
+        gpu.forget_findings();                             /* they begin again without a reset */
+    }
+    assert_counts(profiler, counted(20, 0, 0, 20, 0));
+    for (int i = 0; i < 8; i++)
+        append(w, profiler, w->list, "then");
+    ok(zeCommandListClose(w->list));
+    execute(w, profiler, w->list);
+    w->launches += 8;
+    collect_all(profiler);
+    assert_counts(profiler, counted(28, 8, 0, 20, 0));
+    ok(zeEventDestroy(gate));
+    check_work(w);
+}
+
+/* A later region of the list shows that an execution has ended: the queries are reset before the next. */
+static void test_refused_before_another_region(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_small(w, "ComputeBasic,HostScheduler");
+    inject("zetCommandListAppendMetricQueryEnd", 2, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    append(w, profiler, w->list, "refused");
+    append(w, profiler, w->list, "then");
+    ok(zeCommandListClose(w->list));
+    for (int i = 0; i < 10; i++)
+        ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+    finish_queue(w);
+    w->launches += 20;
+    collect_all(profiler);
+    assert_counts(profiler, counted(11, 10, 0, 1, 0));
+    assert_int_equal(gpu.findings(), 0);
+    check_work(w);
+}
+
+/* The driver refuses a reset once: it is repeated before the next execution, and no sample is lost. */
+static void test_a_reset_that_is_refused_once(void **state) {
+    const char *functions[] = {"zetMetricQueryReset", "zeEventHostReset"};
+    world *w = *state;
+    for (int i = 0; i < 2; i++) {
+        zt_profiler *profiler = open_small(w, "ComputeBasic");
+        append(w, profiler, w->list, "again");
+        ok(zeCommandListClose(w->list));
+        execute(w, profiler, w->list);
+        inject(functions[i], 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+        for (int j = 0; j < 4; j++)
+            execute(w, profiler, w->list);
+        w->launches += 5;
+        collect_all(profiler);
+        assert_counts(profiler, counted(5, 5, 0, 0, 0));
+        ok(zt_reset(profiler, w->list));
+        close_profiler(w, profiler);
+    }
+    assert_int_equal(gpu.findings(), 0);
     check_work(w);
 }
 
@@ -441,9 +578,14 @@ int main(void) {
         TEST(test_read_failed),
         TEST(test_batch_not_calculated),
         TEST(test_overwritten),
+        TEST(test_refused_while_the_last_execution_runs),
+        TEST(test_execution_of_an_immediate_list_is_refused),
         TEST(test_slots_exhausted),
         TEST(test_slots_after_a_passing_failure),
         TEST(test_refused_in_part),
+        TEST(test_refused_in_the_only_region_of_a_list),
+        TEST(test_refused_before_another_region),
+        TEST(test_a_reset_that_is_refused_once),
         TEST(test_identity_after_every_step),
         TEST(test_never_delivered_is_lost_after_release),
     };

@@ -740,10 +740,7 @@ static void test_unpack_without_memory(void **state) {
 
 static void test_passes_merge_and_pack(void **state) {
     world *w = *state;
-    zt_config config = config_of(w);
-    config.groups = "ComputeBasic,MemoryProfile";
-    config.max_passes = 2;
-    zt_profiler *a = open_profiler(w, &config);
+    zt_profiler *a = open_two_passes(w);
     ZT_PASSES(a)
     run_varied(w, a, "one", 0, 7);
     pack packed = pack_of(a);

@@ -63,11 +63,31 @@ static void test_no_thread_collects(void **state) {
     check_work(w);
 }
 
+/* A copy of the library without this option has started the thread. This copy closes the profiler. */
+static void test_a_thread_of_another_copy_is_stopped(void **state) {
+    world *w = (world *)*state;
+    for (int i = 0; i < 20; i++)
+        nap(); /* a thread that has ended is listed for an instant longer */
+    uint32_t threads = count_threads();
+    zt_config config = config_of(w);
+    config.thread = 1;
+    zt_profiler *profiler = open_profiler(w, &config);
+    assert_int_equal(count_threads(), threads + 1);
+    for (int i = 0; i < PROFILERS; i++)
+        if (w->profilers[i] == profiler)
+            w->profilers[i] = NULL;
+    zt_close(profiler);
+    for (int i = 0; i < 1000 && count_threads() != threads; i++)
+        nap();
+    assert_int_equal(count_threads(), threads);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_reader_is_refused),
         TEST(test_polling_works),
         TEST(test_no_thread_collects),
+        TEST(test_a_thread_of_another_copy_is_stopped),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

@@ -94,10 +94,8 @@ static void test_copies_are_measured(void **state) {
 /* What the device has not reached yet is in flight, and collecting does not wait for it unless asked to. */
 static void test_collect_does_not_block(void **state) {
     world *w = *state;
-    ze_event_handle_t gate;
-    create_event(w, 1, &gate);
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
-    ok(zeCommandListAppendWaitOnEvents(w->immediate, 1, &gate));
+    ze_event_handle_t gate = append_gate(w, w->immediate);
     append(w, profiler, w->immediate, "held");
     w->launches++;
     ok(zt_collect(profiler, 0)); /* what is ready is nothing */
@@ -114,12 +112,10 @@ static void test_collect_does_not_block(void **state) {
 /* One list that is stuck does not keep back what another has finished. */
 static void test_collect_takes_what_is_ready(void **state) {
     world *w = *state;
-    ze_event_handle_t gate;
     ze_command_list_handle_t stuck;
-    create_event(w, 1, &gate);
     create_immediate(w, &stuck);
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
-    ok(zeCommandListAppendWaitOnEvents(stuck, 1, &gate));
+    ze_event_handle_t gate = append_gate(w, stuck);
     append(w, profiler, stuck, "stuck");
     for (int i = 0; i < 5; i++)
         run(w, profiler, "free");

@@ -81,6 +81,14 @@ static int keep(const void *bytes, size_t size, void *user) {
     return 0;
 }
 
+/* A profiler, of ComputeBasic if `config` is NULL, that has measured one region. */
+static zt_profiler *measure_region(world *w, const zt_config *config) {
+    zt_profiler *profiler = config ? open_profiler(w, config) : open_groups(w, "ComputeBasic");
+    run(w, profiler, "region");
+    collect_all(profiler);
+    return profiler;
+}
+
 static const char *written(const zt_profiler *profiler, zt_format format) {
     first_buffer.size = 0;
     first_buffer.calls = 0;
@@ -395,16 +403,12 @@ static void test_columns_are_chosen(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
     config.columns = "GPGPU_THREADGROUP_COUNT";
-    zt_profiler *profiler = open_profiler(w, &config);
-    run(w, profiler, "region");
-    collect_all(profiler);
+    zt_profiler *profiler = measure_region(w, &config);
     assert_contains(written(profiler, ZT_FORMAT_TABLE), "THREADGROUP");
     assert_null(strstr(first_buffer.bytes, "GPU_BUSY"));
     close_profiler(w, profiler);
     setenv("ZT_COLUMNS", "GPU_BUSY", 1);
-    profiler = open_profiler(w, &config);
-    run(w, profiler, "region");
-    collect_all(profiler);
+    profiler = measure_region(w, &config);
     assert_contains(written(profiler, ZT_FORMAT_TABLE), "GPU_BUSY");
     assert_null(strstr(first_buffer.bytes, "THREADGROUP"));
 }
@@ -438,17 +442,13 @@ static void test_columns_of_any_length_and_number(void **state) {
         strcat(columns, "COMMAND_PARSER_COMPUTE_ENGINE_DISPATCH_KERNEL_COUNT,");
     strcat(columns, "GPU_BUSY");
     config.columns = columns;
-    zt_profiler *profiler = open_profiler(w, &config);
-    run(w, profiler, "region");
-    collect_all(profiler);
+    zt_profiler *profiler = measure_region(w, &config);
     assert_contains(written(profiler, ZT_FORMAT_TABLE), "GPU_BUSY");
     assert_null(strstr(first_buffer.bytes, "There is no metric"));
     close_profiler(w, profiler);
     for (int i = 0; i < 10; i++)
         strcat(columns, ",GPU_BUSY");
-    profiler = open_profiler(w, &config);
-    run(w, profiler, "region");
-    collect_all(profiler);
+    profiler = measure_region(w, &config);
     assert_contains(written(profiler, ZT_FORMAT_TABLE), "10 more did not fit");
 }
 
@@ -469,9 +469,7 @@ static void test_unknown_column_says_nearest_names(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
     config.columns = "GPU_BUSSY,GPU_BUSY";
-    zt_profiler *profiler = open_profiler(w, &config);
-    run(w, profiler, "region");
-    collect_all(profiler);
+    zt_profiler *profiler = measure_region(w, &config);
     for (int i = 0; i < 3; i++)
         assert_contains(written(profiler, ZT_FORMAT_TABLE), "GPU_BUSY");
     assert_int_equal(heard(w, "'GPU_BUSSY'"), 1);
@@ -488,9 +486,7 @@ static void test_all_unknown_columns_are_named(void **state) {
         strcat(columns, name);
     }
     config.columns = columns;
-    zt_profiler *profiler = open_profiler(w, &config);
-    run(w, profiler, "region");
-    collect_all(profiler);
+    zt_profiler *profiler = measure_region(w, &config);
     text = written(profiler, ZT_FORMAT_TABLE);
     assert_contains(text, "There is no metric 'GPU_BUSSY'. Nearest: 'GPU_BUSY', ");
     assert_contains(text, "There is no metric 'GpuTimes'. Nearest: 'GpuTime', ");
@@ -507,9 +503,7 @@ static void test_table_says_why_there_are_no_metrics(void **state) {
     const char *text = NULL;
     gpu.behave(SOFTGPU_NO_METRIC_LIBRARY, 1);
     zt_config config = config_of(w);
-    zt_profiler *profiler = open_profiler(w, &config);
-    run(w, profiler, "region");
-    collect_all(profiler);
+    zt_profiler *profiler = measure_region(w, &config);
     text = zt_get_availability_text(profiler);
     assert_contains(written(profiler, ZT_FORMAT_TABLE), text);
     assert_contains(written(profiler, ZT_FORMAT_JSON), "libigdmd");
@@ -521,9 +515,7 @@ static void test_table_of_times_by_choice(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
     config.groups = "";
-    zt_profiler *profiler = open_profiler(w, &config);
-    run(w, profiler, "region");
-    collect_all(profiler);
+    zt_profiler *profiler = measure_region(w, &config);
     assert_contains(written(profiler, ZT_FORMAT_TABLE), "times only");
     assert_null(strstr(first_buffer.bytes, "[TIMES_BY_CHOICE]"));
     assert_contains(written(profiler, ZT_FORMAT_CSV), "[TIMES_BY_CHOICE]");
@@ -587,9 +579,7 @@ static void test_reports_say_that_a_list_was_not_observed(void **state) {
 
 static void test_table_on_standard_output(void **state) {
     world *w = *state;
-    zt_profiler *profiler = open_groups(w, "ComputeBasic");
-    run(w, profiler, "region");
-    collect_all(profiler);
+    zt_profiler *profiler = measure_region(w, NULL);
     written(profiler, ZT_FORMAT_TABLE);
     assert_string_equal(printed(profiler), first_buffer.bytes);
 }
@@ -628,9 +618,7 @@ static void test_only_standard_output_is_as_wide_as_the_terminal(void **state) {
     const char *path = in_directory("run.txt");
     if (terminal < 0)
         skip(); /* this system gives none */
-    zt_profiler *profiler = open_groups(w, "ComputeBasic");
-    run(w, profiler, "region");
-    collect_all(profiler);
+    zt_profiler *profiler = measure_region(w, NULL);
     first_buffer.size = 0;
     int saved = send_output(terminal);
     ze_result_t on_output = zt_report(profiler, "-"), in_file = zt_report(profiler, path),
@@ -655,9 +643,7 @@ static void test_format_by_suffix(void **state) {
     const char *names[] = {"run.csv", "run.json", "run.txt", "run", "csv", "RUN.CSV", "run.Json", "run.2"};
     const zt_format formats[] = {ZT_FORMAT_CSV,   ZT_FORMAT_JSON, ZT_FORMAT_TABLE, ZT_FORMAT_TABLE,
                                  ZT_FORMAT_TABLE, ZT_FORMAT_CSV,  ZT_FORMAT_JSON,  ZT_FORMAT_TABLE};
-    zt_profiler *profiler = open_groups(w, "ComputeBasic");
-    run(w, profiler, "region");
-    collect_all(profiler);
+    zt_profiler *profiler = measure_region(w, NULL);
     for (int i = 0; i < 8; i++) {
         ok(zt_report(profiler, in_directory(names[i])));
         assert_string_equal(read_whole(in_directory(names[i])), written(profiler, formats[i]));
@@ -717,6 +703,30 @@ static void test_report_over_a_symbolic_link(void **state) {
     assert_int_equal(remove_entries(), 2);
 }
 
+/* Links to a file that does not exist yet: they lead to it afterwards, also from one directory to another. */
+static void test_report_through_links_to_a_new_file(void **state) {
+    world *w = *state;
+    struct stat seen;
+    char absolute[sizeof directory + 256];
+    const char *first = in_directory("first.csv"), *second = in_directory("sub/second.csv"),
+               *file = in_directory("real.csv"), *sub = in_directory("sub");
+    zt_profiler *profiler = measure_region(w, NULL);
+    assert_int_equal(mkdir(sub, 0700), 0);
+    snprintf(absolute, sizeof absolute, "%s/./sub/second.csv", directory);
+    assert_int_equal(symlink(absolute, first), 0);
+    assert_int_equal(symlink("../real.csv", second), 0);
+    ok(zt_report(profiler, first));
+    assert_int_equal(lstat(first, &seen), 0);
+    assert_true(S_ISLNK(seen.st_mode));
+    assert_int_equal(lstat(second, &seen), 0);
+    assert_true(S_ISLNK(seen.st_mode));
+    assert_int_equal(lstat(file, &seen), 0);
+    assert_true(S_ISREG(seen.st_mode));
+    assert_string_equal(read_whole(file), written(profiler, ZT_FORMAT_CSV));
+    assert_int_equal(unlink(second), 0);
+    assert_int_equal(remove_entries(), 3);
+}
+
 static int stop_at_once(const void *bytes, size_t size, void *user) {
     (void)bytes, (void)size;
     ++*(int *)user;
@@ -750,9 +760,7 @@ static void test_paths_that_cannot_be_written(void **state) {
     const char *text = NULL;
     static char endless[5001];
     memset(endless, 'x', 5000);
-    zt_profiler *profiler = open_groups(w, "ComputeBasic");
-    run(w, profiler, "region");
-    collect_all(profiler);
+    zt_profiler *profiler = measure_region(w, NULL);
     expect_unwritable(w, profiler, in_directory("missing/run.csv"));
     text = zt_get_last_error(profiler);
     assert_contains(text, "missing/run.csv");
@@ -761,7 +769,9 @@ static void test_paths_that_cannot_be_written(void **state) {
     expect_unwritable(w, profiler, endless);
     assert_int_equal(mkdir(in_directory("run.csv"), 0700), 0);
     expect_unwritable(w, profiler, in_directory("run.csv")); /* a directory */
-    assert_int_equal(remove_entries(), 1);
+    assert_int_equal(symlink("loop.csv", in_directory("loop.csv")), 0);
+    expect_unwritable(w, profiler, in_directory("loop.csv")); /* a link to itself */
+    assert_int_equal(remove_entries(), 2);
     ok(zt_report(profiler, in_directory("run.csv")));
 }
 
@@ -776,9 +786,7 @@ static void test_pipes_and_devices_stay_what_they_are(void **state) {
     pthread_t thread;
     struct stat seen;
     const char *pipe = in_directory("pipe.csv"), *full = in_directory("full.csv");
-    zt_profiler *profiler = open_groups(w, "ComputeBasic");
-    run(w, profiler, "region");
-    collect_all(profiler);
+    zt_profiler *profiler = measure_region(w, NULL);
     written(profiler, ZT_FORMAT_CSV);
     assert_int_equal(mkfifo(pipe, 0600), 0);
     assert_int_equal(symlink("/dev/full", full), 0);
@@ -925,6 +933,7 @@ int main(void) {
         IN_DIRECTORY(test_suffix_is_of_the_file),
         IN_DIRECTORY(test_a_trace_needs_a_timeline),
         IN_DIRECTORY(test_report_over_a_symbolic_link),
+        IN_DIRECTORY(test_report_through_links_to_a_new_file),
         IN_DIRECTORY(test_write_function_that_stops),
         IN_DIRECTORY(test_paths_that_cannot_be_written),
         IN_DIRECTORY(test_pipes_and_devices_stay_what_they_are),

@@ -899,12 +899,13 @@ static void *use_query(void *argument) {
     return NULL;
 }
 
+/* The second, on a thread of its own, between begin and end of the first. */
 static void use_at_once(user users[2]) {
-    pthread_t threads[2];
-    for (int i = 0; i < 2; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, use_query, &users[i]), 0);
-    for (int i = 0; i < 2; i++)
-        pthread_join(threads[i], NULL);
+    pthread_t thread;
+    begin(users[0].list, users[0].b->queries[users[0].index]);
+    assert_int_equal(pthread_create(&thread, NULL, use_query, &users[1]), 0);
+    pthread_join(thread, NULL);
+    end(users[0].list, users[0].b->queries[users[0].index]);
 }
 
 /* Both threads' queries were not reset: that one is found too, where they begin again. */
@@ -1167,6 +1168,274 @@ static void a_sub_device_measures_itself(void **state) {
     ok(zeCommandListDestroy(list));
 }
 
+/* ==== the metrics of a B580 =========================================================================== */
+
+typedef struct expected_metric {
+    const char *name, *component, *units;
+    unsigned samplings;
+    zet_metric_type_t type;
+    zet_value_type_t value;
+} expected_metric;
+
+enum { EVENT = BY_EVENT, TIME = BY_TIME, BOTH = BY_EVENT | BY_TIME };
+static const expected_metric b580[] = {
+#define B580_METRIC(name, component, type, value, units, samplings, source, description)                     \
+    {#name, component, units, samplings, ZET_METRIC_TYPE_##type, ZET_VALUE_TYPE_##value},
+#include "softgpu/b580.def"
+#undef B580_METRIC
+};
+
+/* In order, and no others. Returns how many. */
+static uint32_t check_b580_group(zet_metric_group_handle_t group, unsigned sampling) {
+    uint32_t count = 0;
+    for (size_t i = 0; i < sizeof b580 / sizeof *b580; i++) {
+        if (!(b580[i].samplings & sampling))
+            continue;
+        zet_metric_properties_t metric = metric_at(group, count++);
+        assert_string_equal(metric.name, b580[i].name);
+        assert_string_equal(metric.component, b580[i].component);
+        assert_string_equal(metric.resultUnits, b580[i].units);
+        assert_int_equal(metric.metricType, b580[i].type);
+        assert_int_equal(metric.resultType, b580[i].value);
+        assert_true(metric.description[0]);
+    }
+    assert_int_equal(metrics_in(group), count);
+    return count;
+}
+
+static void the_metrics_of_a_b580_can_be_listed(void **state) {
+    world *w = (world *)*state;
+    zet_metric_group_handle_t own = group_of(w->device, "ComputeBasic", BY_EVENT);
+    gpu.behave(SOFTGPU_B580_METRICS, 1);
+    zet_metric_group_handle_t by_event = group_of(w->device, "ComputeBasic", BY_EVENT);
+    assert_int_equal(check_b580_group(by_event, BY_EVENT), 83);
+    assert_int_equal(check_b580_group(group_of(w->device, "ComputeBasic", BY_TIME), BY_TIME), 69);
+    each_set_is_listed_twice_time_first(state);
+    gpu.behave(SOFTGPU_B580_METRICS, 0);
+    assert_ptr_equal(group_of(w->device, "ComputeBasic", BY_EVENT), own);
+    assert_ptr_not_equal(by_event, own);
+}
+
+static bench open_b580(world *w) {
+    gpu.behave(SOFTGPU_B580_METRICS, 1);
+    return open_bench(w, "ComputeBasic");
+}
+
+static void a_b580_measures_what_the_device_can(void **state) {
+    world *w = (world *)*state;
+    bench b = open_b580(w);
+    begin(w->immediate, b.queries[0]);
+    launch(w, w->immediate);
+    ok(zetCommandListAppendMetricMemoryBarrier(w->immediate));
+    end(w->immediate, b.queries[0]);
+    finish_immediate(w, w->immediate);
+    zet_typed_value_t *v = values_of(&b, 0);
+    double nanoseconds = value_in(b.group, v, "GpuTime"), bytes = 2 * sizeof(float) * WORK_ITEMS;
+    assert_true(nanoseconds > 0 && value_in(b.group, v, "GpuCoreClocks") > 0);
+    assert_true(value_in(b.group, v, "AvgGpuCoreFrequencyMHz") == value_in(b.group, v, "CoreFrequencyMHz"));
+    assert_true(value_in(b.group, v, "GPU_BUSY") > 0 && value_in(b.group, v, "GPU_BUSY") <= 100);
+    assert_true(value_in(b.group, v, "COMMAND_PARSER_COMPUTE_ENGINE_BUSY") > 0);
+    assert_true(value_in(b.group, v, "COMMAND_PARSER_COPY_ENGINE_BUSY") == 0);
+    assert_true(value_in(b.group, v, "COMMAND_PARSER_FLUSH_COUNT") == 1);
+    assert_true(value_in(b.group, v, "COMMAND_PARSER_COMPUTE_ENGINE_DISPATCH_KERNEL_COUNT") == 1);
+    assert_true(value_in(b.group, v, "GPGPU_THREADGROUP_COUNT") == WORK_GROUPS);
+    assert_true(value_in(b.group, v, "LOAD_STORE_CACHE_BYTE_READ") == bytes);
+    assert_true(value_in(b.group, v, "LOAD_STORE_CACHE_BYTE_WRITE") == bytes / 2);
+    assert_true(value_in(b.group, v, "GPU_MEMORY_BYTE_READ") == bytes);
+    assert_true(value_in(b.group, v, "GPU_MEMORY_BYTE_WRITE") == bytes / 2);
+    assert_true(value_in(b.group, v, "GPU_MEMORY_BYTE_READ_RATE") == (double)(float)(bytes / nanoseconds));
+    assert_true(value_in(b.group, v, "GPU_MEMORY_BYTE_WRITE_RATE") ==
+                (double)(float)(bytes / 2 / nanoseconds));
+    assert_true(value_in(b.group, v, "SLM_BYTE_READ") == 0);
+    assert_true(value_in(b.group, v, "XVE_ACTIVE") == 0 && value_in(b.group, v, "L3_HIT") == 0);
+    assert_true(value_in(b.group, v, "ReportsCount") == 1 && value_in(b.group, v, "ReportError") == 0);
+    free(v);
+    close_bench(&b);
+}
+
+static void give(const char *metric, double value) {
+    assert_true(gpu.set_metric(metric, value));
+}
+
+/* A report carries what was given when it was made, with the types of the list. */
+static void a_b580_reports_what_a_test_gives(void **state) {
+    world *w = (world *)*state;
+    uint32_t sets;
+    bench b = open_b580(w);
+    uint32_t metrics = metrics_in(b.group);
+    uint8_t *raw = (uint8_t *)malloc(2 * b.size);
+    assert_non_null(raw);
+    give("XVE_ACTIVE", 62.5);
+    give("XVE_STALL", 30);
+    give("L3_HIT", 1e12);
+    give("MidQueryTimer", 1);
+    measure(&b, 0);
+    give("XVE_STALL", 75.25);
+    measure(&b, 1);
+    give("XVE_STALL", 0);
+    ok(try_read(&b, 0, raw));
+    ok(try_read(&b, 1, raw + b.size));
+    zet_typed_value_t *v = calculate(b.group, raw, 2 * b.size, &sets);
+    assert_int_equal(sets, 2);
+    for (uint32_t i = 0; i < sets; i++) {
+        const zet_typed_value_t *set = v + i * metrics;
+        assert_true(value_in(b.group, set, "XVE_ACTIVE") == 62.5);
+        assert_true(value_in(b.group, set, "XVE_STALL") == (i ? 75.25 : 30));
+        assert_true(value_in(b.group, set, "L3_HIT") == 1e12);
+        assert_true(value_in(b.group, set, "MidQueryTimer") == 1);
+        assert_true(value_in(b.group, set, "L3_MISS") == 0 && value_in(b.group, set, "MidQueryC6") == 0);
+        assert_true(value_in(b.group, set, "GPGPU_THREADGROUP_COUNT") == WORK_GROUPS);
+        for (uint32_t k = 0; k < metrics; k++)
+            assert_int_equal(set[k].type, metric_at(b.group, k).resultType);
+    }
+    free(v);
+    free(raw);
+    close_bench(&b);
+}
+
+static void only_what_is_not_measured_can_be_given(void **state) {
+    (void)state;
+    assert_false(gpu.set_metric("GpuTime", 1));
+    assert_false(gpu.set_metric("ReportError", 1));
+    assert_false(gpu.set_metric("no metric", 1));
+    assert_false(gpu.set_metric("L3_HIT", -1));
+    assert_false(gpu.set_metric("MidQueryC6", 2));
+    assert_true(gpu.set_metric("XVE_STALL", -1)); /* as hardware with an overflow would */
+}
+
+static void given_values_are_forgotten(void **state) {
+    world *w = (world *)*state;
+    give("XVE_STALL", 30);
+    gpu.reset();
+    bench b = open_b580(w);
+    measure(&b, 0);
+    assert_true(read_one(&b, 0, "XVE_STALL") == 0);
+    close_bench(&b);
+}
+
+static void a_struck_report_carries_nothing_given(void **state) {
+    world *w = (world *)*state;
+    bench b = open_b580(w);
+    give("XVE_STALL", 30);
+    gpu.behave(SOFTGPU_REPORT_LOST, 1);
+    measure(&b, 0);
+    assert_true(read_one(&b, 0, "ReportLost") == 1);
+    assert_true(read_one(&b, 0, "XVE_STALL") == 0);
+    close_bench(&b);
+}
+
+static void tiles_of_a_b580_have_a_set_each(void **state) {
+    world *w = (world *)*state;
+    uint8_t raw[REPORT_ROOM];
+    zet_typed_value_t values[2 * 83];
+    uint32_t sets = 2, total = 2 * 83, counts[2];
+    gpu.set_devices(1, 2);
+    bench b = open_b580(w);
+    give("XVE_STALL", 30);
+    give("MidQueryMmioTrigger", 1);
+    measure(&b, 0);
+    ok(try_read(&b, 0, raw));
+    ok(zetMetricGroupCalculateMultipleMetricValuesExp(b.group, VALUES, b.size, raw, &sets, &total, counts,
+                                                      values));
+    assert_int_equal(sets, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(counts[i], 83);
+        assert_true(value_in(b.group, values + i * 83, "XVE_STALL") == 30);
+        assert_true(value_in(b.group, values + i * 83, "MidQueryMmioTrigger") == 1);
+    }
+    close_bench(&b);
+}
+
+/* Beside the others, or instead of one. */
+static void a_test_can_list_metrics_of_its_own(void **state) {
+    world *w = (world *)*state;
+    static const softgpu_metric metrics[] = {
+        {"PIXIES", "Magic", "wingbeats", ZET_METRIC_TYPE_EVENT, ZET_VALUE_TYPE_UINT32},
+        {"PIXIE_SHARE", "Magic", "percent", ZET_METRIC_TYPE_RATIO, ZET_VALUE_TYPE_FLOAT64},
+        {"PIXIES_LOST", "Magic", "", ZET_METRIC_TYPE_FLAG, ZET_VALUE_TYPE_BOOL8},
+    };
+    uint32_t others = groups_listed(w);
+    assert_true(gpu.list_metrics("Pixies", metrics, 3));
+    assert_int_equal(groups_listed(w), others + 2);
+    bench b = open_bench(w, "Pixies");
+    uint32_t first = metrics_in(b.group) - 3;
+    give("PIXIES", 4e9);
+    give("PIXIE_SHARE", 12.3);
+    give("PIXIES_LOST", 1);
+    measure(&b, 0);
+    zet_typed_value_t *v = values_of(&b, 0);
+    for (uint32_t i = 0; i < 3; i++) {
+        zet_metric_properties_t metric = metric_at(b.group, first + i);
+        assert_string_equal(metric.name, metrics[i].name);
+        assert_string_equal(metric.component, metrics[i].component);
+        assert_string_equal(metric.resultUnits, metrics[i].units);
+        assert_int_equal(metric.metricType, metrics[i].type);
+        assert_int_equal(metric.resultType, metrics[i].value_type);
+        assert_int_equal(v[first + i].type, metrics[i].value_type);
+    }
+    assert_true(value_in(b.group, v, "PIXIES") == 4e9);
+    assert_true(value_in(b.group, v, "PIXIE_SHARE") == 12.3);
+    assert_true(value_in(b.group, v, "PIXIES_LOST") == 1);
+    assert_true(value_in(b.group, v, "GpuTime") > 0);
+    free(v);
+    close_bench(&b);
+    assert_true(gpu.list_metrics("ComputeBasic", metrics, 1));
+    assert_int_equal(groups_listed(w), others);
+    assert_ptr_equal(group_of(w->device, "ComputeBasic", BY_EVENT), b.group);
+    assert_int_equal(metrics_in(b.group), first + 1);
+    b = open_bench(w, "ComputeBasic");
+    measure(&b, 0);
+    assert_true(read_one(&b, 0, "PIXIES") == 0);
+    close_bench(&b);
+    assert_false(gpu.set_metric("PIXIE_SHARE", 1));
+    gpu.reset();
+    assert_int_equal(groups_listed(w), others);
+    assert_ptr_not_equal(group_of(w->device, "ComputeBasic", BY_EVENT), b.group);
+    assert_false(gpu.list_metrics("Pixies", metrics, 33));
+}
+
+typedef struct weighted {
+    uint32_t stall; /* its index */
+    double time, product;
+} weighted;
+
+static void add_weighted(const zt_sample *sample, void *sums) {
+    weighted *sum = (weighted *)sums;
+    sum->time += sample->gpu_time_ns;
+    sum->product += sample->gpu_time_ns * sample->values[sum->stall];
+}
+
+/* The mean of a share, by the GPU time of its samples. */
+static void the_library_weighs_what_is_given(void **state) {
+    world *w = (world *)*state;
+    weighted sum = {0, 0, 0};
+    zt_config config = config_of(w);
+    gpu.behave(SOFTGPU_B580_METRICS, 1);
+    config.groups = "ComputeBasic";
+    config.sample = add_weighted;
+    config.sample_user = &sum;
+    zt_profiler *profiler = open_profiler(w, &config);
+    while (strcmp(zt_get_metric(profiler, sum.stall)->name, "XVE_STALL") != 0)
+        sum.stall++;
+    for (uint32_t i = 0; i < 4; i++) {
+        give("XVE_STALL", 20 * i);
+        give("L3_HIT", 1000 * i);
+        ZT_REGION(profiler, w->immediate, "region") {
+            for (uint32_t k = 0; k <= i; k++)
+                launch(w, w->immediate);
+        }
+        finish_immediate(w, w->immediate);
+    }
+    collect_all(profiler);
+    zt_stats stall = stats_of(profiler, "region", "XVE_STALL");
+    assert_int_equal(stall.count, 4);
+    assert_close(stall.min, 0);
+    assert_close(stall.max, 60);
+    assert_close(stall.mean, sum.product / sum.time);
+    assert_close(stats_of(profiler, "region", "L3_HIT").sum, 6000);
+    assert_close(stats_of(profiler, "region", "GPGPU_THREADGROUP_COUNT").sum, 10 * WORK_GROUPS);
+}
+
 /* ==== concurrent groups =============================================================================== */
 
 typedef ze_result_t (*concurrent_function)(zet_device_handle_t, uint32_t, zet_metric_group_handle_t *,
@@ -1276,6 +1545,15 @@ int main(void) {
         TEST(tiles_have_a_set_each),
         TEST(a_single_tile_has_one_set),
         TEST(a_sub_device_measures_itself),
+        TEST(the_metrics_of_a_b580_can_be_listed),
+        TEST(a_b580_measures_what_the_device_can),
+        TEST(a_b580_reports_what_a_test_gives),
+        TEST(only_what_is_not_measured_can_be_given),
+        TEST(given_values_are_forgotten),
+        TEST(a_struck_report_carries_nothing_given),
+        TEST(tiles_of_a_b580_have_a_set_each),
+        TEST(a_test_can_list_metrics_of_its_own),
+        TEST(the_library_weighs_what_is_given),
         TEST(concurrent_groups_are_sorted_into_rounds),
         TEST(handles_are_checked),
     };

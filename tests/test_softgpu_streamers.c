@@ -128,6 +128,42 @@ static void work_between_markers_is_measured(void **state) {
     close_stream(&s);
 }
 
+/* Each row has what was given when it was sampled. */
+static void a_b580_streams_what_a_test_gives(void **state) {
+    world *w = (world *)*state;
+    uint32_t sets, marked = 0;
+    gpu.behave(SOFTGPU_B580_METRICS, 1);
+    gpu.behave(SOFTGPU_STREAMER_SPLITS_REPORTS, 1);
+    stream s = open_stream(w, "ComputeBasic", SLOW, 1, NULL);
+    size_t read = 0;
+    for (uint32_t i = 1; i <= 3; i++) {
+        assert_true(gpu.set_metric("XVE_THREADS_OCCUPANCY_ALL", 12.5 * i));
+        assert_true(gpu.set_metric("ContextId", i));
+        launch(w, w->immediate);
+        mark(&s, i);
+        finish_immediate(w, w->immediate);
+    }
+    for (size_t size = s.room; size > 0; read += size) {
+        size = s.room - read;
+        ok(zetMetricStreamerReadData(s.handle, UINT32_MAX, &size, s.raw + read));
+    }
+    zet_typed_value_t *values = calculate(s.group, s.raw, read, &sets);
+    uint32_t metrics = metrics_in(s.group);
+    for (uint32_t i = 0; i < sets; i++) {
+        const zet_typed_value_t *set = values + i * metrics;
+        double marker = value_in(s.group, set, "StreamMarker");
+        if (marker == 0)
+            continue;
+        marked++;
+        assert_true(marker == marked);
+        assert_true(value_in(s.group, set, "XVE_THREADS_OCCUPANCY_ALL") == 12.5 * marker);
+        assert_true(value_in(s.group, set, "ContextId") == marker);
+    }
+    assert_int_equal(marked, 3);
+    free(values);
+    close_stream(&s);
+}
+
 /* Rows without a marker have the last one's value, and later small numbers. */
 static void markers_can_linger(void **state) {
     world *w = (world *)*state;
@@ -525,6 +561,7 @@ static void a_streamer_left_open_ends_with_the_process(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(work_between_markers_is_measured),
+        TEST(a_b580_streams_what_a_test_gives),
         TEST(markers_can_linger),
         TEST(the_clock_makes_reports_that_join),
         TEST(the_device_thread_is_sampled),

@@ -1,10 +1,19 @@
-/* Strict ISO C, without -pthread, and another header first, which settles what the C library shows: the
-   threads of the library block all signals all the same. */
+/* Strict ISO C, without -pthread, and other headers first, which settle what the C library declares: the
+   threads of the library block all signals all the same, and sleep by the monotonic clock. */
+#include <pthread.h>
 #include <stdio.h>
 
+/* The library's timed waits come through this program. */
+static int timed_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, const struct timespec *until);
+static int initialise(pthread_cond_t *condition, const pthread_condattr_t *attributes);
+
+#define pthread_cond_timedwait timed_wait
+#define pthread_cond_init initialise
 #define ZETOOLS_STATIC
 #define ZETOOLS_IMPLEMENTATION
 #include "zetools.h"
+#undef pthread_cond_timedwait
+#undef pthread_cond_init
 
 #include "fixture.h"
 
@@ -81,12 +90,60 @@ static void test_the_threads_of_the_application_do_not(void **state) {
     assert_int_equal(count_threads() - count_deaf_threads(), open);
 }
 
+static struct timed_waits {
+    int count;                    /* atomic, like the others */
+    int conditions_by_realtime;   /* conditions of which the clock is not the monotonic one */
+    int deadlines_by_other_clock; /* deadlines more than a minute ahead, which the library never waits */
+} waits;
+
+static int initialise(pthread_cond_t *condition, const pthread_condattr_t *attributes) {
+    int pthread_condattr_getclock(const pthread_condattr_t *from, int *clock);
+    int clock = -1;
+    if (!attributes || pthread_condattr_getclock(attributes, &clock) != 0 || clock != CLOCK_MONOTONIC)
+        __atomic_fetch_add(&waits.conditions_by_realtime, 1, __ATOMIC_RELAXED);
+    return pthread_cond_init(condition, attributes);
+}
+
+static int timed_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, const struct timespec *until) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (until->tv_sec > now.tv_sec + 60)
+        __atomic_fetch_add(&waits.deadlines_by_other_clock, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&waits.count, 1, __ATOMIC_RELEASE);
+    return pthread_cond_timedwait(condition, mutex, until);
+}
+
+/* A step of the wall clock changes no sleep: none is by that clock. */
+static void test_threads_sleep_by_the_monotonic_clock(void **state) {
+    world *w = (world *)*state;
+    zt_config config = zt_config_default();
+    zt_stream_config stream_config = zt_stream_config_default();
+    zt_profiler *profiler;
+    zt_stream *stream;
+    int count;
+    config.thread = 1;
+    stream_config.reader = 1;
+    memset(&waits, 0, sizeof waits);
+    assert_int_equal(zt_open(w->context, w->device, &config, &profiler), ZE_RESULT_SUCCESS);
+    await(&waits.count);
+    zt_close(profiler);
+    count = waits.count;
+    assert_int_equal(zt_stream_open(w->context, w->device, &stream_config, &stream), ZE_RESULT_SUCCESS);
+    for (int i = 0; i < 10000 && __atomic_load_n(&waits.count, __ATOMIC_ACQUIRE) == count; i++)
+        nap();
+    zt_stream_close(stream, NULL, NULL);
+    assert_true(waits.count > count);
+    assert_int_equal(waits.conditions_by_realtime, 0);
+    assert_int_equal(waits.deadlines_by_other_clock, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_compiled_as_it_has_to_be),
         TEST(test_the_collecting_thread_blocks_signals),
         TEST(test_the_reader_of_a_stream_blocks_signals),
         TEST(test_the_threads_of_the_application_do_not),
+        TEST(test_threads_sleep_by_the_monotonic_clock),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

@@ -8,13 +8,6 @@
 
 enum { BATCH = 64 }; /* reports that are calculated together */
 
-static zt_profiler *open_threaded(world *w) {
-    zt_config config = config_of(w);
-    config.groups = "ComputeBasic";
-    config.thread = 1;
-    return open_profiler(w, &config);
-}
-
 static void run_many(world *w, zt_profiler *profiler, int count) {
     for (int i = 0; i < count; i++) {
         append(w, profiler, w->immediate, i % 2 ? "odd" : "even");
@@ -85,10 +78,8 @@ static void test_recorded_lists(void **state) {
 /* What the device holds up holds up nobody but those who wait for it. */
 static void test_collection_that_has_to_wait(void **state) {
     world *w = *state;
-    ze_event_handle_t gate;
-    create_event(w, 1, &gate);
     zt_profiler *profiler = open_threaded(w);
-    ok(zeCommandListAppendWaitOnEvents(w->immediate, 1, &gate));
+    ze_event_handle_t gate = append_gate(w, w->immediate);
     append(w, profiler, w->immediate, "held");
     ze_result_t at_once = zt_collect(profiler, 0), later = zt_collect(profiler, 5000000);
     ok(zeEventHostSignal(gate));

@@ -597,6 +597,135 @@ static void test_profiler_is_closed_first(void **state) {
     check_work(w);
 }
 
+/* A thread that reads a stream and attributes its rows, and waits in the profiler's allocator meanwhile. */
+typedef struct attribution {
+    pthread_t opener;
+    zt_stream *stream;
+    int waits, may_go_on, ends; /* atomic */
+} attribution;
+
+static void *wait_in_attribution(size_t size, void *user) {
+    attribution *me = (attribution *)user;
+    if (!pthread_equal(pthread_self(), me->opener)) {
+        __atomic_store_n(&me->waits, 1, __ATOMIC_RELEASE);
+        while (!__atomic_load_n(&me->may_go_on, __ATOMIC_ACQUIRE))
+            nap();
+        for (int i = 0; i < 20; i++) /* zt_close goes on, if it does not wait */
+            nap();
+    }
+    return malloc(size);
+}
+
+static void free_memory(void *memory, void *user) {
+    (void)user;
+    free(memory);
+}
+
+static void let_it_go_on(const zt_sample *sample, void *user) {
+    if (strcmp(sample->name, "collected by zt_close") == 0)
+        __atomic_store_n(&((attribution *)user)->may_go_on, 1, __ATOMIC_RELEASE);
+}
+
+static void *read_until_closed(void *user) {
+    attribution *me = (attribution *)user;
+    while (!__atomic_load_n(&me->ends, __ATOMIC_ACQUIRE))
+        zt_stream_read(me->stream, 1000000, NULL, NULL);
+    return NULL;
+}
+
+/* Two streams are attached, of which one is closed. The thread that reads the other one is between the
+   samples "first" and "second" when this returns. */
+static zt_profiler *open_in_attribution(world *w, attribution *me, uint64_t wait_timeout_ns,
+                                        pthread_t *thread) {
+    zt_config config = config_of(w);
+    config.groups = "";
+    config.timeline = 100;
+    config.wait_timeout_ns = wait_timeout_ns;
+    config.sample = let_it_go_on;
+    config.sample_user = me;
+    config.allocator.allocate = wait_in_attribution;
+    config.allocator.release = free_memory;
+    config.allocator.user = me;
+    memset(me, 0, sizeof *me);
+    me->opener = pthread_self();
+    zt_profiler *profiler = open_profiler(w, &config);
+    close_rows(attach(w, profiler, 1000000), NULL);
+    me->stream = attach(w, profiler, 1000000);
+    run(w, profiler, "first");
+    run(w, profiler, "second");
+    collect_all(profiler);
+    assert_int_equal(pthread_create(thread, NULL, read_until_closed, me), 0);
+    await(&me->waits);
+    return profiler;
+}
+
+static void end_attribution(world *w, attribution *me, pthread_t thread) {
+    __atomic_store_n(&me->ends, 1, __ATOMIC_RELEASE);
+    join_in_time(w, thread);
+    close_rows(me->stream, NULL);
+    check_work(w);
+}
+
+static void test_profiler_is_closed_while_rows_are_attributed(void **state) {
+    world *w = (world *)*state;
+    attribution me;
+    pthread_t thread;
+    zt_profiler *profiler = open_in_attribution(w, &me, A_WHILE, &thread);
+    run(w, profiler, "collected by zt_close");
+    close_profiler(w, profiler);
+    end_attribution(w, &me, thread);
+}
+
+/* The profiler stays, for a thread uses it. */
+static void test_attribution_hangs_while_the_profiler_is_closed(void **state) {
+    world *w = (world *)*state;
+    attribution me;
+    pthread_t thread;
+    zt_profiler *profiler = open_in_attribution(w, &me, 10000000, &thread);
+    zt_close(profiler);
+    int reported = heard(w, "[ROWS_BUSY]");
+    __atomic_store_n(&me.may_go_on, 1, __ATOMIC_RELEASE);
+    end_attribution(w, &me, thread);
+    assert_int_equal(reported, 1);
+    run(w, profiler, "third");
+    collect_all(profiler);
+    assert_counts(profiler, counted(3, 3, 0, 0, 0));
+    close_profiler(w, profiler);
+    check_work(w);
+}
+
+/* Rows are read and profilers come and go, each at its own time. */
+static void test_profilers_are_closed_while_streams_are_read(void **state) {
+    world *w = (world *)*state;
+    for (int i = 0; i < OFTEN(100); i++) {
+        zt_profiler *profiler = open_timeline(w, "", 16);
+        zt_stream_config config = stream_config_of(w);
+        attribution device, host;
+        pthread_t reads_device, reads_host;
+        memset(&device, 0, sizeof device);
+        memset(&host, 0, sizeof host);
+        config.profiler = profiler;
+        config.group = "HostScheduler";
+        host.stream = open_stream_with(w, &config);
+        device.stream = attach(w, profiler, 100000);
+        assert_int_equal(pthread_create(&reads_device, NULL, read_until_closed, &device), 0);
+        assert_int_equal(pthread_create(&reads_host, NULL, read_until_closed, &host), 0);
+        for (int j = 0; j < 4; j++) {
+            run(w, profiler, "region");
+            zt_collect(profiler, 0);
+        }
+        if (i % 2) { /* the other stream ends before the profiler does, or after it */
+            __atomic_store_n(&host.ends, 1, __ATOMIC_RELEASE);
+            join_in_time(w, reads_host);
+            close_rows(host.stream, NULL);
+        }
+        close_profiler(w, profiler);
+        if (i % 2 == 0)
+            end_attribution(w, &host, reads_host);
+        end_attribution(w, &device, reads_device);
+    }
+}
+
 typedef struct threads {
     world *w;
     zt_profiler *profiler;
@@ -754,6 +883,9 @@ int main(void) {
         STREAM_TEST(test_memory_of_attached_streams),
         STREAM_TEST(test_regions_outside_have_no_rows),
         STREAM_TEST(test_profiler_is_closed_first),
+        STREAM_TEST(test_profiler_is_closed_while_rows_are_attributed),
+        STREAM_TEST(test_attribution_hangs_while_the_profiler_is_closed),
+        STREAM_TEST(test_profilers_are_closed_while_streams_are_read),
         STREAM_TEST(test_threads),
         STREAM_TEST(test_memory_runs_out),
         STREAM_TEST(test_rows_overflow),

@@ -37,8 +37,8 @@ uint32_t metrics_in(zet_metric_group_handle_t group) {
 }
 
 zet_metric_properties_t metric_at(zet_metric_group_handle_t group, uint32_t index) {
-    zet_metric_handle_t metrics[64];
-    uint32_t count = 64;
+    zet_metric_handle_t metrics[128];
+    uint32_t count = 128;
     zet_metric_properties_t properties = {.stype = ZET_STRUCTURE_TYPE_METRIC_PROPERTIES};
     ok(zetMetricGet(group, &count, metrics));
     assert_true(index < count);

@@ -38,6 +38,18 @@ void sg_report_fill(sg_report *report, const sg_counts *begin, const sg_counts *
     report->ticks = sg_metric_ticks_at(is_row ? end->of[SG_TIME_NS] : begin->of[SG_TIME_NS]);
 }
 
+void sg_report_write(const sg_metric_group *group, const sg_report *report, uint8_t *to) {
+    memcpy(to, report, sizeof *report);
+    to += sizeof *report;
+    for (uint32_t i = 0; i < group->metric_count; i++) {
+        if (group->formulas[i]->operation != GIVEN)
+            continue;
+        double given = report->flags ? 0 : sg_given_value(group->formulas[i]);
+        memcpy(to, &given, sizeof given);
+        to += sizeof given;
+    }
+}
+
 sg_packet sg_packet_of(uint32_t tiles, uint64_t bytes) {
     return (sg_packet){PACKET_MAGIC, tiles, bytes};
 }
@@ -45,15 +57,14 @@ sg_packet sg_packet_of(uint32_t tiles, uint64_t bytes) {
 /* Raw data, understood: one block of reports for each tile. */
 typedef struct sg_raw {
     const uint8_t *data;
+    size_t report_size;
     uint32_t tiles;
     size_t reports; /* of each tile */
     bool is_packet;
 } sg_raw;
 
-static sg_report report_at(const sg_raw *raw, uint32_t tile, size_t index) {
-    sg_report report;
-    memcpy(&report, raw->data + (tile * raw->reports + index) * sizeof report, sizeof report);
-    return report;
+static const uint8_t *report_at(const sg_raw *raw, uint32_t tile, size_t index) {
+    return raw->data + (tile * raw->reports + index) * raw->report_size;
 }
 
 static bool is_of_group(const sg_metric_group *group, const uint8_t *data) {
@@ -68,17 +79,18 @@ static ze_result_t understand(const sg_metric_group *group, size_t size, const u
     if (size >= sizeof packet)
         memcpy(&packet, data, sizeof packet);
     bool is_packet = packet.magic == PACKET_MAGIC && packet.tiles > 0 && packet.tiles <= SG_MAX_TILES;
-    size_t bytes = is_packet ? packet.bytes : size;
+    size_t bytes = is_packet ? packet.bytes : size, report_size = sg_report_size(group);
     *raw = (sg_raw){.data = is_packet ? data + sizeof packet : data,
+                    .report_size = report_size,
                     .tiles = is_packet ? packet.tiles : 1,
-                    .reports = bytes / sizeof(sg_report),
+                    .reports = bytes / report_size,
                     .is_packet = is_packet};
-    if (bytes % sizeof(sg_report) != 0 || raw->reports == 0)
+    if (bytes % report_size != 0 || raw->reports == 0)
         return ZE_RESULT_ERROR_INVALID_SIZE;
     if (is_packet && (size - sizeof packet) / packet.tiles != bytes)
         return ZE_RESULT_ERROR_INVALID_SIZE;
     for (size_t i = 0; i < raw->tiles * raw->reports; i++) {
-        if (!is_of_group(group, raw->data + i * sizeof(sg_report)))
+        if (!is_of_group(group, report_at(raw, 0, i)))
             return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
     return ZE_RESULT_SUCCESS;
@@ -136,17 +148,6 @@ static uint64_t integer(const sg_report *report, const sg_formula *formula) {
     }
 }
 
-static zet_typed_value_t of_real(zet_value_type_t type, double real) {
-    zet_typed_value_t value = {.type = type};
-    if (type == ZET_VALUE_TYPE_FLOAT32)
-        value.value.fp32 = (float)real;
-    else if (type == ZET_VALUE_TYPE_FLOAT64)
-        value.value.fp64 = real;
-    else
-        value.value.ui64 = (uint64_t)(real + 0.5);
-    return value;
-}
-
 static zet_typed_value_t of_integer(zet_value_type_t type, uint64_t number) {
     zet_typed_value_t value = {.type = type};
     if (type == ZET_VALUE_TYPE_UINT32)
@@ -158,9 +159,27 @@ static zet_typed_value_t of_integer(zet_value_type_t type, uint64_t number) {
     return value;
 }
 
-static zet_typed_value_t value_of(const sg_report *report, const sg_formula *formula) {
-    return formula->operation == QUOTIENT ? of_real(formula->value, quotient(report, formula))
-                                          : of_integer(formula->value, integer(report, formula));
+static zet_typed_value_t of_real(zet_value_type_t type, double real) {
+    zet_typed_value_t value = {.type = type};
+    if (type == ZET_VALUE_TYPE_FLOAT32)
+        value.value.fp32 = (float)real;
+    else if (type == ZET_VALUE_TYPE_FLOAT64)
+        value.value.fp64 = real;
+    else
+        return of_integer(type, (uint64_t)(real + 0.5));
+    return value;
+}
+
+/* `given` points to the next of the values that follow the report, and advances when one is read. */
+static zet_typed_value_t value_of(const sg_report *report, const uint8_t **given, const sg_formula *formula) {
+    if (formula->operation == QUOTIENT)
+        return of_real(formula->value, quotient(report, formula));
+    if (formula->operation != GIVEN)
+        return of_integer(formula->value, integer(report, formula));
+    double value;
+    memcpy(&value, *given, sizeof value);
+    *given += sizeof value;
+    return of_real(formula->value, value);
 }
 
 /* The same number as another type. */
@@ -196,12 +215,12 @@ typedef struct sg_values {
 } sg_values;
 
 static void put_report(const sg_metric_group *group, zet_metric_group_calculation_type_t type,
-                       const sg_report *report, sg_values *values) {
+                       const sg_report *report, const uint8_t *given, sg_values *values) {
     uint32_t left = values->room > values->count ? values->room - values->count : 0;
-    uint32_t given = left < group->metric_count ? left : group->metric_count;
-    for (uint32_t i = 0; i < given; i++)
+    uint32_t count = left < group->metric_count ? left : group->metric_count;
+    for (uint32_t i = 0; i < count; i++)
         values->at[values->count + i] = type == ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES
-                                            ? value_of(report, group->formulas[i])
+                                            ? value_of(report, &given, group->formulas[i])
                                             : greatest(group->formulas[i]);
     values->count += group->metric_count;
 }
@@ -223,9 +242,10 @@ static void put_tile(sg_metric_group *group, zet_metric_group_calculation_type_t
                        sg_behaviour_is_on(SOFTGPU_CALCULATION_KEEPS_STATE);
     group->has_last[tile] = group->has_last[tile] && keeps_state;
     for (size_t i = 0; i < raw->reports; i++) {
-        sg_report report = report_at(raw, tile, i);
+        sg_report report;
+        memcpy(&report, report_at(raw, tile, i), sizeof report);
         if (!keeps_state || join_to_last(group, tile, &report))
-            put_report(group, type, &report, values);
+            put_report(group, type, &report, report_at(raw, tile, i) + sizeof report, values);
     }
 }
 

@@ -366,6 +366,7 @@ void softgpu_reset(void) {
     atomic_store(&tick_offset, 0);
     atomic_store(&metric_bits, 0);
     softgpu_set_devices(1, 0);
+    sg_metrics_forget_given();
     softgpu_restore_device();
 }
 

@@ -8,28 +8,39 @@
  * One table: properties and values both come from it. Names are those of a real device where the meaning is
  * the same. */
 
-enum { COMPUTE = 1, MEMORY = 2, SCHEDULER = 4, STALL = 8 };
+enum { COMPUTE = 1, MEMORY = 2, SCHEDULER = 4, STALL = 8 }; /* then those of MANY_SETS */
+#define B580 (UINT64_C(1) << 32)
+#define LISTED (UINT64_C(1) << 33) /* by a test */
 enum { EVENT = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED };
 enum { TIME = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED };
 enum { BOTH = EVENT | TIME };
 
 /* clang-format off */
-#define ALL_SETS (~(unsigned)STALL)
+#define ALL_SETS (~(STALL | B580))
 #define C(name) (UINT32_C(1) << SG_##name)
 #define BYTES_READ (C(KERNEL_BYTES_READ) | C(COPY_BYTES_READ))
 #define BYTES_WRITTEN (C(KERNEL_BYTES_WRITTEN) | C(COPY_BYTES_WRITTEN) | C(FILL_BYTES_WRITTEN))
 #define BUSY (C(COMPUTE_BUSY_NS) | C(COPY_BUSY_NS))
 
-/* Type, type of the value, and how it comes out of a report. */
+/* How a value comes out of a report. */
+#define COUNTED(of) DIFFERENCE, of, 0, 0
+#define SHARE_OF_TIME(of) QUOTIENT, of, C(TIME_NS), 100
+#define BYTES_BY_TIME(of) QUOTIENT, of, C(TIME_NS), 1
+#define CYCLES_BY_TIME QUOTIENT, C(CYCLES), C(TIME_NS), 1000
+#define STRUCK_BY(behaviour) FLAG, SOFTGPU_REPORT_##behaviour, 0, 0
+#define REPORTED(field) field, 0, 0, 0
+#define GIVEN_BY_TEST REPORTED(GIVEN)
+
+/* The same behind the type, and the type of the value. */
 #define TYPE(metric, value) ZET_METRIC_TYPE_##metric, ZET_VALUE_TYPE_##value
-#define SUM(value, of) TYPE(EVENT, value), DIFFERENCE, of, 0, 0
-#define SPAN(of) TYPE(DURATION, UINT64), DIFFERENCE, of, 0, 0
-#define PERCENT(of, per) TYPE(DURATION, FLOAT32), QUOTIENT, of, per, 100
-#define RATE(of) TYPE(THROUGHPUT, FLOAT32), QUOTIENT, of, C(TIME_NS), 1
+#define SUM(value, of) TYPE(EVENT, value), COUNTED(of)
+#define SPAN(of) TYPE(DURATION, UINT64), COUNTED(of)
+#define PERCENT(of) TYPE(DURATION, FLOAT32), SHARE_OF_TIME(of)
+#define RATE(of) TYPE(THROUGHPUT, FLOAT32), BYTES_BY_TIME(of)
 #define RATIO_OF(of, per, scale) TYPE(RATIO, FLOAT64), QUOTIENT, of, per, scale
-#define FREQUENCY(type) TYPE(type, UINT64), QUOTIENT, C(CYCLES), C(TIME_NS), 1000
-#define FLAG_OF(behaviour) TYPE(FLAG, BOOL8), FLAG, SOFTGPU_REPORT_##behaviour, 0, 0
-#define FIELD(type, value, field) TYPE(type, value), field, 0, 0, 0
+#define FREQUENCY(type) TYPE(type, UINT64), CYCLES_BY_TIME
+#define FLAG_OF(behaviour) TYPE(FLAG, BOOL8), STRUCK_BY(behaviour)
+#define FIELD(type, value, field) TYPE(type, value), REPORTED(field)
 
 /* With MANY_SETS: the index of each, and the first of each pair. */
 #define MORE_SETS(X)                                                                                         \
@@ -37,7 +48,18 @@ enum { BOTH = EVENT | TIME };
     X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30) X(31)
 #define PAIRS(X) X(4) X(6) X(8) X(10) X(12) X(14) X(16) X(18) X(20) X(22) X(24) X(26) X(28) X(30)
 
-static const sg_formula formulas[] = {
+/* What softgpu_list_metrics() has listed. */
+enum { MOST_LISTED = 32, LISTED_SIZE = 128 };
+#define LISTED_PLACES(X)                                                                                     \
+    X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18)  \
+    X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30) X(31)
+static struct {
+    char name[LISTED_SIZE], component[LISTED_SIZE], units[LISTED_SIZE];
+} listed_text[MOST_LISTED];
+static char listed_group[LISTED_SIZE];
+static uint32_t listed_count;
+
+static sg_formula formulas[] = {
     {"GpuTime", "GPU", "ns", ALL_SETS, BOTH, SUM(UINT64, C(TIME_NS)),
      "Time from begin to end, on the device's clock"},
     {"GpuCoreClocks", "GPU", "cycles", ALL_SETS, BOTH, SUM(UINT64, C(CYCLES)),
@@ -45,12 +67,12 @@ static const sg_formula formulas[] = {
     {"AvgGpuCoreFrequencyMHz", "GPU", "MHz", ALL_SETS, BOTH, FREQUENCY(EVENT),
      "Cycles by time"},
 
-    {"GPU_BUSY", "Front End", "percent", COMPUTE, BOTH, PERCENT(BUSY, C(TIME_NS)),
+    {"GPU_BUSY", "Front End", "percent", COMPUTE, BOTH, PERCENT(BUSY),
      "Share of the time in which the device executed commands"},
     {"COMMAND_PARSER_COMPUTE_ENGINE_BUSY", "Front End", "percent", COMPUTE, BOTH,
-     PERCENT(C(COMPUTE_BUSY_NS), C(TIME_NS)), "Share of the time in which compute queues executed commands"},
+     PERCENT(C(COMPUTE_BUSY_NS)), "Share of the time in which compute queues executed commands"},
     {"COMMAND_PARSER_COPY_ENGINE_BUSY", "Front End", "percent", COMPUTE | MEMORY, BOTH,
-     PERCENT(C(COPY_BUSY_NS), C(TIME_NS)), "Share of the time in which copy queues executed commands"},
+     PERCENT(C(COPY_BUSY_NS)), "Share of the time in which copy queues executed commands"},
     {"COMMAND_PARSER_COMPUTE_ENGINE_DISPATCH_KERNEL_COUNT", "Front End", "events", COMPUTE, BOTH,
      SUM(UINT64, C(KERNELS)), "Kernels launched"},
     {"COMMAND_PARSER_FLUSH_COUNT", "Front End", "events", COMPUTE, BOTH, SUM(UINT64, C(FLUSHES)),
@@ -95,7 +117,7 @@ static const sg_formula formulas[] = {
 
     {"HOST_CPU_TIME", "Host Thread", "ns", SCHEDULER, BOTH, SPAN(C(CPU_NS)),
      "Processor time of the thread that executes commands"},
-    {"HOST_CPU_BUSY", "Host Thread", "percent", SCHEDULER, BOTH, PERCENT(C(CPU_NS), C(TIME_NS)),
+    {"HOST_CPU_BUSY", "Host Thread", "percent", SCHEDULER, BOTH, PERCENT(C(CPU_NS)),
      "Processor time by time"},
     {"HOST_CPU_PER_BUSY_TIME", "Host Thread", "", SCHEDULER, BOTH, RATIO_OF(C(CPU_NS), BUSY, 1),
      "Processor time by the time in which the device executed commands"},
@@ -114,11 +136,11 @@ static const sg_formula formulas[] = {
      "Samples at work"},
 
 #define OWN_METRIC(index)                                                                                    \
-    {"ITEMS_OF_SET_" #index, "Thread Dispatcher", "threads", UINT32_C(1) << index, BOTH,                     \
+    {"ITEMS_OF_SET_" #index, "Thread Dispatcher", "threads", UINT64_C(1) << index, BOTH,                     \
      SUM(UINT64, C(ITEMS)), "Work-items executed"},
     MORE_SETS(OWN_METRIC)
 #define SHARED_METRIC(index)                                                                                 \
-    {"ITEMS_OF_PAIR_" #index, "Thread Dispatcher", "threads", UINT32_C(3) << index, BOTH,                    \
+    {"ITEMS_OF_PAIR_" #index, "Thread Dispatcher", "threads", UINT64_C(3) << index, BOTH,                    \
      SUM(UINT64, C(ITEMS)), "Work-items executed"},
     PAIRS(SHARED_METRIC)
 
@@ -150,9 +172,19 @@ static const sg_formula formulas[] = {
      "The report is of another context"},
     {"ReportQueryModeMismatch", "Report Meta Data", "", ALL_SETS, EVENT, FLAG_OF(QUERY_MODE_MISMATCH),
      "The report is of another mode"},
+
+#define B580_METRIC(name, component, type, value, units, samplings, source, description)                     \
+    {#name, component, units, B580, samplings, TYPE(type, value), source, description},
+#include "b580.def"
+#undef B580_METRIC
+
+#define LISTED_METRIC(place)                                                                                 \
+    {listed_text[place].name, listed_text[place].component, listed_text[place].units, LISTED, BOTH,          \
+     TYPE(RAW, UINT64), GIVEN_BY_TEST, "Listed and given by a test"},
+    LISTED_PLACES(LISTED_METRIC)
 };
 
-enum { FORMULAS = sizeof formulas / sizeof *formulas };
+enum { FORMULAS = sizeof formulas / sizeof *formulas, FIRST_LISTED = FORMULAS - MOST_LISTED };
 
 /* With METRIC_NAMES_DIFFER: what another device calls them. */
 static const char *const other_names[][2] = {
@@ -168,11 +200,13 @@ static const char *const other_names[][2] = {
 
 /* In the order in which they are listed. */
 static const sg_set sets[SG_SETS] = {
+    {33, listed_group, "Listed by a test", 0, LISTED, BOTH},
     {0, "ComputeBasic", "Compute Metrics Basic set", 0, COMPUTE, BOTH},
+    {32, "ComputeBasic", "Compute Metrics Basic set of an Intel Arc B580", 0, B580, BOTH},
     {1, "MemoryProfile", "Memory traffic of kernels, copies and fills", 0, MEMORY, BOTH},
     {2, "HostScheduler", "What the host does to the thread that executes commands", 1, SCHEDULER, BOTH},
     {3, "EuStallSampling", "EU stall sampling", 2, STALL, TIME},
-#define MORE_SET(index) {index, "Set" #index, "Work-items alone", index % 2, UINT32_C(1) << index, BOTH},
+#define MORE_SET(index) {index, "Set" #index, "Work-items alone", index % 2, UINT64_C(1) << index, BOTH},
     MORE_SETS(MORE_SET)};
 
 static const zet_metric_group_sampling_type_flags_t samplings[SG_SAMPLINGS] = {
@@ -186,6 +220,11 @@ typedef struct sg_metric {
 } sg_metric;
 
 SG_HANDLE(sg_metric_of, sg_metric, zet_metric_handle_t, SG_METRIC)
+
+static void copy_text(char *to, size_t size, const char *from) {
+    strncpy(to, from, size - 1);
+    to[size - 1] = '\0';
+}
 
 /* ---- groups ------------------------------------------------------------------------------------------ */
 
@@ -212,9 +251,16 @@ static sg_metric_group *create_group(sg_device *device, const sg_set *set,
             break;
         metric->formula = &formulas[i];
         group->formulas[group->metric_count] = &formulas[i];
+        group->given_count += formulas[i].operation == GIVEN;
         group->metrics[group->metric_count++] = (zet_metric_handle_t)metric;
     }
     return group;
+}
+
+/* The group of LISTED has a metric for each place; those that the test did not list are at its end. */
+static void count_listed(sg_metric_group *group) {
+    group->metric_count = group->metric_count - group->given_count + listed_count;
+    group->given_count = listed_count;
 }
 
 static void create_groups(sg_metrics *metrics, sg_device *device) {
@@ -222,13 +268,16 @@ static void create_groups(sg_metrics *metrics, sg_device *device) {
         for (uint32_t k = 0; k < SG_SAMPLINGS; k++)
             if (sets[i].samplings & samplings[k])
                 metrics->groups[i][k] = create_group(device, &sets[i], samplings[k]);
+    for (uint32_t k = 0; k < SG_SAMPLINGS; k++)
+        count_listed(metrics->groups[0][k]);
 }
 
 static sg_metrics all_metrics[SG_MAX_DEVICES][1 + SG_MAX_SUB_DEVICES];
 
+static pthread_mutex_t groups_lock = PTHREAD_MUTEX_INITIALIZER;
+
 sg_metrics *sg_metrics_of(sg_device *device) {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&groups_lock);
     if (!device->metrics) {
         sg_metrics *metrics = device->parent ? &all_metrics[device->parent->index][1 + device->index]
                                              : &all_metrics[device->index][0];
@@ -237,7 +286,7 @@ sg_metrics *sg_metrics_of(sg_device *device) {
         device->metrics = metrics;
     }
     sg_metrics *metrics = device->metrics;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&groups_lock);
     return metrics;
 }
 
@@ -271,7 +320,11 @@ bool sg_group_needs_thread(const sg_metric_group *group) {
 static bool is_listed(const sg_set *set) {
     if (set->bit == STALL)
         return sg_behaviour_is_on(SOFTGPU_STALL_SAMPLING) || sg_behaviour_is_on(SOFTGPU_ONLY_STALL_SAMPLING);
-    if (set->index > sets[3].index && !sg_behaviour_is_on(SOFTGPU_MANY_SETS))
+    if (set->bit > STALL && set->bit < B580 && !sg_behaviour_is_on(SOFTGPU_MANY_SETS))
+        return false;
+    if (set->bit == (sg_behaviour_is_on(SOFTGPU_B580_METRICS) ? COMPUTE : B580))
+        return false;
+    if (set->bit == LISTED ? listed_count == 0 : listed_count > 0 && !strcmp(set->name, listed_group))
         return false;
     return !sg_behaviour_is_on(SOFTGPU_ONLY_STALL_SAMPLING) && !sg_behaviour_is_on(SOFTGPU_NO_METRIC_LIBRARY);
 }
@@ -321,11 +374,6 @@ static void fill_extensions(void *extension) {
     }
 }
 
-static void copy_text(char *to, size_t size, const char *from) {
-    strncpy(to, from, size - 1);
-    to[size - 1] = '\0';
-}
-
 ze_result_t sg_zetMetricGroupGetProperties(zet_metric_group_handle_t handle,
                                            zet_metric_group_properties_t *properties) {
     sg_metric_group *group = sg_group_of(handle);
@@ -373,6 +421,71 @@ ze_result_t sg_zetMetricGetProperties(zet_metric_handle_t handle, zet_metric_pro
     properties->metricType = formula->type;
     properties->resultType = formula->value;
     return ZE_RESULT_SUCCESS;
+}
+
+/* ---- what a test lists and gives --------------------------------------------------------------------- */
+
+static _Atomic double given_values[FORMULAS];
+
+int softgpu_list_metrics(const char *group, const softgpu_metric *metrics, uint32_t count) {
+    if (count > MOST_LISTED)
+        return 0;
+    pthread_mutex_lock(&groups_lock);
+    copy_text(listed_group, sizeof listed_group, group);
+    for (uint32_t i = 0; i < count; i++) {
+        copy_text(listed_text[i].name, LISTED_SIZE, metrics[i].name);
+        copy_text(listed_text[i].component, LISTED_SIZE, metrics[i].component);
+        copy_text(listed_text[i].units, LISTED_SIZE, metrics[i].units);
+        formulas[FIRST_LISTED + i].type = (zet_metric_type_t)metrics[i].type;
+        formulas[FIRST_LISTED + i].value = (zet_value_type_t)metrics[i].value_type;
+    }
+    for (uint32_t i = 0; i < MOST_LISTED; i++)
+        atomic_store(&given_values[FIRST_LISTED + i], 0);
+    for (uint32_t i = count; i < MOST_LISTED; i++)
+        listed_text[i].name[0] = '\0';
+    listed_count = count;
+    for (uint32_t i = 0; i < SG_MAX_DEVICES; i++)
+        for (uint32_t k = 0; k <= SG_MAX_SUB_DEVICES; k++)
+            for (uint32_t n = 0; n < SG_SAMPLINGS; n++)
+                if (all_metrics[i][k].groups[0][n])
+                    count_listed(all_metrics[i][k].groups[0][n]);
+    pthread_mutex_unlock(&groups_lock);
+    return 1;
+}
+
+static bool can_hold(zet_value_type_t type, double value) {
+    switch (type) {
+    case ZET_VALUE_TYPE_UINT32:
+        return value >= 0 && value <= (double)UINT32_MAX;
+    case ZET_VALUE_TYPE_UINT64:
+        return value >= 0 && value < 0x1p64;
+    case ZET_VALUE_TYPE_BOOL8:
+        return value == 0 || value == 1;
+    default:
+        return true;
+    }
+}
+
+int softgpu_set_metric(const char *name, double value) {
+    int found = 0;
+    for (size_t i = 0; i < FORMULAS; i++)
+        if (formulas[i].operation == GIVEN && !strcmp(formulas[i].name, name) &&
+            can_hold(formulas[i].value, value)) {
+            atomic_store(&given_values[i], value);
+            found = 1;
+        }
+    return found;
+}
+
+void sg_metrics_forget_given(void) {
+    if (listed_count > 0)
+        softgpu_list_metrics("", NULL, 0);
+    for (size_t i = 0; i < FORMULAS; i++)
+        atomic_store(&given_values[i], 0);
+}
+
+double sg_given_value(const sg_formula *formula) {
+    return atomic_load(&given_values[formula - formulas]);
 }
 
 bool sg_counters_are_refused(void) {

@@ -9,10 +9,10 @@
 
 enum {
     SG_DOMAINS = 3,
-    SG_SETS = 32, /* the last 28 with MANY_SETS alone */
+    SG_SETS = 34, /* 28 of them with MANY_SETS alone */
     SG_SAMPLINGS = 2,
     SG_MAX_TILES = SG_MAX_SUB_DEVICES,
-    SG_MAX_METRICS = 64
+    SG_MAX_METRICS = 96
 };
 
 struct sg_streamer;
@@ -27,12 +27,14 @@ typedef enum sg_operation {
     COUNT,
     REASON,
     MARKER,
+    GIVEN, /* behind the report */
     NOTHING,
 } sg_operation;
 
 typedef struct sg_formula {
     const char *name, *component, *units;
-    unsigned sets, samplings;
+    uint64_t sets;
+    unsigned samplings;
     zet_metric_type_t type;
     zet_value_type_t value;
     sg_operation operation;
@@ -46,7 +48,7 @@ typedef struct sg_set {
     uint16_t index;
     const char *name, *description;
     uint32_t domain;
-    unsigned bit;
+    uint64_t bit;
     unsigned samplings;
 } sg_set;
 
@@ -60,7 +62,7 @@ typedef struct sg_metric_group {
     const sg_set *set;
     uint32_t domain;
     zet_metric_group_sampling_type_flags_t sampling;
-    uint32_t metric_count;
+    uint32_t metric_count, given_count;
     const sg_formula *formulas[SG_MAX_METRICS];
     zet_metric_handle_t metrics[SG_MAX_METRICS];
     /* With CALCULATION_KEEPS_STATE: where the last calculation of TIME reports ended. */
@@ -98,6 +100,9 @@ SG_HANDLE(sg_group_of, sg_metric_group, zet_metric_group_handle_t, SG_METRIC_GRO
 bool sg_metrics_have_pool(const sg_metrics *metrics, uint32_t domain);
 bool sg_metrics_have_streamer(const sg_metrics *metrics, uint32_t domain);
 
+/* The value that a test has set for a metric of the operation GIVEN. */
+double sg_given_value(const sg_formula *formula);
+
 /* Whether streamers and query pools fail, for want of permission or of free counters. */
 bool sg_counters_are_refused(void);
 
@@ -107,8 +112,9 @@ bool sg_group_needs_thread(const sg_metric_group *group);
 
 /* ---- raw reports -----------------------------------------------------------------------------------------
  *
- * A report is two readings of the counters and what is known about them. It is the same for queries and
- * streamers. A root device with tiles gives a packet: a header, then the reports of each tile. */
+ * A report is two readings of the counters and what is known about them, then a double for each of the
+ * group's metrics that tests set. It is the same for queries and streamers. A root device with
+ * tiles gives a packet: a header, then the reports of each tile. */
 
 typedef enum sg_reason { SG_REASON_QUERY, SG_REASON_TIMER, SG_REASON_MARKER } sg_reason;
 
@@ -145,10 +151,18 @@ sg_report sg_report_of(const sg_metric_group *group, sg_reason reason, uint64_t 
 
 void sg_report_fill(sg_report *report, const sg_counts *begin, const sg_counts *end);
 
+static inline size_t sg_report_size(const sg_metric_group *group) {
+    return sizeof(sg_report) + group->given_count * sizeof(double);
+}
+
+/* Writes the report and the values that tests have set. */
+void sg_report_write(const sg_metric_group *group, const sg_report *report, uint8_t *to);
+
 sg_packet sg_packet_of(uint32_t tiles, uint64_t bytes);
 
-static inline size_t sg_raw_size(uint32_t tiles, size_t reports) {
-    return tiles == 0 ? reports * sizeof(sg_report) : sizeof(sg_packet) + tiles * reports * sizeof(sg_report);
+static inline size_t sg_raw_size(const sg_metric_group *group, uint32_t tiles, size_t reports) {
+    size_t size = reports * sg_report_size(group);
+    return tiles == 0 ? size : sizeof(sg_packet) + tiles * size;
 }
 
 /* May a command list use what was made in this context for this device? */

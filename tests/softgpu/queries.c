@@ -100,7 +100,7 @@ static sg_query_pool *create_pool(sg_object *context, sg_metric_group *group, ui
     pool->group = group;
     pool->count = count;
     pool->tiles = sg_tiles_of(group->device);
-    pool->raw_size = sg_raw_size(pool->tiles, 1);
+    pool->raw_size = sg_raw_size(group, pool->tiles, 1);
     pthread_mutex_init(&pool->lock, NULL);
     if (allocate_slots(pool))
         return pool;
@@ -357,14 +357,14 @@ static void write_reports(sg_query *query, const sg_counts *ends) {
     report.flags = flags;
     report.overflows = query->has_inner && sg_behaves(SOFTGPU_NESTED_REPLAY_OVERFLOWS);
     if (pool->tiles) {
-        sg_packet packet = sg_packet_of(pool->tiles, sizeof report);
+        sg_packet packet = sg_packet_of(pool->tiles, sg_report_size(pool->group));
         memcpy(to, &packet, sizeof packet);
         to += sizeof packet;
     }
     for (uint32_t i = 0; i < (pool->tiles ? pool->tiles : 1); i++) {
         if (!flags)
             sg_report_fill(&report, &begins[i], &ends[i]);
-        memcpy(to + i * sizeof report, &report, sizeof report);
+        sg_report_write(pool->group, &report, to + i * sg_report_size(pool->group));
     }
 }
 

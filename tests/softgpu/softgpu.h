@@ -103,6 +103,9 @@ bool sg_is_lost(void);
 /* METRICS_NOT_ENABLED counts again, on all devices. */
 void sg_metrics_forget_switches(void);
 
+/* Metrics that tests listed are gone, values that they set are 0 again. */
+void sg_metrics_forget_given(void);
+
 /* Takes everything that is queued off all queues, undone. */
 void sg_drop_all_work(void);
 

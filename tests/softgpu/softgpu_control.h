@@ -25,6 +25,7 @@ extern "C" {
     X(NO_PERMISSION)              /* groups list and activate, streamers and query pools fail */             \
     X(COUNTERS_HELD)              /* by another process: the same results as without permission */           \
     X(MANY_SETS)                  /* 28 more sets; see below */                                              \
+    X(B580_METRICS)               /* ComputeBasic is that of an Intel Arc B580; see softgpu_set_metric() */  \
     X(METRIC_NAMES_DIFFER)        /* some metrics have the names of another device */                        \
     X(LAST_OF_DOMAIN_WINS)        /* two groups of a domain activate: the last counts */                     \
     X(ACTIVATE_AT_EXECUTION)      /* recorded lists: what is active when they are executed counts */         \
@@ -66,8 +67,8 @@ enum softgpu_behaviour {
         SOFTGPU_BEHAVIOUR_COUNT
 };
 
-/* Everything below back to its default: behaviours, faults, costs, counts, timestamps, devices; a lost device
- * is there again. The ledger stays. */
+/* Everything below back to its default: behaviours, faults, costs, counts, timestamps, devices, listed
+ * metrics, given values; a lost device is there again. The ledger stays. */
 void softgpu_reset(void);
 
 /* CHEAP_CALLS, for benchmarks: calls cost as little as they can. A command on an immediate list that has
@@ -128,6 +129,24 @@ void softgpu_set_clock(uint64_t ticks_now);
 /* The time stamps of metrics apart from the device's own: their valid bits, and the value of their clock now.
  * 0 bits: they are the device's again. */
 void softgpu_set_metric_clock(uint32_t valid_bits, uint64_t ticks_now);
+
+/* B580_METRICS: ComputeBasic is the list of b580.def. The device measures what it can: times, clocks,
+ * engines, work-groups, kernels, bytes. For the rest (XVE_ACTIVE, L3_HIT and so on), a test sets what the
+ * hardware would have counted: each report made from now on carries that value, whatever work it spans,
+ * converted to the metric's type. Default: 0. Returns 0 if no metric of the name can be set, or its type
+ * cannot hold the value. */
+int softgpu_set_metric(const char *name, double value);
+
+/* A metric group of the test's own, for metrics that no device has. It is listed first, instead of any other
+ * group of its name, and has the metrics that all groups have, then these (up to 32), which
+ * softgpu_set_metric() sets. The next call replaces it; a count of 0 removes it. The group must be neither
+ * active nor in use. Returns 0 if there are too many metrics. */
+typedef struct softgpu_metric {
+    const char *name, *component, *units;
+    uint32_t type, value_type; /* zet_metric_type_t, zet_value_type_t */
+} softgpu_metric;
+
+int softgpu_list_metrics(const char *group, const softgpu_metric *metrics, uint32_t count);
 
 /* Root devices (1 to 4) and sub-devices in each (0, or 2 to 4). Handles stay valid, listings change. */
 void softgpu_set_devices(uint32_t devices, uint32_t sub_devices);

@@ -1,6 +1,8 @@
 /* Metric streamers: a thread each that samples by the clock into memory of fixed size. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
 
 #include "metrics.h"
 
@@ -20,13 +22,15 @@ typedef struct sg_streamer {
     sg_event *event; /* or NULL */
     uint64_t event_serial;
     pthread_t thread;
+    pid_t process;        /* in which the thread was started */
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t changed;
     bool running;
     sg_counts last[SG_MAX_TILES]; /* the readings that the next report begins with */
-    sg_report *reports;           /* a ring; of each moment one for every tile */
-    uint32_t first, count;        /* moments */
-    size_t cut;                   /* bytes of the first that were read already */
+    size_t report_size;
+    uint8_t *reports;      /* a ring; of each moment one for every tile */
+    uint32_t first, count; /* moments */
+    size_t cut;            /* bytes of the first that were read already */
     bool dropped;
     uint64_t last_id;
     uint32_t unannounced; /* reports since the event was signalled */
@@ -42,12 +46,16 @@ static uint32_t columns(const sg_streamer *streamer) {
 
 /* ---- sampling ---------------------------------------------------------------------------------------- */
 
-static void store(sg_streamer *streamer, const sg_report *report, const sg_counts *now) {
-    uint32_t place = (streamer->first + streamer->count) % CAPACITY;
+/* The report of a moment, counted from the first, and a tile. */
+static uint8_t *stored_at(const sg_streamer *streamer, uint32_t moment, uint32_t tile) {
+    size_t place = (streamer->first + moment) % CAPACITY;
+    return streamer->reports + (place * columns(streamer) + tile) * streamer->report_size;
+}
+
+static void store(sg_streamer *streamer, sg_report *report, const sg_counts *now) {
     for (uint32_t i = 0; i < columns(streamer); i++) {
-        sg_report *stored = &streamer->reports[place * columns(streamer) + i];
-        *stored = *report;
-        sg_report_fill(stored, &streamer->last[i], &now[i]);
+        sg_report_fill(report, &streamer->last[i], &now[i]);
+        sg_report_write(streamer->group, report, stored_at(streamer, streamer->count, i));
     }
     streamer->count++;
 }
@@ -205,7 +213,8 @@ static sg_streamer *create(sg_object *context, sg_metric_group *group) {
         return NULL;
     streamer->group = group;
     streamer->tiles = sg_tiles_of(group->device);
-    streamer->reports = calloc((size_t)CAPACITY * columns(streamer), sizeof *streamer->reports);
+    streamer->report_size = sg_report_size(group);
+    streamer->reports = calloc((size_t)CAPACITY * columns(streamer), streamer->report_size);
     pthread_mutex_init(&streamer->lock, NULL);
     sg_condition_init(&streamer->changed);
     return streamer;
@@ -222,7 +231,10 @@ static void destroy(sg_streamer *streamer) {
     sg_device_resume(device);
 }
 
+/* A forked child has none of its parent's threads, which may hold the lock. */
 static void stop(sg_streamer *streamer) {
+    if (streamer->process != getpid())
+        return;
     pthread_mutex_lock(&streamer->lock);
     bool was_running = streamer->running;
     streamer->running = false;
@@ -253,6 +265,7 @@ static bool start(sg_streamer *streamer) {
     sg_measure(streamer->group, streamer->tiles, streamer->last);
     streamer->lingering = 1;
     streamer->running = true;
+    streamer->process = getpid();
     if (sg_thread_start(&streamer->thread, sample_by_clock, streamer))
         return true;
     streamer->running = false;
@@ -319,13 +332,14 @@ static uint32_t least(uint32_t a, uint32_t b) {
 
 static size_t size_to_ask_for(const sg_streamer *streamer, uint32_t max_reports) {
     bool is_available = sg_behaviour_is_on(SOFTGPU_STREAMER_SIZE_IS_AVAILABLE);
-    return sg_raw_size(streamer->tiles, least(is_available ? streamer->count : CAPACITY, max_reports));
+    return sg_raw_size(streamer->group, streamer->tiles,
+                       least(is_available ? streamer->count : CAPACITY, max_reports));
 }
 
 /* How many moments fit. */
 static uint32_t room_for(const sg_streamer *streamer, size_t size) {
-    size_t header = sg_raw_size(streamer->tiles, 0);
-    size_t moment = sg_raw_size(streamer->tiles, 1) - header;
+    size_t header = sg_raw_size(streamer->group, streamer->tiles, 0);
+    size_t moment = sg_raw_size(streamer->group, streamer->tiles, 1) - header;
     size_t room = size > header ? (size - header) / moment : 0;
     return room < CAPACITY ? (uint32_t)room : CAPACITY;
 }
@@ -334,34 +348,33 @@ static size_t take(sg_streamer *streamer, uint32_t moments, uint8_t *data) {
     if (moments == 0)
         return 0;
     if (streamer->tiles) {
-        sg_packet packet = sg_packet_of(streamer->tiles, moments * sizeof(sg_report));
+        sg_packet packet = sg_packet_of(streamer->tiles, moments * streamer->report_size);
         memcpy(data, &packet, sizeof packet);
         data += sizeof packet;
     }
     for (uint32_t tile = 0; tile < columns(streamer); tile++)
-        for (uint32_t i = 0; i < moments; i++, data += sizeof(sg_report)) {
-            uint32_t place = (streamer->first + i) % CAPACITY;
-            memcpy(data, &streamer->reports[place * columns(streamer) + tile], sizeof(sg_report));
-        }
+        for (uint32_t i = 0; i < moments; i++, data += streamer->report_size)
+            memcpy(data, stored_at(streamer, i, tile), streamer->report_size);
     streamer->first = (streamer->first + moments) % CAPACITY;
     streamer->count -= moments;
-    return sg_raw_size(streamer->tiles, moments);
+    return sg_raw_size(streamer->group, streamer->tiles, moments);
 }
 
 /* As a stream of bytes, whatever reports begin and end there. */
 static size_t take_bytes(sg_streamer *streamer, size_t size, uint8_t *data) {
-    size_t there = streamer->count * sizeof(sg_report) - streamer->cut;
+    const size_t report = streamer->report_size;
+    size_t there = streamer->count * report - streamer->cut;
     size_t given = size < there ? size : there;
-    if (given > sizeof(sg_report))
-        given -= sizeof(sg_report) / 2;
+    if (given > report)
+        given -= report / 2;
     for (size_t done = 0, part; done < given; done += part) {
-        size_t from = (streamer->cut + done) % sizeof(sg_report);
-        size_t place = (streamer->first + (streamer->cut + done) / sizeof(sg_report)) % CAPACITY;
-        part = sizeof(sg_report) - from < given - done ? sizeof(sg_report) - from : given - done;
-        memcpy(data + done, (const uint8_t *)&streamer->reports[place] + from, part);
+        size_t from = (streamer->cut + done) % report;
+        uint32_t moment = (uint32_t)((streamer->cut + done) / report);
+        part = report - from < given - done ? report - from : given - done;
+        memcpy(data + done, stored_at(streamer, moment, 0) + from, part);
     }
-    uint32_t whole = (uint32_t)((streamer->cut + given) / sizeof(sg_report));
-    streamer->cut = (streamer->cut + given) % sizeof(sg_report);
+    uint32_t whole = (uint32_t)((streamer->cut + given) / report);
+    streamer->cut = (streamer->cut + given) % report;
     streamer->first = (streamer->first + whole) % CAPACITY;
     streamer->count -= whole;
     return given;
