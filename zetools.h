@@ -9064,7 +9064,7 @@ ZT__PRIVATE zt__quantity zt__quantity_of(const zt_metric *metric) {
     if (!is_event && (strcmp(metric->units, "percent") == 0 || strcmp(metric->units, "%") == 0)) {
         return ZT__SHARE;
     }
-    if (zt__ends_with(metric->units, "BpS") || zt__ends_with(metric->units, "Bps")) {
+    if (zt__ends_with(metric->units, "BpS", strcmp) || zt__ends_with(metric->units, "Bps", strcmp)) {
         return ZT__RATE;
     }
     if (strcmp(metric->units, "bytes") == 0) {
@@ -9132,8 +9132,8 @@ ZT__PRIVATE double zt__get_design_bandwidth(const zt_profiler *profiler) {
 }
 
 /* Returns how much of the time from the first kept sample to the last one regions took on the device, in
-   percent; NaN without a timeline, or of less than two samples. Samples that overlap count twice, so the
-   device may be used less than this, but not more by the regions. */
+   percent; NaN without a timeline, or of less than two samples. Samples that overlap count twice, so this is
+   an upper bound. */
 ZT__PRIVATE double zt__get_wall_share(zt_profiler *profiler) {
     enum { AT_ONCE = 1024 };
     const zt__timeline *timeline = profiler->timeline;
@@ -9305,11 +9305,11 @@ typedef struct zt__rule {
 static const zt__rule zt__rules[] = {
     /* [HTA], [VTune] */
     {ZT_LIMIT_LAUNCH,
-     "kernels take less time than to launch them, and the GPU waits inside the region",
+     "kernels take less time than their launches, and the GPU waits inside the region",
      {{ZT__ROLE_KERNEL_TIME, ZT__BELOW, 10}, {ZT__ROLE_GPU_BUSY, ZT__BELOW, 80}},
      {ZT__NO_ROLE}},
     {ZT_LIMIT_LAUNCH,
-     "kernels take less time than to launch them, and the GPU waits between regions",
+     "kernels take less time than their launches, and the GPU waits between regions",
      {{ZT__ROLE_KERNEL_TIME, ZT__BELOW, 10}, {ZT__ROLE_WALL_SHARE, ZT__BELOW, 80}},
      {ZT__NO_ROLE}},
     /* [VTune]; and [HTA], because a region on an immediate list contains a gap of one launch */
@@ -9414,7 +9414,7 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 4) void zt__append(char *text, size_t room, co
     va_end(arguments);
 }
 
-/* Appends a figure with its name, unless it was not measured or is named already. */
+/* Appends a figure with its name, unless it was not measured. */
 ZT__PRIVATE void zt__append_figure(zt_limit_info *info, zt__role role, const double figures[ZT__ROLE_COUNT]) {
     const char *name = zt__roles[role].name, *opening = strchr(info->text, '(') ? ", " : " (";
     double figure = figures[role];
@@ -9432,7 +9432,7 @@ ZT__PRIVATE void zt__append_figure(zt_limit_info *info, zt__role role, const dou
     }
 }
 
-/* Adds the metrics of roles that were not measured. Only those that the device names in its way are known. */
+/* Adds the metrics of roles that were not measured, by the names that such a device gives them. */
 ZT__PRIVATE void zt__name_missing(const zt__advice *advice, const uint8_t unmeasured[ZT__ROLE_COUNT],
                                   zt_limit_info *info) {
     uint32_t role;
