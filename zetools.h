@@ -601,6 +601,27 @@ typedef struct zt_stats {
     double sum, mean, stddev, min, max, median, p95;
 } zt_stats;
 
+/* What limits a region. Since 0.1. */
+typedef enum zt_limit {
+    ZT_LIMIT_UNKNOWN,          /* there are not enough metrics, or no samples */
+    ZT_LIMIT_MEMORY_BANDWIDTH, /* traffic between the GPU and its memory */
+    ZT_LIMIT_LATENCY,          /* threads wait, and there are too few others to run meanwhile */
+    ZT_LIMIT_COMPUTE,          /* instructions of the vector engines (XVE, EU) */
+    ZT_LIMIT_XMX,              /* instructions of the matrix engines */
+    ZT_LIMIT_LAUNCH,           /* kernels are so short that launching them takes longer */
+    ZT_LIMIT_HOST,             /* the GPU waits for work */
+    ZT_LIMIT_OCCUPANCY,        /* too few threads for the vector engines, which are idle */
+    ZT_LIMIT_CACHE             /* threads wait for data, though there are many */
+} zt_limit;
+
+/* What probably limits a region, and why. Since 0.1. */
+typedef struct zt_limit_info {
+    zt_limit limit;
+    char text[320];    /* a sentence with the figures that show it, or with what is missing */
+    char missing[256]; /* metrics that were not measured and might show another limit, as for
+                          zt_config.metrics; "": none is known. The device need not have them */
+} zt_limit_info;
+
 /* Differences between the passes of a region, as bits. Since 0.1. */
 enum {
     ZT_DIFFERS_MISSING = 1, /* not in every pass */
@@ -973,6 +994,17 @@ ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, ui
    compared. Any thread. Since 0.1. */
 ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric);
 
+/* Finds what probably limits a region, by rules on the metrics that are measured, streamed ones included, and
+   on the timeline. The rules are one table, with the source of each threshold: search for zt__rules. A metric
+   that was not measured decides nothing. Of a region with several kernels, the figures are those of all.
+   A kernel in large register mode loads half as many threads as another. So its occupancy does not exceed
+   50%, and does not show by itself that more threads would help.
+   Returns SUCCESS, also if the limit is not known. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info);
+
+/* Returns "memory bandwidth", "latency", ...: never NULL. Any thread. Since 0.1. */
+ZT_API const char *zt_limit_name(zt_limit limit);
+
 /* Benchmarks work. Warms up; then takes samples of the GPU time, without metrics, until one of the conditions
    of zt_bench_end holds; then runs the work with metrics, in all passes, which the profiler collects.
    With config.measure the profiler may be NULL.
@@ -1254,6 +1286,9 @@ ZT__OFF ZT__RESULT zt_get_region(const zt_profiler *profiler, uint32_t region, z
 ZT__OFF ZT__RESULT zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
     zt_stats *stats) { return ZT__CLEAR(stats); }
 ZT__OFF double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) { return 0; }
+ZT__OFF ZT__RESULT zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info)
+    { return ZT__CLEAR(info); }
+ZT__OFF const char *zt_limit_name(zt_limit limit) { return ""; }
 ZT__OFF ZT__RESULT zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result)
     { ZT__CLEAR(result); if (result) { result->region = UINT32_MAX; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
@@ -1460,6 +1495,7 @@ typedef zt__disabled_scope zt_scope;
            >>results      what was measured, as numbers
            >>merging      zt_merge, zt_pack, zt_unpack
            >>timeline     device time and host time, kept samples, streamed metrics of regions
+           >>advice       which metrics matter, and what limits a region
            >>opening      zt_open, zt_close
            >>streams      sampling by the clock
            >>tracer       regions around the launches of others (ZETOOLS_TRACER)
@@ -8907,6 +8943,676 @@ ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
         info.lost_rows += first;
     }
     return info;
+}
+
+/* ==== >>advice: which metrics matter, and what limits a region ============================================ */
+
+/* ---- roles of metrics ------------------------------------------------------------------------------------ */
+
+/* What the values of a metric are. Tables show metrics without a role in this order. */
+typedef enum zt__quantity {
+    ZT__SHARE,  /* percent of the time, or of something else */
+    ZT__RATE,   /* bytes a second; as a figure, GB a second */
+    ZT__BYTES,  /* as a figure, GB a second */
+    ZT__EVENTS, /* as a figure, a nanosecond */
+    ZT__OTHER,  /* frequencies, clock cycles, times, ratios; as a figure, microseconds */
+    ZT__NOTHING /* nothing that can be compared: identifiers, flags, time stamps, uncertainties */
+} zt__quantity;
+
+/* How metrics are named depends on the metric sets of a device. */
+enum {
+    ZT__NAMES_XE2,       /* Battlemage and Lunar Lake, and Ponte Vecchio: XVE_STALL */
+    ZT__NAMES_ALCHEMIST, /* XveStall */
+    ZT__NAMES_GEN,       /* Gen9 to Gen12: EuStall */
+    ZT__NAMINGS
+};
+
+/* What a figure shows of the work, whatever a device calls the metric. A metric plays a role if it has one of
+   the role's names and its quantity. Roles without names are derived from others.
+   Columns: role; 1 if tables show it, in this order; quantity; name in texts; names of the metric on Xe2, on
+   Alchemist, and before Alchemist.
+   Names: Intel, "Metrics Discovery Application Programming Interface" (metric sets of each device), and the
+   metric sets of Mesa (src/intel/perf). ALU0, ALU1 and ALU2 of Xe2 are the pipes that Alchemist calls FPU, EM
+   and XMX. */
+/* clang-format off */
+#define ZT__ROLES(X)                                                                                         \
+    X(EU_ACTIVE,         1, SHARE,  "EU active",                   "XVE_ACTIVE", "XveActive", "EuActive")    \
+    X(EU_STALL,          1, SHARE,  "EU stall",                    "XVE_STALL", "XveStall", "EuStall")       \
+    X(EU_OCCUPANCY,      1, SHARE,  "EU occupancy",                                                          \
+        "XVE_THREADS_OCCUPANCY_ALL", "XveThreadOccupancy", "EuThreadOccupancy")                              \
+    X(XMX_ACTIVE,        1, SHARE,  "XMX active",                                                            \
+        "XVE_INST_EXECUTED_ALU2_ALL_UTILIZATION,XVE_INST_EXECUTED_XMX_ALL_UTILIZATION", "XmxActive", "")     \
+    X(MEMORY_READ_RATE,  1, RATE,   "memory read",                 "GPU_MEMORY_BYTE_READ_RATE", "", "")      \
+    X(MEMORY_WRITE_RATE, 1, RATE,   "memory written",              "GPU_MEMORY_BYTE_WRITE_RATE", "", "")     \
+    X(MEMORY_READ,       1, BYTES,  "memory read",                                                           \
+        "GPU_MEMORY_BYTE_READ", "GtiReadThroughput", "GtiReadThroughput")                                    \
+    X(MEMORY_WRITTEN,    1, BYTES,  "memory written",                                                        \
+        "GPU_MEMORY_BYTE_WRITE", "GtiWriteThroughput", "GtiWriteThroughput")                                 \
+    X(MEMORY_QUEUE_FULL, 1, SHARE,  "memory queue full",                                                     \
+        "GPU_MEMORY_REQUEST_QUEUE_FULL", "", "")                                                             \
+    X(L3_HIT_SHARE,      1, SHARE,  "L3 hits",                     "", "", "")                               \
+    X(LSC_HIT_SHARE,     1, SHARE,  "LSC hits",                    "", "", "")                               \
+    X(L3_STALL,          1, SHARE,  "L3 stall",                    "L3_STALL", "", "")                       \
+    X(SLM_READ,          1, BYTES,  "SLM read",                    "SLM_BYTE_READ", "", "SlmBytesRead")      \
+    X(SLM_WRITTEN,       1, BYTES,  "SLM written",                                                           \
+        "SLM_BYTE_WRITE", "", "SlmBytesWritten")                                                             \
+    X(ALU0_ACTIVE,       1, SHARE,  "ALU0 active",                                                           \
+        "XVE_INST_EXECUTED_ALU0_ALL_UTILIZATION", "FpuActive", "Fpu0Active,FpuActive")                       \
+    X(ALU1_ACTIVE,       1, SHARE,  "ALU1 active",                                                           \
+        "XVE_INST_EXECUTED_ALU1_ALL_UTILIZATION", "EmActive", "Fpu1Active,EmActive")                         \
+    X(GPU_BUSY,          1, SHARE,  "GPU busy",                    "GPU_BUSY", "GpuBusy", "GpuBusy")         \
+    X(COMPUTE_BUSY,      1, SHARE,  "compute engine busy",                                                   \
+        "COMMAND_PARSER_COMPUTE_ENGINE_BUSY", "", "")                                                        \
+    X(L3_HITS,           0, EVENTS, "L3 hits",                     "L3_HIT", "", "")                         \
+    X(L3_MISSES,         0, EVENTS, "L3 misses",                   "L3_MISS", "", "L3Misses")                \
+    X(LSC_ACCESSES,      0, EVENTS, "LSC accesses",                "LOAD_STORE_CACHE_ACCESS", "", "")        \
+    X(LSC_HITS,          0, EVENTS, "LSC hits",                    "LOAD_STORE_CACHE_HIT", "", "")           \
+    X(COMPUTE_KERNELS,   0, EVENTS, "kernels",                                                               \
+        "COMMAND_PARSER_COMPUTE_ENGINE_DISPATCH_KERNEL_COUNT", "", "")                                       \
+    X(RENDER_KERNELS,    0, EVENTS, "kernels",                                                               \
+        "COMMAND_PARSER_RENDER_ENGINE_DISPATCH_KERNEL_COUNT", "", "")                                        \
+    X(MEMORY_TRAFFIC,    0, RATE,   "memory traffic",              "", "", "")                               \
+    X(MEMORY_SHARE,      0, SHARE,  "of the design bandwidth",     "", "", "")                               \
+    X(KERNEL_TIME,       0, OTHER,  "time of a kernel",            "", "", "")                               \
+    X(IDLE_TIME,         0, OTHER,  "idle inside the region",      "", "", "")                               \
+    X(WALL_SHARE,        0, SHARE,  "of the wall time in regions", "", "", "")
+/* clang-format on */
+
+typedef enum zt__role {
+    ZT__NO_ROLE,
+#define X(role, is_column, quantity, name, xe2, alchemist, gen) ZT__ROLE_##role,
+    ZT__ROLES(X)
+#undef X
+        ZT__ROLE_COUNT
+} zt__role;
+
+static const struct zt__role_description {
+    int is_column;
+    zt__quantity quantity;
+    const char *name;
+    const char *metrics[ZT__NAMINGS]; /* names, separated by commas */
+} zt__roles[ZT__ROLE_COUNT] = {
+    /* clang-format off */
+    {0, ZT__NOTHING, "", {"", "", ""}},
+#define X(role, is_column, quantity, name, xe2, alchemist, gen)                                              \
+    {is_column, ZT__##quantity, name, {xe2, alchemist, gen}},
+    ZT__ROLES(X)
+#undef X
+    /* clang-format on */
+};
+
+/* The metrics that play the roles, and what is the same for all regions. It is found once for a report, so
+   that no names are compared for each region. */
+typedef struct zt__advice {
+    uint32_t metrics[ZT__ROLE_COUNT];  /* of the profiler; UINT32_MAX: none */
+    uint32_t streamed[ZT__ROLE_COUNT]; /* shares of attached streams; UINT32_MAX: none */
+    uint32_t naming;                   /* ZT__NAMES_; ZT__NAMINGS: no metric has a role */
+    double design_bandwidth;           /* of the device's memory, in GB a second; NaN: not known */
+    double wall_share;                 /* of regions in the wall time, in percent; NaN: not known */
+} zt__advice;
+
+ZT__PRIVATE zt__quantity zt__quantity_of(const zt_metric *metric) {
+    int is_event = metric->type == ZET_METRIC_TYPE_EVENT;
+    if (metric->aggregation == ZT_AGGREGATE_FLAG || metric->aggregation == ZT_AGGREGATE_NONE ||
+        strstr(metric->name, "Uncertainty")) {
+        return ZT__NOTHING;
+    }
+    if (!is_event && (strcmp(metric->units, "percent") == 0 || strcmp(metric->units, "%") == 0)) {
+        return ZT__SHARE;
+    }
+    if (zt__ends_with(metric->units, "BpS", strcmp) || zt__ends_with(metric->units, "Bps", strcmp)) {
+        return ZT__RATE;
+    }
+    if (strcmp(metric->units, "bytes") == 0) {
+        return ZT__BYTES; /* also of the type of throughputs: older sets count bytes so */
+    }
+    if (metric->aggregation == ZT_AGGREGATE_SUM && strcmp(metric->units, "cycles") != 0 &&
+        strcmp(metric->units, "ns") != 0) {
+        return ZT__EVENTS;
+    }
+    return ZT__OTHER;
+}
+
+/* Notes the roles that a metric plays, unless another one plays them already. A name that only one naming has
+   also shows which of them the device uses. */
+ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32_t *of_roles,
+                                 uint32_t *naming) {
+    zt__quantity quantity = zt__quantity_of(metric);
+    uint32_t role, i;
+    for (role = ZT__NO_ROLE + 1; role < ZT__ROLE_COUNT; role++) {
+        const struct zt__role_description *described = &zt__roles[role];
+        uint32_t found = 0, last = 0;
+        for (i = 0; i < ZT__NAMINGS && described->quantity == quantity; i++) {
+            if (described->metrics[i][0] && zt__is_selected(described->metrics[i], metric->name)) {
+                last = i;
+                found++;
+            }
+        }
+        if (found && of_roles[role] == UINT32_MAX) {
+            of_roles[role] = index;
+        }
+        if (found == 1 && *naming == ZT__NAMINGS) {
+            *naming = last;
+        }
+    }
+}
+
+/* Returns the bandwidth that the device's memory is designed for, in GB a second; NaN where the device does
+   not report it. ZE_extension_device_memory_properties states it. The clock rate and bus width that every
+   device reports do not: their units and the transfers in a clock cycle are not specified. Reads and writes
+   are assumed to share one bus. With several memories or tiles it is not known which of them a region uses.
+ */
+ZT__PRIVATE double zt__get_design_bandwidth(const zt_profiler *profiler) {
+    ze_device_memory_properties_t memories[2];
+    ze_device_memory_ext_properties_t extended[2];
+    uint32_t i, count = 2;
+    ze_result_t result;
+    if (!profiler->device || profiler->tile_count > 0 ||
+        zt__is_device_lost(&zt__mutable(profiler)->diagnostics)) {
+        return zt__nan();
+    }
+    memset(memories, 0, sizeof memories);
+    memset(extended, 0, sizeof extended);
+    for (i = 0; i < count; i++) {
+        memories[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES;
+        memories[i].pNext = &extended[i];
+        extended[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_EXT_PROPERTIES;
+    }
+    ZT__INTERNAL(result = zeDeviceGetMemoryProperties(profiler->device, &count, memories));
+    if (result != ZE_RESULT_SUCCESS || count != 1 || extended[0].readBandwidth == 0 ||
+        extended[0].bandwidthUnit != ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC) {
+        return zt__nan();
+    }
+    return extended[0].readBandwidth > extended[0].writeBandwidth ? extended[0].readBandwidth
+                                                                  : extended[0].writeBandwidth;
+}
+
+/* Returns how much of the time from the first kept sample to the last one regions took on the device, in
+   percent; NaN without a timeline, or of less than two samples. Samples that overlap count twice, so this is
+   an upper bound. */
+ZT__PRIVATE double zt__get_wall_share(zt_profiler *profiler) {
+    enum { AT_ONCE = 1024 };
+    const zt__timeline *timeline = profiler->timeline;
+    uint64_t i, end, begin_ns = UINT64_MAX, end_ns = 0, count = 0;
+    double used = 0;
+    zt__get_kept_samples(profiler, &i, &end);
+    while (i < end) {
+        uint32_t locked;
+        zt__lock(&profiler->mutex);
+        if (i < zt__oldest_kept(timeline->written, timeline->capacity)) {
+            i = zt__oldest_kept(timeline->written, timeline->capacity);
+        }
+        for (locked = 0; locked < AT_ONCE && i < end; locked++, i++) {
+            const zt__timeline_sample *sample = &timeline->samples[i % timeline->capacity];
+            begin_ns = sample->begin_ns < begin_ns ? sample->begin_ns : begin_ns;
+            end_ns = sample->end_ns > end_ns ? sample->end_ns : end_ns;
+            used += (double)(sample->end_ns - sample->begin_ns);
+            count++;
+        }
+        zt__unlock(&profiler->mutex);
+    }
+    if (count < 2 || end_ns <= begin_ns) {
+        return zt__nan();
+    }
+    used = 100 * used / (double)(end_ns - begin_ns);
+    return used < 100 ? used : 100;
+}
+
+ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *advice) {
+    uint32_t i, streamed = zt_get_streamed_count(profiler);
+    memset(advice->metrics, 0xFF, sizeof advice->metrics);
+    memset(advice->streamed, 0xFF, sizeof advice->streamed);
+    advice->naming = ZT__NAMINGS;
+    for (i = 0; i < profiler->metric_count; i++) {
+        zt__match_roles(&profiler->metrics[i], i, advice->metrics, &advice->naming);
+    }
+    for (i = 0; i < streamed; i++) {
+        const zt_metric *metric = zt_get_streamed_metric(profiler, i);
+        if (metric && zt__quantity_of(metric) == ZT__SHARE) {
+            zt__match_roles(metric, i, advice->streamed, &advice->naming);
+        }
+    }
+    advice->design_bandwidth = zt__get_design_bandwidth(profiler);
+    advice->wall_share = zt__get_wall_share(zt__mutable(profiler));
+}
+
+/* Returns how many GB a second is one unit of a rate. */
+ZT__PRIVATE double zt__scale_of_rate(const char *units) {
+    switch (units[0]) {
+    case 'T':
+        return 1e3;
+    case 'G':
+        return 1;
+    case 'M':
+        return 1e-3;
+    case 'k':
+    case 'K':
+        return 1e-6;
+    default:
+        return 1e-9;
+    }
+}
+
+/* ---- figures of a region --------------------------------------------------------------------------------- */
+
+/* Returns the figure of a role that a metric of the profiler or of a stream plays; NaN if it was not measured
+   in the region. What adds up is divided by the GPU time of its pass, so that figures of different passes can
+   be compared. The mutex is held. */
+ZT__PRIVATE double zt__read_figure(const zt_profiler *profiler, const zt__advice *advice,
+                                   const zt__region_record *record, zt__role role) {
+    const zt__moments *moments = record->statistics.moments;
+    uint32_t index = advice->metrics[role];
+    zt__quantity quantity = zt__roles[role].quantity;
+    if (index != UINT32_MAX && moments && moments[1 + index].count) {
+        const zt_metric *metric = &profiler->metrics[index];
+        const zt__moments *of_metric = &moments[1 + index];
+        const zt__moments *of_time = &moments[zt__pass_time_column(profiler, metric->pass)];
+        if (quantity == ZT__BYTES || quantity == ZT__EVENTS) {
+            return zt__is_positive(of_time->sum) ? of_metric->sum / of_time->sum : zt__nan();
+        }
+        if (of_metric->weight > 0) {
+            return quantity == ZT__RATE ? of_metric->mean * zt__scale_of_rate(metric->units)
+                                        : of_metric->mean;
+        }
+    }
+    index = advice->streamed[role];
+    if (index < record->streamed_count && record->streamed[index].weight > 0) {
+        return record->streamed[index].mean;
+    }
+    return zt__nan();
+}
+
+/* Returns the share of a part in percent; NaN if either was not measured, or if there is nothing of it. */
+ZT__PRIVATE double zt__share_of(double part, double whole) {
+    return zt__is_positive(whole) && !zt__is_nan(part) ? 100 * part / whole : zt__nan();
+}
+
+ZT__PRIVATE double zt__first_measured(double first, double second) {
+    return zt__is_nan(first) ? second : first;
+}
+
+/* Fills in the figure of each role, NaN where it is not known. The mutex is not held. */
+ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advice,
+                                  const zt__region_record *record, double figures[ZT__ROLE_COUNT]) {
+    double time = zt__nan(), read, written, kernels, busy;
+    uint32_t role;
+    zt__lock(&profiler->mutex);
+    for (role = ZT__NO_ROLE; role < ZT__ROLE_COUNT; role++) {
+        double figure = zt__read_figure(profiler, advice, record, (zt__role)role);
+        figures[role] = zt__is_finite(figure) ? figure : zt__nan();
+    }
+    if (record->statistics.moments && record->statistics.moments[0].count) {
+        time = record->statistics.moments[0].sum / (double)record->statistics.moments[0].count;
+    }
+    zt__unlock(&profiler->mutex);
+    figures[ZT__ROLE_L3_HIT_SHARE] =
+        zt__share_of(figures[ZT__ROLE_L3_HITS], figures[ZT__ROLE_L3_HITS] + figures[ZT__ROLE_L3_MISSES]);
+    figures[ZT__ROLE_LSC_HIT_SHARE] =
+        zt__share_of(figures[ZT__ROLE_LSC_HITS], figures[ZT__ROLE_LSC_ACCESSES]);
+    read = zt__first_measured(figures[ZT__ROLE_MEMORY_READ_RATE], figures[ZT__ROLE_MEMORY_READ]);
+    written = zt__first_measured(figures[ZT__ROLE_MEMORY_WRITE_RATE], figures[ZT__ROLE_MEMORY_WRITTEN]);
+    figures[ZT__ROLE_MEMORY_TRAFFIC] = zt__first_measured(zt__first_measured(read + written, read), written);
+    figures[ZT__ROLE_MEMORY_SHARE] = zt__share_of(figures[ZT__ROLE_MEMORY_TRAFFIC], advice->design_bandwidth);
+    /* A region has at least one kernel, so without their number this is the most that one takes. */
+    busy = zt__first_measured(figures[ZT__ROLE_GPU_BUSY], 100) / 100;
+    kernels = zt__first_measured(figures[ZT__ROLE_COMPUTE_KERNELS], 0) +
+              zt__first_measured(figures[ZT__ROLE_RENDER_KERNELS], 0);
+    figures[ZT__ROLE_KERNEL_TIME] = (kernels > 0 ? 1 / kernels : time) * busy / 1000;
+    figures[ZT__ROLE_IDLE_TIME] = time * (1 - figures[ZT__ROLE_GPU_BUSY] / 100) / 1000;
+    figures[ZT__ROLE_WALL_SHARE] = advice->wall_share;
+}
+
+/* ---- rules ----------------------------------------------------------------------------------------------- */
+
+typedef enum zt__relation { ZT__NO_CONDITION, ZT__BELOW, ZT__AT_LEAST } zt__relation;
+
+typedef struct zt__rule {
+    zt_limit limit;
+    const char *reason;
+    struct {
+        zt__role role;
+        zt__relation relation;
+        double threshold;
+    } conditions[2];
+    zt__role shown[3]; /* further figures that the text names */
+} zt__rule;
+
+/* The first rule of which all conditions hold names what limits a region. A figure that was not measured
+   fulfils no condition.
+
+   Order. Where the GPU waits for work, all other figures are low without meaning anything, so that comes
+   first. What is saturated comes next, memory before pipes: a full memory also stalls the pipes, while busy
+   pipes do not fill the memory. What is left is explained by threads that wait, or that are too few. The wall
+   time comes last, because it is of all regions and says little about this one. It is the order in which
+   [Gen9] looks at compute work, with the host before it, as [VTune] has GPU Offload before GPU Compute.
+
+   Sources of the thresholds:
+   [VTune]  Intel, "VTune Profiler User Guide", Window: Summary - GPU Analysis: a GPU that is used for less
+            than 80% is an issue.
+   [HTA]    Meta, "Holistic Trace Analysis", CUDA Kernel Launch Statistics: a launch takes the host between 5
+            and 20 us. Level Zero is alike: from 5 to 10 us were measured on an immediate list.
+   [Gen9]   Intel, "Graphics API Performance Guide for Intel Processor Graphics Gen9", 6.2 Performance
+            Analysis with Hardware Metrics: memory is the primary hotspot if its queue (SQ, which is also
+            that of GPU_MEMORY_REQUEST_QUEUE_FULL) is full for more than 90%; threads are too few if the
+            occupancy is not above 80%; from 10% on, a stall matters.
+   [SOL]    NVIDIA, "The Peak-Performance-Percentage Analysis Method for Optimizing Any GPU Workload": a unit
+            above 80% of its peak is the limit; below 60%, it is not.
+   [own]    chosen here: most of the time. */
+static const zt__rule zt__rules[] = {
+    /* [HTA], [VTune] */
+    {ZT_LIMIT_LAUNCH,
+     "kernels take less time than their launches, and the GPU waits inside the region",
+     {{ZT__ROLE_KERNEL_TIME, ZT__BELOW, 10}, {ZT__ROLE_GPU_BUSY, ZT__BELOW, 80}},
+     {ZT__NO_ROLE}},
+    {ZT_LIMIT_LAUNCH,
+     "kernels take less time than their launches, and the GPU waits between regions",
+     {{ZT__ROLE_KERNEL_TIME, ZT__BELOW, 10}, {ZT__ROLE_WALL_SHARE, ZT__BELOW, 80}},
+     {ZT__NO_ROLE}},
+    /* [VTune]; and [HTA], because a region on an immediate list contains a gap of one launch */
+    {ZT_LIMIT_HOST,
+     "the GPU waits for work inside the region",
+     {{ZT__ROLE_GPU_BUSY, ZT__BELOW, 80}, {ZT__ROLE_IDLE_TIME, ZT__AT_LEAST, 20}},
+     {ZT__ROLE_COMPUTE_BUSY, ZT__ROLE_KERNEL_TIME}},
+    /* [Gen9] */
+    {ZT_LIMIT_MEMORY_BANDWIDTH,
+     "the queue of memory requests is full",
+     {{ZT__ROLE_MEMORY_QUEUE_FULL, ZT__AT_LEAST, 90}},
+     {ZT__ROLE_MEMORY_TRAFFIC, ZT__ROLE_EU_STALL, ZT__ROLE_L3_HIT_SHARE}},
+    /* [SOL] */
+    {ZT_LIMIT_MEMORY_BANDWIDTH,
+     "the traffic is near the design bandwidth",
+     {{ZT__ROLE_MEMORY_SHARE, ZT__AT_LEAST, 80}},
+     {ZT__ROLE_MEMORY_TRAFFIC, ZT__ROLE_EU_STALL, ZT__ROLE_L3_HIT_SHARE}},
+    {ZT_LIMIT_XMX,
+     "the matrix engines are busy",
+     {{ZT__ROLE_XMX_ACTIVE, ZT__AT_LEAST, 80}},
+     {ZT__ROLE_EU_ACTIVE, ZT__ROLE_EU_STALL}},
+    {ZT_LIMIT_COMPUTE,
+     "a pipe of the vector engines is busy",
+     {{ZT__ROLE_ALU0_ACTIVE, ZT__AT_LEAST, 80}},
+     {ZT__ROLE_ALU1_ACTIVE, ZT__ROLE_EU_ACTIVE, ZT__ROLE_EU_STALL}},
+    {ZT_LIMIT_COMPUTE,
+     "a pipe of the vector engines is busy",
+     {{ZT__ROLE_ALU1_ACTIVE, ZT__AT_LEAST, 80}},
+     {ZT__ROLE_ALU0_ACTIVE, ZT__ROLE_EU_ACTIVE, ZT__ROLE_EU_STALL}},
+    {ZT_LIMIT_COMPUTE,
+     "the vector engines are busy",
+     {{ZT__ROLE_EU_ACTIVE, ZT__AT_LEAST, 80}},
+     {ZT__ROLE_EU_STALL, ZT__ROLE_XMX_ACTIVE}},
+    /* [SOL], [Gen9] */
+    {ZT_LIMIT_MEMORY_BANDWIDTH,
+     "threads wait, and much of the design bandwidth is used",
+     {{ZT__ROLE_MEMORY_SHARE, ZT__AT_LEAST, 60}, {ZT__ROLE_EU_STALL, ZT__AT_LEAST, 10}},
+     {ZT__ROLE_MEMORY_TRAFFIC, ZT__ROLE_L3_HIT_SHARE}},
+    /* [own] */
+    {ZT_LIMIT_MEMORY_BANDWIDTH,
+     "threads wait, and the queue of memory requests is often full",
+     {{ZT__ROLE_MEMORY_QUEUE_FULL, ZT__AT_LEAST, 50}, {ZT__ROLE_EU_STALL, ZT__AT_LEAST, 50}},
+     {ZT__ROLE_MEMORY_TRAFFIC, ZT__ROLE_L3_HIT_SHARE}},
+    /* [Gen9] */
+    {ZT_LIMIT_LATENCY,
+     "threads wait, and too few are loaded to hide it",
+     {{ZT__ROLE_EU_STALL, ZT__AT_LEAST, 10}, {ZT__ROLE_EU_OCCUPANCY, ZT__BELOW, 80}},
+     {ZT__ROLE_EU_ACTIVE, ZT__ROLE_MEMORY_TRAFFIC, ZT__ROLE_L3_HIT_SHARE}},
+    {ZT_LIMIT_OCCUPANCY,
+     "too few threads are loaded",
+     {{ZT__ROLE_EU_OCCUPANCY, ZT__BELOW, 80}, {ZT__ROLE_EU_STALL, ZT__BELOW, 10}},
+     {ZT__ROLE_EU_ACTIVE}},
+    {ZT_LIMIT_CACHE,
+     "threads wait for data, though enough are loaded to hide latency",
+     {{ZT__ROLE_EU_STALL, ZT__AT_LEAST, 10}, {ZT__ROLE_EU_OCCUPANCY, ZT__AT_LEAST, 80}},
+     {ZT__ROLE_L3_STALL, ZT__ROLE_L3_HIT_SHARE, ZT__ROLE_LSC_HIT_SHARE}},
+    {ZT_LIMIT_COMPUTE,
+     "enough threads are loaded, and they do not wait",
+     {{ZT__ROLE_EU_OCCUPANCY, ZT__AT_LEAST, 80}, {ZT__ROLE_EU_STALL, ZT__BELOW, 10}},
+     {ZT__ROLE_EU_ACTIVE, ZT__ROLE_XMX_ACTIVE}},
+    /* [VTune] */
+    {ZT_LIMIT_HOST,
+     "the GPU waits for work between regions",
+     {{ZT__ROLE_WALL_SHARE, ZT__BELOW, 80}},
+     {ZT__ROLE_KERNEL_TIME}},
+};
+
+enum { ZT__FAILS, ZT__OPEN, ZT__HOLDS };
+
+/* Returns whether a rule holds, fails, or is open because figures were not measured; these are added to
+   `unmeasured`. */
+ZT__PRIVATE int zt__judge(const zt__rule *rule, const double figures[ZT__ROLE_COUNT],
+                          uint8_t unmeasured[ZT__ROLE_COUNT]) {
+    uint32_t i;
+    int judgement = ZT__HOLDS;
+    for (i = 0; i < ZT__COUNT_OF(rule->conditions); i++) {
+        double figure = figures[rule->conditions[i].role], threshold = rule->conditions[i].threshold;
+        zt__relation relation = rule->conditions[i].relation;
+        if (relation == ZT__NO_CONDITION) {
+            continue;
+        }
+        if (zt__is_nan(figure)) {
+            judgement = ZT__OPEN;
+        } else if (relation == ZT__BELOW ? figure >= threshold : figure < threshold) {
+            return ZT__FAILS;
+        }
+    }
+    for (i = 0; i < ZT__COUNT_OF(rule->conditions) && judgement == ZT__OPEN; i++) {
+        if (zt__is_nan(figures[rule->conditions[i].role])) {
+            unmeasured[rule->conditions[i].role] = 1;
+        }
+    }
+    return judgement;
+}
+
+/* Appends to a text of `room` bytes, as much as fits. */
+ZT__PRIVATE ZT__CHECKED_FORMAT(3, 4) void zt__append(char *text, size_t room, const char *format, ...) {
+    size_t used = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + used, room - used, format, arguments);
+    va_end(arguments);
+}
+
+/* Appends a figure with its name, unless it was not measured. */
+ZT__PRIVATE void zt__append_figure(zt_limit_info *info, zt__role role, const double figures[ZT__ROLE_COUNT]) {
+    const char *name = zt__roles[role].name, *opening = strchr(info->text, '(') ? ", " : " (";
+    double figure = figures[role];
+    if (role == ZT__NO_ROLE || zt__is_nan(figure)) {
+        return;
+    }
+    if (role == ZT__ROLE_MEMORY_SHARE || role == ZT__ROLE_WALL_SHARE) {
+        zt__append(info->text, sizeof info->text, "%s%.0f%% %s", opening, figure, name);
+    } else if (zt__roles[role].quantity == ZT__SHARE) {
+        zt__append(info->text, sizeof info->text, "%s%s %.0f%%", opening, name, figure);
+    } else if (zt__roles[role].quantity == ZT__RATE) {
+        zt__append(info->text, sizeof info->text, "%s%s %.3g GB/s", opening, name, figure);
+    } else {
+        zt__append(info->text, sizeof info->text, "%s%s %.3g us", opening, name, figure);
+    }
+}
+
+/* Adds the metrics of roles that were not measured, by the names that such a device gives them. */
+ZT__PRIVATE void zt__name_missing(const zt__advice *advice, const uint8_t unmeasured[ZT__ROLE_COUNT],
+                                  zt_limit_info *info) {
+    uint32_t role;
+    for (role = 0; role < ZT__ROLE_COUNT && advice->naming < ZT__NAMINGS; role++) {
+        const char *names = zt__roles[role].metrics[advice->naming];
+        if (unmeasured[role] && names[0] && advice->metrics[role] == UINT32_MAX) {
+            zt__append(info->missing, sizeof info->missing, "%s%.*s", info->missing[0] ? "," : "",
+                       (int)strcspn(names, ","), names);
+        }
+    }
+}
+
+/* Applies the rules to the figures of a region. `info` is empty. */
+ZT__PRIVATE void zt__apply_rules(const zt__advice *advice, const double figures[ZT__ROLE_COUNT],
+                                 zt_limit_info *info) {
+    uint8_t unmeasured[ZT__ROLE_COUNT];
+    uint32_t i = 0, shown;
+    memset(unmeasured, 0, sizeof unmeasured);
+    while (i < ZT__COUNT_OF(zt__rules) && zt__judge(&zt__rules[i], figures, unmeasured) != ZT__HOLDS) {
+        i++;
+    }
+    if (i < ZT__COUNT_OF(zt__rules)) {
+        const zt__rule *rule = &zt__rules[i];
+        info->limit = rule->limit;
+        zt__name_missing(advice, unmeasured, info);
+        zt__append(info->text, sizeof info->text, "Probably %s: %s", zt_limit_name(rule->limit),
+                   rule->reason);
+        for (i = 0; i < ZT__COUNT_OF(rule->conditions); i++) {
+            zt__append_figure(info, rule->conditions[i].role, figures);
+        }
+        for (shown = 0; shown < ZT__COUNT_OF(rule->shown); shown++) {
+            zt__append_figure(info, rule->shown[shown], figures);
+        }
+        zt__append(info->text, sizeof info->text, ").");
+        return;
+    }
+    /* With these two, one of the rules holds. */
+    memset(unmeasured, 0, sizeof unmeasured);
+    unmeasured[ZT__ROLE_EU_STALL] = unmeasured[ZT__ROLE_EU_OCCUPANCY] = 1;
+    zt__name_missing(advice, unmeasured, info);
+    if (info->missing[0]) {
+        zt__append(info->text, sizeof info->text, "Not enough metrics: add %s.", info->missing);
+    } else if (advice->naming == ZT__NAMINGS) {
+        strcpy(info->text, "Not enough metrics: none is known to show what limits a region.");
+    } else {
+        strcpy(info->text, "Not known: the metrics that show it have no values in this region.");
+    }
+}
+
+ZT_API const char *zt_limit_name(zt_limit limit) {
+    static const char *const names[] = {"unknown", "memory bandwidth", "latency", "compute", "XMX", "launch",
+                                        "host",    "occupancy",        "cache"};
+    return (unsigned)limit < ZT__COUNT_OF(names) ? names[limit] : "unknown";
+}
+
+/* Finds what limits a region, with what is the same for all regions prepared. */
+ZT__PRIVATE void zt__find_limit(zt_profiler *profiler, const zt__advice *advice,
+                                const zt__region_record *record, zt_limit_info *info) {
+    double figures[ZT__ROLE_COUNT];
+    memset(info, 0, sizeof *info);
+    zt__read_figures(profiler, advice, record, figures);
+    zt__apply_rules(advice, figures, info);
+}
+
+ZT_API ze_result_t zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info) {
+    const zt__region_record *record;
+    zt__advice advice;
+    ze_result_t result;
+    if (info) {
+        memset(info, 0, sizeof *info);
+    }
+    record = zt__get_record(profiler, "zt_get_limit", region, "info", info, &result);
+    if (record) {
+        zt__prepare_advice(profiler, &advice);
+        zt__find_limit(zt__mutable(profiler), &advice, record, info);
+    }
+    return result;
+}
+
+/* ---- ranking --------------------------------------------------------------------------------------------- */
+
+/* A column of figures: a metric, or a share that is derived from two. */
+typedef struct zt__ranked_column {
+    uint32_t metric; /* UINT32_MAX: derived */
+    zt__role role;   /* ZT__NO_ROLE: none is known */
+} zt__ranked_column;
+
+/* The figures that columns are ranked by: for each region, the mean of each metric. */
+typedef struct zt__mean_table {
+    const double *means;
+    size_t stride; /* from one region to the next */
+    uint32_t region_count;
+} zt__mean_table;
+
+ZT__PRIVATE double zt__mean_of(const zt__mean_table *table, uint32_t region, uint32_t metric) {
+    return metric == UINT32_MAX ? zt__nan() : table->means[region * table->stride + metric];
+}
+
+/* Returns the figure of a column in a region: the mean of a metric, or a derived share in percent. */
+ZT__PRIVATE double zt__ranked_figure(const zt__advice *advice, const zt__mean_table *table, uint32_t region,
+                                     const zt__ranked_column *column) {
+    const uint32_t *metrics = advice->metrics;
+    double hits;
+    if (column->metric != UINT32_MAX) {
+        return zt__mean_of(table, region, column->metric);
+    }
+    if (column->role == ZT__ROLE_L3_HIT_SHARE) {
+        hits = zt__mean_of(table, region, metrics[ZT__ROLE_L3_HITS]);
+        return zt__share_of(hits, hits + zt__mean_of(table, region, metrics[ZT__ROLE_L3_MISSES]));
+    }
+    hits = zt__mean_of(table, region, metrics[ZT__ROLE_LSC_HITS]);
+    return zt__share_of(hits, zt__mean_of(table, region, metrics[ZT__ROLE_LSC_ACCESSES]));
+}
+
+/* Returns whether a metric shows no more than a ranked one: it has the same name in another group, or the
+   same units, aggregation and values in all regions, or it is the bytes of which a rate is ranked. */
+ZT__PRIVATE int zt__is_redundant(const zt_profiler *profiler, const zt__mean_table *table, uint32_t metric,
+                                 uint32_t ranked) {
+    const zt_metric *a = &profiler->metrics[metric], *b = &profiler->metrics[ranked];
+    uint32_t region;
+    if (metric == ranked || strcmp(a->name, b->name) == 0) {
+        return 1;
+    }
+    if (zt__quantity_of(a) == ZT__BYTES && zt__quantity_of(b) == ZT__RATE &&
+        strncmp(a->name, b->name, strlen(a->name)) == 0) {
+        return 1;
+    }
+    if (a->aggregation != b->aggregation || strcmp(a->units, b->units) != 0) {
+        return 0;
+    }
+    for (region = 0; region < table->region_count; region++) {
+        double value = zt__mean_of(table, region, metric), other = zt__mean_of(table, region, ranked);
+        if (zt__is_nan(value) != zt__is_nan(other) || (!zt__is_nan(value) && value != other)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Adds a column unless it shows nothing but zeros, or no more than one before it. */
+ZT__PRIVATE void zt__add_ranked(const zt_profiler *profiler, const zt__advice *advice,
+                                const zt__mean_table *table, zt__ranked_column column,
+                                zt__ranked_column *ranked, uint32_t *count) {
+    uint32_t i;
+    int has_figures = 0;
+    for (i = 0; i < table->region_count && !has_figures; i++) {
+        has_figures = zt__is_positive(zt__ranked_figure(advice, table, i, &column));
+    }
+    for (i = 0; i < *count && has_figures && column.metric != UINT32_MAX; i++) {
+        has_figures = ranked[i].metric == UINT32_MAX ||
+                      !zt__is_redundant(profiler, table, column.metric, ranked[i].metric);
+    }
+    if (has_figures) {
+        ranked[(*count)++] = column;
+    }
+}
+
+enum { ZT__DERIVED_COLUMNS = 2 };
+
+/* Ranks metrics by what they show: known roles first, in the order of zt__roles; then others by what they
+   measure. The GPU time is not among them, because tables have it anyway. Returns how many columns there are;
+   `ranked` has room for one of each metric and ZT__DERIVED_COLUMNS more. */
+ZT__PRIVATE uint32_t zt__rank_columns(const zt_profiler *profiler, const zt__advice *advice,
+                                      const zt__mean_table *table, zt__ranked_column *ranked) {
+    uint32_t role, quantity, metric, count = 0;
+    zt__ranked_column column;
+    for (role = ZT__NO_ROLE + 1; role < ZT__ROLE_COUNT; role++) {
+        column.role = (zt__role)role;
+        column.metric = advice->metrics[role];
+        if (zt__roles[role].is_column && (column.metric != UINT32_MAX || !zt__roles[role].metrics[0][0])) {
+            zt__add_ranked(profiler, advice, table, column, ranked, &count);
+        }
+    }
+    for (quantity = ZT__SHARE; quantity < ZT__NOTHING; quantity++) {
+        for (metric = 0; metric < profiler->metric_count; metric++) {
+            const zt_metric *described = &profiler->metrics[metric];
+            column.role = ZT__NO_ROLE;
+            column.metric = metric;
+            if ((uint32_t)zt__quantity_of(described) == quantity && strcmp(described->name, "GpuTime") != 0) {
+                zt__add_ranked(profiler, advice, table, column, ranked, &count);
+            }
+        }
+    }
+    return count;
 }
 
 /* ==== >>opening: zt_open and zt_close ===================================================================== */

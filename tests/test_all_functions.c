@@ -71,6 +71,7 @@ static void call_regions(caller *me, int turn) {
 
 static void call_results(caller *me) {
     zt_region_info info;
+    zt_limit_info limit;
     zt_stats stats;
     const zt_profiler *profiler = me->profiler;
     zt_counts counts = zt_get_counts(profiler);
@@ -87,6 +88,8 @@ static void call_results(caller *me) {
         EXPECT(zt_get_pass(profiler, i, 0, &stats) == ZE_RESULT_SUCCESS);
         zt_get_tile_stats(profiler, i, 0, metric, &stats);
         zt_get_rate(profiler, i, metric);
+        EXPECT(zt_get_limit(profiler, i, &limit) == ZE_RESULT_SUCCESS);
+        EXPECT(limit.text[0] != 0 && zt_limit_name(limit.limit)[0] != 0);
     }
     for (int cause = 0; cause < ZT_CAUSE_COUNT; cause++) {
         EXPECT(zt_get_cause(profiler, (zt_cause)cause) == 0);

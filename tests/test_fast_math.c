@@ -383,6 +383,44 @@ static void test_samples_that_are_none(void **state) {
     assert_contains(text, "[NO_BENCH_SAMPLE]");
 }
 
+/* What was not measured fulfils no condition, whichever way it compares. */
+static void test_limits_without_figures(void **state) {
+    (void)state;
+    zt__advice advice;
+    zt_limit_info info;
+    double figures[ZT__ROLE_COUNT];
+    uint8_t unmeasured[ZT__ROLE_COUNT] = {0};
+    memset(&advice, 0xff, sizeof advice);
+    memset(&info, 0, sizeof info);
+    advice.naming = ZT__NAMES_XE2;
+    for (int i = 0; i < ZT__ROLE_COUNT; i++)
+        figures[i] = missing();
+    for (uint32_t i = 0; i < ZT__COUNT_OF(zt__rules); i++)
+        assert_int_equal(zt__judge(&zt__rules[i], figures, unmeasured), ZT__OPEN);
+    zt__apply_rules(&advice, figures, &info);
+    assert_int_equal(info.limit, ZT_LIMIT_UNKNOWN);
+    assert_string_equal(info.missing, "XVE_STALL,XVE_THREADS_OCCUPANCY_ALL");
+    assert_true(is_missing(zt__share_of(missing(), 1)) && is_missing(zt__share_of(1, missing())));
+    assert_true(zt__first_measured(missing(), 3) == 3 && zt__first_measured(2, missing()) == 2);
+}
+
+/* Without metrics, all that a region has is its GPU time. */
+static void test_limit_of_times_alone(void **state) {
+    world *w = (world *)*state;
+    zt_config config = zt_config_default();
+    zt_profiler *profiler;
+    zt__advice advice;
+    double figures[ZT__ROLE_COUNT];
+    config.groups = "";
+    assert_int_equal(zt_open(w->context, w->device, &config, &profiler), ZE_RESULT_SUCCESS);
+    measure(w, profiler, 3);
+    zt__prepare_advice(profiler, &advice);
+    zt__read_figures(profiler, &advice, profiler->regions[0], figures);
+    for (int i = 0; i < ZT__ROLE_COUNT; i++)
+        assert_int_equal(is_missing(figures[i]), i != ZT__ROLE_KERNEL_TIME);
+    zt_close(profiler);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_is_compiled_so),
@@ -397,6 +435,8 @@ int main(void) {
         TEST(test_a_precision_that_there_is_not),
         TEST(test_a_ratio_that_there_is_not),
         TEST(test_samples_that_are_none),
+        TEST(test_limits_without_figures),
+        TEST(test_limit_of_times_alone),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

@@ -177,6 +177,14 @@ static void statistics_of_no_profiler(zt_profiler *profiler) {
     EXPECT(unpacked == NULL);
 }
 
+static void limits_of_no_profiler(zt_profiler *profiler) {
+    zt_limit_info limit;
+    memset(&limit, 1, sizeof limit);
+    EXPECT(zt_get_limit(profiler, 0, &limit) == 0);
+    EXPECT(limit.limit == ZT_LIMIT_UNKNOWN && !limit.text[0] && !limit.missing[0]);
+    EXPECT(zt_limit_name(ZT_LIMIT_HOST) != NULL);
+}
+
 static zt_bench_result result; /* too large for some stacks */
 static zt_comparison comparison;
 
@@ -306,6 +314,7 @@ int main(void) {
     regions_run_their_body_once(profiler);
     passes_run_their_body_once(profiler);
     statistics_of_no_profiler(profiler);
+    limits_of_no_profiler(profiler);
     benchmarks_of_no_profiler(profiler);
     streams_accept_nothing();
     timelines_accept_no_profiler(profiler);

@@ -204,6 +204,7 @@ ze_result_t sg_zeDriverGetExtensionProperties(ze_driver_handle_t handle, uint32_
         uint32_t version;
     } extensions[] = {
         {"ZE_extension_pci_properties", ZE_MAKE_VERSION(1, 0)},
+        {"ZE_extension_device_memory_properties", ZE_MAKE_VERSION(1, 0)},
         {"ZE_experimental_immediate_command_list_append", ZE_MAKE_VERSION(1, 0)},
         {"ZET_experimental_calculate_multiple_metrics", ZE_MAKE_VERSION(1, 0)},
         {"ZET_experimental_global_metric_timestamps", ZE_MAKE_VERSION(1, 0)},
@@ -374,6 +375,15 @@ ze_result_t sg_zeDeviceGetMemoryProperties(ze_device_handle_t handle, uint32_t *
         properties->maxBusWidth = 64;
         properties->totalSize = 2 * SG_MAX_ALLOCATION;
         snprintf(properties->name, sizeof properties->name, "host memory");
+        for (ze_base_properties_t *next = properties->pNext; next; next = next->pNext) {
+            ze_device_memory_ext_properties_t *extended = (ze_device_memory_ext_properties_t *)next;
+            if (next->stype == ZE_STRUCTURE_TYPE_DEVICE_MEMORY_EXT_PROPERTIES) {
+                extended->type = ZE_DEVICE_MEMORY_EXT_TYPE_DDR4;
+                extended->physicalSize = properties->totalSize;
+                extended->readBandwidth = extended->writeBandwidth = 8; /* of the rate and width above */
+                extended->bandwidthUnit = ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC;
+            }
+        }
     }
     return ZE_RESULT_SUCCESS;
 }

@@ -1,0 +1,883 @@
+/* What limits a region, and which metrics a table shows first. Most profilers here are made from packed
+   statistics, so that metrics have any name and value. */
+#define ZETOOLS_IMPLEMENTATION
+#define ZETOOLS_STATIC
+#include "fixture.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ==== profilers with given figures ======================================================================== */
+
+enum { METRICS = 96, REGIONS = 4, TIME_NS = 1000000, PACKED = 1 << 16 };
+
+typedef struct given_metric {
+    const char *name, *units;
+    zet_metric_type_t type;
+} given_metric;
+
+typedef struct given_value {
+    const char *metric;
+    double value;
+} given_value;
+
+#define DURATION ZET_METRIC_TYPE_DURATION
+#define EVENT ZET_METRIC_TYPE_EVENT
+#define THROUGHPUT ZET_METRIC_TYPE_THROUGHPUT
+
+/* In part what a B580 lists. */
+static const given_metric xe2[] = {
+    {"GpuTime", "ns", EVENT},
+    {"GpuCoreClocks", "cycles", EVENT},
+    {"AvgGpuCoreFrequencyMHz", "MHz", EVENT},
+    {"ResultUncertainty", "percent", EVENT},
+    {"GPU_BUSY", "percent", DURATION},
+    {"GPGPU_THREADGROUP_COUNT", "events", EVENT},
+    {"XVE_ACTIVE", "percent", DURATION},
+    {"XVE_STALL", "percent", DURATION},
+    {"XVE_THREADS_OCCUPANCY_ALL", "percent", DURATION},
+    {"LOAD_STORE_CACHE_ACCESS", "events", EVENT},
+    {"LOAD_STORE_CACHE_HIT", "events", EVENT},
+    {"L3_HIT", "events", EVENT},
+    {"L3_MISS", "events", EVENT},
+    {"L3_STALL", "percent", DURATION},
+    {"GPU_MEMORY_BYTE_READ", "bytes", EVENT},
+    {"GPU_MEMORY_BYTE_WRITE", "bytes", EVENT},
+    {"GPU_MEMORY_BYTE_READ_RATE", "GBpS", THROUGHPUT},
+    {"GPU_MEMORY_BYTE_WRITE_RATE", "GBpS", THROUGHPUT},
+    {"GPU_MEMORY_REQUEST_QUEUE_FULL", "percent", DURATION},
+    {"COMMAND_PARSER_COMPUTE_ENGINE_BUSY", "percent", DURATION},
+    {"COMMAND_PARSER_COMPUTE_ENGINE_DISPATCH_KERNEL_COUNT", "events", EVENT},
+    {"XVE_INST_EXECUTED_ALU0_ALL_UTILIZATION", "percent", DURATION},
+    {"XVE_INST_EXECUTED_ALU1_ALL_UTILIZATION", "percent", DURATION},
+    {"XVE_INST_EXECUTED_ALU2_ALL_UTILIZATION", "percent", DURATION},
+    {"QueryBeginTime", "ns", ZET_METRIC_TYPE_TIMESTAMP},
+    {"ReportId", "", ZET_METRIC_TYPE_RAW},
+    {"ReportError", "", ZET_METRIC_TYPE_FLAG},
+};
+
+static const given_metric alchemist[] = {
+    {"GpuTime", "ns", EVENT},
+    {"GpuBusy", "percent", DURATION},
+    {"XveActive", "percent", DURATION},
+    {"XveStall", "percent", DURATION},
+    {"XveThreadOccupancy", "percent", DURATION},
+    {"FpuActive", "percent", DURATION},
+    {"EmActive", "percent", DURATION},
+    {"XmxActive", "percent", DURATION},
+    {"GtiReadThroughput", "bytes", THROUGHPUT},
+    {"GtiWriteThroughput", "bytes", THROUGHPUT},
+};
+
+static const given_metric gen[] = {
+    {"GpuTime", "ns", EVENT},
+    {"GpuBusy", "percent", DURATION},
+    {"EuActive", "percent", DURATION},
+    {"EuStall", "percent", DURATION},
+    {"EuThreadOccupancy", "percent", DURATION},
+    {"Fpu0Active", "percent", DURATION},
+};
+
+static const given_metric unknown[] = {
+    {"Serial", "", ZET_METRIC_TYPE_RAW},
+    {"Ticks", "cycles", EVENT},
+    {"Packets", "packets", EVENT},
+    {"PacketsAgain", "packets", EVENT},
+    {"BytesMoved", "bytes", EVENT},
+    {"BytesMovedRate", "GBpS", THROUGHPUT},
+    {"BytesLost", "bytes", EVENT},
+    {"EngineBusy", "percent", DURATION},
+    {"EngineUncertainty", "percent", DURATION},
+    {"Idle", "percent", DURATION},
+    {"Seen", "", ZET_METRIC_TYPE_FLAG},
+    {"Now", "ns", ZET_METRIC_TYPE_TIMESTAMP},
+};
+
+#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
+
+typedef struct packer {
+    uint8_t bytes[PACKED];
+    size_t size;
+} packer;
+
+static void put(packer *to, const void *bytes, size_t size) {
+    assert_true(to->size + size <= PACKED);
+    memcpy(to->bytes + to->size, bytes, size);
+    to->size += size;
+}
+
+static void put_u32(packer *to, uint32_t value) {
+    put(to, &value, sizeof value);
+}
+
+static void put_u64(packer *to, uint64_t value) {
+    put(to, &value, sizeof value);
+}
+
+static void put_text(packer *to, const char *text) {
+    put_u32(to, (uint32_t)strlen(text));
+    put(to, text, strlen(text));
+}
+
+/* The moments of one value; NaN: of none. */
+static void put_moments(packer *to, double value, double weight) {
+    double figures[] = {weight, value, value, 0, value, value};
+    put_u64(to, value == value);
+    for (int i = 0; i < 6 && value != value; i++)
+        figures[i] = 0;
+    put(to, figures, sizeof figures);
+}
+
+/* Metrics from this one on are measured in a second pass, which takes twice as long. */
+static uint32_t second_pass = UINT32_MAX;
+
+/* A profiler of regions with one sample each. Metrics that a region does not name have no value in it. */
+static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_count, double time_ns,
+                                const given_value (*regions)[METRICS], uint32_t region_count) {
+    static packer packed;
+    uint32_t passes = second_pass == UINT32_MAX ? 1 : 2;
+    zt_profiler *profiler = NULL;
+    packed.size = 24; /* the header, filled in at the end */
+    put_u32(&packed, metric_count);
+    put_u32(&packed, region_count);
+    put_u32(&packed, passes);
+    put_u32(&packed, 0); /* tiles */
+    put_u32(&packed, 8); /* config.samples */
+    put_u32(&packed, ZT_AVAILABLE);
+    put_text(&packed, "");
+    put_text(&packed, "a device");
+    put_u32(&packed, ZT_CAUSE_COUNT);
+    for (int i = 0; i <= ZT_CAUSE_COUNT; i++)
+        put_u64(&packed, 0); /* causes and unobserved lists */
+    for (uint32_t i = 0; i < metric_count; i++) {
+        put_text(&packed, metrics[i].name);
+        put_text(&packed, "a group");
+        put_text(&packed, "a component");
+        put_text(&packed, metrics[i].units);
+        put_text(&packed, "");
+        put_u32(&packed, metrics[i].type);
+        put_u32(&packed, zt__aggregation_of(metrics[i].type, metrics[i].units));
+        put_u32(&packed, i >= second_pass);
+    }
+    for (uint32_t region = 0; region < region_count; region++) {
+        char name[16];
+        snprintf(name, sizeof name, "region %u", (unsigned)region);
+        put_text(&packed, name);
+        put_u64(&packed, passes); /* collected */
+        put_u64(&packed, 0);
+        put_u64(&packed, 0);
+        put_moments(&packed, time_ns, 1);
+        for (uint32_t i = 0; i < metric_count; i++) {
+            zt_aggregation aggregation = zt__aggregation_of(metrics[i].type, metrics[i].units);
+            double value = NAN;
+            for (int v = 0; v < METRICS && regions[region][v].metric; v++)
+                if (strcmp(regions[region][v].metric, metrics[i].name) == 0)
+                    value = regions[region][v].value;
+            put_moments(&packed, value, aggregation == ZT_AGGREGATE_MEAN ? time_ns : 1);
+        }
+        if (passes == 2) {
+            put_moments(&packed, time_ns, 1);
+            put_moments(&packed, 2 * time_ns, 1);
+        }
+        put_u32(&packed, 0); /* kept samples */
+    }
+    uint64_t size = packed.size, hash = zt__hash(packed.bytes + 24, packed.size - 24);
+    packed.size = 0;
+    put(&packed, "ZTPK", 4);
+    put_u32(&packed, 1); /* layout */
+    put_u64(&packed, size);
+    put_u64(&packed, hash);
+    ok(zt_unpack(packed.bytes, (size_t)size, NULL, &profiler));
+    return profiler;
+}
+
+/* ==== rules =============================================================================================== */
+
+typedef struct rule_case {
+    const given_metric *metrics;
+    uint32_t metric_count;
+    double time_ns;
+    given_value values[METRICS];
+    zt_limit limit;
+    const char *texts[4]; /* parts of the text */
+    const char *missing;
+} rule_case;
+
+#define XE2 xe2, COUNT(xe2)
+#define ALCHEMIST alchemist, COUNT(alchemist)
+#define GEN gen, COUNT(gen)
+#define UNKNOWN unknown, COUNT(unknown)
+
+/* Metrics that no limit shows in; a case adds what differs. */
+#define BUSY                                                                                                 \
+    {"GPU_BUSY", 99}, {"COMMAND_PARSER_COMPUTE_ENGINE_DISPATCH_KERNEL_COUNT", 10},                           \
+        {"XVE_INST_EXECUTED_ALU0_ALL_UTILIZATION", 30}, {"XVE_INST_EXECUTED_ALU1_ALL_UTILIZATION", 20},      \
+        {"XVE_INST_EXECUTED_ALU2_ALL_UTILIZATION", 0}, {                                                     \
+        "GPU_MEMORY_REQUEST_QUEUE_FULL", 5                                                                   \
+    }
+
+static const rule_case cases[] = {
+    /* launches: 100 kernels in 0.2 ms, of which the GPU works half */
+    {XE2,
+     2e5,
+     {{"GPU_BUSY", 50},
+      {"COMMAND_PARSER_COMPUTE_ENGINE_DISPATCH_KERNEL_COUNT", 100},
+      {"XVE_STALL", 40},
+      {"XVE_THREADS_OCCUPANCY_ALL", 20}},
+     ZT_LIMIT_LAUNCH,
+     {"time of a kernel 1 us", "GPU busy 50%"},
+     ""},
+    /* without a count of kernels: the region is shorter than a launch */
+    {XE2, 8000, {{"GPU_BUSY", 50}}, ZT_LIMIT_LAUNCH, {"time of a kernel 4 us"}, ""},
+    /* short kernels that keep the GPU busy, as on recorded lists, are no launch problem */
+    {XE2,
+     1e5,
+     {{"GPU_BUSY", 95},
+      {"COMMAND_PARSER_COMPUTE_ENGINE_DISPATCH_KERNEL_COUNT", 100},
+      {"XVE_ACTIVE", 85},
+      {"XVE_INST_EXECUTED_ALU0_ALL_UTILIZATION", 40},
+      {"XVE_INST_EXECUTED_ALU1_ALL_UTILIZATION", 40},
+      {"XVE_INST_EXECUTED_ALU2_ALL_UTILIZATION", 0},
+      {"GPU_MEMORY_REQUEST_QUEUE_FULL", 0}},
+     ZT_LIMIT_COMPUTE,
+     {"EU active 85%"},
+     ""},
+    /* host: kernels of 50 us with gaps */
+    {XE2,
+     1e6,
+     {{"GPU_BUSY", 50},
+      {"COMMAND_PARSER_COMPUTE_ENGINE_BUSY", 45},
+      {"COMMAND_PARSER_COMPUTE_ENGINE_DISPATCH_KERNEL_COUNT", 10},
+      {"XVE_ACTIVE", 90}},
+     ZT_LIMIT_HOST,
+     {"GPU busy 50%", "idle inside the region 500 us", "compute engine busy 45%", "time of a kernel 50 us"},
+     ""},
+    /* a gap that is no longer than a launch is that before the region's only kernel */
+    {XE2,
+     4e4,
+     {{"GPU_BUSY", 60},
+      {"COMMAND_PARSER_COMPUTE_ENGINE_DISPATCH_KERNEL_COUNT", 1},
+      {"XVE_INST_EXECUTED_ALU2_ALL_UTILIZATION", 0},
+      {"XVE_STALL", 20},
+      {"XVE_THREADS_OCCUPANCY_ALL", 30}},
+     ZT_LIMIT_LATENCY,
+     {"EU stall 20%", "EU occupancy 30%"},
+     ""},
+    /* memory: its queue is full, whatever the rest says */
+    {XE2,
+     1e6,
+     {BUSY,
+      {"GPU_MEMORY_REQUEST_QUEUE_FULL", 93},
+      {"GPU_MEMORY_BYTE_READ_RATE", 350},
+      {"GPU_MEMORY_BYTE_WRITE_RATE", 51},
+      {"XVE_STALL", 71},
+      {"XVE_THREADS_OCCUPANCY_ALL", 95},
+      {"L3_HIT", 1},
+      {"L3_MISS", 3}},
+     ZT_LIMIT_MEMORY_BANDWIDTH,
+     {"memory queue full 93%", "memory traffic 401 GB/s", "EU stall 71%", "L3 hits 25%"},
+     ""},
+    /* and with half of the time, where threads wait most of it; bytes in place of rates */
+    {XE2,
+     1e6,
+     {BUSY,
+      {"GPU_MEMORY_REQUEST_QUEUE_FULL", 55},
+      {"GPU_MEMORY_BYTE_READ", 2e8},
+      {"GPU_MEMORY_BYTE_WRITE", 1e8},
+      {"XVE_STALL", 60},
+      {"XVE_ACTIVE", 30},
+      {"XVE_THREADS_OCCUPANCY_ALL", 95}},
+     ZT_LIMIT_MEMORY_BANDWIDTH,
+     {"memory queue full 55%", "EU stall 60%", "memory traffic 300 GB/s"},
+     ""},
+    /* matrix engines, and then each of the other pipes */
+    {XE2,
+     1e6,
+     {BUSY, {"XVE_INST_EXECUTED_ALU2_ALL_UTILIZATION", 84}, {"XVE_ACTIVE", 95}},
+     ZT_LIMIT_XMX,
+     {"XMX active 84%", "EU active 95%"},
+     ""},
+    {XE2,
+     1e6,
+     {BUSY, {"XVE_INST_EXECUTED_ALU0_ALL_UTILIZATION", 88}, {"XVE_STALL", 15}},
+     ZT_LIMIT_COMPUTE,
+     {"ALU0 active 88%", "ALU1 active 20%", "EU stall 15%"},
+     ""},
+    {XE2,
+     1e6,
+     {BUSY, {"XVE_INST_EXECUTED_ALU1_ALL_UTILIZATION", 81}},
+     ZT_LIMIT_COMPUTE,
+     {"ALU1 active 81%"},
+     ""},
+    {XE2,
+     1e6,
+     {BUSY, {"XVE_ACTIVE", 83}, {"XVE_STALL", 16}, {"XVE_THREADS_OCCUPANCY_ALL", 60}},
+     ZT_LIMIT_COMPUTE,
+     {"EU active 83%", "EU stall 16%"},
+     ""},
+    /* latency, occupancy, caches, compute: threads that wait, and how many there are */
+    {XE2,
+     1e6,
+     {BUSY,
+      {"XVE_ACTIVE", 20},
+      {"XVE_STALL", 60},
+      {"XVE_THREADS_OCCUPANCY_ALL", 43},
+      {"GPU_MEMORY_BYTE_READ_RATE", 80}},
+     ZT_LIMIT_LATENCY,
+     {"EU stall 60%", "EU occupancy 43%", "EU active 20%", "memory traffic 80 GB/s"},
+     ""},
+    {XE2,
+     1e6,
+     {BUSY, {"XVE_ACTIVE", 3}, {"XVE_STALL", 2}, {"XVE_THREADS_OCCUPANCY_ALL", 4}},
+     ZT_LIMIT_OCCUPANCY,
+     {"EU occupancy 4%", "EU stall 2%", "EU active 3%"},
+     ""},
+    {XE2,
+     1e6,
+     {BUSY,
+      {"XVE_ACTIVE", 40},
+      {"XVE_STALL", 55},
+      {"XVE_THREADS_OCCUPANCY_ALL", 92},
+      {"L3_STALL", 33},
+      {"LOAD_STORE_CACHE_ACCESS", 8},
+      {"LOAD_STORE_CACHE_HIT", 6}},
+     ZT_LIMIT_CACHE,
+     {"EU stall 55%", "EU occupancy 92%", "L3 stall 33%", "LSC hits 75%"},
+     ""},
+    {XE2,
+     1e6,
+     {BUSY, {"XVE_ACTIVE", 70}, {"XVE_STALL", 5}, {"XVE_THREADS_OCCUPANCY_ALL", 92}},
+     ZT_LIMIT_COMPUTE,
+     {"EU occupancy 92%", "EU stall 5%", "EU active 70%"},
+     ""},
+
+    /* other names */
+    {ALCHEMIST,
+     1e6,
+     {{"GpuBusy", 99}, {"XveStall", 50}, {"XveThreadOccupancy", 30}, {"GtiReadThroughput", 4e7}},
+     ZT_LIMIT_LATENCY,
+     {"EU stall 50%", "EU occupancy 30%", "memory traffic 40 GB/s"},
+     ""},
+    {ALCHEMIST, 1e6, {{"GpuBusy", 99}, {"XmxActive", 90}}, ZT_LIMIT_XMX, {"XMX active 90%"}, ""},
+    {GEN,
+     1e6,
+     {{"GpuBusy", 99}, {"EuStall", 50}, {"EuThreadOccupancy", 90}},
+     ZT_LIMIT_CACHE,
+     {"EU stall 50%", "EU occupancy 90%"},
+     "Fpu1Active"},
+    {GEN, 1e6, {{"GpuBusy", 99}, {"Fpu0Active", 90}}, ZT_LIMIT_COMPUTE, {"ALU0 active 90%"}, ""},
+
+    /* what is not measured decides nothing, and is named where it may be known */
+    {xe2,
+     7,
+     1e6,
+     {{"GPU_BUSY", 99}, {"XVE_ACTIVE", 30}},
+     ZT_LIMIT_UNKNOWN,
+     {"add XVE_STALL,XVE_THREADS_OCCUPANCY_ALL."},
+     "XVE_STALL,XVE_THREADS_OCCUPANCY_ALL"},
+    {xe2,
+     8,
+     1e6,
+     {{"GPU_BUSY", 99}, {"XVE_ACTIVE", 30}, {"XVE_STALL", 60}},
+     ZT_LIMIT_UNKNOWN,
+     {"Not enough metrics: add XVE_THREADS_OCCUPANCY_ALL."},
+     "XVE_THREADS_OCCUPANCY_ALL"},
+    {alchemist,
+     3,
+     1e6,
+     {{"GpuBusy", 99}, {"XveActive", 30}},
+     ZT_LIMIT_UNKNOWN,
+     {"add XveStall,XveThreadOccupancy."},
+     "XveStall,XveThreadOccupancy"},
+    {gen,
+     4,
+     1e6,
+     {{"GpuBusy", 99}, {"EuActive", 30}, {"EuStall", 30}},
+     ZT_LIMIT_UNKNOWN,
+     {"add EuThreadOccupancy."},
+     "EuThreadOccupancy"},
+    {xe2 + 6,
+     3,
+     1e6,
+     {{"XVE_ACTIVE", 30}, {"XVE_STALL", 60}, {"XVE_THREADS_OCCUPANCY_ALL", 40}},
+     ZT_LIMIT_LATENCY,
+     {"EU stall 60%, EU occupancy 40%"},
+     "XVE_INST_EXECUTED_ALU2_ALL_UTILIZATION,GPU_MEMORY_REQUEST_QUEUE_FULL,"
+     "XVE_INST_EXECUTED_ALU0_ALL_UTILIZATION,XVE_INST_EXECUTED_ALU1_ALL_UTILIZATION,GPU_BUSY"},
+    {XE2, 1e6, {{"GPU_BUSY", 99}}, ZT_LIMIT_UNKNOWN, {"have no values in this region"}, ""},
+    {xe2, 0, 1e6, {{NULL, 0}}, ZT_LIMIT_UNKNOWN, {"Not enough metrics: none is known"}, ""},
+    {UNKNOWN,
+     1e6,
+     {{"EngineBusy", 20}, {"Packets", 5}},
+     ZT_LIMIT_UNKNOWN,
+     {"Not enough metrics: none is known"},
+     ""},
+    /* what is no number was not measured */
+    {XE2, 1e6, {BUSY, {"XVE_ACTIVE", INFINITY}}, ZT_LIMIT_UNKNOWN, {"have no values"}, ""},
+};
+
+static void test_each_rule(void **state) {
+    (void)state;
+    int shown[ZT_LIMIT_CACHE + 1] = {0};
+    for (uint32_t i = 0; i < COUNT(cases); i++) {
+        const rule_case *of = &cases[i];
+        zt_limit_info info;
+        zt_profiler *profiler = profiler_of(of->metrics, of->metric_count, of->time_ns, &of->values, 1);
+        ok(zt_get_limit(profiler, 0, &info));
+        if (info.limit != of->limit || strcmp(info.missing, of->missing) != 0)
+            fail_msg("case %u: %s; missing \"%s\"", (unsigned)i, info.text, info.missing);
+        for (int part = 0; part < 4 && of->texts[part]; part++)
+            assert_contains(info.text, of->texts[part]);
+        assert_true(strlen(info.text) < sizeof info.text - 1);
+        assert_int_equal(info.text[strlen(info.text) - 1], '.');
+        if (info.limit != ZT_LIMIT_UNKNOWN) {
+            char begin[64];
+            snprintf(begin, sizeof begin, "Probably %s: ", zt_limit_name(info.limit));
+            assert_memory_equal(info.text, begin, strlen(begin));
+        }
+        shown[info.limit] = 1;
+        zt_close(profiler);
+    }
+    for (int limit = 0; limit <= ZT_LIMIT_CACHE; limit++)
+        assert_true(shown[limit]);
+}
+
+/* What adds up is divided by the time of its own pass. */
+static void test_figures_of_two_passes(void **state) {
+    (void)state;
+    static const given_value values[METRICS] = {
+        {"GpuBusy", 99}, {"XveStall", 50}, {"XveThreadOccupancy", 30}, {"GtiReadThroughput", 4e7}};
+    zt_limit_info info;
+    second_pass = 8; /* GtiReadThroughput */
+    zt_profiler *profiler = profiler_of(ALCHEMIST, 1e6, &values, 1);
+    second_pass = UINT32_MAX;
+    assert_int_equal(zt_get_pass_count(profiler), 2);
+    ok(zt_get_limit(profiler, 0, &info));
+    assert_contains(info.text, "memory traffic 20 GB/s");
+    zt_close(profiler);
+}
+
+/* For figures that no metric has. */
+static zt_limit_info apply(const zt__advice *advice, zt__role role, double figure, zt__role other,
+                           double of_other) {
+    double figures[ZT__ROLE_COUNT];
+    zt_limit_info info;
+    for (int i = 0; i < ZT__ROLE_COUNT; i++)
+        figures[i] = NAN;
+    memset(&info, 0, sizeof info);
+    figures[role] = figure;
+    figures[other] = of_other;
+    zt__apply_rules(advice, figures, &info);
+    return info;
+}
+
+static void test_bandwidth_and_wall_time(void **state) {
+    (void)state;
+    zt__advice advice;
+    memset(&advice, 0xFF, sizeof advice);
+    advice.naming = ZT__NAMINGS;
+    zt_limit_info info = apply(&advice, ZT__ROLE_MEMORY_SHARE, 86, ZT__ROLE_MEMORY_TRAFFIC, 392);
+    assert_int_equal(info.limit, ZT_LIMIT_MEMORY_BANDWIDTH);
+    assert_contains(info.text, "86% of the design bandwidth, memory traffic 392 GB/s");
+    info = apply(&advice, ZT__ROLE_MEMORY_SHARE, 65, ZT__ROLE_EU_STALL, 40);
+    assert_int_equal(info.limit, ZT_LIMIT_MEMORY_BANDWIDTH);
+    info = apply(&advice, ZT__ROLE_MEMORY_SHARE, 65, ZT__ROLE_EU_STALL, 5);
+    assert_int_equal(info.limit, ZT_LIMIT_UNKNOWN);
+    info = apply(&advice, ZT__ROLE_MEMORY_SHARE, 55, ZT__ROLE_EU_STALL, 40);
+    assert_int_equal(info.limit, ZT_LIMIT_UNKNOWN);
+    info = apply(&advice, ZT__ROLE_KERNEL_TIME, 4.5, ZT__ROLE_WALL_SHARE, 30);
+    assert_int_equal(info.limit, ZT_LIMIT_LAUNCH);
+    assert_contains(info.text, "time of a kernel 4.5 us, 30% of the wall time in regions");
+    info = apply(&advice, ZT__ROLE_KERNEL_TIME, 200, ZT__ROLE_WALL_SHARE, 30);
+    assert_int_equal(info.limit, ZT_LIMIT_HOST);
+    info = apply(&advice, ZT__ROLE_KERNEL_TIME, 4.5, ZT__ROLE_WALL_SHARE, 90);
+    assert_int_equal(info.limit, ZT_LIMIT_UNKNOWN);
+}
+
+/* The limits of each threshold, by the table itself: at it, a rule of AT_LEAST holds, and one of BELOW does
+   not. No text may be cut off, however long its figures are. */
+static void test_thresholds(void **state) {
+    (void)state;
+    for (uint32_t i = 0; i < COUNT(zt__rules); i++) {
+        const zt__rule *rule = &zt__rules[i];
+        double figures[ZT__ROLE_COUNT];
+        uint8_t unmeasured[ZT__ROLE_COUNT] = {0};
+        for (int role = 0; role < ZT__ROLE_COUNT; role++)
+            figures[role] = NAN;
+        assert_int_equal(zt__judge(rule, figures, unmeasured), ZT__OPEN);
+        for (uint32_t c = 0; c < COUNT(rule->conditions); c++)
+            if (rule->conditions[c].relation)
+                figures[rule->conditions[c].role] =
+                    rule->conditions[c].threshold - (rule->conditions[c].relation == ZT__BELOW);
+        assert_int_equal(zt__judge(rule, figures, unmeasured), ZT__HOLDS);
+        for (uint32_t c = 0; c < COUNT(rule->conditions); c++) {
+            zt__role role = rule->conditions[c].role;
+            double before = figures[role];
+            if (!rule->conditions[c].relation)
+                continue;
+            assert_true(unmeasured[role]);
+            figures[role] = rule->conditions[c].threshold - (rule->conditions[c].relation != ZT__BELOW);
+            assert_int_equal(zt__judge(rule, figures, unmeasured), ZT__FAILS);
+            figures[role] = before;
+        }
+        zt_limit_info info;
+        memset(&info, 0, sizeof info);
+        snprintf(info.text, sizeof info.text, "Probably %s: %s", zt_limit_name(rule->limit), rule->reason);
+        for (uint32_t c = 0; c < COUNT(rule->conditions); c++)
+            zt__append_figure(&info, rule->conditions[c].role, figures);
+        for (uint32_t s = 0; s < COUNT(rule->shown); s++) {
+            assert_true(rule->shown[s] != rule->conditions[0].role || !rule->shown[s]);
+            assert_true(rule->shown[s] != rule->conditions[1].role || !rule->shown[s]);
+            figures[rule->shown[s]] = 123456.7;
+            zt__append_figure(&info, rule->shown[s], figures);
+        }
+        assert_true(strlen(info.text) + 3 < sizeof info.text);
+    }
+}
+
+/* ==== names =============================================================================================== */
+
+static void test_names(void **state) {
+    (void)state;
+    for (int limit = 0; limit <= ZT_LIMIT_CACHE; limit++)
+        for (int other = 0; other < limit; other++)
+            assert_string_not_equal(zt_limit_name((zt_limit)limit), zt_limit_name((zt_limit)other));
+    assert_string_equal(zt_limit_name((zt_limit)(ZT_LIMIT_CACHE + 1)), "unknown");
+    assert_string_equal(zt_limit_name((zt_limit)-1), "unknown");
+}
+
+/* All names that are known for one naming of metrics, of the right quantity, are found. */
+static void test_roles_are_found(void **state) {
+    (void)state;
+    static const char *const units[] = {"percent", "GBpS", "bytes", "events"};
+    for (int naming = 0; naming < ZT__NAMINGS; naming++) {
+        for (int role = 1; role < ZT__ROLE_COUNT; role++) {
+            const char *list = zt__roles[role].metrics[naming], *name;
+            size_t length;
+            while (zt__next_name(&list, &name, &length)) {
+                char text[128];
+                zt_metric metric = {text, "", "", units[zt__roles[role].quantity], "", DURATION, 0, 0};
+                uint32_t found[ZT__ROLE_COUNT], named = ZT__NAMINGS;
+                zt__copy_text(text, sizeof text, name, length);
+                metric.aggregation = zt__aggregation_of(DURATION, metric.units);
+                memset(found, 0xFF, sizeof found);
+                zt__match_roles(&metric, 7, found, &named);
+                assert_int_equal(found[role], 7);
+                metric.units = "furlongs";
+                memset(found, 0xFF, sizeof found);
+                zt__match_roles(&metric, 7, found, &named);
+                if (zt__roles[role].quantity != ZT__EVENTS)
+                    assert_int_equal(found[role], UINT32_MAX);
+            }
+        }
+    }
+}
+
+/* ==== ranking ============================================================================================= */
+
+/* Ranks the metrics of a profiler; the names, or roles, separated by blanks. */
+static void rank(const zt_profiler *profiler, char *names, size_t size) {
+    double means[REGIONS * METRICS];
+    zt__ranked_column ranked[METRICS + ZT__DERIVED_COLUMNS];
+    zt__advice advice;
+    zt__mean_table table = {means, METRICS, zt_get_region_count(profiler)};
+    for (uint32_t region = 0; region < table.region_count; region++) {
+        for (uint32_t i = 0; i < zt_get_metric_count(profiler); i++) {
+            zt_stats stats;
+            ok(zt_get_stats(profiler, region, i, &stats));
+            means[region * METRICS + i] = stats.mean;
+        }
+    }
+    zt__prepare_advice(profiler, &advice);
+    uint32_t count = zt__rank_columns(profiler, &advice, &table, ranked);
+    assert_true(count <= zt_get_metric_count(profiler) + ZT__DERIVED_COLUMNS);
+    names[0] = 0;
+    for (uint32_t i = 0; i < count; i++)
+        zt__append(names, size, "%s%s", i ? " " : "",
+                   ranked[i].metric == UINT32_MAX ? zt__roles[ranked[i].role].name
+                                                  : zt_get_metric(profiler, ranked[i].metric)->name);
+}
+
+static void test_ranking_of_a_known_set(void **state) {
+    (void)state;
+    static const given_value regions[][METRICS] = {
+        {{"GpuTime", 1e6},
+         {"GpuCoreClocks", 2e6},
+         {"AvgGpuCoreFrequencyMHz", 2000},
+         {"ResultUncertainty", 3},
+         {"GPU_BUSY", 99},
+         {"COMMAND_PARSER_COMPUTE_ENGINE_BUSY", 98},
+         {"GPGPU_THREADGROUP_COUNT", 4},
+         {"XVE_ACTIVE", 40},
+         {"XVE_STALL", 50},
+         {"XVE_THREADS_OCCUPANCY_ALL", 60},
+         {"L3_HIT", 30},
+         {"L3_MISS", 10},
+         {"GPU_MEMORY_BYTE_READ", 1e6},
+         {"GPU_MEMORY_BYTE_READ_RATE", 1},
+         {"GPU_MEMORY_BYTE_WRITE", 2e6},
+         {"GPU_MEMORY_REQUEST_QUEUE_FULL", 0},
+         {"XVE_INST_EXECUTED_ALU2_ALL_UTILIZATION", 7},
+         {"QueryBeginTime", 5},
+         {"ReportId", 6},
+         {"ReportError", 0}},
+        {{"XVE_ACTIVE", 41}, {"XVE_STALL", 50}, {"XVE_THREADS_OCCUPANCY_ALL", 60}},
+    };
+    char names[1024];
+    zt_profiler *profiler = profiler_of(xe2, COUNT(xe2), TIME_NS, regions, 2);
+    rank(profiler, names, sizeof names);
+    assert_string_equal(names, "XVE_ACTIVE XVE_STALL XVE_THREADS_OCCUPANCY_ALL "
+                               "XVE_INST_EXECUTED_ALU2_ALL_UTILIZATION GPU_MEMORY_BYTE_READ_RATE "
+                               "GPU_MEMORY_BYTE_WRITE L3 hits GPU_BUSY COMMAND_PARSER_COMPUTE_ENGINE_BUSY "
+                               "GPGPU_THREADGROUP_COUNT L3_HIT L3_MISS GpuCoreClocks AvgGpuCoreFrequencyMHz");
+    zt_close(profiler);
+}
+
+static void test_ranking_of_an_unknown_set(void **state) {
+    (void)state;
+    static const given_value regions[][METRICS] = {
+        {{"Serial", 1},
+         {"Ticks", 7},
+         {"Packets", 5},
+         {"PacketsAgain", 5},
+         {"BytesMoved", 100},
+         {"BytesMovedRate", 3},
+         {"BytesLost", 5},
+         {"EngineBusy", 20},
+         {"EngineUncertainty", 2},
+         {"Idle", 0},
+         {"Seen", 1},
+         {"Now", 9}},
+        {{"Packets", 6}, {"PacketsAgain", 6}, {"BytesLost", 1}},
+    };
+    char names[1024];
+    zt_profiler *profiler = profiler_of(unknown, COUNT(unknown), TIME_NS, regions, 2);
+    rank(profiler, names, sizeof names);
+    assert_string_equal(names, "EngineBusy BytesMovedRate BytesLost Packets Ticks");
+    zt_close(profiler);
+}
+
+static void test_ranking_of_nothing(void **state) {
+    (void)state;
+    static const given_value regions[][METRICS] = {{{NULL, 0}}};
+    char names[64];
+    zt_profiler *profiler = profiler_of(xe2, COUNT(xe2), TIME_NS, regions, 1);
+    rank(profiler, names, sizeof names);
+    assert_string_equal(names, "");
+    zt_close(profiler);
+    profiler = profiler_of(xe2, 0, TIME_NS, regions, 0);
+    rank(profiler, names, sizeof names);
+    assert_string_equal(names, "");
+    zt_close(profiler);
+}
+
+/* ==== a device ============================================================================================ */
+
+static zt_profiler *open_own(world *w, const char *groups, uint32_t timeline) {
+    zt_config config = zt_config_default();
+    zt_profiler *profiler = NULL;
+    config.groups = groups;
+    config.timeline = timeline;
+    ok(zt_open(w->context, w->device, &config, &profiler));
+    return profiler;
+}
+
+static void run_own(world *w, zt_profiler *profiler, const char *name) {
+    zt_region region = zt_begin(profiler, w->immediate, name);
+    launch(w, w->immediate);
+    zt_end(&region);
+    finish_immediate(w, w->immediate);
+    ok(zt_collect(profiler, A_WHILE));
+}
+
+static void test_arguments(void **state) {
+    world *w = (world *)*state;
+    zt_limit_info info;
+    zt_profiler *profiler = open_own(w, "", 0);
+    run_own(w, profiler, "region");
+    memset(&info, 0x55, sizeof info);
+    ok(zt_get_limit(NULL, 0, &info));
+    assert_int_equal(info.limit, ZT_LIMIT_UNKNOWN);
+    assert_string_equal(info.text, "");
+    assert_string_equal(info.missing, "");
+    memset(&info, 0x55, sizeof info);
+    assert_result(zt_get_limit(profiler, 1, &info), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_contains(zt_get_last_error(profiler), "zt_get_limit");
+    assert_string_equal(info.text, "");
+    assert_result(zt_get_limit(profiler, 0, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    ok(zt_get_limit(profiler, 0, &info));
+    assert_contains(info.text, "Not enough metrics");
+    zt_close(profiler);
+}
+
+/* The device states a design bandwidth of 8 GB a second. */
+static void test_design_bandwidth(void **state) {
+    world *w = (world *)*state;
+    zt__advice advice;
+    zt_profiler *profiler = open_own(w, "ComputeBasic", 0);
+    zt__prepare_advice(profiler, &advice);
+    assert_true(advice.design_bandwidth == 8);
+    inject("zeDeviceGetMemoryProperties", 1, ZE_RESULT_ERROR_UNKNOWN);
+    zt__prepare_advice(profiler, &advice);
+    assert_true(advice.design_bandwidth != advice.design_bandwidth);
+    zt_close(profiler);
+    gpu.set_devices(1, 2);
+    profiler = open_own(w, "ComputeBasic", 0);
+    zt__prepare_advice(profiler, &advice);
+    assert_true(advice.design_bandwidth != advice.design_bandwidth);
+    zt_close(profiler);
+    gpu.set_devices(1, 0);
+    check_work(w);
+}
+
+/* The share is that of the samples in the timeline's own times. */
+static void test_wall_share(void **state) {
+    world *w = (world *)*state;
+    zt__advice advice;
+    zt_limit_info info;
+    zt_profiler *profiler = open_own(w, "", 100);
+    zt__prepare_advice(profiler, &advice);
+    assert_true(advice.wall_share != advice.wall_share);
+    run_own(w, profiler, "region");
+    zt__prepare_advice(profiler, &advice);
+    assert_true(advice.wall_share != advice.wall_share);
+    for (int i = 0; i < 50; i++)
+        nap();
+    run_own(w, profiler, "region");
+    zt__prepare_advice(profiler, &advice);
+    const zt__timeline_sample *samples = profiler->timeline->samples;
+    assert_int_equal(profiler->timeline->written, 2);
+    assert_close(
+        advice.wall_share,
+        100.0 * (double)(samples[0].end_ns - samples[0].begin_ns + samples[1].end_ns - samples[1].begin_ns) /
+            (double)(samples[1].end_ns - samples[0].begin_ns));
+    ok(zt_get_limit(profiler, 0, &info));
+    if (advice.wall_share < 80)
+        assert_true(info.limit == ZT_LIMIT_HOST || info.limit == ZT_LIMIT_LAUNCH);
+    else
+        assert_int_equal(info.limit, ZT_LIMIT_UNKNOWN);
+    zt_close(profiler);
+    check_work(w);
+}
+
+/* A profiler of times alone has the shares of a stream that is attached to it. */
+static void test_streamed_shares(void **state) {
+    (void)state;
+    zt__region_record record;
+    zt__moments streamed = {4, 4e6, 0, 61, 0, 50, 70};
+    zt__advice advice;
+    double figures[ZT__ROLE_COUNT];
+    zt_profiler *profiler = profiler_of(xe2, 0, TIME_NS, NULL, 0);
+    memset(&record, 0, sizeof record);
+    record.streamed = &streamed;
+    record.streamed_count = 1;
+    zt__prepare_advice(profiler, &advice);
+    advice.streamed[ZT__ROLE_EU_STALL] = 0;
+    advice.streamed[ZT__ROLE_EU_ACTIVE] = 1; /* it came after the last sample of the region */
+    zt__read_figures(profiler, &advice, &record, figures);
+    assert_true(figures[ZT__ROLE_EU_STALL] == 61);
+    assert_true(figures[ZT__ROLE_EU_ACTIVE] != figures[ZT__ROLE_EU_ACTIVE]);
+    zt_close(profiler);
+}
+
+/* Of a device: GPU_BUSY is the only share that it streams. */
+static void test_metrics_of_a_stream(void **state) {
+    world *w = (world *)*state;
+    zt_stream_config config = zt_stream_config_default();
+    zt_stream *stream = NULL;
+    zt__advice advice;
+    zt_profiler *profiler = open_own(w, "", 100);
+    config.group = "ComputeBasic";
+    config.profiler = profiler;
+    ok(zt_stream_open(w->context, w->device, &config, &stream));
+    zt__prepare_advice(profiler, &advice);
+    assert_int_equal(advice.metrics[ZT__ROLE_GPU_BUSY], UINT32_MAX);
+    assert_int_equal(advice.streamed[ZT__ROLE_GPU_BUSY], zt_stream_find_metric(stream, "GPU_BUSY"));
+    assert_int_equal(advice.streamed[ZT__ROLE_MEMORY_READ], UINT32_MAX); /* not of which time */
+    assert_int_equal(advice.naming, ZT__NAMES_XE2);
+    zt_stream_close(stream, NULL, NULL);
+    zt_close(profiler);
+}
+
+/* The list of a B580. The device itself measures its engines, which are idle between the short kernels of a
+   test, and bytes; the rest is set. */
+static void set_metrics(const given_value *values) {
+    for (int i = 0; values[i].metric; i++)
+        assert_true(gpu.set_metric(values[i].metric, values[i].value));
+}
+
+static void test_a_b580(void **state) {
+    world *w = (world *)*state;
+    static const given_value values[][METRICS] = {
+        {{"XVE_ACTIVE", 30},
+         {"XVE_STALL", 60},
+         {"XVE_THREADS_OCCUPANCY_ALL", 40},
+         {"GPU_MEMORY_REQUEST_QUEUE_FULL", 5},
+         {"L3_HIT", 3},
+         {"L3_MISS", 1},
+         {"LOAD_STORE_CACHE_ACCESS", 10},
+         {"LOAD_STORE_CACHE_HIT", 5}},
+        {{"XVE_ACTIVE", 10}, {"XVE_STALL", 85}, {"GPU_MEMORY_REQUEST_QUEUE_FULL", 93}},
+    };
+    char names[2048];
+    double figures[ZT__ROLE_COUNT];
+    zt__advice advice;
+    zt_limit_info info;
+    gpu.behave(SOFTGPU_B580_METRICS, 1);
+    zt_profiler *profiler = open_own(w, "ComputeBasic", 0);
+    set_metrics(values[0]);
+    run_own(w, profiler, "latency");
+    set_metrics(values[1]);
+    run_own(w, profiler, "bandwidth");
+
+    rank(profiler, names, sizeof names);
+    static const char first[] = "XVE_ACTIVE XVE_STALL XVE_THREADS_OCCUPANCY_ALL GPU_MEMORY_BYTE_READ_RATE "
+                                "GPU_MEMORY_BYTE_WRITE_RATE GPU_MEMORY_REQUEST_QUEUE_FULL L3 hits LSC hits ";
+    assert_memory_equal(names, first, sizeof first - 1);
+    static const char *const never[] = {"ResultUncertainty",    "ReportId",    "QueryBeginTime",
+                                        " CoreFrequencyMHz",    "ReportError", "GpuTime",
+                                        "GPU_MEMORY_BYTE_READ "};
+    for (uint32_t i = 0; i < COUNT(never); i++)
+        assert_null(strstr(names, never[i]));
+
+    zt__prepare_advice(profiler, &advice);
+    for (uint32_t region = 0; region < 2; region++) {
+        zt__read_figures(profiler, &advice, profiler->regions[region], figures);
+        for (int role = 1; role < ZT__ROLE_COUNT; role++) {
+            int has_metric = zt__roles[role].metrics[ZT__NAMES_XE2][0] != 0;
+            if (has_metric && figures[role] != figures[role])
+                fail_msg("no figure: %s", zt__roles[role].name);
+        }
+        figures[ZT__ROLE_GPU_BUSY] = 99; /* as that of work which keeps the device busy */
+        memset(&info, 0, sizeof info);
+        zt__apply_rules(&advice, figures, &info);
+        assert_string_equal(info.missing, "");
+        assert_int_equal(info.limit, region ? ZT_LIMIT_MEMORY_BANDWIDTH : ZT_LIMIT_LATENCY);
+        assert_contains(info.text, region ? "memory queue full 93%" : "EU stall 60%, EU occupancy 40%");
+    }
+    zt_close(profiler);
+    check_work(w);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_rule),
+        cmocka_unit_test(test_figures_of_two_passes),
+        cmocka_unit_test(test_bandwidth_and_wall_time),
+        cmocka_unit_test(test_thresholds),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_roles_are_found),
+        cmocka_unit_test(test_ranking_of_a_known_set),
+        cmocka_unit_test(test_ranking_of_an_unknown_set),
+        cmocka_unit_test(test_ranking_of_nothing),
+        cmocka_unit_test(test_streamed_shares),
+        TEST(test_arguments),
+        TEST(test_metrics_of_a_stream),
+        TEST(test_design_bandwidth),
+        TEST(test_wall_share),
+        TEST(test_a_b580),
+    };
+    return cmocka_run_group_tests(tests, start, NULL);
+}
