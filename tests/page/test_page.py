@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Opens the page of tests/page/page.html in Debian's chromium, with the documents of sample.py.
 
-Usage: test_page.py [DIRECTORY]        where pages, screenshots and the printed page go; default: build/page
+Usage: test_page.py [DIRECTORY [TEST...]]     DIRECTORY: where pages, screenshots and printed pages go; default: build/page
 Prints TAP. Fails if chromium is not there: apt-get install chromium
 """
 import functools
@@ -583,7 +583,7 @@ def test_print(page):
 
 def main():
     directory = sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "..", "..", "build", "page")
-    tests = [test for name, test in globals().items() if name.startswith("test_")]
+    tests = [test for name, test in globals().items() if name.startswith("test_") and (not sys.argv[2:] or name in sys.argv[2:])]
     if not shutil.which("chromium"):
         print("Bail out! chromium is missing: the page cannot be tested. On Debian: apt-get install chromium")
         return 1
