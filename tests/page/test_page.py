@@ -354,6 +354,7 @@ def test_sort_by_keyboard(page):
     page.press("/")
     for heading in ("Share", "Region", "Count", "Lost", "Total", "Mean", "Median", "p95", "What limits it"):
         page.tab_to(heading)
+        directions = set()
         for _ in range(2):
             page.press("Enter")
             shown = page.table()
@@ -367,6 +368,12 @@ def test_sort_by_keyboard(page):
                 assert None not in figures[:len(values)], figures
             assert values == sorted(values, reverse=direction == "descending"), (heading, direction, values)
             assert page.focused().startswith(heading)
+            directions.add(direction)
+        assert directions == {"ascending", "descending"}, (heading, directions)
+    page.press("Tab")
+    assert page.focused() == page.made["regions"][page.table()["rows"][0]["region"]]["name"]
+    page.press("Tab")
+    assert page.focused() not in [region["name"] for region in page.made["regions"]], "one row at a time is a stop of the Tab key"
 
 
 def test_filter_by_keyboard(page):
@@ -494,12 +501,13 @@ def test_timeline(page):
         made = page.show(name)
         timeline, regions = made["timeline"], made["regions"]
         duration = timeline["end_ns"] - timeline["begin_ns"]
-        covered = {}
-        for index in {span[0] for span in timeline["spans"]}:
-            end = 0
-            for _, begin, last, _ in sorted((span for span in timeline["spans"] if span[0] == index), key=lambda span: span[1]):
-                covered[index] = covered.get(index, 0) + max(0, last - max(end, begin))
-                end = max(end, last)
+        covered, ends = {}, {}
+        for index, begin, last, _ in sorted(timeline["spans"], key=lambda span: span[1]):
+            for key in (index, "all"):
+                covered[key] = covered.get(key, 0) + max(0, last - max(ends.get(key, 0), begin))
+                ends[key] = max(ends.get(key, 0), last)
+        total = 100 * covered.pop("all") / duration
+        assert f"regions run for {total:.1f} % of it" in page.text("#timeline"), (total, page.text("#timeline"))
         largest = sorted(covered, key=lambda index: -covered[index])[:8]
         titles = page.run("[...document.querySelectorAll('.strip .name')].map((node) => node.title)")
         figures = page.run("[...document.querySelectorAll('.strip .number')].map((node) => node.textContent)")
