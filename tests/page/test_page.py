@@ -5,6 +5,7 @@ Usage: test_page.py [DIRECTORY [TEST...]]     DIRECTORY: where pages, screenshot
 Prints TAP. Fails if chromium is not there: apt-get install chromium
 """
 import functools
+import itertools
 import json
 import math
 import os
@@ -197,8 +198,8 @@ class Page:
             for (heading, unit, _), text in zip(shown["headings"], row["cells"], strict=True):
                 if heading == "Region":
                     name = text.removesuffix(" !")
-                    begin, _, end = name.partition("\u2026")
-                    assert len(name) <= 56 and region["name"].startswith(begin) and region["name"].endswith(end), text
+                    parts = ".*".join(map(re.escape, name.split("\u2026")))
+                    assert len(name) <= 56 and re.fullmatch("(void )?" + parts, region["name"]), text
                 elif heading == "What limits it":
                     assert text == (region.get("limit", {}).get("what") or MISSING), (text, region["limit"])
                 else:
@@ -313,6 +314,11 @@ def test_nesting(page):
         return [row for index in sorted(siblings, key=inclusive, reverse=True) for row in [index] + walk(index)]
 
     assert [row["region"] for row in page.table()["rows"]] == walk(None)
+    bars = page.run("[...document.querySelectorAll('.bar')].map((bar) => [...bar.children].map((part) => parseFloat(part.style.width)))")
+    full = max(map(inclusive, range(10)))
+    for (own, nested), index in zip(bars, walk(None), strict=True):
+        assert math.isclose(own, 100 * regions[index]["share"] / full, rel_tol=1e-3, abs_tol=1e-3), (own, index)
+        assert math.isclose(own + nested, 100 * inclusive(index) / full, rel_tol=1e-3, abs_tol=1e-3), (nested, index)
     page.run("document.getElementById('nested').click()")
     flat = sorted(range(10), key=lambda index: -regions[index]["share"])
     assert [row["region"] for row in page.table()["rows"]] == flat
@@ -487,6 +493,11 @@ def test_roofline(page):
         rated = sum(1 for region in made["regions"] if "bytes" in region)
         assert page.count("#roofline circle") == min(rated, 150)
         assert f"The peaks {source}: 456 GB/s, 14.6 Top/s." in page.text("#roofline")
+        boxes = page.run("[...document.querySelectorAll('.point-name')].map((node) => node.getBoundingClientRect().toJSON())")
+        assert 5 <= len(boxes) <= 12
+        for one, other in itertools.combinations(boxes, 2):
+            assert (one["right"] <= other["left"] or other["right"] <= one["left"] or one["bottom"] <= other["top"] + 2 or
+                    other["bottom"] <= one["top"] + 2), (one, other)
     page.show("ten")
     page.run("document.querySelector('#roofline circle').dispatchEvent(new MouseEvent('click'))")
     largest = max((region for region in page.made["regions"] if "bytes" in region), key=lambda region: region["share"])
