@@ -1,0 +1,305 @@
+#!/usr/bin/env python3
+"""Makes documents as the library writes them into run.html, for tests of the page.
+
+Usage: sample.py NAME >run.html        NAME is one of those that `sample.py` alone lists
+       sample.py --json NAME           the document alone
+"""
+import json
+import math
+import os
+import random
+import sys
+
+# name, component, units, type, aggregation, range of the mean, description
+METRICS = [
+    ("GpuTime", "GPU", "ns", "event", "sum", (2e4, 9e5), "Time elapsed on the GPU during the measurement."),
+    ("GpuCoreClocks", "GPU", "cycles", "event", "sum", (5e4, 2e6), "GPU core clocks elapsed during the measurement."),
+    ("AvgGpuCoreFrequencyMHz", "GPU", "MHz", "event", "mean", (2400, 2850), "Average GPU core frequency."),
+    ("ResultUncertainty", "GPU", "percent", "event", "mean", (0, 3), "Uncertainty of the result."),
+    ("GPU_BUSY", "Front End", "percent", "duration", "mean", (60, 100), "Share of time in which the GPU is busy."),
+    ("XVE_ACTIVE", "Vector Engine", "percent", "duration", "mean", (5, 92),
+     "Share of time in which at least one pipe of a vector engine is active."),
+    ("XVE_STALL", "Vector Engine", "percent", "duration", "mean", (3, 90),
+     "Share of time in which a vector engine has threads loaded, and none of them issues an instruction."),
+    ("XVE_THREADS_OCCUPANCY_ALL", "Vector Engine", "percent", "duration", "mean", (10, 99),
+     "Share of the hardware thread slots of all vector engines that are occupied."),
+    ("XVE_INST_EXECUTED_ALU0_ALL", "Vector Engine", "events", "event", "sum", (1e5, 8e7),
+     "Instructions executed in the ALU0 pipe (floating point)."),
+    ("XVE_INST_EXECUTED_SEND_ALL", "Vector Engine", "events", "event", "sum", (1e3, 4e6), "Send messages executed."),
+    ("XVE_MULTIPLE_PIPE_ACTIVE", "Vector Engine", "percent", "duration", "mean", (1, 60),
+     "Share of time in which at least two pipes are active."),
+    ("SLM_BYTE_READ", "L1 Cache", "bytes", "event", "sum", (0, 5e8), "Bytes read from shared local memory."),
+    ("SLM_BANK_CONFLICT_COUNT", "L1 Cache", "events", "event", "sum", (0, 9e5), "Bank conflicts in shared local memory."),
+    ("LOAD_STORE_CACHE_HIT", "L1 Cache", "events", "event", "sum", (1e4, 1e7), "Hits in the load-store cache."),
+    ("L3_HIT", "Device Cache", "events", "event", "sum", (1e3, 6e6), "Hits in the L3 cache."),
+    ("L3_MISS", "Device Cache", "events", "event", "sum", (1e3, 2e6), "Misses in the L3 cache."),
+    ("L3_STALL", "Device Cache", "percent", "duration", "mean", (0, 40), "Share of time in which the L3 cache is stalled."),
+    ("GPU_MEMORY_BYTE_READ", "Memory", "bytes", "event", "sum", (1e6, 9e8), "Bytes read from device memory."),
+    ("GPU_MEMORY_BYTE_READ_RATE", "Memory", "GBpS", "throughput", "mean", (10, 420), "Rate at which device memory is read."),
+    ("GPU_MEMORY_BYTE_WRITE_RATE", "Memory", "GBpS", "throughput", "mean", (1, 180),
+     "Rate at which device memory is written."),
+    ("COMMAND_PARSER_COPY_ENGINE_BUSY", "Front End", "percent", "duration", "mean", (0, 20),
+     "Share of time in which the copy engine is busy."),
+    ("QueryBeginTime", "Report Meta Data", "ns", "timestamp", "none", (1e9, 9e9), "Time stamp of the begin of the query."),
+    ("CoreFrequencyChanged", "Exception", "", "flag", "flag", (0, 1), "The core frequency changed during the measurement."),
+]
+COLUMNS = ["XVE_ACTIVE", "XVE_STALL", "XVE_THREADS_OCCUPANCY_ALL", "GPU_MEMORY_BYTE_READ_RATE",
+           "GPU_MEMORY_BYTE_WRITE_RATE", "L3_HIT"]
+LIMITS = [  # what, why, metrics to add, and the means of those columns that are not left to chance
+    ("memory bandwidth", "reads and writes 402 GB/s, 88 % of the peak 456 GB/s", "", (24, 71, 86, 260, 142)),
+    ("latency", "XVE_STALL is 71 %, and XVE_THREADS_OCCUPANCY_ALL 31 %", "", (22, 71, 31, 60, 11)),
+    ("compute", "XVE_ACTIVE is 91 %", "", (91, 7, 88, 74, 22)),
+    ("launch overhead", "the median sample takes 4.1 us, of which the kernel runs 1.3 us", "", (11, 36, 12, 21, 8)),
+    ("not enough metrics", "", "XVE_ACTIVE, XVE_STALL", ()),
+]
+PEAK_BYTES, PEAK_OPERATIONS = 456e9, 14.6e12
+
+
+def stats_of(values, has_sum=True):
+    """The statistics of samples, as the library defines them."""
+    values = sorted(values)
+    count = len(values)
+    if count == 0:
+        return {"count": 0, "sum": None, "mean": None, "stddev": None, "min": None, "max": None, "median": None,
+                "p95": None}
+
+    def quantile(share):
+        position = share * (count - 1)
+        below = int(position)
+        above = min(below + 1, count - 1)
+        return values[below] + (values[above] - values[below]) * (position - below)
+
+    mean = sum(values) / count
+    stddev = math.sqrt(sum((value - mean) ** 2 for value in values) / (count - 1)) if count > 1 else None
+    return {"count": count, "sum": sum(values) if has_sum else None, "mean": mean, "stddev": stddev,
+            "min": values[0], "max": values[-1], "median": quantile(0.5), "p95": quantile(0.95)}
+
+
+def histogram_of(values, ratio=1.1892071150027210):
+    first = 1000.0 * ratio ** math.floor(math.log(min(values) / 1000.0, ratio))
+    counts = []
+    for value in values:
+        bucket = max(0, int(math.log(value / first, ratio)))
+        counts += [0] * (bucket + 1 - len(counts))
+        counts[bucket] += 1
+    return {"first_ns": first, "ratio": ratio, "counts": counts}
+
+
+def metric_stats(rng, aggregation, span, count, centre=None):
+    low, high = span
+    if centre is None:
+        centre = rng.uniform(low, high)
+    values = [min(high, max(low, rng.gauss(centre, (high - low) / 30))) for _ in range(min(count, 40))]
+    stats = stats_of(values, aggregation == "sum")
+    if aggregation == "flag":
+        stats = dict.fromkeys(stats)
+        stats["sum"] = rng.randrange(3)
+    if aggregation == "none":
+        stats.update(mean=None, stddev=None, median=None, p95=None)
+    stats["count"] = count
+    if aggregation == "sum":
+        stats["sum"] = stats["mean"] * count
+    return stats
+
+
+def region_of(rng, name, parent, count, mean_ns, children=(), limit=None, names=None, has_rates=True):
+    spread = rng.choice([0.05, 0.12, 0.3])
+    times = [round(mean_ns * rng.lognormvariate(0, spread)) + 1 for _ in range(count)]
+    own = sum(times)
+    for child in children:
+        times = [time + child // count for time in times]
+    what, why, more, means = limit or rng.choice(LIMITS)
+    centres = dict(zip(COLUMNS, means))
+    metrics = {metric: metric_stats(rng, aggregation, span, count, centres.get(metric))
+               for metric, _, _, _, aggregation, span, _ in METRICS if names is None or metric in names}
+    if more and names is None:
+        metrics = {metric: stats for metric, stats in metrics.items() if metric not in more}
+    region = {"name": name, "parent": parent, "count": count, "lost": 0, "dropped": 0, "share": 0.0, "own_ns": own,
+              "time_ns": stats_of(times), "limit": {"what": what, "why": why, "add": more},
+              "histogram": histogram_of(times), "metrics": metrics}
+    if has_rates:
+        intensity = 2 ** rng.uniform(-3, 9)
+        region["bytes"] = PEAK_BYTES * rng.uniform(0.05, 0.9) / max(1, intensity * PEAK_BYTES / PEAK_OPERATIONS)
+        region["operations"] = region["bytes"] * intensity
+    return region
+
+
+def document(regions, **more):
+    own = sum(region["own_ns"] or 0 for region in regions)
+    for region in regions:
+        region["share"] = region["own_ns"] / own if own and region["own_ns"] is not None else None
+    collected = sum(region["count"] for region in regions)
+    lost = sum(region["lost"] for region in regions)
+    dropped = sum(region["dropped"] for region in regions)
+    made = {
+        "zetools": "0.1.0", "program": "resnet50-inference --batch 32", "date": "2026-11-22T03:21:00Z",
+        "device": {"name": "Intel(R) Arc(TM) B580 Graphics", "driver_version": "1.6.32567",
+                   "uuid": "8680e20b-0000-0000-0300-000000000000", "pci": "0000:03:00.0", "core_clock_mhz": 2850,
+                   "timer_hz": 19200000},
+        "availability": "ComputeBasic is measured.", "notes": [],
+        "counts": {"begun": collected + lost + dropped, "collected": collected, "lost": lost, "dropped": dropped,
+                   "in_flight": 0},
+        "causes": {}, "columns": COLUMNS,
+        "metrics": {name: {"group": "ComputeBasic", "component": component, "units": units, "type": kind,
+                           "aggregation": aggregation, "pass": 0, "description": description}
+                    for name, component, units, kind, aggregation, _, description in METRICS},
+        "regions": regions,
+    }
+    made.update(more)
+    return made
+
+
+def add_timeline(made, rng, steps=60):
+    """Spans of steps, each of which runs the leaves one after the other inside of its parents."""
+    regions = made["regions"]
+    spans, now = [], 5_000_000
+    for _ in range(steps):
+        step_begin, inner = now, {}
+        for index, region in enumerate(regions):
+            if any(other["parent"] == index for other in regions):
+                continue
+            begin = now + rng.randrange(2000, 30000)
+            now = begin + int(region["time_ns"]["median"])
+            spans.append([index, begin, now, int(rng.random() < 0.01)])
+            above = region["parent"]
+            while above is not None:
+                first = inner.get(above, [begin])[0]
+                inner[above] = [first, now]
+                above = regions[above]["parent"]
+        spans += [[index, first, last, 0] for index, (first, last) in inner.items()]
+        now = max(now, step_begin) + rng.randrange(50_000, 400_000)
+    made["timeline"] = {"begin_ns": 5_000_000, "end_ns": now, "spans": spans}
+
+
+def ten():
+    rng = random.Random(5)
+    shape = [  # name, parent, count, mean of own time
+        ("inference step", None, 500, 9_000), ("forward", 0, 500, 14_000), ("conv2d_fwd_nhwc_f16", 1, 4000, 148_000),
+        ("gemm_tn<half, 256, 128, 32>", 1, 2500, 121_000), ("batch_norm", 1, 4000, 21_000), ("relu", 1, 4000, 5_800),
+        ("softmax", 0, 500, 11_500), ("copy host to device", None, 500, 96_000), ("copy device to host", None, 500, 7_400),
+        ("clear", None, 12, 2_300)]
+    limits = [3, 3, 2, 2, 0, 0, 1, 0, 3, 4]
+    totals, regions = [0] * len(shape), [None] * len(shape)
+    for index in reversed(range(len(shape))):
+        name, parent, count, mean = shape[index]
+        region = region_of(rng, name, parent, count, mean, [totals[index]], LIMITS[limits[index]],
+                           has_rates=index not in (0, 1, 9))
+        regions[index] = region
+        if parent is not None:
+            totals[parent] += int(region["time_ns"]["sum"])
+    regions[2].update(lost=11)
+    regions[4].update(dropped=64)
+    regions[3]["notes"] = ["The median GPU time differs by more than 5 % between passes: do not compare metrics of "
+                           "different passes."]
+    made = document(regions, causes={"report lost": 9, "overrun": 2, "no slot": 64, "no memory": 0},
+                    notes=["64 samples were dropped, because all 256 slots were in use. Raise config.max_slots, or "
+                           "call zt_collect more often."],
+                    peaks={"bytes_per_second": PEAK_BYTES, "operations_per_second": PEAK_OPERATIONS, "source": "measured"},
+                    calls=[{"name": name, "count": count, "errors": errors,
+                            "time_ns": stats_of([mean * rng.lognormvariate(0, 0.4) for _ in range(200)])}
+                           for name, count, errors, mean in [
+                               ("zeCommandListAppendLaunchKernel", 15512, 0, 2100),
+                               ("zeCommandQueueExecuteCommandLists", 1000, 0, 18400),
+                               ("zeEventHostSynchronize", 1000, 3, 912000), ("zeCommandListAppendMemoryCopy", 1000, 0, 3900)]])
+    made["counts"]["in_flight"] = 5
+    made["counts"]["begun"] += 5
+    add_timeline(made, rng)
+    return made
+
+
+def many():
+    """5,000 regions, a few of which hold most of the time, with the metrics of the columns."""
+    rng = random.Random(2)
+    names = set(COLUMNS) | {"GpuTime", "GPU_BUSY"}
+    regions = []
+    for index in range(5000):
+        parent = rng.randrange(50) if 50 <= index < 1000 else None
+        name = f"void kernels::layer_{index:04d}<float, {2 ** rng.randrange(4, 9)}>(float const*, float*, unsigned int)"
+        regions.append(region_of(rng, name, parent, rng.randrange(1, 30), 1e6 / (index % 997 + 1) + 900, names=names))
+    made = document(regions, peaks={"bytes_per_second": PEAK_BYTES, "operations_per_second": PEAK_OPERATIONS,
+                                    "source": "given"})
+    end = 10_000_000_000
+    made["timeline"] = {"begin_ns": 0, "end_ns": end, "spans": [
+        [index % 5000, begin, begin + rng.randrange(1000, 80_000), 0]
+        for index, begin in enumerate(sorted(rng.randrange(end - 80_000) for _ in range(100_000)))]}
+    return made
+
+
+def none():
+    return document([], notes=["15 copies ran and were not measured: set ZT_COPIES=1."], columns=[])
+
+
+HOSTILE = [
+    "</script><img src=x onerror=document.title='owned'>", "<!--<script>", "\"'&amp;&lt;b&gt;", "__proto__", "constructor",
+    "", " ", "a\tb\nc\rd\u0001", "\u202egnp.exe\u202c", "\u2066isolate", "\u00fcml\u00e4ut \u4e2d\u6587 \U0001f600", "\ufffd\ufffd",
+    "${name} {{name}} @DATA@", "javascript:alert(1)", "x" * 5000, "\\u003cb\\u003e",
+    "std::enable_if<std::is_same<" + "std::vector<std::pair<int, std::basic_string<char> > >, " * 12 + "int>::value>::type f()",
+]
+
+
+def hostile():
+    rng = random.Random(3)
+    regions = [region_of(rng, name, None, 3, 50_000 + 1000 * index, names={"XVE_ACTIVE"}) for index, name in enumerate(HOSTILE)]
+    regions[1]["parent"] = 2  # parents that lead in a circle, to themselves, and nowhere
+    regions[2]["parent"] = 1
+    regions[3]["parent"] = 3
+    regions[4]["parent"] = 99999
+    made = document(regions, program=HOSTILE[0], notes=[HOSTILE[0]], causes={HOSTILE[0]: 1}, columns=["__proto__", HOSTILE[0], "absent"])
+    made["device"]["name"] = HOSTILE[0]
+    made["counts"]["lost"] = 1
+    metric = {"group": HOSTILE[0], "component": HOSTILE[0], "units": "constructor", "type": "", "aggregation": "mean",
+              "pass": 0, "description": HOSTILE[0]}
+    made["metrics"] = {"__proto__": metric, HOSTILE[0]: dict(metric, units=HOSTILE[0])}
+    for region in regions:
+        region["limit"] = dict.fromkeys(("what", "why", "add"), HOSTILE[0])
+        region["metrics"] = {name: stats_of([1.5, 2.5]) for name in made["metrics"]}
+    made["calls"] = [{"name": HOSTILE[0], "count": 1, "errors": 0, "time_ns": stats_of([5.0])}]
+    made["timeline"] = {"begin_ns": 0, "end_ns": 100, "spans": [[index, 0, 100, 0] for index in range(len(regions))] +
+                        [[99999, 0, 1, 0], [0, None, 5, 0], [0, 50, 20, 0], [0, -50, 2000, 1]]}
+    return made
+
+
+def bare():
+    """Times only, with figures and parts missing wherever they may be."""
+    rng = random.Random(4)
+    regions = [region_of(rng, f"step {index}", None, 4, 1000 + 3000 * index, names=set(), has_rates=False) for index in range(6)]
+    for region in regions:
+        region["limit"] = {"what": "", "why": "", "add": ""}
+        del region["histogram"]
+    regions[1]["time_ns"] = stats_of([])
+    regions[1].update(count=0, lost=4, own_ns=None)
+    regions[2]["time_ns"]["stddev"] = None
+    del regions[3]["limit"], regions[3]["metrics"]
+    regions[4].update(bytes=1e9, operations=0, histogram={"first_ns": 1000, "ratio": 1, "counts": [0, 0]})
+    made = document(regions, columns=[], metrics={}, availability="Metrics are not enabled: set ZET_ENABLE_METRICS=1.",
+                    notes=["Metrics are not enabled: set ZET_ENABLE_METRICS=1."], timeline={"begin_ns": 0, "end_ns": 0, "spans": []})
+    made["regions"][1]["share"] = None
+    made["device"] = {"name": "Device"}
+    return made
+
+
+SAMPLES = {"ten": ten, "many": many, "none": none, "hostile": hostile, "bare": bare}
+
+
+def page_of(made):
+    """The page with a document in it, written as the library writes it: no text of the document ends the script."""
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "page.html"), encoding="ascii") as file:
+        before, after = file.read().split("\n@DATA@\n")
+    text = json.dumps(made, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
+    return before + "\n" + text + "\n" + after
+
+
+def main():
+    arguments = sys.argv[1:]
+    if not arguments or arguments[-1] not in SAMPLES:
+        sys.exit(f"{__doc__}\nNAME: {', '.join(SAMPLES)}")
+    made = SAMPLES[arguments[-1]]()
+    sys.stdout.reconfigure(encoding="utf-8")
+    if arguments[0] == "--json":
+        json.dump(made, sys.stdout, indent=1, ensure_ascii=False)
+    else:
+        sys.stdout.write(page_of(made))
+
+
+if __name__ == "__main__":
+    main()

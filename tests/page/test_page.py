@@ -1,0 +1,629 @@
+#!/usr/bin/env python3
+"""Opens the page of tests/page/page.html in Debian's chromium, with the documents of sample.py.
+
+Usage: test_page.py [DIRECTORY [TEST...]]     DIRECTORY: where pages, screenshots and printed pages go; default: build/page
+Prints TAP. Fails if chromium is not there: apt-get install chromium
+"""
+import functools
+import itertools
+import json
+import math
+import os
+import re
+import shutil
+import sys
+import traceback
+
+import sample
+from chromium import SHIFT, Browser
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MISSING = "\u2013"
+WIDTHS = (1400, 700)
+UNITS = {"ns": 1, "\u00b5s": 1e3, "ms": 1e6, "s": 1e9, "%": 1, "GB/s": 1, "MHz": 1}
+PREFIXES = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
+FIGURES = {"Mean": "mean", "Median": "median", "p95": "p95", "Min": "min", "Max": "max", "Std dev": "stddev"}
+
+# What the table shows: headings as [text without the unit, unit, aria-sort], rows as {region, cells, open}.
+READ_TABLE = """
+(() => {
+    const table = document.getElementById('regions');
+    const unitOf = (cell) => (cell.querySelector('.unit') || {textContent: ''}).textContent.trim();
+    return {
+        headings: [...table.tHead.rows[0].cells].map((cell) => {
+            const unit = unitOf(cell), text = cell.textContent.trim();
+            return [unit ? text.slice(0, text.lastIndexOf(unit)).trim() : text, unit, cell.getAttribute('aria-sort')];
+        }),
+        rows: [...table.tBodies[0].querySelectorAll(':scope > tr[data-region]')].map((row) => ({
+            region: Number(row.dataset.region), cells: [...row.cells].map((cell) => cell.textContent.trim()),
+            context: row.className === 'context', open: row.querySelector('button').getAttribute('aria-expanded') === 'true'})),
+    };
+})()
+"""
+
+# A table without buttons: headings as [text, unit], rows as texts.
+READ_PLAIN = """
+(() => {
+    const table = document.querySelector('%s');
+    return {headings: [...table.tHead.rows[0].cells].map((cell) => cell.textContent.trim()),
+            rows: [...table.tBodies[0].rows].map((row) => [...row.cells].map((cell) =>
+                (cell.querySelector('summary') || cell).textContent.trim()))};
+})()
+"""
+
+# The contrast of each text that is shown with what is behind it, where it is below 4.5 to 1.
+READ_CONTRAST = """
+(() => {
+    const parse = (text) => text.match(/[0-9.]+/g).map(Number);
+    const luminance = ([r, g, b]) => [r, g, b].map((v) => v / 255)
+        .map((v) => v <= 0.03928 ? v / 12.92 : Math.pow((v + 0.055) / 1.055, 2.4))
+        .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+    const background = (node) => {
+        for (; node; node = node.parentElement) {
+            const colour = parse(getComputedStyle(node).backgroundColor);
+            if (colour.length === 3 || colour[3] === 1) { return colour; }
+        }
+        return [255, 255, 255];
+    };
+    const poor = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    let count = 0;
+    while (walker.nextNode()) {
+        const node = walker.currentNode.parentElement;
+        if (!walker.currentNode.textContent.trim() || !node.checkVisibility() || ['SCRIPT', 'NOSCRIPT'].includes(node.tagName)) { continue; }
+        const style = getComputedStyle(node), isSvg = node instanceof SVGElement;
+        if (isSvg && node.tagName === 'title') { continue; }
+        const a = luminance(parse(isSvg ? style.fill : style.color)), b = luminance(background(node));
+        const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+        count++;
+        if (contrast < 4.5) { poor.push([contrast, walker.currentNode.textContent.trim().slice(0, 40)]); }
+    }
+    return {count, poor};
+})()
+"""
+
+
+def factor_of(unit, units):
+    """How large the unit of a heading is, in the units of the document."""
+    if units in ("ns", "percent", "GBpS", "MHz"):
+        return UNITS[unit]
+    bare = {"bytes": "B"}.get(units, units)
+    assert unit.endswith(bare), (unit, units)
+    return PREFIXES[unit[:len(unit) - len(bare)].strip()]
+
+
+def check_number(text, value, unit, units, context):
+    """A text shows a value: in its unit, to half of the last digit that it has."""
+    if value is None:
+        assert text == MISSING, (text, value, context)
+        return
+    factor = factor_of(unit, units)
+    if text.startswith("<"):
+        assert 0 < abs(value) / factor < float(text[1:].replace(",", "")), (text, value, context)
+        return
+    assert re.fullmatch(r"-?[0-9]{1,3}(,[0-9]{3})*(\.[0-9]+)?", text), (text, context)
+    decimals = len(text.partition(".")[2])
+    shown = float(text.replace(",", ""))
+    assert abs(shown - value / factor) <= 0.5001 * 10 ** -decimals + 1e-12 * abs(shown), (text, value / factor, context)
+
+
+def check_quantity(text, value, units, context):
+    """A text shows a value with its unit, to three digits."""
+    if value is None:
+        assert text == MISSING, (text, value, context)
+        return
+    number, _, unit = text.replace("\u00a0", " ").partition(" ")
+    shown = float(number.replace(",", "")) * (factor_of(unit, units) if unit or units else 1)
+    assert math.isclose(shown, value, rel_tol=0.0051, abs_tol=1e-9), (text, value, context)
+
+
+def value_of(made, region, heading):
+    """What the document says about a column of a region: the value, and its units."""
+    time = region["time_ns"]
+    if heading == "Share":
+        return (None if region["share"] is None else 100 * region["share"]), "percent"
+    if heading in FIGURES:
+        return time[FIGURES[heading]], "ns"
+    known = {"Count": (region["count"], ""), "Lost": (region["lost"] + region["dropped"], ""), "Total": (time["sum"], "ns"),
+             "Own": (region["own_ns"], "ns")}
+    if heading in known:
+        return known[heading]
+    metric = made["metrics"][heading]
+    figure = {"flag": "sum", "none": "max"}.get(metric["aggregation"], "mean")
+    return region.get("metrics", {}).get(heading, {}).get(figure), metric["units"]
+
+
+@functools.lru_cache(maxsize=None)
+def text_of_sample(name):
+    return json.dumps(sample.SAMPLES[name]())
+
+
+def sample_of(name):
+    return json.loads(text_of_sample(name))
+
+
+class Page:
+    """A browser with one of the samples."""
+
+    def __init__(self, browser, directory):
+        self.browser, self.directory = browser, directory
+        self.made = None
+
+    def show(self, name, width=1400, height=900, scheme="light", media="", change=None):
+        self.made = sample_of(name)
+        if change:
+            change(self.made)
+        path = os.path.join(self.directory, name + ".html")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(sample.page_of(self.made))
+        self.browser.look(width, height, scheme, media)
+        self.browser.open(path)
+        assert not self.browser.problems, self.browser.problems
+        loaded = [url for url in self.browser.requests if not url.startswith("data:")]
+        assert loaded == ["file://" + os.path.abspath(path)], loaded
+        return self.made
+
+    def run(self, expression):
+        value = self.browser.run(expression)
+        assert not self.browser.problems, self.browser.problems
+        return value
+
+    def table(self):
+        return self.run(READ_TABLE)
+
+    def text(self, selector):
+        return self.run(f"document.querySelector({json.dumps(selector)}).textContent").replace("\u00a0", " ")
+
+    def count(self, selector):
+        return self.run(f"document.querySelectorAll({json.dumps(selector)}).length")
+
+    def press(self, *keys):
+        for key in keys:
+            self.browser.key(key)
+
+    def focused(self):
+        return self.run("document.activeElement.id || document.activeElement.textContent")
+
+    def tab_to(self, text, backwards=False):
+        for _ in range(60):
+            self.browser.key("Tab", SHIFT if backwards else 0)
+            if self.focused().startswith(text):
+                return
+        raise AssertionError("the Tab key does not reach " + text)
+
+    def check_figures(self):
+        shown = self.table()
+        assert shown["rows"]
+        for row in shown["rows"]:
+            region = self.made["regions"][row["region"]]
+            for (heading, unit, _), text in zip(shown["headings"], row["cells"], strict=True):
+                if heading == "Region":
+                    name = text.removesuffix(" !")
+                    parts = ".*".join(map(re.escape, name.split("\u2026")))
+                    assert len(name) <= 56 and re.fullmatch("(void )?" + parts, region["name"]), text
+                elif heading == "What limits it":
+                    assert text == (region.get("limit", {}).get("what") or MISSING), (text, region["limit"])
+                else:
+                    check_number(text, *((v, unit, u) for v, u in [value_of(self.made, region, heading)]).__next__(),
+                                 (region["name"], heading))
+        return shown
+
+
+def test_source(page):
+    """The source fits into string literals of C, loads nothing, and never makes HTML of data."""
+    del page
+    with open(os.path.join(HERE, "page.html"), encoding="ascii") as file:
+        text = file.read()
+    lines = text.split("\n")
+    assert lines.count("@DATA@") == 1 and text.count("@DATA@") == 1
+    assert max(map(len, lines)) < 200
+    assert "\t" not in text and "\r" not in text and all(line == line.rstrip() for line in lines)
+    assert "??" not in text, "a trigraph of C"
+    assert set(re.findall(r"https?://[^\"' ]*", text)) == {"http://www.w3.org/2000/svg"}
+    for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(", "fetch(", "XMLHttp", "import("):
+        assert word not in text, word
+
+
+def test_renders(page):
+    """Each document renders without an error, wide and narrow, light and dark, and loads nothing else."""
+    for name in sample.SAMPLES:
+        for width in WIDTHS:
+            for scheme in ("light", "dark"):
+                page.show(name, width, scheme=scheme)
+                page.browser.screenshot(os.path.join(page.directory, f"{name}-{width}-{scheme}.png"))
+
+
+def test_figures(page):
+    """The figures of the table equal those of the document, in one unit for all times of a kind."""
+    for name in ("ten", "many", "bare"):
+        page.show(name)
+        shown = page.check_figures()
+        units = {heading: unit for heading, unit, _ in shown["headings"]}
+        assert units["Mean"] == units["Median"] == units["p95"] and units.get("Own", units["Total"]) == units["Total"]
+        for column in range(len(shown["headings"])):
+            decimals = {len(row["cells"][column].partition(".")[2]) for row in shown["rows"]
+                        if re.fullmatch(r"[0-9,.]+", row["cells"][column])}
+            assert len(decimals) <= 1 or shown["headings"][column][0] == "Region", shown["headings"][column]
+
+
+def test_all_columns(page):
+    """Every column can be shown, and its figures equal those of the document."""
+    page.show("ten")
+    page.run("document.querySelectorAll('#choice input').forEach((box) => { if (!box.checked) { box.click(); } })")
+    shown = page.check_figures()
+    assert len(shown["headings"]) == 13 + len(page.made["metrics"]), shown["headings"]
+
+
+def test_arrays(page):
+    """Figures of metrics may be arrays."""
+    def pack(made):
+        for region in made["regions"]:
+            region["metrics"] = {name: [stats[figure] for figure in ("count", "sum", "mean", "stddev", "min", "max", "median", "p95")]
+                                 for name, stats in region["metrics"].items()}
+
+    expected = page.show("ten")
+    before = page.table()
+    page.show("ten", change=pack)
+    assert page.table() == before and expected["regions"]
+    page.run("document.querySelector('tr[data-region=\"2\"]').click()")
+    assert page.count(".detail tbody tr") == 1 + len(page.made["metrics"])
+
+
+def test_heading(page):
+    """The heading has device, program and date, the sum of the times, and what limits them."""
+    made = page.show("ten")
+    head = page.text("header")
+    for text in (made["program"], made["device"]["name"], made["device"]["driver_version"], made["device"]["uuid"],
+                 made["device"]["pci"], "2,850 MHz", "19.2 MHz", "2026-11-22 03:21:00 UTC", made["zetools"], made["availability"]):
+        assert text in head, text
+    summary = page.text("#summary")
+    total, rest = re.match(r"(.*) of GPU time in (.*)", summary).groups()
+    check_quantity(total, sum(region["own_ns"] for region in made["regions"]), "ns", "summary")
+    assert rest.startswith(f"10 regions, {made['counts']['collected']:,} samples."), summary
+    shares = {}
+    for region in made["regions"]:
+        shares[region["limit"]["what"]] = shares.get(region["limit"]["what"], 0) + region["share"]
+    for what, share in shares.items():
+        assert f"{what} {100 * share:.1f} %" in summary or share < 0.0005, (what, share, summary)
+
+
+def test_losses(page):
+    """What is missing stands at the top; where nothing is, nothing stands there."""
+    made = page.show("ten")
+    assert page.run("document.getElementById('notes').checkVisibility()")
+    text = page.text("#notes")
+    assert f"Of {made['counts']['begun']:,} samples, 11 lost, 64 dropped, 5 in flight." in text, text
+    assert "no slot 64, report lost 9, overrun 2." in text and "no memory" not in text and made["notes"][0] in text, text
+    page.show("many")
+    assert not page.run("document.getElementById('notes').checkVisibility()")
+    assert "Lost" not in [heading for heading, _, _ in page.table()["headings"]]
+    made = page.show("none")
+    assert page.text("#summary") == "No region was measured." and made["notes"][0] in page.text("#notes")
+    assert not page.run("document.getElementById('regions').checkVisibility()")
+
+
+def test_nesting(page):
+    """Nested regions follow their parents; flat, regions are sorted by their own share alone."""
+    made = page.show("ten")
+    regions = made["regions"]
+
+    def inclusive(index):
+        return regions[index]["share"] + sum(inclusive(child) for child, one in enumerate(regions) if one["parent"] == index)
+
+    def walk(parent):
+        siblings = [index for index, region in enumerate(regions) if region["parent"] == parent]
+        return [row for index in sorted(siblings, key=inclusive, reverse=True) for row in [index] + walk(index)]
+
+    assert [row["region"] for row in page.table()["rows"]] == walk(None)
+    bars = page.run("[...document.querySelectorAll('.bar')].map((bar) => [...bar.children].map((part) => parseFloat(part.style.width)))")
+    full = max(map(inclusive, range(10)))
+    for (own, nested), index in zip(bars, walk(None), strict=True):
+        assert math.isclose(own, 100 * regions[index]["share"] / full, rel_tol=1e-3, abs_tol=1e-3), (own, index)
+        assert math.isclose(own + nested, 100 * inclusive(index) / full, rel_tol=1e-3, abs_tol=1e-3), (nested, index)
+    page.run("document.getElementById('nested').click()")
+    flat = sorted(range(10), key=lambda index: -regions[index]["share"])
+    assert [row["region"] for row in page.table()["rows"]] == flat
+    page.run("document.getElementById('nested').click()")
+    page.press("/")
+    page.browser.type("gemm")
+    rows = page.table()["rows"]
+    assert [(row["region"], row["context"]) for row in rows] == [(0, True), (1, True), (3, False)], rows
+
+
+def test_hostile(page):
+    """No name becomes HTML or breaks the page; parents that lead in a circle are cut."""
+    made = page.show("hostile")
+    assert page.text("title") == made["program"] + ": GPU profile"
+    assert page.count("script") == 2 and page.count("img") == 0
+    shown = page.table()
+    assert sorted(row["region"] for row in shown["rows"]) == list(range(len(made["regions"])))
+    page.run("document.querySelectorAll('#regions tr[data-region]').forEach((row) => row.click())")
+    names = page.run("[...document.querySelectorAll('.detail h3')].map((node) => node.textContent)")
+    assert sorted(names) == sorted(region["name"] for region in made["regions"])
+    assert page.count("script") == 2 and page.count("img") == 0
+    assert all(len(row["cells"][1]) <= 56 for row in shown["rows"])
+
+
+def test_damaged(page):
+    """Data that cannot be read is reported on the page."""
+    path = os.path.join(page.directory, "damaged.html")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(sample.page_of({"regions": []}).replace('{"regions": []}', '{"regions": ['))
+    page.browser.open(path)
+    assert len(page.browser.problems) == 1, page.browser.problems
+    page.browser.problems.clear()
+    assert "cannot be read" in page.text("#summary")
+
+
+def test_sort_by_keyboard(page):
+    """Each heading is reached by the Tab key, and sorts up and down; what is missing comes last."""
+    page.show("bare")
+    page.press("/")
+    for heading in ("Share", "Region", "Count", "Lost", "Total", "Mean", "Median", "p95", "What limits it"):
+        page.tab_to(heading)
+        directions = set()
+        for _ in range(2):
+            page.press("Enter")
+            shown = page.table()
+            column, direction = next((index, sort) for index, (text, _, sort) in enumerate(shown["headings"]) if sort)
+            assert shown["headings"][column][0] == heading
+            if heading in ("Region", "What limits it"):
+                values = [row["cells"][column] for row in shown["rows"]]
+            else:
+                figures = [value_of(page.made, page.made["regions"][row["region"]], heading)[0] for row in shown["rows"]]
+                values = [figure for figure in figures if figure is not None]
+                assert None not in figures[:len(values)], figures
+            assert values == sorted(values, reverse=direction == "descending"), (heading, direction, values)
+            assert page.focused().startswith(heading)
+            directions.add(direction)
+        assert directions == {"ascending", "descending"}, (heading, directions)
+    page.press("Tab")
+    assert page.focused() == page.made["regions"][page.table()["rows"][0]["region"]]["name"]
+    page.press("Tab")
+    assert page.focused() not in [region["name"] for region in page.made["regions"]], "one row at a time is a stop of the Tab key"
+
+
+def test_filter_by_keyboard(page):
+    """The / key filters, Escape shows all, arrows move, Enter opens and closes."""
+    made = page.show("many")
+    page.press("/")
+    assert page.focused() == "filter"
+    page.browser.type("layer_49 !128")
+    expected = {index for index, region in enumerate(made["regions"]) if "layer_49" in region["name"] and "128" not in region["name"]}
+    assert {row["region"] for row in page.table()["rows"]} == expected and len(expected) > 10
+    share = sum(made["regions"][index]["share"] for index in expected)
+    assert f"{len(expected)} of 5,000 regions, {100 * share:.1f} % of GPU time" == page.text("#shown")
+    page.press("ArrowDown", "ArrowDown", "Enter")
+    rows = page.table()["rows"]
+    assert [row["open"] for row in rows[:3]] == [False, True, False]
+    assert page.text(".detail h3") == made["regions"][rows[1]["region"]]["name"]
+    page.run("getSelection().selectAllChildren(document.querySelector('.detail h3'))")
+    page.press("ArrowUp", "Enter")
+    assert [row["open"] for row in page.table()["rows"][:3]] == [True, True, False]
+    page.press("End", "Home", "ArrowDown", "Enter")
+    assert [row["open"] for row in page.table()["rows"][:3]] == [True, False, False]
+    page.press("/", "Escape")
+    assert page.text("#shown") == "5,000 regions"
+    page.browser.type("no such region")
+    assert page.table()["rows"] == [] and page.text("#shown").startswith("0 of 5,000 regions")
+    page.press("ArrowDown")
+    assert page.focused() == "filter"
+
+
+def test_description_by_keyboard(page):
+    """The description of a metric opens by keyboard, in a region and in the list of all."""
+    made = page.show("ten")
+    page.press("/", "ArrowDown", "Enter")
+    page.tab_to("XVE_STALL")
+    page.press("Enter")
+    texts = page.run("[...document.querySelectorAll('.detail details[open] p')].map((node) => node.innerText)")
+    assert texts == [made["metrics"]["XVE_STALL"]["description"]], texts
+    page.run("document.getElementById('filter').focus()")
+    page.tab_to("What each of", backwards=True)
+    page.press("Enter")
+    rows = page.run(READ_PLAIN % "#metrics table")["rows"]
+    assert [row[:2] for row in rows] == [[name, metric["description"]] for name, metric in made["metrics"].items()]
+
+
+def test_columns_by_keyboard(page):
+    """A column is chosen by keyboard; Escape closes the choice."""
+    page.show("ten")
+    page.press("/")
+    page.tab_to("Columns")
+    page.press("Enter")
+    for _ in range(8):
+        page.press("Tab")
+    page.press(" ")
+    assert "Min" in [heading for heading, _, _ in page.table()["headings"]], page.table()["headings"]
+    page.check_figures()
+    page.press("Escape")
+    assert page.focused() == "Columns" and not page.run("document.getElementById('choice').open")
+
+
+def test_bounded(page):
+    """5,000 regions and 100,000 spans make a page of bounded size, and the rest is a key away."""
+    made = page.show("many")
+    assert page.count("#regions tr[data-region]") == 100
+    assert page.count("*") < 6000, page.count("*")
+    shown = {row["region"] for row in page.table()["rows"]}
+    rest = sum(region["share"] for index, region in enumerate(made["regions"]) if index not in shown)
+    assert page.text("#more span") == f"4,900 more rows with {100 * rest:.1f} % of GPU time."
+    page.run("document.querySelector('#more button').focus()")
+    page.press("Enter")
+    assert page.count("#regions tr[data-region]") == 600
+    page.check_figures()
+
+
+def test_details(page):
+    """The details of each region have all figures of the document, and why it is limited."""
+    made = page.show("ten")
+    for index, region in enumerate(made["regions"]):
+        page.run(f"document.querySelector('tr[data-region=\"{index}\"]').click()")
+        text, limit = page.text(".detail"), region["limit"]
+        assert f"What limits it: {limit['what']}" in text and limit["why"] in text and limit["add"] in text
+        assert all(note in text for note in region.get("notes", []))
+        shown = page.run(READ_PLAIN % ".detail table")
+        assert shown["headings"] == ["Metric", "Samples", "Mean", "Std dev", "Min", "Median", "p95", "Max", "Unit", "Sum", "Component"]
+        assert [row[0] for row in shown["rows"]] == ["GPU time", *region["metrics"]]
+        for row in shown["rows"]:
+            stats, metric = region["metrics"].get(row[0], region["time_ns"]), made["metrics"].get(row[0], {"units": "ns", "aggregation": "sum"})
+            for figure, cell in zip(("mean", "stddev", "min", "median", "p95", "max"), row[2:8]):
+                check_number(cell, stats[figure], row[8], metric["units"], (region["name"], row[0], figure))
+            assert row[1] == f"{stats['count']:,}"
+            if metric["aggregation"] == "flag":
+                assert row[9] == f"{stats['sum']} sample" + ("s" if stats["sum"] != 1 else ""), row
+            else:
+                check_quantity(row[9], stats["sum"], metric["units"], row)
+        missing = set(made["metrics"]) - set(region["metrics"])
+        assert all(name in text.partition("Not measured here: ")[2] for name in missing)
+        bars = page.run("[...document.querySelectorAll('.detail rect.column title')].map((node) => node.textContent)")
+        counts = [f"{count:,} sample{'s' if count != 1 else ''}" for count in region["histogram"]["counts"] if count]
+        assert [bar.partition(" from ")[0] for bar in bars] == counts, (bars, counts)
+        if "bytes" in region:
+            rates = re.search(r"While it runs: (.*), (.*), (.*) op/B\.", text).groups()
+            check_quantity(rates[0], region["bytes"], "B/s", "rate")
+            check_quantity(rates[1], region["operations"], "op/s", "rate")
+            assert math.isclose(float(rates[2]), region["operations"] / region["bytes"], rel_tol=0.0051)
+        page.run(f"document.querySelector('tr[data-region=\"{index}\"]').click()")
+        assert page.count(".detail") == 0
+
+
+def test_roofline(page):
+    """The roofline has a point for each region that has rates, and says where its peaks are from."""
+    for name, source in (("ten", "were measured on this device"), ("many", "were given by the user")):
+        made = page.show(name)
+        rated = sum(1 for region in made["regions"] if "bytes" in region)
+        assert page.count("#roofline circle") == min(rated, 150)
+        assert f"The peaks {source}: 456 GB/s, 14.6 Top/s." in page.text("#roofline")
+        boxes = page.run("[...document.querySelectorAll('.point-name')].map((node) => node.getBoundingClientRect().toJSON())")
+        assert 5 <= len(boxes) <= 12
+        for one, other in itertools.combinations(boxes, 2):
+            assert (one["right"] <= other["left"] or other["right"] <= one["left"] or one["bottom"] <= other["top"] + 2 or
+                    other["bottom"] <= one["top"] + 2), (one, other)
+    page.show("ten")
+    page.run("document.querySelector('#roofline circle').dispatchEvent(new MouseEvent('click'))")
+    largest = max((region for region in page.made["regions"] if "bytes" in region), key=lambda region: region["share"])
+    assert page.text(".detail h3") == largest["name"]
+    page.show("bare")
+    assert not page.run("document.getElementById('roofline').checkVisibility()")
+
+
+def test_timeline(page):
+    """The strips of the timeline have the share of time that their regions run, and its losses."""
+    for name in ("ten", "many"):
+        made = page.show(name)
+        timeline, regions = made["timeline"], made["regions"]
+        duration = timeline["end_ns"] - timeline["begin_ns"]
+        covered, ends = {}, {}
+        for index, begin, last, _ in sorted(timeline["spans"], key=lambda span: span[1]):
+            for key in (index, "all"):
+                covered[key] = covered.get(key, 0) + max(0, last - max(ends.get(key, 0), begin))
+                ends[key] = max(ends.get(key, 0), last)
+        total = 100 * covered.pop("all") / duration
+        assert f"regions run for {total:.1f} % of it" in page.text("#timeline"), (total, page.text("#timeline"))
+        largest = sorted(covered, key=lambda index: -covered[index])[:8]
+        titles = page.run("[...document.querySelectorAll('.strip .name')].map((node) => node.title)")
+        figures = page.run("[...document.querySelectorAll('.strip .number')].map((node) => node.textContent)")
+        assert titles[:8] == [regions[index]["name"] for index in largest] and len(titles) == 9
+        for index, figure in zip(largest, figures):
+            check_number(figure.removesuffix("\u00a0%"), 100 * covered[index] / duration, "%", "percent", figure)
+        lost = sum(span[3] for span in timeline["spans"])
+        assert bool(lost) == (page.count(".strip path.lost") > 0) == (f"{lost} lost" in page.text("#timeline"))
+
+
+def test_calls(page):
+    """The figures of the calls equal those of the document."""
+    made = page.show("ten")
+    shown = page.run(READ_PLAIN % "#calls table")
+    calls = {call["name"]: call for call in made["calls"]}
+    assert [row[0] for row in shown["rows"]] == sorted(calls, key=lambda name: -calls[name]["time_ns"]["sum"])
+    for row in shown["rows"]:
+        call = calls[row[0]]
+        assert row[1:3] == [f"{call['count']:,}", f"{call['errors']:,}"]
+        for heading, cell, figure in zip(shown["headings"][3:], row[3:], ("sum", "mean", "median", "p95", "max"), strict=True):
+            check_number(cell, call["time_ns"][figure], heading.split()[1], "ns", row)
+
+
+def test_contrast(page):
+    """All text has a contrast of at least 4.5 to 1, light, dark and printed."""
+    for scheme, media in (("light", ""), ("dark", ""), ("dark", "print")):
+        page.show("ten", scheme=scheme, media=media)
+        page.run("document.querySelectorAll('#regions tr[data-region]').forEach((row, at) => { if (at % 3 === 0) { row.click(); } })")
+        page.run("document.querySelectorAll('details').forEach((node) => { node.open = true; })")
+        found = page.run(READ_CONTRAST)
+        assert found["count"] > 300 and not found["poor"], (scheme, media, found)
+
+
+def test_names_of_controls(page):
+    """All that can be operated has a name that assistive technology reads."""
+    page.show("ten")
+    page.press("/", "ArrowDown", "Enter")
+    nodes = page.browser.call("Accessibility.getFullAXTree")["nodes"]
+    found = [(node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes if not node["ignored"]]
+    roles = {role for role, _ in found}
+    assert {"button", "searchbox", "checkbox", "link", "columnheader", "rowheader", "image"} <= roles, roles
+    for role, name in found:
+        if role in ("button", "searchbox", "checkbox", "link", "image", "DisclosureTriangle", "rowheader"):
+            assert name.strip(), (role, name)
+
+
+def test_widths(page):
+    """All but the table keeps to the window; the name stays where the table is scrolled; headings have two lines."""
+    for name in ("ten", "hostile"):
+        for width in WIDTHS:
+            page.show(name, width)
+            page.run("document.querySelector('#regions tr[data-region]').click()")
+            right = page.run("Math.max(...[...document.querySelectorAll('.fixed, .detail')].map((node) => node.getBoundingClientRect().right))")
+            assert right <= width, (name, width, right)
+            wide = page.run("[...document.querySelectorAll('.fixed, .fixed *')].filter((node) => node.scrollWidth > innerWidth && !node.closest('.scroll, svg')).map((node) => node.outerHTML)")
+            assert not wide, (name, width, wide)
+            page.run("scrollTo(100000, 0)")
+            left = page.run("document.querySelector('#regions tbody .pinned').getBoundingClientRect().left")
+            assert 0 <= left < width and (width > 1000 or page.run("scrollX") > 300), (left, page.run("scrollX"))
+            lines = page.run("Math.max(...[...document.querySelectorAll('#regions > thead th')].map((cell) => cell.querySelector('button').getBoundingClientRect().height))")
+            assert lines <= 33, lines
+            heights = page.run("[...document.querySelectorAll('#regions tr[data-region]')].map((row) => row.getBoundingClientRect().height)")
+            assert len(set(heights)) == 1 and heights[0] <= 24, heights
+
+
+def test_print(page):
+    """Printed, the page is light, without controls, and as wide as the paper."""
+    page.show("ten", 1050, scheme="dark", media="print")
+    assert page.run("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    for selector in ("nav", "#filter", "#choice"):
+        assert not page.run(f"document.querySelector('{selector}').checkVisibility()"), selector
+    assert page.run("document.getElementById('notes').checkVisibility()")
+    page.browser.look(1050)
+    page.browser.pdf(os.path.join(page.directory, "ten.pdf"))
+    page.show("many")
+    page.browser.pdf(os.path.join(page.directory, "many.pdf"))
+    with open(os.path.join(page.directory, "many.pdf"), "rb") as file:
+        pages = len(re.findall(rb"/Type\s*/Page\b", file.read()))
+    assert 1 <= pages <= 8, pages
+
+
+def main():
+    directory = sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "..", "..", "build", "page")
+    tests = [test for name, test in globals().items() if name.startswith("test_") and (not sys.argv[2:] or name in sys.argv[2:])]
+    if not shutil.which("chromium"):
+        print("Bail out! chromium is missing: the page cannot be tested. On Debian: apt-get install chromium")
+        return 1
+    os.makedirs(directory, exist_ok=True)
+    failed = 0
+    print(f"1..{len(tests)}")
+    browser = Browser()
+    try:
+        for number, test in enumerate(tests, 1):
+            try:
+                test(Page(browser, directory))
+                print(f"ok {number} - {test.__name__}", flush=True)
+            except Exception:  # whatever it is, it is this test's
+                failed += 1
+                print(f"not ok {number} - {test.__name__}")
+                print("".join("# " + line for line in traceback.format_exc().splitlines(True)), flush=True)
+    finally:
+        browser.close()
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
