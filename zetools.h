@@ -4549,34 +4549,27 @@ ZT__PRIVATE uint64_t zt__random_state(uint64_t seed, uint64_t n) {
     return state;
 }
 
-/* Returns the row in which the n-th sample of a pass is kept, or NULL if it is not. All are kept as long as
-   there is room; after that, reservoir sampling gives all samples so far the same chance. The choice is the
-   same in each pass, so a row has the n-th sample of every pass. */
-ZT__PRIVATE double *zt__row_of_sample(const zt__layout *layout, zt__statistics *statistics, uint64_t n) {
-    uint64_t place = n, state;
-    double *row;
+/* Adds a sample of a pass. Columns that it did not measure are NaN. The mutex is held, and room was reserved.
+
+   All samples are kept as long as there is room. After that, reservoir sampling gives all samples so far the
+   same chance. The choice is the same in each pass, so a kept row has the n-th sample of every pass, and each
+   pass fills in the columns that it measures. */
+ZT__PRIVATE void zt__add_sample(const zt__layout *layout, zt__statistics *statistics, uint32_t pass,
+                                const double *row) {
+    double weights[ZT_AGGREGATE_NONE + 1] = {0}; /* 0 for flags and for what is not combined */
+    uint64_t n = statistics->seen[pass]++, place = n, state;
+    double *kept;
     uint32_t column;
     if (n == statistics->kept && n < statistics->capacity) {
-        row = statistics->rows + (size_t)statistics->kept * layout->column_count;
-        for (column = 0; column < layout->column_count; column++) {
-            row[column] = zt__nan();
-        }
         statistics->kept++;
-    }
-    if (n >= statistics->kept) {
+        for (column = 0; column < layout->column_count; column++) {
+            statistics->rows[(size_t)n * layout->column_count + column] = zt__nan();
+        }
+    } else if (n >= statistics->kept) {
         state = zt__random_state(statistics->seed, n);
         place = zt__random(&state) % (n + 1);
     }
-    return place < statistics->kept ? statistics->rows + (size_t)place * layout->column_count : NULL;
-}
-
-/* Adds a sample of a pass. Columns that it did not measure are NaN. In a kept row they stay as they are,
-   because another pass has filled them in. The mutex is held, and room was reserved. */
-ZT__PRIVATE void zt__add_sample(const zt__layout *layout, zt__statistics *statistics, uint32_t pass,
-                                const double *row) {
-    double *kept = zt__row_of_sample(layout, statistics, statistics->seen[pass]++);
-    double weights[ZT_AGGREGATE_NONE + 1] = {0}; /* 0 for flags and for what is not combined */
-    uint32_t column;
+    kept = place < statistics->kept ? statistics->rows + (size_t)place * layout->column_count : NULL;
     weights[ZT_AGGREGATE_SUM] = 1;
     weights[ZT_AGGREGATE_MEAN] = zt__is_positive(row[0]) ? row[0] : 0;
     for (column = 0; column < layout->column_count; column++) {
@@ -4741,7 +4734,8 @@ ZT__PRIVATE void zt__sort_up_to(double *values, uint32_t count, uint32_t rank) {
     }
 }
 
-/* Returns a quantile, interpolated linearly between the values beside it; NaN of no values. Reorders them. */
+/* Returns a quantile, interpolated linearly between the values beside it; NaN of no values. Reorders values
+   that are not sorted. */
 ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share) {
     double position, low, high;
     uint32_t rank, i;
@@ -5169,15 +5163,27 @@ ZT__PRIVATE const char *zt__shown_name(const char *name) {
     return name && *name ? name : "(unnamed)";
 }
 
+/* Allocates while the mutex is unlocked: the caller has to repeat its look-ups. */
+ZT__PRIVATE void *zt__allocate_unlocked(zt_profiler *profiler, size_t count, size_t size) {
+    void *memory;
+    zt__unlock(&profiler->mutex);
+    memory = zt__allocate(&profiler->config.allocator, count, size);
+    zt__lock(&profiler->mutex);
+    return memory;
+}
+
+ZT__PRIVATE void zt__free_unlocked(zt_profiler *profiler, void *memory) {
+    zt__unlock(&profiler->mutex);
+    zt__free(&profiler->config.allocator, memory);
+    zt__lock(&profiler->mutex);
+}
+
 /* Makes room for one more region. Returns 0 without memory. */
 ZT__PRIVATE int zt__make_room_for_region(zt_profiler *profiler) {
-    const zt_allocator *allocator = &profiler->config.allocator;
     while (profiler->region_count == profiler->region_capacity) {
         uint32_t before = profiler->region_capacity, capacity = before ? before * 2 : 64;
         zt__region_record **unused, **regions;
-        zt__unlock(&profiler->mutex);
-        regions = (zt__region_record **)zt__allocate(allocator, capacity, sizeof *regions);
-        zt__lock(&profiler->mutex);
+        regions = (zt__region_record **)zt__allocate_unlocked(profiler, capacity, sizeof *regions);
         if (!regions) {
             return profiler->region_count < profiler->region_capacity;
         }
@@ -5190,39 +5196,30 @@ ZT__PRIVATE int zt__make_room_for_region(zt_profiler *profiler) {
             profiler->regions = regions;
             profiler->region_capacity = capacity;
         }
-        zt__unlock(&profiler->mutex);
-        zt__free(allocator, unused);
-        zt__lock(&profiler->mutex);
+        zt__free_unlocked(profiler, (void *)unused);
     }
-    return zt__map_make_room(&profiler->names, allocator, &profiler->mutex);
+    return zt__map_make_room(&profiler->names, &profiler->config.allocator, &profiler->mutex);
 }
 
 /* Returns the region with this name, added if it is new. If it cannot be added, returns NULL and the cause.
  */
 ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, const char *name,
                                                       zt_cause *cause) {
-    const zt_allocator *allocator = &profiler->config.allocator;
     size_t length = strlen(name);
     zt__region_record *region = (zt__region_record *)zt__map_find(&profiler->names, name, length), *made;
+    int has_room = 1;
     char *copy;
     if (region) {
         return region;
     }
     *cause = ZT_DROPPED_NO_MEMORY;
-    zt__unlock(&profiler->mutex);
-    made = (zt__region_record *)zt__allocate(allocator, 1, sizeof *made + length + 1);
-    zt__lock(&profiler->mutex);
-    while (made && profiler->region_count < ZT__MAX_REGIONS &&
+    made = (zt__region_record *)zt__allocate_unlocked(profiler, 1, sizeof *made + length + 1);
+    while (made && has_room && profiler->region_count < ZT__MAX_REGIONS &&
            (profiler->region_count == profiler->region_capacity || zt__map_is_full(&profiler->names))) {
-        if (!zt__make_room_for_region(profiler)) {
-            zt__unlock(&profiler->mutex);
-            zt__free(allocator, made);
-            zt__lock(&profiler->mutex);
-            return NULL;
-        }
+        has_room = zt__make_room_for_region(profiler);
     }
     region = (zt__region_record *)zt__map_find(&profiler->names, name, length);
-    if (!region && made && profiler->region_count < ZT__MAX_REGIONS) {
+    if (!region && made && has_room && profiler->region_count < ZT__MAX_REGIONS) {
         copy = (char *)(made + 1);
         memcpy(copy, name, length);
         made->name = copy;
@@ -5232,12 +5229,10 @@ ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, con
         profiler->regions[profiler->region_count++] = made;
         return made;
     }
-    if (!region && made) {
+    if (!region && made && has_room) {
         *cause = ZT_DROPPED_TOO_MANY_NAMES;
     }
-    zt__unlock(&profiler->mutex);
-    zt__free(allocator, made);
-    zt__lock(&profiler->mutex);
+    zt__free_unlocked(profiler, made);
     return region;
 }
 
@@ -5258,13 +5253,9 @@ ZT__PRIVATE zt__list *zt__find_or_add_list(zt_profiler *profiler, ze_command_lis
         profiler->unused_lists = list->next;
         memset(list, 0, sizeof *list);
     } else {
-        zt__unlock(&profiler->mutex);
-        list = (zt__list *)zt__allocate(allocator, 1, sizeof *list);
-        zt__lock(&profiler->mutex);
+        list = (zt__list *)zt__allocate_unlocked(profiler, 1, sizeof *list);
         if (!list || !zt__map_make_room(&profiler->list_map, allocator, &profiler->mutex)) {
-            zt__unlock(&profiler->mutex);
-            zt__free(allocator, list);
-            zt__lock(&profiler->mutex);
+            zt__free_unlocked(profiler, list);
             return NULL;
         }
     }
@@ -6043,24 +6034,19 @@ ZT__PRIVATE void zt__calculate_group(zt_profiler *profiler, uint32_t g) {
     }
 }
 
-ZT__PRIVATE int zt__is_clock(const char *units) {
-    static const char *const clocks[] = {"ns", "us", "ms", "s", "cycles"};
-    uint32_t i;
-    for (i = 0; i < ZT__COUNT_OF(clocks) && strcmp(units, clocks[i]) != 0;) {
-        i++;
-    }
-    return i < ZT__COUNT_OF(clocks);
-}
-
 /* Combines the values of the tiles in a row into that of the whole root device. Times, clock cycles and flags
    are the largest of the tiles, because tiles run at the same time. Other sums are added. Means are weighted
    by the GPU time of the tiles. A metric that is not aggregated is that of the first tile. */
 ZT__PRIVATE double zt__sum_tiles(const zt_profiler *profiler, const zt__pass *pass, uint32_t metric,
                                  const double *row) {
+    static const char *const clocks[] = {"ns", "us", "ms", "s", "cycles"};
     const zt_metric *of = &profiler->metrics[metric];
-    int largest_counts = of->aggregation == ZT_AGGREGATE_FLAG || zt__is_clock(of->units);
+    int largest_counts = of->aggregation == ZT_AGGREGATE_FLAG;
     double whole = zt__nan(), weights = 0;
-    uint32_t tile;
+    uint32_t tile, i;
+    for (i = 0; i < ZT__COUNT_OF(clocks); i++) {
+        largest_counts |= strcmp(of->units, clocks[i]) == 0;
+    }
     for (tile = 0; tile < profiler->tile_count; tile++) {
         double value = row[zt__tile_column(profiler, tile, metric)], weight = 1;
         if (of->aggregation == ZT_AGGREGATE_MEAN && pass->time_metric != UINT32_MAX) {
@@ -6217,21 +6203,6 @@ ZT__PRIVATE void zt__move_on(zt_profiler *profiler, const zt__reading *reading) 
     }
 }
 
-ZT__PRIVATE void zt__count_batch(zt_profiler *profiler) {
-    zt__batch *batch = &profiler->batch;
-    uint32_t i;
-    zt__lock(&profiler->mutex);
-    for (i = 0; i < batch->count; i++) {
-        zt__count_reading(profiler, &batch->readings[i],
-                          batch->rows + (size_t)i * profiler->layout.column_count);
-    }
-    for (i = 0; i < batch->count; i++) {
-        zt__move_on(profiler, &batch->readings[i]);
-    }
-    profiler->is_delivering = 1;
-    zt__unlock(&profiler->mutex);
-}
-
 /* Reports the errors of the batch, and delivers its samples. Functions of the application run here, so no
    slot is READING any more. No mutex is held. */
 ZT__PRIVATE void zt__deliver_batch(zt_profiler *profiler) {
@@ -6290,7 +6261,9 @@ ZT__PRIVATE void zt__remove_unused_lists(zt_profiler *profiler) {
 }
 
 ZT__PRIVATE void zt__run_collection(zt_profiler *profiler, zt__collection *collection) {
+    zt__batch *batch = &profiler->batch;
     int has_slots;
+    uint32_t i;
     do {
         zt__lock(&profiler->mutex);
         has_slots = zt__fill_batch(profiler, collection);
@@ -6298,7 +6271,16 @@ ZT__PRIVATE void zt__run_collection(zt_profiler *profiler, zt__collection *colle
         if (has_slots) {
             ZT__INTERNAL(zt__read_batch(profiler, collection));
             zt__calculate_batch(profiler);
-            zt__count_batch(profiler);
+            zt__lock(&profiler->mutex);
+            for (i = 0; i < batch->count; i++) {
+                zt__count_reading(profiler, &batch->readings[i],
+                                  batch->rows + (size_t)i * profiler->layout.column_count);
+            }
+            for (i = 0; i < batch->count; i++) {
+                zt__move_on(profiler, &batch->readings[i]);
+            }
+            profiler->is_delivering = 1;
+            zt__unlock(&profiler->mutex);
             zt__deliver_batch(profiler);
             if (profiler->batch_collected) {
                 profiler->batch_collected(profiler);
@@ -6916,32 +6898,22 @@ ZT__PRIVATE void zt__mark_list_over(zt_profiler *profiler, ze_command_list_handl
     }
 }
 
-/* Returns whether a list has samples that are known to be on their way. */
-ZT__PRIVATE int zt__is_list_pending(zt_profiler *profiler, ze_command_list_handle_t handle) {
-    const zt__list *list;
-    const zt__slot *slot;
-    int is_pending = 0;
-    zt__lock(&profiler->mutex);
-    list = profiler->state_counts[ZT__SLOT_PENDING] || profiler->state_counts[ZT__SLOT_READING]
-               ? zt__find_list(profiler, handle)
-               : NULL;
-    for (slot = list ? list->first : NULL; slot && !is_pending; slot = slot->next) {
-        is_pending = slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_READING;
-    }
-    zt__unlock(&profiler->mutex);
-    return is_pending;
-}
-
 /* Marks a list as over, and collects from it. Returns NOT_READY if samples of it are still on their way. */
 ZT__PRIVATE ze_result_t zt__end_list(zt_profiler *profiler, ze_command_list_handle_t list, int is_destroyed,
                                      const char *call) {
+    const zt__list *left;
+    int is_pending;
     zt__mark_list_over(profiler, list, is_destroyed, call);
     if (zt__begin_collecting(profiler, 1)) {
         zt__collect_list(profiler, list);
         zt__remove_unused_lists(profiler);
         zt__unlock_timed(&profiler->collector);
     }
-    return zt__is_list_pending(profiler, list) ? ZE_RESULT_NOT_READY : ZE_RESULT_SUCCESS;
+    zt__lock(&profiler->mutex);
+    left = zt__find_list(profiler, list);
+    is_pending = left && zt__is_on_its_way(left);
+    zt__unlock(&profiler->mutex);
+    return is_pending ? ZE_RESULT_NOT_READY : ZE_RESULT_SUCCESS;
 }
 
 ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t list) {
@@ -7096,30 +7068,23 @@ ZT__PRIVATE uint32_t zt__announce_list(zt_profiler *profiler, zt__list *list, ui
     return overwritten;
 }
 
-/* Handles zt_execute inside of a function that the collector calls. The last samples cannot be read before
-   they are overwritten, so the lists count as executed without zt_execute. */
-ZT__PRIVATE void zt__mark_unobserved(zt_profiler *profiler, uint32_t count,
-                                     const ze_command_list_handle_t *lists) {
-    uint32_t i;
-    zt__lock(&profiler->mutex);
-    for (i = 0; i < count; i++) {
-        zt__list *list = zt__find_list(profiler, lists[i]);
-        if (list && list->state != ZT__LIST_IMMEDIATE) {
-            zt__move_list(profiler, list, ZT__LIST_UNOBSERVED);
-        }
-    }
-    zt__unlock(&profiler->mutex);
-    zt__report(&profiler->diagnostics, INSIDE_CALLBACK, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, "zt_execute");
-}
-
 /* Prepares for an execution by zt_execute, or one that a tracer sees: reads the samples of the last execution
    before this one overwrites them, and moves the slots to PENDING. */
 ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, uint32_t count,
                                       const ze_command_list_handle_t *lists) {
     uint64_t now, deadline = zt__deadline(profiler->config.wait_timeout_ns);
     uint32_t i, overwritten = 0;
-    if (zt__is_owner(&profiler->collector)) {
-        zt__mark_unobserved(profiler, count, lists);
+    zt__list *list;
+    /* Inside a function that the collector calls, nothing can be read before it is overwritten. */
+    if (zt__is_inside_callback(profiler, "zt_execute")) {
+        zt__lock(&profiler->mutex);
+        for (i = 0; i < count; i++) {
+            list = zt__find_list(profiler, lists[i]);
+            if (list && list->state != ZT__LIST_IMMEDIATE) {
+                zt__move_list(profiler, list, ZT__LIST_UNOBSERVED);
+            }
+        }
+        zt__unlock(&profiler->mutex);
         return;
     }
     for (i = 0; i < count; i++) {
@@ -7129,7 +7094,7 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, uint32_t count,
     now = zt__now_ns();
     profiler->observes_execution = 1;
     for (i = 0; i < count; i++) {
-        zt__list *list = zt__find_list(profiler, lists[i]);
+        list = zt__find_list(profiler, lists[i]);
         if (list && list->state != ZT__LIST_IMMEDIATE) {
             overwritten += zt__announce_list(profiler, list, now);
         }
@@ -12884,23 +12849,14 @@ ZT__PRIVATE void zt__add_to_series(zt__series *series, double sample, double mhz
     series->sorted[i] = sample;
 }
 
-ZT__PRIVATE double zt__sorted_quantile(const double *sorted, uint32_t count, double share) {
-    double position = share * (count - 1);
-    uint32_t rank = (uint32_t)position;
-    if (rank + 1 >= count) {
-        return sorted[count - 1];
-    }
-    return sorted[rank] + (sorted[rank + 1] - sorted[rank]) * (position - rank);
-}
-
 /* Stores the interval of the median by the sign test, and returns half its width as a share of the median:
    NaN where the median is 0.
 
    A sample lies on either side of the true median with equal chance, so the ranks of the interval's ends
    follow from the binomial distribution. The ends are chosen for 97.5%: stopping when the interval is narrow
    lowers its coverage a little, so that at least 95% remain. */
-ZT__PRIVATE double zt__median_interval(const double *sorted, uint32_t count, double *low, double *high) {
-    double term = 1, below = 0, median = zt__sorted_quantile(sorted, count, 0.5);
+ZT__PRIVATE double zt__median_interval(double *sorted, uint32_t count, double *low, double *high) {
+    double term = 1, below = 0, median = zt__quantile(sorted, count, 0.5);
     uint32_t i, rank = 0;
     for (i = 0; i < count; i++) {
         term /= 2; /* 2^-1000 at the least, which a double still holds */
@@ -12953,7 +12909,7 @@ ZT__PRIVATE zt__stop_rule zt__make_stop_rule(const zt_bench_config *config) {
 /* Returns why there are enough samples, or ZT_BENCH_NOT_RUN if there are not. If it looked after every
    sample, an interval that is narrow by chance would end the benchmark. So it looks only when there are a
    quarter more. */
-ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, const zt__series *series) {
+ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, zt__series *series) {
     uint32_t count = series->count;
     double low, high, precision;
     if (count < rule->least) {
@@ -13010,9 +12966,9 @@ ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series
     }
     result->count = count;
     result->precision = zt__median_interval(series->sorted, count, &result->low, &result->high);
-    result->median = zt__sorted_quantile(series->sorted, count, 0.5);
-    result->quartile1 = zt__sorted_quantile(series->sorted, count, 0.25);
-    result->quartile3 = zt__sorted_quantile(series->sorted, count, 0.75);
+    result->median = zt__quantile(series->sorted, count, 0.5);
+    result->quartile1 = zt__quantile(series->sorted, count, 0.25);
+    result->quartile3 = zt__quantile(series->sorted, count, 0.75);
     result->min = series->sorted[0];
     result->max = series->sorted[count - 1];
     for (i = 0; i < count; i++) {
