@@ -6677,22 +6677,6 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
     return slot;
 }
 
-/* Reports why a region is dropped. */
-ZT__PRIVATE void zt__report_dropped(zt_profiler *profiler, const char *name, zt_cause cause) {
-    uint64_t states[ZT__SLOT_STATE_COUNT];
-    if (cause == ZT_DROPPED_NO_SLOT) {
-        zt__count_states(profiler, states);
-        zt__report(&profiler->diagnostics, NO_SLOT, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
-                   (unsigned)profiler->config.max_slots,
-                   (unsigned)(states[ZT__SLOT_RECORDED] + states[ZT__SLOT_ARMED]), name);
-    } else if (cause == ZT_DROPPED_TOO_MANY_NAMES) {
-        zt__report(&profiler->diagnostics, TOO_MANY_NAMES, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-                   (unsigned)ZT__MAX_REGIONS);
-    } else {
-        zt__report_no_memory(&profiler->diagnostics, "zt_begin", "a region");
-    }
-}
-
 /* Counts a region that zt_begin drops before it looks up the name. */
 ZT__PRIVATE void zt__drop_at_begin(zt_profiler *profiler, zt_cause cause) {
     zt__lock(&profiler->mutex);
@@ -6754,6 +6738,7 @@ ZT__PRIVATE ze_result_t zt__append_begin(zt_profiler *profiler, zt__slot *slot, 
 
 ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, const char *name) {
     zt_region region = {NULL, 0, 0, 0};
+    uint64_t states[ZT__SLOT_STATE_COUNT];
     zt__slot *slot;
     zt_cause cause;
     int has_commands = 0;
@@ -6771,8 +6756,18 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
         return region;
     }
     slot = zt__open_slot(profiler, list, name, &cause);
+    if (!slot && cause == ZT_DROPPED_NO_SLOT) {
+        zt__count_states(profiler, states);
+        zt__report(&profiler->diagnostics, NO_SLOT, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
+                   (unsigned)profiler->config.max_slots,
+                   (unsigned)(states[ZT__SLOT_RECORDED] + states[ZT__SLOT_ARMED]), name);
+    } else if (!slot && cause == ZT_DROPPED_TOO_MANY_NAMES) {
+        zt__report(&profiler->diagnostics, TOO_MANY_NAMES, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                   (unsigned)ZT__MAX_REGIONS);
+    } else if (!slot) {
+        zt__report_no_memory(&profiler->diagnostics, "zt_begin", "a region");
+    }
     if (!slot) {
-        zt__report_dropped(profiler, name, cause);
         return region;
     }
     if (zt__append_begin(profiler, slot, list, &has_commands) != ZE_RESULT_SUCCESS) {
@@ -6948,18 +6943,18 @@ ZT__PRIVATE int zt__has_unread_samples(zt_profiler *profiler, ze_command_list_ha
     const zt__list *list;
     const zt__slot *slot, *first = NULL, *last = NULL;
     ze_event_handle_t events[2] = {NULL, NULL};
-    int has_unread = 0;
+    int has_unread;
     uint32_t i;
     zt__lock(&profiler->mutex);
     list = zt__find_list(profiler, handle);
+    has_unread = list && zt__is_on_its_way(list);
     for (slot = list ? list->first : NULL; slot && !has_unread; slot = slot->next) {
-        has_unread = slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_READING;
         if ((slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED) && !zt__is_over(slot)) {
             first = first ? first : slot;
             last = slot;
         }
     }
-    if (first && !has_unread) {
+    if (first) {
         events[0] = last->event;
         events[1] = first != last && first->state == ZT__SLOT_RECORDED ? first->event : NULL;
     }
@@ -7195,12 +7190,26 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
 
 /* ==== >>passes: repeat the work with one set of metric groups after the other ============================= */
 
-/* Activates the groups of another pass. The collector is locked, and finished samples are collected. */
-ZT__PRIVATE ze_result_t zt__change_pass(zt_profiler *profiler, uint32_t index) {
+/* Collects the samples of the active pass, and activates the groups of another. If that fails, returns to the
+   groups of the active pass. */
+ZT__PRIVATE ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
     zt__pass *before = &profiler->passes[profiler->active_pass], *pass = &profiler->passes[index];
+    uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
+    uint64_t states[ZT__SLOT_STATE_COUNT];
     zt__holder holder;
     const char *call = NULL;
     ze_result_t result;
+    if (pass == before) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!zt__collect_until(profiler, deadline)) {
+        zt__count_states(profiler, states);
+        zt__report(&profiler->diagnostics, NOT_FINISHED, ZE_RESULT_NOT_READY, "ZT_PASSES",
+                   (unsigned long long)states[ZT__SLOT_PENDING]);
+    }
+    if (!zt__lock_until(&profiler->collector, deadline)) {
+        return zt__report(&profiler->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "ZT_PASSES");
+    }
     zt__lock(&profiler->mutex);
     profiler->activation++; /* regions that are open now are measured in neither pass */
     zt__unlock(&profiler->mutex);
@@ -7212,38 +7221,17 @@ ZT__PRIVATE ze_result_t zt__change_pass(zt_profiler *profiler, uint32_t index) {
             zt__deactivate_groups(profiler, pass, pass->group_count);
         }
     }
-    if (result != ZE_RESULT_SUCCESS) {
+    if (result == ZE_RESULT_SUCCESS) {
+        ZT__INTERNAL(zt__run_first_query(profiler, pass));
+        zt__lock(&profiler->mutex);
+        profiler->active_pass = index;
+        zt__unlock(&profiler->mutex);
+    } else {
         zt__report(&profiler->diagnostics, PASS_FAILED, result, (unsigned)index, zt_result_name(result),
                    holder.text[0] ? holder.text : "none known");
-        result = zt__activate_groups(profiler, before, &holder);
-        zt__check(&profiler->diagnostics, result, "zetContextActivateMetricGroups",
-                  "Samples are lost until the next ZT_PASSES.");
-        return ZE_RESULT_ERROR_NOT_AVAILABLE;
+        zt__check(&profiler->diagnostics, zt__activate_groups(profiler, before, &holder),
+                  "zetContextActivateMetricGroups", "Samples are lost until the next ZT_PASSES.");
     }
-    ZT__INTERNAL(zt__run_first_query(profiler, pass));
-    zt__lock(&profiler->mutex);
-    profiler->active_pass = index;
-    zt__unlock(&profiler->mutex);
-    return ZE_RESULT_SUCCESS;
-}
-
-/* Collects the samples of the active pass, and changes to another pass. */
-ZT__PRIVATE ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
-    uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
-    uint64_t states[ZT__SLOT_STATE_COUNT];
-    ze_result_t result;
-    if (index == profiler->active_pass) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!zt__collect_until(profiler, deadline)) {
-        zt__count_states(profiler, states);
-        zt__report(&profiler->diagnostics, NOT_FINISHED, ZE_RESULT_NOT_READY, "ZT_PASSES",
-                   (unsigned long long)states[ZT__SLOT_PENDING]);
-    }
-    if (!zt__lock_until(&profiler->collector, deadline)) {
-        return zt__report(&profiler->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "ZT_PASSES");
-    }
-    result = zt__change_pass(profiler, index);
     zt__unlock_timed(&profiler->collector);
     return result;
 }
