@@ -5105,7 +5105,7 @@ ZT__PRIVATE void zt__count_dropped(zt_profiler *profiler, zt__region_record *reg
     }
 }
 
-/* Stores how many slots are in each state. */
+/* Locks the mutex, unlike the others here. */
 ZT__PRIVATE void zt__count_states(const zt_profiler *profiler, uint64_t counts[ZT__SLOT_STATE_COUNT]) {
     zt_profiler *locked = zt__mutable(profiler);
     uint32_t state;
@@ -5178,7 +5178,7 @@ ZT__PRIVATE void zt__free_unlocked(zt_profiler *profiler, void *memory) {
     zt__lock(&profiler->mutex);
 }
 
-/* Makes room for one more region. Returns 0 without memory. */
+/* Returns 0 without memory. */
 ZT__PRIVATE int zt__make_room_for_region(zt_profiler *profiler) {
     while (profiler->region_count == profiler->region_capacity) {
         uint32_t before = profiler->region_capacity, capacity = before ? before * 2 : 64;
@@ -5304,7 +5304,6 @@ ZT__PRIVATE void zt__destroy_block(zt_profiler *profiler, zt__slot_block *block)
     zt__free(allocator, block);
 }
 
-/* Makes the pools, queries, events and time stamps of a block. */
 ZT__PRIVATE ze_result_t zt__fill_block(zt_profiler *profiler, const zt__pass *pass, zt__slot_block *block,
                                        const char **call) {
     zet_metric_query_pool_desc_t query_pool;
@@ -5568,7 +5567,6 @@ ZT__PRIVATE void zt__run_first_query(zt_profiler *profiler, zt__pass *pass) {
 
 /* ---- creating and registering ---------------------------------------------------------------------------- */
 
-/* Fills in the defaults of fields that are 0. */
 ZT__PRIVATE void zt__fill_config(zt_config *config) {
     if (!config->slots_per_step) {
         config->slots_per_step = 256;
@@ -5653,7 +5651,6 @@ ZT__PRIVATE void zt__free_lists(const zt_allocator *allocator, zt__list *lists) 
     }
 }
 
-/* Frees the host memory of a profiler. */
 ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
     zt_allocator allocator = profiler->config.allocator;
     uint32_t i;
@@ -5717,21 +5714,17 @@ ZT__PRIVATE int zt__is_registered(const zt_profiler *profiler) {
     return 0;
 }
 
-ZT__PRIVATE void zt__unregister_profiler(const zt_profiler *profiler) {
-    zt__process *process = zt__get_process();
-    uint32_t i;
-    for (i = 0; process && i < ZT__MAX_PROFILERS; i++) {
-        if (zt__load(&process->profilers[i]) == profiler) {
-            zt__store(&process->profilers[i], (zt_profiler *)NULL);
-        }
-    }
-}
-
 /* Returns the open profiler with this identifier, or NULL. */
 ZT__PRIVATE zt_profiler *zt__find_profiler(uint32_t id) {
     zt__process *process = zt__get_process();
     zt_profiler *profiler = process ? zt__load(&process->profilers[id % ZT__MAX_PROFILERS]) : NULL;
     return profiler && profiler->id == id ? profiler : NULL;
+}
+
+ZT__PRIVATE void zt__unregister_profiler(const zt_profiler *profiler) {
+    if (zt__find_profiler(profiler->id) == profiler) {
+        zt__store(&zt__get_process()->profilers[profiler->id % ZT__MAX_PROFILERS], (zt_profiler *)NULL);
+    }
 }
 
 /* ==== >>collecting: read what is ready, calculate it together, count it =================================== */
@@ -5768,7 +5761,7 @@ ZT__PRIVATE int zt__may_be_ready(const zt__collection *collection, const zt__slo
     }
 }
 
-/* Goes on with a list, or NULL. */
+/* Continues with the first slot of a list, which may be NULL. */
 ZT__PRIVATE void zt__enter_list(zt_profiler *profiler, zt__collection *collection, zt__list *list) {
     collection->list = list;
     collection->slot = list ? list->first : NULL;
@@ -6176,7 +6169,7 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
     }
 }
 
-/* Moves a slot to its next state. With the mutex held. */
+/* With the mutex held. */
 ZT__PRIVATE void zt__move_on(zt_profiler *profiler, const zt__reading *reading) {
     zt__slot *slot = reading->slot;
     /* `reading->is_over` is older than the query of the event. A slot that became over since then may have
@@ -6311,7 +6304,6 @@ ZT__PRIVATE void zt__collect_all(zt_profiler *profiler, int thorough) {
     zt__store(&profiler->collections, profiler->collections + 1);
 }
 
-/* Collects from one list. */
 ZT__PRIVATE void zt__collect_list(zt_profiler *profiler, ze_command_list_handle_t handle) {
     zt__collection collection;
     int again, repeats = 0;
@@ -6555,11 +6547,10 @@ ZT__PRIVATE int zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_s
     if (list->ran_up_to > list->over_up_to) {
         list->over_up_to = list->ran_up_to;
     }
-    if (list->ran_up_to > list->finished_up_to) {
-        list->finished_up_to = list->ran_up_to;
-    }
     if (kind == ZT__LIST_RECORDED) {
         list->finished_up_to = list->over_up_to;
+    } else if (list->ran_up_to > list->finished_up_to) {
+        list->finished_up_to = list->ran_up_to;
     }
     list->overlaps = 0;
     return list->over_up_to > over_before;
