@@ -6253,16 +6253,24 @@ ZT__PRIVATE void zt__remove_unused_lists(zt_profiler *profiler) {
     zt__unlock(&profiler->mutex);
 }
 
-ZT__PRIVATE void zt__run_collection(zt_profiler *profiler, zt__collection *collection) {
+/* Collects from one list, or from all if `handle` is NULL. */
+ZT__PRIVATE void zt__run_collection(zt_profiler *profiler, ze_command_list_handle_t handle, int thorough) {
     zt__batch *batch = &profiler->batch;
-    int has_slots;
+    zt__collection collection;
+    int has_ended = 0, is_repeated = 0;
     uint32_t i;
-    do {
-        zt__lock(&profiler->mutex);
-        has_slots = zt__fill_batch(profiler, collection);
-        zt__unlock(&profiler->mutex);
-        if (has_slots) {
-            ZT__INTERNAL(zt__read_batch(profiler, collection));
+    memset(&collection, 0, sizeof collection);
+    collection.one_list = handle != NULL;
+    collection.thorough = thorough;
+    if (profiler->before_batch) {
+        profiler->before_batch(profiler);
+    }
+    zt__lock(&profiler->mutex);
+    zt__enter_list(profiler, &collection, handle ? zt__find_list(profiler, handle) : profiler->lists);
+    while (!has_ended) {
+        if (zt__fill_batch(profiler, &collection)) {
+            zt__unlock(&profiler->mutex);
+            ZT__INTERNAL(zt__read_batch(profiler, &collection));
             zt__calculate_batch(profiler);
             zt__lock(&profiler->mutex);
             for (i = 0; i < batch->count; i++) {
@@ -6280,48 +6288,27 @@ ZT__PRIVATE void zt__run_collection(zt_profiler *profiler, zt__collection *colle
             }
             zt__lock(&profiler->mutex);
             profiler->is_delivering = 0;
-            zt__unlock(&profiler->mutex);
+        } else if (handle && !is_repeated && profiler->state_counts[ZT__SLOT_PARTIAL]) {
+            /* What was read may show that PARTIAL slots are finished. */
+            zt__enter_list(profiler, &collection, zt__find_list(profiler, handle));
+            is_repeated = 1;
+        } else {
+            has_ended = 1;
         }
-    } while (has_slots);
+    }
+    zt__unlock(&profiler->mutex);
 }
 
 /* Collects from all lists. Every 64th collection is thorough: after a reset without zt_reset, slots that
    never run would otherwise hide later ones. */
 ZT__PRIVATE void zt__collect_all(zt_profiler *profiler, int thorough) {
     enum { THOROUGH_EVERY = 64 };
-    zt__collection collection;
-    memset(&collection, 0, sizeof collection);
-    collection.thorough = thorough || profiler->collections % THOROUGH_EVERY == 0;
-    if (profiler->before_batch) {
-        profiler->before_batch(profiler);
-    }
     zt__lock(&profiler->mutex);
     profiler->uncollected = 0;
-    zt__enter_list(profiler, &collection, profiler->lists);
     zt__unlock(&profiler->mutex);
-    zt__run_collection(profiler, &collection);
+    zt__run_collection(profiler, NULL, thorough || profiler->collections % THOROUGH_EVERY == 0);
     zt__remove_unused_lists(profiler);
     zt__store(&profiler->collections, profiler->collections + 1);
-}
-
-ZT__PRIVATE void zt__collect_list(zt_profiler *profiler, ze_command_list_handle_t handle) {
-    zt__collection collection;
-    int again, repeats = 0;
-    memset(&collection, 0, sizeof collection);
-    collection.one_list = collection.thorough = 1;
-    if (profiler->before_batch) {
-        profiler->before_batch(profiler);
-    }
-    do {
-        zt__lock(&profiler->mutex);
-        zt__enter_list(profiler, &collection, zt__find_list(profiler, handle));
-        zt__unlock(&profiler->mutex);
-        zt__run_collection(profiler, &collection);
-        zt__lock(&profiler->mutex);
-        /* What was read may show that PARTIAL slots are finished. */
-        again = profiler->state_counts[ZT__SLOT_PARTIAL] && repeats++ == 0;
-        zt__unlock(&profiler->mutex);
-    } while (again);
 }
 
 ZT__PRIVATE int zt__has_thread(const zt_profiler *profiler) {
@@ -6891,7 +6878,7 @@ ZT__PRIVATE ze_result_t zt__end_list(zt_profiler *profiler, ze_command_list_hand
     int is_pending;
     zt__mark_list_over(profiler, list, is_destroyed, call);
     if (zt__begin_collecting(profiler, 1)) {
-        zt__collect_list(profiler, list);
+        zt__run_collection(profiler, list, 1);
         zt__remove_unused_lists(profiler);
         zt__unlock_timed(&profiler->collector);
     }
@@ -6965,7 +6952,7 @@ ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t
     int has_partial;
     while (has_unread) {
         if (zt__begin_collecting(profiler, 1)) {
-            zt__collect_list(profiler, handle);
+            zt__run_collection(profiler, handle, 1);
             zt__unlock_timed(&profiler->collector);
         }
         has_unread = zt__has_unread_samples(profiler, handle);
@@ -6977,7 +6964,7 @@ ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t
     has_partial = profiler->state_counts[ZT__SLOT_PARTIAL] > 0;
     zt__unlock(&profiler->mutex);
     if (!has_unread && has_partial && zt__lock_until(&profiler->collector, deadline)) {
-        zt__collect_list(profiler, handle); /* resets PARTIAL slots that are finished */
+        zt__run_collection(profiler, handle, 1); /* resets PARTIAL slots that are finished */
         zt__unlock_timed(&profiler->collector);
     }
 }
