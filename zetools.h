@@ -6390,22 +6390,21 @@ ZT__PRIVATE int zt__awaits_samples(const zt_profiler *profiler) {
     return 0;
 }
 
-/* Returns the name of a region that is not ended, or NULL. */
-ZT__PRIVATE const char *zt__find_open_region(zt_profiler *profiler) {
-    const char *name = NULL;
+/* Returns the slot of a region that is not ended, on any list if `list` is NULL; or NULL. With the mutex
+ * held.
+ */
+ZT__PRIVATE zt__slot *zt__find_open_slot(const zt_profiler *profiler, const zt__list *list) {
     const zt__slot_block *block;
     uint32_t i;
-    zt__lock(&profiler->mutex);
     for (block = profiler->state_counts[ZT__SLOT_OPEN] ? profiler->blocks : NULL; block;
          block = block->next) {
         for (i = 0; i < block->count; i++) {
-            if (block->slots[i].state == ZT__SLOT_OPEN) {
-                name = block->slots[i].region->name;
+            if (block->slots[i].state == ZT__SLOT_OPEN && (!list || block->slots[i].list == list)) {
+                return &block->slots[i];
             }
         }
     }
-    zt__unlock(&profiler->mutex);
-    return name;
+    return NULL;
 }
 
 /* Collects until nothing is on its way. Returns 0 if the deadline passes first. */
@@ -6433,7 +6432,8 @@ ZT__PRIVATE int zt__is_inside_callback(zt_profiler *profiler, const char *call) 
 }
 
 ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
-    const char *open;
+    const char *not_ended = NULL;
+    const zt__slot *open;
     int is_complete = 1;
     if (!profiler || !profiler->device) {
         return ZE_RESULT_SUCCESS;
@@ -6449,9 +6449,14 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
     if (zt__is_device_lost(&profiler->diagnostics)) {
         return ZE_RESULT_ERROR_DEVICE_LOST;
     }
-    open = timeout_ns && is_complete ? zt__find_open_region(profiler) : NULL;
-    if (open) {
-        return zt__report(&profiler->diagnostics, REGION_OPEN, ZE_RESULT_NOT_READY, open);
+    if (timeout_ns && is_complete) {
+        zt__lock(&profiler->mutex);
+        open = zt__find_open_slot(profiler, NULL);
+        not_ended = open ? open->region->name : NULL;
+        zt__unlock(&profiler->mutex);
+    }
+    if (not_ended) {
+        return zt__report(&profiler->diagnostics, REGION_OPEN, ZE_RESULT_NOT_READY, not_ended);
     }
     return is_complete ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
 }
@@ -6842,20 +6847,15 @@ ZT_API void zt_end(zt_region *region) {
 ZT__PRIVATE void zt__mark_list_over(zt_profiler *profiler, ze_command_list_handle_t handle, int is_destroyed,
                                     const char *call) {
     const char *not_ended = NULL;
-    zt__slot_block *block;
+    zt__slot *open;
     zt__list *list;
-    uint32_t i;
     zt__lock(&profiler->mutex);
     list = zt__find_list(profiler, handle);
-    for (block = list && list->open_count ? profiler->blocks : NULL; block; block = block->next) {
-        for (i = 0; i < block->count; i++) {
-            if (block->slots[i].state == ZT__SLOT_OPEN && block->slots[i].list == list) {
-                not_ended = block->slots[i].region->name;
-                zt__drop_open_slot(profiler, &block->slots[i], ZT_DROPPED_NOT_CLOSED, 1);
-            }
-        }
-    }
     if (list) {
+        for (open = zt__find_open_slot(profiler, list); open; open = zt__find_open_slot(profiler, list)) {
+            not_ended = open->region->name;
+            zt__drop_open_slot(profiler, open, ZT_DROPPED_NOT_CLOSED, 1);
+        }
         list->over_up_to = list->ended;
         /* The handle of a destroyed list may come back as a list of any kind. */
         if (is_destroyed && !profiler->driver.zeCommandListIsImmediate) {
