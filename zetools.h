@@ -5747,20 +5747,6 @@ typedef struct zt__collection {
 
 /* ---- choosing slots: with the mutex held ----------------------------------------------------------------- */
 
-ZT__PRIVATE int zt__may_be_ready(const zt__collection *collection, const zt__slot *slot) {
-    int is_hidden = collection->is_blocked[slot->state] && !collection->thorough && !zt__is_over(slot);
-    switch (slot->state) {
-    case ZT__SLOT_PENDING:
-    case ZT__SLOT_RECORDED:
-    case ZT__SLOT_ARMED:
-        return !is_hidden;
-    case ZT__SLOT_PARTIAL:
-        return zt__is_finished(slot) && (slot->needs_reset || zt__is_over(slot));
-    default:
-        return 0;
-    }
-}
-
 /* Continues with the first slot of a list, which may be NULL. */
 ZT__PRIVATE void zt__enter_list(zt_profiler *profiler, zt__collection *collection, zt__list *list) {
     collection->list = list;
@@ -5779,31 +5765,37 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
     batch->count = 0;
     while (collection->list && batch->count < ZT__BATCH) {
         zt__slot *slot = collection->slot;
+        int is_over, is_read;
         if (!slot) {
             zt__enter_list(profiler, collection, collection->one_list ? NULL : collection->list->next);
             continue;
         }
-        if (zt__may_be_ready(collection, slot)) {
-            zt__reading *reading = &batch->readings[batch->count];
-            if (batch->count > 0 && batch->pass != &profiler->passes[slot->pass]) {
-                break; /* this slot begins the next batch */
-            }
+        is_over = zt__is_over(slot);
+        if (slot->state == ZT__SLOT_PARTIAL) {
+            is_read = zt__is_finished(slot) && (slot->needs_reset || is_over);
+        } else {
+            is_read = (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_RECORDED ||
+                       slot->state == ZT__SLOT_ARMED) &&
+                      (collection->thorough || is_over || !collection->is_blocked[slot->state]);
+        }
+        if (is_read && batch->count > 0 && batch->pass != &profiler->passes[slot->pass]) {
+            break; /* this slot begins the next batch */
+        }
+        collection->slot = slot->next;
+        if (is_read) {
+            zt__reading *reading = &batch->readings[batch->count++];
             memset(reading, 0, sizeof *reading);
             batch->pass = &profiler->passes[slot->pass];
-            batch->count++;
             reading->slot = slot;
             reading->from = slot->state;
-            reading->is_over = zt__is_over(slot);
+            reading->is_over = is_over;
             reading->is_gone = slot->state == ZT__SLOT_PENDING && zt__is_finished(slot) &&
                                collection->list->state != ZT__LIST_IMMEDIATE;
             reading->cause = ZT_CAUSE_COUNT;
             zt__move_slot(profiler, slot, ZT__SLOT_READING);
-        } else if (slot->state == ZT__SLOT_RETIRED && zt__is_over(slot)) {
-            collection->slot = slot->next;
+        } else if (slot->state == ZT__SLOT_RETIRED && is_over) {
             zt__unbind_slot(slot);
-            continue;
         }
-        collection->slot = slot->next;
     }
     return batch->count > 0;
 }
@@ -6852,7 +6844,7 @@ ZT__PRIVATE void zt__mark_list_over(zt_profiler *profiler, ze_command_list_handl
     zt__lock(&profiler->mutex);
     list = zt__find_list(profiler, handle);
     if (list) {
-        for (open = zt__find_open_slot(profiler, list); open; open = zt__find_open_slot(profiler, list)) {
+        while (list->open_count && (open = zt__find_open_slot(profiler, list)) != NULL) {
             not_ended = open->region->name;
             zt__drop_open_slot(profiler, open, ZT_DROPPED_NOT_CLOSED, 1);
         }
