@@ -11231,8 +11231,8 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
 }
 
 /* A list was reset, or is about to be destroyed. */
-ZT__PRIVATE void zt__list_is_over_everywhere(zt__tracer *tracer, ze_command_list_handle_t list,
-                                             int is_destroyed, const char *call) {
+ZT__PRIVATE void zt__mark_list_over_everywhere(zt__tracer *tracer, ze_command_list_handle_t list,
+                                               int is_destroyed, const char *call) {
     zt__traced_device *device = zt__next_measured(tracer, NULL);
     for (; device; device = zt__next_measured(tracer, device)) {
         zt__mark_list_over(device->profiler, list, is_destroyed, call);
@@ -11309,7 +11309,7 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     } else if (kind == ZT__CALL_LIST_DESTROY) {
         ze_command_list_handle_t list =
             *ZT__PARAMETERS(frame, ze_command_list_destroy_params_t)->phCommandList;
-        zt__list_is_over_everywhere(tracer, list, 1, "zeCommandListDestroy");
+        zt__mark_list_over_everywhere(tracer, list, 1, "zeCommandListDestroy");
         zt__forget_handle(tracer, &tracer->lists, list);
     } else if (kind == ZT__CALL_KERNEL_DESTROY) {
         zt__forget_handle(tracer, &tracer->kernels,
@@ -11337,9 +11337,9 @@ ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t e
     } else if (kind == ZT__CALL_LIST_CREATE) {
         zt__after_list_create(frame);
     } else if (kind == ZT__CALL_LIST_RESET) {
-        zt__list_is_over_everywhere(tracer,
-                                    *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList, 0,
-                                    "zeCommandListReset");
+        zt__mark_list_over_everywhere(tracer,
+                                      *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList,
+                                      0, "zeCommandListReset");
     } else if (kind == ZT__CALL_CAPTURE_BEGIN || kind == ZT__CALL_CAPTURE_END) {
         zt__known_handle *list;
         zt__lock(&tracer->mutex);
