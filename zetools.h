@@ -6625,14 +6625,17 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
     if (!slot) {
         return region;
     }
+    region.generation = slot->generation;
     if (zt__append_begin(profiler, slot, list, &has_commands) != ZE_RESULT_SUCCESS) {
         zt__lock(&profiler->mutex);
-        zt__drop_open_slot(profiler, slot, ZT_DROPPED_APPEND_FAILED, has_commands);
+        /* The log function may have released the list, which has dropped the region. */
+        if (slot->state == ZT__SLOT_OPEN && slot->generation == region.generation) {
+            zt__drop_open_slot(profiler, slot, ZT_DROPPED_APPEND_FAILED, has_commands);
+        }
         zt__unlock(&profiler->mutex);
         return region;
     }
     region.slot = slot;
-    region.generation = slot->generation;
     region.profiler = profiler->id;
     return region;
 }
