@@ -1394,9 +1394,11 @@ static inline ZT__UNUSED int zt__body(zt_region *region) {
 #define ZT__PASSES(passes, profiler)                                                                         \
     for (zt_passes passes = zt_passes_begin(profiler); zt_passes_next(&passes);)
 #define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
+/* `break` leaves the inner loop. */
 #define ZT__REGION(region, profiler, list, name)                                                             \
-    for (zt_region region = zt__open_region(profiler, list, name); zt__body(&region);                        \
-         zt__close_region(&region))
+    for (zt_region region = zt__open_region(profiler, list, name); region.body == 0;                         \
+         zt__close_region(&region))                                                                          \
+        for (; zt__body(&region);)
 #define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
 #endif
 
