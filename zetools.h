@@ -8037,7 +8037,8 @@ ZT__PRIVATE void zt__unpack_region(zt__unpacker *unpacker, zt_profiler *profiler
     uint64_t collected = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT), timed = 0;
     uint64_t lost = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
     uint64_t dropped = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-    uint32_t pass, column, kept, columns = profiler->layout.column_count, index = profiler->region_count;
+    uint32_t columns = profiler->layout.column_count, index = profiler->region_count;
+    uint32_t pass, column, kept, most = 0;
     size_t i, values;
     zt__region_record *record;
     zt__statistics *statistics;
@@ -8072,11 +8073,15 @@ ZT__PRIVATE void zt__unpack_region(zt__unpacker *unpacker, zt_profiler *profiler
     for (pass = 0; pass < profiler->pass_count; pass++) {
         statistics->seen[pass] = statistics->moments[zt__pass_time_column(profiler, pass)].count;
         timed += statistics->seen[pass];
+        if (statistics->seen[pass] > statistics->seen[most]) {
+            most = pass;
+        }
     }
     if (!zt__require(unpacker, timed <= collected)) {
         return;
     }
-    statistics->seen[0] += collected - timed; /* these have no GPU time */
+    /* Samples without a GPU time can be of any pass. In this one they make room for all kept samples. */
+    statistics->seen[most] += collected - timed;
     kept = zt__unpack_u32(unpacker, profiler->config.samples);
     values = (size_t)kept * columns;
     if (!zt__require(unpacker, kept <= zt__count_samples(statistics) &&
