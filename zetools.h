@@ -8235,6 +8235,11 @@ ZT__PRIVATE uint64_t zt__ticks_to_ns(const zt__clock *clock, uint64_t ticks) {
     return ticks / rate * 1000000000u + ticks % rate * 1000000000u / rate;
 }
 
+/* Returns the mask for time stamps of so many bits. Of 0 bits, all 64 are valid: the driver does not know. */
+ZT__PRIVATE uint64_t zt__mask_of_bits(uint64_t valid_bits) {
+    return valid_bits > 0 && valid_bits < 64 ? (UINT64_C(1) << valid_bits) - 1 : UINT64_MAX;
+}
+
 ZT__PRIVATE void zt__start_clock(zt__clock *clock, ze_device_handle_t device, zet_metric_group_handle_t group,
                                  uint64_t ticks_per_second, uint64_t mask) {
     enum { INTERVAL_NS = 100000000, INTERVALS_PER_TURN = 8 };
@@ -8347,10 +8352,9 @@ ZT__PRIVATE void zt__add_clock_pair(zt__clock *clock, zt__clock_pair pair) {
     if (clock->pair_count) {
         const zt__clock_pair *last = &clock->pairs[clock->pair_count - 1];
         uint64_t expected = zt__convert_time(clock, pair.ns[ZT__HOST], ZT__HOST, ZT__DEVICE);
+        uint64_t next_ns = last->ns[ZT__HOST] + ZT__CLOCK_PAIR_DISTANCE * (pair.error_ns + last->error_ns);
         pair.ns[ZT__DEVICE] = zt__unwrap_near(clock, pair.ns[ZT__DEVICE], expected);
-        if (pair.ns[ZT__DEVICE] <= last->ns[ZT__DEVICE] ||
-            pair.ns[ZT__HOST] - last->ns[ZT__HOST] <
-                ZT__CLOCK_PAIR_DISTANCE * (pair.error_ns + last->error_ns)) {
+        if (pair.ns[ZT__DEVICE] <= last->ns[ZT__DEVICE] || pair.ns[ZT__HOST] < next_ns) {
             return;
         }
     }
@@ -8930,10 +8934,7 @@ ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
     zt__copy_text(profiler->device_name, sizeof profiler->device_name, properties.name,
                   strlen(properties.name));
     profiler->ns_per_tick = properties.timerResolution ? 1e9 / (double)properties.timerResolution : 1.0;
-    profiler->tick_mask = UINT64_MAX;
-    if (properties.timestampValidBits > 0 && properties.timestampValidBits < 64) {
-        profiler->tick_mask = (UINT64_C(1) << properties.timestampValidBits) - 1;
-    }
+    profiler->tick_mask = zt__mask_of_bits(properties.timestampValidBits);
     return result;
 }
 
@@ -10086,22 +10087,17 @@ typedef struct zt__timestamps_resolution {
 } zt__timestamps_resolution;
 
 /* Relates the clock of the group's metrics to that of the host. If the driver does not describe that clock,
-   uses the clock of the device. If neither can be read, each row is assumed to last a period, from now on. */
+   or cannot read it, uses the clock of the device. If that cannot be read either, each row is assumed to last
+   a period, from now on. */
 ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
     enum { RESOLUTION_STYPE = 9 };
     zet_metric_group_handle_t group = stream->data->group.handle;
+    zt__clock *clock = &stream->clock;
     ze_device_properties_t device;
     zet_metric_group_properties_t properties;
     zt__timestamps_resolution resolution;
-    uint64_t ticks_per_second, valid_bits;
     zt__clock_pair pair;
-    ze_result_t result;
-    memset(&device, 0, sizeof device);
-    device.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* in which the resolution is ticks a second */
-    ZT__INTERNAL(result = zeDeviceGetProperties(stream->device, &device));
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__check(&stream->diagnostics, result, "zeDeviceGetProperties", "Update the driver.");
-    }
+    ze_result_t result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     memset(&resolution, 0, sizeof resolution);
     memset(&properties, 0, sizeof properties);
     resolution.stype = RESOLUTION_STYPE;
@@ -10109,26 +10105,35 @@ ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
     properties.pNext = &resolution;
     if (stream->driver.zetMetricGroupGetGlobalTimestampsExp &&
         zetMetricGroupGetProperties(group, &properties) == ZE_RESULT_SUCCESS && resolution.ticks_per_second) {
-        ticks_per_second = resolution.ticks_per_second;
-        valid_bits = resolution.valid_bits;
-    } else {
-        ticks_per_second = device.timerResolution;
-        valid_bits = device.timestampValidBits;
-        group = NULL;
+        zt__start_clock(clock, stream->device, group, resolution.ticks_per_second,
+                        zt__mask_of_bits(resolution.valid_bits));
+        result = zt__read_clocks(&stream->driver, clock, &pair);
     }
-    zt__start_clock(&stream->clock, stream->device, group, ticks_per_second,
-                    valid_bits - 1 < 63 ? ((uint64_t)1 << valid_bits) - 1 : UINT64_MAX);
-    result = zt__read_clocks(&stream->driver, &stream->clock, &pair);
+    if (result != ZE_RESULT_SUCCESS && !zt__is_device_loss(result)) {
+        memset(&device, 0, sizeof device);
+        device.stype =
+            ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* in which the resolution is ticks a second */
+        ZT__INTERNAL(result = zeDeviceGetProperties(stream->device, &device));
+        if (result != ZE_RESULT_SUCCESS) {
+            return zt__check(&stream->diagnostics, result, "zeDeviceGetProperties", "Update the driver.");
+        }
+        zt__start_clock(clock, stream->device, NULL, device.timerResolution,
+                        zt__mask_of_bits(device.timestampValidBits));
+        result = zt__read_clocks(&stream->driver, clock, &pair);
+    }
     if (zt__is_device_loss(result)) {
-        return zt__check(&stream->diagnostics, result, "zeDeviceGetGlobalTimestamps", "");
+        return zt__check(
+            &stream->diagnostics, result,
+            clock->group ? "zetMetricGroupGetGlobalTimestampsExp" : "zeDeviceGetGlobalTimestamps", "");
     }
     if (result != ZE_RESULT_SUCCESS) {
         stream->time_metric = UINT32_MAX;
+        clock->interval_ns = UINT64_MAX; /* a later reading would not fit to the assumed times */
         pair.ns[ZT__DEVICE] = 0;
         pair.ns[ZT__HOST] = zt__now_ns();
         pair.error_ns = 0;
     }
-    zt__add_clock_pair(&stream->clock, pair);
+    zt__add_clock_pair(clock, pair);
     return ZE_RESULT_SUCCESS;
 }
 
