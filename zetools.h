@@ -7282,7 +7282,8 @@ ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) {
                            profiler->metric_count, name, NULL);
 }
 
-/* Reports an index that is too high. Returns SUCCESS without a profiler, as public functions do. */
+/* Reports an index that is too high. `what` completes the name of the function that has the count: zt_get_...
+   _count. Without a profiler returns SUCCESS, as public functions do. */
 ZT__PRIVATE ze_result_t zt__report_index(const zt_profiler *profiler, const char *call, const char *what,
                                          uint32_t index) {
     if (!profiler) {
@@ -7294,9 +7295,9 @@ ZT__PRIVATE ze_result_t zt__report_index(const zt_profiler *profiler, const char
 
 /* ---- statistics ------------------------------------------------------------------------------------------ */
 
-/* Returns a region by its index, for a public function `call` with an output parameter `what`, which points
-   to `out`. Returns NULL if there is no profiler, output or region; `result` is then what the function
-   returns. A record does not move as long as the profiler lives. */
+/* Finds a region by its index, for a public function `call` that stores what it returns in `out`, its
+   parameter of the name `what`. If there is no profiler, no `out` or no such region, returns NULL, and stores
+   what the public function returns in `result`. A record does not move as long as the profiler lives. */
 ZT__PRIVATE const zt__region_record *zt__get_record(const zt_profiler *profiler, const char *call,
                                                     uint32_t region, const char *what, const void *out,
                                                     ze_result_t *result) {
@@ -7331,9 +7332,9 @@ ZT__PRIVATE uint64_t zt__collected(const zt_profiler *profiler, const zt__statis
     return collected;
 }
 
-/* Locks the mutex, and returns room for the kept values of some columns of a region. It is allocated for each
-   call, because several threads may call at once, and without the mutex. Returns NULL if no values are kept,
-   or without memory; then there are no quantiles. */
+/* Returns room for the kept values of so many columns of a region, with the mutex locked, so that they fit
+   until it is unlocked. Each call allocates it, because several threads may call at once. Returns NULL if no
+   values are kept, or without memory: then there are no quantiles. */
 ZT__PRIVATE double *zt__lock_with_room(zt_profiler *profiler, const zt__region_record *record,
                                        uint32_t columns) {
     const zt_allocator *allocator = &profiler->config.allocator;
@@ -7547,8 +7548,10 @@ ZT_API zt_availability zt_get_availability(const zt_profiler *profiler) {
     if (!profiler) {
         return ZT_AVAILABILITY_UNKNOWN;
     }
-    return profiler->device && zt__is_device_lost(&profiler->diagnostics) ? ZT_DEVICE_LOST
-                                                                          : profiler->availability;
+    if (profiler->device && zt__is_device_lost(&profiler->diagnostics)) {
+        return ZT_DEVICE_LOST;
+    }
+    return profiler->availability;
 }
 
 ZT_API const char *zt_get_availability_text(const zt_profiler *profiler) {
@@ -7574,7 +7577,8 @@ ZT_API ze_result_t zt_get_last_result(const zt_profiler *profiler) {
 
 /* ==== >>merging: statistics of several profilers, in memory and packed ==================================== */
 
-/* Returns in what two profilers differ, for a message; NULL if they measure the same. */
+/* Describes the first difference between what two profilers measure, for a message. Returns NULL if there is
+   none. */
 ZT__PRIVATE const char *zt__find_mismatch(const zt_profiler *a, const zt_profiler *b) {
     uint32_t i;
     if (a->metric_count != b->metric_count) {
@@ -7604,9 +7608,10 @@ typedef struct zt__merged_region {
     zt__statistics statistics; /* a copy of those of `from` */
 } zt__merged_region;
 
-/* Copies the statistics of a region, and makes room for them in `into`. Returns 0 without memory. */
+/* Copies the statistics of a region, and makes room for them in `into`, whose collector is held, so that
+   nobody else writes its statistics. Returns 0 without memory. */
 ZT__PRIVATE int zt__prepare_region(zt_profiler *into, zt_profiler *from, zt__merged_region *merged) {
-    uint64_t samples, kept;
+    uint64_t samples, rows;
     zt_cause cause;
     if (!zt__copy_statistics(from, merged->from, &merged->statistics)) {
         return 0;
@@ -7614,20 +7619,23 @@ ZT__PRIVATE int zt__prepare_region(zt_profiler *into, zt_profiler *from, zt__mer
     zt__lock(&into->mutex);
     merged->into = zt__find_or_add_region(into, merged->from->name, &cause);
     zt__unlock(&into->mutex);
-    samples = zt__count_samples(&merged->statistics);
-    if (!merged->into || !merged->statistics.moments) {
-        return merged->into != NULL;
-    }
-    if (samples > UINT32_MAX) {
-        samples = UINT32_MAX;
-    }
-    if (!zt__reserve_samples(&into->config.allocator, &into->mutex, &into->layout, &merged->into->statistics,
-                             (uint32_t)samples)) {
+    if (!merged->into) {
         return 0;
     }
-    kept = (uint64_t)merged->into->statistics.kept + merged->statistics.kept;
-    return merged->into->statistics.capacity >=
-           (kept < into->layout.row_limit ? kept : into->layout.row_limit);
+    if (!merged->statistics.moments) { /* it has no samples */
+        return 1;
+    }
+    samples = zt__count_samples(&merged->statistics);
+    if (!zt__reserve_samples(&into->config.allocator, &into->mutex, &into->layout, &merged->into->statistics,
+                             samples < UINT32_MAX ? (uint32_t)samples : UINT32_MAX)) {
+        return 0;
+    }
+    /* This also succeeds without memory for rows, but then rows that are kept now would be lost. */
+    rows = (uint64_t)merged->into->statistics.kept + merged->statistics.kept;
+    if (rows > into->layout.row_limit) {
+        rows = into->layout.row_limit;
+    }
+    return merged->into->statistics.capacity >= rows;
 }
 
 /* Adds what was lost and dropped. The mutex is held. */
@@ -7645,7 +7653,8 @@ ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint6
     into->counts.unobserved_lists += unobserved_lists;
 }
 
-/* Adds the prepared regions. The collector of `into` is held, and a mutex for one region at a time. */
+/* Adds the prepared regions. The collector of `into` is held. The mutexes are unlocked between regions, so
+   that other threads need not wait for all of them. */
 ZT__PRIVATE void zt__add_regions(zt_profiler *into, zt_profiler *from, const zt__merged_region *regions,
                                  uint32_t count) {
     uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
@@ -7690,7 +7699,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     if (mismatch) {
         return zt__report(&into->diagnostics, LAYOUTS_DIFFER, ZE_RESULT_ERROR_INVALID_ARGUMENT, mismatch);
     }
-    /* Statistics are written by one thread at a time. */
+    /* The thread that holds the collector is the only one that writes statistics. */
     if (zt__is_inside_callback(into, "zt_merge")) {
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
@@ -7701,7 +7710,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     if (count > 0) {
         regions = (zt__merged_region *)zt__allocate(&into->config.allocator, count, sizeof *regions);
     }
-    /* Nothing changes before there is memory for everything. */
+    /* No figure changes before there is memory for everything. */
     while (regions && prepared < count) {
         zt__lock(&source->mutex);
         regions[prepared].from = source->regions[prepared];
@@ -7729,6 +7738,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
 
 /* ---- packing --------------------------------------------------------------------------------------------- */
 
+/* PACKED STATISTICS, in the manual, describes the layout. */
 enum { ZT__PACK_LAYOUT = 1, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
 /* Writes into a buffer. Bytes that do not fit are only counted. */
@@ -7744,7 +7754,7 @@ ZT__PRIVATE void zt__pack_bytes(zt__packer *packer, const void *bytes, size_t si
     packer->used += size;
 }
 
-/* Little-endian, in up to 8 bytes. */
+/* Packs the low `size` bytes, 8 at the most, little-endian. */
 ZT__PRIVATE void zt__pack_integer(zt__packer *packer, uint64_t value, size_t size) {
     uint8_t bytes[8];
     size_t i;
@@ -7831,7 +7841,7 @@ ZT__PRIVATE void zt__pack_region(zt__packer *packer, const zt_profiler *profiler
         zt__pack_f64(packer, moments->max);
     }
     zt__pack_u32(packer, statistics->kept);
-    if (packer->used > packer->room) {
+    if (packer->used > packer->room) { /* nothing more fits: only the size is needed */
         packer->used += values * sizeof(double);
         return;
     }
@@ -7880,6 +7890,7 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
         return zt__report(&locked->diagnostics, BUFFER_TOO_SMALL, ZE_RESULT_ERROR_INVALID_SIZE,
                           (unsigned long long)packer.room, (unsigned long long)packer.used);
     }
+    /* The header comes last, because it has the size and the checksum of the rest. */
     zt__pack_bytes(&header, "ZTPK", 4);
     zt__pack_u32(&header, ZT__PACK_LAYOUT);
     zt__pack_u64(&header, packer.used);
@@ -7928,7 +7939,7 @@ ZT__PRIVATE const uint8_t *zt__unpack_bytes(zt__unpacker *unpacker, size_t size)
     return bytes;
 }
 
-/* Little-endian, in up to 8 bytes. */
+/* Unpacks `size` bytes, 8 at the most, little-endian. Rejects the buffer if the value is above `most`. */
 ZT__PRIVATE uint64_t zt__unpack_integer(zt__unpacker *unpacker, size_t size, uint64_t most) {
     const uint8_t *bytes = zt__unpack_bytes(unpacker, size);
     uint64_t value = 0;
@@ -7953,8 +7964,8 @@ ZT__PRIVATE double zt__unpack_f64(zt__unpacker *unpacker) {
     return value;
 }
 
-/* Copies a text to the profiler's strings. These are as large as the buffer, which is enough: a text's 0
-   needs one byte there, its length four bytes in the buffer. */
+/* Copies a text to the profiler's strings. They have as many bytes as the buffer, which is enough: besides
+   its characters, a text occupies one byte there for the final 0, and four in the buffer for its length. */
 ZT__PRIVATE const char *zt__unpack_text(zt__unpacker *unpacker) {
     uint32_t length = zt__unpack_u32(unpacker, UINT32_MAX);
     const uint8_t *bytes = zt__unpack_bytes(unpacker, length);
@@ -7970,13 +7981,17 @@ ZT__PRIVATE const char *zt__unpack_text(zt__unpacker *unpacker) {
 
 /* Reads all that comes before the regions. Returns the number of regions. */
 ZT__PRIVATE uint32_t zt__unpack_profiler(zt__unpacker *unpacker, zt_profiler *profiler) {
-    enum { LEAST_METRIC = 5 * 4 + 3 * 4, MAX_SAMPLES = 1 << 20 };
+    enum {
+        LEAST_METRIC = 5 * 4 + 3 * 4, /* bytes of a metric whose texts are empty */
+        MAX_SAMPLES = 1 << 20         /* as in zt__complete_config */
+    };
+    const uint32_t max_metrics = UINT32_MAX / (2 * ZT__MAX_TILES); /* the number of columns fits in 32 bits */
     size_t most_metrics = unpacker->size / LEAST_METRIC;
     uint64_t causes[ZT_CAUSE_COUNT];
     const char *text;
     uint32_t i, region_count;
     profiler->metric_count =
-        zt__unpack_u32(unpacker, most_metrics < UINT32_MAX / 32 ? (uint32_t)most_metrics : UINT32_MAX / 32);
+        zt__unpack_u32(unpacker, most_metrics < max_metrics ? (uint32_t)most_metrics : max_metrics);
     region_count = zt__unpack_u32(unpacker, ZT__MAX_REGIONS);
     profiler->pass_count = zt__unpack_u32(unpacker, ZT__MAX_PASSES);
     profiler->tile_count = zt__unpack_u32(unpacker, ZT__MAX_TILES);
@@ -8014,8 +8029,8 @@ ZT__PRIVATE uint32_t zt__unpack_profiler(zt__unpacker *unpacker, zt_profiler *pr
     return region_count;
 }
 
-/* Figures are not checked: as with those of a driver, reports leave out what is no number. Counts and weights
-   are, because figures are divided by them. */
+/* Counts and weights are checked, because values are divided by them. The values themselves are not: as with
+   those of a driver, reports leave out what is not a number. */
 ZT__PRIVATE void zt__unpack_moments(zt__unpacker *unpacker, zt__moments *moments, uint64_t collected) {
     moments->count = zt__unpack_u64(unpacker, collected);
     moments->weight = zt__unpack_f64(unpacker);
@@ -8099,10 +8114,10 @@ ZT__PRIVATE void zt__unpack_region(zt__unpacker *unpacker, zt_profiler *profiler
     statistics->kept = statistics->capacity = kept;
 }
 
-/* Checks the header and the checksum. Returns SUCCESS and stores the size from the header, or reports what is
-   wrong. */
+/* Checks the header and the checksum, and reports what is wrong. `size` is that of the buffer at first, and
+   then that of its contents. */
 ZT__PRIVATE ze_result_t zt__check_pack(const uint8_t *bytes, size_t *size) {
-    zt__unpacker header = {NULL, 0, 4, ZE_RESULT_SUCCESS, NULL};
+    zt__unpacker header = {bytes, *size, 4, ZE_RESULT_SUCCESS, NULL}; /* after ZTPK */
     uint64_t stated, hash;
     uint32_t layout;
     if (*size >= 4 && memcmp(bytes, "ZTPK", 4) != 0) {
@@ -8112,8 +8127,6 @@ ZT__PRIVATE ze_result_t zt__check_pack(const uint8_t *bytes, size_t *size) {
     if (*size < ZT__PACK_HEADER_SIZE) {
         return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_SIZE, "the buffer is cut off");
     }
-    header.bytes = bytes;
-    header.size = *size;
     layout = zt__unpack_u32(&header, UINT32_MAX);
     stated = zt__unpack_u64(&header, UINT64_MAX);
     hash = zt__unpack_u64(&header, UINT64_MAX);
@@ -8200,35 +8213,30 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 
 /* ---- clocks ---------------------------------------------------------------------------------------------- */
 
-enum { ZT__DEVICE, ZT__HOST };
-enum {
-    ZT__MAX_CLOCK_PAIRS = 64,
-    ZT__CLOCK_READINGS = 3,
-    ZT__CLOCK_PAIR_DISTANCE = 1000,
-    ZT__MAX_MARKERS = 4096
-};
+enum { ZT__DEVICE, ZT__HOST }; /* the clock that a time is of */
+enum { ZT__MAX_CLOCK_PAIRS = 64, ZT__MIN_PAIRS_PER_WRAP = 8 };
 
-/* One moment on both clocks, in nanoseconds: [ZT__DEVICE], [ZT__HOST]. */
+/* One moment on both clocks. */
 typedef struct zt__clock_pair {
-    uint64_t ns[2];
+    uint64_t ns[2];    /* of ZT__DEVICE and ZT__HOST */
     uint64_t error_ns; /* the most that the two can be apart */
 } zt__clock_pair;
 
 /* A clock of the device, related to CLOCK_MONOTONIC of the host. Its time stamps have as few as 32 bits and
-   start again from 0; they are unwrapped in integers, because a double has 53 bits and time stamps have up to
-   64. */
+   wrap around to 0. Unwrapped times count on from there. They are integers, because a double has 53 bits and
+   time stamps have up to 64. */
 typedef struct zt__clock {
     ze_device_handle_t device;
     zet_metric_group_handle_t group; /* of whose metrics it is the clock; NULL: the device's own clock */
     uint64_t ticks_per_second;
     uint64_t mask;
-    uint64_t turn_ns;     /* after which it starts again from 0; 0: never */
+    uint64_t wrap_ns;     /* the time after which it wraps around; 0: never */
     uint64_t interval_ns; /* the least time between two pairs */
     uint32_t pair_count;
     zt__clock_pair pairs[ZT__MAX_CLOCK_PAIRS];
 } zt__clock;
 
-/* Intermediate results do not overflow for clocks of up to 18 GHz. */
+/* Splits the time stamp in seconds and the rest: this does not overflow for clocks of up to 18 GHz. */
 ZT__PRIVATE uint64_t zt__ticks_to_ns(const zt__clock *clock, uint64_t ticks) {
     uint64_t rate = clock->ticks_per_second;
     ticks &= clock->mask;
@@ -8240,9 +8248,9 @@ ZT__PRIVATE uint64_t zt__mask_of_bits(uint64_t valid_bits) {
     return valid_bits > 0 && valid_bits < 64 ? (UINT64_C(1) << valid_bits) - 1 : UINT64_MAX;
 }
 
-ZT__PRIVATE void zt__start_clock(zt__clock *clock, ze_device_handle_t device, zet_metric_group_handle_t group,
-                                 uint64_t ticks_per_second, uint64_t mask) {
-    enum { INTERVAL_NS = 100000000, INTERVALS_PER_TURN = 8 };
+ZT__PRIVATE void zt__init_clock(zt__clock *clock, ze_device_handle_t device, zet_metric_group_handle_t group,
+                                uint64_t ticks_per_second, uint64_t mask) {
+    enum { INTERVAL_NS = 100000000 };
     memset(clock, 0, sizeof *clock);
     clock->device = device;
     clock->group = group;
@@ -8251,9 +8259,9 @@ ZT__PRIVATE void zt__start_clock(zt__clock *clock, ze_device_handle_t device, ze
     clock->interval_ns = INTERVAL_NS;
     /* A clock that counts for more than 292 years need not be unwrapped. */
     if (mask / clock->ticks_per_second < UINT64_MAX / 2 / 1000000000u) {
-        clock->turn_ns = zt__ticks_to_ns(clock, mask) + 1000000000u / clock->ticks_per_second;
-        if (clock->turn_ns / INTERVALS_PER_TURN < clock->interval_ns) {
-            clock->interval_ns = clock->turn_ns / INTERVALS_PER_TURN;
+        clock->wrap_ns = zt__ticks_to_ns(clock, mask) + 1000000000u / clock->ticks_per_second;
+        if (clock->wrap_ns / ZT__MIN_PAIRS_PER_WRAP < clock->interval_ns) {
+            clock->interval_ns = clock->wrap_ns / ZT__MIN_PAIRS_PER_WRAP;
         }
     }
 }
@@ -8262,13 +8270,14 @@ ZT__PRIVATE void zt__start_clock(zt__clock *clock, ze_device_handle_t device, ze
    The device's time is not unwrapped yet. */
 ZT__PRIVATE ze_result_t zt__read_clocks(const zt__driver *driver, const zt__clock *clock,
                                         zt__clock_pair *pair) {
+    enum { READINGS = 3 };
     uint64_t least = UINT64_MAX;
     uint32_t i;
     memset(pair, 0, sizeof *pair);
     if (clock->group ? !driver->zetMetricGroupGetGlobalTimestampsExp : !driver->zeDeviceGetGlobalTimestamps) {
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     }
-    for (i = 0; i < ZT__CLOCK_READINGS; i++) {
+    for (i = 0; i < READINGS; i++) {
         uint64_t other = 0, ticks = 0, before = zt__now_ns(), took;
         ze_result_t result;
         if (clock->group) {
@@ -8291,8 +8300,8 @@ ZT__PRIVATE ze_result_t zt__read_clocks(const zt__driver *driver, const zt__cloc
 }
 
 /* Converts a time from one clock to the other. Between two pairs it is interpolated; before the first and
-   after the last, the mean rate of all pairs holds. The conversion is monotonic, so what is nested stays
-   nested. There must be a pair. */
+   after the last, the mean rate of all pairs holds. The conversion is monotonic, so regions that are nested
+   stay nested. There is at least one pair. */
 ZT__PRIVATE uint64_t zt__convert_time(const zt__clock *clock, uint64_t time_ns, int from, int to) {
     const zt__clock_pair *pairs = clock->pairs, *near, *begin = &pairs[0];
     const zt__clock_pair *end = &pairs[clock->pair_count - 1];
@@ -8318,26 +8327,26 @@ ZT__PRIVATE uint64_t zt__convert_time(const zt__clock *clock, uint64_t time_ns, 
     return -converted < (double)near->ns[to] ? near->ns[to] - (uint64_t)-converted : 0;
 }
 
-/* Returns the time nearest to `about_ns` that a wrapped time can stand for. */
+/* Returns the unwrapped time nearest to `about_ns` that a wrapped time can stand for. */
 ZT__PRIVATE uint64_t zt__unwrap_near(const zt__clock *clock, uint64_t wrapped_ns, uint64_t about_ns) {
-    uint64_t middle = about_ns + clock->turn_ns / 2;
-    if (!clock->turn_ns || middle < wrapped_ns) {
+    uint64_t middle = about_ns + clock->wrap_ns / 2;
+    if (!clock->wrap_ns || middle < wrapped_ns) {
         return wrapped_ns;
     }
-    return wrapped_ns + (middle - wrapped_ns) / clock->turn_ns * clock->turn_ns;
+    return wrapped_ns + (middle - wrapped_ns) / clock->wrap_ns * clock->wrap_ns;
 }
 
-/* Returns the first time not before `least_ns` that a wrapped time can stand for. */
+/* Returns the first unwrapped time from `least_ns` on that a wrapped time can stand for. */
 ZT__PRIVATE uint64_t zt__unwrap_after(const zt__clock *clock, uint64_t wrapped_ns, uint64_t least_ns) {
-    if (!clock->turn_ns || wrapped_ns >= least_ns) {
+    if (!clock->wrap_ns || wrapped_ns >= least_ns) {
         return wrapped_ns;
     }
-    return wrapped_ns + (least_ns - wrapped_ns + clock->turn_ns - 1) / clock->turn_ns * clock->turn_ns;
+    return wrapped_ns + (least_ns - wrapped_ns + clock->wrap_ns - 1) / clock->wrap_ns * clock->wrap_ns;
 }
 
 /* Returns the largest error that is expected of a device time that was converted from host time. */
 ZT__PRIVATE uint64_t zt__clock_tolerance(const zt__clock *clock) {
-    return clock->turn_ns / 64;
+    return clock->wrap_ns / 64;
 }
 
 ZT__PRIVATE int zt__is_clock_pair_due(const zt__clock *clock) {
@@ -8345,14 +8354,15 @@ ZT__PRIVATE int zt__is_clock_pair_due(const zt__clock *clock) {
            zt__now_ns() - clock->pairs[clock->pair_count - 1].ns[ZT__HOST] >= clock->interval_ns;
 }
 
-/* Adds a pair, unless it is so close to the last that the rate between them may be wrong by more than a
-   thousandth. When there is no room, every second pair is removed, and the interval doubles. */
+/* Adds a pair. One that is before the last, or so close to it that the rate between them may be wrong by more
+   than a thousandth, is left out. When there is no room, every second pair is removed, and the interval
+   doubles, unless there would be too few pairs between two wraps. */
 ZT__PRIVATE void zt__add_clock_pair(zt__clock *clock, zt__clock_pair pair) {
     uint32_t i;
     if (clock->pair_count) {
         const zt__clock_pair *last = &clock->pairs[clock->pair_count - 1];
         uint64_t expected = zt__convert_time(clock, pair.ns[ZT__HOST], ZT__HOST, ZT__DEVICE);
-        uint64_t next_ns = last->ns[ZT__HOST] + ZT__CLOCK_PAIR_DISTANCE * (pair.error_ns + last->error_ns);
+        uint64_t next_ns = last->ns[ZT__HOST] + 1000 * (pair.error_ns + last->error_ns);
         pair.ns[ZT__DEVICE] = zt__unwrap_near(clock, pair.ns[ZT__DEVICE], expected);
         if (pair.ns[ZT__DEVICE] <= last->ns[ZT__DEVICE] || pair.ns[ZT__HOST] < next_ns) {
             return;
@@ -8363,14 +8373,16 @@ ZT__PRIVATE void zt__add_clock_pair(zt__clock *clock, zt__clock_pair pair) {
             clock->pairs[i] = clock->pairs[i * 2];
         }
         clock->pair_count = ZT__MAX_CLOCK_PAIRS / 2;
-        if (!clock->turn_ns || clock->interval_ns * 2 <= clock->turn_ns / 8) {
+        if (!clock->wrap_ns || clock->interval_ns * 2 <= clock->wrap_ns / ZT__MIN_PAIRS_PER_WRAP) {
             clock->interval_ns *= 2;
         }
     }
     clock->pairs[clock->pair_count++] = pair;
 }
 
-/* ---- what a stream leaves behind ------------------------------------------------------------------------- */
+/* ---- what a stream shares with a profiler ---------------------------------------------------------------- */
+
+enum { ZT__MAX_MARKERS = 4096 };
 
 typedef struct zt__marker {
     uint32_t index;
@@ -8380,23 +8392,23 @@ typedef struct zt__marker {
 /* A row as it is kept for a profiler. */
 typedef struct zt__kept_row {
     uint64_t begin_ns, end_ns; /* by the host's clock */
-    const char *marker;        /* or NULL */
-    int gap;
+    const char *marker;        /* the device ended the row at this marker, at the time end_ns; or NULL */
+    int gap;                   /* rows are missing before it */
 } zt__kept_row;
 
-/* What a stream measures, the markers that it knows, and, if it is attached to a profiler, its newest rows.
-   An attached stream shares this with the profiler, which keeps it until zt_close: reports still show the
-   rows of a stream that was closed. All else of a stream is freed when the stream is closed. `mutex` is that
-   of the stream; it also guards the stream's ring and counts. It is never locked together with the mutex of
-   the profiler. */
+/* What a stream measures, its markers, and, if it is attached to a profiler, its newest rows. An attached
+   stream shares this with the profiler, which keeps it until zt_close, so that reports show the rows of
+   streams that are closed. zt_stream_close frees all else of a stream. No thread locks this mutex and that of
+   a profiler at the same time. */
 typedef struct zt__stream_data {
-    zt__mutex mutex;
     zt_allocator allocator;
     zt__group group;    /* constant, as the next two */
     zt_metric *metrics; /* of the group */
     uint32_t row_capacity;
     uint32_t first_streamed;      /* index of the first metric among the profiler's streamed metrics */
     struct zt__stream_data *next; /* attached to the same profiler. Atomic */
+
+    zt__mutex mutex; /* of the stream: guards what follows, and the stream's ring and counts */
 
     zt_profiler *profiler; /* that it is attached to, or NULL */
     int is_attributing;    /* a thread that reads the stream is using the profiler */
@@ -8416,7 +8428,7 @@ ZT__PRIVATE uint64_t zt__oldest_kept(uint64_t written, uint32_t capacity) {
     return written > capacity ? written - capacity : 0;
 }
 
-/* Called by each of the owners when it no longer needs the data. The last one frees it. */
+/* Called by the stream and by the profiler, when each no longer needs the data. The last one frees it. */
 ZT__PRIVATE void zt__release_stream_data(zt__stream_data *data) {
     zt_allocator allocator = data->allocator;
     uint32_t owners, i;
@@ -8456,18 +8468,18 @@ typedef struct zt__timeline_sample {
     uint32_t region;
 } zt__timeline_sample;
 
-/* The newest samples, with the profiler's mutex. */
+/* The newest samples. Guarded by the profiler's mutex. */
 typedef struct zt__timeline {
     zt__clock clock;
     uint32_t capacity;
     uint64_t written;   /* ever */
-    uint64_t ambiguous; /* samples that were not kept, because their time is uncertain */
+    uint64_t ambiguous; /* samples that were not kept, because their times are uncertain */
     zt__timeline_sample *samples;
     double *values; /* of each, all columns */
 
     uint64_t attributed; /* rows are attributed to all samples before this one */
     int is_attributing;  /* a thread is attributing rows */
-    int attribute_again; /* rows or samples have come since it began */
+    int attribute_again; /* rows or samples may have come since it began */
 } zt__timeline;
 
 /* Compares the clocks if that is due, or in any case with `now`. */
@@ -8493,9 +8505,9 @@ ZT__PRIVATE void zt__timeline_before_batch(zt_profiler *profiler) {
     zt__relate_clocks(profiler, 0);
 }
 
-/* Keeps a sample. It ran between its submission and the moment at which it was seen complete. If the device's
-   clock may have started again from 0 in that time, its time stamps fit in two places: then its time is
-   uncertain. */
+/* Keeps a sample, with the mutex held. It ran between its submission and the moment at which it was seen
+   complete. In that time the device's clock may have wrapped around: if the time stamps of the sample fit in
+   two places, or in none, it is not kept. */
 ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__region_record *region,
                                  const zt__sample_times *times, const double *row) {
     zt__timeline *timeline = profiler->timeline;
@@ -8509,7 +8521,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__region_record 
     least = least > tolerance ? least - tolerance : 0;
     sample.begin_ns = zt__unwrap_after(clock, zt__ticks_to_ns(clock, times->begin_ticks), least);
     sample.end_ns = sample.begin_ns + zt__ticks_to_ns(clock, times->end_ticks - times->begin_ticks);
-    if (clock->turn_ns && (sample.end_ns > most || sample.end_ns + clock->turn_ns <= most)) {
+    if (clock->wrap_ns && (sample.end_ns > most || sample.end_ns + clock->wrap_ns <= most)) {
         timeline->ambiguous++;
         return;
     }
@@ -8522,6 +8534,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__region_record 
 
 /* ---- attribution: the rows of streams within samples ----------------------------------------------------- */
 
+/* The mutex of the stream is held. */
 ZT__PRIVATE uint64_t zt__middle_of_row(const zt__stream_data *data, uint64_t index) {
     const zt__kept_row *row = &data->rows[index % data->row_capacity];
     return row->begin_ns + (row->end_ns - row->begin_ns) / 2;
@@ -8541,9 +8554,9 @@ ZT__PRIVATE uint64_t zt__find_row(const zt__stream_data *data, uint64_t time_ns)
     return low;
 }
 
-/* Sums the rows whose middle lies within a time. A marker makes a row shorter than others, so metrics that
-   are averaged are weighted by the length of the row; others count once for each row. Returns 0 if rows of
-   that time may still come. */
+/* Sums the rows whose middle is between two times into `data->sums`. Rows that end at a marker are shorter
+   than others, so metrics that are averaged are weighted by the length of the row. All other metrics count
+   once a row. Returns 0 if rows of that time may still come. */
 ZT__PRIVATE int zt__sum_rows(zt__stream_data *data, uint64_t begin_ns, uint64_t end_ns) {
     uint32_t metrics = data->group.metric_count, m;
     uint64_t index;
@@ -8575,7 +8588,7 @@ ZT__PRIVATE int zt__sum_rows(zt__stream_data *data, uint64_t begin_ns, uint64_t 
 ZT__PRIVATE int zt__make_room_for_streamed(zt_profiler *profiler, zt__region_record *region, uint32_t count) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__moments *streamed, *before = region->streamed;
-    if (region->streamed_count >= count) { /* only the attributing thread writes it, with the mutex */
+    if (region->streamed_count >= count) { /* no other thread writes this, so it is read without the mutex */
         return 1;
     }
     streamed = (zt__moments *)zt__allocate(allocator, count, sizeof *streamed);
@@ -8593,8 +8606,8 @@ ZT__PRIVATE int zt__make_room_for_streamed(zt_profiler *profiler, zt__region_rec
     return 1;
 }
 
-/* Attributes rows to the next sample. Returns 0 if there is no sample, or if its rows may still come. Without
-   memory the sample gets no rows. */
+/* Attributes rows to the next sample. Returns 0 if there is no sample, or if its rows may still come. If
+   there is no memory, the sample gets no rows. */
 ZT__PRIVATE int zt__attribute_next_sample(zt_profiler *profiler) {
     zt__timeline *timeline = profiler->timeline;
     zt__stream_data *first = NULL, *data;
@@ -8638,9 +8651,9 @@ ZT__PRIVATE int zt__attribute_next_sample(zt_profiler *profiler) {
     return 1;
 }
 
-/* Attributes rows to the kept samples up to where all streams have been read. The caller may hold the
-   collector, or the reader of a stream, but no mutex. If another thread is attributing, it does this work as
-   well. */
+/* Attributes rows to the kept samples that ended before the newest row of every open stream. The caller may
+   hold the collector, or the reader of a stream, but no mutex. If another thread is attributing rows already,
+   that thread does this work, too. */
 ZT__PRIVATE void zt__attribute_rows(zt_profiler *profiler) {
     zt__timeline *timeline = profiler->timeline;
     zt__lock(&profiler->mutex);
@@ -8663,7 +8676,7 @@ ZT__PRIVATE void zt__attribute_rows(zt_profiler *profiler) {
 
 ZT__PRIVATE void zt__attach_stream(zt_profiler *profiler, zt__stream_data *data) {
     zt__stream_data **place = &profiler->attached_streams;
-    data->profiler = profiler; /* nobody else knows it yet */
+    data->profiler = profiler; /* no mutex, because no other thread uses these yet */
     data->is_open = 1;
     data->owners++;
     zt__lock(&profiler->mutex);
@@ -8706,9 +8719,9 @@ ZT__PRIVATE void zt__attribute_rows_of(zt__stream_data *data) {
     zt__unlock(&data->mutex);
 }
 
-/* Detaches all streams, so that threads that read them no longer use the profiler. The data of the streams
-   stays, because a thread that attributes the rows of one stream reads that of the others. Returns 0 if such
-   a thread is not ready in time. */
+/* Detaches all streams, so that threads that read them no longer use the profiler. Their data stays until all
+   are detached, because a thread that attributes the rows of one stream reads those of the others. Returns 0
+   if such a thread does not finish before the deadline. */
 ZT__PRIVATE int zt__detach_streams(zt_profiler *profiler, uint64_t deadline) {
     zt__wait wait = zt__wait_until(deadline);
     zt__stream_data *data = NULL;
@@ -8729,7 +8742,7 @@ ZT__PRIVATE int zt__detach_streams(zt_profiler *profiler, uint64_t deadline) {
 
 /* ---- opening and closing --------------------------------------------------------------------------------- */
 
-/* All streams are detached. */
+/* Releases the timeline and the data of the streams, which are detached. */
 ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__timeline *timeline = profiler->timeline;
@@ -8746,8 +8759,8 @@ ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler) {
     }
 }
 
-/* If the clocks cannot be compared, there is no timeline. This is reported, but is no failure. On failure,
-   the caller destroys the profiler. */
+/* If the clocks cannot be compared, reports this and succeeds without a timeline. On failure, the caller
+   destroys the profiler. */
 ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     const char *call = "zeDeviceGetGlobalTimestamps";
@@ -8766,8 +8779,8 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     if (!timeline->samples || !timeline->values) {
         return zt__report_no_memory(&profiler->diagnostics, "zt_open", "the timeline");
     }
-    zt__start_clock(&timeline->clock, profiler->device, NULL, (uint64_t)(1e9 / profiler->ns_per_tick + 0.5),
-                    profiler->tick_mask);
+    zt__init_clock(&timeline->clock, profiler->device, NULL, (uint64_t)(1e9 / profiler->ns_per_tick + 0.5),
+                   profiler->tick_mask);
     result = zt__read_clocks(&profiler->driver, &timeline->clock, &pair);
     if (zt__is_device_loss(result)) {
         return zt__check(&profiler->diagnostics, result, call, "");
@@ -8784,7 +8797,7 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     return result;
 }
 
-/* ---- for reports: each call locks for one sample or row ---------------------------------------------------- */
+/* ---- for reports: copies of one sample or row ------------------------------------------------------------ */
 
 /* Gets the indices of kept samples, from *first up to but not including *end. None without a timeline. */
 ZT__PRIVATE void zt__get_kept_samples(zt_profiler *profiler, uint64_t *first, uint64_t *end) {
@@ -8825,8 +8838,7 @@ ZT__PRIVATE void zt__get_kept_rows(zt__stream_data *data, uint64_t *first, uint6
     zt__unlock(&data->mutex);
 }
 
-/* Copies a row and its values, one for each metric. The device ends a row at a marker, so the marker's time
-   is the end of its row. Returns 0 if a newer row has replaced it. */
+/* Copies a row and its values, one for each metric. Returns 0 if a newer row has replaced it. */
 ZT__PRIVATE int zt__copy_kept_row(zt__stream_data *data, uint64_t index, zt__kept_row *row, double *values) {
     size_t place = (size_t)(index % data->row_capacity), metrics = data->group.metric_count;
     int is_kept;
@@ -8907,7 +8919,7 @@ ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
     zt__get_kept_samples(locked, &first, &end);
     info.samples = end - first;
     zt__lock(&locked->mutex);
-    info.lost_samples = first + locked->timeline->ambiguous;
+    info.lost_samples = first + locked->timeline->ambiguous; /* newer ones replaced the first */
     info.pairs = locked->timeline->clock.pair_count;
     zt__unlock(&locked->mutex);
     while ((data = zt__next_attached_stream(locked, data)) != NULL) {
@@ -9541,7 +9553,7 @@ ZT__PRIVATE int zt__read_integer(const zet_typed_value_t *values, uint32_t metri
 ZT__PRIVATE int zt__read_stamp(zt_stream *stream, const zt__raw_row *row, uint64_t *stamp) {
     enum { SLACK_NS = 1000000000 };
     const zt__clock *clock = &stream->clock;
-    uint64_t turn = clock->turn_ns, slack = turn ? zt__clock_tolerance(clock) : (uint64_t)SLACK_NS;
+    uint64_t turn = clock->wrap_ns, slack = turn ? zt__clock_tolerance(clock) : (uint64_t)SLACK_NS;
     uint64_t before = stream->has_end ? stream->end_ns : clock->pairs[0].ns[ZT__DEVICE];
     uint64_t least = before > slack ? before - slack : 0;
     uint64_t length = stream->info.period_ns, wrapped, reported, end;
@@ -9568,10 +9580,10 @@ ZT__PRIVATE int zt__read_stamp(zt_stream *stream, const zt__raw_row *row, uint64
 ZT__PRIVATE int zt__is_backward(const zt_stream *stream, const zt__raw_row *row) {
     const zt__clock *clock = &stream->clock;
     uint64_t tolerance = zt__clock_tolerance(clock), later = row->end_ns - stream->end_ns;
-    if (later <= clock->turn_ns / 2) {
+    if (later <= clock->wrap_ns / 2) {
         return 0;
     }
-    return row->end_ns > row->read_ns + tolerance || (!row->is_in_gap && later > clock->turn_ns - tolerance &&
+    return row->end_ns > row->read_ns + tolerance || (!row->is_in_gap && later > clock->wrap_ns - tolerance &&
                                                       later > stream->info.period_ns + tolerance);
 }
 
@@ -9594,7 +9606,7 @@ ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
         }
     } else {
         row->end_ns = zt__unwrap_after(clock, stamp, stream->end_ns);
-        if (row->end_ns < stream->end_ns || (clock->turn_ns && zt__is_backward(stream, row))) {
+        if (row->end_ns < stream->end_ns || (clock->wrap_ns && zt__is_backward(stream, row))) {
             row->end_ns = stream->end_ns;
         } else if (row->is_in_gap && row->end_ns - stream->end_ns > period + period / 2) {
             /* A gap can last longer than a turn of the clock. It was reported soon after its end. */
@@ -10105,8 +10117,8 @@ ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
     properties.pNext = &resolution;
     if (stream->driver.zetMetricGroupGetGlobalTimestampsExp &&
         zetMetricGroupGetProperties(group, &properties) == ZE_RESULT_SUCCESS && resolution.ticks_per_second) {
-        zt__start_clock(clock, stream->device, group, resolution.ticks_per_second,
-                        zt__mask_of_bits(resolution.valid_bits));
+        zt__init_clock(clock, stream->device, group, resolution.ticks_per_second,
+                       zt__mask_of_bits(resolution.valid_bits));
         result = zt__read_clocks(&stream->driver, clock, &pair);
     }
     if (result != ZE_RESULT_SUCCESS && !zt__is_device_loss(result)) {
@@ -10117,8 +10129,8 @@ ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
         if (result != ZE_RESULT_SUCCESS) {
             return zt__check(&stream->diagnostics, result, "zeDeviceGetProperties", "Update the driver.");
         }
-        zt__start_clock(clock, stream->device, NULL, device.timerResolution,
-                        zt__mask_of_bits(device.timestampValidBits));
+        zt__init_clock(clock, stream->device, NULL, device.timerResolution,
+                       zt__mask_of_bits(device.timestampValidBits));
         result = zt__read_clocks(&stream->driver, clock, &pair);
     }
     if (zt__is_device_loss(result)) {
