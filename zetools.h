@@ -8950,7 +8950,8 @@ ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
     return result;
 }
 
-/* Describes the metrics of the selected groups, and makes the passes. Returns 0 without memory. */
+/* Describes the metrics of the selected groups, distributes the groups over the passes, and finds the metrics
+   that are flags of lost samples. Returns 0 without memory. */
 ZT__PRIVATE int zt__describe_selection(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__selection *selection = &profiler->selection;
@@ -8997,8 +8998,9 @@ ZT__PRIVATE int zt__describe_selection(zt_profiler *profiler) {
     return 1;
 }
 
-/* Activation would take the counters from another tool that uses them. So a query pool is created before,
-   which drivers refuse if the counters are in use. All other errors are left to the calls that follow. */
+/* Returns NOT_AVAILABLE or HANDLE_OBJECT_IN_USE if another tool uses the counters, from which activation
+   would take them: drivers then refuse to create a query pool. Other errors are left to the calls that
+   follow. */
 ZT__PRIVATE ze_result_t zt__probe_counters(zt_profiler *profiler) {
     zet_metric_query_pool_desc_t desc;
     zet_metric_query_pool_handle_t pool = NULL;
@@ -9017,8 +9019,8 @@ ZT__PRIVATE ze_result_t zt__probe_counters(zt_profiler *profiler) {
                : ZE_RESULT_SUCCESS;
 }
 
-/* Selects and activates the metric groups, and makes the first slots, because only creating query pools shows
-   whether metrics can be used. On failure, one pass without groups remains. */
+/* Selects and activates the metric groups, and makes the first slots: whether metrics can be used shows only
+   when query pools are created. On failure, one pass without groups remains. */
 ZT__PRIVATE ze_result_t zt__open_metrics(zt_profiler *profiler) {
     zt__pass *pass = &profiler->passes[0];
     zt__holder holder;
@@ -9103,8 +9105,8 @@ ZT__PRIVATE ze_result_t zt__open_on_device(zt_profiler *profiler) {
     return profiler->config.timeline ? zt__open_timeline(profiler) : ZE_RESULT_SUCCESS;
 }
 
-/* Releases all that a profiler has of the device. Its results remain. Afterwards the profiler has another
-   identifier, so that zt_end does nothing for regions that were begun before. */
+/* Releases everything of the device, and keeps the results. The profiler is registered again, and so has
+   another identifier: zt_end does nothing for regions that were begun before. */
 ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
     const zt__pass *pass = &profiler->passes[profiler->active_pass];
     zt__list *list;
@@ -9149,8 +9151,8 @@ ZT__PRIVATE ze_result_t zt__check_opening(const char *call, ze_context_handle_t 
     return ZE_RESULT_SUCCESS;
 }
 
-/* Makes the last message of a profiler or stream that could not be opened that of the thread, before it is
-   destroyed. */
+/* Copies the last message of a profiler or stream that could not be opened to the thread, where
+   zt_get_last_error(NULL) finds it after they are destroyed. */
 ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t result) {
     zt__thread_messages *messages = zt__get_thread_messages();
     if (messages) {
@@ -9159,7 +9161,7 @@ ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t 
     }
 }
 
-/* Opens a profiler with a complete configuration. */
+/* As zt_open, with a complete configuration. */
 ZT__PRIVATE ze_result_t zt__open_configured(ze_context_handle_t context, ze_device_handle_t device,
                                             const zt_config *complete, zt_profiler **profiler) {
     zt_profiler *opened = zt__create_profiler(complete);
@@ -9222,20 +9224,27 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
     for (block = profiler->blocks; block; block = block->next) {
         for (i = 0; i < block->count; i++) {
             zt__slot *slot = &block->slots[i];
-            if (slot->state == ZT__SLOT_OPEN) {
+            switch (slot->state) {
+            case ZT__SLOT_OPEN:
                 not_ended = slot->region->name;
                 zt__count_dropped(profiler, slot->region, ZT_DROPPED_NOT_CLOSED);
                 slot->generation++;
-            } else if (slot->state == ZT__SLOT_PENDING) {
+                break;
+            case ZT__SLOT_PENDING:
                 unfinished++;
                 zt__count_lost(profiler, slot->region, ZT_LOST_NEVER_DELIVERED);
-            } else if (slot->state != ZT__SLOT_RECORDED) {
-                continue;
-            } else if (slot->list->state != ZT__LIST_UNKNOWN && slot->list->state != ZT__LIST_UNOBSERVED) {
+                break;
+            case ZT__SLOT_RECORDED:
+                /* A list that may be immediate, or that runs by other means, may be running. */
+                if (slot->list->state == ZT__LIST_UNKNOWN || slot->list->state == ZT__LIST_UNOBSERVED) {
+                    break;
+                }
                 zt__unbind_slot(slot);
                 zt__free_slot(profiler, slot);
                 continue;
-            } /* else its list may be immediate, or run by other means, and be running */
+            default:
+                continue;
+            }
             slot->may_be_written = 1;
             zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
         }
@@ -9253,10 +9262,10 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
 /* Collects until nothing is on its way, but no longer than the configured time. Recorded regions whose
    execution is not announced are waited for only briefly, because most likely they will never run. */
 ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler) {
-    enum { MOMENT_NS = 20000000 };
-    uint64_t states[ZT__SLOT_STATE_COUNT];
-    zt__wait wait = zt__wait_until(zt__deadline(profiler->config.wait_timeout_ns));
-    if (!zt__collect_until(profiler, zt__deadline(MOMENT_NS))) {
+    const uint64_t brief_ns = 20000000;
+    uint64_t states[ZT__SLOT_STATE_COUNT], timeout_ns = profiler->config.wait_timeout_ns;
+    zt__wait wait = zt__wait_until(zt__deadline(timeout_ns));
+    if (!zt__collect_until(profiler, zt__deadline(timeout_ns < brief_ns ? timeout_ns : brief_ns))) {
         do {
             zt__try_collect(profiler, 1);
             zt__count_states(profiler, states);
@@ -9265,7 +9274,7 @@ ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler) {
 }
 
 ZT_API void zt_close(zt_profiler *profiler) {
-    /* The profiler may be closed already, or belong to the process that this one was forked from. */
+    /* A profiler that is not registered is closed already, or belongs to the parent of a forked process. */
     if (!profiler || !zt__is_registered(profiler) || zt__is_inside_callback(profiler, "zt_close")) {
         return;
     }
@@ -9294,13 +9303,13 @@ ZT_API void zt_close(zt_profiler *profiler) {
 
 enum { ZT__STREAM_WAIT_NS = 10000000, ZT__MAX_STREAM_READS = 1024, ZT__ROWS_AT_ONCE = 256 };
 
-/* Reading from the device fills the ring; delivering rows empties it. With config.reader two threads do this,
-   else one.
+/* Reading from the device fills the ring with reports; calculating them and delivering the rows empties it.
+   With config.reader, a thread of the stream reads, and those that call zt_stream_read deliver. Without it,
+   they do both.
 
-   There are two locks, and `reader` is locked first. The thread that delivers rows holds `reader`; it calls
-   the driver and functions of the application, and it alone uses the fields below `reader`. `data->mutex`
-   guards the ring's counts, and is held for bookkeeping alone. `partial` belongs to the thread that reads
-   from the device: the reader thread, or without one the holder of `reader`. */
+   There are two locks. `reader` is locked first; its holder delivers rows, calls the driver and functions of
+   the application, and alone uses the fields below `reader`. `data->mutex` guards the counts of the ring, and
+   is held for bookkeeping only. */
 struct zt_stream {
     ze_device_handle_t device;
     ze_context_handle_t context;
@@ -9316,7 +9325,7 @@ struct zt_stream {
     zet_metric_streamer_handle_t streamer;
     int is_closing;         /* atomic, as the next four */
     int failure;            /* the result of the last read, or SUCCESS */
-    int is_misaligned;      /* what is in the ring did not begin where a report begins */
+    int is_misaligned;      /* a calculation failed, so the ring may not begin where a report begins */
     uint32_t users;         /* threads inside zt_stream_read */
     uint64_t reader_cpu_ns; /* processor time of the reader thread */
     zt__thread thread;
@@ -9324,7 +9333,8 @@ struct zt_stream {
 
     uint8_t *ring;
     size_t ring_size;
-    size_t partial; /* bytes of a report whose rest is still to come; see above for who uses it */
+    size_t partial; /* bytes of a report whose rest is still to come. Used by the thread that reads from
+                       the device: the reader thread, or without one the holder of `reader` */
 
     zt__stream_data *data; /* `data->mutex` guards what follows */
     size_t report_size;    /* 0: not known yet */
@@ -9332,27 +9342,28 @@ struct zt_stream {
     uint64_t written;      /* reports that came into the ring so far */
     uint64_t calculated;   /* reports that left it so far */
     uint64_t written_ns;   /* when the last of them came */
-    uint64_t gap_first; /* the device dropped reports before one of gap_first to gap_last; UINT64_MAX: none */
+    uint64_t gap_first;    /* the device dropped reports just before one of the reports gap_first to gap_last;
+                              UINT64_MAX: it dropped none */
     uint64_t gap_last;
-    uint64_t gap_ns; /* the host time at which the device reported it */
+    uint64_t gap_ns; /* the host time at which the device reported this */
     zt_stream_counts counts;
     uint32_t row_next, row_count; /* rows that are calculated and not yet delivered */
 
     zt__timed_mutex reader;    /* its holder alone uses what follows */
     zet_typed_value_t *values; /* of calculated rows */
-    uint32_t values_at_once;   /* rows */
+    uint32_t max_calculated;   /* rows that `values` has room for */
     double *row;
     uint64_t row_report;   /* the report that the first of the calculated rows was made of */
     int has_calculated;    /* reports of this capture were calculated before */
     int is_first_row;      /* the next row is the first of the capture, which is not valid */
     int is_after_failure;  /* the reports before the next row could not be calculated */
-    int is_gap_found;      /* a row of gap_first to gap_last was found to follow the gap */
+    int is_gap_located;    /* a row of gap_first to gap_last was found to follow the gap */
     int is_gap_pending;    /* rows are missing before the next one that is delivered */
-    int has_end;           /* the next two are known */
+    int has_end;           /* there was a row, so the next two are known */
     uint64_t end_ns;       /* of the last row's period, on the device's clock, unwrapped */
     uint64_t host_ns;      /* the same by the host's clock */
     uint64_t stamp_offset; /* is added to time stamps, which may be of another clock */
-    uint32_t last_marker;  /* the number in the last row */
+    uint32_t last_marker;  /* the number of the marker in the last row */
     double marker_reason;  /* ReportReason of rows with a marker; NaN: not seen yet */
     double other_reason;   /* the same of rows without a marker */
     zt__clock clock;
@@ -9384,8 +9395,8 @@ ZT__PRIVATE ze_result_t zt__query_report_size(zt_stream *stream) {
 
 /* Finds where the next bytes go. Returns how many fit there.
 
-   A read can end within a report; its rest normally comes first in the next read. If calculation has failed,
-   the rest may not have come: the partial report is discarded, and the next read is assumed to begin with a
+   A read can end within a report; its rest normally comes first in the next read. If a calculation has
+   failed, that may not be so: the partial report is discarded, and the next read is assumed to begin with a
    report. */
 ZT__PRIVATE size_t zt__find_room(zt_stream *stream, uint8_t **bytes) {
     int is_misaligned = zt__load(&stream->is_misaligned);
@@ -9407,9 +9418,9 @@ ZT__PRIVATE size_t zt__find_room(zt_stream *stream, uint8_t **bytes) {
     return room ? (size_t)room * stream->report_size - stream->partial : 0;
 }
 
-/* Reads once. `more` is set if the read was limited by the room in the ring. If the device dropped reports,
-   the data is valid all the same; they are missing before one of the new reports, or before the first of the
-   next read. */
+/* Reads once. Sets `more` if the device may have more than there was room for. If the device dropped reports,
+   what it returns is valid all the same; the dropped ones are missing before one of the new reports, or
+   before the first of the next read. */
 ZT__PRIVATE ze_result_t zt__read_once(zt_stream *stream, int *more) {
     size_t room, size;
     uint8_t *bytes;
@@ -9463,14 +9474,19 @@ ZT__PRIVATE ze_result_t zt__read_once(zt_stream *stream, int *more) {
    may have more. */
 ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
     enum { MOST_READS = 4 };
-    int more = 1, reads = 0;
+    int more = 1, reads;
     ze_result_t result = ZE_RESULT_SUCCESS;
-    while (more && reads++ < MOST_READS && result == ZE_RESULT_SUCCESS &&
-           !zt__is_device_lost(&stream->diagnostics)) {
+    for (reads = 0; more && reads < MOST_READS; reads++) {
+        if (zt__is_device_lost(&stream->diagnostics)) {
+            return 0;
+        }
         result = zt__read_once(stream, &more);
+        zt__store(&stream->failure, (int)result);
+        if (result != ZE_RESULT_SUCCESS) {
+            return 0;
+        }
     }
-    zt__store(&stream->failure, (int)result);
-    return more && result == ZE_RESULT_SUCCESS;
+    return more;
 }
 
 /* Returns whether the device has notified since the last call. The host polls, because a wait in the driver
@@ -9514,10 +9530,10 @@ ZT__PRIVATE int zt__read_ahead(void *user) {
 /* A row as it was calculated. Times are the device's. */
 typedef struct zt__raw_row {
     const zet_typed_value_t *values;
-    int is_in_gap;         /* its report is gap_first or later */
-    int is_last_of_gap;    /* its report is gap_last or later */
+    int may_follow_gap;    /* its report is gap_first or later: the gap is before this row or another one */
+    int is_last_to_follow; /* its report is gap_last or later */
     uint64_t gap_ns;       /* when the device reported the gap */
-    uint64_t read_ns;      /* when the report had been read: the row ended before */
+    uint64_t read_ns;      /* when its report had been read, so the row ended before */
     uint64_t end_ns;       /* the end of its period */
     uint64_t since_end_ns; /* from the end of the row before to its own */
     uint64_t length_ns;
@@ -9547,44 +9563,45 @@ ZT__PRIVATE int zt__read_integer(const zet_typed_value_t *values, uint32_t metri
 
 /* Reads the time stamp of a row, wrapped as those of the clock. Returns 0 where it has none.
 
-   Time stamps may be of another clock than expected, because some drivers do not report which, and a clock
-   may start again unexpectedly. If a time stamp is impossible, the row is assumed to follow the one before,
-   and `stamp_offset` is set so that later time stamps are relative to it. */
+   Some drivers do not report of which clock these time stamps are, and a clock may be set to 0 unexpectedly.
+   If a time stamp is impossible, the row is assumed to follow the one before, and `stamp_offset` is set so
+   that later time stamps continue from there. */
 ZT__PRIVATE int zt__read_stamp(zt_stream *stream, const zt__raw_row *row, uint64_t *stamp) {
     enum { SLACK_NS = 1000000000 };
     const zt__clock *clock = &stream->clock;
-    uint64_t turn = clock->wrap_ns, slack = turn ? zt__clock_tolerance(clock) : (uint64_t)SLACK_NS;
+    uint64_t wrap = clock->wrap_ns, slack = wrap ? zt__clock_tolerance(clock) : (uint64_t)SLACK_NS;
     uint64_t before = stream->has_end ? stream->end_ns : clock->pairs[0].ns[ZT__DEVICE];
     uint64_t least = before > slack ? before - slack : 0;
     uint64_t length = stream->info.period_ns, wrapped, reported, end;
     if (!zt__read_integer(row->values, stream->time_metric, &wrapped)) {
         return 0;
     }
-    wrapped = turn ? wrapped % turn : wrapped;
-    *stamp = turn ? (wrapped + stream->stamp_offset) % turn : wrapped + stream->stamp_offset;
+    wrapped = wrap ? wrapped % wrap : wrapped;
+    *stamp = wrap ? (wrapped + stream->stamp_offset) % wrap : wrapped + stream->stamp_offset;
     end = zt__unwrap_after(clock, *stamp, least);
     if (end < least || end > row->read_ns + slack) {
         if (zt__read_integer(row->values, stream->length_metric, &reported) && reported < length) {
             length = reported;
         }
         end = before + length < row->read_ns ? before + length : row->read_ns;
-        *stamp = turn ? end % turn : end;
-        stream->stamp_offset = turn ? (*stamp + turn - wrapped) % turn : *stamp - wrapped;
+        *stamp = wrap ? end % wrap : end;
+        stream->stamp_offset = wrap ? (*stamp + wrap - wrapped) % wrap : *stamp - wrapped;
     }
     return 1;
 }
 
-/* Returns whether a row that seems to end long after the one before really ended a little earlier, which
-   looks like nearly a turn of the clock. This is so if it would end in the future, or nearly a turn later
+/* Returns whether the time stamp of a row is a little before the last one, and not nearly a whole wrap of the
+   clock after it, which looks the same. This is so if the row would end in the future, or nearly a wrap later
    although the device dropped nothing. */
-ZT__PRIVATE int zt__is_backward(const zt_stream *stream, const zt__raw_row *row) {
+ZT__PRIVATE int zt__has_stepped_back(const zt_stream *stream, const zt__raw_row *row) {
     const zt__clock *clock = &stream->clock;
     uint64_t tolerance = zt__clock_tolerance(clock), later = row->end_ns - stream->end_ns;
     if (later <= clock->wrap_ns / 2) {
         return 0;
     }
-    return row->end_ns > row->read_ns + tolerance || (!row->is_in_gap && later > clock->wrap_ns - tolerance &&
-                                                      later > stream->info.period_ns + tolerance);
+    return row->end_ns > row->read_ns + tolerance ||
+           (!row->may_follow_gap && later > clock->wrap_ns - tolerance &&
+            later > stream->info.period_ns + tolerance);
 }
 
 /* Finds when a row's period ended, which is the time stamp of its report, and how long it lasted. Reports
@@ -9601,15 +9618,15 @@ ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
         }
     } else if (!has_stamp) { /* a period after the last one, or after the gap */
         row->end_ns = stream->end_ns + period;
-        if (row->is_last_of_gap && row->end_ns < row->gap_ns) {
+        if (row->is_last_to_follow && row->end_ns < row->gap_ns) {
             row->end_ns = row->gap_ns;
         }
     } else {
         row->end_ns = zt__unwrap_after(clock, stamp, stream->end_ns);
-        if (row->end_ns < stream->end_ns || (clock->wrap_ns && zt__is_backward(stream, row))) {
+        if (row->end_ns < stream->end_ns || (clock->wrap_ns && zt__has_stepped_back(stream, row))) {
             row->end_ns = stream->end_ns;
-        } else if (row->is_in_gap && row->end_ns - stream->end_ns > period + period / 2) {
-            /* A gap can last longer than a turn of the clock. It was reported soon after its end. */
+        } else if (row->may_follow_gap && row->end_ns - stream->end_ns > period + period / 2) {
+            /* In a gap the clock can wrap more than once. The gap was reported soon after its end. */
             uint64_t after_gap_ns = zt__unwrap_near(clock, stamp, row->gap_ns);
             row->end_ns = after_gap_ns > row->end_ns ? after_gap_ns : row->end_ns;
         }
@@ -9630,9 +9647,9 @@ ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
     }
 }
 
-/* Returns the name of the marker that ends a row, or NULL. The metric also has a number in rows without a
-   marker: that of the last marker, or of something else. A repeated number is another marker only if
-   ReportReason shows that the row was made for a marker. */
+/* Returns the name of the marker that ends a row, or NULL. StreamMarker also has a number in rows without a
+   marker: that of the last marker, or of something else. If the number is that of the row before, it is a new
+   marker only if ReportReason shows that the row was made for one. */
 ZT__PRIVATE const char *zt__find_marker(zt_stream *stream, const zet_typed_value_t *values) {
     zt__stream_data *data = stream->data;
     uint64_t number = 0;
@@ -9684,7 +9701,7 @@ ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
         waiting = stream->capacity - place;
     }
     zt__unlock(&stream->data->mutex);
-    reports = waiting < stream->values_at_once ? (uint32_t)waiting : stream->values_at_once;
+    reports = waiting < stream->max_calculated ? (uint32_t)waiting : stream->max_calculated;
     count = reports * group->metric_count;
     if (reports == 0 || !process) {
         return 0;
@@ -9717,11 +9734,11 @@ ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
     return 1;
 }
 
-/* Removes the next calculated row. Counts it as delivered if it is valid and wanted, else as discarded.
-   Returns 0 if there is none. */
+/* Removes the next calculated row, and finds its times and whether it follows a gap. Counts it as delivered
+   if it is valid and wanted, else as discarded. Returns 0 if there is none. */
 ZT__PRIVATE int zt__next_row(zt_stream *stream, int is_wanted, zt__raw_row *row) {
     uint64_t period = stream->info.period_ns, report, periods;
-    int is_after_gap, is_delivered;
+    int follows_gap, is_delivered;
     memset(row, 0, sizeof *row);
     zt__lock(&stream->data->mutex);
     if (stream->row_next == stream->row_count) {
@@ -9730,31 +9747,31 @@ ZT__PRIVATE int zt__next_row(zt_stream *stream, int is_wanted, zt__raw_row *row)
     }
     row->values = stream->values + (size_t)stream->row_next * stream->data->group.metric_count;
     report = stream->row_report + stream->row_next;
-    row->is_in_gap = report >= stream->gap_first && stream->gap_first != UINT64_MAX;
-    row->is_last_of_gap = row->is_in_gap && report >= stream->gap_last;
+    row->may_follow_gap = report >= stream->gap_first && stream->gap_first != UINT64_MAX;
+    row->is_last_to_follow = row->may_follow_gap && report >= stream->gap_last;
     row->gap_ns = zt__convert_time(&stream->clock, stream->gap_ns, ZT__HOST, ZT__DEVICE);
     row->read_ns = zt__convert_time(&stream->clock, stream->written_ns, ZT__HOST, ZT__DEVICE);
     zt__unlock(&stream->data->mutex);
     zt__find_period(stream, row);
-    /* The device does not report where it dropped reports. The gap is where much more than a period passed
-       between two rows; if that is nowhere, it is before the last. */
-    is_after_gap = row->is_in_gap && (row->since_end_ns > period + period / 2 ||
-                                      (row->is_last_of_gap && !stream->is_gap_found));
+    /* The device does not report where in gap_first to gap_last it dropped reports. The gap is before each
+       row that comes much more than a period after the one before; if there is none, before the last row. */
+    follows_gap = row->may_follow_gap && (row->since_end_ns > period + period / 2 ||
+                                          (row->is_last_to_follow && !stream->is_gap_located));
     periods = (row->since_end_ns + period / 2) / period;
-    row->gap = is_after_gap || stream->is_after_failure || stream->is_gap_pending;
+    row->gap = follows_gap || stream->is_after_failure || stream->is_gap_pending;
     row->is_valid = row->has_length && !stream->is_first_row;
     is_delivered = row->is_valid && is_wanted;
     zt__lock(&stream->data->mutex);
     stream->row_next++;
     stream->counts.rows += is_delivered != 0;
     stream->counts.discarded += !is_delivered;
-    if (row->is_in_gap && periods > 1) {
+    if (row->may_follow_gap && periods > 1) {
         stream->counts.dropped += periods - 1;
     }
-    stream->is_gap_found |= is_after_gap;
-    if (row->is_last_of_gap && report >= stream->gap_last) { /* of all gaps so far */
+    stream->is_gap_located |= follows_gap;
+    if (row->is_last_to_follow && report >= stream->gap_last) { /* else another gap was reported meanwhile */
         stream->gap_first = UINT64_MAX;
-        stream->is_gap_found = 0;
+        stream->is_gap_located = 0;
     }
     zt__unlock(&stream->data->mutex);
     stream->is_gap_pending = row->gap && !is_delivered;
@@ -9764,15 +9781,16 @@ ZT__PRIVATE int zt__next_row(zt_stream *stream, int is_wanted, zt__raw_row *row)
     return 1;
 }
 
-/* The receiver of rows. */
+/* Who reads rows. */
 typedef struct zt__receiver {
     zt_row_fn function; /* or NULL */
     void *user;
-    uint64_t delivered;
-    int stopped;
+    uint64_t row_count; /* valid rows so far, also if nobody wanted them */
+    int has_stopped;    /* `function` wants no more */
 } zt__receiver;
 
-/* Delivers the rows that are calculated. */
+/* Delivers the rows that are calculated: to `function`, and to the profiler that the stream is attached to.
+ */
 ZT__PRIVATE void zt__deliver_rows(zt_stream *stream, zt__receiver *receiver) {
     const zt__clock *clock = &stream->clock;
     zt__stream_data *data = stream->data;
@@ -9782,7 +9800,7 @@ ZT__PRIVATE void zt__deliver_rows(zt_stream *stream, zt__receiver *receiver) {
     is_attached = data->profiler != NULL;
     zt__unlock(&data->mutex);
     is_wanted = is_attached || receiver->function;
-    while (!receiver->stopped && zt__next_row(stream, is_wanted, &raw)) {
+    while (!receiver->has_stopped && zt__next_row(stream, is_wanted, &raw)) {
         zt__kept_row kept;
         zt_row row;
         uint32_t m;
@@ -9795,7 +9813,7 @@ ZT__PRIVATE void zt__deliver_rows(zt_stream *stream, zt__receiver *receiver) {
         stream->host_ns = kept.end_ns;
         kept.marker = zt__find_marker(stream, raw.values);
         kept.gap = raw.gap;
-        receiver->delivered += raw.is_valid != 0;
+        receiver->row_count += raw.is_valid != 0;
         if (!raw.is_valid || !is_wanted) {
             continue;
         }
@@ -9812,12 +9830,12 @@ ZT__PRIVATE void zt__deliver_rows(zt_stream *stream, zt__receiver *receiver) {
             row.metric_count = data->group.metric_count;
             row.values = stream->row;
             row.marker = kept.marker;
-            receiver->stopped = receiver->function(&row, receiver->user) != 0;
+            receiver->has_stopped = receiver->function(&row, receiver->user) != 0;
         }
     }
 }
 
-/* Delivers all rows that there are. Reads from the device first, unless the reader thread does that. */
+/* Delivers all rows that there are. Reads from the device as well, unless the reader thread does that. */
 ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int reads_device) {
     int more = 1, reads = 0;
     zt__clock_pair pair;
@@ -9825,7 +9843,7 @@ ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int 
         zt__read_clocks(&stream->driver, &stream->clock, &pair) == ZE_RESULT_SUCCESS) {
         zt__add_clock_pair(&stream->clock, pair);
     }
-    while (more && !receiver->stopped && reads++ < ZT__MAX_STREAM_READS) {
+    while (more && !receiver->has_stopped && reads++ < ZT__MAX_STREAM_READS) {
         uint64_t end;
         more = reads_device && zt__fill_ring(stream);
         zt__lock(&stream->data->mutex);
@@ -9833,7 +9851,7 @@ ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int 
         zt__unlock(&stream->data->mutex);
         do {
             zt__deliver_rows(stream, receiver);
-        } while (!receiver->stopped && stream->calculated < end && zt__calculate_rows(stream));
+        } while (!receiver->has_stopped && stream->calculated < end && zt__calculate_rows(stream));
     }
     zt__attribute_rows_of(stream->data);
 }
@@ -9845,7 +9863,7 @@ ZT__PRIVATE ze_result_t zt__read_until(zt_stream *stream, zt__receiver *receiver
         uint64_t read_again_ns = zt__deadline(ZT__STREAM_WAIT_NS);
         zt__wait wait = zt__wait_until(deadline < read_again_ns ? deadline : read_again_ns);
         zt__deliver_all(stream, receiver, reads_device);
-        if (receiver->delivered) {
+        if (receiver->row_count) {
             return ZE_RESULT_SUCCESS;
         }
         if (zt__load(&stream->is_closing)) {
@@ -9879,31 +9897,31 @@ ZT__PRIVATE ze_result_t zt__read_until(zt_stream *stream, zt__receiver *receiver
 /* Finds or adds a marker. Returns NULL without memory, or if there are too many. */
 ZT__PRIVATE const zt__marker *zt__find_or_add_marker(zt__stream_data *data, const char *name) {
     size_t length = strlen(name);
-    zt__marker *marker, *unused = NULL;
+    zt__marker *marker, *made;
     zt__lock(&data->mutex);
     marker = (zt__marker *)zt__map_find(&data->marker_names, name, length);
     zt__unlock(&data->mutex);
     if (marker) {
         return marker;
     }
-    unused = (zt__marker *)zt__allocate(&data->allocator, 1, sizeof *unused + length + 1);
-    if (!unused) {
+    made = (zt__marker *)zt__allocate(&data->allocator, 1, sizeof *made + length + 1);
+    if (!made) {
         return NULL;
     }
-    unused->name = (const char *)memcpy(unused + 1, name, length + 1);
+    made->name = (const char *)memcpy(made + 1, name, length + 1);
     zt__lock(&data->mutex);
     if (zt__map_make_room(&data->marker_names, &data->allocator, &data->mutex)) {
-        marker = (zt__marker *)zt__map_find(&data->marker_names, name, length); /* of another thread */
+        marker = (zt__marker *)zt__map_find(&data->marker_names, name, length); /* added meanwhile */
         if (!marker && data->marker_count < ZT__MAX_MARKERS) {
-            marker = unused;
-            unused = NULL;
+            marker = made;
+            made = NULL;
             marker->index = data->marker_count;
             data->markers[data->marker_count++] = marker;
             zt__map_add(&data->marker_names, marker->name, length, marker);
         }
     }
     zt__unlock(&data->mutex);
-    zt__free(&data->allocator, unused);
+    zt__free(&data->allocator, made);
     return marker;
 }
 
@@ -9983,8 +10001,8 @@ ZT__PRIVATE ze_result_t zt__refuse_stream(zt_stream *stream, ze_result_t result,
     return result;
 }
 
-/* Finds the group by its name, else ComputeBasic, else the first that is time-based. A device of several
-   tiles is refused: their reports have a header, and cannot be calculated many at once. */
+/* Finds the configured group, or without one ComputeBasic, or else the first that is time-based. Refuses a
+   device of several tiles, because their reports have a header and cannot be calculated many at once. */
 ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
     const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
     const zt_allocator *allocator = &stream->config.allocator;
@@ -10027,7 +10045,7 @@ ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
     return result;
 }
 
-/* Loads the metrics, and finds those that describe the row itself. */
+/* Loads the metrics, and finds those from which a row has its time, length and marker. */
 ZT__PRIVATE ze_result_t zt__load_stream_metrics(zt_stream *stream) {
     zt__stream_data *data = stream->data;
     const char *call;
@@ -10059,7 +10077,8 @@ ZT__PRIVATE ze_result_t zt__load_stream_metrics(zt_stream *stream) {
     return result;
 }
 
-/* Allocates values and ring within config.memory_limit: up to a quarter for values, the rest for reports. */
+/* Allocates values and ring within config.memory_limit: up to a quarter for values, the rest for reports. The
+   rows that are kept for a profiler are not part of it. */
 ZT__PRIVATE ze_result_t zt__make_room_for_rows(zt_stream *stream) {
     enum { LEAST_ROWS = 16, LEAST_RING = 16384 };
     const zt_allocator *allocator = &stream->config.allocator;
@@ -10072,10 +10091,10 @@ ZT__PRIVATE ze_result_t zt__make_room_for_rows(zt_stream *stream) {
         return zt__report(&stream->diagnostics, MEMORY_LIMIT, ZE_RESULT_ERROR_INVALID_SIZE, "zt_stream_open",
                           (unsigned long long)limit, stream->info.group, (unsigned long long)least);
     }
-    stream->values_at_once = at_once < ZT__ROWS_AT_ONCE ? (uint32_t)at_once : (uint32_t)ZT__ROWS_AT_ONCE;
-    stream->ring_size = limit - stream->values_at_once * of_row;
+    stream->max_calculated = at_once < ZT__ROWS_AT_ONCE ? (uint32_t)at_once : (uint32_t)ZT__ROWS_AT_ONCE;
+    stream->ring_size = limit - stream->max_calculated * of_row;
     stream->info.memory = limit;
-    stream->values = (zet_typed_value_t *)zt__allocate(allocator, stream->values_at_once, of_row);
+    stream->values = (zet_typed_value_t *)zt__allocate(allocator, stream->max_calculated, of_row);
     stream->ring = (uint8_t *)zt__allocate(allocator, stream->ring_size, 1);
     stream->row = (double *)zt__allocate(allocator, metrics, sizeof *stream->row);
     complete = stream->values && stream->ring && stream->row;
@@ -10091,7 +10110,7 @@ ZT__PRIVATE ze_result_t zt__make_room_for_rows(zt_stream *stream) {
                     : zt__report_no_memory(&stream->diagnostics, "zt_stream_open", "reports and rows");
 }
 
-/* As zet_metric_global_timestamps_resolution_exp_t, which the oldest headers lack. */
+/* zet_metric_global_timestamps_resolution_exp_t, which old headers do not have. */
 typedef struct zt__timestamps_resolution {
     uint32_t stype;
     void *next;
