@@ -7559,7 +7559,7 @@ ZT_API const char *zt_get_availability_text(const zt_profiler *profiler) {
     case ZT_AVAILABLE:
         return "[AVAILABLE] metrics are measured.";
     case ZT_AVAILABILITY_UNKNOWN:
-        return "[NO_PROFILER] there is no profiler: zt_get_last_error(NULL) says why.";
+        return "[NO_PROFILER] there is no profiler: zt_get_last_error(NULL) has the reason.";
     case ZT_DEVICE_LOST:
         return "[DEVICE_LOST] the device is lost. Open a new profiler when it is back.";
     default:
@@ -8243,7 +8243,7 @@ ZT__PRIVATE uint64_t zt__ticks_to_ns(const zt__clock *clock, uint64_t ticks) {
     return ticks / rate * 1000000000u + ticks % rate * 1000000000u / rate;
 }
 
-/* Returns the mask for time stamps of so many bits. Of 0 bits, all 64 are valid: the driver does not know. */
+/* Returns the mask for time stamps of so many valid bits. 0, of drivers that do not know, stands for 64. */
 ZT__PRIVATE uint64_t zt__mask_of_bits(uint64_t valid_bits) {
     return valid_bits > 0 && valid_bits < 64 ? (UINT64_C(1) << valid_bits) - 1 : UINT64_MAX;
 }
@@ -8704,7 +8704,7 @@ ZT__PRIVATE zt__stream_data *zt__next_attached_stream(zt_profiler *profiler, zt_
 
 /* Attributes the rows of a stream that was read. Another thread may close the profiler meanwhile: it waits
    until `is_attributing` is 0. */
-ZT__PRIVATE void zt__attribute_rows_of(zt__stream_data *data) {
+ZT__PRIVATE void zt__attribute_rows_of_stream(zt__stream_data *data) {
     zt_profiler *profiler;
     zt__lock(&data->mutex);
     profiler = data->profiler;
@@ -9325,7 +9325,7 @@ struct zt_stream {
     zet_metric_streamer_handle_t streamer;
     int is_closing;         /* atomic, as the next four */
     int failure;            /* the result of the last read, or SUCCESS */
-    int is_misaligned;      /* a calculation failed, so the ring may not begin where a report begins */
+    int is_misaligned;      /* a calculation has failed since the last read: see zt__find_room */
     uint32_t users;         /* threads inside zt_stream_read */
     uint64_t reader_cpu_ns; /* processor time of the reader thread */
     zt__thread thread;
@@ -9347,25 +9347,26 @@ struct zt_stream {
     uint64_t gap_last;
     uint64_t gap_ns; /* the host time at which the device reported this */
     zt_stream_counts counts;
-    uint32_t row_next, row_count; /* rows that are calculated and not yet delivered */
+    uint32_t row_next,
+        row_count; /* of the calculated rows, row_next and those after it are not yet delivered */
 
     zt__timed_mutex reader;    /* its holder alone uses what follows */
     zet_typed_value_t *values; /* of calculated rows */
     uint32_t max_calculated;   /* rows that `values` has room for */
-    double *row;
-    uint64_t row_report;   /* the report that the first of the calculated rows was made of */
-    int has_calculated;    /* reports of this capture were calculated before */
-    int is_first_row;      /* the next row is the first of the capture, which is not valid */
-    int is_after_failure;  /* the reports before the next row could not be calculated */
-    int is_gap_located;    /* a row of gap_first to gap_last was found to follow the gap */
-    int is_gap_pending;    /* rows are missing before the next one that is delivered */
-    int has_end;           /* there was a row, so the next two are known */
-    uint64_t end_ns;       /* of the last row's period, on the device's clock, unwrapped */
-    uint64_t host_ns;      /* the same by the host's clock */
-    uint64_t stamp_offset; /* is added to time stamps, which may be of another clock */
-    uint32_t last_marker;  /* the number of the marker in the last row */
-    double marker_reason;  /* ReportReason of rows with a marker; NaN: not seen yet */
-    double other_reason;   /* the same of rows without a marker */
+    double *row;               /* the values of one row, for its receivers */
+    uint64_t row_report;       /* the number of the report that the first calculated row was made of */
+    int has_calculated;        /* reports of this capture were calculated before */
+    int is_first_row;          /* the next row is the first of the capture, which is not valid */
+    int is_after_failure;      /* the reports before the next row could not be calculated */
+    int is_gap_located;        /* a row of gap_first to gap_last was found to follow the gap */
+    int is_gap_pending;        /* rows are missing before the next one that is delivered */
+    int has_end;               /* there was a row, so the next two are known */
+    uint64_t end_ns;           /* of the last row's period, on the device's clock, unwrapped */
+    uint64_t host_ns;          /* the same by the host's clock */
+    uint64_t stamp_offset;     /* is added to time stamps, which may be of another clock */
+    uint32_t last_marker;      /* the number of the marker in the last row */
+    double marker_reason;      /* ReportReason of rows with a marker; NaN: not seen yet */
+    double other_reason;       /* the same of rows without a marker */
     zt__clock clock;
 };
 
@@ -9853,7 +9854,7 @@ ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int 
             zt__deliver_rows(stream, receiver);
         } while (!receiver->has_stopped && stream->calculated < end && zt__calculate_rows(stream));
     }
-    zt__attribute_rows_of(stream->data);
+    zt__attribute_rows_of_stream(stream->data);
 }
 
 /* Delivers rows until there was one, the deadline is over, or reading has failed. */
@@ -9994,9 +9995,9 @@ ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_
     return stream;
 }
 
-/* Reports that the device refuses to sample, and why. */
-ZT__PRIVATE ze_result_t zt__refuse_stream(zt_stream *stream, ze_result_t result, const char *call,
-                                          const zt__holder *holder) {
+/* Reports why the device cannot be sampled. Returns the result of the call that failed. */
+ZT__PRIVATE ze_result_t zt__report_stream_refusal(zt_stream *stream, ze_result_t result, const char *call,
+                                                  const zt__holder *holder) {
     zt__report_refusal(&stream->diagnostics, stream->device, 1, result, call, holder);
     return result;
 }
@@ -10012,7 +10013,7 @@ ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
     uint32_t index, tiles = 0;
     ze_result_t result = zt__open_catalog(allocator, &stream->driver, stream->device, &catalog, &call);
     if (result != ZE_RESULT_SUCCESS) {
-        return zt__refuse_stream(stream, result, call, NULL);
+        return zt__report_stream_refusal(stream, result, call, NULL);
     }
     index = zt__find_group(&catalog, name, strlen(name), type);
     if (index == UINT32_MAX && !stream->config.group) {
@@ -10052,7 +10053,7 @@ ZT__PRIVATE ze_result_t zt__load_stream_metrics(zt_stream *stream) {
     uint32_t i;
     ze_result_t result = zt__load_metrics(&stream->config.allocator, &data->group, &call);
     if (result != ZE_RESULT_SUCCESS) {
-        return zt__refuse_stream(stream, result, call, NULL);
+        return zt__report_stream_refusal(stream, result, call, NULL);
     }
     data->metrics =
         (zt_metric *)zt__allocate(&stream->config.allocator, data->group.metric_count, sizeof *data->metrics);
@@ -10194,7 +10195,7 @@ ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
     }
     result = zt__activate(stream->context, stream->device, &stream->data->group, 1, &holder);
     if (result != ZE_RESULT_SUCCESS) {
-        return zt__refuse_stream(stream, result, "zetContextActivateMetricGroups", &holder);
+        return zt__report_stream_refusal(stream, result, "zetContextActivateMetricGroups", &holder);
     }
     stream->is_activated = 1;
     result = zt__open_stream_clock(stream);
@@ -10208,7 +10209,7 @@ ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
     result = zetMetricStreamerOpen(stream->context, stream->device, stream->data->group.handle, &streamer,
                                    stream->event, &stream->streamer);
     if (result != ZE_RESULT_SUCCESS) {
-        return zt__refuse_stream(stream, result, "zetMetricStreamerOpen", NULL);
+        return zt__report_stream_refusal(stream, result, "zetMetricStreamerOpen", NULL);
     }
     stream->info.period_ns = streamer.samplingPeriod ? streamer.samplingPeriod : stream->config.period_ns;
     stream->info.notify_reports = streamer.notifyEveryNReports;
@@ -10238,7 +10239,8 @@ ZT__PRIVATE void zt__destroy_stream(zt_stream *stream) {
     zt__lock(&stream->data->mutex);
     stream->data->is_open = 0;
     zt__unlock(&stream->data->mutex);
-    zt__attribute_rows_of(stream->data); /* to the last samples, which need not wait for rows any more */
+    zt__attribute_rows_of_stream(
+        stream->data); /* to the last samples, which need not wait for rows any more */
     zt__release_stream_data(stream->data);
     pthread_mutex_destroy(&stream->reader.mutex);
     zt__free(&allocator, stream);
