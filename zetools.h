@@ -7205,7 +7205,8 @@ ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) {
                            profiler->metric_count, name, NULL);
 }
 
-/* Reports an index that is too high. Returns SUCCESS without a profiler, as public functions do. */
+/* Reports an index that is too high. `what` completes the name of the function that has the count: zt_get_...
+   _count. Without a profiler returns SUCCESS, as public functions do. */
 ZT__PRIVATE ze_result_t zt__report_index(const zt_profiler *profiler, const char *call, const char *what,
                                          uint32_t index) {
     if (!profiler) {
@@ -7217,9 +7218,9 @@ ZT__PRIVATE ze_result_t zt__report_index(const zt_profiler *profiler, const char
 
 /* ---- statistics ------------------------------------------------------------------------------------------ */
 
-/* Returns a region by its index, for a public function `call` with an output parameter `what`, which points
-   to `out`. Returns NULL if there is no profiler, output or region; `result` is then what the function
-   returns. A record does not move as long as the profiler lives. */
+/* Finds a region by its index, for a public function `call` that stores what it returns in `out`, its
+   parameter of the name `what`. If there is no profiler, no `out` or no such region, returns NULL, and stores
+   what the public function returns in `result`. A record does not move as long as the profiler lives. */
 ZT__PRIVATE const zt__region_record *zt__get_record(const zt_profiler *profiler, const char *call,
                                                     uint32_t region, const char *what, const void *out,
                                                     ze_result_t *result) {
@@ -7254,9 +7255,9 @@ ZT__PRIVATE uint64_t zt__collected(const zt_profiler *profiler, const zt__statis
     return collected;
 }
 
-/* Locks the mutex, and returns room for the kept values of some columns of a region. It is allocated for each
-   call, because several threads may call at once, and without the mutex. Returns NULL if no values are kept,
-   or without memory; then there are no quantiles. */
+/* Returns room for the kept values of so many columns of a region, with the mutex locked, so that they fit
+   until it is unlocked. Each call allocates it, because several threads may call at once. Returns NULL if no
+   values are kept, or without memory: then there are no quantiles. */
 ZT__PRIVATE double *zt__lock_with_room(zt_profiler *profiler, const zt__region_record *record,
                                        uint32_t columns) {
     const zt_allocator *allocator = &profiler->config.allocator;
@@ -7470,8 +7471,10 @@ ZT_API zt_availability zt_get_availability(const zt_profiler *profiler) {
     if (!profiler) {
         return ZT_AVAILABILITY_UNKNOWN;
     }
-    return profiler->device && zt__is_device_lost(&profiler->diagnostics) ? ZT_DEVICE_LOST
-                                                                          : profiler->availability;
+    if (profiler->device && zt__is_device_lost(&profiler->diagnostics)) {
+        return ZT_DEVICE_LOST;
+    }
+    return profiler->availability;
 }
 
 ZT_API const char *zt_get_availability_text(const zt_profiler *profiler) {
@@ -7479,7 +7482,7 @@ ZT_API const char *zt_get_availability_text(const zt_profiler *profiler) {
     case ZT_AVAILABLE:
         return "[AVAILABLE] metrics are measured.";
     case ZT_AVAILABILITY_UNKNOWN:
-        return "[NO_PROFILER] there is no profiler: zt_get_last_error(NULL) says why.";
+        return "[NO_PROFILER] there is no profiler: zt_get_last_error(NULL) has the reason.";
     case ZT_DEVICE_LOST:
         return "[DEVICE_LOST] the device is lost. Open a new profiler when it is back.";
     default:
@@ -7497,7 +7500,8 @@ ZT_API ze_result_t zt_get_last_result(const zt_profiler *profiler) {
 
 /* ==== >>merging: statistics of several profilers, in memory and packed ==================================== */
 
-/* Returns in what two profilers differ, for a message; NULL if they measure the same. */
+/* Describes the first difference between what two profilers measure, for a message. Returns NULL if there is
+   none. */
 ZT__PRIVATE const char *zt__find_mismatch(const zt_profiler *a, const zt_profiler *b) {
     uint32_t i;
     if (a->metric_count != b->metric_count) {
@@ -7527,9 +7531,10 @@ typedef struct zt__merged_region {
     zt__statistics statistics; /* a copy of those of `from` */
 } zt__merged_region;
 
-/* Copies the statistics of a region, and makes room for them in `into`. Returns 0 without memory. */
+/* Copies the statistics of a region, and makes room for them in `into`, whose collector is held, so that
+   nobody else writes its statistics. Returns 0 without memory. */
 ZT__PRIVATE int zt__prepare_region(zt_profiler *into, zt_profiler *from, zt__merged_region *merged) {
-    uint64_t samples, kept;
+    uint64_t samples, rows;
     zt_cause cause;
     if (!zt__copy_statistics(from, merged->from, &merged->statistics)) {
         return 0;
@@ -7537,20 +7542,23 @@ ZT__PRIVATE int zt__prepare_region(zt_profiler *into, zt_profiler *from, zt__mer
     zt__lock(&into->mutex);
     merged->into = zt__find_or_add_region(into, merged->from->name, &cause);
     zt__unlock(&into->mutex);
-    samples = zt__count_samples(&merged->statistics);
-    if (!merged->into || !merged->statistics.moments) {
-        return merged->into != NULL;
-    }
-    if (samples > UINT32_MAX) {
-        samples = UINT32_MAX;
-    }
-    if (!zt__reserve_samples(&into->config.allocator, &into->mutex, &into->layout, &merged->into->statistics,
-                             (uint32_t)samples)) {
+    if (!merged->into) {
         return 0;
     }
-    kept = (uint64_t)merged->into->statistics.kept + merged->statistics.kept;
-    return merged->into->statistics.capacity >=
-           (kept < into->layout.row_limit ? kept : into->layout.row_limit);
+    if (!merged->statistics.moments) { /* it has no samples */
+        return 1;
+    }
+    samples = zt__count_samples(&merged->statistics);
+    if (!zt__reserve_samples(&into->config.allocator, &into->mutex, &into->layout, &merged->into->statistics,
+                             samples < UINT32_MAX ? (uint32_t)samples : UINT32_MAX)) {
+        return 0;
+    }
+    /* This also succeeds without memory for rows, but then rows that are kept now would be lost. */
+    rows = (uint64_t)merged->into->statistics.kept + merged->statistics.kept;
+    if (rows > into->layout.row_limit) {
+        rows = into->layout.row_limit;
+    }
+    return merged->into->statistics.capacity >= rows;
 }
 
 /* Adds what was lost and dropped. The mutex is held. */
@@ -7568,7 +7576,8 @@ ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint6
     into->counts.unobserved_lists += unobserved_lists;
 }
 
-/* Adds the prepared regions. The collector of `into` is held, and a mutex for one region at a time. */
+/* Adds the prepared regions. The collector of `into` is held. The mutexes are unlocked between regions, so
+   that other threads need not wait for all of them. */
 ZT__PRIVATE void zt__add_regions(zt_profiler *into, zt_profiler *from, const zt__merged_region *regions,
                                  uint32_t count) {
     uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
@@ -7613,7 +7622,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     if (mismatch) {
         return zt__report(&into->diagnostics, LAYOUTS_DIFFER, ZE_RESULT_ERROR_INVALID_ARGUMENT, mismatch);
     }
-    /* Statistics are written by one thread at a time. */
+    /* The thread that holds the collector is the only one that writes statistics. */
     if (zt__is_inside_callback(into, "zt_merge")) {
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
@@ -7624,7 +7633,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     if (count > 0) {
         regions = (zt__merged_region *)zt__allocate(&into->config.allocator, count, sizeof *regions);
     }
-    /* Nothing changes before there is memory for everything. */
+    /* No figure changes before there is memory for everything. */
     while (regions && prepared < count) {
         zt__lock(&source->mutex);
         regions[prepared].from = source->regions[prepared];
@@ -7652,6 +7661,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
 
 /* ---- packing --------------------------------------------------------------------------------------------- */
 
+/* PACKED STATISTICS, in the manual, describes the layout. */
 enum { ZT__PACK_LAYOUT = 1, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
 /* Writes into a buffer. Bytes that do not fit are only counted. */
@@ -7667,7 +7677,7 @@ ZT__PRIVATE void zt__pack_bytes(zt__packer *packer, const void *bytes, size_t si
     packer->used += size;
 }
 
-/* Little-endian, in up to 8 bytes. */
+/* Packs the low `size` bytes, 8 at the most, little-endian. */
 ZT__PRIVATE void zt__pack_integer(zt__packer *packer, uint64_t value, size_t size) {
     uint8_t bytes[8];
     size_t i;
@@ -7754,7 +7764,7 @@ ZT__PRIVATE void zt__pack_region(zt__packer *packer, const zt_profiler *profiler
         zt__pack_f64(packer, moments->max);
     }
     zt__pack_u32(packer, statistics->kept);
-    if (packer->used > packer->room) {
+    if (packer->used > packer->room) { /* nothing more fits: only the size is needed */
         packer->used += values * sizeof(double);
         return;
     }
@@ -7803,6 +7813,7 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
         return zt__report(&locked->diagnostics, BUFFER_TOO_SMALL, ZE_RESULT_ERROR_INVALID_SIZE,
                           (unsigned long long)packer.room, (unsigned long long)packer.used);
     }
+    /* The header comes last, because it has the size and the checksum of the rest. */
     zt__pack_bytes(&header, "ZTPK", 4);
     zt__pack_u32(&header, ZT__PACK_LAYOUT);
     zt__pack_u64(&header, packer.used);
@@ -7851,7 +7862,7 @@ ZT__PRIVATE const uint8_t *zt__unpack_bytes(zt__unpacker *unpacker, size_t size)
     return bytes;
 }
 
-/* Little-endian, in up to 8 bytes. */
+/* Unpacks `size` bytes, 8 at the most, little-endian. Rejects the buffer if the value is above `most`. */
 ZT__PRIVATE uint64_t zt__unpack_integer(zt__unpacker *unpacker, size_t size, uint64_t most) {
     const uint8_t *bytes = zt__unpack_bytes(unpacker, size);
     uint64_t value = 0;
@@ -7876,8 +7887,8 @@ ZT__PRIVATE double zt__unpack_f64(zt__unpacker *unpacker) {
     return value;
 }
 
-/* Copies a text to the profiler's strings. These are as large as the buffer, which is enough: a text's 0
-   needs one byte there, its length four bytes in the buffer. */
+/* Copies a text to the profiler's strings. They have as many bytes as the buffer, which is enough: besides
+   its characters, a text occupies one byte there for the final 0, and four in the buffer for its length. */
 ZT__PRIVATE const char *zt__unpack_text(zt__unpacker *unpacker) {
     uint32_t length = zt__unpack_u32(unpacker, UINT32_MAX);
     const uint8_t *bytes = zt__unpack_bytes(unpacker, length);
@@ -7893,13 +7904,17 @@ ZT__PRIVATE const char *zt__unpack_text(zt__unpacker *unpacker) {
 
 /* Reads all that comes before the regions. Returns the number of regions. */
 ZT__PRIVATE uint32_t zt__unpack_profiler(zt__unpacker *unpacker, zt_profiler *profiler) {
-    enum { LEAST_METRIC = 5 * 4 + 3 * 4, MAX_SAMPLES = 1 << 20 };
+    enum {
+        LEAST_METRIC = 5 * 4 + 3 * 4, /* bytes of a metric whose texts are empty */
+        MAX_SAMPLES = 1 << 20         /* as in zt__complete_config */
+    };
+    const uint32_t max_metrics = UINT32_MAX / (2 * ZT__MAX_TILES); /* the number of columns fits in 32 bits */
     size_t most_metrics = unpacker->size / LEAST_METRIC;
     uint64_t causes[ZT_CAUSE_COUNT];
     const char *text;
     uint32_t i, region_count;
     profiler->metric_count =
-        zt__unpack_u32(unpacker, most_metrics < UINT32_MAX / 32 ? (uint32_t)most_metrics : UINT32_MAX / 32);
+        zt__unpack_u32(unpacker, most_metrics < max_metrics ? (uint32_t)most_metrics : max_metrics);
     region_count = zt__unpack_u32(unpacker, ZT__MAX_REGIONS);
     profiler->pass_count = zt__unpack_u32(unpacker, ZT__MAX_PASSES);
     profiler->tile_count = zt__unpack_u32(unpacker, ZT__MAX_TILES);
@@ -7937,8 +7952,8 @@ ZT__PRIVATE uint32_t zt__unpack_profiler(zt__unpacker *unpacker, zt_profiler *pr
     return region_count;
 }
 
-/* Figures are not checked: as with those of a driver, reports leave out what is no number. Counts and weights
-   are, because figures are divided by them. */
+/* Counts and weights are checked, because values are divided by them. The values themselves are not: as with
+   those of a driver, reports leave out what is not a number. */
 ZT__PRIVATE void zt__unpack_moments(zt__unpacker *unpacker, zt__moments *moments, uint64_t collected) {
     moments->count = zt__unpack_u64(unpacker, collected);
     moments->weight = zt__unpack_f64(unpacker);
@@ -7960,7 +7975,8 @@ ZT__PRIVATE void zt__unpack_region(zt__unpacker *unpacker, zt_profiler *profiler
     uint64_t collected = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT), timed = 0;
     uint64_t lost = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
     uint64_t dropped = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-    uint32_t pass, column, kept, columns = profiler->layout.column_count, index = profiler->region_count;
+    uint32_t columns = profiler->layout.column_count, index = profiler->region_count;
+    uint32_t pass, column, kept, most = 0;
     size_t i, values;
     zt__region_record *record;
     zt__statistics *statistics;
@@ -7995,11 +8011,15 @@ ZT__PRIVATE void zt__unpack_region(zt__unpacker *unpacker, zt_profiler *profiler
     for (pass = 0; pass < profiler->pass_count; pass++) {
         statistics->seen[pass] = statistics->moments[zt__pass_time_column(profiler, pass)].count;
         timed += statistics->seen[pass];
+        if (statistics->seen[pass] > statistics->seen[most]) {
+            most = pass;
+        }
     }
     if (!zt__require(unpacker, timed <= collected)) {
         return;
     }
-    statistics->seen[0] += collected - timed; /* these have no GPU time */
+    /* Samples without a GPU time can be of any pass. In this one they make room for all kept samples. */
+    statistics->seen[most] += collected - timed;
     kept = zt__unpack_u32(unpacker, profiler->config.samples);
     values = (size_t)kept * columns;
     if (!zt__require(unpacker, kept <= zt__count_samples(statistics) &&
@@ -8017,10 +8037,10 @@ ZT__PRIVATE void zt__unpack_region(zt__unpacker *unpacker, zt_profiler *profiler
     statistics->kept = statistics->capacity = kept;
 }
 
-/* Checks the header and the checksum. Returns SUCCESS and stores the size from the header, or reports what is
-   wrong. */
+/* Checks the header and the checksum, and reports what is wrong. `size` is that of the buffer at first, and
+   then that of its contents. */
 ZT__PRIVATE ze_result_t zt__check_pack(const uint8_t *bytes, size_t *size) {
-    zt__unpacker header = {NULL, 0, 4, ZE_RESULT_SUCCESS, NULL};
+    zt__unpacker header = {bytes, *size, 4, ZE_RESULT_SUCCESS, NULL}; /* after ZTPK */
     uint64_t stated, hash;
     uint32_t layout;
     if (*size >= 4 && memcmp(bytes, "ZTPK", 4) != 0) {
@@ -8030,8 +8050,6 @@ ZT__PRIVATE ze_result_t zt__check_pack(const uint8_t *bytes, size_t *size) {
     if (*size < ZT__PACK_HEADER_SIZE) {
         return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_SIZE, "the buffer is cut off");
     }
-    header.bytes = bytes;
-    header.size = *size;
     layout = zt__unpack_u32(&header, UINT32_MAX);
     stated = zt__unpack_u64(&header, UINT64_MAX);
     hash = zt__unpack_u64(&header, UINT64_MAX);
@@ -8118,44 +8136,44 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 
 /* ---- clocks ---------------------------------------------------------------------------------------------- */
 
-enum { ZT__DEVICE, ZT__HOST };
-enum {
-    ZT__MAX_CLOCK_PAIRS = 64,
-    ZT__CLOCK_READINGS = 3,
-    ZT__CLOCK_PAIR_DISTANCE = 1000,
-    ZT__MAX_MARKERS = 4096
-};
+enum { ZT__DEVICE, ZT__HOST }; /* the clock that a time is of */
+enum { ZT__MAX_CLOCK_PAIRS = 64, ZT__MIN_PAIRS_PER_WRAP = 8 };
 
-/* One moment on both clocks, in nanoseconds: [ZT__DEVICE], [ZT__HOST]. */
+/* One moment on both clocks. */
 typedef struct zt__clock_pair {
-    uint64_t ns[2];
+    uint64_t ns[2];    /* of ZT__DEVICE and ZT__HOST */
     uint64_t error_ns; /* the most that the two can be apart */
 } zt__clock_pair;
 
 /* A clock of the device, related to CLOCK_MONOTONIC of the host. Its time stamps have as few as 32 bits and
-   start again from 0; they are unwrapped in integers, because a double has 53 bits and time stamps have up to
-   64. */
+   wrap around to 0. Unwrapped times count on from there. They are integers, because a double has 53 bits and
+   time stamps have up to 64. */
 typedef struct zt__clock {
     ze_device_handle_t device;
     zet_metric_group_handle_t group; /* of whose metrics it is the clock; NULL: the device's own clock */
     uint64_t ticks_per_second;
     uint64_t mask;
-    uint64_t turn_ns;     /* after which it starts again from 0; 0: never */
+    uint64_t wrap_ns;     /* the time after which it wraps around; 0: never */
     uint64_t interval_ns; /* the least time between two pairs */
     uint32_t pair_count;
     zt__clock_pair pairs[ZT__MAX_CLOCK_PAIRS];
 } zt__clock;
 
-/* Intermediate results do not overflow for clocks of up to 18 GHz. */
+/* Splits the time stamp in seconds and the rest: this does not overflow for clocks of up to 18 GHz. */
 ZT__PRIVATE uint64_t zt__ticks_to_ns(const zt__clock *clock, uint64_t ticks) {
     uint64_t rate = clock->ticks_per_second;
     ticks &= clock->mask;
     return ticks / rate * 1000000000u + ticks % rate * 1000000000u / rate;
 }
 
-ZT__PRIVATE void zt__start_clock(zt__clock *clock, ze_device_handle_t device, zet_metric_group_handle_t group,
-                                 uint64_t ticks_per_second, uint64_t mask) {
-    enum { INTERVAL_NS = 100000000, INTERVALS_PER_TURN = 8 };
+/* Returns the mask for time stamps of so many valid bits. 0, of drivers that do not know, stands for 64. */
+ZT__PRIVATE uint64_t zt__mask_of_bits(uint64_t valid_bits) {
+    return valid_bits > 0 && valid_bits < 64 ? (UINT64_C(1) << valid_bits) - 1 : UINT64_MAX;
+}
+
+ZT__PRIVATE void zt__init_clock(zt__clock *clock, ze_device_handle_t device, zet_metric_group_handle_t group,
+                                uint64_t ticks_per_second, uint64_t mask) {
+    enum { INTERVAL_NS = 100000000 };
     memset(clock, 0, sizeof *clock);
     clock->device = device;
     clock->group = group;
@@ -8164,9 +8182,9 @@ ZT__PRIVATE void zt__start_clock(zt__clock *clock, ze_device_handle_t device, ze
     clock->interval_ns = INTERVAL_NS;
     /* A clock that counts for more than 292 years need not be unwrapped. */
     if (mask / clock->ticks_per_second < UINT64_MAX / 2 / 1000000000u) {
-        clock->turn_ns = zt__ticks_to_ns(clock, mask) + 1000000000u / clock->ticks_per_second;
-        if (clock->turn_ns / INTERVALS_PER_TURN < clock->interval_ns) {
-            clock->interval_ns = clock->turn_ns / INTERVALS_PER_TURN;
+        clock->wrap_ns = zt__ticks_to_ns(clock, mask) + 1000000000u / clock->ticks_per_second;
+        if (clock->wrap_ns / ZT__MIN_PAIRS_PER_WRAP < clock->interval_ns) {
+            clock->interval_ns = clock->wrap_ns / ZT__MIN_PAIRS_PER_WRAP;
         }
     }
 }
@@ -8175,13 +8193,14 @@ ZT__PRIVATE void zt__start_clock(zt__clock *clock, ze_device_handle_t device, ze
    The device's time is not unwrapped yet. */
 ZT__PRIVATE ze_result_t zt__read_clocks(const zt__driver *driver, const zt__clock *clock,
                                         zt__clock_pair *pair) {
+    enum { READINGS = 3 };
     uint64_t least = UINT64_MAX;
     uint32_t i;
     memset(pair, 0, sizeof *pair);
     if (clock->group ? !driver->zetMetricGroupGetGlobalTimestampsExp : !driver->zeDeviceGetGlobalTimestamps) {
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     }
-    for (i = 0; i < ZT__CLOCK_READINGS; i++) {
+    for (i = 0; i < READINGS; i++) {
         uint64_t other = 0, ticks = 0, before = zt__now_ns(), took;
         ze_result_t result;
         if (clock->group) {
@@ -8204,8 +8223,8 @@ ZT__PRIVATE ze_result_t zt__read_clocks(const zt__driver *driver, const zt__cloc
 }
 
 /* Converts a time from one clock to the other. Between two pairs it is interpolated; before the first and
-   after the last, the mean rate of all pairs holds. The conversion is monotonic, so what is nested stays
-   nested. There must be a pair. */
+   after the last, the mean rate of all pairs holds. The conversion is monotonic, so regions that are nested
+   stay nested. There is at least one pair. */
 ZT__PRIVATE uint64_t zt__convert_time(const zt__clock *clock, uint64_t time_ns, int from, int to) {
     const zt__clock_pair *pairs = clock->pairs, *near, *begin = &pairs[0];
     const zt__clock_pair *end = &pairs[clock->pair_count - 1];
@@ -8231,26 +8250,26 @@ ZT__PRIVATE uint64_t zt__convert_time(const zt__clock *clock, uint64_t time_ns, 
     return -converted < (double)near->ns[to] ? near->ns[to] - (uint64_t)-converted : 0;
 }
 
-/* Returns the time nearest to `about_ns` that a wrapped time can stand for. */
+/* Returns the unwrapped time nearest to `about_ns` that a wrapped time can stand for. */
 ZT__PRIVATE uint64_t zt__unwrap_near(const zt__clock *clock, uint64_t wrapped_ns, uint64_t about_ns) {
-    uint64_t middle = about_ns + clock->turn_ns / 2;
-    if (!clock->turn_ns || middle < wrapped_ns) {
+    uint64_t middle = about_ns + clock->wrap_ns / 2;
+    if (!clock->wrap_ns || middle < wrapped_ns) {
         return wrapped_ns;
     }
-    return wrapped_ns + (middle - wrapped_ns) / clock->turn_ns * clock->turn_ns;
+    return wrapped_ns + (middle - wrapped_ns) / clock->wrap_ns * clock->wrap_ns;
 }
 
-/* Returns the first time not before `least_ns` that a wrapped time can stand for. */
+/* Returns the first unwrapped time from `least_ns` on that a wrapped time can stand for. */
 ZT__PRIVATE uint64_t zt__unwrap_after(const zt__clock *clock, uint64_t wrapped_ns, uint64_t least_ns) {
-    if (!clock->turn_ns || wrapped_ns >= least_ns) {
+    if (!clock->wrap_ns || wrapped_ns >= least_ns) {
         return wrapped_ns;
     }
-    return wrapped_ns + (least_ns - wrapped_ns + clock->turn_ns - 1) / clock->turn_ns * clock->turn_ns;
+    return wrapped_ns + (least_ns - wrapped_ns + clock->wrap_ns - 1) / clock->wrap_ns * clock->wrap_ns;
 }
 
 /* Returns the largest error that is expected of a device time that was converted from host time. */
 ZT__PRIVATE uint64_t zt__clock_tolerance(const zt__clock *clock) {
-    return clock->turn_ns / 64;
+    return clock->wrap_ns / 64;
 }
 
 ZT__PRIVATE int zt__is_clock_pair_due(const zt__clock *clock) {
@@ -8258,17 +8277,17 @@ ZT__PRIVATE int zt__is_clock_pair_due(const zt__clock *clock) {
            zt__now_ns() - clock->pairs[clock->pair_count - 1].ns[ZT__HOST] >= clock->interval_ns;
 }
 
-/* Adds a pair, unless it is so close to the last that the rate between them may be wrong by more than a
-   thousandth. When there is no room, every second pair is removed, and the interval doubles. */
+/* Adds a pair. One that is before the last, or so close to it that the rate between them may be wrong by more
+   than a thousandth, is left out. When there is no room, every second pair is removed, and the interval
+   doubles, unless there would be too few pairs between two wraps. */
 ZT__PRIVATE void zt__add_clock_pair(zt__clock *clock, zt__clock_pair pair) {
     uint32_t i;
     if (clock->pair_count) {
         const zt__clock_pair *last = &clock->pairs[clock->pair_count - 1];
         uint64_t expected = zt__convert_time(clock, pair.ns[ZT__HOST], ZT__HOST, ZT__DEVICE);
+        uint64_t next_ns = last->ns[ZT__HOST] + 1000 * (pair.error_ns + last->error_ns);
         pair.ns[ZT__DEVICE] = zt__unwrap_near(clock, pair.ns[ZT__DEVICE], expected);
-        if (pair.ns[ZT__DEVICE] <= last->ns[ZT__DEVICE] ||
-            pair.ns[ZT__HOST] - last->ns[ZT__HOST] <
-                ZT__CLOCK_PAIR_DISTANCE * (pair.error_ns + last->error_ns)) {
+        if (pair.ns[ZT__DEVICE] <= last->ns[ZT__DEVICE] || pair.ns[ZT__HOST] < next_ns) {
             return;
         }
     }
@@ -8277,14 +8296,16 @@ ZT__PRIVATE void zt__add_clock_pair(zt__clock *clock, zt__clock_pair pair) {
             clock->pairs[i] = clock->pairs[i * 2];
         }
         clock->pair_count = ZT__MAX_CLOCK_PAIRS / 2;
-        if (!clock->turn_ns || clock->interval_ns * 2 <= clock->turn_ns / 8) {
+        if (!clock->wrap_ns || clock->interval_ns * 2 <= clock->wrap_ns / ZT__MIN_PAIRS_PER_WRAP) {
             clock->interval_ns *= 2;
         }
     }
     clock->pairs[clock->pair_count++] = pair;
 }
 
-/* ---- what a stream leaves behind ------------------------------------------------------------------------- */
+/* ---- what a stream shares with a profiler ---------------------------------------------------------------- */
+
+enum { ZT__MAX_MARKERS = 4096 };
 
 typedef struct zt__marker {
     uint32_t index;
@@ -8294,23 +8315,23 @@ typedef struct zt__marker {
 /* A row as it is kept for a profiler. */
 typedef struct zt__kept_row {
     uint64_t begin_ns, end_ns; /* by the host's clock */
-    const char *marker;        /* or NULL */
-    int gap;
+    const char *marker;        /* the device ended the row at this marker, at the time end_ns; or NULL */
+    int gap;                   /* rows are missing before it */
 } zt__kept_row;
 
-/* What a stream measures, the markers that it knows, and, if it is attached to a profiler, its newest rows.
-   An attached stream shares this with the profiler, which keeps it until zt_close: reports still show the
-   rows of a stream that was closed. All else of a stream is freed when the stream is closed. `mutex` is that
-   of the stream; it also guards the stream's ring and counts. It is never locked together with the mutex of
-   the profiler. */
+/* What a stream measures, its markers, and, if it is attached to a profiler, its newest rows. An attached
+   stream shares this with the profiler, which keeps it until zt_close, so that reports show the rows of
+   streams that are closed. zt_stream_close frees all else of a stream. No thread locks this mutex and that of
+   a profiler at the same time. */
 typedef struct zt__stream_data {
-    zt__mutex mutex;
     zt_allocator allocator;
     zt__group group;    /* constant, as the next two */
     zt_metric *metrics; /* of the group */
     uint32_t row_capacity;
     uint32_t first_streamed;      /* index of the first metric among the profiler's streamed metrics */
     struct zt__stream_data *next; /* attached to the same profiler. Atomic */
+
+    zt__mutex mutex; /* of the stream: guards what follows, and the stream's ring and counts */
 
     zt_profiler *profiler; /* that it is attached to, or NULL */
     int is_attributing;    /* a thread that reads the stream is using the profiler */
@@ -8330,7 +8351,7 @@ ZT__PRIVATE uint64_t zt__oldest_kept(uint64_t written, uint32_t capacity) {
     return written > capacity ? written - capacity : 0;
 }
 
-/* Called by each of the owners when it no longer needs the data. The last one frees it. */
+/* Called by the stream and by the profiler, when each no longer needs the data. The last one frees it. */
 ZT__PRIVATE void zt__release_stream_data(zt__stream_data *data) {
     zt_allocator allocator = data->allocator;
     uint32_t owners, i;
@@ -8370,18 +8391,18 @@ typedef struct zt__timeline_sample {
     uint32_t region;
 } zt__timeline_sample;
 
-/* The newest samples, with the profiler's mutex. */
+/* The newest samples. Guarded by the profiler's mutex. */
 typedef struct zt__timeline {
     zt__clock clock;
     uint32_t capacity;
     uint64_t written;   /* ever */
-    uint64_t ambiguous; /* samples that were not kept, because their time is uncertain */
+    uint64_t ambiguous; /* samples that were not kept, because their times are uncertain */
     zt__timeline_sample *samples;
     double *values; /* of each, all columns */
 
     uint64_t attributed; /* rows are attributed to all samples before this one */
     int is_attributing;  /* a thread is attributing rows */
-    int attribute_again; /* rows or samples have come since it began */
+    int attribute_again; /* rows or samples may have come since it began */
 } zt__timeline;
 
 /* Compares the clocks if that is due, or in any case with `now`. */
@@ -8407,9 +8428,9 @@ ZT__PRIVATE void zt__timeline_before_batch(zt_profiler *profiler) {
     zt__relate_clocks(profiler, 0);
 }
 
-/* Keeps a sample. It ran between its submission and the moment at which it was seen complete. If the device's
-   clock may have started again from 0 in that time, its time stamps fit in two places: then its time is
-   uncertain. */
+/* Keeps a sample, with the mutex held. It ran between its submission and the moment at which it was seen
+   complete. In that time the device's clock may have wrapped around: if the time stamps of the sample fit in
+   two places, or in none, it is not kept. */
 ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__region_record *region,
                                  const zt__sample_times *times, const double *row) {
     zt__timeline *timeline = profiler->timeline;
@@ -8423,7 +8444,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__region_record 
     least = least > tolerance ? least - tolerance : 0;
     sample.begin_ns = zt__unwrap_after(clock, zt__ticks_to_ns(clock, times->begin_ticks), least);
     sample.end_ns = sample.begin_ns + zt__ticks_to_ns(clock, times->end_ticks - times->begin_ticks);
-    if (clock->turn_ns && (sample.end_ns > most || sample.end_ns + clock->turn_ns <= most)) {
+    if (clock->wrap_ns && (sample.end_ns > most || sample.end_ns + clock->wrap_ns <= most)) {
         timeline->ambiguous++;
         return;
     }
@@ -8436,6 +8457,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__region_record 
 
 /* ---- attribution: the rows of streams within samples ----------------------------------------------------- */
 
+/* The mutex of the stream is held. */
 ZT__PRIVATE uint64_t zt__middle_of_row(const zt__stream_data *data, uint64_t index) {
     const zt__kept_row *row = &data->rows[index % data->row_capacity];
     return row->begin_ns + (row->end_ns - row->begin_ns) / 2;
@@ -8455,9 +8477,9 @@ ZT__PRIVATE uint64_t zt__find_row(const zt__stream_data *data, uint64_t time_ns)
     return low;
 }
 
-/* Sums the rows whose middle lies within a time. A marker makes a row shorter than others, so metrics that
-   are averaged are weighted by the length of the row; others count once for each row. Returns 0 if rows of
-   that time may still come. */
+/* Sums the rows whose middle is between two times into `data->sums`. Rows that end at a marker are shorter
+   than others, so metrics that are averaged are weighted by the length of the row. All other metrics count
+   once a row. Returns 0 if rows of that time may still come. */
 ZT__PRIVATE int zt__sum_rows(zt__stream_data *data, uint64_t begin_ns, uint64_t end_ns) {
     uint32_t metrics = data->group.metric_count, m;
     uint64_t index;
@@ -8489,7 +8511,7 @@ ZT__PRIVATE int zt__sum_rows(zt__stream_data *data, uint64_t begin_ns, uint64_t 
 ZT__PRIVATE int zt__make_room_for_streamed(zt_profiler *profiler, zt__region_record *region, uint32_t count) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__moments *streamed, *before = region->streamed;
-    if (region->streamed_count >= count) { /* only the attributing thread writes it, with the mutex */
+    if (region->streamed_count >= count) { /* no other thread writes this, so it is read without the mutex */
         return 1;
     }
     streamed = (zt__moments *)zt__allocate(allocator, count, sizeof *streamed);
@@ -8507,8 +8529,8 @@ ZT__PRIVATE int zt__make_room_for_streamed(zt_profiler *profiler, zt__region_rec
     return 1;
 }
 
-/* Attributes rows to the next sample. Returns 0 if there is no sample, or if its rows may still come. Without
-   memory the sample gets no rows. */
+/* Attributes rows to the next sample. Returns 0 if there is no sample, or if its rows may still come. If
+   there is no memory, the sample gets no rows. */
 ZT__PRIVATE int zt__attribute_next_sample(zt_profiler *profiler) {
     zt__timeline *timeline = profiler->timeline;
     zt__stream_data *first = NULL, *data;
@@ -8552,9 +8574,9 @@ ZT__PRIVATE int zt__attribute_next_sample(zt_profiler *profiler) {
     return 1;
 }
 
-/* Attributes rows to the kept samples up to where all streams have been read. The caller may hold the
-   collector, or the reader of a stream, but no mutex. If another thread is attributing, it does this work as
-   well. */
+/* Attributes rows to the kept samples that ended before the newest row of every open stream. The caller may
+   hold the collector, or the reader of a stream, but no mutex. If another thread is attributing rows already,
+   that thread does this work, too. */
 ZT__PRIVATE void zt__attribute_rows(zt_profiler *profiler) {
     zt__timeline *timeline = profiler->timeline;
     zt__lock(&profiler->mutex);
@@ -8577,7 +8599,7 @@ ZT__PRIVATE void zt__attribute_rows(zt_profiler *profiler) {
 
 ZT__PRIVATE void zt__attach_stream(zt_profiler *profiler, zt__stream_data *data) {
     zt__stream_data **place = &profiler->attached_streams;
-    data->profiler = profiler; /* nobody else knows it yet */
+    data->profiler = profiler; /* no mutex, because no other thread uses these yet */
     data->is_open = 1;
     data->owners++;
     zt__lock(&profiler->mutex);
@@ -8605,7 +8627,7 @@ ZT__PRIVATE zt__stream_data *zt__next_attached_stream(zt_profiler *profiler, zt_
 
 /* Attributes the rows of a stream that was read. Another thread may close the profiler meanwhile: it waits
    until `is_attributing` is 0. */
-ZT__PRIVATE void zt__attribute_rows_of(zt__stream_data *data) {
+ZT__PRIVATE void zt__attribute_rows_of_stream(zt__stream_data *data) {
     zt_profiler *profiler;
     zt__lock(&data->mutex);
     profiler = data->profiler;
@@ -8620,9 +8642,9 @@ ZT__PRIVATE void zt__attribute_rows_of(zt__stream_data *data) {
     zt__unlock(&data->mutex);
 }
 
-/* Detaches all streams, so that threads that read them no longer use the profiler. The data of the streams
-   stays, because a thread that attributes the rows of one stream reads that of the others. Returns 0 if such
-   a thread is not ready in time. */
+/* Detaches all streams, so that threads that read them no longer use the profiler. Their data stays until all
+   are detached, because a thread that attributes the rows of one stream reads those of the others. Returns 0
+   if such a thread does not finish before the deadline. */
 ZT__PRIVATE int zt__detach_streams(zt_profiler *profiler, uint64_t deadline) {
     zt__wait wait = zt__wait_until(deadline);
     zt__stream_data *data = NULL;
@@ -8643,7 +8665,7 @@ ZT__PRIVATE int zt__detach_streams(zt_profiler *profiler, uint64_t deadline) {
 
 /* ---- opening and closing --------------------------------------------------------------------------------- */
 
-/* All streams are detached. */
+/* Releases the timeline and the data of the streams, which are detached. */
 ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__timeline *timeline = profiler->timeline;
@@ -8660,8 +8682,8 @@ ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler) {
     }
 }
 
-/* If the clocks cannot be compared, there is no timeline. This is reported, but is no failure. On failure,
-   the caller destroys the profiler. */
+/* If the clocks cannot be compared, reports this and succeeds without a timeline. On failure, the caller
+   destroys the profiler. */
 ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     const char *call = "zeDeviceGetGlobalTimestamps";
@@ -8680,8 +8702,8 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     if (!timeline->samples || !timeline->values) {
         return zt__report_no_memory(&profiler->diagnostics, "zt_open", "the timeline");
     }
-    zt__start_clock(&timeline->clock, profiler->device, NULL, (uint64_t)(1e9 / profiler->ns_per_tick + 0.5),
-                    profiler->tick_mask);
+    zt__init_clock(&timeline->clock, profiler->device, NULL, (uint64_t)(1e9 / profiler->ns_per_tick + 0.5),
+                   profiler->tick_mask);
     result = zt__read_clocks(&profiler->driver, &timeline->clock, &pair);
     if (zt__is_device_loss(result)) {
         return zt__check(&profiler->diagnostics, result, call, "");
@@ -8698,7 +8720,7 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     return result;
 }
 
-/* ---- for reports: each call locks for one sample or row ---------------------------------------------------- */
+/* ---- for reports: copies of one sample or row ------------------------------------------------------------ */
 
 /* Gets the indices of kept samples, from *first up to but not including *end. None without a timeline. */
 ZT__PRIVATE void zt__get_kept_samples(zt_profiler *profiler, uint64_t *first, uint64_t *end) {
@@ -8739,8 +8761,7 @@ ZT__PRIVATE void zt__get_kept_rows(zt__stream_data *data, uint64_t *first, uint6
     zt__unlock(&data->mutex);
 }
 
-/* Copies a row and its values, one for each metric. The device ends a row at a marker, so the marker's time
-   is the end of its row. Returns 0 if a newer row has replaced it. */
+/* Copies a row and its values, one for each metric. Returns 0 if a newer row has replaced it. */
 ZT__PRIVATE int zt__copy_kept_row(zt__stream_data *data, uint64_t index, zt__kept_row *row, double *values) {
     size_t place = (size_t)(index % data->row_capacity), metrics = data->group.metric_count;
     int is_kept;
@@ -8821,7 +8842,7 @@ ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
     zt__get_kept_samples(locked, &first, &end);
     info.samples = end - first;
     zt__lock(&locked->mutex);
-    info.lost_samples = first + locked->timeline->ambiguous;
+    info.lost_samples = first + locked->timeline->ambiguous; /* newer ones replaced the first */
     info.pairs = locked->timeline->clock.pair_count;
     zt__unlock(&locked->mutex);
     while ((data = zt__next_attached_stream(locked, data)) != NULL) {
@@ -8848,14 +8869,12 @@ ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
     zt__copy_text(profiler->device_name, sizeof profiler->device_name, properties.name,
                   strlen(properties.name));
     profiler->ns_per_tick = properties.timerResolution ? 1e9 / (double)properties.timerResolution : 1.0;
-    profiler->tick_mask = UINT64_MAX;
-    if (properties.timestampValidBits > 0 && properties.timestampValidBits < 64) {
-        profiler->tick_mask = (UINT64_C(1) << properties.timestampValidBits) - 1;
-    }
+    profiler->tick_mask = zt__mask_of_bits(properties.timestampValidBits);
     return result;
 }
 
-/* Describes the metrics of the selected groups, and makes the passes. Returns 0 without memory. */
+/* Describes the metrics of the selected groups, distributes the groups over the passes, and finds the metrics
+   that are flags of lost samples. Returns 0 without memory. */
 ZT__PRIVATE int zt__describe_selection(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__selection *selection = &profiler->selection;
@@ -8902,8 +8921,9 @@ ZT__PRIVATE int zt__describe_selection(zt_profiler *profiler) {
     return 1;
 }
 
-/* Activation would take the counters from another tool that uses them. So a query pool is created before,
-   which drivers refuse if the counters are in use. All other errors are left to the calls that follow. */
+/* Returns NOT_AVAILABLE or HANDLE_OBJECT_IN_USE if another tool uses the counters, from which activation
+   would take them: drivers then refuse to create a query pool. Other errors are left to the calls that
+   follow. */
 ZT__PRIVATE ze_result_t zt__probe_counters(zt_profiler *profiler) {
     zet_metric_query_pool_desc_t desc;
     zet_metric_query_pool_handle_t pool = NULL;
@@ -8922,8 +8942,8 @@ ZT__PRIVATE ze_result_t zt__probe_counters(zt_profiler *profiler) {
                : ZE_RESULT_SUCCESS;
 }
 
-/* Selects and activates the metric groups, and makes the first slots, because only creating query pools shows
-   whether metrics can be used. On failure, one pass without groups remains. */
+/* Selects and activates the metric groups, and makes the first slots: whether metrics can be used shows only
+   when query pools are created. On failure, one pass without groups remains. */
 ZT__PRIVATE ze_result_t zt__open_metrics(zt_profiler *profiler) {
     zt__pass *pass = &profiler->passes[0];
     zt__holder holder;
@@ -9008,8 +9028,8 @@ ZT__PRIVATE ze_result_t zt__open_on_device(zt_profiler *profiler) {
     return profiler->config.timeline ? zt__open_timeline(profiler) : ZE_RESULT_SUCCESS;
 }
 
-/* Releases all that a profiler has of the device. Its results remain. Afterwards the profiler has another
-   identifier, so that zt_end does nothing for regions that were begun before. */
+/* Releases everything of the device, and keeps the results. The profiler is registered again, and so has
+   another identifier: zt_end does nothing for regions that were begun before. */
 ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
     const zt__pass *pass = &profiler->passes[profiler->active_pass];
     zt__list *list;
@@ -9054,8 +9074,8 @@ ZT__PRIVATE ze_result_t zt__check_opening(const char *call, ze_context_handle_t 
     return ZE_RESULT_SUCCESS;
 }
 
-/* Makes the last message of a profiler or stream that could not be opened that of the thread, before it is
-   destroyed. */
+/* Copies the last message of a profiler or stream that could not be opened to the thread, where
+   zt_get_last_error(NULL) finds it after they are destroyed. */
 ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t result) {
     zt__thread_messages *messages = zt__get_thread_messages();
     if (messages) {
@@ -9064,7 +9084,7 @@ ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t 
     }
 }
 
-/* Opens a profiler with a complete configuration. */
+/* As zt_open, with a complete configuration. */
 ZT__PRIVATE ze_result_t zt__open_configured(ze_context_handle_t context, ze_device_handle_t device,
                                             const zt_config *complete, zt_profiler **profiler) {
     zt_profiler *opened = zt__create_profiler(complete);
@@ -9127,20 +9147,27 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
     for (block = profiler->blocks; block; block = block->next) {
         for (i = 0; i < block->count; i++) {
             zt__slot *slot = &block->slots[i];
-            if (slot->state == ZT__SLOT_OPEN) {
+            switch (slot->state) {
+            case ZT__SLOT_OPEN:
                 not_ended = slot->region->name;
                 zt__count_dropped(profiler, slot->region, ZT_DROPPED_NOT_CLOSED);
                 slot->generation++;
-            } else if (slot->state == ZT__SLOT_PENDING) {
+                break;
+            case ZT__SLOT_PENDING:
                 unfinished++;
                 zt__count_lost(profiler, slot->region, ZT_LOST_NEVER_DELIVERED);
-            } else if (slot->state != ZT__SLOT_RECORDED) {
-                continue;
-            } else if (slot->list->state != ZT__LIST_UNKNOWN && slot->list->state != ZT__LIST_UNOBSERVED) {
+                break;
+            case ZT__SLOT_RECORDED:
+                /* A list that may be immediate, or that runs by other means, may be running. */
+                if (slot->list->state == ZT__LIST_UNKNOWN || slot->list->state == ZT__LIST_UNOBSERVED) {
+                    break;
+                }
                 zt__unbind_slot(slot);
                 zt__free_slot(profiler, slot);
                 continue;
-            } /* else its list may be immediate, or run by other means, and be running */
+            default:
+                continue;
+            }
             slot->may_be_written = 1;
             zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
         }
@@ -9158,10 +9185,10 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
 /* Collects until nothing is on its way, but no longer than the configured time. Recorded regions whose
    execution is not announced are waited for only briefly, because most likely they will never run. */
 ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler) {
-    enum { MOMENT_NS = 20000000 };
-    uint64_t states[ZT__SLOT_STATE_COUNT];
-    zt__wait wait = zt__wait_until(zt__deadline(profiler->config.wait_timeout_ns));
-    if (!zt__collect_until(profiler, zt__deadline(MOMENT_NS))) {
+    const uint64_t brief_ns = 20000000;
+    uint64_t states[ZT__SLOT_STATE_COUNT], timeout_ns = profiler->config.wait_timeout_ns;
+    zt__wait wait = zt__wait_until(zt__deadline(timeout_ns));
+    if (!zt__collect_until(profiler, zt__deadline(timeout_ns < brief_ns ? timeout_ns : brief_ns))) {
         do {
             zt__try_collect(profiler, 1);
             zt__count_states(profiler, states);
@@ -9170,7 +9197,7 @@ ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler) {
 }
 
 ZT_API void zt_close(zt_profiler *profiler) {
-    /* The profiler may be closed already, or belong to the process that this one was forked from. */
+    /* A profiler that is not registered is closed already, or belongs to the parent of a forked process. */
     if (!profiler || !zt__is_registered(profiler) || zt__is_inside_callback(profiler, "zt_close")) {
         return;
     }
@@ -9199,13 +9226,13 @@ ZT_API void zt_close(zt_profiler *profiler) {
 
 enum { ZT__STREAM_WAIT_NS = 10000000, ZT__MAX_STREAM_READS = 1024, ZT__ROWS_AT_ONCE = 256 };
 
-/* Reading from the device fills the ring; delivering rows empties it. With config.reader two threads do this,
-   else one.
+/* Reading from the device fills the ring with reports; calculating them and delivering the rows empties it.
+   With config.reader, a thread of the stream reads, and those that call zt_stream_read deliver. Without it,
+   they do both.
 
-   There are two locks, and `reader` is locked first. The thread that delivers rows holds `reader`; it calls
-   the driver and functions of the application, and it alone uses the fields below `reader`. `data->mutex`
-   guards the ring's counts, and is held for bookkeeping alone. `partial` belongs to the thread that reads
-   from the device: the reader thread, or without one the holder of `reader`. */
+   There are two locks. `reader` is locked first; its holder delivers rows, calls the driver and functions of
+   the application, and alone uses the fields below `reader`. `data->mutex` guards the counts of the ring, and
+   is held for bookkeeping only. */
 struct zt_stream {
     ze_device_handle_t device;
     ze_context_handle_t context;
@@ -9221,7 +9248,7 @@ struct zt_stream {
     zet_metric_streamer_handle_t streamer;
     int is_closing;         /* atomic, as the next four */
     int failure;            /* the result of the last read, or SUCCESS */
-    int is_misaligned;      /* what is in the ring did not begin where a report begins */
+    int is_misaligned;      /* a calculation has failed since the last read: see zt__find_room */
     uint32_t users;         /* threads inside zt_stream_read */
     uint64_t reader_cpu_ns; /* processor time of the reader thread */
     zt__thread thread;
@@ -9229,7 +9256,8 @@ struct zt_stream {
 
     uint8_t *ring;
     size_t ring_size;
-    size_t partial; /* bytes of a report whose rest is still to come; see above for who uses it */
+    size_t partial; /* bytes of a report whose rest is still to come. Used by the thread that reads from
+                       the device: the reader thread, or without one the holder of `reader` */
 
     zt__stream_data *data; /* `data->mutex` guards what follows */
     size_t report_size;    /* 0: not known yet */
@@ -9237,29 +9265,31 @@ struct zt_stream {
     uint64_t written;      /* reports that came into the ring so far */
     uint64_t calculated;   /* reports that left it so far */
     uint64_t written_ns;   /* when the last of them came */
-    uint64_t gap_first; /* the device dropped reports before one of gap_first to gap_last; UINT64_MAX: none */
+    uint64_t gap_first;    /* the device dropped reports just before one of the reports gap_first to gap_last;
+                              UINT64_MAX: it dropped none */
     uint64_t gap_last;
-    uint64_t gap_ns; /* the host time at which the device reported it */
+    uint64_t gap_ns; /* the host time at which the device reported this */
     zt_stream_counts counts;
-    uint32_t row_next, row_count; /* rows that are calculated and not yet delivered */
+    uint32_t row_next,
+        row_count; /* of the calculated rows, row_next and those after it are not yet delivered */
 
     zt__timed_mutex reader;    /* its holder alone uses what follows */
     zet_typed_value_t *values; /* of calculated rows */
-    uint32_t values_at_once;   /* rows */
-    double *row;
-    uint64_t row_report;   /* the report that the first of the calculated rows was made of */
-    int has_calculated;    /* reports of this capture were calculated before */
-    int is_first_row;      /* the next row is the first of the capture, which is not valid */
-    int is_after_failure;  /* the reports before the next row could not be calculated */
-    int is_gap_found;      /* a row of gap_first to gap_last was found to follow the gap */
-    int is_gap_pending;    /* rows are missing before the next one that is delivered */
-    int has_end;           /* the next two are known */
-    uint64_t end_ns;       /* of the last row's period, on the device's clock, unwrapped */
-    uint64_t host_ns;      /* the same by the host's clock */
-    uint64_t stamp_offset; /* is added to time stamps, which may be of another clock */
-    uint32_t last_marker;  /* the number in the last row */
-    double marker_reason;  /* ReportReason of rows with a marker; NaN: not seen yet */
-    double other_reason;   /* the same of rows without a marker */
+    uint32_t max_calculated;   /* rows that `values` has room for */
+    double *row;               /* the values of one row, for its receivers */
+    uint64_t row_report;       /* the number of the report that the first calculated row was made of */
+    int has_calculated;        /* reports of this capture were calculated before */
+    int is_first_row;          /* the next row is the first of the capture, which is not valid */
+    int is_after_failure;      /* the reports before the next row could not be calculated */
+    int is_gap_located;        /* a row of gap_first to gap_last was found to follow the gap */
+    int is_gap_pending;        /* rows are missing before the next one that is delivered */
+    int has_end;               /* there was a row, so the next two are known */
+    uint64_t end_ns;           /* of the last row's period, on the device's clock, unwrapped */
+    uint64_t host_ns;          /* the same by the host's clock */
+    uint64_t stamp_offset;     /* is added to time stamps, which may be of another clock */
+    uint32_t last_marker;      /* the number of the marker in the last row */
+    double marker_reason;      /* ReportReason of rows with a marker; NaN: not seen yet */
+    double other_reason;       /* the same of rows without a marker */
     zt__clock clock;
 };
 
@@ -9289,8 +9319,8 @@ ZT__PRIVATE ze_result_t zt__query_report_size(zt_stream *stream) {
 
 /* Finds where the next bytes go. Returns how many fit there.
 
-   A read can end within a report; its rest normally comes first in the next read. If calculation has failed,
-   the rest may not have come: the partial report is discarded, and the next read is assumed to begin with a
+   A read can end within a report; its rest normally comes first in the next read. If a calculation has
+   failed, that may not be so: the partial report is discarded, and the next read is assumed to begin with a
    report. */
 ZT__PRIVATE size_t zt__find_room(zt_stream *stream, uint8_t **bytes) {
     int is_misaligned = zt__load(&stream->is_misaligned);
@@ -9312,9 +9342,9 @@ ZT__PRIVATE size_t zt__find_room(zt_stream *stream, uint8_t **bytes) {
     return room ? (size_t)room * stream->report_size - stream->partial : 0;
 }
 
-/* Reads once. `more` is set if the read was limited by the room in the ring. If the device dropped reports,
-   the data is valid all the same; they are missing before one of the new reports, or before the first of the
-   next read. */
+/* Reads once. Sets `more` if the device may have more than there was room for. If the device dropped reports,
+   what it returns is valid all the same; the dropped ones are missing before one of the new reports, or
+   before the first of the next read. */
 ZT__PRIVATE ze_result_t zt__read_once(zt_stream *stream, int *more) {
     size_t room, size;
     uint8_t *bytes;
@@ -9368,14 +9398,19 @@ ZT__PRIVATE ze_result_t zt__read_once(zt_stream *stream, int *more) {
    may have more. */
 ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
     enum { MOST_READS = 4 };
-    int more = 1, reads = 0;
+    int more = 1, reads;
     ze_result_t result = ZE_RESULT_SUCCESS;
-    while (more && reads++ < MOST_READS && result == ZE_RESULT_SUCCESS &&
-           !zt__is_device_lost(&stream->diagnostics)) {
+    for (reads = 0; more && reads < MOST_READS; reads++) {
+        if (zt__is_device_lost(&stream->diagnostics)) {
+            return 0;
+        }
         result = zt__read_once(stream, &more);
+        zt__store(&stream->failure, (int)result);
+        if (result != ZE_RESULT_SUCCESS) {
+            return 0;
+        }
     }
-    zt__store(&stream->failure, (int)result);
-    return more && result == ZE_RESULT_SUCCESS;
+    return more;
 }
 
 /* Returns whether the device has notified since the last call. The host polls, because a wait in the driver
@@ -9419,10 +9454,10 @@ ZT__PRIVATE int zt__read_ahead(void *user) {
 /* A row as it was calculated. Times are the device's. */
 typedef struct zt__raw_row {
     const zet_typed_value_t *values;
-    int is_in_gap;         /* its report is gap_first or later */
-    int is_last_of_gap;    /* its report is gap_last or later */
+    int may_follow_gap;    /* its report is gap_first or later: the gap is before this row or another one */
+    int is_last_to_follow; /* its report is gap_last or later */
     uint64_t gap_ns;       /* when the device reported the gap */
-    uint64_t read_ns;      /* when the report had been read: the row ended before */
+    uint64_t read_ns;      /* when its report had been read, so the row ended before */
     uint64_t end_ns;       /* the end of its period */
     uint64_t since_end_ns; /* from the end of the row before to its own */
     uint64_t length_ns;
@@ -9452,44 +9487,45 @@ ZT__PRIVATE int zt__read_integer(const zet_typed_value_t *values, uint32_t metri
 
 /* Reads the time stamp of a row, wrapped as those of the clock. Returns 0 where it has none.
 
-   Time stamps may be of another clock than expected, because some drivers do not report which, and a clock
-   may start again unexpectedly. If a time stamp is impossible, the row is assumed to follow the one before,
-   and `stamp_offset` is set so that later time stamps are relative to it. */
+   Some drivers do not report of which clock these time stamps are, and a clock may be set to 0 unexpectedly.
+   If a time stamp is impossible, the row is assumed to follow the one before, and `stamp_offset` is set so
+   that later time stamps continue from there. */
 ZT__PRIVATE int zt__read_stamp(zt_stream *stream, const zt__raw_row *row, uint64_t *stamp) {
     enum { SLACK_NS = 1000000000 };
     const zt__clock *clock = &stream->clock;
-    uint64_t turn = clock->turn_ns, slack = turn ? zt__clock_tolerance(clock) : (uint64_t)SLACK_NS;
+    uint64_t wrap = clock->wrap_ns, slack = wrap ? zt__clock_tolerance(clock) : (uint64_t)SLACK_NS;
     uint64_t before = stream->has_end ? stream->end_ns : clock->pairs[0].ns[ZT__DEVICE];
     uint64_t least = before > slack ? before - slack : 0;
     uint64_t length = stream->info.period_ns, wrapped, reported, end;
     if (!zt__read_integer(row->values, stream->time_metric, &wrapped)) {
         return 0;
     }
-    wrapped = turn ? wrapped % turn : wrapped;
-    *stamp = turn ? (wrapped + stream->stamp_offset) % turn : wrapped + stream->stamp_offset;
+    wrapped = wrap ? wrapped % wrap : wrapped;
+    *stamp = wrap ? (wrapped + stream->stamp_offset) % wrap : wrapped + stream->stamp_offset;
     end = zt__unwrap_after(clock, *stamp, least);
     if (end < least || end > row->read_ns + slack) {
         if (zt__read_integer(row->values, stream->length_metric, &reported) && reported < length) {
             length = reported;
         }
         end = before + length < row->read_ns ? before + length : row->read_ns;
-        *stamp = turn ? end % turn : end;
-        stream->stamp_offset = turn ? (*stamp + turn - wrapped) % turn : *stamp - wrapped;
+        *stamp = wrap ? end % wrap : end;
+        stream->stamp_offset = wrap ? (*stamp + wrap - wrapped) % wrap : *stamp - wrapped;
     }
     return 1;
 }
 
-/* Returns whether a row that seems to end long after the one before really ended a little earlier, which
-   looks like nearly a turn of the clock. This is so if it would end in the future, or nearly a turn later
+/* Returns whether the time stamp of a row is a little before the last one, and not nearly a whole wrap of the
+   clock after it, which looks the same. This is so if the row would end in the future, or nearly a wrap later
    although the device dropped nothing. */
-ZT__PRIVATE int zt__is_backward(const zt_stream *stream, const zt__raw_row *row) {
+ZT__PRIVATE int zt__has_stepped_back(const zt_stream *stream, const zt__raw_row *row) {
     const zt__clock *clock = &stream->clock;
     uint64_t tolerance = zt__clock_tolerance(clock), later = row->end_ns - stream->end_ns;
-    if (later <= clock->turn_ns / 2) {
+    if (later <= clock->wrap_ns / 2) {
         return 0;
     }
-    return row->end_ns > row->read_ns + tolerance || (!row->is_in_gap && later > clock->turn_ns - tolerance &&
-                                                      later > stream->info.period_ns + tolerance);
+    return row->end_ns > row->read_ns + tolerance ||
+           (!row->may_follow_gap && later > clock->wrap_ns - tolerance &&
+            later > stream->info.period_ns + tolerance);
 }
 
 /* Finds when a row's period ended, which is the time stamp of its report, and how long it lasted. Reports
@@ -9506,15 +9542,15 @@ ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
         }
     } else if (!has_stamp) { /* a period after the last one, or after the gap */
         row->end_ns = stream->end_ns + period;
-        if (row->is_last_of_gap && row->end_ns < row->gap_ns) {
+        if (row->is_last_to_follow && row->end_ns < row->gap_ns) {
             row->end_ns = row->gap_ns;
         }
     } else {
         row->end_ns = zt__unwrap_after(clock, stamp, stream->end_ns);
-        if (row->end_ns < stream->end_ns || (clock->turn_ns && zt__is_backward(stream, row))) {
+        if (row->end_ns < stream->end_ns || (clock->wrap_ns && zt__has_stepped_back(stream, row))) {
             row->end_ns = stream->end_ns;
-        } else if (row->is_in_gap && row->end_ns - stream->end_ns > period + period / 2) {
-            /* A gap can last longer than a turn of the clock. It was reported soon after its end. */
+        } else if (row->may_follow_gap && row->end_ns - stream->end_ns > period + period / 2) {
+            /* In a gap the clock can wrap more than once. The gap was reported soon after its end. */
             uint64_t after_gap_ns = zt__unwrap_near(clock, stamp, row->gap_ns);
             row->end_ns = after_gap_ns > row->end_ns ? after_gap_ns : row->end_ns;
         }
@@ -9535,9 +9571,9 @@ ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
     }
 }
 
-/* Returns the name of the marker that ends a row, or NULL. The metric also has a number in rows without a
-   marker: that of the last marker, or of something else. A repeated number is another marker only if
-   ReportReason shows that the row was made for a marker. */
+/* Returns the name of the marker that ends a row, or NULL. StreamMarker also has a number in rows without a
+   marker: that of the last marker, or of something else. If the number is that of the row before, it is a new
+   marker only if ReportReason shows that the row was made for one. */
 ZT__PRIVATE const char *zt__find_marker(zt_stream *stream, const zet_typed_value_t *values) {
     zt__stream_data *data = stream->data;
     uint64_t number = 0;
@@ -9589,7 +9625,7 @@ ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
         waiting = stream->capacity - place;
     }
     zt__unlock(&stream->data->mutex);
-    reports = waiting < stream->values_at_once ? (uint32_t)waiting : stream->values_at_once;
+    reports = waiting < stream->max_calculated ? (uint32_t)waiting : stream->max_calculated;
     count = reports * group->metric_count;
     if (reports == 0 || !process) {
         return 0;
@@ -9622,11 +9658,11 @@ ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
     return 1;
 }
 
-/* Removes the next calculated row. Counts it as delivered if it is valid and wanted, else as discarded.
-   Returns 0 if there is none. */
+/* Removes the next calculated row, and finds its times and whether it follows a gap. Counts it as delivered
+   if it is valid and wanted, else as discarded. Returns 0 if there is none. */
 ZT__PRIVATE int zt__next_row(zt_stream *stream, int is_wanted, zt__raw_row *row) {
     uint64_t period = stream->info.period_ns, report, periods;
-    int is_after_gap, is_delivered;
+    int follows_gap, is_delivered;
     memset(row, 0, sizeof *row);
     zt__lock(&stream->data->mutex);
     if (stream->row_next == stream->row_count) {
@@ -9635,31 +9671,31 @@ ZT__PRIVATE int zt__next_row(zt_stream *stream, int is_wanted, zt__raw_row *row)
     }
     row->values = stream->values + (size_t)stream->row_next * stream->data->group.metric_count;
     report = stream->row_report + stream->row_next;
-    row->is_in_gap = report >= stream->gap_first && stream->gap_first != UINT64_MAX;
-    row->is_last_of_gap = row->is_in_gap && report >= stream->gap_last;
+    row->may_follow_gap = report >= stream->gap_first && stream->gap_first != UINT64_MAX;
+    row->is_last_to_follow = row->may_follow_gap && report >= stream->gap_last;
     row->gap_ns = zt__convert_time(&stream->clock, stream->gap_ns, ZT__HOST, ZT__DEVICE);
     row->read_ns = zt__convert_time(&stream->clock, stream->written_ns, ZT__HOST, ZT__DEVICE);
     zt__unlock(&stream->data->mutex);
     zt__find_period(stream, row);
-    /* The device does not report where it dropped reports. The gap is where much more than a period passed
-       between two rows; if that is nowhere, it is before the last. */
-    is_after_gap = row->is_in_gap && (row->since_end_ns > period + period / 2 ||
-                                      (row->is_last_of_gap && !stream->is_gap_found));
+    /* The device does not report where in gap_first to gap_last it dropped reports. The gap is before each
+       row that comes much more than a period after the one before; if there is none, before the last row. */
+    follows_gap = row->may_follow_gap && (row->since_end_ns > period + period / 2 ||
+                                          (row->is_last_to_follow && !stream->is_gap_located));
     periods = (row->since_end_ns + period / 2) / period;
-    row->gap = is_after_gap || stream->is_after_failure || stream->is_gap_pending;
+    row->gap = follows_gap || stream->is_after_failure || stream->is_gap_pending;
     row->is_valid = row->has_length && !stream->is_first_row;
     is_delivered = row->is_valid && is_wanted;
     zt__lock(&stream->data->mutex);
     stream->row_next++;
     stream->counts.rows += is_delivered != 0;
     stream->counts.discarded += !is_delivered;
-    if (row->is_in_gap && periods > 1) {
+    if (row->may_follow_gap && periods > 1) {
         stream->counts.dropped += periods - 1;
     }
-    stream->is_gap_found |= is_after_gap;
-    if (row->is_last_of_gap && report >= stream->gap_last) { /* of all gaps so far */
+    stream->is_gap_located |= follows_gap;
+    if (row->is_last_to_follow && report >= stream->gap_last) { /* else another gap was reported meanwhile */
         stream->gap_first = UINT64_MAX;
-        stream->is_gap_found = 0;
+        stream->is_gap_located = 0;
     }
     zt__unlock(&stream->data->mutex);
     stream->is_gap_pending = row->gap && !is_delivered;
@@ -9669,15 +9705,16 @@ ZT__PRIVATE int zt__next_row(zt_stream *stream, int is_wanted, zt__raw_row *row)
     return 1;
 }
 
-/* The receiver of rows. */
+/* Who reads rows. */
 typedef struct zt__receiver {
     zt_row_fn function; /* or NULL */
     void *user;
-    uint64_t delivered;
-    int stopped;
+    uint64_t row_count; /* valid rows so far, also if nobody wanted them */
+    int has_stopped;    /* `function` wants no more */
 } zt__receiver;
 
-/* Delivers the rows that are calculated. */
+/* Delivers the rows that are calculated: to `function`, and to the profiler that the stream is attached to.
+ */
 ZT__PRIVATE void zt__deliver_rows(zt_stream *stream, zt__receiver *receiver) {
     const zt__clock *clock = &stream->clock;
     zt__stream_data *data = stream->data;
@@ -9687,7 +9724,7 @@ ZT__PRIVATE void zt__deliver_rows(zt_stream *stream, zt__receiver *receiver) {
     is_attached = data->profiler != NULL;
     zt__unlock(&data->mutex);
     is_wanted = is_attached || receiver->function;
-    while (!receiver->stopped && zt__next_row(stream, is_wanted, &raw)) {
+    while (!receiver->has_stopped && zt__next_row(stream, is_wanted, &raw)) {
         zt__kept_row kept;
         zt_row row;
         uint32_t m;
@@ -9700,7 +9737,7 @@ ZT__PRIVATE void zt__deliver_rows(zt_stream *stream, zt__receiver *receiver) {
         stream->host_ns = kept.end_ns;
         kept.marker = zt__find_marker(stream, raw.values);
         kept.gap = raw.gap;
-        receiver->delivered += raw.is_valid != 0;
+        receiver->row_count += raw.is_valid != 0;
         if (!raw.is_valid || !is_wanted) {
             continue;
         }
@@ -9717,12 +9754,12 @@ ZT__PRIVATE void zt__deliver_rows(zt_stream *stream, zt__receiver *receiver) {
             row.metric_count = data->group.metric_count;
             row.values = stream->row;
             row.marker = kept.marker;
-            receiver->stopped = receiver->function(&row, receiver->user) != 0;
+            receiver->has_stopped = receiver->function(&row, receiver->user) != 0;
         }
     }
 }
 
-/* Delivers all rows that there are. Reads from the device first, unless the reader thread does that. */
+/* Delivers all rows that there are. Reads from the device as well, unless the reader thread does that. */
 ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int reads_device) {
     int more = 1, reads = 0;
     zt__clock_pair pair;
@@ -9730,7 +9767,7 @@ ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int 
         zt__read_clocks(&stream->driver, &stream->clock, &pair) == ZE_RESULT_SUCCESS) {
         zt__add_clock_pair(&stream->clock, pair);
     }
-    while (more && !receiver->stopped && reads++ < ZT__MAX_STREAM_READS) {
+    while (more && !receiver->has_stopped && reads++ < ZT__MAX_STREAM_READS) {
         uint64_t end;
         more = reads_device && zt__fill_ring(stream);
         zt__lock(&stream->data->mutex);
@@ -9738,9 +9775,9 @@ ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int 
         zt__unlock(&stream->data->mutex);
         do {
             zt__deliver_rows(stream, receiver);
-        } while (!receiver->stopped && stream->calculated < end && zt__calculate_rows(stream));
+        } while (!receiver->has_stopped && stream->calculated < end && zt__calculate_rows(stream));
     }
-    zt__attribute_rows_of(stream->data);
+    zt__attribute_rows_of_stream(stream->data);
 }
 
 /* Delivers rows until there was one, the deadline is over, or reading has failed. */
@@ -9750,7 +9787,7 @@ ZT__PRIVATE ze_result_t zt__read_until(zt_stream *stream, zt__receiver *receiver
         uint64_t read_again_ns = zt__deadline(ZT__STREAM_WAIT_NS);
         zt__wait wait = zt__wait_until(deadline < read_again_ns ? deadline : read_again_ns);
         zt__deliver_all(stream, receiver, reads_device);
-        if (receiver->delivered) {
+        if (receiver->row_count) {
             return ZE_RESULT_SUCCESS;
         }
         if (zt__load(&stream->is_closing)) {
@@ -9784,31 +9821,31 @@ ZT__PRIVATE ze_result_t zt__read_until(zt_stream *stream, zt__receiver *receiver
 /* Finds or adds a marker. Returns NULL without memory, or if there are too many. */
 ZT__PRIVATE const zt__marker *zt__find_or_add_marker(zt__stream_data *data, const char *name) {
     size_t length = strlen(name);
-    zt__marker *marker, *unused = NULL;
+    zt__marker *marker, *made;
     zt__lock(&data->mutex);
     marker = (zt__marker *)zt__map_find(&data->marker_names, name, length);
     zt__unlock(&data->mutex);
     if (marker) {
         return marker;
     }
-    unused = (zt__marker *)zt__allocate(&data->allocator, 1, sizeof *unused + length + 1);
-    if (!unused) {
+    made = (zt__marker *)zt__allocate(&data->allocator, 1, sizeof *made + length + 1);
+    if (!made) {
         return NULL;
     }
-    unused->name = (const char *)memcpy(unused + 1, name, length + 1);
+    made->name = (const char *)memcpy(made + 1, name, length + 1);
     zt__lock(&data->mutex);
     if (zt__map_make_room(&data->marker_names, &data->allocator, &data->mutex)) {
-        marker = (zt__marker *)zt__map_find(&data->marker_names, name, length); /* of another thread */
+        marker = (zt__marker *)zt__map_find(&data->marker_names, name, length); /* added meanwhile */
         if (!marker && data->marker_count < ZT__MAX_MARKERS) {
-            marker = unused;
-            unused = NULL;
+            marker = made;
+            made = NULL;
             marker->index = data->marker_count;
             data->markers[data->marker_count++] = marker;
             zt__map_add(&data->marker_names, marker->name, length, marker);
         }
     }
     zt__unlock(&data->mutex);
-    zt__free(&data->allocator, unused);
+    zt__free(&data->allocator, made);
     return marker;
 }
 
@@ -9881,15 +9918,15 @@ ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_
     return stream;
 }
 
-/* Reports that the device refuses to sample, and why. */
-ZT__PRIVATE ze_result_t zt__refuse_stream(zt_stream *stream, ze_result_t result, const char *call,
-                                          const zt__holder *holder) {
+/* Reports why the device cannot be sampled. Returns the result of the call that failed. */
+ZT__PRIVATE ze_result_t zt__report_stream_refusal(zt_stream *stream, ze_result_t result, const char *call,
+                                                  const zt__holder *holder) {
     zt__report_refusal(&stream->diagnostics, stream->device, 1, result, call, holder);
     return result;
 }
 
-/* Finds the group by its name, else ComputeBasic, else the first that is time-based. A device of several
-   tiles is refused: their reports have a header, and cannot be calculated many at once. */
+/* Finds the configured group, or without one ComputeBasic, or else the first that is time-based. Refuses a
+   device of several tiles, because their reports have a header and cannot be calculated many at once. */
 ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
     const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
     const zt_allocator *allocator = &stream->config.allocator;
@@ -9899,7 +9936,7 @@ ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
     uint32_t index, tiles = 0;
     ze_result_t result = zt__open_catalog(allocator, &stream->driver, stream->device, &catalog, &call);
     if (result != ZE_RESULT_SUCCESS) {
-        return zt__refuse_stream(stream, result, call, NULL);
+        return zt__report_stream_refusal(stream, result, call, NULL);
     }
     index = zt__find_group(&catalog, name, strlen(name), type);
     if (index == UINT32_MAX && !stream->config.group) {
@@ -9932,14 +9969,14 @@ ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
     return result;
 }
 
-/* Loads the metrics, and finds those that describe the row itself. */
+/* Loads the metrics, and finds those from which a row has its time, length and marker. */
 ZT__PRIVATE ze_result_t zt__load_stream_metrics(zt_stream *stream) {
     zt__stream_data *data = stream->data;
     const char *call;
     uint32_t i;
     ze_result_t result = zt__load_metrics(&stream->config.allocator, &data->group, &call);
     if (result != ZE_RESULT_SUCCESS) {
-        return zt__refuse_stream(stream, result, call, NULL);
+        return zt__report_stream_refusal(stream, result, call, NULL);
     }
     data->metrics =
         (zt_metric *)zt__allocate(&stream->config.allocator, data->group.metric_count, sizeof *data->metrics);
@@ -9964,7 +10001,8 @@ ZT__PRIVATE ze_result_t zt__load_stream_metrics(zt_stream *stream) {
     return result;
 }
 
-/* Allocates values and ring within config.memory_limit: up to a quarter for values, the rest for reports. */
+/* Allocates values and ring within config.memory_limit: up to a quarter for values, the rest for reports. The
+   rows that are kept for a profiler are not part of it. */
 ZT__PRIVATE ze_result_t zt__make_room_for_rows(zt_stream *stream) {
     enum { LEAST_ROWS = 16, LEAST_RING = 16384 };
     const zt_allocator *allocator = &stream->config.allocator;
@@ -9977,10 +10015,10 @@ ZT__PRIVATE ze_result_t zt__make_room_for_rows(zt_stream *stream) {
         return zt__report(&stream->diagnostics, MEMORY_LIMIT, ZE_RESULT_ERROR_INVALID_SIZE, "zt_stream_open",
                           (unsigned long long)limit, stream->info.group, (unsigned long long)least);
     }
-    stream->values_at_once = at_once < ZT__ROWS_AT_ONCE ? (uint32_t)at_once : (uint32_t)ZT__ROWS_AT_ONCE;
-    stream->ring_size = limit - stream->values_at_once * of_row;
+    stream->max_calculated = at_once < ZT__ROWS_AT_ONCE ? (uint32_t)at_once : (uint32_t)ZT__ROWS_AT_ONCE;
+    stream->ring_size = limit - stream->max_calculated * of_row;
     stream->info.memory = limit;
-    stream->values = (zet_typed_value_t *)zt__allocate(allocator, stream->values_at_once, of_row);
+    stream->values = (zet_typed_value_t *)zt__allocate(allocator, stream->max_calculated, of_row);
     stream->ring = (uint8_t *)zt__allocate(allocator, stream->ring_size, 1);
     stream->row = (double *)zt__allocate(allocator, metrics, sizeof *stream->row);
     complete = stream->values && stream->ring && stream->row;
@@ -9996,7 +10034,7 @@ ZT__PRIVATE ze_result_t zt__make_room_for_rows(zt_stream *stream) {
                     : zt__report_no_memory(&stream->diagnostics, "zt_stream_open", "reports and rows");
 }
 
-/* As zet_metric_global_timestamps_resolution_exp_t, which the oldest headers lack. */
+/* zet_metric_global_timestamps_resolution_exp_t, which old headers do not have. */
 typedef struct zt__timestamps_resolution {
     uint32_t stype;
     void *next;
@@ -10004,22 +10042,17 @@ typedef struct zt__timestamps_resolution {
 } zt__timestamps_resolution;
 
 /* Relates the clock of the group's metrics to that of the host. If the driver does not describe that clock,
-   uses the clock of the device. If neither can be read, each row is assumed to last a period, from now on. */
+   or cannot read it, uses the clock of the device. If that cannot be read either, each row is assumed to last
+   a period, from now on. */
 ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
     enum { RESOLUTION_STYPE = 9 };
     zet_metric_group_handle_t group = stream->data->group.handle;
+    zt__clock *clock = &stream->clock;
     ze_device_properties_t device;
     zet_metric_group_properties_t properties;
     zt__timestamps_resolution resolution;
-    uint64_t ticks_per_second, valid_bits;
     zt__clock_pair pair;
-    ze_result_t result;
-    memset(&device, 0, sizeof device);
-    device.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* in which the resolution is ticks a second */
-    ZT__INTERNAL(result = zeDeviceGetProperties(stream->device, &device));
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__check(&stream->diagnostics, result, "zeDeviceGetProperties", "Update the driver.");
-    }
+    ze_result_t result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     memset(&resolution, 0, sizeof resolution);
     memset(&properties, 0, sizeof properties);
     resolution.stype = RESOLUTION_STYPE;
@@ -10027,26 +10060,35 @@ ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
     properties.pNext = &resolution;
     if (stream->driver.zetMetricGroupGetGlobalTimestampsExp &&
         zetMetricGroupGetProperties(group, &properties) == ZE_RESULT_SUCCESS && resolution.ticks_per_second) {
-        ticks_per_second = resolution.ticks_per_second;
-        valid_bits = resolution.valid_bits;
-    } else {
-        ticks_per_second = device.timerResolution;
-        valid_bits = device.timestampValidBits;
-        group = NULL;
+        zt__init_clock(clock, stream->device, group, resolution.ticks_per_second,
+                       zt__mask_of_bits(resolution.valid_bits));
+        result = zt__read_clocks(&stream->driver, clock, &pair);
     }
-    zt__start_clock(&stream->clock, stream->device, group, ticks_per_second,
-                    valid_bits - 1 < 63 ? ((uint64_t)1 << valid_bits) - 1 : UINT64_MAX);
-    result = zt__read_clocks(&stream->driver, &stream->clock, &pair);
+    if (result != ZE_RESULT_SUCCESS && !zt__is_device_loss(result)) {
+        memset(&device, 0, sizeof device);
+        device.stype =
+            ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* in which the resolution is ticks a second */
+        ZT__INTERNAL(result = zeDeviceGetProperties(stream->device, &device));
+        if (result != ZE_RESULT_SUCCESS) {
+            return zt__check(&stream->diagnostics, result, "zeDeviceGetProperties", "Update the driver.");
+        }
+        zt__init_clock(clock, stream->device, NULL, device.timerResolution,
+                       zt__mask_of_bits(device.timestampValidBits));
+        result = zt__read_clocks(&stream->driver, clock, &pair);
+    }
     if (zt__is_device_loss(result)) {
-        return zt__check(&stream->diagnostics, result, "zeDeviceGetGlobalTimestamps", "");
+        return zt__check(
+            &stream->diagnostics, result,
+            clock->group ? "zetMetricGroupGetGlobalTimestampsExp" : "zeDeviceGetGlobalTimestamps", "");
     }
     if (result != ZE_RESULT_SUCCESS) {
         stream->time_metric = UINT32_MAX;
+        clock->interval_ns = UINT64_MAX; /* a later reading would not fit to the assumed times */
         pair.ns[ZT__DEVICE] = 0;
         pair.ns[ZT__HOST] = zt__now_ns();
         pair.error_ns = 0;
     }
-    zt__add_clock_pair(&stream->clock, pair);
+    zt__add_clock_pair(clock, pair);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -10076,7 +10118,7 @@ ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
     }
     result = zt__activate(stream->context, stream->device, &stream->data->group, 1, &holder);
     if (result != ZE_RESULT_SUCCESS) {
-        return zt__refuse_stream(stream, result, "zetContextActivateMetricGroups", &holder);
+        return zt__report_stream_refusal(stream, result, "zetContextActivateMetricGroups", &holder);
     }
     stream->is_activated = 1;
     result = zt__open_stream_clock(stream);
@@ -10090,7 +10132,7 @@ ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
     result = zetMetricStreamerOpen(stream->context, stream->device, stream->data->group.handle, &streamer,
                                    stream->event, &stream->streamer);
     if (result != ZE_RESULT_SUCCESS) {
-        return zt__refuse_stream(stream, result, "zetMetricStreamerOpen", NULL);
+        return zt__report_stream_refusal(stream, result, "zetMetricStreamerOpen", NULL);
     }
     stream->info.period_ns = streamer.samplingPeriod ? streamer.samplingPeriod : stream->config.period_ns;
     stream->info.notify_reports = streamer.notifyEveryNReports;
@@ -10120,7 +10162,8 @@ ZT__PRIVATE void zt__destroy_stream(zt_stream *stream) {
     zt__lock(&stream->data->mutex);
     stream->data->is_open = 0;
     zt__unlock(&stream->data->mutex);
-    zt__attribute_rows_of(stream->data); /* to the last samples, which need not wait for rows any more */
+    zt__attribute_rows_of_stream(
+        stream->data); /* to the last samples, which need not wait for rows any more */
     zt__release_stream_data(stream->data);
     pthread_mutex_destroy(&stream->reader.mutex);
     zt__free(&allocator, stream);
