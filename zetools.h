@@ -1394,9 +1394,11 @@ static inline ZT__UNUSED int zt__body(zt_region *region) {
 #define ZT__PASSES(passes, profiler)                                                                         \
     for (zt_passes passes = zt_passes_begin(profiler); zt_passes_next(&passes);)
 #define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
+/* `break` leaves the inner loop. */
 #define ZT__REGION(region, profiler, list, name)                                                             \
-    for (zt_region region = zt__open_region(profiler, list, name); zt__body(&region);                        \
-         zt__close_region(&region))
+    for (zt_region region = zt__open_region(profiler, list, name); region.body == 0;                         \
+         zt__close_region(&region))                                                                          \
+        for (; zt__body(&region);)
 #define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
 #endif
 
@@ -1488,7 +1490,8 @@ typedef zt__disabled_scope zt_scope;
        Other threads skip, or wait with a deadline.
 
        No thread holds two of these mutexes at a time. A mutex is held briefly: memory is allocated and
-   messages are logged without it. The locks of the tracer are listed in its chapter.
+   messages are logged without it. At exit alone, the list of threads stays locked while they are stopped. The
+   locks of the tracer are listed in its chapter.
 
    THE LIFE OF A SLOT
 
@@ -1768,9 +1771,10 @@ typedef struct zt__thread_list {
     zt__mutex mutex;
     zt__thread *first;
     int ends_at_exit;
+    int is_exiting; /* no more threads are started */
 } zt__thread_list;
 
-static zt__thread_list zt__threads = {PTHREAD_MUTEX_INITIALIZER, NULL, 0};
+static zt__thread_list zt__threads = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0};
 
 ZT__PRIVATE void *zt__run_thread(void *argument) {
     zt__thread *thread = (zt__thread *)argument;
@@ -1799,14 +1803,10 @@ ZT__PRIVATE void zt__sleep_thread(zt__thread *thread, uint64_t timeout_ns) {
 }
 
 /* Stops a thread and waits until it has ended. Returns 0 if it hangs in the driver or in a function of the
-   application: then it still uses its data, and the caller may try again later. */
-ZT__PRIVATE int zt__stop_thread(zt__thread *thread) {
+   application. */
+ZT__PRIVATE int zt__await_thread(zt__thread *thread) {
     enum { LONGEST_NS = 2000000000 };
-    zt__thread **place;
     zt__wait wait;
-    if (!zt__load(&thread->running)) {
-        return 1;
-    }
     zt__store(&thread->stop_requested, 1);
     zt__wake_thread(thread);
     wait = zt__wait_until(zt__deadline(LONGEST_NS));
@@ -1815,35 +1815,60 @@ ZT__PRIVATE int zt__stop_thread(zt__thread *thread) {
             return 0;
         }
     }
-    pthread_join(thread->handle, NULL);
-    zt__lock(&thread->list->mutex);
+    return 1;
+}
+
+/* Removes a thread from its list. With the mutex of the list held. */
+ZT__PRIVATE void zt__remove_thread(zt__thread *thread) {
+    zt__thread **place;
     for (place = &thread->list->first; *place; place = &(*place)->next) {
         if (*place == thread) {
             *place = thread->next;
             break;
         }
     }
+}
+
+/* Joins a thread that has ended, unless that is done. With the mutex of its list held. */
+ZT__PRIVATE void zt__join_thread(zt__thread *thread) {
+    if (zt__load(&thread->running)) {
+        pthread_join(thread->handle, NULL);
+        zt__remove_thread(thread);
+        zt__store(&thread->running, 0);
+    }
+}
+
+/* Stops a thread and waits until it has ended. Returns 0 if it hangs: then it still uses its data, and the
+   caller may try again later. */
+ZT__PRIVATE int zt__stop_thread(zt__thread *thread) {
+    if (!zt__load(&thread->running)) {
+        return 1;
+    }
+    if (!zt__await_thread(thread)) {
+        return 0;
+    }
+    zt__lock(&thread->list->mutex);
+    zt__join_thread(thread);
     zt__unlock(&thread->list->mutex);
     pthread_mutex_destroy(&thread->mutex);
     pthread_cond_destroy(&thread->wake);
-    zt__store(&thread->running, 0);
     return 1;
 }
 
-/* A thread that hangs is removed, too, so that the others are stopped. */
+/* Stops all threads but the one that calls exit. A thread that hangs is removed, so that the others are
+   stopped. The list stays locked, so that a thread that another one closes meanwhile is not freed. */
 ZT__PRIVATE void zt__stop_threads_at_exit(void) {
-    zt__thread *thread;
-    do {
-        zt__lock(&zt__threads.mutex);
-        thread = zt__threads.first;
-        if (thread) {
-            zt__threads.first = thread->next;
+    zt__lock(&zt__threads.mutex);
+    zt__threads.is_exiting = 1;
+    while (zt__threads.first) {
+        zt__thread *thread = zt__threads.first;
+        if (!pthread_equal(thread->handle, pthread_self()) && zt__await_thread(thread)) {
+            zt__join_thread(thread);
+        } else {
+            zt__remove_thread(thread);
         }
-        zt__unlock(&zt__threads.mutex);
-        if (thread) {
-            zt__stop_thread(thread);
-        }
-    } while (thread);
+    }
+    zt__unlock(&zt__threads.mutex);
 }
 
 /* Returns 0 if the system refuses, or with ZETOOLS_NO_THREADS. */
@@ -1867,7 +1892,7 @@ ZT__PRIVATE int zt__start_thread(zt__thread *thread, int (*step)(void *user), vo
     if (!zt__threads.ends_at_exit) {
         zt__threads.ends_at_exit = atexit(zt__stop_threads_at_exit) == 0;
     }
-    if (zt__threads.ends_at_exit) {
+    if (zt__threads.ends_at_exit && !zt__threads.is_exiting) {
         /* The application's signals must not be delivered to this thread. */
         sigfillset(&all);
         pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -6625,14 +6650,17 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
     if (!slot) {
         return region;
     }
+    region.generation = slot->generation;
     if (zt__append_begin(profiler, slot, list, &has_commands) != ZE_RESULT_SUCCESS) {
         zt__lock(&profiler->mutex);
-        zt__drop_open_slot(profiler, slot, ZT_DROPPED_APPEND_FAILED, has_commands);
+        /* The log function may have released the list, which has dropped the region. */
+        if (slot->state == ZT__SLOT_OPEN && slot->generation == region.generation) {
+            zt__drop_open_slot(profiler, slot, ZT_DROPPED_APPEND_FAILED, has_commands);
+        }
         zt__unlock(&profiler->mutex);
         return region;
     }
     region.slot = slot;
-    region.generation = slot->generation;
     region.profiler = profiler->id;
     return region;
 }

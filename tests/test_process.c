@@ -114,6 +114,98 @@ static int leave_one_hanging(void) {
     return 0;
 }
 
+static void exit_at_once(const zt_sample *sample, void *user) {
+    (void)sample, (void)user;
+    hold_time(1); /* whoever waits by the clock waits for ever */
+    exit(0);
+}
+
+/* A function of the application ends the program, on the thread of the library. */
+static int exit_inside(void) {
+    void *state = NULL;
+    start(&state);
+    open_world(&state);
+    world *w = (world *)state;
+    zt_config config = config_with_thread();
+    config.sample = exit_at_once;
+    run(w, open_profiler(w, &config), "region");
+    await(&hangs); /* it never is */
+    return 1;
+}
+
+/* Whoever uses memory after it was released does not find it as it was. */
+static void *allocate_marked(size_t size, void *user) {
+    size_t *memory = (size_t *)malloc(size + 2 * sizeof size);
+    (void)user;
+    if (memory)
+        *memory = size;
+    return memory ? memory + 2 : NULL;
+}
+
+static void release_marked(void *memory, void *user) {
+    (void)user;
+    memset(memory, 0xa5, ((size_t *)memory)[-2]);
+}
+
+enum { CLOSERS = 8 };
+
+typedef struct closer {
+    zt_profiler *profiler;
+    int index;
+} closer;
+
+static int is_ending, are_sampled, are_closed; /* atomic */
+
+static void end_in_turn(const zt_sample *sample, void *user) {
+    const closer *me = (const closer *)user;
+    (void)sample;
+    __atomic_add_fetch(&are_sampled, 1, __ATOMIC_ACQ_REL);
+    await(&is_ending);
+    for (int i = 0; i < 20 * (CLOSERS - me->index); i++)
+        nap();
+}
+
+static void *close_meanwhile(void *user) {
+    zt_close(((closer *)user)->profiler);
+    __atomic_add_fetch(&are_closed, 1, __ATOMIC_ACQ_REL);
+    return NULL;
+}
+
+static void await_all(const int *count) {
+    while (__atomic_load_n(count, __ATOMIC_ACQUIRE) < CLOSERS)
+        nap();
+}
+
+static void await_closed(void) {
+    await_all(&are_closed);
+}
+
+/* The program ends while threads of its own close profilers that have threads of the library's. */
+static int close_and_end(void) {
+    static closer closers[CLOSERS];
+    void *state = NULL;
+    pthread_t thread;
+    atexit(await_closed); /* when the library's threads have ended, and before the driver is unloaded */
+    start(&state);
+    open_world(&state);
+    world *w = (world *)state;
+    zt_config config = config_with_thread();
+    config.sample = end_in_turn;
+    config.allocator.allocate = allocate_marked;
+    config.allocator.release = release_marked;
+    for (int i = 0; i < CLOSERS; i++) {
+        closers[i].index = i;
+        config.sample_user = &closers[i];
+        closers[i].profiler = open_profiler(w, &config);
+        run(w, closers[i].profiler, "region");
+    }
+    await_all(&are_sampled);
+    for (int i = 0; i < CLOSERS; i++)
+        assert_int_equal(pthread_create(&thread, NULL, close_meanwhile, &closers[i]), 0);
+    __atomic_store_n(&is_ending, 1, __ATOMIC_RELEASE);
+    return 0;
+}
+
 static void test_error_of_another_file(void **state) {
     world *w = *state;
     zt_profiler *profiler;
@@ -387,6 +479,7 @@ static const struct {
     {"measure", measure_alone},         {"open and become", open_and_become},
     {"leave open", leave_open},         {"leave one hanging", leave_one_hanging},
     {"trace and fork", trace_and_fork}, {"nothing", do_nothing},
+    {"exit inside", exit_inside},       {"close and end", close_and_end},
 };
 
 static int play(const char *role) {
@@ -453,6 +546,20 @@ static void test_left_open_with_a_thread_that_hangs(void **state) {
     expect_success_as("leave one hanging");
 }
 
+static void test_exit_in_a_sample_function(void **state) {
+    (void)state;
+    if (INSTRUMENTED) /* what is left open are leaks */
+        skip();
+    expect_success_as("exit inside");
+}
+
+static void test_exit_while_another_thread_closes(void **state) {
+    (void)state;
+    if (INSTRUMENTED) /* the world is left open */
+        skip();
+    expect_success_as("close and end");
+}
+
 static void test_report_of_a_parent(void **state) {
     char path[] = "/tmp/zetools-process-XXXXXX.csv", text[4096] = "";
     (void)state;
@@ -484,6 +591,8 @@ int main(void) {
         TEST(test_executed_in_the_place_of_a_profiler),
         TEST(test_left_open),
         TEST(test_left_open_with_a_thread_that_hangs),
+        TEST(test_exit_in_a_sample_function),
+        TEST(test_exit_while_another_thread_closes),
         TEST(test_report_of_a_parent),
     };
     const char *role = getenv("ZT_TEST_ROLE");
