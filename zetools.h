@@ -2516,12 +2516,12 @@ ZT__PRIVATE void zt__show_number(zt__cell *cell, double value) {
     cell->text = cell->number;
     if (zt__is_nan(value)) {
         cell->number[0] = 0;
-    } else if (magnitude < 1e9 && (magnitude >= 1000 || (double)(int64_t)value == value)) {
+    } else if (magnitude < 1e9 && (magnitude >= 999.95 || (double)(int64_t)value == value)) {
         snprintf(cell->number, sizeof cell->number, "%.0f", value);
     } else if (magnitude >= 1e9 || magnitude < 0.001) {
         snprintf(cell->number, sizeof cell->number, "%.2e", value);
     } else {
-        for (; magnitude < 100; magnitude *= 10) {
+        for (; magnitude < 99.995; magnitude *= 10) { /* 99.996 is shown as 100.0 */
             decimals++;
         }
         snprintf(cell->number, sizeof cell->number, "%.*f", decimals, value);
@@ -2968,7 +2968,7 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(THREAD_HANGS, "%s: a thread of the library's own does not return from the driver, or from "            \
                     "config.sample. Nothing is closed. Close it again later.")                               \
     /* of merging and reports */                                                                             \
-    X(CANNOT_WRITE, "zt_report: cannot write '%.512s': %s. Check the directory and its permissions.")        \
+    X(CANNOT_WRITE, "zt_report: cannot write '%.512s': %s. Check the directory, its permissions and space.") \
     X(WRITE_STOPPED, "%s: the write function returned that it cannot go on.")                                \
     X(BAD_FORMAT, "zt_write: %d is not a zt_format. Pass one of ZT_FORMAT_TABLE, _CSV, _JSON and _TRACE.")   \
     X(UNKNOWN_SUFFIX, "zt_report: the suffix of '%.512s' is none of .txt (or none: a table), .csv, .json "   \
@@ -13159,15 +13159,23 @@ ZT__PRIVATE void zt__break_name(const char *name, char *heading, size_t room) {
     }
 }
 
-/* Appends the units to a heading. If figures add up, chooses a prefix that suits the largest: "ns" becomes
-   "ms", "bytes" becomes "MB". Other units, such as percent, stay. */
+/* Appends the units to a heading. If figures add up, chooses a prefix that suits the largest: "ns" or "us"
+   becomes "ms", "bytes" becomes "MB". Other units, such as percent, stay. */
 ZT__PRIVATE void zt__choose_units(zt__figure_column *column, const char *units, int additive) {
     static const char *const times[] = {"ns", "us", "ms", "s"};
     static const char *const prefixes[] = {"", "k", "M", "G", "T"};
-    int is_time = strcmp(units, "ns") == 0;
-    uint32_t step = 0, steps = is_time ? ZT__COUNT_OF(times) : ZT__COUNT_OF(prefixes);
+    uint32_t step = 0, steps = ZT__COUNT_OF(times);
+    int is_time;
     size_t used = strlen(column->heading), room = sizeof column->heading - used;
     char *end = column->heading + used;
+    while (step < steps && strcmp(units, times[step]) != 0) {
+        step++;
+    }
+    is_time = step < steps;
+    if (!is_time) {
+        step = 0;
+        steps = ZT__COUNT_OF(prefixes);
+    }
     if (zt__is_nan(column->largest)) {
         snprintf(end, room, "\n");
         return;
@@ -13218,7 +13226,8 @@ ZT__PRIVATE void zt__add_metric_column(const zt_profiler *profiler, zt__region_t
     const zt_metric *described = &profiler->metrics[metric];
     zt__figure_column *column = zt__add_figure_column(table, ZT__TIME_FIGURES + metric);
     zt__break_name(described->name, column->heading, sizeof column->heading);
-    zt__choose_units(column, described->units, described->aggregation == ZT_AGGREGATE_SUM);
+    zt__choose_units(column, described->aggregation == ZT_AGGREGATE_FLAG ? "samples" : described->units,
+                     described->aggregation == ZT_AGGREGATE_SUM);
 }
 
 /* Adds the metrics that config.columns names. */
@@ -13829,6 +13838,8 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     stopped = !zt__end_writing(&document->writer);
     if (document->out_of_memory) {
         result = zt__report_no_memory(diagnostics, "zt_write", "a report");
+    } else if (stopped && write == zt__write_to_file) {
+        result = ZE_RESULT_ERROR_UNKNOWN; /* zt_report reports why, by errno */
     } else if (stopped) {
         result = zt__report(diagnostics, WRITE_STOPPED, ZE_RESULT_ERROR_UNKNOWN, "zt_write");
     }
@@ -13920,6 +13931,7 @@ ZT__PRIVATE int zt__follow_links(zt__target_file *file, const char *path) {
 ZT__PRIVATE ze_result_t zt__replace_file(zt_profiler *profiler, zt_format format, const char *path) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__target_file *file = (zt__target_file *)zt__allocate(allocator, 1, sizeof *file);
+    struct stat before;
     ze_result_t result;
     if (!file) {
         return zt__report_no_memory(&profiler->diagnostics, "zt_report", "a path");
@@ -13927,9 +13939,16 @@ ZT__PRIVATE ze_result_t zt__replace_file(zt_profiler *profiler, zt_format format
     if (!zt__follow_links(file, path)) {
         result = zt__report_unwritable(profiler, path);
     } else {
-        snprintf(file->beside, sizeof file->beside, "%s.%ld.%lx.part", file->path, (long)getpid(),
-                 (unsigned long)zt__this_thread());
-        result = zt__write_and_close(profiler, format, fopen(file->beside, "wb"), path);
+        const char *slash = strrchr(file->path, '/'), *name = slash ? slash + 1 : file->path;
+        FILE *part;
+        /* A long name is cut, because the name of a file has 255 bytes at the most. */
+        snprintf(file->beside, sizeof file->beside, "%.*s%.128s.%ld.%lx.part", (int)(name - file->path),
+                 file->path, name, (long)getpid(), (unsigned long)zt__this_thread());
+        part = fopen(file->beside, "wb");
+        if (part && stat(file->path, &before) == 0) {
+            chmod(file->beside, before.st_mode & 0777); /* the same people may read the report as before */
+        }
+        result = zt__write_and_close(profiler, format, part, path);
         if (result == ZE_RESULT_SUCCESS && rename(file->beside, file->path) != 0) {
             result = zt__report_unwritable(profiler, path);
         }
@@ -13953,9 +13972,12 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
         return zt__report_null(&locked->diagnostics, "zt_report", "path");
     }
     if (strcmp(path, "-") == 0) {
+        errno = 0;
         result = zt_write(profiler, ZT_FORMAT_TABLE, zt__write_to_file, stdout);
-        return result == ZE_RESULT_SUCCESS && fflush(stdout) != 0 ? zt__report_unwritable(locked, path)
-                                                                  : result;
+        if (result == ZE_RESULT_SUCCESS && fflush(stdout) != 0) {
+            result = ZE_RESULT_ERROR_UNKNOWN;
+        }
+        return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(locked, path) : result;
     }
     if (!zt__find_format(path, &format)) {
         return zt__report(&locked->diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, path);
