@@ -1025,8 +1025,9 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 /* Writes a report to a file. It is written beside the file and then renamed, so that nobody reads an
    incomplete one. Symbolic links are followed; pipes and devices are written to directly.
    path  the suffix chooses the format: .csv, .json or .trace.json, in upper or lower case; with .txt, a
-         number or no suffix, the report is a table. "-" is a table on standard output, as wide as the
-         terminal; other tables are 100 columns wide, or wider if config.columns asks for more
+         number or no suffix, the report is a table. "-" and "/dev/stdout" are a table on standard output, as
+         wide as the terminal; other tables, such as that of "/dev/stderr", are 100 columns wide, or wider if
+         config.columns asks for more
    CSV has a line for each metric of each region, and lines of the component "profiler" with counts: those
    without a region are of the whole profiler, and the group of "availability" is zt_get_availability_text.
    Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace without config.timeline; UNKNOWN if
@@ -13390,6 +13391,29 @@ ZT__PRIVATE void zt__write_missing_samples(zt__document *document) {
     }
 }
 
+#ifdef ZETOOLS_TRACER
+/* Writes why a profiler that traces launches has no regions. */
+ZT__PRIVATE void zt__write_why_empty(zt__document *document) {
+    zt__tracer *tracer = zt__load(&document->profiler->tracer);
+    zt_trace_counts counts = zt_trace_get_counts(document->profiler);
+    if (!tracer || !tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
+        return;
+    }
+    if (counts.launches == 0) {
+        zt__write_text(&document->writer, "No kernel was launched while tracing.");
+        zt__write_text(&document->writer, tracer->measured[ZT__CALL_CommandListAppendMemoryCopy]
+                                              ? "\n"
+                                              : " zt_trace_config.copies measures copies and fills.\n");
+    } else {
+        zt__print(&document->writer,
+                  "%llu launches: %llu measured, %llu left out by zt_trace_config, %llu on lists of other "
+                  "contexts or devices.\n",
+                  (unsigned long long)counts.launches, (unsigned long long)counts.measured,
+                  (unsigned long long)counts.filtered, (unsigned long long)counts.elsewhere);
+    }
+}
+#endif
+
 /* Writes what the table does not show, and why. */
 ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table *table) {
     zt_profiler *profiler = document->profiler;
@@ -13404,6 +13428,11 @@ ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table
         zt__write_text(writer, "\n");
     }
     zt__write_missing_samples(document);
+#ifdef ZETOOLS_TRACER
+    if (table->row_count == 0) {
+        zt__write_why_empty(document);
+    }
+#endif
     while (list && zt__next_name(&list, &text, &length)) {
         zt__copy_text(name, sizeof name, text, length);
         if (zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics, profiler->metric_count,
@@ -13960,9 +13989,19 @@ ZT__PRIVATE ze_result_t zt__replace_file(zt_profiler *profiler, zt_format format
     return result;
 }
 
+/* Returns the stream that a path stands for, or NULL. If standard error is redirected to a file, the path
+   leads to that file, which must not be replaced. */
+ZT__PRIVATE FILE *zt__find_standard_stream(const char *path) {
+    if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0) {
+        return stdout;
+    }
+    return strcmp(path, "/dev/stderr") == 0 ? stderr : NULL;
+}
+
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
     zt_profiler *locked = zt__mutable(profiler);
     struct stat target;
+    FILE *stream;
     zt_format format;
     ze_result_t result;
     if (!profiler) {
@@ -13971,10 +14010,11 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
     if (!path) {
         return zt__report_null(&locked->diagnostics, "zt_report", "path");
     }
-    if (strcmp(path, "-") == 0) {
+    stream = zt__find_standard_stream(path);
+    if (stream) {
         errno = 0;
-        result = zt_write(profiler, ZT_FORMAT_TABLE, zt__write_to_file, stdout);
-        if (result == ZE_RESULT_SUCCESS && fflush(stdout) != 0) {
+        result = zt_write(profiler, ZT_FORMAT_TABLE, zt__write_to_file, stream);
+        if (result == ZE_RESULT_SUCCESS && fflush(stream) != 0) {
             result = ZE_RESULT_ERROR_UNKNOWN;
         }
         return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(locked, path) : result;
@@ -14020,8 +14060,10 @@ ZT__PRIVATE void zt__write_auto_report(zt_profiler *profiler, uint32_t n) {
     size_t size = strlen(report) + sizeof number;
     char *path = (char *)zt__allocate(&zt__default_allocator, 1, size);
     zt__thread_messages *messages = zt__get_thread_messages();
+    struct stat target;
     ze_result_t result;
-    if (n > 1 && strcmp(report, "-") != 0) {
+    if (n > 1 && !zt__find_standard_stream(report) &&
+        (stat(report, &target) != 0 || S_ISREG(target.st_mode))) {
         snprintf(number, sizeof number, ".%u", (unsigned)n);
     }
     if (path) {
@@ -14061,7 +14103,13 @@ ZT__PRIVATE void zt__end_auto(void) {
     zt__tracer *tracer = zt__automatic.tracer;
     zt__traced_device *device;
     uint32_t n = 0;
-    if (!tracer || zt__automatic.process != getpid() || zt__is_inside_hook()) {
+    if (!tracer || zt__automatic.process != getpid()) {
+        return;
+    }
+    if (zt__is_inside_hook()) {
+        fprintf(stderr,
+                "zetools: zt_auto: there is no report, because a callback has called exit. Return from "
+                "callbacks.\n");
         return;
     }
     zt__stop_tracer(tracer, "zt_auto");
@@ -14097,10 +14145,10 @@ ZT__PRIVATE const char *zt__find_auto_path(const char *configured) {
     if (!path || strcmp(path, "1") == 0) {
         path = configured && *configured ? configured : "-";
     }
-    if (!*path || strcmp(path, "off") == 0 || strcmp(path, "0") == 0) {
+    if (!*path || strcasecmp(path, "off") == 0 || strcmp(path, "0") == 0) {
         return NULL;
     }
-    return strcmp(path, "table") == 0 ? "-" : path;
+    return strcasecmp(path, "table") == 0 ? "-" : path;
 }
 
 /* Calls zeInit. Loaders that cannot enable tracing at run time read the environment there. */
