@@ -2479,21 +2479,28 @@ ZT__PRIVATE void zt__write_shown(zt__writer *writer, const char *text) {
     }
 }
 
-/* As zt__write_shown, but cut to `room` columns of a terminal, with "..." at the cut. Returns how many
-   columns were written. */
+/* As zt__write_shown, but shortened to `room` columns of a terminal. "..." stands for the middle, because
+   names of kernels often differ at their end. Returns how many columns were written. */
 ZT__PRIVATE size_t zt__write_shortened(zt__writer *writer, const char *text, size_t room) {
     zt__character character;
-    size_t width, used = 0;
-    if (zt__shown_width(text) <= room) {
+    size_t width, used = 0, rest = zt__shown_width(text), end;
+    int is_beginning = 1;
+    if (rest <= room) {
         zt__write_shown(writer, text);
-        return zt__shown_width(text);
+        return rest;
     }
-    while (zt__next_shown(&text, &character, &width) && used + width + 3 <= room) {
-        zt__write_bytes(writer, character.bytes, character.length);
-        used += width;
+    end = (room - 3) / 2;
+    while (rest > end && zt__next_shown(&text, &character, &width)) {
+        rest -= width;
+        is_beginning = is_beginning && used + width + 3 + end <= room;
+        if (is_beginning) {
+            zt__write_bytes(writer, character.bytes, character.length);
+            used += width;
+        }
     }
     zt__write_text(writer, "...");
-    return used + 3;
+    zt__write_shown(writer, text);
+    return used + 3 + rest;
 }
 
 /* ---- tables for people ----------------------------------------------------------------------------------- */

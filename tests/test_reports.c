@@ -434,6 +434,18 @@ static void test_small_figures_keep_their_digits(void **state) {
     ok(zeMemFree(w->context, memory));
 }
 
+/* Names that are too long keep their beginning and their end. */
+static void test_long_names_differ_at_their_end(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    run(w, profiler, "gemm_kernel_of_a_library<float, 128>");
+    run(w, profiler, "gemm_kernel_of_a_library<float, 256>");
+    collect_all(profiler);
+    const char *text = written(profiler, ZT_FORMAT_TABLE);
+    assert_contains(text, "\ngemm_kernel_o...<float, 128>  ");
+    assert_contains(text, "\ngemm_kernel_o...<float, 256>  ");
+}
+
 /* Rounding does not add a digit. A unit with a prefix of its own gets no other; a flag counts samples. */
 static void test_units_and_rounding(void **state) {
     static const softgpu_metric metrics[] = {
@@ -989,6 +1001,7 @@ int main(void) {
         IN_DIRECTORY(test_table_has_units_and_figures),
         IN_DIRECTORY(test_small_figures_keep_their_digits),
         IN_DIRECTORY(test_columns_are_chosen),
+        IN_DIRECTORY(test_long_names_differ_at_their_end),
         IN_DIRECTORY(test_units_and_rounding),
         IN_DIRECTORY(test_columns_of_any_length_and_number),
         IN_DIRECTORY(test_metrics_of_several_groups_are_shown_once),
