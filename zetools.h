@@ -2835,8 +2835,12 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
 #define ZT__CASE(name)                                                                                       \
     case name:                                                                                               \
         return #name
+/* Results that older headers lack. */
+#define ZT__CASE_NEWER(name, value)                                                                          \
+    case value:                                                                                              \
+        return #name
 ZT_API const char *zt_result_name(ze_result_t result) {
-    switch (result) {
+    switch ((uint32_t)result) {
         ZT__CASE(ZE_RESULT_SUCCESS);
         ZT__CASE(ZE_RESULT_NOT_READY);
         ZT__CASE(ZE_RESULT_ERROR_DEVICE_LOST);
@@ -2877,11 +2881,34 @@ ZT_API const char *zt_result_name(ze_result_t result) {
         ZT__CASE(ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE);
         ZT__CASE(ZE_RESULT_ERROR_OVERLAPPING_REGIONS);
         ZT__CASE(ZE_RESULT_ERROR_UNKNOWN);
+        ZT__CASE_NEWER(ZE_RESULT_EXP_ERROR_DEVICE_IS_NOT_VERTEX, 0x7ff00001);
+        ZT__CASE_NEWER(ZE_RESULT_EXP_ERROR_VERTEX_IS_NOT_DEVICE, 0x7ff00002);
+        ZT__CASE_NEWER(ZE_RESULT_EXP_ERROR_REMOTE_DEVICE, 0x7ff00003);
+        ZT__CASE_NEWER(ZE_RESULT_EXP_ERROR_OPERANDS_INCOMPATIBLE, 0x7ff00004);
+        ZT__CASE_NEWER(ZE_RESULT_EXP_RTAS_BUILD_RETRY, 0x7ff00005);
+        ZT__CASE_NEWER(ZE_RESULT_EXP_RTAS_BUILD_DEFERRED, 0x7ff00006);
+        ZT__CASE_NEWER(ZE_RESULT_WARNING_ACTION_REQUIRED, 0x7800001b);
+        ZT__CASE_NEWER(ZE_RESULT_ERROR_INVALID_KERNEL_HANDLE, 0x7800001c);
+        ZT__CASE_NEWER(ZE_RESULT_EXT_RTAS_BUILD_RETRY, 0x7800001d);
+        ZT__CASE_NEWER(ZE_RESULT_EXT_RTAS_BUILD_DEFERRED, 0x7800001e);
+        ZT__CASE_NEWER(ZE_RESULT_EXT_ERROR_OPERANDS_INCOMPATIBLE, 0x7800001f);
+        ZT__CASE_NEWER(ZE_RESULT_ERROR_SURVIVABILITY_MODE_DETECTED, 0x78000020);
+        ZT__CASE_NEWER(ZE_RESULT_ERROR_ADDRESS_NOT_FOUND, 0x78000021);
+        ZT__CASE_NEWER(ZE_RESULT_QUERY_TRUE, 0x78000022);
+        ZT__CASE_NEWER(ZE_RESULT_QUERY_FALSE, 0x78000023);
+        ZT__CASE_NEWER(ZE_RESULT_ERROR_INVALID_GRAPH, 0x78000024);
+        ZT__CASE_NEWER(ZE_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED, 0x78000025);
+        ZT__CASE_NEWER(ZE_RESULT_ERROR_GRAPH_CAPTURE_INVALIDATED, 0x78000026);
+        ZT__CASE_NEWER(ZE_RESULT_ERROR_GRAPH_CAPTURE_MERGE_ATTEMPT, 0x78000027);
+        ZT__CASE_NEWER(ZE_RESULT_ERROR_COMMAND_LIST_NOT_CAPTURING, 0x78000028);
+        ZT__CASE_NEWER(ZE_RESULT_ERROR_GRAPH_UNJOINED_FORKS, 0x78000029);
+        ZT__CASE_NEWER(ZE_RESULT_ERROR_GRAPH_INTERNAL_EVENT, 0x7800002a);
     default:
         return "an unknown ze_result_t";
     }
 }
 #undef ZT__CASE
+#undef ZT__CASE_NEWER
 
 ZT_API const char *zt_cause_name(zt_cause cause) {
     static const char *const names[ZT_CAUSE_COUNT] = {
