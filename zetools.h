@@ -1025,8 +1025,9 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 /* Writes a report to a file. It is written beside the file and then renamed, so that nobody reads an
    incomplete one. Symbolic links are followed; pipes and devices are written to directly.
    path  the suffix chooses the format: .csv, .json or .trace.json, in upper or lower case; with .txt, a
-         number or no suffix, the report is a table. "-" is a table on standard output, as wide as the
-         terminal; other tables are 100 columns wide, or wider if config.columns asks for more
+         number or no suffix, the report is a table. "-" and "/dev/stdout" are a table on standard output, as
+         wide as the terminal; other tables, such as that of "/dev/stderr", are 100 columns wide, or wider if
+         config.columns asks for more
    CSV has a line for each metric of each region, and lines of the component "profiler" with counts: those
    without a region are of the whole profiler, and the group of "availability" is zt_get_availability_text.
    Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace without config.timeline; UNKNOWN if
@@ -2503,21 +2504,28 @@ ZT__PRIVATE void zt__write_shown(zt__writer *writer, const char *text) {
     }
 }
 
-/* As zt__write_shown, but cut to `room` columns of a terminal, with "..." at the cut. Returns how many
-   columns were written. */
+/* As zt__write_shown, but shortened to `room` columns of a terminal. "..." stands for the middle, because
+   names of kernels often differ at their end. Returns how many columns were written. */
 ZT__PRIVATE size_t zt__write_shortened(zt__writer *writer, const char *text, size_t room) {
     zt__character character;
-    size_t width, used = 0;
-    if (zt__shown_width(text) <= room) {
+    size_t width, used = 0, rest = zt__shown_width(text), end;
+    int is_beginning = 1;
+    if (rest <= room) {
         zt__write_shown(writer, text);
-        return zt__shown_width(text);
+        return rest;
     }
-    while (zt__next_shown(&text, &character, &width) && used + width + 3 <= room) {
-        zt__write_bytes(writer, character.bytes, character.length);
-        used += width;
+    end = (room - 3) / 2;
+    while (rest > end && zt__next_shown(&text, &character, &width)) {
+        rest -= width;
+        is_beginning = is_beginning && used + width + 3 + end <= room;
+        if (is_beginning) {
+            zt__write_bytes(writer, character.bytes, character.length);
+            used += width;
+        }
     }
     zt__write_text(writer, "...");
-    return used + 3;
+    zt__write_shown(writer, text);
+    return used + 3 + rest;
 }
 
 /* ---- tables for people ----------------------------------------------------------------------------------- */
@@ -2541,12 +2549,12 @@ ZT__PRIVATE void zt__show_number(zt__cell *cell, double value) {
     cell->text = cell->number;
     if (zt__is_nan(value)) {
         cell->number[0] = 0;
-    } else if (magnitude < 1e9 && (magnitude >= 1000 || (double)(int64_t)value == value)) {
+    } else if (magnitude < 1e9 && (magnitude >= 999.95 || (double)(int64_t)value == value)) {
         snprintf(cell->number, sizeof cell->number, "%.0f", value);
     } else if (magnitude >= 1e9 || magnitude < 0.001) {
         snprintf(cell->number, sizeof cell->number, "%.2e", value);
     } else {
-        for (; magnitude < 100; magnitude *= 10) {
+        for (; magnitude < 99.995; magnitude *= 10) { /* 99.996 is shown as 100.0 */
             decimals++;
         }
         snprintf(cell->number, sizeof cell->number, "%.*f", decimals, value);
@@ -2852,8 +2860,12 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
 #define ZT__CASE(name)                                                                                       \
     case name:                                                                                               \
         return #name
+/* Results that older headers lack. */
+#define ZT__CASE_NEWER(name, value)                                                                          \
+    case value:                                                                                              \
+        return #name
 ZT_API const char *zt_result_name(ze_result_t result) {
-    switch (result) {
+    switch ((uint32_t)result) {
         ZT__CASE(ZE_RESULT_SUCCESS);
         ZT__CASE(ZE_RESULT_NOT_READY);
         ZT__CASE(ZE_RESULT_ERROR_DEVICE_LOST);
@@ -2894,11 +2906,34 @@ ZT_API const char *zt_result_name(ze_result_t result) {
         ZT__CASE(ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE);
         ZT__CASE(ZE_RESULT_ERROR_OVERLAPPING_REGIONS);
         ZT__CASE(ZE_RESULT_ERROR_UNKNOWN);
+        ZT__CASE_NEWER(ZE_RESULT_EXP_ERROR_DEVICE_IS_NOT_VERTEX, 0x7ff00001);
+        ZT__CASE_NEWER(ZE_RESULT_EXP_ERROR_VERTEX_IS_NOT_DEVICE, 0x7ff00002);
+        ZT__CASE_NEWER(ZE_RESULT_EXP_ERROR_REMOTE_DEVICE, 0x7ff00003);
+        ZT__CASE_NEWER(ZE_RESULT_EXP_ERROR_OPERANDS_INCOMPATIBLE, 0x7ff00004);
+        ZT__CASE_NEWER(ZE_RESULT_EXP_RTAS_BUILD_RETRY, 0x7ff00005);
+        ZT__CASE_NEWER(ZE_RESULT_EXP_RTAS_BUILD_DEFERRED, 0x7ff00006);
+        ZT__CASE_NEWER(ZE_RESULT_WARNING_ACTION_REQUIRED, 0x7800001b);
+        ZT__CASE_NEWER(ZE_RESULT_ERROR_INVALID_KERNEL_HANDLE, 0x7800001c);
+        ZT__CASE_NEWER(ZE_RESULT_EXT_RTAS_BUILD_RETRY, 0x7800001d);
+        ZT__CASE_NEWER(ZE_RESULT_EXT_RTAS_BUILD_DEFERRED, 0x7800001e);
+        ZT__CASE_NEWER(ZE_RESULT_EXT_ERROR_OPERANDS_INCOMPATIBLE, 0x7800001f);
+        ZT__CASE_NEWER(ZE_RESULT_ERROR_SURVIVABILITY_MODE_DETECTED, 0x78000020);
+        ZT__CASE_NEWER(ZE_RESULT_ERROR_ADDRESS_NOT_FOUND, 0x78000021);
+        ZT__CASE_NEWER(ZE_RESULT_QUERY_TRUE, 0x78000022);
+        ZT__CASE_NEWER(ZE_RESULT_QUERY_FALSE, 0x78000023);
+        ZT__CASE_NEWER(ZE_RESULT_ERROR_INVALID_GRAPH, 0x78000024);
+        ZT__CASE_NEWER(ZE_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED, 0x78000025);
+        ZT__CASE_NEWER(ZE_RESULT_ERROR_GRAPH_CAPTURE_INVALIDATED, 0x78000026);
+        ZT__CASE_NEWER(ZE_RESULT_ERROR_GRAPH_CAPTURE_MERGE_ATTEMPT, 0x78000027);
+        ZT__CASE_NEWER(ZE_RESULT_ERROR_COMMAND_LIST_NOT_CAPTURING, 0x78000028);
+        ZT__CASE_NEWER(ZE_RESULT_ERROR_GRAPH_UNJOINED_FORKS, 0x78000029);
+        ZT__CASE_NEWER(ZE_RESULT_ERROR_GRAPH_INTERNAL_EVENT, 0x7800002a);
     default:
         return "an unknown ze_result_t";
     }
 }
 #undef ZT__CASE
+#undef ZT__CASE_NEWER
 
 ZT_API const char *zt_cause_name(zt_cause cause) {
     static const char *const names[ZT_CAUSE_COUNT] = {
@@ -2993,7 +3028,7 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(THREAD_HANGS, "%s: a thread of the library's own does not return from the driver, or from "            \
                     "config.sample. Nothing is closed. Close it again later.")                               \
     /* of merging and reports */                                                                             \
-    X(CANNOT_WRITE, "zt_report: cannot write '%.512s': %s. Check the directory and its permissions.")        \
+    X(CANNOT_WRITE, "zt_report: cannot write '%.512s': %s. Check the directory, its permissions and space.") \
     X(WRITE_STOPPED, "%s: the write function returned that it cannot go on.")                                \
     X(BAD_FORMAT, "zt_write: %d is not a zt_format. Pass one of ZT_FORMAT_TABLE, _CSV, _JSON and _TRACE.")   \
     X(UNKNOWN_SUFFIX, "zt_report: the suffix of '%.512s' is none of .txt (or none: a table), .csv, .json "   \
@@ -13230,15 +13265,23 @@ ZT__PRIVATE void zt__break_name(const char *name, char *heading, size_t room) {
     }
 }
 
-/* Appends the units to a heading. If figures add up, chooses a prefix that suits the largest: "ns" becomes
-   "ms", "bytes" becomes "MB". Other units, such as percent, stay. */
+/* Appends the units to a heading. If figures add up, chooses a prefix that suits the largest: "ns" or "us"
+   becomes "ms", "bytes" becomes "MB". Other units, such as percent, stay. */
 ZT__PRIVATE void zt__choose_units(zt__figure_column *column, const char *units, int additive) {
     static const char *const times[] = {"ns", "us", "ms", "s"};
     static const char *const prefixes[] = {"", "k", "M", "G", "T"};
-    int is_time = strcmp(units, "ns") == 0;
-    uint32_t step = 0, steps = is_time ? ZT__COUNT_OF(times) : ZT__COUNT_OF(prefixes);
+    uint32_t step = 0, steps = ZT__COUNT_OF(times);
+    int is_time;
     size_t used = strlen(column->heading), room = sizeof column->heading - used;
     char *end = column->heading + used;
+    while (step < steps && strcmp(units, times[step]) != 0) {
+        step++;
+    }
+    is_time = step < steps;
+    if (!is_time) {
+        step = 0;
+        steps = ZT__COUNT_OF(prefixes);
+    }
     if (zt__is_nan(column->largest)) {
         snprintf(end, room, "\n");
         return;
@@ -13289,7 +13332,8 @@ ZT__PRIVATE void zt__add_metric_column(const zt_profiler *profiler, zt__region_t
     const zt_metric *described = &profiler->metrics[metric];
     zt__figure_column *column = zt__add_figure_column(table, ZT__TIME_FIGURES + metric);
     zt__break_name(described->name, column->heading, sizeof column->heading);
-    zt__choose_units(column, described->units, described->aggregation == ZT_AGGREGATE_SUM);
+    zt__choose_units(column, described->aggregation == ZT_AGGREGATE_FLAG ? "samples" : described->units,
+                     described->aggregation == ZT_AGGREGATE_SUM);
 }
 
 /* Adds the metrics that config.columns names. */
@@ -13452,6 +13496,29 @@ ZT__PRIVATE void zt__write_missing_samples(zt__document *document) {
     }
 }
 
+#ifdef ZETOOLS_TRACER
+/* Writes why a profiler that traces launches has no regions. */
+ZT__PRIVATE void zt__write_why_empty(zt__document *document) {
+    zt__tracer *tracer = zt__load(&document->profiler->tracer);
+    zt_trace_counts counts = zt_trace_get_counts(document->profiler);
+    if (!tracer || !tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
+        return;
+    }
+    if (counts.launches == 0) {
+        zt__write_text(&document->writer, "No kernel was launched while tracing.");
+        zt__write_text(&document->writer, tracer->measured[ZT__CALL_CommandListAppendMemoryCopy]
+                                              ? "\n"
+                                              : " zt_trace_config.copies measures copies and fills.\n");
+    } else {
+        zt__print(&document->writer,
+                  "%llu launches: %llu measured, %llu left out by zt_trace_config, %llu on lists of other "
+                  "contexts or devices.\n",
+                  (unsigned long long)counts.launches, (unsigned long long)counts.measured,
+                  (unsigned long long)counts.filtered, (unsigned long long)counts.elsewhere);
+    }
+}
+#endif
+
 /* Writes what the table does not show, and why. */
 ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table *table) {
     zt_profiler *profiler = document->profiler;
@@ -13466,6 +13533,11 @@ ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table
         zt__write_text(writer, "\n");
     }
     zt__write_missing_samples(document);
+#ifdef ZETOOLS_TRACER
+    if (table->row_count == 0) {
+        zt__write_why_empty(document);
+    }
+#endif
     while (list && zt__next_name(&list, &text, &length)) {
         zt__copy_text(name, sizeof name, text, length);
         if (zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics, profiler->metric_count,
@@ -13900,6 +13972,8 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     stopped = !zt__end_writing(&document->writer);
     if (document->out_of_memory) {
         result = zt__report_no_memory(diagnostics, "zt_write", "a report");
+    } else if (stopped && write == zt__write_to_file) {
+        result = ZE_RESULT_ERROR_UNKNOWN; /* zt_report reports why, by errno */
     } else if (stopped) {
         result = zt__report(diagnostics, WRITE_STOPPED, ZE_RESULT_ERROR_UNKNOWN, "zt_write");
     }
@@ -13991,6 +14065,7 @@ ZT__PRIVATE int zt__follow_links(zt__target_file *file, const char *path) {
 ZT__PRIVATE ze_result_t zt__replace_file(zt_profiler *profiler, zt_format format, const char *path) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__target_file *file = (zt__target_file *)zt__allocate(allocator, 1, sizeof *file);
+    struct stat before;
     ze_result_t result;
     if (!file) {
         return zt__report_no_memory(&profiler->diagnostics, "zt_report", "a path");
@@ -13998,9 +14073,16 @@ ZT__PRIVATE ze_result_t zt__replace_file(zt_profiler *profiler, zt_format format
     if (!zt__follow_links(file, path)) {
         result = zt__report_unwritable(profiler, path);
     } else {
-        snprintf(file->beside, sizeof file->beside, "%s.%ld.%lx.part", file->path, (long)getpid(),
-                 (unsigned long)zt__this_thread());
-        result = zt__write_and_close(profiler, format, fopen(file->beside, "wb"), path);
+        const char *slash = strrchr(file->path, '/'), *name = slash ? slash + 1 : file->path;
+        FILE *part;
+        /* A long name is cut, because the name of a file has 255 bytes at the most. */
+        snprintf(file->beside, sizeof file->beside, "%.*s%.128s.%ld.%lx.part", (int)(name - file->path),
+                 file->path, name, (long)getpid(), (unsigned long)zt__this_thread());
+        part = fopen(file->beside, "wb");
+        if (part && stat(file->path, &before) == 0) {
+            chmod(file->beside, before.st_mode & 0777); /* the same people may read the report as before */
+        }
+        result = zt__write_and_close(profiler, format, part, path);
         if (result == ZE_RESULT_SUCCESS && rename(file->beside, file->path) != 0) {
             result = zt__report_unwritable(profiler, path);
         }
@@ -14012,9 +14094,19 @@ ZT__PRIVATE ze_result_t zt__replace_file(zt_profiler *profiler, zt_format format
     return result;
 }
 
+/* Returns the stream that a path stands for, or NULL. If standard error is redirected to a file, the path
+   leads to that file, which must not be replaced. */
+ZT__PRIVATE FILE *zt__find_standard_stream(const char *path) {
+    if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0) {
+        return stdout;
+    }
+    return strcmp(path, "/dev/stderr") == 0 ? stderr : NULL;
+}
+
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
     zt_profiler *locked = zt__mutable(profiler);
     struct stat target;
+    FILE *stream;
     zt_format format;
     ze_result_t result;
     if (!profiler) {
@@ -14023,10 +14115,14 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
     if (!path) {
         return zt__report_null(&locked->diagnostics, "zt_report", "path");
     }
-    if (strcmp(path, "-") == 0) {
-        result = zt_write(profiler, ZT_FORMAT_TABLE, zt__write_to_file, stdout);
-        return result == ZE_RESULT_SUCCESS && fflush(stdout) != 0 ? zt__report_unwritable(locked, path)
-                                                                  : result;
+    stream = zt__find_standard_stream(path);
+    if (stream) {
+        errno = 0;
+        result = zt_write(profiler, ZT_FORMAT_TABLE, zt__write_to_file, stream);
+        if (result == ZE_RESULT_SUCCESS && fflush(stream) != 0) {
+            result = ZE_RESULT_ERROR_UNKNOWN;
+        }
+        return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(locked, path) : result;
     }
     if (!zt__find_format(path, &format)) {
         return zt__report(&locked->diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, path);
@@ -14069,8 +14165,10 @@ ZT__PRIVATE void zt__write_auto_report(zt_profiler *profiler, uint32_t n) {
     size_t size = strlen(report) + sizeof number;
     char *path = (char *)zt__allocate(&zt__default_allocator, 1, size);
     zt__thread_messages *messages = zt__get_thread_messages();
+    struct stat target;
     ze_result_t result;
-    if (n > 1 && strcmp(report, "-") != 0) {
+    if (n > 1 && !zt__find_standard_stream(report) &&
+        (stat(report, &target) != 0 || S_ISREG(target.st_mode))) {
         snprintf(number, sizeof number, ".%u", (unsigned)n);
     }
     if (path) {
@@ -14110,7 +14208,13 @@ ZT__PRIVATE void zt__end_auto(void) {
     zt__tracer *tracer = zt__automatic.tracer;
     zt__traced_device *device;
     uint32_t n = 0;
-    if (!tracer || zt__automatic.process != getpid() || zt__is_inside_hook()) {
+    if (!tracer || zt__automatic.process != getpid()) {
+        return;
+    }
+    if (zt__is_inside_hook()) {
+        fprintf(stderr,
+                "zetools: zt_auto: there is no report, because a callback has called exit. Return from "
+                "callbacks.\n");
         return;
     }
     zt__stop_tracer(tracer, "zt_auto");
@@ -14146,10 +14250,10 @@ ZT__PRIVATE const char *zt__find_auto_path(const char *configured) {
     if (!path || strcmp(path, "1") == 0) {
         path = configured && *configured ? configured : "-";
     }
-    if (!*path || strcmp(path, "off") == 0 || strcmp(path, "0") == 0) {
+    if (!*path || strcasecmp(path, "off") == 0 || strcmp(path, "0") == 0) {
         return NULL;
     }
-    return strcmp(path, "table") == 0 ? "-" : path;
+    return strcasecmp(path, "table") == 0 ? "-" : path;
 }
 
 /* Calls zeInit. Loaders that cannot enable tracing at run time read the environment there. */

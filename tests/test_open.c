@@ -655,6 +655,9 @@ static void test_result_names(void **state) {
     assert_string_equal(zt_result_name(ZE_RESULT_NOT_READY), "ZE_RESULT_NOT_READY");
     assert_string_equal(zt_result_name(ZE_RESULT_ERROR_DEVICE_LOST), "ZE_RESULT_ERROR_DEVICE_LOST");
     assert_string_equal(zt_result_name((ze_result_t)0x70020001), "ZE_RESULT_WARNING_DROPPED_DATA");
+    /* Of a newer driver than the headers. */
+    assert_string_equal(zt_result_name((ze_result_t)0x78000020),
+                        "ZE_RESULT_ERROR_SURVIVABILITY_MODE_DETECTED");
     assert_string_equal(zt_result_name(ZE_RESULT_ERROR_UNKNOWN), "ZE_RESULT_ERROR_UNKNOWN");
     assert_non_null(zt_result_name((ze_result_t)0x12345678));
 }
