@@ -10400,9 +10400,12 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
 
 #ifdef ZETOOLS_TRACER
 
-/* The loader calls back before (prologue) and after (epilogue) each traced call of the process. One
-   dispatcher receives the callbacks, and passes them to the live tracers: one of each profiler that traces,
-   and that of zt_auto.
+/* The loader calls a prologue before and an epilogue after each traced call of the process. One dispatcher
+   receives these callbacks and passes them to the live tracers: one for each profiler that traces, and one
+   for zt_auto, which has a profiler for each context and device.
+
+   The chapter has, in this order: the calls and their parameters; what a tracer knows of kernels, devices,
+   lists and times; what it does before and after a call; the dispatcher; and the functions of the interface.
 
    Locks:
 
@@ -10415,7 +10418,7 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
    The two mutexes are held briefly. Under them no other mutex is locked, and neither the driver nor a
    function of the application is called. */
 
-/* The calls that loaders can trace. Older loaders lack some of them. */
+/* The calls of the core interface (ze...) that loaders can trace. Older loaders lack some of them. */
 /* clang-format off */
 #define ZT__CALLS(X)                                                                                         \
     X(CommandListAppendBarrier) X(CommandListAppendEventReset) X(CommandListAppendGraphExt)                  \
@@ -10542,53 +10545,53 @@ ZT__PRIVATE const char *zt__call_name(uint32_t call) {
 
 /* What the tracer does with a call. */
 typedef enum zt__call_kind {
-    ZT__CALL_OTHER, /* nothing, unless the configuration names it */
-    ZT__CALL_LIST_CREATE,
-    ZT__CALL_LIST_RESET,
-    ZT__CALL_LIST_DESTROY,
-    ZT__CALL_EXECUTE,
-    ZT__CALL_KERNEL_CREATE,
-    ZT__CALL_KERNEL_DESTROY,
-    ZT__CALL_LAUNCH,
-    ZT__CALL_COPY,
-    ZT__CALL_CAPTURE_BEGIN,
-    ZT__CALL_CAPTURE_END,
-    ZT__CALL_CONTEXT_DESTROY
+    ZT__KIND_OTHER, /* nothing, unless the configuration names it */
+    ZT__KIND_LIST_CREATE,
+    ZT__KIND_LIST_RESET,
+    ZT__KIND_LIST_DESTROY,
+    ZT__KIND_EXECUTE,
+    ZT__KIND_KERNEL_CREATE,
+    ZT__KIND_KERNEL_DESTROY,
+    ZT__KIND_LAUNCH,
+    ZT__KIND_COPY,
+    ZT__KIND_CAPTURE_BEGIN,
+    ZT__KIND_CAPTURE_END,
+    ZT__KIND_CONTEXT_DESTROY
 } zt__call_kind;
 
 ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
     switch (call) {
     case ZT__CALL_CommandListCreate:
     case ZT__CALL_CommandListCreateImmediate:
-        return ZT__CALL_LIST_CREATE;
+        return ZT__KIND_LIST_CREATE;
     case ZT__CALL_CommandListReset:
-        return ZT__CALL_LIST_RESET;
+        return ZT__KIND_LIST_RESET;
     case ZT__CALL_CommandListDestroy:
-        return ZT__CALL_LIST_DESTROY;
+        return ZT__KIND_LIST_DESTROY;
     case ZT__CALL_CommandQueueExecuteCommandLists:
     case ZT__CALL_CommandListImmediateAppendCommandListsExp:
     case ZT__CALL_CommandListImmediateAppendCommandListsWithParameters:
-        return ZT__CALL_EXECUTE;
+        return ZT__KIND_EXECUTE;
     case ZT__CALL_KernelCreate:
-        return ZT__CALL_KERNEL_CREATE;
+        return ZT__KIND_KERNEL_CREATE;
     case ZT__CALL_KernelDestroy:
-        return ZT__CALL_KERNEL_DESTROY;
+        return ZT__KIND_KERNEL_DESTROY;
 #define X(name, type) case ZT__CALL_##name:
         ZT__LAUNCHES(X)
     case ZT__CALL_CommandListAppendLaunchMultipleKernelsIndirect:
-        return ZT__CALL_LAUNCH;
+        return ZT__KIND_LAUNCH;
         ZT__COPIES(X)
-        return ZT__CALL_COPY;
+        return ZT__KIND_COPY;
 #undef X
     case ZT__CALL_CommandListBeginGraphCaptureExt:
     case ZT__CALL_CommandListBeginCaptureIntoGraphExt:
-        return ZT__CALL_CAPTURE_BEGIN;
+        return ZT__KIND_CAPTURE_BEGIN;
     case ZT__CALL_CommandListEndGraphCaptureExt:
-        return ZT__CALL_CAPTURE_END;
+        return ZT__KIND_CAPTURE_END;
     case ZT__CALL_ContextDestroy:
-        return ZT__CALL_CONTEXT_DESTROY;
+        return ZT__KIND_CONTEXT_DESTROY;
     default:
-        return ZT__CALL_OTHER;
+        return ZT__KIND_OTHER;
     }
 }
 
@@ -10654,10 +10657,10 @@ typedef struct zt__fill_with_parameters_params {
 /* A launch or copy, whichever call appends it. */
 typedef struct zt__command {
     ze_command_list_handle_t list;
-    uint32_t *wait_count; /* the call's parameter */
+    uint32_t *wait_count; /* points to the call's parameter, which zt__wait_first changes */
     ze_event_handle_t *wait_events;
     uint32_t kernel_count;     /* 0: a copy */
-    ze_kernel_handle_t kernel; /* the first */
+    ze_kernel_handle_t kernel; /* the first one, or NULL */
 } zt__command;
 
 /* Reads the parameters of a launch or copy. Returns 0 if the list or the kernel is NULL. */
@@ -10710,16 +10713,16 @@ typedef struct zt__traced_device {
     struct zt__traced_device *next; /* atomic */
     ze_context_handle_t context;
     ze_device_handle_t device;
-    zt_profiler *profiler; /* NULL: it could not be opened */
-    uint32_t copy_only;    /* a bit for each queue group that cannot execute queries */
-    int is_detached;       /* its context is destroyed. Atomic */
+    zt_profiler *profiler;     /* NULL: it could not be opened */
+    uint32_t copy_only_groups; /* a bit for each queue group that cannot execute metric queries */
+    int is_detached;           /* its context is destroyed. Atomic */
 } zt__traced_device;
 
-/* The name of a kernel, and its launches as far as the filter needs them. */
+/* The name of a kernel or copy, and what the filter needs to know. */
 typedef struct zt__kernel_name {
     char *text;
-    int is_selected;
-    uint64_t seen, measured;
+    int is_selected;         /* by zt_trace_config.names */
+    uint64_t seen, measured; /* launches */
 } zt__kernel_name;
 
 /* What is known of a command list or kernel. */
@@ -10728,25 +10731,25 @@ typedef struct zt__known_handle {
     const void *handle;            /* the key */
     zt__kernel_name *name;         /* of a kernel */
     zt__traced_device *device;     /* of a list; NULL: it is not measured */
-    int is_copy_only;              /* of a list: it cannot execute queries */
+    int is_copy_only;              /* of a list: it cannot execute metric queries */
     int is_captured; /* of a list: its commands go into a graph, which may run any number of times */
 } zt__known_handle;
 
-/* Host times of one call. */
+/* The statistics of a call that is timed. */
 typedef struct zt__timed_call {
     zt__call call;
     uint64_t errors;
     zt__statistics statistics;
 } zt__timed_call;
 
-/* One call, for the timeline. */
+/* One execution of a call, for the timeline. */
 typedef struct zt__host_span {
     uint64_t begin_ns, duration_ns;
-    uint32_t call;
+    uint32_t call;   /* a zt__call */
     uint32_t thread; /* counted from 1 */
 } zt__host_span;
 
-/* The application's callbacks, and the call that they are for. */
+/* A copy of a zt_hook. */
 typedef struct zt__traced_hook {
     zt__call call;
     zt_hook_fn prologue, epilogue;
@@ -10755,15 +10758,17 @@ typedef struct zt__traced_hook {
 
 typedef struct zt__tracer {
     zt_allocator allocator;
-    zt__diagnostics *diagnostics; /* NULL: those of the thread */
+    zt__diagnostics *diagnostics; /* of the profiler; NULL under zt_auto, for those of the thread */
     uint64_t wait_timeout_ns;
 
-    struct zt__tracer *next; /* the next live tracer; with the dispatcher's mutex */
+    struct zt__tracer *next; /* the next live tracer; guarded by the dispatcher's mutex */
     int is_live;             /* atomic */
 
     /* The configuration, which changes only while the tracer is not live. */
-    uint8_t observed[ZT__CALL_COUNT], timed[ZT__CALL_COUNT], measured[ZT__CALL_COUNT];
-    char *names;
+    uint8_t measured[ZT__CALL_COUNT]; /* launches and copies that become regions */
+    uint8_t timed[ZT__CALL_COUNT];    /* zt_trace_config.calls */
+    uint8_t observed[ZT__CALL_COUNT]; /* these and all others that the tracer needs callbacks for */
+    char *names;                      /* zt_trace_config.names */
     uint32_t every;
     uint64_t limit;
     uint32_t hook_count;
@@ -10776,22 +10781,23 @@ typedef struct zt__tracer {
     zt__timed_mutex opening;
     zt__traced_device *devices; /* atomic; only ever grows */
 
-    zt__mutex mutex; /* guards what follows */
-    zt__map kernel_names, kernels, lists;
+    zt__mutex mutex;        /* guards what follows */
+    zt__map kernel_names;   /* by their text */
+    zt__map kernels, lists; /* zt__known_handle, by handle */
     zt__known_handle *unused_handles;
     zt_trace_counts counts;
-    zt__timed_call *timed_calls[ZT__CALL_COUNT]; /* NULL: not seen yet */
-    zt__timed_call *in_order[ZT__CALL_COUNT];    /* of first appearance */
+    zt__timed_call *timed_calls[ZT__CALL_COUNT]; /* by zt__call; NULL: not seen yet */
+    zt__timed_call *in_order[ZT__CALL_COUNT];    /* the same, in the order of first appearance */
     uint32_t timed_call_count;
     zt__host_span *spans; /* a ring of the newest calls, or NULL */
     uint32_t span_capacity;
     uint64_t span_count;           /* written so far */
-    zt__message_text open_failure; /* of zt_auto */
-    uint32_t open_failures;
+    zt__message_text open_failure; /* of zt_auto: the first message */
+    uint32_t open_failures;        /* how many profilers could not be opened */
 } zt__tracer;
 
-/* Where a comment below says that the mutex is held, it is unlocked while the driver or the application's
-   allocator runs. */
+/* Where a comment below says that the mutex is held, the function unlocks it while the driver or the
+   application's allocator runs, and locks it again. */
 
 /* Returns the record of a handle, which is added if there is none. The mutex is held. Returns NULL without
    memory. */
@@ -10865,8 +10871,8 @@ ZT__PRIVATE zt__kernel_name *zt__make_name(const zt__tracer *tracer, size_t size
     return made;
 }
 
-/* Adds a name, or frees it if it is there already. Returns the record in use. The mutex is held. Returns NULL
-   without memory, or if `made` is NULL. */
+/* Adds a record from zt__make_name, or frees it if there is one of this name. Returns the record in use. The
+   mutex is held. Returns NULL without memory, or if `made` is NULL. */
 ZT__PRIVATE zt__kernel_name *zt__add_name(zt__tracer *tracer, zt__kernel_name *made) {
     zt__kernel_name *name = NULL;
     if (made && zt__map_make_room(&tracer->kernel_names, &tracer->allocator, &tracer->mutex)) {
@@ -10901,15 +10907,16 @@ ZT__PRIVATE zt__kernel_name *zt__find_or_add_name(zt__tracer *tracer, const char
     return zt__add_name(tracer, made);
 }
 
-/* Returns the name of a kernel, from the record of its handle or else from the driver. If that fails, the
-   name is "", and the next launch queries again. The mutex is held. Returns NULL without memory. */
+/* Returns the name of a kernel: the one that is known for its handle, or else, or if `knows_handle` is 0, the
+   one that the driver returns. If the driver fails, the name is "", and the next launch queries again. The
+   mutex is held. Returns NULL without memory. */
 ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel,
-                                                int may_remember) {
+                                                int knows_handle) {
     const void *handle = kernel;
     zt__known_handle *known = (zt__known_handle *)zt__map_find(&tracer->kernels, &handle, sizeof handle);
     zt__kernel_name *name;
     size_t size = 0;
-    if (known && may_remember) {
+    if (known && knows_handle) {
         return known->name;
     }
     zt__unlock(&tracer->mutex);
@@ -10923,7 +10930,7 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_ha
     }
     zt__lock(&tracer->mutex);
     name = zt__add_name(tracer, name);
-    if (name && size && may_remember) {
+    if (name && size && knows_handle) {
         known = zt__remember_handle(tracer, &tracer->kernels, kernel);
         if (known) {
             known->name = name;
@@ -10935,7 +10942,7 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_ha
 /* Returns the name under which a launch or copy is measured. A launch of several kernels has the name of the
    first, and the number of others: "saxpy +2". The mutex is held. Returns NULL without memory. */
 ZT__PRIVATE zt__kernel_name *zt__name_of_command(zt__tracer *tracer, zt__call call,
-                                                 const zt__command *command, int may_remember) {
+                                                 const zt__command *command, int knows_handle) {
     char text[256];
     zt__kernel_name *first, *made;
     unsigned others;
@@ -10943,7 +10950,7 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_command(zt__tracer *tracer, zt__call ca
     if (!command->kernel) {
         return zt__find_or_add_name(tracer, zt__call_name(call) + strlen("zeCommandListAppend"));
     }
-    first = zt__name_of_kernel(tracer, command->kernel, may_remember);
+    first = zt__name_of_kernel(tracer, command->kernel, knows_handle);
     if (!first || command->kernel_count == 1) {
         return first;
     }
@@ -10952,6 +10959,7 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_command(zt__tracer *tracer, zt__call ca
     if (length < sizeof text) {
         return zt__find_or_add_name(tracer, text);
     }
+    /* Too long for the buffer. The record is allocated for each such launch, and freed if it exists. */
     zt__unlock(&tracer->mutex);
     made = zt__make_name(tracer, length + 1);
     if (made) {
@@ -10983,7 +10991,8 @@ ZT__PRIVATE uint32_t zt__find_copy_groups(ze_device_handle_t device) {
     return found;
 }
 
-/* Adds a device at the end. Called by one thread at a time. Returns NULL without memory. */
+/* Adds a device at the end of the tracer's. Called by one thread at a time, while others may read. Returns
+   NULL without memory. */
 ZT__PRIVATE zt__traced_device *zt__add_device(zt__tracer *tracer, ze_context_handle_t context,
                                               ze_device_handle_t device, zt_profiler *profiler) {
     zt__traced_device *added = (zt__traced_device *)zt__allocate(&tracer->allocator, 1, sizeof *added);
@@ -10994,7 +11003,7 @@ ZT__PRIVATE zt__traced_device *zt__add_device(zt__tracer *tracer, ze_context_han
     added->context = context;
     added->device = device;
     added->profiler = profiler;
-    added->copy_only = zt__find_copy_groups(device);
+    added->copy_only_groups = zt__find_copy_groups(device);
     while (*end) {
         end = &(*end)->next;
     }
@@ -11025,7 +11034,8 @@ ZT__PRIVATE zt__traced_device *zt__find_device(zt__tracer *tracer, ze_context_ha
     return NULL;
 }
 
-/* Opens a profiler for a context and device that are new to zt_auto. */
+/* Opens a profiler for a context and device that are new to zt_auto. If that fails, the device is added
+   without a profiler, so that it is not tried again. `opening` is held. Returns NULL without memory. */
 ZT__PRIVATE zt__traced_device *zt__open_device(zt__tracer *tracer, ze_context_handle_t context,
                                                ze_device_handle_t device) {
     zt_profiler *profiler = NULL;
@@ -11051,8 +11061,8 @@ ZT__PRIVATE zt__traced_device *zt__open_device(zt__tracer *tracer, ze_context_ha
     return added;
 }
 
-/* Returns the device whose profiler measures lists of this context and device. zt_auto opens one if there is
-   none. Returns NULL if there is none then. */
+/* Returns the record of a context and device. Under zt_auto, it is added if there is none. Returns NULL if
+   nothing measures their lists. */
 ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_context_handle_t context,
                                                        ze_device_handle_t device) {
     zt__traced_device *found = zt__find_device(tracer, context, device);
@@ -11068,21 +11078,22 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
     return found;
 }
 
-/* The mutex is held. Returns NULL without memory. */
+/* Returns the record of a list, with what is known now. `device` is NULL if the list is not measured. The
+   mutex is held. Returns NULL without memory. */
 ZT__PRIVATE zt__known_handle *zt__remember_list(zt__tracer *tracer, ze_command_list_handle_t list,
                                                 zt__traced_device *device, uint32_t ordinal) {
     zt__known_handle *known = zt__remember_handle(tracer, &tracer->lists, list);
     if (known) {
         known->device = device;
         known->is_captured = 0;
-        known->is_copy_only = device && ordinal < 32 && (device->copy_only >> ordinal & 1);
+        known->is_copy_only = device && ordinal < 32 && (device->copy_only_groups >> ordinal & 1);
     }
     return known;
 }
 
 /* Returns the record of a list. For a list that was created before the start, the driver is queried. If it
-   cannot tell context and device, the list is assumed to be of the profiler that traces. The mutex is held.
-   Returns NULL without memory. */
+   cannot return context and device, the list is assumed to be of the profiler's, or of the first device under
+   zt_auto if there is no second. The mutex is held. Returns NULL without memory. */
 ZT__PRIVATE zt__known_handle *zt__find_or_query_list(zt__tracer *tracer, ze_command_list_handle_t list) {
     const void *handle = list;
     zt__known_handle *known = (zt__known_handle *)zt__map_find(&tracer->lists, &handle, sizeof handle);
@@ -11113,7 +11124,7 @@ ZT__PRIVATE zt__known_handle *zt__find_or_query_list(zt__tracer *tracer, ze_comm
 static const zt_aggregation zt__call_columns[1] = {ZT_AGGREGATE_SUM};
 static const zt__layout zt__call_layout = {1, ZT__KEPT_CALLS, zt__call_columns};
 
-/* Some results are no errors. Older headers lack some of their names, hence the numbers. */
+/* Warnings and answers are no errors. Older headers lack some of their names, hence the numbers. */
 ZT__PRIVATE int zt__is_error(ze_result_t result) {
     switch ((uint32_t)result) {
     case ZE_RESULT_SUCCESS:
@@ -11139,8 +11150,8 @@ ZT__PRIVATE void zt__free_timed_call(const zt_allocator *allocator, zt__timed_ca
     }
 }
 
-/* Returns the record of a call, which is added if there is none. It has room for all samples that are ever
-   kept. The mutex is held. Returns NULL without memory. */
+/* Returns the statistics of a call, which are added if there are none. All memory for them is allocated at
+   once, because zt__count_call holds the mutex. The mutex is held. Returns NULL without memory. */
 ZT__PRIVATE zt__timed_call *zt__find_or_add_timed_call(zt__tracer *tracer, zt__call call) {
     zt__timed_call *made;
     if (tracer->timed_calls[call]) {
@@ -11195,9 +11206,10 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
 
 /* ---- around a call --------------------------------------------------------------------------------------- */
 
-/* What a frame is in use for. With the dispatcher's mutex held, UNUSED and DRIVER become CALLBACK, and DRIVER
-   becomes ABANDONED. Without it, the thread that makes the call changes CALLBACK to DRIVER after the
-   prologues, and CALLBACK or ABANDONED to UNUSED after the epilogues. */
+/* The state of a frame. A frame goes from UNUSED to CALLBACK, DRIVER, CALLBACK again and back to UNUSED, or
+   from DRIVER to ABANDONED and UNUSED if the tracer is destroyed meanwhile. The dispatcher's mutex is held
+   for changes to CALLBACK and ABANDONED, so that a tracer is not destroyed while a callback uses it. The
+   thread that makes the call changes to DRIVER and UNUSED without it. */
 typedef enum zt__frame_state {
     ZT__FRAME_UNUSED,
     ZT__FRAME_CALLBACK, /* a prologue or epilogue runs, and needs the tracer */
@@ -11205,31 +11217,31 @@ typedef enum zt__frame_state {
     ZT__FRAME_ABANDONED /* the call is in the driver, and the tracer was destroyed */
 } zt__frame_state;
 
-/* A call in progress, as one tracer observes it. Frames are used again but never freed, because a call may
-   end after its tracer was destroyed. */
+/* A call in progress, as one tracer observes it. A call has a frame for each tracer. Frames are used again
+   but never freed, because a call may end after its tracer was destroyed. */
 typedef struct zt__frame {
-    struct zt__frame *next_of_all;
+    struct zt__frame *next_of_all;     /* in use or not */
     struct zt__frame *next, *previous; /* of the same call, in the order of the tracers */
     zt__frame_state state;             /* atomic */
     zt__tracer *tracer;
     zt__call call;
-    uintptr_t registration;
-    void *parameters;
+    uintptr_t registration; /* that has passed on the call */
+    void *parameters;       /* of the call: a ze_..._params_t */
 
     uint64_t begin_ns; /* 0: no tracer times the call */
     zt_region region;
     int has_region;
-    uint32_t *wait_count; /* the call's parameter, if zt__wait_first has set it to 0; else NULL */
-    uint32_t waits;       /* its value before */
-    void *instances[ZT__MAX_HOOKS];
+    uint32_t *wait_count;           /* the call's parameter, if zt__wait_first has set it to 0; else NULL */
+    uint32_t waits;                 /* its value before */
+    void *instances[ZT__MAX_HOOKS]; /* what a prologue of the application stores for its epilogue */
 } zt__frame;
 
 /* The parameters of the call of a frame. */
 #define ZT__PARAMETERS(frame, type) ((const type *)(frame)->parameters)
 
-/* Makes the device wait for the events of a launch before its region begins, so that the GPU time is that of
-   the kernel alone. The launch itself then has no wait events. If the driver refuses the launch, the wait
-   stays on the list. */
+/* Appends a wait for the events of a launch or copy, before its region begins, and removes them from the
+   call. So the GPU time is that of the kernel alone. If the driver refuses the launch, the wait stays on the
+   list. */
 ZT__PRIVATE void zt__wait_first(zt__frame *frame, const zt__command *command) {
     uint32_t count = *command->wait_count;
     if (count && command->wait_events &&
@@ -11241,7 +11253,8 @@ ZT__PRIVATE void zt__wait_first(zt__frame *frame, const zt__command *command) {
 }
 
 /* Counts a launch or copy, and begins its region if it is measured. The list is checked before the filter, so
-   that launches elsewhere do not count for `every` and `limit`. */
+   that launches elsewhere do not count for `every` and `limit`. `kernel_before_hooks` is the kernel that the
+   application has passed; its prologues may have passed another. */
 ZT__PRIVATE void zt__before_command(zt__frame *frame, ze_kernel_handle_t kernel_before_hooks) {
     zt__tracer *tracer = frame->tracer;
     zt__command command;
@@ -11258,7 +11271,8 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame, ze_kernel_handle_t kernel_
     }
     /* A copy engine can write time stamps, but cannot execute queries. */
     if (profiler && !(list->is_copy_only && profiler->metric_count > 0)) {
-        /* The name of a kernel that a hook has substituted is not kept: its destruction may not be seen. */
+        /* A hook may destroy a kernel that it has substituted, which is not traced. So its name is queried at
+           each launch. */
         name = zt__name_of_command(tracer, frame->call, &command, command.kernel == kernel_before_hooks);
     }
     tracer->counts.launches++;
@@ -11307,17 +11321,17 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
     zt__unlock(&tracer->mutex);
 }
 
-/* A list was reset, or is about to be destroyed. */
-ZT__PRIVATE void zt__list_is_over_everywhere(zt__tracer *tracer, ze_command_list_handle_t list,
-                                             int is_destroyed, const char *call) {
+/* Marks a list as over in all profilers of the tracer: it was reset, or is about to be destroyed. */
+ZT__PRIVATE void zt__mark_list_over_everywhere(zt__tracer *tracer, ze_command_list_handle_t list,
+                                               int is_destroyed, const char *call) {
     zt__traced_device *device = zt__next_measured(tracer, NULL);
     for (; device; device = zt__next_measured(tracer, device)) {
         zt__mark_list_over(device->profiler, list, is_destroyed, call);
     }
 }
 
-/* Lists are about to be executed, or the driver has refused to execute them. zt_execute does the same for its
-   own profiler. */
+/* Called before lists are executed, and again if the driver has refused that. An execution by zt_execute is
+   left out for its own profiler, for which zt_execute does the same. */
 ZT__PRIVATE void zt__observe_execution(zt__frame *frame, int is_refused) {
     const ze_command_list_handle_t *lists;
     uint32_t count;
@@ -11341,7 +11355,8 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, int is_refused) {
     }
 }
 
-/* Under zt_auto, the profilers of a context that is destroyed release its objects, and keep their results. */
+/* Called before a context is destroyed, under zt_auto: its profilers collect, destroy their objects of the
+   context, and keep their results for the report. */
 ZT__PRIVATE void zt__before_context_destroy(zt__tracer *tracer, ze_context_handle_t context) {
     zt__traced_device *device;
     for (device = zt__load(&tracer->devices); device; device = zt__load(&device->next)) {
@@ -11358,18 +11373,18 @@ ZT__PRIVATE void zt__before_context_destroy(zt__tracer *tracer, ze_context_handl
     }
 }
 
-/* What a tracer does before a call. Handles that are destroyed are forgotten here, before the driver can
-   reuse them. */
+/* What a tracer does before a call. Handles are forgotten before they are destroyed, because afterwards the
+   driver may use them again. */
 ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     zt__call_kind kind = zt__kind_of_call(frame->call);
     ze_kernel_handle_t kernel_before_hooks = NULL;
     uint32_t i;
-    if (kind == ZT__CALL_LAUNCH) {
+    if (kind == ZT__KIND_LAUNCH) {
         zt__command command;
         zt__read_command(frame->call, frame->parameters, &command);
         kernel_before_hooks = command.kernel;
-    } else if (kind == ZT__CALL_KERNEL_DESTROY) {
+    } else if (kind == ZT__KIND_KERNEL_DESTROY) { /* a hook may destroy another one in its place */
         zt__forget_handle(tracer, &tracer->kernels,
                           *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
     }
@@ -11379,20 +11394,63 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
             hook->prologue(frame->parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
         }
     }
-    if (tracer->measured[frame->call]) {
-        zt__before_command(frame, kernel_before_hooks);
-    } else if (kind == ZT__CALL_EXECUTE) {
+    switch (kind) {
+    case ZT__KIND_LAUNCH:
+    case ZT__KIND_COPY:
+        if (tracer->measured[frame->call]) {
+            zt__before_command(frame, kernel_before_hooks);
+        }
+        break;
+    case ZT__KIND_EXECUTE:
         zt__observe_execution(frame, 0);
-    } else if (kind == ZT__CALL_LIST_DESTROY) {
+        break;
+    case ZT__KIND_LIST_DESTROY: {
         ze_command_list_handle_t list =
             *ZT__PARAMETERS(frame, ze_command_list_destroy_params_t)->phCommandList;
-        zt__list_is_over_everywhere(tracer, list, 1, "zeCommandListDestroy");
+        zt__mark_list_over_everywhere(tracer, list, 1, "zeCommandListDestroy");
         zt__forget_handle(tracer, &tracer->lists, list);
-    } else if (kind == ZT__CALL_KERNEL_DESTROY) {
+        break;
+    }
+    case ZT__KIND_KERNEL_DESTROY:
         zt__forget_handle(tracer, &tracer->kernels,
                           *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
-    } else if (kind == ZT__CALL_CONTEXT_DESTROY && tracer->automatic) {
-        zt__before_context_destroy(tracer, *ZT__PARAMETERS(frame, ze_context_destroy_params_t)->phContext);
+        break;
+    case ZT__KIND_CONTEXT_DESTROY:
+        if (tracer->automatic) {
+            zt__before_context_destroy(tracer,
+                                       *ZT__PARAMETERS(frame, ze_context_destroy_params_t)->phContext);
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+/* What a tracer does after a call that has succeeded. */
+ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
+    zt__tracer *tracer = frame->tracer;
+    switch (kind) {
+    case ZT__KIND_LIST_CREATE:
+        zt__after_list_create(frame);
+        break;
+    case ZT__KIND_LIST_RESET:
+        zt__mark_list_over_everywhere(tracer,
+                                      *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList,
+                                      0, "zeCommandListReset");
+        break;
+    case ZT__KIND_CAPTURE_BEGIN:
+    case ZT__KIND_CAPTURE_END: {
+        zt__known_handle *list;
+        zt__lock(&tracer->mutex);
+        list = zt__find_or_query_list(tracer, *ZT__PARAMETERS(frame, zt__capture_params)->phCommandList);
+        if (list) {
+            list->is_captured = kind == ZT__KIND_CAPTURE_BEGIN;
+        }
+        zt__unlock(&tracer->mutex);
+        break;
+    }
+    default:
+        break;
     }
 }
 
@@ -11407,27 +11465,10 @@ ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t e
     if (frame->has_region) {
         zt__end(&frame->region, result != ZE_RESULT_SUCCESS);
     }
-    if (result != ZE_RESULT_SUCCESS) {
-        if (kind == ZT__CALL_EXECUTE) {
-            zt__observe_execution(frame, 1);
-        }
-    } else if (kind == ZT__CALL_LIST_CREATE) {
-        zt__after_list_create(frame);
-    } else if (kind == ZT__CALL_LIST_RESET) {
-        zt__list_is_over_everywhere(tracer,
-                                    *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList, 0,
-                                    "zeCommandListReset");
-    } else if (kind == ZT__CALL_CAPTURE_BEGIN || kind == ZT__CALL_CAPTURE_END) {
-        zt__known_handle *list;
-        zt__lock(&tracer->mutex);
-        list = zt__find_or_query_list(tracer, *ZT__PARAMETERS(frame, zt__capture_params)->phCommandList);
-        if (list) {
-            list->is_captured = kind == ZT__CALL_CAPTURE_BEGIN;
-        }
-        zt__unlock(&tracer->mutex);
-    } else if (kind == ZT__CALL_KERNEL_CREATE) { /* the handle may have been that of another kernel */
-        zt__forget_handle(tracer, &tracer->kernels,
-                          **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel);
+    if (kind == ZT__KIND_EXECUTE && result != ZE_RESULT_SUCCESS) {
+        zt__observe_execution(frame, 1);
+    } else if (result == ZE_RESULT_SUCCESS) {
+        zt__after_success(frame, kind);
     }
     for (i = tracer->hook_count; i > 0; i--) {
         const zt__traced_hook *hook = &tracer->hooks[i - 1];
@@ -11435,7 +11476,9 @@ ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t e
             hook->epilogue(frame->parameters, (int)result, hook->user, &frame->instances[i - 1]);
         }
     }
-    if (kind == ZT__CALL_KERNEL_CREATE && result == ZE_RESULT_SUCCESS) { /* a hook may have replaced it */
+    /* The handle, which an epilogue may have replaced, may be that of a kernel whose destruction was not
+     * seen. */
+    if (kind == ZT__KIND_KERNEL_CREATE && result == ZE_RESULT_SUCCESS) {
         zt__forget_handle(tracer, &tracer->kernels,
                           **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel);
     }
@@ -11443,13 +11486,13 @@ ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t e
 
 /* ---- the dispatcher -------------------------------------------------------------------------------------- */
 
-/* The loader's own tracer objects cannot be changed once they were enabled, and to destroy one waits without
-   limit for the calls that other threads are in. So a change of the traced calls needs another object, which
-   is enabled before the old one is disabled. A call in between may come from both, and is dispatched once.
-   Disabled objects are never destroyed, and cost two kilobytes each. */
+/* Callbacks are registered with a tracer object of the loader, which cannot be changed once it was enabled.
+   zelTracerDestroy waits without limit for the calls that other threads are in. So a change of the traced
+   calls needs another object, which is enabled before the old one is disabled; a call in between may come
+   from both, and is dispatched once. Disabled objects are retired: never destroyed, at two kilobytes each. */
 typedef struct zt__dispatcher {
-    /* with `setup`: */
-    zel_tracer_handle_t handle;                   /* the loader's tracer, or NULL */
+    /* guarded by `setup`: */
+    zel_tracer_handle_t handle;                   /* the loader's tracer object, or NULL */
     uintptr_t registration;                       /* its number, which is passed to its callbacks */
     uint8_t registered[ZT__CALL_COUNT];           /* the calls that it has callbacks for */
     ze_result_t(ZE_APICALL *disable_layer)(void); /* NULL: the layer was not enabled here */
@@ -11457,22 +11500,25 @@ typedef struct zt__dispatcher {
     uint32_t retired_count;
     int handles_fork;
 
-    /* with the mutex: */
-    zt__tracer *tracers; /* the live ones, in the order of their start; changed with both */
+    /* guarded by the mutex: */
+    zt__tracer *tracers; /* the live ones, in the order of their start; changed with both locks */
     uint32_t tracer_count;
     zt__frame *frames; /* all, in use or not */
 
-    uint8_t observed[ZT__CALL_COUNT]; /* whether a live tracer observes the call. Atomic; changed with both */
+    uint8_t observed[ZT__CALL_COUNT]; /* by a live tracer. Atomic; changed with both locks */
 } zt__dispatcher;
 
 static zt__dispatcher zt__dispatch;
 static zt__mutex zt__dispatch_setup = PTHREAD_MUTEX_INITIALIZER;
 static zt__mutex zt__dispatch_mutex = PTHREAD_MUTEX_INITIALIZER;
-static ZT__THREAD_LOCAL zt__frame
-    *zt__current_call; /* the first frame of the traced call that this thread is in */
-static ZT__THREAD_LOCAL uintptr_t zt__awaited_registration; /* whose callback a start waits for, or 0 */
 
-/* Returns whether a callback of the dispatcher runs on this thread. */
+/* The first frame of the traced call that this thread is in, or NULL. */
+static ZT__THREAD_LOCAL zt__frame *zt__current_call;
+
+/* The registration from which zt__callbacks_come expects a callback on this thread, or 0. */
+static ZT__THREAD_LOCAL uintptr_t zt__awaited_registration;
+
+/* Returns whether a prologue or epilogue runs on this thread, so that a hook may be the caller. */
 ZT__PRIVATE int zt__is_inside_hook(void) {
     const zt__frame *frame = zt__current_call;
     while (frame && zt__load(&frame->state) != ZT__FRAME_CALLBACK) {
@@ -11505,7 +11551,8 @@ ZT__PRIVATE int zt__reserve_frames(void) {
     }
 }
 
-/* Begins a call: uses a frame for each tracer that observes it. Returns the first frame, or NULL. */
+/* Begins a call, with a frame for each live tracer that observes it. Returns the first frame, or NULL if
+   there is none. */
 ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, uintptr_t registration, void *parameters) {
     zt__frame *first = NULL, *last = NULL, *frame;
     zt__tracer *tracer = NULL;
@@ -11542,7 +11589,8 @@ ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, uintptr_t registration, voi
     return first;
 }
 
-/* The driver has returned. Tracers that still exist are needed again. Returns the last frame. */
+/* Called when the driver has returned: callbacks need the tracers again, unless they were destroyed. Returns
+   the last frame. */
 ZT__PRIVATE zt__frame *zt__return_to_call(zt__frame *first) {
     zt__frame *frame, *last = first;
     zt__lock(&zt__dispatch_mutex);
@@ -11565,6 +11613,19 @@ ZT__PRIVATE void zt__end_call(zt__frame *first) {
     }
 }
 
+/* Ends a call that this thread has left without an epilogue, by an exception or longjmp. */
+ZT__PRIVATE void zt__end_unwound_call(zt__frame *first) {
+    zt__frame *frame;
+    zt__change_depth(1);
+    for (frame = zt__return_to_call(first); frame; frame = frame->previous) {
+        if (frame->state == ZT__FRAME_CALLBACK && frame->has_region) {
+            zt__end(&frame->region, 1);
+        }
+    }
+    zt__change_depth(-1);
+    zt__end_call(first);
+}
+
 ZT__PRIVATE void zt__prologue(zt__call call, void *parameters, uintptr_t registration, void **instance) {
     zt__frame *first = zt__current_call, *frame;
     uint64_t begin_ns;
@@ -11578,15 +11639,9 @@ ZT__PRIVATE void zt__prologue(zt__call call, void *parameters, uintptr_t registr
     }
     if (first) {
         if (first->registration != registration && first->call == call && first->parameters == parameters) {
-            return; /* the same call, from the other of two registrations */
+            return; /* the same call, from the second of two enabled registrations */
         }
-        /* This thread has left its last traced call by an exception or jump, without an epilogue. */
-        for (frame = zt__return_to_call(first); frame; frame = frame->previous) {
-            if (frame->state == ZT__FRAME_CALLBACK && frame->has_region) {
-                zt__end(&frame->region, 1);
-            }
-        }
-        zt__end_call(first);
+        zt__end_unwound_call(first);
     }
     first = zt__begin_call(call, registration, parameters);
     if (!first) {
@@ -11673,8 +11728,8 @@ ZT__PRIVATE ze_result_t zt__register_call(zel_tracer_handle_t handle, uint32_t c
     return result;
 }
 
-/* Makes a call to see whether callbacks come. Results do not show that: with the layer off, registration
-   succeeds as well. */
+/* Makes a call to find out whether callbacks come. With the tracing layer off, none come, although
+   registration succeeds. */
 ZT__PRIVATE int zt__callbacks_come(uintptr_t registration) {
     uint32_t count = 0;
     zt__awaited_registration = registration;
@@ -11692,8 +11747,9 @@ ZT__PRIVATE void zt__retire(zel_tracer_handle_t handle) {
     zt__dispatch.retired[zt__dispatch.retired_count++ % ZT__MAX_RETIRED] = handle;
 }
 
-/* Registers callbacks for the calls that live tracers observe, those of a tracer that starts (or NULL), and
-   the one that zt__callbacks_come makes. On failure the registration before stays. `setup` is held. */
+/* Registers callbacks for the calls that live tracers observe, for those that `starting` (or NULL) observes,
+   and for the one that zt__callbacks_come makes. If that fails, the previous registration stays. `setup` is
+   held. */
 ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
     static uintptr_t last_registration;
     uint8_t calls[ZT__CALL_COUNT];
@@ -11734,15 +11790,15 @@ ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
     }
     if (zt__dispatch.handle || zt__dispatch.retired_count) {
         zt__retire(handle);
-    } else { /* no call was ever traced that the loader could wait for */
+    } else { /* nothing was ever traced, so there is no call that zelTracerDestroy could wait for */
         zelTracerSetEnabled(handle, 0);
         zelTracerDestroy(handle);
     }
     return result == ZE_RESULT_SUCCESS ? ZE_RESULT_NOT_READY : result;
 }
 
-/* Called when the last tracer stops. If the loader cannot disable the layer, callbacks still come; they are
-   then unregistered, unless too many registrations were retired already. */
+/* Called when the last tracer stops. If the loader cannot disable the layer, callbacks still come. The
+   registration is then retired, unless too many already were. `setup` is held. */
 ZT__PRIVATE void zt__disable_layer(void) {
     if (zt__dispatch.disable_layer) {
         zt__dispatch.disable_layer();
@@ -11755,8 +11811,8 @@ ZT__PRIVATE void zt__disable_layer(void) {
     }
 }
 
-/* A forked child traces nothing: the driver does not work there. The threads that may have held the locks are
-   gone. */
+/* Called in a forked child, which traces nothing because the driver does not work there. The threads that may
+   have held the locks do not exist in it. */
 ZT__PRIVATE void zt__forget_tracers(void) {
     static const zt__mutex unlocked = PTHREAD_MUTEX_INITIALIZER;
     zt__frame *frame;
@@ -11806,6 +11862,7 @@ ZT__PRIVATE void zt__set_live(zt__tracer *tracer, int is_live) {
 
 /* ---- starting and stopping ------------------------------------------------------------------------------- */
 
+/* A zt__name_fn, for zt__find_nearest. */
 ZT__PRIVATE const char *zt__call_name_at(const void *names, uint32_t index) {
     (void)names;
     return zt__call_name(index);
@@ -11820,6 +11877,7 @@ ZT__PRIVATE ze_result_t zt__report_no_such_call(const zt__tracer *tracer, const 
                       nearest.text);
 }
 
+/* Stores which calls a list of patterns selects to be timed. Each pattern must match a call. */
 ZT__PRIVATE ze_result_t zt__select_calls(zt__tracer *tracer, const char *list) {
     const char *rest = list, *pattern;
     size_t length;
@@ -11865,7 +11923,8 @@ ZT__PRIVATE ze_result_t zt__copy_hooks(zt__tracer *tracer, const zt_hook *hooks,
     return ZE_RESULT_SUCCESS;
 }
 
-/* Returns whether the tracer does something with a call. */
+/* Returns whether the tracer needs callbacks for a call. Lists are always observed, for the regions that the
+   application begins itself. */
 ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config *config, uint32_t call) {
     uint32_t i;
     for (i = 0; i < tracer->hook_count; i++) {
@@ -11877,24 +11936,25 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
         return 1;
     }
     switch (zt__kind_of_call((zt__call)call)) {
-    case ZT__CALL_OTHER:
-    case ZT__CALL_LAUNCH:
-    case ZT__CALL_COPY:
+    case ZT__KIND_OTHER:
+    case ZT__KIND_LAUNCH:
+    case ZT__KIND_COPY:
         return 0;
-    case ZT__CALL_KERNEL_CREATE:
-    case ZT__CALL_KERNEL_DESTROY:
+    case ZT__KIND_KERNEL_CREATE:
+    case ZT__KIND_KERNEL_DESTROY:
         return !config->no_launches;
-    case ZT__CALL_CAPTURE_BEGIN:
-    case ZT__CALL_CAPTURE_END:
+    case ZT__KIND_CAPTURE_BEGIN:
+    case ZT__KIND_CAPTURE_END:
         return !config->no_launches || config->copies;
-    case ZT__CALL_CONTEXT_DESTROY:
+    case ZT__KIND_CONTEXT_DESTROY:
         return tracer->automatic != NULL;
     default:
         return 1;
     }
 }
 
-/* Copies a configuration, and forgets what was learned with the last one. */
+/* Copies a configuration, and forgets kernels and lists: what was not observed since the last stop may have
+   changed them. `timeline` is how many samples the profiler keeps. */
 ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_config *config,
                                              uint32_t timeline) {
     ze_result_t result;
@@ -11920,11 +11980,11 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     for (call = 0; call < ZT__CALL_COUNT; call++) {
         zt__call_kind kind = zt__kind_of_call((zt__call)call);
         tracer->measured[call] =
-            (kind == ZT__CALL_LAUNCH && !config->no_launches) || (kind == ZT__CALL_COPY && config->copies);
+            (kind == ZT__KIND_LAUNCH && !config->no_launches) || (kind == ZT__KIND_COPY && config->copies);
         tracer->observed[call] = zt__is_observed(tracer, config, call) != 0;
     }
     if (!tracer->spans && timeline && zt__has_names(config->calls)) {
-        /* As many calls as samples are kept; without memory, none. */
+        /* As many calls are kept as samples; without memory, none. */
         zt__host_span *spans =
             (zt__host_span *)zt__allocate(&tracer->allocator, timeline, sizeof *tracer->spans);
         zt__lock(&tracer->mutex);
@@ -11938,6 +11998,7 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     return ZE_RESULT_SUCCESS;
 }
 
+/* Returns whether a thread is in a call that this tracer observes, in the driver or in a callback. */
 ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer) {
     const zt__frame *frame;
     int found = 0;
@@ -11950,6 +12011,7 @@ ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer) {
     return found;
 }
 
+/* Makes a tracer live, with a configuration or, if it is NULL, the default. */
 ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_config *given,
                                          uint32_t timeline) {
     zt_trace_config config = given ? *given : zt_trace_config_default();
@@ -11995,7 +12057,7 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
         if (!zt__dispatch.tracers) {
             zt__disable_layer();
         } else if (zt__dispatch.retired_count < ZT__MAX_RETIRED) {
-            /* Calls that no other tracer needs are no longer called back. A failure costs only time. */
+            /* Ends callbacks for calls that no other tracer needs. If this fails, they cost time. */
             zt__register_calls(NULL);
         }
     }
@@ -12008,8 +12070,8 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
     return ZE_RESULT_SUCCESS;
 }
 
-/* Detaches the tracer from calls that are still in the driver. Returns 0 if one of its callbacks is running,
-   which still needs it. */
+/* Detaches the tracer from calls that are still in the driver, before it is destroyed. Returns 0 if one of
+   its callbacks is running, which still needs it. */
 ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer) {
     zt__frame *frame;
     int is_running = 0;
@@ -12196,8 +12258,8 @@ ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t index, zt_c
     return ZE_RESULT_SUCCESS;
 }
 
-/* Returns how many calls a profiler's report shows. A tracer of several profilers has its calls in the report
-   of the first. */
+/* Returns how many timed calls a profiler's report shows. Under zt_auto, only the report of the first
+   profiler shows them. */
 ZT__PRIVATE uint32_t zt__calls_to_report(const zt_profiler *profiler) {
     zt__tracer *tracer = zt__load(&profiler->tracer);
     zt__traced_device *device = tracer ? zt__load(&tracer->devices) : NULL;
