@@ -403,9 +403,9 @@ static void test_long_time_stamps(void **state) {
 static void test_equal_time_stamps(void **state) {
     world *w = (world *)*state;
     gpu.set_timestamps(32, 1000);
+    uint64_t before = now_ns();
     zt_stream *stream = open_rows(w, SLOW_PERIOD);
     rows *kept = rows_of(stream);
-    uint64_t before = now_ns();
     mark_often(w, stream, 100);
     close_rows(stream, kept);
     assert_true(kept->count >= 99);
