@@ -2428,11 +2428,6 @@ ZT__PRIVATE void zt__write_number(zt__writer *writer, double number) {
     zt__write_bytes(writer, point, used);
 }
 
-/* Writes nanoseconds as microseconds, exactly. */
-ZT__PRIVATE void zt__write_microseconds(zt__writer *writer, uint64_t ns) {
-    zt__print(writer, "%llu.%03u", (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
-}
-
 /* Writes the comma before a member or an element of JSON, unless it is the first. */
 ZT__PRIVATE void zt__write_comma(zt__writer *writer) {
     if (writer->last != '{' && writer->last != '[') {
@@ -2450,19 +2445,6 @@ ZT__PRIVATE void zt__write_json_string(zt__writer *writer, const char *text) {
         }
         if (character.code == '"' || character.code == '\\') {
             zt__write_text(writer, "\\");
-        }
-        zt__write_bytes(writer, character.bytes, character.length);
-    }
-    zt__write_text(writer, "\"");
-}
-
-/* Writes a field of CSV in quotes, which are doubled inside. */
-ZT__PRIVATE void zt__write_csv_field(zt__writer *writer, const char *text) {
-    zt__character character;
-    zt__write_text(writer, "\"");
-    while (zt__next_character(&text, &character)) {
-        if (character.code == '"') {
-            zt__write_text(writer, "\"");
         }
         zt__write_bytes(writer, character.bytes, character.length);
     }
@@ -2971,8 +2953,8 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(CANNOT_WRITE, "zt_report: cannot write '%.512s': %s. Check the directory and its permissions.")        \
     X(WRITE_STOPPED, "%s: the write function returned that it cannot go on.")                                \
     X(BAD_FORMAT, "zt_write: %d is not a zt_format. Pass one of ZT_FORMAT_TABLE, _CSV, _JSON and _TRACE.")   \
-    X(UNKNOWN_SUFFIX, "zt_report: the suffix of '%.512s' is none of .txt (or none: a table), .csv, .json "   \
-                      "and .trace.json. Use one of these.")                                                  \
+    X(UNKNOWN_SUFFIX, "%s: the suffix of '%.512s' is none of .txt (or none: a table), .csv, .json and "      \
+                      ".trace.json. Use one of these.")                                                      \
     X(TRACE_WITHOUT_TIMELINE, "zt_write: a trace shows the timeline, and this profiler keeps none. Set "     \
                               "config.timeline to the number of samples to keep, such as 65536.")            \
     X(LAYOUTS_DIFFER,                                                                                        \
@@ -12234,10 +12216,11 @@ ZT__PRIVATE int zt__copy_kept_call(const zt_profiler *profiler, uint64_t index, 
 
 /* ---- samples --------------------------------------------------------------------------------------------- */
 
-/* Samples in the order in which they were taken, and sorted. */
 typedef struct zt__series {
     uint32_t count;
-    double samples[ZT_BENCH_SAMPLES], sorted[ZT_BENCH_SAMPLES], mhz[ZT_BENCH_SAMPLES];
+    double samples[ZT_BENCH_SAMPLES]; /* in the order in which they were taken */
+    double mhz[ZT_BENCH_SAMPLES];     /* the device's frequency after each; NaN: unknown */
+    double sorted[ZT_BENCH_SAMPLES];  /* the samples in ascending order */
 } zt__series;
 
 ZT__PRIVATE void zt__add_to_series(zt__series *series, double sample, double mhz) {
@@ -12250,8 +12233,8 @@ ZT__PRIVATE void zt__add_to_series(zt__series *series, double sample, double mhz
     series->sorted[i] = sample;
 }
 
-/* Stores the interval of the median by the sign test, and returns half its width as a share of the median:
-   NaN where the median is 0.
+/* Stores the confidence interval of the median, by the sign test. Returns half its width as a share of the
+   median, or NaN if the median is 0.
 
    A sample lies on either side of the true median with equal chance, so the ranks of the interval's ends
    follow from the binomial distribution. The ends are chosen for 97.5%: stopping when the interval is narrow
@@ -12299,9 +12282,9 @@ ZT__PRIVATE zt_bench_config zt__fill_in_defaults(const zt_bench_config *given) {
 typedef struct zt__stop_rule {
     const zt_bench_config *limits;
     uint64_t deadline;
-    uint32_t next_look;  /* the count at which the interval is looked at again */
-    uint32_t next_noise; /* the count at which it is compared with that of half as many samples */
-    double precision_before;
+    uint32_t next_precise; /* the count at which the interval is next compared with config.precision */
+    uint32_t next_noise;   /* the count at which it is next compared with that of half as many samples */
+    double half_precision; /* the precision of half as many samples; NaN: not compared yet */
 } zt__stop_rule;
 
 ZT__PRIVATE zt__stop_rule zt__begin_stop_rule(const zt_bench_config *limits) {
@@ -12309,15 +12292,17 @@ ZT__PRIVATE zt__stop_rule zt__begin_stop_rule(const zt_bench_config *limits) {
     zt__stop_rule rule;
     rule.limits = limits;
     rule.deadline = zt__deadline(limits->max_time_ns);
-    rule.next_look = limits->min_samples;
+    rule.next_precise = limits->min_samples;
     rule.next_noise = zt__clamp(limits->min_samples, NOISE_FROM, ZT_BENCH_SAMPLES);
-    rule.precision_before = zt__nan();
+    rule.half_precision = zt__nan();
     return rule;
 }
 
-/* Returns why there are enough samples, or ZT_BENCH_NOT_RUN if there are not. If it looked after every
-   sample, an interval that is narrow by chance would end the benchmark. So it looks only when there are a
-   quarter more. */
+/* Returns which condition is met, or ZT_BENCH_NOT_RUN if more samples are needed.
+
+   After every sample, the interval might be narrow by chance and end the benchmark too early. So it is
+   compared with config.precision only when there are a quarter more samples. Twice as many samples should
+   narrow it by 29%. If they narrow it by less than 5%, the rest is noise that more samples do not remove. */
 ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, zt__series *series) {
     uint32_t count = series->count;
     double low, high, precision;
@@ -12325,16 +12310,16 @@ ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, zt__series *se
         return ZT_BENCH_NOT_RUN;
     }
     precision = zt__median_interval(series->sorted, count, &low, &high);
-    if (count >= rule->next_look) {
-        rule->next_look = count + count / 4 + 1;
+    if (count >= rule->next_precise) {
+        rule->next_precise = count + count / 4 + 1;
         if (!zt__is_nan(precision) && precision < rule->limits->precision) {
             return ZT_BENCH_PRECISE;
         }
     }
     if (count >= rule->next_noise) {
-        double before = rule->precision_before;
+        double before = rule->half_precision;
         rule->next_noise = count * 2;
-        rule->precision_before = precision;
+        rule->half_precision = precision;
         if (!zt__is_nan(before) && !zt__is_nan(precision) && precision > 0.95 * before) {
             return ZT_BENCH_NOISE;
         }
@@ -12347,7 +12332,7 @@ ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, zt__series *se
 
 /* ---- results --------------------------------------------------------------------------------------------- */
 
-/* `unnamed` is the name if the configuration has none. */
+/* Clears a result, with its name. `unnamed` is the name if the configuration has none. */
 ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_config *config,
                                         const char *unnamed) {
     const char *name = unnamed;
@@ -12403,7 +12388,7 @@ ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series
 typedef struct zt__bench {
     const char *call;
     zt_bench_config config;   /* nothing is 0 that has a default */
-    const char *region;       /* whose time is a sample; NULL until the work has run if config.region is */
+    const char *region;       /* whose GPU time is a sample. NULL: the first of the work, once it has run */
     zt_profiler *profiler;    /* the application's, or NULL */
     zt_profiler *stopwatch;   /* measures times alone, without queries; NULL with config.measure */
     zes_freq_handle_t domain; /* whose frequency is the GPU's, or NULL */
@@ -12473,7 +12458,7 @@ ZT__PRIVATE double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
     return after.time_ns.sum - (before.time_ns.count ? before.time_ns.sum : 0);
 }
 
-/* Does the work once. Returns its time, or NaN. */
+/* Does the work once, without metrics. Returns its time, or NaN. */
 ZT__PRIVATE double zt__measure_once(zt__bench *bench) {
     double sample;
     if (!bench->config.measure) {
@@ -12530,7 +12515,7 @@ ZT__PRIVATE int zt__measure_sample(zt__bench *bench) {
     return 1;
 }
 
-/* Warms up, for `max_time_ns` at the most, except for the first three runs. */
+/* Does the work config.warm_up times. After the first three, stops when `max_time_ns` is over. */
 ZT__PRIVATE void zt__warm_up(zt__bench *bench, uint64_t max_time_ns) {
     uint64_t deadline = zt__deadline(max_time_ns);
     uint32_t i;
@@ -12548,6 +12533,7 @@ ZT__PRIVATE void zt__close_bench(zt__bench *bench) {
 ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_profiler *profiler,
                                        const zt_bench_config *config) {
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
+    ze_result_t result = ZE_RESULT_SUCCESS;
     if (!config) {
         return zt__report_null(diagnostics, call, "config");
     }
@@ -12561,6 +12547,9 @@ ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_pr
     bench->profiler = profiler;
     bench->series = (zt__series *)zt__allocate(
         profiler ? &profiler->config.allocator : &zt__default_allocator, 1, sizeof *bench->series);
+    if (!bench->series) {
+        return zt__report_no_memory(diagnostics, call, "samples");
+    }
     if (!config->measure) {
         zt_config times_alone = profiler->config;
         times_alone.groups = "";
@@ -12568,17 +12557,19 @@ ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_pr
         times_alone.require_metrics = times_alone.thread = 0;
         times_alone.sample = NULL;
         times_alone.timeline = 0;
-        zt__open_configured(profiler->context, profiler->device, &times_alone, &bench->stopwatch);
+        result = zt__open_configured(profiler->context, profiler->device, &times_alone, &bench->stopwatch);
     }
-    if (!bench->series || (!config->measure && !bench->stopwatch)) {
+    if (result != ZE_RESULT_SUCCESS) {
         zt__close_bench(bench);
-        return zt__report_no_memory(diagnostics, call, "samples");
+        return zt__report(diagnostics, CALL_FAILED, result, "zt_open", zt_result_name(result),
+                          zt__get_last_error(NULL));
     }
     zt__find_frequency_domain(bench);
     return ZE_RESULT_SUCCESS;
 }
 
-/* Returns whether there is nothing that could be run: no profiler that has a device. */
+/* Returns whether the work needs a profiler with a device, and there is none. Then benchmarks do nothing, as
+   any function without a profiler. */
 ZT__PRIVATE int zt__has_nothing_to_run(const zt_profiler *profiler, const zt_bench_config *config) {
     return (!profiler || !profiler->device) && config && config->run && !config->measure;
 }
@@ -12644,7 +12635,8 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
 
 /* ---- comparing ------------------------------------------------------------------------------------------- */
 
-/* Takes samples of two variants in turn. The order alternates, so that drift favours neither. */
+/* Takes samples of two variants in turn, until the stopping rule of `a` is met by their ratios. The order
+   alternates, so that drift favours neither. */
 ZT__PRIVATE ze_result_t zt__compare_benches(zt__bench *a, zt__bench *b, zt__series *ratios,
                                             zt_comparison *result) {
     zt__stop_rule rule;
@@ -12653,8 +12645,8 @@ ZT__PRIVATE ze_result_t zt__compare_benches(zt__bench *a, zt__bench *b, zt__seri
     zt__warm_up(b, a->config.max_time_ns);
     rule = zt__begin_stop_rule(&a->config);
     do {
-        int turned = ratios->count & 1;
-        has_samples = zt__measure_sample(turned ? b : a) && zt__measure_sample(turned ? a : b);
+        int b_first = ratios->count & 1;
+        has_samples = zt__measure_sample(b_first ? b : a) && zt__measure_sample(b_first ? a : b);
         if (has_samples) {
             double ratio =
                 b->series->samples[b->series->count - 1] / a->series->samples[a->series->count - 1];
@@ -12745,6 +12737,7 @@ ZT__PRIVATE ze_result_t zt__end_bench_writing(zt__writer *writer, zt__diagnostic
 
 ZT_API ze_result_t zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
                                   zt_write_fn write, void *user) {
+    enum { NAME_WIDTH = 56 };
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
     zt__writer writer;
     uint32_t i;
@@ -12757,9 +12750,13 @@ ZT_API ze_result_t zt_write_bench(const zt_profiler *profiler, const zt_bench_re
         const zt_metric *metric = zt_get_metric(profiler, i);
         double rate = zt_get_rate(profiler, result->region, i);
         if (!zt__is_nan(rate) && (rate < 0 || rate > 0)) {
-            zt__print(&writer, "    %-56.100s %12.5g%s%.40s%s\n", metric->name, rate,
-                      *metric->units ? " " : "", metric->units,
-                      metric->aggregation == ZT_AGGREGATE_SUM ? " a second" : "");
+            size_t width = zt__shown_width(metric->name);
+            zt__write_text(&writer, "    ");
+            zt__write_shown(&writer, metric->name);
+            zt__write_repeated(&writer, ' ', width < NAME_WIDTH ? NAME_WIDTH - width : 0);
+            zt__print(&writer, " %12.5g%s", rate, *metric->units ? " " : "");
+            zt__write_shown(&writer, metric->units);
+            zt__write_text(&writer, metric->aggregation == ZT_AGGREGATE_SUM ? " a second\n" : "\n");
         }
     }
     return zt__end_bench_writing(&writer, diagnostics, "zt_write_bench");
@@ -12786,17 +12783,18 @@ ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn 
 
 /* ==== >>reports: table, CSV, JSON, trace ================================================================== */
 
-/* A report that is being written. It has one region at a time. */
+/* A report that is being written. zt__read_region reads one region at a time into it. */
 typedef struct zt__document {
     zt__writer writer;
     zt_profiler *profiler;
     uint32_t region_count; /* when the report was begun */
     zt_region_info region; /* the region that was read last */
     zt_stats *stats;       /* of each column of that region */
-    int out_of_memory;
+    int out_of_memory;     /* the report is incomplete */
 } zt__document;
 
-/* Reads a region. Returns 0 without memory, and if the region has no samples, none lost and none dropped. */
+/* Reads a region. Returns 0 if it is not to be written: it has no samples, not even lost or dropped ones, or
+   there is no memory. */
 ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
@@ -12823,7 +12821,7 @@ ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
     region->name = record->name;
     region->count = zt__collected(profiler, &copy);
     for (column = 0; column < layout->column_count; column++) {
-        /* The values of the GPU time are those of all passes. */
+        /* The values of column 0, the GPU time, are those of the times of all passes. */
         uint32_t first = column > 0 ? column : zt__pass_time_column(profiler, 0);
         uint32_t count = column > 0 ? 1 : profiler->pass_count, kept = 0;
         for (i = 0; values && i < count; i++) {
@@ -12880,6 +12878,19 @@ ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats) {
 
 /* ---- CSV ------------------------------------------------------------------------------------------------- */
 
+/* Writes a field in quotes, which are doubled inside. */
+ZT__PRIVATE void zt__write_csv_field(zt__writer *writer, const char *text) {
+    zt__character character;
+    zt__write_text(writer, "\"");
+    while (zt__next_character(&text, &character)) {
+        if (character.code == '"') {
+            zt__write_text(writer, "\"");
+        }
+        zt__write_bytes(writer, character.bytes, character.length);
+    }
+    zt__write_text(writer, "\"");
+}
+
 /* A line of CSV: one metric of one region. Figures that do not apply are empty. */
 typedef struct zt__csv_line {
     const char *region;
@@ -12909,7 +12920,7 @@ ZT__PRIVATE void zt__write_csv_line(zt__writer *writer, const zt__csv_line *line
     zt__print(writer, ",%s,%s,%s\n", line->tile, line->pass, zt__name_differences(line->differs).text);
 }
 
-/* Writes a count in the form of a metric. `region` is "" if it is of the whole profiler. */
+/* Writes a count in the form of a metric. `region` is "" for the whole profiler. */
 ZT__PRIVATE void zt__write_csv_count(zt__writer *writer, const char *region, const char *name,
                                      const char *units, uint64_t count) {
     zt_metric metric = {name, "", "profiler", units, "", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, 0};
@@ -12965,7 +12976,8 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
         }
     }
 #ifdef ZETOOLS_TRACER
-    for (i = 0; i < zt__calls_to_report(profiler); i++) { /* two lines each: host time, and errors as a sum */
+    for (i = 0; i < zt__calls_to_report(profiler);
+         i++) { /* two lines each: host time, and number of errors */
         zt_metric host_time = {"host time",      "", "host", "ns", "", ZET_METRIC_TYPE_DURATION,
                                ZT_AGGREGATE_SUM, 0};
         zt_metric errors = {"errors", "", "host", "calls", "", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, 0};
@@ -13196,8 +13208,8 @@ ZT__PRIVATE void zt__read_table_row(const zt__document *document, zt__region_tab
     table->row_count++;
 }
 
-/* Appends a name to a heading. Long names are broken into lines, between words if possible. */
-ZT__PRIVATE void zt__break_name(const char *name, char *heading, size_t room) {
+/* Writes a name as a heading. Long names are broken into lines, between words if possible. */
+ZT__PRIVATE void zt__write_heading(const char *name, char *heading, size_t room) {
     enum { LONGEST = 12, SHORTEST = 4, LINES = 6 };
     size_t used = 0, line;
     for (line = 0; line < LINES && *name; line++) {
@@ -13216,7 +13228,7 @@ ZT__PRIVATE void zt__break_name(const char *name, char *heading, size_t room) {
         used += (size_t)snprintf(heading + used, room - used, "%s%.*s", line ? "\n" : "", (int)cut, name);
         name += cut + (name[cut] == '\n');
     }
-    if (*name) { /* too long even so */
+    if (*name) { /* more than LINES */
         snprintf(heading + used, room - used, "...");
     }
 }
@@ -13251,7 +13263,7 @@ ZT__PRIVATE void zt__choose_units(zt__figure_column *column, const char *units, 
     }
 }
 
-/* Adds a column, without its heading. */
+/* Adds a column, with the range of its figures. The caller writes the heading. */
 ZT__PRIVATE zt__figure_column *zt__add_figure_column(zt__region_table *table, uint32_t figure) {
     zt__figure_column *column = &table->columns[table->column_count++];
     uint32_t row;
@@ -13259,7 +13271,7 @@ ZT__PRIVATE zt__figure_column *zt__add_figure_column(zt__region_table *table, ui
     column->figure = figure;
     column->scale = 1;
     column->smallest = column->largest = zt__nan();
-    table->shown.columns[table->column_count].heading = column->heading;
+    table->shown.columns[table->column_count].heading = column->heading; /* after that of the region */
     for (row = 0; row < table->row_count; row++) {
         double value = table->figures[(size_t)row * table->figure_count + figure];
         if (zt__is_nan(value)) {
@@ -13279,7 +13291,7 @@ ZT__PRIVATE void zt__add_metric_column(const zt_profiler *profiler, zt__region_t
                                        uint32_t metric) {
     const zt_metric *described = &profiler->metrics[metric];
     zt__figure_column *column = zt__add_figure_column(table, ZT__TIME_FIGURES + metric);
-    zt__break_name(described->name, column->heading, sizeof column->heading);
+    zt__write_heading(described->name, column->heading, sizeof column->heading);
     zt__choose_units(column, described->units, described->aggregation == ZT_AGGREGATE_SUM);
 }
 
@@ -13304,8 +13316,8 @@ ZT__PRIVATE void zt__add_chosen_columns(zt_profiler *profiler, zt__region_table 
     }
 }
 
-/* Adds all metrics that are not 0 everywhere. First come those that vary between regions, except clocks,
-   which only repeat what the time shows. */
+/* Adds all metrics that have a mean and are not 0 everywhere. Those that vary between regions come first, but
+   clocks come after them, because they only repeat what the time shows. */
 ZT__PRIVATE void zt__add_nonzero_columns(zt_profiler *profiler, zt__region_table *table) {
     uint32_t metric;
     int varying;
@@ -13318,14 +13330,14 @@ ZT__PRIVATE void zt__add_nonzero_columns(zt_profiler *profiler, zt__region_table
             if (described->aggregation == ZT_AGGREGATE_FLAG || described->aggregation == ZT_AGGREGATE_NONE) {
                 continue;
             }
-            /* The GPU time has columns of its own, and groups have metrics of the same name. */
+            /* The GPU time has columns of its own. A metric of several groups has one. */
             if (strcmp(described->name, "GpuTime") == 0 ||
                 zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics,
                                 profiler->metric_count, described->name, NULL) < metric) {
                 continue;
             }
             zt__add_metric_column(profiler, table, metric);
-            column = &table->columns[table->column_count - 1];
+            column = &table->columns[table->column_count - 1]; /* which stays if it belongs to this round */
             varies = !is_clock && (table->row_count < 2 || column->smallest < column->largest);
             if (!zt__is_positive(column->largest) || varies != varying) {
                 table->column_count--;
@@ -13346,8 +13358,8 @@ ZT__PRIVATE void zt__fill_region_row(const void *user, uint32_t row, zt__cell *c
     cells[1 + i].text = table->rows[row].note;
 }
 
-/* Fits the table into the width of the terminal, or that of files. If the times do not fit, names of regions
-   are shortened. Metrics that do not fit are left out, unless config.columns asks for them. */
+/* Fits the table into the width of the terminal, or of FILE_WIDTH. If the times do not fit, names of regions
+   are shortened. Metrics that do not fit are left out, unless config.columns names them. */
 ZT__PRIVATE void zt__fit_columns(zt__region_table *table, int to_standard_output, int metrics_were_chosen) {
     enum { FILE_WIDTH = 100, LONGEST_NAME = 28, SHORTEST_NAME = 12 };
     zt__table_column *name = &table->shown.columns[0], *shown = &table->shown.columns[1];
@@ -13387,6 +13399,7 @@ ZT__PRIVATE void zt__fit_columns(zt__region_table *table, int to_standard_output
     table->shown.column_count = kept + 2;
 }
 
+/* Writes the device, and the groups of the metrics. */
 ZT__PRIVATE void zt__write_title(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
@@ -13581,19 +13594,20 @@ typedef struct zt__span {
 /* A track of a command list. Its spans are nested or disjoint. */
 typedef struct zt__track {
     ze_command_list_handle_t list;
-    uint32_t list_number, overlap; /* 0: its first track */
-    uint32_t innermost;            /* the span that was added last */
+    uint32_t list_number; /* counted from 1 */
+    uint32_t overlap;     /* how many tracks of the list are before it */
+    uint32_t last;        /* the span that was added last */
 } zt__track;
 
 typedef struct zt__trace {
-    zt__span *spans;
-    double *values; /* of each, all columns */
+    zt__span *spans; /* sorted */
+    double *values;  /* of each span, all columns */
     uint32_t span_count;
     zt__track *tracks;
     uint32_t track_count, list_count;
 } zt__trace;
 
-/* Sorts by begin, and outer spans before inner ones. */
+/* For qsort: orders by begin, with outer spans before inner ones. */
 ZT__PRIVATE int zt__compare_spans(const void *a, const void *b) {
     const zt__span *one = (const zt__span *)a, *other = (const zt__span *)b;
     if (one->sample.begin_ns != other->sample.begin_ns) {
@@ -13631,9 +13645,9 @@ ZT__PRIVATE int zt__copy_spans(zt_profiler *profiler, zt__trace *trace) {
     return 1;
 }
 
-/* Puts the next span on a track of its list, or on a new track if it overlaps spans of all of them. Returns
-   the track. */
-ZT__PRIVATE uint32_t zt__find_track(zt__trace *trace, uint32_t index) {
+/* Adds the next span to the first track of its list on which it overlaps no span without being inside it, or
+   to a new track if there is none. Returns the index of the track. */
+ZT__PRIVATE uint32_t zt__add_to_track(zt__trace *trace, uint32_t index) {
     zt__span *span = &trace->spans[index];
     zt__track *track;
     uint32_t i, tracks_of_list = 0, list_number = 0;
@@ -13646,7 +13660,7 @@ ZT__PRIVATE uint32_t zt__find_track(zt__trace *trace, uint32_t index) {
         }
         list_number = track->list_number;
         tracks_of_list++;
-        outer = track->innermost;
+        outer = track->last;
         while (outer != UINT32_MAX && trace->spans[outer].sample.end_ns <= span->sample.begin_ns) {
             outer = trace->spans[outer].outer;
         }
@@ -13662,11 +13676,12 @@ ZT__PRIVATE uint32_t zt__find_track(zt__trace *trace, uint32_t index) {
         track->list_number = list_number ? list_number : ++trace->list_count;
         track->overlap = tracks_of_list;
     }
-    track->innermost = index;
+    track->last = index;
     return i;
 }
 
-/* Writes what every event begins with. */
+/* Writes the beginning of an event. The caller adds its other members and the closing brace. `phase` is its
+   type: "X" a span, "C" a counter, "i" an instant, "M" the name of a track. */
 ZT__PRIVATE void zt__begin_event(zt__writer *writer, const char *phase, const char *name, uint32_t track) {
     zt__write_comma(writer);
     zt__print(writer, "\n{\"ph\":\"%s\",\"name\":", phase);
@@ -13674,10 +13689,9 @@ ZT__PRIVATE void zt__begin_event(zt__writer *writer, const char *phase, const ch
     zt__print(writer, ",\"pid\":%ld,\"tid\":%u", (long)getpid(), (unsigned)track);
 }
 
-/* A time in a trace is in microseconds. */
+/* Writes a time in microseconds, as the format wants it, exactly. */
 ZT__PRIVATE void zt__write_event_time(zt__writer *writer, const char *name, uint64_t ns) {
-    zt__print(writer, ",\"%s\":", name);
-    zt__write_microseconds(writer, ns);
+    zt__print(writer, ",\"%s\":%llu.%03u", name, (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
 }
 
 ZT__PRIVATE void zt__name_track(zt__writer *writer, const char *what, uint32_t track, const char *name) {
@@ -13687,7 +13701,7 @@ ZT__PRIVATE void zt__name_track(zt__writer *writer, const char *what, uint32_t t
     zt__write_text(writer, "}}");
 }
 
-/* "GPU_BUSY [percent]", with the group before it where there are several. */
+/* A metric with its units, such as "GPU_BUSY [percent]", after its group if there are several. */
 typedef struct zt__label {
     char text[ZET_MAX_METRIC_GROUP_NAME + ZET_MAX_METRIC_NAME + ZET_MAX_METRIC_RESULT_UNITS + 8];
 } zt__label;
@@ -13778,8 +13792,8 @@ ZT__PRIVATE void zt__write_stream(zt__document *document, zt__stream_data *data,
 }
 
 #ifdef ZETOOLS_TRACER
-/* Writes a track for each thread, after those of the lists. The calls of one thread do not nest, and are kept
-   in order. */
+/* Writes a track for each thread, after those of the lists. Traced calls of one thread do not nest, so one
+   track is enough. */
 ZT__PRIVATE void zt__write_calls(zt__document *document, const zt__trace *trace) {
     zt__writer *writer = &document->writer;
     uint64_t first, end, i;
@@ -13816,7 +13830,7 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     zt__write_text(writer, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"zetools\":\"" ZETOOLS_VERSION
                            "\",\"clock\":\"CLOCK_MONOTONIC\"},\n\"traceEvents\":[");
     for (i = 0; i < trace.span_count; i++) {
-        zt__write_span(document, &trace.spans[i], zt__find_track(&trace, i));
+        zt__write_span(document, &trace.spans[i], zt__add_to_track(&trace, i));
     }
     first = zt__next_attached_stream(profiler, NULL);
     for (data = first; data; data = zt__next_attached_stream(profiler, data)) {
@@ -13901,20 +13915,30 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
 
 /* ---- files ----------------------------------------------------------------------------------------------- */
 
+/* Returns the suffix of a path, with its dot: ".trace.json", or what follows the last dot in the name of the
+   file. Returns "" if there is no dot. */
+ZT__PRIVATE const char *zt__path_suffix(const char *path) {
+    const char *end = path + strlen(path), *slash = strrchr(path, '/');
+    const char *dot = strrchr(slash ? slash : path, '.');
+    if (zt__ends_with(path, ".trace.json", strcasecmp)) {
+        return end - strlen(".trace.json");
+    }
+    return dot ? dot : end;
+}
+
 /* Finds the format that the suffix of a path stands for. Returns 0 if it stands for none. Without a suffix,
    or with a number as suffix, the format is a table. */
 ZT__PRIVATE int zt__find_format(const char *path, zt_format *format) {
-    const char *slash = strrchr(path, '/');
-    const char *dot = strrchr(slash ? slash : path, '.');
+    const char *suffix = zt__path_suffix(path);
     *format = ZT_FORMAT_TABLE;
-    if (zt__ends_with(path, ".csv", strcasecmp)) {
+    if (strcasecmp(suffix, ".csv") == 0) {
         *format = ZT_FORMAT_CSV;
-    } else if (zt__ends_with(path, ".trace.json", strcasecmp)) {
+    } else if (strcasecmp(suffix, ".trace.json") == 0) {
         *format = ZT_FORMAT_TRACE;
-    } else if (zt__ends_with(path, ".json", strcasecmp)) {
+    } else if (strcasecmp(suffix, ".json") == 0) {
         *format = ZT_FORMAT_JSON;
-    } else if (dot && !zt__ends_with(path, ".txt", strcasecmp)) {
-        return strspn(dot + 1, "0123456789") == strlen(dot + 1);
+    } else if (*suffix && strcasecmp(suffix, ".txt") != 0) {
+        return strspn(suffix + 1, "0123456789") == strlen(suffix + 1);
     }
     return 1;
 }
@@ -14020,7 +14044,8 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
                                                                   : result;
     }
     if (!zt__find_format(path, &format)) {
-        return zt__report(&locked->diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, path);
+        return zt__report(&locked->diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_report",
+                          path);
     }
     /* Pipes, terminals and devices are written to, and not replaced by a file. */
     if (stat(path, &target) == 0 && !S_ISREG(target.st_mode) && !S_ISDIR(target.st_mode)) {
@@ -14033,27 +14058,18 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
 
 #ifdef ZETOOLS_TRACER
 
+/* What zt_auto keeps until exit. The strings of `config` and `report` are copies. */
 typedef struct zt__auto {
-    zt__tracer *tracer; /* NULL: it is off */
+    zt__tracer *tracer; /* NULL: nothing is traced */
     pid_t process;      /* that called zt_auto: a forked child reports nothing */
-    zt_config config;   /* of each profiler. Its strings, and `report`, are copies */
-    const char *report;
+    zt_config config;   /* of each profiler */
+    const char *report; /* the path of the first report, or "-" */
 } zt__auto;
 
 static zt__auto zt__automatic;
 
-/* Returns the suffix of a path: from the last dot, or ".trace.json". */
-ZT__PRIVATE const char *zt__path_suffix(const char *path) {
-    const char *end = path + strlen(path);
-    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
-    if (zt__ends_with(path, ".trace.json", strcasecmp)) {
-        return end - strlen(".trace.json");
-    }
-    return dot && (!slash || dot > slash) ? dot : end;
-}
-
-/* Writes the report of the n-th profiler: run.csv, run.2.csv, ... A message goes to standard error, because
-   the profiler is closed next, and to zt_get_last_error(NULL). */
+/* Writes the report of the n-th profiler: run.csv, run.2.csv, ... If that fails, the message goes to standard
+   error, because the profiler is closed next, and to zt_get_last_error(NULL). */
 ZT__PRIVATE void zt__write_auto_report(zt_profiler *profiler, uint32_t n) {
     const char *report = zt__automatic.report, *suffix = zt__path_suffix(report);
     char number[16] = "";
@@ -14073,13 +14089,14 @@ ZT__PRIVATE void zt__write_auto_report(zt_profiler *profiler, uint32_t n) {
     if (result != ZE_RESULT_SUCCESS) {
         fprintf(stderr, "zetools: %s\n", zt_get_last_error(profiler));
         if (messages) {
-            messages->last = messages->copy;
+            messages->last = messages->copy; /* which zt_get_last_error has stored */
         }
     }
     zt__free(&zt__default_allocator, path);
 }
 
-/* Copies a string of the application, which need not outlive zt_auto. Returns 0 without memory. */
+/* Replaces a string of the application, which need not outlive zt_auto, by a copy. Without memory, stores
+   NULL and returns 0. */
 ZT__PRIVATE int zt__keep_text(const char **text) {
     if (!*text) {
         return 1;
@@ -14088,7 +14105,8 @@ ZT__PRIVATE int zt__keep_text(const char **text) {
     return *text != NULL;
 }
 
-ZT__PRIVATE void zt__free_auto_config(void) {
+/* Frees the copies, and clears the rest. */
+ZT__PRIVATE void zt__clear_auto(void) {
     zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.report);
     zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.groups);
     zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.metrics);
@@ -14096,7 +14114,8 @@ ZT__PRIVATE void zt__free_auto_config(void) {
     memset(&zt__automatic, 0, sizeof zt__automatic);
 }
 
-/* Runs at exit, before loader and driver are gone. */
+/* Writes the reports. Runs at exit, before loader and driver are gone: functions of atexit run in reverse
+   order, and zt_auto has called zeInit before it registered this one. */
 ZT__PRIVATE void zt__end_auto(void) {
     zt__tracer *tracer = zt__automatic.tracer;
     zt__traced_device *device;
@@ -14114,11 +14133,11 @@ ZT__PRIVATE void zt__end_auto(void) {
         }
     }
     if (tracer->open_failures) {
-        fprintf(stderr, "zetools: zt_auto: %u contexts and devices were not measured. The first: %s\n",
+        fprintf(stderr, "zetools: zt_auto did not measure %u of the contexts and devices. The first: %s\n",
                 (unsigned)tracer->open_failures, tracer->open_failure.text);
     }
     if (!zt__abandon_calls(tracer)) {
-        return; /* a callback is running on another thread */
+        return; /* a callback on another thread still needs the tracer and its profilers */
     }
     for (device = tracer->devices; device; device = device->next) {
         if (device->profiler) {
@@ -14127,11 +14146,11 @@ ZT__PRIVATE void zt__end_auto(void) {
         }
     }
     zt__destroy_tracer(tracer);
-    zt__free_auto_config();
+    zt__clear_auto();
 }
 
-/* Returns where the report goes, by the environment or else the configuration. Returns NULL if nothing is
-   traced. */
+/* Returns the path of the report by ZT_AUTO in the environment, or else by the configuration: "-" for a table
+   on standard output. Returns NULL if nothing is to be traced. */
 ZT__PRIVATE const char *zt__find_auto_path(const char *configured) {
     const char *path = getenv("ZT_AUTO");
     if (!path || strcmp(path, "1") == 0) {
@@ -14143,8 +14162,8 @@ ZT__PRIVATE const char *zt__find_auto_path(const char *configured) {
     return strcmp(path, "table") == 0 ? "-" : path;
 }
 
-/* Calls zeInit. Loaders that cannot enable tracing at run time read the environment there. */
-ZT__PRIVATE ze_result_t zt__initialize_traced(void) {
+/* Calls zeInit, which enables the tracing layer by the environment in loaders that cannot enable it later. */
+ZT__PRIVATE ze_result_t zt__init_with_tracing(void) {
     ze_result_t(ZE_APICALL * enable_layer)(void);
     const char *advice = "Nothing is traced. Install a Level Zero driver.";
     ze_result_t result;
@@ -14172,11 +14191,11 @@ ZT_API zt_auto_config zt_auto_config_default(void) {
 }
 
 ZT_API ze_result_t zt_auto(const zt_auto_config *given) {
-    enum { TIMELINE = 65536 }; /* samples, for a trace */
+    enum { TRACE_TIMELINE = 65536 }; /* samples */
     static int ends_at_exit;
     zt_auto_config config = given ? *given : zt_auto_config_default();
     const char *path = zt__find_auto_path(config.report);
-    zt_config *profiler = &zt__automatic.config, complete;
+    zt_config *kept = &zt__automatic.config, complete;
     zt__tracer *tracer = NULL;
     zt_format format;
     ze_result_t result;
@@ -14185,36 +14204,36 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *given) {
         return ZE_RESULT_SUCCESS;
     }
     if (!zt__find_format(path, &format)) {
-        result = zt__report(NULL, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, path);
-        fprintf(stderr, "zetools: zt_auto: nothing is traced. %s\n", zt_get_last_error(NULL));
+        result = zt__report(NULL, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_auto", path);
+        fprintf(stderr, "zetools: %s Nothing is traced.\n", zt_get_last_error(NULL));
         return result;
     }
-    result = zt__initialize_traced();
+    result = zt__init_with_tracing();
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
-    *profiler = config.profiler;
-    if (!profiler->timeline && format == ZT_FORMAT_TRACE) {
-        profiler->timeline = TIMELINE; /* a trace shows nothing else */
-    }
-    complete = zt__complete_config(profiler);
     zt__automatic.report = path;
+    *kept = config.profiler;
+    if (!kept->timeline && format == ZT_FORMAT_TRACE) {
+        kept->timeline = TRACE_TIMELINE;
+    }
     has_memory = zt__keep_text(&zt__automatic.report);
-    has_memory &= zt__keep_text(&profiler->groups);
-    has_memory &= zt__keep_text(&profiler->metrics);
-    has_memory &= zt__keep_text(&profiler->columns);
+    has_memory &= zt__keep_text(&kept->groups);
+    has_memory &= zt__keep_text(&kept->metrics);
+    has_memory &= zt__keep_text(&kept->columns);
+    complete = zt__complete_config(kept); /* for the defaults of the tracer; zt_open completes `kept` */
     if (has_memory) {
         tracer = zt__create_tracer(&complete.allocator, NULL, complete.wait_timeout_ns);
     }
     if (!tracer) {
-        zt__free_auto_config();
+        zt__clear_auto();
         return zt__report_no_memory(NULL, "zt_auto", "the tracer and its configuration");
     }
-    tracer->automatic = profiler;
+    tracer->automatic = kept;
     result = zt__start_tracer(tracer, &config.trace, complete.timeline);
     if (result != ZE_RESULT_SUCCESS) {
         zt__destroy_tracer(tracer);
-        zt__free_auto_config();
+        zt__clear_auto();
         return result;
     }
     zt__automatic.process = getpid();
