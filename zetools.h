@@ -11084,6 +11084,7 @@ ZT__PRIVATE zt__timed_call *zt__find_or_add_timed_call(zt__tracer *tracer, zt__c
     return tracer->timed_calls[call];
 }
 
+/* Adds one execution of a call to its statistics, and to the newest calls of the timeline. */
 ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begin_ns, uint64_t end_ns,
                                 ze_result_t result) {
     static uint32_t thread_count;
@@ -11130,8 +11131,7 @@ typedef struct zt__frame {
     zt__frame_state state;             /* atomic */
     zt__tracer *tracer;
     zt__call call;
-    uintptr_t registration; /* that has passed on the call */
-    void *parameters;       /* of the call: a ze_..._params_t */
+    void *parameters; /* of the call: a ze_..._params_t */
 
     uint64_t begin_ns; /* 0: no tracer times the call */
     zt_region region;
@@ -11438,11 +11438,10 @@ ZT__PRIVATE int zt__reserve_frames(void) {
     for (;;) {
         zt__frame *frame;
         uint32_t unused = 0;
-        for (frame = zt__dispatch.frames; frame && unused < zt__dispatch.tracer_count;) {
+        for (frame = zt__dispatch.frames; frame; frame = frame->next_of_all) {
             unused += zt__load(&frame->state) == ZT__FRAME_UNUSED;
-            frame = frame->next_of_all;
         }
-        if (unused == zt__dispatch.tracer_count) {
+        if (unused >= zt__dispatch.tracer_count) {
             return 1;
         }
         zt__unlock(&zt__dispatch_mutex);
@@ -11458,7 +11457,7 @@ ZT__PRIVATE int zt__reserve_frames(void) {
 
 /* Begins a call, with a frame for each live tracer that observes it. Returns the first frame, or NULL if
    there is none. */
-ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, uintptr_t registration, void *parameters) {
+ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, void *parameters) {
     zt__frame *first = NULL, *last = NULL, *frame;
     zt__tracer *tracer = NULL;
     zt__lock(&zt__dispatch_mutex);
@@ -11476,7 +11475,6 @@ ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, uintptr_t registration, voi
         zt__store(&frame->state, ZT__FRAME_CALLBACK);
         frame->tracer = tracer;
         frame->call = call;
-        frame->registration = registration;
         frame->parameters = parameters;
         frame->has_region = 0;
         frame->wait_count = NULL;
@@ -11518,37 +11516,20 @@ ZT__PRIVATE void zt__end_call(zt__frame *first) {
     }
 }
 
-/* Ends a call that this thread has left without an epilogue, by an exception or longjmp. */
-ZT__PRIVATE void zt__end_unwound_call(zt__frame *first) {
-    zt__frame *frame;
-    zt__change_depth(1);
-    for (frame = zt__return_to_call(first); frame; frame = frame->previous) {
-        if (frame->state == ZT__FRAME_CALLBACK && frame->has_region) {
-            zt__end(&frame->region, 1);
-        }
-    }
-    zt__change_depth(-1);
-    zt__end_call(first);
-}
-
 ZT__PRIVATE void zt__prologue(zt__call call, void *parameters, uintptr_t registration, void **instance) {
-    zt__frame *first = zt__current_call, *frame;
+    zt__frame *first, *frame;
     uint64_t begin_ns;
     int is_timed = 0;
     *instance = NULL;
     if (zt__awaited_registration == registration) {
         zt__awaited_registration = 0;
     }
-    if (!zt__load(&zt__dispatch.observed[call]) || zt__get_depth() > 0) {
+    /* A thread is in one traced call at a time: the loader does not call back for calls inside of it. So if
+       there is one already, this is the same call, from the second of two enabled registrations. */
+    if (!zt__load(&zt__dispatch.observed[call]) || zt__get_depth() > 0 || zt__current_call) {
         return;
     }
-    if (first) {
-        if (first->registration != registration && first->call == call && first->parameters == parameters) {
-            return; /* the same call, from the second of two enabled registrations */
-        }
-        zt__end_unwound_call(first);
-    }
-    first = zt__begin_call(call, registration, parameters);
+    first = zt__begin_call(call, parameters);
     if (!first) {
         return;
     }
