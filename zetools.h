@@ -10609,8 +10609,8 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
 
 enum {
     ZT__MAX_HOOKS = 16,
-    ZT__MAX_RETIRED = 1024,
-    ZT__KEPT_CALLS = 512 /* of each call, for quantiles */
+    ZT__MAX_RETIRED = 1024, /* from then on, stops leave the registration as it is */
+    ZT__KEPT_CALLS = 512    /* of each call, for quantiles */
 };
 
 /* A context and device whose lists are measured. */
@@ -10678,6 +10678,7 @@ typedef struct zt__tracer {
     uint64_t limit;
     uint32_t hook_count;
     zt__traced_hook hooks[ZT__MAX_HOOKS];
+    /* Queries of lists that were created before the start. NULL: the loader lacks them. */
     ze_result_t(ZE_APICALL *get_context)(ze_command_list_handle_t, ze_context_handle_t *);
     ze_result_t(ZE_APICALL *get_device)(ze_command_list_handle_t, ze_device_handle_t *);
     ze_result_t(ZE_APICALL *get_ordinal)(ze_command_list_handle_t, uint32_t *);
@@ -11381,8 +11382,7 @@ ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t e
             hook->epilogue(frame->parameters, (int)result, hook->user, &frame->instances[i - 1]);
         }
     }
-    /* The handle, which an epilogue may have replaced, may be that of a kernel whose destruction was not
-     * seen. */
+    /* The handle, which an epilogue may have replaced, may be that of an earlier kernel. */
     if (kind == ZT__KIND_KERNEL_CREATE && result == ZE_RESULT_SUCCESS) {
         zt__forget_handle(tracer, &tracer->kernels,
                           **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel);
@@ -12957,8 +12957,7 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
         }
     }
 #ifdef ZETOOLS_TRACER
-    for (i = 0; i < zt__calls_to_report(profiler);
-         i++) { /* two lines each: host time, and number of errors */
+    for (i = 0; i < zt__calls_to_report(profiler); i++) { /* two lines each */
         zt_metric host_time = {"host time",      "", "host", "ns", "", ZET_METRIC_TYPE_DURATION,
                                ZT_AGGREGATE_SUM, 0};
         zt_metric errors = {"errors", "", "host", "calls", "", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, 0};
