@@ -2454,11 +2454,6 @@ ZT__PRIVATE void zt__write_number(zt__writer *writer, double number) {
     zt__write_bytes(writer, point, used);
 }
 
-/* Writes nanoseconds as microseconds, exactly. */
-ZT__PRIVATE void zt__write_microseconds(zt__writer *writer, uint64_t ns) {
-    zt__print(writer, "%llu.%03u", (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
-}
-
 /* Writes the comma before a member or an element of JSON, unless it is the first. */
 ZT__PRIVATE void zt__write_comma(zt__writer *writer) {
     if (writer->last != '{' && writer->last != '[') {
@@ -2476,19 +2471,6 @@ ZT__PRIVATE void zt__write_json_string(zt__writer *writer, const char *text) {
         }
         if (character.code == '"' || character.code == '\\') {
             zt__write_text(writer, "\\");
-        }
-        zt__write_bytes(writer, character.bytes, character.length);
-    }
-    zt__write_text(writer, "\"");
-}
-
-/* Writes a field of CSV in quotes, which are doubled inside. */
-ZT__PRIVATE void zt__write_csv_field(zt__writer *writer, const char *text) {
-    zt__character character;
-    zt__write_text(writer, "\"");
-    while (zt__next_character(&text, &character)) {
-        if (character.code == '"') {
-            zt__write_text(writer, "\"");
         }
         zt__write_bytes(writer, character.bytes, character.length);
     }
@@ -3031,8 +3013,8 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(CANNOT_WRITE, "zt_report: cannot write '%.512s': %s. Check the directory, its permissions and space.") \
     X(WRITE_STOPPED, "%s: the write function returned that it cannot go on.")                                \
     X(BAD_FORMAT, "zt_write: %d is not a zt_format. Pass one of ZT_FORMAT_TABLE, _CSV, _JSON and _TRACE.")   \
-    X(UNKNOWN_SUFFIX, "zt_report: the suffix of '%.512s' is none of .txt (or none: a table), .csv, .json "   \
-                      "and .trace.json. Use one of these.")                                                  \
+    X(UNKNOWN_SUFFIX, "%s: the suffix of '%.512s' is none of .txt (or none: a table), .csv, .json and "      \
+                      ".trace.json. Use one of these.")                                                      \
     X(TRACE_WITHOUT_TIMELINE, "zt_write: a trace shows the timeline, and this profiler keeps none. Set "     \
                               "config.timeline to the number of samples to keep, such as 65536.")            \
     X(LAYOUTS_DIFFER,                                                                                        \
@@ -10429,9 +10411,12 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
 
 #ifdef ZETOOLS_TRACER
 
-/* The loader calls back before (prologue) and after (epilogue) each traced call of the process. One
-   dispatcher receives the callbacks, and passes them to the live tracers: one of each profiler that traces,
-   and that of zt_auto.
+/* The loader calls a prologue before and an epilogue after each traced call of the process. One dispatcher
+   receives these callbacks and passes them to the live tracers: one for each profiler that traces, and one
+   for zt_auto, which has a profiler for each context and device.
+
+   The chapter has, in this order: the calls and their parameters; what a tracer knows of kernels, devices,
+   lists and times; what it does before and after a call; the dispatcher; and the functions of the interface.
 
    Locks:
 
@@ -10444,7 +10429,7 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
    The two mutexes are held briefly. Under them no other mutex is locked, and neither the driver nor a
    function of the application is called. */
 
-/* The calls that loaders can trace. Older loaders lack some of them. */
+/* The calls of the core interface (ze...) that loaders can trace. Older loaders lack some of them. */
 /* clang-format off */
 #define ZT__CALLS(X)                                                                                         \
     X(CommandListAppendBarrier) X(CommandListAppendEventReset) X(CommandListAppendGraphExt)                  \
@@ -10571,53 +10556,53 @@ ZT__PRIVATE const char *zt__call_name(uint32_t call) {
 
 /* What the tracer does with a call. */
 typedef enum zt__call_kind {
-    ZT__CALL_OTHER, /* nothing, unless the configuration names it */
-    ZT__CALL_LIST_CREATE,
-    ZT__CALL_LIST_RESET,
-    ZT__CALL_LIST_DESTROY,
-    ZT__CALL_EXECUTE,
-    ZT__CALL_KERNEL_CREATE,
-    ZT__CALL_KERNEL_DESTROY,
-    ZT__CALL_LAUNCH,
-    ZT__CALL_COPY,
-    ZT__CALL_CAPTURE_BEGIN,
-    ZT__CALL_CAPTURE_END,
-    ZT__CALL_CONTEXT_DESTROY
+    ZT__KIND_OTHER, /* nothing, unless the configuration names it */
+    ZT__KIND_LIST_CREATE,
+    ZT__KIND_LIST_RESET,
+    ZT__KIND_LIST_DESTROY,
+    ZT__KIND_EXECUTE,
+    ZT__KIND_KERNEL_CREATE,
+    ZT__KIND_KERNEL_DESTROY,
+    ZT__KIND_LAUNCH,
+    ZT__KIND_COPY,
+    ZT__KIND_CAPTURE_BEGIN,
+    ZT__KIND_CAPTURE_END,
+    ZT__KIND_CONTEXT_DESTROY
 } zt__call_kind;
 
 ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
     switch (call) {
     case ZT__CALL_CommandListCreate:
     case ZT__CALL_CommandListCreateImmediate:
-        return ZT__CALL_LIST_CREATE;
+        return ZT__KIND_LIST_CREATE;
     case ZT__CALL_CommandListReset:
-        return ZT__CALL_LIST_RESET;
+        return ZT__KIND_LIST_RESET;
     case ZT__CALL_CommandListDestroy:
-        return ZT__CALL_LIST_DESTROY;
+        return ZT__KIND_LIST_DESTROY;
     case ZT__CALL_CommandQueueExecuteCommandLists:
     case ZT__CALL_CommandListImmediateAppendCommandListsExp:
     case ZT__CALL_CommandListImmediateAppendCommandListsWithParameters:
-        return ZT__CALL_EXECUTE;
+        return ZT__KIND_EXECUTE;
     case ZT__CALL_KernelCreate:
-        return ZT__CALL_KERNEL_CREATE;
+        return ZT__KIND_KERNEL_CREATE;
     case ZT__CALL_KernelDestroy:
-        return ZT__CALL_KERNEL_DESTROY;
+        return ZT__KIND_KERNEL_DESTROY;
 #define X(name, type) case ZT__CALL_##name:
         ZT__LAUNCHES(X)
     case ZT__CALL_CommandListAppendLaunchMultipleKernelsIndirect:
-        return ZT__CALL_LAUNCH;
+        return ZT__KIND_LAUNCH;
         ZT__COPIES(X)
-        return ZT__CALL_COPY;
+        return ZT__KIND_COPY;
 #undef X
     case ZT__CALL_CommandListBeginGraphCaptureExt:
     case ZT__CALL_CommandListBeginCaptureIntoGraphExt:
-        return ZT__CALL_CAPTURE_BEGIN;
+        return ZT__KIND_CAPTURE_BEGIN;
     case ZT__CALL_CommandListEndGraphCaptureExt:
-        return ZT__CALL_CAPTURE_END;
+        return ZT__KIND_CAPTURE_END;
     case ZT__CALL_ContextDestroy:
-        return ZT__CALL_CONTEXT_DESTROY;
+        return ZT__KIND_CONTEXT_DESTROY;
     default:
-        return ZT__CALL_OTHER;
+        return ZT__KIND_OTHER;
     }
 }
 
@@ -10683,10 +10668,10 @@ typedef struct zt__fill_with_parameters_params {
 /* A launch or copy, whichever call appends it. */
 typedef struct zt__command {
     ze_command_list_handle_t list;
-    uint32_t *wait_count; /* the call's parameter */
+    uint32_t *wait_count; /* points to the call's parameter, which zt__wait_first changes */
     ze_event_handle_t *wait_events;
     uint32_t kernel_count;     /* 0: a copy */
-    ze_kernel_handle_t kernel; /* the first */
+    ze_kernel_handle_t kernel; /* the first one, or NULL */
 } zt__command;
 
 /* Reads the parameters of a launch or copy. Returns 0 if the list or the kernel is NULL. */
@@ -10730,8 +10715,8 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
 
 enum {
     ZT__MAX_HOOKS = 16,
-    ZT__MAX_RETIRED = 1024,
-    ZT__KEPT_CALLS = 512 /* of each call, for quantiles */
+    ZT__MAX_RETIRED = 1024, /* from then on, stops leave the registration as it is */
+    ZT__KEPT_CALLS = 512    /* of each call, for quantiles */
 };
 
 /* A context and device whose lists are measured. */
@@ -10739,16 +10724,16 @@ typedef struct zt__traced_device {
     struct zt__traced_device *next; /* atomic */
     ze_context_handle_t context;
     ze_device_handle_t device;
-    zt_profiler *profiler; /* NULL: it could not be opened */
-    uint32_t copy_only;    /* a bit for each queue group that cannot execute queries */
-    int is_detached;       /* its context is destroyed. Atomic */
+    zt_profiler *profiler;     /* NULL: it could not be opened */
+    uint32_t copy_only_groups; /* a bit for each queue group that cannot execute metric queries */
+    int is_detached;           /* its context is destroyed. Atomic */
 } zt__traced_device;
 
-/* The name of a kernel, and its launches as far as the filter needs them. */
+/* The name of a kernel or copy, and what the filter needs to know. */
 typedef struct zt__kernel_name {
     char *text;
-    int is_selected;
-    uint64_t seen, measured;
+    int is_selected;         /* by zt_trace_config.names */
+    uint64_t seen, measured; /* launches */
 } zt__kernel_name;
 
 /* What is known of a command list or kernel. */
@@ -10757,25 +10742,25 @@ typedef struct zt__known_handle {
     const void *handle;            /* the key */
     zt__kernel_name *name;         /* of a kernel */
     zt__traced_device *device;     /* of a list; NULL: it is not measured */
-    int is_copy_only;              /* of a list: it cannot execute queries */
+    int is_copy_only;              /* of a list: it cannot execute metric queries */
     int is_captured; /* of a list: its commands go into a graph, which may run any number of times */
 } zt__known_handle;
 
-/* Host times of one call. */
+/* The statistics of a call that is timed. */
 typedef struct zt__timed_call {
     zt__call call;
     uint64_t errors;
     zt__statistics statistics;
 } zt__timed_call;
 
-/* One call, for the timeline. */
+/* One execution of a call, for the timeline. */
 typedef struct zt__host_span {
     uint64_t begin_ns, duration_ns;
-    uint32_t call;
+    uint32_t call;   /* a zt__call */
     uint32_t thread; /* counted from 1 */
 } zt__host_span;
 
-/* The application's callbacks, and the call that they are for. */
+/* A copy of a zt_hook. */
 typedef struct zt__traced_hook {
     zt__call call;
     zt_hook_fn prologue, epilogue;
@@ -10784,19 +10769,22 @@ typedef struct zt__traced_hook {
 
 typedef struct zt__tracer {
     zt_allocator allocator;
-    zt__diagnostics *diagnostics; /* NULL: those of the thread */
+    zt__diagnostics *diagnostics; /* of the profiler; NULL under zt_auto, for those of the thread */
     uint64_t wait_timeout_ns;
 
-    struct zt__tracer *next; /* the next live tracer; with the dispatcher's mutex */
+    struct zt__tracer *next; /* the next live tracer; guarded by the dispatcher's mutex */
     int is_live;             /* atomic */
 
     /* The configuration, which changes only while the tracer is not live. */
-    uint8_t observed[ZT__CALL_COUNT], timed[ZT__CALL_COUNT], measured[ZT__CALL_COUNT];
-    char *names;
+    uint8_t measured[ZT__CALL_COUNT]; /* launches and copies that become regions */
+    uint8_t timed[ZT__CALL_COUNT];    /* zt_trace_config.calls */
+    uint8_t observed[ZT__CALL_COUNT]; /* these and all others that the tracer needs callbacks for */
+    char *names;                      /* zt_trace_config.names */
     uint32_t every;
     uint64_t limit;
     uint32_t hook_count;
     zt__traced_hook hooks[ZT__MAX_HOOKS];
+    /* Queries of lists that were created before the start. NULL: the loader lacks them. */
     ze_result_t(ZE_APICALL *get_context)(ze_command_list_handle_t, ze_context_handle_t *);
     ze_result_t(ZE_APICALL *get_device)(ze_command_list_handle_t, ze_device_handle_t *);
     ze_result_t(ZE_APICALL *get_ordinal)(ze_command_list_handle_t, uint32_t *);
@@ -10805,22 +10793,23 @@ typedef struct zt__tracer {
     zt__timed_mutex opening;
     zt__traced_device *devices; /* atomic; only ever grows */
 
-    zt__mutex mutex; /* guards what follows */
-    zt__map kernel_names, kernels, lists;
+    zt__mutex mutex;        /* guards what follows */
+    zt__map kernel_names;   /* by their text */
+    zt__map kernels, lists; /* zt__known_handle, by handle */
     zt__known_handle *unused_handles;
     zt_trace_counts counts;
-    zt__timed_call *timed_calls[ZT__CALL_COUNT]; /* NULL: not seen yet */
-    zt__timed_call *in_order[ZT__CALL_COUNT];    /* of first appearance */
+    zt__timed_call *timed_calls[ZT__CALL_COUNT]; /* by zt__call; NULL: not seen yet */
+    zt__timed_call *in_order[ZT__CALL_COUNT];    /* the same, in the order of first appearance */
     uint32_t timed_call_count;
     zt__host_span *spans; /* a ring of the newest calls, or NULL */
     uint32_t span_capacity;
     uint64_t span_count;           /* written so far */
-    zt__message_text open_failure; /* of zt_auto */
-    uint32_t open_failures;
+    zt__message_text open_failure; /* of zt_auto: the first message */
+    uint32_t open_failures;        /* how many profilers could not be opened */
 } zt__tracer;
 
-/* Where a comment below says that the mutex is held, it is unlocked while the driver or the application's
-   allocator runs. */
+/* Where a comment below says that the mutex is held, the function unlocks it while the driver or the
+   application's allocator runs, and locks it again. */
 
 /* Returns the record of a handle, which is added if there is none. The mutex is held. Returns NULL without
    memory. */
@@ -10894,8 +10883,8 @@ ZT__PRIVATE zt__kernel_name *zt__make_name(const zt__tracer *tracer, size_t size
     return made;
 }
 
-/* Adds a name, or frees it if it is there already. Returns the record in use. The mutex is held. Returns NULL
-   without memory, or if `made` is NULL. */
+/* Adds a record from zt__make_name, or frees it if there is one of this name. Returns the record in use. The
+   mutex is held. Returns NULL without memory, or if `made` is NULL. */
 ZT__PRIVATE zt__kernel_name *zt__add_name(zt__tracer *tracer, zt__kernel_name *made) {
     zt__kernel_name *name = NULL;
     if (made && zt__map_make_room(&tracer->kernel_names, &tracer->allocator, &tracer->mutex)) {
@@ -10930,15 +10919,16 @@ ZT__PRIVATE zt__kernel_name *zt__find_or_add_name(zt__tracer *tracer, const char
     return zt__add_name(tracer, made);
 }
 
-/* Returns the name of a kernel, from the record of its handle or else from the driver. If that fails, the
-   name is "", and the next launch queries again. The mutex is held. Returns NULL without memory. */
+/* Returns the name of a kernel: the one that is known for its handle, or else, or if `knows_handle` is 0, the
+   one that the driver returns. If the driver fails, the name is "", and the next launch queries again. The
+   mutex is held. Returns NULL without memory. */
 ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel,
-                                                int may_remember) {
+                                                int knows_handle) {
     const void *handle = kernel;
     zt__known_handle *known = (zt__known_handle *)zt__map_find(&tracer->kernels, &handle, sizeof handle);
     zt__kernel_name *name;
     size_t size = 0;
-    if (known && may_remember) {
+    if (known && knows_handle) {
         return known->name;
     }
     zt__unlock(&tracer->mutex);
@@ -10952,7 +10942,7 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_ha
     }
     zt__lock(&tracer->mutex);
     name = zt__add_name(tracer, name);
-    if (name && size && may_remember) {
+    if (name && size && knows_handle) {
         known = zt__remember_handle(tracer, &tracer->kernels, kernel);
         if (known) {
             known->name = name;
@@ -10964,7 +10954,7 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_ha
 /* Returns the name under which a launch or copy is measured. A launch of several kernels has the name of the
    first, and the number of others: "saxpy +2". The mutex is held. Returns NULL without memory. */
 ZT__PRIVATE zt__kernel_name *zt__name_of_command(zt__tracer *tracer, zt__call call,
-                                                 const zt__command *command, int may_remember) {
+                                                 const zt__command *command, int knows_handle) {
     char text[256];
     zt__kernel_name *first, *made;
     unsigned others;
@@ -10972,7 +10962,7 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_command(zt__tracer *tracer, zt__call ca
     if (!command->kernel) {
         return zt__find_or_add_name(tracer, zt__call_name(call) + strlen("zeCommandListAppend"));
     }
-    first = zt__name_of_kernel(tracer, command->kernel, may_remember);
+    first = zt__name_of_kernel(tracer, command->kernel, knows_handle);
     if (!first || command->kernel_count == 1) {
         return first;
     }
@@ -10981,6 +10971,7 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_command(zt__tracer *tracer, zt__call ca
     if (length < sizeof text) {
         return zt__find_or_add_name(tracer, text);
     }
+    /* Too long for the buffer. The record is allocated for each such launch, and freed if it exists. */
     zt__unlock(&tracer->mutex);
     made = zt__make_name(tracer, length + 1);
     if (made) {
@@ -11012,7 +11003,8 @@ ZT__PRIVATE uint32_t zt__find_copy_groups(ze_device_handle_t device) {
     return found;
 }
 
-/* Adds a device at the end. Called by one thread at a time. Returns NULL without memory. */
+/* Adds a device at the end of the tracer's. Called by one thread at a time, while others may read. Returns
+   NULL without memory. */
 ZT__PRIVATE zt__traced_device *zt__add_device(zt__tracer *tracer, ze_context_handle_t context,
                                               ze_device_handle_t device, zt_profiler *profiler) {
     zt__traced_device *added = (zt__traced_device *)zt__allocate(&tracer->allocator, 1, sizeof *added);
@@ -11023,7 +11015,7 @@ ZT__PRIVATE zt__traced_device *zt__add_device(zt__tracer *tracer, ze_context_han
     added->context = context;
     added->device = device;
     added->profiler = profiler;
-    added->copy_only = zt__find_copy_groups(device);
+    added->copy_only_groups = zt__find_copy_groups(device);
     while (*end) {
         end = &(*end)->next;
     }
@@ -11054,7 +11046,8 @@ ZT__PRIVATE zt__traced_device *zt__find_device(zt__tracer *tracer, ze_context_ha
     return NULL;
 }
 
-/* Opens a profiler for a context and device that are new to zt_auto. */
+/* Opens a profiler for a context and device that are new to zt_auto. If that fails, the device is added
+   without a profiler, so that it is not tried again. `opening` is held. Returns NULL without memory. */
 ZT__PRIVATE zt__traced_device *zt__open_device(zt__tracer *tracer, ze_context_handle_t context,
                                                ze_device_handle_t device) {
     zt_profiler *profiler = NULL;
@@ -11080,8 +11073,8 @@ ZT__PRIVATE zt__traced_device *zt__open_device(zt__tracer *tracer, ze_context_ha
     return added;
 }
 
-/* Returns the device whose profiler measures lists of this context and device. zt_auto opens one if there is
-   none. Returns NULL if there is none then. */
+/* Returns the record of a context and device. Under zt_auto, it is added if there is none. Returns NULL if
+   nothing measures their lists. */
 ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_context_handle_t context,
                                                        ze_device_handle_t device) {
     zt__traced_device *found = zt__find_device(tracer, context, device);
@@ -11097,21 +11090,22 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
     return found;
 }
 
-/* The mutex is held. Returns NULL without memory. */
+/* Returns the record of a list, with what is known now. `device` is NULL if the list is not measured. The
+   mutex is held. Returns NULL without memory. */
 ZT__PRIVATE zt__known_handle *zt__remember_list(zt__tracer *tracer, ze_command_list_handle_t list,
                                                 zt__traced_device *device, uint32_t ordinal) {
     zt__known_handle *known = zt__remember_handle(tracer, &tracer->lists, list);
     if (known) {
         known->device = device;
         known->is_captured = 0;
-        known->is_copy_only = device && ordinal < 32 && (device->copy_only >> ordinal & 1);
+        known->is_copy_only = device && ordinal < 32 && (device->copy_only_groups >> ordinal & 1);
     }
     return known;
 }
 
 /* Returns the record of a list. For a list that was created before the start, the driver is queried. If it
-   cannot tell context and device, the list is assumed to be of the profiler that traces. The mutex is held.
-   Returns NULL without memory. */
+   cannot return context and device, the list is assumed to be of the profiler's, or of the first device under
+   zt_auto if there is no second. The mutex is held. Returns NULL without memory. */
 ZT__PRIVATE zt__known_handle *zt__find_or_query_list(zt__tracer *tracer, ze_command_list_handle_t list) {
     const void *handle = list;
     zt__known_handle *known = (zt__known_handle *)zt__map_find(&tracer->lists, &handle, sizeof handle);
@@ -11142,7 +11136,7 @@ ZT__PRIVATE zt__known_handle *zt__find_or_query_list(zt__tracer *tracer, ze_comm
 static const zt_aggregation zt__call_columns[1] = {ZT_AGGREGATE_SUM};
 static const zt__layout zt__call_layout = {1, ZT__KEPT_CALLS, zt__call_columns};
 
-/* Some results are no errors. Older headers lack some of their names, hence the numbers. */
+/* Warnings and answers are no errors. Older headers lack some of their names, hence the numbers. */
 ZT__PRIVATE int zt__is_error(ze_result_t result) {
     switch ((uint32_t)result) {
     case ZE_RESULT_SUCCESS:
@@ -11168,8 +11162,8 @@ ZT__PRIVATE void zt__free_timed_call(const zt_allocator *allocator, zt__timed_ca
     }
 }
 
-/* Returns the record of a call, which is added if there is none. It has room for all samples that are ever
-   kept. The mutex is held. Returns NULL without memory. */
+/* Returns the statistics of a call, which are added if there are none. All memory for them is allocated at
+   once, because zt__count_call holds the mutex. The mutex is held. Returns NULL without memory. */
 ZT__PRIVATE zt__timed_call *zt__find_or_add_timed_call(zt__tracer *tracer, zt__call call) {
     zt__timed_call *made;
     if (tracer->timed_calls[call]) {
@@ -11197,6 +11191,7 @@ ZT__PRIVATE zt__timed_call *zt__find_or_add_timed_call(zt__tracer *tracer, zt__c
     return tracer->timed_calls[call];
 }
 
+/* Adds one execution of a call to its statistics, and to the newest calls of the timeline. */
 ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begin_ns, uint64_t end_ns,
                                 ze_result_t result) {
     static uint32_t thread_count;
@@ -11224,9 +11219,10 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
 
 /* ---- around a call --------------------------------------------------------------------------------------- */
 
-/* What a frame is in use for. With the dispatcher's mutex held, UNUSED and DRIVER become CALLBACK, and DRIVER
-   becomes ABANDONED. Without it, the thread that makes the call changes CALLBACK to DRIVER after the
-   prologues, and CALLBACK or ABANDONED to UNUSED after the epilogues. */
+/* The state of a frame. A frame goes from UNUSED to CALLBACK, DRIVER, CALLBACK again and back to UNUSED, or
+   from DRIVER to ABANDONED and UNUSED if the tracer is destroyed meanwhile. The dispatcher's mutex is held
+   for changes to CALLBACK and ABANDONED, so that a tracer is not destroyed while a callback uses it. The
+   thread that makes the call changes to DRIVER and UNUSED without it. */
 typedef enum zt__frame_state {
     ZT__FRAME_UNUSED,
     ZT__FRAME_CALLBACK, /* a prologue or epilogue runs, and needs the tracer */
@@ -11234,31 +11230,30 @@ typedef enum zt__frame_state {
     ZT__FRAME_ABANDONED /* the call is in the driver, and the tracer was destroyed */
 } zt__frame_state;
 
-/* A call in progress, as one tracer observes it. Frames are used again but never freed, because a call may
-   end after its tracer was destroyed. */
+/* A call in progress, as one tracer observes it. A call has a frame for each tracer. Frames are used again
+   but never freed, because a call may end after its tracer was destroyed. */
 typedef struct zt__frame {
-    struct zt__frame *next_of_all;
+    struct zt__frame *next_of_all;     /* in use or not */
     struct zt__frame *next, *previous; /* of the same call, in the order of the tracers */
     zt__frame_state state;             /* atomic */
     zt__tracer *tracer;
     zt__call call;
-    uintptr_t registration;
-    void *parameters;
+    void *parameters; /* of the call: a ze_..._params_t */
 
     uint64_t begin_ns; /* 0: no tracer times the call */
     zt_region region;
     int has_region;
-    uint32_t *wait_count; /* the call's parameter, if zt__wait_first has set it to 0; else NULL */
-    uint32_t waits;       /* its value before */
-    void *instances[ZT__MAX_HOOKS];
+    uint32_t *wait_count;           /* the call's parameter, if zt__wait_first has set it to 0; else NULL */
+    uint32_t waits;                 /* its value before */
+    void *instances[ZT__MAX_HOOKS]; /* what a prologue of the application stores for its epilogue */
 } zt__frame;
 
 /* The parameters of the call of a frame. */
 #define ZT__PARAMETERS(frame, type) ((const type *)(frame)->parameters)
 
-/* Makes the device wait for the events of a launch before its region begins, so that the GPU time is that of
-   the kernel alone. The launch itself then has no wait events. If the driver refuses the launch, the wait
-   stays on the list. */
+/* Appends a wait for the events of a launch or copy, before its region begins, and removes them from the
+   call. So the GPU time is that of the kernel alone. If the driver refuses the launch, the wait stays on the
+   list. */
 ZT__PRIVATE void zt__wait_first(zt__frame *frame, const zt__command *command) {
     uint32_t count = *command->wait_count;
     if (count && command->wait_events &&
@@ -11270,7 +11265,8 @@ ZT__PRIVATE void zt__wait_first(zt__frame *frame, const zt__command *command) {
 }
 
 /* Counts a launch or copy, and begins its region if it is measured. The list is checked before the filter, so
-   that launches elsewhere do not count for `every` and `limit`. */
+   that launches elsewhere do not count for `every` and `limit`. `kernel_before_hooks` is the kernel that the
+   application has passed; its prologues may have passed another. */
 ZT__PRIVATE void zt__before_command(zt__frame *frame, ze_kernel_handle_t kernel_before_hooks) {
     zt__tracer *tracer = frame->tracer;
     zt__command command;
@@ -11287,7 +11283,8 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame, ze_kernel_handle_t kernel_
     }
     /* A copy engine can write time stamps, but cannot execute queries. */
     if (profiler && !(list->is_copy_only && profiler->metric_count > 0)) {
-        /* The name of a kernel that a hook has substituted is not kept: its destruction may not be seen. */
+        /* A hook may destroy a kernel that it has substituted, which is not traced. So its name is queried at
+           each launch. */
         name = zt__name_of_command(tracer, frame->call, &command, command.kernel == kernel_before_hooks);
     }
     tracer->counts.launches++;
@@ -11336,7 +11333,7 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
     zt__unlock(&tracer->mutex);
 }
 
-/* A list was reset, or is about to be destroyed. */
+/* Marks a list as over in all profilers of the tracer: it was reset, or is about to be destroyed. */
 ZT__PRIVATE void zt__mark_list_over_everywhere(zt__tracer *tracer, ze_command_list_handle_t list,
                                                int is_destroyed, const char *call) {
     zt__traced_device *device = zt__next_measured(tracer, NULL);
@@ -11345,8 +11342,8 @@ ZT__PRIVATE void zt__mark_list_over_everywhere(zt__tracer *tracer, ze_command_li
     }
 }
 
-/* Lists are about to be executed, or the driver has refused to execute them. zt_execute does the same for its
-   own profiler. */
+/* Called before lists are executed, and again if the driver has refused that. An execution by zt_execute is
+   left out for its own profiler, for which zt_execute does the same. */
 ZT__PRIVATE void zt__observe_execution(zt__frame *frame, int is_refused) {
     const ze_command_list_handle_t *lists;
     uint32_t count;
@@ -11370,7 +11367,8 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, int is_refused) {
     }
 }
 
-/* Under zt_auto, the profilers of a context that is destroyed release its objects, and keep their results. */
+/* Called before a context is destroyed, under zt_auto: its profilers collect, destroy their objects of the
+   context, and keep their results for the report. */
 ZT__PRIVATE void zt__before_context_destroy(zt__tracer *tracer, ze_context_handle_t context) {
     zt__traced_device *device;
     for (device = zt__load(&tracer->devices); device; device = zt__load(&device->next)) {
@@ -11387,18 +11385,18 @@ ZT__PRIVATE void zt__before_context_destroy(zt__tracer *tracer, ze_context_handl
     }
 }
 
-/* What a tracer does before a call. Handles that are destroyed are forgotten here, before the driver can
-   reuse them. */
+/* What a tracer does before a call. Handles are forgotten before they are destroyed, because afterwards the
+   driver may use them again. */
 ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     zt__call_kind kind = zt__kind_of_call(frame->call);
     ze_kernel_handle_t kernel_before_hooks = NULL;
     uint32_t i;
-    if (kind == ZT__CALL_LAUNCH) {
+    if (kind == ZT__KIND_LAUNCH) {
         zt__command command;
         zt__read_command(frame->call, frame->parameters, &command);
         kernel_before_hooks = command.kernel;
-    } else if (kind == ZT__CALL_KERNEL_DESTROY) {
+    } else if (kind == ZT__KIND_KERNEL_DESTROY) { /* a hook may destroy another one in its place */
         zt__forget_handle(tracer, &tracer->kernels,
                           *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
     }
@@ -11408,20 +11406,63 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
             hook->prologue(frame->parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
         }
     }
-    if (tracer->measured[frame->call]) {
-        zt__before_command(frame, kernel_before_hooks);
-    } else if (kind == ZT__CALL_EXECUTE) {
+    switch (kind) {
+    case ZT__KIND_LAUNCH:
+    case ZT__KIND_COPY:
+        if (tracer->measured[frame->call]) {
+            zt__before_command(frame, kernel_before_hooks);
+        }
+        break;
+    case ZT__KIND_EXECUTE:
         zt__observe_execution(frame, 0);
-    } else if (kind == ZT__CALL_LIST_DESTROY) {
+        break;
+    case ZT__KIND_LIST_DESTROY: {
         ze_command_list_handle_t list =
             *ZT__PARAMETERS(frame, ze_command_list_destroy_params_t)->phCommandList;
         zt__mark_list_over_everywhere(tracer, list, 1, "zeCommandListDestroy");
         zt__forget_handle(tracer, &tracer->lists, list);
-    } else if (kind == ZT__CALL_KERNEL_DESTROY) {
+        break;
+    }
+    case ZT__KIND_KERNEL_DESTROY:
         zt__forget_handle(tracer, &tracer->kernels,
                           *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
-    } else if (kind == ZT__CALL_CONTEXT_DESTROY && tracer->automatic) {
-        zt__before_context_destroy(tracer, *ZT__PARAMETERS(frame, ze_context_destroy_params_t)->phContext);
+        break;
+    case ZT__KIND_CONTEXT_DESTROY:
+        if (tracer->automatic) {
+            zt__before_context_destroy(tracer,
+                                       *ZT__PARAMETERS(frame, ze_context_destroy_params_t)->phContext);
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+/* What a tracer does after a call that has succeeded. */
+ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
+    zt__tracer *tracer = frame->tracer;
+    switch (kind) {
+    case ZT__KIND_LIST_CREATE:
+        zt__after_list_create(frame);
+        break;
+    case ZT__KIND_LIST_RESET:
+        zt__mark_list_over_everywhere(tracer,
+                                      *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList,
+                                      0, "zeCommandListReset");
+        break;
+    case ZT__KIND_CAPTURE_BEGIN:
+    case ZT__KIND_CAPTURE_END: {
+        zt__known_handle *list;
+        zt__lock(&tracer->mutex);
+        list = zt__find_or_query_list(tracer, *ZT__PARAMETERS(frame, zt__capture_params)->phCommandList);
+        if (list) {
+            list->is_captured = kind == ZT__KIND_CAPTURE_BEGIN;
+        }
+        zt__unlock(&tracer->mutex);
+        break;
+    }
+    default:
+        break;
     }
 }
 
@@ -11436,27 +11477,10 @@ ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t e
     if (frame->has_region) {
         zt__end(&frame->region, result != ZE_RESULT_SUCCESS);
     }
-    if (result != ZE_RESULT_SUCCESS) {
-        if (kind == ZT__CALL_EXECUTE) {
-            zt__observe_execution(frame, 1);
-        }
-    } else if (kind == ZT__CALL_LIST_CREATE) {
-        zt__after_list_create(frame);
-    } else if (kind == ZT__CALL_LIST_RESET) {
-        zt__mark_list_over_everywhere(tracer,
-                                      *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList,
-                                      0, "zeCommandListReset");
-    } else if (kind == ZT__CALL_CAPTURE_BEGIN || kind == ZT__CALL_CAPTURE_END) {
-        zt__known_handle *list;
-        zt__lock(&tracer->mutex);
-        list = zt__find_or_query_list(tracer, *ZT__PARAMETERS(frame, zt__capture_params)->phCommandList);
-        if (list) {
-            list->is_captured = kind == ZT__CALL_CAPTURE_BEGIN;
-        }
-        zt__unlock(&tracer->mutex);
-    } else if (kind == ZT__CALL_KERNEL_CREATE) { /* the handle may have been that of another kernel */
-        zt__forget_handle(tracer, &tracer->kernels,
-                          **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel);
+    if (kind == ZT__KIND_EXECUTE && result != ZE_RESULT_SUCCESS) {
+        zt__observe_execution(frame, 1);
+    } else if (result == ZE_RESULT_SUCCESS) {
+        zt__after_success(frame, kind);
     }
     for (i = tracer->hook_count; i > 0; i--) {
         const zt__traced_hook *hook = &tracer->hooks[i - 1];
@@ -11464,7 +11488,8 @@ ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t e
             hook->epilogue(frame->parameters, (int)result, hook->user, &frame->instances[i - 1]);
         }
     }
-    if (kind == ZT__CALL_KERNEL_CREATE && result == ZE_RESULT_SUCCESS) { /* a hook may have replaced it */
+    /* The handle, which an epilogue may have replaced, may be that of an earlier kernel. */
+    if (kind == ZT__KIND_KERNEL_CREATE && result == ZE_RESULT_SUCCESS) {
         zt__forget_handle(tracer, &tracer->kernels,
                           **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel);
     }
@@ -11472,13 +11497,13 @@ ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t e
 
 /* ---- the dispatcher -------------------------------------------------------------------------------------- */
 
-/* The loader's own tracer objects cannot be changed once they were enabled, and to destroy one waits without
-   limit for the calls that other threads are in. So a change of the traced calls needs another object, which
-   is enabled before the old one is disabled. A call in between may come from both, and is dispatched once.
-   Disabled objects are never destroyed, and cost two kilobytes each. */
+/* Callbacks are registered with a tracer object of the loader, which cannot be changed once it was enabled.
+   zelTracerDestroy waits without limit for the calls that other threads are in. So a change of the traced
+   calls needs another object, which is enabled before the old one is disabled; a call in between may come
+   from both, and is dispatched once. Disabled objects are retired: never destroyed, at two kilobytes each. */
 typedef struct zt__dispatcher {
-    /* with `setup`: */
-    zel_tracer_handle_t handle;                   /* the loader's tracer, or NULL */
+    /* guarded by `setup`: */
+    zel_tracer_handle_t handle;                   /* the loader's tracer object, or NULL */
     uintptr_t registration;                       /* its number, which is passed to its callbacks */
     uint8_t registered[ZT__CALL_COUNT];           /* the calls that it has callbacks for */
     ze_result_t(ZE_APICALL *disable_layer)(void); /* NULL: the layer was not enabled here */
@@ -11486,22 +11511,25 @@ typedef struct zt__dispatcher {
     uint32_t retired_count;
     int handles_fork;
 
-    /* with the mutex: */
-    zt__tracer *tracers; /* the live ones, in the order of their start; changed with both */
+    /* guarded by the mutex: */
+    zt__tracer *tracers; /* the live ones, in the order of their start; changed with both locks */
     uint32_t tracer_count;
     zt__frame *frames; /* all, in use or not */
 
-    uint8_t observed[ZT__CALL_COUNT]; /* whether a live tracer observes the call. Atomic; changed with both */
+    uint8_t observed[ZT__CALL_COUNT]; /* by a live tracer. Atomic; changed with both locks */
 } zt__dispatcher;
 
 static zt__dispatcher zt__dispatch;
 static zt__mutex zt__dispatch_setup = PTHREAD_MUTEX_INITIALIZER;
 static zt__mutex zt__dispatch_mutex = PTHREAD_MUTEX_INITIALIZER;
-static ZT__THREAD_LOCAL zt__frame
-    *zt__current_call; /* the first frame of the traced call that this thread is in */
-static ZT__THREAD_LOCAL uintptr_t zt__awaited_registration; /* whose callback a start waits for, or 0 */
 
-/* Returns whether a callback of the dispatcher runs on this thread. */
+/* The first frame of the traced call that this thread is in, or NULL. */
+static ZT__THREAD_LOCAL zt__frame *zt__current_call;
+
+/* The registration from which zt__callbacks_come expects a callback on this thread, or 0. */
+static ZT__THREAD_LOCAL uintptr_t zt__awaited_registration;
+
+/* Returns whether a prologue or epilogue runs on this thread, so that a hook may be the caller. */
 ZT__PRIVATE int zt__is_inside_hook(void) {
     const zt__frame *frame = zt__current_call;
     while (frame && zt__load(&frame->state) != ZT__FRAME_CALLBACK) {
@@ -11516,11 +11544,10 @@ ZT__PRIVATE int zt__reserve_frames(void) {
     for (;;) {
         zt__frame *frame;
         uint32_t unused = 0;
-        for (frame = zt__dispatch.frames; frame && unused < zt__dispatch.tracer_count;) {
+        for (frame = zt__dispatch.frames; frame; frame = frame->next_of_all) {
             unused += zt__load(&frame->state) == ZT__FRAME_UNUSED;
-            frame = frame->next_of_all;
         }
-        if (unused == zt__dispatch.tracer_count) {
+        if (unused >= zt__dispatch.tracer_count) {
             return 1;
         }
         zt__unlock(&zt__dispatch_mutex);
@@ -11534,8 +11561,9 @@ ZT__PRIVATE int zt__reserve_frames(void) {
     }
 }
 
-/* Begins a call: uses a frame for each tracer that observes it. Returns the first frame, or NULL. */
-ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, uintptr_t registration, void *parameters) {
+/* Begins a call, with a frame for each live tracer that observes it. Returns the first frame, or NULL if
+   there is none. */
+ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, void *parameters) {
     zt__frame *first = NULL, *last = NULL, *frame;
     zt__tracer *tracer = NULL;
     zt__lock(&zt__dispatch_mutex);
@@ -11553,7 +11581,6 @@ ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, uintptr_t registration, voi
         zt__store(&frame->state, ZT__FRAME_CALLBACK);
         frame->tracer = tracer;
         frame->call = call;
-        frame->registration = registration;
         frame->parameters = parameters;
         frame->has_region = 0;
         frame->wait_count = NULL;
@@ -11571,7 +11598,8 @@ ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, uintptr_t registration, voi
     return first;
 }
 
-/* The driver has returned. Tracers that still exist are needed again. Returns the last frame. */
+/* Called when the driver has returned: callbacks need the tracers again, unless they were destroyed. Returns
+   the last frame. */
 ZT__PRIVATE zt__frame *zt__return_to_call(zt__frame *first) {
     zt__frame *frame, *last = first;
     zt__lock(&zt__dispatch_mutex);
@@ -11595,29 +11623,19 @@ ZT__PRIVATE void zt__end_call(zt__frame *first) {
 }
 
 ZT__PRIVATE void zt__prologue(zt__call call, void *parameters, uintptr_t registration, void **instance) {
-    zt__frame *first = zt__current_call, *frame;
+    zt__frame *first, *frame;
     uint64_t begin_ns;
     int is_timed = 0;
     *instance = NULL;
     if (zt__awaited_registration == registration) {
         zt__awaited_registration = 0;
     }
-    if (!zt__load(&zt__dispatch.observed[call]) || zt__get_depth() > 0) {
+    /* A thread is in one traced call at a time: the loader does not call back for calls inside of it. So if
+       there is one already, this is the same call, from the second of two enabled registrations. */
+    if (!zt__load(&zt__dispatch.observed[call]) || zt__get_depth() > 0 || zt__current_call) {
         return;
     }
-    if (first) {
-        if (first->registration != registration && first->call == call && first->parameters == parameters) {
-            return; /* the same call, from the other of two registrations */
-        }
-        /* This thread has left its last traced call by an exception or jump, without an epilogue. */
-        for (frame = zt__return_to_call(first); frame; frame = frame->previous) {
-            if (frame->state == ZT__FRAME_CALLBACK && frame->has_region) {
-                zt__end(&frame->region, 1);
-            }
-        }
-        zt__end_call(first);
-    }
-    first = zt__begin_call(call, registration, parameters);
+    first = zt__begin_call(call, parameters);
     if (!first) {
         return;
     }
@@ -11702,8 +11720,8 @@ ZT__PRIVATE ze_result_t zt__register_call(zel_tracer_handle_t handle, uint32_t c
     return result;
 }
 
-/* Makes a call to see whether callbacks come. Results do not show that: with the layer off, registration
-   succeeds as well. */
+/* Makes a call to find out whether callbacks come. With the tracing layer off, none come, although
+   registration succeeds. */
 ZT__PRIVATE int zt__callbacks_come(uintptr_t registration) {
     uint32_t count = 0;
     zt__awaited_registration = registration;
@@ -11721,8 +11739,9 @@ ZT__PRIVATE void zt__retire(zel_tracer_handle_t handle) {
     zt__dispatch.retired[zt__dispatch.retired_count++ % ZT__MAX_RETIRED] = handle;
 }
 
-/* Registers callbacks for the calls that live tracers observe, those of a tracer that starts (or NULL), and
-   the one that zt__callbacks_come makes. On failure the registration before stays. `setup` is held. */
+/* Registers callbacks for the calls that live tracers observe, for those that `starting` (or NULL) observes,
+   and for the one that zt__callbacks_come makes. If that fails, the previous registration stays. `setup` is
+   held. */
 ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
     static uintptr_t last_registration;
     uint8_t calls[ZT__CALL_COUNT];
@@ -11763,15 +11782,15 @@ ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
     }
     if (zt__dispatch.handle || zt__dispatch.retired_count) {
         zt__retire(handle);
-    } else { /* no call was ever traced that the loader could wait for */
+    } else { /* nothing was ever traced, so there is no call that zelTracerDestroy could wait for */
         zelTracerSetEnabled(handle, 0);
         zelTracerDestroy(handle);
     }
     return result == ZE_RESULT_SUCCESS ? ZE_RESULT_NOT_READY : result;
 }
 
-/* Called when the last tracer stops. If the loader cannot disable the layer, callbacks still come; they are
-   then unregistered, unless too many registrations were retired already. */
+/* Called when the last tracer stops. If the loader cannot disable the layer, callbacks still come. The
+   registration is then retired, unless too many already were. `setup` is held. */
 ZT__PRIVATE void zt__disable_layer(void) {
     if (zt__dispatch.disable_layer) {
         zt__dispatch.disable_layer();
@@ -11784,8 +11803,8 @@ ZT__PRIVATE void zt__disable_layer(void) {
     }
 }
 
-/* A forked child traces nothing: the driver does not work there. The threads that may have held the locks are
-   gone. */
+/* Called in a forked child, which traces nothing because the driver does not work there. The threads that may
+   have held the locks do not exist in it. */
 ZT__PRIVATE void zt__forget_tracers(void) {
     static const zt__mutex unlocked = PTHREAD_MUTEX_INITIALIZER;
     zt__frame *frame;
@@ -11835,6 +11854,7 @@ ZT__PRIVATE void zt__set_live(zt__tracer *tracer, int is_live) {
 
 /* ---- starting and stopping ------------------------------------------------------------------------------- */
 
+/* A zt__name_fn, for zt__find_nearest. */
 ZT__PRIVATE const char *zt__call_name_at(const void *names, uint32_t index) {
     (void)names;
     return zt__call_name(index);
@@ -11849,6 +11869,7 @@ ZT__PRIVATE ze_result_t zt__report_no_such_call(const zt__tracer *tracer, const 
                       nearest.text);
 }
 
+/* Stores which calls a list of patterns selects to be timed. Each pattern must match a call. */
 ZT__PRIVATE ze_result_t zt__select_calls(zt__tracer *tracer, const char *list) {
     const char *rest = list, *pattern;
     size_t length;
@@ -11894,7 +11915,8 @@ ZT__PRIVATE ze_result_t zt__copy_hooks(zt__tracer *tracer, const zt_hook *hooks,
     return ZE_RESULT_SUCCESS;
 }
 
-/* Returns whether the tracer does something with a call. */
+/* Returns whether the tracer needs callbacks for a call. Lists are always observed, for the regions that the
+   application begins itself. */
 ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config *config, uint32_t call) {
     uint32_t i;
     for (i = 0; i < tracer->hook_count; i++) {
@@ -11906,24 +11928,25 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
         return 1;
     }
     switch (zt__kind_of_call((zt__call)call)) {
-    case ZT__CALL_OTHER:
-    case ZT__CALL_LAUNCH:
-    case ZT__CALL_COPY:
+    case ZT__KIND_OTHER:
+    case ZT__KIND_LAUNCH:
+    case ZT__KIND_COPY:
         return 0;
-    case ZT__CALL_KERNEL_CREATE:
-    case ZT__CALL_KERNEL_DESTROY:
+    case ZT__KIND_KERNEL_CREATE:
+    case ZT__KIND_KERNEL_DESTROY:
         return !config->no_launches;
-    case ZT__CALL_CAPTURE_BEGIN:
-    case ZT__CALL_CAPTURE_END:
+    case ZT__KIND_CAPTURE_BEGIN:
+    case ZT__KIND_CAPTURE_END:
         return !config->no_launches || config->copies;
-    case ZT__CALL_CONTEXT_DESTROY:
+    case ZT__KIND_CONTEXT_DESTROY:
         return tracer->automatic != NULL;
     default:
         return 1;
     }
 }
 
-/* Copies a configuration, and forgets what was learned with the last one. */
+/* Copies a configuration, and forgets kernels and lists: what was not observed since the last stop may have
+   changed them. `timeline` is how many samples the profiler keeps. */
 ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_config *config,
                                              uint32_t timeline) {
     ze_result_t result;
@@ -11949,11 +11972,11 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     for (call = 0; call < ZT__CALL_COUNT; call++) {
         zt__call_kind kind = zt__kind_of_call((zt__call)call);
         tracer->measured[call] =
-            (kind == ZT__CALL_LAUNCH && !config->no_launches) || (kind == ZT__CALL_COPY && config->copies);
+            (kind == ZT__KIND_LAUNCH && !config->no_launches) || (kind == ZT__KIND_COPY && config->copies);
         tracer->observed[call] = zt__is_observed(tracer, config, call) != 0;
     }
     if (!tracer->spans && timeline && zt__has_names(config->calls)) {
-        /* As many calls as samples are kept; without memory, none. */
+        /* As many calls are kept as samples; without memory, none. */
         zt__host_span *spans =
             (zt__host_span *)zt__allocate(&tracer->allocator, timeline, sizeof *tracer->spans);
         zt__lock(&tracer->mutex);
@@ -11967,6 +11990,7 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     return ZE_RESULT_SUCCESS;
 }
 
+/* Returns whether a thread is in a call that this tracer observes, in the driver or in a callback. */
 ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer) {
     const zt__frame *frame;
     int found = 0;
@@ -11979,6 +12003,7 @@ ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer) {
     return found;
 }
 
+/* Makes a tracer live, with a configuration or, if it is NULL, the default. */
 ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_config *given,
                                          uint32_t timeline) {
     zt_trace_config config = given ? *given : zt_trace_config_default();
@@ -12024,7 +12049,7 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
         if (!zt__dispatch.tracers) {
             zt__disable_layer();
         } else if (zt__dispatch.retired_count < ZT__MAX_RETIRED) {
-            /* Calls that no other tracer needs are no longer called back. A failure costs only time. */
+            /* Ends callbacks for calls that no other tracer needs. If this fails, they cost time. */
             zt__register_calls(NULL);
         }
     }
@@ -12037,8 +12062,8 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
     return ZE_RESULT_SUCCESS;
 }
 
-/* Detaches the tracer from calls that are still in the driver. Returns 0 if one of its callbacks is running,
-   which still needs it. */
+/* Detaches the tracer from calls that are still in the driver, before it is destroyed. Returns 0 if one of
+   its callbacks is running, which still needs it. */
 ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer) {
     zt__frame *frame;
     int is_running = 0;
@@ -12225,8 +12250,8 @@ ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t index, zt_c
     return ZE_RESULT_SUCCESS;
 }
 
-/* Returns how many calls a profiler's report shows. A tracer of several profilers has its calls in the report
-   of the first. */
+/* Returns how many timed calls a profiler's report shows. Under zt_auto, only the report of the first
+   profiler shows them. */
 ZT__PRIVATE uint32_t zt__calls_to_report(const zt_profiler *profiler) {
     zt__tracer *tracer = zt__load(&profiler->tracer);
     zt__traced_device *device = tracer ? zt__load(&tracer->devices) : NULL;
@@ -12278,10 +12303,11 @@ ZT__PRIVATE int zt__copy_kept_call(const zt_profiler *profiler, uint64_t index, 
 
 /* ---- samples --------------------------------------------------------------------------------------------- */
 
-/* Samples in the order in which they were taken, and sorted. */
 typedef struct zt__series {
     uint32_t count;
-    double samples[ZT_BENCH_SAMPLES], sorted[ZT_BENCH_SAMPLES], mhz[ZT_BENCH_SAMPLES];
+    double samples[ZT_BENCH_SAMPLES]; /* in the order in which they were taken */
+    double mhz[ZT_BENCH_SAMPLES];     /* the device's frequency after each; NaN: unknown */
+    double sorted[ZT_BENCH_SAMPLES];  /* the samples in ascending order */
 } zt__series;
 
 ZT__PRIVATE void zt__add_to_series(zt__series *series, double sample, double mhz) {
@@ -12294,8 +12320,8 @@ ZT__PRIVATE void zt__add_to_series(zt__series *series, double sample, double mhz
     series->sorted[i] = sample;
 }
 
-/* Stores the interval of the median by the sign test, and returns half its width as a share of the median:
-   NaN where the median is 0.
+/* Stores the confidence interval of the median, by the sign test. Returns half its width as a share of the
+   median, or NaN if the median is 0.
 
    A sample lies on either side of the true median with equal chance, so the ranks of the interval's ends
    follow from the binomial distribution. The ends are chosen for 97.5%: stopping when the interval is narrow
@@ -12343,9 +12369,9 @@ ZT__PRIVATE zt_bench_config zt__fill_in_defaults(const zt_bench_config *given) {
 typedef struct zt__stop_rule {
     const zt_bench_config *limits;
     uint64_t deadline;
-    uint32_t next_look;  /* the count at which the interval is looked at again */
-    uint32_t next_noise; /* the count at which it is compared with that of half as many samples */
-    double precision_before;
+    uint32_t next_precise; /* the count at which the interval is next compared with config.precision */
+    uint32_t next_noise;   /* the count at which it is next compared with that of half as many samples */
+    double half_precision; /* the precision of half as many samples; NaN: not compared yet */
 } zt__stop_rule;
 
 ZT__PRIVATE zt__stop_rule zt__begin_stop_rule(const zt_bench_config *limits) {
@@ -12353,15 +12379,17 @@ ZT__PRIVATE zt__stop_rule zt__begin_stop_rule(const zt_bench_config *limits) {
     zt__stop_rule rule;
     rule.limits = limits;
     rule.deadline = zt__deadline(limits->max_time_ns);
-    rule.next_look = limits->min_samples;
+    rule.next_precise = limits->min_samples;
     rule.next_noise = zt__clamp(limits->min_samples, NOISE_FROM, ZT_BENCH_SAMPLES);
-    rule.precision_before = zt__nan();
+    rule.half_precision = zt__nan();
     return rule;
 }
 
-/* Returns why there are enough samples, or ZT_BENCH_NOT_RUN if there are not. If it looked after every
-   sample, an interval that is narrow by chance would end the benchmark. So it looks only when there are a
-   quarter more. */
+/* Returns which condition is met, or ZT_BENCH_NOT_RUN if more samples are needed.
+
+   After every sample, the interval might be narrow by chance and end the benchmark too early. So it is
+   compared with config.precision only when there are a quarter more samples. Twice as many samples should
+   narrow it by 29%. If they narrow it by less than 5%, the rest is noise that more samples do not remove. */
 ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, zt__series *series) {
     uint32_t count = series->count;
     double low, high, precision;
@@ -12369,16 +12397,16 @@ ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, zt__series *se
         return ZT_BENCH_NOT_RUN;
     }
     precision = zt__median_interval(series->sorted, count, &low, &high);
-    if (count >= rule->next_look) {
-        rule->next_look = count + count / 4 + 1;
+    if (count >= rule->next_precise) {
+        rule->next_precise = count + count / 4 + 1;
         if (!zt__is_nan(precision) && precision < rule->limits->precision) {
             return ZT_BENCH_PRECISE;
         }
     }
     if (count >= rule->next_noise) {
-        double before = rule->precision_before;
+        double before = rule->half_precision;
         rule->next_noise = count * 2;
-        rule->precision_before = precision;
+        rule->half_precision = precision;
         if (!zt__is_nan(before) && !zt__is_nan(precision) && precision > 0.95 * before) {
             return ZT_BENCH_NOISE;
         }
@@ -12391,7 +12419,7 @@ ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, zt__series *se
 
 /* ---- results --------------------------------------------------------------------------------------------- */
 
-/* `unnamed` is the name if the configuration has none. */
+/* Clears a result, with its name. `unnamed` is the name if the configuration has none. */
 ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_config *config,
                                         const char *unnamed) {
     const char *name = unnamed;
@@ -12447,7 +12475,7 @@ ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series
 typedef struct zt__bench {
     const char *call;
     zt_bench_config config;   /* nothing is 0 that has a default */
-    const char *region;       /* whose time is a sample; NULL until the work has run if config.region is */
+    const char *region;       /* whose GPU time is a sample. NULL: the first of the work, once it has run */
     zt_profiler *profiler;    /* the application's, or NULL */
     zt_profiler *stopwatch;   /* measures times alone, without queries; NULL with config.measure */
     zes_freq_handle_t domain; /* whose frequency is the GPU's, or NULL */
@@ -12517,7 +12545,7 @@ ZT__PRIVATE double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
     return after.time_ns.sum - (before.time_ns.count ? before.time_ns.sum : 0);
 }
 
-/* Does the work once. Returns its time, or NaN. */
+/* Does the work once, without metrics. Returns its time, or NaN. */
 ZT__PRIVATE double zt__measure_once(zt__bench *bench) {
     double sample;
     if (!bench->config.measure) {
@@ -12574,7 +12602,7 @@ ZT__PRIVATE int zt__measure_sample(zt__bench *bench) {
     return 1;
 }
 
-/* Warms up, for `max_time_ns` at the most, except for the first three runs. */
+/* Does the work config.warm_up times. After the first three, stops when `max_time_ns` is over. */
 ZT__PRIVATE void zt__warm_up(zt__bench *bench, uint64_t max_time_ns) {
     uint64_t deadline = zt__deadline(max_time_ns);
     uint32_t i;
@@ -12592,6 +12620,7 @@ ZT__PRIVATE void zt__close_bench(zt__bench *bench) {
 ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_profiler *profiler,
                                        const zt_bench_config *config) {
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
+    ze_result_t result = ZE_RESULT_SUCCESS;
     if (!config) {
         return zt__report_null(diagnostics, call, "config");
     }
@@ -12605,6 +12634,9 @@ ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_pr
     bench->profiler = profiler;
     bench->series = (zt__series *)zt__allocate(
         profiler ? &profiler->config.allocator : &zt__default_allocator, 1, sizeof *bench->series);
+    if (!bench->series) {
+        return zt__report_no_memory(diagnostics, call, "samples");
+    }
     if (!config->measure) {
         zt_config times_alone = profiler->config;
         times_alone.groups = "";
@@ -12612,17 +12644,19 @@ ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_pr
         times_alone.require_metrics = times_alone.thread = 0;
         times_alone.sample = NULL;
         times_alone.timeline = 0;
-        zt__open_configured(profiler->context, profiler->device, &times_alone, &bench->stopwatch);
+        result = zt__open_configured(profiler->context, profiler->device, &times_alone, &bench->stopwatch);
     }
-    if (!bench->series || (!config->measure && !bench->stopwatch)) {
+    if (result != ZE_RESULT_SUCCESS) {
         zt__close_bench(bench);
-        return zt__report_no_memory(diagnostics, call, "samples");
+        return zt__report(diagnostics, CALL_FAILED, result, "zt_open", zt_result_name(result),
+                          zt__get_last_error(NULL));
     }
     zt__find_frequency_domain(bench);
     return ZE_RESULT_SUCCESS;
 }
 
-/* Returns whether there is nothing that could be run: no profiler that has a device. */
+/* Returns whether the work needs a profiler with a device, and there is none. Then benchmarks do nothing, as
+   any function without a profiler. */
 ZT__PRIVATE int zt__has_nothing_to_run(const zt_profiler *profiler, const zt_bench_config *config) {
     return (!profiler || !profiler->device) && config && config->run && !config->measure;
 }
@@ -12688,7 +12722,8 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
 
 /* ---- comparing ------------------------------------------------------------------------------------------- */
 
-/* Takes samples of two variants in turn. The order alternates, so that drift favours neither. */
+/* Takes samples of two variants in turn, until the stopping rule of `a` is met by their ratios. The order
+   alternates, so that drift favours neither. */
 ZT__PRIVATE ze_result_t zt__compare_benches(zt__bench *a, zt__bench *b, zt__series *ratios,
                                             zt_comparison *result) {
     zt__stop_rule rule;
@@ -12697,8 +12732,8 @@ ZT__PRIVATE ze_result_t zt__compare_benches(zt__bench *a, zt__bench *b, zt__seri
     zt__warm_up(b, a->config.max_time_ns);
     rule = zt__begin_stop_rule(&a->config);
     do {
-        int turned = ratios->count & 1;
-        has_samples = zt__measure_sample(turned ? b : a) && zt__measure_sample(turned ? a : b);
+        int b_first = ratios->count & 1;
+        has_samples = zt__measure_sample(b_first ? b : a) && zt__measure_sample(b_first ? a : b);
         if (has_samples) {
             double ratio =
                 b->series->samples[b->series->count - 1] / a->series->samples[a->series->count - 1];
@@ -12789,6 +12824,7 @@ ZT__PRIVATE ze_result_t zt__end_bench_writing(zt__writer *writer, zt__diagnostic
 
 ZT_API ze_result_t zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
                                   zt_write_fn write, void *user) {
+    enum { NAME_WIDTH = 56 };
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
     zt__writer writer;
     uint32_t i;
@@ -12801,9 +12837,13 @@ ZT_API ze_result_t zt_write_bench(const zt_profiler *profiler, const zt_bench_re
         const zt_metric *metric = zt_get_metric(profiler, i);
         double rate = zt_get_rate(profiler, result->region, i);
         if (!zt__is_nan(rate) && (rate < 0 || rate > 0)) {
-            zt__print(&writer, "    %-56.100s %12.5g%s%.40s%s\n", metric->name, rate,
-                      *metric->units ? " " : "", metric->units,
-                      metric->aggregation == ZT_AGGREGATE_SUM ? " a second" : "");
+            size_t width = zt__shown_width(metric->name);
+            zt__write_text(&writer, "    ");
+            zt__write_shown(&writer, metric->name);
+            zt__write_repeated(&writer, ' ', width < NAME_WIDTH ? NAME_WIDTH - width : 0);
+            zt__print(&writer, " %12.5g%s", rate, *metric->units ? " " : "");
+            zt__write_shown(&writer, metric->units);
+            zt__write_text(&writer, metric->aggregation == ZT_AGGREGATE_SUM ? " a second\n" : "\n");
         }
     }
     return zt__end_bench_writing(&writer, diagnostics, "zt_write_bench");
@@ -12830,17 +12870,18 @@ ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn 
 
 /* ==== >>reports: table, CSV, JSON, trace ================================================================== */
 
-/* A report that is being written. It has one region at a time. */
+/* A report that is being written. zt__read_region reads one region at a time into it. */
 typedef struct zt__document {
     zt__writer writer;
     zt_profiler *profiler;
     uint32_t region_count; /* when the report was begun */
     zt_region_info region; /* the region that was read last */
     zt_stats *stats;       /* of each column of that region */
-    int out_of_memory;
+    int out_of_memory;     /* the report is incomplete */
 } zt__document;
 
-/* Reads a region. Returns 0 without memory, and if the region has no samples, none lost and none dropped. */
+/* Reads a region. Returns 0 if it is not to be written: it has no samples, not even lost or dropped ones, or
+   there is no memory. */
 ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
@@ -12867,7 +12908,7 @@ ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
     region->name = record->name;
     region->count = zt__collected(profiler, &copy);
     for (column = 0; column < layout->column_count; column++) {
-        /* The values of the GPU time are those of all passes. */
+        /* The values of column 0, the GPU time, are those of the times of all passes. */
         uint32_t first = column > 0 ? column : zt__pass_time_column(profiler, 0);
         uint32_t count = column > 0 ? 1 : profiler->pass_count, kept = 0;
         for (i = 0; values && i < count; i++) {
@@ -12924,6 +12965,19 @@ ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats) {
 
 /* ---- CSV ------------------------------------------------------------------------------------------------- */
 
+/* Writes a field in quotes, which are doubled inside. */
+ZT__PRIVATE void zt__write_csv_field(zt__writer *writer, const char *text) {
+    zt__character character;
+    zt__write_text(writer, "\"");
+    while (zt__next_character(&text, &character)) {
+        if (character.code == '"') {
+            zt__write_text(writer, "\"");
+        }
+        zt__write_bytes(writer, character.bytes, character.length);
+    }
+    zt__write_text(writer, "\"");
+}
+
 /* A line of CSV: one metric of one region. Figures that do not apply are empty. */
 typedef struct zt__csv_line {
     const char *region;
@@ -12953,7 +13007,7 @@ ZT__PRIVATE void zt__write_csv_line(zt__writer *writer, const zt__csv_line *line
     zt__print(writer, ",%s,%s,%s\n", line->tile, line->pass, zt__name_differences(line->differs).text);
 }
 
-/* Writes a count in the form of a metric. `region` is "" if it is of the whole profiler. */
+/* Writes a count in the form of a metric. `region` is "" for the whole profiler. */
 ZT__PRIVATE void zt__write_csv_count(zt__writer *writer, const char *region, const char *name,
                                      const char *units, uint64_t count) {
     zt_metric metric = {name, "", "profiler", units, "", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, 0};
@@ -13009,7 +13063,7 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
         }
     }
 #ifdef ZETOOLS_TRACER
-    for (i = 0; i < zt__calls_to_report(profiler); i++) { /* two lines each: host time, and errors as a sum */
+    for (i = 0; i < zt__calls_to_report(profiler); i++) { /* two lines each */
         zt_metric host_time = {"host time",      "", "host", "ns", "", ZET_METRIC_TYPE_DURATION,
                                ZT_AGGREGATE_SUM, 0};
         zt_metric errors = {"errors", "", "host", "calls", "", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, 0};
@@ -13240,8 +13294,8 @@ ZT__PRIVATE void zt__read_table_row(const zt__document *document, zt__region_tab
     table->row_count++;
 }
 
-/* Appends a name to a heading. Long names are broken into lines, between words if possible. */
-ZT__PRIVATE void zt__break_name(const char *name, char *heading, size_t room) {
+/* Writes a name as a heading. Long names are broken into lines, between words if possible. */
+ZT__PRIVATE void zt__write_heading(const char *name, char *heading, size_t room) {
     enum { LONGEST = 12, SHORTEST = 4, LINES = 6 };
     size_t used = 0, line;
     for (line = 0; line < LINES && *name; line++) {
@@ -13260,7 +13314,7 @@ ZT__PRIVATE void zt__break_name(const char *name, char *heading, size_t room) {
         used += (size_t)snprintf(heading + used, room - used, "%s%.*s", line ? "\n" : "", (int)cut, name);
         name += cut + (name[cut] == '\n');
     }
-    if (*name) { /* too long even so */
+    if (*name) { /* more than LINES */
         snprintf(heading + used, room - used, "...");
     }
 }
@@ -13303,7 +13357,7 @@ ZT__PRIVATE void zt__choose_units(zt__figure_column *column, const char *units, 
     }
 }
 
-/* Adds a column, without its heading. */
+/* Adds a column, with the range of its figures. The caller writes the heading. */
 ZT__PRIVATE zt__figure_column *zt__add_figure_column(zt__region_table *table, uint32_t figure) {
     zt__figure_column *column = &table->columns[table->column_count++];
     uint32_t row;
@@ -13311,7 +13365,7 @@ ZT__PRIVATE zt__figure_column *zt__add_figure_column(zt__region_table *table, ui
     column->figure = figure;
     column->scale = 1;
     column->smallest = column->largest = zt__nan();
-    table->shown.columns[table->column_count].heading = column->heading;
+    table->shown.columns[table->column_count].heading = column->heading; /* after that of the region */
     for (row = 0; row < table->row_count; row++) {
         double value = table->figures[(size_t)row * table->figure_count + figure];
         if (zt__is_nan(value)) {
@@ -13331,7 +13385,7 @@ ZT__PRIVATE void zt__add_metric_column(const zt_profiler *profiler, zt__region_t
                                        uint32_t metric) {
     const zt_metric *described = &profiler->metrics[metric];
     zt__figure_column *column = zt__add_figure_column(table, ZT__TIME_FIGURES + metric);
-    zt__break_name(described->name, column->heading, sizeof column->heading);
+    zt__write_heading(described->name, column->heading, sizeof column->heading);
     zt__choose_units(column, described->aggregation == ZT_AGGREGATE_FLAG ? "samples" : described->units,
                      described->aggregation == ZT_AGGREGATE_SUM);
 }
@@ -13357,8 +13411,8 @@ ZT__PRIVATE void zt__add_chosen_columns(zt_profiler *profiler, zt__region_table 
     }
 }
 
-/* Adds all metrics that are not 0 everywhere. First come those that vary between regions, except clocks,
-   which only repeat what the time shows. */
+/* Adds all metrics that have a mean and are not 0 everywhere. Those that vary between regions come first, but
+   clocks come after them, because they only repeat what the time shows. */
 ZT__PRIVATE void zt__add_nonzero_columns(zt_profiler *profiler, zt__region_table *table) {
     uint32_t metric;
     int varying;
@@ -13371,14 +13425,14 @@ ZT__PRIVATE void zt__add_nonzero_columns(zt_profiler *profiler, zt__region_table
             if (described->aggregation == ZT_AGGREGATE_FLAG || described->aggregation == ZT_AGGREGATE_NONE) {
                 continue;
             }
-            /* The GPU time has columns of its own, and groups have metrics of the same name. */
+            /* The GPU time has columns of its own. A metric of several groups has one. */
             if (strcmp(described->name, "GpuTime") == 0 ||
                 zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics,
                                 profiler->metric_count, described->name, NULL) < metric) {
                 continue;
             }
             zt__add_metric_column(profiler, table, metric);
-            column = &table->columns[table->column_count - 1];
+            column = &table->columns[table->column_count - 1]; /* which stays if it belongs to this round */
             varies = !is_clock && (table->row_count < 2 || column->smallest < column->largest);
             if (!zt__is_positive(column->largest) || varies != varying) {
                 table->column_count--;
@@ -13399,8 +13453,8 @@ ZT__PRIVATE void zt__fill_region_row(const void *user, uint32_t row, zt__cell *c
     cells[1 + i].text = table->rows[row].note;
 }
 
-/* Fits the table into the width of the terminal, or that of files. If the times do not fit, names of regions
-   are shortened. Metrics that do not fit are left out, unless config.columns asks for them. */
+/* Fits the table into the width of the terminal, or of FILE_WIDTH. If the times do not fit, names of regions
+   are shortened. Metrics that do not fit are left out, unless config.columns names them. */
 ZT__PRIVATE void zt__fit_columns(zt__region_table *table, int to_standard_output, int metrics_were_chosen) {
     enum { FILE_WIDTH = 100, LONGEST_NAME = 28, SHORTEST_NAME = 12 };
     zt__table_column *name = &table->shown.columns[0], *shown = &table->shown.columns[1];
@@ -13440,6 +13494,7 @@ ZT__PRIVATE void zt__fit_columns(zt__region_table *table, int to_standard_output
     table->shown.column_count = kept + 2;
 }
 
+/* Writes the device, and the groups of the metrics. */
 ZT__PRIVATE void zt__write_title(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
@@ -13662,19 +13717,20 @@ typedef struct zt__span {
 /* A track of a command list. Its spans are nested or disjoint. */
 typedef struct zt__track {
     ze_command_list_handle_t list;
-    uint32_t list_number, overlap; /* 0: its first track */
-    uint32_t innermost;            /* the span that was added last */
+    uint32_t list_number; /* counted from 1 */
+    uint32_t overlap;     /* how many tracks of the list are before it */
+    uint32_t last;        /* the span that was added last */
 } zt__track;
 
 typedef struct zt__trace {
-    zt__span *spans;
-    double *values; /* of each, all columns */
+    zt__span *spans; /* sorted */
+    double *values;  /* of each span, all columns */
     uint32_t span_count;
     zt__track *tracks;
     uint32_t track_count, list_count;
 } zt__trace;
 
-/* Sorts by begin, and outer spans before inner ones. */
+/* For qsort: orders by begin, with outer spans before inner ones. */
 ZT__PRIVATE int zt__compare_spans(const void *a, const void *b) {
     const zt__span *one = (const zt__span *)a, *other = (const zt__span *)b;
     if (one->sample.begin_ns != other->sample.begin_ns) {
@@ -13712,9 +13768,9 @@ ZT__PRIVATE int zt__copy_spans(zt_profiler *profiler, zt__trace *trace) {
     return 1;
 }
 
-/* Puts the next span on a track of its list, or on a new track if it overlaps spans of all of them. Returns
-   the track. */
-ZT__PRIVATE uint32_t zt__find_track(zt__trace *trace, uint32_t index) {
+/* Adds the next span to the first track of its list on which it overlaps no span without being inside it, or
+   to a new track if there is none. Returns the index of the track. */
+ZT__PRIVATE uint32_t zt__add_to_track(zt__trace *trace, uint32_t index) {
     zt__span *span = &trace->spans[index];
     zt__track *track;
     uint32_t i, tracks_of_list = 0, list_number = 0;
@@ -13727,7 +13783,7 @@ ZT__PRIVATE uint32_t zt__find_track(zt__trace *trace, uint32_t index) {
         }
         list_number = track->list_number;
         tracks_of_list++;
-        outer = track->innermost;
+        outer = track->last;
         while (outer != UINT32_MAX && trace->spans[outer].sample.end_ns <= span->sample.begin_ns) {
             outer = trace->spans[outer].outer;
         }
@@ -13743,11 +13799,12 @@ ZT__PRIVATE uint32_t zt__find_track(zt__trace *trace, uint32_t index) {
         track->list_number = list_number ? list_number : ++trace->list_count;
         track->overlap = tracks_of_list;
     }
-    track->innermost = index;
+    track->last = index;
     return i;
 }
 
-/* Writes what every event begins with. */
+/* Writes the beginning of an event. The caller adds its other members and the closing brace. `phase` is its
+   type: "X" a span, "C" a counter, "i" an instant, "M" the name of a track. */
 ZT__PRIVATE void zt__begin_event(zt__writer *writer, const char *phase, const char *name, uint32_t track) {
     zt__write_comma(writer);
     zt__print(writer, "\n{\"ph\":\"%s\",\"name\":", phase);
@@ -13755,10 +13812,9 @@ ZT__PRIVATE void zt__begin_event(zt__writer *writer, const char *phase, const ch
     zt__print(writer, ",\"pid\":%ld,\"tid\":%u", (long)getpid(), (unsigned)track);
 }
 
-/* A time in a trace is in microseconds. */
+/* Writes a time in microseconds, as the format wants it, exactly. */
 ZT__PRIVATE void zt__write_event_time(zt__writer *writer, const char *name, uint64_t ns) {
-    zt__print(writer, ",\"%s\":", name);
-    zt__write_microseconds(writer, ns);
+    zt__print(writer, ",\"%s\":%llu.%03u", name, (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
 }
 
 ZT__PRIVATE void zt__name_track(zt__writer *writer, const char *what, uint32_t track, const char *name) {
@@ -13768,7 +13824,7 @@ ZT__PRIVATE void zt__name_track(zt__writer *writer, const char *what, uint32_t t
     zt__write_text(writer, "}}");
 }
 
-/* "GPU_BUSY [percent]", with the group before it where there are several. */
+/* A metric with its units, such as "GPU_BUSY [percent]", after its group if there are several. */
 typedef struct zt__label {
     char text[ZET_MAX_METRIC_GROUP_NAME + ZET_MAX_METRIC_NAME + ZET_MAX_METRIC_RESULT_UNITS + 8];
 } zt__label;
@@ -13859,8 +13915,8 @@ ZT__PRIVATE void zt__write_stream(zt__document *document, zt__stream_data *data,
 }
 
 #ifdef ZETOOLS_TRACER
-/* Writes a track for each thread, after those of the lists. The calls of one thread do not nest, and are kept
-   in order. */
+/* Writes a track for each thread, after those of the lists. Traced calls of one thread do not nest, so one
+   track is enough. */
 ZT__PRIVATE void zt__write_calls(zt__document *document, const zt__trace *trace) {
     zt__writer *writer = &document->writer;
     uint64_t first, end, i;
@@ -13897,7 +13953,7 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     zt__write_text(writer, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"zetools\":\"" ZETOOLS_VERSION
                            "\",\"clock\":\"CLOCK_MONOTONIC\"},\n\"traceEvents\":[");
     for (i = 0; i < trace.span_count; i++) {
-        zt__write_span(document, &trace.spans[i], zt__find_track(&trace, i));
+        zt__write_span(document, &trace.spans[i], zt__add_to_track(&trace, i));
     }
     first = zt__next_attached_stream(profiler, NULL);
     for (data = first; data; data = zt__next_attached_stream(profiler, data)) {
@@ -13984,20 +14040,30 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
 
 /* ---- files ----------------------------------------------------------------------------------------------- */
 
+/* Returns the suffix of a path, with its dot: ".trace.json", or what follows the last dot in the name of the
+   file. Returns "" if there is no dot. */
+ZT__PRIVATE const char *zt__path_suffix(const char *path) {
+    const char *end = path + strlen(path), *slash = strrchr(path, '/');
+    const char *dot = strrchr(slash ? slash : path, '.');
+    if (zt__ends_with(path, ".trace.json", strcasecmp)) {
+        return end - strlen(".trace.json");
+    }
+    return dot ? dot : end;
+}
+
 /* Finds the format that the suffix of a path stands for. Returns 0 if it stands for none. Without a suffix,
    or with a number as suffix, the format is a table. */
 ZT__PRIVATE int zt__find_format(const char *path, zt_format *format) {
-    const char *slash = strrchr(path, '/');
-    const char *dot = strrchr(slash ? slash : path, '.');
+    const char *suffix = zt__path_suffix(path);
     *format = ZT_FORMAT_TABLE;
-    if (zt__ends_with(path, ".csv", strcasecmp)) {
+    if (strcasecmp(suffix, ".csv") == 0) {
         *format = ZT_FORMAT_CSV;
-    } else if (zt__ends_with(path, ".trace.json", strcasecmp)) {
+    } else if (strcasecmp(suffix, ".trace.json") == 0) {
         *format = ZT_FORMAT_TRACE;
-    } else if (zt__ends_with(path, ".json", strcasecmp)) {
+    } else if (strcasecmp(suffix, ".json") == 0) {
         *format = ZT_FORMAT_JSON;
-    } else if (dot && !zt__ends_with(path, ".txt", strcasecmp)) {
-        return strspn(dot + 1, "0123456789") == strlen(dot + 1);
+    } else if (*suffix && strcasecmp(suffix, ".txt") != 0) {
+        return strspn(suffix + 1, "0123456789") == strlen(suffix + 1);
     }
     return 1;
 }
@@ -14125,7 +14191,8 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
         return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(locked, path) : result;
     }
     if (!zt__find_format(path, &format)) {
-        return zt__report(&locked->diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, path);
+        return zt__report(&locked->diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_report",
+                          path);
     }
     /* Pipes, terminals and devices are written to, and not replaced by a file. */
     if (stat(path, &target) == 0 && !S_ISREG(target.st_mode) && !S_ISDIR(target.st_mode)) {
@@ -14138,27 +14205,18 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
 
 #ifdef ZETOOLS_TRACER
 
+/* What zt_auto keeps until exit. The strings of `config` and `report` are copies. */
 typedef struct zt__auto {
-    zt__tracer *tracer; /* NULL: it is off */
+    zt__tracer *tracer; /* NULL: nothing is traced */
     pid_t process;      /* that called zt_auto: a forked child reports nothing */
-    zt_config config;   /* of each profiler. Its strings, and `report`, are copies */
-    const char *report;
+    zt_config config;   /* of each profiler */
+    const char *report; /* the path of the first report, or "-" */
 } zt__auto;
 
 static zt__auto zt__automatic;
 
-/* Returns the suffix of a path: from the last dot, or ".trace.json". */
-ZT__PRIVATE const char *zt__path_suffix(const char *path) {
-    const char *end = path + strlen(path);
-    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
-    if (zt__ends_with(path, ".trace.json", strcasecmp)) {
-        return end - strlen(".trace.json");
-    }
-    return dot && (!slash || dot > slash) ? dot : end;
-}
-
-/* Writes the report of the n-th profiler: run.csv, run.2.csv, ... A message goes to standard error, because
-   the profiler is closed next, and to zt_get_last_error(NULL). */
+/* Writes the report of the n-th profiler: run.csv, run.2.csv, ... If that fails, the message goes to standard
+   error, because the profiler is closed next, and to zt_get_last_error(NULL). */
 ZT__PRIVATE void zt__write_auto_report(zt_profiler *profiler, uint32_t n) {
     const char *report = zt__automatic.report, *suffix = zt__path_suffix(report);
     char number[16] = "";
@@ -14180,13 +14238,14 @@ ZT__PRIVATE void zt__write_auto_report(zt_profiler *profiler, uint32_t n) {
     if (result != ZE_RESULT_SUCCESS) {
         fprintf(stderr, "zetools: %s\n", zt_get_last_error(profiler));
         if (messages) {
-            messages->last = messages->copy;
+            messages->last = messages->copy; /* which zt_get_last_error has stored */
         }
     }
     zt__free(&zt__default_allocator, path);
 }
 
-/* Copies a string of the application, which need not outlive zt_auto. Returns 0 without memory. */
+/* Replaces a string of the application, which need not outlive zt_auto, by a copy. Without memory, stores
+   NULL and returns 0. */
 ZT__PRIVATE int zt__keep_text(const char **text) {
     if (!*text) {
         return 1;
@@ -14195,7 +14254,8 @@ ZT__PRIVATE int zt__keep_text(const char **text) {
     return *text != NULL;
 }
 
-ZT__PRIVATE void zt__free_auto_config(void) {
+/* Frees the copies, and clears the rest. */
+ZT__PRIVATE void zt__clear_auto(void) {
     zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.report);
     zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.groups);
     zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.metrics);
@@ -14203,7 +14263,8 @@ ZT__PRIVATE void zt__free_auto_config(void) {
     memset(&zt__automatic, 0, sizeof zt__automatic);
 }
 
-/* Runs at exit, before loader and driver are gone. */
+/* Writes the reports. Runs at exit, before loader and driver are gone: functions of atexit run in reverse
+   order, and zt_auto has called zeInit before it registered this one. */
 ZT__PRIVATE void zt__end_auto(void) {
     zt__tracer *tracer = zt__automatic.tracer;
     zt__traced_device *device;
@@ -14227,11 +14288,11 @@ ZT__PRIVATE void zt__end_auto(void) {
         }
     }
     if (tracer->open_failures) {
-        fprintf(stderr, "zetools: zt_auto: %u contexts and devices were not measured. The first: %s\n",
+        fprintf(stderr, "zetools: zt_auto did not measure %u of the contexts and devices. The first: %s\n",
                 (unsigned)tracer->open_failures, tracer->open_failure.text);
     }
     if (!zt__abandon_calls(tracer)) {
-        return; /* a callback is running on another thread */
+        return; /* a callback on another thread still needs the tracer and its profilers */
     }
     for (device = tracer->devices; device; device = device->next) {
         if (device->profiler) {
@@ -14240,11 +14301,11 @@ ZT__PRIVATE void zt__end_auto(void) {
         }
     }
     zt__destroy_tracer(tracer);
-    zt__free_auto_config();
+    zt__clear_auto();
 }
 
-/* Returns where the report goes, by the environment or else the configuration. Returns NULL if nothing is
-   traced. */
+/* Returns the path of the report by ZT_AUTO in the environment, or else by the configuration: "-" for a table
+   on standard output. Returns NULL if nothing is to be traced. */
 ZT__PRIVATE const char *zt__find_auto_path(const char *configured) {
     const char *path = getenv("ZT_AUTO");
     if (!path || strcmp(path, "1") == 0) {
@@ -14256,8 +14317,8 @@ ZT__PRIVATE const char *zt__find_auto_path(const char *configured) {
     return strcasecmp(path, "table") == 0 ? "-" : path;
 }
 
-/* Calls zeInit. Loaders that cannot enable tracing at run time read the environment there. */
-ZT__PRIVATE ze_result_t zt__initialize_traced(void) {
+/* Calls zeInit, which enables the tracing layer by the environment in loaders that cannot enable it later. */
+ZT__PRIVATE ze_result_t zt__init_with_tracing(void) {
     ze_result_t(ZE_APICALL * enable_layer)(void);
     const char *advice = "Nothing is traced. Install a Level Zero driver.";
     ze_result_t result;
@@ -14285,11 +14346,11 @@ ZT_API zt_auto_config zt_auto_config_default(void) {
 }
 
 ZT_API ze_result_t zt_auto(const zt_auto_config *given) {
-    enum { TIMELINE = 65536 }; /* samples, for a trace */
+    enum { TRACE_TIMELINE = 65536 }; /* samples */
     static int ends_at_exit;
     zt_auto_config config = given ? *given : zt_auto_config_default();
     const char *path = zt__find_auto_path(config.report);
-    zt_config *profiler = &zt__automatic.config, complete;
+    zt_config *kept = &zt__automatic.config, complete;
     zt__tracer *tracer = NULL;
     zt_format format;
     ze_result_t result;
@@ -14298,36 +14359,36 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *given) {
         return ZE_RESULT_SUCCESS;
     }
     if (!zt__find_format(path, &format)) {
-        result = zt__report(NULL, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, path);
-        fprintf(stderr, "zetools: zt_auto: nothing is traced. %s\n", zt_get_last_error(NULL));
+        result = zt__report(NULL, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_auto", path);
+        fprintf(stderr, "zetools: %s Nothing is traced.\n", zt_get_last_error(NULL));
         return result;
     }
-    result = zt__initialize_traced();
+    result = zt__init_with_tracing();
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
-    *profiler = config.profiler;
-    if (!profiler->timeline && format == ZT_FORMAT_TRACE) {
-        profiler->timeline = TIMELINE; /* a trace shows nothing else */
-    }
-    complete = zt__complete_config(profiler);
     zt__automatic.report = path;
+    *kept = config.profiler;
+    if (!kept->timeline && format == ZT_FORMAT_TRACE) {
+        kept->timeline = TRACE_TIMELINE;
+    }
     has_memory = zt__keep_text(&zt__automatic.report);
-    has_memory &= zt__keep_text(&profiler->groups);
-    has_memory &= zt__keep_text(&profiler->metrics);
-    has_memory &= zt__keep_text(&profiler->columns);
+    has_memory &= zt__keep_text(&kept->groups);
+    has_memory &= zt__keep_text(&kept->metrics);
+    has_memory &= zt__keep_text(&kept->columns);
+    complete = zt__complete_config(kept); /* for the defaults of the tracer; zt_open completes `kept` */
     if (has_memory) {
         tracer = zt__create_tracer(&complete.allocator, NULL, complete.wait_timeout_ns);
     }
     if (!tracer) {
-        zt__free_auto_config();
+        zt__clear_auto();
         return zt__report_no_memory(NULL, "zt_auto", "the tracer and its configuration");
     }
-    tracer->automatic = profiler;
+    tracer->automatic = kept;
     result = zt__start_tracer(tracer, &config.trace, complete.timeline);
     if (result != ZE_RESULT_SUCCESS) {
         zt__destroy_tracer(tracer);
-        zt__free_auto_config();
+        zt__clear_auto();
         return result;
     }
     zt__automatic.process = getpid();
