@@ -1442,17 +1442,18 @@ typedef zt__disabled_scope zt_scope;
 
    CHAPTERS
 
-       Each is a capability, complete with its types, its private functions and then its public functions, and
-       uses only chapters before it. Search for the tags:
+       Each chapter is a capability, complete with its types, its private functions and then its public
+       functions, and uses only chapters before it. Where it has to call a later one, the later one registers
+       a function when it opens. Search for the tags:
 
            >>platform     all that differs between systems and compilers
            >>memory       the application's allocator, and the one hash table
            >>text         lists of names, patterns, UTF-8, writers, tables
-           >>process      what there is once in a process
+           >>process      what all copies of this header in a process share
            >>diagnostics  names of results, and the list of messages
            >>driver       functions that a loader or driver may not have
            >>groups       metric groups: look-up, selection, activation, calculation
-           >>statistics   moments and quantiles of columns
+           >>statistics   moments of all samples, quantiles from some
            >>profiler     what a profiler is made of: slots, lists, names, passes
            >>collecting   reading what is ready; zt_collect
            >>regions      zt_begin, zt_end, zt_release, zt_reset, zt_execute
@@ -1467,28 +1468,31 @@ typedef zt__disabled_scope zt_scope;
            >>reports      tables, CSV, JSON, traces
            >>automatic    zt_auto: tracing that reports at exit (ZETOOLS_TRACER)
 
-       Where a chapter has to call a later one, the later one registers a function when it opens.
-
    LOCKS
 
-       lock                         guards                          driver     application's  order
-                                                                    calls      functions
-       collector, of a profiler     reading, calculating and        under it   under it       first
-                                    delivering samples
-       reader, of a stream          the same for its rows           under it   under it       first
-       mutex, of a profiler,        bookkeeping: names, lists,      never      never          second
-       a stream or a tracer         slots, counts, statistics,
-                                    rings of rows
-       mutex, of the process        activation and calculation      under it   never          last
-       mutex, of a thread or of     waking, starting and stopping   never      never          last
-       the list of threads          the library's own threads
+       lock                          guards                               held during        locked
+                                                                          driver  callbacks
+                                                                          calls
+       collector, of a profiler      reading, calculating and delivering  yes     yes        first
+                                     samples
+       reader, of a stream           reading, calculating and delivering  yes     yes        first
+                                     rows
+       mutex, of a profiler or       bookkeeping: names, lists, slots,    no      no         second
+       a stream                      counts, statistics, rings of rows
+       mutex, of the process         activation and calculation           yes     no         last
+       mutex, of a thread or of      waking, starting and stopping the    no      no         last
+       the list of threads           library's own threads
 
-       The collector and the reader know the thread that holds them. A function of the application runs under
-       them; if it calls back into the library, it gets HANDLE_OBJECT_IN_USE and does not wait for itself.
-       Other threads skip, or wait with a deadline.
+       The chapter >>tracer lists the locks of the tracer.
 
-       No thread holds two of these mutexes at a time. A mutex is held briefly: memory is allocated and
-   messages are logged without it. The locks of the tracer are listed in its chapter.
+       A callback is a function of the application; see CALLBACKS. The collector and the reader know the
+       thread that holds them. So what a callback calls does not wait for its own thread: it skips collecting,
+       or returns HANDLE_OBJECT_IN_USE. A callback under the collector may read a stream, and one under a
+       reader may collect. So there is no order between the two, and a thread that waits for one of them has
+       a deadline.
+
+       No thread holds two of these mutexes at a time. All but that of the process are held briefly. Memory is
+       allocated and messages are logged without a mutex, because allocators and log functions are callbacks.
 
    THE LIFE OF A SLOT
 
@@ -1503,16 +1507,17 @@ typedef zt__disabled_scope zt_scope;
                                                              PARTIAL if it has commands on the list, else
                                                              FREE
        RECORDED  ended on a recorded list; no execution      PENDING by zt_execute; READING; FREE when it is
-                 is known                                    over and never ran (begun - 1)
+                 is known                                    over and never ran, or in zt_close where it
+                                                             cannot be running (begun - 1)
        PENDING   an execution is on its way                  READING; when the driver refuses the execution,
-                                                             RECORDED, or ARMED (begun - 1)
+                                                             back to RECORDED, or to ARMED (begun - 1)
        READING   used by the collector alone                 back where it came from when it is not ready;
                                                              FREE when it is over; ARMED when it may run
                                                              again; PARTIAL when it may run again and is
                                                              incomplete or not reset; RECORDED, then FREE,
                                                              when it was PENDING and is not on its list any
                                                              more; RETIRED when it is over and cannot be
-                                                             reset
+                                                             reset, or the device may still write to it
        ARMED     read and reset; its list may run again      PENDING by zt_execute (begun + 1); READING, as
                                                              its list may run without zt_execute; FREE when
                                                              it is over
@@ -1521,29 +1526,30 @@ typedef zt__disabled_scope zt_scope;
        RETIRED   never used again: it cannot be reset, or    -
                  the device may still write to it
 
-       Besides, a slot becomes RETIRED where the first query of a pass fails (from FREE), and in zt_close
-       where the device may still write to it (from OPEN, PENDING or, with begun - 1, RECORDED).
+       A slot also becomes RETIRED when it is the first of its pass and a trial of its query fails (from
+       FREE), and in zt_close when the device may still write to it (from OPEN, PENDING or, with begun - 1,
+       RECORDED).
 
-       A slot is OVER when its commands can never run again. A list numbers its slots as they end, and all
-       slots up to `over_up_to` are over. Only the following raises it:
+       A slot is OVER when its commands can never run again. A list numbers its slots as they end. Those up
+       to its `over_up_to` are over, which only the following raises:
 
-       - The list is immediate, and the event of a slot has signalled: to the number of that slot.
+       - The list is immediate, and the sample of a slot was read or is lost: to the number of that slot.
        - zt_release, zt_reset or the tracer reports that the list is destroyed or reset: to the newest slot.
        - The handle of the list comes back as a list of another kind: to the newest slot.
-       - A region is begun on the list: to the newest slot that is known to have run. Later slots may belong
-         to the recording that goes on.
+       - A region is begun on the list: to the newest slot that is known to have run or to be submitted. Later
+         slots may belong to the recording that goes on.
 
-       A slot is FINISHED when the device is done with its last execution: all slots of a list up to
-       `finished_up_to`. zt_execute sets this to 0, and only the following raises it:
+       A slot is FINISHED when the device is done with its last execution. Those up to the `finished_up_to` of
+       their list are finished. zt_execute sets this to 0, and only the following raises it:
 
-       - After zt_execute, the event of a slot has signalled: to the number of that slot, since the end of a
-         region waits for all commands before it. Not if executions overlap or the list also runs by other
-         means: then the event may be that of another execution.
-       - A region is begun on the list, or the list is over and nothing is on its way: to the slots that are
-         over. By then the device has to be done with them.
+       - The event of a PENDING slot has signalled: to the number of that slot, since the end of a region
+         waits for all commands before it. Not if executions overlap or the list also runs without zt_execute:
+         then the event may be that of another execution.
+       - A region is begun on the list, or all its slots are over and none is on its way: to the newest slot
+         that is over. By then the device has to be done with these.
 
-       A slot that is PENDING and finished, and whose event has not signalled, never ran: it belongs to a
-       recording that was reset.
+       A slot of a recorded list that is PENDING and finished, and whose event has not signalled, never ran:
+       it belongs to a recording that was reset.
 
        A slot is used again on no weaker grounds. */
 
@@ -1577,14 +1583,14 @@ typedef zt__disabled_scope zt_scope;
 #include <time.h>
 #include <unistd.h>
 
-/* From this version on, clang assumes that no argument of a function is NaN. */
+/* NaN stands for what was not measured. With -ffast-math the compiler assumes that there is none. For gcc it
+   is enough that zt__is_nan() tests the bits; clang also needs the pragma below. From version 18 on, clang
+   even assumes that no argument of a function is NaN, unless it gets the options in the message. */
 #if defined(__clang_major__) && __clang_major__ >= 18 && defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
 #error                                                                                                       \
     "zetools.h: -ffast-math needs -fhonor-nans -fhonor-infinities beside it, where ZETOOLS_IMPLEMENTATION is"
 #endif
 
-/* NaN stands for what was not measured, also where -ffast-math tells the compiler that there is no NaN.
-   zt__is_nan() tests the bits, which is enough for other compilers. */
 #if defined(__clang__)
 #pragma float_control(precise, on, push)
 #endif
@@ -1908,8 +1914,8 @@ ZT__PRIVATE void zt__find_loader_symbol(const char *name, void *function) {
 
 /* ---- numbers --------------------------------------------------------------------------------------------- */
 
-/* NaN stands for what was not measured. With -ffast-math a comparison does not recognise it, so these
-   functions test the bits. */
+/* These functions test the bits, because with -ffast-math a comparison does not recognise NaN. */
+
 ZT__PRIVATE uint64_t zt__bits_without_sign(double value) {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
