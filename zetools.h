@@ -1658,8 +1658,8 @@ ZT__PRIVATE uint64_t zt__deadline(uint64_t timeout_ns) {
     return timeout_ns > UINT64_MAX - now ? UINT64_MAX : now + timeout_ns;
 }
 
-/* A bounded wait for something that has to be polled. Most waits are for a short kernel, and a sleep takes
-   longer than the kernel. So the first polls follow each other without a sleep. */
+/* A wait with a deadline for something that has to be polled. Most waits are for a short kernel, and a sleep
+   takes longer than that. So the first polls follow each other without a sleep. */
 typedef struct zt__wait {
     uint64_t deadline;
     uint64_t spin_until; /* 0 before the first poll */
@@ -1710,8 +1710,8 @@ ZT__PRIVATE void zt__unlock(zt__mutex *mutex) {
 #define zt__load(pointer) __atomic_load_n(pointer, __ATOMIC_ACQUIRE)
 #define zt__store(pointer, value) __atomic_store_n(pointer, value, __ATOMIC_RELEASE)
 
-/* A mutex that can be locked with a deadline, and that knows the thread that holds it. Functions of the
-   application run under it. When they call back into the library, the library must not lock it again. */
+/* A mutex that can be locked with a deadline, and that knows the thread that holds it. Callbacks run under
+   it, and what they call must not lock it again. */
 typedef struct zt__timed_mutex {
     zt__mutex mutex;
     uintptr_t owner; /* the thread, or 0. Atomic */
@@ -1756,20 +1756,20 @@ ZT__PRIVATE int zt__lock_until(zt__timed_mutex *timed, uint64_t deadline) {
 /* A thread that repeats a step until the step returns 0 or the thread is stopped. Between steps it may sleep
    until it is woken. */
 typedef struct zt__thread {
-    int running; /* atomic, like the next two */
+    int running; /* it was started, and not yet joined. Atomic, like the next two */
     int stop_requested, ended;
-    struct zt__thread_list *list;
+    struct zt__thread_list *list; /* that it is in: another copy of the header may stop it */
     struct zt__thread *next;
     int (*step)(void *user);
     void *user;
     pthread_t handle;
-    zt__mutex mutex;
+    zt__mutex mutex; /* guards `woken` */
     pthread_cond_t wake;
     int woken;
 } zt__thread;
 
 /* The threads that this copy of the header has started. They have to end before the driver is unloaded at
-   exit, and before the library that contains this code is unloaded. */
+   exit, and before a shared library that contains this copy is unloaded. */
 typedef struct zt__thread_list {
     zt__mutex mutex;
     zt__thread *first;
@@ -1836,7 +1836,7 @@ ZT__PRIVATE int zt__stop_thread(zt__thread *thread) {
     return 1;
 }
 
-/* A thread that hangs is removed, too, so that the others are stopped. */
+/* Takes each thread off the list first, so that one that hangs is tried only once. */
 ZT__PRIVATE void zt__stop_threads_at_exit(void) {
     zt__thread *thread;
     do {
@@ -1897,8 +1897,9 @@ ZT__PRIVATE int zt__start_thread(zt__thread *thread, int (*step)(void *user), vo
 /* ---- symbols --------------------------------------------------------------------------------------------- */
 
 /* Stores the address of a function of the Level Zero loader, or NULL, in the function pointer at `function`.
-   The loader is looked up by name, because the global scope does not show it if it came with a library that
-   was loaded with RTLD_LOCAL. A statically linked loader is in the global scope only. */
+   The loader is opened by its name, because its symbols are not in the global scope if a library that was
+   loaded with RTLD_LOCAL has brought it. Those of a statically linked loader are in the global scope alone.
+ */
 ZT__PRIVATE void zt__find_loader_symbol(const char *name, void *function) {
     void *loader = dlopen("libze_loader.so.1", RTLD_LAZY | RTLD_NOLOAD);
     void *symbol;
@@ -1955,7 +1956,8 @@ ZT__PRIVATE void zt__default_release(void *memory, void *user) {
 
 static const zt_allocator zt__default_allocator = {zt__default_allocate, zt__default_release, NULL};
 
-/* Returns memory filled with zeros, or NULL. Calls a function of the application, so no mutex may be held. */
+/* Returns memory filled with zeros, or NULL. Calls the application's allocator, as do all functions that
+   receive one: no mutex may be held. */
 ZT__PRIVATE void *zt__allocate(const zt_allocator *allocator, size_t count, size_t size) {
     void *memory;
     if (count == 0 || size > SIZE_MAX / count) {
@@ -1974,8 +1976,7 @@ ZT__PRIVATE void zt__free(const zt_allocator *allocator, void *memory) {
     }
 }
 
-/* Returns a copy of a text, or NULL without memory. Calls a function of the application, as zt__allocate
- * does. */
+/* Returns a copy of a text, or NULL without memory. */
 ZT__PRIVATE char *zt__duplicate_text(const zt_allocator *allocator, const char *text) {
     size_t size = strlen(text) + 1;
     char *copy = (char *)zt__allocate(allocator, size, 1);
@@ -1984,11 +1985,10 @@ ZT__PRIVATE char *zt__duplicate_text(const zt_allocator *allocator, const char *
 
 /* ---- the hash table -------------------------------------------------------------------------------------- */
 
-/* Maps keys to values. A key is a string of bytes that must live as long as its entry. Open addressing, at
-   most half full. */
+/* Maps keys, which are strings of bytes, to values. Open addressing, at most half full. */
 typedef struct zt__map_entry {
     uint64_t hash;
-    const void *key;
+    const void *key; /* not copied: it must live as long as the entry */
     size_t length;
     void *value; /* NULL: the entry is free */
 } zt__map_entry;
@@ -2041,7 +2041,7 @@ ZT__PRIVATE void zt__map_add(zt__map *map, const void *key, size_t length, void 
     map->count++;
 }
 
-/* Removes a key, and moves the entries after it that a search could not reach any more. */
+/* Removes a key. Then enters those after it again, because a search for them stops at the free entry. */
 ZT__PRIVATE void zt__map_remove(zt__map *map, const void *key, size_t length) {
     zt__map_entry *entry = map->capacity ? zt__map_place(map, zt__hash(key, length), key, length) : NULL;
     uint32_t i;
@@ -2062,7 +2062,7 @@ ZT__PRIVATE void zt__map_remove(zt__map *map, const void *key, size_t length) {
     }
 }
 
-/* Makes room for one more key. The caller holds the mutex of the map. It is unlocked while the application's
+/* Makes room for one more key. The caller holds the mutex that guards the map. It is unlocked while the
    allocator runs, so the caller has to repeat its look-ups. Returns 0 without memory. */
 ZT__PRIVATE int zt__map_make_room(zt__map *map, const zt_allocator *allocator, zt__mutex *mutex) {
     while (zt__map_is_full(map)) {
@@ -2106,7 +2106,8 @@ ZT__PRIVATE void zt__map_free(zt__map *map, const zt_allocator *allocator) {
 
 /* ---- lists of names -------------------------------------------------------------------------------------- */
 
-/* Finds the next name of a comma list, without the blanks around it. Returns 0 at the end. */
+/* Finds the next name of a list, in which commas separate names, without the blanks around it, and moves
+   `*list` on. Returns 0 at the end. */
 ZT__PRIVATE int zt__next_name(const char **list, const char **name, size_t *length) {
     const char *p = *list;
     while (*p == ',' || *p == ' ') {
@@ -2130,7 +2131,7 @@ ZT__PRIVATE int zt__has_names(const char *list) {
     return list && zt__next_name(&list, &name, &length);
 }
 
-/* Returns whether a text is equal to the first `length` bytes of another. */
+/* Returns whether a text consists of the first `length` bytes of another. */
 ZT__PRIVATE int zt__equals(const char *text, const char *other, size_t length) {
     return strlen(text) == length && memcmp(text, other, length) == 0;
 }
@@ -2144,7 +2145,7 @@ ZT__PRIVATE void zt__copy_text(char *to, size_t room, const char *text, size_t l
     to[length] = 0;
 }
 
-/* Returns whether `text` matches `pattern`, in which * stands for any characters and ? for one. */
+/* Returns whether `text` matches the `length` bytes of `pattern`: * stands for any bytes, ? for one. */
 ZT__PRIVATE int zt__matches(const char *pattern, size_t length, const char *text) {
     const char *end = pattern + length, *after_star = NULL, *retry = NULL;
     while (*text) {
@@ -2167,8 +2168,8 @@ ZT__PRIVATE int zt__matches(const char *pattern, size_t length, const char *text
     return pattern == end;
 }
 
-/* Returns whether a comma list of patterns selects a name. A pattern after '!' excludes what it matches. A
-   list of such patterns alone selects all other names. */
+/* Returns whether a list of patterns selects a name. A pattern after '!' excludes what it matches. A list of
+   such patterns alone, or of none, selects all other names. */
 ZT__PRIVATE int zt__is_selected(const char *list, const char *name) {
     const char *pattern;
     size_t length;
@@ -2192,13 +2193,16 @@ ZT__PRIVATE int zt__ends_with(const char *text, const char *end, int (*compare)(
 
 /* ---- the names nearest to a wrong one -------------------------------------------------------------------- */
 
-/* Returns the Levenshtein distance of two names, letter case aside. Only the first 63 bytes count. */
+/* Returns the Levenshtein distance of two names, without regard to case. Only the first 63 bytes count. */
 ZT__PRIVATE uint32_t zt__edit_distance(const char *a, const char *b) {
     enum { LONGEST = 63 };
     uint32_t row[LONGEST + 1];
     uint32_t i, j, columns = 0;
-    for (row[0] = 0; b[columns] && columns < LONGEST; row[columns] = columns) {
+    while (b[columns] && columns < LONGEST) {
         columns++;
+    }
+    for (j = 0; j <= columns; j++) {
+        row[j] = j;
     }
     for (i = 0; a[i] && i < LONGEST; i++) {
         uint32_t diagonal = row[0];
@@ -2218,14 +2222,15 @@ ZT__PRIVATE uint32_t zt__edit_distance(const char *a, const char *b) {
     return row[columns];
 }
 
-/* The three names nearest to a wanted one, as text for a message. */
+/* The names nearest to a wrong one, as text for a message. */
 typedef struct zt__nearest {
     char text[320];
 } zt__nearest;
 
-/* Returns a name by its index, or NULL if it cannot be meant. */
+/* Returns a name by its index, or NULL to leave it out. */
 typedef const char *(*zt__name_fn)(const void *names, uint32_t index);
 
+/* Finds the three nearest names, from the nearest on. A name that occurs twice is shown once. */
 ZT__PRIVATE zt__nearest zt__find_nearest(const char *wanted, const void *names, uint32_t count,
                                          zt__name_fn name_at) {
     enum { SHOWN = 3 };
@@ -2260,9 +2265,8 @@ ZT__PRIVATE zt__nearest zt__find_nearest(const char *wanted, const void *names, 
 
 /* ---- UTF-8 ----------------------------------------------------------------------------------------------- */
 
-/* A character of a text, as valid UTF-8. */
 typedef struct zt__character {
-    const char *bytes;
+    const char *bytes; /* valid UTF-8 */
     size_t length;
     uint32_t code;
 } zt__character;
@@ -2349,13 +2353,12 @@ ZT__PRIVATE size_t zt__shown_width(const char *text) {
 
 #define ZT__CHECKED_FORMAT(text, first) __attribute__((format(printf, text, first)))
 
-/* Buffers bytes and passes them to `write` in blocks. `write` is a function of the application, so no mutex
-   may be held. */
+/* Buffers bytes and passes them to `write` in blocks. `write` is a callback: no mutex may be held. */
 typedef struct zt__writer {
     zt_write_fn write;
     void *user;
     int stopped; /* `write` returned nonzero: further bytes are discarded */
-    char last;   /* the last byte */
+    char last;   /* the last byte, for zt__write_comma */
     size_t used;
     char bytes[4096];
 } zt__writer;
@@ -2373,7 +2376,7 @@ ZT__PRIVATE void zt__flush(zt__writer *writer) {
     writer->used = 0;
 }
 
-/* Passes on the rest. Returns 0 if `write` has returned nonzero. */
+/* Passes the rest to `write`. Returns 0 if `write` has returned nonzero. */
 ZT__PRIVATE int zt__end_writing(zt__writer *writer) {
     zt__flush(writer);
     return !writer->stopped;
@@ -2404,8 +2407,8 @@ ZT__PRIVATE void zt__write_repeated(zt__writer *writer, char letter, size_t coun
     }
 }
 
-/* For numbers and short constant texts. Text is cut after 1023 bytes, and numbers have the locale's decimal
-   point. Names and texts of the application or driver need one of the functions below. */
+/* Writes numbers and short constant texts, up to 1023 bytes. Fractions have the locale's decimal point. Names
+   and texts of the application or driver need one of the functions below. */
 ZT__PRIVATE ZT__CHECKED_FORMAT(2, 3) void zt__print(zt__writer *writer, const char *format, ...) {
     char text[1024];
     va_list arguments;
@@ -2488,10 +2491,10 @@ ZT__PRIVATE void zt__write_shown(zt__writer *writer, const char *text) {
    columns were written. */
 ZT__PRIVATE size_t zt__write_shortened(zt__writer *writer, const char *text, size_t room) {
     zt__character character;
-    size_t width, used = 0;
-    if (zt__shown_width(text) <= room) {
+    size_t width = zt__shown_width(text), used = 0;
+    if (width <= room) {
         zt__write_shown(writer, text);
-        return zt__shown_width(text);
+        return width;
     }
     while (zt__next_shown(&text, &character, &width) && used + width + 3 <= room) {
         zt__write_bytes(writer, character.bytes, character.length);
@@ -2503,9 +2506,8 @@ ZT__PRIVATE size_t zt__write_shortened(zt__writer *writer, const char *text, siz
 
 /* ---- tables for people ----------------------------------------------------------------------------------- */
 
-/* `text` is the application's or a constant, or points to `number`. */
 typedef struct zt__cell {
-    const char *text;
+    const char *text; /* may point to `number` */
     char number[32];
 } zt__cell;
 
@@ -2514,8 +2516,8 @@ ZT__PRIVATE void zt__show_count(zt__cell *cell, uint64_t count) {
     cell->text = cell->number;
 }
 
-/* Shows four significant digits; all of an integer. Below 0.001 and from 1e9 on there is an exponent. NaN is
-   empty. */
+/* Shows about four significant digits, and all digits before the point. Below 0.001 and from 1e9 on, shows
+   three and an exponent. NaN is empty. */
 ZT__PRIVATE void zt__show_number(zt__cell *cell, double value) {
     double magnitude = fabs(value);
     int decimals = 1;
@@ -2535,18 +2537,18 @@ ZT__PRIVATE void zt__show_number(zt__cell *cell, double value) {
 }
 
 typedef struct zt__table_column {
-    const char *heading; /* lines, with a line feed between; all headings end at the bottom */
-    int is_text;         /* aligned at the left; figures are at the right */
-    size_t longest;      /* longer texts are shortened to this width; 0: none is */
+    const char *heading; /* lines, separated by line feeds; the last lines of all headings are in one row */
+    int is_text;         /* aligned to the left; numbers are aligned to the right */
+    size_t longest;      /* wider texts are shortened to this width. 0: none is */
     size_t width;        /* filled in by zt__measure_table. A column of width 0 is left out */
 } zt__table_column;
 
-/* The description of a table, which zt__write_table writes. */
 typedef struct zt__table {
     zt__table_column *columns;
     zt__cell *cells; /* room for one row: a cell for each column */
     uint32_t column_count, row_count;
-    /* Fills in the cells of a row. Called twice for each row. The texts must live until the next call. */
+    /* Fills in the cells of a row. Called twice for each row: the columns are measured first. The texts must
+       live until the next call. */
     void (*fill_row)(const void *user, uint32_t row, zt__cell *cells);
     const void *user;
     uint32_t indent; /* blanks before each line */
@@ -2615,21 +2617,21 @@ ZT__PRIVATE void zt__write_cells(zt__writer *writer, const zt__table *table) {
     for (i = 0; i < table->column_count; i++) {
         const zt__table_column *column = &table->columns[i];
         const char *text = table->cells[i].text;
-        size_t width = zt__shown_width(text), padding = 0;
+        size_t width = zt__shown_width(text);
         if (column->width == 0) {
             continue;
         }
-        if (width < column->width) {
-            padding = column->width - width;
-        }
         blanks += written++ ? 2 : 0;
-        blanks += column->is_text ? 0 : padding;
+        if (!column->is_text && width < column->width) {
+            blanks += column->width - width;
+        }
         if (*text) {
             zt__write_repeated(writer, ' ', blanks);
             width = zt__write_shortened(writer, text, column->longest ? column->longest : width);
-            blanks = column->is_text && width < column->width ? column->width - width : 0;
-        } else if (column->is_text) {
-            blanks += padding;
+            blanks = 0;
+        }
+        if (column->is_text && width < column->width) {
+            blanks += column->width - width;
         }
     }
     zt__write_text(writer, "\n");
