@@ -1480,6 +1480,8 @@ typedef zt__disabled_scope zt_scope;
        mutex, of a profiler or       bookkeeping: names, lists, slots,    no      no         second
        a stream                      counts, statistics, rings of rows
        mutex, of the process         activation and calculation           yes     no         last
+       setup, of a copy of this      finding what all copies share        no      no         last
+       header
        mutex, of a thread or of      waking, starting and stopping the    no      no         last
        the list of threads           library's own threads
 
@@ -2693,12 +2695,14 @@ typedef struct zt__process {
 
 #define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_1"
 
-static zt__process *zt__known_process; /* atomic */
+static zt__process *zt__known_process;                          /* atomic */
+static zt__mutex zt__process_setup = PTHREAD_MUTEX_INITIALIZER; /* held until the block is known */
 
-/* A forked child creates a new block, because a thread of the parent may hold the mutex of the old one. It
-   has none of the parent's threads. */
+/* A forked child creates a new block, because a thread of the parent may hold the mutex of the old one. None
+   of the parent's threads is in the child. */
 ZT__PRIVATE void zt__after_fork(void) {
     zt__store(&zt__known_process, (zt__process *)NULL);
+    pthread_mutex_init(&zt__process_setup, NULL);
     pthread_mutex_init(&zt__threads.mutex, NULL);
     zt__threads.first = NULL;
 }
@@ -2732,46 +2736,50 @@ ZT__PRIVATE zt__process *zt__read_process_variable(const char *identity) {
     return (zt__process *)address;
 }
 
-/* Returns the block, which the first call creates, or NULL without memory. */
-ZT__PRIVATE zt__process *zt__get_process(void) {
-    static int handles_fork; /* atomic */
+/* Returns the block in the variable. The first copy that needs it creates it. NULL without memory. */
+ZT__PRIVATE zt__process *zt__find_or_create_process(void) {
+    const void *image = (const void *)(uintptr_t)getauxval(AT_RANDOM); /* random bytes, which exec changes */
     char identity[64], value[128];
-    const void *image; /* random bytes, which exec changes */
-    zt__process *process = zt__load(&zt__known_process), *made;
-    if (process) {
-        return process;
-    }
-    image = (const void *)(uintptr_t)getauxval(AT_RANDOM);
+    zt__process *process, *created;
     snprintf(identity, sizeof identity, "%ld.%016llx.", (long)getpid(),
              (unsigned long long)(image ? zt__hash(image, 16) : 0));
     process = zt__read_process_variable(identity);
-    if (!process) {
-        made = zt__create_process();
-        if (!made) {
-            return NULL;
-        }
-        snprintf(value, sizeof value, "%s%p", identity, (void *)made);
-        /* A value that another process has left is replaced. Otherwise, of several copies that come here at
-           once, the first one sets the variable. */
-        if (getenv(ZT__PROCESS_VARIABLE) && !zt__read_process_variable(identity)) {
-            setenv(ZT__PROCESS_VARIABLE, value, 1);
-        }
-        setenv(ZT__PROCESS_VARIABLE, value, 0);
-        process = zt__read_process_variable(identity);
-        if (process != made) {
-            pthread_key_delete(made->depth);
-            pthread_key_delete(made->messages);
-            pthread_mutex_destroy(&made->mutex);
-            free(made);
-        }
-        if (!process) {
-            return NULL;
-        }
+    created = process ? NULL : zt__create_process();
+    if (!created) {
+        return process;
+    }
+    snprintf(value, sizeof value, "%s%p", identity, (void *)created);
+    if (getenv(ZT__PROCESS_VARIABLE) && !zt__read_process_variable(identity)) {
+        setenv(ZT__PROCESS_VARIABLE, value, 1); /* it was inherited from another process */
+    }
+    setenv(ZT__PROCESS_VARIABLE, value, 0); /* has no effect if another copy has just set it */
+    process = zt__read_process_variable(identity);
+    if (process != created) {
+        pthread_key_delete(created->depth);
+        pthread_key_delete(created->messages);
+        pthread_mutex_destroy(&created->mutex);
+        free(created);
+    }
+    return process;
+}
+
+/* Returns the block of this process, or NULL without memory. */
+ZT__PRIVATE zt__process *zt__get_process(void) {
+    static int handles_fork; /* atomic */
+    zt__process *process = zt__load(&zt__known_process);
+    if (process) {
+        return process;
     }
     if (!__atomic_exchange_n(&handles_fork, 1, __ATOMIC_RELAXED)) {
         pthread_atfork(NULL, NULL, zt__after_fork);
     }
-    zt__store(&zt__known_process, process);
+    zt__lock(&zt__process_setup);
+    process = zt__load(&zt__known_process);
+    if (!process) {
+        process = zt__find_or_create_process();
+        zt__store(&zt__known_process, process);
+    }
+    zt__unlock(&zt__process_setup);
     return process;
 }
 

@@ -1,10 +1,17 @@
 /* What there is once in a process: several files with a copy of the library each, as ZETOOLS_STATIC makes
    them; processes that fork, and programs that are executed by them. */
 #define _GNU_SOURCE
+#include <stdlib.h>
+
+/* With this, tests decide when a thread of the library sets a variable of the environment. */
+static int set_variable(const char *name, const char *value, int replace);
+
 #define ZETOOLS_STATIC
 #define ZETOOLS_IMPLEMENTATION
 #define ZETOOLS_TRACER
+#define setenv set_variable
 #include "zetools.h"
+#undef setenv
 
 #include "fixture.h"
 
@@ -13,7 +20,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -376,6 +382,38 @@ static int trace_and_fork(void) {
     return 0;
 }
 
+static int threads_take_turns, replacements; /* atomic */
+
+/* If threads take turns, the first one to replace the variable waits for a second one, and that one until the
+   first has long gone on. */
+static int set_variable(const char *name, const char *value, int replace) {
+    int waits = replace && __atomic_load_n(&threads_take_turns, __ATOMIC_ACQUIRE);
+    int turn = waits ? __atomic_fetch_add(&replacements, 1, __ATOMIC_ACQ_REL) : 0;
+    for (int i = 0; waits && i < 100 && __atomic_load_n(&replacements, __ATOMIC_ACQUIRE) < 2; i++)
+        nap();
+    for (int i = 0; i < 100 * turn; i++)
+        nap();
+    return setenv(name, value, replace);
+}
+
+static void *get_process(void *process) {
+    *(zt__process **)process = zt__get_process();
+    return NULL;
+}
+
+/* The variable is that of the program which has executed this one, so it is replaced. */
+static int get_process_on_two_threads(void) {
+    pthread_t threads[2];
+    zt__process *processes[2] = {NULL, NULL};
+    __atomic_store_n(&threads_take_turns, 1, __ATOMIC_RELEASE);
+    for (int i = 0; i < 2; i++)
+        if (pthread_create(&threads[i], NULL, get_process, &processes[i]) != 0)
+            return 1;
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    return !processes[0] || processes[0] != processes[1];
+}
+
 static int do_nothing(void) {
     return 0;
 }
@@ -384,9 +422,13 @@ static const struct {
     const char *name;
     int (*play)(void);
 } roles[] = {
-    {"measure", measure_alone},         {"open and become", open_and_become},
-    {"leave open", leave_open},         {"leave one hanging", leave_one_hanging},
-    {"trace and fork", trace_and_fork}, {"nothing", do_nothing},
+    {"measure", measure_alone},
+    {"open and become", open_and_become},
+    {"leave open", leave_open},
+    {"leave one hanging", leave_one_hanging},
+    {"trace and fork", trace_and_fork},
+    {"nothing", do_nothing},
+    {"first call on two threads", get_process_on_two_threads},
 };
 
 static int play(const char *role) {
@@ -439,6 +481,12 @@ static void test_executed_in_the_place_of_a_profiler(void **state) {
     expect_success_as("open and become");
 }
 
+static void test_first_call_on_two_threads(void **state) {
+    (void)state;
+    assert_non_null(zt__get_process()); /* sets the variable that the program inherits */
+    expect_success_as("first call on two threads");
+}
+
 static void test_left_open(void **state) {
     (void)state;
     if (INSTRUMENTED) /* what is left open are leaks */
@@ -482,6 +530,7 @@ int main(void) {
         TEST(test_stream_in_a_child),
         TEST(test_executed_beside_a_profiler),
         TEST(test_executed_in_the_place_of_a_profiler),
+        TEST(test_first_call_on_two_threads),
         TEST(test_left_open),
         TEST(test_left_open_with_a_thread_that_hangs),
         TEST(test_report_of_a_parent),
