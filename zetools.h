@@ -1451,7 +1451,7 @@ typedef zt__disabled_scope zt_scope;
            >>text         lists of names, patterns, UTF-8, writers, tables
            >>process      what all copies of this header in a process share
            >>diagnostics  names of results, and the list of messages
-           >>driver       functions that a loader or driver may not have
+           >>driver       functions that a loader may not have
            >>groups       metric groups: look-up, selection, activation, calculation
            >>statistics   moments of all samples, quantiles from some
            >>profiler     what a profiler is made of: slots, lists, names, passes
@@ -2663,14 +2663,14 @@ ZT__PRIVATE void zt__write_table(zt__writer *writer, const zt__table *table) {
     }
 }
 
-/* ==== >>process: what there is once in a process ========================================================== */
+/* ==== >>process: what all copies of this header in a process share ======================================== */
 
 /* A process may contain several copies of this header: files with ZETOOLS_STATIC, plugins with hidden symbols
    or loaded with RTLD_LOCAL, libraries built with different versions. They share one block of memory, and
    find it by an environment variable, as OpenMP runtimes do. The value of the variable consists of the
-   process identifier, a hash of the program image, and the address of the block. The hash is needed because
-   exec keeps both the identifier and the environment. The number in the variable's name changes with the
-   layout of the block. */
+   process identifier, a hash of random bytes that exec changes, and the address of the block. The hash is
+   needed because exec keeps both the identifier and the environment. The number in the variable's name
+   changes with the layout of the block. */
 
 enum { ZT__MAX_PROFILERS = 256, ZT__MAX_ACTIVE_GROUPS = 64 };
 
@@ -2685,12 +2685,13 @@ typedef struct zt__active_group {
 } zt__active_group;
 
 typedef struct zt__process {
-    zt__mutex mutex;        /* guards what follows, activation and calculation in the driver */
-    pthread_key_t depth;    /* of a thread's nested internal sections, where driver calls are not traced */
+    zt__mutex mutex;        /* guards what follows, and activation and calculation in the driver */
+    pthread_key_t depth;    /* how many ZT__INTERNAL sections a thread is in */
     pthread_key_t messages; /* a zt__thread_messages, or NULL */
     zt__active_group active_groups[ZT__MAX_ACTIVE_GROUPS];
-    zt_profiler *profilers[ZT__MAX_PROFILERS]; /* those that are open. Atomic */
-    uint32_t serial;                           /* of the profiler opened last */
+    zt_profiler
+        *profilers[ZT__MAX_PROFILERS]; /* those that are open; atomic, to be found without the mutex */
+    uint32_t serial;                   /* of the profiler opened last */
 } zt__process;
 
 #define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_1"
@@ -2785,6 +2786,7 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
 
 /* ---- internal driver calls ------------------------------------------------------------------------------- */
 
+/* Returns how many ZT__INTERNAL sections this thread is in. */
 ZT__PRIVATE uintptr_t zt__get_depth(void) {
     zt__process *process = zt__get_process();
     return process ? (uintptr_t)pthread_getspecific(process->depth) : 0;
@@ -2798,8 +2800,8 @@ ZT__PRIVATE void zt__change_depth(int by) {
     }
 }
 
-/* Runs a statement whose driver calls the tracer ignores. Calls of the tools interface do not need this: the
-   loader does not trace them. */
+/* Runs a statement whose driver calls the tracer ignores. Calls of the tools interface (zet...) do not need
+   this, because the loader does not trace them. */
 #define ZT__INTERNAL(statement)                                                                              \
     do {                                                                                                     \
         zt__change_depth(1);                                                                                 \
@@ -2815,8 +2817,8 @@ typedef struct zt__message_text {
 } zt__message_text;
 
 typedef struct zt__thread_messages {
-    zt__message_text last; /* from calls without a profiler or stream */
-    zt__message_text copy; /* the text that zt_get_last_error returned last */
+    zt__message_text last; /* of calls without a profiler or stream */
+    zt__message_text copy; /* what zt_get_last_error has returned for a profiler or stream */
 } zt__thread_messages;
 
 /* Returns the messages of this thread, or NULL without memory. */
@@ -2919,8 +2921,9 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
 
 /* ---- messages -------------------------------------------------------------------------------------------- */
 
-/* The identifier and format of each message: what happened, the call and its result, and what to do. The list
-   does not depend on options, because files of one program share profilers, which contain it. */
+/* The identifier and format of each message: what happened, the call and its result, and what to do. All
+   messages are here whatever the options are, because the size of zt_profiler depends on their number, and
+   files with different options may use the same profiler. */
 #define ZT__MESSAGES(X)                                                                                      \
     X(CALL_FAILED, "%s failed: %s. %s")                                                                      \
     X(NULL_ARGUMENT, "%s: %s is NULL. Pass a valid one.")                                                    \
@@ -3040,7 +3043,7 @@ typedef enum zt__message {
         ZT__MESSAGE_COUNT
 } zt__message;
 
-/* Each format is a separate constant, so that compilers check the arguments. */
+/* Each format is a constant of its own, so that compilers check the arguments of zt__report. */
 #define X(identifier, format)                                                                                \
     static const char zt__format_##identifier[] ZT__UNUSED = "[" #identifier "] " format;
 ZT__MESSAGES(X)
@@ -3050,18 +3053,19 @@ ZT__MESSAGES(X)
 typedef struct zt__diagnostics {
     zt__mutex *mutex; /* of the profiler or stream */
     zt__message_text last;
-    uint8_t logged[ZT__MESSAGE_COUNT]; /* each kind is logged once */
+    uint8_t logged[ZT__MESSAGE_COUNT]; /* not 0: a message of this kind was logged, which is done once */
     zt_log_fn log;
     void *log_user;
     int device_lost; /* atomic */
 } zt__diagnostics;
 
 /* zt__report(diagnostics, IDENTIFIER, result, arguments...) stores a message as the last one, and logs it if
-   it is the first of its kind and `result` is not SUCCESS. Without diagnostics it becomes the last message of
-   the thread. Returns `result`. Calls the log function, so no mutex may be held. */
+   it is the first of its kind and `result` is not SUCCESS. If `diagnostics` is NULL, the message becomes the
+   last one of the thread. Returns `result`. The log function is a callback: no mutex may be held. */
 #define zt__report(diagnostics, identifier, ...)                                                             \
     zt__report_message(diagnostics, ZT__##identifier, zt__format_##identifier, __VA_ARGS__)
 
+/* `result` is unsigned, because in C++ va_start must not follow an enumeration. */
 ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     zt__report_message(zt__diagnostics *diagnostics, zt__message message, const char *format, unsigned result,
                        ...) {
@@ -3090,6 +3094,7 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     return now.result;
 }
 
+/* Returns whether a call has reported that the device is lost. */
 ZT__PRIVATE int zt__is_device_lost(const zt__diagnostics *diagnostics) {
     return zt__load(&diagnostics->device_lost);
 }
@@ -3098,15 +3103,23 @@ ZT__PRIVATE int zt__is_device_loss(ze_result_t result) {
     return result == ZE_RESULT_ERROR_DEVICE_LOST || result == ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET;
 }
 
-/* Reports a driver call that failed, and records that a device is lost. Returns `result`. */
+/* Reports and records that the device is lost. Returns `result`. */
+ZT__PRIVATE ze_result_t zt__report_device_loss(zt__diagnostics *diagnostics, ze_result_t result,
+                                               const char *call) {
+    if (diagnostics) {
+        zt__store(&diagnostics->device_lost, 1);
+    }
+    return zt__report(diagnostics, DEVICE_LOST, result, call, zt_result_name(result));
+}
+
+/* Reports a driver call unless it has succeeded. Returns `result`. */
 ZT__PRIVATE ze_result_t zt__check(zt__diagnostics *diagnostics, ze_result_t result, const char *call,
                                   const char *remedy) {
     if (result == ZE_RESULT_SUCCESS) {
         return result;
     }
     if (zt__is_device_loss(result)) {
-        zt__store(&diagnostics->device_lost, 1);
-        return zt__report(diagnostics, DEVICE_LOST, result, call, zt_result_name(result));
+        return zt__report_device_loss(diagnostics, result, call);
     }
     return zt__report(diagnostics, CALL_FAILED, result, call, zt_result_name(result), remedy);
 }
@@ -3125,8 +3138,8 @@ ZT__PRIVATE ze_result_t zt__report_no_memory(zt__diagnostics *diagnostics, const
     return zt__report(diagnostics, NO_MEMORY, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, call, what);
 }
 
-/* Returns the last message of these diagnostics, or of the thread without them. It stays valid until the
-   thread's next call. */
+/* Returns the last message of these diagnostics, or that of the thread if they are NULL. It stays valid until
+   this thread calls the library again. */
 ZT__PRIVATE const char *zt__get_last_error(zt__diagnostics *diagnostics) {
     zt__thread_messages *messages = zt__get_thread_messages();
     if (!messages) {
@@ -3158,9 +3171,10 @@ ZT_API const char *zt_version(void) {
     return ZETOOLS_VERSION;
 }
 
-/* ==== >>driver: functions that a loader or driver may not have ============================================ */
+/* ==== >>driver: functions that a loader may not have ====================================================== */
 
-/* These are newer than Level Zero 1.0, so they are looked up at run time. */
+/* Most of these are newer than Level Zero 1.0, and a loader may lack them. So they are looked up at run time.
+ */
 #define ZT__OPTIONAL_FUNCTIONS(X)                                                                            \
     X(zeCommandListIsImmediate, (ze_command_list_handle_t list, ze_bool_t * is_immediate))                   \
     X(zeDeviceGetGlobalTimestamps, (ze_device_handle_t device, uint64_t * host, uint64_t * ticks))           \
@@ -3179,7 +3193,7 @@ ZT_API const char *zt_version(void) {
     X(zetMetricGroupGetGlobalTimestampsExp,                                                                  \
       (zet_metric_group_handle_t group, ze_bool_t of_host, uint64_t * global, uint64_t * ticks))
 
-/* A pointer to each optional function, or NULL. */
+/* A pointer to each of these functions, or NULL if the loader lacks it. */
 typedef struct zt__driver {
 #define X(name, parameters) ze_result_t(ZE_APICALL *name) parameters;
     ZT__OPTIONAL_FUNCTIONS(X)
@@ -3209,7 +3223,8 @@ typedef struct zt__catalog {
     uint32_t count;
     zet_metric_group_handle_t *handles;
     zet_metric_group_properties_t *properties;
-    uint8_t *samples_instructions; /* not 0: the rows of the group are of addresses, not of periods */
+    uint8_t *samples_instructions; /* not 0: the rows of the group are for addresses of code, not for periods,
+                                      so the library cannot use it */
 } zt__catalog;
 
 ZT__PRIVATE void zt__close_catalog(const zt_allocator *allocator, zt__catalog *catalog) {
@@ -3219,8 +3234,8 @@ ZT__PRIVATE void zt__close_catalog(const zt_allocator *allocator, zt__catalog *c
     memset(catalog, 0, sizeof *catalog);
 }
 
-/* Sets `found` if a group samples instructions. Such a group has few metrics, and the instruction pointer is
-   one of them. */
+/* Sets `*found` if a group samples instructions. Such a group has few metrics, and the instruction pointer is
+   one of them. On failure `*call` is the call that failed. */
 ZT__PRIVATE ze_result_t zt__detect_instruction_sampling(zet_metric_group_handle_t group, uint8_t *found,
                                                         const char **call) {
     enum { LOOKED_AT = 16 };
@@ -3241,7 +3256,7 @@ ZT__PRIVATE ze_result_t zt__detect_instruction_sampling(zet_metric_group_handle_
 }
 
 /* Lists a device's groups. Enables metrics if they are disabled and the driver can enable them at run time.
-   On failure `call` is the one that failed, and nothing is left allocated. */
+   On failure `*call` is the call that failed, and nothing is left allocated. */
 ZT__PRIVATE ze_result_t zt__open_catalog(const zt_allocator *allocator, const zt__driver *driver,
                                          ze_device_handle_t device, zt__catalog *catalog, const char **call) {
     uint32_t i;
@@ -3286,7 +3301,7 @@ ZT__PRIVATE ze_result_t zt__open_catalog(const zt_allocator *allocator, const zt
     return result;
 }
 
-/* Returns whether a group of the catalog has this sampling type and does not sample instructions. */
+/* Returns whether a group of the catalog is of this sampling type, and the library can use it. */
 ZT__PRIVATE int zt__is_of_type(const zt__catalog *catalog, uint32_t index,
                                zet_metric_group_sampling_type_flags_t type) {
     return (catalog->properties[index].samplingType & type) && !catalog->samples_instructions[index];
@@ -3306,12 +3321,13 @@ ZT__PRIVATE uint32_t zt__find_group(const zt__catalog *catalog, const char *name
     return UINT32_MAX;
 }
 
-/* Returns whether the device has event-based groups. Without the driver's metric libraries it lists no group,
+/* Returns whether the device has event-based groups. Without its metric libraries the driver lists no group,
    or only those that sample instructions. */
 ZT__PRIVATE int zt__has_counters(const zt__catalog *catalog) {
     return zt__find_group(catalog, NULL, 0, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED) != UINT32_MAX;
 }
 
+/* The names of the groups of one sampling type, for zt__find_nearest. */
 typedef struct zt__names_of_type {
     const zt__catalog *catalog;
     zet_metric_group_sampling_type_flags_t type;
@@ -3322,7 +3338,8 @@ ZT__PRIVATE const char *zt__group_name_at(const void *names, uint32_t index) {
     return zt__is_of_type(of->catalog, index, of->type) ? of->catalog->properties[index].name : NULL;
 }
 
-/* Reports that there is no such group, with the names nearest to it. Returns INVALID_ARGUMENT. */
+/* Reports that there is no such group, with the nearest names, or that it samples instructions. Returns
+   INVALID_ARGUMENT. */
 ZT__PRIVATE ze_result_t zt__report_no_group(zt__diagnostics *diagnostics, const char *call,
                                             const zt__catalog *catalog, const char *name, size_t length,
                                             zet_metric_group_sampling_type_flags_t type) {
@@ -3354,9 +3371,9 @@ typedef struct zt__group {
     zet_metric_group_properties_t properties;
     zet_metric_properties_t *metrics;
     uint32_t metric_count;
-    uint32_t first_metric; /* among those of the profiler */
+    uint32_t first_metric; /* index among the metrics of the profiler */
     uint32_t tiles;        /* sets of values in a report: 1, or on a root device one for each tile */
-    size_t report_size;    /* 0 until the first report was read */
+    size_t report_size;    /* in bytes; 0 until the first report was read */
 } zt__group;
 
 ZT__PRIVATE void zt__free_group(const zt_allocator *allocator, zt__group *group) {
@@ -3364,7 +3381,7 @@ ZT__PRIVATE void zt__free_group(const zt_allocator *allocator, zt__group *group)
     memset(group, 0, sizeof *group);
 }
 
-/* Reads the properties of a group's metrics. On failure `call` is the one that failed, and the caller frees
+/* Reads the properties of a group's metrics. On failure `*call` is the call that failed, and the caller frees
    the group. */
 ZT__PRIVATE ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__group *group, const char **call) {
     zet_metric_handle_t *handles;
@@ -3387,7 +3404,7 @@ ZT__PRIVATE ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__grou
         *call = "zetMetricGetProperties";
         metric->stype = ZET_STRUCTURE_TYPE_METRIC_PROPERTIES;
         result = zetMetricGetProperties(handles[i], metric);
-        /* Units can be a null pointer that was printed. */
+        /* Drivers print units without checking for a null pointer. */
         if (strcmp(metric->resultUnits, "(null)") == 0) {
             metric->resultUnits[0] = 0;
         }
@@ -3397,10 +3414,11 @@ ZT__PRIVATE ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__grou
     return result;
 }
 
-/* The type alone is not enough: drivers give percentages the type of durations, and frequencies that of
-   events. By their units, shares, frequencies and rates do not add up. */
+/* Returns how values of a metric are combined. The type alone is not enough: drivers give percentages the
+   type of durations, and frequencies that of events. Their units show that they do not add up. */
 ZT__PRIVATE zt_aggregation zt__aggregation_of(zet_metric_type_t type, const char *units) {
-    static const char *const ends[] = {"percent", "Percent", "%", "Hz", "hz", "Bps", "BpS", "bps", "ratio"};
+    static const char *const averaged[] = {"percent", "Percent", "%",   "Hz",   "hz",
+                                           "Bps",     "BpS",     "bps", "ratio"};
     uint32_t i;
     switch (type) {
     case ZET_METRIC_TYPE_RATIO:
@@ -3411,8 +3429,8 @@ ZT__PRIVATE zt_aggregation zt__aggregation_of(zet_metric_type_t type, const char
     case ZET_METRIC_TYPE_DURATION:
     case ZET_METRIC_TYPE_EVENT:
     case ZET_METRIC_TYPE_EVENT_WITH_RANGE:
-        for (i = 0; i < ZT__COUNT_OF(ends); i++) {
-            if (zt__ends_with(units, ends[i], strcmp)) {
+        for (i = 0; i < ZT__COUNT_OF(averaged); i++) {
+            if (zt__ends_with(units, averaged[i], strcmp)) {
                 return ZT_AGGREGATE_MEAN;
             }
         }
@@ -3427,7 +3445,7 @@ ZT__PRIVATE const char *zt__aggregation_name(zt_aggregation aggregation) {
     return names[aggregation];
 }
 
-/* Fills in the public description of a metric. Its strings are those of the group. */
+/* Fills in the public description of a metric, in pass 0. Its strings are those of the group. */
 ZT__PRIVATE void zt__describe_metric(const zt__group *group, uint32_t index, zt_metric *metric) {
     const zet_metric_properties_t *from = &group->metrics[index];
     metric->name = from->name;
@@ -3440,7 +3458,8 @@ ZT__PRIVATE void zt__describe_metric(const zt__group *group, uint32_t index, zt_
     metric->pass = 0;
 }
 
-/* Returns the cause of loss that this metric is a flag for, or ZT_CAUSE_COUNT. */
+/* If a metric of this name is a flag that its sample is invalid, returns the cause of loss; else
+   ZT_CAUSE_COUNT. */
 ZT__PRIVATE zt_cause zt__cause_of_flag(const char *metric_name) {
     static const struct {
         const char *name;
@@ -3464,7 +3483,7 @@ ZT__PRIVATE zt_cause zt__cause_of_flag(const char *metric_name) {
     return ZT_CAUSE_COUNT;
 }
 
-/* Returns a value as a number, or NaN. The type of the value decides: it need not be that of the metric. */
+/* Returns a value as a number, or NaN. Its own type counts, which may differ from that of the metric. */
 ZT__PRIVATE double zt__value_of(const zet_typed_value_t *value) {
     double number = zt__nan();
     switch (value->type) {
@@ -3488,7 +3507,7 @@ ZT__PRIVATE double zt__value_of(const zet_typed_value_t *value) {
 
 /* ---- activation ------------------------------------------------------------------------------------------ */
 
-/* Who holds a group, for a message. */
+/* Who uses the counters, as text for a message. */
 typedef struct zt__holder {
     char text[ZET_MAX_METRIC_GROUP_NAME + 64];
 } zt__holder;
@@ -3517,7 +3536,7 @@ ZT__PRIVATE int zt__share_counters(ze_device_handle_t a, ze_device_handle_t b) {
 }
 
 /* Activates all groups that are in use on a device, because each activation replaces the whole set, even from
-   another context. The process is locked. */
+   another context. The mutex of the process is held. */
 ZT__PRIVATE ze_result_t zt__update_activation(const zt__process *process, ze_context_handle_t context,
                                               ze_device_handle_t device) {
     zet_metric_group_handle_t groups[ZT__MAX_ACTIVE_GROUPS];
@@ -3532,8 +3551,8 @@ ZT__PRIVATE ze_result_t zt__update_activation(const zt__process *process, ze_con
 }
 
 /* Activates a group in addition to those that this process has active. Profilers share a group; a stream has
-   it alone. Returns HANDLE_OBJECT_IN_USE if a profiler or stream of this process uses counters of the same
-   domain; `holder` then names it, and is empty otherwise. */
+   it alone. Returns HANDLE_OBJECT_IN_USE if a profiler or stream of this process uses other counters of the
+   same domain; `holder` then names it, and is empty otherwise. */
 ZT__PRIVATE ze_result_t zt__activate(ze_context_handle_t context, ze_device_handle_t device,
                                      const zt__group *group, int is_streamed, zt__holder *holder) {
     zt__process *process = zt__get_process();
@@ -3579,7 +3598,7 @@ ZT__PRIVATE ze_result_t zt__activate(ze_context_handle_t context, ze_device_hand
     return result;
 }
 
-/* Deactivates a group unless it has other users. The device must be the one on which it was activated. */
+/* Deactivates a group unless it has other users. The device must be that on which it was activated. */
 ZT__PRIVATE ze_result_t zt__deactivate(ze_context_handle_t context, ze_device_handle_t device,
                                        const zt__group *group) {
     zt__process *process = zt__get_process();
@@ -3605,12 +3624,12 @@ ZT__PRIVATE ze_result_t zt__deactivate(ze_context_handle_t context, ze_device_ha
 
 /* ---- calculation ----------------------------------------------------------------------------------------- */
 
-/* Calculates one report of a root device, which has a header and a set of values for each tile. A tile
-   without work has no set: its values get an invalid type, and so become NaN. */
+/* Calculates one report of a root device, which has a header and a set of values for each tile. If tiles at
+   the end have no set, because they had no work, their values get a type that zt__value_of makes NaN. */
 ZT__PRIVATE ze_result_t zt__calculate_tiles(const zt__driver *driver, const zt__group *group,
                                             const uint8_t *raw, zet_typed_value_t *values) {
     uint32_t counts[ZT__MAX_TILES] = {0};
-    uint32_t sets = group->tiles, total = group->tiles * group->metric_count, i;
+    uint32_t sets = group->tiles, room = group->tiles * group->metric_count, total = room, i;
     ze_result_t result = driver->zetMetricGroupCalculateMultipleMetricValuesExp(
         group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, group->report_size, raw, &sets,
         &total, counts, values);
@@ -3622,15 +3641,16 @@ ZT__PRIVATE ze_result_t zt__calculate_tiles(const zt__driver *driver, const zt__
             return ZE_RESULT_ERROR_INVALID_SIZE;
         }
     }
-    for (i *= group->metric_count; i < group->tiles * group->metric_count; i++) {
+    for (i = i * group->metric_count; i < room; i++) {
         values[i].type = ZET_VALUE_TYPE_FORCE_UINT32;
     }
     return result;
 }
 
-/* Calculates reports of one group, each of report_size bytes, one after the other in `raw`. `values` has room
-   for metric_count * tiles a report. Calculation is not thread-safe in drivers, not even of different groups,
-   so one lock guards it for the process. */
+/* Calculates `count` reports of one group, which follow each other in `raw`. `values` has room for
+   metric_count
+   * tiles values of each. Drivers cannot calculate on two threads at once, not even different groups, so the
+   mutex of the process guards calculation. */
 ZT__PRIVATE ze_result_t zt__calculate(const zt__driver *driver, const zt__group *group, const uint8_t *raw,
                                       uint32_t count, zet_typed_value_t *values) {
     zt__process *process = zt__get_process();
@@ -3659,13 +3679,13 @@ ZT__PRIVATE ze_result_t zt__calculate(const zt__driver *driver, const zt__group 
 
 /* ---- why counters are not available ----------------------------------------------------------------------- */
 
-/* Describes the file by which the system restricts counters to privileged users. Returns whether everybody
-   may use them. */
+/* Stores the path and value of the file by which the system restricts counters to privileged users. Returns
+   whether all users may use them. */
 ZT__PRIVATE int zt__read_paranoid_files(char *text, size_t size) {
     static const char *const paths[] = {"/proc/sys/dev/xe/observation_paranoid",
                                         "/proc/sys/dev/i915/perf_stream_paranoid"};
     uint32_t i, found = 0;
-    int everybody_may = 1;
+    int all_may = 1;
     snprintf(text, size, "%s (xe) or %s (i915), whichever there is", paths[0], paths[1]);
     for (i = 0; i < ZT__COUNT_OF(paths); i++) {
         FILE *file = fopen(paths[i], "r");
@@ -3680,14 +3700,14 @@ ZT__PRIVATE int zt__read_paranoid_files(char *text, size_t size) {
         } else if (value != 0 || !found) {
             snprintf(text, size, "%s (now %d)", paths[i], value);
         }
-        everybody_may &= is_number && value == 0;
+        all_may &= is_number && value == 0;
         found++;
     }
-    return found && everybody_may;
+    return found && all_may;
 }
 
-/* Finds a stream of this process that uses the counters of a device, or, for a stream, a profiler: some
-   drivers do not allow both on one device. */
+/* Describes who uses the counters of a device: for a profiler, a stream of this process, and the other way
+   round, since some drivers do not allow both on one device; else another process. */
 ZT__PRIVATE void zt__find_other_user(ze_device_handle_t device, int is_streamed, zt__holder *holder) {
     zt__process *process = zt__get_process();
     uint32_t i;
@@ -3707,12 +3727,13 @@ ZT__PRIVATE void zt__find_other_user(ze_device_handle_t device, int is_streamed,
     zt__unlock(&process->mutex);
 }
 
-/* Reports why counters are not available, and what to do. `holder` names who uses them; if it is NULL or
-   empty, another user is looked for. */
+/* Reports why counters are not available, and what to do. `holder` names who uses them. If it is NULL or
+   empty, zt__find_other_user fills it in. `diagnostics` may be NULL. */
 ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_device_handle_t device,
                                                int is_streamed, ze_result_t result, const char *call,
                                                const zt__holder *holder) {
     const char *name = zt_result_name(result);
+    /* Without permission, drivers return different results from different calls. */
     int may_be_forbidden =
         result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS ||
         (result == ZE_RESULT_ERROR_INVALID_ARGUMENT && strcmp(call, "zetMetricQueryPoolCreate") == 0) ||
@@ -3720,10 +3741,7 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
     char files[160];
     zt__holder found;
     if (zt__is_device_loss(result)) {
-        if (diagnostics) {
-            zt__store(&diagnostics->device_lost, 1);
-        }
-        zt__report(diagnostics, DEVICE_LOST, result, call, name);
+        zt__report_device_loss(diagnostics, result, call);
         return ZT_DEVICE_LOST;
     }
     if (result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY) {
@@ -3759,10 +3777,10 @@ typedef struct zt__selection {
     uint32_t group_count, pass_count;
     uint32_t metric_count; /* of all groups */
     zt__group groups[ZT__MAX_GROUPS];
-    uint32_t pass_sizes[ZT__MAX_PASSES]; /* groups of each pass */
+    uint32_t pass_sizes[ZT__MAX_PASSES]; /* number of groups in each pass */
 } zt__selection;
 
-/* Parameters and state of the selection of groups. */
+/* What zt__select_groups and its helpers work with. */
 typedef struct zt__selector {
     const zt_allocator *allocator;
     zt__diagnostics *diagnostics;
@@ -3770,7 +3788,7 @@ typedef struct zt__selector {
     ze_device_handle_t device;
     const zt_config *config;
     zt__selection *selection;
-    zt_availability availability;
+    zt_availability availability; /* after a failure, the reason */
     zt__catalog catalog;
 } zt__selector;
 
@@ -3791,8 +3809,9 @@ ZT__PRIVATE int zt__has_group(const zt__selection *selection, zet_metric_group_h
     return g < selection->group_count;
 }
 
-/* Adds a group of the catalog to the selection, unless it is there. With a single pass, two groups of one
-   domain are refused here: drivers would activate only the last and return SUCCESS. */
+/* Adds a group of the catalog to the selection, unless it is there already. With a single pass, refuses a
+   second group of a domain: drivers would activate only the last one and return SUCCESS. On failure the
+   message was reported. */
 ZT__PRIVATE ze_result_t zt__select_group(zt__selector *selector, uint32_t index) {
     const zet_metric_group_properties_t *properties = &selector->catalog.properties[index];
     zt__selection *selection = selector->selection;
@@ -3819,7 +3838,8 @@ ZT__PRIVATE ze_result_t zt__select_group(zt__selector *selector, uint32_t index)
     return ZE_RESULT_SUCCESS;
 }
 
-/* Selects the groups that config.groups names. Without it and config.metrics, selects the default. */
+/* Selects the groups that config.groups names, or the default one without config.groups and config.metrics.
+   On failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__select_by_name(zt__selector *selector) {
     const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
     const char *list = selector->config->groups, *name;
@@ -3845,19 +3865,20 @@ ZT__PRIVATE ze_result_t zt__select_by_name(zt__selector *selector) {
     return result;
 }
 
-/* ---- metrics by name: the groups that have them ---------------------------------------------------------- */
+/* ---- the groups that have the requested metrics ---------------------------------------------------------- */
 
-/* The event-based groups of a device by index of the catalog, and the requested metrics that each has. */
+/* To find the fewest groups that have all requested metrics is the problem of the set cover, which takes too
+   long to solve exactly. This adds one group after the other, beginning with those that have rare metrics. */
 typedef struct zt__cover {
-    uint32_t group_count;
-    zt__group *groups; /* with their metrics; other groups have none */
-    uint64_t *has;     /* of each group: a bit for each requested metric */
-    uint32_t metric_count;
+    uint32_t group_count;  /* of the catalog, all by the same index */
+    zt__group *groups;     /* the event-based ones, with their metrics; the others have none */
+    uint64_t *has;         /* for each group, a bit for each requested metric */
+    uint32_t metric_count; /* of all groups */
     uint32_t requested_count;
-    uint64_t missing; /* the requested metrics that no selected group has */
+    uint64_t missing; /* the requested metrics that no selected group has, as bits */
 } zt__cover;
 
-/* Lists the metrics of all event-based groups. On failure the message was reported. */
+/* Loads the metrics of all event-based groups. On failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__load_cover(zt__selector *selector, zt__cover *cover) {
     const zt__catalog *catalog = &selector->catalog;
     const char *call = "zt_open";
@@ -3900,6 +3921,7 @@ ZT__PRIVATE int zt__request_metric(zt__cover *cover, const char *name, size_t le
     return (cover->missing & bit) != 0;
 }
 
+/* Returns the name of a metric by its index among those of all groups. */
 ZT__PRIVATE const char *zt__covered_metric_at(const void *cover, uint32_t index) {
     const zt__group *group = ((const zt__cover *)cover)->groups;
     while (index >= group->metric_count) {
@@ -3909,7 +3931,7 @@ ZT__PRIVATE const char *zt__covered_metric_at(const void *cover, uint32_t index)
     return group->metrics[index].name;
 }
 
-/* Reads config.metrics. On failure the message was reported. */
+/* Requests the metrics that config.metrics names. On failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__request_metrics(zt__selector *selector, zt__cover *cover) {
     const char *list = selector->config->metrics, *name;
     size_t length;
@@ -3932,7 +3954,7 @@ ZT__PRIVATE ze_result_t zt__request_metrics(zt__selector *selector, zt__cover *c
     return ZE_RESULT_SUCCESS;
 }
 
-/* Returns whether a group can be selected so that its domain has no more than `most` groups. */
+/* Returns whether fewer than `most` groups of a group's domain are selected. */
 ZT__PRIVATE int zt__domain_has_room(const zt__selector *selector, uint32_t index, uint32_t most) {
     uint32_t g, count = 0;
     for (g = 0; g < selector->selection->group_count; g++) {
@@ -3942,10 +3964,11 @@ ZT__PRIVATE int zt__domain_has_room(const zt__selector *selector, uint32_t index
     return count < most;
 }
 
-/* Returns the group to select next. The rarest missing metric is the one that the fewest groups have. Of the
-   groups that have it, the one with the most missing metrics is next. Returns UINT32_MAX if none of them fits
-   into a domain of `most` groups. */
-ZT__PRIVATE uint32_t zt__next_of_cover(const zt__selector *selector, const zt__cover *cover, uint32_t most) {
+/* Returns the group to select next: of the groups that have the rarest missing metric, the one with the most
+   missing metrics. Only groups whose domain has room count. Returns UINT32_MAX if none of them has the
+   metric. */
+ZT__PRIVATE uint32_t zt__find_next_group(const zt__selector *selector, const zt__cover *cover,
+                                         uint32_t most) {
     uint64_t bit, rarest = 0;
     uint32_t i, fewest = UINT32_MAX, next = UINT32_MAX;
     int count, highest = 0;
@@ -3969,8 +3992,9 @@ ZT__PRIVATE uint32_t zt__next_of_cover(const zt__selector *selector, const zt__c
     return next;
 }
 
-/* Adds few groups to the selection so that it has all metrics of config.metrics. Groups that do not fit into
-   the passes are selected as well, so that the conflict is reported. */
+/* Adds groups to the selection until it has all metrics that config.metrics names. Groups that do not fit
+   into the passes are added as well: then the conflict is reported, here or in zt__plan_passes. On failure
+   the message was reported. */
 ZT__PRIVATE ze_result_t zt__select_by_metrics(zt__selector *selector) {
     zt__cover cover;
     uint32_t i;
@@ -3986,9 +4010,9 @@ ZT__PRIVATE ze_result_t zt__select_by_metrics(zt__selector *selector) {
         }
     }
     while (cover.missing && result == ZE_RESULT_SUCCESS) {
-        uint32_t next = zt__next_of_cover(selector, &cover, selector->config->max_passes);
-        if (next == UINT32_MAX) {
-            next = zt__next_of_cover(selector, &cover, UINT32_MAX);
+        uint32_t next = zt__find_next_group(selector, &cover, selector->config->max_passes);
+        if (next == UINT32_MAX) { /* without a limit there is always one */
+            next = zt__find_next_group(selector, &cover, UINT32_MAX);
         }
         cover.missing &= ~cover.has[next];
         result = zt__select_group(selector, next);
@@ -4003,7 +4027,8 @@ ZT__PRIVATE ze_result_t zt__select_by_metrics(zt__selector *selector) {
 
 /* ---- which groups are measured together ------------------------------------------------------------------ */
 
-/* Plans by domain: the first group of each domain is in the first pass, the second in the second. */
+/* Stores the pass of each group: the first group of a domain is in the first pass, the second in the second,
+   and later if a pass is full. */
 ZT__PRIVATE void zt__plan_by_domain(const zt__selection *selection, uint32_t *pass_of) {
     uint32_t together[ZT__MAX_GROUPS] = {0};
     uint32_t g, earlier;
@@ -4022,12 +4047,13 @@ ZT__PRIVATE void zt__plan_by_domain(const zt__selection *selection, uint32_t *pa
     }
 }
 
-/* Plans as the driver advises, which knows more than domains. Returns 0 if its answer cannot be used. */
+/* Stores the pass of each group as the driver advises, which knows of more conflicts than those of domains.
+   It reorders `handles` by pass. Returns 0 if its answer cannot be used. */
 ZT__PRIVATE int zt__plan_by_driver(const zt__selector *selector, uint32_t *pass_of) {
     const zt__selection *selection = selector->selection;
     zet_metric_group_handle_t handles[ZT__MAX_GROUPS];
     uint32_t sizes[ZT__MAX_GROUPS] = {0};
-    uint32_t g, pass, i = 0, in_pass, found = 0, count = selection->group_count, passes = 0;
+    uint32_t g, pass, next = 0, in_pass, found = 0, count = selection->group_count, passes = 0;
     for (g = 0; g < count; g++) {
         handles[g] = selection->groups[g].handle;
         pass_of[g] = UINT32_MAX;
@@ -4042,12 +4068,12 @@ ZT__PRIVATE int zt__plan_by_driver(const zt__selector *selector, uint32_t *pass_
         return 0;
     }
     for (pass = 0; pass < passes; pass++) {
-        if (sizes[pass] == 0 || sizes[pass] > ZT__MAX_TOGETHER || sizes[pass] > count - i) {
+        if (sizes[pass] == 0 || sizes[pass] > ZT__MAX_TOGETHER || sizes[pass] > count - next) {
             return 0;
         }
-        for (in_pass = 0; in_pass < sizes[pass]; in_pass++, i++) {
+        for (in_pass = 0; in_pass < sizes[pass]; in_pass++, next++) {
             for (g = 0; g < count; g++) {
-                if (selection->groups[g].handle == handles[i] && pass_of[g] == UINT32_MAX) {
+                if (selection->groups[g].handle == handles[next] && pass_of[g] == UINT32_MAX) {
                     pass_of[g] = pass;
                     found++;
                 }
@@ -4094,7 +4120,7 @@ ZT__PRIVATE ze_result_t zt__plan_passes(zt__selector *selector) {
 }
 
 /* Loads the metrics of the selected groups. A report of a root device has a set of values for each tile if
-   the driver can calculate these, else one set. */
+   the driver can calculate these, else one set. On failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__load_selection(zt__selector *selector) {
     zt__selection *selection = selector->selection;
     uint32_t g, tiles = 1;
@@ -4170,7 +4196,7 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
 
 /* ---- finding and listing groups -------------------------------------------------------------------------- */
 
-/* Opens the catalog for a call without a profiler. On failure the message was reported. */
+/* Opens the catalog for a call that has no profiler. On failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__open_catalog_alone(ze_device_handle_t device, zt__catalog *catalog) {
     zt__driver driver;
     const char *call;
@@ -4224,6 +4250,7 @@ ZT__PRIVATE const char *zt__sampling_name(const zt__catalog *catalog, uint32_t i
     return type & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED ? "time" : "other";
 }
 
+/* Fills in a row of the table of zt__write_metrics. */
 ZT__PRIVATE void zt__show_metric(const void *group, uint32_t index, zt__cell *cells) {
     zt_metric metric;
     zt__describe_metric((const zt__group *)group, index, &metric);
@@ -4233,12 +4260,13 @@ ZT__PRIVATE void zt__show_metric(const void *group, uint32_t index, zt__cell *ce
     cells[3].text = metric.description;
 }
 
+/* Lists the metrics of a group. On failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__write_metrics(zt__writer *writer, ze_device_handle_t device,
                                           zet_metric_group_handle_t handle) {
     zt__table_column columns[] = {{"", 1, 0, 0}, {"", 1, 0, 0}, {"", 1, 0, 0}, {"", 1, 0, 0}};
     zt__cell cells[ZT__COUNT_OF(columns)];
     zt__group group;
-    zt__table table = {columns, cells, ZT__COUNT_OF(columns), 0, zt__show_metric, &group, 0, 0};
+    zt__table table = {columns, cells, ZT__COUNT_OF(columns), 0, zt__show_metric, &group, 4, 1};
     const char *call;
     ze_result_t result;
     memset(&group, 0, sizeof group);
@@ -4246,8 +4274,6 @@ ZT__PRIVATE ze_result_t zt__write_metrics(zt__writer *writer, ze_device_handle_t
     result = zt__load_metrics(&zt__default_allocator, &group, &call);
     if (result == ZE_RESULT_SUCCESS) {
         table.row_count = group.metric_count;
-        table.indent = 4;
-        table.no_headings = 1;
         zt__write_table(writer, &table);
     } else {
         zt__report_refusal(NULL, device, 0, result, call, NULL);
