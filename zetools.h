@@ -4325,18 +4325,19 @@ ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_wr
     return result;
 }
 
-/* ==== >>statistics: moments of all samples, rows of some ================================================== */
+/* ==== >>statistics: moments of all samples, quantiles from some =========================================== */
 
 /* ---- moments --------------------------------------------------------------------------------------------- */
 
-/* The moments of one column. The mean is weighted; m2 is the weighted sum of squared distances from it. */
+/* The moments of one column. `weight` is the sum of weights. `mean` is weighted, and `m2` is the weighted sum
+   of squared distances from it. */
 typedef struct zt__moments {
     uint64_t count;
     double weight, sum, mean, m2, min, max;
 } zt__moments;
 
-/* Adds a value by West's weighted form of Welford's update, in which nothing cancels. A value whose weight is
-   not positive does not count in the mean. */
+/* Adds a value by West's weighted form of Welford's update, in which no digits cancel. A value whose weight
+   is not positive counts in all but the mean and `m2`. */
 ZT__PRIVATE void zt__add_value(zt__moments *moments, double value, double weight) {
     double distance = value - moments->mean;
     if (moments->count == 0 || value < moments->min) {
@@ -4349,7 +4350,7 @@ ZT__PRIVATE void zt__add_value(zt__moments *moments, double value, double weight
     moments->sum += value;
     if (weight > 0) {
         moments->weight += weight;
-        moments->mean += distance * (weight / moments->weight); /* the first is the mean exactly */
+        moments->mean += distance * (weight / moments->weight); /* exact for the first value */
         moments->m2 += weight * distance * (value - moments->mean);
     }
 }
@@ -4377,21 +4378,22 @@ ZT__PRIVATE void zt__merge_moments(zt__moments *into, const zt__moments *from) {
 
 /* ---- statistics of a region ------------------------------------------------------------------------------ */
 
-/* The columns of a row. The first is the GPU time, or the host time of a call; it is the weight of the
-   columns that are averaged. */
+/* A sample is a row of values. The first column is the GPU time, or the host time of a call; it is the weight
+   of the columns that are averaged. */
 typedef struct zt__layout {
     uint32_t column_count;
-    uint32_t row_limit;            /* rows kept for quantiles: config.samples */
-    const zt_aggregation *columns; /* of each column */
+    uint32_t row_limit;            /* the most rows kept for quantiles: config.samples */
+    const zt_aggregation *columns; /* how the values of each column are combined */
 } zt__layout;
 
-/* Written by one thread, with the mutex, so that it can read without; others read with the mutex. */
+/* Only one thread at a time writes, with the mutex of the owner held. So that thread may read without the
+   mutex; others lock it to read. */
 typedef struct zt__statistics {
-    zt__moments *moments; /* of each column, or NULL: no sample yet */
-    double *rows;         /* kept rows, for quantiles */
-    uint32_t kept, capacity;
+    zt__moments *moments;          /* of each column, or NULL: no sample yet */
+    double *rows;                  /* samples kept for quantiles */
+    uint32_t kept, capacity;       /* in rows */
     uint64_t seen[ZT__MAX_PASSES]; /* samples added, of each pass */
-    uint64_t seed;                 /* this and the number of a sample decide whether it is kept */
+    uint64_t seed;                 /* with the number of a sample, decides whether it is kept */
 } zt__statistics;
 
 ZT__PRIVATE void zt__free_statistics(const zt_allocator *allocator, zt__statistics *statistics) {
@@ -4400,7 +4402,7 @@ ZT__PRIVATE void zt__free_statistics(const zt_allocator *allocator, zt__statisti
     memset(statistics, 0, sizeof *statistics);
 }
 
-/* Returns the number of samples of the pass that has most. */
+/* Returns how many samples the pass with the most samples has. */
 ZT__PRIVATE uint64_t zt__count_samples(const zt__statistics *statistics) {
     uint64_t most = 0;
     uint32_t pass;
@@ -4410,7 +4412,7 @@ ZT__PRIVATE uint64_t zt__count_samples(const zt__statistics *statistics) {
     return most;
 }
 
-/* Makes room for `more` samples. Called by the thread that writes; the mutex is not held, and is locked here
+/* Makes room for `more` samples. Called by the thread that writes, without the mutex, which is locked here
    while pointers are replaced. Returns 0 without memory for the moments. Without memory for rows, fewer are
    kept. */
 ZT__PRIVATE int zt__reserve_samples(const zt_allocator *allocator, zt__mutex *mutex, const zt__layout *layout,
@@ -4456,7 +4458,8 @@ ZT__PRIVATE int zt__reserve_samples(const zt_allocator *allocator, zt__mutex *mu
     return 1;
 }
 
-/* xorshift64*, whose numbers are the same on every machine. */
+/* Returns a random number by xorshift64*. Unlike rand, it needs no lock, and gives the same numbers on every
+   system. */
 ZT__PRIVATE uint64_t zt__random(uint64_t *state) {
     *state ^= *state >> 12;
     *state ^= *state << 25;
@@ -4464,16 +4467,16 @@ ZT__PRIVATE uint64_t zt__random(uint64_t *state) {
     return *state * UINT64_C(0x2545F4914F6CDD1D);
 }
 
-/* Returns the state of the generator for the n-th sample. */
+/* Returns the state of the generator for the n-th sample, counted from 0. */
 ZT__PRIVATE uint64_t zt__random_state(uint64_t seed, uint64_t n) {
     uint64_t state = (seed ^ (n + 1) * UINT64_C(0x9E3779B97F4A7C15)) | 1;
     zt__random(&state);
     return state;
 }
 
-/* Returns the row in which the n-th sample of a pass is kept, or NULL if it is not. All are kept as long as
-   there is room; after that, reservoir sampling gives all samples so far the same chance. The choice is the
-   same in each pass, so a row has the n-th sample of every pass. */
+/* Returns the row in which the n-th sample of a pass is kept, counted from 0, or NULL if it is not kept. All
+   are kept as long as there is room; after that, reservoir sampling gives all samples so far the same chance.
+   The choice depends only on the seed and n, so a row has the n-th sample of every pass. */
 ZT__PRIVATE double *zt__row_of_sample(const zt__layout *layout, zt__statistics *statistics, uint64_t n) {
     uint64_t place = n, state;
     double *row;
@@ -4518,13 +4521,13 @@ ZT__PRIVATE double zt__random_share(uint64_t *state) {
     return (double)(int64_t)(zt__random(state) >> 11) / 9007199254740992.0;
 }
 
-/* Decides how many kept rows of each of two sets stay. If both sets have all their samples, and there is
-   room, all rows stay. Otherwise samples are drawn from both sets, so that each has the same chance, until
-   there is no room or the drawn set has no more rows. */
+/* Stores how many kept rows of each of two sets stay, when the sets are merged into `room` rows. If both sets
+   have kept all their samples, and there is room, all rows stay. Otherwise samples are drawn from both sets,
+   each with the same chance, until there is no room or the set of the drawn one has no more rows. */
 ZT__PRIVATE void zt__share_rows(const zt__statistics *a, const zt__statistics *b, uint32_t room,
                                 uint64_t *state, uint32_t stay[2]) {
     uint64_t of_a = zt__count_samples(a), of_b = zt__count_samples(b);
-    double left[2], step[2];
+    double left[2], step[2]; /* samples not drawn yet, and for how many samples each kept row stands */
     stay[0] = a->kept;
     stay[1] = b->kept;
     if (of_a + of_b <= room && a->kept == of_a && b->kept == of_b) {
@@ -4545,7 +4548,8 @@ ZT__PRIVATE void zt__share_rows(const zt__statistics *a, const zt__statistics *b
     }
 }
 
-/* Copies `wanted` of `count` rows, chosen at random, in their order. `to` may be `rows`. */
+/* Copies `wanted` of `count` rows, chosen at random with the same chance, in their order. `to` may be `rows`.
+ */
 ZT__PRIVATE void zt__draw_rows(const zt__layout *layout, uint64_t *state, double *to, const double *rows,
                                uint32_t count, uint32_t wanted) {
     size_t columns = layout->column_count;
@@ -4558,8 +4562,8 @@ ZT__PRIVATE void zt__draw_rows(const zt__layout *layout, uint64_t *state, double
     }
 }
 
-/* Adds the statistics of other samples, for which room was reserved. The mutex of `into` is held, and nobody
-   writes `from`. */
+/* Adds the statistics of other samples, for which room was reserved. The mutex of the owner of `into` is
+   held, and nobody writes to `from`. */
 ZT__PRIVATE void zt__merge_statistics(const zt__layout *layout, zt__statistics *into,
                                       const zt__statistics *from) {
     uint64_t state = zt__random_state(into->seed, zt__count_samples(into) + zt__count_samples(from));
@@ -4619,8 +4623,8 @@ ZT__PRIVATE void zt__get_moments(const zt__layout *layout, const zt__statistics 
     }
 }
 
-/* Copies the kept values of one column. Returns their number, which is that of kept rows at the most. The
-   mutex is held. */
+/* Copies the kept values of one column, without NaN. Returns how many there are: up to `kept`. The mutex is
+   held. */
 ZT__PRIVATE uint32_t zt__copy_column(const zt__layout *layout, const zt__statistics *statistics,
                                      uint32_t column, double *to) {
     uint32_t i, count = 0;
@@ -4633,9 +4637,9 @@ ZT__PRIVATE uint32_t zt__copy_column(const zt__layout *layout, const zt__statist
     return count;
 }
 
-/* Sorts values partly, by Hoare's selection: the value of this rank is in its place, none before it is
-   greater, and none after it is less. */
-ZT__PRIVATE void zt__sort_up_to(double *values, uint32_t count, uint32_t rank) {
+/* Reorders values by Hoare's selection, until the value of this rank, counted from 0, is in its place: none
+   before it is greater, and none after it is less. `count` is not 0. */
+ZT__PRIVATE void zt__select_rank(double *values, uint32_t count, uint32_t rank) {
     uint32_t low = 0, high = count - 1;
     while (low < high) {
         double pivot = values[low + (high - low) / 2];
@@ -4663,7 +4667,8 @@ ZT__PRIVATE void zt__sort_up_to(double *values, uint32_t count, uint32_t rank) {
     }
 }
 
-/* Returns a quantile, interpolated linearly between the values beside it; NaN of no values. Reorders them. */
+/* Returns the quantile below which this share of the values is, interpolated linearly between the two values
+   next to it; NaN if there are none. Reorders the values. */
 ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share) {
     double position, low, high;
     uint32_t rank, i;
@@ -4672,7 +4677,7 @@ ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share) {
     }
     position = share * (count - 1);
     rank = (uint32_t)position;
-    zt__sort_up_to(values, count, rank);
+    zt__select_rank(values, count, rank);
     low = values[rank];
     if (rank + 1 >= count) {
         return low;
