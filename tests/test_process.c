@@ -1,5 +1,5 @@
-/* What there is once in a process: several files with a copy of the library each, as ZETOOLS_STATIC makes
-   them; processes that fork, and programs that are executed by them. */
+/* What copies of the library in a process share: several files with a copy each (ZETOOLS_STATIC); processes
+   that fork, and programs that are executed by them. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 
@@ -67,7 +67,8 @@ static void test_opened_in_one_file_and_closed_in_another(void **state) {
     check_work(w);
 }
 
-/* Left open by one file; the process ends without a crash, and without a wait for a thread that is gone. */
+/* A profiler is still open at exit. The process ends without a crash, and does not wait for an ended thread.
+ */
 static int leave_open(void) {
     void *state = NULL;
     world *w;
@@ -94,10 +95,10 @@ static void hang(const zt_sample *sample, void *user) {
         nap();
 }
 
-/* Of the library's threads, only the one that hangs is left. The driver is not unloaded below it. */
+/* Of the library's threads, only the one that hangs is left. The driver is still loaded. */
 static void expect_one_thread(void) {
     for (int i = 0; i < 1000 && count_deaf_threads() != deaf_before + 1; i++)
-        nap(); /* a thread that has ended is listed for an instant longer */
+        nap(); /* the system lists an ended thread a little longer */
     _exit(count_deaf_threads() != deaf_before + 1);
 }
 
@@ -179,7 +180,7 @@ static void test_inside_of_another_file(void **state) {
 
 static int is_child;
 
-/* What a child has of its parent's threads are leaks. */
+/* In a child, memory of the parent's threads would be reported as leaks. */
 int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void) {
     return is_child;
@@ -187,7 +188,7 @@ int __lsan_is_turned_off(void) {
 
 enum { GUARD_S = 20 };
 
-/* A child, and how it ends. It is killed where it does not. */
+/* Runs a function in a child, which is killed if it takes too long. Returns its wait status. */
 static int status_of_child(int (*child)(void *object), void *object) {
     int status = 0;
     fflush(NULL);
@@ -205,11 +206,11 @@ static int status_of_child(int (*child)(void *object), void *object) {
 
 static int just_exit(void *profiler) {
     (void)profiler;
-    hold_time(1); /* whoever waits by the clock waits for ever */
+    hold_time(1); /* a wait with a deadline would not end */
     return 0;
 }
 
-/* Nothing of the parent's is touched: the calls of the driver would be about objects of another process. */
+/* The child calls no function of the driver: its handles are of the parent's process. */
 static int close_and_exit(void *profiler) {
     gpu.reset_calls();
     zt_close((zt_profiler *)profiler);
@@ -306,7 +307,7 @@ static void test_stream_in_a_child(void **state) {
 
 /* ==== programs that are executed ========================================================================== */
 
-/* This program again, in a role: the same command line, for it may begin with a dynamic linker. */
+/* Executes this program again, in a role. Keeps the command line, which may begin with a dynamic linker. */
 static void become(const char *role) {
     static char line[1 << 16];
     char *arguments[64];
@@ -342,7 +343,7 @@ static int measure_alone(void) {
     return 0;
 }
 
-/* The program that follows has the same process number and the same environment, and nothing else. */
+/* The executed program has the same process identifier and environment, and shares nothing else. */
 static int open_and_become(void) {
     void *state = NULL;
     is_child = 1;
@@ -355,7 +356,7 @@ static int open_and_become(void) {
     return 1;
 }
 
-/* A child that outlives its parent leaves alone what the parent reported. */
+/* A child that outlives its parent does not overwrite the parent's report. */
 static int trace_and_fork(void) {
     void *state = NULL;
     pid_t parent = getpid();
@@ -508,7 +509,7 @@ static void test_report_of_a_parent(void **state) {
     assert_true(file >= 0);
     close(file);
     setenv("ZT_TEST_REPORT", path, 1);
-    expect_success_as("trace and fork"); /* until nobody has its output open any more, the child included */
+    expect_success_as("trace and fork"); /* returns after the child has closed its output, too */
     unsetenv("ZT_TEST_REPORT");
     FILE *report = fopen(path, "r");
     assert_non_null(report);
