@@ -1445,17 +1445,18 @@ typedef zt__disabled_scope zt_scope;
 
    CHAPTERS
 
-       Each is a capability, complete with its types, its private functions and then its public functions, and
-       uses only chapters before it. Search for the tags:
+       Each chapter is a capability, complete with its types, its private functions and then its public
+       functions, and uses only chapters before it. Where it has to call a later one, the later one registers
+       a function when it opens. Search for the tags:
 
            >>platform     all that differs between systems and compilers
            >>memory       the application's allocator, and the one hash table
            >>text         lists of names, patterns, UTF-8, writers, tables
-           >>process      what there is once in a process
+           >>process      what all copies of this header in a process share
            >>diagnostics  names of results, and the list of messages
-           >>driver       functions that a loader or driver may not have
+           >>driver       functions that a loader may not have
            >>groups       metric groups: look-up, selection, activation, calculation
-           >>statistics   moments and quantiles of columns
+           >>statistics   moments of all samples, quantiles from some
            >>profiler     what a profiler is made of: slots, lists, names, passes
            >>collecting   reading what is ready; zt_collect
            >>regions      zt_begin, zt_end, zt_release, zt_reset, zt_execute
@@ -1470,29 +1471,34 @@ typedef zt__disabled_scope zt_scope;
            >>reports      tables, CSV, JSON, traces
            >>automatic    zt_auto: tracing that reports at exit (ZETOOLS_TRACER)
 
-       Where a chapter has to call a later one, the later one registers a function when it opens.
-
    LOCKS
 
-       lock                         guards                          driver     application's  order
-                                                                    calls      functions
-       collector, of a profiler     reading, calculating and        under it   under it       first
-                                    delivering samples
-       reader, of a stream          the same for its rows           under it   under it       first
-       mutex, of a profiler,        bookkeeping: names, lists,      never      never          second
-       a stream or a tracer         slots, counts, statistics,
-                                    rings of rows
-       mutex, of the process        activation and calculation      under it   never          last
-       mutex, of a thread or of     waking, starting and stopping   never      never          last
-       the list of threads          the library's own threads
+       lock                          guards                               held during        locked
+                                                                          driver  callbacks
+                                                                          calls
+       collector, of a profiler      reading, calculating and delivering  yes     yes        first
+                                     samples
+       reader, of a stream           reading, calculating and delivering  yes     yes        first
+                                     rows
+       mutex, of a profiler or       bookkeeping: names, lists, slots,    no      no         second
+       a stream                      counts, statistics, rings of rows
+       mutex, of the process         activation and calculation           yes     no         last
+       setup, of a copy of this      finding what all copies share        no      no         last
+       header
+       mutex, of a thread or of      waking, starting and stopping the    no      no         last
+       the list of threads           library's own threads
 
-       The collector and the reader know the thread that holds them. A function of the application runs under
-       them; if it calls back into the library, it gets HANDLE_OBJECT_IN_USE and does not wait for itself.
-       Other threads skip, or wait with a deadline.
+       The chapter >>tracer lists the locks of the tracer.
 
-       No thread holds two of these mutexes at a time. A mutex is held briefly: memory is allocated and
-   messages are logged without it. At exit alone, the list of threads stays locked while they are stopped. The
-   locks of the tracer are listed in its chapter.
+       A callback is a function of the application; see CALLBACKS. The collector and the reader know the
+       thread that holds them. So what a callback calls does not wait for its own thread: it skips collecting,
+       or returns HANDLE_OBJECT_IN_USE. A callback under the collector may read a stream, and one under a
+       reader may collect. So there is no order between the two, and a thread that waits for one of them has
+       a deadline.
+
+       No thread holds two of these mutexes at a time. All but that of the process are held briefly; at exit
+       alone, the list of threads stays locked while they are stopped. Memory is allocated and messages are
+       logged without a mutex, because allocators and log functions are callbacks.
 
    THE LIFE OF A SLOT
 
@@ -1507,16 +1513,17 @@ typedef zt__disabled_scope zt_scope;
                                                              PARTIAL if it has commands on the list, else
                                                              FREE
        RECORDED  ended on a recorded list; no execution      PENDING by zt_execute; READING; FREE when it is
-                 is known                                    over and never ran (begun - 1)
+                 is known                                    over and never ran, or in zt_close where it
+                                                             cannot be running (begun - 1)
        PENDING   an execution is on its way                  READING; when the driver refuses the execution,
-                                                             RECORDED, or ARMED (begun - 1)
+                                                             back to RECORDED, or to ARMED (begun - 1)
        READING   used by the collector alone                 back where it came from when it is not ready;
                                                              FREE when it is over; ARMED when it may run
                                                              again; PARTIAL when it may run again and is
                                                              incomplete or not reset; RECORDED, then FREE,
                                                              when it was PENDING and is not on its list any
                                                              more; RETIRED when it is over and cannot be
-                                                             reset
+                                                             reset, or the device may still write to it
        ARMED     read and reset; its list may run again      PENDING by zt_execute (begun + 1); READING, as
                                                              its list may run without zt_execute; FREE when
                                                              it is over
@@ -1525,29 +1532,30 @@ typedef zt__disabled_scope zt_scope;
        RETIRED   never used again: it cannot be reset, or    -
                  the device may still write to it
 
-       Besides, a slot becomes RETIRED where the first query of a pass fails (from FREE), and in zt_close
-       where the device may still write to it (from OPEN, PENDING or, with begun - 1, RECORDED).
+       A slot also becomes RETIRED when it is the first of its pass and a trial of its query fails (from
+       FREE), and in zt_close when the device may still write to it (from OPEN, PENDING or, with begun - 1,
+       RECORDED).
 
-       A slot is OVER when its commands can never run again. A list numbers its slots as they end, and all
-       slots up to `over_up_to` are over. Only the following raises it:
+       A slot is OVER when its commands can never run again. A list numbers its slots as they end. Those up
+       to its `over_up_to` are over, which only the following raises:
 
-       - The list is immediate, and the event of a slot has signalled: to the number of that slot.
+       - The list is immediate, and the sample of a slot was read or is lost: to the number of that slot.
        - zt_release, zt_reset or the tracer reports that the list is destroyed or reset: to the newest slot.
        - The handle of the list comes back as a list of another kind: to the newest slot.
-       - A region is begun on the list: to the newest slot that is known to have run. Later slots may belong
-         to the recording that goes on.
+       - A region is begun on the list: to the newest slot that is known to have run or to be submitted. Later
+         slots may belong to the recording that goes on.
 
-       A slot is FINISHED when the device is done with its last execution: all slots of a list up to
-       `finished_up_to`. zt_execute sets this to 0, and only the following raises it:
+       A slot is FINISHED when the device is done with its last execution. Those up to the `finished_up_to` of
+       their list are finished. zt_execute sets this to 0, and only the following raises it:
 
-       - After zt_execute, the event of a slot has signalled: to the number of that slot, since the end of a
-         region waits for all commands before it. Not if executions overlap or the list also runs by other
-         means: then the event may be that of another execution.
-       - A region is begun on the list, or the list is over and nothing is on its way: to the slots that are
-         over. By then the device has to be done with them.
+       - The event of a PENDING slot has signalled: to the number of that slot, since the end of a region
+         waits for all commands before it. Not if executions overlap or the list also runs without zt_execute:
+         then the event may be that of another execution.
+       - A region is begun on the list, or all its slots are over and none is on its way: to the newest slot
+         that is over. By then the device has to be done with these.
 
-       A slot that is PENDING and finished, and whose event has not signalled, never ran: it belongs to a
-       recording that was reset.
+       A slot of a recorded list that is PENDING and finished, and whose event has not signalled, never ran:
+       it belongs to a recording that was reset.
 
        A slot is used again on no weaker grounds. */
 
@@ -1581,14 +1589,14 @@ typedef zt__disabled_scope zt_scope;
 #include <time.h>
 #include <unistd.h>
 
-/* From this version on, clang assumes that no argument of a function is NaN. */
+/* NaN stands for what was not measured. With -ffast-math the compiler assumes that there is none. For gcc it
+   is enough that zt__is_nan() tests the bits; clang also needs the pragma below. From version 18 on, clang
+   even assumes that no argument of a function is NaN, unless it gets the options in the message. */
 #if defined(__clang_major__) && __clang_major__ >= 18 && defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
 #error                                                                                                       \
     "zetools.h: -ffast-math needs -fhonor-nans -fhonor-infinities beside it, where ZETOOLS_IMPLEMENTATION is"
 #endif
 
-/* NaN stands for what was not measured, also where -ffast-math tells the compiler that there is no NaN.
-   zt__is_nan() tests the bits, which is enough for other compilers. */
 #if defined(__clang__)
 #pragma float_control(precise, on, push)
 #endif
@@ -1656,8 +1664,8 @@ ZT__PRIVATE uint64_t zt__deadline(uint64_t timeout_ns) {
     return timeout_ns > UINT64_MAX - now ? UINT64_MAX : now + timeout_ns;
 }
 
-/* A bounded wait for something that has to be polled. Most waits are for a short kernel, and a sleep takes
-   longer than the kernel. So the first polls follow each other without a sleep. */
+/* A wait with a deadline for something that has to be polled. Most waits are for a short kernel, and a sleep
+   takes longer than that. So the first polls follow each other without a sleep. */
 typedef struct zt__wait {
     uint64_t deadline;
     uint64_t spin_until; /* 0 before the first poll */
@@ -1708,8 +1716,8 @@ ZT__PRIVATE void zt__unlock(zt__mutex *mutex) {
 #define zt__load(pointer) __atomic_load_n(pointer, __ATOMIC_ACQUIRE)
 #define zt__store(pointer, value) __atomic_store_n(pointer, value, __ATOMIC_RELEASE)
 
-/* A mutex that can be locked with a deadline, and that knows the thread that holds it. Functions of the
-   application run under it. When they call back into the library, the library must not lock it again. */
+/* A mutex that can be locked with a deadline, and that knows the thread that holds it. Callbacks run under
+   it, and what they call must not lock it again. */
 typedef struct zt__timed_mutex {
     zt__mutex mutex;
     uintptr_t owner; /* the thread, or 0. Atomic */
@@ -1754,20 +1762,20 @@ ZT__PRIVATE int zt__lock_until(zt__timed_mutex *timed, uint64_t deadline) {
 /* A thread that repeats a step until the step returns 0 or the thread is stopped. Between steps it may sleep
    until it is woken. */
 typedef struct zt__thread {
-    int running; /* atomic, like the next two */
+    int running; /* it was started, and not yet joined. Atomic, like the next two */
     int stop_requested, ended;
-    struct zt__thread_list *list;
+    struct zt__thread_list *list; /* that it is in: another copy of the header may stop it */
     struct zt__thread *next;
     int (*step)(void *user);
     void *user;
     pthread_t handle;
-    zt__mutex mutex;
+    zt__mutex mutex; /* guards `woken` */
     pthread_cond_t wake;
     int woken;
 } zt__thread;
 
 /* The threads that this copy of the header has started. They have to end before the driver is unloaded at
-   exit, and before the library that contains this code is unloaded. */
+   exit, and before a shared library that contains this copy is unloaded. */
 typedef struct zt__thread_list {
     zt__mutex mutex;
     zt__thread *first;
@@ -1917,8 +1925,9 @@ ZT__PRIVATE int zt__start_thread(zt__thread *thread, int (*step)(void *user), vo
 /* ---- symbols --------------------------------------------------------------------------------------------- */
 
 /* Stores the address of a function of the Level Zero loader, or NULL, in the function pointer at `function`.
-   The loader is looked up by name, because the global scope does not show it if it came with a library that
-   was loaded with RTLD_LOCAL. A statically linked loader is in the global scope only. */
+   The loader is opened by its name, because its symbols are not in the global scope if a library that was
+   loaded with RTLD_LOCAL has brought it. Those of a statically linked loader are in the global scope alone.
+ */
 ZT__PRIVATE void zt__find_loader_symbol(const char *name, void *function) {
     void *loader = dlopen("libze_loader.so.1", RTLD_LAZY | RTLD_NOLOAD);
     void *symbol;
@@ -1934,8 +1943,8 @@ ZT__PRIVATE void zt__find_loader_symbol(const char *name, void *function) {
 
 /* ---- numbers --------------------------------------------------------------------------------------------- */
 
-/* NaN stands for what was not measured. With -ffast-math a comparison does not recognise it, so these
-   functions test the bits. */
+/* These functions test the bits, because with -ffast-math a comparison does not recognise NaN. */
+
 ZT__PRIVATE uint64_t zt__bits_without_sign(double value) {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -1975,7 +1984,8 @@ ZT__PRIVATE void zt__default_release(void *memory, void *user) {
 
 static const zt_allocator zt__default_allocator = {zt__default_allocate, zt__default_release, NULL};
 
-/* Returns memory filled with zeros, or NULL. Calls a function of the application, so no mutex may be held. */
+/* Returns memory filled with zeros, or NULL. Calls the application's allocator, as do all functions that
+   receive one: no mutex may be held. */
 ZT__PRIVATE void *zt__allocate(const zt_allocator *allocator, size_t count, size_t size) {
     void *memory;
     if (count == 0 || size > SIZE_MAX / count) {
@@ -1994,8 +2004,7 @@ ZT__PRIVATE void zt__free(const zt_allocator *allocator, void *memory) {
     }
 }
 
-/* Returns a copy of a text, or NULL without memory. Calls a function of the application, as zt__allocate
- * does. */
+/* Returns a copy of a text, or NULL without memory. */
 ZT__PRIVATE char *zt__duplicate_text(const zt_allocator *allocator, const char *text) {
     size_t size = strlen(text) + 1;
     char *copy = (char *)zt__allocate(allocator, size, 1);
@@ -2004,11 +2013,10 @@ ZT__PRIVATE char *zt__duplicate_text(const zt_allocator *allocator, const char *
 
 /* ---- the hash table -------------------------------------------------------------------------------------- */
 
-/* Maps keys to values. A key is a string of bytes that must live as long as its entry. Open addressing, at
-   most half full. */
+/* Maps keys, which are strings of bytes, to values. Open addressing, at most half full. */
 typedef struct zt__map_entry {
     uint64_t hash;
-    const void *key;
+    const void *key; /* not copied: it must live as long as the entry */
     size_t length;
     void *value; /* NULL: the entry is free */
 } zt__map_entry;
@@ -2061,7 +2069,7 @@ ZT__PRIVATE void zt__map_add(zt__map *map, const void *key, size_t length, void 
     map->count++;
 }
 
-/* Removes a key, and moves the entries after it that a search could not reach any more. */
+/* Removes a key. Then enters those after it again, because a search for them stops at the free entry. */
 ZT__PRIVATE void zt__map_remove(zt__map *map, const void *key, size_t length) {
     zt__map_entry *entry = map->capacity ? zt__map_place(map, zt__hash(key, length), key, length) : NULL;
     uint32_t i;
@@ -2082,7 +2090,7 @@ ZT__PRIVATE void zt__map_remove(zt__map *map, const void *key, size_t length) {
     }
 }
 
-/* Makes room for one more key. The caller holds the mutex of the map. It is unlocked while the application's
+/* Makes room for one more key. The caller holds the mutex that guards the map. It is unlocked while the
    allocator runs, so the caller has to repeat its look-ups. Returns 0 without memory. */
 ZT__PRIVATE int zt__map_make_room(zt__map *map, const zt_allocator *allocator, zt__mutex *mutex) {
     while (zt__map_is_full(map)) {
@@ -2126,7 +2134,8 @@ ZT__PRIVATE void zt__map_free(zt__map *map, const zt_allocator *allocator) {
 
 /* ---- lists of names -------------------------------------------------------------------------------------- */
 
-/* Finds the next name of a comma list, without the blanks around it. Returns 0 at the end. */
+/* Finds the next name of a list, in which commas separate names, without the blanks around it, and moves
+   `*list` on. Returns 0 at the end. */
 ZT__PRIVATE int zt__next_name(const char **list, const char **name, size_t *length) {
     const char *p = *list;
     while (*p == ',' || *p == ' ') {
@@ -2150,7 +2159,7 @@ ZT__PRIVATE int zt__has_names(const char *list) {
     return list && zt__next_name(&list, &name, &length);
 }
 
-/* Returns whether a text is equal to the first `length` bytes of another. */
+/* Returns whether a text consists of the first `length` bytes of another. */
 ZT__PRIVATE int zt__equals(const char *text, const char *other, size_t length) {
     return strlen(text) == length && memcmp(text, other, length) == 0;
 }
@@ -2164,7 +2173,7 @@ ZT__PRIVATE void zt__copy_text(char *to, size_t room, const char *text, size_t l
     to[length] = 0;
 }
 
-/* Returns whether `text` matches `pattern`, in which * stands for any characters and ? for one. */
+/* Returns whether `text` matches the `length` bytes of `pattern`: * stands for any bytes, ? for one. */
 ZT__PRIVATE int zt__matches(const char *pattern, size_t length, const char *text) {
     const char *end = pattern + length, *after_star = NULL, *retry = NULL;
     while (*text) {
@@ -2187,8 +2196,8 @@ ZT__PRIVATE int zt__matches(const char *pattern, size_t length, const char *text
     return pattern == end;
 }
 
-/* Returns whether a comma list of patterns selects a name. A pattern after '!' excludes what it matches. A
-   list of such patterns alone selects all other names. */
+/* Returns whether a list of patterns selects a name. A pattern after '!' excludes what it matches. A list of
+   such patterns alone, or of none, selects all other names. */
 ZT__PRIVATE int zt__is_selected(const char *list, const char *name) {
     const char *pattern;
     size_t length;
@@ -2212,13 +2221,16 @@ ZT__PRIVATE int zt__ends_with(const char *text, const char *end, int (*compare)(
 
 /* ---- the names nearest to a wrong one -------------------------------------------------------------------- */
 
-/* Returns the Levenshtein distance of two names, letter case aside. Only the first 63 bytes count. */
+/* Returns the Levenshtein distance of two names, without regard to case. Only the first 63 bytes count. */
 ZT__PRIVATE uint32_t zt__edit_distance(const char *a, const char *b) {
     enum { LONGEST = 63 };
     uint32_t row[LONGEST + 1];
     uint32_t i, j, columns = 0;
-    for (row[0] = 0; b[columns] && columns < LONGEST; row[columns] = columns) {
+    while (b[columns] && columns < LONGEST) {
         columns++;
+    }
+    for (j = 0; j <= columns; j++) {
+        row[j] = j;
     }
     for (i = 0; a[i] && i < LONGEST; i++) {
         uint32_t diagonal = row[0];
@@ -2238,14 +2250,15 @@ ZT__PRIVATE uint32_t zt__edit_distance(const char *a, const char *b) {
     return row[columns];
 }
 
-/* The three names nearest to a wanted one, as text for a message. */
+/* The names nearest to a wrong one, as text for a message. */
 typedef struct zt__nearest {
     char text[320];
 } zt__nearest;
 
-/* Returns a name by its index, or NULL if it cannot be meant. */
+/* Returns a name by its index, or NULL to leave it out. */
 typedef const char *(*zt__name_fn)(const void *names, uint32_t index);
 
+/* Finds the three nearest names, from the nearest on. A name that occurs twice is shown once. */
 ZT__PRIVATE zt__nearest zt__find_nearest(const char *wanted, const void *names, uint32_t count,
                                          zt__name_fn name_at) {
     enum { SHOWN = 3 };
@@ -2280,9 +2293,8 @@ ZT__PRIVATE zt__nearest zt__find_nearest(const char *wanted, const void *names, 
 
 /* ---- UTF-8 ----------------------------------------------------------------------------------------------- */
 
-/* A character of a text, as valid UTF-8. */
 typedef struct zt__character {
-    const char *bytes;
+    const char *bytes; /* valid UTF-8 */
     size_t length;
     uint32_t code;
 } zt__character;
@@ -2369,13 +2381,12 @@ ZT__PRIVATE size_t zt__shown_width(const char *text) {
 
 #define ZT__CHECKED_FORMAT(text, first) __attribute__((format(printf, text, first)))
 
-/* Buffers bytes and passes them to `write` in blocks. `write` is a function of the application, so no mutex
-   may be held. */
+/* Buffers bytes and passes them to `write` in blocks. `write` is a callback: no mutex may be held. */
 typedef struct zt__writer {
     zt_write_fn write;
     void *user;
     int stopped; /* `write` returned nonzero: further bytes are discarded */
-    char last;   /* the last byte */
+    char last;   /* the last byte, for zt__write_comma */
     size_t used;
     char bytes[4096];
 } zt__writer;
@@ -2393,7 +2404,7 @@ ZT__PRIVATE void zt__flush(zt__writer *writer) {
     writer->used = 0;
 }
 
-/* Passes on the rest. Returns 0 if `write` has returned nonzero. */
+/* Passes the rest to `write`. Returns 0 if `write` has returned nonzero. */
 ZT__PRIVATE int zt__end_writing(zt__writer *writer) {
     zt__flush(writer);
     return !writer->stopped;
@@ -2424,8 +2435,8 @@ ZT__PRIVATE void zt__write_repeated(zt__writer *writer, char letter, size_t coun
     }
 }
 
-/* For numbers and short constant texts. Text is cut after 1023 bytes, and numbers have the locale's decimal
-   point. Names and texts of the application or driver need one of the functions below. */
+/* Writes numbers and short constant texts, up to 1023 bytes. Fractions have the locale's decimal point. Names
+   and texts of the application or driver need one of the functions below. */
 ZT__PRIVATE ZT__CHECKED_FORMAT(2, 3) void zt__print(zt__writer *writer, const char *format, ...) {
     char text[1024];
     va_list arguments;
@@ -2512,9 +2523,8 @@ ZT__PRIVATE size_t zt__write_shortened(zt__writer *writer, const char *text, siz
 
 /* ---- tables for people ----------------------------------------------------------------------------------- */
 
-/* `text` is the application's or a constant, or points to `number`. */
 typedef struct zt__cell {
-    const char *text;
+    const char *text; /* may point to `number` */
     char number[32];
 } zt__cell;
 
@@ -2523,8 +2533,8 @@ ZT__PRIVATE void zt__show_count(zt__cell *cell, uint64_t count) {
     cell->text = cell->number;
 }
 
-/* Shows four significant digits; all of an integer. Below 0.001 and from 1e9 on there is an exponent. NaN is
-   empty. */
+/* Shows about four significant digits, and all digits before the point. Below 0.001 and from 1e9 on, shows
+   three and an exponent. NaN is empty. */
 ZT__PRIVATE void zt__show_number(zt__cell *cell, double value) {
     double magnitude = fabs(value);
     int decimals = 1;
@@ -2544,18 +2554,18 @@ ZT__PRIVATE void zt__show_number(zt__cell *cell, double value) {
 }
 
 typedef struct zt__table_column {
-    const char *heading; /* lines, with a line feed between; all headings end at the bottom */
-    int is_text;         /* aligned at the left; figures are at the right */
-    size_t longest;      /* longer texts are shortened to this width; 0: none is */
+    const char *heading; /* lines, separated by line feeds; the last lines of all headings are in one row */
+    int is_text;         /* aligned to the left; numbers are aligned to the right */
+    size_t longest;      /* wider texts are shortened to this width. 0: none is */
     size_t width;        /* filled in by zt__measure_table. A column of width 0 is left out */
 } zt__table_column;
 
-/* The description of a table, which zt__write_table writes. */
 typedef struct zt__table {
     zt__table_column *columns;
     zt__cell *cells; /* room for one row: a cell for each column */
     uint32_t column_count, row_count;
-    /* Fills in the cells of a row. Called twice for each row. The texts must live until the next call. */
+    /* Fills in the cells of a row. Called twice for each row: the columns are measured first. The texts must
+       live until the next call. */
     void (*fill_row)(const void *user, uint32_t row, zt__cell *cells);
     const void *user;
     uint32_t indent; /* blanks before each line */
@@ -2624,21 +2634,21 @@ ZT__PRIVATE void zt__write_cells(zt__writer *writer, const zt__table *table) {
     for (i = 0; i < table->column_count; i++) {
         const zt__table_column *column = &table->columns[i];
         const char *text = table->cells[i].text;
-        size_t width = zt__shown_width(text), padding = 0;
+        size_t width = zt__shown_width(text);
         if (column->width == 0) {
             continue;
         }
-        if (width < column->width) {
-            padding = column->width - width;
-        }
         blanks += written++ ? 2 : 0;
-        blanks += column->is_text ? 0 : padding;
+        if (!column->is_text && width < column->width) {
+            blanks += column->width - width;
+        }
         if (*text) {
             zt__write_repeated(writer, ' ', blanks);
             width = zt__write_shortened(writer, text, column->longest ? column->longest : width);
-            blanks = column->is_text && width < column->width ? column->width - width : 0;
-        } else if (column->is_text) {
-            blanks += padding;
+            blanks = 0;
+        }
+        if (column->is_text && width < column->width) {
+            blanks += column->width - width;
         }
     }
     zt__write_text(writer, "\n");
@@ -2668,14 +2678,14 @@ ZT__PRIVATE void zt__write_table(zt__writer *writer, const zt__table *table) {
     }
 }
 
-/* ==== >>process: what there is once in a process ========================================================== */
+/* ==== >>process: what all copies of this header in a process share ======================================== */
 
 /* A process may contain several copies of this header: files with ZETOOLS_STATIC, plugins with hidden symbols
    or loaded with RTLD_LOCAL, libraries built with different versions. They share one block of memory, and
    find it by an environment variable, as OpenMP runtimes do. The value of the variable consists of the
-   process identifier, a hash of the program image, and the address of the block. The hash is needed because
-   exec keeps both the identifier and the environment. The number in the variable's name changes with the
-   layout of the block. */
+   process identifier, a hash of random bytes that exec changes, and the address of the block. The hash is
+   needed because exec keeps both the identifier and the environment. The number in the variable's name
+   changes with the layout of the block. */
 
 enum { ZT__MAX_PROFILERS = 256, ZT__MAX_ACTIVE_GROUPS = 64 };
 
@@ -2690,22 +2700,25 @@ typedef struct zt__active_group {
 } zt__active_group;
 
 typedef struct zt__process {
-    zt__mutex mutex;        /* guards what follows, activation and calculation in the driver */
-    pthread_key_t depth;    /* of a thread's nested internal sections, where driver calls are not traced */
+    zt__mutex mutex;        /* guards what follows, and activation and calculation in the driver */
+    pthread_key_t depth;    /* how many ZT__INTERNAL sections a thread is in */
     pthread_key_t messages; /* a zt__thread_messages, or NULL */
     zt__active_group active_groups[ZT__MAX_ACTIVE_GROUPS];
-    zt_profiler *profilers[ZT__MAX_PROFILERS]; /* those that are open. Atomic */
-    uint32_t serial;                           /* of the profiler opened last */
+    zt_profiler
+        *profilers[ZT__MAX_PROFILERS]; /* those that are open; atomic, to be found without the mutex */
+    uint32_t serial;                   /* of the profiler opened last */
 } zt__process;
 
 #define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_1"
 
-static zt__process *zt__known_process; /* atomic */
+static zt__process *zt__known_process;                          /* atomic */
+static zt__mutex zt__process_setup = PTHREAD_MUTEX_INITIALIZER; /* held until the block is known */
 
-/* A forked child creates a new block, because a thread of the parent may hold the mutex of the old one. It
-   has none of the parent's threads. */
+/* A forked child creates a new block, because a thread of the parent may hold the mutex of the old one. None
+   of the parent's threads is in the child. */
 ZT__PRIVATE void zt__after_fork(void) {
     zt__store(&zt__known_process, (zt__process *)NULL);
+    pthread_mutex_init(&zt__process_setup, NULL);
     pthread_mutex_init(&zt__threads.mutex, NULL);
     zt__threads.first = NULL;
 }
@@ -2739,51 +2752,56 @@ ZT__PRIVATE zt__process *zt__read_process_variable(const char *identity) {
     return (zt__process *)address;
 }
 
-/* Returns the block, which the first call creates, or NULL without memory. */
-ZT__PRIVATE zt__process *zt__get_process(void) {
-    static int handles_fork; /* atomic */
+/* Returns the block in the variable. The first copy that needs it creates it. NULL without memory. */
+ZT__PRIVATE zt__process *zt__find_or_create_process(void) {
+    const void *image = (const void *)(uintptr_t)getauxval(AT_RANDOM); /* random bytes, which exec changes */
     char identity[64], value[128];
-    const void *image; /* random bytes, which exec changes */
-    zt__process *process = zt__load(&zt__known_process), *made;
-    if (process) {
-        return process;
-    }
-    image = (const void *)(uintptr_t)getauxval(AT_RANDOM);
+    zt__process *process, *created;
     snprintf(identity, sizeof identity, "%ld.%016llx.", (long)getpid(),
              (unsigned long long)(image ? zt__hash(image, 16) : 0));
     process = zt__read_process_variable(identity);
-    if (!process) {
-        made = zt__create_process();
-        if (!made) {
-            return NULL;
-        }
-        snprintf(value, sizeof value, "%s%p", identity, (void *)made);
-        /* A value that another process has left is replaced. Otherwise, of several copies that come here at
-           once, the first one sets the variable. */
-        if (getenv(ZT__PROCESS_VARIABLE) && !zt__read_process_variable(identity)) {
-            setenv(ZT__PROCESS_VARIABLE, value, 1);
-        }
-        setenv(ZT__PROCESS_VARIABLE, value, 0);
-        process = zt__read_process_variable(identity);
-        if (process != made) {
-            pthread_key_delete(made->depth);
-            pthread_key_delete(made->messages);
-            pthread_mutex_destroy(&made->mutex);
-            free(made);
-        }
-        if (!process) {
-            return NULL;
-        }
+    created = process ? NULL : zt__create_process();
+    if (!created) {
+        return process;
+    }
+    snprintf(value, sizeof value, "%s%p", identity, (void *)created);
+    if (getenv(ZT__PROCESS_VARIABLE) && !zt__read_process_variable(identity)) {
+        setenv(ZT__PROCESS_VARIABLE, value, 1); /* it was inherited from another process */
+    }
+    setenv(ZT__PROCESS_VARIABLE, value, 0); /* has no effect if another copy has just set it */
+    process = zt__read_process_variable(identity);
+    if (process != created) {
+        pthread_key_delete(created->depth);
+        pthread_key_delete(created->messages);
+        pthread_mutex_destroy(&created->mutex);
+        free(created);
+    }
+    return process;
+}
+
+/* Returns the block of this process, or NULL without memory. */
+ZT__PRIVATE zt__process *zt__get_process(void) {
+    static int handles_fork; /* atomic */
+    zt__process *process = zt__load(&zt__known_process);
+    if (process) {
+        return process;
     }
     if (!__atomic_exchange_n(&handles_fork, 1, __ATOMIC_RELAXED)) {
         pthread_atfork(NULL, NULL, zt__after_fork);
     }
-    zt__store(&zt__known_process, process);
+    zt__lock(&zt__process_setup);
+    process = zt__load(&zt__known_process);
+    if (!process) {
+        process = zt__find_or_create_process();
+        zt__store(&zt__known_process, process);
+    }
+    zt__unlock(&zt__process_setup);
     return process;
 }
 
 /* ---- internal driver calls ------------------------------------------------------------------------------- */
 
+/* Returns how many ZT__INTERNAL sections this thread is in. */
 ZT__PRIVATE uintptr_t zt__get_depth(void) {
     zt__process *process = zt__get_process();
     return process ? (uintptr_t)pthread_getspecific(process->depth) : 0;
@@ -2797,8 +2815,8 @@ ZT__PRIVATE void zt__change_depth(int by) {
     }
 }
 
-/* Runs a statement whose driver calls the tracer ignores. Calls of the tools interface do not need this: the
-   loader does not trace them. */
+/* Runs a statement whose driver calls the tracer ignores. Calls of the tools interface (zet...) do not need
+   this, because the loader does not trace them. */
 #define ZT__INTERNAL(statement)                                                                              \
     do {                                                                                                     \
         zt__change_depth(1);                                                                                 \
@@ -2814,8 +2832,8 @@ typedef struct zt__message_text {
 } zt__message_text;
 
 typedef struct zt__thread_messages {
-    zt__message_text last; /* from calls without a profiler or stream */
-    zt__message_text copy; /* the text that zt_get_last_error returned last */
+    zt__message_text last; /* of calls without a profiler or stream */
+    zt__message_text copy; /* what zt_get_last_error has returned for a profiler or stream */
 } zt__thread_messages;
 
 /* Returns the messages of this thread, or NULL without memory. */
@@ -2945,8 +2963,9 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
 
 /* ---- messages -------------------------------------------------------------------------------------------- */
 
-/* The identifier and format of each message: what happened, the call and its result, and what to do. The list
-   does not depend on options, because files of one program share profilers, which contain it. */
+/* The identifier and format of each message: what happened, the call and its result, and what to do. All
+   messages are here whatever the options are, because the size of zt_profiler depends on their number, and
+   files with different options may use the same profiler. */
 #define ZT__MESSAGES(X)                                                                                      \
     X(CALL_FAILED, "%s failed: %s. %s")                                                                      \
     X(NULL_ARGUMENT, "%s: %s is NULL. Pass a valid one.")                                                    \
@@ -3066,7 +3085,7 @@ typedef enum zt__message {
         ZT__MESSAGE_COUNT
 } zt__message;
 
-/* Each format is a separate constant, so that compilers check the arguments. */
+/* Each format is a constant of its own, so that compilers check the arguments of zt__report. */
 #define X(identifier, format)                                                                                \
     static const char zt__format_##identifier[] ZT__UNUSED = "[" #identifier "] " format;
 ZT__MESSAGES(X)
@@ -3076,18 +3095,19 @@ ZT__MESSAGES(X)
 typedef struct zt__diagnostics {
     zt__mutex *mutex; /* of the profiler or stream */
     zt__message_text last;
-    uint8_t logged[ZT__MESSAGE_COUNT]; /* each kind is logged once */
+    uint8_t logged[ZT__MESSAGE_COUNT]; /* not 0: a message of this kind was logged, which is done once */
     zt_log_fn log;
     void *log_user;
     int device_lost; /* atomic */
 } zt__diagnostics;
 
 /* zt__report(diagnostics, IDENTIFIER, result, arguments...) stores a message as the last one, and logs it if
-   it is the first of its kind and `result` is not SUCCESS. Without diagnostics it becomes the last message of
-   the thread. Returns `result`. Calls the log function, so no mutex may be held. */
+   it is the first of its kind and `result` is not SUCCESS. If `diagnostics` is NULL, the message becomes the
+   last one of the thread. Returns `result`. The log function is a callback: no mutex may be held. */
 #define zt__report(diagnostics, identifier, ...)                                                             \
     zt__report_message(diagnostics, ZT__##identifier, zt__format_##identifier, __VA_ARGS__)
 
+/* `result` is unsigned, because in C++ va_start must not follow an enumeration. */
 ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     zt__report_message(zt__diagnostics *diagnostics, zt__message message, const char *format, unsigned result,
                        ...) {
@@ -3116,6 +3136,7 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     return now.result;
 }
 
+/* Returns whether a call has reported that the device is lost. */
 ZT__PRIVATE int zt__is_device_lost(const zt__diagnostics *diagnostics) {
     return zt__load(&diagnostics->device_lost);
 }
@@ -3124,15 +3145,23 @@ ZT__PRIVATE int zt__is_device_loss(ze_result_t result) {
     return result == ZE_RESULT_ERROR_DEVICE_LOST || result == ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET;
 }
 
-/* Reports a driver call that failed, and records that a device is lost. Returns `result`. */
+/* Reports and records that the device is lost. Returns `result`. */
+ZT__PRIVATE ze_result_t zt__report_device_loss(zt__diagnostics *diagnostics, ze_result_t result,
+                                               const char *call) {
+    if (diagnostics) {
+        zt__store(&diagnostics->device_lost, 1);
+    }
+    return zt__report(diagnostics, DEVICE_LOST, result, call, zt_result_name(result));
+}
+
+/* Reports a driver call unless it has succeeded. Returns `result`. */
 ZT__PRIVATE ze_result_t zt__check(zt__diagnostics *diagnostics, ze_result_t result, const char *call,
                                   const char *remedy) {
     if (result == ZE_RESULT_SUCCESS) {
         return result;
     }
     if (zt__is_device_loss(result)) {
-        zt__store(&diagnostics->device_lost, 1);
-        return zt__report(diagnostics, DEVICE_LOST, result, call, zt_result_name(result));
+        return zt__report_device_loss(diagnostics, result, call);
     }
     return zt__report(diagnostics, CALL_FAILED, result, call, zt_result_name(result), remedy);
 }
@@ -3151,8 +3180,8 @@ ZT__PRIVATE ze_result_t zt__report_no_memory(zt__diagnostics *diagnostics, const
     return zt__report(diagnostics, NO_MEMORY, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, call, what);
 }
 
-/* Returns the last message of these diagnostics, or of the thread without them. It stays valid until the
-   thread's next call. */
+/* Returns the last message of these diagnostics, or that of the thread if they are NULL. It stays valid until
+   this thread calls the library again. */
 ZT__PRIVATE const char *zt__get_last_error(zt__diagnostics *diagnostics) {
     zt__thread_messages *messages = zt__get_thread_messages();
     if (!messages) {
@@ -3184,9 +3213,10 @@ ZT_API const char *zt_version(void) {
     return ZETOOLS_VERSION;
 }
 
-/* ==== >>driver: functions that a loader or driver may not have ============================================ */
+/* ==== >>driver: functions that a loader may not have ====================================================== */
 
-/* These are newer than Level Zero 1.0, so they are looked up at run time. */
+/* Most of these are newer than Level Zero 1.0, and a loader may lack them. So they are looked up at run time.
+ */
 #define ZT__OPTIONAL_FUNCTIONS(X)                                                                            \
     X(zeCommandListIsImmediate, (ze_command_list_handle_t list, ze_bool_t * is_immediate))                   \
     X(zeDeviceGetGlobalTimestamps, (ze_device_handle_t device, uint64_t * host, uint64_t * ticks))           \
@@ -3205,7 +3235,7 @@ ZT_API const char *zt_version(void) {
     X(zetMetricGroupGetGlobalTimestampsExp,                                                                  \
       (zet_metric_group_handle_t group, ze_bool_t of_host, uint64_t * global, uint64_t * ticks))
 
-/* A pointer to each optional function, or NULL. */
+/* A pointer to each of these functions, or NULL if the loader lacks it. */
 typedef struct zt__driver {
 #define X(name, parameters) ze_result_t(ZE_APICALL *name) parameters;
     ZT__OPTIONAL_FUNCTIONS(X)
@@ -3235,7 +3265,8 @@ typedef struct zt__catalog {
     uint32_t count;
     zet_metric_group_handle_t *handles;
     zet_metric_group_properties_t *properties;
-    uint8_t *samples_instructions; /* not 0: the rows of the group are of addresses, not of periods */
+    uint8_t *samples_instructions; /* not 0: the rows of the group are for addresses of code, not for periods,
+                                      so the library cannot use it */
 } zt__catalog;
 
 ZT__PRIVATE void zt__close_catalog(const zt_allocator *allocator, zt__catalog *catalog) {
@@ -3245,8 +3276,8 @@ ZT__PRIVATE void zt__close_catalog(const zt_allocator *allocator, zt__catalog *c
     memset(catalog, 0, sizeof *catalog);
 }
 
-/* Sets `found` if a group samples instructions. Such a group has few metrics, and the instruction pointer is
-   one of them. */
+/* Sets `*found` if a group samples instructions. Such a group has few metrics, and the instruction pointer is
+   one of them. On failure `*call` is the call that failed. */
 ZT__PRIVATE ze_result_t zt__detect_instruction_sampling(zet_metric_group_handle_t group, uint8_t *found,
                                                         const char **call) {
     enum { LOOKED_AT = 16 };
@@ -3267,7 +3298,7 @@ ZT__PRIVATE ze_result_t zt__detect_instruction_sampling(zet_metric_group_handle_
 }
 
 /* Lists a device's groups. Enables metrics if they are disabled and the driver can enable them at run time.
-   On failure `call` is the one that failed, and nothing is left allocated. */
+   On failure `*call` is the call that failed, and nothing is left allocated. */
 ZT__PRIVATE ze_result_t zt__open_catalog(const zt_allocator *allocator, const zt__driver *driver,
                                          ze_device_handle_t device, zt__catalog *catalog, const char **call) {
     uint32_t i;
@@ -3312,7 +3343,7 @@ ZT__PRIVATE ze_result_t zt__open_catalog(const zt_allocator *allocator, const zt
     return result;
 }
 
-/* Returns whether a group of the catalog has this sampling type and does not sample instructions. */
+/* Returns whether a group of the catalog is of this sampling type, and the library can use it. */
 ZT__PRIVATE int zt__is_of_type(const zt__catalog *catalog, uint32_t index,
                                zet_metric_group_sampling_type_flags_t type) {
     return (catalog->properties[index].samplingType & type) && !catalog->samples_instructions[index];
@@ -3332,12 +3363,13 @@ ZT__PRIVATE uint32_t zt__find_group(const zt__catalog *catalog, const char *name
     return UINT32_MAX;
 }
 
-/* Returns whether the device has event-based groups. Without the driver's metric libraries it lists no group,
+/* Returns whether the device has event-based groups. Without its metric libraries the driver lists no group,
    or only those that sample instructions. */
 ZT__PRIVATE int zt__has_counters(const zt__catalog *catalog) {
     return zt__find_group(catalog, NULL, 0, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED) != UINT32_MAX;
 }
 
+/* The names of the groups of one sampling type, for zt__find_nearest. */
 typedef struct zt__names_of_type {
     const zt__catalog *catalog;
     zet_metric_group_sampling_type_flags_t type;
@@ -3348,7 +3380,8 @@ ZT__PRIVATE const char *zt__group_name_at(const void *names, uint32_t index) {
     return zt__is_of_type(of->catalog, index, of->type) ? of->catalog->properties[index].name : NULL;
 }
 
-/* Reports that there is no such group, with the names nearest to it. Returns INVALID_ARGUMENT. */
+/* Reports that there is no such group, with the nearest names, or that it samples instructions. Returns
+   INVALID_ARGUMENT. */
 ZT__PRIVATE ze_result_t zt__report_no_group(zt__diagnostics *diagnostics, const char *call,
                                             const zt__catalog *catalog, const char *name, size_t length,
                                             zet_metric_group_sampling_type_flags_t type) {
@@ -3380,9 +3413,9 @@ typedef struct zt__group {
     zet_metric_group_properties_t properties;
     zet_metric_properties_t *metrics;
     uint32_t metric_count;
-    uint32_t first_metric; /* among those of the profiler */
+    uint32_t first_metric; /* index among the metrics of the profiler */
     uint32_t tiles;        /* sets of values in a report: 1, or on a root device one for each tile */
-    size_t report_size;    /* 0 until the first report was read */
+    size_t report_size;    /* in bytes; 0 until the first report was read */
 } zt__group;
 
 ZT__PRIVATE void zt__free_group(const zt_allocator *allocator, zt__group *group) {
@@ -3390,7 +3423,7 @@ ZT__PRIVATE void zt__free_group(const zt_allocator *allocator, zt__group *group)
     memset(group, 0, sizeof *group);
 }
 
-/* Reads the properties of a group's metrics. On failure `call` is the one that failed, and the caller frees
+/* Reads the properties of a group's metrics. On failure `*call` is the call that failed, and the caller frees
    the group. */
 ZT__PRIVATE ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__group *group, const char **call) {
     zet_metric_handle_t *handles;
@@ -3413,7 +3446,7 @@ ZT__PRIVATE ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__grou
         *call = "zetMetricGetProperties";
         metric->stype = ZET_STRUCTURE_TYPE_METRIC_PROPERTIES;
         result = zetMetricGetProperties(handles[i], metric);
-        /* Units can be a null pointer that was printed. */
+        /* Drivers print units without checking for a null pointer. */
         if (strcmp(metric->resultUnits, "(null)") == 0) {
             metric->resultUnits[0] = 0;
         }
@@ -3423,10 +3456,11 @@ ZT__PRIVATE ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__grou
     return result;
 }
 
-/* The type alone is not enough: drivers give percentages the type of durations, and frequencies that of
-   events. By their units, shares, frequencies and rates do not add up. */
+/* Returns how values of a metric are combined. The type alone is not enough: drivers give percentages the
+   type of durations, and frequencies that of events. Their units show that they do not add up. */
 ZT__PRIVATE zt_aggregation zt__aggregation_of(zet_metric_type_t type, const char *units) {
-    static const char *const ends[] = {"percent", "Percent", "%", "Hz", "hz", "Bps", "BpS", "bps", "ratio"};
+    static const char *const averaged[] = {"percent", "Percent", "%",   "Hz",   "hz",
+                                           "Bps",     "BpS",     "bps", "ratio"};
     uint32_t i;
     switch (type) {
     case ZET_METRIC_TYPE_RATIO:
@@ -3437,8 +3471,8 @@ ZT__PRIVATE zt_aggregation zt__aggregation_of(zet_metric_type_t type, const char
     case ZET_METRIC_TYPE_DURATION:
     case ZET_METRIC_TYPE_EVENT:
     case ZET_METRIC_TYPE_EVENT_WITH_RANGE:
-        for (i = 0; i < ZT__COUNT_OF(ends); i++) {
-            if (zt__ends_with(units, ends[i], strcmp)) {
+        for (i = 0; i < ZT__COUNT_OF(averaged); i++) {
+            if (zt__ends_with(units, averaged[i], strcmp)) {
                 return ZT_AGGREGATE_MEAN;
             }
         }
@@ -3453,7 +3487,7 @@ ZT__PRIVATE const char *zt__aggregation_name(zt_aggregation aggregation) {
     return names[aggregation];
 }
 
-/* Fills in the public description of a metric. Its strings are those of the group. */
+/* Fills in the public description of a metric, in pass 0. Its strings are those of the group. */
 ZT__PRIVATE void zt__describe_metric(const zt__group *group, uint32_t index, zt_metric *metric) {
     const zet_metric_properties_t *from = &group->metrics[index];
     metric->name = from->name;
@@ -3466,7 +3500,8 @@ ZT__PRIVATE void zt__describe_metric(const zt__group *group, uint32_t index, zt_
     metric->pass = 0;
 }
 
-/* Returns the cause of loss that this metric is a flag for, or ZT_CAUSE_COUNT. */
+/* If a metric of this name is a flag that its sample is invalid, returns the cause of loss; else
+   ZT_CAUSE_COUNT. */
 ZT__PRIVATE zt_cause zt__cause_of_flag(const char *metric_name) {
     static const struct {
         const char *name;
@@ -3490,7 +3525,7 @@ ZT__PRIVATE zt_cause zt__cause_of_flag(const char *metric_name) {
     return ZT_CAUSE_COUNT;
 }
 
-/* Returns a value as a number, or NaN. The type of the value decides: it need not be that of the metric. */
+/* Returns a value as a number, or NaN. Its own type counts, which may differ from that of the metric. */
 ZT__PRIVATE double zt__value_of(const zet_typed_value_t *value) {
     double number = zt__nan();
     switch (value->type) {
@@ -3514,7 +3549,7 @@ ZT__PRIVATE double zt__value_of(const zet_typed_value_t *value) {
 
 /* ---- activation ------------------------------------------------------------------------------------------ */
 
-/* Who holds a group, for a message. */
+/* Who uses the counters, as text for a message. */
 typedef struct zt__holder {
     char text[ZET_MAX_METRIC_GROUP_NAME + 64];
 } zt__holder;
@@ -3543,7 +3578,7 @@ ZT__PRIVATE int zt__share_counters(ze_device_handle_t a, ze_device_handle_t b) {
 }
 
 /* Activates all groups that are in use on a device, because each activation replaces the whole set, even from
-   another context. The process is locked. */
+   another context. The mutex of the process is held. */
 ZT__PRIVATE ze_result_t zt__update_activation(const zt__process *process, ze_context_handle_t context,
                                               ze_device_handle_t device) {
     zet_metric_group_handle_t groups[ZT__MAX_ACTIVE_GROUPS];
@@ -3558,8 +3593,8 @@ ZT__PRIVATE ze_result_t zt__update_activation(const zt__process *process, ze_con
 }
 
 /* Activates a group in addition to those that this process has active. Profilers share a group; a stream has
-   it alone. Returns HANDLE_OBJECT_IN_USE if a profiler or stream of this process uses counters of the same
-   domain; `holder` then names it, and is empty otherwise. */
+   it alone. Returns HANDLE_OBJECT_IN_USE if a profiler or stream of this process uses other counters of the
+   same domain; `holder` then names it, and is empty otherwise. */
 ZT__PRIVATE ze_result_t zt__activate(ze_context_handle_t context, ze_device_handle_t device,
                                      const zt__group *group, int is_streamed, zt__holder *holder) {
     zt__process *process = zt__get_process();
@@ -3605,7 +3640,7 @@ ZT__PRIVATE ze_result_t zt__activate(ze_context_handle_t context, ze_device_hand
     return result;
 }
 
-/* Deactivates a group unless it has other users. The device must be the one on which it was activated. */
+/* Deactivates a group unless it has other users. The device must be that on which it was activated. */
 ZT__PRIVATE ze_result_t zt__deactivate(ze_context_handle_t context, ze_device_handle_t device,
                                        const zt__group *group) {
     zt__process *process = zt__get_process();
@@ -3631,12 +3666,12 @@ ZT__PRIVATE ze_result_t zt__deactivate(ze_context_handle_t context, ze_device_ha
 
 /* ---- calculation ----------------------------------------------------------------------------------------- */
 
-/* Calculates one report of a root device, which has a header and a set of values for each tile. A tile
-   without work has no set: its values get an invalid type, and so become NaN. */
+/* Calculates one report of a root device, which has a header and a set of values for each tile. If tiles at
+   the end have no set, because they had no work, their values get a type that zt__value_of makes NaN. */
 ZT__PRIVATE ze_result_t zt__calculate_tiles(const zt__driver *driver, const zt__group *group,
                                             const uint8_t *raw, zet_typed_value_t *values) {
     uint32_t counts[ZT__MAX_TILES] = {0};
-    uint32_t sets = group->tiles, total = group->tiles * group->metric_count, i;
+    uint32_t sets = group->tiles, room = group->tiles * group->metric_count, total = room, i;
     ze_result_t result = driver->zetMetricGroupCalculateMultipleMetricValuesExp(
         group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, group->report_size, raw, &sets,
         &total, counts, values);
@@ -3648,15 +3683,16 @@ ZT__PRIVATE ze_result_t zt__calculate_tiles(const zt__driver *driver, const zt__
             return ZE_RESULT_ERROR_INVALID_SIZE;
         }
     }
-    for (i *= group->metric_count; i < group->tiles * group->metric_count; i++) {
+    for (i = i * group->metric_count; i < room; i++) {
         values[i].type = ZET_VALUE_TYPE_FORCE_UINT32;
     }
     return result;
 }
 
-/* Calculates reports of one group, each of report_size bytes, one after the other in `raw`. `values` has room
-   for metric_count * tiles a report. Calculation is not thread-safe in drivers, not even of different groups,
-   so one lock guards it for the process. */
+/* Calculates `count` reports of one group, which follow each other in `raw`. `values` has room for
+   metric_count
+   * tiles values of each. Drivers cannot calculate on two threads at once, not even different groups, so the
+   mutex of the process guards calculation. */
 ZT__PRIVATE ze_result_t zt__calculate(const zt__driver *driver, const zt__group *group, const uint8_t *raw,
                                       uint32_t count, zet_typed_value_t *values) {
     zt__process *process = zt__get_process();
@@ -3685,13 +3721,13 @@ ZT__PRIVATE ze_result_t zt__calculate(const zt__driver *driver, const zt__group 
 
 /* ---- why counters are not available ----------------------------------------------------------------------- */
 
-/* Describes the file by which the system restricts counters to privileged users. Returns whether everybody
-   may use them. */
+/* Stores the path and value of the file by which the system restricts counters to privileged users. Returns
+   whether all users may use them. */
 ZT__PRIVATE int zt__read_paranoid_files(char *text, size_t size) {
     static const char *const paths[] = {"/proc/sys/dev/xe/observation_paranoid",
                                         "/proc/sys/dev/i915/perf_stream_paranoid"};
     uint32_t i, found = 0;
-    int everybody_may = 1;
+    int all_may = 1;
     snprintf(text, size, "%s (xe) or %s (i915), whichever there is", paths[0], paths[1]);
     for (i = 0; i < ZT__COUNT_OF(paths); i++) {
         FILE *file = fopen(paths[i], "r");
@@ -3706,14 +3742,14 @@ ZT__PRIVATE int zt__read_paranoid_files(char *text, size_t size) {
         } else if (value != 0 || !found) {
             snprintf(text, size, "%s (now %d)", paths[i], value);
         }
-        everybody_may &= is_number && value == 0;
+        all_may &= is_number && value == 0;
         found++;
     }
-    return found && everybody_may;
+    return found && all_may;
 }
 
-/* Finds a stream of this process that uses the counters of a device, or, for a stream, a profiler: some
-   drivers do not allow both on one device. */
+/* Describes who uses the counters of a device: for a profiler, a stream of this process, and the other way
+   round, since some drivers do not allow both on one device; else another process. */
 ZT__PRIVATE void zt__find_other_user(ze_device_handle_t device, int is_streamed, zt__holder *holder) {
     zt__process *process = zt__get_process();
     uint32_t i;
@@ -3733,12 +3769,13 @@ ZT__PRIVATE void zt__find_other_user(ze_device_handle_t device, int is_streamed,
     zt__unlock(&process->mutex);
 }
 
-/* Reports why counters are not available, and what to do. `holder` names who uses them; if it is NULL or
-   empty, another user is looked for. */
+/* Reports why counters are not available, and what to do. `holder` names who uses them. If it is NULL or
+   empty, zt__find_other_user fills it in. `diagnostics` may be NULL. */
 ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_device_handle_t device,
                                                int is_streamed, ze_result_t result, const char *call,
                                                const zt__holder *holder) {
     const char *name = zt_result_name(result);
+    /* Without permission, drivers return different results from different calls. */
     int may_be_forbidden =
         result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS ||
         (result == ZE_RESULT_ERROR_INVALID_ARGUMENT && strcmp(call, "zetMetricQueryPoolCreate") == 0) ||
@@ -3746,10 +3783,7 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
     char files[160];
     zt__holder found;
     if (zt__is_device_loss(result)) {
-        if (diagnostics) {
-            zt__store(&diagnostics->device_lost, 1);
-        }
-        zt__report(diagnostics, DEVICE_LOST, result, call, name);
+        zt__report_device_loss(diagnostics, result, call);
         return ZT_DEVICE_LOST;
     }
     if (result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY) {
@@ -3785,10 +3819,10 @@ typedef struct zt__selection {
     uint32_t group_count, pass_count;
     uint32_t metric_count; /* of all groups */
     zt__group groups[ZT__MAX_GROUPS];
-    uint32_t pass_sizes[ZT__MAX_PASSES]; /* groups of each pass */
+    uint32_t pass_sizes[ZT__MAX_PASSES]; /* number of groups in each pass */
 } zt__selection;
 
-/* Parameters and state of the selection of groups. */
+/* What zt__select_groups and its helpers work with. */
 typedef struct zt__selector {
     const zt_allocator *allocator;
     zt__diagnostics *diagnostics;
@@ -3796,7 +3830,7 @@ typedef struct zt__selector {
     ze_device_handle_t device;
     const zt_config *config;
     zt__selection *selection;
-    zt_availability availability;
+    zt_availability availability; /* after a failure, the reason */
     zt__catalog catalog;
 } zt__selector;
 
@@ -3817,8 +3851,9 @@ ZT__PRIVATE int zt__has_group(const zt__selection *selection, zet_metric_group_h
     return g < selection->group_count;
 }
 
-/* Adds a group of the catalog to the selection, unless it is there. With a single pass, two groups of one
-   domain are refused here: drivers would activate only the last and return SUCCESS. */
+/* Adds a group of the catalog to the selection, unless it is there already. With a single pass, refuses a
+   second group of a domain: drivers would activate only the last one and return SUCCESS. On failure the
+   message was reported. */
 ZT__PRIVATE ze_result_t zt__select_group(zt__selector *selector, uint32_t index) {
     const zet_metric_group_properties_t *properties = &selector->catalog.properties[index];
     zt__selection *selection = selector->selection;
@@ -3845,7 +3880,8 @@ ZT__PRIVATE ze_result_t zt__select_group(zt__selector *selector, uint32_t index)
     return ZE_RESULT_SUCCESS;
 }
 
-/* Selects the groups that config.groups names. Without it and config.metrics, selects the default. */
+/* Selects the groups that config.groups names, or the default one without config.groups and config.metrics.
+   On failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__select_by_name(zt__selector *selector) {
     const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
     const char *list = selector->config->groups, *name;
@@ -3871,19 +3907,20 @@ ZT__PRIVATE ze_result_t zt__select_by_name(zt__selector *selector) {
     return result;
 }
 
-/* ---- metrics by name: the groups that have them ---------------------------------------------------------- */
+/* ---- the groups that have the requested metrics ---------------------------------------------------------- */
 
-/* The event-based groups of a device by index of the catalog, and the requested metrics that each has. */
+/* To find the fewest groups that have all requested metrics is the problem of the set cover, which takes too
+   long to solve exactly. This adds one group after the other, beginning with those that have rare metrics. */
 typedef struct zt__cover {
-    uint32_t group_count;
-    zt__group *groups; /* with their metrics; other groups have none */
-    uint64_t *has;     /* of each group: a bit for each requested metric */
-    uint32_t metric_count;
+    uint32_t group_count;  /* of the catalog, all by the same index */
+    zt__group *groups;     /* the event-based ones, with their metrics; the others have none */
+    uint64_t *has;         /* for each group, a bit for each requested metric */
+    uint32_t metric_count; /* of all groups */
     uint32_t requested_count;
-    uint64_t missing; /* the requested metrics that no selected group has */
+    uint64_t missing; /* the requested metrics that no selected group has, as bits */
 } zt__cover;
 
-/* Lists the metrics of all event-based groups. On failure the message was reported. */
+/* Loads the metrics of all event-based groups. On failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__load_cover(zt__selector *selector, zt__cover *cover) {
     const zt__catalog *catalog = &selector->catalog;
     const char *call = "zt_open";
@@ -3926,6 +3963,7 @@ ZT__PRIVATE int zt__request_metric(zt__cover *cover, const char *name, size_t le
     return (cover->missing & bit) != 0;
 }
 
+/* Returns the name of a metric by its index among those of all groups. */
 ZT__PRIVATE const char *zt__covered_metric_at(const void *cover, uint32_t index) {
     const zt__group *group = ((const zt__cover *)cover)->groups;
     while (index >= group->metric_count) {
@@ -3935,7 +3973,7 @@ ZT__PRIVATE const char *zt__covered_metric_at(const void *cover, uint32_t index)
     return group->metrics[index].name;
 }
 
-/* Reads config.metrics. On failure the message was reported. */
+/* Requests the metrics that config.metrics names. On failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__request_metrics(zt__selector *selector, zt__cover *cover) {
     const char *list = selector->config->metrics, *name;
     size_t length;
@@ -3958,7 +3996,7 @@ ZT__PRIVATE ze_result_t zt__request_metrics(zt__selector *selector, zt__cover *c
     return ZE_RESULT_SUCCESS;
 }
 
-/* Returns whether a group can be selected so that its domain has no more than `most` groups. */
+/* Returns whether fewer than `most` groups of a group's domain are selected. */
 ZT__PRIVATE int zt__domain_has_room(const zt__selector *selector, uint32_t index, uint32_t most) {
     uint32_t g, count = 0;
     for (g = 0; g < selector->selection->group_count; g++) {
@@ -3968,10 +4006,11 @@ ZT__PRIVATE int zt__domain_has_room(const zt__selector *selector, uint32_t index
     return count < most;
 }
 
-/* Returns the group to select next. The rarest missing metric is the one that the fewest groups have. Of the
-   groups that have it, the one with the most missing metrics is next. Returns UINT32_MAX if none of them fits
-   into a domain of `most` groups. */
-ZT__PRIVATE uint32_t zt__next_of_cover(const zt__selector *selector, const zt__cover *cover, uint32_t most) {
+/* Returns the group to select next: of the groups that have the rarest missing metric, the one with the most
+   missing metrics. Only groups whose domain has room count. Returns UINT32_MAX if none of them has the
+   metric. */
+ZT__PRIVATE uint32_t zt__find_next_group(const zt__selector *selector, const zt__cover *cover,
+                                         uint32_t most) {
     uint64_t bit, rarest = 0;
     uint32_t i, fewest = UINT32_MAX, next = UINT32_MAX;
     int count, highest = 0;
@@ -3995,8 +4034,9 @@ ZT__PRIVATE uint32_t zt__next_of_cover(const zt__selector *selector, const zt__c
     return next;
 }
 
-/* Adds few groups to the selection so that it has all metrics of config.metrics. Groups that do not fit into
-   the passes are selected as well, so that the conflict is reported. */
+/* Adds groups to the selection until it has all metrics that config.metrics names. Groups that do not fit
+   into the passes are added as well: then the conflict is reported, here or in zt__plan_passes. On failure
+   the message was reported. */
 ZT__PRIVATE ze_result_t zt__select_by_metrics(zt__selector *selector) {
     zt__cover cover;
     uint32_t i;
@@ -4012,9 +4052,9 @@ ZT__PRIVATE ze_result_t zt__select_by_metrics(zt__selector *selector) {
         }
     }
     while (cover.missing && result == ZE_RESULT_SUCCESS) {
-        uint32_t next = zt__next_of_cover(selector, &cover, selector->config->max_passes);
-        if (next == UINT32_MAX) {
-            next = zt__next_of_cover(selector, &cover, UINT32_MAX);
+        uint32_t next = zt__find_next_group(selector, &cover, selector->config->max_passes);
+        if (next == UINT32_MAX) { /* without a limit there is always one */
+            next = zt__find_next_group(selector, &cover, UINT32_MAX);
         }
         cover.missing &= ~cover.has[next];
         result = zt__select_group(selector, next);
@@ -4029,7 +4069,8 @@ ZT__PRIVATE ze_result_t zt__select_by_metrics(zt__selector *selector) {
 
 /* ---- which groups are measured together ------------------------------------------------------------------ */
 
-/* Plans by domain: the first group of each domain is in the first pass, the second in the second. */
+/* Stores the pass of each group: the first group of a domain is in the first pass, the second in the second,
+   and later if a pass is full. */
 ZT__PRIVATE void zt__plan_by_domain(const zt__selection *selection, uint32_t *pass_of) {
     uint32_t together[ZT__MAX_GROUPS] = {0};
     uint32_t g, earlier;
@@ -4048,12 +4089,13 @@ ZT__PRIVATE void zt__plan_by_domain(const zt__selection *selection, uint32_t *pa
     }
 }
 
-/* Plans as the driver advises, which knows more than domains. Returns 0 if its answer cannot be used. */
+/* Stores the pass of each group as the driver advises, which knows of more conflicts than those of domains.
+   It reorders `handles` by pass. Returns 0 if its answer cannot be used. */
 ZT__PRIVATE int zt__plan_by_driver(const zt__selector *selector, uint32_t *pass_of) {
     const zt__selection *selection = selector->selection;
     zet_metric_group_handle_t handles[ZT__MAX_GROUPS];
     uint32_t sizes[ZT__MAX_GROUPS] = {0};
-    uint32_t g, pass, i = 0, in_pass, found = 0, count = selection->group_count, passes = 0;
+    uint32_t g, pass, next = 0, in_pass, found = 0, count = selection->group_count, passes = 0;
     for (g = 0; g < count; g++) {
         handles[g] = selection->groups[g].handle;
         pass_of[g] = UINT32_MAX;
@@ -4068,12 +4110,12 @@ ZT__PRIVATE int zt__plan_by_driver(const zt__selector *selector, uint32_t *pass_
         return 0;
     }
     for (pass = 0; pass < passes; pass++) {
-        if (sizes[pass] == 0 || sizes[pass] > ZT__MAX_TOGETHER || sizes[pass] > count - i) {
+        if (sizes[pass] == 0 || sizes[pass] > ZT__MAX_TOGETHER || sizes[pass] > count - next) {
             return 0;
         }
-        for (in_pass = 0; in_pass < sizes[pass]; in_pass++, i++) {
+        for (in_pass = 0; in_pass < sizes[pass]; in_pass++, next++) {
             for (g = 0; g < count; g++) {
-                if (selection->groups[g].handle == handles[i] && pass_of[g] == UINT32_MAX) {
+                if (selection->groups[g].handle == handles[next] && pass_of[g] == UINT32_MAX) {
                     pass_of[g] = pass;
                     found++;
                 }
@@ -4120,7 +4162,7 @@ ZT__PRIVATE ze_result_t zt__plan_passes(zt__selector *selector) {
 }
 
 /* Loads the metrics of the selected groups. A report of a root device has a set of values for each tile if
-   the driver can calculate these, else one set. */
+   the driver can calculate these, else one set. On failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__load_selection(zt__selector *selector) {
     zt__selection *selection = selector->selection;
     uint32_t g, tiles = 1;
@@ -4196,7 +4238,7 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
 
 /* ---- finding and listing groups -------------------------------------------------------------------------- */
 
-/* Opens the catalog for a call without a profiler. On failure the message was reported. */
+/* Opens the catalog for a call that has no profiler. On failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__open_catalog_alone(ze_device_handle_t device, zt__catalog *catalog) {
     zt__driver driver;
     const char *call;
@@ -4250,6 +4292,7 @@ ZT__PRIVATE const char *zt__sampling_name(const zt__catalog *catalog, uint32_t i
     return type & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED ? "time" : "other";
 }
 
+/* Fills in a row of the table of zt__write_metrics. */
 ZT__PRIVATE void zt__show_metric(const void *group, uint32_t index, zt__cell *cells) {
     zt_metric metric;
     zt__describe_metric((const zt__group *)group, index, &metric);
@@ -4259,12 +4302,13 @@ ZT__PRIVATE void zt__show_metric(const void *group, uint32_t index, zt__cell *ce
     cells[3].text = metric.description;
 }
 
+/* Lists the metrics of a group. On failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__write_metrics(zt__writer *writer, ze_device_handle_t device,
                                           zet_metric_group_handle_t handle) {
     zt__table_column columns[] = {{"", 1, 0, 0}, {"", 1, 0, 0}, {"", 1, 0, 0}, {"", 1, 0, 0}};
     zt__cell cells[ZT__COUNT_OF(columns)];
     zt__group group;
-    zt__table table = {columns, cells, ZT__COUNT_OF(columns), 0, zt__show_metric, &group, 0, 0};
+    zt__table table = {columns, cells, ZT__COUNT_OF(columns), 0, zt__show_metric, &group, 4, 1};
     const char *call;
     ze_result_t result;
     memset(&group, 0, sizeof group);
@@ -4272,8 +4316,6 @@ ZT__PRIVATE ze_result_t zt__write_metrics(zt__writer *writer, ze_device_handle_t
     result = zt__load_metrics(&zt__default_allocator, &group, &call);
     if (result == ZE_RESULT_SUCCESS) {
         table.row_count = group.metric_count;
-        table.indent = 4;
-        table.no_headings = 1;
         zt__write_table(writer, &table);
     } else {
         zt__report_refusal(NULL, device, 0, result, call, NULL);
@@ -4325,18 +4367,19 @@ ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_wr
     return result;
 }
 
-/* ==== >>statistics: moments of all samples, rows of some ================================================== */
+/* ==== >>statistics: moments of all samples, quantiles from some =========================================== */
 
 /* ---- moments --------------------------------------------------------------------------------------------- */
 
-/* The moments of one column. The mean is weighted; m2 is the weighted sum of squared distances from it. */
+/* The moments of one column. `weight` is the sum of weights. `mean` is weighted, and `m2` is the weighted sum
+   of squared distances from it. */
 typedef struct zt__moments {
     uint64_t count;
     double weight, sum, mean, m2, min, max;
 } zt__moments;
 
-/* Adds a value by West's weighted form of Welford's update, in which nothing cancels. A value whose weight is
-   not positive does not count in the mean. */
+/* Adds a value by West's weighted form of Welford's update, in which no digits cancel. A value whose weight
+   is not positive counts in all but the mean and `m2`. */
 ZT__PRIVATE void zt__add_value(zt__moments *moments, double value, double weight) {
     double distance = value - moments->mean;
     if (moments->count == 0 || value < moments->min) {
@@ -4349,7 +4392,7 @@ ZT__PRIVATE void zt__add_value(zt__moments *moments, double value, double weight
     moments->sum += value;
     if (weight > 0) {
         moments->weight += weight;
-        moments->mean += distance * (weight / moments->weight); /* the first is the mean exactly */
+        moments->mean += distance * (weight / moments->weight); /* exact for the first value */
         moments->m2 += weight * distance * (value - moments->mean);
     }
 }
@@ -4377,21 +4420,22 @@ ZT__PRIVATE void zt__merge_moments(zt__moments *into, const zt__moments *from) {
 
 /* ---- statistics of a region ------------------------------------------------------------------------------ */
 
-/* The columns of a row. The first is the GPU time, or the host time of a call; it is the weight of the
-   columns that are averaged. */
+/* A sample is a row of values. The first column is the GPU time, or the host time of a call; it is the weight
+   of the columns that are averaged. */
 typedef struct zt__layout {
     uint32_t column_count;
-    uint32_t row_limit;            /* rows kept for quantiles: config.samples */
-    const zt_aggregation *columns; /* of each column */
+    uint32_t row_limit;            /* the most rows kept for quantiles: config.samples */
+    const zt_aggregation *columns; /* how the values of each column are combined */
 } zt__layout;
 
-/* Written by one thread, with the mutex, so that it can read without; others read with the mutex. */
+/* Only one thread at a time writes, with the mutex of the owner held. So that thread may read without the
+   mutex; others lock it to read. */
 typedef struct zt__statistics {
-    zt__moments *moments; /* of each column, or NULL: no sample yet */
-    double *rows;         /* kept rows, for quantiles */
-    uint32_t kept, capacity;
+    zt__moments *moments;          /* of each column, or NULL: no sample yet */
+    double *rows;                  /* samples kept for quantiles */
+    uint32_t kept, capacity;       /* in rows */
     uint64_t seen[ZT__MAX_PASSES]; /* samples added, of each pass */
-    uint64_t seed;                 /* this and the number of a sample decide whether it is kept */
+    uint64_t seed;                 /* with the number of a sample, decides whether it is kept */
 } zt__statistics;
 
 ZT__PRIVATE void zt__free_statistics(const zt_allocator *allocator, zt__statistics *statistics) {
@@ -4400,7 +4444,7 @@ ZT__PRIVATE void zt__free_statistics(const zt_allocator *allocator, zt__statisti
     memset(statistics, 0, sizeof *statistics);
 }
 
-/* Returns the number of samples of the pass that has most. */
+/* Returns how many samples the pass with the most samples has. */
 ZT__PRIVATE uint64_t zt__count_samples(const zt__statistics *statistics) {
     uint64_t most = 0;
     uint32_t pass;
@@ -4410,7 +4454,7 @@ ZT__PRIVATE uint64_t zt__count_samples(const zt__statistics *statistics) {
     return most;
 }
 
-/* Makes room for `more` samples. Called by the thread that writes; the mutex is not held, and is locked here
+/* Makes room for `more` samples. Called by the thread that writes, without the mutex, which is locked here
    while pointers are replaced. Returns 0 without memory for the moments. Without memory for rows, fewer are
    kept. */
 ZT__PRIVATE int zt__reserve_samples(const zt_allocator *allocator, zt__mutex *mutex, const zt__layout *layout,
@@ -4456,7 +4500,8 @@ ZT__PRIVATE int zt__reserve_samples(const zt_allocator *allocator, zt__mutex *mu
     return 1;
 }
 
-/* xorshift64*, whose numbers are the same on every machine. */
+/* Returns a random number by xorshift64*. Unlike rand, it needs no lock, and gives the same numbers on every
+   system. */
 ZT__PRIVATE uint64_t zt__random(uint64_t *state) {
     *state ^= *state >> 12;
     *state ^= *state << 25;
@@ -4464,7 +4509,7 @@ ZT__PRIVATE uint64_t zt__random(uint64_t *state) {
     return *state * UINT64_C(0x2545F4914F6CDD1D);
 }
 
-/* Returns the state of the generator for the n-th sample. */
+/* Returns the state of the generator for the n-th sample, counted from 0. */
 ZT__PRIVATE uint64_t zt__random_state(uint64_t seed, uint64_t n) {
     uint64_t state = (seed ^ (n + 1) * UINT64_C(0x9E3779B97F4A7C15)) | 1;
     zt__random(&state);
@@ -4511,13 +4556,13 @@ ZT__PRIVATE double zt__random_share(uint64_t *state) {
     return (double)(int64_t)(zt__random(state) >> 11) / 9007199254740992.0;
 }
 
-/* Decides how many kept rows of each of two sets stay. If both sets have all their samples, and there is
-   room, all rows stay. Otherwise samples are drawn from both sets, so that each has the same chance, until
-   there is no room or the drawn set has no more rows. */
+/* Stores how many kept rows of each of two sets stay, when the sets are merged into `room` rows. If both sets
+   have kept all their samples, and there is room, all rows stay. Otherwise samples are drawn from both sets,
+   each with the same chance, until there is no room or the set of the drawn one has no more rows. */
 ZT__PRIVATE void zt__share_rows(const zt__statistics *a, const zt__statistics *b, uint32_t room,
                                 uint64_t *state, uint32_t stay[2]) {
     uint64_t of_a = zt__count_samples(a), of_b = zt__count_samples(b);
-    double left[2], step[2];
+    double left[2], step[2]; /* samples not drawn yet, and for how many samples each kept row stands */
     stay[0] = a->kept;
     stay[1] = b->kept;
     if (of_a + of_b <= room && a->kept == of_a && b->kept == of_b) {
@@ -4538,7 +4583,8 @@ ZT__PRIVATE void zt__share_rows(const zt__statistics *a, const zt__statistics *b
     }
 }
 
-/* Copies `wanted` of `count` rows, chosen at random, in their order. `to` may be `rows`. */
+/* Copies `wanted` of `count` rows, chosen at random with the same chance, in their order. `to` may be `rows`.
+ */
 ZT__PRIVATE void zt__draw_rows(const zt__layout *layout, uint64_t *state, double *to, const double *rows,
                                uint32_t count, uint32_t wanted) {
     size_t columns = layout->column_count;
@@ -4551,8 +4597,8 @@ ZT__PRIVATE void zt__draw_rows(const zt__layout *layout, uint64_t *state, double
     }
 }
 
-/* Adds the statistics of other samples, for which room was reserved. The mutex of `into` is held, and nobody
-   writes `from`. */
+/* Adds the statistics of other samples, for which room was reserved. The mutex of the owner of `into` is
+   held, and nobody writes to `from`. */
 ZT__PRIVATE void zt__merge_statistics(const zt__layout *layout, zt__statistics *into,
                                       const zt__statistics *from) {
     uint64_t state = zt__random_state(into->seed, zt__count_samples(into) + zt__count_samples(from));
@@ -4612,8 +4658,8 @@ ZT__PRIVATE void zt__get_moments(const zt__layout *layout, const zt__statistics 
     }
 }
 
-/* Copies the kept values of one column. Returns their number, which is that of kept rows at the most. The
-   mutex is held. */
+/* Copies the kept values of one column, without NaN. Returns how many there are: up to `kept`. The mutex is
+   held. */
 ZT__PRIVATE uint32_t zt__copy_column(const zt__layout *layout, const zt__statistics *statistics,
                                      uint32_t column, double *to) {
     uint32_t i, count = 0;
@@ -4626,9 +4672,9 @@ ZT__PRIVATE uint32_t zt__copy_column(const zt__layout *layout, const zt__statist
     return count;
 }
 
-/* Sorts values partly, by Hoare's selection: the value of this rank is in its place, none before it is
-   greater, and none after it is less. */
-ZT__PRIVATE void zt__sort_up_to(double *values, uint32_t count, uint32_t rank) {
+/* Reorders values by Hoare's selection, until the value of this rank, counted from 0, is in its place: none
+   before it is greater, and none after it is less. `count` is not 0. */
+ZT__PRIVATE void zt__select_rank(double *values, uint32_t count, uint32_t rank) {
     uint32_t low = 0, high = count - 1;
     while (low < high) {
         double pivot = values[low + (high - low) / 2];
@@ -4656,8 +4702,8 @@ ZT__PRIVATE void zt__sort_up_to(double *values, uint32_t count, uint32_t rank) {
     }
 }
 
-/* Returns a quantile, interpolated linearly between the values beside it; NaN of no values. Reorders values
-   that are not sorted. */
+/* Returns the quantile below which this share of the values is, interpolated linearly between the two values
+   next to it; NaN if there are none. Reorders values that are not sorted. */
 ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share) {
     double position, low, high;
     uint32_t rank, i;
@@ -4666,7 +4712,7 @@ ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share) {
     }
     position = share * (count - 1);
     rank = (uint32_t)position;
-    zt__sort_up_to(values, count, rank);
+    zt__select_rank(values, count, rank);
     low = values[rank];
     if (rank + 1 >= count) {
         return low;
