@@ -287,9 +287,10 @@
        allocator   any thread, also several at once      zt_get_counts, zt_get_cause and others that only
                                                          return a value
 
-       In a sample function nothing waits. zt_begin drops a region for which there is no slot. zt_execute
-       executes its lists without collecting: they count as unobserved, and [INSIDE_CALLBACK] is reported. The
-       same holds in a log function that is called while samples are collected.
+       In a sample function no call with its profiler waits. zt_begin drops a region for which there is no
+       slot. zt_execute executes its lists without collecting: they count as unobserved, and [INSIDE_CALLBACK]
+       is reported. The same holds in a log function that is called while samples are collected. Calls with
+       another profiler wait as elsewhere, so two sample functions must not wait for each other.
 
        No mutex of the library is held while a callback runs. But while a sample function runs, no other
        thread collects: keep it short. All callbacks must return normally, without an exception or longjmp.
