@@ -2704,6 +2704,7 @@ typedef struct zt__process {
     pthread_key_t messages; /* a zt__thread_messages, or NULL */
     zt__active_group active_groups[ZT__MAX_ACTIVE_GROUPS];
     zt_profiler *profilers[ZT__MAX_PROFILERS]; /* those that are open. Atomic: found without the mutex */
+    uint32_t profiler_ids[ZT__MAX_PROFILERS];  /* of each. Atomic, too */
     uint32_t serial;                           /* of the profiler opened last */
 } zt__process;
 
@@ -2736,6 +2737,8 @@ ZT__PRIVATE zt__process *zt__create_process(void) {
         return NULL;
     }
     pthread_mutex_init(&process->mutex, NULL);
+    /* So that a forked child does not take a region of its parent for one of its own profilers. */
+    process->serial = (uint32_t)getpid() * 2654435761u;
     return process;
 }
 
@@ -5659,6 +5662,7 @@ ZT__PRIVATE int zt__register_profiler(zt_profiler *profiler) {
     }
     if (i < ZT__MAX_PROFILERS) {
         profiler->id = ++process->serial * ZT__MAX_PROFILERS + i;
+        zt__store(&process->profiler_ids[i], profiler->id);
         zt__store(&process->profilers[i], profiler);
     }
     zt__unlock(&process->mutex);
@@ -5677,11 +5681,12 @@ ZT__PRIVATE int zt__is_registered(const zt_profiler *profiler) {
     return 0;
 }
 
-/* Returns the open profiler with this identifier, or NULL. */
+/* Returns the open profiler with this identifier, or NULL. Looks at no other profiler, because another thread
+   may be closing it. */
 ZT__PRIVATE zt_profiler *zt__find_profiler(uint32_t id) {
     zt__process *process = zt__get_process();
-    zt_profiler *profiler = process ? zt__load(&process->profilers[id % ZT__MAX_PROFILERS]) : NULL;
-    return profiler && profiler->id == id ? profiler : NULL;
+    uint32_t i = id % ZT__MAX_PROFILERS;
+    return process && zt__load(&process->profiler_ids[i]) == id ? zt__load(&process->profilers[i]) : NULL;
 }
 
 ZT__PRIVATE void zt__unregister_profiler(const zt_profiler *profiler) {

@@ -309,6 +309,29 @@ static int close_and_exit(void *profiler) {
     return calls(NULL) > 0;
 }
 
+typedef struct open_region {
+    world *w;
+    zt_region region;
+} open_region;
+
+/* The child has profilers of its own, more than the parent has had. */
+static int end_and_exit(void *object) {
+    const open_region *open = (const open_region *)object;
+    zt_config config = zt_config_default();
+    config.groups = "";
+    config.slots_per_step = 1;
+    gpu.reset_calls();
+    for (int i = 0; i < 100; i++) {
+        zt_region copy = open->region;
+        zt_profiler *own;
+        if (zt_open(open->w->context, open->w->device, &config, &own) != ZE_RESULT_SUCCESS)
+            return 2;
+        zt_end(&copy);
+        zt_close(own);
+    }
+    return calls("zeCommandListAppendWriteGlobalTimestamp") > 0;
+}
+
 static int use_and_exit(void *object) {
     zt_profiler *profiler = (zt_profiler *)object;
     zt_region_info info;
@@ -345,6 +368,17 @@ static void test_exit_of_a_child(void **state) {
 
 static void test_close_in_a_child(void **state) {
     fork_beside(*state, close_and_exit);
+}
+
+static void test_region_in_a_child(void **state) {
+    open_region open = {(world *)*state, {NULL, 0, 0, 0}};
+    zt_profiler *profiler = open_groups(open.w, "ComputeBasic");
+    open.region = zt_begin(profiler, open.w->immediate, "region");
+    int status = status_of_child(end_and_exit, &open);
+    zt_end(&open.region);
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    assert_int_equal(status, 0);
 }
 
 static void test_questions_in_a_child(void **state) {
@@ -635,6 +669,7 @@ int main(void) {
         TEST(test_inside_of_another_file),
         TEST(test_exit_of_a_child),
         TEST(test_close_in_a_child),
+        TEST(test_region_in_a_child),
         TEST(test_questions_in_a_child),
         TEST(test_stream_in_a_child),
         TEST(test_executed_beside_a_profiler),
