@@ -258,7 +258,7 @@ static void test_a_suffix_without_a_format(void **state) {
                        .result = ZE_RESULT_ERROR_INVALID_ARGUMENT};
     (void)state;
     expect_success(&p);
-    assert_int_equal(occurrences(text_of("errors"), "[UNKNOWN_SUFFIX]"), 1);
+    assert_int_equal(occurrences(text_of("errors"), "[UNKNOWN_SUFFIX] zt_auto: "), 1);
     assert_int_equal(occurrences(text_of("errors"), "run.xlsx"), 1);
     assert_string_equal(text_of("output"), "");
 }

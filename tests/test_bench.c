@@ -522,6 +522,29 @@ static void test_a_run_without_a_region(void **state) {
     assert_int_equal(result.count, 0);
 }
 
+/* A benchmark opens a profiler of its own. The message says why it cannot. */
+static void test_without_room_for_another_profiler(void **state) {
+    enum { TRIED = 300 };
+    world *w = *state;
+    static zt_bench_result result;
+    job of = {w, 1, 0, 0, NULL, 0};
+    zt_bench_config bench = config_of_job(&of);
+    zt_config config = config_of(w);
+    zt_profiler *opened[TRIED];
+    uint32_t count = 0;
+    config.groups = "";
+    config.slots_per_step = config.max_slots = 1;
+    while (count < TRIED && zt_open(w->context, w->device, &config, &opened[count]) == ZE_RESULT_SUCCESS)
+        count++;
+    assert_result(zt_bench(opened[0], &bench, &result), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    assert_contains(zt_get_last_error(opened[0]), "profilers are open in this process");
+    assert_int_equal(of.runs, 0);
+    while (count > 0)
+        zt_close(opened[--count]);
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    ok(zt_bench(profiler, &bench, &result));
+}
+
 static void test_without_a_profiler_nothing_runs(void **state) {
     world *w = *state;
     static zt_bench_result result;
@@ -555,6 +578,7 @@ int main(void) {
         TEST(test_rates),
         TEST(test_two_variants_on_the_device),
         TEST(test_a_run_without_a_region),
+        TEST(test_without_room_for_another_profiler),
         TEST(test_without_a_profiler_nothing_runs),
     };
     return cmocka_run_group_tests(tests, start, NULL);

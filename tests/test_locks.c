@@ -1,6 +1,6 @@
-/* F12: calculation is not thread-safe in the driver, not even for different groups. One lock for the process
-   keeps it apart, also where a program holds several copies of the library: this file has one of its own. The
-   device notes two calculations at once in its ledger, which is read at the end of each test. */
+/* F12: drivers cannot calculate on two threads at once, not even different groups. One lock of the process
+   prevents it, also if a program has several copies of the library: this file has its own. The device records
+   two calculations at once in its ledger, which is checked at the end of each test. */
 #define ZETOOLS_IMPLEMENTATION
 #define ZETOOLS_STATIC
 #include "fixture.h"
@@ -105,7 +105,7 @@ static void test_copies_of_the_library(void **state) {
     work_together(workers);
 }
 
-/* What one copy activates, another does not take away. */
+/* One copy does not deactivate the groups of another. */
 static void test_copies_share_activation(void **state) {
     worker own, other;
     open_worker(&own, (world *)*state, "ComputeBasic", 1);
