@@ -12598,7 +12598,7 @@ ZT__PRIVATE double zt__measure_once(zt__bench *bench) {
         return zt__run_work(bench, bench->stopwatch);
     }
     sample = bench->config.measure(bench->config.user);
-    return zt__is_nan(sample) || sample < 0 ? zt__report_no_sample(bench, "it failed") : sample;
+    return !zt__is_finite(sample) || sample < 0 ? zt__report_no_sample(bench, "it failed") : sample;
 }
 
 /* Finds the frequency domain of the GPU, if the system management interface has it. */
@@ -12839,15 +12839,21 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
 /* ---- benchmarks for people ------------------------------------------------------------------------------- */
 
 ZT__PRIVATE void zt__write_bench_result(zt__writer *writer, const zt_bench_result *result) {
+    int in_ns = result->median < 1000;
+    double unit_ns = in_ns ? 1 : 1000;
+    const char *unit = in_ns ? "ns" : "us";
     zt__write_shown(writer, result->name);
     if (!result->count) {
         zt__write_text(writer, ": no sample\n");
         return;
     }
-    zt__print(writer,
-              ": median %.3f us (95%%: %.3f to %.3f, +-%.2f%%), quartiles %.3f and %.3f, minimum %.3f\n",
-              result->median / 1e3, result->low / 1e3, result->high / 1e3, result->precision * 100,
-              result->quartile1 / 1e3, result->quartile3 / 1e3, result->min / 1e3);
+    zt__print(writer, ": median %.3f %s (95%%: %.3f to %.3f", result->median / unit_ns, unit,
+              result->low / unit_ns, result->high / unit_ns);
+    if (!zt__is_nan(result->precision)) {
+        zt__print(writer, ", +-%.2f%%", result->precision * 100);
+    }
+    zt__print(writer, "), quartiles %.3f and %.3f, minimum %.3f\n", result->quartile1 / unit_ns,
+              result->quartile3 / unit_ns, result->min / unit_ns);
     zt__print(writer, "    %u samples, %u outliers; ended by: %s\n", (unsigned)result->count,
               (unsigned)result->outliers, zt_bench_end_name(result->end));
     if (zt__is_nan(result->frequency_mhz)) {
@@ -12857,8 +12863,9 @@ ZT__PRIVATE void zt__write_bench_result(zt__writer *writer, const zt_bench_resul
                   (unsigned)result->changed);
     }
     if (result->counter_runs) {
-        zt__print(writer, "    with counters: median %.3f us in %u runs a pass, %.2f times that without\n",
-                  result->counter_median / 1e3, (unsigned)result->counter_runs, result->perturbation);
+        zt__print(writer, "    with counters: median %.3f %s in %u runs a pass, %.2f times that without\n",
+                  result->counter_median / unit_ns, unit, (unsigned)result->counter_runs,
+                  result->perturbation);
     }
 }
 
