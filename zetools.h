@@ -1765,7 +1765,7 @@ ZT__PRIVATE int zt__lock_until(zt__timed_mutex *timed, uint64_t deadline) {
 typedef struct zt__thread {
     int running; /* it was started, and not yet joined. Atomic, like the next two */
     int stop_requested, ended;
-    struct zt__thread_list *list; /* that it is in: another copy of the header may stop it */
+    struct zt__thread_list *list; /* of the copy that has started it; another may stop it */
     struct zt__thread *next;
     int (*step)(void *user);
     void *user;
@@ -1927,8 +1927,7 @@ ZT__PRIVATE int zt__start_thread(zt__thread *thread, int (*step)(void *user), vo
 
 /* Stores the address of a function of the Level Zero loader, or NULL, in the function pointer at `function`.
    The loader is opened by its name, because its symbols are not in the global scope if a library that was
-   loaded with RTLD_LOCAL has brought it. Those of a statically linked loader are in the global scope alone.
- */
+   loaded with RTLD_LOCAL has brought it. A statically linked loader has its symbols in the global scope. */
 ZT__PRIVATE void zt__find_loader_symbol(const char *name, void *function) {
     void *loader = dlopen("libze_loader.so.1", RTLD_LAZY | RTLD_NOLOAD);
     void *symbol;
@@ -2705,10 +2704,9 @@ typedef struct zt__process {
     pthread_key_t depth;    /* how many ZT__INTERNAL sections a thread is in */
     pthread_key_t messages; /* a zt__thread_messages, or NULL */
     zt__active_group active_groups[ZT__MAX_ACTIVE_GROUPS];
-    /* Those that are open, and their identifiers; atomic, to be found without the mutex. */
-    zt_profiler *profilers[ZT__MAX_PROFILERS];
-    uint32_t profiler_ids[ZT__MAX_PROFILERS];
-    uint32_t serial; /* of the profiler opened last */
+    zt_profiler *profilers[ZT__MAX_PROFILERS]; /* those that are open. Atomic: found without the mutex */
+    uint32_t profiler_ids[ZT__MAX_PROFILERS];  /* of each. Atomic, too */
+    uint32_t serial;                           /* of the profiler opened last */
 } zt__process;
 
 #define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_1"
@@ -3219,8 +3217,7 @@ ZT_API const char *zt_version(void) {
 
 /* ==== >>driver: functions that a loader may not have ====================================================== */
 
-/* Most of these are newer than Level Zero 1.0, and a loader may lack them. So they are looked up at run time.
- */
+/* Most of these are newer than Level Zero 1.0. A loader may lack them, so they are looked up at run time. */
 #define ZT__OPTIONAL_FUNCTIONS(X)                                                                            \
     X(zeCommandListIsImmediate, (ze_command_list_handle_t list, ze_bool_t * is_immediate))                   \
     X(zeDeviceGetGlobalTimestamps, (ze_device_handle_t device, uint64_t * host, uint64_t * ticks))           \
@@ -3450,7 +3447,7 @@ ZT__PRIVATE ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__grou
         *call = "zetMetricGetProperties";
         metric->stype = ZET_STRUCTURE_TYPE_METRIC_PROPERTIES;
         result = zetMetricGetProperties(handles[i], metric);
-        /* Drivers print units without checking for a null pointer. */
+        /* Some drivers print a null pointer here. */
         if (strcmp(metric->resultUnits, "(null)") == 0) {
             metric->resultUnits[0] = 0;
         }
@@ -3693,10 +3690,9 @@ ZT__PRIVATE ze_result_t zt__calculate_tiles(const zt__driver *driver, const zt__
     return result;
 }
 
-/* Calculates `count` reports of one group, which follow each other in `raw`. `values` has room for
-   metric_count
-   * tiles values of each. Drivers cannot calculate on two threads at once, not even different groups, so the
-   mutex of the process guards calculation. */
+/* Calculates `count` reports of one group, which follow each other in `raw`. `values` has room for the values
+   of each: the metrics of each tile. Drivers cannot calculate on two threads at once, not even different
+   groups, so the mutex of the process guards calculation. */
 ZT__PRIVATE ze_result_t zt__calculate(const zt__driver *driver, const zt__group *group, const uint8_t *raw,
                                       uint32_t count, zet_typed_value_t *values) {
     zt__process *process = zt__get_process();
@@ -3913,10 +3909,10 @@ ZT__PRIVATE ze_result_t zt__select_by_name(zt__selector *selector) {
 
 /* ---- the groups that have the requested metrics ---------------------------------------------------------- */
 
-/* To find the fewest groups that have all requested metrics is the problem of the set cover, which takes too
-   long to solve exactly. This adds one group after the other, beginning with those that have rare metrics. */
+/* Finding the fewest groups that have all requested metrics is a set cover problem, which takes too long to
+   solve exactly. So groups are added one by one, beginning with those that have rare metrics. */
 typedef struct zt__cover {
-    uint32_t group_count;  /* of the catalog, all by the same index */
+    uint32_t group_count;  /* those of the catalog, in its order */
     zt__group *groups;     /* the event-based ones, with their metrics; the others have none */
     uint64_t *has;         /* for each group, a bit for each requested metric */
     uint32_t metric_count; /* of all groups */
@@ -4587,8 +4583,7 @@ ZT__PRIVATE void zt__share_rows(const zt__statistics *a, const zt__statistics *b
     }
 }
 
-/* Copies `wanted` of `count` rows, chosen at random with the same chance, in their order. `to` may be `rows`.
- */
+/* Copies `wanted` of `count` rows, chosen at random with equal chance, in their order. `to` may be `rows`. */
 ZT__PRIVATE void zt__draw_rows(const zt__layout *layout, uint64_t *state, double *to, const double *rows,
                                uint32_t count, uint32_t wanted) {
     size_t columns = layout->column_count;
@@ -12604,7 +12599,7 @@ ZT__PRIVATE double zt__measure_once(zt__bench *bench) {
         return zt__run_work(bench, bench->stopwatch);
     }
     sample = bench->config.measure(bench->config.user);
-    return zt__is_nan(sample) || sample < 0 ? zt__report_no_sample(bench, "it failed") : sample;
+    return !zt__is_finite(sample) || sample < 0 ? zt__report_no_sample(bench, "it failed") : sample;
 }
 
 /* Finds the frequency domain of the GPU, if the system management interface has it. */
@@ -12845,15 +12840,21 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
 /* ---- benchmarks for people ------------------------------------------------------------------------------- */
 
 ZT__PRIVATE void zt__write_bench_result(zt__writer *writer, const zt_bench_result *result) {
+    int in_ns = result->median < 1000;
+    double unit_ns = in_ns ? 1 : 1000;
+    const char *unit = in_ns ? "ns" : "us";
     zt__write_shown(writer, result->name);
     if (!result->count) {
         zt__write_text(writer, ": no sample\n");
         return;
     }
-    zt__print(writer,
-              ": median %.3f us (95%%: %.3f to %.3f, +-%.2f%%), quartiles %.3f and %.3f, minimum %.3f\n",
-              result->median / 1e3, result->low / 1e3, result->high / 1e3, result->precision * 100,
-              result->quartile1 / 1e3, result->quartile3 / 1e3, result->min / 1e3);
+    zt__print(writer, ": median %.3f %s (95%%: %.3f to %.3f", result->median / unit_ns, unit,
+              result->low / unit_ns, result->high / unit_ns);
+    if (!zt__is_nan(result->precision)) {
+        zt__print(writer, ", +-%.2f%%", result->precision * 100);
+    }
+    zt__print(writer, "), quartiles %.3f and %.3f, minimum %.3f\n", result->quartile1 / unit_ns,
+              result->quartile3 / unit_ns, result->min / unit_ns);
     zt__print(writer, "    %u samples, %u outliers; ended by: %s\n", (unsigned)result->count,
               (unsigned)result->outliers, zt_bench_end_name(result->end));
     if (zt__is_nan(result->frequency_mhz)) {
@@ -12863,8 +12864,9 @@ ZT__PRIVATE void zt__write_bench_result(zt__writer *writer, const zt_bench_resul
                   (unsigned)result->changed);
     }
     if (result->counter_runs) {
-        zt__print(writer, "    with counters: median %.3f us in %u runs a pass, %.2f times that without\n",
-                  result->counter_median / 1e3, (unsigned)result->counter_runs, result->perturbation);
+        zt__print(writer, "    with counters: median %.3f %s in %u runs a pass, %.2f times that without\n",
+                  result->counter_median / unit_ns, unit, (unsigned)result->counter_runs,
+                  result->perturbation);
     }
 }
 
