@@ -6000,10 +6000,32 @@ ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler) {
 
 /* ---- counting -------------------------------------------------------------------------------------------- */
 
-/* Counts the sample of a reading, and updates what is known about its list. With the mutex held. */
+/* Updates what is known about a list when the event of a slot has signalled. With the mutex held. */
+ZT__PRIVATE void zt__note_run(zt_profiler *profiler, zt__reading *reading) {
+    zt__list *list = reading->slot->list;
+    uint64_t number = reading->slot->number;
+    /* If the kind of the list is unknown, its second execution shows that it is recorded. */
+    if ((reading->from == ZT__SLOT_ARMED || list->state != ZT__LIST_UNKNOWN) &&
+        reading->from != ZT__SLOT_PENDING && list->state != ZT__LIST_IMMEDIATE) {
+        reading->is_unobserved = 1;
+        zt__move_list(profiler, list, ZT__LIST_UNOBSERVED);
+    }
+    if (number > list->ran_up_to) {
+        list->ran_up_to = number;
+    }
+    if (list->state == ZT__LIST_IMMEDIATE && number > list->over_up_to) {
+        list->over_up_to = number;
+    }
+    /* An execution that was not announced may still be followed by others. */
+    if (reading->from == ZT__SLOT_PENDING && list->state != ZT__LIST_UNOBSERVED && !list->overlaps &&
+        number > list->finished_up_to) {
+        list->finished_up_to = number;
+    }
+}
+
+/* Counts the sample of a reading. With the mutex held. */
 ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, const double *row) {
     zt__slot *slot = reading->slot;
-    zt__list *list = slot->list;
     reading->region = slot->region;
     if (reading->outcome != ZT__READ && reading->outcome != ZT__LOST) {
         return;
@@ -6011,22 +6033,8 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
     if (reading->from == ZT__SLOT_ARMED) {
         profiler->counts.begun++; /* this execution was not announced */
     }
-    /* If the kind of the list is unknown, its second execution shows that it is recorded. */
-    if ((reading->from == ZT__SLOT_ARMED || list->state != ZT__LIST_UNKNOWN) &&
-        reading->from != ZT__SLOT_PENDING && list->state != ZT__LIST_IMMEDIATE) {
-        reading->is_unobserved = 1;
-        zt__move_list(profiler, list, ZT__LIST_UNOBSERVED);
-    }
-    if (slot->number > list->ran_up_to) {
-        list->ran_up_to = slot->number;
-    }
-    if (list->state == ZT__LIST_IMMEDIATE && slot->number > list->over_up_to) {
-        list->over_up_to = slot->number;
-    }
-    /* An execution that was not announced may still be followed by others. */
-    if (reading->has_signalled && reading->from == ZT__SLOT_PENDING && list->state != ZT__LIST_UNOBSERVED &&
-        !list->overlaps && slot->number > list->finished_up_to) {
-        list->finished_up_to = slot->number;
+    if (reading->has_signalled) {
+        zt__note_run(profiler, reading);
     }
     if (reading->outcome == ZT__READ) {
         profiler->counts.collected++;
@@ -6397,13 +6405,12 @@ ZT__PRIVATE zt__list_state zt__query_list_kind(const zt_profiler *profiler, ze_c
 /* Updates what is known about a list when a region is begun on it. Returns whether slots have become over.
    With the mutex held. */
 ZT__PRIVATE int zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_state kind) {
-    uint64_t over_before = list->over_up_to;
-    int was_immediate = list->state == ZT__LIST_IMMEDIATE, is_immediate = kind == ZT__LIST_IMMEDIATE;
-    int was_known = list->state != ZT__LIST_UNKNOWN && list->ended > 0;
-    if (was_known && kind != ZT__LIST_UNKNOWN && was_immediate != is_immediate) {
-        list->over_up_to = list->finished_up_to = list->ended; /* the list with this handle was destroyed */
+    uint64_t over_before = list->over_up_to, finished;
+    if (list->state == ZT__LIST_UNKNOWN) {
         zt__move_list(profiler, list, kind);
-    } else if (is_immediate || list->state == ZT__LIST_UNKNOWN) {
+    } else if (kind != ZT__LIST_UNKNOWN &&
+               (kind == ZT__LIST_IMMEDIATE) != (list->state == ZT__LIST_IMMEDIATE)) {
+        list->over_up_to = list->finished_up_to = list->ended; /* the list with this handle was destroyed */
         zt__move_list(profiler, list, kind);
     }
     /* A recorded list that has run accepts commands only after a reset. An immediate list never runs commands
@@ -6411,10 +6418,10 @@ ZT__PRIVATE int zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_s
     if (list->ran_up_to > list->over_up_to) {
         list->over_up_to = list->ran_up_to;
     }
-    if (kind == ZT__LIST_RECORDED) {
-        list->finished_up_to = list->over_up_to;
-    } else if (list->ran_up_to > list->finished_up_to) {
-        list->finished_up_to = list->ran_up_to;
+    /* A recorded list is not reset before the device is done with it. An immediate list may be in use. */
+    finished = kind == ZT__LIST_RECORDED ? list->over_up_to : list->ran_up_to;
+    if (finished > list->finished_up_to) {
+        list->finished_up_to = finished;
     }
     list->overlaps = 0;
     return list->over_up_to > over_before;
