@@ -6879,19 +6879,30 @@ ZT__PRIVATE zt_cause zt__loss_by_execution(zt__slot_state state) {
     return state == ZT__SLOT_RETIRED || state == ZT__SLOT_PARTIAL ? ZT_LOST_READ_FAILED : ZT_LOST_OVERWRITTEN;
 }
 
+/* Raises `unexpected_up_to` on a list that may have run without zt_execute. Slots that have run while later
+   ones have not belong to an immediate list that had this handle, to a recording before a reset, or to an
+   execution that is still running. With the mutex held. */
+ZT__PRIVATE void zt__exclude_what_ran(zt__list *list) {
+    const zt__slot *slot = list->first;
+    uint64_t number;
+    while (slot && slot->state != ZT__SLOT_RECORDED) {
+        slot = slot->next;
+    }
+    if (slot) {
+        number = list->ran_up_to < slot->number ? list->ran_up_to : slot->number - 1;
+        if (number > list->unexpected_up_to) {
+            list->unexpected_up_to = number;
+        }
+    }
+}
+
 /* Moves the slots of a list that is about to be executed to PENDING. Returns how many samples of its last
    execution this one overwrites. With the mutex held. */
 ZT__PRIVATE uint32_t zt__announce_list(zt_profiler *profiler, zt__list *list, uint64_t now) {
-    int may_have_run_unobserved = list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED;
     uint32_t overwritten = 0;
     zt__slot *slot;
-    /* Slots that have run while later ones have not belong to an immediate list that had this handle, to a
-       recording before a reset, or to an execution that is still running. */
-    for (slot = may_have_run_unobserved ? list->first : NULL; slot; slot = slot->next) {
-        if (slot->state == ZT__SLOT_RECORDED) {
-            list->unexpected_up_to = list->ran_up_to < slot->number ? list->ran_up_to : slot->number - 1;
-            break;
-        }
+    if (list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED) {
+        zt__exclude_what_ran(list);
     }
     for (slot = list->first; slot; slot = slot->next) {
         slot->submitted_from = ZT__SLOT_FREE;
