@@ -370,7 +370,7 @@ static void test_a_device_as_report(void **state) {
     (void)state;
     expect_success(&p);
     assert_int_equal(access("/dev/null.2", F_OK), -1);
-    assert_string_equal(text_of("errors"), "");
+    assert_null(strstr(text_of("errors"), "zetools: ")); /* a layer may have written, too */
 }
 
 /* Standard error is a file here, which keeps what is in it. */
