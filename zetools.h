@@ -5758,13 +5758,14 @@ ZT__PRIVATE void zt__unregister_profiler(const zt_profiler *profiler) {
    3. With the mutex held, it adds the samples to the statistics, and moves each slot to its next state.
    4. Without the mutex, it logs messages and delivers the samples to the application. */
 
-/* A collection: which slots it reads, and how far it is. */
+/* A collection: which slots it reads, and how far it is. Its pointers stay valid while the mutex is unlocked,
+   because only the thread that holds the collector removes slots from lists, and lists from the profiler. */
 typedef struct zt__collection {
     zt__list *list;                       /* the current list, */
     zt__slot *slot;                       /* and the next slot in it */
     int one_list;                         /* reads this list only */
     int thorough;                         /* queries slots that follow one that is not ready */
-    int is_blocked[ZT__SLOT_STATE_COUNT]; /* an earlier slot in this state is not ready */
+    int is_blocked[ZT__SLOT_STATE_COUNT]; /* an earlier slot of the list in this state is not ready */
 } zt__collection;
 
 /* ---- choosing slots: with the mutex held ----------------------------------------------------------------- */
@@ -5783,25 +5784,32 @@ ZT__PRIVATE void zt__enter_list(zt_profiler *profiler, zt__collection *collectio
     }
 }
 
+/* Returns whether a slot may be ready to be read, or is PARTIAL and can be reset. */
+ZT__PRIVATE int zt__should_read(const zt__collection *collection, const zt__slot *slot) {
+    switch (slot->state) {
+    case ZT__SLOT_PENDING:
+    case ZT__SLOT_RECORDED:
+    case ZT__SLOT_ARMED:
+        return collection->thorough || zt__is_over(slot) || !collection->is_blocked[slot->state];
+    case ZT__SLOT_PARTIAL:
+        return zt__is_finished(slot) && (slot->needs_reset || zt__is_over(slot));
+    default:
+        return 0;
+    }
+}
+
 /* Moves up to 64 slots of one pass to READING. Returns 0 if there are none left. */
 ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection) {
     zt__batch *batch = &profiler->batch;
     batch->count = 0;
     while (collection->list && batch->count < ZT__BATCH) {
         zt__slot *slot = collection->slot;
-        int is_over, is_read;
+        int is_read;
         if (!slot) {
             zt__enter_list(profiler, collection, collection->one_list ? NULL : collection->list->next);
             continue;
         }
-        is_over = zt__is_over(slot);
-        if (slot->state == ZT__SLOT_PARTIAL) {
-            is_read = zt__is_finished(slot) && (slot->needs_reset || is_over);
-        } else {
-            is_read = (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_RECORDED ||
-                       slot->state == ZT__SLOT_ARMED) &&
-                      (collection->thorough || is_over || !collection->is_blocked[slot->state]);
-        }
+        is_read = zt__should_read(collection, slot);
         if (is_read && batch->count > 0 && batch->pass != &profiler->passes[slot->pass]) {
             break; /* this slot begins the next batch */
         }
@@ -5812,12 +5820,12 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
             batch->pass = &profiler->passes[slot->pass];
             reading->slot = slot;
             reading->from = slot->state;
-            reading->is_over = is_over;
+            reading->is_over = zt__is_over(slot);
             reading->is_gone = slot->state == ZT__SLOT_PENDING && zt__is_finished(slot) &&
                                collection->list->state != ZT__LIST_IMMEDIATE;
             reading->cause = ZT_CAUSE_COUNT;
             zt__move_slot(profiler, slot, ZT__SLOT_READING);
-        } else if (slot->state == ZT__SLOT_RETIRED && is_over) {
+        } else if (slot->state == ZT__SLOT_RETIRED && zt__is_over(slot)) {
             zt__unbind_slot(slot);
         }
     }
