@@ -1569,27 +1569,34 @@ typedef zt__disabled_scope zt_scope;
        RETIRED   never used again: it cannot be reset, or    -
                  the device may still write to it
 
+       `begun` is zt_counts.begun. A tracer does what zt_execute does for the executions that it sees.
+
        A slot also becomes RETIRED when it is the first of its pass and a trial of its query fails (from
        FREE), and in zt_close when the device may still write to it (from OPEN, PENDING or, with begun - 1,
        RECORDED).
 
-       A slot is OVER when its commands can never run again. A list numbers its slots as they end. Those up
-       to its `over_up_to` are over, which only the following raises:
+       A list numbers its slots as they end. Two of these numbers decide when a slot may be used again.
 
-       - The list is immediate, and the sample of a slot was read or is lost: to the number of that slot.
+       A slot is OVER when its commands can never run again: all slots up to `over_up_to`. Only the following
+       raises it:
+
+       - The list is immediate, and the event of a slot has signalled: to the number of that slot.
        - zt_release, zt_reset or the tracer reports that the list is destroyed or reset: to the newest slot.
        - The handle of the list comes back as a list of another kind: to the newest slot.
-       - A region is begun on the list: to the newest slot that is known to have run or to be submitted. Later
-         slots may belong to the recording that goes on.
+       - A region is begun on the list: to the newest slot whose event has signalled, or that zt_execute has
+         submitted. Later slots may belong to the recording that goes on.
 
-       A slot is FINISHED when the device is done with its last execution. Those up to the `finished_up_to` of
-       their list are finished. zt_execute sets this to 0, and only the following raises it:
+       A slot is FINISHED when the device is done with its last execution: all slots up to
+       `finished_up_to`. zt_execute sets this to 0, and only the following raises it:
 
        - The event of a PENDING slot has signalled: to the number of that slot, since the end of a region
          waits for all commands before it. Not if executions overlap or the list also runs without zt_execute:
          then the event may be that of another execution.
-       - A region is begun on the list, or all its slots are over and none is on its way: to the newest slot
-         that is over. By then the device has to be done with these.
+       - A region is begun on a recorded list: to the newest slot that is over, since a list is reset only
+         when the device is done with it. If the list is or may be immediate: to the newest slot whose event
+         has signalled, or that zt_execute has submitted.
+       - The handle of the list comes back as a list of another kind, or all slots of the list are over and
+         none is on its way: to the newest slot.
 
        A slot of a recorded list that is PENDING and finished, and whose event has not signalled, never ran:
        it belongs to a recording that was reset.
@@ -4818,20 +4825,28 @@ typedef struct zt__region_record {
 
 struct zt__slot {
     zt__slot_state state;      /* changed only by zt__move_slot */
-    uint32_t pass;             /* its queries are of this pass's groups */
-    uint32_t generation;       /* changes when a region begins or ends: a zt_region of another one is stale */
-    uint32_t activation;       /* that of the profiler when the region was begun */
-    zt__list *list;            /* NULL: the slot is FREE */
-    zt__slot *next, *previous; /* in the chain of free slots, or in that of its list */
+    zt__slot *next, *previous; /* in the chain of free slots (`next` only), or in that of its list */
+
+    /* its region, and the list that has its commands */
     zt__region_record *region;
-    uint64_t number;               /* its list numbers its slots from 1 as they end */
-    zt__slot_state submitted_from; /* its state before its list was last executed, or FREE: not expected */
-    int is_dropped;                /* its commands are incomplete */
-    int needs_reset;       /* PARTIAL: its commands have run since it was reset, or its reset has failed */
-    zt_cause spoiled;      /* why its sample will be lost, or ZT_CAUSE_COUNT */
+    zt__list *list;      /* NULL: no list has its commands */
+    uint64_t number;     /* its list numbers its slots from 1 as they end */
+    uint32_t generation; /* increased when a region begins or ends: a zt_region of another one is stale */
+    uint32_t activation; /* profiler->activation when the region was begun */
+    int spans_passes;    /* the region has begun in one pass and ended in another: its sample will be lost */
+    int is_dropped;      /* the region was dropped, its commands are incomplete: no sample is ever read */
     uint64_t submitted_ns; /* host time; it was submitted at this time or later */
-    uint64_t overdue_ns;   /* host time when its event or data should have been there and was not; or 0 */
-    int may_be_written; /* by the device, although it is not used any more: its pools are never destroyed */
+
+    /* for zt_execute: the state in which it found the slot, or FREE if it does not expect the slot to run */
+    zt__slot_state submitted_from;
+
+    /* for the collector */
+    uint64_t overdue_since_ns; /* host time when reading it failed first, or 0. It is lost if that goes on */
+    int needs_reset;           /* while PARTIAL: it may have run since it was last reset */
+    int may_be_written; /* RETIRED, and the device may still write to it: its pools are never destroyed */
+
+    /* constant */
+    uint32_t pass; /* its queries are of this pass's groups */
     ze_event_handle_t event;
     uint64_t *stamps; /* two time stamps of the device, or NULL */
     zet_metric_query_handle_t queries[ZT__MAX_TOGETHER];
@@ -4872,17 +4887,21 @@ struct zt__list {
     ze_command_list_handle_t handle;
     zt__list_state state; /* changed only by zt__move_list */
     zt__list *next;
-    zt__slot *first, *last;  /* slots that ended and are not FREE again, in order of their numbers */
-    uint32_t open_count;     /* regions begun and not ended, or being begun: the record stays */
-    uint64_t ended;          /* the number of the slot that ended last */
-    uint64_t ran_up_to;      /* the highest number of a slot that is known to have run or to be submitted */
-    uint64_t over_up_to;     /* the commands of slots up to this number can never run again */
-    uint64_t ran_before;     /* `ran_up_to` before the list was last executed */
-    uint64_t finished_up_to; /* the device has finished slots up to this number, as often as they have run */
-    int overlaps; /* an execution was submitted before the last one was known to be finished: events do not
-                     show any more which of them has ended */
-    uint64_t unexpected_up_to; /* zt_execute does not expect slots up to this number to run: they ran without
-                                  it, and may not be part of what it submits */
+    zt__slot *first, *last; /* slots that ended and still belong to the list, in order of their numbers */
+    uint32_t open_count;    /* regions begun and not ended, or being begun: they keep this record */
+
+    /* Numbers of slots. None is higher than `ended`. */
+    uint64_t ended;            /* the slot that ended last */
+    uint64_t ran_up_to;        /* the last slot whose event has signalled, or that zt_execute has submitted */
+    uint64_t over_up_to;       /* all slots up to this one are over, */
+    uint64_t finished_up_to;   /* or finished: see THE LIFE OF A SLOT */
+    uint64_t unexpected_up_to; /* zt_execute expects no slot up to this one to run: it may have been recorded
+                                  before a reset that was not seen */
+
+    /* for the last zt_execute */
+    uint64_t ran_before; /* `ran_up_to` before it, restored if the driver refuses it */
+    int overlaps; /* it was submitted before the one before it was known to be finished, so events do not
+                     show which of them has ended. Until a region is begun */
 };
 
 /* ---- the profiler ---------------------------------------------------------------------------------------- */
@@ -5151,13 +5170,26 @@ ZT__PRIVATE void zt__unbind_slot(zt__slot *slot) {
     slot->list = NULL;
 }
 
-/* Frees a slot that is bound to no list. */
-ZT__PRIVATE void zt__free_slot(zt_profiler *profiler, zt__slot *slot) {
+ZT__PRIVATE void zt__push_free_slot(zt_profiler *profiler, zt__slot *slot) {
     zt__pass *pass = &profiler->passes[slot->pass];
-    zt__move_slot(profiler, slot, ZT__SLOT_FREE);
-    slot->list = NULL;
     slot->next = pass->free_slots;
     pass->free_slots = slot;
+}
+
+/* Returns NULL if there is none. */
+ZT__PRIVATE zt__slot *zt__pop_free_slot(zt__pass *pass) {
+    zt__slot *slot = pass->free_slots;
+    if (slot) {
+        pass->free_slots = slot->next;
+    }
+    return slot;
+}
+
+/* Frees a slot that is not in the chain of a list. */
+ZT__PRIVATE void zt__free_slot(zt_profiler *profiler, zt__slot *slot) {
+    zt__move_slot(profiler, slot, ZT__SLOT_FREE);
+    slot->list = NULL;
+    zt__push_free_slot(profiler, slot);
 }
 
 /* ---- names and lists: with the mutex held, which is unlocked while memory is allocated ------------------- */
@@ -5204,8 +5236,7 @@ ZT__PRIVATE int zt__make_room_for_region(zt_profiler *profiler) {
     return zt__map_make_room(&profiler->names, &profiler->config.allocator, &profiler->mutex);
 }
 
-/* Returns the region with this name, added if it is new. If it cannot be added, returns NULL and the cause.
- */
+/* Returns the region with this name, added if it is new; or NULL and the cause if it cannot be added. */
 ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, const char *name,
                                                       zt_cause *cause) {
     size_t length = strlen(name);
@@ -5217,6 +5248,8 @@ ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, con
     }
     *cause = ZT_DROPPED_NO_MEMORY;
     made = (zt__region_record *)zt__allocate_unlocked(profiler, 1, sizeof *made + length + 1);
+    /* Other threads may add regions while the mutex is unlocked: this one, too, or so many that room is made
+       again. */
     while (made && has_room && profiler->region_count < ZT__MAX_REGIONS &&
            (profiler->region_count == profiler->region_capacity || zt__map_is_full(&profiler->names))) {
         has_room = zt__make_room_for_region(profiler);
@@ -5270,7 +5303,7 @@ ZT__PRIVATE zt__list *zt__find_or_add_list(zt_profiler *profiler, ze_command_lis
     return list;
 }
 
-/* ---- making slots: no mutex held ------------------------------------------------------------------------- */
+/* ---- making and resetting slots: no mutex held ----------------------------------------------------------- */
 
 ZT__PRIVATE void zt__destroy_block(zt_profiler *profiler, zt__slot_block *block) {
     const zt_allocator *allocator = &profiler->config.allocator;
@@ -5307,13 +5340,13 @@ ZT__PRIVATE void zt__destroy_block(zt_profiler *profiler, zt__slot_block *block)
     zt__free(allocator, block);
 }
 
-ZT__PRIVATE ze_result_t zt__fill_block(zt_profiler *profiler, const zt__pass *pass, zt__slot_block *block,
-                                       const char **call) {
+/* Makes the pools of a block. On failure, `*call` is the call that failed. */
+ZT__PRIVATE ze_result_t zt__create_pools(zt_profiler *profiler, const zt__pass *pass, zt__slot_block *block,
+                                         const char **call) {
     zet_metric_query_pool_desc_t query_pool;
     ze_event_pool_desc_t event_pool;
     ze_host_mem_alloc_desc_t memory;
-    ze_event_desc_t event;
-    uint32_t i, g;
+    uint32_t g;
     ze_result_t result = ZE_RESULT_SUCCESS;
     memset(&query_pool, 0, sizeof query_pool);
     query_pool.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC;
@@ -5324,50 +5357,61 @@ ZT__PRIVATE ze_result_t zt__fill_block(zt_profiler *profiler, const zt__pass *pa
         result = zetMetricQueryPoolCreate(profiler->context, profiler->device, pass->groups[g].handle,
                                           &query_pool, &block->query_pools[g]);
     }
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
+    if (result == ZE_RESULT_SUCCESS) {
+        memset(&event_pool, 0, sizeof event_pool);
+        event_pool.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
+        event_pool.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
+        event_pool.count = block->count;
+        *call = "zeEventPoolCreate";
+        result = zeEventPoolCreate(profiler->context, &event_pool, 1, &profiler->device, &block->event_pool);
     }
-    memset(&event_pool, 0, sizeof event_pool);
-    event_pool.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
-    event_pool.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
-    event_pool.count = block->count;
-    *call = "zeEventPoolCreate";
-    result = zeEventPoolCreate(profiler->context, &event_pool, 1, &profiler->device, &block->event_pool);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    if (profiler->is_stamped) {
+    if (result == ZE_RESULT_SUCCESS && profiler->is_stamped) {
         memset(&memory, 0, sizeof memory);
         memory.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC;
         *call = "zeMemAllocHost";
         result = zeMemAllocHost(profiler->context, &memory, block->count * 2 * sizeof *block->stamps,
                                 sizeof *block->stamps, (void **)&block->stamps);
-        if (result != ZE_RESULT_SUCCESS) {
-            return result;
-        }
     }
+    return result;
+}
+
+/* Makes what the slots of a block need. On failure, `*call` is the call that failed, and the block can be
+   destroyed. */
+ZT__PRIVATE ze_result_t zt__fill_block(zt_profiler *profiler, const zt__pass *pass, zt__slot_block *block,
+                                       const char **call) {
+    ze_event_desc_t event;
+    uint32_t i, g;
+    ze_result_t result = zt__create_pools(profiler, pass, block, call);
     memset(&event, 0, sizeof event);
     event.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
     event.signal = ZE_EVENT_SCOPE_FLAG_HOST;
     event.wait = ZE_EVENT_SCOPE_FLAG_HOST;
-    for (i = 0; i < block->count; i++) {
+    for (i = 0; i < block->count && result == ZE_RESULT_SUCCESS; i++) {
         zt__slot *slot = &block->slots[i];
         slot->pass = pass->index;
-        slot->spoiled = ZT_CAUSE_COUNT;
         slot->stamps = block->stamps ? block->stamps + 2 * (size_t)i : NULL;
         *call = "zetMetricQueryCreate";
-        for (g = 0; g < pass->group_count; g++) {
+        for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
             result = zetMetricQueryCreate(block->query_pools[g], i, &slot->queries[g]);
-            if (result != ZE_RESULT_SUCCESS) {
-                return result;
-            }
         }
-        event.index = i;
-        *call = "zeEventCreate";
-        result = zeEventCreate(block->event_pool, &event, &slot->event);
-        if (result != ZE_RESULT_SUCCESS) {
-            return result;
+        if (result == ZE_RESULT_SUCCESS) {
+            *call = "zeEventCreate";
+            event.index = i;
+            result = zeEventCreate(block->event_pool, &event, &slot->event);
         }
+    }
+    return result;
+}
+
+/* Resets the event and the queries of a slot. On failure, `*call` is the call that failed. */
+ZT__PRIVATE ze_result_t zt__reset_handles(const zt__pass *pass, const zt__slot *slot, const char **call) {
+    ze_result_t result;
+    uint32_t g;
+    *call = "zeEventHostReset";
+    result = zeEventHostReset(slot->event);
+    for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
+        *call = "zetMetricQueryReset";
+        result = zetMetricQueryReset(slot->queries[g]);
     }
     return result;
 }
@@ -5405,8 +5449,7 @@ ZT__PRIVATE ze_result_t zt__make_slots(zt_profiler *profiler, zt__pass *pass, co
     zt__lock(&profiler->mutex);
     if (result == ZE_RESULT_SUCCESS) {
         for (i = count; i-- > 0;) {
-            block->slots[i].next = pass->free_slots;
-            pass->free_slots = &block->slots[i];
+            zt__push_free_slot(profiler, &block->slots[i]);
         }
         profiler->state_counts[ZT__SLOT_FREE] += count;
         block->next = profiler->blocks;
@@ -5478,82 +5521,92 @@ ZT__PRIVATE ze_result_t zt__create_own_queue(zt_profiler *profiler, ze_command_q
     return result;
 }
 
+/* Records one query of each group on a command list, and executes it. */
+ZT__PRIVATE ze_result_t zt__submit_first_query(const zt__pass *pass, zt__slot *slot,
+                                               ze_command_queue_handle_t queue, ze_command_list_handle_t list,
+                                               const char **call) {
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    uint32_t g;
+    for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
+        *call = "zetCommandListAppendMetricQueryBegin";
+        result = zetCommandListAppendMetricQueryBegin(list, slot->queries[g]);
+    }
+    for (g = pass->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
+        *call = "zetCommandListAppendMetricQueryEnd";
+        result = zetCommandListAppendMetricQueryEnd(list, slot->queries[g], g ? NULL : slot->event, 0,
+                                                    &slot->event);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        *call = "zeCommandListClose";
+        result = zeCommandListClose(list);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        *call = "zeCommandQueueExecuteCommandLists";
+        result = zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL);
+    }
+    return result;
+}
+
+/* Waits until the device is done with the first query. A failed call is repeated a few times, because what
+   the device uses must not be destroyed. */
+ZT__PRIVATE ze_result_t zt__await_first_query(const zt_profiler *profiler, const zt__slot *slot,
+                                              ze_command_queue_handle_t queue, const char **call) {
+    enum { MOST_ERRORS = 4 };
+    zt__wait wait = zt__wait_until(zt__deadline(profiler->config.wait_timeout_ns));
+    uint32_t errors = 0;
+    ze_result_t result;
+    *call = "zeEventQueryStatus";
+    do {
+        result = zeEventQueryStatus(slot->event);
+        errors += result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY;
+    } while (result != ZE_RESULT_SUCCESS && errors < MOST_ERRORS && zt__wait_again(&wait));
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    *call = "zeCommandQueueSynchronize"; /* its last command has run, so this is short */
+    do {
+        result = zeCommandQueueSynchronize(queue, profiler->config.wait_timeout_ns);
+    } while (result != ZE_RESULT_SUCCESS && ++errors < MOST_ERRORS);
+    return result;
+}
+
 /* Runs one query of each group on a command list of its own. Drivers complete an activation in the first
-   execution that uses it, and take no lock there. So that execution has to finish
-   before several threads use the groups. If it fails, regions are still measured. */
+   execution that uses it, and take no lock there. So that execution has to finish before several threads use
+   the groups. If it fails, regions are still measured. */
 ZT__PRIVATE void zt__run_first_query(zt_profiler *profiler, zt__pass *pass) {
     static const char remedy[] = "The first regions of several threads may disturb each other.";
-    enum { MOST_ERRORS = 4 };
     ze_command_queue_handle_t queue = NULL;
     ze_command_list_handle_t list = NULL;
     zt__slot *slot;
-    zt__wait wait = zt__wait_until(zt__deadline(profiler->config.wait_timeout_ns));
     const char *call;
-    int is_submitted = 0, is_unusable = 0, errors = 0;
-    uint32_t g;
+    int is_clean = 1;
     ze_result_t result;
     if (pass->group_count == 0) {
         return;
     }
     zt__lock(&profiler->mutex);
-    slot = pass->free_slots;
-    if (slot) {
-        pass->free_slots = slot->next;
-    }
+    slot = zt__pop_free_slot(pass);
     zt__unlock(&profiler->mutex);
     if (!slot) {
         return;
     }
     result = zt__create_own_queue(profiler, &queue, &list, &call);
-    for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
-        call = "zetCommandListAppendMetricQueryBegin";
-        result = zetCommandListAppendMetricQueryBegin(list, slot->queries[g]);
-    }
-    for (g = pass->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
-        call = "zetCommandListAppendMetricQueryEnd";
-        result = zetCommandListAppendMetricQueryEnd(list, slot->queries[g], g ? NULL : slot->event, 0,
-                                                    &slot->event);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__submit_first_query(pass, slot, queue, list, &call);
     }
     if (result == ZE_RESULT_SUCCESS) {
-        call = "zeCommandListClose";
-        result = zeCommandListClose(list);
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        call = "zeCommandQueueExecuteCommandLists";
-        result = zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL);
-        is_submitted = result == ZE_RESULT_SUCCESS;
-    }
-    if (is_submitted) {
-        /* A failed call is repeated a few times, because what the device uses must not be destroyed. */
-        call = "zeEventQueryStatus";
-        do {
-            result = zeEventQueryStatus(slot->event);
-            errors += result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY;
-        } while (result != ZE_RESULT_SUCCESS && errors < MOST_ERRORS && zt__wait_again(&wait));
-        while (result == ZE_RESULT_SUCCESS && errors < MOST_ERRORS) {
-            call = "zeCommandQueueSynchronize"; /* its last command has run, so this is short */
-            if (zeCommandQueueSynchronize(queue, profiler->config.wait_timeout_ns) == ZE_RESULT_SUCCESS) {
-                break;
-            }
-            result = ++errors < MOST_ERRORS ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNKNOWN;
-        }
+        result = zt__await_first_query(profiler, slot, queue, &call);
         slot->may_be_written = result != ZE_RESULT_SUCCESS;
         if (result == ZE_RESULT_SUCCESS) {
-            call = "zeEventHostReset";
-            result = zeEventHostReset(slot->event);
+            result = zt__reset_handles(pass, slot, &call);
         }
-        for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
-            call = "zetMetricQueryReset";
-            result = zetMetricQueryReset(slot->queries[g]);
-        }
-        is_unusable = result != ZE_RESULT_SUCCESS;
+        is_clean = result == ZE_RESULT_SUCCESS;
     }
     zt__lock(&profiler->mutex);
-    if (is_unusable) {
-        zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
+    if (is_clean) {
+        zt__push_free_slot(profiler, slot);
     } else {
-        slot->next = pass->free_slots;
-        pass->free_slots = slot;
+        zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
     }
     zt__unlock(&profiler->mutex);
     zt__check(&profiler->diagnostics, result, call, remedy);
@@ -5741,13 +5794,14 @@ ZT__PRIVATE void zt__unregister_profiler(const zt_profiler *profiler) {
    3. With the mutex held, it adds the samples to the statistics, and moves each slot to its next state.
    4. Without the mutex, it logs messages and delivers the samples to the application. */
 
-/* A collection: which slots it reads, and how far it is. */
+/* A collection: which slots it reads, and how far it is. Its pointers stay valid while the mutex is unlocked,
+   because only the thread that holds the collector removes slots from lists, and lists from the profiler. */
 typedef struct zt__collection {
     zt__list *list;                       /* the current list, */
     zt__slot *slot;                       /* and the next slot in it */
     int one_list;                         /* reads this list only */
     int thorough;                         /* queries slots that follow one that is not ready */
-    int is_blocked[ZT__SLOT_STATE_COUNT]; /* an earlier slot in this state is not ready */
+    int is_blocked[ZT__SLOT_STATE_COUNT]; /* an earlier slot of the list in this state is not ready */
 } zt__collection;
 
 /* ---- choosing slots: with the mutex held ----------------------------------------------------------------- */
@@ -5757,10 +5811,26 @@ ZT__PRIVATE void zt__enter_list(zt_profiler *profiler, zt__collection *collectio
     collection->list = list;
     collection->slot = list ? list->first : NULL;
     memset(collection->is_blocked, 0, sizeof collection->is_blocked);
+    ZT__CHECK(!list || (list->ran_up_to <= list->ended && list->over_up_to <= list->ended &&
+                        list->finished_up_to <= list->ended && list->unexpected_up_to <= list->ended));
     /* Whoever declares a list to be over does so when the device is done with it. */
     if (list && profiler->state_counts[ZT__SLOT_PARTIAL] && list->over_up_to == list->ended &&
         !zt__is_on_its_way(list)) {
         list->finished_up_to = list->ended;
+    }
+}
+
+/* Returns whether a slot may be ready to be read, or is PARTIAL and can be reset. */
+ZT__PRIVATE int zt__should_read(const zt__collection *collection, const zt__slot *slot) {
+    switch (slot->state) {
+    case ZT__SLOT_PENDING:
+    case ZT__SLOT_RECORDED:
+    case ZT__SLOT_ARMED:
+        return collection->thorough || zt__is_over(slot) || !collection->is_blocked[slot->state];
+    case ZT__SLOT_PARTIAL:
+        return zt__is_finished(slot) && (slot->needs_reset || zt__is_over(slot));
+    default:
+        return 0;
     }
 }
 
@@ -5770,19 +5840,12 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
     batch->count = 0;
     while (collection->list && batch->count < ZT__BATCH) {
         zt__slot *slot = collection->slot;
-        int is_over, is_read;
+        int is_read;
         if (!slot) {
             zt__enter_list(profiler, collection, collection->one_list ? NULL : collection->list->next);
             continue;
         }
-        is_over = zt__is_over(slot);
-        if (slot->state == ZT__SLOT_PARTIAL) {
-            is_read = zt__is_finished(slot) && (slot->needs_reset || is_over);
-        } else {
-            is_read = (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_RECORDED ||
-                       slot->state == ZT__SLOT_ARMED) &&
-                      (collection->thorough || is_over || !collection->is_blocked[slot->state]);
-        }
+        is_read = zt__should_read(collection, slot);
         if (is_read && batch->count > 0 && batch->pass != &profiler->passes[slot->pass]) {
             break; /* this slot begins the next batch */
         }
@@ -5793,12 +5856,12 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
             batch->pass = &profiler->passes[slot->pass];
             reading->slot = slot;
             reading->from = slot->state;
-            reading->is_over = is_over;
+            reading->is_over = zt__is_over(slot);
             reading->is_gone = slot->state == ZT__SLOT_PENDING && zt__is_finished(slot) &&
                                collection->list->state != ZT__LIST_IMMEDIATE;
             reading->cause = ZT_CAUSE_COUNT;
             zt__move_slot(profiler, slot, ZT__SLOT_READING);
-        } else if (slot->state == ZT__SLOT_RETIRED && is_over) {
+        } else if (slot->state == ZT__SLOT_RETIRED && zt__is_over(slot)) {
             zt__unbind_slot(slot);
         }
     }
@@ -5807,8 +5870,7 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
 
 /* ---- reading: no mutex held ------------------------------------------------------------------------------ */
 
-/* Ensures that `*memory` has room for `count` elements. Does not keep its contents. Returns 0 without memory.
- */
+/* Ensures that `*memory` has room for `count` elements. Its contents are lost. Returns 0 without memory. */
 ZT__PRIVATE int zt__ensure_room(const zt_profiler *profiler, void **memory, size_t *held, size_t count,
                                 size_t size) {
     if (*held < count) {
@@ -5854,39 +5916,26 @@ ZT__PRIVATE void zt__lose(zt__reading *reading, zt_cause cause) {
 ZT__PRIVATE int zt__is_overdue(zt__slot *slot) {
     enum { LONGEST_NS = 20000000 };
     uint64_t now = zt__now_ns();
-    if (!slot->overdue_ns) {
-        slot->overdue_ns = now;
+    if (!slot->overdue_since_ns) {
+        slot->overdue_since_ns = now;
     }
-    return now - slot->overdue_ns >= LONGEST_NS;
+    return now - slot->overdue_since_ns >= LONGEST_NS;
 }
 
-/* Queries a slot's event, and reads its reports if it has signalled. */
-ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
+/* The device is lost. An ARMED slot owes no sample. */
+ZT__PRIVATE void zt__lose_to_device(zt__reading *reading) {
+    if (reading->from != ZT__SLOT_ARMED) {
+        zt__lose(reading, ZT_LOST_DEVICE);
+        reading->is_unusable = 1;
+    }
+}
+
+/* Reads the reports of a slot whose event has signalled. */
+ZT__PRIVATE void zt__read_reports(zt_profiler *profiler, zt__reading *reading) {
     zt__batch *batch = &profiler->batch;
     zt__slot *slot = reading->slot;
-    ze_result_t result;
+    ze_result_t result = ZE_RESULT_SUCCESS;
     uint32_t g;
-    if (zt__is_device_lost(&profiler->diagnostics)) {
-        if (reading->from != ZT__SLOT_ARMED) {
-            zt__lose(reading, ZT_LOST_DEVICE);
-        }
-        reading->is_unusable = reading->from != ZT__SLOT_ARMED;
-        return;
-    }
-    result = zeEventQueryStatus(slot->event);
-    if (result == ZE_RESULT_NOT_READY) {
-        slot->overdue_ns = 0;
-        if (reading->is_gone || (reading->is_over && reading->from != ZT__SLOT_PENDING)) {
-            reading->outcome = ZT__NEVER_RAN;
-        }
-        return;
-    }
-    reading->call = "zeEventQueryStatus";
-    reading->has_signalled = result == ZE_RESULT_SUCCESS;
-    if (reading->has_signalled && slot->spoiled != ZT_CAUSE_COUNT) {
-        zt__lose(reading, slot->spoiled);
-        return;
-    }
     for (g = 0; g < batch->pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
         result = zt__read_report(profiler, reading, g);
     }
@@ -5899,47 +5948,61 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
             reading->times.begin_ticks = zt__load(&slot->stamps[0]);
             reading->times.end_ticks = zt__load(&slot->stamps[1]);
         }
-        return;
-    }
-    reading->result = result;
-    if (!reading->has_signalled) {
-        if (zt__is_device_loss(result)) {
-            zt__store(&profiler->diagnostics.device_lost, 1);
-            if (reading->from != ZT__SLOT_ARMED) {
-                zt__lose(reading, ZT_LOST_DEVICE);
-                reading->is_unusable = 1;
-            }
-        } else if (zt__is_overdue(slot)) { /* the device may still execute it */
-            zt__lose(reading, ZT_LOST_READ_FAILED);
-            reading->is_unusable = slot->may_be_written = 1;
-        }
     } else if (result == ZE_RESULT_NOT_READY || result == ZE_RESULT_ERROR_UNKNOWN) {
         /* Drivers return UNKNOWN where the specification says NOT_READY. Some data never arrives, and none
-         * arrives while other groups are active. */
-        reading->result = ZE_RESULT_SUCCESS;
+           arrives while other groups are active. */
         if (zt__is_overdue(slot)) {
             zt__lose(reading,
                      slot->pass == profiler->active_pass ? ZT_LOST_NEVER_DELIVERED : ZT_LOST_OTHER_PASS);
         }
     } else {
+        reading->result = result;
         zt__lose(reading, zt__is_device_loss(result) ? ZT_LOST_DEVICE : ZT_LOST_READ_FAILED);
         reading->is_unusable = zt__is_device_loss(result);
     }
 }
 
-/* Resets the event and queries of a slot, before it can be used again. */
+/* Queries a slot's event, and reads its reports if it has signalled. */
+ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
+    zt__slot *slot = reading->slot;
+    ze_result_t result;
+    if (zt__is_device_lost(&profiler->diagnostics)) {
+        zt__lose_to_device(reading);
+        return;
+    }
+    result = zeEventQueryStatus(slot->event);
+    if (result == ZE_RESULT_SUCCESS) {
+        reading->has_signalled = 1;
+        if (slot->spans_passes) {
+            zt__lose(reading, ZT_LOST_OTHER_PASS);
+        } else {
+            zt__read_reports(profiler, reading);
+        }
+    } else if (result == ZE_RESULT_NOT_READY) {
+        slot->overdue_since_ns = 0;
+        if (reading->is_gone || (reading->is_over && reading->from != ZT__SLOT_PENDING)) {
+            reading->outcome = ZT__NEVER_RAN;
+        }
+    } else {
+        reading->result = result;
+        reading->call = "zeEventQueryStatus";
+        if (zt__is_device_loss(result)) {
+            zt__store(&profiler->diagnostics.device_lost, 1);
+            zt__lose_to_device(reading);
+        } else if (zt__is_overdue(slot)) {
+            zt__lose(reading, ZT_LOST_READ_FAILED);
+            reading->is_unusable = slot->may_be_written = 1; /* the device may still execute it */
+        }
+    }
+}
+
+/* Resets a slot, so that it can be used again. */
 ZT__PRIVATE void zt__reset_slot(zt_profiler *profiler, zt__reading *reading) {
     zt__slot *slot = reading->slot;
-    const char *call = "zeEventHostReset";
-    ze_result_t result;
-    uint32_t g;
-    slot->overdue_ns = 0;
-    slot->spoiled = ZT_CAUSE_COUNT;
-    result = zeEventHostReset(slot->event);
-    for (g = 0; g < profiler->passes[slot->pass].group_count && result == ZE_RESULT_SUCCESS; g++) {
-        call = "zetMetricQueryReset";
-        result = zetMetricQueryReset(slot->queries[g]);
-    }
+    const char *call;
+    ze_result_t result = zt__reset_handles(&profiler->passes[slot->pass], slot, &call);
+    slot->overdue_since_ns = 0;
+    slot->spans_passes = 0;
     slot->needs_reset = result != ZE_RESULT_SUCCESS;
     if (slot->needs_reset) {
         reading->result = result;
@@ -5969,9 +6032,10 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
             reading->outcome = ZT__NO_SAMPLE;
         } else if (collection->thorough || reading->is_over || !is_blocked[reading->from]) {
             zt__read_slot(profiler, reading);
-            is_blocked[reading->from] |= reading->outcome == ZT__NOT_READY && !reading->slot->overdue_ns;
+            is_blocked[reading->from] |=
+                reading->outcome == ZT__NOT_READY && !reading->slot->overdue_since_ns;
         }
-        if (reading->outcome >= ZT__NO_SAMPLE && !reading->is_unusable &&
+        if (reading->outcome != ZT__NOT_READY && reading->outcome != ZT__NEVER_RAN && !reading->is_unusable &&
             !zt__is_device_lost(&profiler->diagnostics)) {
             zt__reset_slot(profiler, reading);
         }
@@ -5992,10 +6056,10 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
 ZT__PRIVATE void zt__calculate_group(zt_profiler *profiler, uint32_t g) {
     zt__batch *batch = &profiler->batch;
     zt__group *group = &batch->pass->groups[g];
-    size_t a_report = (size_t)group->metric_count * group->tiles;
+    size_t report_values = (size_t)group->metric_count * group->tiles;
     void *values = batch->values[g];
     ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    int has_room = zt__ensure_room(profiler, &values, &batch->value_count[g], ZT__BATCH * a_report,
+    int has_room = zt__ensure_room(profiler, &values, &batch->value_count[g], ZT__BATCH * report_values,
                                    sizeof *batch->values[g]);
     uint32_t i;
     batch->values[g] = has_room ? (zet_typed_value_t *)values : NULL;
@@ -6012,7 +6076,7 @@ ZT__PRIVATE void zt__calculate_group(zt_profiler *profiler, uint32_t g) {
         if (has_room) {
             alone =
                 zt__calculate(&profiler->driver, group, batch->raw[g] + reading->report * group->report_size,
-                              1, batch->values[g] + reading->report * a_report);
+                              1, batch->values[g] + reading->report * report_values);
         }
         if (alone != ZE_RESULT_SUCCESS) {
             reading->result = alone;
@@ -6031,11 +6095,11 @@ ZT__PRIVATE double zt__sum_tiles(const zt_profiler *profiler, const zt__pass *pa
                                  const double *row) {
     static const char *const clocks[] = {"ns", "us", "ms", "s", "cycles"};
     const zt_metric *of = &profiler->metrics[metric];
-    int largest_counts = of->aggregation == ZT_AGGREGATE_FLAG;
+    int takes_largest = of->aggregation == ZT_AGGREGATE_FLAG;
     double whole = zt__nan(), weights = 0;
     uint32_t tile, i;
     for (i = 0; i < ZT__COUNT_OF(clocks); i++) {
-        largest_counts |= strcmp(of->units, clocks[i]) == 0;
+        takes_largest |= strcmp(of->units, clocks[i]) == 0;
     }
     for (tile = 0; tile < profiler->tile_count; tile++) {
         double value = row[zt__tile_column(profiler, tile, metric)], weight = 1;
@@ -6050,7 +6114,7 @@ ZT__PRIVATE double zt__sum_tiles(const zt_profiler *profiler, const zt__pass *pa
             whole = value;
         } else if (of->aggregation == ZT_AGGREGATE_MEAN) {
             whole += (value - whole) * weight / weights;
-        } else if (largest_counts) {
+        } else if (takes_largest) {
             whole = value > whole ? value : whole;
         } else if (of->aggregation == ZT_AGGREGATE_SUM) {
             whole += value;
@@ -6125,10 +6189,32 @@ ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler) {
 
 /* ---- counting -------------------------------------------------------------------------------------------- */
 
-/* Counts the sample of a reading, and updates what is known about its list. With the mutex held. */
+/* Updates what is known about a list when the event of a slot has signalled. With the mutex held. */
+ZT__PRIVATE void zt__note_run(zt_profiler *profiler, zt__reading *reading) {
+    zt__list *list = reading->slot->list;
+    uint64_t number = reading->slot->number;
+    /* If the kind of the list is unknown, its second execution shows that it is recorded. */
+    if ((reading->from == ZT__SLOT_ARMED || list->state != ZT__LIST_UNKNOWN) &&
+        reading->from != ZT__SLOT_PENDING && list->state != ZT__LIST_IMMEDIATE) {
+        reading->is_unobserved = 1;
+        zt__move_list(profiler, list, ZT__LIST_UNOBSERVED);
+    }
+    if (number > list->ran_up_to) {
+        list->ran_up_to = number;
+    }
+    if (list->state == ZT__LIST_IMMEDIATE && number > list->over_up_to) {
+        list->over_up_to = number;
+    }
+    /* An execution that was not announced may still be followed by others. */
+    if (reading->from == ZT__SLOT_PENDING && list->state != ZT__LIST_UNOBSERVED && !list->overlaps &&
+        number > list->finished_up_to) {
+        list->finished_up_to = number;
+    }
+}
+
+/* Counts the sample of a reading. With the mutex held. */
 ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, const double *row) {
     zt__slot *slot = reading->slot;
-    zt__list *list = slot->list;
     reading->region = slot->region;
     if (reading->outcome != ZT__READ && reading->outcome != ZT__LOST) {
         return;
@@ -6136,22 +6222,8 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
     if (reading->from == ZT__SLOT_ARMED) {
         profiler->counts.begun++; /* this execution was not announced */
     }
-    /* If the kind of the list is unknown, its second execution shows that it is recorded. */
-    if ((reading->from == ZT__SLOT_ARMED || list->state != ZT__LIST_UNKNOWN) &&
-        reading->from != ZT__SLOT_PENDING && list->state != ZT__LIST_IMMEDIATE) {
-        reading->is_unobserved = 1;
-        zt__move_list(profiler, list, ZT__LIST_UNOBSERVED);
-    }
-    if (slot->number > list->ran_up_to) {
-        list->ran_up_to = slot->number;
-    }
-    if (list->state == ZT__LIST_IMMEDIATE && slot->number > list->over_up_to) {
-        list->over_up_to = slot->number;
-    }
-    /* An execution that was not announced may still be followed by others. */
-    if (reading->has_signalled && reading->from == ZT__SLOT_PENDING && list->state != ZT__LIST_UNOBSERVED &&
-        !list->overlaps && slot->number > list->finished_up_to) {
-        list->finished_up_to = slot->number;
+    if (reading->has_signalled) {
+        zt__note_run(profiler, reading);
     }
     if (reading->outcome == ZT__READ) {
         profiler->counts.collected++;
@@ -6193,7 +6265,7 @@ ZT__PRIVATE void zt__move_on(zt_profiler *profiler, const zt__reading *reading) 
     }
 }
 
-/* Reports the errors of the batch, and delivers its samples. Functions of the application run here, so no
+/* Reports the errors of the batch, and delivers its samples. The log and sample functions run here, so no
    slot is READING any more. No mutex is held. */
 ZT__PRIVATE void zt__deliver_batch(zt_profiler *profiler) {
     static const char remedy[] = "Lost samples are counted. Update the driver if this persists.";
@@ -6387,9 +6459,8 @@ ZT__PRIVATE int zt__awaits_samples(const zt_profiler *profiler) {
     return 0;
 }
 
-/* Returns the slot of a region that is not ended, on any list if `list` is NULL; or NULL. With the mutex
- * held.
- */
+/* Returns the slot of a region that is not ended, or NULL. If `list` is NULL, searches all lists. With the
+   mutex held. */
 ZT__PRIVATE zt__slot *zt__find_open_slot(const zt_profiler *profiler, const zt__list *list) {
     const zt__slot_block *block;
     uint32_t i;
@@ -6522,13 +6593,12 @@ ZT__PRIVATE zt__list_state zt__query_list_kind(const zt_profiler *profiler, ze_c
 /* Updates what is known about a list when a region is begun on it. Returns whether slots have become over.
    With the mutex held. */
 ZT__PRIVATE int zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_state kind) {
-    uint64_t over_before = list->over_up_to;
-    int was_immediate = list->state == ZT__LIST_IMMEDIATE, is_immediate = kind == ZT__LIST_IMMEDIATE;
-    int was_known = list->state != ZT__LIST_UNKNOWN && list->ended > 0;
-    if (was_known && kind != ZT__LIST_UNKNOWN && was_immediate != is_immediate) {
-        list->over_up_to = list->finished_up_to = list->ended; /* the list with this handle was destroyed */
+    uint64_t over_before = list->over_up_to, finished;
+    if (list->state == ZT__LIST_UNKNOWN) {
         zt__move_list(profiler, list, kind);
-    } else if (is_immediate || list->state == ZT__LIST_UNKNOWN) {
+    } else if (kind != ZT__LIST_UNKNOWN &&
+               (kind == ZT__LIST_IMMEDIATE) != (list->state == ZT__LIST_IMMEDIATE)) {
+        list->over_up_to = list->finished_up_to = list->ended; /* the list with this handle was destroyed */
         zt__move_list(profiler, list, kind);
     }
     /* A recorded list that has run accepts commands only after a reset. An immediate list never runs commands
@@ -6536,10 +6606,10 @@ ZT__PRIVATE int zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_s
     if (list->ran_up_to > list->over_up_to) {
         list->over_up_to = list->ran_up_to;
     }
-    if (kind == ZT__LIST_RECORDED) {
-        list->finished_up_to = list->over_up_to;
-    } else if (list->ran_up_to > list->finished_up_to) {
-        list->finished_up_to = list->ran_up_to;
+    /* A recorded list is not reset before the device is done with it. An immediate list may be in use. */
+    finished = kind == ZT__LIST_RECORDED ? list->over_up_to : list->ran_up_to;
+    if (finished > list->finished_up_to) {
+        list->finished_up_to = finished;
     }
     list->overlaps = 0;
     return list->over_up_to > over_before;
@@ -6547,20 +6617,16 @@ ZT__PRIVATE int zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_s
 
 /* Returns a free slot, which it opens for a region, or NULL. With the mutex held. */
 ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt__region_record *region) {
-    zt__pass *pass = &profiler->passes[profiler->active_pass];
-    zt__slot *slot = pass->free_slots;
+    zt__slot *slot = zt__pop_free_slot(&profiler->passes[profiler->active_pass]);
     if (!slot) {
         return NULL;
     }
-    pass->free_slots = slot->next;
     zt__move_slot(profiler, slot, ZT__SLOT_OPEN);
     slot->generation++;
     slot->activation = profiler->activation;
     slot->list = list;
     slot->region = region;
     slot->is_dropped = slot->needs_reset = 0;
-    slot->overdue_ns = 0;
-    slot->spoiled = ZT_CAUSE_COUNT;
     slot->submitted_ns = zt__now_ns();
     list->open_count++;
     return slot;
@@ -6591,6 +6657,7 @@ ZT__PRIVATE zt_cause zt__provide_slots(zt_profiler *profiler, zt__list *list, zt
     static const char remedy[] = "No slots can be added now. Regions that find none are dropped.";
     enum { PAUSE_AFTER_FAILURE_NS = 100000000 };
     uint64_t now = zt__now_ns();
+    zt__pass *pass;
     const char *call;
     int may_grow;
     ze_result_t result;
@@ -6599,11 +6666,12 @@ ZT__PRIVATE zt_cause zt__provide_slots(zt_profiler *profiler, zt__list *list, zt
     }
     zt__lock(&profiler->mutex);
     may_grow = now >= profiler->no_growth_until_ns;
+    pass = &profiler->passes[profiler->active_pass];
     zt__unlock(&profiler->mutex);
     if (!may_grow) {
         return ZT_DROPPED_NO_MEMORY;
     }
-    result = zt__make_slots(profiler, &profiler->passes[profiler->active_pass], &call);
+    result = zt__make_slots(profiler, pass, &call);
     if (result == ZE_RESULT_SUCCESS) {
         return ZT_CAUSE_COUNT;
     }
@@ -6618,8 +6686,7 @@ ZT__PRIVATE zt_cause zt__provide_slots(zt_profiler *profiler, zt__list *list, zt
     return zt__free_slots_for(profiler, list, kind, 1) ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_SLOT;
 }
 
-/* Opens a slot for a region. If there is none, counts the region as dropped with `*cause`, and returns NULL.
- */
+/* Opens a slot for a region. If there is none, returns NULL, and counts the region as dropped by `*cause`. */
 ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handle_t handle, const char *name,
                                     zt_cause *cause) {
     enum { TRIES = 4 };
@@ -6665,8 +6732,8 @@ ZT__PRIVATE void zt__drop_at_begin(zt_profiler *profiler, zt_cause cause) {
     zt__unlock(&profiler->mutex);
 }
 
-/* Drops an open region. If it has commands on the list, the slot stays bound to the list. With the mutex
- * held. */
+/* Drops an open region. If it has commands on the list, the slot stays bound to the list. The mutex is held.
+ */
 ZT__PRIVATE void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_cause cause, int has_commands) {
     zt__count_dropped(profiler, slot->region, cause);
     slot->generation++;
@@ -6767,8 +6834,7 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
 
 /* ---- ending ---------------------------------------------------------------------------------------------- */
 
-/* Appends the end of a region. Its last command signals the event, which shows that the others are complete.
- */
+/* Appends the end of a region. Its last command signals the event: then the others are complete, too. */
 ZT__PRIVATE ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
     const zt__pass *pass = &profiler->passes[slot->pass];
     ze_command_list_handle_t list = slot->list->handle;
@@ -6788,8 +6854,7 @@ ZT__PRIVATE ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
     return result;
 }
 
-/* Ends a region. `refused` is set if the driver refused the command in the region, so that there is no
- * sample. */
+/* Ends a region. With `refused`, there is no sample: the driver has refused the command in the region. */
 ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     zt__slot *slot = (zt__slot *)region->slot;
     zt_profiler *profiler = slot ? zt__find_profiler(region->profiler) : NULL;
@@ -6814,9 +6879,7 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
         zt__drop_open_slot(profiler, slot, ZT_DROPPED_APPEND_FAILED, 1);
     } else {
         zt__list_state kind = slot->list->state;
-        if (slot->activation != profiler->activation) {
-            slot->spoiled = ZT_LOST_OTHER_PASS;
-        }
+        slot->spans_passes = slot->activation != profiler->activation;
         zt__move_slot(profiler, slot, kind == ZT__LIST_IMMEDIATE ? ZT__SLOT_PENDING : ZT__SLOT_RECORDED);
         zt__bind_slot(slot);
         if (kind == ZT__LIST_IMMEDIATE || kind == ZT__LIST_UNKNOWN) {
@@ -6914,9 +6977,9 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
 /* ---- execution ------------------------------------------------------------------------------------------- */
 
 /* Returns whether a list has samples that are on their way, or that an execution without zt_execute has left.
-   In the second case, the event of the slot that ended last has signalled. If the list was reset since then,
-   that slot belongs to the new recording; the first slot, if it is not known to have run, may belong to the
-   old one. No mutex is held. */
+   Such an execution has signalled the event of the last slot, since that ends after all others. If the list
+   was reset and recorded anew since then, the last slot is new, and the first one may be of the old
+   recording: so its event is queried, too, unless it is known to have run. No mutex is held. */
 ZT__PRIVATE int zt__has_unread_samples(zt_profiler *profiler, ze_command_list_handle_t handle) {
     const zt__list *list;
     const zt__slot *slot, *first = NULL, *last = NULL;
@@ -6969,8 +7032,8 @@ ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t
     }
 }
 
-/* Locks the mutex at a moment when no other thread reads these lists. No function of the application runs
-   while slots are READING, so the wait is short. */
+/* Locks the mutex at a moment when no other thread reads these lists. No sample or log function runs while
+   slots are READING, so the wait is short. */
 ZT__PRIVATE void zt__lock_unread_lists(zt_profiler *profiler, uint32_t count,
                                        const ze_command_list_handle_t *lists) {
     enum { LONGEST_NS = 1000000000 };
@@ -7000,19 +7063,30 @@ ZT__PRIVATE zt_cause zt__loss_by_execution(zt__slot_state state) {
     return state == ZT__SLOT_RETIRED || state == ZT__SLOT_PARTIAL ? ZT_LOST_READ_FAILED : ZT_LOST_OVERWRITTEN;
 }
 
+/* Raises `unexpected_up_to` on a list that may have run without zt_execute. Slots that have run while later
+   ones have not belong to an immediate list that had this handle, to a recording before a reset, or to an
+   execution that is still running. With the mutex held. */
+ZT__PRIVATE void zt__exclude_what_ran(zt__list *list) {
+    const zt__slot *slot = list->first;
+    uint64_t number;
+    while (slot && slot->state != ZT__SLOT_RECORDED) {
+        slot = slot->next;
+    }
+    if (slot) {
+        number = list->ran_up_to < slot->number ? list->ran_up_to : slot->number - 1;
+        if (number > list->unexpected_up_to) {
+            list->unexpected_up_to = number;
+        }
+    }
+}
+
 /* Moves the slots of a list that is about to be executed to PENDING. Returns how many samples of its last
    execution this one overwrites. With the mutex held. */
 ZT__PRIVATE uint32_t zt__announce_list(zt_profiler *profiler, zt__list *list, uint64_t now) {
-    int may_have_run_unobserved = list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED;
     uint32_t overwritten = 0;
     zt__slot *slot;
-    /* Slots that have run while later ones have not belong to an immediate list that had this handle, to a
-       recording before a reset, or to an execution that is still running. */
-    for (slot = may_have_run_unobserved ? list->first : NULL; slot; slot = slot->next) {
-        if (slot->state == ZT__SLOT_RECORDED) {
-            list->unexpected_up_to = list->ran_up_to < slot->number ? list->ran_up_to : slot->number - 1;
-            break;
-        }
+    if (list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED) {
+        zt__exclude_what_ran(list);
     }
     for (slot = list->first; slot; slot = slot->next) {
         slot->submitted_from = ZT__SLOT_FREE;
@@ -7112,14 +7186,53 @@ ZT__PRIVATE void zt__after_refusal(zt_profiler *profiler, uint32_t count,
     zt__unlock(&profiler->mutex);
 }
 
+/* Returns how many lists there are before the first one that is named a second time. */
+ZT__PRIVATE uint32_t zt__count_distinct(const ze_command_list_handle_t *lists, uint32_t count) {
+    uint32_t end, i;
+    for (end = 1; end < count; end++) {
+        for (i = 0; i < end; i++) {
+            if (lists[i] == lists[end]) {
+                return end;
+            }
+        }
+    }
+    return count;
+}
+
 /* The profiler for which this thread is inside zt_execute: the tracer ignores that execution. */
 static ZT__THREAD_LOCAL const zt_profiler *zt__executing_for;
 
+/* Executes lists of which none is named twice, and announces that to the collector. */
+ZT__PRIVATE ze_result_t zt__execute_measured(zt_profiler *profiler, ze_command_queue_handle_t queue,
+                                             uint32_t count, ze_command_list_handle_t *lists,
+                                             ze_fence_handle_t fence) {
+    const zt_profiler *outer = zt__executing_for; /* a hook may execute lists inside of an execution */
+    int wakes_thread;
+    ze_result_t result;
+    zt__before_execution(profiler, count, lists);
+    zt__executing_for = profiler;
+    result = zeCommandQueueExecuteCommandLists(queue, count, lists, fence);
+    zt__executing_for = outer;
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__after_refusal(profiler, count, lists);
+        return zt__check(&profiler->diagnostics, result, "zeCommandQueueExecuteCommandLists",
+                         "The lists were not executed.");
+    }
+    if (profiler->config.thread) {
+        zt__lock(&profiler->mutex);
+        wakes_thread = zt__must_wake_thread(profiler);
+        zt__unlock(&profiler->mutex);
+        if (wakes_thread) {
+            zt__wake_thread(&profiler->thread);
+        }
+    }
+    return result;
+}
+
 ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
                               ze_command_list_handle_t *lists, ze_fence_handle_t fence) {
-    int is_measured = profiler && profiler->device && !zt__is_device_lost(&profiler->diagnostics);
-    const zt_profiler *outer; /* a hook may execute lists inside of an execution */
-    uint32_t first = 0, end, i;
+    const zt_profiler *outer = zt__executing_for;
+    uint32_t first = 0, part;
     ze_result_t result;
     /* Some loaders look behind these before any driver can refuse them. */
     if (profiler && !queue) {
@@ -7128,40 +7241,18 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
     if (profiler && !lists) {
         return zt__report_null(&profiler->diagnostics, "zt_execute", "lists");
     }
-    /* If a list is named twice, the lists are submitted in parts, so that each execution of it is measured.
-     */
-    do {
-        int is_repeated = 0;
-        for (end = first; end < count && is_measured && !is_repeated;) {
-            for (i = first; i < end && lists[i] != lists[end];) {
-                i++;
-            }
-            is_repeated = i < end;
-            end += !is_repeated;
-        }
-        end = is_measured ? end : count;
-        if (is_measured) {
-            zt__before_execution(profiler, end - first, lists + first);
-        }
-        outer = zt__executing_for;
-        zt__executing_for = is_measured ? profiler : NULL;
-        result = zeCommandQueueExecuteCommandLists(queue, end - first, lists ? lists + first : NULL,
-                                                   end == count ? fence : NULL);
+    if (!profiler || !profiler->device || zt__is_device_lost(&profiler->diagnostics)) {
+        zt__executing_for = NULL;
+        result = zeCommandQueueExecuteCommandLists(queue, count, lists, fence);
         zt__executing_for = outer;
-        if (is_measured && result != ZE_RESULT_SUCCESS) {
-            zt__after_refusal(profiler, end - first, lists + first);
-            zt__check(&profiler->diagnostics, result, "zeCommandQueueExecuteCommandLists",
-                      "The lists were not executed.");
-        } else if (is_measured && profiler->config.thread) {
-            int wakes_thread;
-            zt__lock(&profiler->mutex);
-            wakes_thread = zt__must_wake_thread(profiler);
-            zt__unlock(&profiler->mutex);
-            if (wakes_thread) {
-                zt__wake_thread(&profiler->thread);
-            }
-        }
-        first = end;
+        return result;
+    }
+    /* In parts, so that each execution of a list that is named twice is measured. */
+    do {
+        part = zt__count_distinct(lists + first, count - first);
+        result =
+            zt__execute_measured(profiler, queue, part, lists + first, first + part == count ? fence : NULL);
+        first += part;
     } while (result == ZE_RESULT_SUCCESS && first < count);
     return result;
 }
