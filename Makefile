@@ -58,6 +58,7 @@ BUILD_NEEDS = $(firstword $(CC)):$(CC_PACKAGE) libc6-dev libze1 libze-dev
 CXX_NEEDS = $(firstword $(CXX)):$(CXX_PACKAGE)
 TEST_NEEDS = libcmocka-dev python3:python3
 SANITIZER_NEEDS = $(patsubst clang%,libclang-rt%-dev,$(filter clang%,$(CC_PACKAGE)))
+PROMTOOL_NEEDS = promtool:prometheus
 MATRIX_NEEDS = gcc g++ clang
 LINT_NEEDS = clang-format shellcheck
 
@@ -68,6 +69,7 @@ GOAL_NEEDS = $(sort $(BUILD_NEEDS) $(foreach example,$(GOAL_EXAMPLES),$(NEEDS_$(
     $(if $(filter deps test test-% sequence,$(GOALS)),$(TEST_NEEDS)) \
     $(if $(filter deps test test-scoped test-plugins,$(GOALS)),$(CXX_NEEDS)) \
     $(if $(filter deps test,$(GOALS)),$(SANITIZER_NEEDS)) \
+    $(if $(filter deps test test-openmetrics,$(GOALS)),$(PROMTOOL_NEEDS)) \
     $(if $(filter deps matrix,$(GOALS)),$(TEST_NEEDS) $(MATRIX_NEEDS)) $(if $(filter deps lint,$(GOALS)),$(LINT_NEEDS)))
 
 .PHONY: deps deps-build deps-cxx deps-test deps-matrix deps-lint

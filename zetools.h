@@ -227,6 +227,27 @@
        kept: if one of them is collected or read late, raise config.timeline or
        zt_stream_config.timeline_rows.
 
+   OPENMETRICS
+
+       A report to "run.prom" is OpenMetrics text, as Prometheus reads it from an endpoint, a push gateway or
+       the textfile collector of its node exporter. A program that serves it calls zt_write with
+       ZT_FORMAT_OPENMETRICS for each request. Its families are
+
+           zetools_info                     1, with version, device and availability of metrics as labels
+           zetools_region_gpu_time_seconds  a summary by region. The quantiles 0 and 1 are minimum and maximum
+           zetools_region_pass_gpu_time_seconds_total      by region and pass, if there are several
+           zetools_region_lost_samples_total, ..._dropped_samples_total      by region
+           zetools_lost_samples_total, zetools_dropped_samples_total         by cause
+           zetools_collected_samples_total, zetools_in_flight_samples, zetools_unobserved_lists_total
+           zetools_metric_NAME_UNIT         a metric of the device, by region, metric and group, and by pass
+   if there are several. What adds up is a counter, with _total; what is averaged is a gauge
+           zetools_call_seconds, zetools_call_errors_total  host time of calls as a summary, and calls that
+                                            failed, by call
+
+       Names are in snake case and units are base units: GPU_BUSY in percent becomes
+       zetools_metric_gpu_busy_ratio, from 0 to 1. Flags count samples. Metrics that are not combined, and
+       those of single tiles, are left out. Counters begin at 0 with each profiler.
+
    TRACING, with ZETOOLS_TRACER
 
        After zt_trace_start, every kernel launch in the process becomes a region, if it goes to a list of the
@@ -572,7 +593,13 @@ typedef enum zt_cause {
 } zt_cause;
 
 /* Formats of reports. Since 0.1. */
-typedef enum zt_format { ZT_FORMAT_TABLE, ZT_FORMAT_CSV, ZT_FORMAT_JSON, ZT_FORMAT_TRACE } zt_format;
+typedef enum zt_format {
+    ZT_FORMAT_TABLE,
+    ZT_FORMAT_CSV,
+    ZT_FORMAT_JSON,
+    ZT_FORMAT_TRACE,
+    ZT_FORMAT_OPENMETRICS /* text for Prometheus; see OPENMETRICS */
+} zt_format;
 
 /* How the values of a metric are combined over samples. Since 0.1. */
 typedef enum zt_aggregation {
@@ -1056,13 +1083,14 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 
 /* Writes a report to a file. It is written beside the file and then renamed, so that nobody reads an
    incomplete one. Symbolic links are followed; pipes and devices are written to directly.
-   path  the suffix chooses the format: .csv, .json or .trace.json, in upper or lower case; with .txt, a
-         number or no suffix, the report is a table. "-" is a table on standard output, as wide as the
-         terminal; other tables are 100 columns wide, or wider if config.columns asks for more
-   CSV has a line for each metric of each region, and lines of the component "profiler" with counts: those
-   without a region are of the whole profiler, and the group of "availability" is zt_get_availability_text.
-   Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace without config.timeline; UNKNOWN if
-   the file cannot be written: zt_get_last_error has the reason. Any thread. Since 0.1. */
+   path  the suffix chooses the format: .csv, .json, .trace.json or .prom (OpenMetrics), in upper or
+         lower case; with .txt, a number or no suffix, the report is a table. "-" is a table on standard
+   output, as wide as the terminal; other tables are 100 columns wide, or wider if config.columns asks for
+   more CSV has a line for each metric of each region, and lines of the component "profiler" with counts:
+   those without a region are of the whole profiler, and the group of "availability" is
+   zt_get_availability_text. Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace without
+   config.timeline; UNKNOWN if the file cannot be written: zt_get_last_error has the reason. Any thread. Since
+   0.1. */
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
 
 /* Passes the bytes of a report to a function.
@@ -1500,6 +1528,7 @@ typedef zt__disabled_scope zt_scope;
            >>streams      sampling by the clock
            >>tracer       regions around the launches of others (ZETOOLS_TRACER)
            >>bench        zt_bench, zt_compare
+           >>openmetrics  figures for Prometheus, as OpenMetrics text
            >>reports      tables, CSV, JSON, traces
            >>automatic    zt_auto: tracing that reports at exit (ZETOOLS_TRACER)
 
@@ -3006,9 +3035,10 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     /* of merging and reports */                                                                             \
     X(CANNOT_WRITE, "zt_report: cannot write '%.512s': %s. Check the directory and its permissions.")        \
     X(WRITE_STOPPED, "%s: the write function returned that it cannot go on.")                                \
-    X(BAD_FORMAT, "zt_write: %d is not a zt_format. Pass one of ZT_FORMAT_TABLE, _CSV, _JSON and _TRACE.")   \
-    X(UNKNOWN_SUFFIX, "zt_report: the suffix of '%.512s' is none of .txt (or none: a table), .csv, .json "   \
-                      "and .trace.json. Use one of these.")                                                  \
+    X(BAD_FORMAT, "zt_write: %d is not a zt_format. Pass one of ZT_FORMAT_TABLE, _CSV, _JSON, _TRACE and "   \
+                  "_OPENMETRICS.")                                                                           \
+    X(UNKNOWN_SUFFIX, "zt_report: the suffix of '%.512s' is none of .txt (or none: a table), .csv, .json, "  \
+                      ".trace.json and .prom. Use one of these.")                                            \
     X(TRACE_WITHOUT_TIMELINE, "zt_write: a trace shows the timeline, and this profiler keeps none. Set "     \
                               "config.timeline to the number of samples to keep, such as 65536.")            \
     X(LAYOUTS_DIFFER,                                                                                        \
@@ -13514,6 +13544,382 @@ ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn 
     return zt__end_bench_writing(&writer, NULL, "zt_write_comparison");
 }
 
+/* ==== >>openmetrics: figures for Prometheus, in the OpenMetrics text format =============================== */
+
+/* All samples of a family are written one after the other, so each family goes through all regions. */
+
+/* Escapes a text for a label or for HELP. A byte that is not valid UTF-8 becomes \xFF, so that regions whose
+   names differ have labels that differ. */
+ZT__PRIVATE void zt__write_openmetrics_text(zt__writer *writer, const char *text) {
+    const char *next = text;
+    zt__character character;
+    for (; zt__next_character(&next, &character); text = next) {
+        if (character.bytes != text) {
+            zt__print(writer, "\\\\x%02X", (unsigned)(unsigned char)*text);
+        } else if (character.code == '\n') {
+            zt__write_text(writer, "\\n");
+        } else {
+            if (character.code == '"' || character.code == '\\') {
+                zt__write_text(writer, "\\");
+            }
+            zt__write_bytes(writer, character.bytes, character.length);
+        }
+    }
+}
+
+/* Begins a metric family. Its name ends with its unit, which may be "". */
+ZT__PRIVATE void zt__begin_family(zt__writer *writer, const char *name, const char *type, const char *unit,
+                                  const char *help) {
+    const char *const lines[][2] = {{"TYPE", type}, {"UNIT", unit}, {"HELP", help}};
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(lines); i++) {
+        if (*lines[i][1]) {
+            zt__print(writer, "# %s ", lines[i][0]);
+            zt__write_text(writer, name);
+            zt__write_text(writer, " ");
+            zt__write_openmetrics_text(writer, lines[i][1]);
+            zt__write_text(writer, "\n");
+        }
+    }
+}
+
+/* Begins a sample of a family. Labels and the value follow. */
+ZT__PRIVATE void zt__begin_labels(zt__writer *writer, const char *family, const char *suffix) {
+    zt__write_text(writer, family);
+    zt__write_text(writer, suffix);
+    zt__write_text(writer, "{");
+}
+
+ZT__PRIVATE void zt__write_label(zt__writer *writer, const char *name, const char *value) {
+    zt__write_comma(writer);
+    zt__print(writer, "%s=\"", name);
+    zt__write_openmetrics_text(writer, value);
+    zt__write_text(writer, "\"");
+}
+
+ZT__PRIVATE void zt__end_sample(zt__writer *writer, double value) {
+    zt__write_text(writer, "} ");
+    zt__write_number(writer, value);
+    zt__write_text(writer, "\n");
+}
+
+ZT__PRIVATE void zt__end_count(zt__writer *writer, uint64_t count) {
+    zt__print(writer, "} %llu\n", (unsigned long long)count);
+}
+
+/* Writes a sample that has one label. */
+ZT__PRIVATE void zt__write_labelled_count(zt__writer *writer, const char *family, const char *label,
+                                          const char *value, uint64_t count) {
+    zt__begin_labels(writer, family, "_total");
+    zt__write_label(writer, label, value);
+    zt__end_count(writer, count);
+}
+
+/* Writes the samples of a summary in seconds. Its quantiles 0 and 1 are minimum and maximum. */
+ZT__PRIVATE void zt__write_summary(zt__writer *writer, const char *family, const char *label,
+                                   const char *value, uint64_t count, const zt_stats *time_ns) {
+    const struct {
+        const char *quantile;
+        double ns;
+    } quantiles[] = {
+        {"0.0", time_ns->min}, {"0.5", time_ns->median}, {"0.95", time_ns->p95}, {"1.0", time_ns->max}};
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(quantiles); i++) {
+        if (zt__is_finite(quantiles[i].ns)) {
+            zt__begin_labels(writer, family, "");
+            zt__write_label(writer, label, value);
+            zt__write_label(writer, "quantile", quantiles[i].quantile);
+            zt__end_sample(writer, quantiles[i].ns * 1e-9);
+        }
+    }
+    zt__begin_labels(writer, family, "_sum");
+    zt__write_label(writer, label, value);
+    zt__end_sample(writer, zt__is_finite(time_ns->sum) ? time_ns->sum * 1e-9 : 0);
+    zt__begin_labels(writer, family, "_count");
+    zt__write_label(writer, label, value);
+    zt__end_count(writer, count);
+}
+
+/* ---- metrics of the device ------------------------------------------------------------------------------- */
+
+/* The family that has the figures of a metric. */
+typedef struct zt__family {
+    char name[1024];
+    char unit[ZET_MAX_METRIC_RESULT_UNITS];
+    const char *type;
+    double factor; /* figures are multiplied by it, to be in base units */
+} zt__family;
+
+/* Appends a name in snake case: "GpuTime" becomes "gpu_time", "GPU_BUSY" "gpu_busy". `from` has `length`
+   bytes. */
+ZT__PRIVATE void zt__append_snake_case(char *name, size_t room, const char *from, size_t length) {
+    size_t used = strlen(name), i;
+    for (i = 0; i < length && used + 3 < room; i++) {
+        char letter = from[i];
+        int is_upper = letter >= 'A' && letter <= 'Z', is_lower = letter >= 'a' && letter <= 'z';
+        if (!is_upper && !is_lower && !(letter >= '0' && letter <= '9')) {
+            letter = '_';
+        }
+        if (is_upper && i > 0 && from[i - 1] >= 'a' && from[i - 1] <= 'z') {
+            name[used++] = '_';
+        }
+        if (letter != '_' || (used > 0 && name[used - 1] != '_')) {
+            name[used++] = (char)(is_upper ? letter - 'A' + 'a' : letter);
+        }
+    }
+    while (used > 0 && name[used - 1] == '_') {
+        used--;
+    }
+    name[used] = 0;
+}
+
+/* Chooses the unit of a family, and the factor to it. Units that are in no base unit keep their name. */
+ZT__PRIVATE void zt__choose_base_unit(zt__family *family, const char *units) {
+    static const struct {
+        const char *units, *base;
+        double factor;
+    } base_units[] = {
+        {"ns", "seconds", 1e-9},
+        {"us", "seconds", 1e-6},
+        {"ms", "seconds", 1e-3},
+        {"s", "seconds", 1},
+        {"percent", "ratio", 0.01},
+        {"%", "ratio", 0.01},
+        {"Hz", "hertz", 1},
+        {"kHz", "hertz", 1e3},
+        {"MHz", "hertz", 1e6},
+        {"GHz", "hertz", 1e9},
+        {"BpS", "bytes_per_second", 1},
+        {"KBpS", "bytes_per_second", 1e3},
+        {"MBpS", "bytes_per_second", 1e6},
+        {"GBpS", "bytes_per_second", 1e9},
+    };
+    uint32_t i;
+    family->factor = 1;
+    family->unit[0] = 0;
+    for (i = 0; i < ZT__COUNT_OF(base_units); i++) {
+        if (strcmp(units, base_units[i].units) == 0) {
+            family->factor = base_units[i].factor;
+            units = base_units[i].base;
+        }
+    }
+    zt__append_snake_case(family->unit, sizeof family->unit, units, strlen(units));
+}
+
+/* Describes the family of a metric. `infix` makes its name differ from those of other families. */
+ZT__PRIVATE void zt__describe_family(zt__family *family, const zt_metric *metric, const char *infix) {
+    static const char *const reserved[] = {"_total", "_count", "_sum", "_bucket", "_created", "_info"};
+    const char *units = metric->aggregation == ZT_AGGREGATE_FLAG ? "samples" : metric->units;
+    size_t length = strlen(metric->name), used;
+    uint32_t i;
+    zt__choose_base_unit(family, units);
+    family->type = metric->aggregation == ZT_AGGREGATE_MEAN ? "gauge" : "counter";
+    if (*units && zt__ends_with(metric->name, units, strcmp)) {
+        length -= strlen(units); /* "FrequencyMHz" in MHz becomes "frequency_hertz" */
+    }
+    strcpy(family->name, "zetools_metric_");
+    zt__append_snake_case(family->name, sizeof family->name, metric->name, length);
+    used = strlen(family->name);
+    snprintf(family->name + used, sizeof family->name - used, "%s%s%s%s", *infix ? "_" : "", infix,
+             *family->unit ? "_" : "", family->unit);
+    for (i = 0; i < ZT__COUNT_OF(reserved); i++) {
+        if (zt__ends_with(family->name, reserved[i], strcmp)) {
+            strcat(family->name, "_value");
+            family->unit[0] = 0; /* the name of a family with a unit ends with that */
+        }
+    }
+}
+
+/* Writes the figures of a metric in each region. Regions without samples have none. */
+ZT__PRIVATE void zt__write_metric_samples(zt_profiler *profiler, zt__writer *writer, uint32_t metric,
+                                          const zt__family *family, uint32_t region_count) {
+    const zt_metric *described = &profiler->metrics[metric];
+    int is_gauge = described->aggregation == ZT_AGGREGATE_MEAN;
+    char pass[16];
+    uint32_t i;
+    snprintf(pass, sizeof pass, "%u", (unsigned)described->pass);
+    for (i = 0; i < region_count; i++) {
+        const zt__region_record *record;
+        zt_stats stats;
+        double value;
+        zt__lock(&profiler->mutex);
+        record = profiler->regions[i];
+        zt__get_moments(&profiler->layout, &record->statistics, 1 + metric, &stats);
+        zt__unlock(&profiler->mutex);
+        value = (is_gauge ? stats.mean : stats.sum) * family->factor;
+        if (stats.count == 0 || !zt__is_finite(value) || (!is_gauge && value < 0)) {
+            continue;
+        }
+        zt__begin_labels(writer, family->name, is_gauge ? "" : "_total");
+        zt__write_label(writer, "region", record->name);
+        zt__write_label(writer, "metric", described->name);
+        zt__write_label(writer, "group", described->group);
+        if (profiler->pass_count > 1) {
+            zt__write_label(writer, "pass", pass);
+        }
+        zt__end_sample(writer, value);
+    }
+}
+
+/* Writes a family for each name of a metric. Metrics of several groups that have the same name share one.
+   Returns 0 without memory. */
+ZT__PRIVATE int zt__write_metric_families(zt_profiler *profiler, zt__writer *writer, uint32_t region_count) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    uint32_t i, k, count = profiler->metric_count;
+    zt__family *families;
+    if (count == 0) {
+        return 1;
+    }
+    families = (zt__family *)zt__allocate(allocator, count, sizeof *families);
+    if (!families) {
+        return 0;
+    }
+    for (i = 0; i < count; i++) {
+        zt__describe_family(&families[i], &profiler->metrics[i], "");
+        for (k = 0; k < i; k++) {
+            if (strcmp(families[k].name, families[i].name) == 0 &&
+                (families[k].type != families[i].type || families[k].factor != families[i].factor)) {
+                zt__describe_family(&families[i], &profiler->metrics[i], families[i].type);
+                break;
+            }
+        }
+    }
+    for (i = 0; i < count; i++) {
+        const zt_metric *metric = &profiler->metrics[i];
+        for (k = 0; k < i && strcmp(families[k].name, families[i].name) != 0; k++) {
+        }
+        if (k < i || metric->aggregation == ZT_AGGREGATE_NONE) {
+            continue; /* written already, or neither adds up nor has a mean */
+        }
+        zt__begin_family(writer, families[i].name, families[i].type, families[i].unit,
+                         *metric->description ? metric->description : metric->name);
+        for (k = i; k < count; k++) {
+            if (strcmp(families[k].name, families[i].name) == 0 &&
+                profiler->metrics[k].aggregation != ZT_AGGREGATE_NONE) {
+                zt__write_metric_samples(profiler, writer, k, &families[k], region_count);
+            }
+        }
+    }
+    zt__free(allocator, families);
+    return 1;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------------------- */
+
+/* Writes the GPU time of regions, and their samples that were lost or dropped. */
+ZT__PRIVATE void zt__write_region_families(zt_profiler *profiler, zt__writer *writer, uint32_t region_count) {
+    static const char *const time = "zetools_region_gpu_time_seconds";
+    static const char *const pass_time = "zetools_region_pass_gpu_time_seconds";
+    static const char *const missing[] = {"zetools_region_lost_samples", "zetools_region_dropped_samples"};
+    zt_region_info region;
+    uint32_t i, pass;
+    zt__begin_family(writer, time, "summary", "seconds", "GPU time of the samples of a region");
+    for (i = 0; i < region_count; i++) {
+        if (zt_get_region(profiler, i, &region) == ZE_RESULT_SUCCESS && region.count) {
+            zt__write_summary(writer, time, "region", region.name, region.count, &region.time_ns);
+        }
+    }
+    if (profiler->pass_count > 1) {
+        zt__begin_family(writer, pass_time, "counter", "seconds", "GPU time of a region in each pass");
+        for (i = 0; i < region_count; i++) {
+            zt_get_region(profiler, i, &region);
+            for (pass = 0; pass < profiler->pass_count; pass++) {
+                char number[16];
+                zt_stats stats;
+                zt_get_pass(profiler, i, pass, &stats);
+                if (zt__is_finite(stats.sum)) {
+                    snprintf(number, sizeof number, "%u", (unsigned)pass);
+                    zt__begin_labels(writer, pass_time, "_total");
+                    zt__write_label(writer, "region", region.name);
+                    zt__write_label(writer, "pass", number);
+                    zt__end_sample(writer, stats.sum * 1e-9);
+                }
+            }
+        }
+    }
+    for (pass = 0; pass < 2; pass++) {
+        zt__begin_family(writer, missing[pass], "counter", "samples",
+                         pass ? "Samples of a region that were not measured"
+                              : "Samples of a region whose data is missing or invalid");
+        for (i = 0; i < region_count; i++) {
+            if (zt_get_region(profiler, i, &region) == ZE_RESULT_SUCCESS &&
+                (region.count || region.lost || region.dropped)) {
+                zt__write_labelled_count(writer, missing[pass], "region", region.name,
+                                         pass ? region.dropped : region.lost);
+            }
+        }
+    }
+}
+
+/* Writes what became of all samples. */
+ZT__PRIVATE void zt__write_count_families(const zt_profiler *profiler, zt__writer *writer) {
+    static const struct {
+        const char *family, *help;
+        uint32_t first, end;
+    } causes[] = {
+        {"zetools_lost_samples", "Samples whose data is missing or invalid, by cause", 0, ZT_DROPPED_NO_SLOT},
+        {"zetools_dropped_samples", "Samples that were not measured, by cause", ZT_DROPPED_NO_SLOT,
+         ZT_CAUSE_COUNT}};
+    zt_counts counts = zt_get_counts(profiler);
+    uint32_t i, cause;
+    zt__begin_family(writer, "zetools", "info", "",
+                     "Version of zetools.h, device, and availability of metrics");
+    zt__begin_labels(writer, "zetools", "_info");
+    zt__write_label(writer, "version", ZETOOLS_VERSION);
+    zt__write_label(writer, "device", profiler->device_name);
+    zt__write_label(writer, "availability", zt_get_availability_text(profiler));
+    zt__end_count(writer, 1);
+    zt__begin_family(writer, "zetools_collected_samples", "counter", "samples",
+                     "Samples that were collected");
+    zt__print(writer, "zetools_collected_samples_total %llu\n", (unsigned long long)counts.collected);
+    for (i = 0; i < ZT__COUNT_OF(causes); i++) {
+        zt__begin_family(writer, causes[i].family, "counter", "samples", causes[i].help);
+        for (cause = causes[i].first; cause < causes[i].end; cause++) {
+            zt__write_labelled_count(writer, causes[i].family, "cause", zt_cause_name((zt_cause)cause),
+                                     zt_get_cause(profiler, (zt_cause)cause));
+        }
+    }
+    zt__begin_family(writer, "zetools_in_flight_samples", "gauge", "samples",
+                     "Samples that were begun and are not collected yet");
+    zt__print(writer, "zetools_in_flight_samples %llu\n", (unsigned long long)counts.in_flight);
+    zt__begin_family(writer, "zetools_unobserved_lists", "counter", "lists",
+                     "Command lists that ran outside of zt_execute");
+    zt__print(writer, "zetools_unobserved_lists_total %llu\n", (unsigned long long)counts.unobserved_lists);
+}
+
+#ifdef ZETOOLS_TRACER
+ZT__PRIVATE void zt__write_call_families(const zt_profiler *profiler, zt__writer *writer) {
+    uint32_t i, count = zt__calls_to_report(profiler);
+    zt_call_info call;
+    if (count == 0) {
+        return;
+    }
+    zt__begin_family(writer, "zetools_call_seconds", "summary", "seconds", "Host time of calls");
+    for (i = 0; i < count; i++) {
+        zt_get_call(profiler, i, &call);
+        zt__write_summary(writer, "zetools_call_seconds", "call", call.name, call.count, &call.time_ns);
+    }
+    zt__begin_family(writer, "zetools_call_errors", "counter", "errors", "Calls that failed");
+    for (i = 0; i < count; i++) {
+        zt_get_call(profiler, i, &call);
+        zt__write_labelled_count(writer, "zetools_call_errors", "call", call.name, call.errors);
+    }
+}
+#endif
+
+/* Returns 0 without memory. */
+ZT__PRIVATE int zt__write_openmetrics(zt_profiler *profiler, zt__writer *writer, uint32_t region_count) {
+    int has_memory;
+    zt__write_count_families(profiler, writer);
+    zt__write_region_families(profiler, writer, region_count);
+    has_memory = zt__write_metric_families(profiler, writer, region_count);
+#ifdef ZETOOLS_TRACER
+    zt__write_call_families(profiler, writer);
+#endif
+    zt__write_text(writer, "# EOF\n");
+    return has_memory;
+}
+
 /* ==== >>reports: table, CSV, JSON, trace ================================================================== */
 
 /* A report that is being written. It has one region at a time. */
@@ -14591,7 +14997,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     if (!write) {
         return zt__report_null(diagnostics, "zt_write", "write");
     }
-    if ((unsigned)format > ZT_FORMAT_TRACE) {
+    if ((unsigned)format > ZT_FORMAT_OPENMETRICS) {
         return zt__report(diagnostics, BAD_FORMAT, ZE_RESULT_ERROR_INVALID_ENUMERATION, (int)format);
     }
     if (format == ZT_FORMAT_TRACE && !profiler->config.timeline) {
@@ -14615,6 +15021,9 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
         zt__write_json(document);
     } else if (format == ZT_FORMAT_TRACE) {
         zt__write_trace(document);
+    } else if (format == ZT_FORMAT_OPENMETRICS) {
+        document->out_of_memory =
+            !zt__write_openmetrics(document->profiler, &document->writer, document->region_count);
     } else {
         zt__write_region_table(document, write == zt__write_to_file && user == stdout);
     }
@@ -14643,6 +15052,8 @@ ZT__PRIVATE int zt__find_format(const char *path, zt_format *format) {
         *format = ZT_FORMAT_TRACE;
     } else if (zt__ends_with(path, ".json", strcasecmp)) {
         *format = ZT_FORMAT_JSON;
+    } else if (zt__ends_with(path, ".prom", strcasecmp)) {
+        *format = ZT_FORMAT_OPENMETRICS;
     } else if (dot && !zt__ends_with(path, ".txt", strcasecmp)) {
         return strspn(dot + 1, "0123456789") == strlen(dot + 1);
     }
