@@ -348,7 +348,7 @@
        A process may contain several copies of this header: in plugins, in libraries with hidden symbols or
        loaded with RTLD_LOCAL, or in files with ZETOOLS_STATIC. They must agree on which metric groups are
        active, and must not calculate metrics at the same time. The copies find each other by the environment
-       variable ZETOOLS_PROCESS_1, which the first call of the library sets. Do not change it. As with any
+       variable ZETOOLS_PROCESS_2, which the first call of the library sets. Do not change it. As with any
        setenv, no other thread may use the environment during that first call. The number in the name is that
        of the layout of the shared data; copies with different layouts do not find each other.
 
@@ -381,8 +381,17 @@
        ZT_GROUPS, ZT_METRICS   override config.groups and config.metrics, to measure something else without
                                building again. If only one is set, the configuration's other one is ignored
        ZT_COLUMNS              overrides config.columns
-       ZT_AUTO                 where the report of zt_auto goes: "table", or a path as for zt_report; "1":
-                               as its configuration says; "off", "0" or "": nothing is traced
+       ZT_REPORT               reports that zt_close writes, beside those of the program: paths as for
+                               zt_report, separated by commas, or "table" for one on standard output. If a
+                               process has several profilers, those of the second are run.2.csv and so on.
+                               For a trace, config.timeline is 65,536 unless it is set
+       ZT_LOG                  "stderr": messages are printed there if the program has no log function
+       ZT_TIMELINE             overrides config.timeline
+       ZT_AUTO                 the reports of zt_auto, as in ZT_REPORT; "1": as its configuration says; "off",
+                               "0" or "": nothing is traced
+       What is wrong with these is printed on standard error. If a report of ZT_REPORT or ZT_AUTO cannot be
+       written, the table is printed there instead.
+
        COLUMNS                 the width of a table on standard output that is not a terminal. Default: 100
 
        Loader and driver read ZET_ENABLE_METRICS, ZE_ENABLE_TRACING_LAYER and, for the frequency in
@@ -914,15 +923,16 @@ ZT_API zt_config zt_config_default(void);
    the result of the call that refused them, or INVALID_ARGUMENT where there are no such groups or metrics.
    OUT_OF_HOST_MEMORY also when 256 profilers are open in the process; DEVICE_LOST; otherwise the result of
    the call that failed. zt_get_last_error(NULL) has the message.
-   Any thread, but not two threads for one device at once. Since 0.1. */
+   Variables of the environment override the configuration; see ENVIRONMENT. What is wrong with them is
+   reported. Any thread, but not two threads for one device at once. Since 0.1. */
 ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t device, const zt_config *config,
                            zt_profiler **profiler);
 
-/* Collects what is on its way, and frees the profiler. Recorded lists with regions must not be executed
-   afterwards. zt_end of a region that is still open does nothing afterwards.
-   The profiler stays open if the driver, a callback or a traced call of another thread does not return in
-   time. A message reports this, and zt_close can be called again.
-   One thread; see PROCESSES for the pointer. Since 0.1. */
+/* Collects what is on its way, writes the reports that ZT_REPORT names, and frees the profiler. Recorded
+   lists with regions must not be executed afterwards. zt_end of a region that is still open does nothing
+   afterwards. The profiler stays open if the driver, a callback or a traced call of another thread does not
+   return in time. A message reports this, and zt_close can be called again. One thread; see PROCESSES for the
+   pointer. Since 0.1. */
 ZT_API void zt_close(zt_profiler *profiler);
 
 /* Begins a region on a command list that is immediate, or open for commands.
@@ -1506,7 +1516,7 @@ typedef zt__disabled_scope zt_scope;
    CHAPTERS
 
        Each is a capability, complete with its types, its private functions and then its public functions, and
-       uses only chapters before it. Search for the tags:
+       uses only chapters before it, and zt_report and zt_write. Search for the tags:
 
            >>platform     all that differs between systems and compilers
            >>memory       the application's allocator, and the one hash table
@@ -1524,6 +1534,7 @@ typedef zt__disabled_scope zt_scope;
            >>merging      zt_merge, zt_pack, zt_unpack
            >>timeline     device time and host time, kept samples, streamed metrics of regions
            >>advice       which metrics matter, and what limits a region
+           >>requests     ZT_REPORT, and lists of reports
            >>opening      zt_open, zt_close
            >>streams      sampling by the clock
            >>tracer       regions around the launches of others (ZETOOLS_TRACER)
@@ -2243,6 +2254,11 @@ ZT__PRIVATE int zt__is_selected(const char *list, const char *name) {
     return !excluded && (matched || !has_patterns);
 }
 
+/* Returns whether a text consists of digits. NULL does not. */
+ZT__PRIVATE int zt__is_number(const char *text) {
+    return text && *text && !text[strspn(text, "0123456789")];
+}
+
 /* Returns whether a text ends with another. `compare` is strcmp, or strcasecmp for the suffix of a file. */
 ZT__PRIVATE int zt__ends_with(const char *text, const char *end, int (*compare)(const char *, const char *)) {
     size_t length = strlen(text), end_length = strlen(end);
@@ -2746,9 +2762,10 @@ typedef struct zt__process {
     zt__active_group active_groups[ZT__MAX_ACTIVE_GROUPS];
     zt_profiler *profilers[ZT__MAX_PROFILERS]; /* those that are open. Atomic */
     uint32_t serial;                           /* of the profiler opened last */
+    uint32_t reporting, automatic;             /* profilers with reports of ZT_REPORT, of zt_auto. Atomic */
 } zt__process;
 
-#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_1"
+#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_2"
 
 static zt__process *zt__known_process; /* atomic */
 
@@ -3039,6 +3056,7 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
                   "_OPENMETRICS.")                                                                           \
     X(UNKNOWN_SUFFIX, "zt_report: the suffix of '%.512s' is none of .txt (or none: a table), .csv, .json, "  \
                       ".trace.json and .prom. Use one of these.")                                            \
+    X(BAD_VARIABLE, "zt_open: %s is '%.64s' in the environment, and not %s. It is ignored.")                 \
     X(TRACE_WITHOUT_TIMELINE, "zt_write: a trace shows the timeline, and this profiler keeps none. Set "     \
                               "config.timeline to the number of samples to keep, such as 65536.")            \
     X(LAYOUTS_DIFFER,                                                                                        \
@@ -3106,6 +3124,18 @@ typedef struct zt__diagnostics {
     int device_lost; /* atomic */
 } zt__diagnostics;
 
+ZT__PRIVATE void zt__log_to_stderr(int result, const char *text, void *user) {
+    (void)result;
+    (void)user;
+    fprintf(stderr, "zetools: %s\n", text);
+}
+
+/* Returns the log function where the application has set none: by ZT_LOG, or NULL. */
+ZT__PRIVATE zt_log_fn zt__default_log(void) {
+    const char *log = getenv("ZT_LOG");
+    return log && strcmp(log, "stderr") == 0 ? zt__log_to_stderr : NULL;
+}
+
 /* zt__report(diagnostics, IDENTIFIER, result, arguments...) stores a message as the last one, and logs it if
    it is the first of its kind and `result` is not SUCCESS. Without diagnostics it becomes the last message of
    the thread. Returns `result`. Calls the log function, so no mutex may be held. */
@@ -3126,6 +3156,9 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
         zt__thread_messages *messages = zt__get_thread_messages();
         if (messages) {
             messages->last = now;
+        }
+        if (now.result != ZE_RESULT_SUCCESS && zt__default_log()) {
+            zt__log_to_stderr((int)result, now.text, NULL);
         }
         return now.result;
     }
@@ -4914,8 +4947,10 @@ struct zt_profiler {
     uint32_t tile_count; /* 0 if the device has no separate tiles */
     zt__layout layout; /* GPU time; metrics; GPU time of each pass if several; metrics of each tile if any */
     zt_aggregation *column_aggregations;
-    char *columns; /* of the table, from the configuration; NULL: as many as fit */
-    char *strings; /* the texts of the metrics, in a profiler from zt_unpack */
+    char *columns;          /* of the table, from the configuration; NULL: as many as fit */
+    char *reports;          /* of ZT_REPORT, to be written when the profiler is closed; NULL: none */
+    uint32_t report_number; /* 1 for the first profiler that has such reports */
+    char *strings;          /* the texts of the metrics, in a profiler from zt_unpack */
     zt__pass passes[ZT__MAX_PASSES];
 
     zt__timed_mutex collector; /* reading, calculating, delivering: one thread at a time */
@@ -5556,7 +5591,7 @@ ZT_API zt_config zt_config_default(void) {
 ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     enum { MAX_SAMPLES = 1 << 20 };
     const char *groups = getenv("ZT_GROUPS"), *metrics = getenv("ZT_METRICS"),
-               *columns = getenv("ZT_COLUMNS");
+               *columns = getenv("ZT_COLUMNS"), *timeline = getenv("ZT_TIMELINE");
     zt_config config;
     memset(&config, 0, sizeof config);
     if (given) {
@@ -5569,6 +5604,13 @@ ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     }
     if (columns) {
         config.columns = columns;
+    }
+    if (zt__is_number(timeline)) {
+        unsigned long long samples = strtoull(timeline, NULL, 10);
+        config.timeline = samples < UINT32_MAX ? (uint32_t)samples : UINT32_MAX;
+    }
+    if (!config.log) {
+        config.log = zt__default_log();
     }
     if (config.samples > MAX_SAMPLES) {
         config.samples = MAX_SAMPLES;
@@ -5634,6 +5676,7 @@ ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
     zt__free(&allocator, profiler->lost_flags);
     zt__free(&allocator, profiler->column_aggregations);
     zt__free(&allocator, profiler->columns);
+    zt__free(&allocator, profiler->reports);
     zt__free(&allocator, profiler->strings);
     pthread_mutex_destroy(&profiler->collector.mutex);
     pthread_mutex_destroy(&profiler->mutex);
@@ -9645,6 +9688,182 @@ ZT__PRIVATE uint32_t zt__rank_columns(const zt_profiler *profiler, const zt__adv
     return count;
 }
 
+/* ==== >>requests: reports that the environment asks for =================================================== */
+
+/* A list of reports is what ZT_REPORT and ZT_AUTO contain: paths, separated by commas. "table" is a table on
+   standard output. */
+
+/* Samples that are kept for a trace where config.timeline is not set, because a trace shows nothing else. */
+enum { ZT__TRACE_TIMELINE = 65536 };
+
+/* The suffixes of reports. The longest come first. */
+typedef struct zt__suffix {
+    const char *text;
+    zt_format format;
+} zt__suffix;
+
+ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path) {
+    static const zt__suffix suffixes[] = {
+        {".trace.json", ZT_FORMAT_TRACE}, {".json", ZT_FORMAT_JSON}, {".csv", ZT_FORMAT_CSV},
+        {".prom", ZT_FORMAT_OPENMETRICS}, {".txt", ZT_FORMAT_TABLE},
+    };
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(suffixes); i++) {
+        if (zt__ends_with(path, suffixes[i].text, strcasecmp)) {
+            return &suffixes[i];
+        }
+    }
+    return NULL;
+}
+
+/* Returns the end of a path from its last dot, or "". */
+ZT__PRIVATE const char *zt__after_last_dot(const char *path) {
+    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+    return dot && (!slash || dot > slash) ? dot : path + strlen(path);
+}
+
+/* Finds the format that the suffix of a path stands for. Returns 0 if it stands for none. Without a suffix,
+   or with a number as suffix, the format is a table. */
+ZT__PRIVATE int zt__find_format(const char *path, zt_format *format) {
+    const zt__suffix *suffix = zt__find_suffix(path);
+    const char *unknown = zt__after_last_dot(path);
+    *format = suffix ? suffix->format : ZT_FORMAT_TABLE;
+    return suffix || !*unknown || strspn(unknown + 1, "0123456789") == strlen(unknown + 1);
+}
+
+/* Returns a path of a list for the n-th profiler of the process: run.csv, run.2.csv, ... It is freed with
+   zt__free. Returns NULL without memory. */
+ZT__PRIVATE char *zt__make_path(const zt_allocator *allocator, const char *name, size_t length, uint32_t n) {
+    char number[16];
+    size_t room = length + sizeof number, head;
+    char *path = (char *)zt__allocate(allocator, 1, room);
+    const zt__suffix *suffix;
+    if (!path) {
+        return NULL;
+    }
+    zt__copy_text(path, room, name, length);
+    if (strcmp(path, "table") == 0) {
+        strcpy(path, "-");
+    }
+    if (n > 1 && strcmp(path, "-") != 0) {
+        suffix = zt__find_suffix(path);
+        head = suffix ? length - strlen(suffix->text) : (size_t)(zt__after_last_dot(path) - path);
+        snprintf(number, sizeof number, ".%u", (unsigned)n);
+        snprintf(path + head, room - head, "%s%.*s", number, (int)(length - head), name + head);
+    }
+    return path;
+}
+
+ZT__PRIVATE int zt__write_to_stderr(const void *bytes, size_t size, void *user) {
+    (void)user;
+    return fwrite(bytes, 1, size, stderr) != size;
+}
+
+/* Prints the last message of a profiler, unless its log does. */
+ZT__PRIVATE void zt__print_error(const zt_profiler *profiler) {
+    if (profiler->diagnostics.log != zt__log_to_stderr) {
+        fprintf(stderr, "zetools: %s\n", zt_get_last_error(profiler));
+    }
+}
+
+/* Makes the last message of a profiler or stream that is destroyed next that of the thread. */
+ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t result) {
+    zt__thread_messages *messages = zt__get_thread_messages();
+    if (messages) {
+        messages->last = diagnostics->last;
+        messages->last.result = result;
+    }
+}
+
+/* Returns whether a variable asks for nothing. */
+ZT__PRIVATE int zt__is_off(const char *value) {
+    return !zt__has_names(value) || strcmp(value, "0") == 0 || strcmp(value, "off") == 0;
+}
+
+/* Returns whether a list has a trace, which needs a timeline. */
+ZT__PRIVATE int zt__has_trace(const char *list) {
+    static const char suffix[] = ".trace.json";
+    const char *name;
+    size_t length, suffix_length = sizeof suffix - 1;
+    while (list && zt__next_name(&list, &name, &length)) {
+        if (length >= suffix_length &&
+            strncasecmp(name + length - suffix_length, suffix, suffix_length) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Reports the paths of a list whose suffix stands for no format. */
+ZT__PRIVATE ze_result_t zt__check_reports(zt__diagnostics *diagnostics, const char *list) {
+    const char *name;
+    size_t length;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    while (zt__next_name(&list, &name, &length)) {
+        char *path = zt__make_path(&zt__default_allocator, name, length, 1);
+        zt_format format;
+        if (!path) {
+            return zt__report_no_memory(diagnostics, "zt_open", "the path of a report");
+        }
+        if (strcmp(path, "-") != 0 && !zt__find_format(path, &format)) {
+            result = zt__report(diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, path);
+        }
+        zt__free(&zt__default_allocator, path);
+    }
+    return result;
+}
+
+/* Writes the reports of a list for the n-th profiler of the process, which is closed next. Messages go to
+   standard error, and to zt_get_last_error(NULL). If a report cannot be written, the table goes to standard
+   error instead. */
+ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint32_t n) {
+    const char *name;
+    size_t length;
+    int has_failed = 0;
+    while (zt__next_name(&list, &name, &length)) {
+        char *path = zt__make_path(&zt__default_allocator, name, length, n);
+        ze_result_t result = path ? zt_report(profiler, path)
+                                  : zt__report_no_memory(&profiler->diagnostics, "zt_report", "a path");
+        zt__free(&zt__default_allocator, path);
+        if (result != ZE_RESULT_SUCCESS) {
+            zt__keep_error(&profiler->diagnostics, result);
+            zt__print_error(profiler);
+            has_failed = 1;
+        }
+    }
+    if (has_failed) {
+        zt_write(profiler, ZT_FORMAT_TABLE, zt__write_to_stderr, NULL);
+    }
+}
+
+/* Keeps ZT_REPORT for zt_close. What is wrong in the environment is also printed, because those who have set
+   it may not see the messages of the program. */
+ZT__PRIVATE void zt__request_reports(zt_profiler *profiler) {
+    const char *list = getenv("ZT_REPORT"), *log = getenv("ZT_LOG"), *timeline = getenv("ZT_TIMELINE");
+    zt__process *process = zt__get_process();
+    if (log && !zt__is_off(log) && strcmp(log, "stderr") != 0) {
+        zt__report(&profiler->diagnostics, BAD_VARIABLE, ZE_RESULT_ERROR_INVALID_ARGUMENT, "ZT_LOG", log,
+                   "'stderr'");
+        zt__print_error(profiler);
+    }
+    if (timeline && !zt__is_number(timeline)) {
+        zt__report(&profiler->diagnostics, BAD_VARIABLE, ZE_RESULT_ERROR_INVALID_ARGUMENT, "ZT_TIMELINE",
+                   timeline, "a number of samples");
+        zt__print_error(profiler);
+    }
+    if (zt__is_off(list) || !process) {
+        return;
+    }
+    profiler->report_number = __atomic_add_fetch(&process->reporting, 1, __ATOMIC_RELAXED);
+    profiler->reports = zt__duplicate_text(&profiler->config.allocator, list);
+    if (!profiler->reports) {
+        zt__report_no_memory(&profiler->diagnostics, "zt_open", "the paths of reports");
+        zt__print_error(profiler);
+    } else if (zt__check_reports(&profiler->diagnostics, list) != ZE_RESULT_SUCCESS) {
+        zt__print_error(profiler);
+    }
+}
+
 /* ==== >>opening: zt_open and zt_close ===================================================================== */
 
 /* Reads the device's name, and the resolution and width of its time stamps. */
@@ -9867,16 +10086,6 @@ ZT__PRIVATE ze_result_t zt__check_opening(const char *call, ze_context_handle_t 
     return ZE_RESULT_SUCCESS;
 }
 
-/* Makes the last message of a profiler or stream that could not be opened that of the thread, before it is
-   destroyed. */
-ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t result) {
-    zt__thread_messages *messages = zt__get_thread_messages();
-    if (messages) {
-        messages->last = diagnostics->last;
-        messages->last.result = result;
-    }
-}
-
 /* Opens a profiler with a complete configuration. */
 ZT__PRIVATE ze_result_t zt__open_configured(ze_context_handle_t context, ze_device_handle_t device,
                                             const zt_config *complete, zt_profiler **profiler) {
@@ -9925,7 +10134,17 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
     }
     *profiler = NULL;
     result = zt__check_opening("zt_open", context, device, config ? &config->allocator : NULL);
-    return result == ZE_RESULT_SUCCESS ? zt__open_configured(context, device, &complete, profiler) : result;
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    if (!complete.timeline && zt__has_trace(getenv("ZT_REPORT"))) {
+        complete.timeline = ZT__TRACE_TIMELINE;
+    }
+    result = zt__open_configured(context, device, &complete, profiler);
+    if (result == ZE_RESULT_SUCCESS) {
+        zt__request_reports(*profiler);
+    }
+    return result;
 }
 
 /* Counts the samples that are still in flight. Regions that are not ended are dropped, samples on their way
@@ -10004,6 +10223,9 @@ ZT_API void zt_close(zt_profiler *profiler) {
     }
     if (profiler->device) {
         zt__abandon_slots(profiler, "zt_close");
+    }
+    if (profiler->reports) {
+        zt__write_reports(profiler, profiler->reports, profiler->report_number);
     }
     zt__destroy_profiler(profiler);
 }
@@ -10679,7 +10901,7 @@ ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_
     stream->config = config;
     stream->info.group = "";
     stream->diagnostics.mutex = &data->mutex;
-    stream->diagnostics.log = config.log;
+    stream->diagnostics.log = config.log ? config.log : zt__default_log();
     stream->diagnostics.log_user = config.log_user;
     stream->time_metric = stream->length_metric = UINT32_MAX;
     stream->marker_metric = stream->reason_metric = UINT32_MAX;
@@ -15040,26 +15262,6 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
 
 /* ---- files ----------------------------------------------------------------------------------------------- */
 
-/* Finds the format that the suffix of a path stands for. Returns 0 if it stands for none. Without a suffix,
-   or with a number as suffix, the format is a table. */
-ZT__PRIVATE int zt__find_format(const char *path, zt_format *format) {
-    const char *slash = strrchr(path, '/');
-    const char *dot = strrchr(slash ? slash : path, '.');
-    *format = ZT_FORMAT_TABLE;
-    if (zt__ends_with(path, ".csv", strcasecmp)) {
-        *format = ZT_FORMAT_CSV;
-    } else if (zt__ends_with(path, ".trace.json", strcasecmp)) {
-        *format = ZT_FORMAT_TRACE;
-    } else if (zt__ends_with(path, ".json", strcasecmp)) {
-        *format = ZT_FORMAT_JSON;
-    } else if (zt__ends_with(path, ".prom", strcasecmp)) {
-        *format = ZT_FORMAT_OPENMETRICS;
-    } else if (dot && !zt__ends_with(path, ".txt", strcasecmp)) {
-        return strspn(dot + 1, "0123456789") == strlen(dot + 1);
-    }
-    return 1;
-}
-
 ZT__PRIVATE ze_result_t zt__report_unwritable(zt_profiler *profiler, const char *path) {
     return zt__report(&profiler->diagnostics, CANNOT_WRITE, ZE_RESULT_ERROR_UNKNOWN, path, strerror(errno));
 }
@@ -15183,43 +15385,6 @@ typedef struct zt__auto {
 
 static zt__auto zt__automatic;
 
-/* Returns the suffix of a path: from the last dot, or ".trace.json". */
-ZT__PRIVATE const char *zt__path_suffix(const char *path) {
-    const char *end = path + strlen(path);
-    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
-    if (zt__ends_with(path, ".trace.json", strcasecmp)) {
-        return end - strlen(".trace.json");
-    }
-    return dot && (!slash || dot > slash) ? dot : end;
-}
-
-/* Writes the report of the n-th profiler: run.csv, run.2.csv, ... A message goes to standard error, because
-   the profiler is closed next, and to zt_get_last_error(NULL). */
-ZT__PRIVATE void zt__write_auto_report(zt_profiler *profiler, uint32_t n) {
-    const char *report = zt__automatic.report, *suffix = zt__path_suffix(report);
-    char number[16] = "";
-    size_t size = strlen(report) + sizeof number;
-    char *path = (char *)zt__allocate(&zt__default_allocator, 1, size);
-    zt__thread_messages *messages = zt__get_thread_messages();
-    ze_result_t result;
-    if (n > 1 && strcmp(report, "-") != 0) {
-        snprintf(number, sizeof number, ".%u", (unsigned)n);
-    }
-    if (path) {
-        snprintf(path, size, "%.*s%s%s", (int)(suffix - report), report, number, suffix);
-        result = zt_report(profiler, path);
-    } else {
-        result = zt__report_no_memory(&profiler->diagnostics, "zt_auto", "the path of the report");
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        fprintf(stderr, "zetools: %s\n", zt_get_last_error(profiler));
-        if (messages) {
-            messages->last = messages->copy;
-        }
-    }
-    zt__free(&zt__default_allocator, path);
-}
-
 /* Copies a string of the application, which need not outlive zt_auto. Returns 0 without memory. */
 ZT__PRIVATE int zt__keep_text(const char **text) {
     if (!*text) {
@@ -15241,8 +15406,8 @@ ZT__PRIVATE void zt__free_auto_config(void) {
 ZT__PRIVATE void zt__end_auto(void) {
     zt__tracer *tracer = zt__automatic.tracer;
     zt__traced_device *device;
-    uint32_t n = 0;
-    if (!tracer || zt__automatic.process != getpid() || zt__is_inside_hook()) {
+    zt__process *process = zt__get_process();
+    if (!tracer || !process || zt__automatic.process != getpid() || zt__is_inside_hook()) {
         return;
     }
     zt__stop_tracer(tracer, "zt_auto");
@@ -15251,7 +15416,8 @@ ZT__PRIVATE void zt__end_auto(void) {
             if (!device->is_detached) {
                 zt_collect(device->profiler, tracer->wait_timeout_ns);
             }
-            zt__write_auto_report(device->profiler, ++n);
+            zt__write_reports(device->profiler, zt__automatic.report,
+                              __atomic_add_fetch(&process->automatic, 1, __ATOMIC_RELAXED));
         }
     }
     if (tracer->open_failures) {
@@ -15278,10 +15444,7 @@ ZT__PRIVATE const char *zt__find_auto_path(const char *configured) {
     if (!path || strcmp(path, "1") == 0) {
         path = configured && *configured ? configured : "-";
     }
-    if (!*path || strcmp(path, "off") == 0 || strcmp(path, "0") == 0) {
-        return NULL;
-    }
-    return strcmp(path, "table") == 0 ? "-" : path;
+    return zt__is_off(path) ? NULL : path;
 }
 
 /* Calls zeInit. Loaders that cannot enable tracing at run time read the environment there. */
@@ -15313,20 +15476,18 @@ ZT_API zt_auto_config zt_auto_config_default(void) {
 }
 
 ZT_API ze_result_t zt_auto(const zt_auto_config *given) {
-    enum { TIMELINE = 65536 }; /* samples, for a trace */
     static int ends_at_exit;
     zt_auto_config config = given ? *given : zt_auto_config_default();
     const char *path = zt__find_auto_path(config.report);
     zt_config *profiler = &zt__automatic.config, complete;
     zt__tracer *tracer = NULL;
-    zt_format format;
     ze_result_t result;
     int has_memory;
     if (!path || (zt__automatic.tracer && zt__automatic.process == getpid())) {
         return ZE_RESULT_SUCCESS;
     }
-    if (!zt__find_format(path, &format)) {
-        result = zt__report(NULL, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, path);
+    result = zt__check_reports(NULL, path);
+    if (result != ZE_RESULT_SUCCESS) {
         fprintf(stderr, "zetools: zt_auto: nothing is traced. %s\n", zt_get_last_error(NULL));
         return result;
     }
@@ -15335,8 +15496,8 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *given) {
         return result;
     }
     *profiler = config.profiler;
-    if (!profiler->timeline && format == ZT_FORMAT_TRACE) {
-        profiler->timeline = TIMELINE; /* a trace shows nothing else */
+    if (!profiler->timeline && zt__has_trace(path)) {
+        profiler->timeline = ZT__TRACE_TIMELINE;
     }
     complete = zt__complete_config(profiler);
     zt__automatic.report = path;

@@ -230,16 +230,6 @@ static void test_any_number_of_contexts(void **state) {
     }
 }
 
-/* At exit only standard error is left for messages. */
-static void test_a_report_that_cannot_be_written(void **state) {
-    const program p = {.work = launch_some, .environment = "/nowhere/at/all.csv", .calls = 1};
-    (void)state;
-    expect_success(&p);
-    assert_contains(text_of("errors"), "zetools: [CANNOT_WRITE]");
-    assert_contains(text_of("errors"), "/nowhere/at/all.csv");
-    assert_string_equal(text_of("output"), "");
-}
-
 /* Counts how often a text contains another. */
 static int occurrences(const char *text, const char *part) {
     int count = 0;
@@ -248,6 +238,31 @@ static int occurrences(const char *text, const char *part) {
         text += strlen(part);
     }
     return count;
+}
+
+/* At exit only standard error is left for messages, and for the table in place of the report. */
+static void test_a_report_that_cannot_be_written(void **state) {
+    const program p = {.work = launch_some, .environment = "/nowhere/at/all.csv", .calls = 1};
+    (void)state;
+    expect_success(&p);
+    assert_contains(text_of("errors"), "zetools: [CANNOT_WRITE]");
+    assert_contains(text_of("errors"), "/nowhere/at/all.csv");
+    assert_contains(text_of("errors"), "\nsaxpy ");
+    assert_string_equal(text_of("output"), "");
+}
+
+static void test_several_reports(void **state) {
+    char paths[PATH_MAX];
+    (void)state;
+    int length = snprintf(paths, sizeof paths, "%s, table,", in_folder("several.csv"));
+    snprintf(paths + length, sizeof paths - (size_t)length, "%s", in_folder("several.trace.json"));
+    const program p = {.work = launch_in_two_contexts, .environment = paths, .calls = 1};
+    expect_success(&p);
+    assert_contains(line_of(text_of("several.csv"), "\"saxpy\",\"GPU time\""), ",sum,7,");
+    assert_contains(line_of(text_of("several.2.csv"), "\"saxpy\",\"GPU time\""), ",sum,2,");
+    assert_contains(text_of("several.trace.json"), "\"name\":\"saxpy\"");
+    assert_contains(text_of("several.2.trace.json"), "\"name\":\"saxpy\"");
+    assert_int_equal(occurrences(text_of("output"), "\nsaxpy "), 2);
 }
 
 /* A suffix that stands for no format is reported at the start, and not after hours of tracing. */
@@ -432,6 +447,7 @@ int main(void) {
         cmocka_unit_test(test_turned_off_by_the_environment),
         cmocka_unit_test(test_any_number_of_contexts),
         cmocka_unit_test(test_a_report_that_cannot_be_written),
+        cmocka_unit_test(test_several_reports),
         cmocka_unit_test(test_a_suffix_without_a_format),
         cmocka_unit_test(test_a_forked_child),
         cmocka_unit_test(test_a_trace_by_the_environment),
