@@ -290,7 +290,10 @@
        its own name.
 
        zt_auto(NULL), called first in main, opens a profiler for every context and device on which the process
-       creates a command list, traces, and writes a report for each at exit: to run.csv, run.2.csv and so on.
+       creates a command list, traces, and writes reports for each at exit: run.csv, run.2.csv and so on. The
+       environment chooses what is traced and reported, as the command line of other tools does:
+
+           ZT_AUTO=run.csv,run.trace.json ZT_KERNELS="gemm*,!*_tail" ZT_COPIES=1 ./program
 
    CALLBACKS
 
@@ -387,6 +390,8 @@
                                For a trace, config.timeline is 65,536 unless it is set
        ZT_LOG                  "stderr": messages are printed there if the program has no log function
        ZT_TIMELINE             overrides config.timeline
+       ZT_KERNELS, ZT_CALLS    override names and calls of zt_trace_config: ZT_KERNELS="gemm*,!*_tail"
+       ZT_COPIES               overrides zt_trace_config.copies: "1", or "0"
        ZT_AUTO                 the reports of zt_auto, as in ZT_REPORT; "1": as its configuration says; "off",
                                "0" or "": nothing is traced
        What is wrong with these is printed on standard error. If a report of ZT_REPORT or ZT_AUTO cannot be
@@ -817,8 +822,9 @@ typedef struct zt_call_info {
 /* How zt_auto traces and reports. Start from zt_auto_config_default(). Strings of any length are copied, and
    need not outlive zt_auto. Functions and their user pointers must live until exit. Since 0.1. */
 typedef struct zt_auto_config {
-    const char *report; /* A path as for zt_report. With ".trace.json", config.timeline is 65,536 unless it is
-                           set. NULL: a table on standard output. ZT_AUTO in the environment overrides it. */
+    const char *report; /* Paths as for zt_report, separated by commas, or "table". With ".trace.json",
+                           config.timeline is 65,536 unless it is set. NULL: a table on standard output.
+                           ZT_AUTO in the environment overrides it. */
     zt_config profiler; /* of each context and device */
     zt_trace_config trace;
 } zt_auto_config;
@@ -1222,7 +1228,7 @@ ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler);
 ZT_API zt_trace_config zt_trace_config_default(void);
 
 /* Starts tracing; see TRACING.
-   config  NULL: the defaults
+   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES and ZT_CALLS override it
    Returns SUCCESS; DEPENDENCY_UNAVAILABLE if the loader's tracing layer is off; INVALID_ARGUMENT if
    config.calls or a hook names a call that cannot be traced; INVALID_SIZE for more than 16 hooks; NOT_READY
    if a call of an earlier trace is still in progress; HANDLE_OBJECT_IN_USE if the profiler traces already,
@@ -1251,11 +1257,13 @@ ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t call, zt_ca
 ZT_API zt_auto_config zt_auto_config_default(void);
 
 /* Traces from now to the end of the process, and reports at exit. Calls zeInit. Does nothing if it was
-   called before, or if ZT_AUTO switches it off. If a report cannot be written, a message goes to standard
-   error, and zt_get_last_error(NULL) has it for functions that run at exit later.
-   config  NULL: the defaults
-   Returns SUCCESS; INVALID_ARGUMENT, with a message on standard error, if the report's suffix stands for no
-   format; otherwise the result of zeInit, or as zt_trace_start. One thread. Since 0.1. */
+   called before, or if ZT_AUTO switches it off. A failure is also printed on standard error. If a report
+   cannot be written, a message and the table go to standard error, and zt_get_last_error(NULL) has the
+   message for functions that run at exit later. A report without a region is followed by what was seen and
+   not measured: below a table on standard output, else on standard error.
+   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS and other variables override it
+   Returns SUCCESS; INVALID_ARGUMENT if the suffix of a report stands for no format; otherwise the result of
+   zeInit, or as zt_trace_start. One thread. Since 0.1. */
 ZT_API ze_result_t zt_auto(const zt_auto_config *config);
 
 #endif /* ZETOOLS_TRACER */
@@ -11671,6 +11679,11 @@ typedef struct zt__traced_device {
     zt_profiler *profiler; /* NULL: it could not be opened */
     uint32_t copy_only;    /* a bit for each queue group that cannot execute queries */
     int is_detached;       /* its context is destroyed. Atomic */
+
+    /* Launches and copies on its lists that have no region; with the tracer's mutex. */
+    uint64_t left_out;    /* by the configuration */
+    uint64_t impossible;  /* on copy engines, or captured into a graph */
+    uint64_t copies_seen; /* by zt_auto, where copies are not measured */
 } zt__traced_device;
 
 /* The name of a kernel, and its launches as far as the filter needs them. */
@@ -12203,7 +12216,7 @@ ZT__PRIVATE void zt__wait_first(zt__frame *frame, const zt__command *command) {
 ZT__PRIVATE void zt__before_command(zt__frame *frame, ze_kernel_handle_t kernel_before_hooks) {
     zt__tracer *tracer = frame->tracer;
     zt__command command;
-    const zt__known_handle *list = NULL;
+    zt__known_handle *list = NULL;
     zt_profiler *profiler = NULL;
     zt__kernel_name *name = NULL;
     int is_complete = zt__read_command(frame->call, frame->parameters, &command), is_measured = 0;
@@ -12222,9 +12235,13 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame, ze_kernel_handle_t kernel_
     tracer->counts.launches++;
     if (!name) {
         tracer->counts.elsewhere++;
+        if (list && list->device) {
+            list->device->impossible++;
+        }
     } else if (!name->is_selected || name->seen++ % tracer->every != 0 ||
                (tracer->limit && name->measured >= tracer->limit)) {
         tracer->counts.filtered++;
+        list->device->left_out++;
     } else {
         tracer->counts.measured++;
         name->measured++;
@@ -12235,6 +12252,21 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame, ze_kernel_handle_t kernel_
         zt__wait_first(frame, &command);
         frame->region = zt_begin(profiler, command.list, name->text);
         frame->has_region = 1;
+    }
+}
+
+/* Counts a copy that is not measured, for the reports of zt_auto. */
+ZT__PRIVATE void zt__count_copy(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    zt__command command;
+    const zt__known_handle *list;
+    if (zt__read_command(frame->call, frame->parameters, &command)) {
+        zt__lock(&tracer->mutex);
+        list = zt__find_or_query_list(tracer, command.list);
+        if (list && list->device) {
+            list->device->copies_seen++;
+        }
+        zt__unlock(&tracer->mutex);
     }
 }
 
@@ -12339,6 +12371,8 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     }
     if (tracer->measured[frame->call]) {
         zt__before_command(frame, kernel_before_hooks);
+    } else if (kind == ZT__CALL_COPY && tracer->automatic) {
+        zt__count_copy(frame);
     } else if (kind == ZT__CALL_EXECUTE) {
         zt__observe_execution(frame, 0);
     } else if (kind == ZT__CALL_LIST_DESTROY) {
@@ -12837,7 +12871,6 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
     switch (zt__kind_of_call((zt__call)call)) {
     case ZT__CALL_OTHER:
     case ZT__CALL_LAUNCH:
-    case ZT__CALL_COPY:
         return 0;
     case ZT__CALL_KERNEL_CREATE:
     case ZT__CALL_KERNEL_DESTROY:
@@ -12845,6 +12878,7 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
     case ZT__CALL_CAPTURE_BEGIN:
     case ZT__CALL_CAPTURE_END:
         return !config->no_launches || config->copies;
+    case ZT__CALL_COPY:
     case ZT__CALL_CONTEXT_DESTROY:
         return tracer->automatic != NULL;
     default:
@@ -12911,10 +12945,20 @@ ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer) {
 ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_config *given,
                                          uint32_t timeline) {
     zt_trace_config config = given ? *given : zt_trace_config_default();
+    const char *kernels = getenv("ZT_KERNELS"), *copies = getenv("ZT_COPIES"), *calls = getenv("ZT_CALLS");
     ze_result_t(ZE_APICALL * enable_layer)(void);
     ze_result_t result;
     if (zt__has_calls_in_progress(tracer)) {
         return zt__report(tracer->diagnostics, CALLS_IN_PROGRESS, ZE_RESULT_NOT_READY, "zt_trace_start");
+    }
+    if (kernels) {
+        config.names = kernels;
+    }
+    if (copies) {
+        config.copies = !zt__is_off(copies);
+    }
+    if (calls) {
+        config.calls = calls;
     }
     result = zt__configure_tracer(tracer, &config, timeline);
     if (result != ZE_RESULT_SUCCESS) {
@@ -15402,12 +15446,60 @@ ZT__PRIVATE void zt__free_auto_config(void) {
     memset(&zt__automatic, 0, sizeof zt__automatic);
 }
 
+/* Writes why a report has no region: what was seen on the device, and not measured. */
+ZT__PRIVATE void zt__explain_empty_report(const zt__traced_device *device, FILE *file) {
+    const struct {
+        uint64_t count;
+        const char *one, *many, *advice;
+    } seen[] = {
+        {device->copies_seen, "copy or fill", "copies and fills", "set ZT_COPIES=1"},
+        {device->left_out, "launch or copy that was left out", "launches and copies that were left out",
+         "ZT_KERNELS or the configuration selects others"},
+        {device->impossible, "launch or copy that cannot be measured",
+         "launches and copies that cannot be measured",
+         "copy engines have no metrics, so set ZT_GROUPS= for times; graphs cannot be measured"},
+    };
+    uint32_t i;
+    int is_empty = 1;
+    fprintf(file, "No region was measured.");
+    for (i = 0; i < ZT__COUNT_OF(seen); i++) {
+        if (seen[i].count) {
+            fprintf(file, " %llu %s: %s.", (unsigned long long)seen[i].count,
+                    seen[i].count == 1 ? seen[i].one : seen[i].many, seen[i].advice);
+            is_empty = 0;
+        }
+    }
+    fprintf(file, "%s\n", is_empty ? " Nothing was launched or copied on this device." : "");
+}
+
+/* Writes the reports of a device, and what they lack. */
+ZT__PRIVATE void zt__write_auto_reports(const zt__traced_device *device) {
+    zt__process *process = zt__get_process();
+    uint32_t n = process ? __atomic_add_fetch(&process->automatic, 1, __ATOMIC_RELAXED) : 1;
+    const char *list = zt__automatic.report, *name;
+    size_t length;
+    FILE *file = stderr;
+    zt__write_reports(device->profiler, list, n);
+    if (zt_get_region_count(device->profiler) > 0) {
+        return;
+    }
+    while (zt__next_name(&list, &name, &length)) {
+        if (zt__equals("-", name, length) || zt__equals("table", name, length)) {
+            file = stdout; /* below the table */
+        }
+    }
+    if (file == stderr) {
+        fprintf(stderr, "zetools: zt_auto: ");
+    }
+    zt__explain_empty_report(device, file);
+    fflush(file);
+}
+
 /* Runs at exit, before loader and driver are gone. */
 ZT__PRIVATE void zt__end_auto(void) {
     zt__tracer *tracer = zt__automatic.tracer;
     zt__traced_device *device;
-    zt__process *process = zt__get_process();
-    if (!tracer || !process || zt__automatic.process != getpid() || zt__is_inside_hook()) {
+    if (!tracer || zt__automatic.process != getpid() || zt__is_inside_hook()) {
         return;
     }
     zt__stop_tracer(tracer, "zt_auto");
@@ -15416,9 +15508,11 @@ ZT__PRIVATE void zt__end_auto(void) {
             if (!device->is_detached) {
                 zt_collect(device->profiler, tracer->wait_timeout_ns);
             }
-            zt__write_reports(device->profiler, zt__automatic.report,
-                              __atomic_add_fetch(&process->automatic, 1, __ATOMIC_RELAXED));
+            zt__write_auto_reports(device);
         }
+    }
+    if (!tracer->devices) {
+        fprintf(stderr, "zetools: zt_auto: this process created no command list, so there is no report.\n");
     }
     if (tracer->open_failures) {
         fprintf(stderr, "zetools: zt_auto: %u contexts and devices were not measured. The first: %s\n",
@@ -15450,7 +15544,7 @@ ZT__PRIVATE const char *zt__find_auto_path(const char *configured) {
 /* Calls zeInit. Loaders that cannot enable tracing at run time read the environment there. */
 ZT__PRIVATE ze_result_t zt__initialize_traced(void) {
     ze_result_t(ZE_APICALL * enable_layer)(void);
-    const char *advice = "Nothing is traced. Install a Level Zero driver.";
+    const char *advice = "Install a Level Zero driver.";
     ze_result_t result;
     zt__find_loader_symbol("zelEnableTracingLayer", (void *)&enable_layer);
     if (!enable_layer) {
@@ -15461,8 +15555,8 @@ ZT__PRIVATE ze_result_t zt__initialize_traced(void) {
         return result;
     }
     if (result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS) { /* no access to the device node */
-        advice = "Nothing is traced. This user may not use the device: add them to the group of "
-                 "/dev/dri/renderD*, which is render or video.";
+        advice = "This user may not use the device: add them to the group of /dev/dri/renderD*, which is "
+                 "render or video.";
     }
     return zt__report(NULL, CALL_FAILED, result, "zeInit", zt_result_name(result), advice);
 }
@@ -15475,7 +15569,7 @@ ZT_API zt_auto_config zt_auto_config_default(void) {
     return config;
 }
 
-ZT_API ze_result_t zt_auto(const zt_auto_config *given) {
+ZT__PRIVATE ze_result_t zt__start_auto(const zt_auto_config *given) {
     static int ends_at_exit;
     zt_auto_config config = given ? *given : zt_auto_config_default();
     const char *path = zt__find_auto_path(config.report);
@@ -15487,11 +15581,9 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *given) {
         return ZE_RESULT_SUCCESS;
     }
     result = zt__check_reports(NULL, path);
-    if (result != ZE_RESULT_SUCCESS) {
-        fprintf(stderr, "zetools: zt_auto: nothing is traced. %s\n", zt_get_last_error(NULL));
-        return result;
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__initialize_traced();
     }
-    result = zt__initialize_traced();
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
@@ -15525,6 +15617,14 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *given) {
         ends_at_exit = atexit(zt__end_auto) == 0;
     }
     return ZE_RESULT_SUCCESS;
+}
+
+ZT_API ze_result_t zt_auto(const zt_auto_config *config) {
+    ze_result_t result = zt__start_auto(config);
+    if (result != ZE_RESULT_SUCCESS) {
+        fprintf(stderr, "zetools: zt_auto: nothing is traced. %s\n", zt_get_last_error(NULL));
+    }
+    return result;
 }
 
 #endif /* ZETOOLS_TRACER */

@@ -48,15 +48,21 @@ typedef struct program {
     void (*work)(world *w);
     const char *environment; /* ZT_AUTO */
     const zt_auto_config *config;
-    uint32_t calls;         /* of zt_auto */
-    ze_result_t result;     /* of each */
-    int initialised_before; /* by zeInit, with the layer in its environment */
-    int keeps_everything;   /* it exits without destroying the context and its objects */
+    uint32_t calls;           /* of zt_auto */
+    ze_result_t result;       /* of each */
+    int initialised_before;   /* by zeInit, with the layer in its environment */
+    int keeps_everything;     /* it exits without destroying the context and its objects */
+    const char *variables[8]; /* of the environment, each before its value */
 } program;
 
 /* Makes what a program keeps reachable, so that it is no leak. volatile: so that the store is not optimised
    away. */
 static void *volatile kept;
+
+static void set_variables(const program *p) {
+    for (int i = 0; i < 8 && p->variables[i]; i += 2)
+        setenv(p->variables[i], p->variables[i + 1], 1);
+}
 
 static void run_program(const program *p) {
     void *state = NULL;
@@ -64,13 +70,17 @@ static void run_program(const program *p) {
     unsetenv("ZT_AUTO");
     if (p->environment)
         setenv("ZT_AUTO", p->environment, 1);
+    set_variables(p);
     if (p->initialised_before) {
         setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
         start(&state);
     }
     for (uint32_t i = 0; i < p->calls; i++)
         assert_result(zt_auto(p->config), p->result);
+    if (!p->work)
+        return;
     start(&state);
+    set_variables(p); /* start() has removed some */
     open_world(&state);
     p->work(state);
     check_work(state);
@@ -379,6 +389,116 @@ static void test_names_may_go(void **state) {
     line_of(text_of("names.csv"), "\"saxpy\",\"COPY_BYTE_COUNT\",\"MemoryProfile\"");
 }
 
+/* ==== what the environment chooses ======================================================================== */
+
+static void test_kernels_by_the_environment(void **state) {
+    zt_auto_config config = zt_auto_config_default();
+    config.trace.names = "nothing";
+    const program chosen = {
+        .work = launch_some, .config = &config, .calls = 1, .variables = {"ZT_KERNELS", "re*,sax?y"}};
+    const program excluded = {.work = launch_some, .calls = 1, .variables = {"ZT_KERNELS", "!saxpy"}};
+    unsigned count = 0;
+    (void)state;
+    expect_success(&chosen);
+    assert_int_equal(sscanf(line_of(text_of("output"), "saxpy "), "saxpy %u", &count), 1);
+    assert_int_equal(count, 7);
+    expect_success(&excluded);
+    assert_null(strstr(text_of("output"), "saxpy"));
+    line_of(text_of("output"),
+            "No region was measured. 4 launches and copies that were left out: ZT_KERNELS");
+}
+
+static void copy_twice(world *w) {
+    for (int i = 0; i < 2; i++)
+        ok(zeCommandListAppendMemoryCopy(w->immediate, w->sums, w->sums + 16, 16, NULL, 0, NULL));
+    ok(zeCommandListAppendMemoryFill(w->immediate, w->sums, w->sums + 16, 4, 64, NULL, 0, NULL));
+    finish_immediate(w, w->immediate);
+}
+
+/* A report without a region is followed by what was seen: on the same output, or on standard error. */
+static void test_copies_by_the_environment(void **state) {
+    char path[PATH_MAX];
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_folder("copies.csv"));
+    const program unmeasured = {.work = copy_twice, .calls = 1};
+    const program in_file = {.work = copy_twice, .environment = path, .calls = 1};
+    const program measured = {
+        .work = copy_twice, .environment = path, .calls = 1, .variables = {"ZT_COPIES", "1"}};
+    expect_success(&unmeasured);
+    line_of(text_of("output"), "No region was measured. 3 copies and fills: set ZT_COPIES=1.\n");
+    assert_string_equal(text_of("errors"), "");
+    expect_success(&in_file);
+    assert_string_equal(text_of("output"), "");
+    assert_contains(text_of("errors"),
+                    "zetools: zt_auto: No region was measured. 3 copies and fills: set ZT_COPIES=1.\n");
+    expect_success(&measured);
+    assert_contains(line_of(text_of("copies.csv"), "\"MemoryCopy\",\"GPU time\""), ",sum,2,");
+    assert_contains(line_of(text_of("copies.csv"), "\"MemoryFill\",\"GPU time\""), ",sum,1,");
+    assert_string_equal(text_of("errors"), "");
+}
+
+static void test_no_copies_by_the_environment(void **state) {
+    zt_auto_config config = zt_auto_config_default();
+    config.trace.copies = 1;
+    const program p = {.work = copy_twice, .config = &config, .calls = 1, .variables = {"ZT_COPIES", "0"}};
+    (void)state;
+    expect_success(&p);
+    assert_contains(text_of("output"), "3 copies and fills");
+}
+
+static void do_nothing(world *w) {
+    (void)w;
+}
+
+static void test_nothing_to_measure(void **state) {
+    const program p = {.work = do_nothing, .calls = 1}, without_lists = {.calls = 1};
+    (void)state;
+    expect_success(&p);
+    assert_contains(text_of("output"),
+                    "No region was measured. Nothing was launched or copied on this device.");
+    expect_success(&without_lists);
+    assert_string_equal(text_of("output"), "");
+    assert_contains(text_of("errors"), "created no command list");
+}
+
+static void test_calls_by_the_environment(void **state) {
+    char path[PATH_MAX];
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_folder("calls.csv"));
+    const program p = {
+        .work = launch_some, .environment = path, .calls = 1, .variables = {"ZT_CALLS", "zeCommandQueue*"}};
+    const program unknown = {.work = launch_some,
+                             .calls = 1,
+                             .result = ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                             .variables = {"ZT_CALLS", "zeCommandQeueExecute"}};
+    expect_success(&p);
+    line_of(text_of("calls.csv"), "\"zeCommandQueueExecuteCommandLists\",\"host time\"");
+    expect_success(&unknown);
+    assert_contains(text_of("errors"), "zetools: zt_auto: nothing is traced. [NO_SUCH_CALL]");
+    assert_contains(text_of("errors"), "zeCommandQeueExecute");
+}
+
+static void test_a_timeline_by_the_environment(void **state) {
+    char path[PATH_MAX];
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_folder("timeline.trace.json"));
+    const program p = {
+        .work = launch_some, .environment = path, .calls = 1, .variables = {"ZT_TIMELINE", "3"}};
+    expect_success(&p);
+    assert_int_equal(occurrences(text_of("timeline.trace.json"), "\"name\":\"saxpy\""), 3);
+}
+
+/* ZT_REPORT goes beside ZT_AUTO. */
+static void test_reports_at_close_as_well(void **state) {
+    char path[PATH_MAX];
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_folder("at close.csv"));
+    const program p = {.work = launch_some, .calls = 1, .variables = {"ZT_REPORT", path}};
+    expect_success(&p);
+    assert_contains(text_of("output"), "\nsaxpy ");
+    assert_contains(line_of(text_of("at close.csv"), "\"saxpy\",\"GPU time\""), ",sum,7,");
+}
+
 static void trace_and_leave(world *w) {
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     zt_trace_config config = zt_trace_config_default();
@@ -455,6 +575,13 @@ int main(void) {
         cmocka_unit_test(test_a_report_for_each_context),
         cmocka_unit_test(test_a_trace_for_each_context),
         cmocka_unit_test(test_names_may_go),
+        cmocka_unit_test(test_kernels_by_the_environment),
+        cmocka_unit_test(test_copies_by_the_environment),
+        cmocka_unit_test(test_no_copies_by_the_environment),
+        cmocka_unit_test(test_nothing_to_measure),
+        cmocka_unit_test(test_calls_by_the_environment),
+        cmocka_unit_test(test_a_timeline_by_the_environment),
+        cmocka_unit_test(test_reports_at_close_as_well),
         cmocka_unit_test(test_an_exit_with_a_tracer_on),
         cmocka_unit_test(test_without_permission),
         cmocka_unit_test(test_without_a_driver),
