@@ -295,6 +295,10 @@
 
            ZT_AUTO=run.csv,run.trace.json ZT_KERNELS="gemm*,!*_tail" ZT_COPIES=1 ./program
 
+       examples/preload.c is a library that calls zt_auto when it is loaded. With LD_PRELOAD it profiles
+   programs that were not built with zetools. Programs that end without exit, such as by _exit or a signal,
+   have no report.
+
    CALLBACKS
 
        A callback is a function of the application that the library calls. What it may call of the library:
@@ -15622,7 +15626,8 @@ ZT__PRIVATE ze_result_t zt__start_auto(const zt_auto_config *given) {
 ZT_API ze_result_t zt_auto(const zt_auto_config *config) {
     ze_result_t result = zt__start_auto(config);
     if (result != ZE_RESULT_SUCCESS) {
-        fprintf(stderr, "zetools: zt_auto: nothing is traced. %s\n", zt_get_last_error(NULL));
+        const char *message = zt__default_log() ? "" : zt_get_last_error(NULL); /* or printed already */
+        fprintf(stderr, "zetools: zt_auto: nothing is traced.%s%s\n", *message ? " " : "", message);
     }
     return result;
 }
