@@ -2,6 +2,7 @@
    program is a process of its own, because the profilers of a process are numbered. */
 #define _GNU_SOURCE
 #include "fixture.h"
+#include "rows.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -122,6 +123,25 @@ static void test_a_trace_at_close(void **state) {
     (void)state;
     RUN(measure_and_close, "ZT_REPORT", "run.trace.json");
     assert_contains(text_of("run.trace.json"), "\"name\":\"region\"");
+}
+
+/* The rows of a stream are in the trace, though zt_close detaches it. */
+static void measure_beside_a_stream(world *w) {
+    zt_stream_config config = stream_config_of(w);
+    zt_profiler *profiler = open_silent(w, "");
+    config.profiler = profiler;
+    zt_stream *stream = open_stream_with(w, &config);
+    run(w, profiler, "region");
+    ok(zt_stream_read(stream, A_WHILE, NULL, NULL));
+    zt_close(profiler);
+    close_rows(stream, NULL);
+}
+
+static void test_a_trace_with_a_stream(void **state) {
+    (void)state;
+    RUN(measure_beside_a_stream, "ZT_REPORT", "run.trace.json");
+    assert_contains(text_of("run.trace.json"), "\"name\":\"region\"");
+    assert_contains(text_of("run.trace.json"), "{\"ph\":\"C\",\"name\":\"GpuTime [ns]\"");
 }
 
 static void measure_in_three_profilers(world *w) {
@@ -275,17 +295,12 @@ static void test_values_without_a_meaning(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        IN_FOLDER(test_reports_at_close),
-        IN_FOLDER(test_no_reports),
-        IN_FOLDER(test_a_trace_at_close),
-        IN_FOLDER(test_several_profilers),
-        IN_FOLDER(test_not_of_packed_statistics),
-        IN_FOLDER(test_unknown_suffixes),
-        IN_FOLDER(test_reports_that_cannot_be_written),
-        IN_FOLDER(test_messages_on_standard_error),
-        IN_FOLDER(test_the_log_of_the_program_is_first),
-        IN_FOLDER(test_messages_of_a_stream),
-        IN_FOLDER(test_a_timeline),
+        IN_FOLDER(test_reports_at_close),           IN_FOLDER(test_no_reports),
+        IN_FOLDER(test_a_trace_at_close),           IN_FOLDER(test_a_trace_with_a_stream),
+        IN_FOLDER(test_several_profilers),          IN_FOLDER(test_not_of_packed_statistics),
+        IN_FOLDER(test_unknown_suffixes),           IN_FOLDER(test_reports_that_cannot_be_written),
+        IN_FOLDER(test_messages_on_standard_error), IN_FOLDER(test_the_log_of_the_program_is_first),
+        IN_FOLDER(test_messages_of_a_stream),       IN_FOLDER(test_a_timeline),
         IN_FOLDER(test_values_without_a_meaning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
