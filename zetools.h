@@ -239,8 +239,9 @@
            zetools_region_lost_samples_total, ..._dropped_samples_total      by region
            zetools_lost_samples_total, zetools_dropped_samples_total         by cause
            zetools_collected_samples_total, zetools_in_flight_samples, zetools_unobserved_lists_total
-           zetools_metric_NAME_UNIT         a metric of the device, by region, metric and group, and by pass
-   if there are several. What adds up is a counter, with _total; what is averaged is a gauge
+           zetools_metric_NAME_UNIT         a metric of the device, by region, metric and group, and by
+                                            pass if there are several. What adds up is a counter, with
+                                            _total; what is averaged is a gauge
            zetools_call_seconds, zetools_call_errors_total  host time of calls as a summary, and calls that
                                             failed, by call
 
@@ -296,8 +297,8 @@
            ZT_AUTO=run.csv,run.trace.json ZT_KERNELS="gemm*,!*_tail" ZT_COPIES=1 ./program
 
        examples/preload.c is a library that calls zt_auto when it is loaded. With LD_PRELOAD it profiles
-   programs that were not built with zetools. Programs that end without exit, such as by _exit or a signal,
-   have no report.
+       programs that were not built with zetools. Programs that end without exit, such as by _exit or a
+       signal, have no report.
 
    CALLBACKS
 
@@ -940,9 +941,10 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
 
 /* Collects what is on its way, writes the reports that ZT_REPORT names, and frees the profiler. Recorded
    lists with regions must not be executed afterwards. zt_end of a region that is still open does nothing
-   afterwards. The profiler stays open if the driver, a callback or a traced call of another thread does not
-   return in time. A message reports this, and zt_close can be called again. One thread; see PROCESSES for the
-   pointer. Since 0.1. */
+   afterwards.
+   The profiler stays open if the driver, a callback or a traced call of another thread does not return in
+   time. A message reports this, and zt_close can be called again.
+   One thread; see PROCESSES for the pointer. Since 0.1. */
 ZT_API void zt_close(zt_profiler *profiler);
 
 /* Begins a region on a command list that is immediate, or open for commands.
@@ -1103,14 +1105,13 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 
 /* Writes a report to a file. It is written beside the file and then renamed, so that nobody reads an
    incomplete one. Symbolic links are followed; pipes and devices are written to directly.
-   path  the suffix chooses the format: .csv, .json, .trace.json or .prom (OpenMetrics), in upper or
-         lower case; with .txt, a number or no suffix, the report is a table. "-" is a table on standard
-   output, as wide as the terminal; other tables are 100 columns wide, or wider if config.columns asks for
-   more CSV has a line for each metric of each region, and lines of the component "profiler" with counts:
-   those without a region are of the whole profiler, and the group of "availability" is
-   zt_get_availability_text. Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace without
-   config.timeline; UNKNOWN if the file cannot be written: zt_get_last_error has the reason. Any thread. Since
-   0.1. */
+   path  the suffix chooses the format: .csv, .json, .trace.json or .prom (OpenMetrics), in upper or lower
+         case; with .txt, a number or no suffix, the report is a table. "-" is a table on standard output,
+         as wide as the terminal; other tables are 100 columns wide, or wider if config.columns asks for more
+   CSV has a line for each metric of each region, and lines of the component "profiler" with counts: those
+   without a region are of the whole profiler, and the group of "availability" is zt_get_availability_text.
+   Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace without config.timeline; UNKNOWN if
+   the file cannot be written: zt_get_last_error has the reason. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
 
 /* Passes the bytes of a report to a function.
@@ -9806,12 +9807,12 @@ ZT__PRIVATE int zt__has_trace(const char *list) {
     return 0;
 }
 
-/* Reports the paths of a list whose suffix stands for no format. */
+/* Reports the first path of a list whose suffix stands for no format. */
 ZT__PRIVATE ze_result_t zt__check_reports(zt__diagnostics *diagnostics, const char *list) {
     const char *name;
     size_t length;
     ze_result_t result = ZE_RESULT_SUCCESS;
-    while (zt__next_name(&list, &name, &length)) {
+    while (result == ZE_RESULT_SUCCESS && zt__next_name(&list, &name, &length)) {
         char *path = zt__make_path(&zt__default_allocator, name, length, 1);
         zt_format format;
         if (!path) {
@@ -9829,9 +9830,13 @@ ZT__PRIVATE ze_result_t zt__check_reports(zt__diagnostics *diagnostics, const ch
    standard error, and to zt_get_last_error(NULL). If a report cannot be written, the table goes to standard
    error instead. */
 ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint32_t n) {
+    zt_log_fn log = profiler->diagnostics.log;
     const char *name;
     size_t length;
     int has_failed = 0;
+    if (log == zt__log_to_stderr) {
+        profiler->diagnostics.log = NULL; /* it would print the first message of a kind as well */
+    }
     while (zt__next_name(&list, &name, &length)) {
         char *path = zt__make_path(&zt__default_allocator, name, length, n);
         ze_result_t result = path ? zt_report(profiler, path)
@@ -9843,6 +9848,7 @@ ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint
             has_failed = 1;
         }
     }
+    profiler->diagnostics.log = log;
     if (has_failed) {
         zt_write(profiler, ZT_FORMAT_TABLE, zt__write_to_stderr, NULL);
     }
