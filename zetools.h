@@ -4541,34 +4541,27 @@ ZT__PRIVATE uint64_t zt__random_state(uint64_t seed, uint64_t n) {
     return state;
 }
 
-/* Returns the row in which the n-th sample of a pass is kept, or NULL if it is not. All are kept as long as
-   there is room; after that, reservoir sampling gives all samples so far the same chance. The choice is the
-   same in each pass, so a row has the n-th sample of every pass. */
-ZT__PRIVATE double *zt__row_of_sample(const zt__layout *layout, zt__statistics *statistics, uint64_t n) {
-    uint64_t place = n, state;
-    double *row;
+/* Adds a sample of a pass. Columns that it did not measure are NaN. The mutex is held, and room was reserved.
+
+   All samples are kept as long as there is room. After that, reservoir sampling gives all samples so far the
+   same chance. The choice is the same in each pass, so a kept row has the n-th sample of every pass, and each
+   pass fills in the columns that it measures. */
+ZT__PRIVATE void zt__add_sample(const zt__layout *layout, zt__statistics *statistics, uint32_t pass,
+                                const double *row) {
+    double weights[ZT_AGGREGATE_NONE + 1] = {0}; /* 0 for flags and for what is not combined */
+    uint64_t n = statistics->seen[pass]++, place = n, state;
+    double *kept;
     uint32_t column;
     if (n == statistics->kept && n < statistics->capacity) {
-        row = statistics->rows + (size_t)statistics->kept * layout->column_count;
-        for (column = 0; column < layout->column_count; column++) {
-            row[column] = zt__nan();
-        }
         statistics->kept++;
-    }
-    if (n >= statistics->kept) {
+        for (column = 0; column < layout->column_count; column++) {
+            statistics->rows[(size_t)n * layout->column_count + column] = zt__nan();
+        }
+    } else if (n >= statistics->kept) {
         state = zt__random_state(statistics->seed, n);
         place = zt__random(&state) % (n + 1);
     }
-    return place < statistics->kept ? statistics->rows + (size_t)place * layout->column_count : NULL;
-}
-
-/* Adds a sample of a pass. Columns that it did not measure are NaN. In a kept row they stay as they are,
-   because another pass has filled them in. The mutex is held, and room was reserved. */
-ZT__PRIVATE void zt__add_sample(const zt__layout *layout, zt__statistics *statistics, uint32_t pass,
-                                const double *row) {
-    double *kept = zt__row_of_sample(layout, statistics, statistics->seen[pass]++);
-    double weights[ZT_AGGREGATE_NONE + 1] = {0}; /* 0 for flags and for what is not combined */
-    uint32_t column;
+    kept = place < statistics->kept ? statistics->rows + (size_t)place * layout->column_count : NULL;
     weights[ZT_AGGREGATE_SUM] = 1;
     weights[ZT_AGGREGATE_MEAN] = zt__is_positive(row[0]) ? row[0] : 0;
     for (column = 0; column < layout->column_count; column++) {
@@ -4733,7 +4726,8 @@ ZT__PRIVATE void zt__sort_up_to(double *values, uint32_t count, uint32_t rank) {
     }
 }
 
-/* Returns a quantile, interpolated linearly between the values beside it; NaN of no values. Reorders them. */
+/* Returns a quantile, interpolated linearly between the values beside it; NaN of no values. Reorders values
+   that are not sorted. */
 ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share) {
     double position, low, high;
     uint32_t rank, i;
@@ -5105,7 +5099,7 @@ ZT__PRIVATE void zt__count_dropped(zt_profiler *profiler, zt__region_record *reg
     }
 }
 
-/* Stores how many slots are in each state. */
+/* Locks the mutex, unlike the others here. */
 ZT__PRIVATE void zt__count_states(const zt_profiler *profiler, uint64_t counts[ZT__SLOT_STATE_COUNT]) {
     zt_profiler *locked = zt__mutable(profiler);
     uint32_t state;
@@ -5163,15 +5157,27 @@ ZT__PRIVATE const char *zt__shown_name(const char *name) {
     return name && *name ? name : "(unnamed)";
 }
 
-/* Makes room for one more region. Returns 0 without memory. */
+/* Allocates while the mutex is unlocked: the caller has to repeat its look-ups. */
+ZT__PRIVATE void *zt__allocate_unlocked(zt_profiler *profiler, size_t count, size_t size) {
+    void *memory;
+    zt__unlock(&profiler->mutex);
+    memory = zt__allocate(&profiler->config.allocator, count, size);
+    zt__lock(&profiler->mutex);
+    return memory;
+}
+
+ZT__PRIVATE void zt__free_unlocked(zt_profiler *profiler, void *memory) {
+    zt__unlock(&profiler->mutex);
+    zt__free(&profiler->config.allocator, memory);
+    zt__lock(&profiler->mutex);
+}
+
+/* Returns 0 without memory. */
 ZT__PRIVATE int zt__make_room_for_region(zt_profiler *profiler) {
-    const zt_allocator *allocator = &profiler->config.allocator;
     while (profiler->region_count == profiler->region_capacity) {
         uint32_t before = profiler->region_capacity, capacity = before ? before * 2 : 64;
         zt__region_record **unused, **regions;
-        zt__unlock(&profiler->mutex);
-        regions = (zt__region_record **)zt__allocate(allocator, capacity, sizeof *regions);
-        zt__lock(&profiler->mutex);
+        regions = (zt__region_record **)zt__allocate_unlocked(profiler, capacity, sizeof *regions);
         if (!regions) {
             return profiler->region_count < profiler->region_capacity;
         }
@@ -5184,39 +5190,30 @@ ZT__PRIVATE int zt__make_room_for_region(zt_profiler *profiler) {
             profiler->regions = regions;
             profiler->region_capacity = capacity;
         }
-        zt__unlock(&profiler->mutex);
-        zt__free(allocator, unused);
-        zt__lock(&profiler->mutex);
+        zt__free_unlocked(profiler, (void *)unused);
     }
-    return zt__map_make_room(&profiler->names, allocator, &profiler->mutex);
+    return zt__map_make_room(&profiler->names, &profiler->config.allocator, &profiler->mutex);
 }
 
 /* Returns the region with this name, added if it is new. If it cannot be added, returns NULL and the cause.
  */
 ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, const char *name,
                                                       zt_cause *cause) {
-    const zt_allocator *allocator = &profiler->config.allocator;
     size_t length = strlen(name);
     zt__region_record *region = (zt__region_record *)zt__map_find(&profiler->names, name, length), *made;
+    int has_room = 1;
     char *copy;
     if (region) {
         return region;
     }
     *cause = ZT_DROPPED_NO_MEMORY;
-    zt__unlock(&profiler->mutex);
-    made = (zt__region_record *)zt__allocate(allocator, 1, sizeof *made + length + 1);
-    zt__lock(&profiler->mutex);
-    while (made && profiler->region_count < ZT__MAX_REGIONS &&
+    made = (zt__region_record *)zt__allocate_unlocked(profiler, 1, sizeof *made + length + 1);
+    while (made && has_room && profiler->region_count < ZT__MAX_REGIONS &&
            (profiler->region_count == profiler->region_capacity || zt__map_is_full(&profiler->names))) {
-        if (!zt__make_room_for_region(profiler)) {
-            zt__unlock(&profiler->mutex);
-            zt__free(allocator, made);
-            zt__lock(&profiler->mutex);
-            return NULL;
-        }
+        has_room = zt__make_room_for_region(profiler);
     }
     region = (zt__region_record *)zt__map_find(&profiler->names, name, length);
-    if (!region && made && profiler->region_count < ZT__MAX_REGIONS) {
+    if (!region && made && has_room && profiler->region_count < ZT__MAX_REGIONS) {
         copy = (char *)(made + 1);
         memcpy(copy, name, length);
         made->name = copy;
@@ -5226,12 +5223,10 @@ ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, con
         profiler->regions[profiler->region_count++] = made;
         return made;
     }
-    if (!region && made) {
+    if (!region && made && has_room) {
         *cause = ZT_DROPPED_TOO_MANY_NAMES;
     }
-    zt__unlock(&profiler->mutex);
-    zt__free(allocator, made);
-    zt__lock(&profiler->mutex);
+    zt__free_unlocked(profiler, made);
     return region;
 }
 
@@ -5252,13 +5247,9 @@ ZT__PRIVATE zt__list *zt__find_or_add_list(zt_profiler *profiler, ze_command_lis
         profiler->unused_lists = list->next;
         memset(list, 0, sizeof *list);
     } else {
-        zt__unlock(&profiler->mutex);
-        list = (zt__list *)zt__allocate(allocator, 1, sizeof *list);
-        zt__lock(&profiler->mutex);
+        list = (zt__list *)zt__allocate_unlocked(profiler, 1, sizeof *list);
         if (!list || !zt__map_make_room(&profiler->list_map, allocator, &profiler->mutex)) {
-            zt__unlock(&profiler->mutex);
-            zt__free(allocator, list);
-            zt__lock(&profiler->mutex);
+            zt__free_unlocked(profiler, list);
             return NULL;
         }
     }
@@ -5307,7 +5298,6 @@ ZT__PRIVATE void zt__destroy_block(zt_profiler *profiler, zt__slot_block *block)
     zt__free(allocator, block);
 }
 
-/* Makes the pools, queries, events and time stamps of a block. */
 ZT__PRIVATE ze_result_t zt__fill_block(zt_profiler *profiler, const zt__pass *pass, zt__slot_block *block,
                                        const char **call) {
     zet_metric_query_pool_desc_t query_pool;
@@ -5571,7 +5561,6 @@ ZT__PRIVATE void zt__run_first_query(zt_profiler *profiler, zt__pass *pass) {
 
 /* ---- creating and registering ---------------------------------------------------------------------------- */
 
-/* Fills in the defaults of fields that are 0. */
 ZT__PRIVATE void zt__fill_config(zt_config *config) {
     if (!config->slots_per_step) {
         config->slots_per_step = 256;
@@ -5663,7 +5652,6 @@ ZT__PRIVATE void zt__free_lists(const zt_allocator *allocator, zt__list *lists) 
     }
 }
 
-/* Frees the host memory of a profiler. */
 ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
     zt_allocator allocator = profiler->config.allocator;
     uint32_t i;
@@ -5728,21 +5716,17 @@ ZT__PRIVATE int zt__is_registered(const zt_profiler *profiler) {
     return 0;
 }
 
-ZT__PRIVATE void zt__unregister_profiler(const zt_profiler *profiler) {
-    zt__process *process = zt__get_process();
-    uint32_t i;
-    for (i = 0; process && i < ZT__MAX_PROFILERS; i++) {
-        if (zt__load(&process->profilers[i]) == profiler) {
-            zt__store(&process->profilers[i], (zt_profiler *)NULL);
-        }
-    }
-}
-
 /* Returns the open profiler with this identifier, or NULL. */
 ZT__PRIVATE zt_profiler *zt__find_profiler(uint32_t id) {
     zt__process *process = zt__get_process();
     zt_profiler *profiler = process ? zt__load(&process->profilers[id % ZT__MAX_PROFILERS]) : NULL;
     return profiler && profiler->id == id ? profiler : NULL;
+}
+
+ZT__PRIVATE void zt__unregister_profiler(const zt_profiler *profiler) {
+    if (zt__find_profiler(profiler->id) == profiler) {
+        zt__store(&zt__get_process()->profilers[profiler->id % ZT__MAX_PROFILERS], (zt_profiler *)NULL);
+    }
 }
 
 /* ==== >>collecting: read what is ready, calculate it together, count it =================================== */
@@ -5765,21 +5749,7 @@ typedef struct zt__collection {
 
 /* ---- choosing slots: with the mutex held ----------------------------------------------------------------- */
 
-ZT__PRIVATE int zt__may_be_ready(const zt__collection *collection, const zt__slot *slot) {
-    int is_hidden = collection->is_blocked[slot->state] && !collection->thorough && !zt__is_over(slot);
-    switch (slot->state) {
-    case ZT__SLOT_PENDING:
-    case ZT__SLOT_RECORDED:
-    case ZT__SLOT_ARMED:
-        return !is_hidden;
-    case ZT__SLOT_PARTIAL:
-        return zt__is_finished(slot) && (slot->needs_reset || zt__is_over(slot));
-    default:
-        return 0;
-    }
-}
-
-/* Goes on with a list, or NULL. */
+/* Continues with the first slot of a list, which may be NULL. */
 ZT__PRIVATE void zt__enter_list(zt_profiler *profiler, zt__collection *collection, zt__list *list) {
     collection->list = list;
     collection->slot = list ? list->first : NULL;
@@ -5797,31 +5767,37 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
     batch->count = 0;
     while (collection->list && batch->count < ZT__BATCH) {
         zt__slot *slot = collection->slot;
+        int is_over, is_read;
         if (!slot) {
             zt__enter_list(profiler, collection, collection->one_list ? NULL : collection->list->next);
             continue;
         }
-        if (zt__may_be_ready(collection, slot)) {
-            zt__reading *reading = &batch->readings[batch->count];
-            if (batch->count > 0 && batch->pass != &profiler->passes[slot->pass]) {
-                break; /* this slot begins the next batch */
-            }
+        is_over = zt__is_over(slot);
+        if (slot->state == ZT__SLOT_PARTIAL) {
+            is_read = zt__is_finished(slot) && (slot->needs_reset || is_over);
+        } else {
+            is_read = (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_RECORDED ||
+                       slot->state == ZT__SLOT_ARMED) &&
+                      (collection->thorough || is_over || !collection->is_blocked[slot->state]);
+        }
+        if (is_read && batch->count > 0 && batch->pass != &profiler->passes[slot->pass]) {
+            break; /* this slot begins the next batch */
+        }
+        collection->slot = slot->next;
+        if (is_read) {
+            zt__reading *reading = &batch->readings[batch->count++];
             memset(reading, 0, sizeof *reading);
             batch->pass = &profiler->passes[slot->pass];
-            batch->count++;
             reading->slot = slot;
             reading->from = slot->state;
-            reading->is_over = zt__is_over(slot);
+            reading->is_over = is_over;
             reading->is_gone = slot->state == ZT__SLOT_PENDING && zt__is_finished(slot) &&
                                collection->list->state != ZT__LIST_IMMEDIATE;
             reading->cause = ZT_CAUSE_COUNT;
             zt__move_slot(profiler, slot, ZT__SLOT_READING);
-        } else if (slot->state == ZT__SLOT_RETIRED && zt__is_over(slot)) {
-            collection->slot = slot->next;
+        } else if (slot->state == ZT__SLOT_RETIRED && is_over) {
             zt__unbind_slot(slot);
-            continue;
         }
-        collection->slot = slot->next;
     }
     return batch->count > 0;
 }
@@ -6045,24 +6021,19 @@ ZT__PRIVATE void zt__calculate_group(zt_profiler *profiler, uint32_t g) {
     }
 }
 
-ZT__PRIVATE int zt__is_clock(const char *units) {
-    static const char *const clocks[] = {"ns", "us", "ms", "s", "cycles"};
-    uint32_t i;
-    for (i = 0; i < ZT__COUNT_OF(clocks) && strcmp(units, clocks[i]) != 0;) {
-        i++;
-    }
-    return i < ZT__COUNT_OF(clocks);
-}
-
 /* Combines the values of the tiles in a row into that of the whole root device. Times, clock cycles and flags
    are the largest of the tiles, because tiles run at the same time. Other sums are added. Means are weighted
    by the GPU time of the tiles. A metric that is not aggregated is that of the first tile. */
 ZT__PRIVATE double zt__sum_tiles(const zt_profiler *profiler, const zt__pass *pass, uint32_t metric,
                                  const double *row) {
+    static const char *const clocks[] = {"ns", "us", "ms", "s", "cycles"};
     const zt_metric *of = &profiler->metrics[metric];
-    int largest_counts = of->aggregation == ZT_AGGREGATE_FLAG || zt__is_clock(of->units);
+    int largest_counts = of->aggregation == ZT_AGGREGATE_FLAG;
     double whole = zt__nan(), weights = 0;
-    uint32_t tile;
+    uint32_t tile, i;
+    for (i = 0; i < ZT__COUNT_OF(clocks); i++) {
+        largest_counts |= strcmp(of->units, clocks[i]) == 0;
+    }
     for (tile = 0; tile < profiler->tile_count; tile++) {
         double value = row[zt__tile_column(profiler, tile, metric)], weight = 1;
         if (of->aggregation == ZT_AGGREGATE_MEAN && pass->time_metric != UINT32_MAX) {
@@ -6192,7 +6163,7 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
     }
 }
 
-/* Moves a slot to its next state. With the mutex held. */
+/* With the mutex held. */
 ZT__PRIVATE void zt__move_on(zt_profiler *profiler, const zt__reading *reading) {
     zt__slot *slot = reading->slot;
     /* `reading->is_over` is older than the query of the event. A slot that became over since then may have
@@ -6217,21 +6188,6 @@ ZT__PRIVATE void zt__move_on(zt_profiler *profiler, const zt__reading *reading) 
     } else {
         zt__move_slot(profiler, slot, ZT__SLOT_ARMED);
     }
-}
-
-ZT__PRIVATE void zt__count_batch(zt_profiler *profiler) {
-    zt__batch *batch = &profiler->batch;
-    uint32_t i;
-    zt__lock(&profiler->mutex);
-    for (i = 0; i < batch->count; i++) {
-        zt__count_reading(profiler, &batch->readings[i],
-                          batch->rows + (size_t)i * profiler->layout.column_count);
-    }
-    for (i = 0; i < batch->count; i++) {
-        zt__move_on(profiler, &batch->readings[i]);
-    }
-    profiler->is_delivering = 1;
-    zt__unlock(&profiler->mutex);
 }
 
 /* Reports the errors of the batch, and delivers its samples. Functions of the application run here, so no
@@ -6291,65 +6247,62 @@ ZT__PRIVATE void zt__remove_unused_lists(zt_profiler *profiler) {
     zt__unlock(&profiler->mutex);
 }
 
-ZT__PRIVATE void zt__run_collection(zt_profiler *profiler, zt__collection *collection) {
-    int has_slots;
-    do {
-        zt__lock(&profiler->mutex);
-        has_slots = zt__fill_batch(profiler, collection);
-        zt__unlock(&profiler->mutex);
-        if (has_slots) {
-            ZT__INTERNAL(zt__read_batch(profiler, collection));
+/* Collects from one list, or from all if `handle` is NULL. */
+ZT__PRIVATE void zt__run_collection(zt_profiler *profiler, ze_command_list_handle_t handle, int thorough) {
+    zt__batch *batch = &profiler->batch;
+    zt__collection collection;
+    int has_ended = 0, is_repeated = 0;
+    uint32_t i;
+    memset(&collection, 0, sizeof collection);
+    collection.one_list = handle != NULL;
+    collection.thorough = thorough;
+    if (profiler->before_batch) {
+        profiler->before_batch(profiler);
+    }
+    zt__lock(&profiler->mutex);
+    zt__enter_list(profiler, &collection, handle ? zt__find_list(profiler, handle) : profiler->lists);
+    while (!has_ended) {
+        if (zt__fill_batch(profiler, &collection)) {
+            zt__unlock(&profiler->mutex);
+            ZT__INTERNAL(zt__read_batch(profiler, &collection));
             zt__calculate_batch(profiler);
-            zt__count_batch(profiler);
+            zt__lock(&profiler->mutex);
+            for (i = 0; i < batch->count; i++) {
+                zt__count_reading(profiler, &batch->readings[i],
+                                  batch->rows + (size_t)i * profiler->layout.column_count);
+            }
+            for (i = 0; i < batch->count; i++) {
+                zt__move_on(profiler, &batch->readings[i]);
+            }
+            profiler->is_delivering = 1;
+            zt__unlock(&profiler->mutex);
             zt__deliver_batch(profiler);
             if (profiler->batch_collected) {
                 profiler->batch_collected(profiler);
             }
             zt__lock(&profiler->mutex);
             profiler->is_delivering = 0;
-            zt__unlock(&profiler->mutex);
+        } else if (handle && !is_repeated && profiler->state_counts[ZT__SLOT_PARTIAL]) {
+            /* What was read may show that PARTIAL slots are finished. */
+            zt__enter_list(profiler, &collection, zt__find_list(profiler, handle));
+            is_repeated = 1;
+        } else {
+            has_ended = 1;
         }
-    } while (has_slots);
+    }
+    zt__unlock(&profiler->mutex);
 }
 
 /* Collects from all lists. Every 64th collection is thorough: after a reset without zt_reset, slots that
    never run would otherwise hide later ones. */
 ZT__PRIVATE void zt__collect_all(zt_profiler *profiler, int thorough) {
     enum { THOROUGH_EVERY = 64 };
-    zt__collection collection;
-    memset(&collection, 0, sizeof collection);
-    collection.thorough = thorough || profiler->collections % THOROUGH_EVERY == 0;
-    if (profiler->before_batch) {
-        profiler->before_batch(profiler);
-    }
     zt__lock(&profiler->mutex);
     profiler->uncollected = 0;
-    zt__enter_list(profiler, &collection, profiler->lists);
     zt__unlock(&profiler->mutex);
-    zt__run_collection(profiler, &collection);
+    zt__run_collection(profiler, NULL, thorough || profiler->collections % THOROUGH_EVERY == 0);
     zt__remove_unused_lists(profiler);
     zt__store(&profiler->collections, profiler->collections + 1);
-}
-
-/* Collects from one list. */
-ZT__PRIVATE void zt__collect_list(zt_profiler *profiler, ze_command_list_handle_t handle) {
-    zt__collection collection;
-    int again, repeats = 0;
-    memset(&collection, 0, sizeof collection);
-    collection.one_list = collection.thorough = 1;
-    if (profiler->before_batch) {
-        profiler->before_batch(profiler);
-    }
-    do {
-        zt__lock(&profiler->mutex);
-        zt__enter_list(profiler, &collection, zt__find_list(profiler, handle));
-        zt__unlock(&profiler->mutex);
-        zt__run_collection(profiler, &collection);
-        zt__lock(&profiler->mutex);
-        /* What was read may show that PARTIAL slots are finished. */
-        again = profiler->state_counts[ZT__SLOT_PARTIAL] && repeats++ == 0;
-        zt__unlock(&profiler->mutex);
-    } while (again);
 }
 
 ZT__PRIVATE int zt__has_thread(const zt_profiler *profiler) {
@@ -6431,22 +6384,21 @@ ZT__PRIVATE int zt__awaits_samples(const zt_profiler *profiler) {
     return 0;
 }
 
-/* Returns the name of a region that is not ended, or NULL. */
-ZT__PRIVATE const char *zt__find_open_region(zt_profiler *profiler) {
-    const char *name = NULL;
+/* Returns the slot of a region that is not ended, on any list if `list` is NULL; or NULL. With the mutex
+ * held.
+ */
+ZT__PRIVATE zt__slot *zt__find_open_slot(const zt_profiler *profiler, const zt__list *list) {
     const zt__slot_block *block;
     uint32_t i;
-    zt__lock(&profiler->mutex);
     for (block = profiler->state_counts[ZT__SLOT_OPEN] ? profiler->blocks : NULL; block;
          block = block->next) {
         for (i = 0; i < block->count; i++) {
-            if (block->slots[i].state == ZT__SLOT_OPEN) {
-                name = block->slots[i].region->name;
+            if (block->slots[i].state == ZT__SLOT_OPEN && (!list || block->slots[i].list == list)) {
+                return &block->slots[i];
             }
         }
     }
-    zt__unlock(&profiler->mutex);
-    return name;
+    return NULL;
 }
 
 /* Collects until nothing is on its way. Returns 0 if the deadline passes first. */
@@ -6474,7 +6426,8 @@ ZT__PRIVATE int zt__is_inside_callback(zt_profiler *profiler, const char *call) 
 }
 
 ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
-    const char *open;
+    const char *not_ended = NULL;
+    const zt__slot *open;
     int is_complete = 1;
     if (!profiler || !profiler->device) {
         return ZE_RESULT_SUCCESS;
@@ -6490,9 +6443,14 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
     if (zt__is_device_lost(&profiler->diagnostics)) {
         return ZE_RESULT_ERROR_DEVICE_LOST;
     }
-    open = timeout_ns && is_complete ? zt__find_open_region(profiler) : NULL;
-    if (open) {
-        return zt__report(&profiler->diagnostics, REGION_OPEN, ZE_RESULT_NOT_READY, open);
+    if (timeout_ns && is_complete) {
+        zt__lock(&profiler->mutex);
+        open = zt__find_open_slot(profiler, NULL);
+        not_ended = open ? open->region->name : NULL;
+        zt__unlock(&profiler->mutex);
+    }
+    if (not_ended) {
+        return zt__report(&profiler->diagnostics, REGION_OPEN, ZE_RESULT_NOT_READY, not_ended);
     }
     return is_complete ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
 }
@@ -6575,11 +6533,10 @@ ZT__PRIVATE int zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_s
     if (list->ran_up_to > list->over_up_to) {
         list->over_up_to = list->ran_up_to;
     }
-    if (list->ran_up_to > list->finished_up_to) {
-        list->finished_up_to = list->ran_up_to;
-    }
     if (kind == ZT__LIST_RECORDED) {
         list->finished_up_to = list->over_up_to;
+    } else if (list->ran_up_to > list->finished_up_to) {
+        list->finished_up_to = list->ran_up_to;
     }
     list->overlaps = 0;
     return list->over_up_to > over_before;
@@ -6697,22 +6654,6 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
     return slot;
 }
 
-/* Reports why a region is dropped. */
-ZT__PRIVATE void zt__report_dropped(zt_profiler *profiler, const char *name, zt_cause cause) {
-    uint64_t states[ZT__SLOT_STATE_COUNT];
-    if (cause == ZT_DROPPED_NO_SLOT) {
-        zt__count_states(profiler, states);
-        zt__report(&profiler->diagnostics, NO_SLOT, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
-                   (unsigned)profiler->config.max_slots,
-                   (unsigned)(states[ZT__SLOT_RECORDED] + states[ZT__SLOT_ARMED]), name);
-    } else if (cause == ZT_DROPPED_TOO_MANY_NAMES) {
-        zt__report(&profiler->diagnostics, TOO_MANY_NAMES, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-                   (unsigned)ZT__MAX_REGIONS);
-    } else {
-        zt__report_no_memory(&profiler->diagnostics, "zt_begin", "a region");
-    }
-}
-
 /* Counts a region that zt_begin drops before it looks up the name. */
 ZT__PRIVATE void zt__drop_at_begin(zt_profiler *profiler, zt_cause cause) {
     zt__lock(&profiler->mutex);
@@ -6774,6 +6715,7 @@ ZT__PRIVATE ze_result_t zt__append_begin(zt_profiler *profiler, zt__slot *slot, 
 
 ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, const char *name) {
     zt_region region = {NULL, 0, 0, 0};
+    uint64_t states[ZT__SLOT_STATE_COUNT];
     zt__slot *slot;
     zt_cause cause;
     int has_commands = 0;
@@ -6791,8 +6733,18 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
         return region;
     }
     slot = zt__open_slot(profiler, list, name, &cause);
+    if (!slot && cause == ZT_DROPPED_NO_SLOT) {
+        zt__count_states(profiler, states);
+        zt__report(&profiler->diagnostics, NO_SLOT, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
+                   (unsigned)profiler->config.max_slots,
+                   (unsigned)(states[ZT__SLOT_RECORDED] + states[ZT__SLOT_ARMED]), name);
+    } else if (!slot && cause == ZT_DROPPED_TOO_MANY_NAMES) {
+        zt__report(&profiler->diagnostics, TOO_MANY_NAMES, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                   (unsigned)ZT__MAX_REGIONS);
+    } else if (!slot) {
+        zt__report_no_memory(&profiler->diagnostics, "zt_begin", "a region");
+    }
     if (!slot) {
-        zt__report_dropped(profiler, name, cause);
         return region;
     }
     if (zt__append_begin(profiler, slot, list, &has_commands) != ZE_RESULT_SUCCESS) {
@@ -6889,20 +6841,15 @@ ZT_API void zt_end(zt_region *region) {
 ZT__PRIVATE void zt__mark_list_over(zt_profiler *profiler, ze_command_list_handle_t handle, int is_destroyed,
                                     const char *call) {
     const char *not_ended = NULL;
-    zt__slot_block *block;
+    zt__slot *open;
     zt__list *list;
-    uint32_t i;
     zt__lock(&profiler->mutex);
     list = zt__find_list(profiler, handle);
-    for (block = list && list->open_count ? profiler->blocks : NULL; block; block = block->next) {
-        for (i = 0; i < block->count; i++) {
-            if (block->slots[i].state == ZT__SLOT_OPEN && block->slots[i].list == list) {
-                not_ended = block->slots[i].region->name;
-                zt__drop_open_slot(profiler, &block->slots[i], ZT_DROPPED_NOT_CLOSED, 1);
-            }
-        }
-    }
     if (list) {
+        while (list->open_count && (open = zt__find_open_slot(profiler, list)) != NULL) {
+            not_ended = open->region->name;
+            zt__drop_open_slot(profiler, open, ZT_DROPPED_NOT_CLOSED, 1);
+        }
         list->over_up_to = list->ended;
         /* The handle of a destroyed list may come back as a list of any kind. */
         if (is_destroyed && !profiler->driver.zeCommandListIsImmediate) {
@@ -6918,32 +6865,22 @@ ZT__PRIVATE void zt__mark_list_over(zt_profiler *profiler, ze_command_list_handl
     }
 }
 
-/* Returns whether a list has samples that are known to be on their way. */
-ZT__PRIVATE int zt__is_list_pending(zt_profiler *profiler, ze_command_list_handle_t handle) {
-    const zt__list *list;
-    const zt__slot *slot;
-    int is_pending = 0;
-    zt__lock(&profiler->mutex);
-    list = profiler->state_counts[ZT__SLOT_PENDING] || profiler->state_counts[ZT__SLOT_READING]
-               ? zt__find_list(profiler, handle)
-               : NULL;
-    for (slot = list ? list->first : NULL; slot && !is_pending; slot = slot->next) {
-        is_pending = slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_READING;
-    }
-    zt__unlock(&profiler->mutex);
-    return is_pending;
-}
-
 /* Marks a list as over, and collects from it. Returns NOT_READY if samples of it are still on their way. */
 ZT__PRIVATE ze_result_t zt__end_list(zt_profiler *profiler, ze_command_list_handle_t list, int is_destroyed,
                                      const char *call) {
+    const zt__list *left;
+    int is_pending;
     zt__mark_list_over(profiler, list, is_destroyed, call);
     if (zt__begin_collecting(profiler, 1)) {
-        zt__collect_list(profiler, list);
+        zt__run_collection(profiler, list, 1);
         zt__remove_unused_lists(profiler);
         zt__unlock_timed(&profiler->collector);
     }
-    return zt__is_list_pending(profiler, list) ? ZE_RESULT_NOT_READY : ZE_RESULT_SUCCESS;
+    zt__lock(&profiler->mutex);
+    left = zt__find_list(profiler, list);
+    is_pending = left && zt__is_on_its_way(left);
+    zt__unlock(&profiler->mutex);
+    return is_pending ? ZE_RESULT_NOT_READY : ZE_RESULT_SUCCESS;
 }
 
 ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t list) {
@@ -6978,18 +6915,18 @@ ZT__PRIVATE int zt__has_unread_samples(zt_profiler *profiler, ze_command_list_ha
     const zt__list *list;
     const zt__slot *slot, *first = NULL, *last = NULL;
     ze_event_handle_t events[2] = {NULL, NULL};
-    int has_unread = 0;
+    int has_unread;
     uint32_t i;
     zt__lock(&profiler->mutex);
     list = zt__find_list(profiler, handle);
+    has_unread = list && zt__is_on_its_way(list);
     for (slot = list ? list->first : NULL; slot && !has_unread; slot = slot->next) {
-        has_unread = slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_READING;
         if ((slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED) && !zt__is_over(slot)) {
             first = first ? first : slot;
             last = slot;
         }
     }
-    if (first && !has_unread) {
+    if (first) {
         events[0] = last->event;
         events[1] = first != last && first->state == ZT__SLOT_RECORDED ? first->event : NULL;
     }
@@ -7009,7 +6946,7 @@ ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t
     int has_partial;
     while (has_unread) {
         if (zt__begin_collecting(profiler, 1)) {
-            zt__collect_list(profiler, handle);
+            zt__run_collection(profiler, handle, 1);
             zt__unlock_timed(&profiler->collector);
         }
         has_unread = zt__has_unread_samples(profiler, handle);
@@ -7021,7 +6958,7 @@ ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t
     has_partial = profiler->state_counts[ZT__SLOT_PARTIAL] > 0;
     zt__unlock(&profiler->mutex);
     if (!has_unread && has_partial && zt__lock_until(&profiler->collector, deadline)) {
-        zt__collect_list(profiler, handle); /* resets PARTIAL slots that are finished */
+        zt__run_collection(profiler, handle, 1); /* resets PARTIAL slots that are finished */
         zt__unlock_timed(&profiler->collector);
     }
 }
@@ -7098,30 +7035,23 @@ ZT__PRIVATE uint32_t zt__announce_list(zt_profiler *profiler, zt__list *list, ui
     return overwritten;
 }
 
-/* Handles zt_execute inside of a function that the collector calls. The last samples cannot be read before
-   they are overwritten, so the lists count as executed without zt_execute. */
-ZT__PRIVATE void zt__mark_unobserved(zt_profiler *profiler, uint32_t count,
-                                     const ze_command_list_handle_t *lists) {
-    uint32_t i;
-    zt__lock(&profiler->mutex);
-    for (i = 0; i < count; i++) {
-        zt__list *list = zt__find_list(profiler, lists[i]);
-        if (list && list->state != ZT__LIST_IMMEDIATE) {
-            zt__move_list(profiler, list, ZT__LIST_UNOBSERVED);
-        }
-    }
-    zt__unlock(&profiler->mutex);
-    zt__report(&profiler->diagnostics, INSIDE_CALLBACK, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, "zt_execute");
-}
-
 /* Prepares for an execution by zt_execute, or one that a tracer sees: reads the samples of the last execution
    before this one overwrites them, and moves the slots to PENDING. */
 ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, uint32_t count,
                                       const ze_command_list_handle_t *lists) {
     uint64_t now, deadline = zt__deadline(profiler->config.wait_timeout_ns);
     uint32_t i, overwritten = 0;
-    if (zt__is_owner(&profiler->collector)) {
-        zt__mark_unobserved(profiler, count, lists);
+    zt__list *list;
+    /* Inside a function that the collector calls, nothing can be read before it is overwritten. */
+    if (zt__is_inside_callback(profiler, "zt_execute")) {
+        zt__lock(&profiler->mutex);
+        for (i = 0; i < count; i++) {
+            list = zt__find_list(profiler, lists[i]);
+            if (list && list->state != ZT__LIST_IMMEDIATE) {
+                zt__move_list(profiler, list, ZT__LIST_UNOBSERVED);
+            }
+        }
+        zt__unlock(&profiler->mutex);
         return;
     }
     for (i = 0; i < count; i++) {
@@ -7131,7 +7061,7 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, uint32_t count,
     now = zt__now_ns();
     profiler->observes_execution = 1;
     for (i = 0; i < count; i++) {
-        zt__list *list = zt__find_list(profiler, lists[i]);
+        list = zt__find_list(profiler, lists[i]);
         if (list && list->state != ZT__LIST_IMMEDIATE) {
             overwritten += zt__announce_list(profiler, list, now);
         }
@@ -7232,12 +7162,26 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
 
 /* ==== >>passes: repeat the work with one set of metric groups after the other ============================= */
 
-/* Activates the groups of another pass. The collector is locked, and finished samples are collected. */
-ZT__PRIVATE ze_result_t zt__change_pass(zt_profiler *profiler, uint32_t index) {
+/* Collects the samples of the active pass, and activates the groups of another. If that fails, returns to the
+   groups of the active pass. */
+ZT__PRIVATE ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
     zt__pass *before = &profiler->passes[profiler->active_pass], *pass = &profiler->passes[index];
+    uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
+    uint64_t states[ZT__SLOT_STATE_COUNT];
     zt__holder holder;
     const char *call = NULL;
     ze_result_t result;
+    if (pass == before) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!zt__collect_until(profiler, deadline)) {
+        zt__count_states(profiler, states);
+        zt__report(&profiler->diagnostics, NOT_FINISHED, ZE_RESULT_NOT_READY, "ZT_PASSES",
+                   (unsigned long long)states[ZT__SLOT_PENDING]);
+    }
+    if (!zt__lock_until(&profiler->collector, deadline)) {
+        return zt__report(&profiler->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "ZT_PASSES");
+    }
     zt__lock(&profiler->mutex);
     profiler->activation++; /* regions that are open now are measured in neither pass */
     zt__unlock(&profiler->mutex);
@@ -7249,38 +7193,17 @@ ZT__PRIVATE ze_result_t zt__change_pass(zt_profiler *profiler, uint32_t index) {
             zt__deactivate_groups(profiler, pass, pass->group_count);
         }
     }
-    if (result != ZE_RESULT_SUCCESS) {
+    if (result == ZE_RESULT_SUCCESS) {
+        ZT__INTERNAL(zt__run_first_query(profiler, pass));
+        zt__lock(&profiler->mutex);
+        profiler->active_pass = index;
+        zt__unlock(&profiler->mutex);
+    } else {
         zt__report(&profiler->diagnostics, PASS_FAILED, result, (unsigned)index, zt_result_name(result),
                    holder.text[0] ? holder.text : "none known");
-        result = zt__activate_groups(profiler, before, &holder);
-        zt__check(&profiler->diagnostics, result, "zetContextActivateMetricGroups",
-                  "Samples are lost until the next ZT_PASSES.");
-        return ZE_RESULT_ERROR_NOT_AVAILABLE;
+        zt__check(&profiler->diagnostics, zt__activate_groups(profiler, before, &holder),
+                  "zetContextActivateMetricGroups", "Samples are lost until the next ZT_PASSES.");
     }
-    ZT__INTERNAL(zt__run_first_query(profiler, pass));
-    zt__lock(&profiler->mutex);
-    profiler->active_pass = index;
-    zt__unlock(&profiler->mutex);
-    return ZE_RESULT_SUCCESS;
-}
-
-/* Collects the samples of the active pass, and changes to another pass. */
-ZT__PRIVATE ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
-    uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
-    uint64_t states[ZT__SLOT_STATE_COUNT];
-    ze_result_t result;
-    if (index == profiler->active_pass) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!zt__collect_until(profiler, deadline)) {
-        zt__count_states(profiler, states);
-        zt__report(&profiler->diagnostics, NOT_FINISHED, ZE_RESULT_NOT_READY, "ZT_PASSES",
-                   (unsigned long long)states[ZT__SLOT_PENDING]);
-    }
-    if (!zt__lock_until(&profiler->collector, deadline)) {
-        return zt__report(&profiler->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "ZT_PASSES");
-    }
-    result = zt__change_pass(profiler, index);
     zt__unlock_timed(&profiler->collector);
     return result;
 }
@@ -12308,8 +12231,8 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
 }
 
 /* A list was reset, or is about to be destroyed. */
-ZT__PRIVATE void zt__list_is_over_everywhere(zt__tracer *tracer, ze_command_list_handle_t list,
-                                             int is_destroyed, const char *call) {
+ZT__PRIVATE void zt__mark_list_over_everywhere(zt__tracer *tracer, ze_command_list_handle_t list,
+                                               int is_destroyed, const char *call) {
     zt__traced_device *device = zt__next_measured(tracer, NULL);
     for (; device; device = zt__next_measured(tracer, device)) {
         zt__mark_list_over(device->profiler, list, is_destroyed, call);
@@ -12388,7 +12311,7 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     } else if (kind == ZT__CALL_LIST_DESTROY) {
         ze_command_list_handle_t list =
             *ZT__PARAMETERS(frame, ze_command_list_destroy_params_t)->phCommandList;
-        zt__list_is_over_everywhere(tracer, list, 1, "zeCommandListDestroy");
+        zt__mark_list_over_everywhere(tracer, list, 1, "zeCommandListDestroy");
         zt__forget_handle(tracer, &tracer->lists, list);
     } else if (kind == ZT__CALL_KERNEL_DESTROY) {
         zt__forget_handle(tracer, &tracer->kernels,
@@ -12416,9 +12339,9 @@ ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t e
     } else if (kind == ZT__CALL_LIST_CREATE) {
         zt__after_list_create(frame);
     } else if (kind == ZT__CALL_LIST_RESET) {
-        zt__list_is_over_everywhere(tracer,
-                                    *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList, 0,
-                                    "zeCommandListReset");
+        zt__mark_list_over_everywhere(tracer,
+                                      *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList,
+                                      0, "zeCommandListReset");
     } else if (kind == ZT__CALL_CAPTURE_BEGIN || kind == ZT__CALL_CAPTURE_END) {
         zt__known_handle *list;
         zt__lock(&tracer->mutex);
@@ -13277,23 +13200,14 @@ ZT__PRIVATE void zt__add_to_series(zt__series *series, double sample, double mhz
     series->sorted[i] = sample;
 }
 
-ZT__PRIVATE double zt__sorted_quantile(const double *sorted, uint32_t count, double share) {
-    double position = share * (count - 1);
-    uint32_t rank = (uint32_t)position;
-    if (rank + 1 >= count) {
-        return sorted[count - 1];
-    }
-    return sorted[rank] + (sorted[rank + 1] - sorted[rank]) * (position - rank);
-}
-
 /* Stores the interval of the median by the sign test, and returns half its width as a share of the median:
    NaN where the median is 0.
 
    A sample lies on either side of the true median with equal chance, so the ranks of the interval's ends
    follow from the binomial distribution. The ends are chosen for 97.5%: stopping when the interval is narrow
    lowers its coverage a little, so that at least 95% remain. */
-ZT__PRIVATE double zt__median_interval(const double *sorted, uint32_t count, double *low, double *high) {
-    double term = 1, below = 0, median = zt__sorted_quantile(sorted, count, 0.5);
+ZT__PRIVATE double zt__median_interval(double *sorted, uint32_t count, double *low, double *high) {
+    double term = 1, below = 0, median = zt__quantile(sorted, count, 0.5);
     uint32_t i, rank = 0;
     for (i = 0; i < count; i++) {
         term /= 2; /* 2^-1000 at the least, which a double still holds */
@@ -13408,9 +13322,9 @@ ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series
     }
     result->count = count;
     result->precision = zt__median_interval(series->sorted, count, &result->low, &result->high);
-    result->median = zt__sorted_quantile(series->sorted, count, 0.5);
-    result->quartile1 = zt__sorted_quantile(series->sorted, count, 0.25);
-    result->quartile3 = zt__sorted_quantile(series->sorted, count, 0.75);
+    result->median = zt__quantile(series->sorted, count, 0.5);
+    result->quartile1 = zt__quantile(series->sorted, count, 0.25);
+    result->quartile3 = zt__quantile(series->sorted, count, 0.75);
     result->min = series->sorted[0];
     result->max = series->sorted[count - 1];
     for (i = 0; i < count; i++) {

@@ -999,12 +999,18 @@ static void check_region(sequence *s, int profiler, uint32_t index) {
     zt_region_info info;
     zt_stats fills;
     const measured *of = &s->measured[profiler];
-    if (zt_get_region(of->profiler, index, &info) != ZE_RESULT_SUCCESS ||
-        zt_get_stats(of->profiler, index, of->fill, &fills) != ZE_RESULT_SUCCESS) {
-        complain(s, "region %u cannot be had", index);
-        return;
+    total sum;
+    for (int i = 0; i < 100; i++) { /* a thread of the library's own may count a sample in between */
+        if (zt_get_stats(of->profiler, index, of->fill, &fills) != ZE_RESULT_SUCCESS ||
+            zt_get_region(of->profiler, index, &info) != ZE_RESULT_SUCCESS) {
+            complain(s, "region %u cannot be had", index);
+            return;
+        }
+        sum = total_of(s, profiler, info.name);
+        if (info.count == sum.samples && info.count == fills.count)
+            break;
+        nap();
     }
-    total sum = total_of(s, profiler, info.name);
     uint64_t counted = info.count + info.lost;
     uint64_t missed = info.dropped * sum.largest;
     const char *wrong = NULL;
