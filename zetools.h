@@ -13951,11 +13951,23 @@ ZT__PRIVATE void zt__write_metric_samples(zt_profiler *profiler, zt__writer *wri
     }
 }
 
+/* Returns the first metric whose family has the name of that of `metric`. Metrics that are not combined have
+   no family. */
+ZT__PRIVATE uint32_t zt__first_of_family(const zt_profiler *profiler, const zt__family *families,
+                                         uint32_t metric) {
+    uint32_t i = 0;
+    while (i < metric && (profiler->metrics[i].aggregation == ZT_AGGREGATE_NONE ||
+                          strcmp(families[i].name, families[metric].name) != 0)) {
+        i++;
+    }
+    return i;
+}
+
 /* Writes a family for each name of a metric. Metrics of several groups that have the same name share one.
    Returns 0 without memory. */
 ZT__PRIVATE int zt__write_metric_families(zt_profiler *profiler, zt__writer *writer, uint32_t region_count) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    uint32_t i, k, count = profiler->metric_count;
+    uint32_t i, k, first, count = profiler->metric_count;
     zt__family *families;
     if (count == 0) {
         return 1;
@@ -13966,26 +13978,21 @@ ZT__PRIVATE int zt__write_metric_families(zt_profiler *profiler, zt__writer *wri
     }
     for (i = 0; i < count; i++) {
         zt__describe_family(&families[i], &profiler->metrics[i], "");
-        for (k = 0; k < i; k++) {
-            if (strcmp(families[k].name, families[i].name) == 0 &&
-                (families[k].type != families[i].type || families[k].factor != families[i].factor)) {
-                zt__describe_family(&families[i], &profiler->metrics[i], families[i].type);
-                break;
-            }
+        first = zt__first_of_family(profiler, families, i);
+        if (families[first].type != families[i].type || families[first].factor != families[i].factor) {
+            zt__describe_family(&families[i], &profiler->metrics[i], families[i].type);
         }
     }
     for (i = 0; i < count; i++) {
         const zt_metric *metric = &profiler->metrics[i];
-        for (k = 0; k < i && strcmp(families[k].name, families[i].name) != 0; k++) {
-        }
-        if (k < i || metric->aggregation == ZT_AGGREGATE_NONE) {
-            continue; /* written already, or neither adds up nor has a mean */
+        if (metric->aggregation == ZT_AGGREGATE_NONE || zt__first_of_family(profiler, families, i) < i) {
+            continue; /* neither adds up nor has a mean, or is written already */
         }
         zt__begin_family(writer, families[i].name, families[i].type, families[i].unit,
                          *metric->description ? metric->description : metric->name);
         for (k = i; k < count; k++) {
-            if (strcmp(families[k].name, families[i].name) == 0 &&
-                profiler->metrics[k].aggregation != ZT_AGGREGATE_NONE) {
+            if (profiler->metrics[k].aggregation != ZT_AGGREGATE_NONE &&
+                strcmp(families[k].name, families[i].name) == 0) {
                 zt__write_metric_samples(profiler, writer, k, &families[k], region_count);
             }
         }
@@ -14000,9 +14007,12 @@ ZT__PRIVATE int zt__write_metric_families(zt_profiler *profiler, zt__writer *wri
 ZT__PRIVATE void zt__write_region_families(zt_profiler *profiler, zt__writer *writer, uint32_t region_count) {
     static const char *const time = "zetools_region_gpu_time_seconds";
     static const char *const pass_time = "zetools_region_pass_gpu_time_seconds";
-    static const char *const missing[] = {"zetools_region_lost_samples", "zetools_region_dropped_samples"};
+    static const struct {
+        const char *family, *help;
+    } missing[] = {{"zetools_region_lost_samples", "Samples of a region whose data is missing or invalid"},
+                   {"zetools_region_dropped_samples", "Samples of a region that were not measured"}};
     zt_region_info region;
-    uint32_t i, pass;
+    uint32_t i, pass, kind;
     zt__begin_family(writer, time, "summary", "seconds", "GPU time of the samples of a region");
     for (i = 0; i < region_count; i++) {
         if (zt_get_region(profiler, i, &region) == ZE_RESULT_SUCCESS && region.count) {
@@ -14027,15 +14037,19 @@ ZT__PRIVATE void zt__write_region_families(zt_profiler *profiler, zt__writer *wr
             }
         }
     }
-    for (pass = 0; pass < 2; pass++) {
-        zt__begin_family(writer, missing[pass], "counter", "samples",
-                         pass ? "Samples of a region that were not measured"
-                              : "Samples of a region whose data is missing or invalid");
+    for (kind = 0; kind < 2; kind++) {
+        zt__begin_family(writer, missing[kind].family, "counter", "samples", missing[kind].help);
         for (i = 0; i < region_count; i++) {
-            if (zt_get_region(profiler, i, &region) == ZE_RESULT_SUCCESS &&
-                (region.count || region.lost || region.dropped)) {
-                zt__write_labelled_count(writer, missing[pass], "region", region.name,
-                                         pass ? region.dropped : region.lost);
+            const zt__region_record *record;
+            uint64_t counts[2], collected;
+            zt__lock(&profiler->mutex);
+            record = profiler->regions[i];
+            counts[0] = record->lost;
+            counts[1] = record->dropped;
+            collected = zt__collected(profiler, &record->statistics);
+            zt__unlock(&profiler->mutex);
+            if (collected || counts[0] || counts[1]) {
+                zt__write_labelled_count(writer, missing[kind].family, "region", record->name, counts[kind]);
             }
         }
     }

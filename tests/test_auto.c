@@ -65,9 +65,11 @@ static void set_variables(const program *p) {
 }
 
 static void run_program(const program *p) {
+    static const char *const unset[] = {"ZE_ENABLE_TRACING_LAYER", "ZT_AUTO", "ZT_KERNELS", "ZT_COPIES",
+                                        "ZT_CALLS"};
     void *state = NULL;
-    unsetenv("ZE_ENABLE_TRACING_LAYER");
-    unsetenv("ZT_AUTO");
+    for (size_t i = 0; i < sizeof unset / sizeof *unset; i++)
+        unsetenv(unset[i]);
     if (p->environment)
         setenv("ZT_AUTO", p->environment, 1);
     set_variables(p);
