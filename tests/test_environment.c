@@ -70,6 +70,11 @@ static void run_program(void (*program)(world *w), const char *const *variables)
 
 #define RUN(program, ...) run_program(program, (const char *const[]){__VA_ARGS__, NULL})
 
+/* Layers of the loader print as well. */
+static void assert_no_messages(void) {
+    assert_null(strstr(text_of("errors"), "zetools"));
+}
+
 /* Returns how often a text contains another. */
 static int occurrences(const char *text, const char *part) {
     int count = 0;
@@ -104,7 +109,7 @@ static void test_reports_at_close(void **state) {
     assert_contains(text_of("run.csv"), "\n\"region\",\"GPU time\",\"\",\"\",\"ns\",duration,sum,1,");
     assert_contains(text_of("run.JSON"), "{\"name\":\"region\",\"count\":1,");
     assert_contains(text_of("output"), "\nregion ");
-    assert_string_equal(text_of("errors"), "");
+    assert_no_messages();
 }
 
 static void test_no_reports(void **state) {
@@ -113,7 +118,7 @@ static void test_no_reports(void **state) {
     for (int i = 0; i < 4; i++) {
         RUN(measure_and_close, "ZT_REPORT", values[i]);
         assert_string_equal(text_of("output"), "");
-        assert_string_equal(text_of("errors"), "");
+        assert_no_messages();
         assert_null(text_of(values[i][0] ? values[i] : "none"));
     }
 }
@@ -237,7 +242,7 @@ static void test_messages_on_standard_error(void **state) {
     assert_int_equal(occurrences(text_of("errors"), "zetools: [NO_SUCH_METRIC]"), 1);
     assert_int_equal(occurrences(text_of("errors"), "zetools: [NULL_ARGUMENT] zt_open: context"), 1);
     RUN(cause_messages, "ZT_LOG", "off");
-    assert_string_equal(text_of("errors"), "");
+    assert_no_messages();
 }
 
 static void log_of_the_program(world *w) {
@@ -251,7 +256,7 @@ static void log_of_the_program(world *w) {
 static void test_the_log_of_the_program_is_first(void **state) {
     (void)state;
     RUN(log_of_the_program, "ZT_LOG", "stderr");
-    assert_string_equal(text_of("errors"), "");
+    assert_no_messages();
 }
 
 static void messages_of_a_stream(world *w) {
@@ -284,7 +289,7 @@ static void test_a_timeline(void **state) {
     (void)state;
     RUN(write_trace, "ZT_TIMELINE", "3");
     assert_int_equal(occurrences(text_of("run.trace.json"), "\"name\":\"region\""), 3);
-    assert_string_equal(text_of("errors"), "");
+    assert_no_messages();
 }
 
 static void test_values_without_a_meaning(void **state) {

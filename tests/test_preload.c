@@ -53,6 +53,11 @@ static int run_preloaded(const char *variables, const char *command) {
     return system(whole);
 }
 
+/* Layers of the loader print as well. */
+static void assert_no_messages(void) {
+    assert_null(strstr(text_of("errors"), "zetools"));
+}
+
 static const char *simulate(void) {
     static char path[PATH_MAX];
     find_file("build/examples/simulate", path, sizeof path);
@@ -65,7 +70,7 @@ static void test_program_that_nobody_recompiled(void **state) {
     if (status != 0)
         fail_msg("status 0x%x:\n%s", (unsigned)status, text_of("errors"));
     assert_string_equal(text_of("output"), "the sum is 32833536\n");
-    assert_string_equal(text_of("errors"), "");
+    assert_no_messages();
     assert_contains(text_of("run.csv"), "\n\"saxpy\",\"GPU time\",\"\",\"\",\"ns\",duration,sum,500,");
     assert_contains(text_of("run.csv"), "\n\"reduce\",\"GPU time\",\"\",\"\",\"ns\",duration,sum,10,");
     assert_contains(text_of("run.csv"), "\n\"saxpy\",\"GPU_BUSY\",\"ComputeBasic\",");
@@ -92,7 +97,7 @@ static void test_switched_off(void **state) {
     (void)state;
     assert_int_equal(run_preloaded("ZT_AUTO=off", simulate()), 0);
     assert_string_equal(text_of("output"), "the sum is 32833536\n");
-    assert_string_equal(text_of("errors"), "");
+    assert_no_messages();
 }
 
 /* A program that does not use the GPU runs as always. */
