@@ -290,7 +290,7 @@ static void test_a_suffix_without_a_format(void **state) {
                        .result = ZE_RESULT_ERROR_INVALID_ARGUMENT};
     (void)state;
     expect_success(&p);
-    assert_int_equal(occurrences(text_of("errors"), "[UNKNOWN_SUFFIX]"), 1);
+    assert_int_equal(occurrences(text_of("errors"), "[UNKNOWN_SUFFIX] zt_auto: "), 1);
     assert_int_equal(occurrences(text_of("errors"), "run.xlsx"), 1);
     assert_string_equal(text_of("output"), "");
 }
@@ -411,8 +411,7 @@ static void test_kernels_by_the_environment(void **state) {
     assert_int_equal(count, 7);
     expect_success(&excluded);
     assert_null(strstr(text_of("output"), "saxpy"));
-    line_of(text_of("output"),
-            "No region was measured. 4 launches and copies that were left out: ZT_KERNELS");
+    assert_contains(text_of("output"), "4 launches: 0 measured, 4 left out");
 }
 
 static void copy_twice(world *w) {
@@ -432,12 +431,12 @@ static void test_copies_by_the_environment(void **state) {
     const program measured = {
         .work = copy_twice, .environment = path, .calls = 1, .variables = {"ZT_COPIES", "1"}};
     expect_success(&unmeasured);
-    line_of(text_of("output"), "No region was measured. 3 copies and fills: set ZT_COPIES=1.\n");
+    line_of(text_of("output"), "No region for 3 copies and fills: set ZT_COPIES=1.\n");
     assert_no_messages();
     expect_success(&in_file);
     assert_string_equal(text_of("output"), "");
     assert_contains(text_of("errors"),
-                    "zetools: zt_auto: No region was measured. 3 copies and fills: set ZT_COPIES=1.\n");
+                    "zetools: zt_auto: No region for 3 copies and fills: set ZT_COPIES=1.\n");
     expect_success(&measured);
     assert_contains(line_of(text_of("copies.csv"), "\"MemoryCopy\",\"GPU time\""), ",sum,2,");
     assert_contains(line_of(text_of("copies.csv"), "\"MemoryFill\",\"GPU time\""), ",sum,1,");
@@ -458,11 +457,20 @@ static void do_nothing(world *w) {
 }
 
 static void test_nothing_to_measure(void **state) {
-    const program p = {.work = do_nothing, .calls = 1}, without_lists = {.calls = 1};
+    char path[PATH_MAX];
     (void)state;
-    expect_success(&p);
-    assert_contains(text_of("output"),
-                    "No region was measured. Nothing was launched or copied on this device.");
+    snprintf(path, sizeof path, "%s", in_folder("nothing.csv"));
+    const program table = {.work = do_nothing, .calls = 1};
+    const program file = {.work = do_nothing, .environment = path, .calls = 1}, without_lists = {.calls = 1};
+    const program left_out = {
+        .work = launch_some, .environment = path, .calls = 1, .variables = {"ZT_KERNELS", "!saxpy"}};
+    expect_success(&table);
+    assert_contains(text_of("output"), "No kernel was launched while tracing.");
+    expect_success(&file);
+    assert_contains(text_of("errors"),
+                    "zetools: zt_auto: no region, because nothing was launched or copied.");
+    expect_success(&left_out);
+    assert_contains(text_of("errors"), "zetools: zt_auto: No region for 4 launches left out by ZT_KERNELS");
     expect_success(&without_lists);
     assert_string_equal(text_of("output"), "");
     assert_contains(text_of("errors"), "created no command list");
@@ -504,6 +512,77 @@ static void test_reports_at_close_as_well(void **state) {
     expect_success(&p);
     assert_contains(text_of("output"), "\nsaxpy ");
     assert_contains(line_of(text_of("at close.csv"), "\"saxpy\",\"GPU time\""), ",sum,7,");
+}
+
+/* No name gets a number that is not of a file. */
+static void test_a_device_as_report(void **state) {
+    const program p = {.work = launch_in_two_contexts, .environment = "/dev/null", .calls = 1};
+    (void)state;
+    expect_success(&p);
+    assert_int_equal(access("/dev/null.2", F_OK), -1);
+    assert_null(strstr(text_of("errors"), "zetools: ")); /* a layer may have written, too */
+}
+
+/* Standard error is a file here, which keeps what is in it. */
+static void write_and_launch(world *w) {
+    fprintf(stderr, "before\n");
+    launch_in_two_contexts(w);
+}
+
+static void test_a_report_on_standard_error(void **state) {
+    const program p = {.work = write_and_launch, .environment = "/dev/stderr", .calls = 1};
+    (void)state;
+    expect_success(&p);
+    assert_int_equal(strncmp(text_of("errors"), "before\n", 7), 0);
+    assert_int_equal(occurrences(text_of("errors"), "device: "), 2);
+    assert_string_equal(text_of("output"), "");
+}
+
+static void test_turned_off_in_capitals(void **state) {
+    const program p = {.work = launch_some, .environment = "OFF", .calls = 1};
+    (void)state;
+    expect_success(&p);
+    assert_string_equal(text_of("output"), "");
+    assert_int_equal(remove("OFF"), -1);
+}
+
+static void copy_alone(world *w) {
+    ok(zeCommandListAppendMemoryCopy(w->immediate, w->sums, w->sums, 4, NULL, 0, NULL));
+    finish_immediate(w, w->immediate);
+}
+
+/* An empty table has the reason below it. */
+static void test_nothing_is_launched(void **state) {
+    const program p = {.work = copy_alone, .calls = 1};
+    (void)state;
+    expect_success(&p);
+    assert_contains(text_of("output"), "No kernel was launched while tracing. zt_trace_config.copies ");
+}
+
+static void test_all_launches_are_left_out(void **state) {
+    zt_auto_config config = zt_auto_config_default();
+    config.trace.names = "gemm*";
+    const program p = {.work = launch_some, .config = &config, .calls = 1};
+    (void)state;
+    expect_success(&p);
+    assert_contains(text_of("output"), "4 launches: 0 measured, 4 left out by zt_trace_config, 0 on lists ");
+}
+
+/* A callback must return. If it exits, a message says what is missing. */
+static void exit_in_hook(void *parameters, int result, void *user, void **instance) {
+    (void)parameters, (void)result, (void)user, (void)instance;
+    exit(0);
+}
+
+static void test_an_exit_inside_a_callback(void **state) {
+    const zt_hook hook = {"zeCommandQueueExecuteCommandLists", NULL, exit_in_hook, NULL};
+    zt_auto_config config = zt_auto_config_default();
+    config.trace.hooks = &hook;
+    config.trace.hook_count = 1;
+    const program p = {.work = launch_some, .config = &config, .calls = 1, .keeps_everything = 1};
+    (void)state;
+    expect_success(&p);
+    assert_contains(text_of("errors"), "there is no report, because a callback has called exit");
 }
 
 static void trace_and_leave(world *w) {
@@ -589,6 +668,12 @@ int main(void) {
         cmocka_unit_test(test_calls_by_the_environment),
         cmocka_unit_test(test_a_timeline_by_the_environment),
         cmocka_unit_test(test_reports_at_close_as_well),
+        cmocka_unit_test(test_a_device_as_report),
+        cmocka_unit_test(test_a_report_on_standard_error),
+        cmocka_unit_test(test_turned_off_in_capitals),
+        cmocka_unit_test(test_nothing_is_launched),
+        cmocka_unit_test(test_all_launches_are_left_out),
+        cmocka_unit_test(test_an_exit_inside_a_callback),
         cmocka_unit_test(test_an_exit_with_a_tracer_on),
         cmocka_unit_test(test_without_permission),
         cmocka_unit_test(test_without_a_driver),
