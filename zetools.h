@@ -227,6 +227,28 @@
        kept: if one of them is collected or read late, raise config.timeline or
        zt_stream_config.timeline_rows.
 
+   OPENMETRICS
+
+       A report to "run.prom" is OpenMetrics text, as Prometheus reads it from an endpoint, a push gateway or
+       the textfile collector of its node exporter. A program that serves it calls zt_write with
+       ZT_FORMAT_OPENMETRICS for each request. Its families are
+
+           zetools_info                     1, with version, device and availability of metrics as labels
+           zetools_region_gpu_time_seconds  a summary by region. The quantiles 0 and 1 are minimum and maximum
+           zetools_region_pass_gpu_time_seconds_total      by region and pass, if there are several
+           zetools_region_lost_samples_total, ..._dropped_samples_total      by region
+           zetools_lost_samples_total, zetools_dropped_samples_total         by cause
+           zetools_collected_samples_total, zetools_in_flight_samples, zetools_unobserved_lists_total
+           zetools_metric_NAME_UNIT         a metric of the device, by region, metric and group, and by
+                                            pass if there are several. What adds up is a counter, with
+                                            _total; what is averaged is a gauge
+           zetools_call_seconds, zetools_call_errors_total  host time of calls as a summary, and calls that
+                                            failed, by call
+
+       Names are in snake case and units are base units: GPU_BUSY in percent becomes
+       zetools_metric_gpu_busy_ratio, from 0 to 1. Flags count samples. Metrics that are not combined, and
+       those of single tiles, are left out. Counters begin at 0 with each profiler.
+
    TRACING, with ZETOOLS_TRACER
 
        After zt_trace_start, every kernel launch in the process becomes a region, if it goes to a list of the
@@ -269,7 +291,14 @@
        its own name.
 
        zt_auto(NULL), called first in main, opens a profiler for every context and device on which the process
-       creates a command list, traces, and writes a report for each at exit: to run.csv, run.2.csv and so on.
+       creates a command list, traces, and writes reports for each at exit: run.csv, run.2.csv and so on. The
+       environment chooses what is traced and reported, as the command line of other tools does:
+
+           ZT_AUTO=run.csv,run.trace.json ZT_KERNELS="gemm*,!*_tail" ZT_COPIES=1 ./program
+
+       examples/preload.c is a library that calls zt_auto when it is loaded. With LD_PRELOAD it profiles
+       programs that were not built with zetools. Programs that end without exit, such as by _exit or a
+       signal, have no report.
 
    CALLBACKS
 
@@ -328,7 +357,7 @@
        A process may contain several copies of this header: in plugins, in libraries with hidden symbols or
        loaded with RTLD_LOCAL, or in files with ZETOOLS_STATIC. They must agree on which metric groups are
        active, and must not calculate metrics at the same time. The copies find each other by the environment
-       variable ZETOOLS_PROCESS_1, which the first call of the library sets. Do not change it. As with any
+       variable ZETOOLS_PROCESS_3, which the first call of the library sets. Do not change it. As with any
        setenv, no other thread may use the environment during that first call. The number in the name is that
        of the layout of the shared data; copies with different layouts do not find each other.
 
@@ -361,8 +390,19 @@
        ZT_GROUPS, ZT_METRICS   override config.groups and config.metrics, to measure something else without
                                building again. If only one is set, the configuration's other one is ignored
        ZT_COLUMNS              overrides config.columns
-       ZT_AUTO                 where the report of zt_auto goes: "table", or a path as for zt_report; "1":
-                               as its configuration says; "off", "0" or "": nothing is traced
+       ZT_REPORT               reports that zt_close writes, beside those of the program: paths as for
+                               zt_report, separated by commas, or "table" for one on standard output. If a
+                               process has several profilers, those of the second are run.2.csv and so on.
+                               For a trace, config.timeline is 65,536 unless it is set
+       ZT_LOG                  "stderr": messages are printed there if the program has no log function
+       ZT_TIMELINE             overrides config.timeline
+       ZT_KERNELS, ZT_CALLS    override names and calls of zt_trace_config: ZT_KERNELS="gemm*,!*_tail"
+       ZT_COPIES               overrides zt_trace_config.copies: "1", or "0"
+       ZT_AUTO                 the reports of zt_auto, as in ZT_REPORT; "1": as its configuration says; "off",
+                               "0" or "": nothing is traced
+       What is wrong with these is printed on standard error. If a report of ZT_REPORT or ZT_AUTO cannot be
+       written, the table is printed there instead.
+
        COLUMNS                 the width of a table on standard output that is not a terminal. Default: 100
 
        Loader and driver read ZET_ENABLE_METRICS, ZE_ENABLE_TRACING_LAYER and, for the frequency in
@@ -573,7 +613,13 @@ typedef enum zt_cause {
 } zt_cause;
 
 /* Formats of reports. Since 0.1. */
-typedef enum zt_format { ZT_FORMAT_TABLE, ZT_FORMAT_CSV, ZT_FORMAT_JSON, ZT_FORMAT_TRACE } zt_format;
+typedef enum zt_format {
+    ZT_FORMAT_TABLE,
+    ZT_FORMAT_CSV,
+    ZT_FORMAT_JSON,
+    ZT_FORMAT_TRACE,
+    ZT_FORMAT_OPENMETRICS /* text for Prometheus; see OPENMETRICS */
+} zt_format;
 
 /* How the values of a metric are combined over samples. Since 0.1. */
 typedef enum zt_aggregation {
@@ -782,8 +828,9 @@ typedef struct zt_call_info {
 /* How zt_auto traces and reports. Start from zt_auto_config_default(). Strings of any length are copied, and
    need not outlive zt_auto. Functions and their user pointers must live until exit. Since 0.1. */
 typedef struct zt_auto_config {
-    const char *report; /* A path as for zt_report. With ".trace.json", config.timeline is 65,536 unless it is
-                           set. NULL: a table on standard output. ZT_AUTO in the environment overrides it. */
+    const char *report; /* Paths as for zt_report, separated by commas, or "table". With ".trace.json",
+                           config.timeline is 65,536 unless it is set. NULL: a table on standard output.
+                           ZT_AUTO in the environment overrides it. */
     zt_config profiler; /* of each context and device */
     zt_trace_config trace;
 } zt_auto_config;
@@ -888,12 +935,14 @@ ZT_API zt_config zt_config_default(void);
    the result of the call that refused them, or INVALID_ARGUMENT where there are no such groups or metrics.
    OUT_OF_HOST_MEMORY also when 256 profilers are open in the process; DEVICE_LOST; otherwise the result of
    the call that failed. zt_get_last_error(NULL) has the message.
-   Any thread, but not two threads for one device at once. Since 0.1. */
+   Variables of the environment override the configuration; see ENVIRONMENT. What is wrong with them is
+   reported. Any thread, but not two threads for one device at once. Since 0.1. */
 ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t device, const zt_config *config,
                            zt_profiler **profiler);
 
-/* Collects what is on its way, and frees the profiler. Recorded lists with regions must not be executed
-   afterwards. zt_end of a region that is still open does nothing afterwards.
+/* Collects what is on its way, writes the reports that ZT_REPORT names, and frees the profiler. Recorded
+   lists with regions must not be executed afterwards. zt_end of a region that is still open does nothing
+   afterwards.
    The profiler stays open if the driver, a callback or a traced call of another thread does not return in
    time. A message reports this, and zt_close can be called again.
    One thread; see PROCESSES for the pointer. Since 0.1. */
@@ -1057,10 +1106,10 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 
 /* Writes a report to a file. It is written beside the file and then renamed, so that nobody reads an
    incomplete one. Symbolic links are followed; pipes and devices are written to directly.
-   path  the suffix chooses the format: .csv, .json or .trace.json, in upper or lower case; with .txt, a
-         number or no suffix, the report is a table. "-" and "/dev/stdout" are a table on standard output, as
-         wide as the terminal; other tables, such as that of "/dev/stderr", are 100 columns wide, or wider if
-         config.columns asks for more
+   path  the suffix chooses the format: .csv, .json, .trace.json or .prom (OpenMetrics), in upper or lower
+         case; with .txt, a number or no suffix, the report is a table. "-" and "/dev/stdout" are a table on
+         standard output, as wide as the terminal; other tables, such as that of "/dev/stderr", are 100
+         columns wide, or wider if config.columns asks for more
    CSV has a line for each metric of each region, and lines of the component "profiler" with counts: those
    without a region are of the whole profiler, and the group of "availability" is zt_get_availability_text.
    Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace without config.timeline; UNKNOWN if
@@ -1186,7 +1235,7 @@ ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler);
 ZT_API zt_trace_config zt_trace_config_default(void);
 
 /* Starts tracing; see TRACING.
-   config  NULL: the defaults
+   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES and ZT_CALLS override it
    Returns SUCCESS; DEPENDENCY_UNAVAILABLE if the loader's tracing layer is off; INVALID_ARGUMENT if
    config.calls or a hook names a call that cannot be traced; INVALID_SIZE for more than 16 hooks; NOT_READY
    if a call of an earlier trace is still in progress; HANDLE_OBJECT_IN_USE if the profiler traces already,
@@ -1215,11 +1264,13 @@ ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t call, zt_ca
 ZT_API zt_auto_config zt_auto_config_default(void);
 
 /* Traces from now to the end of the process, and reports at exit. Calls zeInit. Does nothing if it was
-   called before, or if ZT_AUTO switches it off. If a report cannot be written, a message goes to standard
-   error, and zt_get_last_error(NULL) has it for functions that run at exit later.
-   config  NULL: the defaults
-   Returns SUCCESS; INVALID_ARGUMENT, with a message on standard error, if the report's suffix stands for no
-   format; otherwise the result of zeInit, or as zt_trace_start. One thread. Since 0.1. */
+   called before, or if ZT_AUTO switches it off. A failure is also printed on standard error. If a report
+   cannot be written, a message and the table go to standard error, and zt_get_last_error(NULL) has the
+   message for functions that run at exit later. A report without a region is followed by what was seen and
+   not measured: below a table on standard output or error, else on standard error.
+   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS and other variables override it
+   Returns SUCCESS; INVALID_ARGUMENT if the suffix of a report stands for no format; otherwise the result of
+   zeInit, or as zt_trace_start. One thread. Since 0.1. */
 ZT_API ze_result_t zt_auto(const zt_auto_config *config);
 
 #endif /* ZETOOLS_TRACER */
@@ -1482,8 +1533,8 @@ typedef zt__disabled_scope zt_scope;
    CHAPTERS
 
        Each chapter is a capability, complete with its types, its private functions and then its public
-       functions, and uses only chapters before it. Where it has to call a later one, the later one registers
-       a function when it opens. Search for the tags:
+       functions, and uses only chapters before it, and zt_report and zt_write. Where it has to call a later
+       one, the later one registers a function when it opens. Search for the tags:
 
            >>platform     all that differs between systems and compilers
            >>memory       the application's allocator, and the one hash table
@@ -1501,10 +1552,12 @@ typedef zt__disabled_scope zt_scope;
            >>merging      zt_merge, zt_pack, zt_unpack
            >>timeline     device time and host time, kept samples, streamed metrics of regions
            >>advice       which metrics matter, and what limits a region
+           >>requests     ZT_REPORT, and lists of reports
            >>opening      zt_open, zt_close
            >>streams      sampling by the clock
            >>tracer       regions around the launches of others (ZETOOLS_TRACER)
            >>bench        zt_bench, zt_compare
+           >>openmetrics  figures for Prometheus, as OpenMetrics text
            >>reports      tables, CSV, JSON, traces
            >>automatic    zt_auto: tracing that reports at exit (ZETOOLS_TRACER)
 
@@ -2256,6 +2309,11 @@ ZT__PRIVATE int zt__is_selected(const char *list, const char *name) {
     return !excluded && (matched || !has_patterns);
 }
 
+/* Returns whether a text consists of digits. NULL does not. */
+ZT__PRIVATE int zt__is_number(const char *text) {
+    return text && *text && !text[strspn(text, "0123456789")];
+}
+
 /* Returns whether a text ends with another. `compare` is strcmp, or strcasecmp for the suffix of a file. */
 ZT__PRIVATE int zt__ends_with(const char *text, const char *end, int (*compare)(const char *, const char *)) {
     size_t length = strlen(text), end_length = strlen(end);
@@ -2750,9 +2808,10 @@ typedef struct zt__process {
     zt_profiler *profilers[ZT__MAX_PROFILERS]; /* those that are open. Atomic: found without the mutex */
     uint32_t profiler_ids[ZT__MAX_PROFILERS];  /* of each. Atomic, too */
     uint32_t serial;                           /* of the profiler opened last */
+    uint32_t reporting, automatic;             /* profilers with reports of ZT_REPORT, of zt_auto. Atomic */
 } zt__process;
 
-#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_1"
+#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_3"
 
 static zt__process *zt__known_process;                          /* atomic */
 static zt__mutex zt__process_setup = PTHREAD_MUTEX_INITIALIZER; /* held until the block is known */
@@ -3076,9 +3135,11 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     /* of merging and reports */                                                                             \
     X(CANNOT_WRITE, "zt_report: cannot write '%.512s': %s. Check the directory, its permissions and space.") \
     X(WRITE_STOPPED, "%s: the write function returned that it cannot go on.")                                \
-    X(BAD_FORMAT, "zt_write: %d is not a zt_format. Pass one of ZT_FORMAT_TABLE, _CSV, _JSON and _TRACE.")   \
-    X(UNKNOWN_SUFFIX, "%s: the suffix of '%.512s' is none of .txt (or none: a table), .csv, .json and "      \
-                      ".trace.json. Use one of these.")                                                      \
+    X(BAD_FORMAT, "zt_write: %d is not a zt_format. Pass one of ZT_FORMAT_TABLE, _CSV, _JSON, _TRACE and "   \
+                  "_OPENMETRICS.")                                                                           \
+    X(UNKNOWN_SUFFIX, "%s: the suffix of '%.512s' is none of .txt (or none: a table), .csv, .json, "         \
+                      ".trace.json and .prom. Use one of these.")                                            \
+    X(BAD_VARIABLE, "zt_open: %s is '%.64s' in the environment, and not %s. It is ignored.")                 \
     X(TRACE_WITHOUT_TIMELINE, "zt_write: a trace shows the timeline, and this profiler keeps none. Set "     \
                               "config.timeline to the number of samples to keep, such as 65536.")            \
     X(LAYOUTS_DIFFER,                                                                                        \
@@ -3146,6 +3207,18 @@ typedef struct zt__diagnostics {
     int device_lost; /* atomic */
 } zt__diagnostics;
 
+ZT__PRIVATE void zt__log_to_stderr(int result, const char *text, void *user) {
+    (void)result;
+    (void)user;
+    fprintf(stderr, "zetools: %s\n", text);
+}
+
+/* Returns the log function where the application has set none: by ZT_LOG, or NULL. */
+ZT__PRIVATE zt_log_fn zt__default_log(void) {
+    const char *log = getenv("ZT_LOG");
+    return log && strcmp(log, "stderr") == 0 ? zt__log_to_stderr : NULL;
+}
+
 /* zt__report(diagnostics, IDENTIFIER, result, arguments...) stores a message as the last one, and logs it if
    it is the first of its kind and `result` is not SUCCESS. If `diagnostics` is NULL, the message becomes the
    last one of the thread. Returns `result`. The log function is a callback: no mutex may be held. */
@@ -3167,6 +3240,9 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
         zt__thread_messages *messages = zt__get_thread_messages();
         if (messages) {
             messages->last = now;
+        }
+        if (now.result != ZE_RESULT_SUCCESS && zt__default_log()) {
+            zt__log_to_stderr((int)result, now.text, NULL);
         }
         return now.result;
     }
@@ -4984,8 +5060,10 @@ struct zt_profiler {
     uint32_t tile_count; /* 0 if the device has no separate tiles */
     zt__layout layout; /* GPU time; metrics; GPU time of each pass if several; metrics of each tile if any */
     zt_aggregation *column_aggregations;
-    char *columns; /* of the table, from the configuration; NULL: as many as fit */
-    char *strings; /* the texts of the metrics, in a profiler from zt_unpack */
+    char *columns;          /* of the table, from the configuration; NULL: as many as fit */
+    char *reports;          /* of ZT_REPORT, to be written when the profiler is closed; NULL: none */
+    uint32_t report_number; /* 1 for the first profiler that has such reports */
+    char *strings;          /* the texts of the metrics, in a profiler from zt_unpack */
     zt__pass passes[ZT__MAX_PASSES];
 
     zt__timed_mutex collector; /* reading, calculating, delivering: one thread at a time */
@@ -5655,7 +5733,7 @@ ZT_API zt_config zt_config_default(void) {
 ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     enum { MAX_SAMPLES = 1 << 20 };
     const char *groups = getenv("ZT_GROUPS"), *metrics = getenv("ZT_METRICS"),
-               *columns = getenv("ZT_COLUMNS");
+               *columns = getenv("ZT_COLUMNS"), *timeline = getenv("ZT_TIMELINE");
     zt_config config;
     memset(&config, 0, sizeof config);
     if (given) {
@@ -5668,6 +5746,13 @@ ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     }
     if (columns) {
         config.columns = columns;
+    }
+    if (zt__is_number(timeline)) {
+        unsigned long long samples = strtoull(timeline, NULL, 10);
+        config.timeline = samples < UINT32_MAX ? (uint32_t)samples : UINT32_MAX;
+    }
+    if (!config.log) {
+        config.log = zt__default_log();
     }
     if (config.samples > MAX_SAMPLES) {
         config.samples = MAX_SAMPLES;
@@ -5732,6 +5817,7 @@ ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
     zt__free(&allocator, profiler->lost_flags);
     zt__free(&allocator, profiler->column_aggregations);
     zt__free(&allocator, profiler->columns);
+    zt__free(&allocator, profiler->reports);
     zt__free(&allocator, profiler->strings);
     pthread_mutex_destroy(&profiler->collector.mutex);
     pthread_mutex_destroy(&profiler->mutex);
@@ -9742,6 +9828,210 @@ ZT__PRIVATE uint32_t zt__rank_columns(const zt_profiler *profiler, const zt__adv
     return count;
 }
 
+/* ==== >>requests: reports that the environment asks for =================================================== */
+
+/* A list of reports is what ZT_REPORT and ZT_AUTO contain: paths, separated by commas. "table" is a table on
+   standard output. */
+
+/* Samples that are kept for a trace where config.timeline is not set, because a trace shows nothing else. */
+enum { ZT__TRACE_TIMELINE = 65536 };
+
+/* The suffixes of reports. The longest come first. */
+typedef struct zt__suffix {
+    const char *text;
+    zt_format format;
+} zt__suffix;
+
+ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path) {
+    static const zt__suffix suffixes[] = {
+        {".trace.json", ZT_FORMAT_TRACE}, {".json", ZT_FORMAT_JSON}, {".csv", ZT_FORMAT_CSV},
+        {".prom", ZT_FORMAT_OPENMETRICS}, {".txt", ZT_FORMAT_TABLE},
+    };
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(suffixes); i++) {
+        if (zt__ends_with(path, suffixes[i].text, strcasecmp)) {
+            return &suffixes[i];
+        }
+    }
+    return NULL;
+}
+
+/* Returns the end of a path from its last dot, or "". */
+ZT__PRIVATE const char *zt__after_last_dot(const char *path) {
+    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+    return dot && (!slash || dot > slash) ? dot : path + strlen(path);
+}
+
+/* Finds the format that the suffix of a path stands for. Returns 0 if it stands for none. Without a suffix,
+   or with a number as suffix, the format is a table. */
+ZT__PRIVATE int zt__find_format(const char *path, zt_format *format) {
+    const zt__suffix *suffix = zt__find_suffix(path);
+    const char *unknown = zt__after_last_dot(path);
+    *format = suffix ? suffix->format : ZT_FORMAT_TABLE;
+    return suffix || !*unknown || strspn(unknown + 1, "0123456789") == strlen(unknown + 1);
+}
+
+/* Returns the stream that a path stands for, or NULL. If standard error is redirected to a file, the path
+   leads to that file, which must not be replaced. */
+ZT__PRIVATE FILE *zt__find_standard_stream(const char *path) {
+    if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0) {
+        return stdout;
+    }
+    return strcmp(path, "/dev/stderr") == 0 ? stderr : NULL;
+}
+
+/* Returns a path of a list for the n-th profiler of the process: run.csv, run.2.csv, ... Pipes and devices
+   get no number. It is freed with zt__free. Returns NULL without memory. */
+ZT__PRIVATE char *zt__make_path(const zt_allocator *allocator, const char *name, size_t length, uint32_t n) {
+    char number[16];
+    size_t room = length + sizeof number, head;
+    char *path = (char *)zt__allocate(allocator, 1, room);
+    const zt__suffix *suffix;
+    struct stat target;
+    if (!path) {
+        return NULL;
+    }
+    zt__copy_text(path, room, name, length);
+    if (strcasecmp(path, "table") == 0) {
+        strcpy(path, "-");
+    }
+    if (n > 1 && !zt__find_standard_stream(path) && (stat(path, &target) != 0 || S_ISREG(target.st_mode))) {
+        suffix = zt__find_suffix(path);
+        head = suffix ? length - strlen(suffix->text) : (size_t)(zt__after_last_dot(path) - path);
+        snprintf(number, sizeof number, ".%u", (unsigned)n);
+        snprintf(path + head, room - head, "%s%.*s", number, (int)(length - head), name + head);
+    }
+    return path;
+}
+
+ZT__PRIVATE int zt__write_to_stderr(const void *bytes, size_t size, void *user) {
+    (void)user;
+    return fwrite(bytes, 1, size, stderr) != size;
+}
+
+/* Prints the last message of a profiler, unless its log does. */
+ZT__PRIVATE void zt__print_error(const zt_profiler *profiler) {
+    if (profiler->diagnostics.log != zt__log_to_stderr) {
+        fprintf(stderr, "zetools: %s\n", zt_get_last_error(profiler));
+    }
+}
+
+/* Makes the last message of a profiler or stream that is destroyed next that of the thread. */
+ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t result) {
+    zt__thread_messages *messages = zt__get_thread_messages();
+    if (messages) {
+        messages->last = diagnostics->last;
+        messages->last.result = result;
+    }
+}
+
+/* Returns whether a variable asks for nothing. */
+ZT__PRIVATE int zt__is_off(const char *value) {
+    return !zt__has_names(value) || strcmp(value, "0") == 0 || strcasecmp(value, "off") == 0;
+}
+
+/* Returns the stream on which a list has a table, or NULL. */
+ZT__PRIVATE FILE *zt__find_table(const char *list) {
+    const char *name;
+    size_t length;
+    FILE *found = NULL;
+    while (!found && zt__next_name(&list, &name, &length)) {
+        char *path = zt__make_path(&zt__default_allocator, name, length, 1);
+        found = path ? zt__find_standard_stream(path) : NULL;
+        zt__free(&zt__default_allocator, path);
+    }
+    return found;
+}
+
+/* Returns whether a list has a trace, which needs a timeline. */
+ZT__PRIVATE int zt__has_trace(const char *list) {
+    static const char suffix[] = ".trace.json";
+    const char *name;
+    size_t length, suffix_length = sizeof suffix - 1;
+    while (list && zt__next_name(&list, &name, &length)) {
+        if (length >= suffix_length &&
+            strncasecmp(name + length - suffix_length, suffix, suffix_length) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Reports the first path of a list whose suffix stands for no format. */
+ZT__PRIVATE ze_result_t zt__check_reports(zt__diagnostics *diagnostics, const char *call, const char *list) {
+    const char *name;
+    size_t length;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    while (result == ZE_RESULT_SUCCESS && zt__next_name(&list, &name, &length)) {
+        char *path = zt__make_path(&zt__default_allocator, name, length, 1);
+        zt_format format;
+        if (!path) {
+            return zt__report_no_memory(diagnostics, call, "the path of a report");
+        }
+        if (!zt__find_standard_stream(path) && !zt__find_format(path, &format)) {
+            result = zt__report(diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, path);
+        }
+        zt__free(&zt__default_allocator, path);
+    }
+    return result;
+}
+
+/* Writes the reports of a list for the n-th profiler of the process, which is closed next. Messages go to
+   standard error, and to zt_get_last_error(NULL). If a report cannot be written, the table goes to standard
+   error instead. */
+ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint32_t n) {
+    zt_log_fn log = profiler->diagnostics.log;
+    const char *name;
+    size_t length;
+    int has_failed = 0;
+    if (log == zt__log_to_stderr) {
+        profiler->diagnostics.log = NULL; /* it would print the first message of a kind as well */
+    }
+    while (zt__next_name(&list, &name, &length)) {
+        char *path = zt__make_path(&zt__default_allocator, name, length, n);
+        ze_result_t result = path ? zt_report(profiler, path)
+                                  : zt__report_no_memory(&profiler->diagnostics, "zt_report", "a path");
+        zt__free(&zt__default_allocator, path);
+        if (result != ZE_RESULT_SUCCESS) {
+            zt__keep_error(&profiler->diagnostics, result);
+            zt__print_error(profiler);
+            has_failed = 1;
+        }
+    }
+    profiler->diagnostics.log = log;
+    if (has_failed) {
+        zt_write(profiler, ZT_FORMAT_TABLE, zt__write_to_stderr, NULL);
+    }
+}
+
+/* Keeps ZT_REPORT for zt_close. What is wrong in the environment is also printed, because those who have set
+   it may not see the messages of the program. */
+ZT__PRIVATE void zt__request_reports(zt_profiler *profiler) {
+    const char *list = getenv("ZT_REPORT"), *log = getenv("ZT_LOG"), *timeline = getenv("ZT_TIMELINE");
+    zt__process *process = zt__get_process();
+    if (log && !zt__is_off(log) && strcmp(log, "stderr") != 0) {
+        zt__report(&profiler->diagnostics, BAD_VARIABLE, ZE_RESULT_ERROR_INVALID_ARGUMENT, "ZT_LOG", log,
+                   "'stderr'");
+        zt__print_error(profiler);
+    }
+    if (timeline && !zt__is_number(timeline)) {
+        zt__report(&profiler->diagnostics, BAD_VARIABLE, ZE_RESULT_ERROR_INVALID_ARGUMENT, "ZT_TIMELINE",
+                   timeline, "a number of samples");
+        zt__print_error(profiler);
+    }
+    if (zt__is_off(list) || !process) {
+        return;
+    }
+    profiler->report_number = __atomic_add_fetch(&process->reporting, 1, __ATOMIC_RELAXED);
+    profiler->reports = zt__duplicate_text(&profiler->config.allocator, list);
+    if (!profiler->reports) {
+        zt__report_no_memory(&profiler->diagnostics, "zt_open", "the paths of reports");
+        zt__print_error(profiler);
+    } else if (zt__check_reports(&profiler->diagnostics, "zt_open", list) != ZE_RESULT_SUCCESS) {
+        zt__print_error(profiler);
+    }
+}
+
 /* ==== >>opening: zt_open and zt_close ===================================================================== */
 
 /* Reads the device's name, and the resolution and width of its time stamps. */
@@ -9963,16 +10253,6 @@ ZT__PRIVATE ze_result_t zt__check_opening(const char *call, ze_context_handle_t 
     return ZE_RESULT_SUCCESS;
 }
 
-/* Copies the last message of a profiler or stream that could not be opened to the thread, where
-   zt_get_last_error(NULL) finds it after they are destroyed. */
-ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t result) {
-    zt__thread_messages *messages = zt__get_thread_messages();
-    if (messages) {
-        messages->last = diagnostics->last;
-        messages->last.result = result;
-    }
-}
-
 /* As zt_open, with a complete configuration. */
 ZT__PRIVATE ze_result_t zt__open_configured(ze_context_handle_t context, ze_device_handle_t device,
                                             const zt_config *complete, zt_profiler **profiler) {
@@ -10021,7 +10301,17 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
     }
     *profiler = NULL;
     result = zt__check_opening("zt_open", context, device, config ? &config->allocator : NULL);
-    return result == ZE_RESULT_SUCCESS ? zt__open_configured(context, device, &complete, profiler) : result;
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    if (!complete.timeline && zt__has_trace(getenv("ZT_REPORT"))) {
+        complete.timeline = ZT__TRACE_TIMELINE;
+    }
+    result = zt__open_configured(context, device, &complete, profiler);
+    if (result == ZE_RESULT_SUCCESS) {
+        zt__request_reports(*profiler);
+    }
+    return result;
 }
 
 /* Counts the samples that are still in flight. Regions that are not ended are dropped, samples on their way
@@ -10107,6 +10397,9 @@ ZT_API void zt_close(zt_profiler *profiler) {
     }
     if (profiler->device) {
         zt__abandon_slots(profiler, "zt_close");
+    }
+    if (profiler->reports) {
+        zt__write_reports(profiler, profiler->reports, profiler->report_number);
     }
     zt__destroy_profiler(profiler);
 }
@@ -10792,7 +11085,7 @@ ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_
     stream->config = config;
     stream->info.group = "";
     stream->diagnostics.mutex = &data->mutex;
-    stream->diagnostics.log = config.log;
+    stream->diagnostics.log = config.log ? config.log : zt__default_log();
     stream->diagnostics.log_user = config.log_user;
     stream->time_metric = stream->length_metric = UINT32_MAX;
     stream->marker_metric = stream->reason_metric = UINT32_MAX;
@@ -11571,6 +11864,11 @@ typedef struct zt__traced_device {
     zt_profiler *profiler;     /* NULL: it could not be opened */
     uint32_t copy_only_groups; /* a bit for each queue group that cannot execute metric queries */
     int is_detached;           /* its context is destroyed. Atomic */
+
+    /* Launches and copies on its lists that have no region; with the tracer's mutex. */
+    uint64_t left_out;    /* by the configuration */
+    uint64_t impossible;  /* on copy engines, or captured into a graph */
+    uint64_t copies_seen; /* by zt_auto, where copies are not measured */
 } zt__traced_device;
 
 /* The name of a kernel or copy, and what the filter needs to know. */
@@ -12114,7 +12412,7 @@ ZT__PRIVATE void zt__wait_first(zt__frame *frame, const zt__command *command) {
 ZT__PRIVATE void zt__before_command(zt__frame *frame, ze_kernel_handle_t kernel_before_hooks) {
     zt__tracer *tracer = frame->tracer;
     zt__command command;
-    const zt__known_handle *list = NULL;
+    zt__known_handle *list = NULL;
     zt_profiler *profiler = NULL;
     zt__kernel_name *name = NULL;
     int is_complete = zt__read_command(frame->call, frame->parameters, &command), is_measured = 0;
@@ -12134,9 +12432,13 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame, ze_kernel_handle_t kernel_
     tracer->counts.launches++;
     if (!name) {
         tracer->counts.elsewhere++;
+        if (list && list->device) {
+            list->device->impossible++;
+        }
     } else if (!name->is_selected || name->seen++ % tracer->every != 0 ||
                (tracer->limit && name->measured >= tracer->limit)) {
         tracer->counts.filtered++;
+        list->device->left_out++;
     } else {
         tracer->counts.measured++;
         name->measured++;
@@ -12147,6 +12449,21 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame, ze_kernel_handle_t kernel_
         zt__wait_first(frame, &command);
         frame->region = zt_begin(profiler, command.list, name->text);
         frame->has_region = 1;
+    }
+}
+
+/* Counts a copy that is not measured, for the reports of zt_auto. */
+ZT__PRIVATE void zt__count_copy(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    zt__command command;
+    const zt__known_handle *list;
+    if (zt__read_command(frame->call, frame->parameters, &command)) {
+        zt__lock(&tracer->mutex);
+        list = zt__find_or_query_list(tracer, command.list);
+        if (list && list->device) {
+            list->device->copies_seen++;
+        }
+        zt__unlock(&tracer->mutex);
     }
 }
 
@@ -12255,6 +12572,8 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     case ZT__KIND_COPY:
         if (tracer->measured[frame->call]) {
             zt__before_command(frame, kernel_before_hooks);
+        } else if (kind == ZT__KIND_COPY && tracer->automatic) {
+            zt__count_copy(frame);
         }
         break;
     case ZT__KIND_EXECUTE:
@@ -12774,7 +13093,6 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
     switch (zt__kind_of_call((zt__call)call)) {
     case ZT__KIND_OTHER:
     case ZT__KIND_LAUNCH:
-    case ZT__KIND_COPY:
         return 0;
     case ZT__KIND_KERNEL_CREATE:
     case ZT__KIND_KERNEL_DESTROY:
@@ -12782,6 +13100,7 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
     case ZT__KIND_CAPTURE_BEGIN:
     case ZT__KIND_CAPTURE_END:
         return !config->no_launches || config->copies;
+    case ZT__KIND_COPY:
     case ZT__KIND_CONTEXT_DESTROY:
         return tracer->automatic != NULL;
     default:
@@ -12851,10 +13170,20 @@ ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer) {
 ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_config *given,
                                          uint32_t timeline) {
     zt_trace_config config = given ? *given : zt_trace_config_default();
+    const char *kernels = getenv("ZT_KERNELS"), *copies = getenv("ZT_COPIES"), *calls = getenv("ZT_CALLS");
     ze_result_t(ZE_APICALL * enable_layer)(void);
     ze_result_t result;
     if (zt__has_calls_in_progress(tracer)) {
         return zt__report(tracer->diagnostics, CALLS_IN_PROGRESS, ZE_RESULT_NOT_READY, "zt_trace_start");
+    }
+    if (kernels) {
+        config.names = kernels;
+    }
+    if (copies) {
+        config.copies = !zt__is_off(copies);
+    }
+    if (calls) {
+        config.calls = calls;
     }
     result = zt__configure_tracer(tracer, &config, timeline);
     if (result != ZE_RESULT_SUCCESS) {
@@ -13717,6 +14046,396 @@ ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn 
                   result->differs ? verdict : "no difference shown");
     }
     return zt__end_bench_writing(&writer, NULL, "zt_write_comparison");
+}
+
+/* ==== >>openmetrics: figures for Prometheus, in the OpenMetrics text format =============================== */
+
+/* All samples of a family are written one after the other, so each family goes through all regions. */
+
+/* Escapes a text for a label or for HELP. A byte that is not valid UTF-8 becomes \xFF, so that regions whose
+   names differ have labels that differ. */
+ZT__PRIVATE void zt__write_openmetrics_text(zt__writer *writer, const char *text) {
+    const char *next = text;
+    zt__character character;
+    for (; zt__next_character(&next, &character); text = next) {
+        if (character.bytes != text) {
+            zt__print(writer, "\\\\x%02X", (unsigned)(unsigned char)*text);
+        } else if (character.code == '\n') {
+            zt__write_text(writer, "\\n");
+        } else {
+            if (character.code == '"' || character.code == '\\') {
+                zt__write_text(writer, "\\");
+            }
+            zt__write_bytes(writer, character.bytes, character.length);
+        }
+    }
+}
+
+/* Begins a metric family. Its name ends with its unit, which may be "". */
+ZT__PRIVATE void zt__begin_family(zt__writer *writer, const char *name, const char *type, const char *unit,
+                                  const char *help) {
+    const char *const lines[][2] = {{"TYPE", type}, {"UNIT", unit}, {"HELP", help}};
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(lines); i++) {
+        if (*lines[i][1]) {
+            zt__print(writer, "# %s ", lines[i][0]);
+            zt__write_text(writer, name);
+            zt__write_text(writer, " ");
+            zt__write_openmetrics_text(writer, lines[i][1]);
+            zt__write_text(writer, "\n");
+        }
+    }
+}
+
+/* Begins a sample of a family. Labels and the value follow. */
+ZT__PRIVATE void zt__begin_labels(zt__writer *writer, const char *family, const char *suffix) {
+    zt__write_text(writer, family);
+    zt__write_text(writer, suffix);
+    zt__write_text(writer, "{");
+}
+
+ZT__PRIVATE void zt__write_label(zt__writer *writer, const char *name, const char *value) {
+    zt__write_comma(writer);
+    zt__print(writer, "%s=\"", name);
+    zt__write_openmetrics_text(writer, value);
+    zt__write_text(writer, "\"");
+}
+
+ZT__PRIVATE void zt__end_sample(zt__writer *writer, double value) {
+    zt__write_text(writer, "} ");
+    zt__write_number(writer, value);
+    zt__write_text(writer, "\n");
+}
+
+ZT__PRIVATE void zt__end_count(zt__writer *writer, uint64_t count) {
+    zt__print(writer, "} %llu\n", (unsigned long long)count);
+}
+
+/* Writes a sample that has one label. */
+ZT__PRIVATE void zt__write_labelled_count(zt__writer *writer, const char *family, const char *label,
+                                          const char *value, uint64_t count) {
+    zt__begin_labels(writer, family, "_total");
+    zt__write_label(writer, label, value);
+    zt__end_count(writer, count);
+}
+
+/* Writes the samples of a summary in seconds. Its quantiles 0 and 1 are minimum and maximum. */
+ZT__PRIVATE void zt__write_summary(zt__writer *writer, const char *family, const char *label,
+                                   const char *value, uint64_t count, const zt_stats *time_ns) {
+    const struct {
+        const char *quantile;
+        double ns;
+    } quantiles[] = {
+        {"0.0", time_ns->min}, {"0.5", time_ns->median}, {"0.95", time_ns->p95}, {"1.0", time_ns->max}};
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(quantiles); i++) {
+        if (zt__is_finite(quantiles[i].ns)) {
+            zt__begin_labels(writer, family, "");
+            zt__write_label(writer, label, value);
+            zt__write_label(writer, "quantile", quantiles[i].quantile);
+            zt__end_sample(writer, quantiles[i].ns * 1e-9);
+        }
+    }
+    zt__begin_labels(writer, family, "_sum");
+    zt__write_label(writer, label, value);
+    zt__end_sample(writer, zt__is_finite(time_ns->sum) ? time_ns->sum * 1e-9 : 0);
+    zt__begin_labels(writer, family, "_count");
+    zt__write_label(writer, label, value);
+    zt__end_count(writer, count);
+}
+
+/* ---- metrics of the device ------------------------------------------------------------------------------- */
+
+/* The family that has the figures of a metric. */
+typedef struct zt__family {
+    char name[1024];
+    char unit[ZET_MAX_METRIC_RESULT_UNITS];
+    const char *type;
+    double factor; /* figures are multiplied by it, to be in base units */
+} zt__family;
+
+/* Appends a name in snake case: "GpuTime" becomes "gpu_time", "GPU_BUSY" "gpu_busy". `from` has `length`
+   bytes. */
+ZT__PRIVATE void zt__append_snake_case(char *name, size_t room, const char *from, size_t length) {
+    size_t used = strlen(name), i;
+    for (i = 0; i < length && used + 3 < room; i++) {
+        char letter = from[i];
+        int is_upper = letter >= 'A' && letter <= 'Z', is_lower = letter >= 'a' && letter <= 'z';
+        if (!is_upper && !is_lower && !(letter >= '0' && letter <= '9')) {
+            letter = '_';
+        }
+        if (is_upper && i > 0 && from[i - 1] >= 'a' && from[i - 1] <= 'z') {
+            name[used++] = '_';
+        }
+        if (letter != '_' || (used > 0 && name[used - 1] != '_')) {
+            name[used++] = (char)(is_upper ? letter - 'A' + 'a' : letter);
+        }
+    }
+    while (used > 0 && name[used - 1] == '_') {
+        used--;
+    }
+    name[used] = 0;
+}
+
+/* Chooses the unit of a family, and the factor to it. Units that are in no base unit keep their name. */
+ZT__PRIVATE void zt__choose_base_unit(zt__family *family, const char *units) {
+    static const struct {
+        const char *units, *base;
+        double factor;
+    } base_units[] = {
+        {"ns", "seconds", 1e-9},
+        {"us", "seconds", 1e-6},
+        {"ms", "seconds", 1e-3},
+        {"s", "seconds", 1},
+        {"percent", "ratio", 0.01},
+        {"%", "ratio", 0.01},
+        {"Hz", "hertz", 1},
+        {"kHz", "hertz", 1e3},
+        {"MHz", "hertz", 1e6},
+        {"GHz", "hertz", 1e9},
+        {"BpS", "bytes_per_second", 1},
+        {"KBpS", "bytes_per_second", 1e3},
+        {"MBpS", "bytes_per_second", 1e6},
+        {"GBpS", "bytes_per_second", 1e9},
+    };
+    uint32_t i;
+    family->factor = 1;
+    family->unit[0] = 0;
+    for (i = 0; i < ZT__COUNT_OF(base_units); i++) {
+        if (strcmp(units, base_units[i].units) == 0) {
+            family->factor = base_units[i].factor;
+            units = base_units[i].base;
+        }
+    }
+    zt__append_snake_case(family->unit, sizeof family->unit, units, strlen(units));
+}
+
+/* Describes the family of a metric. `infix` makes its name differ from those of other families. */
+ZT__PRIVATE void zt__describe_family(zt__family *family, const zt_metric *metric, const char *infix) {
+    static const char *const reserved[] = {"_total", "_count", "_sum", "_bucket", "_created", "_info"};
+    const char *units = metric->aggregation == ZT_AGGREGATE_FLAG ? "samples" : metric->units;
+    size_t length = strlen(metric->name), used;
+    uint32_t i;
+    zt__choose_base_unit(family, units);
+    family->type = metric->aggregation == ZT_AGGREGATE_MEAN ? "gauge" : "counter";
+    if (*units && zt__ends_with(metric->name, units, strcmp)) {
+        length -= strlen(units); /* "FrequencyMHz" in MHz becomes "frequency_hertz" */
+    }
+    strcpy(family->name, "zetools_metric_");
+    zt__append_snake_case(family->name, sizeof family->name, metric->name, length);
+    used = strlen(family->name);
+    snprintf(family->name + used, sizeof family->name - used, "%s%s%s%s", *infix ? "_" : "", infix,
+             *family->unit ? "_" : "", family->unit);
+    for (i = 0; i < ZT__COUNT_OF(reserved); i++) {
+        if (zt__ends_with(family->name, reserved[i], strcmp)) {
+            strcat(family->name, "_value");
+            family->unit[0] = 0; /* the name of a family with a unit ends with that */
+        }
+    }
+}
+
+/* Writes the figures of a metric in each region. Regions without samples have none. */
+ZT__PRIVATE void zt__write_metric_samples(zt_profiler *profiler, zt__writer *writer, uint32_t metric,
+                                          const zt__family *family, uint32_t region_count) {
+    const zt_metric *described = &profiler->metrics[metric];
+    int is_gauge = described->aggregation == ZT_AGGREGATE_MEAN;
+    char pass[16];
+    uint32_t i;
+    snprintf(pass, sizeof pass, "%u", (unsigned)described->pass);
+    for (i = 0; i < region_count; i++) {
+        const zt__region_record *record;
+        zt_stats stats;
+        double value;
+        zt__lock(&profiler->mutex);
+        record = profiler->regions[i];
+        zt__get_moments(&profiler->layout, &record->statistics, 1 + metric, &stats);
+        zt__unlock(&profiler->mutex);
+        value = (is_gauge ? stats.mean : stats.sum) * family->factor;
+        if (stats.count == 0 || !zt__is_finite(value) || (!is_gauge && value < 0)) {
+            continue;
+        }
+        zt__begin_labels(writer, family->name, is_gauge ? "" : "_total");
+        zt__write_label(writer, "region", record->name);
+        zt__write_label(writer, "metric", described->name);
+        zt__write_label(writer, "group", described->group);
+        if (profiler->pass_count > 1) {
+            zt__write_label(writer, "pass", pass);
+        }
+        zt__end_sample(writer, value);
+    }
+}
+
+/* Returns the first metric whose family has the name of that of `metric`. Metrics that are not combined have
+   no family. */
+ZT__PRIVATE uint32_t zt__first_of_family(const zt_profiler *profiler, const zt__family *families,
+                                         uint32_t metric) {
+    uint32_t i = 0;
+    while (i < metric && (profiler->metrics[i].aggregation == ZT_AGGREGATE_NONE ||
+                          strcmp(families[i].name, families[metric].name) != 0)) {
+        i++;
+    }
+    return i;
+}
+
+/* Writes a family for each name of a metric. Metrics of several groups that have the same name share one.
+   Returns 0 without memory. */
+ZT__PRIVATE int zt__write_metric_families(zt_profiler *profiler, zt__writer *writer, uint32_t region_count) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    uint32_t i, k, first, count = profiler->metric_count;
+    zt__family *families;
+    if (count == 0) {
+        return 1;
+    }
+    families = (zt__family *)zt__allocate(allocator, count, sizeof *families);
+    if (!families) {
+        return 0;
+    }
+    for (i = 0; i < count; i++) {
+        zt__describe_family(&families[i], &profiler->metrics[i], "");
+        first = zt__first_of_family(profiler, families, i);
+        if (families[first].type != families[i].type || families[first].factor != families[i].factor) {
+            zt__describe_family(&families[i], &profiler->metrics[i], families[i].type);
+        }
+    }
+    for (i = 0; i < count; i++) {
+        const zt_metric *metric = &profiler->metrics[i];
+        if (metric->aggregation == ZT_AGGREGATE_NONE || zt__first_of_family(profiler, families, i) < i) {
+            continue; /* neither adds up nor has a mean, or is written already */
+        }
+        zt__begin_family(writer, families[i].name, families[i].type, families[i].unit,
+                         *metric->description ? metric->description : metric->name);
+        for (k = i; k < count; k++) {
+            if (profiler->metrics[k].aggregation != ZT_AGGREGATE_NONE &&
+                strcmp(families[k].name, families[i].name) == 0) {
+                zt__write_metric_samples(profiler, writer, k, &families[k], region_count);
+            }
+        }
+    }
+    zt__free(allocator, families);
+    return 1;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------------------- */
+
+/* Writes the GPU time of regions, and their samples that were lost or dropped. */
+ZT__PRIVATE void zt__write_region_families(zt_profiler *profiler, zt__writer *writer, uint32_t region_count) {
+    static const char *const time = "zetools_region_gpu_time_seconds";
+    static const char *const pass_time = "zetools_region_pass_gpu_time_seconds";
+    static const struct {
+        const char *family, *help;
+    } missing[] = {{"zetools_region_lost_samples", "Samples of a region whose data is missing or invalid"},
+                   {"zetools_region_dropped_samples", "Samples of a region that were not measured"}};
+    zt_region_info region;
+    uint32_t i, pass, kind;
+    zt__begin_family(writer, time, "summary", "seconds", "GPU time of the samples of a region");
+    for (i = 0; i < region_count; i++) {
+        if (zt_get_region(profiler, i, &region) == ZE_RESULT_SUCCESS && region.count) {
+            zt__write_summary(writer, time, "region", region.name, region.count, &region.time_ns);
+        }
+    }
+    if (profiler->pass_count > 1) {
+        zt__begin_family(writer, pass_time, "counter", "seconds", "GPU time of a region in each pass");
+        for (i = 0; i < region_count; i++) {
+            zt_get_region(profiler, i, &region);
+            for (pass = 0; pass < profiler->pass_count; pass++) {
+                char number[16];
+                zt_stats stats;
+                zt_get_pass(profiler, i, pass, &stats);
+                if (zt__is_finite(stats.sum)) {
+                    snprintf(number, sizeof number, "%u", (unsigned)pass);
+                    zt__begin_labels(writer, pass_time, "_total");
+                    zt__write_label(writer, "region", region.name);
+                    zt__write_label(writer, "pass", number);
+                    zt__end_sample(writer, stats.sum * 1e-9);
+                }
+            }
+        }
+    }
+    for (kind = 0; kind < 2; kind++) {
+        zt__begin_family(writer, missing[kind].family, "counter", "samples", missing[kind].help);
+        for (i = 0; i < region_count; i++) {
+            const zt__region_record *record;
+            uint64_t counts[2], collected;
+            zt__lock(&profiler->mutex);
+            record = profiler->regions[i];
+            counts[0] = record->lost;
+            counts[1] = record->dropped;
+            collected = zt__collected(profiler, &record->statistics);
+            zt__unlock(&profiler->mutex);
+            if (collected || counts[0] || counts[1]) {
+                zt__write_labelled_count(writer, missing[kind].family, "region", record->name, counts[kind]);
+            }
+        }
+    }
+}
+
+/* Writes what became of all samples. */
+ZT__PRIVATE void zt__write_count_families(const zt_profiler *profiler, zt__writer *writer) {
+    static const struct {
+        const char *family, *help;
+        uint32_t first, end;
+    } causes[] = {
+        {"zetools_lost_samples", "Samples whose data is missing or invalid, by cause", 0, ZT_DROPPED_NO_SLOT},
+        {"zetools_dropped_samples", "Samples that were not measured, by cause", ZT_DROPPED_NO_SLOT,
+         ZT_CAUSE_COUNT}};
+    zt_counts counts = zt_get_counts(profiler);
+    uint32_t i, cause;
+    zt__begin_family(writer, "zetools", "info", "",
+                     "Version of zetools.h, device, and availability of metrics");
+    zt__begin_labels(writer, "zetools", "_info");
+    zt__write_label(writer, "version", ZETOOLS_VERSION);
+    zt__write_label(writer, "device", profiler->device_name);
+    zt__write_label(writer, "availability", zt_get_availability_text(profiler));
+    zt__end_count(writer, 1);
+    zt__begin_family(writer, "zetools_collected_samples", "counter", "samples",
+                     "Samples that were collected");
+    zt__print(writer, "zetools_collected_samples_total %llu\n", (unsigned long long)counts.collected);
+    for (i = 0; i < ZT__COUNT_OF(causes); i++) {
+        zt__begin_family(writer, causes[i].family, "counter", "samples", causes[i].help);
+        for (cause = causes[i].first; cause < causes[i].end; cause++) {
+            zt__write_labelled_count(writer, causes[i].family, "cause", zt_cause_name((zt_cause)cause),
+                                     zt_get_cause(profiler, (zt_cause)cause));
+        }
+    }
+    zt__begin_family(writer, "zetools_in_flight_samples", "gauge", "samples",
+                     "Samples that were begun and are not collected yet");
+    zt__print(writer, "zetools_in_flight_samples %llu\n", (unsigned long long)counts.in_flight);
+    zt__begin_family(writer, "zetools_unobserved_lists", "counter", "lists",
+                     "Command lists that ran outside of zt_execute");
+    zt__print(writer, "zetools_unobserved_lists_total %llu\n", (unsigned long long)counts.unobserved_lists);
+}
+
+#ifdef ZETOOLS_TRACER
+ZT__PRIVATE void zt__write_call_families(const zt_profiler *profiler, zt__writer *writer) {
+    uint32_t i, count = zt__calls_to_report(profiler);
+    zt_call_info call;
+    if (count == 0) {
+        return;
+    }
+    zt__begin_family(writer, "zetools_call_seconds", "summary", "seconds", "Host time of calls");
+    for (i = 0; i < count; i++) {
+        zt_get_call(profiler, i, &call);
+        zt__write_summary(writer, "zetools_call_seconds", "call", call.name, call.count, &call.time_ns);
+    }
+    zt__begin_family(writer, "zetools_call_errors", "counter", "errors", "Calls that failed");
+    for (i = 0; i < count; i++) {
+        zt_get_call(profiler, i, &call);
+        zt__write_labelled_count(writer, "zetools_call_errors", "call", call.name, call.errors);
+    }
+}
+#endif
+
+/* Returns 0 without memory. */
+ZT__PRIVATE int zt__write_openmetrics(zt_profiler *profiler, zt__writer *writer, uint32_t region_count) {
+    int has_memory;
+    zt__write_count_families(profiler, writer);
+    zt__write_region_families(profiler, writer, region_count);
+    has_memory = zt__write_metric_families(profiler, writer, region_count);
+#ifdef ZETOOLS_TRACER
+    zt__write_call_families(profiler, writer);
+#endif
+    zt__write_text(writer, "# EOF\n");
+    return has_memory;
 }
 
 /* ==== >>reports: table, CSV, JSON, trace ================================================================== */
@@ -14849,7 +15568,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     if (!write) {
         return zt__report_null(diagnostics, "zt_write", "write");
     }
-    if ((unsigned)format > ZT_FORMAT_TRACE) {
+    if ((unsigned)format > ZT_FORMAT_OPENMETRICS) {
         return zt__report(diagnostics, BAD_FORMAT, ZE_RESULT_ERROR_INVALID_ENUMERATION, (int)format);
     }
     if (format == ZT_FORMAT_TRACE && !profiler->config.timeline) {
@@ -14873,6 +15592,9 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
         zt__write_json(document);
     } else if (format == ZT_FORMAT_TRACE) {
         zt__write_trace(document);
+    } else if (format == ZT_FORMAT_OPENMETRICS) {
+        document->out_of_memory =
+            !zt__write_openmetrics(document->profiler, &document->writer, document->region_count);
     } else {
         zt__write_region_table(document, write == zt__write_to_file && user == stdout);
     }
@@ -14890,34 +15612,6 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
 }
 
 /* ---- files ----------------------------------------------------------------------------------------------- */
-
-/* Returns the suffix of a path, with its dot: ".trace.json", or what follows the last dot in the name of the
-   file. Returns "" if there is no dot. */
-ZT__PRIVATE const char *zt__path_suffix(const char *path) {
-    const char *end = path + strlen(path), *slash = strrchr(path, '/');
-    const char *dot = strrchr(slash ? slash : path, '.');
-    if (zt__ends_with(path, ".trace.json", strcasecmp)) {
-        return end - strlen(".trace.json");
-    }
-    return dot ? dot : end;
-}
-
-/* Finds the format that the suffix of a path stands for. Returns 0 if it stands for none. Without a suffix,
-   or with a number as suffix, the format is a table. */
-ZT__PRIVATE int zt__find_format(const char *path, zt_format *format) {
-    const char *suffix = zt__path_suffix(path);
-    *format = ZT_FORMAT_TABLE;
-    if (strcasecmp(suffix, ".csv") == 0) {
-        *format = ZT_FORMAT_CSV;
-    } else if (strcasecmp(suffix, ".trace.json") == 0) {
-        *format = ZT_FORMAT_TRACE;
-    } else if (strcasecmp(suffix, ".json") == 0) {
-        *format = ZT_FORMAT_JSON;
-    } else if (*suffix && strcasecmp(suffix, ".txt") != 0) {
-        return strspn(suffix + 1, "0123456789") == strlen(suffix + 1);
-    }
-    return 1;
-}
 
 ZT__PRIVATE ze_result_t zt__report_unwritable(zt_profiler *profiler, const char *path) {
     return zt__report(&profiler->diagnostics, CANNOT_WRITE, ZE_RESULT_ERROR_UNKNOWN, path, strerror(errno));
@@ -15011,15 +15705,6 @@ ZT__PRIVATE ze_result_t zt__replace_file(zt_profiler *profiler, zt_format format
     return result;
 }
 
-/* Returns the stream that a path stands for, or NULL. If standard error is redirected to a file, the path
-   leads to that file, which must not be replaced. */
-ZT__PRIVATE FILE *zt__find_standard_stream(const char *path) {
-    if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0) {
-        return stdout;
-    }
-    return strcmp(path, "/dev/stderr") == 0 ? stderr : NULL;
-}
-
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
     zt_profiler *locked = zt__mutable(profiler);
     struct stat target;
@@ -15066,35 +15751,6 @@ typedef struct zt__auto {
 
 static zt__auto zt__automatic;
 
-/* Writes the report of the n-th profiler: run.csv, run.2.csv, ... If that fails, the message goes to standard
-   error, because the profiler is closed next, and to zt_get_last_error(NULL). */
-ZT__PRIVATE void zt__write_auto_report(zt_profiler *profiler, uint32_t n) {
-    const char *report = zt__automatic.report, *suffix = zt__path_suffix(report);
-    char number[16] = "";
-    size_t size = strlen(report) + sizeof number;
-    char *path = (char *)zt__allocate(&zt__default_allocator, 1, size);
-    zt__thread_messages *messages = zt__get_thread_messages();
-    struct stat target;
-    ze_result_t result;
-    if (n > 1 && !zt__find_standard_stream(report) &&
-        (stat(report, &target) != 0 || S_ISREG(target.st_mode))) {
-        snprintf(number, sizeof number, ".%u", (unsigned)n);
-    }
-    if (path) {
-        snprintf(path, size, "%.*s%s%s", (int)(suffix - report), report, number, suffix);
-        result = zt_report(profiler, path);
-    } else {
-        result = zt__report_no_memory(&profiler->diagnostics, "zt_auto", "the path of the report");
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        fprintf(stderr, "zetools: %s\n", zt_get_last_error(profiler));
-        if (messages) {
-            messages->last = messages->copy; /* which zt_get_last_error has stored */
-        }
-    }
-    zt__free(&zt__default_allocator, path);
-}
-
 /* Replaces a string of the application, which need not outlive zt_auto, by a copy. Without memory, stores
    NULL and returns 0. */
 ZT__PRIVATE int zt__keep_text(const char **text) {
@@ -15114,12 +15770,49 @@ ZT__PRIVATE void zt__clear_auto(void) {
     memset(&zt__automatic, 0, sizeof zt__automatic);
 }
 
+/* Writes what was seen on a device that has no region. Below a table, only what that cannot know. */
+ZT__PRIVATE void zt__explain_empty_report(const zt__traced_device *device, FILE *file, int is_below_table) {
+    const struct {
+        uint64_t count;
+        const char *text;
+    } seen[] = {
+        {device->copies_seen, "copies and fills: set ZT_COPIES=1."},
+        {is_below_table ? 0 : device->left_out, "launches left out by ZT_KERNELS or the configuration."},
+        {is_below_table ? 0 : device->impossible, "launches that cannot be measured: on copy engines, for "
+                                                  "which ZT_GROUPS= measures times, or captured "
+                                                  "into a graph."},
+    };
+    uint32_t i, lines = 0;
+    for (i = 0; i < ZT__COUNT_OF(seen); i++) {
+        if (seen[i].count) {
+            fprintf(file, "%sNo region for %llu %s\n",
+                    is_below_table ? "" : "zetools: zt_auto: ", (unsigned long long)seen[i].count,
+                    seen[i].text);
+            lines++;
+        }
+    }
+    if (lines == 0 && !is_below_table) {
+        fprintf(file, "zetools: zt_auto: no region, because nothing was launched or copied.\n");
+    }
+    fflush(file);
+}
+
+/* Writes the reports of a device, and what they lack. */
+ZT__PRIVATE void zt__write_auto_reports(const zt__traced_device *device) {
+    zt__process *process = zt__get_process();
+    uint32_t n = process ? __atomic_add_fetch(&process->automatic, 1, __ATOMIC_RELAXED) : 1;
+    FILE *table = zt__find_table(zt__automatic.report);
+    zt__write_reports(device->profiler, zt__automatic.report, n);
+    if (zt_get_region_count(device->profiler) == 0) {
+        zt__explain_empty_report(device, table ? table : stderr, table != NULL);
+    }
+}
+
 /* Writes the reports. Runs at exit, before loader and driver are gone: functions of atexit run in reverse
    order, and zt_auto has called zeInit before it registered this one. */
 ZT__PRIVATE void zt__end_auto(void) {
     zt__tracer *tracer = zt__automatic.tracer;
     zt__traced_device *device;
-    uint32_t n = 0;
     if (!tracer || zt__automatic.process != getpid()) {
         return;
     }
@@ -15135,8 +15828,11 @@ ZT__PRIVATE void zt__end_auto(void) {
             if (!device->is_detached) {
                 zt_collect(device->profiler, tracer->wait_timeout_ns);
             }
-            zt__write_auto_report(device->profiler, ++n);
+            zt__write_auto_reports(device);
         }
+    }
+    if (!tracer->devices) {
+        fprintf(stderr, "zetools: zt_auto: this process created no command list, so there is no report.\n");
     }
     if (tracer->open_failures) {
         fprintf(stderr, "zetools: zt_auto did not measure %u of the contexts and devices. The first: %s\n",
@@ -15162,16 +15858,13 @@ ZT__PRIVATE const char *zt__find_auto_path(const char *configured) {
     if (!path || strcmp(path, "1") == 0) {
         path = configured && *configured ? configured : "-";
     }
-    if (!*path || strcasecmp(path, "off") == 0 || strcmp(path, "0") == 0) {
-        return NULL;
-    }
-    return strcasecmp(path, "table") == 0 ? "-" : path;
+    return zt__is_off(path) ? NULL : path;
 }
 
 /* Calls zeInit, which enables the tracing layer by the environment in loaders that cannot enable it later. */
 ZT__PRIVATE ze_result_t zt__init_with_tracing(void) {
     ze_result_t(ZE_APICALL * enable_layer)(void);
-    const char *advice = "Nothing is traced. Install a Level Zero driver.";
+    const char *advice = "Install a Level Zero driver.";
     ze_result_t result;
     zt__find_loader_symbol("zelEnableTracingLayer", (void *)&enable_layer);
     if (!enable_layer) {
@@ -15182,8 +15875,8 @@ ZT__PRIVATE ze_result_t zt__init_with_tracing(void) {
         return result;
     }
     if (result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS) { /* no access to the device node */
-        advice = "Nothing is traced. This user may not use the device: add them to the group of "
-                 "/dev/dri/renderD*, which is render or video.";
+        advice = "This user may not use the device: add them to the group of /dev/dri/renderD*, which is "
+                 "render or video.";
     }
     return zt__report(NULL, CALL_FAILED, result, "zeInit", zt_result_name(result), advice);
 }
@@ -15196,32 +15889,28 @@ ZT_API zt_auto_config zt_auto_config_default(void) {
     return config;
 }
 
-ZT_API ze_result_t zt_auto(const zt_auto_config *given) {
-    enum { TRACE_TIMELINE = 65536 }; /* samples */
+ZT__PRIVATE ze_result_t zt__start_auto(const zt_auto_config *given) {
     static int ends_at_exit;
     zt_auto_config config = given ? *given : zt_auto_config_default();
     const char *path = zt__find_auto_path(config.report);
     zt_config *kept = &zt__automatic.config, complete;
     zt__tracer *tracer = NULL;
-    zt_format format;
     ze_result_t result;
     int has_memory;
     if (!path || (zt__automatic.tracer && zt__automatic.process == getpid())) {
         return ZE_RESULT_SUCCESS;
     }
-    if (!zt__find_format(path, &format)) {
-        result = zt__report(NULL, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_auto", path);
-        fprintf(stderr, "zetools: %s Nothing is traced.\n", zt_get_last_error(NULL));
-        return result;
+    result = zt__check_reports(NULL, "zt_auto", path);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__init_with_tracing();
     }
-    result = zt__init_with_tracing();
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
     zt__automatic.report = path;
     *kept = config.profiler;
-    if (!kept->timeline && format == ZT_FORMAT_TRACE) {
-        kept->timeline = TRACE_TIMELINE;
+    if (!kept->timeline && zt__has_trace(path)) {
+        kept->timeline = ZT__TRACE_TIMELINE;
     }
     has_memory = zt__keep_text(&zt__automatic.report);
     has_memory &= zt__keep_text(&kept->groups);
@@ -15248,6 +15937,15 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *given) {
         ends_at_exit = atexit(zt__end_auto) == 0;
     }
     return ZE_RESULT_SUCCESS;
+}
+
+ZT_API ze_result_t zt_auto(const zt_auto_config *config) {
+    ze_result_t result = zt__start_auto(config);
+    if (result != ZE_RESULT_SUCCESS) {
+        const char *message = zt__default_log() ? "" : zt_get_last_error(NULL); /* or printed already */
+        fprintf(stderr, "zetools: zt_auto: nothing is traced.%s%s\n", *message ? " " : "", message);
+    }
+    return result;
 }
 
 #endif /* ZETOOLS_TRACER */

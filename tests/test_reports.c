@@ -678,15 +678,17 @@ static void test_only_standard_output_is_as_wide_as_the_terminal(void **state) {
 
 static void test_format_by_suffix(void **state) {
     world *w = *state;
-    const char *names[] = {"run.csv", "run.json", "run.txt", "run", "csv", "RUN.CSV", "run.Json", "run.2"};
-    const zt_format formats[] = {ZT_FORMAT_CSV,   ZT_FORMAT_JSON, ZT_FORMAT_TABLE, ZT_FORMAT_TABLE,
-                                 ZT_FORMAT_TABLE, ZT_FORMAT_CSV,  ZT_FORMAT_JSON,  ZT_FORMAT_TABLE};
+    const char *names[] = {"run.csv", "run.json", "run.txt", "run",     "csv",
+                           "RUN.CSV", "run.Json", "run.2",   "run.prom"};
+    const zt_format formats[] = {ZT_FORMAT_CSV,   ZT_FORMAT_JSON,  ZT_FORMAT_TABLE,
+                                 ZT_FORMAT_TABLE, ZT_FORMAT_TABLE, ZT_FORMAT_CSV,
+                                 ZT_FORMAT_JSON,  ZT_FORMAT_TABLE, ZT_FORMAT_OPENMETRICS};
     zt_profiler *profiler = measure_region(w, NULL);
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 9; i++) {
         ok(zt_report(profiler, in_directory(names[i])));
         assert_string_equal(read_whole(in_directory(names[i])), written(profiler, formats[i]));
     }
-    assert_int_equal(remove_entries(), 8); /* and nothing else was left there */
+    assert_int_equal(remove_entries(), 9); /* and nothing else was left there */
 }
 
 static void test_unknown_suffixes_are_refused(void **state) {
@@ -697,7 +699,8 @@ static void test_unknown_suffixes_are_refused(void **state) {
         const char *path = in_directory(names[i]);
         assert_result(zt_report(profiler, path), ZE_RESULT_ERROR_INVALID_ARGUMENT);
         assert_contains(zt_get_last_error(profiler), names[i]);
-        assert_contains(zt_get_last_error(profiler), ".txt (or none: a table), .csv, .json and .trace.json");
+        assert_contains(zt_get_last_error(profiler),
+                        ".txt (or none: a table), .csv, .json, .trace.json and .prom");
     }
     assert_int_equal(remove_entries(), 0);
 }
