@@ -362,7 +362,7 @@
        ZT_COLUMNS              overrides config.columns
        ZT_AUTO                 where the report of zt_auto goes: "table", or a path as for zt_report; "1":
                                as its configuration says; "off", "0" or "": nothing is traced
-       COLUMNS                 the width of a table on standard output that is not a terminal. Default: 100
+       COLUMNS                 the width of a table on standard output that is not a terminal. Default: 80
 
        Loader and driver read ZET_ENABLE_METRICS, ZE_ENABLE_TRACING_LAYER and, for the frequency in
        benchmarks, ZES_ENABLE_SYSMAN. Set them before zeInit.
@@ -488,17 +488,18 @@ typedef struct zt_allocator {
 /* How a profiler is opened. Start from zt_config_default(). 0 and NULL stand for the default. Strings need
    not outlive zt_open. Since 0.1. */
 typedef struct zt_config {
-    const char *groups;  /* Metric groups: names separated by commas, up to 32. "": none, regions have times
-                            alone. NULL: those that `metrics` needs, else "ComputeBasic", else the first
-                            event-based group of the device. ZT_GROUPS in the environment overrides it. */
-    const char *metrics; /* Metrics: names separated by commas, up to 64. The fewest groups that have them
-                            are measured, beside those of `groups`. NULL: `groups` alone decides. ZT_METRICS
-                            in the environment overrides it. */
-    const char *columns; /* Metrics in the table: names separated by commas. CSV and JSON have all metrics in
-                            any case. NULL: those of `metrics`, else as many as fit. ZT_COLUMNS in the
-                            environment overrides it. */
-    uint32_t max_passes; /* How many passes the work may be repeated in with ZT_PASSES, up to 16. With 1,
-                            groups that cannot be active together are refused. Default: 1. */
+    const char *groups;    /* Metric groups: names separated by commas, up to 32. "": none, regions have times
+                              alone. NULL: those that `metrics` needs, else "ComputeBasic", else the first
+                              event-based group of the device. ZT_GROUPS in the environment overrides it. */
+    const char *metrics;   /* Metrics: names separated by commas, up to 64. The fewest groups that have them
+                              are measured, beside those of `groups`. NULL: `groups` alone decides. ZT_METRICS
+                              in the environment overrides it. */
+    const char *columns;   /* Columns of the table: metrics, and of the GPU time "median", "p95", "min" and
+                              "max", separated by commas. CSV and JSON have all metrics in any case. NULL: those
+                              of `metrics`, else the ones that show most, as many as fit. ZT_COLUMNS in the
+                              environment overrides it. */
+    uint32_t max_passes;   /* How many passes the work may be repeated in with ZT_PASSES, up to 16. With 1,
+                              groups that cannot be active together are refused. Default: 1. */
     double pass_tolerance; /* Reports mark a region whose GPU time differs between passes by more than this
                               share. Raise it for work whose time varies by itself. Default: 0.1. */
     int require_metrics; /* Not 0: zt_open fails if metrics cannot be measured. 0: regions have times then. */
@@ -1058,7 +1059,10 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
    incomplete one. Symbolic links are followed; pipes and devices are written to directly.
    path  the suffix chooses the format: .csv, .json or .trace.json, in upper or lower case; with .txt, a
          number or no suffix, the report is a table. "-" is a table on standard output, as wide as the
-         terminal; other tables are 100 columns wide, or wider if config.columns asks for more
+         terminal; other tables are 80 columns wide. Columns that config.columns asks for and that do not
+         fit follow in a table below
+   The table has a row for each region, those with the most GPU time first, and below it what probably limits
+   these, and what is not in the table. Names of C++ functions are demangled.
    CSV has a line for each metric of each region, and lines of the component "profiler" with counts: those
    without a region are of the whole profiler, and the group of "availability" is zt_get_availability_text.
    Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace without config.timeline; UNKNOWN if
@@ -1482,7 +1486,8 @@ typedef zt__disabled_scope zt_scope;
 
            >>platform     all that differs between systems and compilers
            >>memory       the application's allocator, and the one hash table
-           >>text         lists of names, patterns, UTF-8, writers, tables
+           >>text         lists of names, patterns, UTF-8, writers, paragraphs
+           >>tables       tables for people
            >>process      what there is once in a process
            >>diagnostics  names of results, and the list of messages
            >>driver       functions that a loader or driver may not have
@@ -1942,6 +1947,32 @@ ZT__PRIVATE void zt__find_loader_symbol(const char *name, void *function) {
     }
 }
 
+/* Returns the name of a C++ function or type as people write it, which the caller frees with free(); or NULL
+   if the name is none, or the process has no C++ library. */
+ZT__PRIVATE char *zt__demangle(const char *name) {
+    static const char *const libraries[] = {NULL, "libstdc++.so.6", "libc++abi.so.1"};
+    static const char type[] = "typeinfo name for "; /* kernels of SYCL are named so */
+    char *(*demangle)(const char *, char *, size_t *, int *);
+    char *text = NULL;
+    uint32_t i;
+    for (i = 0; strncmp(name, "_Z", 2) == 0 && i < ZT__COUNT_OF(libraries) && !text; i++) {
+        void *library = dlopen(libraries[i], libraries[i] ? RTLD_LAZY | RTLD_NOLOAD : RTLD_LAZY);
+        void *symbol = library ? dlsym(library, "__cxa_demangle") : NULL;
+        int status;
+        memcpy(&demangle, &symbol, sizeof symbol);
+        if (symbol) {
+            text = demangle(name, NULL, NULL, &status);
+        }
+        if (library) {
+            dlclose(library);
+        }
+    }
+    if (text && strncmp(text, type, sizeof type - 1) == 0) {
+        memmove(text, text + sizeof type - 1, strlen(text) - (sizeof type - 1) + 1);
+    }
+    return text;
+}
+
 /* ---- numbers --------------------------------------------------------------------------------------------- */
 
 /* NaN stands for what was not measured. With -ffast-math a comparison does not recognise it, so these
@@ -2132,7 +2163,7 @@ ZT__PRIVATE void zt__map_free(zt__map *map, const zt_allocator *allocator) {
     memset(map, 0, sizeof *map);
 }
 
-/* ==== >>text: lists of names, patterns, UTF-8, writers, tables ============================================ */
+/* ==== >>text: lists of names, patterns, UTF-8, writers, paragraphs ======================================== */
 
 /* ---- lists of names -------------------------------------------------------------------------------------- */
 
@@ -2514,55 +2545,102 @@ ZT__PRIVATE void zt__write_shown(zt__writer *writer, const char *text) {
     }
 }
 
-/* As zt__write_shown, but cut to `room` columns of a terminal, with "..." at the cut. Returns how many
-   columns were written. */
+/* As zt__write_shown, but cut to `room` columns of a terminal. "..." stands for the middle, because names of
+   kernels often differ at the end. Returns how many columns were written. */
 ZT__PRIVATE size_t zt__write_shortened(zt__writer *writer, const char *text, size_t room) {
+    size_t width, used = 0, left = zt__shown_width(text), tail = room > 3 ? (room - 3) / 2 : 0;
     zt__character character;
-    size_t width, used = 0;
-    if (zt__shown_width(text) <= room) {
-        zt__write_shown(writer, text);
-        return zt__shown_width(text);
+    int is_cut = left <= room ? -1 : 0;
+    while (zt__next_shown(&text, &character, &width)) {
+        if (is_cut == 0 && used + width + 3 + tail > room) {
+            zt__write_text(writer, "...");
+            used += 3;
+            is_cut = 1;
+        }
+        if (is_cut < 1 || left <= tail) {
+            zt__write_bytes(writer, character.bytes, character.length);
+            used += width;
+        }
+        left -= width;
     }
-    while (zt__next_shown(&text, &character, &width) && used + width + 3 <= room) {
-        zt__write_bytes(writer, character.bytes, character.length);
-        used += width;
-    }
-    zt__write_text(writer, "...");
-    return used + 3;
+    return used;
 }
 
-/* ---- tables for people ----------------------------------------------------------------------------------- */
+/* ---- paragraphs ------------------------------------------------------------------------------------------ */
+
+/* Text that is broken into lines between its words, safe on a terminal. */
+typedef struct zt__paragraph {
+    zt__writer *writer;
+    size_t room, indent; /* columns of a line; blanks before each line but the first */
+    size_t used;         /* columns of the line so far */
+    int line_is_empty;
+    char word[256]; /* not written yet */
+    size_t word_bytes, word_width;
+} zt__paragraph;
+
+/* `first_indent` is for the first line, `indent` for the others. */
+ZT__PRIVATE zt__paragraph zt__begin_paragraph(zt__writer *writer, size_t room, size_t first_indent,
+                                              size_t indent) {
+    zt__paragraph paragraph;
+    memset(&paragraph, 0, sizeof paragraph);
+    paragraph.writer = writer;
+    paragraph.room = room;
+    paragraph.indent = indent;
+    paragraph.used = first_indent;
+    paragraph.line_is_empty = 1;
+    zt__write_repeated(writer, ' ', first_indent);
+    return paragraph;
+}
+
+ZT__PRIVATE void zt__end_word(zt__paragraph *paragraph) {
+    if (paragraph->word_bytes == 0) {
+        return;
+    }
+    if (!paragraph->line_is_empty && paragraph->used + 1 + paragraph->word_width > paragraph->room) {
+        zt__write_text(paragraph->writer, "\n");
+        zt__write_repeated(paragraph->writer, ' ', paragraph->indent);
+        paragraph->used = paragraph->indent;
+    } else if (!paragraph->line_is_empty) {
+        zt__write_text(paragraph->writer, " ");
+        paragraph->used++;
+    }
+    zt__write_bytes(paragraph->writer, paragraph->word, paragraph->word_bytes);
+    paragraph->used += paragraph->word_width;
+    paragraph->line_is_empty = 0;
+    paragraph->word_bytes = paragraph->word_width = 0;
+}
+
+/* Adds a text of any origin. A word that is longer than a line is broken, too. */
+ZT__PRIVATE void zt__add_text(zt__paragraph *paragraph, const char *text) {
+    zt__character character;
+    size_t width;
+    while (zt__next_shown(&text, &character, &width)) {
+        if (character.code == ' ') {
+            zt__end_word(paragraph);
+            continue;
+        }
+        if (paragraph->word_bytes + character.length > sizeof paragraph->word ||
+            paragraph->indent + paragraph->word_width + width > paragraph->room) {
+            zt__end_word(paragraph);
+        }
+        memcpy(paragraph->word + paragraph->word_bytes, character.bytes, character.length);
+        paragraph->word_bytes += character.length;
+        paragraph->word_width += width;
+    }
+}
+
+ZT__PRIVATE void zt__end_paragraph(zt__paragraph *paragraph) {
+    zt__end_word(paragraph);
+    zt__write_text(paragraph->writer, "\n");
+}
+
+/* ==== >>tables: tables for people ========================================================================= */
 
 /* `text` is the application's or a constant, or points to `number`. */
 typedef struct zt__cell {
     const char *text;
     char number[32];
 } zt__cell;
-
-ZT__PRIVATE void zt__show_count(zt__cell *cell, uint64_t count) {
-    snprintf(cell->number, sizeof cell->number, "%llu", (unsigned long long)count);
-    cell->text = cell->number;
-}
-
-/* Shows four significant digits; all of an integer. Below 0.001 and from 1e9 on there is an exponent. NaN is
-   empty. */
-ZT__PRIVATE void zt__show_number(zt__cell *cell, double value) {
-    double magnitude = fabs(value);
-    int decimals = 1;
-    cell->text = cell->number;
-    if (zt__is_nan(value)) {
-        cell->number[0] = 0;
-    } else if (magnitude < 1e9 && (magnitude >= 1000 || (double)(int64_t)value == value)) {
-        snprintf(cell->number, sizeof cell->number, "%.0f", value);
-    } else if (magnitude >= 1e9 || magnitude < 0.001) {
-        snprintf(cell->number, sizeof cell->number, "%.2e", value);
-    } else {
-        for (; magnitude < 100; magnitude *= 10) {
-            decimals++;
-        }
-        snprintf(cell->number, sizeof cell->number, "%.*f", decimals, value);
-    }
-}
 
 typedef struct zt__table_column {
     const char *heading; /* lines, with a line feed between; all headings end at the bottom */
@@ -2687,6 +2765,327 @@ ZT__PRIVATE void zt__write_table(zt__writer *writer, const zt__table *table) {
         table->fill_row(table->user, i, table->cells);
         zt__write_cells(writer, table);
     }
+}
+
+/* ---- tables of figures ----------------------------------------------------------------------------------- */
+
+/* A column of figures. All of them have the same unit and the same number of decimals. */
+typedef struct zt__figure_column {
+    uint32_t figure;          /* index of the figure in a row */
+    const char *const *texts; /* not NULL: the figures are indices of these */
+    double scale;             /* figures are divided by it */
+    int decimals;
+    int rank;     /* 0: always shown; columns with a higher rank are left out first */
+    size_t width; /* in columns of a terminal */
+    char heading[64];
+} zt__figure_column;
+
+typedef struct zt__figure_row {
+    const char *name;
+    const double *figures; /* NaN: not measured */
+    uint32_t index;        /* of what the row describes */
+} zt__figure_row;
+
+typedef struct zt__figure_table {
+    const char *heading; /* of the names */
+    zt__figure_row *rows;
+    zt__figure_column *columns;
+    uint32_t row_count, column_count;
+    size_t longest_name; /* longer names are shortened to this width */
+    uint32_t time_unit;  /* of all times: an index of zt__time_units */
+} zt__figure_table;
+
+static const struct {
+    const char *name;
+    double ns;
+} zt__time_units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+
+/* Chooses the largest unit of which the smallest figure of a column is at least a tenth. With it the largest
+   figure of another column has less than eight digits. */
+ZT__PRIVATE void zt__choose_time_unit(zt__figure_table *table, uint32_t smallest_of, uint32_t largest_of) {
+    double smallest = zt__nan(), largest = 0;
+    uint32_t row;
+    for (row = 0; row < table->row_count; row++) {
+        double small = table->rows[row].figures[smallest_of], large = table->rows[row].figures[largest_of];
+        if (zt__is_positive(small) && (zt__is_nan(smallest) || small < smallest)) {
+            smallest = small;
+        }
+        if (zt__is_positive(large) && large > largest) {
+            largest = large;
+        }
+    }
+    table->time_unit = 0;
+    while (!zt__is_nan(smallest) && table->time_unit + 1 < ZT__COUNT_OF(zt__time_units) &&
+           (smallest >= zt__time_units[table->time_unit + 1].ns / 10 ||
+            largest >= zt__time_units[table->time_unit].ns * 1e7)) {
+        table->time_unit++;
+    }
+}
+
+/* Returns whether a word of a metric's name begins at a byte: SECOND_WORD, SecondWord. */
+ZT__PRIVATE int zt__begins_word(const char *text, size_t at) {
+    char before = text[at - 1], after = text[at];
+    return before == '_' || (before >= 'a' && before <= 'z' && after >= 'A' && after <= 'Z');
+}
+
+/* Finds where to break a heading so that it is as narrow as possible: between words, and inside of names only
+   if `in_names`. Stores the width of the wider line, and returns where the second one begins; 0: nowhere. */
+ZT__PRIVATE size_t zt__find_break(const char *text, int in_names, size_t *narrowest) {
+    size_t i, cut = 0, length = strlen(text);
+    *narrowest = length;
+    for (i = 1; i < length; i++) {
+        size_t blank = text[i - 1] == ' ' ? 1 : 0;
+        size_t width = i - blank > length - i ? i - blank : length - i;
+        if ((blank || (in_names && zt__begins_word(text, i))) && width < *narrowest) {
+            *narrowest = width;
+            cut = i;
+        }
+    }
+    return cut;
+}
+
+/* Returns whether a byte is not the first of a character of UTF-8. */
+ZT__PRIVATE int zt__continues_character(char byte) {
+    return ((unsigned char)byte & 0xC0) == 0x80;
+}
+
+/* Makes a heading of at most two lines of a name and its units. If it is too long for that, it is shortened
+   in the middle. Returns 0 if it is hard to read: shortened, or broken inside of a word. */
+ZT__PRIVATE int zt__make_heading(char heading[64], const char *name, const char *units) {
+    enum { SHORT = 12, LONGEST = 18 };
+    char text[512];
+    size_t length, narrowest, width, cut, i;
+    int is_shortened = 0;
+    snprintf(text, sizeof text, "%.400s%s%.40s", name, *units ? " " : "", units);
+    length = strlen(text);
+    cut = zt__find_break(text, 0, &narrowest);
+    if (narrowest > SHORT) {
+        cut = zt__find_break(text, 1, &narrowest);
+    }
+    if (cut == 0 && length <= LONGEST) {
+        strcpy(heading, text);
+        return 1;
+    }
+    width = cut - (cut > 0 && text[cut - 1] == ' ');
+    if (narrowest > LONGEST) {
+        is_shortened = length > 2 * LONGEST;
+        cut = length - LONGEST;
+        while (zt__continues_character(text[cut])) {
+            cut++;
+        }
+        for (i = cut; is_shortened && i < length; i++) {
+            if (zt__begins_word(text, i)) {
+                cut = i;
+                break;
+            }
+        }
+        width = is_shortened ? LONGEST - 3 : cut;
+        while (zt__continues_character(text[width])) {
+            width--;
+        }
+    }
+    memcpy(heading, text, width);
+    strcpy(heading + width, is_shortened ? "...\n" : "\n");
+    strcat(heading, text + cut);
+    return narrowest <= LONGEST;
+}
+
+/* Shows a figure with the decimals of its column. A positive figure that would be shown as 0 is "<0.1". */
+ZT__PRIVATE void zt__show_figure(zt__cell *cell, const zt__figure_column *column, double figure) {
+    static const double steps[] = {1, 0.1, 0.01, 0.001};
+    double value = figure / column->scale, step = steps[column->decimals];
+    cell->text = cell->number;
+    if (zt__is_nan(figure)) {
+        strcpy(cell->number, "-");
+    } else if (column->texts) {
+        cell->text = column->texts[(uint32_t)figure];
+    } else if (fabs(value) >= 1e12) {
+        snprintf(cell->number, sizeof cell->number, "%.2e", value);
+    } else if (value > 0 && value < step / 2) {
+        snprintf(cell->number, sizeof cell->number, "<%.*f", column->decimals, step);
+    } else {
+        snprintf(cell->number, sizeof cell->number, "%.*f", column->decimals, value);
+    }
+}
+
+/* Stores the decimals that a column needs, and its width. */
+ZT__PRIVATE void zt__measure_column(const zt__figure_table *table, zt__figure_column *column, int is_share) {
+    double smallest = zt__nan(), largest = zt__nan(), least = zt__nan(), power;
+    const char *end = strchr(column->heading, '\n');
+    int are_integers = 1;
+    zt__cell cells[3];
+    uint32_t row, i;
+    for (row = 0; row < table->row_count; row++) {
+        double value = table->rows[row].figures[column->figure] / column->scale;
+        if (zt__is_nan(value)) {
+            continue;
+        }
+        are_integers &= fabs(value) < 1e15 && (double)(int64_t)value == value;
+        if (zt__is_positive(value) && (zt__is_nan(smallest) || value < smallest)) {
+            smallest = value;
+        }
+        least = zt__is_nan(least) || value < least ? value : least;
+        largest = zt__is_nan(largest) || value > largest ? value : largest;
+    }
+    /* Three significant digits of the smallest figure, and not more than six of the largest. */
+    column->decimals = 0;
+    if (!are_integers && is_share) {
+        column->decimals = 1;
+    } else if (!are_integers && !zt__is_nan(smallest)) {
+        for (power = 1; column->decimals < 3 && smallest * power < 99.95 && largest * power < 99999.5;
+             power *= 10) {
+            column->decimals++;
+        }
+    }
+    column->width = zt__shown_width(column->heading);
+    if (end) {
+        size_t below = zt__shown_width(end + 1);
+        column->width -= below + 1; /* the line feed is shown as one column */
+        column->width = column->width > below ? column->width : below;
+    }
+    zt__show_figure(&cells[0], column, smallest * column->scale);
+    zt__show_figure(&cells[1], column, least * column->scale);
+    zt__show_figure(&cells[2], column, largest * column->scale);
+    for (i = 0; i < ZT__COUNT_OF(cells); i++) {
+        size_t width = zt__shown_width(cells[i].text);
+        column->width = width > column->width ? width : column->width;
+    }
+}
+
+/* Adds a column. Times get the unit of the table. If other figures add up, a prefix is chosen that suits the
+   largest: "bytes" becomes "MB". Other units, such as percent, stay. Returns as zt__make_heading. */
+ZT__PRIVATE int zt__add_figures(zt__figure_table *table, uint32_t figure, const char *name, const char *units,
+                                int adds_up, int rank) {
+    static const char *const prefixes[] = {"", "k", "M", "G", "T"};
+    zt__figure_column *column = &table->columns[table->column_count++];
+    int is_share = strcmp(units, "percent") == 0 || strcmp(units, "%") == 0, is_readable;
+    size_t length = strlen(units);
+    double largest = 0;
+    uint32_t i, prefix = 0;
+    char unit[64];
+    memset(column, 0, sizeof *column);
+    column->figure = figure;
+    column->scale = 1;
+    column->rank = rank;
+    snprintf(unit, sizeof unit, "%.40s", is_share ? "%" : units);
+    if (length > 3 && strcasecmp(units + length - 3, "Bps") == 0) { /* GBpS */
+        snprintf(unit, sizeof unit, "%.*s/s", (int)length - 2 < 40 ? (int)length - 2 : 40, units);
+    }
+    for (i = 0; i < table->row_count; i++) {
+        double value = table->rows[i].figures[figure];
+        largest = zt__is_positive(value) && value > largest ? value : largest;
+    }
+    for (i = 0; i < ZT__COUNT_OF(zt__time_units); i++) {
+        if (strcmp(units, zt__time_units[i].name) == 0) {
+            column->scale = zt__time_units[table->time_unit].ns / zt__time_units[i].ns;
+            strcpy(unit, zt__time_units[table->time_unit].name);
+            adds_up = 0;
+        }
+    }
+    for (; adds_up && *units && prefix + 1 < ZT__COUNT_OF(prefixes) && largest >= column->scale * 1e4;
+         prefix++) {
+        column->scale *= 1e3;
+    }
+    if (adds_up && strcmp(units, "bytes") == 0) {
+        snprintf(unit, sizeof unit, "%sB", prefixes[prefix]);
+    } else if (prefix > 0) {
+        snprintf(unit, sizeof unit, "%s %.40s", prefixes[prefix], units);
+    } else if (strcmp(units, "events") == 0) {
+        unit[0] = 0; /* a count needs no unit */
+    }
+    is_readable = zt__make_heading(column->heading, name, unit);
+    zt__measure_column(table, column, is_share);
+    return is_readable;
+}
+
+ZT__PRIVATE size_t zt__widest_name(const zt__figure_table *table) {
+    size_t widest = zt__shown_width(table->heading);
+    uint32_t i;
+    for (i = 0; i < table->row_count && widest < table->longest_name; i++) {
+        size_t width = zt__shown_width(table->rows[i].name);
+        widest = width > widest ? width : widest;
+    }
+    return widest < table->longest_name ? widest : table->longest_name;
+}
+
+/* Leaves out columns that do not fit into `room`, those with the highest rank first. Columns of rank 0 stay.
+   If there is room left, names get it. */
+ZT__PRIVATE void zt__fit_columns(zt__figure_table *table, size_t room) {
+    enum { SHORTEST_NAME = 16, HIGHEST_RANK = 3 };
+    uint32_t i, kept = 0;
+    size_t used;
+    int rank;
+    table->longest_name = room / 4 > SHORTEST_NAME ? room / 4 : (size_t)SHORTEST_NAME;
+    used = zt__widest_name(table);
+    for (rank = 0; rank <= HIGHEST_RANK; rank++) {
+        for (i = 0; i < table->column_count; i++) {
+            size_t width = 2 + table->columns[i].width;
+            if (table->columns[i].rank == rank && (rank == 0 || used + width <= room)) {
+                table->columns[i].rank = -1; /* stays */
+                used += width;
+            }
+        }
+    }
+    for (i = 0; i < table->column_count; i++) {
+        if (table->columns[i].rank == -1) {
+            table->columns[kept++] = table->columns[i];
+        }
+    }
+    table->column_count = kept;
+    if (used < room) {
+        table->longest_name += room - used;
+    }
+}
+
+/* Some columns of a table of figures. */
+typedef struct zt__figure_part {
+    const zt__figure_table *table;
+    uint32_t first, count;
+} zt__figure_part;
+
+ZT__PRIVATE void zt__fill_figures(const void *user, uint32_t row, zt__cell *cells) {
+    const zt__figure_part *part = (const zt__figure_part *)user;
+    uint32_t i;
+    cells[0].text = part->table->rows[row].name;
+    for (i = 0; i < part->count; i++) {
+        const zt__figure_column *column = &part->table->columns[part->first + i];
+        zt__show_figure(&cells[1 + i], column, part->table->rows[row].figures[column->figure]);
+    }
+}
+
+/* Writes a table. Columns that do not fit into `room` follow in another one below. */
+ZT__PRIVATE void zt__write_figures(zt__writer *writer, const zt__figure_table *table, size_t room) {
+    enum { MOST = 48 };
+    zt__table_column columns[1 + MOST];
+    zt__cell cells[1 + MOST];
+    zt__figure_part part = {table, 0, 0};
+    zt__table shown;
+    memset(&shown, 0, sizeof shown);
+    shown.columns = columns;
+    shown.cells = cells;
+    shown.row_count = table->row_count;
+    shown.fill_row = zt__fill_figures;
+    shown.user = &part;
+    do {
+        size_t used = zt__widest_name(table);
+        memset(columns, 0, sizeof columns);
+        columns[0].heading = table->heading;
+        columns[0].is_text = 1;
+        columns[0].longest = table->longest_name;
+        for (part.count = 0; part.count < MOST && part.first + part.count < table->column_count;
+             part.count++) {
+            const zt__figure_column *column = &table->columns[part.first + part.count];
+            used += 2 + column->width;
+            if (part.count > 0 && used > room) {
+                break;
+            }
+            columns[1 + part.count].heading = column->heading;
+        }
+        shown.column_count = 1 + part.count;
+        zt__write_text(writer, part.first > 0 ? "\n" : "");
+        zt__write_table(writer, &shown);
+        part.first += part.count;
+    } while (part.first < table->column_count);
 }
 
 /* ==== >>process: what there is once in a process ========================================================== */
@@ -9346,6 +9745,8 @@ ZT__PRIVATE void zt__append_figure(zt_limit_info *info, zt__role role, const dou
         zt__append(info->text, sizeof info->text, "%s%s %.0f%%", opening, name, figure);
     } else if (zt__roles[role].quantity == ZT__RATE) {
         zt__append(info->text, sizeof info->text, "%s%s %.3g GB/s", opening, name, figure);
+    } else if (figure >= 999.5) {
+        zt__append(info->text, sizeof info->text, "%s%s %.3g ms", opening, name, figure / 1000);
     } else {
         zt__append(info->text, sizeof info->text, "%s%s %.3g us", opening, name, figure);
     }
@@ -13787,429 +14188,492 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
 
 /* ---- the table ------------------------------------------------------------------------------------------- */
 
-enum { ZT__TIME_FIGURES = 5, ZT__MAX_FIGURE_COLUMNS = 32 };
+/* The figures of a row: these, the metrics, and the derived columns of >>advice. */
+enum {
+    ZT__ROW_COUNT,
+    ZT__ROW_TOTAL,
+    ZT__ROW_MEAN,
+    ZT__ROW_MEDIAN,
+    ZT__ROW_P95,
+    ZT__ROW_MIN,
+    ZT__ROW_MAX,
+    ZT__ROW_DIFFERS,
+    ZT__TIME_FIGURES
+};
 
-/* A column of figures. */
-typedef struct zt__figure_column {
-    uint32_t figure;          /* index of the figure in a row */
-    double scale;             /* figures are divided by it */
-    double smallest, largest; /* of all rows; NaN if there is none */
-    char heading[160];
-} zt__figure_column;
-
-/* A region of the table. */
-typedef struct zt__table_row {
+/* Columns of times. Those with a rank can be chosen by config.columns; the others are always shown. */
+static const struct {
     const char *name;
-    char note[64];
-} zt__table_row;
+    uint32_t figure;
+    int is_chosen; /* without config.columns, too */
+    int rank;
+} zt__time_columns[] = {{"total", ZT__ROW_TOTAL, 1, 0},   {"mean", ZT__ROW_MEAN, 1, 0},
+                        {"median", ZT__ROW_MEDIAN, 1, 2}, {"p95", ZT__ROW_P95, 1, 2},
+                        {"min", ZT__ROW_MIN, 0, 2},       {"max", ZT__ROW_MAX, 0, 2}};
 
 /* The table is read before it is written, because the figures decide about columns and units. */
 typedef struct zt__region_table {
-    zt__table_row *rows;
-    double *figures; /* of each row: ZT__TIME_FIGURES of GPU time, and one of each metric */
-    uint32_t row_count, figure_count;
-    zt__figure_column *columns;
-    uint32_t column_count;
+    zt__figure_table shown;
+    zt__advice advice;
+    double *figures; /* of each row */
+    uint32_t figure_count;
+    size_t room;       /* columns of a line */
     uint32_t left_out; /* metrics with something to show, for which there was no room */
-    zt__table shown;   /* the name of the region, the columns of figures, and the note */
+    int differs;       /* passes of some region differ */
 } zt__region_table;
 
 /* Adds the region that was read last. The table shows the mean of a metric; of a flag, in how many samples it
    was set. */
-ZT__PRIVATE void zt__read_table_row(const zt__document *document, zt__region_table *table) {
+ZT__PRIVATE void zt__read_table_row(const zt__document *document, uint32_t index, zt__region_table *table) {
     const zt_profiler *profiler = document->profiler;
-    zt__table_row *row = &table->rows[table->row_count];
-    double *figures = table->figures + (size_t)table->row_count * table->figure_count;
+    zt__figure_row *row = &table->shown.rows[table->shown.row_count];
+    double *figures = table->figures + (size_t)table->shown.row_count * table->figure_count;
     const zt_stats *time = &document->stats[0];
+    char *demangled = zt__demangle(document->region.name);
     uint32_t metric;
-    row->name = document->region.name;
-    if (document->region.differs) {
-        snprintf(row->note, sizeof row->note, "!passes differ: %s",
-                 zt__name_differences(document->region.differs).text);
-    }
-    figures[0] = (double)time->count;
-    figures[1] = time->sum;
-    figures[2] = time->mean;
-    figures[3] = time->median;
-    figures[4] = time->p95;
+    row->name = demangled ? demangled : document->region.name;
+    row->figures = figures;
+    row->index = index;
+    figures[ZT__ROW_COUNT] = (double)time->count;
+    figures[ZT__ROW_TOTAL] = time->sum;
+    figures[ZT__ROW_MEAN] = time->mean;
+    figures[ZT__ROW_MEDIAN] = time->median;
+    figures[ZT__ROW_P95] = time->p95;
+    figures[ZT__ROW_MIN] = time->min;
+    figures[ZT__ROW_MAX] = time->max;
+    figures[ZT__ROW_DIFFERS] = (double)document->region.differs;
+    table->differs |= document->region.differs != 0;
     for (metric = 0; metric < profiler->metric_count; metric++) {
         const zt_stats *stats = &document->stats[1 + metric];
         figures[ZT__TIME_FIGURES + metric] =
             profiler->metrics[metric].aggregation == ZT_AGGREGATE_FLAG ? stats->sum : stats->mean;
     }
-    table->row_count++;
+    table->shown.row_count++;
 }
 
-/* Appends a name to a heading. Long names are broken into lines, between words if possible. */
-ZT__PRIVATE void zt__break_name(const char *name, char *heading, size_t room) {
-    enum { LONGEST = 12, SHORTEST = 4, LINES = 6 };
-    size_t used = 0, line;
-    for (line = 0; line < LINES && *name; line++) {
-        size_t length = strcspn(name, "\n"), cut = length;
-        if (length > LONGEST) {
-            for (cut = LONGEST; cut > SHORTEST; cut--) {
-                char before = name[cut - 1], after = name[cut];
-                if (before == '_' || (before >= 'a' && before <= 'z' && after >= 'A' && after <= 'Z')) {
-                    break;
-                }
-            }
-            if (cut == SHORTEST) {
-                cut = LONGEST;
-            }
-        }
-        used += (size_t)snprintf(heading + used, room - used, "%s%.*s", line ? "\n" : "", (int)cut, name);
-        name += cut + (name[cut] == '\n');
+/* Sorts by total GPU time, the longest first. Regions without samples come last. */
+ZT__PRIVATE int zt__compare_rows(const void *a, const void *b) {
+    const zt__figure_row *one = (const zt__figure_row *)a, *other = (const zt__figure_row *)b;
+    double time = one->figures[ZT__ROW_TOTAL], other_time = other->figures[ZT__ROW_TOTAL];
+    time = zt__is_nan(time) ? -1 : time;
+    other_time = zt__is_nan(other_time) ? -1 : other_time;
+    if (time > other_time || time < other_time) {
+        return time > other_time ? -1 : 1;
     }
-    if (*name) { /* too long even so */
-        snprintf(heading + used, room - used, "...");
-    }
+    return one->index < other->index ? -1 : one->index > other->index;
 }
 
-/* Appends the units to a heading. If figures add up, chooses a prefix that suits the largest: "ns" becomes
-   "ms", "bytes" becomes "MB". Other units, such as percent, stay. */
-ZT__PRIVATE void zt__choose_units(zt__figure_column *column, const char *units, int additive) {
-    static const char *const times[] = {"ns", "us", "ms", "s"};
-    static const char *const prefixes[] = {"", "k", "M", "G", "T"};
-    int is_time = strcmp(units, "ns") == 0;
-    uint32_t step = 0, steps = is_time ? ZT__COUNT_OF(times) : ZT__COUNT_OF(prefixes);
-    size_t used = strlen(column->heading), room = sizeof column->heading - used;
-    char *end = column->heading + used;
-    if (zt__is_nan(column->largest)) {
-        snprintf(end, room, "\n");
-        return;
-    }
-    if (!additive) {
-        snprintf(end, room, "\n%.16s", strcmp(units, "percent") == 0 ? "%" : units);
-        return;
-    }
-    while (step + 1 < steps && column->largest >= column->scale * (is_time ? 1000 : 10000)) {
-        column->scale *= 1000;
-        step++;
-    }
-    if (is_time) {
-        snprintf(end, room, "\n%s", times[step]);
-    } else if (strcmp(units, "bytes") == 0) {
-        snprintf(end, room, "\n%sB", prefixes[step]);
-    } else {
-        snprintf(end, room, "\n%s %.16s", prefixes[step], units);
-    }
-}
-
-/* Adds a column, without its heading. */
-ZT__PRIVATE zt__figure_column *zt__add_figure_column(zt__region_table *table, uint32_t figure) {
-    zt__figure_column *column = &table->columns[table->column_count++];
-    uint32_t row;
-    memset(column, 0, sizeof *column);
-    column->figure = figure;
-    column->scale = 1;
-    column->smallest = column->largest = zt__nan();
-    table->shown.columns[table->column_count].heading = column->heading;
-    for (row = 0; row < table->row_count; row++) {
-        double value = table->figures[(size_t)row * table->figure_count + figure];
-        if (zt__is_nan(value)) {
-            continue;
-        }
-        if (zt__is_nan(column->smallest) || value < column->smallest) {
-            column->smallest = value;
-        }
-        if (zt__is_nan(column->largest) || value > column->largest) {
-            column->largest = value;
+/* Returns whether a comma list has a name. */
+ZT__PRIVATE int zt__lists_name(const char *list, const char *name) {
+    const char *text;
+    size_t length;
+    while (zt__next_name(&list, &text, &length)) {
+        if (zt__equals(name, text, length)) {
+            return 1;
         }
     }
-    return column;
+    return 0;
 }
 
-ZT__PRIVATE void zt__add_metric_column(const zt_profiler *profiler, zt__region_table *table,
-                                       uint32_t metric) {
-    const zt_metric *described = &profiler->metrics[metric];
-    zt__figure_column *column = zt__add_figure_column(table, ZT__TIME_FIGURES + metric);
-    zt__break_name(described->name, column->heading, sizeof column->heading);
-    zt__choose_units(column, described->units, described->aggregation == ZT_AGGREGATE_SUM);
+ZT__PRIVATE void zt__add_time_columns(const zt_profiler *profiler, zt__region_table *table) {
+    static const char *const differences[] = {"no",   "missing",      "count",      "missing+count",
+                                              "time", "missing+time", "count+time", "missing+count+time"};
+    uint32_t i;
+    zt__add_figures(&table->shown, ZT__ROW_COUNT, "count", "", 0, 0);
+    if (table->differs) {
+        zt__figure_column *column = &table->shown.columns[table->shown.column_count++];
+        memset(column, 0, sizeof *column);
+        column->figure = ZT__ROW_DIFFERS;
+        column->texts = differences;
+        column->scale = 1;
+        strcpy(column->heading, "passes\ndiffer");
+        column->width = sizeof "passes" - 1;
+        for (i = 0; i < table->shown.row_count; i++) {
+            size_t width = strlen(differences[(uint32_t)table->shown.rows[i].figures[ZT__ROW_DIFFERS]]);
+            column->width = width > column->width ? width : column->width;
+        }
+    }
+    for (i = 0; i < ZT__COUNT_OF(zt__time_columns); i++) {
+        int is_requested = profiler->columns && zt__lists_name(profiler->columns, zt__time_columns[i].name);
+        if (is_requested || zt__time_columns[i].is_chosen) {
+            zt__add_figures(&table->shown, zt__time_columns[i].figure, zt__time_columns[i].name, "ns", 1,
+                            is_requested ? 0 : zt__time_columns[i].rank);
+        }
+    }
 }
 
-/* Adds the metrics that config.columns names. */
+ZT__PRIVATE int zt__is_time_column(const char *name) {
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(zt__time_columns); i++) {
+        if (strcmp(zt__time_columns[i].name, name) == 0) {
+            return 1;
+        }
+    }
+    return strcmp(name, "count") == 0;
+}
+
+/* Adds the metrics that config.columns names, each once. A name that is too long for a heading is replaced by
+   that of the metric's role. */
 ZT__PRIVATE void zt__add_chosen_columns(zt_profiler *profiler, zt__region_table *table) {
     const char *list = profiler->columns, *text;
+    zt__figure_table *shown = &table->shown;
     char name[ZET_MAX_METRIC_NAME];
     size_t length;
     while (zt__next_name(&list, &text, &length)) {
-        uint32_t metric;
+        uint32_t metric = UINT32_MAX, i, role;
+        int adds_up;
+        const char *units;
         zt__copy_text(name, sizeof name, text, length);
-        metric = zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics,
-                                 profiler->metric_count, name, NULL);
+        if (!zt__is_time_column(name)) {
+            metric = zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics,
+                                     profiler->metric_count, name, NULL);
+        }
+        for (i = 0; i < shown->column_count && metric != UINT32_MAX; i++) {
+            if (shown->columns[i].figure == ZT__TIME_FIGURES + metric) {
+                metric = UINT32_MAX;
+            }
+        }
         if (metric == UINT32_MAX) {
-            continue; /* the footer names it */
+            continue; /* the footer names unknown ones */
         }
-        if (table->column_count < ZT__MAX_FIGURE_COLUMNS) {
-            zt__add_metric_column(profiler, table, metric);
-        } else {
-            table->left_out++;
+        adds_up = profiler->metrics[metric].aggregation == ZT_AGGREGATE_SUM;
+        units = profiler->metrics[metric].aggregation == ZT_AGGREGATE_FLAG ? "samples"
+                                                                           : profiler->metrics[metric].units;
+        if (zt__add_figures(shown, ZT__TIME_FIGURES + metric, name, units, adds_up, 0)) {
+            continue;
         }
-    }
-}
-
-/* Adds all metrics that are not 0 everywhere. First come those that vary between regions, except clocks,
-   which only repeat what the time shows. */
-ZT__PRIVATE void zt__add_nonzero_columns(zt_profiler *profiler, zt__region_table *table) {
-    uint32_t metric;
-    int varying;
-    for (varying = 1; varying >= 0; varying--) {
-        for (metric = 0; metric < profiler->metric_count; metric++) {
-            const zt_metric *described = &profiler->metrics[metric];
-            int is_clock = strcmp(described->units, "cycles") == 0 || strcmp(described->units, "MHz") == 0;
-            const zt__figure_column *column;
-            int varies;
-            if (described->aggregation == ZT_AGGREGATE_FLAG || described->aggregation == ZT_AGGREGATE_NONE) {
-                continue;
-            }
-            /* The GPU time has columns of its own, and groups have metrics of the same name. */
-            if (strcmp(described->name, "GpuTime") == 0 ||
-                zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics,
-                                profiler->metric_count, described->name, NULL) < metric) {
-                continue;
-            }
-            zt__add_metric_column(profiler, table, metric);
-            column = &table->columns[table->column_count - 1];
-            varies = !is_clock && (table->row_count < 2 || column->smallest < column->largest);
-            if (!zt__is_positive(column->largest) || varies != varying) {
-                table->column_count--;
+        for (role = ZT__NO_ROLE + 1; role < ZT__ROLE_COUNT; role++) {
+            if (table->advice.metrics[role] == metric) {
+                shown->column_count--;
+                zt__add_figures(shown, ZT__TIME_FIGURES + metric, zt__roles[role].name, units, adds_up, 0);
+                break;
             }
         }
     }
 }
 
-ZT__PRIVATE void zt__fill_region_row(const void *user, uint32_t row, zt__cell *cells) {
-    const zt__region_table *table = (const zt__region_table *)user;
-    const double *figures = table->figures + (size_t)row * table->figure_count;
-    uint32_t i;
-    cells[0].text = table->rows[row].name;
+/* Adds the metrics that matter most, as >>advice ranks them. The first of them are more important than median
+   and 95th percentile, the others less. */
+ZT__PRIVATE void zt__add_ranked_columns(zt__document *document, zt__region_table *table) {
+    enum { IMPORTANT = 3 };
+    const zt_profiler *profiler = document->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__mean_table means = {table->figures + ZT__TIME_FIGURES, table->figure_count, table->shown.row_count};
+    zt__ranked_column *ranked = (zt__ranked_column *)zt__allocate(
+        allocator, (size_t)profiler->metric_count + ZT__DERIVED_COLUMNS, sizeof *ranked);
+    uint32_t i, row, count, derived = ZT__TIME_FIGURES + profiler->metric_count;
+    if (!ranked) {
+        document->out_of_memory = 1;
+        return;
+    }
+    count = zt__rank_columns(profiler, &table->advice, &means, ranked);
+    for (i = 0; i < count; i++) {
+        const zt_metric *metric =
+            ranked[i].metric == UINT32_MAX ? NULL : &profiler->metrics[ranked[i].metric];
+        uint32_t figure = metric ? ZT__TIME_FIGURES + ranked[i].metric : derived++;
+        for (row = 0; row < table->shown.row_count && !metric; row++) {
+            table->figures[(size_t)row * table->figure_count + figure] =
+                zt__ranked_figure(&table->advice, &means, row, &ranked[i]);
+        }
+        zt__add_figures(&table->shown, figure,
+                        ranked[i].role == ZT__NO_ROLE ? metric->name : zt__roles[ranked[i].role].name,
+                        metric ? metric->units : "percent", metric && metric->aggregation == ZT_AGGREGATE_SUM,
+                        i < IMPORTANT ? 1 : 3);
+    }
+    zt__free(allocator, ranked);
+}
+
+ZT__PRIVATE uint32_t zt__count_metric_columns(const zt__figure_table *table) {
+    uint32_t i, count = 0;
     for (i = 0; i < table->column_count; i++) {
-        const zt__figure_column *column = &table->columns[i];
-        zt__show_number(&cells[1 + i], figures[column->figure] / column->scale);
+        count += table->columns[i].figure >= ZT__TIME_FIGURES;
     }
-    cells[1 + i].text = table->rows[row].note;
+    return count;
 }
 
-/* Fits the table into the width of the terminal, or that of files. If the times do not fit, names of regions
-   are shortened. Metrics that do not fit are left out, unless config.columns asks for them. */
-ZT__PRIVATE void zt__fit_columns(zt__region_table *table, int to_standard_output, int metrics_were_chosen) {
-    enum { FILE_WIDTH = 100, LONGEST_NAME = 28, SHORTEST_NAME = 12 };
-    zt__table_column *name = &table->shown.columns[0], *shown = &table->shown.columns[1];
+/* Returns the width of the terminal if the report goes to one; else, on standard output, COLUMNS. */
+ZT__PRIVATE size_t zt__get_room(int to_standard_output) {
+    enum { DEFAULT = 80, LEAST = 40 };
     const char *columns = getenv("COLUMNS");
-    size_t room = FILE_WIDTH, times = 0, used;
-    uint32_t i, kept = ZT__TIME_FIGURES;
     struct winsize size;
+    int room = DEFAULT;
     if (to_standard_output && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
         room = size.ws_col;
     } else if (to_standard_output && columns && atoi(columns) > 0) {
-        room = (size_t)atoi(columns);
+        room = atoi(columns);
     }
-    name->heading = "region";
-    name->is_text = 1;
-    name->longest = LONGEST_NAME;
-    table->shown.column_count = 1 + table->column_count;
-    zt__measure_table(&table->shown);
-    for (i = 0; i < ZT__TIME_FIGURES; i++) {
-        times += 2 + shown[i].width;
-    }
-    if (times + name->width > room) {
-        name->longest = room > times + SHORTEST_NAME ? room - times : (size_t)SHORTEST_NAME;
-    }
-    used = times + (name->width < name->longest ? name->width : name->longest);
-    for (; i < table->column_count; i++) {
-        size_t width = 2 + shown[i].width;
-        if (metrics_were_chosen || (kept < ZT__MAX_FIGURE_COLUMNS && used + width <= room)) {
-            table->columns[kept++] = table->columns[i];
-            used += width;
-        } else {
-            table->left_out++;
-        }
-    }
-    table->column_count = kept;
-    shown[kept].heading = ""; /* of the notes */
-    shown[kept].is_text = 1;
-    table->shown.column_count = kept + 2;
+    return room > LEAST ? (size_t)room : (size_t)LEAST;
 }
 
-ZT__PRIVATE void zt__write_title(zt__document *document) {
+ZT__PRIVATE void zt__write_title(zt__document *document, size_t room) {
     const zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
+    zt__paragraph title = zt__begin_paragraph(&document->writer, room, 0, 0);
     const char *group = NULL;
     uint32_t i;
-    zt__write_text(writer, "device: ");
-    zt__write_shown(writer, profiler->device_name);
-    zt__write_text(writer, profiler->metric_count ? ", metrics: " : ", times only");
+    zt__add_text(&title, "GPU time of regions on ");
+    zt__add_text(&title, profiler->device_name);
+    zt__add_text(&title, profiler->metric_count ? ", with metrics of " : ", times only");
     for (i = 0; i < profiler->metric_count; i++) {
         if (group && strcmp(group, profiler->metrics[i].group) == 0) {
             continue;
         }
-        zt__write_text(writer, group ? ", " : "");
+        zt__add_text(&title, group ? ", " : "");
         group = profiler->metrics[i].group;
-        zt__write_shown(writer, group);
+        zt__add_text(&title, group);
     }
-    zt__write_text(writer, "\n");
+    zt__end_paragraph(&title);
+    zt__write_text(&document->writer, "\n");
 }
 
-/* Writes which samples are not in the table, and why. */
-ZT__PRIVATE void zt__write_missing_samples(zt__document *document) {
+/* Writes what limits the regions that take the longest, a paragraph each. */
+ZT__PRIVATE void zt__write_limits(zt__document *document, const zt__region_table *table) {
+    enum { SHOWN = 3 };
+    zt_profiler *profiler = document->profiler;
+    zt_limit_info infos[SHOWN];
+    zt__paragraph paragraph;
+    uint32_t i, count = 0, known = 0;
+    while (count < SHOWN && count < table->shown.row_count &&
+           table->shown.rows[count].figures[ZT__ROW_COUNT] > 0) {
+        const zt__region_record *record;
+        zt__lock(&profiler->mutex);
+        record = profiler->regions[table->shown.rows[count].index];
+        zt__unlock(&profiler->mutex);
+        zt__find_limit(profiler, &table->advice, record, &infos[count]);
+        known += infos[count++].limit != ZT_LIMIT_UNKNOWN;
+    }
+    if (count == 0 || (known == 0 && profiler->metric_count == 0)) {
+        return;
+    }
+    zt__write_text(&document->writer, "\n");
+    paragraph = zt__begin_paragraph(&document->writer, table->room, 0, 2);
+    zt__add_text(&paragraph, "What limits the regions with the most GPU time:");
+    if (known == 0) { /* the reason is the same */
+        zt__add_text(&paragraph, " ");
+        zt__add_text(&paragraph, infos[0].text);
+    }
+    zt__end_paragraph(&paragraph);
+    for (i = 0; i < count && known > 0; i++) {
+        paragraph = zt__begin_paragraph(&document->writer, table->room, 2, 4);
+        zt__add_text(&paragraph, table->shown.rows[i].name);
+        zt__add_text(&paragraph, ": ");
+        zt__add_text(&paragraph, infos[i].text);
+        zt__end_paragraph(&paragraph);
+    }
+}
+
+/* Writes what is missing, and what to do about it. */
+ZT__PRIVATE void zt__write_missing(zt__document *document, const zt__region_table *table, uint64_t count,
+                                   const char *noun, const char *cause, const char *remedy) {
+    zt__paragraph footer;
+    char text[256];
+    if (count > 0) {
+        snprintf(text, sizeof text, "%llu %s%s %s. %s", (unsigned long long)count, noun,
+                 count == 1 ? "" : "s", cause, remedy);
+        footer = zt__begin_paragraph(&document->writer, table->room, 0, 0);
+        zt__add_text(&footer, text);
+        zt__end_paragraph(&footer);
+    }
+}
+
+/* Writes which samples are not in the table, why, and what to do. */
+ZT__PRIVATE void zt__write_missing_samples(zt__document *document, const zt__region_table *table) {
+    static const char flagged[] = "The device flagged their data as unusable.";
+    static const char lost_device[] = "Open a new profiler when the device is back.";
+    static const char *const remedies[ZT_CAUSE_COUNT] = {
+        flagged,
+        flagged,
+        flagged,
+        flagged,
+        flagged,
+        flagged,
+        flagged,
+        flagged,
+        "Wait for the work before zt_close, or raise config.wait_timeout_ns.",
+        "Execute recorded lists with zt_execute, or collect after each execution.",
+        "Wait for the work inside of ZT_PASSES.",
+        "The log names the call that failed.",
+        "Some drivers return a wrong GPU time of a region around others.",
+        lost_device,
+        "Raise config.max_slots, or call zt_collect more often.",
+        "Free memory, or lower config.slots_per_step and config.samples.",
+        "Use fewer names.",
+        "The log names the call that failed.",
+        "Call zt_end before zt_release and zt_close.",
+        lost_device,
+    };
     const zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
     zt_counts counts = zt_get_counts(profiler);
     uint64_t states[ZT__SLOT_STATE_COUNT], waiting;
+    char cause[64];
     uint32_t i;
     zt__count_states(profiler, states);
     waiting = states[ZT__SLOT_OPEN] + states[ZT__SLOT_RECORDED];
-    if (states[ZT__SLOT_OPEN]) {
-        zt__print(writer, "%llu not ended: call zt_end() for each region that was begun.\n",
-                  (unsigned long long)states[ZT__SLOT_OPEN]);
-    }
-    if (states[ZT__SLOT_RECORDED]) {
-        zt__print(writer, "%llu recorded and not seen to run yet: call zt_collect() after the execution.\n",
-                  (unsigned long long)states[ZT__SLOT_RECORDED]);
-    }
-    if (counts.in_flight > waiting) {
-        zt__print(writer, "%llu in flight: call zt_collect().\n",
-                  (unsigned long long)(counts.in_flight - waiting));
-    }
+    zt__write_missing(document, table, states[ZT__SLOT_OPEN], "sample", "not ended",
+                      "Call zt_end for each region that was begun.");
+    zt__write_missing(document, table, states[ZT__SLOT_RECORDED], "sample",
+                      "recorded and not seen to run yet", "Call zt_collect after the execution.");
+    zt__write_missing(document, table, counts.in_flight > waiting ? counts.in_flight - waiting : 0, "sample",
+                      "in flight", "Call zt_collect when the work is done.");
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        uint64_t count = zt_get_cause(profiler, (zt_cause)i);
-        if (count) {
-            zt__print(writer, "%llu %s: %s.\n", (unsigned long long)count,
-                      i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped", zt_cause_name((zt_cause)i));
-        }
+        snprintf(cause, sizeof cause, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
+                 zt_cause_name((zt_cause)i));
+        zt__write_missing(document, table, zt_get_cause(profiler, (zt_cause)i), "sample", cause, remedies[i]);
     }
-    if (counts.unobserved_lists) {
-        zt__print(writer,
-                  "%llu %s ran outside of zt_execute: only the last execution before each collection is "
-                  "measured.\n",
-                  (unsigned long long)counts.unobserved_lists,
-                  counts.unobserved_lists == 1 ? "list" : "lists");
-    }
+    zt__write_missing(document, table, counts.unobserved_lists, "list",
+                      "ran outside of zt_execute: only the last execution before each collection is measured",
+                      "Execute recorded lists with zt_execute.");
 }
 
-/* Writes what the table does not show, and why. */
+/* Writes what the table does not show, why, and what to do. */
 ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table *table) {
     zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
     zt_availability availability = zt_get_availability(profiler);
     const char *list = profiler->columns, *text;
     char name[ZET_MAX_METRIC_NAME];
+    zt__paragraph footer;
     zt__nearest nearest;
     size_t length;
-    if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
-        zt__write_shown(writer, zt_get_availability_text(profiler));
-        zt__write_text(writer, "\n");
+    if (table->shown.row_count == 0) {
+        zt__write_text(writer, "There are no regions with samples.\n");
     }
-    zt__write_missing_samples(document);
+    if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
+        footer = zt__begin_paragraph(writer, table->room, 0, 0);
+        zt__add_text(&footer, "There are no metrics: ");
+        zt__add_text(&footer, zt_get_availability_text(profiler));
+        zt__end_paragraph(&footer);
+    }
     while (list && zt__next_name(&list, &text, &length)) {
         zt__copy_text(name, sizeof name, text, length);
-        if (zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics, profiler->metric_count,
+        if (!zt__is_time_column(name) &&
+            zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics, profiler->metric_count,
                             name, &nearest) == UINT32_MAX) {
-            zt__write_text(writer, "There is no metric '");
-            zt__write_shown(writer, name);
-            zt__write_text(writer, "'. Nearest: ");
-            zt__write_shown(writer, nearest.text);
-            zt__write_text(writer, ".\n");
+            footer = zt__begin_paragraph(writer, table->room, 0, 0);
+            zt__add_text(&footer, "There is no metric '");
+            zt__add_text(&footer, name);
+            zt__add_text(&footer, "'. Nearest: ");
+            zt__add_text(&footer, nearest.text);
+            zt__add_text(&footer, ".");
+            zt__end_paragraph(&footer);
         }
     }
-    if (table->column_count > ZT__TIME_FIGURES || table->left_out) {
-        zt__write_text(writer, "Metrics are means per sample.");
+    if (profiler->metric_count > 0 && table->shown.row_count > 0) {
+        footer = zt__begin_paragraph(writer, table->room, 0, 0);
+        zt__add_text(&footer, "Metrics are means per sample.");
         if (table->left_out) {
-            zt__print(writer, " %u more did not fit: choose with ZT_COLUMNS. CSV and JSON have all.",
-                      (unsigned)table->left_out);
+            snprintf(name, sizeof name, " There is no room for %u more", (unsigned)table->left_out);
+            zt__add_text(&footer, name);
+            zt__add_text(&footer, ": choose with ZT_COLUMNS, or write CSV or JSON, which have all.");
         }
-        zt__write_text(writer, "\n");
+        zt__end_paragraph(&footer);
     }
+    if (table->differs) {
+        footer = zt__begin_paragraph(writer, table->room, 0, 0);
+        zt__add_text(&footer, "Where passes differ, metrics of different passes are not of the same work. "
+                              "Repeat the same work in each pass, or raise config.pass_tolerance.");
+        zt__end_paragraph(&footer);
+    }
+    zt__write_missing_samples(document, table);
 }
 
 #ifdef ZETOOLS_TRACER
 
-ZT__PRIVATE void zt__fill_call_row(const void *user, uint32_t row, zt__cell *cells) {
-    zt_call_info call;
-    zt_get_call((const zt_profiler *)user, row, &call);
-    cells[0].text = call.name;
-    zt__show_count(&cells[1], call.count);
-    zt__show_count(&cells[2], call.errors);
-    zt__show_number(&cells[3], call.time_ns.sum / 1000);
-    zt__show_number(&cells[4], call.time_ns.median / 1000);
-    zt__show_number(&cells[5], call.time_ns.p95 / 1000);
-    zt__show_number(&cells[6], call.time_ns.max / 1000);
-}
-
-ZT__PRIVATE void zt__write_table_of_calls(zt__document *document) {
-    zt__table_column columns[] = {{"call", 1, 0, 0},     {"count", 0, 0, 0},     {"errors", 0, 0, 0},
-                                  {"total us", 0, 0, 0}, {"median us", 0, 0, 0}, {"p95 us", 0, 0, 0},
-                                  {"max us", 0, 0, 0}};
-    zt__cell cells[ZT__COUNT_OF(columns)];
-    zt__table table;
-    memset(&table, 0, sizeof table);
-    table.columns = columns;
-    table.cells = cells;
-    table.column_count = ZT__COUNT_OF(columns);
-    table.row_count = zt__calls_to_report(document->profiler);
-    table.fill_row = zt__fill_call_row;
-    table.user = document->profiler;
-    if (table.row_count > 0) {
-        zt__write_text(&document->writer, "\nHost time of calls\n");
-        zt__write_table(&document->writer, &table);
+ZT__PRIVATE void zt__write_table_of_calls(zt__document *document, size_t room) {
+    enum { COUNT, ERRORS, TOTAL, MEDIAN, P95, MAX, FIGURES };
+    static const char *const names[FIGURES] = {"count", "errors", "total", "median", "p95", "max"};
+    const zt_allocator *allocator = &document->profiler->config.allocator;
+    uint32_t i, count = zt__calls_to_report(document->profiler);
+    zt__figure_column columns[FIGURES];
+    zt__figure_table table;
+    double *figures;
+    if (count == 0) {
+        return;
     }
+    memset(&table, 0, sizeof table);
+    figures = (double *)zt__allocate(allocator, count, FIGURES * sizeof *figures);
+    table.heading = "call";
+    table.columns = columns;
+    table.rows = (zt__figure_row *)zt__allocate(allocator, count, sizeof *table.rows);
+    document->out_of_memory |= !figures || !table.rows;
+    for (i = 0; i < count && figures && table.rows; i++) {
+        double *row = figures + (size_t)i * FIGURES;
+        zt_call_info call;
+        zt_get_call(document->profiler, i, &call);
+        table.rows[i].name = call.name;
+        table.rows[i].figures = row;
+        row[COUNT] = (double)call.count;
+        row[ERRORS] = (double)call.errors;
+        row[TOTAL] = call.time_ns.sum;
+        row[MEDIAN] = call.time_ns.median;
+        row[P95] = call.time_ns.p95;
+        row[MAX] = call.time_ns.max;
+        table.row_count++;
+    }
+    zt__choose_time_unit(&table, MEDIAN, TOTAL);
+    for (i = 0; i < FIGURES; i++) {
+        zt__add_figures(&table, i, names[i], i < TOTAL ? "" : "ns", 1, 0);
+    }
+    if (table.row_count > 0) {
+        zt__fit_columns(&table, room);
+        zt__write_text(&document->writer, "\nHost time of calls\n");
+        zt__write_figures(&document->writer, &table, room);
+    }
+    zt__free(allocator, table.rows);
+    zt__free(allocator, figures);
 }
 
 #endif
 
 ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_output) {
-    static const char *const time_headings[ZT__TIME_FIGURES] = {
-        "count\n", "GPU time\ntotal", "GPU time\nmean", "GPU time\nmedian", "GPU time\np95"};
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
     size_t rows = (size_t)document->region_count + 1; /* at least one */
-    size_t columns = (size_t)ZT__TIME_FIGURES + profiler->metric_count + ZT__MAX_FIGURE_COLUMNS;
     zt__region_table table;
-    zt__table *shown = &table.shown;
+    zt__figure_table *shown = &table.shown;
     uint32_t i;
     memset(&table, 0, sizeof table);
-    table.figure_count = ZT__TIME_FIGURES + profiler->metric_count;
-    table.rows = (zt__table_row *)zt__allocate(allocator, rows, sizeof *table.rows);
+    table.figure_count = ZT__TIME_FIGURES + profiler->metric_count + ZT__DERIVED_COLUMNS;
     table.figures = (double *)zt__allocate(allocator, rows, table.figure_count * sizeof *table.figures);
-    table.columns = (zt__figure_column *)zt__allocate(allocator, columns, sizeof *table.columns);
-    shown->columns = (zt__table_column *)zt__allocate(allocator, columns + 2, sizeof *shown->columns);
-    shown->cells = (zt__cell *)zt__allocate(allocator, columns + 2, sizeof *shown->cells);
-    if (table.rows && table.figures && table.columns && shown->columns && shown->cells) {
+    table.room = zt__get_room(to_standard_output);
+    shown->heading = "region";
+    shown->rows = (zt__figure_row *)zt__allocate(allocator, rows, sizeof *shown->rows);
+    shown->columns = (zt__figure_column *)zt__allocate(allocator, table.figure_count, sizeof *shown->columns);
+    if (table.figures && shown->rows && shown->columns) {
         for (i = 0; i < document->region_count; i++) {
             if (zt__read_region(document, i)) {
-                zt__read_table_row(document, &table);
+                zt__read_table_row(document, i, &table);
             }
         }
-        shown->row_count = table.row_count;
-        shown->fill_row = zt__fill_region_row;
-        shown->user = &table;
-        for (i = 0; i < ZT__TIME_FIGURES; i++) {
-            zt__figure_column *column = zt__add_figure_column(&table, i);
-            strcpy(column->heading, time_headings[i]);
-            if (i > 0) {
-                zt__choose_units(column, "ns", 1);
-            }
-        }
+        zt__prepare_advice(profiler, &table.advice);
+        zt__choose_time_unit(shown, ZT__ROW_MEAN, ZT__ROW_TOTAL);
+        zt__add_time_columns(profiler, &table);
         if (profiler->columns) {
             zt__add_chosen_columns(profiler, &table);
         } else {
-            zt__add_nonzero_columns(profiler, &table);
+            zt__add_ranked_columns(document, &table);
         }
-        zt__fit_columns(&table, to_standard_output, profiler->columns != NULL);
-        zt__write_title(document);
-        zt__write_table(&document->writer, shown);
+        qsort(shown->rows, shown->row_count, sizeof *shown->rows, zt__compare_rows);
+        table.left_out = zt__count_metric_columns(shown);
+        zt__fit_columns(shown, table.room);
+        table.left_out -= zt__count_metric_columns(shown);
+        zt__write_title(document, table.room);
+        zt__write_figures(&document->writer, shown, table.room);
         zt__write_footer(document, &table);
+        zt__write_limits(document, &table);
 #ifdef ZETOOLS_TRACER
-        zt__write_table_of_calls(document);
+        zt__write_table_of_calls(document, table.room);
 #endif
     } else {
         document->out_of_memory = 1;
     }
-    zt__free(allocator, shown->cells);
+    for (i = 0; i < shown->row_count; i++) {
+        if (shown->rows[i].name != profiler->regions[shown->rows[i].index]->name) {
+            free((void *)shown->rows[i].name); /* demangled */
+        }
+    }
     zt__free(allocator, shown->columns);
-    zt__free(allocator, table.columns);
+    zt__free(allocator, shown->rows);
     zt__free(allocator, table.figures);
-    zt__free(allocator, table.rows);
 }
 
 /* ---- the trace: Trace Event JSON, for Perfetto and Chrome ------------------------------------------------ */
