@@ -1018,8 +1018,12 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
 ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
                               zt_comparison *result);
 
-/* Writes a result as text for people. With the profiler that was benchmarked, it includes the rates of the
-   metrics that are not 0. Returns SUCCESS; UNKNOWN if `write` stopped it. Any thread. Since 0.1. */
+/* Writes results as a table for people, 80 columns wide: one, or a row for each of many. With the profiler
+   that was benchmarked, it has as many metrics as fit, those first that show most; what adds up is in units a
+   second. "95% +-" is the precision, "with counters" the perturbation.
+   Returns SUCCESS; UNKNOWN if `write` stopped it; OUT_OF_HOST_MEMORY. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_write_benches(const zt_profiler *profiler, const zt_bench_result *results,
+                                    uint32_t count, zt_write_fn write, void *user);
 ZT_API ze_result_t zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
                                   zt_write_fn write, void *user);
 ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user);
@@ -1297,6 +1301,8 @@ ZT__OFF ZT__RESULT zt_bench(zt_profiler *profiler, const zt_bench_config *config
     { ZT__CLEAR(result); if (result) { result->region = UINT32_MAX; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
     zt_comparison *result) { return ZT__CLEAR(result); }
+ZT__OFF ZT__RESULT zt_write_benches(const zt_profiler *profiler, const zt_bench_result *results,
+    uint32_t count, zt_write_fn write, void *user) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
     zt_write_fn write, void *user) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user)
@@ -2793,6 +2799,7 @@ typedef struct zt__figure_table {
     uint32_t row_count, column_count;
     size_t longest_name; /* longer names are shortened to this width */
     uint32_t time_unit;  /* of all times: an index of zt__time_units */
+    int is_precise;      /* figures have four significant digits; 0: three, if that is enough for all */
 } zt__figure_table;
 
 static const struct {
@@ -2800,10 +2807,11 @@ static const struct {
     double ns;
 } zt__time_units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
 
-/* Chooses the largest unit of which the smallest figure of a column is at least a tenth. With it the largest
+/* Chooses the largest unit of which the smallest figure of a column is at least a tenth, or a whole one in a
+   precise table. With it the largest
    figure of another column has less than eight digits. */
 ZT__PRIVATE void zt__choose_time_unit(zt__figure_table *table, uint32_t smallest_of, uint32_t largest_of) {
-    double smallest = zt__nan(), largest = 0;
+    double smallest = zt__nan(), largest = 0, least = table->is_precise ? 1 : 0.1;
     uint32_t row;
     for (row = 0; row < table->row_count; row++) {
         double small = table->rows[row].figures[smallest_of], large = table->rows[row].figures[largest_of];
@@ -2816,7 +2824,7 @@ ZT__PRIVATE void zt__choose_time_unit(zt__figure_table *table, uint32_t smallest
     }
     table->time_unit = 0;
     while (!zt__is_nan(smallest) && table->time_unit + 1 < ZT__COUNT_OF(zt__time_units) &&
-           (smallest >= zt__time_units[table->time_unit + 1].ns / 10 ||
+           (smallest >= zt__time_units[table->time_unit + 1].ns * least ||
             largest >= zt__time_units[table->time_unit].ns * 1e7)) {
         table->time_unit++;
     }
@@ -2908,10 +2916,17 @@ ZT__PRIVATE void zt__show_figure(zt__cell *cell, const zt__figure_column *column
     }
 }
 
+ZT__PRIVATE size_t zt__heading_width(const char *heading) {
+    const char *second = strchr(heading, '\n');
+    size_t width = zt__shown_width(heading), below = second ? zt__shown_width(second + 1) : 0;
+    width -= second ? below + 1 : 0; /* the line feed is shown as one column */
+    return width > below ? width : below;
+}
+
 /* Stores the decimals that a column needs, and its width. */
 ZT__PRIVATE void zt__measure_column(const zt__figure_table *table, zt__figure_column *column, int is_share) {
     double smallest = zt__nan(), largest = zt__nan(), least = zt__nan(), power;
-    const char *end = strchr(column->heading, '\n');
+    double enough = table->is_precise ? 999.5 : 99.95;
     int are_integers = 1;
     zt__cell cells[3];
     uint32_t row, i;
@@ -2927,22 +2942,17 @@ ZT__PRIVATE void zt__measure_column(const zt__figure_table *table, zt__figure_co
         least = zt__is_nan(least) || value < least ? value : least;
         largest = zt__is_nan(largest) || value > largest ? value : largest;
     }
-    /* Three significant digits of the smallest figure, and not more than six of the largest. */
+    /* Three or four significant digits of the smallest figure, and not more than six of the largest. */
     column->decimals = 0;
     if (!are_integers && is_share) {
         column->decimals = 1;
     } else if (!are_integers && !zt__is_nan(smallest)) {
-        for (power = 1; column->decimals < 3 && smallest * power < 99.95 && largest * power < 99999.5;
+        for (power = 1; column->decimals < 3 && smallest * power < enough && largest * power < 99999.5;
              power *= 10) {
             column->decimals++;
         }
     }
-    column->width = zt__shown_width(column->heading);
-    if (end) {
-        size_t below = zt__shown_width(end + 1);
-        column->width -= below + 1; /* the line feed is shown as one column */
-        column->width = column->width > below ? column->width : below;
-    }
+    column->width = zt__heading_width(column->heading);
     zt__show_figure(&cells[0], column, smallest * column->scale);
     zt__show_figure(&cells[1], column, least * column->scale);
     zt__show_figure(&cells[2], column, largest * column->scale);
@@ -2953,7 +2963,8 @@ ZT__PRIVATE void zt__measure_column(const zt__figure_table *table, zt__figure_co
 }
 
 /* Adds a column. Times get the unit of the table. If other figures add up, a prefix is chosen that suits the
-   largest: "bytes" becomes "MB". Other units, such as percent, stay. Returns as zt__make_heading. */
+   largest: "bytes" becomes "MB". Other units, such as percent, stay. A column that may be left out is, if it
+   has no figures. Returns as zt__make_heading. */
 ZT__PRIVATE int zt__add_figures(zt__figure_table *table, uint32_t figure, const char *name, const char *units,
                                 int adds_up, int rank) {
     static const char *const prefixes[] = {"", "k", "M", "G", "T"};
@@ -2961,6 +2972,7 @@ ZT__PRIVATE int zt__add_figures(zt__figure_table *table, uint32_t figure, const 
     int is_share = strcmp(units, "percent") == 0 || strcmp(units, "%") == 0, is_readable;
     size_t length = strlen(units);
     double largest = 0;
+    int has_figures = 0;
     uint32_t i, prefix = 0;
     char unit[64];
     memset(column, 0, sizeof *column);
@@ -2974,6 +2986,11 @@ ZT__PRIVATE int zt__add_figures(zt__figure_table *table, uint32_t figure, const 
     for (i = 0; i < table->row_count; i++) {
         double value = table->rows[i].figures[figure];
         largest = zt__is_positive(value) && value > largest ? value : largest;
+        has_figures |= !zt__is_nan(value);
+    }
+    if (rank > 0 && !has_figures) {
+        table->column_count--;
+        return 1;
     }
     for (i = 0; i < ZT__COUNT_OF(zt__time_units); i++) {
         if (strcmp(units, zt__time_units[i].name) == 0) {
@@ -2986,8 +3003,8 @@ ZT__PRIVATE int zt__add_figures(zt__figure_table *table, uint32_t figure, const 
          prefix++) {
         column->scale *= 1e3;
     }
-    if (adds_up && strcmp(units, "bytes") == 0) {
-        snprintf(unit, sizeof unit, "%sB", prefixes[prefix]);
+    if (adds_up && strncmp(units, "bytes", 5) == 0) { /* bytes, or bytes/s */
+        snprintf(unit, sizeof unit, "%sB%.40s", prefixes[prefix], units + 5);
     } else if (prefix > 0) {
         snprintf(unit, sizeof unit, "%s %.40s", prefixes[prefix], units);
     } else if (strcmp(units, "events") == 0) {
@@ -2996,6 +3013,23 @@ ZT__PRIVATE int zt__add_figures(zt__figure_table *table, uint32_t figure, const 
     is_readable = zt__make_heading(column->heading, name, unit);
     zt__measure_column(table, column, is_share);
     return is_readable;
+}
+
+/* Adds a column that is always shown. Its figures are indices of `texts`. */
+ZT__PRIVATE void zt__add_texts(zt__figure_table *table, uint32_t figure, const char *name,
+                               const char *const *texts) {
+    zt__figure_column *column = &table->columns[table->column_count++];
+    uint32_t i;
+    memset(column, 0, sizeof *column);
+    column->figure = figure;
+    column->texts = texts;
+    column->scale = 1;
+    zt__make_heading(column->heading, name, "");
+    column->width = zt__heading_width(column->heading);
+    for (i = 0; i < table->row_count; i++) {
+        size_t width = strlen(texts[(uint32_t)table->rows[i].figures[figure]]);
+        column->width = width > column->width ? width : column->width;
+    }
 }
 
 ZT__PRIVATE size_t zt__widest_name(const zt__figure_table *table) {
@@ -9939,6 +9973,44 @@ ZT__PRIVATE uint32_t zt__rank_columns(const zt_profiler *profiler, const zt__adv
     return count;
 }
 
+/* ---- columns of tables ----------------------------------------------------------------------------------- */
+
+/* Adds the metrics that matter most to a table, the first of them with rank 1, the others with rank 3.
+   figures      of all rows, `figure_count` each: the metrics begin at `first`, and after them there is room
+   for ZT__DERIVED_COLUMNS are_rates    what adds up is in units a second. Clock cycles and times mean nothing
+   then Returns 0 without memory. */
+ZT__PRIVATE int zt__add_ranked_columns(const zt_profiler *profiler, const zt__advice *advice,
+                                       zt__figure_table *table, double *figures, uint32_t figure_count,
+                                       uint32_t first, int are_rates) {
+    enum { IMPORTANT = 3 };
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__mean_table means = {figures + first, figure_count, table->row_count};
+    zt__ranked_column *ranked = (zt__ranked_column *)zt__allocate(
+        allocator, (size_t)profiler->metric_count + ZT__DERIVED_COLUMNS, sizeof *ranked);
+    uint32_t i, row, count = ranked ? zt__rank_columns(profiler, advice, &means, ranked) : 0;
+    uint32_t derived = first + profiler->metric_count;
+    for (i = 0; i < count; i++) {
+        const zt_metric *metric =
+            ranked[i].metric == UINT32_MAX ? NULL : &profiler->metrics[ranked[i].metric];
+        uint32_t figure = metric ? first + ranked[i].metric : derived++;
+        int adds_up = metric && metric->aggregation == ZT_AGGREGATE_SUM;
+        char units[64];
+        for (row = 0; row < table->row_count && !metric; row++) {
+            figures[(size_t)row * figure_count + figure] = zt__ranked_figure(advice, &means, row, &ranked[i]);
+        }
+        if (are_rates && adds_up && zt__quantity_of(metric) == ZT__OTHER) {
+            continue;
+        }
+        snprintf(units, sizeof units, "%.40s%s", metric ? metric->units : "percent",
+                 are_rates && adds_up ? "/s" : "");
+        zt__add_figures(table, figure,
+                        ranked[i].role == ZT__NO_ROLE ? metric->name : zt__roles[ranked[i].role].name, units,
+                        adds_up, i < IMPORTANT ? 1 : 3);
+    }
+    zt__free(allocator, ranked);
+    return ranked != NULL;
+}
+
 /* ==== >>opening: zt_open and zt_close ===================================================================== */
 
 /* Reads the device's name, and the resolution and width of its time stamps. */
@@ -13649,9 +13721,10 @@ ZT__PRIVATE void zt__run_with_counters(zt__bench *bench, zt_bench_result *result
     result->perturbation = result->counter_median / result->median;
 }
 
+static const char *const zt__bench_ends[] = {"not run", "precise", "noise", "time", "full"};
+
 ZT_API const char *zt_bench_end_name(zt_bench_end end) {
-    static const char *const names[] = {"not run", "precise", "noise", "time", "full"};
-    return (unsigned)end < ZT__COUNT_OF(names) ? names[end] : "unknown";
+    return (unsigned)end < ZT__COUNT_OF(zt__bench_ends) ? zt__bench_ends[end] : "unknown";
 }
 
 ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result) {
@@ -13758,28 +13831,98 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
 
 /* ---- benchmarks for people ------------------------------------------------------------------------------- */
 
-ZT__PRIVATE void zt__write_bench_result(zt__writer *writer, const zt_bench_result *result) {
-    zt__write_shown(writer, result->name);
-    if (!result->count) {
-        zt__write_text(writer, ": no sample\n");
-        return;
+/* The figures of a row: these, and the rates of the metrics. */
+enum {
+    ZT__BENCH_MEDIAN,
+    ZT__BENCH_INTERVAL,
+    ZT__BENCH_MINIMUM,
+    ZT__BENCH_COUNT,
+    ZT__BENCH_OUTLIERS,
+    ZT__BENCH_CHANGED,
+    ZT__BENCH_END,
+    ZT__BENCH_MHZ,
+    ZT__BENCH_SLOWDOWN,
+    ZT__BENCH_FIGURES
+};
+
+enum { ZT__BENCH_ROOM = 80 };
+
+ZT__PRIVATE void zt__fill_bench_row(const zt_profiler *profiler, const zt_bench_result *result,
+                                    double *figures) {
+    uint32_t i, metrics = zt_get_metric_count(profiler);
+    figures[ZT__BENCH_MEDIAN] = result->median;
+    figures[ZT__BENCH_INTERVAL] = result->precision * 100;
+    figures[ZT__BENCH_MINIMUM] = result->min;
+    figures[ZT__BENCH_COUNT] = result->count;
+    figures[ZT__BENCH_OUTLIERS] = result->outliers;
+    figures[ZT__BENCH_CHANGED] = result->changed;
+    figures[ZT__BENCH_END] = (double)result->end;
+    figures[ZT__BENCH_MHZ] = result->frequency_mhz;
+    figures[ZT__BENCH_SLOWDOWN] = result->perturbation;
+    for (i = 0; i < metrics; i++) {
+        figures[ZT__BENCH_FIGURES + i] = zt_get_rate(profiler, result->region, i);
     }
-    zt__print(writer,
-              ": median %.3f us (95%%: %.3f to %.3f, +-%.2f%%), quartiles %.3f and %.3f, minimum %.3f\n",
-              result->median / 1e3, result->low / 1e3, result->high / 1e3, result->precision * 100,
-              result->quartile1 / 1e3, result->quartile3 / 1e3, result->min / 1e3);
-    zt__print(writer, "    %u samples, %u outliers; ended by: %s\n", (unsigned)result->count,
-              (unsigned)result->outliers, zt_bench_end_name(result->end));
-    if (zt__is_nan(result->frequency_mhz)) {
-        zt__write_text(writer, "    frequency unknown: set ZES_ENABLE_SYSMAN=1, or config.frequency\n");
-    } else {
-        zt__print(writer, "    frequency %.0f MHz, %u samples at another\n", result->frequency_mhz,
-                  (unsigned)result->changed);
+}
+
+ZT__PRIVATE void zt__add_bench_columns(zt__figure_table *table, int are_changed) {
+    zt__add_figures(table, ZT__BENCH_MEDIAN, "median", "ns", 1, 0);
+    zt__add_figures(table, ZT__BENCH_INTERVAL, "95% +-", "percent", 0, 0);
+    zt__add_figures(table, ZT__BENCH_MINIMUM, "minimum", "ns", 1, 0);
+    zt__add_figures(table, ZT__BENCH_COUNT, "samples", "", 0, 0);
+    zt__add_figures(table, ZT__BENCH_OUTLIERS, "outliers", "", 0, 2);
+    zt__add_texts(table, ZT__BENCH_END, "ended by", zt__bench_ends);
+    zt__add_figures(table, ZT__BENCH_SLOWDOWN, "with counters", "times", 0, 2);
+    zt__add_figures(table, ZT__BENCH_MHZ, "frequency", "MHz", 0, 2);
+    if (are_changed) {
+        zt__add_figures(table, ZT__BENCH_CHANGED, "at another frequency", "", 0, 2);
     }
-    if (result->counter_runs) {
-        zt__print(writer, "    with counters: median %.3f us in %u runs a pass, %.2f times that without\n",
-                  result->counter_median / 1e3, (unsigned)result->counter_runs, result->perturbation);
+}
+
+/* Writes a table of results. Returns 0 without memory. */
+ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *profiler,
+                                      const zt_bench_result *const *results, uint32_t count) {
+    const zt_allocator *allocator = profiler ? &profiler->config.allocator : &zt__default_allocator;
+    uint32_t i, are_changed = 0, are_unknown = 0;
+    uint32_t figure_count = ZT__BENCH_FIGURES + zt_get_metric_count(profiler) + ZT__DERIVED_COLUMNS;
+    double *figures = (double *)zt__allocate(allocator, count, figure_count * sizeof *figures);
+    zt__paragraph note;
+    zt__figure_table table;
+    zt__advice advice;
+    int is_complete;
+    memset(&table, 0, sizeof table);
+    table.heading = "benchmark";
+    table.is_precise = 1;
+    table.rows = (zt__figure_row *)zt__allocate(allocator, count, sizeof *table.rows);
+    table.columns = (zt__figure_column *)zt__allocate(allocator, figure_count, sizeof *table.columns);
+    is_complete = figures && table.rows && table.columns;
+    for (i = 0; i < count && is_complete; i++) {
+        table.rows[i].name = results[i]->name;
+        table.rows[i].figures = figures + (size_t)i * figure_count;
+        zt__fill_bench_row(profiler, results[i], figures + (size_t)i * figure_count);
+        are_changed += results[i]->changed > 0;
+        are_unknown += results[i]->count > 0 && zt__is_nan(results[i]->frequency_mhz);
+        table.row_count++;
     }
+    if (is_complete) {
+        zt__choose_time_unit(&table, ZT__BENCH_MINIMUM, ZT__BENCH_MEDIAN);
+        zt__add_bench_columns(&table, are_changed > 0);
+        if (zt_get_metric_count(profiler) > 0) {
+            zt__prepare_advice(profiler, &advice);
+            is_complete = zt__add_ranked_columns(profiler, &advice, &table, figures, figure_count,
+                                                 ZT__BENCH_FIGURES, 1);
+        }
+        zt__fit_columns(&table, ZT__BENCH_ROOM);
+        zt__write_figures(writer, &table, ZT__BENCH_ROOM);
+    }
+    if (are_unknown > 0) {
+        note = zt__begin_paragraph(writer, ZT__BENCH_ROOM, 0, 0);
+        zt__add_text(&note, "The frequency is not known: set ZES_ENABLE_SYSMAN=1, or config.frequency.");
+        zt__end_paragraph(&note);
+    }
+    zt__free(allocator, table.columns);
+    zt__free(allocator, table.rows);
+    zt__free(allocator, figures);
+    return is_complete;
 }
 
 ZT__PRIVATE ze_result_t zt__end_bench_writing(zt__writer *writer, zt__diagnostics *diagnostics,
@@ -13788,43 +13931,62 @@ ZT__PRIVATE ze_result_t zt__end_bench_writing(zt__writer *writer, zt__diagnostic
                                    : zt__report(diagnostics, WRITE_STOPPED, ZE_RESULT_ERROR_UNKNOWN, call);
 }
 
-ZT_API ze_result_t zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
-                                  zt_write_fn write, void *user) {
+ZT_API ze_result_t zt_write_benches(const zt_profiler *profiler, const zt_bench_result *results,
+                                    uint32_t count, zt_write_fn write, void *user) {
+    const zt_allocator *allocator = profiler ? &profiler->config.allocator : &zt__default_allocator;
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
+    const zt_bench_result **list;
     zt__writer writer;
+    int is_complete;
     uint32_t i;
-    if (!result || !write) {
-        return zt__report_null(diagnostics, "zt_write_bench", result ? "write" : "result");
+    if (!results || !write) {
+        return zt__report_null(diagnostics, "zt_write_benches", results ? "write" : "results");
+    }
+    list = (const zt_bench_result **)zt__allocate(allocator, (size_t)count + 1, sizeof *list);
+    for (i = 0; list && i < count; i++) {
+        list[i] = &results[i];
     }
     zt__begin_writing(&writer, write, user);
-    zt__write_bench_result(&writer, result);
-    for (i = 0; i < zt_get_metric_count(profiler) && result->region != UINT32_MAX; i++) {
-        const zt_metric *metric = zt_get_metric(profiler, i);
-        double rate = zt_get_rate(profiler, result->region, i);
-        if (!zt__is_nan(rate) && (rate < 0 || rate > 0)) {
-            zt__print(&writer, "    %-56.100s %12.5g%s%.40s%s\n", metric->name, rate,
-                      *metric->units ? " " : "", metric->units,
-                      metric->aggregation == ZT_AGGREGATE_SUM ? " a second" : "");
-        }
+    is_complete = list && (count == 0 || zt__write_bench_table(&writer, profiler, list, count));
+    zt__free(allocator, (void *)list);
+    if (!is_complete) {
+        return zt__report_no_memory(diagnostics, "zt_write_benches", "a table");
     }
-    return zt__end_bench_writing(&writer, diagnostics, "zt_write_bench");
+    return zt__end_bench_writing(&writer, diagnostics, "zt_write_benches");
+}
+
+ZT_API ze_result_t zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
+                                  zt_write_fn write, void *user) {
+    if (!result || !write) {
+        return zt__report_null(zt__diagnostics_of(profiler), "zt_write_bench", result ? "write" : "result");
+    }
+    return zt_write_benches(profiler, result, 1, write, user);
 }
 
 ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user) {
+    const zt_bench_result *both[2];
     zt__writer writer;
+    char ratio[128];
     if (!result || !write) {
         return zt__report_null(NULL, "zt_write_comparison", result ? "write" : "result");
     }
+    both[0] = &result->a;
+    both[1] = &result->b;
     zt__begin_writing(&writer, write, user);
-    zt__write_bench_result(&writer, &result->a);
-    zt__write_bench_result(&writer, &result->b);
+    if (!zt__write_bench_table(&writer, NULL, both, 2)) {
+        return zt__report_no_memory(NULL, "zt_write_comparison", "a table");
+    }
     if (!zt__is_nan(result->ratio)) {
         const char *verdict = result->ratio > 1 ? "slower" : "faster";
-        zt__write_shown(&writer, result->b.name);
-        zt__print(&writer, " takes %.4f times as long as ", result->ratio);
-        zt__write_shown(&writer, result->a.name);
-        zt__print(&writer, " (95%%: %.4f to %.4f): %s\n", result->low, result->high,
-                  result->differs ? verdict : "no difference shown");
+        zt__paragraph sentence = zt__begin_paragraph(&writer, ZT__BENCH_ROOM, 0, 0);
+        zt__add_text(&sentence, result->b.name);
+        snprintf(ratio, sizeof ratio, " takes %.4f times as long as ", result->ratio);
+        zt__add_text(&sentence, ratio);
+        zt__add_text(&sentence, result->a.name);
+        snprintf(ratio, sizeof ratio, " (95%%: %.4f to %.4f): ", result->low, result->high);
+        zt__add_text(&sentence, ratio);
+        zt__add_text(&sentence, result->differs ? verdict : "no difference shown");
+        zt__end_paragraph(&sentence);
     }
     return zt__end_bench_writing(&writer, NULL, "zt_write_comparison");
 }
@@ -14281,17 +14443,7 @@ ZT__PRIVATE void zt__add_time_columns(const zt_profiler *profiler, zt__region_ta
     uint32_t i;
     zt__add_figures(&table->shown, ZT__ROW_COUNT, "count", "", 0, 0);
     if (table->differs) {
-        zt__figure_column *column = &table->shown.columns[table->shown.column_count++];
-        memset(column, 0, sizeof *column);
-        column->figure = ZT__ROW_DIFFERS;
-        column->texts = differences;
-        column->scale = 1;
-        strcpy(column->heading, "passes\ndiffer");
-        column->width = sizeof "passes" - 1;
-        for (i = 0; i < table->shown.row_count; i++) {
-            size_t width = strlen(differences[(uint32_t)table->shown.rows[i].figures[ZT__ROW_DIFFERS]]);
-            column->width = width > column->width ? width : column->width;
-        }
+        zt__add_texts(&table->shown, ZT__ROW_DIFFERS, "passes differ", differences);
     }
     for (i = 0; i < ZT__COUNT_OF(zt__time_columns); i++) {
         int is_requested = profiler->columns && zt__lists_name(profiler->columns, zt__time_columns[i].name);
@@ -14350,37 +14502,6 @@ ZT__PRIVATE void zt__add_chosen_columns(zt_profiler *profiler, zt__region_table 
             }
         }
     }
-}
-
-/* Adds the metrics that matter most, as >>advice ranks them. The first of them are more important than median
-   and 95th percentile, the others less. */
-ZT__PRIVATE void zt__add_ranked_columns(zt__document *document, zt__region_table *table) {
-    enum { IMPORTANT = 3 };
-    const zt_profiler *profiler = document->profiler;
-    const zt_allocator *allocator = &profiler->config.allocator;
-    zt__mean_table means = {table->figures + ZT__TIME_FIGURES, table->figure_count, table->shown.row_count};
-    zt__ranked_column *ranked = (zt__ranked_column *)zt__allocate(
-        allocator, (size_t)profiler->metric_count + ZT__DERIVED_COLUMNS, sizeof *ranked);
-    uint32_t i, row, count, derived = ZT__TIME_FIGURES + profiler->metric_count;
-    if (!ranked) {
-        document->out_of_memory = 1;
-        return;
-    }
-    count = zt__rank_columns(profiler, &table->advice, &means, ranked);
-    for (i = 0; i < count; i++) {
-        const zt_metric *metric =
-            ranked[i].metric == UINT32_MAX ? NULL : &profiler->metrics[ranked[i].metric];
-        uint32_t figure = metric ? ZT__TIME_FIGURES + ranked[i].metric : derived++;
-        for (row = 0; row < table->shown.row_count && !metric; row++) {
-            table->figures[(size_t)row * table->figure_count + figure] =
-                zt__ranked_figure(&table->advice, &means, row, &ranked[i]);
-        }
-        zt__add_figures(&table->shown, figure,
-                        ranked[i].role == ZT__NO_ROLE ? metric->name : zt__roles[ranked[i].role].name,
-                        metric ? metric->units : "percent", metric && metric->aggregation == ZT_AGGREGATE_SUM,
-                        i < IMPORTANT ? 1 : 3);
-    }
-    zt__free(allocator, ranked);
 }
 
 ZT__PRIVATE uint32_t zt__count_metric_columns(const zt__figure_table *table) {
@@ -14650,7 +14771,8 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_
         if (profiler->columns) {
             zt__add_chosen_columns(profiler, &table);
         } else {
-            zt__add_ranked_columns(document, &table);
+            document->out_of_memory |= !zt__add_ranked_columns(profiler, &table.advice, shown, table.figures,
+                                                               table.figure_count, ZT__TIME_FIGURES, 0);
         }
         qsort(shown->rows, shown->row_count, sizeof *shown->rows, zt__compare_rows);
         table.left_out = zt__count_metric_columns(shown);

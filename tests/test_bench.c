@@ -372,10 +372,11 @@ static void test_work_on_the_device(void **state) {
     written.used = 0;
     ok(zt_write_bench(profiler, &result, keep_text, &written));
     assert_null(strstr(written.bytes, " \n"));
-    assert_contains(written.bytes, "work: median ");
-    assert_contains(written.bytes, "times that without");
-    assert_contains(written.bytes, "GPGPU_THREADGROUP_COUNT");
-    assert_contains(written.bytes, "ended by: ");
+    assert_contains(written.bytes, "\nwork   ");
+    assert_contains(written.bytes, "  ended ");
+    assert_contains(written.bytes, zt_bench_end_name(result.end));
+    assert_contains(written.bytes, "read GB/s"); /* a rate, and what adds up by itself is none */
+    assert_null(strstr(written.bytes, "GpuTime"));
     check_work(w);
 }
 
@@ -398,7 +399,9 @@ static void test_results_for_people(void **state) {
     assert_string_equal(result.name, "the benchmark");
     written.used = 0;
     ok(zt_write_bench(NULL, &result, keep_text, &written));
-    assert_contains(written.bytes, "the benchmark: median 1.000 us (95%: 1.000 to 1.000, +-0.00%)");
+    assert_contains(written.bytes, "               median   95%  minimum                       ended\n"
+                                   "benchmark          us  +- %       us  samples  outliers       by\n");
+    assert_contains(written.bytes, "\nthe benchmark       1     0        1       10         0  precise\n");
     assert_contains(written.bytes, "config.frequency");
     assert_contains(written.bytes, "ZES_ENABLE_SYSMAN=1");
 
@@ -413,11 +416,38 @@ static void test_results_for_people(void **state) {
     assert_result(zt_bench(NULL, &config, &result), ZE_RESULT_NOT_READY);
     written.used = 0;
     ok(zt_write_bench(NULL, &result, keep_text, &written));
-    assert_string_equal(written.bytes, "broken: no sample\n");
+    assert_contains(written.bytes, "\nbroken          -     -        -        0         0  not run\n");
     assert_result(zt_compare(NULL, &config, &config, &comparison), ZE_RESULT_NOT_READY);
     written.used = 0;
     ok(zt_write_comparison(&comparison, keep_text, &written));
-    assert_string_equal(written.bytes, "broken: no sample\nbroken: no sample\n");
+    assert_null(strstr(written.bytes, " takes "));
+}
+
+/* A row for each result, with one unit for all times. */
+static void test_a_table_of_results(void **state) {
+    static zt_bench_result results[2];
+    static kept_text written;
+    zt_bench_config config;
+    (void)state;
+    memset(&config, 0, sizeof config);
+    config.name = "a microsecond";
+    config.measure = take_a_microsecond;
+    ok(zt_bench(NULL, &config, &results[0]));
+    results[1] = results[0];
+    strcpy(results[1].name, "a second");
+    results[1].median = results[1].min = 1e9;
+    results[1].changed = 3;
+    written.used = 0;
+    ok(zt_write_benches(NULL, results, 2, keep_text, &written));
+    assert_contains(written.bytes, "\na microsecond        1 ");
+    assert_contains(written.bytes, "\na second       1000000 ");
+    assert_contains(written.bytes, "  precise           0\n"); /* samples at another frequency */
+    assert_contains(written.bytes, "  precise           3\n");
+    written.used = 0;
+    ok(zt_write_benches(NULL, results, 0, keep_text, &written));
+    assert_int_equal(written.used, 0);
+    assert_result(zt_write_benches(NULL, NULL, 2, keep_text, &written), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    assert_result(zt_write_benches(NULL, results, 2, NULL, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
 }
 
 /* Each rate is relative to the GPU time of its own pass. */
@@ -510,6 +540,7 @@ int main(void) {
         TEST(test_failing_work),
         TEST(test_work_on_the_device),
         TEST(test_results_for_people),
+        TEST(test_a_table_of_results),
         TEST(test_rates),
         TEST(test_two_variants_on_the_device),
         TEST(test_a_run_without_a_region),
