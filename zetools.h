@@ -14552,6 +14552,7 @@ ZT__PRIVATE void zt__write_limits(zt__document *document, const zt__region_table
     zt_profiler *profiler = document->profiler;
     zt_limit_info infos[SHOWN];
     zt__paragraph paragraph;
+    zt__writer name;
     uint32_t i, count = 0, known = 0;
     while (count < SHOWN && count < table->shown.row_count &&
            table->shown.rows[count].figures[ZT__ROW_COUNT] > 0) {
@@ -14574,22 +14575,26 @@ ZT__PRIVATE void zt__write_limits(zt__document *document, const zt__region_table
     }
     zt__end_paragraph(&paragraph);
     for (i = 0; i < count && known > 0; i++) {
+        zt__begin_writing(&name, NULL, NULL);
+        name.stopped = 1; /* it only keeps the bytes */
+        zt__write_shortened(&name, table->shown.rows[i].name, table->room / 2);
+        zt__write_bytes(&name, "", 1);
         paragraph = zt__begin_paragraph(&document->writer, table->room, 2, 4);
-        zt__add_text(&paragraph, table->shown.rows[i].name);
+        zt__add_text(&paragraph, name.bytes);
         zt__add_text(&paragraph, ": ");
         zt__add_text(&paragraph, infos[i].text);
         zt__end_paragraph(&paragraph);
     }
 }
 
-/* Writes what is missing, and what to do about it. */
+/* Writes how many of something are missing, why, and what to do. */
 ZT__PRIVATE void zt__write_missing(zt__document *document, const zt__region_table *table, uint64_t count,
-                                   const char *noun, const char *cause, const char *remedy) {
+                                   const char *what, const char *remedy) {
     zt__paragraph footer;
     char text[256];
     if (count > 0) {
-        snprintf(text, sizeof text, "%llu %s%s %s. %s", (unsigned long long)count, noun,
-                 count == 1 ? "" : "s", cause, remedy);
+        snprintf(text, sizeof text, "%llu sample%s %s. %s", (unsigned long long)count,
+                 count == 1 ? " is" : "s are", what, remedy);
         footer = zt__begin_paragraph(&document->writer, table->room, 0, 0);
         zt__add_text(&footer, text);
         zt__end_paragraph(&footer);
@@ -14625,24 +14630,32 @@ ZT__PRIVATE void zt__write_missing_samples(zt__document *document, const zt__reg
     const zt_profiler *profiler = document->profiler;
     zt_counts counts = zt_get_counts(profiler);
     uint64_t states[ZT__SLOT_STATE_COUNT], waiting;
-    char cause[64];
+    zt__paragraph footer;
+    char text[128];
     uint32_t i;
     zt__count_states(profiler, states);
     waiting = states[ZT__SLOT_OPEN] + states[ZT__SLOT_RECORDED];
-    zt__write_missing(document, table, states[ZT__SLOT_OPEN], "sample", "not ended",
+    zt__write_missing(document, table, states[ZT__SLOT_OPEN], "not ended",
                       "Call zt_end for each region that was begun.");
-    zt__write_missing(document, table, states[ZT__SLOT_RECORDED], "sample",
-                      "recorded and not seen to run yet", "Call zt_collect after the execution.");
-    zt__write_missing(document, table, counts.in_flight > waiting ? counts.in_flight - waiting : 0, "sample",
+    zt__write_missing(document, table, states[ZT__SLOT_RECORDED], "recorded and not seen to run yet",
+                      "Call zt_collect after the execution.");
+    zt__write_missing(document, table, counts.in_flight > waiting ? counts.in_flight - waiting : 0,
                       "in flight", "Call zt_collect when the work is done.");
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        snprintf(cause, sizeof cause, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
+        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
                  zt_cause_name((zt_cause)i));
-        zt__write_missing(document, table, zt_get_cause(profiler, (zt_cause)i), "sample", cause, remedies[i]);
+        zt__write_missing(document, table, zt_get_cause(profiler, (zt_cause)i), text, remedies[i]);
     }
-    zt__write_missing(document, table, counts.unobserved_lists, "list",
-                      "ran outside of zt_execute: only the last execution before each collection is measured",
-                      "Execute recorded lists with zt_execute.");
+    if (counts.unobserved_lists > 0) {
+        snprintf(text, sizeof text,
+                 "%llu %s ran outside of zt_execute: ", (unsigned long long)counts.unobserved_lists,
+                 counts.unobserved_lists == 1 ? "list" : "lists");
+        footer = zt__begin_paragraph(&document->writer, table->room, 0, 0);
+        zt__add_text(&footer, text);
+        zt__add_text(&footer, "only the last execution before each collection is measured. "
+                              "Execute recorded lists with zt_execute.");
+        zt__end_paragraph(&footer);
+    }
 }
 
 /* Writes what the table does not show, why, and what to do. */
@@ -14656,7 +14669,7 @@ ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table
     zt__nearest nearest;
     size_t length;
     if (table->shown.row_count == 0) {
-        zt__write_text(writer, "There are no regions with samples.\n");
+        zt__write_text(writer, "No region has samples: begin regions with zt_begin, and call zt_collect.\n");
     }
     if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
         footer = zt__begin_paragraph(writer, table->room, 0, 0);
@@ -14779,7 +14792,9 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_
         zt__fit_columns(shown, table.room);
         table.left_out -= zt__count_metric_columns(shown);
         zt__write_title(document, table.room);
-        zt__write_figures(&document->writer, shown, table.room);
+        if (shown->row_count > 0) {
+            zt__write_figures(&document->writer, shown, table.room);
+        }
         zt__write_footer(document, &table);
         zt__write_limits(document, &table);
 #ifdef ZETOOLS_TRACER
