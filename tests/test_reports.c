@@ -1056,6 +1056,51 @@ static void test_pipes_and_devices_stay_what_they_are(void **state) {
     assert_int_equal(remove_entries(), 2);
 }
 
+/* A table that is longer than all buffers: the message has the reason of the system. */
+static void test_standard_output_that_is_full(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    for (int i = 0; i < 200; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "region %d", i);
+        run(w, profiler, name);
+    }
+    collect_all(profiler);
+    int full = open("/dev/full", O_WRONLY), saved = send_output(full);
+    ze_result_t result = zt_report(profiler, "-");
+    bring_output_back(saved);
+    close(full);
+    clearerr(stdout);
+    assert_result(result, ZE_RESULT_ERROR_UNKNOWN);
+    assert_contains(zt_get_last_error(profiler), strerror(ENOSPC));
+    assert_int_equal(heard(w, "[WRITE_STOPPED]"), 0);
+}
+
+/* The file that is written first needs a name of its own, which must not be too long either. */
+static void test_longest_name_of_a_file(void **state) {
+    world *w = *state;
+    char name[NAME_MAX + 1];
+    zt_profiler *profiler = measure_region(w, NULL);
+    memset(name, 'n', NAME_MAX);
+    strcpy(name + NAME_MAX - 4, ".csv");
+    ok(zt_report(profiler, in_directory(name)));
+    assert_string_equal(read_whole(in_directory(name)), written(profiler, ZT_FORMAT_CSV));
+    assert_int_equal(remove_entries(), 1);
+}
+
+/* A report that others may not read stays so. */
+static void test_permissions_of_a_file_stay(void **state) {
+    world *w = *state;
+    struct stat seen;
+    const char *path = in_directory("run.csv");
+    zt_profiler *profiler = measure_region(w, NULL);
+    ok(zt_report(profiler, path));
+    assert_int_equal(chmod(path, 0600), 0);
+    ok(zt_report(profiler, path));
+    assert_int_equal(stat(path, &seen), 0);
+    assert_int_equal(seen.st_mode & 0777, 0600);
+}
+
 /* The disk is full: the old report stays as it was, and no part of the new one is left. */
 static void test_old_report_survives_a_failure(void **state) {
     world *w = *state;
@@ -1200,6 +1245,9 @@ int main(void) {
         IN_DIRECTORY(test_write_function_that_stops),
         IN_DIRECTORY(test_paths_that_cannot_be_written),
         IN_DIRECTORY(test_pipes_and_devices_stay_what_they_are),
+        IN_DIRECTORY(test_standard_output_that_is_full),
+        IN_DIRECTORY(test_longest_name_of_a_file),
+        IN_DIRECTORY(test_permissions_of_a_file_stay),
         IN_DIRECTORY(test_old_report_survives_a_failure),
         IN_DIRECTORY(test_nobody_reads_half_a_file),
         IN_DIRECTORY(test_reports_while_regions_are_collected),
