@@ -670,6 +670,31 @@ static void test_table_of_a_b580(void **state) {
     assert_contains(unbroken(text), " gemm: Probably ");
 }
 
+/* Wherever memory ends, there is a message instead of a table, and nothing is leaked. */
+static void test_tables_without_memory(void **state) {
+    world *w = *state;
+    static zt_bench_result result;
+    zt_config config = config_of(w);
+    config.allocator = scarce_allocator();
+    zt_profiler *profiler = measure_region(w, &config);
+    ze_result_t written_table = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, written_bench = written_table;
+    for (int n = 0; written_table != ZE_RESULT_SUCCESS || written_bench != ZE_RESULT_SUCCESS; n++) {
+        assert_in_range(n, 0, 100);
+        first_buffer.size = second_buffer.size = 0;
+        allocations_left = n;
+        written_table = zt_write(profiler, ZT_FORMAT_TABLE, keep, &first_buffer);
+        allocations_left = n;
+        written_bench = zt_write_bench(profiler, &result, keep, &second_buffer);
+        allocations_left = -1;
+        if (written_table != ZE_RESULT_SUCCESS)
+            assert_result(written_table, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+        if (written_bench != ZE_RESULT_SUCCESS)
+            assert_result(written_bench, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    }
+    assert_contains(first_buffer.bytes, "\nregion ");
+    assert_contains(second_buffer.bytes, "benchmark ");
+}
+
 /* Lines of headings are those above the rule; there are two at the most. */
 static void count_heading(const char *line, size_t length, void *user) {
     int *lines = user;
@@ -1226,6 +1251,7 @@ int main(void) {
         IN_DIRECTORY(test_names_of_cpp),
         IN_DIRECTORY(test_table_of_a_b580),
         IN_DIRECTORY(test_headings_have_two_lines),
+        IN_DIRECTORY(test_tables_without_memory),
         IN_DIRECTORY(test_what_limits_is_not_known),
         IN_DIRECTORY(test_metrics_of_several_groups_are_shown_once),
         IN_DIRECTORY(test_unknown_column_shows_nearest_names),
