@@ -403,7 +403,7 @@
        What is wrong with these is printed on standard error. If a report of ZT_REPORT or ZT_AUTO cannot be
        written, the table is printed there instead.
 
-       COLUMNS                 the width of a table on standard output that is not a terminal. Default: 100
+       COLUMNS                 the width of a table on standard output that is not a terminal. Default: 80
 
        Loader and driver read ZET_ENABLE_METRICS, ZE_ENABLE_TRACING_LAYER and, for the frequency in
        benchmarks, ZES_ENABLE_SYSMAN. Set them before zeInit.
@@ -529,17 +529,18 @@ typedef struct zt_allocator {
 /* How a profiler is opened. Start from zt_config_default(). 0 and NULL stand for the default. Strings need
    not outlive zt_open. Since 0.1. */
 typedef struct zt_config {
-    const char *groups;  /* Metric groups: names separated by commas, up to 32. "": none, regions have times
-                            alone. NULL: those that `metrics` needs, else "ComputeBasic", else the first
-                            event-based group of the device. ZT_GROUPS in the environment overrides it. */
-    const char *metrics; /* Metrics: names separated by commas, up to 64. The fewest groups that have them
-                            are measured, beside those of `groups`. NULL: `groups` alone decides. ZT_METRICS
-                            in the environment overrides it. */
-    const char *columns; /* Metrics in the table: names separated by commas. CSV and JSON have all metrics in
-                            any case. NULL: those of `metrics`, else as many as fit. ZT_COLUMNS in the
-                            environment overrides it. */
-    uint32_t max_passes; /* How many passes the work may be repeated in with ZT_PASSES, up to 16. With 1,
-                            groups that cannot be active together are refused. Default: 1. */
+    const char *groups;    /* Metric groups: names separated by commas, up to 32. "": none, regions have times
+                              alone. NULL: those that `metrics` needs, else "ComputeBasic", else the first
+                              event-based group of the device. ZT_GROUPS in the environment overrides it. */
+    const char *metrics;   /* Metrics: names separated by commas, up to 64. The fewest groups that have them
+                              are measured, beside those of `groups`. NULL: `groups` alone decides. ZT_METRICS
+                              in the environment overrides it. */
+    const char *columns;   /* Columns of the table: metrics, and of the GPU time "median", "p95", "min" and
+                              "max", separated by commas. CSV and JSON have all metrics in any case. NULL: those
+                              of `metrics`, else the ones that show most, as many as fit. ZT_COLUMNS in the
+                              environment overrides it. */
+    uint32_t max_passes;   /* How many passes the work may be repeated in with ZT_PASSES, up to 16. With 1,
+                              groups that cannot be active together are refused. Default: 1. */
     double pass_tolerance; /* Reports mark a region whose GPU time differs between passes by more than this
                               share. Raise it for work whose time varies by itself. Default: 0.1. */
     int require_metrics; /* Not 0: zt_open fails if metrics cannot be measured. 0: regions have times then. */
@@ -1067,8 +1068,12 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
 ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
                               zt_comparison *result);
 
-/* Writes a result as text for people. With the profiler that was benchmarked, it includes the rates of the
-   metrics that are not 0. Returns SUCCESS; UNKNOWN if `write` stopped it. Any thread. Since 0.1. */
+/* Writes results as a table for people, 80 columns wide: one, or a row for each of many. With the profiler
+   that was benchmarked, it has as many metrics as fit, those first that show most; what adds up is in units a
+   second. "95% +-" is the precision, "with counters" the perturbation.
+   Returns SUCCESS; UNKNOWN if `write` stopped it; OUT_OF_HOST_MEMORY. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_write_benches(const zt_profiler *profiler, const zt_bench_result *results,
+                                    uint32_t count, zt_write_fn write, void *user);
 ZT_API ze_result_t zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
                                   zt_write_fn write, void *user);
 ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user);
@@ -1108,8 +1113,10 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
    incomplete one. Symbolic links are followed; pipes and devices are written to directly.
    path  the suffix chooses the format: .csv, .json, .trace.json or .prom (OpenMetrics), in upper or lower
          case; with .txt, a number or no suffix, the report is a table. "-" and "/dev/stdout" are a table on
-         standard output, as wide as the terminal; other tables, such as that of "/dev/stderr", are 100
-         columns wide, or wider if config.columns asks for more
+         standard output, as wide as the terminal; other tables, such as that of "/dev/stderr", are 80 columns
+         wide. Columns that config.columns asks for and that do not fit follow in a table below
+   The table has a row for each region, those with the most GPU time first, and below it what probably limits
+   these, and what is not in the table. Names of C++ functions are demangled.
    CSV has a line for each metric of each region, and lines of the component "profiler" with counts: those
    without a region are of the whole profiler, and the group of "availability" is zt_get_availability_text.
    Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace without config.timeline; UNKNOWN if
@@ -1346,6 +1353,8 @@ ZT__OFF ZT__RESULT zt_bench(zt_profiler *profiler, const zt_bench_config *config
     { ZT__CLEAR(result); if (result) { result->region = UINT32_MAX; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
     zt_comparison *result) { return ZT__CLEAR(result); }
+ZT__OFF ZT__RESULT zt_write_benches(const zt_profiler *profiler, const zt_bench_result *results,
+    uint32_t count, zt_write_fn write, void *user) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
     zt_write_fn write, void *user) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user)
@@ -1538,7 +1547,8 @@ typedef zt__disabled_scope zt_scope;
 
            >>platform     all that differs between systems and compilers
            >>memory       the application's allocator, and the one hash table
-           >>text         lists of names, patterns, UTF-8, writers, tables
+           >>text         lists of names, patterns, UTF-8, writers, paragraphs
+           >>tables       tables for people
            >>process      what all copies of this header in a process share
            >>diagnostics  names of results, and the list of messages
            >>driver       functions that a loader may not have
@@ -2037,6 +2047,32 @@ ZT__PRIVATE void zt__find_loader_symbol(const char *name, void *function) {
     }
 }
 
+/* Returns the name of a C++ function or type as people write it, which the caller frees with free(); or NULL
+   if the name is none, or the process has no C++ library. */
+ZT__PRIVATE char *zt__demangle(const char *name) {
+    static const char *const libraries[] = {NULL, "libstdc++.so.6", "libc++abi.so.1"};
+    static const char type[] = "typeinfo name for "; /* kernels of SYCL are named so */
+    char *(*demangle)(const char *, char *, size_t *, int *);
+    char *text = NULL;
+    uint32_t i;
+    for (i = 0; strncmp(name, "_Z", 2) == 0 && i < ZT__COUNT_OF(libraries) && !text; i++) {
+        void *library = dlopen(libraries[i], libraries[i] ? RTLD_LAZY | RTLD_NOLOAD : RTLD_LAZY);
+        void *symbol = library ? dlsym(library, "__cxa_demangle") : NULL;
+        int status;
+        memcpy(&demangle, &symbol, sizeof symbol);
+        if (symbol) {
+            text = demangle(name, NULL, NULL, &status);
+        }
+        if (library) {
+            dlclose(library);
+        }
+    }
+    if (text && strncmp(text, type, sizeof type - 1) == 0) {
+        memmove(text, text + sizeof type - 1, strlen(text) - (sizeof type - 1) + 1);
+    }
+    return text;
+}
+
 /* ---- numbers --------------------------------------------------------------------------------------------- */
 
 /* These functions test the bits, because with -ffast-math a comparison does not recognise NaN. */
@@ -2226,7 +2262,7 @@ ZT__PRIVATE void zt__map_free(zt__map *map, const zt_allocator *allocator) {
     memset(map, 0, sizeof *map);
 }
 
-/* ==== >>text: lists of names, patterns, UTF-8, writers, tables ============================================ */
+/* ==== >>text: lists of names, patterns, UTF-8, writers, paragraphs ======================================== */
 
 /* ---- lists of names -------------------------------------------------------------------------------------- */
 
@@ -2622,37 +2658,80 @@ ZT__PRIVATE size_t zt__write_shortened(zt__writer *writer, const char *text, siz
     return used + 3 + rest;
 }
 
-/* ---- tables for people ----------------------------------------------------------------------------------- */
+/* ---- paragraphs ------------------------------------------------------------------------------------------ */
+
+/* Text that is broken into lines between its words, safe on a terminal. */
+typedef struct zt__paragraph {
+    zt__writer *writer;
+    size_t room, indent; /* columns of a line; blanks before each line but the first */
+    size_t used;         /* columns of the line so far */
+    int line_is_empty;
+    char word[256]; /* not written yet */
+    size_t word_bytes, word_width;
+} zt__paragraph;
+
+/* `first_indent` is for the first line, `indent` for the others. */
+ZT__PRIVATE zt__paragraph zt__begin_paragraph(zt__writer *writer, size_t room, size_t first_indent,
+                                              size_t indent) {
+    zt__paragraph paragraph;
+    memset(&paragraph, 0, sizeof paragraph);
+    paragraph.writer = writer;
+    paragraph.room = room;
+    paragraph.indent = indent;
+    paragraph.used = first_indent;
+    paragraph.line_is_empty = 1;
+    zt__write_repeated(writer, ' ', first_indent);
+    return paragraph;
+}
+
+ZT__PRIVATE void zt__end_word(zt__paragraph *paragraph) {
+    if (paragraph->word_bytes == 0) {
+        return;
+    }
+    if (!paragraph->line_is_empty && paragraph->used + 1 + paragraph->word_width > paragraph->room) {
+        zt__write_text(paragraph->writer, "\n");
+        zt__write_repeated(paragraph->writer, ' ', paragraph->indent);
+        paragraph->used = paragraph->indent;
+    } else if (!paragraph->line_is_empty) {
+        zt__write_text(paragraph->writer, " ");
+        paragraph->used++;
+    }
+    zt__write_bytes(paragraph->writer, paragraph->word, paragraph->word_bytes);
+    paragraph->used += paragraph->word_width;
+    paragraph->line_is_empty = 0;
+    paragraph->word_bytes = paragraph->word_width = 0;
+}
+
+/* Adds a text of any origin. A word that is longer than a line is broken, too. */
+ZT__PRIVATE void zt__add_text(zt__paragraph *paragraph, const char *text) {
+    zt__character character;
+    size_t width;
+    while (zt__next_shown(&text, &character, &width)) {
+        if (character.code == ' ') {
+            zt__end_word(paragraph);
+            continue;
+        }
+        if (paragraph->word_bytes + character.length > sizeof paragraph->word ||
+            paragraph->indent + paragraph->word_width + width > paragraph->room) {
+            zt__end_word(paragraph);
+        }
+        memcpy(paragraph->word + paragraph->word_bytes, character.bytes, character.length);
+        paragraph->word_bytes += character.length;
+        paragraph->word_width += width;
+    }
+}
+
+ZT__PRIVATE void zt__end_paragraph(zt__paragraph *paragraph) {
+    zt__end_word(paragraph);
+    zt__write_text(paragraph->writer, "\n");
+}
+
+/* ==== >>tables: tables for people ========================================================================= */
 
 typedef struct zt__cell {
     const char *text; /* may point to `number` */
     char number[32];
 } zt__cell;
-
-ZT__PRIVATE void zt__show_count(zt__cell *cell, uint64_t count) {
-    snprintf(cell->number, sizeof cell->number, "%llu", (unsigned long long)count);
-    cell->text = cell->number;
-}
-
-/* Shows about four significant digits, and all digits before the point. Below 0.001 and from 1e9 on, shows
-   three and an exponent. NaN is empty. */
-ZT__PRIVATE void zt__show_number(zt__cell *cell, double value) {
-    double magnitude = fabs(value);
-    int decimals = 1;
-    cell->text = cell->number;
-    if (zt__is_nan(value)) {
-        cell->number[0] = 0;
-    } else if (magnitude < 1e9 && (magnitude >= 999.95 || (double)(int64_t)value == value)) {
-        snprintf(cell->number, sizeof cell->number, "%.0f", value);
-    } else if (magnitude >= 1e9 || magnitude < 0.001) {
-        snprintf(cell->number, sizeof cell->number, "%.2e", value);
-    } else {
-        for (; magnitude < 99.995; magnitude *= 10) { /* 99.996 is shown as 100.0 */
-            decimals++;
-        }
-        snprintf(cell->number, sizeof cell->number, "%.*f", decimals, value);
-    }
-}
 
 typedef struct zt__table_column {
     const char *heading; /* lines, separated by line feeds; the last lines of all headings are in one row */
@@ -2777,6 +2856,354 @@ ZT__PRIVATE void zt__write_table(zt__writer *writer, const zt__table *table) {
         table->fill_row(table->user, i, table->cells);
         zt__write_cells(writer, table);
     }
+}
+
+/* ---- tables of figures ----------------------------------------------------------------------------------- */
+
+/* A column of figures. All of them have the same unit and the same number of decimals. */
+typedef struct zt__figure_column {
+    uint32_t figure;          /* index of the figure in a row */
+    const char *const *texts; /* not NULL: the figures are indices of these */
+    double scale;             /* figures are divided by it */
+    int decimals;
+    int rank;     /* 0: always shown; columns with a higher rank are left out first */
+    size_t width; /* in columns of a terminal */
+    char heading[64];
+} zt__figure_column;
+
+typedef struct zt__figure_row {
+    const char *name;
+    const double *figures; /* NaN: not measured */
+    uint32_t index;        /* of what the row describes */
+} zt__figure_row;
+
+typedef struct zt__figure_table {
+    const char *heading; /* of the names */
+    zt__figure_row *rows;
+    zt__figure_column *columns;
+    uint32_t row_count, column_count;
+    size_t longest_name; /* longer names are shortened to this width */
+    uint32_t time_unit;  /* of all times: an index of zt__time_units */
+    int is_precise;      /* figures have four significant digits; 0: three, if that is enough for all */
+} zt__figure_table;
+
+static const struct {
+    const char *name;
+    double ns;
+} zt__time_units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+
+/* Chooses the largest unit of which the smallest figure of a column is at least a tenth, or a whole one in a
+   precise table. With it the largest figure of another column has less than eight digits. */
+ZT__PRIVATE void zt__choose_time_unit(zt__figure_table *table, uint32_t smallest_of, uint32_t largest_of) {
+    double smallest = zt__nan(), largest = 0, least = table->is_precise ? 1 : 0.1;
+    uint32_t row;
+    for (row = 0; row < table->row_count; row++) {
+        double small = table->rows[row].figures[smallest_of], large = table->rows[row].figures[largest_of];
+        if (zt__is_positive(small) && (zt__is_nan(smallest) || small < smallest)) {
+            smallest = small;
+        }
+        if (zt__is_positive(large) && large > largest) {
+            largest = large;
+        }
+    }
+    table->time_unit = 0;
+    while (!zt__is_nan(smallest) && table->time_unit + 1 < ZT__COUNT_OF(zt__time_units) &&
+           (smallest >= zt__time_units[table->time_unit + 1].ns * least ||
+            largest >= zt__time_units[table->time_unit].ns * 1e7)) {
+        table->time_unit++;
+    }
+}
+
+/* Returns whether a word of a metric's name begins at a byte: SECOND_WORD, SecondWord. */
+ZT__PRIVATE int zt__begins_word(const char *text, size_t at) {
+    char before = text[at - 1], after = text[at];
+    return before == '_' || (before >= 'a' && before <= 'z' && after >= 'A' && after <= 'Z');
+}
+
+/* Finds where to break a heading so that it is as narrow as possible: between words, and inside of names only
+   if `in_names`. Stores the width of the wider line, and returns where the second one begins; 0: nowhere. */
+ZT__PRIVATE size_t zt__find_break(const char *text, int in_names, size_t *narrowest) {
+    size_t i, cut = 0, length = strlen(text);
+    *narrowest = length;
+    for (i = 1; i < length; i++) {
+        size_t blank = text[i - 1] == ' ' ? 1 : 0;
+        size_t width = i - blank > length - i ? i - blank : length - i;
+        if ((blank || (in_names && zt__begins_word(text, i))) && width < *narrowest) {
+            *narrowest = width;
+            cut = i;
+        }
+    }
+    return cut;
+}
+
+/* Returns whether a byte is not the first of a character of UTF-8. */
+ZT__PRIVATE int zt__continues_character(char byte) {
+    return ((unsigned char)byte & 0xC0) == 0x80;
+}
+
+/* Makes a heading of at most two lines of a name and its units. If it is too long for that, it is shortened
+   in the middle. Returns 0 if it is hard to read: shortened, or broken inside of a word. */
+ZT__PRIVATE int zt__make_heading(char heading[64], const char *name, const char *units) {
+    enum { SHORT = 12, LONGEST = 18 };
+    char text[512];
+    size_t length, narrowest, width, cut, i;
+    int is_shortened = 0;
+    snprintf(text, sizeof text, "%.400s%s%.40s", name, *units ? " " : "", units);
+    length = strlen(text);
+    cut = zt__find_break(text, 0, &narrowest);
+    if (narrowest > SHORT) {
+        cut = zt__find_break(text, 1, &narrowest);
+    }
+    if (cut == 0 && length <= LONGEST) {
+        strcpy(heading, text);
+        return 1;
+    }
+    width = cut - (cut > 0 && text[cut - 1] == ' ');
+    if (narrowest > LONGEST) {
+        is_shortened = length > 2 * LONGEST;
+        cut = length - LONGEST;
+        while (zt__continues_character(text[cut])) {
+            cut++;
+        }
+        for (i = cut; is_shortened && i < length; i++) {
+            if (zt__begins_word(text, i)) {
+                cut = i;
+                break;
+            }
+        }
+        width = is_shortened ? LONGEST - 3 : cut;
+        while (zt__continues_character(text[width])) {
+            width--;
+        }
+    }
+    memcpy(heading, text, width);
+    strcpy(heading + width, is_shortened ? "...\n" : "\n");
+    strcat(heading, text + cut);
+    return narrowest <= LONGEST;
+}
+
+/* Shows a figure with the decimals of its column. A positive figure that would be shown as 0 is "<0.1". */
+ZT__PRIVATE void zt__show_figure(zt__cell *cell, const zt__figure_column *column, double figure) {
+    static const double steps[] = {1, 0.1, 0.01, 0.001};
+    double value = figure / column->scale, step = steps[column->decimals];
+    cell->text = cell->number;
+    if (zt__is_nan(figure)) {
+        strcpy(cell->number, "-");
+    } else if (column->texts) {
+        cell->text = column->texts[(uint32_t)figure];
+    } else if (fabs(value) >= 1e12) {
+        snprintf(cell->number, sizeof cell->number, "%.2e", value);
+    } else if (value > 0 && value < step / 2) {
+        snprintf(cell->number, sizeof cell->number, "<%.*f", column->decimals, step);
+    } else {
+        snprintf(cell->number, sizeof cell->number, "%.*f", column->decimals, value);
+    }
+}
+
+ZT__PRIVATE size_t zt__heading_width(const char *heading) {
+    const char *second = strchr(heading, '\n');
+    size_t width = zt__shown_width(heading), below = second ? zt__shown_width(second + 1) : 0;
+    width -= second ? below + 1 : 0; /* the line feed is shown as one column */
+    return width > below ? width : below;
+}
+
+/* Stores the decimals that a column needs, and its width. */
+ZT__PRIVATE void zt__measure_column(const zt__figure_table *table, zt__figure_column *column, int is_share) {
+    double smallest = zt__nan(), largest = zt__nan(), least = zt__nan(), power;
+    double enough = table->is_precise ? 999.5 : 99.95;
+    int are_integers = 1;
+    zt__cell cells[3];
+    uint32_t row, i;
+    for (row = 0; row < table->row_count; row++) {
+        double value = table->rows[row].figures[column->figure] / column->scale;
+        if (zt__is_nan(value)) {
+            continue;
+        }
+        are_integers &= fabs(value) < 1e15 && (double)(int64_t)value == value;
+        if (zt__is_positive(value) && (zt__is_nan(smallest) || value < smallest)) {
+            smallest = value;
+        }
+        least = zt__is_nan(least) || value < least ? value : least;
+        largest = zt__is_nan(largest) || value > largest ? value : largest;
+    }
+    /* Three or four significant digits of the smallest figure, and not more than six of the largest. */
+    column->decimals = 0;
+    if (!are_integers && is_share) {
+        column->decimals = 1;
+    } else if (!are_integers && !zt__is_nan(smallest)) {
+        for (power = 1; column->decimals < 3 && smallest * power < enough && largest * power < 99999.5;
+             power *= 10) {
+            column->decimals++;
+        }
+    }
+    column->width = zt__heading_width(column->heading);
+    zt__show_figure(&cells[0], column, smallest * column->scale);
+    zt__show_figure(&cells[1], column, least * column->scale);
+    zt__show_figure(&cells[2], column, largest * column->scale);
+    for (i = 0; i < ZT__COUNT_OF(cells); i++) {
+        size_t width = zt__shown_width(cells[i].text);
+        column->width = width > column->width ? width : column->width;
+    }
+}
+
+/* Adds a column. Times get the unit of the table. If other figures add up, a prefix is chosen that suits the
+   largest: "bytes" becomes "MB". Other units, such as percent, stay. A column that may be left out is, if it
+   has no figures. Returns as zt__make_heading. */
+ZT__PRIVATE int zt__add_figures(zt__figure_table *table, uint32_t figure, const char *name, const char *units,
+                                int adds_up, int rank) {
+    static const char *const prefixes[] = {"", "k", "M", "G", "T"};
+    zt__figure_column *column = &table->columns[table->column_count++];
+    int is_share = strcmp(units, "percent") == 0 || strcmp(units, "%") == 0, is_readable;
+    size_t length = strlen(units);
+    double largest = 0;
+    int has_figures = 0;
+    uint32_t i, prefix = 0;
+    char unit[64];
+    memset(column, 0, sizeof *column);
+    column->figure = figure;
+    column->scale = 1;
+    column->rank = rank;
+    snprintf(unit, sizeof unit, "%.40s", is_share ? "%" : units);
+    if (length > 3 && strcasecmp(units + length - 3, "Bps") == 0) { /* GBpS */
+        snprintf(unit, sizeof unit, "%.*s/s", (int)length - 2 < 40 ? (int)length - 2 : 40, units);
+    }
+    for (i = 0; i < table->row_count; i++) {
+        double value = table->rows[i].figures[figure];
+        largest = zt__is_positive(value) && value > largest ? value : largest;
+        has_figures |= !zt__is_nan(value);
+    }
+    if (rank > 0 && !has_figures) {
+        table->column_count--;
+        return 1;
+    }
+    for (i = 0; i < ZT__COUNT_OF(zt__time_units); i++) {
+        if (strcmp(units, zt__time_units[i].name) == 0) {
+            column->scale = zt__time_units[table->time_unit].ns / zt__time_units[i].ns;
+            strcpy(unit, zt__time_units[table->time_unit].name);
+            adds_up = 0;
+        }
+    }
+    for (; adds_up && *units && prefix + 1 < ZT__COUNT_OF(prefixes) && largest >= column->scale * 1e4;
+         prefix++) {
+        column->scale *= 1e3;
+    }
+    if (adds_up && strncmp(units, "bytes", 5) == 0) { /* bytes, or bytes/s */
+        snprintf(unit, sizeof unit, "%sB%.40s", prefixes[prefix], units + 5);
+    } else if (prefix > 0) {
+        snprintf(unit, sizeof unit, "%s %.40s", prefixes[prefix], units);
+    } else if (strcmp(units, "events") == 0) {
+        unit[0] = 0; /* a count needs no unit */
+    }
+    is_readable = zt__make_heading(column->heading, name, unit);
+    zt__measure_column(table, column, is_share);
+    return is_readable;
+}
+
+/* Adds a column that is always shown. Its figures are indices of `texts`. */
+ZT__PRIVATE void zt__add_texts(zt__figure_table *table, uint32_t figure, const char *name,
+                               const char *const *texts) {
+    zt__figure_column *column = &table->columns[table->column_count++];
+    uint32_t i;
+    memset(column, 0, sizeof *column);
+    column->figure = figure;
+    column->texts = texts;
+    column->scale = 1;
+    zt__make_heading(column->heading, name, "");
+    column->width = zt__heading_width(column->heading);
+    for (i = 0; i < table->row_count; i++) {
+        size_t width = strlen(texts[(uint32_t)table->rows[i].figures[figure]]);
+        column->width = width > column->width ? width : column->width;
+    }
+}
+
+ZT__PRIVATE size_t zt__widest_name(const zt__figure_table *table) {
+    size_t widest = zt__shown_width(table->heading);
+    uint32_t i;
+    for (i = 0; i < table->row_count && widest < table->longest_name; i++) {
+        size_t width = zt__shown_width(table->rows[i].name);
+        widest = width > widest ? width : widest;
+    }
+    return widest < table->longest_name ? widest : table->longest_name;
+}
+
+/* Leaves out columns that do not fit into `room`, those with the highest rank first. Columns of rank 0 stay.
+   If there is room left, names get it. */
+ZT__PRIVATE void zt__fit_columns(zt__figure_table *table, size_t room) {
+    enum { SHORTEST_NAME = 16, HIGHEST_RANK = 3 };
+    uint32_t i, kept = 0;
+    size_t used;
+    int rank;
+    table->longest_name = room / 4 > SHORTEST_NAME ? room / 4 : (size_t)SHORTEST_NAME;
+    used = zt__widest_name(table);
+    for (rank = 0; rank <= HIGHEST_RANK; rank++) {
+        for (i = 0; i < table->column_count; i++) {
+            size_t width = 2 + table->columns[i].width;
+            if (table->columns[i].rank == rank && (rank == 0 || used + width <= room)) {
+                table->columns[i].rank = -1; /* stays */
+                used += width;
+            }
+        }
+    }
+    for (i = 0; i < table->column_count; i++) {
+        if (table->columns[i].rank == -1) {
+            table->columns[kept++] = table->columns[i];
+        }
+    }
+    table->column_count = kept;
+    if (used < room) {
+        table->longest_name += room - used;
+    }
+}
+
+/* Some columns of a table of figures. */
+typedef struct zt__figure_part {
+    const zt__figure_table *table;
+    uint32_t first, count;
+} zt__figure_part;
+
+ZT__PRIVATE void zt__fill_figures(const void *user, uint32_t row, zt__cell *cells) {
+    const zt__figure_part *part = (const zt__figure_part *)user;
+    uint32_t i;
+    cells[0].text = part->table->rows[row].name;
+    for (i = 0; i < part->count; i++) {
+        const zt__figure_column *column = &part->table->columns[part->first + i];
+        zt__show_figure(&cells[1 + i], column, part->table->rows[row].figures[column->figure]);
+    }
+}
+
+/* Writes a table. Columns that do not fit into `room` follow in another one below. */
+ZT__PRIVATE void zt__write_figures(zt__writer *writer, const zt__figure_table *table, size_t room) {
+    enum { MOST = 48 };
+    zt__table_column columns[1 + MOST];
+    zt__cell cells[1 + MOST];
+    zt__figure_part part = {table, 0, 0};
+    zt__table shown;
+    memset(&shown, 0, sizeof shown);
+    shown.columns = columns;
+    shown.cells = cells;
+    shown.row_count = table->row_count;
+    shown.fill_row = zt__fill_figures;
+    shown.user = &part;
+    do {
+        size_t used = zt__widest_name(table);
+        memset(columns, 0, sizeof columns);
+        columns[0].heading = table->heading;
+        columns[0].is_text = 1;
+        columns[0].longest = table->longest_name;
+        for (part.count = 0; part.count < MOST && part.first + part.count < table->column_count;
+             part.count++) {
+            const zt__figure_column *column = &table->columns[part.first + part.count];
+            used += 2 + column->width;
+            if (part.count > 0 && used > room) {
+                break;
+            }
+            columns[1 + part.count].heading = column->heading;
+        }
+        shown.column_count = 1 + part.count;
+        zt__write_text(writer, part.first > 0 ? "\n" : "");
+        zt__write_table(writer, &shown);
+        part.first += part.count;
+    } while (part.first < table->column_count);
 }
 
 /* ==== >>process: what all copies of this header in a process share ======================================== */
@@ -9636,6 +10063,8 @@ ZT__PRIVATE void zt__append_figure(zt_limit_info *info, zt__role role, const dou
         zt__append(info->text, sizeof info->text, "%s%s %.0f%%", opening, name, figure);
     } else if (zt__roles[role].quantity == ZT__RATE) {
         zt__append(info->text, sizeof info->text, "%s%s %.3g GB/s", opening, name, figure);
+    } else if (figure >= 999.5) {
+        zt__append(info->text, sizeof info->text, "%s%s %.3g ms", opening, name, figure / 1000);
     } else {
         zt__append(info->text, sizeof info->text, "%s%s %.3g us", opening, name, figure);
     }
@@ -9828,12 +10257,51 @@ ZT__PRIVATE uint32_t zt__rank_columns(const zt_profiler *profiler, const zt__adv
     return count;
 }
 
+/* ---- columns of tables ----------------------------------------------------------------------------------- */
+
+/* Adds the metrics that matter most to a table, the first of them with rank 1, the others with rank 3. The
+   figures are those of all rows, `figure_count` each: metrics begin at `first`, and after them there is room
+   for ZT__DERIVED_COLUMNS. With `are_rates`, what adds up is shown in units a second; clock cycles and times,
+   which mean nothing then, are left out. Returns 0 without memory. */
+ZT__PRIVATE int zt__add_ranked_columns(const zt_profiler *profiler, const zt__advice *advice,
+                                       zt__figure_table *table, double *figures, uint32_t figure_count,
+                                       uint32_t first, int are_rates) {
+    enum { IMPORTANT = 3 };
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__mean_table means = {figures + first, figure_count, table->row_count};
+    zt__ranked_column *ranked = (zt__ranked_column *)zt__allocate(
+        allocator, (size_t)profiler->metric_count + ZT__DERIVED_COLUMNS, sizeof *ranked);
+    uint32_t i, row, count = ranked ? zt__rank_columns(profiler, advice, &means, ranked) : 0;
+    uint32_t derived = first + profiler->metric_count;
+    for (i = 0; i < count; i++) {
+        const zt_metric *metric =
+            ranked[i].metric == UINT32_MAX ? NULL : &profiler->metrics[ranked[i].metric];
+        uint32_t figure = metric ? first + ranked[i].metric : derived++;
+        int adds_up = metric && metric->aggregation == ZT_AGGREGATE_SUM;
+        char units[64];
+        for (row = 0; row < table->row_count && !metric; row++) {
+            figures[(size_t)row * figure_count + figure] = zt__ranked_figure(advice, &means, row, &ranked[i]);
+        }
+        if (are_rates && adds_up && zt__quantity_of(metric) == ZT__OTHER) {
+            continue;
+        }
+        snprintf(units, sizeof units, "%.40s%s", metric ? metric->units : "percent",
+                 are_rates && adds_up ? "/s" : "");
+        zt__add_figures(table, figure,
+                        ranked[i].role == ZT__NO_ROLE ? metric->name : zt__roles[ranked[i].role].name, units,
+                        adds_up, i < IMPORTANT ? 1 : 3);
+    }
+    zt__free(allocator, ranked);
+    return ranked != NULL;
+}
+
 /* ==== >>requests: reports that the environment asks for =================================================== */
 
-/* A list of reports is what ZT_REPORT and ZT_AUTO contain: paths, separated by commas. "table" is a table on
-   standard output. */
+/* A list of reports is what ZT_REPORT and ZT_AUTO contain: paths, separated by commas. "table" is a table
+   on standard output. */
 
-/* Samples that are kept for a trace where config.timeline is not set, because a trace shows nothing else. */
+/* Samples that are kept for a trace where config.timeline is not set, because a trace shows nothing else.
+ */
 enum { ZT__TRACE_TIMELINE = 65536 };
 
 /* The suffixes of reports. The longest come first. */
@@ -9862,8 +10330,8 @@ ZT__PRIVATE const char *zt__after_last_dot(const char *path) {
     return dot && (!slash || dot > slash) ? dot : path + strlen(path);
 }
 
-/* Finds the format that the suffix of a path stands for. Returns 0 if it stands for none. Without a suffix,
-   or with a number as suffix, the format is a table. */
+/* Finds the format that the suffix of a path stands for. Returns 0 if it stands for none. Without a
+   suffix, or with a number as suffix, the format is a table. */
 ZT__PRIVATE int zt__find_format(const char *path, zt_format *format) {
     const zt__suffix *suffix = zt__find_suffix(path);
     const char *unknown = zt__after_last_dot(path);
@@ -9880,8 +10348,8 @@ ZT__PRIVATE FILE *zt__find_standard_stream(const char *path) {
     return strcmp(path, "/dev/stderr") == 0 ? stderr : NULL;
 }
 
-/* Returns a path of a list for the n-th profiler of the process: run.csv, run.2.csv, ... Pipes and devices
-   get no number. It is freed with zt__free. Returns NULL without memory. */
+/* Returns a path of a list for the n-th profiler of the process: run.csv, run.2.csv, ... Pipes and
+   devices get no number. It is freed with zt__free. Returns NULL without memory. */
 ZT__PRIVATE char *zt__make_path(const zt_allocator *allocator, const char *name, size_t length, uint32_t n) {
     char number[16];
     size_t room = length + sizeof number, head;
@@ -9977,8 +10445,8 @@ ZT__PRIVATE ze_result_t zt__check_reports(zt__diagnostics *diagnostics, const ch
 }
 
 /* Writes the reports of a list for the n-th profiler of the process, which is closed next. Messages go to
-   standard error, and to zt_get_last_error(NULL). If a report cannot be written, the table goes to standard
-   error instead. */
+   standard error, and to zt_get_last_error(NULL). If a report cannot be written, the table goes to
+   standard error instead. */
 ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint32_t n) {
     zt_log_fn log = profiler->diagnostics.log;
     const char *name;
@@ -10004,8 +10472,8 @@ ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint
     }
 }
 
-/* Keeps ZT_REPORT for zt_close. What is wrong in the environment is also printed, because those who have set
-   it may not see the messages of the program. */
+/* Keeps ZT_REPORT for zt_close. What is wrong in the environment is also printed, because those who have
+   set it may not see the messages of the program. */
 ZT__PRIVATE void zt__request_reports(zt_profiler *profiler) {
     const char *list = getenv("ZT_REPORT"), *log = getenv("ZT_LOG"), *timeline = getenv("ZT_TIMELINE");
     zt__process *process = zt__get_process();
@@ -10052,8 +10520,8 @@ ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
     return result;
 }
 
-/* Describes the metrics of the selected groups, distributes the groups over the passes, and finds the metrics
-   that are flags of lost samples. Returns 0 without memory. */
+/* Describes the metrics of the selected groups, distributes the groups over the passes, and finds the
+   metrics that are flags of lost samples. Returns 0 without memory. */
 ZT__PRIVATE int zt__describe_selection(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__selection *selection = &profiler->selection;
@@ -10121,8 +10589,8 @@ ZT__PRIVATE ze_result_t zt__probe_counters(zt_profiler *profiler) {
                : ZE_RESULT_SUCCESS;
 }
 
-/* Selects and activates the metric groups, and makes the first slots: whether metrics can be used shows only
-   when query pools are created. On failure, one pass without groups remains. */
+/* Selects and activates the metric groups, and makes the first slots: whether metrics can be used shows
+   only when query pools are created. On failure, one pass without groups remains. */
 ZT__PRIVATE ze_result_t zt__open_metrics(zt_profiler *profiler) {
     zt__pass *pass = &profiler->passes[0];
     zt__holder holder;
@@ -10314,9 +10782,9 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
     return result;
 }
 
-/* Counts the samples that are still in flight. Regions that are not ended are dropped, samples on their way
-   are lost, and recorded regions that never ran are no longer counted as begun. Slots that the device may
-   still write to become RETIRED. */
+/* Counts the samples that are still in flight. Regions that are not ended are dropped, samples on their
+   way are lost, and recorded regions that never ran are no longer counted as begun. Slots that the device
+   may still write to become RETIRED. */
 ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
     const char *not_ended = NULL;
     unsigned long long unfinished = 0;
@@ -10376,7 +10844,8 @@ ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler) {
 }
 
 ZT_API void zt_close(zt_profiler *profiler) {
-    /* A profiler that is not registered is closed already, or belongs to the parent of a forked process. */
+    /* A profiler that is not registered is closed already, or belongs to the parent of a forked process.
+     */
     if (!profiler || !zt__is_registered(profiler) || zt__is_inside_callback(profiler, "zt_close")) {
         return;
     }
@@ -10408,13 +10877,13 @@ ZT_API void zt_close(zt_profiler *profiler) {
 
 enum { ZT__STREAM_WAIT_NS = 10000000, ZT__MAX_STREAM_READS = 1024, ZT__ROWS_AT_ONCE = 256 };
 
-/* Reading from the device fills the ring with reports; calculating them and delivering the rows empties it.
-   With config.reader, a thread of the stream reads, and those that call zt_stream_read deliver. Without it,
-   they do both.
+/* Reading from the device fills the ring with reports; calculating them and delivering the rows empties
+   it. With config.reader, a thread of the stream reads, and those that call zt_stream_read deliver.
+   Without it, they do both.
 
-   There are two locks. `reader` is locked first; its holder delivers rows, calls the driver and functions of
-   the application, and alone uses the fields below `reader`. `data->mutex` guards the counts of the ring, and
-   is held for bookkeeping only. */
+   There are two locks. `reader` is locked first; its holder delivers rows, calls the driver and functions
+   of the application, and alone uses the fields below `reader`. `data->mutex` guards the counts of the
+   ring, and is held for bookkeeping only. */
 struct zt_stream {
     ze_device_handle_t device;
     ze_context_handle_t context;
@@ -10447,8 +10916,8 @@ struct zt_stream {
     uint64_t written;      /* reports that came into the ring so far */
     uint64_t calculated;   /* reports that left it so far */
     uint64_t written_ns;   /* when the last of them came */
-    uint64_t gap_first;    /* the device dropped reports just before one of the reports gap_first to gap_last;
-                              UINT64_MAX: it dropped none */
+    uint64_t gap_first;    /* the device dropped reports just before one of the reports gap_first to
+                              gap_last;    UINT64_MAX: it dropped none */
     uint64_t gap_last;
     uint64_t gap_ns; /* the host time at which the device reported this */
     zt_stream_counts counts;
@@ -10502,8 +10971,8 @@ ZT__PRIVATE ze_result_t zt__query_report_size(zt_stream *stream) {
 /* Finds where the next bytes go. Returns how many fit there.
 
    A read can end within a report; its rest normally comes first in the next read. If a calculation has
-   failed, that may not be so: the partial report is discarded, and the next read is assumed to begin with a
-   report. */
+   failed, that may not be so: the partial report is discarded, and the next read is assumed to begin with
+   a report. */
 ZT__PRIVATE size_t zt__find_room(zt_stream *stream, uint8_t **bytes) {
     int is_misaligned = zt__load(&stream->is_misaligned);
     uint64_t place, room;
@@ -10524,9 +10993,9 @@ ZT__PRIVATE size_t zt__find_room(zt_stream *stream, uint8_t **bytes) {
     return room ? (size_t)room * stream->report_size - stream->partial : 0;
 }
 
-/* Reads once. Sets `more` if the device may have more than there was room for. If the device dropped reports,
-   what it returns is valid all the same; the dropped ones are missing before one of the new reports, or
-   before the first of the next read. */
+/* Reads once. Sets `more` if the device may have more than there was room for. If the device dropped
+   reports, what it returns is valid all the same; the dropped ones are missing before one of the new
+   reports, or before the first of the next read. */
 ZT__PRIVATE ze_result_t zt__read_once(zt_stream *stream, int *more) {
     size_t room, size;
     uint8_t *bytes;
@@ -10576,8 +11045,8 @@ ZT__PRIVATE ze_result_t zt__read_once(zt_stream *stream, int *more) {
     return ZE_RESULT_SUCCESS;
 }
 
-/* Reads until the device has no more, or the ring is full, but only a few times. Returns whether the device
-   may have more. */
+/* Reads until the device has no more, or the ring is full, but only a few times. Returns whether the
+   device may have more. */
 ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
     enum { MOST_READS = 4 };
     int more = 1, reads;
@@ -10595,8 +11064,8 @@ ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
     return more;
 }
 
-/* Returns whether the device has notified since the last call. The host polls, because a wait in the driver
-   may be a busy wait. */
+/* Returns whether the device has notified since the last call. The host polls, because a wait in the
+   driver may be a busy wait. */
 ZT__PRIVATE int zt__was_notified(zt_stream *stream) {
     const char *call = "zeEventQueryStatus";
     ze_result_t result;
@@ -10613,8 +11082,8 @@ ZT__PRIVATE int zt__was_notified(zt_stream *stream) {
 
 /* ---- the reader thread ----------------------------------------------------------------------------------- */
 
-/* Reads what there is, then sleeps until the device notifies, and polls four times in the time between two
-   notifications. It sleeps for ten milliseconds at the most, because the device may not notify. */
+/* Reads what there is, then sleeps until the device notifies, and polls four times in the time between
+   two notifications. It sleeps for ten milliseconds at the most, because the device may not notify. */
 ZT__PRIVATE int zt__read_ahead(void *user) {
     enum { SHORTEST_NS = 100000 };
     zt_stream *stream = (zt_stream *)user;
@@ -10669,9 +11138,9 @@ ZT__PRIVATE int zt__read_integer(const zet_typed_value_t *values, uint32_t metri
 
 /* Reads the time stamp of a row, wrapped as those of the clock. Returns 0 where it has none.
 
-   Some drivers do not report of which clock these time stamps are, and a clock may be set to 0 unexpectedly.
-   If a time stamp is impossible, the row is assumed to follow the one before, and `stamp_offset` is set so
-   that later time stamps continue from there. */
+   Some drivers do not report of which clock these time stamps are, and a clock may be set to 0
+   unexpectedly. If a time stamp is impossible, the row is assumed to follow the one before, and
+   `stamp_offset` is set so that later time stamps continue from there. */
 ZT__PRIVATE int zt__read_stamp(zt_stream *stream, const zt__raw_row *row, uint64_t *stamp) {
     enum { SLACK_NS = 1000000000 };
     const zt__clock *clock = &stream->clock;
@@ -10696,9 +11165,9 @@ ZT__PRIVATE int zt__read_stamp(zt_stream *stream, const zt__raw_row *row, uint64
     return 1;
 }
 
-/* Returns whether the time stamp of a row is a little before the last one, and not nearly a whole wrap of the
-   clock after it, which looks the same. This is so if the row would end in the future, or nearly a wrap later
-   although the device dropped nothing. */
+/* Returns whether the time stamp of a row is a little before the last one, and not nearly a whole wrap of
+   the clock after it, which looks the same. This is so if the row would end in the future, or nearly a
+   wrap later although the device dropped nothing. */
 ZT__PRIVATE int zt__has_stepped_back(const zt_stream *stream, const zt__raw_row *row) {
     const zt__clock *clock = &stream->clock;
     uint64_t tolerance = zt__clock_tolerance(clock), later = row->end_ns - stream->end_ns;
@@ -10741,8 +11210,8 @@ ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
         row->since_end_ns = row->end_ns - stream->end_ns;
     }
     /* The length is what the device reports, but at the most the time since the row before; if the device
-       reports nothing, it is that time. After a failed calculation, only the device knows where the period
-       began. */
+       reports nothing, it is that time. After a failed calculation, only the device knows where the
+       period began. */
     is_reported = zt__read_integer(row->values, stream->length_metric, &row->length_ns);
     row->has_length = is_reported || (stream->has_end && !stream->is_after_failure);
     if (!is_reported || (stream->has_end && row->length_ns > row->since_end_ns)) {
@@ -10753,9 +11222,9 @@ ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
     }
 }
 
-/* Returns the name of the marker that ends a row, or NULL. StreamMarker also has a number in rows without a
-   marker: that of the last marker, or of something else. If the number is that of the row before, it is a new
-   marker only if ReportReason shows that the row was made for one. */
+/* Returns the name of the marker that ends a row, or NULL. StreamMarker also has a number in rows without
+   a marker: that of the last marker, or of something else. If the number is that of the row before, it is
+   a new marker only if ReportReason shows that the row was made for one. */
 ZT__PRIVATE const char *zt__find_marker(zt_stream *stream, const zet_typed_value_t *values) {
     zt__stream_data *data = stream->data;
     uint64_t number = 0;
@@ -10790,8 +11259,8 @@ ZT__PRIVATE const char *zt__find_marker(zt_stream *stream, const zet_typed_value
 
 /* Calculates the next reports that lie one after the other in the ring. Returns 0 where there are none.
 
-   Drivers keep state between calls. The first call of a process returns one row less than reports. The first
-   call of a later capture returns a first row that begins in the capture before; it is discarded
+   Drivers keep state between calls. The first call of a process returns one row less than reports. The
+   first call of a later capture returns a first row that begins in the capture before; it is discarded
    (`is_first_row`). */
 ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
     const char *call = "zetMetricGroupCalculateMetricValues";
@@ -10840,8 +11309,8 @@ ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
     return 1;
 }
 
-/* Removes the next calculated row, and finds its times and whether it follows a gap. Counts it as delivered
-   if it is valid and wanted, else as discarded. Returns 0 if there is none. */
+/* Removes the next calculated row, and finds its times and whether it follows a gap. Counts it as
+   delivered if it is valid and wanted, else as discarded. Returns 0 if there is none. */
 ZT__PRIVATE int zt__next_row(zt_stream *stream, int is_wanted, zt__raw_row *row) {
     uint64_t period = stream->info.period_ns, report, periods;
     int follows_gap, is_delivered;
@@ -10859,8 +11328,9 @@ ZT__PRIVATE int zt__next_row(zt_stream *stream, int is_wanted, zt__raw_row *row)
     row->read_ns = zt__convert_time(&stream->clock, stream->written_ns, ZT__HOST, ZT__DEVICE);
     zt__unlock(&stream->data->mutex);
     zt__find_period(stream, row);
-    /* The device does not report where in gap_first to gap_last it dropped reports. The gap is before each
-       row that comes much more than a period after the one before; if there is none, before the last row. */
+    /* The device does not report where in gap_first to gap_last it dropped reports. The gap is before
+       each row that comes much more than a period after the one before; if there is none, before the last
+       row. */
     follows_gap = row->may_follow_gap && (row->since_end_ns > period + period / 2 ||
                                           (row->is_last_to_follow && !stream->is_gap_located));
     periods = (row->since_end_ns + period / 2) / period;
@@ -10895,7 +11365,8 @@ typedef struct zt__receiver {
     int has_stopped;    /* `function` wants no more */
 } zt__receiver;
 
-/* Delivers the rows that are calculated: to `function`, and to the profiler that the stream is attached to.
+/* Delivers the rows that are calculated: to `function`, and to the profiler that the stream is attached
+ * to.
  */
 ZT__PRIVATE void zt__deliver_rows(zt_stream *stream, zt__receiver *receiver) {
     const zt__clock *clock = &stream->clock;
@@ -11107,8 +11578,9 @@ ZT__PRIVATE ze_result_t zt__report_stream_refusal(zt_stream *stream, ze_result_t
     return result;
 }
 
-/* Finds the configured group, or without one ComputeBasic, or else the first that is time-based. Refuses a
-   device of several tiles, because their reports have a header and cannot be calculated many at once. */
+/* Finds the configured group, or without one ComputeBasic, or else the first that is time-based. Refuses
+   a device of several tiles, because their reports have a header and cannot be calculated many at once.
+ */
 ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
     const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
     const zt_allocator *allocator = &stream->config.allocator;
@@ -11183,8 +11655,8 @@ ZT__PRIVATE ze_result_t zt__load_stream_metrics(zt_stream *stream) {
     return result;
 }
 
-/* Allocates values and ring within config.memory_limit: up to a quarter for values, the rest for reports. The
-   rows that are kept for a profiler are not part of it. */
+/* Allocates values and ring within config.memory_limit: up to a quarter for values, the rest for reports.
+   The rows that are kept for a profiler are not part of it. */
 ZT__PRIVATE ze_result_t zt__make_room_for_rows(zt_stream *stream) {
     enum { LEAST_ROWS = 16, LEAST_RING = 16384 };
     const zt_allocator *allocator = &stream->config.allocator;
@@ -11223,9 +11695,9 @@ typedef struct zt__timestamps_resolution {
     uint64_t ticks_per_second, valid_bits;
 } zt__timestamps_resolution;
 
-/* Relates the clock of the group's metrics to that of the host. If the driver does not describe that clock,
-   or cannot read it, uses the clock of the device. If that cannot be read either, each row is assumed to last
-   a period, from now on. */
+/* Relates the clock of the group's metrics to that of the host. If the driver does not describe that
+   clock, or cannot read it, uses the clock of the device. If that cannot be read either, each row is
+   assumed to last a period, from now on. */
 ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
     enum { RESOLUTION_STYPE = 9 };
     zet_metric_group_handle_t group = stream->data->group.handle;
@@ -11745,8 +12217,9 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
 
 /* ---- parameters of calls --------------------------------------------------------------------------------- */
 
-/* Parameters of calls that are newer than Level Zero 1.4. A program may be built with headers that lack them,
-   and run with a loader that has them. Parameters that the tracer does not read are left out at the end. */
+/* Parameters of calls that are newer than Level Zero 1.4. A program may be built with headers that lack
+   them, and run with a loader that has them. Parameters that the tracer does not read are left out at the
+   end. */
 typedef struct zt__append_lists_params {
     ze_command_list_handle_t *phCommandListImmediate;
     uint32_t *pnumCommandLists;
@@ -11953,8 +12426,8 @@ typedef struct zt__tracer {
 /* Where a comment below says that the mutex is held, the function unlocks it while the driver or the
    application's allocator runs, and locks it again. */
 
-/* Returns the record of a handle, which is added if there is none. The mutex is held. Returns NULL without
-   memory. */
+/* Returns the record of a handle, which is added if there is none. The mutex is held. Returns NULL
+   without memory. */
 ZT__PRIVATE zt__known_handle *zt__remember_handle(zt__tracer *tracer, zt__map *map, const void *handle) {
     while (zt__map_make_room(map, &tracer->allocator, &tracer->mutex)) {
         zt__known_handle *known = (zt__known_handle *)zt__map_find(map, &handle, sizeof handle);
@@ -12016,7 +12489,8 @@ ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
 
 /* ---- names of kernels ------------------------------------------------------------------------------------ */
 
-/* Returns a record with room for a name of `size` bytes, or NULL without memory. The mutex is not held. */
+/* Returns a record with room for a name of `size` bytes, or NULL without memory. The mutex is not held.
+ */
 ZT__PRIVATE zt__kernel_name *zt__make_name(const zt__tracer *tracer, size_t size) {
     zt__kernel_name *made = (zt__kernel_name *)zt__allocate(&tracer->allocator, 1, sizeof *made + size);
     if (made) {
@@ -12025,8 +12499,8 @@ ZT__PRIVATE zt__kernel_name *zt__make_name(const zt__tracer *tracer, size_t size
     return made;
 }
 
-/* Adds a record from zt__make_name, or frees it if there is one of this name. Returns the record in use. The
-   mutex is held. Returns NULL without memory, or if `made` is NULL. */
+/* Adds a record from zt__make_name, or frees it if there is one of this name. Returns the record in use.
+   The mutex is held. Returns NULL without memory, or if `made` is NULL. */
 ZT__PRIVATE zt__kernel_name *zt__add_name(zt__tracer *tracer, zt__kernel_name *made) {
     zt__kernel_name *name = NULL;
     if (made && zt__map_make_room(&tracer->kernel_names, &tracer->allocator, &tracer->mutex)) {
@@ -12061,9 +12535,9 @@ ZT__PRIVATE zt__kernel_name *zt__find_or_add_name(zt__tracer *tracer, const char
     return zt__add_name(tracer, made);
 }
 
-/* Returns the name of a kernel: the one that is known for its handle, or else, or if `knows_handle` is 0, the
-   one that the driver returns. If the driver fails, the name is "", and the next launch queries again. The
-   mutex is held. Returns NULL without memory. */
+/* Returns the name of a kernel: the one that is known for its handle, or else, or if `knows_handle` is 0,
+   the one that the driver returns. If the driver fails, the name is "", and the next launch queries
+   again. The mutex is held. Returns NULL without memory. */
 ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel,
                                                 int knows_handle) {
     const void *handle = kernel;
@@ -12093,8 +12567,8 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_ha
     return name;
 }
 
-/* Returns the name under which a launch or copy is measured. A launch of several kernels has the name of the
-   first, and the number of others: "saxpy +2". The mutex is held. Returns NULL without memory. */
+/* Returns the name under which a launch or copy is measured. A launch of several kernels has the name of
+   the first, and the number of others: "saxpy +2". The mutex is held. Returns NULL without memory. */
 ZT__PRIVATE zt__kernel_name *zt__name_of_command(zt__tracer *tracer, zt__call call,
                                                  const zt__command *command, int knows_handle) {
     char text[256];
@@ -12145,8 +12619,8 @@ ZT__PRIVATE uint32_t zt__find_copy_groups(ze_device_handle_t device) {
     return found;
 }
 
-/* Adds a device at the end of the tracer's. Called by one thread at a time, while others may read. Returns
-   NULL without memory. */
+/* Adds a device at the end of the tracer's. Called by one thread at a time, while others may read.
+   Returns NULL without memory. */
 ZT__PRIVATE zt__traced_device *zt__add_device(zt__tracer *tracer, ze_context_handle_t context,
                                               ze_device_handle_t device, zt_profiler *profiler) {
     zt__traced_device *added = (zt__traced_device *)zt__allocate(&tracer->allocator, 1, sizeof *added);
@@ -12169,7 +12643,8 @@ ZT__PRIVATE int zt__is_measured(const zt__traced_device *device) {
     return device && device->profiler && !zt__load(&device->is_detached);
 }
 
-/* Returns the first device that is measured, or the next one after `device`. Returns NULL after the last. */
+/* Returns the first device that is measured, or the next one after `device`. Returns NULL after the last.
+ */
 ZT__PRIVATE zt__traced_device *zt__next_measured(zt__tracer *tracer, zt__traced_device *device) {
     do {
         device = zt__load(device ? &device->next : &tracer->devices);
@@ -12215,8 +12690,8 @@ ZT__PRIVATE zt__traced_device *zt__open_device(zt__tracer *tracer, ze_context_ha
     return added;
 }
 
-/* Returns the record of a context and device. Under zt_auto, it is added if there is none. Returns NULL if
-   nothing measures their lists. */
+/* Returns the record of a context and device. Under zt_auto, it is added if there is none. Returns NULL
+   if nothing measures their lists. */
 ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_context_handle_t context,
                                                        ze_device_handle_t device) {
     zt__traced_device *found = zt__find_device(tracer, context, device);
@@ -12245,9 +12720,9 @@ ZT__PRIVATE zt__known_handle *zt__remember_list(zt__tracer *tracer, ze_command_l
     return known;
 }
 
-/* Returns the record of a list. For a list that was created before the start, the driver is queried. If it
-   cannot return context and device, the list is assumed to be of the profiler's, or of the first device under
-   zt_auto if there is no second. The mutex is held. Returns NULL without memory. */
+/* Returns the record of a list. For a list that was created before the start, the driver is queried. If
+   it cannot return context and device, the list is assumed to be of the profiler's, or of the first
+   device under zt_auto if there is no second. The mutex is held. Returns NULL without memory. */
 ZT__PRIVATE zt__known_handle *zt__find_or_query_list(zt__tracer *tracer, ze_command_list_handle_t list) {
     const void *handle = list;
     zt__known_handle *known = (zt__known_handle *)zt__map_find(&tracer->lists, &handle, sizeof handle);
@@ -12304,8 +12779,8 @@ ZT__PRIVATE void zt__free_timed_call(const zt_allocator *allocator, zt__timed_ca
     }
 }
 
-/* Returns the statistics of a call, which are added if there are none. All memory for them is allocated at
-   once, because zt__count_call holds the mutex. The mutex is held. Returns NULL without memory. */
+/* Returns the statistics of a call, which are added if there are none. All memory for them is allocated
+   at once, because zt__count_call holds the mutex. The mutex is held. Returns NULL without memory. */
 ZT__PRIVATE zt__timed_call *zt__find_or_add_timed_call(zt__tracer *tracer, zt__call call) {
     zt__timed_call *made;
     if (tracer->timed_calls[call]) {
@@ -12361,10 +12836,10 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
 
 /* ---- around a call --------------------------------------------------------------------------------------- */
 
-/* The state of a frame. A frame goes from UNUSED to CALLBACK, DRIVER, CALLBACK again and back to UNUSED, or
-   from DRIVER to ABANDONED and UNUSED if the tracer is destroyed meanwhile. The dispatcher's mutex is held
-   for changes to CALLBACK and ABANDONED, so that a tracer is not destroyed while a callback uses it. The
-   thread that makes the call changes to DRIVER and UNUSED without it. */
+/* The state of a frame. A frame goes from UNUSED to CALLBACK, DRIVER, CALLBACK again and back to UNUSED,
+   or from DRIVER to ABANDONED and UNUSED if the tracer is destroyed meanwhile. The dispatcher's mutex is
+   held for changes to CALLBACK and ABANDONED, so that a tracer is not destroyed while a callback uses it.
+   The thread that makes the call changes to DRIVER and UNUSED without it. */
 typedef enum zt__frame_state {
     ZT__FRAME_UNUSED,
     ZT__FRAME_CALLBACK, /* a prologue or epilogue runs, and needs the tracer */
@@ -12372,8 +12847,8 @@ typedef enum zt__frame_state {
     ZT__FRAME_ABANDONED /* the call is in the driver, and the tracer was destroyed */
 } zt__frame_state;
 
-/* A call in progress, as one tracer observes it. A call has a frame for each tracer. Frames are used again
-   but never freed, because a call may end after its tracer was destroyed. */
+/* A call in progress, as one tracer observes it. A call has a frame for each tracer. Frames are used
+   again but never freed, because a call may end after its tracer was destroyed. */
 typedef struct zt__frame {
     struct zt__frame *next_of_all;     /* in use or not */
     struct zt__frame *next, *previous; /* of the same call, in the order of the tracers */
@@ -12394,8 +12869,8 @@ typedef struct zt__frame {
 #define ZT__PARAMETERS(frame, type) ((const type *)(frame)->parameters)
 
 /* Appends a wait for the events of a launch or copy, before its region begins, and removes them from the
-   call. So the GPU time is that of the kernel alone. If the driver refuses the launch, the wait stays on the
-   list. */
+   call. So the GPU time is that of the kernel alone. If the driver refuses the launch, the wait stays on
+   the list. */
 ZT__PRIVATE void zt__wait_first(zt__frame *frame, const zt__command *command) {
     uint32_t count = *command->wait_count;
     if (count && command->wait_events &&
@@ -12406,9 +12881,9 @@ ZT__PRIVATE void zt__wait_first(zt__frame *frame, const zt__command *command) {
     }
 }
 
-/* Counts a launch or copy, and begins its region if it is measured. The list is checked before the filter, so
-   that launches elsewhere do not count for `every` and `limit`. `kernel_before_hooks` is the kernel that the
-   application has passed; its prologues may have passed another. */
+/* Counts a launch or copy, and begins its region if it is measured. The list is checked before the
+   filter, so that launches elsewhere do not count for `every` and `limit`. `kernel_before_hooks` is the
+   kernel that the application has passed; its prologues may have passed another. */
 ZT__PRIVATE void zt__before_command(zt__frame *frame, ze_kernel_handle_t kernel_before_hooks) {
     zt__tracer *tracer = frame->tracer;
     zt__command command;
@@ -12425,8 +12900,8 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame, ze_kernel_handle_t kernel_
     }
     /* A copy engine can write time stamps, but cannot execute queries. */
     if (profiler && !(list->is_copy_only && profiler->metric_count > 0)) {
-        /* A hook may destroy a kernel that it has substituted, which is not traced. So its name is queried at
-           each launch. */
+        /* A hook may destroy a kernel that it has substituted, which is not traced. So its name is
+           queried at each launch. */
         name = zt__name_of_command(tracer, frame->call, &command, command.kernel == kernel_before_hooks);
     }
     tracer->counts.launches++;
@@ -12503,8 +12978,8 @@ ZT__PRIVATE void zt__mark_list_over_everywhere(zt__tracer *tracer, ze_command_li
     }
 }
 
-/* Called before lists are executed, and again if the driver has refused that. An execution by zt_execute is
-   left out for its own profiler, for which zt_execute does the same. */
+/* Called before lists are executed, and again if the driver has refused that. An execution by zt_execute
+   is left out for its own profiler, for which zt_execute does the same. */
 ZT__PRIVATE void zt__observe_execution(zt__frame *frame, int is_refused) {
     const ze_command_list_handle_t *lists;
     uint32_t count;
@@ -12528,8 +13003,8 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, int is_refused) {
     }
 }
 
-/* Called before a context is destroyed, under zt_auto: its profilers collect, destroy their objects of the
-   context, and keep their results for the report. */
+/* Called before a context is destroyed, under zt_auto: its profilers collect, destroy their objects of
+   the context, and keep their results for the report. */
 ZT__PRIVATE void zt__before_context_destroy(zt__tracer *tracer, ze_context_handle_t context) {
     zt__traced_device *device;
     for (device = zt__load(&tracer->devices); device; device = zt__load(&device->next)) {
@@ -12546,8 +13021,8 @@ ZT__PRIVATE void zt__before_context_destroy(zt__tracer *tracer, ze_context_handl
     }
 }
 
-/* What a tracer does before a call. Handles are forgotten before they are destroyed, because afterwards the
-   driver may use them again. */
+/* What a tracer does before a call. Handles are forgotten before they are destroyed, because afterwards
+   the driver may use them again. */
 ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     zt__call_kind kind = zt__kind_of_call(frame->call);
@@ -12660,10 +13135,11 @@ ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t e
 
 /* ---- the dispatcher -------------------------------------------------------------------------------------- */
 
-/* Callbacks are registered with a tracer object of the loader, which cannot be changed once it was enabled.
-   zelTracerDestroy waits without limit for the calls that other threads are in. So a change of the traced
-   calls needs another object, which is enabled before the old one is disabled; a call in between may come
-   from both, and is dispatched once. Disabled objects are retired: never destroyed, at two kilobytes each. */
+/* Callbacks are registered with a tracer object of the loader, which cannot be changed once it was
+   enabled. zelTracerDestroy waits without limit for the calls that other threads are in. So a change of
+   the traced calls needs another object, which is enabled before the old one is disabled; a call in
+   between may come from both, and is dispatched once. Disabled objects are retired: never destroyed, at
+   two kilobytes each. */
 typedef struct zt__dispatcher {
     /* guarded by `setup`: */
     zel_tracer_handle_t handle;                   /* the loader's tracer object, or NULL */
@@ -12701,8 +13177,9 @@ ZT__PRIVATE int zt__is_inside_hook(void) {
     return frame != NULL;
 }
 
-/* Ensures an unused frame for each live tracer. The mutex is held, but unlocked while memory is allocated.
-   Frames come from malloc, because they may outlive the application's allocator. Returns 0 without memory. */
+/* Ensures an unused frame for each live tracer. The mutex is held, but unlocked while memory is
+   allocated. Frames come from malloc, because they may outlive the application's allocator. Returns 0
+   without memory. */
 ZT__PRIVATE int zt__reserve_frames(void) {
     for (;;) {
         zt__frame *frame;
@@ -12761,8 +13238,8 @@ ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, void *parameters) {
     return first;
 }
 
-/* Called when the driver has returned: callbacks need the tracers again, unless they were destroyed. Returns
-   the last frame. */
+/* Called when the driver has returned: callbacks need the tracers again, unless they were destroyed.
+   Returns the last frame. */
 ZT__PRIVATE zt__frame *zt__return_to_call(zt__frame *first) {
     zt__frame *frame, *last = first;
     zt__lock(&zt__dispatch_mutex);
@@ -12793,8 +13270,8 @@ ZT__PRIVATE void zt__prologue(zt__call call, void *parameters, uintptr_t registr
     if (zt__awaited_registration == registration) {
         zt__awaited_registration = 0;
     }
-    /* A thread is in one traced call at a time: the loader does not call back for calls inside of it. So if
-       there is one already, this is the same call, from the second of two enabled registrations. */
+    /* A thread is in one traced call at a time: the loader does not call back for calls inside of it. So
+       if there is one already, this is the same call, from the second of two enabled registrations. */
     if (!zt__load(&zt__dispatch.observed[call]) || zt__get_depth() > 0 || zt__current_call) {
         return;
     }
@@ -12902,9 +13379,9 @@ ZT__PRIVATE void zt__retire(zel_tracer_handle_t handle) {
     zt__dispatch.retired[zt__dispatch.retired_count++ % ZT__MAX_RETIRED] = handle;
 }
 
-/* Registers callbacks for the calls that live tracers observe, for those that `starting` (or NULL) observes,
-   and for the one that zt__callbacks_come makes. If that fails, the previous registration stays. `setup` is
-   held. */
+/* Registers callbacks for the calls that live tracers observe, for those that `starting` (or NULL)
+   observes, and for the one that zt__callbacks_come makes. If that fails, the previous registration
+   stays. `setup` is held. */
 ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
     static uintptr_t last_registration;
     uint8_t calls[ZT__CALL_COUNT];
@@ -12966,8 +13443,8 @@ ZT__PRIVATE void zt__disable_layer(void) {
     }
 }
 
-/* Called in a forked child, which traces nothing because the driver does not work there. The threads that may
-   have held the locks do not exist in it. */
+/* Called in a forked child, which traces nothing because the driver does not work there. The threads that
+   may have held the locks do not exist in it. */
 ZT__PRIVATE void zt__forget_tracers(void) {
     static const zt__mutex unlocked = PTHREAD_MUTEX_INITIALIZER;
     zt__frame *frame;
@@ -13078,8 +13555,8 @@ ZT__PRIVATE ze_result_t zt__copy_hooks(zt__tracer *tracer, const zt_hook *hooks,
     return ZE_RESULT_SUCCESS;
 }
 
-/* Returns whether the tracer needs callbacks for a call. Lists are always observed, for the regions that the
-   application begins itself. */
+/* Returns whether the tracer needs callbacks for a call. Lists are always observed, for the regions that
+   the application begins itself. */
 ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config *config, uint32_t call) {
     uint32_t i;
     for (i = 0; i < tracer->hook_count; i++) {
@@ -13108,8 +13585,8 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
     }
 }
 
-/* Copies a configuration, and forgets kernels and lists: what was not observed since the last stop may have
-   changed them. `timeline` is how many samples the profiler keeps. */
+/* Copies a configuration, and forgets kernels and lists: what was not observed since the last stop may
+   have changed them. `timeline` is how many samples the profiler keeps. */
 ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_config *config,
                                              uint32_t timeline) {
     ze_result_t result;
@@ -13235,8 +13712,8 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
     return ZE_RESULT_SUCCESS;
 }
 
-/* Detaches the tracer from calls that are still in the driver, before it is destroyed. Returns 0 if one of
-   its callbacks is running, which still needs it. */
+/* Detaches the tracer from calls that are still in the driver, before it is destroyed. Returns 0 if one
+   of its callbacks is running, which still needs it. */
 ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer) {
     zt__frame *frame;
     int is_running = 0;
@@ -13355,8 +13832,8 @@ ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {
                           "zt_trace_stop");
     }
     result = zt__stop_tracer(tracer, "zt_trace_stop");
-    /* Resets of lists are no longer observed. So what is recorded on a list now may be gone when the list is
-       executed next: it is not expected to run, but measured if it is seen to have run. */
+    /* Resets of lists are no longer observed. So what is recorded on a list now may be gone when the list
+       is executed next: it is not expected to run, but measured if it is seen to have run. */
     zt__lock(&profiler->mutex);
     for (list = profiler->lists; list; list = list->next) {
         list->unexpected_up_to = list->ended;
@@ -13493,12 +13970,12 @@ ZT__PRIVATE void zt__add_to_series(zt__series *series, double sample, double mhz
     series->sorted[i] = sample;
 }
 
-/* Stores the confidence interval of the median, by the sign test. Returns half its width as a share of the
-   median, or NaN if the median is 0.
+/* Stores the confidence interval of the median, by the sign test. Returns half its width as a share of
+   the median, or NaN if the median is 0.
 
    A sample lies on either side of the true median with equal chance, so the ranks of the interval's ends
-   follow from the binomial distribution. The ends are chosen for 97.5%: stopping when the interval is narrow
-   lowers its coverage a little, so that at least 95% remain. */
+   follow from the binomial distribution. The ends are chosen for 97.5%: stopping when the interval is
+   narrow lowers its coverage a little, so that at least 95% remain. */
 ZT__PRIVATE double zt__median_interval(double *sorted, uint32_t count, double *low, double *high) {
     double term = 1, below = 0, median = zt__quantile(sorted, count, 0.5);
     uint32_t i, rank = 0;
@@ -13562,7 +14039,8 @@ ZT__PRIVATE zt__stop_rule zt__begin_stop_rule(const zt_bench_config *limits) {
 
    After every sample, the interval might be narrow by chance and end the benchmark too early. So it is
    compared with config.precision only when there are a quarter more samples. Twice as many samples should
-   narrow it by 29%. If they narrow it by less than 5%, the rest is noise that more samples do not remove. */
+   narrow it by 29%. If they narrow it by less than 5%, the rest is noise that more samples do not remove.
+ */
 ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, zt__series *series) {
     uint32_t count = series->count;
     double low, high, precision;
@@ -13607,8 +14085,8 @@ ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_
     result->region = UINT32_MAX;
 }
 
-/* Fills in a result, and marks samples that are outliers or were taken at another frequency. `series->sorted`
-   is overwritten. */
+/* Fills in a result, and marks samples that are outliers or were taken at another frequency.
+   `series->sorted` is overwritten. */
 ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series, double max_change) {
     uint32_t i, known = 0, count = series->count;
     double spread;
@@ -13682,8 +14160,8 @@ ZT__PRIVATE double zt__report_no_sample(const zt__bench *bench, const char *why)
     return zt__nan();
 }
 
-/* Runs the work once with a profiler. Returns the GPU time of its region. If a sample of the run is missing,
-   reports that and returns NaN. */
+/* Runs the work once with a profiler. Returns the GPU time of its region. If a sample of the run is
+   missing, reports that and returns NaN. */
 ZT__PRIVATE double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
     zt_region_info before, after;
     zt_counts counts_before = zt_get_counts(profiler), counts;
@@ -13750,8 +14228,8 @@ ZT__PRIVATE void zt__find_frequency_domain(zt__bench *bench) {
     }
 }
 
-/* Takes one sample, and the frequency of the device after it. A run without a sample is repeated. Returns 0
-   if the last attempt fails, too. */
+/* Takes one sample, and the frequency of the device after it. A run without a sample is repeated. Returns
+   0 if the last attempt fails, too. */
 ZT__PRIVATE int zt__measure_sample(zt__bench *bench) {
     enum { TRIES = 4 };
     zes_freq_state_t state;
@@ -13828,8 +14306,8 @@ ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_pr
     return ZE_RESULT_SUCCESS;
 }
 
-/* Returns whether the work needs a profiler with a device, and there is none. Then benchmarks do nothing, as
-   any function without a profiler. */
+/* Returns whether the work needs a profiler with a device, and there is none. Then benchmarks do nothing,
+   as any function without a profiler. */
 ZT__PRIVATE int zt__has_nothing_to_run(const zt_profiler *profiler, const zt_bench_config *config) {
     return (!profiler || !profiler->device) && config && config->run && !config->measure;
 }
@@ -13855,9 +14333,10 @@ ZT__PRIVATE void zt__run_with_counters(zt__bench *bench, zt_bench_result *result
     result->perturbation = result->counter_median / result->median;
 }
 
+static const char *const zt__bench_ends[] = {"not run", "precise", "noise", "time", "full"};
+
 ZT_API const char *zt_bench_end_name(zt_bench_end end) {
-    static const char *const names[] = {"not run", "precise", "noise", "time", "full"};
-    return (unsigned)end < ZT__COUNT_OF(names) ? names[end] : "unknown";
+    return (unsigned)end < ZT__COUNT_OF(zt__bench_ends) ? zt__bench_ends[end] : "unknown";
 }
 
 ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result) {
@@ -13965,35 +14444,98 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
 
 /* ---- benchmarks for people ------------------------------------------------------------------------------- */
 
-ZT__PRIVATE void zt__write_bench_result(zt__writer *writer, const zt_bench_result *result) {
-    int in_ns = result->median < 1000;
-    double unit_ns = in_ns ? 1 : 1000;
-    const char *unit = in_ns ? "ns" : "us";
-    zt__write_shown(writer, result->name);
-    if (!result->count) {
-        zt__write_text(writer, ": no sample\n");
-        return;
+/* The figures of a row: these, and the rates of the metrics. */
+enum {
+    ZT__BENCH_MEDIAN,
+    ZT__BENCH_INTERVAL,
+    ZT__BENCH_MINIMUM,
+    ZT__BENCH_COUNT,
+    ZT__BENCH_OUTLIERS,
+    ZT__BENCH_CHANGED,
+    ZT__BENCH_END,
+    ZT__BENCH_MHZ,
+    ZT__BENCH_SLOWDOWN,
+    ZT__BENCH_FIGURES
+};
+
+enum { ZT__BENCH_ROOM = 80 };
+
+ZT__PRIVATE void zt__fill_bench_row(const zt_profiler *profiler, const zt_bench_result *result,
+                                    double *figures) {
+    uint32_t i, metrics = zt_get_metric_count(profiler);
+    figures[ZT__BENCH_MEDIAN] = result->median;
+    figures[ZT__BENCH_INTERVAL] = result->precision * 100;
+    figures[ZT__BENCH_MINIMUM] = result->min;
+    figures[ZT__BENCH_COUNT] = result->count;
+    figures[ZT__BENCH_OUTLIERS] = result->outliers;
+    figures[ZT__BENCH_CHANGED] = result->changed;
+    figures[ZT__BENCH_END] = (double)result->end;
+    figures[ZT__BENCH_MHZ] = result->frequency_mhz;
+    figures[ZT__BENCH_SLOWDOWN] = result->perturbation;
+    for (i = 0; i < metrics; i++) {
+        figures[ZT__BENCH_FIGURES + i] = zt_get_rate(profiler, result->region, i);
     }
-    zt__print(writer, ": median %.3f %s (95%%: %.3f to %.3f", result->median / unit_ns, unit,
-              result->low / unit_ns, result->high / unit_ns);
-    if (!zt__is_nan(result->precision)) {
-        zt__print(writer, ", +-%.2f%%", result->precision * 100);
+}
+
+ZT__PRIVATE void zt__add_bench_columns(zt__figure_table *table, int are_changed) {
+    zt__add_figures(table, ZT__BENCH_MEDIAN, "median", "ns", 1, 0);
+    zt__add_figures(table, ZT__BENCH_INTERVAL, "95% +-", "percent", 0, 0);
+    zt__add_figures(table, ZT__BENCH_MINIMUM, "minimum", "ns", 1, 0);
+    zt__add_figures(table, ZT__BENCH_COUNT, "samples", "", 0, 0);
+    zt__add_figures(table, ZT__BENCH_OUTLIERS, "outliers", "", 0, 2);
+    zt__add_texts(table, ZT__BENCH_END, "ended by", zt__bench_ends);
+    zt__add_figures(table, ZT__BENCH_SLOWDOWN, "with counters", "times", 0, 2);
+    zt__add_figures(table, ZT__BENCH_MHZ, "frequency", "MHz", 0, 2);
+    if (are_changed) {
+        zt__add_figures(table, ZT__BENCH_CHANGED, "at another frequency", "", 0, 2);
     }
-    zt__print(writer, "), quartiles %.3f and %.3f, minimum %.3f\n", result->quartile1 / unit_ns,
-              result->quartile3 / unit_ns, result->min / unit_ns);
-    zt__print(writer, "    %u samples, %u outliers; ended by: %s\n", (unsigned)result->count,
-              (unsigned)result->outliers, zt_bench_end_name(result->end));
-    if (zt__is_nan(result->frequency_mhz)) {
-        zt__write_text(writer, "    frequency unknown: set ZES_ENABLE_SYSMAN=1, or config.frequency\n");
-    } else {
-        zt__print(writer, "    frequency %.0f MHz, %u samples at another\n", result->frequency_mhz,
-                  (unsigned)result->changed);
+}
+
+/* Writes a table of results. Returns 0 without memory. */
+ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *profiler,
+                                      const zt_bench_result *const *results, uint32_t count) {
+    const zt_allocator *allocator = profiler ? &profiler->config.allocator : &zt__default_allocator;
+    uint32_t i, are_changed = 0, are_unknown = 0;
+    uint32_t figure_count = ZT__BENCH_FIGURES + zt_get_metric_count(profiler) + ZT__DERIVED_COLUMNS;
+    double *figures = (double *)zt__allocate(allocator, count, figure_count * sizeof *figures);
+    zt__paragraph note;
+    zt__figure_table table;
+    zt__advice advice;
+    int is_complete;
+    memset(&table, 0, sizeof table);
+    table.heading = "benchmark";
+    table.is_precise = 1;
+    table.rows = (zt__figure_row *)zt__allocate(allocator, count, sizeof *table.rows);
+    table.columns = (zt__figure_column *)zt__allocate(allocator, figure_count, sizeof *table.columns);
+    is_complete = figures && table.rows && table.columns;
+    for (i = 0; i < count && is_complete; i++) {
+        table.rows[i].name = results[i]->name;
+        table.rows[i].figures = figures + (size_t)i * figure_count;
+        zt__fill_bench_row(profiler, results[i], figures + (size_t)i * figure_count);
+        are_changed += results[i]->changed > 0;
+        are_unknown += results[i]->count > 0 && zt__is_nan(results[i]->frequency_mhz);
+        table.row_count++;
     }
-    if (result->counter_runs) {
-        zt__print(writer, "    with counters: median %.3f %s in %u runs a pass, %.2f times that without\n",
-                  result->counter_median / unit_ns, unit, (unsigned)result->counter_runs,
-                  result->perturbation);
+    if (is_complete) {
+        zt__choose_time_unit(&table, ZT__BENCH_MINIMUM, ZT__BENCH_MEDIAN);
+        zt__add_bench_columns(&table, are_changed > 0);
+        if (zt_get_metric_count(profiler) > 0) {
+            zt__prepare_advice(profiler, &advice);
+            is_complete = zt__add_ranked_columns(profiler, &advice, &table, figures, figure_count,
+                                                 ZT__BENCH_FIGURES, 1);
+        }
+        zt__fit_columns(&table, ZT__BENCH_ROOM);
+        zt__write_figures(writer, &table, ZT__BENCH_ROOM);
     }
+    if (are_unknown > 0) {
+        note = zt__begin_paragraph(writer, ZT__BENCH_ROOM, 0, 0);
+        zt__add_text(&note, "The frequency is not known: set ZES_ENABLE_SYSMAN=1, or config.frequency.");
+        zt__end_paragraph(&note);
+    }
+    zt__free(allocator, table.columns);
+    zt__free(allocator, table.rows);
+    zt__free(allocator, figures);
+    return is_complete;
 }
 
 ZT__PRIVATE ze_result_t zt__end_bench_writing(zt__writer *writer, zt__diagnostics *diagnostics,
@@ -14002,48 +14544,62 @@ ZT__PRIVATE ze_result_t zt__end_bench_writing(zt__writer *writer, zt__diagnostic
                                    : zt__report(diagnostics, WRITE_STOPPED, ZE_RESULT_ERROR_UNKNOWN, call);
 }
 
-ZT_API ze_result_t zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
-                                  zt_write_fn write, void *user) {
-    enum { NAME_WIDTH = 56 };
+ZT_API ze_result_t zt_write_benches(const zt_profiler *profiler, const zt_bench_result *results,
+                                    uint32_t count, zt_write_fn write, void *user) {
+    const zt_allocator *allocator = profiler ? &profiler->config.allocator : &zt__default_allocator;
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
+    const zt_bench_result **list;
     zt__writer writer;
+    int is_complete;
     uint32_t i;
-    if (!result || !write) {
-        return zt__report_null(diagnostics, "zt_write_bench", result ? "write" : "result");
+    if (!results || !write) {
+        return zt__report_null(diagnostics, "zt_write_benches", results ? "write" : "results");
+    }
+    list = (const zt_bench_result **)zt__allocate(allocator, (size_t)count + 1, sizeof *list);
+    for (i = 0; list && i < count; i++) {
+        list[i] = &results[i];
     }
     zt__begin_writing(&writer, write, user);
-    zt__write_bench_result(&writer, result);
-    for (i = 0; i < zt_get_metric_count(profiler) && result->region != UINT32_MAX; i++) {
-        const zt_metric *metric = zt_get_metric(profiler, i);
-        double rate = zt_get_rate(profiler, result->region, i);
-        if (!zt__is_nan(rate) && (rate < 0 || rate > 0)) {
-            size_t width = zt__shown_width(metric->name);
-            zt__write_text(&writer, "    ");
-            zt__write_shown(&writer, metric->name);
-            zt__write_repeated(&writer, ' ', width < NAME_WIDTH ? NAME_WIDTH - width : 0);
-            zt__print(&writer, " %12.5g%s", rate, *metric->units ? " " : "");
-            zt__write_shown(&writer, metric->units);
-            zt__write_text(&writer, metric->aggregation == ZT_AGGREGATE_SUM ? " a second\n" : "\n");
-        }
+    is_complete = list && (count == 0 || zt__write_bench_table(&writer, profiler, list, count));
+    zt__free(allocator, (void *)list);
+    if (!is_complete) {
+        return zt__report_no_memory(diagnostics, "zt_write_benches", "a table");
     }
-    return zt__end_bench_writing(&writer, diagnostics, "zt_write_bench");
+    return zt__end_bench_writing(&writer, diagnostics, "zt_write_benches");
+}
+
+ZT_API ze_result_t zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
+                                  zt_write_fn write, void *user) {
+    if (!result || !write) {
+        return zt__report_null(zt__diagnostics_of(profiler), "zt_write_bench", result ? "write" : "result");
+    }
+    return zt_write_benches(profiler, result, 1, write, user);
 }
 
 ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user) {
+    const zt_bench_result *both[2];
     zt__writer writer;
+    char ratio[128];
     if (!result || !write) {
         return zt__report_null(NULL, "zt_write_comparison", result ? "write" : "result");
     }
+    both[0] = &result->a;
+    both[1] = &result->b;
     zt__begin_writing(&writer, write, user);
-    zt__write_bench_result(&writer, &result->a);
-    zt__write_bench_result(&writer, &result->b);
+    if (!zt__write_bench_table(&writer, NULL, both, 2)) {
+        return zt__report_no_memory(NULL, "zt_write_comparison", "a table");
+    }
     if (!zt__is_nan(result->ratio)) {
         const char *verdict = result->ratio > 1 ? "slower" : "faster";
-        zt__write_shown(&writer, result->b.name);
-        zt__print(&writer, " takes %.4f times as long as ", result->ratio);
-        zt__write_shown(&writer, result->a.name);
-        zt__print(&writer, " (95%%: %.4f to %.4f): %s\n", result->low, result->high,
-                  result->differs ? verdict : "no difference shown");
+        zt__paragraph sentence = zt__begin_paragraph(&writer, ZT__BENCH_ROOM, 0, 0);
+        zt__add_text(&sentence, result->b.name);
+        snprintf(ratio, sizeof ratio, " takes %.4f times as long as ", result->ratio);
+        zt__add_text(&sentence, ratio);
+        zt__add_text(&sentence, result->a.name);
+        snprintf(ratio, sizeof ratio, " (95%%: %.4f to %.4f): ", result->low, result->high);
+        zt__add_text(&sentence, ratio);
+        zt__add_text(&sentence, result->differs ? verdict : "no difference shown");
+        zt__end_paragraph(&sentence);
     }
     return zt__end_bench_writing(&writer, NULL, "zt_write_comparison");
 }
@@ -14052,8 +14608,8 @@ ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn 
 
 /* All samples of a family are written one after the other, so each family goes through all regions. */
 
-/* Escapes a text for a label or for HELP. A byte that is not valid UTF-8 becomes \xFF, so that regions whose
-   names differ have labels that differ. */
+/* Escapes a text for a label or for HELP. A byte that is not valid UTF-8 becomes \xFF, so that regions
+   whose names differ have labels that differ. */
 ZT__PRIVATE void zt__write_openmetrics_text(zt__writer *writer, const char *text) {
     const char *next = text;
     zt__character character;
@@ -14265,8 +14821,8 @@ ZT__PRIVATE void zt__write_metric_samples(zt_profiler *profiler, zt__writer *wri
     }
 }
 
-/* Returns the first metric whose family has the name of that of `metric`. Metrics that are not combined have
-   no family. */
+/* Returns the first metric whose family has the name of that of `metric`. Metrics that are not combined
+   have no family. */
 ZT__PRIVATE uint32_t zt__first_of_family(const zt_profiler *profiler, const zt__family *families,
                                          uint32_t metric) {
     uint32_t i = 0;
@@ -14450,8 +15006,8 @@ typedef struct zt__document {
     int out_of_memory;     /* the report is incomplete */
 } zt__document;
 
-/* Reads a region. Returns 0 if it is not to be written: it has no samples, not even lost or dropped ones, or
-   there is no memory. */
+/* Reads a region. Returns 0 if it is not to be written: it has no samples, not even lost or dropped ones,
+   or there is no memory. */
 ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
@@ -14811,467 +15367,501 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
 
 /* ---- the table ------------------------------------------------------------------------------------------- */
 
-enum { ZT__TIME_FIGURES = 5, ZT__MAX_FIGURE_COLUMNS = 32 };
+/* The figures of a row: these, the metrics, and the derived columns of >>advice. */
+enum {
+    ZT__ROW_COUNT,
+    ZT__ROW_TOTAL,
+    ZT__ROW_MEAN,
+    ZT__ROW_MEDIAN,
+    ZT__ROW_P95,
+    ZT__ROW_MIN,
+    ZT__ROW_MAX,
+    ZT__ROW_DIFFERS,
+    ZT__TIME_FIGURES
+};
 
-/* A column of figures. */
-typedef struct zt__figure_column {
-    uint32_t figure;          /* index of the figure in a row */
-    double scale;             /* figures are divided by it */
-    double smallest, largest; /* of all rows; NaN if there is none */
-    char heading[160];
-} zt__figure_column;
-
-/* A region of the table. */
-typedef struct zt__table_row {
+/* Columns of times. Those with a rank can be chosen by config.columns; the others are always shown. */
+static const struct {
     const char *name;
-    char note[64];
-} zt__table_row;
+    uint32_t figure;
+    int is_chosen; /* without config.columns, too */
+    int rank;
+} zt__time_columns[] = {{"total", ZT__ROW_TOTAL, 1, 0},   {"mean", ZT__ROW_MEAN, 1, 0},
+                        {"median", ZT__ROW_MEDIAN, 1, 2}, {"p95", ZT__ROW_P95, 1, 2},
+                        {"min", ZT__ROW_MIN, 0, 2},       {"max", ZT__ROW_MAX, 0, 2}};
 
 /* The table is read before it is written, because the figures decide about columns and units. */
 typedef struct zt__region_table {
-    zt__table_row *rows;
-    double *figures; /* of each row: ZT__TIME_FIGURES of GPU time, and one of each metric */
-    uint32_t row_count, figure_count;
-    zt__figure_column *columns;
-    uint32_t column_count;
+    zt__figure_table shown;
+    zt__advice advice;
+    double *figures; /* of each row */
+    uint32_t figure_count;
+    size_t room;       /* columns of a line */
     uint32_t left_out; /* metrics with something to show, for which there was no room */
-    zt__table shown;   /* the name of the region, the columns of figures, and the note */
+    int differs;       /* passes of some region differ */
 } zt__region_table;
 
-/* Adds the region that was read last. The table shows the mean of a metric; of a flag, in how many samples it
-   was set. */
-ZT__PRIVATE void zt__read_table_row(const zt__document *document, zt__region_table *table) {
+/* Adds the region that was read last. The table shows the mean of a metric; of a flag, in how many
+   samples it was set. */
+ZT__PRIVATE void zt__read_table_row(const zt__document *document, uint32_t index, zt__region_table *table) {
     const zt_profiler *profiler = document->profiler;
-    zt__table_row *row = &table->rows[table->row_count];
-    double *figures = table->figures + (size_t)table->row_count * table->figure_count;
+    zt__figure_row *row = &table->shown.rows[table->shown.row_count];
+    double *figures = table->figures + (size_t)table->shown.row_count * table->figure_count;
     const zt_stats *time = &document->stats[0];
+    char *demangled = zt__demangle(document->region.name);
     uint32_t metric;
-    row->name = document->region.name;
-    if (document->region.differs) {
-        snprintf(row->note, sizeof row->note, "!passes differ: %s",
-                 zt__name_differences(document->region.differs).text);
-    }
-    figures[0] = (double)time->count;
-    figures[1] = time->sum;
-    figures[2] = time->mean;
-    figures[3] = time->median;
-    figures[4] = time->p95;
+    row->name = demangled ? demangled : document->region.name;
+    row->figures = figures;
+    row->index = index;
+    figures[ZT__ROW_COUNT] = (double)time->count;
+    figures[ZT__ROW_TOTAL] = time->sum;
+    figures[ZT__ROW_MEAN] = time->mean;
+    figures[ZT__ROW_MEDIAN] = time->median;
+    figures[ZT__ROW_P95] = time->p95;
+    figures[ZT__ROW_MIN] = time->min;
+    figures[ZT__ROW_MAX] = time->max;
+    figures[ZT__ROW_DIFFERS] = (double)document->region.differs;
+    table->differs |= document->region.differs != 0;
     for (metric = 0; metric < profiler->metric_count; metric++) {
         const zt_stats *stats = &document->stats[1 + metric];
         figures[ZT__TIME_FIGURES + metric] =
             profiler->metrics[metric].aggregation == ZT_AGGREGATE_FLAG ? stats->sum : stats->mean;
     }
-    table->row_count++;
+    table->shown.row_count++;
 }
 
-/* Writes a name as a heading. Long names are broken into lines, between words if possible. */
-ZT__PRIVATE void zt__write_heading(const char *name, char *heading, size_t room) {
-    enum { LONGEST = 12, SHORTEST = 4, LINES = 6 };
-    size_t used = 0, line;
-    for (line = 0; line < LINES && *name; line++) {
-        size_t length = strcspn(name, "\n"), cut = length;
-        if (length > LONGEST) {
-            for (cut = LONGEST; cut > SHORTEST; cut--) {
-                char before = name[cut - 1], after = name[cut];
-                if (before == '_' || (before >= 'a' && before <= 'z' && after >= 'A' && after <= 'Z')) {
-                    break;
-                }
-            }
-            if (cut == SHORTEST) {
-                cut = LONGEST;
-            }
-        }
-        used += (size_t)snprintf(heading + used, room - used, "%s%.*s", line ? "\n" : "", (int)cut, name);
-        name += cut + (name[cut] == '\n');
+/* Sorts by total GPU time, the longest first. Regions without samples come last. */
+ZT__PRIVATE int zt__compare_rows(const void *a, const void *b) {
+    const zt__figure_row *one = (const zt__figure_row *)a, *other = (const zt__figure_row *)b;
+    double time = one->figures[ZT__ROW_TOTAL], other_time = other->figures[ZT__ROW_TOTAL];
+    time = zt__is_nan(time) ? -1 : time;
+    other_time = zt__is_nan(other_time) ? -1 : other_time;
+    if (time > other_time || time < other_time) {
+        return time > other_time ? -1 : 1;
     }
-    if (*name) { /* more than LINES */
-        snprintf(heading + used, room - used, "...");
-    }
+    return one->index < other->index ? -1 : one->index > other->index;
 }
 
-/* Appends the units to a heading. If figures add up, chooses a prefix that suits the largest: "ns" or "us"
-   becomes "ms", "bytes" becomes "MB". Other units, such as percent, stay. */
-ZT__PRIVATE void zt__choose_units(zt__figure_column *column, const char *units, int additive) {
-    static const char *const times[] = {"ns", "us", "ms", "s"};
-    static const char *const prefixes[] = {"", "k", "M", "G", "T"};
-    uint32_t step = 0, steps = ZT__COUNT_OF(times);
-    int is_time;
-    size_t used = strlen(column->heading), room = sizeof column->heading - used;
-    char *end = column->heading + used;
-    while (step < steps && strcmp(units, times[step]) != 0) {
-        step++;
-    }
-    is_time = step < steps;
-    if (!is_time) {
-        step = 0;
-        steps = ZT__COUNT_OF(prefixes);
-    }
-    if (zt__is_nan(column->largest)) {
-        snprintf(end, room, "\n");
-        return;
-    }
-    if (!additive) {
-        snprintf(end, room, "\n%.16s", strcmp(units, "percent") == 0 ? "%" : units);
-        return;
-    }
-    while (step + 1 < steps && column->largest >= column->scale * (is_time ? 1000 : 10000)) {
-        column->scale *= 1000;
-        step++;
-    }
-    if (is_time) {
-        snprintf(end, room, "\n%s", times[step]);
-    } else if (strcmp(units, "bytes") == 0) {
-        snprintf(end, room, "\n%sB", prefixes[step]);
-    } else {
-        snprintf(end, room, "\n%s %.16s", prefixes[step], units);
-    }
-}
-
-/* Adds a column, with the range of its figures. The caller writes the heading. */
-ZT__PRIVATE zt__figure_column *zt__add_figure_column(zt__region_table *table, uint32_t figure) {
-    zt__figure_column *column = &table->columns[table->column_count++];
-    uint32_t row;
-    memset(column, 0, sizeof *column);
-    column->figure = figure;
-    column->scale = 1;
-    column->smallest = column->largest = zt__nan();
-    table->shown.columns[table->column_count].heading = column->heading; /* after that of the region */
-    for (row = 0; row < table->row_count; row++) {
-        double value = table->figures[(size_t)row * table->figure_count + figure];
-        if (zt__is_nan(value)) {
-            continue;
-        }
-        if (zt__is_nan(column->smallest) || value < column->smallest) {
-            column->smallest = value;
-        }
-        if (zt__is_nan(column->largest) || value > column->largest) {
-            column->largest = value;
+/* Returns whether a comma list has a name. */
+ZT__PRIVATE int zt__lists_name(const char *list, const char *name) {
+    const char *text;
+    size_t length;
+    while (zt__next_name(&list, &text, &length)) {
+        if (zt__equals(name, text, length)) {
+            return 1;
         }
     }
-    return column;
+    return 0;
 }
 
-ZT__PRIVATE void zt__add_metric_column(const zt_profiler *profiler, zt__region_table *table,
-                                       uint32_t metric) {
-    const zt_metric *described = &profiler->metrics[metric];
-    zt__figure_column *column = zt__add_figure_column(table, ZT__TIME_FIGURES + metric);
-    zt__write_heading(described->name, column->heading, sizeof column->heading);
-    zt__choose_units(column, described->aggregation == ZT_AGGREGATE_FLAG ? "samples" : described->units,
-                     described->aggregation == ZT_AGGREGATE_SUM);
+ZT__PRIVATE void zt__add_time_columns(const zt_profiler *profiler, zt__region_table *table) {
+    static const char *const differences[] = {"no",   "missing",      "count",      "missing+count",
+                                              "time", "missing+time", "count+time", "missing+count+time"};
+    uint32_t i;
+    zt__add_figures(&table->shown, ZT__ROW_COUNT, "count", "", 0, 0);
+    if (table->differs) {
+        zt__add_texts(&table->shown, ZT__ROW_DIFFERS, "passes differ", differences);
+    }
+    for (i = 0; i < ZT__COUNT_OF(zt__time_columns); i++) {
+        int is_requested = profiler->columns && zt__lists_name(profiler->columns, zt__time_columns[i].name);
+        if (is_requested || zt__time_columns[i].is_chosen) {
+            zt__add_figures(&table->shown, zt__time_columns[i].figure, zt__time_columns[i].name, "ns", 1,
+                            is_requested ? 0 : zt__time_columns[i].rank);
+        }
+    }
 }
 
-/* Adds the metrics that config.columns names. */
+ZT__PRIVATE int zt__is_time_column(const char *name) {
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(zt__time_columns); i++) {
+        if (strcmp(zt__time_columns[i].name, name) == 0) {
+            return 1;
+        }
+    }
+    return strcmp(name, "count") == 0;
+}
+
+/* Adds the metrics that config.columns names, each once. A name that is too long for a heading is
+   replaced by that of the metric's role. */
 ZT__PRIVATE void zt__add_chosen_columns(zt_profiler *profiler, zt__region_table *table) {
     const char *list = profiler->columns, *text;
+    zt__figure_table *shown = &table->shown;
     char name[ZET_MAX_METRIC_NAME];
     size_t length;
     while (zt__next_name(&list, &text, &length)) {
-        uint32_t metric;
+        uint32_t metric = UINT32_MAX, i, role;
+        int adds_up;
+        const char *units;
         zt__copy_text(name, sizeof name, text, length);
-        metric = zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics,
-                                 profiler->metric_count, name, NULL);
+        if (!zt__is_time_column(name)) {
+            metric = zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics,
+                                     profiler->metric_count, name, NULL);
+        }
+        for (i = 0; i < shown->column_count && metric != UINT32_MAX; i++) {
+            if (shown->columns[i].figure == ZT__TIME_FIGURES + metric) {
+                metric = UINT32_MAX;
+            }
+        }
         if (metric == UINT32_MAX) {
-            continue; /* the footer names it */
+            continue; /* the footer names unknown ones */
         }
-        if (table->column_count < ZT__MAX_FIGURE_COLUMNS) {
-            zt__add_metric_column(profiler, table, metric);
-        } else {
-            table->left_out++;
+        adds_up = profiler->metrics[metric].aggregation == ZT_AGGREGATE_SUM;
+        units = profiler->metrics[metric].aggregation == ZT_AGGREGATE_FLAG ? "samples"
+                                                                           : profiler->metrics[metric].units;
+        if (zt__add_figures(shown, ZT__TIME_FIGURES + metric, name, units, adds_up, 0)) {
+            continue;
         }
-    }
-}
-
-/* Adds all metrics that have a mean and are not 0 everywhere. Those that vary between regions come first, but
-   clocks come after them, because they only repeat what the time shows. */
-ZT__PRIVATE void zt__add_nonzero_columns(zt_profiler *profiler, zt__region_table *table) {
-    uint32_t metric;
-    int varying;
-    for (varying = 1; varying >= 0; varying--) {
-        for (metric = 0; metric < profiler->metric_count; metric++) {
-            const zt_metric *described = &profiler->metrics[metric];
-            int is_clock = strcmp(described->units, "cycles") == 0 || strcmp(described->units, "MHz") == 0;
-            const zt__figure_column *column;
-            int varies;
-            if (described->aggregation == ZT_AGGREGATE_FLAG || described->aggregation == ZT_AGGREGATE_NONE) {
-                continue;
-            }
-            /* The GPU time has columns of its own. A metric of several groups has one. */
-            if (strcmp(described->name, "GpuTime") == 0 ||
-                zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics,
-                                profiler->metric_count, described->name, NULL) < metric) {
-                continue;
-            }
-            zt__add_metric_column(profiler, table, metric);
-            column = &table->columns[table->column_count - 1]; /* which stays if it belongs to this round */
-            varies = !is_clock && (table->row_count < 2 || column->smallest < column->largest);
-            if (!zt__is_positive(column->largest) || varies != varying) {
-                table->column_count--;
+        for (role = ZT__NO_ROLE + 1; role < ZT__ROLE_COUNT; role++) {
+            if (table->advice.metrics[role] == metric) {
+                shown->column_count--;
+                zt__add_figures(shown, ZT__TIME_FIGURES + metric, zt__roles[role].name, units, adds_up, 0);
+                break;
             }
         }
     }
 }
 
-ZT__PRIVATE void zt__fill_region_row(const void *user, uint32_t row, zt__cell *cells) {
-    const zt__region_table *table = (const zt__region_table *)user;
-    const double *figures = table->figures + (size_t)row * table->figure_count;
-    uint32_t i;
-    cells[0].text = table->rows[row].name;
+ZT__PRIVATE uint32_t zt__count_metric_columns(const zt__figure_table *table) {
+    uint32_t i, count = 0;
     for (i = 0; i < table->column_count; i++) {
-        const zt__figure_column *column = &table->columns[i];
-        zt__show_number(&cells[1 + i], figures[column->figure] / column->scale);
+        count += table->columns[i].figure >= ZT__TIME_FIGURES;
     }
-    cells[1 + i].text = table->rows[row].note;
+    return count;
 }
 
-/* Fits the table into the width of the terminal, or of FILE_WIDTH. If the times do not fit, names of regions
-   are shortened. Metrics that do not fit are left out, unless config.columns names them. */
-ZT__PRIVATE void zt__fit_columns(zt__region_table *table, int to_standard_output, int metrics_were_chosen) {
-    enum { FILE_WIDTH = 100, LONGEST_NAME = 28, SHORTEST_NAME = 12 };
-    zt__table_column *name = &table->shown.columns[0], *shown = &table->shown.columns[1];
+/* Returns the width of the terminal if the report goes to one; else, on standard output, COLUMNS. */
+ZT__PRIVATE size_t zt__get_room(int to_standard_output) {
+    enum { DEFAULT = 80, LEAST = 40 };
     const char *columns = getenv("COLUMNS");
-    size_t room = FILE_WIDTH, times = 0, used;
-    uint32_t i, kept = ZT__TIME_FIGURES;
     struct winsize size;
+    int room = DEFAULT;
     if (to_standard_output && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
         room = size.ws_col;
     } else if (to_standard_output && columns && atoi(columns) > 0) {
-        room = (size_t)atoi(columns);
+        room = atoi(columns);
     }
-    name->heading = "region";
-    name->is_text = 1;
-    name->longest = LONGEST_NAME;
-    table->shown.column_count = 1 + table->column_count;
-    zt__measure_table(&table->shown);
-    for (i = 0; i < ZT__TIME_FIGURES; i++) {
-        times += 2 + shown[i].width;
-    }
-    if (times + name->width > room) {
-        name->longest = room > times + SHORTEST_NAME ? room - times : (size_t)SHORTEST_NAME;
-    }
-    used = times + (name->width < name->longest ? name->width : name->longest);
-    for (; i < table->column_count; i++) {
-        size_t width = 2 + shown[i].width;
-        if (metrics_were_chosen || (kept < ZT__MAX_FIGURE_COLUMNS && used + width <= room)) {
-            table->columns[kept++] = table->columns[i];
-            used += width;
-        } else {
-            table->left_out++;
-        }
-    }
-    table->column_count = kept;
-    shown[kept].heading = ""; /* of the notes */
-    shown[kept].is_text = 1;
-    table->shown.column_count = kept + 2;
+    return room > LEAST ? (size_t)room : (size_t)LEAST;
 }
 
-/* Writes the device, and the groups of the metrics. */
-ZT__PRIVATE void zt__write_title(zt__document *document) {
+ZT__PRIVATE void zt__write_title(zt__document *document, size_t room) {
     const zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
+    zt__paragraph title = zt__begin_paragraph(&document->writer, room, 0, 0);
     const char *group = NULL;
     uint32_t i;
-    zt__write_text(writer, "device: ");
-    zt__write_shown(writer, profiler->device_name);
-    zt__write_text(writer, profiler->metric_count ? ", metrics: " : ", times only");
+    zt__add_text(&title, "GPU time of regions on ");
+    zt__add_text(&title, profiler->device_name);
+    zt__add_text(&title, profiler->metric_count ? ", with metrics of " : ", times only");
     for (i = 0; i < profiler->metric_count; i++) {
         if (group && strcmp(group, profiler->metrics[i].group) == 0) {
             continue;
         }
-        zt__write_text(writer, group ? ", " : "");
+        zt__add_text(&title, group ? ", " : "");
         group = profiler->metrics[i].group;
-        zt__write_shown(writer, group);
+        zt__add_text(&title, group);
     }
-    zt__write_text(writer, "\n");
+    zt__end_paragraph(&title);
+    zt__write_text(&document->writer, "\n");
 }
 
-/* Writes which samples are not in the table, and why. */
-ZT__PRIVATE void zt__write_missing_samples(zt__document *document) {
+/* Writes what limits the regions that take the longest, a paragraph each. */
+ZT__PRIVATE void zt__write_limits(zt__document *document, const zt__region_table *table) {
+    enum { SHOWN = 3 };
+    zt_profiler *profiler = document->profiler;
+    zt_limit_info infos[SHOWN];
+    zt__paragraph paragraph;
+    zt__writer name;
+    uint32_t i, count = 0, known = 0;
+    while (count < SHOWN && count < table->shown.row_count &&
+           table->shown.rows[count].figures[ZT__ROW_COUNT] > 0) {
+        const zt__region_record *record;
+        zt__lock(&profiler->mutex);
+        record = profiler->regions[table->shown.rows[count].index];
+        zt__unlock(&profiler->mutex);
+        zt__find_limit(profiler, &table->advice, record, &infos[count]);
+        known += infos[count++].limit != ZT_LIMIT_UNKNOWN;
+    }
+    if (count == 0 || (known == 0 && profiler->metric_count == 0)) {
+        return;
+    }
+    zt__write_text(&document->writer, "\n");
+    paragraph = zt__begin_paragraph(&document->writer, table->room, 0, 2);
+    zt__add_text(&paragraph, "What limits the regions with the most GPU time:");
+    if (known == 0) { /* the reason is the same */
+        zt__add_text(&paragraph, " ");
+        zt__add_text(&paragraph, infos[0].text);
+    }
+    zt__end_paragraph(&paragraph);
+    for (i = 0; i < count && known > 0; i++) {
+        zt__begin_writing(&name, NULL, NULL);
+        name.stopped = 1; /* it only keeps the bytes */
+        zt__write_shortened(&name, table->shown.rows[i].name, table->room / 2);
+        zt__write_bytes(&name, "", 1);
+        paragraph = zt__begin_paragraph(&document->writer, table->room, 2, 4);
+        zt__add_text(&paragraph, name.bytes);
+        zt__add_text(&paragraph, ": ");
+        zt__add_text(&paragraph, infos[i].text);
+        zt__end_paragraph(&paragraph);
+    }
+}
+
+/* Writes how many of something are missing, why, and what to do. */
+ZT__PRIVATE void zt__write_missing(zt__document *document, const zt__region_table *table, uint64_t count,
+                                   const char *what, const char *remedy) {
+    zt__paragraph footer;
+    char text[256];
+    if (count > 0) {
+        snprintf(text, sizeof text, "%llu sample%s %s. %s", (unsigned long long)count,
+                 count == 1 ? " is" : "s are", what, remedy);
+        footer = zt__begin_paragraph(&document->writer, table->room, 0, 0);
+        zt__add_text(&footer, text);
+        zt__end_paragraph(&footer);
+    }
+}
+
+/* Writes which samples are not in the table, why, and what to do. */
+ZT__PRIVATE void zt__write_missing_samples(zt__document *document, const zt__region_table *table) {
+    static const char flagged[] = "The device flagged their data as unusable.";
+    static const char lost_device[] = "Open a new profiler when the device is back.";
+    static const char *const remedies[ZT_CAUSE_COUNT] = {
+        flagged,
+        flagged,
+        flagged,
+        flagged,
+        flagged,
+        flagged,
+        flagged,
+        flagged,
+        "Wait for the work before zt_close, or raise config.wait_timeout_ns.",
+        "Execute recorded lists with zt_execute, or collect after each execution.",
+        "Wait for the work inside of ZT_PASSES.",
+        "The log names the call that failed.",
+        "Some drivers return a wrong GPU time of a region around others.",
+        lost_device,
+        "Raise config.max_slots, or call zt_collect more often.",
+        "Free memory, or lower config.slots_per_step and config.samples.",
+        "Use fewer names.",
+        "The log names the call that failed.",
+        "Call zt_end before zt_release and zt_close.",
+        lost_device,
+    };
     const zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
     zt_counts counts = zt_get_counts(profiler);
     uint64_t states[ZT__SLOT_STATE_COUNT], waiting;
+    zt__paragraph footer;
+    char text[128];
     uint32_t i;
     zt__count_states(profiler, states);
     waiting = states[ZT__SLOT_OPEN] + states[ZT__SLOT_RECORDED];
-    if (states[ZT__SLOT_OPEN]) {
-        zt__print(writer, "%llu not ended: call zt_end() for each region that was begun.\n",
-                  (unsigned long long)states[ZT__SLOT_OPEN]);
-    }
-    if (states[ZT__SLOT_RECORDED]) {
-        zt__print(writer, "%llu recorded and not seen to run yet: call zt_collect() after the execution.\n",
-                  (unsigned long long)states[ZT__SLOT_RECORDED]);
-    }
-    if (counts.in_flight > waiting) {
-        zt__print(writer, "%llu in flight: call zt_collect().\n",
-                  (unsigned long long)(counts.in_flight - waiting));
-    }
+    zt__write_missing(document, table, states[ZT__SLOT_OPEN], "not ended",
+                      "Call zt_end for each region that was begun.");
+    zt__write_missing(document, table, states[ZT__SLOT_RECORDED], "recorded and not seen to run yet",
+                      "Call zt_collect after the execution.");
+    zt__write_missing(document, table, counts.in_flight > waiting ? counts.in_flight - waiting : 0,
+                      "in flight", "Call zt_collect when the work is done.");
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        uint64_t count = zt_get_cause(profiler, (zt_cause)i);
-        if (count) {
-            zt__print(writer, "%llu %s: %s.\n", (unsigned long long)count,
-                      i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped", zt_cause_name((zt_cause)i));
-        }
+        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
+                 zt_cause_name((zt_cause)i));
+        zt__write_missing(document, table, zt_get_cause(profiler, (zt_cause)i), text, remedies[i]);
     }
-    if (counts.unobserved_lists) {
-        zt__print(writer,
-                  "%llu %s ran outside of zt_execute: only the last execution before each collection is "
-                  "measured.\n",
-                  (unsigned long long)counts.unobserved_lists,
-                  counts.unobserved_lists == 1 ? "list" : "lists");
+    if (counts.unobserved_lists > 0) {
+        snprintf(text, sizeof text,
+                 "%llu %s ran outside of zt_execute: ", (unsigned long long)counts.unobserved_lists,
+                 counts.unobserved_lists == 1 ? "list" : "lists");
+        footer = zt__begin_paragraph(&document->writer, table->room, 0, 0);
+        zt__add_text(&footer, text);
+        zt__add_text(&footer, "only the last execution before each collection is measured. "
+                              "Execute recorded lists with zt_execute.");
+        zt__end_paragraph(&footer);
     }
 }
 
 #ifdef ZETOOLS_TRACER
-/* Writes why a profiler that traces launches has no regions. */
-ZT__PRIVATE void zt__write_why_empty(zt__document *document) {
+/* Writes why a profiler that traces launches has no regions. Returns 0 if it does not trace. */
+ZT__PRIVATE int zt__write_why_empty(zt__document *document, size_t room) {
     zt__tracer *tracer = zt__load(&document->profiler->tracer);
     zt_trace_counts counts = zt_trace_get_counts(document->profiler);
+    zt__paragraph footer;
+    char text[256];
     if (!tracer || !tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
-        return;
+        return 0;
     }
+    footer = zt__begin_paragraph(&document->writer, room, 0, 0);
     if (counts.launches == 0) {
-        zt__write_text(&document->writer, "No kernel was launched while tracing.");
-        zt__write_text(&document->writer, tracer->measured[ZT__CALL_CommandListAppendMemoryCopy]
-                                              ? "\n"
-                                              : " zt_trace_config.copies measures copies and fills.\n");
+        zt__add_text(&footer, "No kernel was launched while tracing.");
+        zt__add_text(&footer, tracer->measured[ZT__CALL_CommandListAppendMemoryCopy]
+                                  ? ""
+                                  : " zt_trace_config.copies measures copies and fills.");
     } else {
-        zt__print(&document->writer,
-                  "%llu launches: %llu measured, %llu left out by zt_trace_config, %llu on lists of other "
-                  "contexts or devices.\n",
-                  (unsigned long long)counts.launches, (unsigned long long)counts.measured,
-                  (unsigned long long)counts.filtered, (unsigned long long)counts.elsewhere);
+        snprintf(text, sizeof text,
+                 "%llu launches: %llu measured, %llu left out by zt_trace_config, %llu on lists of other "
+                 "contexts or devices.",
+                 (unsigned long long)counts.launches, (unsigned long long)counts.measured,
+                 (unsigned long long)counts.filtered, (unsigned long long)counts.elsewhere);
+        zt__add_text(&footer, text);
     }
+    zt__end_paragraph(&footer);
+    return 1;
 }
 #endif
 
-/* Writes what the table does not show, and why. */
+/* Writes what the table does not show, why, and what to do. */
 ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table *table) {
     zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
     zt_availability availability = zt_get_availability(profiler);
     const char *list = profiler->columns, *text;
     char name[ZET_MAX_METRIC_NAME];
+    zt__paragraph footer;
     zt__nearest nearest;
     size_t length;
-    if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
-        zt__write_shown(writer, zt_get_availability_text(profiler));
-        zt__write_text(writer, "\n");
-    }
-    zt__write_missing_samples(document);
+    int is_explained;
+    is_explained = table->shown.row_count > 0;
 #ifdef ZETOOLS_TRACER
-    if (table->row_count == 0) {
-        zt__write_why_empty(document);
-    }
+    is_explained = is_explained || zt__write_why_empty(document, table->room);
 #endif
+    if (!is_explained) {
+        zt__write_text(writer, "No region has samples: begin regions with zt_begin, and call zt_collect.\n");
+    }
+    if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
+        footer = zt__begin_paragraph(writer, table->room, 0, 0);
+        zt__add_text(&footer, "There are no metrics: ");
+        zt__add_text(&footer, zt_get_availability_text(profiler));
+        zt__end_paragraph(&footer);
+    }
     while (list && zt__next_name(&list, &text, &length)) {
         zt__copy_text(name, sizeof name, text, length);
-        if (zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics, profiler->metric_count,
+        if (!zt__is_time_column(name) &&
+            zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics, profiler->metric_count,
                             name, &nearest) == UINT32_MAX) {
-            zt__write_text(writer, "There is no metric '");
-            zt__write_shown(writer, name);
-            zt__write_text(writer, "'. Nearest: ");
-            zt__write_shown(writer, nearest.text);
-            zt__write_text(writer, ".\n");
+            footer = zt__begin_paragraph(writer, table->room, 0, 0);
+            zt__add_text(&footer, "There is no metric '");
+            zt__add_text(&footer, name);
+            zt__add_text(&footer, "'. Nearest: ");
+            zt__add_text(&footer, nearest.text);
+            zt__add_text(&footer, ".");
+            zt__end_paragraph(&footer);
         }
     }
-    if (table->column_count > ZT__TIME_FIGURES || table->left_out) {
-        zt__write_text(writer, "Metrics are means per sample.");
+    if (profiler->metric_count > 0 && table->shown.row_count > 0) {
+        footer = zt__begin_paragraph(writer, table->room, 0, 0);
+        zt__add_text(&footer, "Metrics are means per sample.");
         if (table->left_out) {
-            zt__print(writer, " %u more did not fit: choose with ZT_COLUMNS. CSV and JSON have all.",
-                      (unsigned)table->left_out);
+            snprintf(name, sizeof name, " There is no room for %u more", (unsigned)table->left_out);
+            zt__add_text(&footer, name);
+            zt__add_text(&footer, ": choose with ZT_COLUMNS, or write CSV or JSON, which have all.");
         }
-        zt__write_text(writer, "\n");
+        zt__end_paragraph(&footer);
     }
+    if (table->differs) {
+        footer = zt__begin_paragraph(writer, table->room, 0, 0);
+        zt__add_text(&footer, "Where passes differ, metrics of different passes are not of the same work. "
+                              "Repeat the same work in each pass, or raise config.pass_tolerance.");
+        zt__end_paragraph(&footer);
+    }
+    zt__write_missing_samples(document, table);
 }
 
 #ifdef ZETOOLS_TRACER
 
-ZT__PRIVATE void zt__fill_call_row(const void *user, uint32_t row, zt__cell *cells) {
-    zt_call_info call;
-    zt_get_call((const zt_profiler *)user, row, &call);
-    cells[0].text = call.name;
-    zt__show_count(&cells[1], call.count);
-    zt__show_count(&cells[2], call.errors);
-    zt__show_number(&cells[3], call.time_ns.sum / 1000);
-    zt__show_number(&cells[4], call.time_ns.median / 1000);
-    zt__show_number(&cells[5], call.time_ns.p95 / 1000);
-    zt__show_number(&cells[6], call.time_ns.max / 1000);
-}
-
-ZT__PRIVATE void zt__write_table_of_calls(zt__document *document) {
-    zt__table_column columns[] = {{"call", 1, 0, 0},     {"count", 0, 0, 0},     {"errors", 0, 0, 0},
-                                  {"total us", 0, 0, 0}, {"median us", 0, 0, 0}, {"p95 us", 0, 0, 0},
-                                  {"max us", 0, 0, 0}};
-    zt__cell cells[ZT__COUNT_OF(columns)];
-    zt__table table;
-    memset(&table, 0, sizeof table);
-    table.columns = columns;
-    table.cells = cells;
-    table.column_count = ZT__COUNT_OF(columns);
-    table.row_count = zt__calls_to_report(document->profiler);
-    table.fill_row = zt__fill_call_row;
-    table.user = document->profiler;
-    if (table.row_count > 0) {
-        zt__write_text(&document->writer, "\nHost time of calls\n");
-        zt__write_table(&document->writer, &table);
+ZT__PRIVATE void zt__write_table_of_calls(zt__document *document, size_t room) {
+    enum { COUNT, ERRORS, TOTAL, MEDIAN, P95, MAX, FIGURES };
+    static const char *const names[FIGURES] = {"count", "errors", "total", "median", "p95", "max"};
+    const zt_allocator *allocator = &document->profiler->config.allocator;
+    uint32_t i, count = zt__calls_to_report(document->profiler);
+    zt__figure_column columns[FIGURES];
+    zt__figure_table table;
+    double *figures;
+    if (count == 0) {
+        return;
     }
+    memset(&table, 0, sizeof table);
+    figures = (double *)zt__allocate(allocator, count, FIGURES * sizeof *figures);
+    table.heading = "call";
+    table.columns = columns;
+    table.rows = (zt__figure_row *)zt__allocate(allocator, count, sizeof *table.rows);
+    document->out_of_memory |= !figures || !table.rows;
+    for (i = 0; i < count && figures && table.rows; i++) {
+        double *row = figures + (size_t)i * FIGURES;
+        zt_call_info call;
+        zt_get_call(document->profiler, i, &call);
+        table.rows[i].name = call.name;
+        table.rows[i].figures = row;
+        row[COUNT] = (double)call.count;
+        row[ERRORS] = (double)call.errors;
+        row[TOTAL] = call.time_ns.sum;
+        row[MEDIAN] = call.time_ns.median;
+        row[P95] = call.time_ns.p95;
+        row[MAX] = call.time_ns.max;
+        table.row_count++;
+    }
+    zt__choose_time_unit(&table, MEDIAN, TOTAL);
+    for (i = 0; i < FIGURES; i++) {
+        zt__add_figures(&table, i, names[i], i < TOTAL ? "" : "ns", 1, 0);
+    }
+    if (table.row_count > 0) {
+        zt__fit_columns(&table, room);
+        zt__write_text(&document->writer, "\nHost time of calls\n");
+        zt__write_figures(&document->writer, &table, room);
+    }
+    zt__free(allocator, table.rows);
+    zt__free(allocator, figures);
 }
 
 #endif
 
 ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_output) {
-    static const char *const time_headings[ZT__TIME_FIGURES] = {
-        "count\n", "GPU time\ntotal", "GPU time\nmean", "GPU time\nmedian", "GPU time\np95"};
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
     size_t rows = (size_t)document->region_count + 1; /* at least one */
-    size_t columns = (size_t)ZT__TIME_FIGURES + profiler->metric_count + ZT__MAX_FIGURE_COLUMNS;
     zt__region_table table;
-    zt__table *shown = &table.shown;
+    zt__figure_table *shown = &table.shown;
     uint32_t i;
     memset(&table, 0, sizeof table);
-    table.figure_count = ZT__TIME_FIGURES + profiler->metric_count;
-    table.rows = (zt__table_row *)zt__allocate(allocator, rows, sizeof *table.rows);
+    table.figure_count = ZT__TIME_FIGURES + profiler->metric_count + ZT__DERIVED_COLUMNS;
     table.figures = (double *)zt__allocate(allocator, rows, table.figure_count * sizeof *table.figures);
-    table.columns = (zt__figure_column *)zt__allocate(allocator, columns, sizeof *table.columns);
-    shown->columns = (zt__table_column *)zt__allocate(allocator, columns + 2, sizeof *shown->columns);
-    shown->cells = (zt__cell *)zt__allocate(allocator, columns + 2, sizeof *shown->cells);
-    if (table.rows && table.figures && table.columns && shown->columns && shown->cells) {
+    table.room = zt__get_room(to_standard_output);
+    shown->heading = "region";
+    shown->rows = (zt__figure_row *)zt__allocate(allocator, rows, sizeof *shown->rows);
+    shown->columns = (zt__figure_column *)zt__allocate(allocator, table.figure_count, sizeof *shown->columns);
+    if (table.figures && shown->rows && shown->columns) {
         for (i = 0; i < document->region_count; i++) {
             if (zt__read_region(document, i)) {
-                zt__read_table_row(document, &table);
+                zt__read_table_row(document, i, &table);
             }
         }
-        shown->row_count = table.row_count;
-        shown->fill_row = zt__fill_region_row;
-        shown->user = &table;
-        for (i = 0; i < ZT__TIME_FIGURES; i++) {
-            zt__figure_column *column = zt__add_figure_column(&table, i);
-            strcpy(column->heading, time_headings[i]);
-            if (i > 0) {
-                zt__choose_units(column, "ns", 1);
-            }
-        }
+        zt__prepare_advice(profiler, &table.advice);
+        zt__choose_time_unit(shown, ZT__ROW_MEAN, ZT__ROW_TOTAL);
+        zt__add_time_columns(profiler, &table);
         if (profiler->columns) {
             zt__add_chosen_columns(profiler, &table);
         } else {
-            zt__add_nonzero_columns(profiler, &table);
+            document->out_of_memory |= !zt__add_ranked_columns(profiler, &table.advice, shown, table.figures,
+                                                               table.figure_count, ZT__TIME_FIGURES, 0);
         }
-        zt__fit_columns(&table, to_standard_output, profiler->columns != NULL);
-        zt__write_title(document);
-        zt__write_table(&document->writer, shown);
+        qsort(shown->rows, shown->row_count, sizeof *shown->rows, zt__compare_rows);
+        table.left_out = zt__count_metric_columns(shown);
+        zt__fit_columns(shown, table.room);
+        table.left_out -= zt__count_metric_columns(shown);
+        zt__write_title(document, table.room);
+        if (shown->row_count > 0) {
+            zt__write_figures(&document->writer, shown, table.room);
+        }
         zt__write_footer(document, &table);
+        zt__write_limits(document, &table);
 #ifdef ZETOOLS_TRACER
-        zt__write_table_of_calls(document);
+        zt__write_table_of_calls(document, table.room);
 #endif
     } else {
         document->out_of_memory = 1;
     }
-    zt__free(allocator, shown->cells);
+    for (i = 0; i < shown->row_count; i++) {
+        if (shown->rows[i].name != profiler->regions[shown->rows[i].index]->name) {
+            free((void *)shown->rows[i].name); /* demangled */
+        }
+    }
     zt__free(allocator, shown->columns);
-    zt__free(allocator, table.columns);
+    zt__free(allocator, shown->rows);
     zt__free(allocator, table.figures);
-    zt__free(allocator, table.rows);
 }
 
 /* ---- the trace: Trace Event JSON, for Perfetto and Chrome ------------------------------------------------ */
@@ -15338,8 +15928,8 @@ ZT__PRIVATE int zt__copy_spans(zt_profiler *profiler, zt__trace *trace) {
     return 1;
 }
 
-/* Adds the next span to the first track of its list on which it overlaps no span without being inside it, or
-   to a new track if there is none. Returns the index of the track. */
+/* Adds the next span to the first track of its list on which it overlaps no span without being inside it,
+   or to a new track if there is none. Returns the index of the track. */
 ZT__PRIVATE uint32_t zt__add_to_track(zt__trace *trace, uint32_t index) {
     zt__span *span = &trace->spans[index];
     zt__track *track;
@@ -15373,8 +15963,8 @@ ZT__PRIVATE uint32_t zt__add_to_track(zt__trace *trace, uint32_t index) {
     return i;
 }
 
-/* Writes the beginning of an event. The caller adds its other members and the closing brace. `phase` is its
-   type: "X" a span, "C" a counter, "i" an instant, "M" the name of a track. */
+/* Writes the beginning of an event. The caller adds its other members and the closing brace. `phase` is
+   its type: "X" a span, "C" a counter, "i" an instant, "M" the name of a track. */
 ZT__PRIVATE void zt__begin_event(zt__writer *writer, const char *phase, const char *name, uint32_t track) {
     zt__write_comma(writer);
     zt__print(writer, "\n{\"ph\":\"%s\",\"name\":", phase);
@@ -15485,8 +16075,8 @@ ZT__PRIVATE void zt__write_stream(zt__document *document, zt__stream_data *data,
 }
 
 #ifdef ZETOOLS_TRACER
-/* Writes a track for each thread, after those of the lists. Traced calls of one thread do not nest, so one
-   track is enough. */
+/* Writes a track for each thread, after those of the lists. Traced calls of one thread do not nest, so
+   one track is enough. */
 ZT__PRIVATE void zt__write_calls(zt__document *document, const zt__trace *trace) {
     zt__writer *writer = &document->writer;
     uint64_t first, end, i;
@@ -15644,8 +16234,8 @@ typedef struct zt__target_file {
 ssize_t readlink(const char *path, char *target, size_t size);
 #endif
 
-/* Stores what `path` leads to through symbolic links; it need not exist. Returns 0, with errno, if there are
-   too many links or the path is too long. */
+/* Stores what `path` leads to through symbolic links; it need not exist. Returns 0, with errno, if there
+   are too many links or the path is too long. */
 ZT__PRIVATE int zt__follow_links(zt__target_file *file, const char *path) {
     enum { MOST_LINKS = 40 };
     const char *next = path, *slash;
@@ -15851,8 +16441,8 @@ ZT__PRIVATE void zt__end_auto(void) {
     zt__clear_auto();
 }
 
-/* Returns the path of the report by ZT_AUTO in the environment, or else by the configuration: "-" for a table
-   on standard output. Returns NULL if nothing is to be traced. */
+/* Returns the path of the report by ZT_AUTO in the environment, or else by the configuration: "-" for a
+   table on standard output. Returns NULL if nothing is to be traced. */
 ZT__PRIVATE const char *zt__find_auto_path(const char *configured) {
     const char *path = getenv("ZT_AUTO");
     if (!path || strcmp(path, "1") == 0) {
@@ -15861,7 +16451,8 @@ ZT__PRIVATE const char *zt__find_auto_path(const char *configured) {
     return zt__is_off(path) ? NULL : path;
 }
 
-/* Calls zeInit, which enables the tracing layer by the environment in loaders that cannot enable it later. */
+/* Calls zeInit, which enables the tracing layer by the environment in loaders that cannot enable it
+ * later. */
 ZT__PRIVATE ze_result_t zt__init_with_tracing(void) {
     ze_result_t(ZE_APICALL * enable_layer)(void);
     const char *advice = "Install a Level Zero driver.";

@@ -197,42 +197,42 @@ static int print_bytes(const void *bytes, size_t size, void *user) {
     return fwrite(bytes, 1, size, stdout) != size;
 }
 
-static int run_one(zt_profiler *profiler, job *j, int repetition, line *l) {
-    static zt_bench_result result;
+static int run_one(zt_profiler *profiler, job *j, int repetition, zt_bench_result *result, line *l) {
     zt_bench_config config;
     memset(&config, 0, sizeof config);
     config.run = run;
     config.user = j;
     config.region = j->name;
     config.max_time_ns = 2000000000;
-    if (zt_bench(profiler, &config, &result) != ZE_RESULT_SUCCESS) {
+    if (zt_bench(profiler, &config, result) != ZE_RESULT_SUCCESS) {
         print_last_error(profiler);
         return 0;
     }
-    zt_write_bench(profiler, &result, print_bytes, NULL);
     snprintf(l->name, sizeof l->name, "%s", j->name);
     l->repetition = repetition;
-    l->count = result.count;
-    l->median = result.median;
-    l->low = result.low;
-    l->high = result.high;
-    l->min = result.min;
-    l->perturbation = result.counter_runs ? result.perturbation : 1;
+    l->count = result->count;
+    l->median = result->median;
+    l->low = result->low;
+    l->high = result->high;
+    l->min = result->min;
+    l->perturbation = result->counter_runs ? result->perturbation : 1;
     return 1;
 }
 
 /* Every repetition goes over all benchmarks, so that what drifts is not taken for one of them. */
 static int run_all(zt_profiler *profiler, const options *o) {
     static line lines[MOST_LINES];
+    static zt_bench_result results[MOST_LINES];
     int count = 0, done = 1;
     for (int repetition = 1; repetition <= o->repetitions; repetition++)
         for (uint32_t i = 0; i < JOBS && count < MOST_LINES; i++) {
             if (o->filter && !strstr(jobs[i].name, o->filter))
                 continue;
             fprintf(stderr, "[repetition %d of %d] %s ...\n", repetition, o->repetitions, jobs[i].name);
-            done &= run_one(profiler, &jobs[i], repetition, &lines[count]);
+            done &= run_one(profiler, &jobs[i], repetition, &results[count], &lines[count]);
             count += done;
         }
+    zt_write_benches(profiler, results, (uint32_t)count, print_bytes, NULL);
     if (count == 0)
         fprintf(stderr, "no benchmark has that in its name: --list shows them\n");
     return done && count > 0 && (!o->output || write_lines(o->output, lines, count));

@@ -254,6 +254,13 @@ static const rule_case cases[] = {
      ZT_LIMIT_HOST,
      {"GPU busy 50%", "idle inside the region 500 us", "compute engine busy 45%", "time of a kernel 50 us"},
      ""},
+    /* and of milliseconds */
+    {XE2,
+     1e8,
+     {{"GPU_BUSY", 50}, {"COMMAND_PARSER_COMPUTE_ENGINE_DISPATCH_KERNEL_COUNT", 40}},
+     ZT_LIMIT_HOST,
+     {"idle inside the region 50 ms", "time of a kernel 1.25 ms"},
+     ""},
     /* a gap that is no longer than a launch is that before the region's only kernel */
     {XE2,
      4e4,

@@ -534,7 +534,7 @@ static void test_a_report_on_standard_error(void **state) {
     (void)state;
     expect_success(&p);
     assert_int_equal(strncmp(text_of("errors"), "before\n", 7), 0);
-    assert_int_equal(occurrences(text_of("errors"), "device: "), 2);
+    assert_int_equal(occurrences(text_of("errors"), "GPU time of regions on "), 2);
     assert_string_equal(text_of("output"), "");
 }
 

@@ -372,10 +372,11 @@ static void test_work_on_the_device(void **state) {
     written.used = 0;
     ok(zt_write_bench(profiler, &result, keep_text, &written));
     assert_null(strstr(written.bytes, " \n"));
-    assert_contains(written.bytes, "work: median ");
-    assert_contains(written.bytes, "times that without");
-    assert_contains(written.bytes, "GPGPU_THREADGROUP_COUNT");
-    assert_contains(written.bytes, "ended by: ");
+    assert_contains(written.bytes, "\nwork   ");
+    assert_contains(written.bytes, "  ended ");
+    assert_contains(written.bytes, zt_bench_end_name(result.end));
+    assert_contains(written.bytes, "read GB/s"); /* a rate, and what adds up by itself is none */
+    assert_null(strstr(written.bytes, "GpuTime"));
     check_work(w);
 }
 
@@ -400,29 +401,25 @@ static double take_for_ever(void *user) {
     return (double)INFINITY;
 }
 
-static void test_very_short_times(void **state) {
-    static zt_bench_result result;
-    static kept_text written;
+static ze_result_t bench_measured(const char *name, double (*measure)(void *), zt_bench_result *result) {
     zt_bench_config config;
-    (void)state;
     memset(&config, 0, sizeof config);
-    config.name = "short";
-    config.measure = take_five_and_a_half_ns;
-    ok(zt_bench(NULL, &config, &result));
-    written.used = 0;
-    ok(zt_write_bench(NULL, &result, keep_text, &written));
-    assert_contains(written.bytes,
-                    "short: median 5.500 ns (95%: 5.500 to 5.500, +-0.00%), quartiles 5.500 and");
+    config.name = name;
+    config.measure = measure;
+    return zt_bench(NULL, &config, result);
+}
 
-    config.measure = take_no_time;
-    ok(zt_bench(NULL, &config, &result));
-    written.used = 0;
-    ok(zt_write_bench(NULL, &result, keep_text, &written));
-    assert_contains(written.bytes, "short: median 0.000 ns (95%: 0.000 to 0.000), quartiles");
-
-    config.measure = take_for_ever;
-    assert_result(zt_bench(NULL, &config, &result), ZE_RESULT_NOT_READY);
-    assert_int_equal(result.count, 0);
+static void test_very_short_times(void **state) {
+    static zt_bench_result results[2];
+    static kept_text written;
+    (void)state;
+    ok(bench_measured("short", take_five_and_a_half_ns, &results[0]));
+    ok(bench_measured("nothing", take_no_time, &results[1]));
+    ok(zt_write_benches(NULL, results, 2, keep_text, &written));
+    assert_contains(written.bytes, "\nbenchmark      ns  +- %       ns ");
+    assert_contains(written.bytes, "\nshort       5.500     0    5.500 ");
+    assert_contains(written.bytes, "\nnothing     0.000     -    0.000 ");
+    assert_result(bench_measured("endless", take_for_ever, &results[0]), ZE_RESULT_NOT_READY);
 }
 
 /* The text for people has a name even if none is configured, and nothing that is unknown. */
@@ -439,7 +436,9 @@ static void test_results_for_people(void **state) {
     assert_string_equal(result.name, "the benchmark");
     written.used = 0;
     ok(zt_write_bench(NULL, &result, keep_text, &written));
-    assert_contains(written.bytes, "the benchmark: median 1.000 us (95%: 1.000 to 1.000, +-0.00%)");
+    assert_contains(written.bytes, "               median   95%  minimum                       ended\n"
+                                   "benchmark          us  +- %       us  samples  outliers       by\n");
+    assert_contains(written.bytes, "\nthe benchmark       1     0        1       10         0  precise\n");
     assert_contains(written.bytes, "config.frequency");
     assert_contains(written.bytes, "ZES_ENABLE_SYSMAN=1");
 
@@ -454,11 +453,34 @@ static void test_results_for_people(void **state) {
     assert_result(zt_bench(NULL, &config, &result), ZE_RESULT_NOT_READY);
     written.used = 0;
     ok(zt_write_bench(NULL, &result, keep_text, &written));
-    assert_string_equal(written.bytes, "broken: no sample\n");
+    assert_contains(written.bytes, "\nbroken          -     -        -        0         0  not run\n");
     assert_result(zt_compare(NULL, &config, &config, &comparison), ZE_RESULT_NOT_READY);
     written.used = 0;
     ok(zt_write_comparison(&comparison, keep_text, &written));
-    assert_string_equal(written.bytes, "broken: no sample\nbroken: no sample\n");
+    assert_null(strstr(written.bytes, " takes "));
+}
+
+/* A row for each result, with one unit for all times. */
+static void test_a_table_of_results(void **state) {
+    static zt_bench_result results[2];
+    static kept_text written;
+    (void)state;
+    ok(bench_measured("a microsecond", take_a_microsecond, &results[0]));
+    results[1] = results[0];
+    strcpy(results[1].name, "a second");
+    results[1].median = results[1].min = 1e9;
+    results[1].changed = 3;
+    written.used = 0;
+    ok(zt_write_benches(NULL, results, 2, keep_text, &written));
+    assert_contains(written.bytes, "\na microsecond        1 ");
+    assert_contains(written.bytes, "\na second       1000000 ");
+    assert_contains(written.bytes, "  precise           0\n"); /* samples at another frequency */
+    assert_contains(written.bytes, "  precise           3\n");
+    written.used = 0;
+    ok(zt_write_benches(NULL, results, 0, keep_text, &written));
+    assert_int_equal(written.used, 0);
+    assert_result(zt_write_benches(NULL, NULL, 2, keep_text, &written), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    assert_result(zt_write_benches(NULL, results, 2, NULL, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
 }
 
 /* Each rate is relative to the GPU time of its own pass. */
@@ -575,6 +597,7 @@ int main(void) {
         TEST(test_work_on_the_device),
         TEST(test_very_short_times),
         TEST(test_results_for_people),
+        TEST(test_a_table_of_results),
         TEST(test_rates),
         TEST(test_two_variants_on_the_device),
         TEST(test_a_run_without_a_region),

@@ -538,8 +538,8 @@ static void test_lists_run_by_other_means(void **state) {
     assert_int_equal(zt_get_counts(profiler).unobserved_lists, 2);
     assert_int_equal(heard(w, "[UNOBSERVED_LIST]"), 1);
     assert_contains(written_report(profiler, ZT_FORMAT_TABLE),
-                    "2 lists ran outside of zt_execute: only the last execution before each collection is "
-                    "measured");
+                    "2 lists ran outside of zt_execute: only the last execution before each\ncollection is "
+                    "measured. Execute ");
     gpu.forget_findings(); /* queries that nobody reset */
     ok(zt_release(profiler, other));
     ok(zeCommandListDestroy(other));

@@ -208,6 +208,7 @@ static void benchmarks_of_no_profiler(zt_profiler *profiler) {
     EXPECT(zt_compare(profiler, &config, &config, &comparison) == 0);
     EXPECT(comparison.differs == 0);
     EXPECT(zt_write_bench(profiler, &result, write_nothing, NULL) == 0);
+    EXPECT(zt_write_benches(profiler, &result, 1, write_nothing, NULL) == 0);
     EXPECT(zt_write_comparison(&comparison, write_nothing, NULL) == 0);
     EXPECT(zt_bench_end_name(ZT_BENCH_PRECISE) != NULL);
     (void)zt_get_rate(profiler, 0, 0);
