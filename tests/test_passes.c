@@ -229,8 +229,8 @@ static void test_reports_say_which_pass(void **state) {
         run(w, profiler, "once");
     collect_all(profiler);
     assert_contains(written_report(profiler, ZT_FORMAT_TABLE), "!passes differ: missing");
-    assert_contains(written_report(profiler, ZT_FORMAT_CSV), ",all,1,missing\n");
-    assert_contains(written_report(profiler, ZT_FORMAT_CSV), ",tile,pass,differs\n");
+    assert_contains(written_report(profiler, ZT_FORMAT_CSV), ",all,1,missing,\n");
+    assert_contains(written_report(profiler, ZT_FORMAT_CSV), ",tile,pass,differs,text\n");
     assert_contains(written_report(profiler, ZT_FORMAT_JSON), "\"differs\":\"missing\"");
     assert_contains(written_report(profiler, ZT_FORMAT_JSON), "\"pass_time_ns\":[");
 }
