@@ -374,6 +374,7 @@ def test_losses(page):
     assert page.run("document.getElementById('notes').checkVisibility()")
     text = page.text("#notes")
     assert f"Of {made['counts']['begun']:,} samples, 11 lost, 64 dropped, 5 in flight." in text, text
+    assert "call zt_collect before the report" in text, text
     assert "no slot 64, report lost 9, overrun 2." in text and "no memory" not in text and made["notes"][0] in text, text
     page.show("many")
     assert not page.run("document.getElementById('notes').checkVisibility()")
