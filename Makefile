@@ -160,7 +160,7 @@ test-%: build/libze_softgpu.so build/tests/test_% $(KERNEL_BINARIES) ## one test
 test-page: build/libze_softgpu.so build/tests/test_page $(KERNEL_BINARIES) | deps-page ## run.html in a browser: figures, keyboard, screenshots (build/page)
 	mkdir -p build/page
 	ZT_PAGES=build/page tests/run-tests.sh test_page
-	tests/page/test_page.py build/page
+	PYTHONDONTWRITEBYTECODE=1 tests/page/test_page.py build/page
 
 .PHONY: sequence
 sequence: build/libze_softgpu.so build/tests/test_sequences $(KERNEL_BINARIES) ## one sequence of the model test: SEED=n

@@ -274,10 +274,10 @@
    REPORTS
 
        JSON, CSV and pages begin with what a reader needs a year later: the version of the library, the
-   program (its command line, as the system has it: it may contain what is not for everybody), the date of the
-       report, the date when the profiler was opened, and the device's name, driver version, UUID, PCI address
-       and clock rates. Dates are UTC. What the driver does not tell is empty or null. Packed statistics keep
-       these facts of the process that measured.
+       program (its command line, as the system has it: it may contain what is not for everybody), the date
+       of the report, the date when the profiler was opened, and the device's name, driver version, UUID,
+       PCI address and clock rates. Dates are UTC. What the driver does not report is empty or null. Packed
+       statistics keep these facts of the process that measured.
 
        JSON is an object:
 
@@ -298,18 +298,18 @@
        second; "histogram"; "streamed", of each key {"rows", "mean", "peak"}; and "tiles", an array with
        "metrics" of each. "limit" is {"what", "why", "add"} as in zt_limit_info. "histogram" counts the GPU
        times that are kept for quantiles (see AGGREGATION), and not all: bucket i begins at first_ns *
-   ratio^i. Figures are {"count", "sum", "mean", "stddev", "min", "max", "median", "p95"}, and null where they
-   do not apply.
+       ratio^i. Figures are {"count", "sum", "mean", "stddev", "min", "max", "median", "p95"}, and null
+       where they do not apply.
 
            import json
            run = json.load(open("run.json"))
            for region in run["regions"]:
                print(region["name"], region["time_ns"]["mean"], region["metrics"]["XVE_STALL"]["mean"])
 
-       CSV has a line for each set of figures, and the name of the region in each line: GPU time, metrics, and
-       with "stream" as pass those of attached streams, whose count is that of rows. `tile` and `pass` are
-       "all" or a number. Lines of the component "profiler" have no figures: either a count, or, with the
-       aggregation "none", a text in the last column. Those without a region are of the whole profiler.
+       CSV has a line for each set of figures, and the name of the region in each line: GPU time, metrics,
+       and with "stream" as pass those of attached streams, whose count is that of rows. `tile` and `pass`
+       are "all" or a number. Lines of the component "profiler" have no figures: either a count, or, with
+       the aggregation "none", a text in the last column. Those without a region are of the whole profiler.
 
            import csv
            for line in csv.DictReader(open("run.csv", newline="")):
@@ -317,10 +317,10 @@
                    print(line["region"], line["mean"])
 
        A page (.html) shows all of this in a browser, from one file that loads nothing: regions by their
-   share, what limits them, every metric with its description, the distribution of GPU times, the timeline if
-   one is kept, and what was lost. It contains the same object as JSON, in which the figures of "metrics" are
-       arrays in the order above, and "timeline" has the newest 100,000 samples as {"begin_ns", "end_ns",
-       "spans": [[region, begin, end], ...]}.
+       share, what limits them, every metric with its description, the distribution of GPU times, the
+       timeline if one is kept, and what was lost. It contains the same object as JSON, in which the figures
+       of "metrics" are arrays in the order above, and "timeline" has the newest 100,000 samples as
+       {"begin_ns", "end_ns", "spans": [[region, begin, end], ...]}.
 
    CALLBACKS
 
@@ -1116,8 +1116,9 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 /* Writes a report to a file. It is written beside the file and then renamed, so that nobody reads an
    incomplete one. Symbolic links are followed; pipes and devices are written to directly.
    path  the suffix chooses the format: .html or .htm, .csv, .json or .trace.json, in upper or lower case;
-         with .txt, a number or no suffix, the report is a table. "-" is a table on standard output, as wide
-   as the terminal; other tables are 100 columns wide, or wider if config.columns asks for more See REPORTS.
+         with .txt, a number or no suffix, the report is a table. "-" is a table on standard output, as
+         wide as the terminal; other tables are 100 columns wide, or wider if config.columns asks for more.
+         See REPORTS
    Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace without config.timeline; UNKNOWN if
    the file cannot be written: zt_get_last_error has the reason. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
@@ -3249,7 +3250,6 @@ ZT_API const char *zt_version(void) {
 #define ZT__OPTIONAL_FUNCTIONS(X)                                                                            \
     X(zeCommandListIsImmediate, (ze_command_list_handle_t list, ze_bool_t * is_immediate))                   \
     X(zeDeviceGetGlobalTimestamps, (ze_device_handle_t device, uint64_t * host, uint64_t * ticks))           \
-    X(zeDeviceGetRootDevice, (ze_device_handle_t device, ze_device_handle_t * root))                         \
     X(zeDevicePciGetPropertiesExt, (ze_device_handle_t device, ze_pci_ext_properties_t * properties))        \
     X(zesDeviceEnumFrequencyDomains,                                                                         \
       (zes_device_handle_t device, uint32_t * count, zes_freq_handle_t * domains))                           \
@@ -9638,29 +9638,43 @@ ZT__PRIVATE uint32_t zt__rank_columns(const zt_profiler *profiler, const zt__adv
 
 /* ==== >>opening: zt_open and zt_close ===================================================================== */
 
+/* Returns whether a device is one of some others, or a sub-device of one. */
+ZT__PRIVATE int zt__is_among_devices(ze_device_handle_t device, const ze_device_handle_t *others,
+                                     uint32_t count) {
+    ze_device_handle_t parts[ZT__MAX_TILES];
+    uint32_t i, j, part_count;
+    for (i = 0; i < count; i++) {
+        if (others[i] == device) {
+            return 1;
+        }
+        part_count = ZT__MAX_TILES;
+        if (zeDeviceGetSubDevices(others[i], &part_count, parts) != ZE_RESULT_SUCCESS) {
+            continue;
+        }
+        for (j = 0; j < part_count && j < ZT__MAX_TILES; j++) {
+            if (parts[j] == device) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
 /* Returns the driver of a device, or NULL. A device does not state its driver, so it is looked for among the
    devices of each. */
-ZT__PRIVATE ze_driver_handle_t zt__find_driver(const zt__driver *driver, ze_device_handle_t device) {
+ZT__PRIVATE ze_driver_handle_t zt__find_driver(ze_device_handle_t device) {
     enum { MOST_DRIVERS = 16, MOST_DEVICES = 256 };
     ze_driver_handle_t drivers[MOST_DRIVERS];
-    ze_device_handle_t devices[MOST_DEVICES], root = NULL;
-    uint32_t i, j, device_count, driver_count = MOST_DRIVERS;
-    if (driver->zeDeviceGetRootDevice && driver->zeDeviceGetRootDevice(device, &root) == ZE_RESULT_SUCCESS &&
-        root) {
-        device = root; /* it was a sub-device */
-    }
+    ze_device_handle_t devices[MOST_DEVICES];
+    uint32_t i, device_count, driver_count = MOST_DRIVERS;
     if (zeDriverGet(&driver_count, drivers) != ZE_RESULT_SUCCESS) {
         return NULL;
     }
     for (i = 0; i < driver_count && i < MOST_DRIVERS; i++) {
         device_count = MOST_DEVICES;
-        if (zeDeviceGet(drivers[i], &device_count, devices) != ZE_RESULT_SUCCESS) {
-            continue;
-        }
-        for (j = 0; j < device_count && j < MOST_DEVICES; j++) {
-            if (devices[j] == device) {
-                return drivers[i];
-            }
+        if (zeDeviceGet(drivers[i], &device_count, devices) == ZE_RESULT_SUCCESS &&
+            device_count <= MOST_DEVICES && zt__is_among_devices(device, devices, device_count)) {
+            return drivers[i];
         }
     }
     return NULL;
@@ -9684,7 +9698,7 @@ ZT__PRIVATE void zt__read_program(char *program, size_t room) {
 ZT__PRIVATE void zt__read_facts(zt_profiler *profiler, const ze_device_properties_t *properties) {
     const zt__driver *driver = &profiler->driver;
     zt__facts *facts = &profiler->facts;
-    ze_driver_handle_t handle = zt__find_driver(driver, profiler->device);
+    ze_driver_handle_t handle = zt__find_driver(profiler->device);
     ze_driver_properties_t of_driver;
     ze_pci_ext_properties_t pci;
     uint32_t i, used = 0;

@@ -455,7 +455,20 @@ static void test_files_state_where_they_are_from(void **state) {
     zt_close(back);
 }
 
-/* What the driver does not tell is not known, and no reason to fail. */
+/* The driver of a sub-device is that of its root device. */
+static void test_files_of_a_sub_device(void **state) {
+    world *w = *state;
+    ze_device_handle_t sub_devices[2];
+    uint32_t count = 2;
+    zt_config config = config_of(w);
+    gpu.set_devices(1, 2);
+    ok(zeDeviceGetSubDevices(w->device, &count, sub_devices));
+    zt_profiler *profiler = open_on(w, sub_devices[1], &config);
+    assert_contains(written(profiler, ZT_FORMAT_JSON),
+                    "\"name\":\"Software device (sub-device)\",\"driver_version\":\"0.0.1\"");
+}
+
+/* What the driver does not report is not known, and no reason to fail. */
 static void test_files_without_facts(void **state) {
     world *w = *state;
     static const struct {
@@ -1124,6 +1137,7 @@ int main(void) {
         IN_DIRECTORY(test_files_of_tiles),
         IN_DIRECTORY(test_files_of_streamed_metrics),
         IN_DIRECTORY(test_files_state_where_they_are_from),
+        IN_DIRECTORY(test_files_of_a_sub_device),
         IN_DIRECTORY(test_files_without_facts),
         IN_DIRECTORY(test_files_of_known_metrics),
         IN_DIRECTORY(test_units_beside_a_region_that_was_dropped),
