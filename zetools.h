@@ -338,9 +338,10 @@
        allocator   any thread, also several at once      zt_get_counts, zt_get_cause and others that only
                                                          return a value
 
-       In a sample function nothing waits. zt_begin drops a region for which there is no slot. zt_execute
-       executes its lists without collecting: they count as unobserved, and [INSIDE_CALLBACK] is reported. The
-       same holds in a log function that is called while samples are collected.
+       In a sample function no call with its profiler waits. zt_begin drops a region for which there is no
+       slot. zt_execute executes its lists without collecting: they count as unobserved, and [INSIDE_CALLBACK]
+       is reported. The same holds in a log function that is called while samples are collected. Calls with
+       another profiler wait as elsewhere, so two sample functions must not wait for each other.
 
        No mutex of the library is held while a callback runs. But while a sample function runs, no other
        thread collects: keep it short. All callbacks must return normally, without an exception or longjmp.
@@ -1116,11 +1117,11 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 /* Writes a report to a file. It is written beside the file and then renamed, so that nobody reads an
    incomplete one. Symbolic links are followed; pipes and devices are written to directly.
    path  the suffix chooses the format: .html or .htm, .csv, .json or .trace.json, in upper or lower case;
-         with .txt, a number or no suffix, the report is a table. "-" is a table on standard output, as
-         wide as the terminal; other tables are 100 columns wide, or wider if config.columns asks for more.
-         See REPORTS
-   Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace without config.timeline; UNKNOWN if
-   the file cannot be written: zt_get_last_error has the reason. Any thread. Since 0.1. */
+         with .txt, a number or no suffix, the report is a table. "-" and "/dev/stdout" are a table on
+   standard output, as wide as the terminal; other tables, such as that of "/dev/stderr", are 100 columns
+   wide, or wider if config.columns asks for more. See REPORTS Returns SUCCESS; INVALID_ARGUMENT for another
+   suffix, or for a trace without config.timeline; UNKNOWN if the file cannot be written: zt_get_last_error
+   has the reason. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
 
 /* Passes the bytes of a report to a function.
@@ -1487,9 +1488,11 @@ static inline ZT__UNUSED int zt__body(zt_region *region) {
 #define ZT__PASSES(passes, profiler)                                                                         \
     for (zt_passes passes = zt_passes_begin(profiler); zt_passes_next(&passes);)
 #define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
+/* `break` leaves the inner loop. */
 #define ZT__REGION(region, profiler, list, name)                                                             \
-    for (zt_region region = zt__open_region(profiler, list, name); zt__body(&region);                        \
-         zt__close_region(&region))
+    for (zt_region region = zt__open_region(profiler, list, name); region.body == 0;                         \
+         zt__close_region(&region))                                                                          \
+        for (; zt__body(&region);)
 #define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
 #endif
 
@@ -1535,17 +1538,18 @@ typedef zt__disabled_scope zt_scope;
 
    CHAPTERS
 
-       Each is a capability, complete with its types, its private functions and then its public functions, and
-       uses only chapters before it. Search for the tags:
+       Each chapter is a capability, complete with its types, its private functions and then its public
+       functions, and uses only chapters before it. Where it has to call a later one, the later one registers
+       a function when it opens; only >>reports calls >>page directly. Search for the tags:
 
            >>platform     all that differs between systems and compilers
            >>memory       the application's allocator, and the one hash table
            >>text         lists of names, patterns, UTF-8, writers, tables
-           >>process      what there is once in a process
+           >>process      what all copies of this header in a process share
            >>diagnostics  names of results, and the list of messages
-           >>driver       functions that a loader or driver may not have
+           >>driver       functions that a loader may not have
            >>groups       metric groups: look-up, selection, activation, calculation
-           >>statistics   moments and quantiles of columns
+           >>statistics   moments of all samples, quantiles from some
            >>profiler     what a profiler is made of: slots, lists, names, passes
            >>collecting   reading what is ready; zt_collect
            >>regions      zt_begin, zt_end, zt_release, zt_reset, zt_execute
@@ -1562,29 +1566,34 @@ typedef zt__disabled_scope zt_scope;
            >>page         the page that run.html is
            >>automatic    zt_auto: tracing that reports at exit (ZETOOLS_TRACER)
 
-       Where a chapter has to call a later one, the later one registers a function when it opens. Only
-       >>reports calls >>page directly.
-
    LOCKS
 
-       lock                         guards                          driver     application's  order
-                                                                    calls      functions
-       collector, of a profiler     reading, calculating and        under it   under it       first
-                                    delivering samples
-       reader, of a stream          the same for its rows           under it   under it       first
-       mutex, of a profiler,        bookkeeping: names, lists,      never      never          second
-       a stream or a tracer         slots, counts, statistics,
-                                    rings of rows
-       mutex, of the process        activation and calculation      under it   never          last
-       mutex, of a thread or of     waking, starting and stopping   never      never          last
-       the list of threads          the library's own threads
+       lock                          guards                               held during        locked
+                                                                          driver  callbacks
+                                                                          calls
+       collector, of a profiler      reading, calculating and delivering  yes     yes        first
+                                     samples
+       reader, of a stream           reading, calculating and delivering  yes     yes        first
+                                     rows
+       mutex, of a profiler or       bookkeeping: names, lists, slots,    no      no         second
+       a stream                      counts, statistics, rings of rows
+       mutex, of the process         activation and calculation           yes     no         last
+       setup, of a copy of this      finding what all copies share        no      no         last
+       header
+       mutex, of a thread or of      waking, starting and stopping the    no      no         last
+       the list of threads           library's own threads
 
-       The collector and the reader know the thread that holds them. A function of the application runs under
-       them; if it calls back into the library, it gets HANDLE_OBJECT_IN_USE and does not wait for itself.
-       Other threads skip, or wait with a deadline.
+       The chapter >>tracer lists the locks of the tracer.
 
-       No thread holds two of these mutexes at a time. A mutex is held briefly: memory is allocated and
-   messages are logged without it. The locks of the tracer are listed in its chapter.
+       A callback is a function of the application; see CALLBACKS. The collector and the reader know the
+       thread that holds them. So what a callback calls does not wait for its own thread: it skips collecting,
+       or returns HANDLE_OBJECT_IN_USE. A callback under the collector may read a stream, and one under a
+       reader may collect. So there is no order between the two, and a thread that waits for one of them has
+       a deadline.
+
+       No thread holds two of these mutexes at a time. All but that of the process are held briefly; at exit
+       alone, the list of threads stays locked while they are stopped. Memory is allocated and messages are
+       logged without a mutex, because allocators and log functions are callbacks.
 
    THE LIFE OF A SLOT
 
@@ -1599,16 +1608,17 @@ typedef zt__disabled_scope zt_scope;
                                                              PARTIAL if it has commands on the list, else
                                                              FREE
        RECORDED  ended on a recorded list; no execution      PENDING by zt_execute; READING; FREE when it is
-                 is known                                    over and never ran (begun - 1)
+                 is known                                    over and never ran, or in zt_close where it
+                                                             cannot be running (begun - 1)
        PENDING   an execution is on its way                  READING; when the driver refuses the execution,
-                                                             RECORDED, or ARMED (begun - 1)
+                                                             back to RECORDED, or to ARMED (begun - 1)
        READING   used by the collector alone                 back where it came from when it is not ready;
                                                              FREE when it is over; ARMED when it may run
                                                              again; PARTIAL when it may run again and is
                                                              incomplete or not reset; RECORDED, then FREE,
                                                              when it was PENDING and is not on its list any
                                                              more; RETIRED when it is over and cannot be
-                                                             reset
+                                                             reset, or the device may still write to it
        ARMED     read and reset; its list may run again      PENDING by zt_execute (begun + 1); READING, as
                                                              its list may run without zt_execute; FREE when
                                                              it is over
@@ -1617,29 +1627,30 @@ typedef zt__disabled_scope zt_scope;
        RETIRED   never used again: it cannot be reset, or    -
                  the device may still write to it
 
-       Besides, a slot becomes RETIRED where the first query of a pass fails (from FREE), and in zt_close
-       where the device may still write to it (from OPEN, PENDING or, with begun - 1, RECORDED).
+       A slot also becomes RETIRED when it is the first of its pass and a trial of its query fails (from
+       FREE), and in zt_close when the device may still write to it (from OPEN, PENDING or, with begun - 1,
+       RECORDED).
 
-       A slot is OVER when its commands can never run again. A list numbers its slots as they end, and all
-       slots up to `over_up_to` are over. Only the following raises it:
+       A slot is OVER when its commands can never run again. A list numbers its slots as they end. Those up
+       to its `over_up_to` are over, which only the following raises:
 
-       - The list is immediate, and the event of a slot has signalled: to the number of that slot.
+       - The list is immediate, and the sample of a slot was read or is lost: to the number of that slot.
        - zt_release, zt_reset or the tracer reports that the list is destroyed or reset: to the newest slot.
        - The handle of the list comes back as a list of another kind: to the newest slot.
-       - A region is begun on the list: to the newest slot that is known to have run. Later slots may belong
-         to the recording that goes on.
+       - A region is begun on the list: to the newest slot that is known to have run or to be submitted. Later
+         slots may belong to the recording that goes on.
 
-       A slot is FINISHED when the device is done with its last execution: all slots of a list up to
-       `finished_up_to`. zt_execute sets this to 0, and only the following raises it:
+       A slot is FINISHED when the device is done with its last execution. Those up to the `finished_up_to` of
+       their list are finished. zt_execute sets this to 0, and only the following raises it:
 
-       - After zt_execute, the event of a slot has signalled: to the number of that slot, since the end of a
-         region waits for all commands before it. Not if executions overlap or the list also runs by other
-         means: then the event may be that of another execution.
-       - A region is begun on the list, or the list is over and nothing is on its way: to the slots that are
-         over. By then the device has to be done with them.
+       - The event of a PENDING slot has signalled: to the number of that slot, since the end of a region
+         waits for all commands before it. Not if executions overlap or the list also runs without zt_execute:
+         then the event may be that of another execution.
+       - A region is begun on the list, or all its slots are over and none is on its way: to the newest slot
+         that is over. By then the device has to be done with these.
 
-       A slot that is PENDING and finished, and whose event has not signalled, never ran: it belongs to a
-       recording that was reset.
+       A slot of a recorded list that is PENDING and finished, and whose event has not signalled, never ran:
+       it belongs to a recording that was reset.
 
        A slot is used again on no weaker grounds. */
 
@@ -1673,14 +1684,14 @@ typedef zt__disabled_scope zt_scope;
 #include <time.h>
 #include <unistd.h>
 
-/* From this version on, clang assumes that no argument of a function is NaN. */
+/* NaN stands for what was not measured. With -ffast-math the compiler assumes that there is none. For gcc it
+   is enough that zt__is_nan() tests the bits; clang also needs the pragma below. From version 18 on, clang
+   even assumes that no argument of a function is NaN, unless it gets the options in the message. */
 #if defined(__clang_major__) && __clang_major__ >= 18 && defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
 #error                                                                                                       \
     "zetools.h: -ffast-math needs -fhonor-nans -fhonor-infinities beside it, where ZETOOLS_IMPLEMENTATION is"
 #endif
 
-/* NaN stands for what was not measured, also where -ffast-math tells the compiler that there is no NaN.
-   zt__is_nan() tests the bits, which is enough for other compilers. */
 #if defined(__clang__)
 #pragma float_control(precise, on, push)
 #endif
@@ -1748,8 +1759,8 @@ ZT__PRIVATE uint64_t zt__deadline(uint64_t timeout_ns) {
     return timeout_ns > UINT64_MAX - now ? UINT64_MAX : now + timeout_ns;
 }
 
-/* A bounded wait for something that has to be polled. Most waits are for a short kernel, and a sleep takes
-   longer than the kernel. So the first polls follow each other without a sleep. */
+/* A wait with a deadline for something that has to be polled. Most waits are for a short kernel, and a sleep
+   takes longer than that. So the first polls follow each other without a sleep. */
 typedef struct zt__wait {
     uint64_t deadline;
     uint64_t spin_until; /* 0 before the first poll */
@@ -1800,8 +1811,8 @@ ZT__PRIVATE void zt__unlock(zt__mutex *mutex) {
 #define zt__load(pointer) __atomic_load_n(pointer, __ATOMIC_ACQUIRE)
 #define zt__store(pointer, value) __atomic_store_n(pointer, value, __ATOMIC_RELEASE)
 
-/* A mutex that can be locked with a deadline, and that knows the thread that holds it. Functions of the
-   application run under it. When they call back into the library, the library must not lock it again. */
+/* A mutex that can be locked with a deadline, and that knows the thread that holds it. Callbacks run under
+   it, and what they call must not lock it again. */
 typedef struct zt__timed_mutex {
     zt__mutex mutex;
     uintptr_t owner; /* the thread, or 0. Atomic */
@@ -1846,27 +1857,28 @@ ZT__PRIVATE int zt__lock_until(zt__timed_mutex *timed, uint64_t deadline) {
 /* A thread that repeats a step until the step returns 0 or the thread is stopped. Between steps it may sleep
    until it is woken. */
 typedef struct zt__thread {
-    int running; /* atomic, like the next two */
+    int running; /* it was started, and not yet joined. Atomic, like the next two */
     int stop_requested, ended;
-    struct zt__thread_list *list;
+    struct zt__thread_list *list; /* of the copy that has started it; another may stop it */
     struct zt__thread *next;
     int (*step)(void *user);
     void *user;
     pthread_t handle;
-    zt__mutex mutex;
+    zt__mutex mutex; /* guards `woken` */
     pthread_cond_t wake;
     int woken;
 } zt__thread;
 
 /* The threads that this copy of the header has started. They have to end before the driver is unloaded at
-   exit, and before the library that contains this code is unloaded. */
+   exit, and before a shared library that contains this copy is unloaded. */
 typedef struct zt__thread_list {
     zt__mutex mutex;
     zt__thread *first;
     int ends_at_exit;
+    int is_exiting; /* no more threads are started */
 } zt__thread_list;
 
-static zt__thread_list zt__threads = {PTHREAD_MUTEX_INITIALIZER, NULL, 0};
+static zt__thread_list zt__threads = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0};
 
 ZT__PRIVATE void *zt__run_thread(void *argument) {
     zt__thread *thread = (zt__thread *)argument;
@@ -1895,14 +1907,10 @@ ZT__PRIVATE void zt__sleep_thread(zt__thread *thread, uint64_t timeout_ns) {
 }
 
 /* Stops a thread and waits until it has ended. Returns 0 if it hangs in the driver or in a function of the
-   application: then it still uses its data, and the caller may try again later. */
-ZT__PRIVATE int zt__stop_thread(zt__thread *thread) {
+   application. */
+ZT__PRIVATE int zt__await_thread(zt__thread *thread) {
     enum { LONGEST_NS = 2000000000 };
-    zt__thread **place;
     zt__wait wait;
-    if (!zt__load(&thread->running)) {
-        return 1;
-    }
     zt__store(&thread->stop_requested, 1);
     zt__wake_thread(thread);
     wait = zt__wait_until(zt__deadline(LONGEST_NS));
@@ -1911,35 +1919,60 @@ ZT__PRIVATE int zt__stop_thread(zt__thread *thread) {
             return 0;
         }
     }
-    pthread_join(thread->handle, NULL);
-    zt__lock(&thread->list->mutex);
+    return 1;
+}
+
+/* Removes a thread from its list. With the mutex of the list held. */
+ZT__PRIVATE void zt__remove_thread(zt__thread *thread) {
+    zt__thread **place;
     for (place = &thread->list->first; *place; place = &(*place)->next) {
         if (*place == thread) {
             *place = thread->next;
             break;
         }
     }
+}
+
+/* Joins a thread that has ended, unless that is done. With the mutex of its list held. */
+ZT__PRIVATE void zt__join_thread(zt__thread *thread) {
+    if (zt__load(&thread->running)) {
+        pthread_join(thread->handle, NULL);
+        zt__remove_thread(thread);
+        zt__store(&thread->running, 0);
+    }
+}
+
+/* Stops a thread and waits until it has ended. Returns 0 if it hangs: then it still uses its data, and the
+   caller may try again later. */
+ZT__PRIVATE int zt__stop_thread(zt__thread *thread) {
+    if (!zt__load(&thread->running)) {
+        return 1;
+    }
+    if (!zt__await_thread(thread)) {
+        return 0;
+    }
+    zt__lock(&thread->list->mutex);
+    zt__join_thread(thread);
     zt__unlock(&thread->list->mutex);
     pthread_mutex_destroy(&thread->mutex);
     pthread_cond_destroy(&thread->wake);
-    zt__store(&thread->running, 0);
     return 1;
 }
 
-/* A thread that hangs is removed, too, so that the others are stopped. */
+/* Stops all threads but the one that calls exit. A thread that hangs is removed, so that the others are
+   stopped. The list stays locked, so that a thread that another one closes meanwhile is not freed. */
 ZT__PRIVATE void zt__stop_threads_at_exit(void) {
-    zt__thread *thread;
-    do {
-        zt__lock(&zt__threads.mutex);
-        thread = zt__threads.first;
-        if (thread) {
-            zt__threads.first = thread->next;
+    zt__lock(&zt__threads.mutex);
+    zt__threads.is_exiting = 1;
+    while (zt__threads.first) {
+        zt__thread *thread = zt__threads.first;
+        if (!pthread_equal(thread->handle, pthread_self()) && zt__await_thread(thread)) {
+            zt__join_thread(thread);
+        } else {
+            zt__remove_thread(thread);
         }
-        zt__unlock(&zt__threads.mutex);
-        if (thread) {
-            zt__stop_thread(thread);
-        }
-    } while (thread);
+    }
+    zt__unlock(&zt__threads.mutex);
 }
 
 /* Returns 0 if the system refuses, or with ZETOOLS_NO_THREADS. */
@@ -1963,7 +1996,7 @@ ZT__PRIVATE int zt__start_thread(zt__thread *thread, int (*step)(void *user), vo
     if (!zt__threads.ends_at_exit) {
         zt__threads.ends_at_exit = atexit(zt__stop_threads_at_exit) == 0;
     }
-    if (zt__threads.ends_at_exit) {
+    if (zt__threads.ends_at_exit && !zt__threads.is_exiting) {
         /* The application's signals must not be delivered to this thread. */
         sigfillset(&all);
         pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -1987,8 +2020,8 @@ ZT__PRIVATE int zt__start_thread(zt__thread *thread, int (*step)(void *user), vo
 /* ---- symbols --------------------------------------------------------------------------------------------- */
 
 /* Stores the address of a function of the Level Zero loader, or NULL, in the function pointer at `function`.
-   The loader is looked up by name, because the global scope does not show it if it came with a library that
-   was loaded with RTLD_LOCAL. A statically linked loader is in the global scope only. */
+   The loader is opened by its name, because its symbols are not in the global scope if a library that was
+   loaded with RTLD_LOCAL has brought it. A statically linked loader has its symbols in the global scope. */
 ZT__PRIVATE void zt__find_loader_symbol(const char *name, void *function) {
     void *loader = dlopen("libze_loader.so.1", RTLD_LAZY | RTLD_NOLOAD);
     void *symbol;
@@ -2004,8 +2037,8 @@ ZT__PRIVATE void zt__find_loader_symbol(const char *name, void *function) {
 
 /* ---- numbers --------------------------------------------------------------------------------------------- */
 
-/* NaN stands for what was not measured. With -ffast-math a comparison does not recognise it, so these
-   functions test the bits. */
+/* These functions test the bits, because with -ffast-math a comparison does not recognise NaN. */
+
 ZT__PRIVATE uint64_t zt__bits_without_sign(double value) {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -2045,7 +2078,8 @@ ZT__PRIVATE void zt__default_release(void *memory, void *user) {
 
 static const zt_allocator zt__default_allocator = {zt__default_allocate, zt__default_release, NULL};
 
-/* Returns memory filled with zeros, or NULL. Calls a function of the application, so no mutex may be held. */
+/* Returns memory filled with zeros, or NULL. Calls the application's allocator, as do all functions that
+   receive one: no mutex may be held. */
 ZT__PRIVATE void *zt__allocate(const zt_allocator *allocator, size_t count, size_t size) {
     void *memory;
     if (count == 0 || size > SIZE_MAX / count) {
@@ -2064,8 +2098,7 @@ ZT__PRIVATE void zt__free(const zt_allocator *allocator, void *memory) {
     }
 }
 
-/* Returns a copy of a text, or NULL without memory. Calls a function of the application, as zt__allocate
- * does. */
+/* Returns a copy of a text, or NULL without memory. */
 ZT__PRIVATE char *zt__duplicate_text(const zt_allocator *allocator, const char *text) {
     size_t size = strlen(text) + 1;
     char *copy = (char *)zt__allocate(allocator, size, 1);
@@ -2074,11 +2107,10 @@ ZT__PRIVATE char *zt__duplicate_text(const zt_allocator *allocator, const char *
 
 /* ---- the hash table -------------------------------------------------------------------------------------- */
 
-/* Maps keys to values. A key is a string of bytes that must live as long as its entry. Open addressing, at
-   most half full. */
+/* Maps keys, which are strings of bytes, to values. Open addressing, at most half full. */
 typedef struct zt__map_entry {
     uint64_t hash;
-    const void *key;
+    const void *key; /* not copied: it must live as long as the entry */
     size_t length;
     void *value; /* NULL: the entry is free */
 } zt__map_entry;
@@ -2131,7 +2163,7 @@ ZT__PRIVATE void zt__map_add(zt__map *map, const void *key, size_t length, void 
     map->count++;
 }
 
-/* Removes a key, and moves the entries after it that a search could not reach any more. */
+/* Removes a key. Then enters those after it again, because a search for them stops at the free entry. */
 ZT__PRIVATE void zt__map_remove(zt__map *map, const void *key, size_t length) {
     zt__map_entry *entry = map->capacity ? zt__map_place(map, zt__hash(key, length), key, length) : NULL;
     uint32_t i;
@@ -2152,7 +2184,7 @@ ZT__PRIVATE void zt__map_remove(zt__map *map, const void *key, size_t length) {
     }
 }
 
-/* Makes room for one more key. The caller holds the mutex of the map. It is unlocked while the application's
+/* Makes room for one more key. The caller holds the mutex that guards the map. It is unlocked while the
    allocator runs, so the caller has to repeat its look-ups. Returns 0 without memory. */
 ZT__PRIVATE int zt__map_make_room(zt__map *map, const zt_allocator *allocator, zt__mutex *mutex) {
     while (zt__map_is_full(map)) {
@@ -2196,7 +2228,8 @@ ZT__PRIVATE void zt__map_free(zt__map *map, const zt_allocator *allocator) {
 
 /* ---- lists of names -------------------------------------------------------------------------------------- */
 
-/* Finds the next name of a comma list, without the blanks around it. Returns 0 at the end. */
+/* Finds the next name of a list, in which commas separate names, without the blanks around it, and moves
+   `*list` on. Returns 0 at the end. */
 ZT__PRIVATE int zt__next_name(const char **list, const char **name, size_t *length) {
     const char *p = *list;
     while (*p == ',' || *p == ' ') {
@@ -2220,7 +2253,7 @@ ZT__PRIVATE int zt__has_names(const char *list) {
     return list && zt__next_name(&list, &name, &length);
 }
 
-/* Returns whether a text is equal to the first `length` bytes of another. */
+/* Returns whether a text consists of the first `length` bytes of another. */
 ZT__PRIVATE int zt__equals(const char *text, const char *other, size_t length) {
     return strlen(text) == length && memcmp(text, other, length) == 0;
 }
@@ -2234,7 +2267,7 @@ ZT__PRIVATE void zt__copy_text(char *to, size_t room, const char *text, size_t l
     to[length] = 0;
 }
 
-/* Returns whether `text` matches `pattern`, in which * stands for any characters and ? for one. */
+/* Returns whether `text` matches the `length` bytes of `pattern`: * stands for any bytes, ? for one. */
 ZT__PRIVATE int zt__matches(const char *pattern, size_t length, const char *text) {
     const char *end = pattern + length, *after_star = NULL, *retry = NULL;
     while (*text) {
@@ -2257,8 +2290,8 @@ ZT__PRIVATE int zt__matches(const char *pattern, size_t length, const char *text
     return pattern == end;
 }
 
-/* Returns whether a comma list of patterns selects a name. A pattern after '!' excludes what it matches. A
-   list of such patterns alone selects all other names. */
+/* Returns whether a list of patterns selects a name. A pattern after '!' excludes what it matches. A list of
+   such patterns alone, or of none, selects all other names. */
 ZT__PRIVATE int zt__is_selected(const char *list, const char *name) {
     const char *pattern;
     size_t length;
@@ -2282,13 +2315,16 @@ ZT__PRIVATE int zt__ends_with(const char *text, const char *end, int (*compare)(
 
 /* ---- the names nearest to a wrong one -------------------------------------------------------------------- */
 
-/* Returns the Levenshtein distance of two names, letter case aside. Only the first 63 bytes count. */
+/* Returns the Levenshtein distance of two names, without regard to case. Only the first 63 bytes count. */
 ZT__PRIVATE uint32_t zt__edit_distance(const char *a, const char *b) {
     enum { LONGEST = 63 };
     uint32_t row[LONGEST + 1];
     uint32_t i, j, columns = 0;
-    for (row[0] = 0; b[columns] && columns < LONGEST; row[columns] = columns) {
+    while (b[columns] && columns < LONGEST) {
         columns++;
+    }
+    for (j = 0; j <= columns; j++) {
+        row[j] = j;
     }
     for (i = 0; a[i] && i < LONGEST; i++) {
         uint32_t diagonal = row[0];
@@ -2308,14 +2344,15 @@ ZT__PRIVATE uint32_t zt__edit_distance(const char *a, const char *b) {
     return row[columns];
 }
 
-/* The three names nearest to a wanted one, as text for a message. */
+/* The names nearest to a wrong one, as text for a message. */
 typedef struct zt__nearest {
     char text[320];
 } zt__nearest;
 
-/* Returns a name by its index, or NULL if it cannot be meant. */
+/* Returns a name by its index, or NULL to leave it out. */
 typedef const char *(*zt__name_fn)(const void *names, uint32_t index);
 
+/* Finds the three nearest names, from the nearest on. A name that occurs twice is shown once. */
 ZT__PRIVATE zt__nearest zt__find_nearest(const char *wanted, const void *names, uint32_t count,
                                          zt__name_fn name_at) {
     enum { SHOWN = 3 };
@@ -2350,9 +2387,8 @@ ZT__PRIVATE zt__nearest zt__find_nearest(const char *wanted, const void *names, 
 
 /* ---- UTF-8 ----------------------------------------------------------------------------------------------- */
 
-/* A character of a text, as valid UTF-8. */
 typedef struct zt__character {
-    const char *bytes;
+    const char *bytes; /* valid UTF-8 */
     size_t length;
     uint32_t code;
 } zt__character;
@@ -2439,14 +2475,13 @@ ZT__PRIVATE size_t zt__shown_width(const char *text) {
 
 #define ZT__CHECKED_FORMAT(text, first) __attribute__((format(printf, text, first)))
 
-/* Buffers bytes and passes them to `write` in blocks. `write` is a function of the application, so no mutex
-   may be held. */
+/* Buffers bytes and passes them to `write` in blocks. `write` is a callback: no mutex may be held. */
 typedef struct zt__writer {
     zt_write_fn write;
     void *user;
     int stopped;    /* `write` returned nonzero: further bytes are discarded */
     int is_in_html; /* JSON inside HTML: "<" is escaped, so that no text ends the element */
-    char last;      /* the last byte */
+    char last;      /* the last byte, for zt__write_comma */
     size_t used;
     char bytes[4096];
 } zt__writer;
@@ -2464,7 +2499,7 @@ ZT__PRIVATE void zt__flush(zt__writer *writer) {
     writer->used = 0;
 }
 
-/* Passes on the rest. Returns 0 if `write` has returned nonzero. */
+/* Passes the rest to `write`. Returns 0 if `write` has returned nonzero. */
 ZT__PRIVATE int zt__end_writing(zt__writer *writer) {
     zt__flush(writer);
     return !writer->stopped;
@@ -2495,8 +2530,8 @@ ZT__PRIVATE void zt__write_repeated(zt__writer *writer, char letter, size_t coun
     }
 }
 
-/* For numbers and short constant texts. Text is cut after 1023 bytes, and numbers have the locale's decimal
-   point. Names and texts of the application or driver need one of the functions below. */
+/* Writes numbers and short constant texts, up to 1023 bytes. Fractions have the locale's decimal point. Names
+   and texts of the application or driver need one of the functions below. */
 ZT__PRIVATE ZT__CHECKED_FORMAT(2, 3) void zt__print(zt__writer *writer, const char *format, ...) {
     char text[1024];
     va_list arguments;
@@ -2523,11 +2558,6 @@ ZT__PRIVATE void zt__write_number(zt__writer *writer, double number) {
         }
     }
     zt__write_bytes(writer, point, used);
-}
-
-/* Writes nanoseconds as microseconds, exactly. */
-ZT__PRIVATE void zt__write_microseconds(zt__writer *writer, uint64_t ns) {
-    zt__print(writer, "%llu.%03u", (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
 }
 
 /* Writes the comma before a member or an element of JSON, unless it is the first. */
@@ -2558,19 +2588,6 @@ ZT__PRIVATE void zt__write_json_string(zt__writer *writer, const char *text) {
     zt__write_text(writer, "\"");
 }
 
-/* Writes a field of CSV in quotes, which are doubled inside. */
-ZT__PRIVATE void zt__write_csv_field(zt__writer *writer, const char *text) {
-    zt__character character;
-    zt__write_text(writer, "\"");
-    while (zt__next_character(&text, &character)) {
-        if (character.code == '"') {
-            zt__write_text(writer, "\"");
-        }
-        zt__write_bytes(writer, character.bytes, character.length);
-    }
-    zt__write_text(writer, "\"");
-}
-
 /* Writes a text of any origin so that it is safe on a terminal. */
 ZT__PRIVATE void zt__write_shown(zt__writer *writer, const char *text) {
     zt__character character;
@@ -2580,28 +2597,34 @@ ZT__PRIVATE void zt__write_shown(zt__writer *writer, const char *text) {
     }
 }
 
-/* As zt__write_shown, but cut to `room` columns of a terminal, with "..." at the cut. Returns how many
-   columns were written. */
+/* As zt__write_shown, but shortened to `room` columns of a terminal. "..." stands for the middle, because
+   names of kernels often differ at their end. Returns how many columns were written. */
 ZT__PRIVATE size_t zt__write_shortened(zt__writer *writer, const char *text, size_t room) {
     zt__character character;
-    size_t width, used = 0;
-    if (zt__shown_width(text) <= room) {
+    size_t width, used = 0, rest = zt__shown_width(text), end;
+    int is_beginning = 1;
+    if (rest <= room) {
         zt__write_shown(writer, text);
-        return zt__shown_width(text);
+        return rest;
     }
-    while (zt__next_shown(&text, &character, &width) && used + width + 3 <= room) {
-        zt__write_bytes(writer, character.bytes, character.length);
-        used += width;
+    end = (room - 3) / 2;
+    while (rest > end && zt__next_shown(&text, &character, &width)) {
+        rest -= width;
+        is_beginning = is_beginning && used + width + 3 + end <= room;
+        if (is_beginning) {
+            zt__write_bytes(writer, character.bytes, character.length);
+            used += width;
+        }
     }
     zt__write_text(writer, "...");
-    return used + 3;
+    zt__write_shown(writer, text);
+    return used + 3 + rest;
 }
 
 /* ---- tables for people ----------------------------------------------------------------------------------- */
 
-/* `text` is the application's or a constant, or points to `number`. */
 typedef struct zt__cell {
-    const char *text;
+    const char *text; /* may point to `number` */
     char number[32];
 } zt__cell;
 
@@ -2610,20 +2633,20 @@ ZT__PRIVATE void zt__show_count(zt__cell *cell, uint64_t count) {
     cell->text = cell->number;
 }
 
-/* Shows four significant digits; all of an integer. Below 0.001 and from 1e9 on there is an exponent. NaN is
-   empty. */
+/* Shows about four significant digits, and all digits before the point. Below 0.001 and from 1e9 on, shows
+   three and an exponent. NaN is empty. */
 ZT__PRIVATE void zt__show_number(zt__cell *cell, double value) {
     double magnitude = fabs(value);
     int decimals = 1;
     cell->text = cell->number;
     if (zt__is_nan(value)) {
         cell->number[0] = 0;
-    } else if (magnitude < 1e9 && (magnitude >= 1000 || (double)(int64_t)value == value)) {
+    } else if (magnitude < 1e9 && (magnitude >= 999.95 || (double)(int64_t)value == value)) {
         snprintf(cell->number, sizeof cell->number, "%.0f", value);
     } else if (magnitude >= 1e9 || magnitude < 0.001) {
         snprintf(cell->number, sizeof cell->number, "%.2e", value);
     } else {
-        for (; magnitude < 100; magnitude *= 10) {
+        for (; magnitude < 99.995; magnitude *= 10) { /* 99.996 is shown as 100.0 */
             decimals++;
         }
         snprintf(cell->number, sizeof cell->number, "%.*f", decimals, value);
@@ -2631,18 +2654,18 @@ ZT__PRIVATE void zt__show_number(zt__cell *cell, double value) {
 }
 
 typedef struct zt__table_column {
-    const char *heading; /* lines, with a line feed between; all headings end at the bottom */
-    int is_text;         /* aligned at the left; figures are at the right */
-    size_t longest;      /* longer texts are shortened to this width; 0: none is */
+    const char *heading; /* lines, separated by line feeds; the last lines of all headings are in one row */
+    int is_text;         /* aligned to the left; numbers are aligned to the right */
+    size_t longest;      /* wider texts are shortened to this width. 0: none is */
     size_t width;        /* filled in by zt__measure_table. A column of width 0 is left out */
 } zt__table_column;
 
-/* The description of a table, which zt__write_table writes. */
 typedef struct zt__table {
     zt__table_column *columns;
     zt__cell *cells; /* room for one row: a cell for each column */
     uint32_t column_count, row_count;
-    /* Fills in the cells of a row. Called twice for each row. The texts must live until the next call. */
+    /* Fills in the cells of a row. Called twice for each row: the columns are measured first. The texts must
+       live until the next call. */
     void (*fill_row)(const void *user, uint32_t row, zt__cell *cells);
     const void *user;
     uint32_t indent; /* blanks before each line */
@@ -2711,21 +2734,21 @@ ZT__PRIVATE void zt__write_cells(zt__writer *writer, const zt__table *table) {
     for (i = 0; i < table->column_count; i++) {
         const zt__table_column *column = &table->columns[i];
         const char *text = table->cells[i].text;
-        size_t width = zt__shown_width(text), padding = 0;
+        size_t width = zt__shown_width(text);
         if (column->width == 0) {
             continue;
         }
-        if (width < column->width) {
-            padding = column->width - width;
-        }
         blanks += written++ ? 2 : 0;
-        blanks += column->is_text ? 0 : padding;
+        if (!column->is_text && width < column->width) {
+            blanks += column->width - width;
+        }
         if (*text) {
             zt__write_repeated(writer, ' ', blanks);
             width = zt__write_shortened(writer, text, column->longest ? column->longest : width);
-            blanks = column->is_text && width < column->width ? column->width - width : 0;
-        } else if (column->is_text) {
-            blanks += padding;
+            blanks = 0;
+        }
+        if (column->is_text && width < column->width) {
+            blanks += column->width - width;
         }
     }
     zt__write_text(writer, "\n");
@@ -2755,14 +2778,14 @@ ZT__PRIVATE void zt__write_table(zt__writer *writer, const zt__table *table) {
     }
 }
 
-/* ==== >>process: what there is once in a process ========================================================== */
+/* ==== >>process: what all copies of this header in a process share ======================================== */
 
 /* A process may contain several copies of this header: files with ZETOOLS_STATIC, plugins with hidden symbols
    or loaded with RTLD_LOCAL, libraries built with different versions. They share one block of memory, and
    find it by an environment variable, as OpenMP runtimes do. The value of the variable consists of the
-   process identifier, a hash of the program image, and the address of the block. The hash is needed because
-   exec keeps both the identifier and the environment. The number in the variable's name changes with the
-   layout of the block. */
+   process identifier, a hash of random bytes that exec changes, and the address of the block. The hash is
+   needed because exec keeps both the identifier and the environment. The number in the variable's name
+   changes with the layout of the block. */
 
 enum { ZT__MAX_PROFILERS = 256, ZT__MAX_ACTIVE_GROUPS = 64 };
 
@@ -2777,22 +2800,25 @@ typedef struct zt__active_group {
 } zt__active_group;
 
 typedef struct zt__process {
-    zt__mutex mutex;        /* guards what follows, activation and calculation in the driver */
-    pthread_key_t depth;    /* of a thread's nested internal sections, where driver calls are not traced */
+    zt__mutex mutex;        /* guards what follows, and activation and calculation in the driver */
+    pthread_key_t depth;    /* how many ZT__INTERNAL sections a thread is in */
     pthread_key_t messages; /* a zt__thread_messages, or NULL */
     zt__active_group active_groups[ZT__MAX_ACTIVE_GROUPS];
-    zt_profiler *profilers[ZT__MAX_PROFILERS]; /* those that are open. Atomic */
+    zt_profiler *profilers[ZT__MAX_PROFILERS]; /* those that are open. Atomic: found without the mutex */
+    uint32_t profiler_ids[ZT__MAX_PROFILERS];  /* of each. Atomic, too */
     uint32_t serial;                           /* of the profiler opened last */
 } zt__process;
 
 #define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_1"
 
-static zt__process *zt__known_process; /* atomic */
+static zt__process *zt__known_process;                          /* atomic */
+static zt__mutex zt__process_setup = PTHREAD_MUTEX_INITIALIZER; /* held until the block is known */
 
-/* A forked child creates a new block, because a thread of the parent may hold the mutex of the old one. It
-   has none of the parent's threads. */
+/* A forked child creates a new block, because a thread of the parent may hold the mutex of the old one. None
+   of the parent's threads is in the child. */
 ZT__PRIVATE void zt__after_fork(void) {
     zt__store(&zt__known_process, (zt__process *)NULL);
+    pthread_mutex_init(&zt__process_setup, NULL);
     pthread_mutex_init(&zt__threads.mutex, NULL);
     zt__threads.first = NULL;
 }
@@ -2812,6 +2838,8 @@ ZT__PRIVATE zt__process *zt__create_process(void) {
         return NULL;
     }
     pthread_mutex_init(&process->mutex, NULL);
+    /* So that a forked child does not take a region of its parent for one of its own profilers. */
+    process->serial = (uint32_t)getpid() * 2654435761u;
     return process;
 }
 
@@ -2826,51 +2854,56 @@ ZT__PRIVATE zt__process *zt__read_process_variable(const char *identity) {
     return (zt__process *)address;
 }
 
-/* Returns the block, which the first call creates, or NULL without memory. */
-ZT__PRIVATE zt__process *zt__get_process(void) {
-    static int handles_fork; /* atomic */
+/* Returns the block in the variable. The first copy that needs it creates it. NULL without memory. */
+ZT__PRIVATE zt__process *zt__find_or_create_process(void) {
+    const void *image = (const void *)(uintptr_t)getauxval(AT_RANDOM); /* random bytes, which exec changes */
     char identity[64], value[128];
-    const void *image; /* random bytes, which exec changes */
-    zt__process *process = zt__load(&zt__known_process), *made;
-    if (process) {
-        return process;
-    }
-    image = (const void *)(uintptr_t)getauxval(AT_RANDOM);
+    zt__process *process, *created;
     snprintf(identity, sizeof identity, "%ld.%016llx.", (long)getpid(),
              (unsigned long long)(image ? zt__hash(image, 16) : 0));
     process = zt__read_process_variable(identity);
-    if (!process) {
-        made = zt__create_process();
-        if (!made) {
-            return NULL;
-        }
-        snprintf(value, sizeof value, "%s%p", identity, (void *)made);
-        /* A value that another process has left is replaced. Otherwise, of several copies that come here at
-           once, the first one sets the variable. */
-        if (getenv(ZT__PROCESS_VARIABLE) && !zt__read_process_variable(identity)) {
-            setenv(ZT__PROCESS_VARIABLE, value, 1);
-        }
-        setenv(ZT__PROCESS_VARIABLE, value, 0);
-        process = zt__read_process_variable(identity);
-        if (process != made) {
-            pthread_key_delete(made->depth);
-            pthread_key_delete(made->messages);
-            pthread_mutex_destroy(&made->mutex);
-            free(made);
-        }
-        if (!process) {
-            return NULL;
-        }
+    created = process ? NULL : zt__create_process();
+    if (!created) {
+        return process;
+    }
+    snprintf(value, sizeof value, "%s%p", identity, (void *)created);
+    if (getenv(ZT__PROCESS_VARIABLE) && !zt__read_process_variable(identity)) {
+        setenv(ZT__PROCESS_VARIABLE, value, 1); /* it was inherited from another process */
+    }
+    setenv(ZT__PROCESS_VARIABLE, value, 0); /* has no effect if another copy has just set it */
+    process = zt__read_process_variable(identity);
+    if (process != created) {
+        pthread_key_delete(created->depth);
+        pthread_key_delete(created->messages);
+        pthread_mutex_destroy(&created->mutex);
+        free(created);
+    }
+    return process;
+}
+
+/* Returns the block of this process, or NULL without memory. */
+ZT__PRIVATE zt__process *zt__get_process(void) {
+    static int handles_fork; /* atomic */
+    zt__process *process = zt__load(&zt__known_process);
+    if (process) {
+        return process;
     }
     if (!__atomic_exchange_n(&handles_fork, 1, __ATOMIC_RELAXED)) {
         pthread_atfork(NULL, NULL, zt__after_fork);
     }
-    zt__store(&zt__known_process, process);
+    zt__lock(&zt__process_setup);
+    process = zt__load(&zt__known_process);
+    if (!process) {
+        process = zt__find_or_create_process();
+        zt__store(&zt__known_process, process);
+    }
+    zt__unlock(&zt__process_setup);
     return process;
 }
 
 /* ---- internal driver calls ------------------------------------------------------------------------------- */
 
+/* Returns how many ZT__INTERNAL sections this thread is in. */
 ZT__PRIVATE uintptr_t zt__get_depth(void) {
     zt__process *process = zt__get_process();
     return process ? (uintptr_t)pthread_getspecific(process->depth) : 0;
@@ -2884,8 +2917,8 @@ ZT__PRIVATE void zt__change_depth(int by) {
     }
 }
 
-/* Runs a statement whose driver calls the tracer ignores. Calls of the tools interface do not need this: the
-   loader does not trace them. */
+/* Runs a statement whose driver calls the tracer ignores. Calls of the tools interface (zet...) do not need
+   this, because the loader does not trace them. */
 #define ZT__INTERNAL(statement)                                                                              \
     do {                                                                                                     \
         zt__change_depth(1);                                                                                 \
@@ -2901,8 +2934,8 @@ typedef struct zt__message_text {
 } zt__message_text;
 
 typedef struct zt__thread_messages {
-    zt__message_text last; /* from calls without a profiler or stream */
-    zt__message_text copy; /* the text that zt_get_last_error returned last */
+    zt__message_text last; /* of calls without a profiler or stream */
+    zt__message_text copy; /* what zt_get_last_error has returned for a profiler or stream */
 } zt__thread_messages;
 
 /* Returns the messages of this thread, or NULL without memory. */
@@ -2929,8 +2962,12 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
 #define ZT__CASE(name)                                                                                       \
     case name:                                                                                               \
         return #name
+/* Results that older headers lack. */
+#define ZT__CASE_NEWER(name, value)                                                                          \
+    case value:                                                                                              \
+        return #name
 ZT_API const char *zt_result_name(ze_result_t result) {
-    switch (result) {
+    switch ((uint32_t)result) {
         ZT__CASE(ZE_RESULT_SUCCESS);
         ZT__CASE(ZE_RESULT_NOT_READY);
         ZT__CASE(ZE_RESULT_ERROR_DEVICE_LOST);
@@ -2971,11 +3008,34 @@ ZT_API const char *zt_result_name(ze_result_t result) {
         ZT__CASE(ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE);
         ZT__CASE(ZE_RESULT_ERROR_OVERLAPPING_REGIONS);
         ZT__CASE(ZE_RESULT_ERROR_UNKNOWN);
+        ZT__CASE_NEWER(ZE_RESULT_EXP_ERROR_DEVICE_IS_NOT_VERTEX, 0x7ff00001);
+        ZT__CASE_NEWER(ZE_RESULT_EXP_ERROR_VERTEX_IS_NOT_DEVICE, 0x7ff00002);
+        ZT__CASE_NEWER(ZE_RESULT_EXP_ERROR_REMOTE_DEVICE, 0x7ff00003);
+        ZT__CASE_NEWER(ZE_RESULT_EXP_ERROR_OPERANDS_INCOMPATIBLE, 0x7ff00004);
+        ZT__CASE_NEWER(ZE_RESULT_EXP_RTAS_BUILD_RETRY, 0x7ff00005);
+        ZT__CASE_NEWER(ZE_RESULT_EXP_RTAS_BUILD_DEFERRED, 0x7ff00006);
+        ZT__CASE_NEWER(ZE_RESULT_WARNING_ACTION_REQUIRED, 0x7800001b);
+        ZT__CASE_NEWER(ZE_RESULT_ERROR_INVALID_KERNEL_HANDLE, 0x7800001c);
+        ZT__CASE_NEWER(ZE_RESULT_EXT_RTAS_BUILD_RETRY, 0x7800001d);
+        ZT__CASE_NEWER(ZE_RESULT_EXT_RTAS_BUILD_DEFERRED, 0x7800001e);
+        ZT__CASE_NEWER(ZE_RESULT_EXT_ERROR_OPERANDS_INCOMPATIBLE, 0x7800001f);
+        ZT__CASE_NEWER(ZE_RESULT_ERROR_SURVIVABILITY_MODE_DETECTED, 0x78000020);
+        ZT__CASE_NEWER(ZE_RESULT_ERROR_ADDRESS_NOT_FOUND, 0x78000021);
+        ZT__CASE_NEWER(ZE_RESULT_QUERY_TRUE, 0x78000022);
+        ZT__CASE_NEWER(ZE_RESULT_QUERY_FALSE, 0x78000023);
+        ZT__CASE_NEWER(ZE_RESULT_ERROR_INVALID_GRAPH, 0x78000024);
+        ZT__CASE_NEWER(ZE_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED, 0x78000025);
+        ZT__CASE_NEWER(ZE_RESULT_ERROR_GRAPH_CAPTURE_INVALIDATED, 0x78000026);
+        ZT__CASE_NEWER(ZE_RESULT_ERROR_GRAPH_CAPTURE_MERGE_ATTEMPT, 0x78000027);
+        ZT__CASE_NEWER(ZE_RESULT_ERROR_COMMAND_LIST_NOT_CAPTURING, 0x78000028);
+        ZT__CASE_NEWER(ZE_RESULT_ERROR_GRAPH_UNJOINED_FORKS, 0x78000029);
+        ZT__CASE_NEWER(ZE_RESULT_ERROR_GRAPH_INTERNAL_EVENT, 0x7800002a);
     default:
         return "an unknown ze_result_t";
     }
 }
 #undef ZT__CASE
+#undef ZT__CASE_NEWER
 
 ZT_API const char *zt_cause_name(zt_cause cause) {
     static const char *const names[ZT_CAUSE_COUNT] = {
@@ -3005,8 +3065,9 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
 
 /* ---- messages -------------------------------------------------------------------------------------------- */
 
-/* The identifier and format of each message: what happened, the call and its result, and what to do. The list
-   does not depend on options, because files of one program share profilers, which contain it. */
+/* The identifier and format of each message: what happened, the call and its result, and what to do. All
+   messages are here whatever the options are, because the size of zt_profiler depends on their number, and
+   files with different options may use the same profiler. */
 #define ZT__MESSAGES(X)                                                                                      \
     X(CALL_FAILED, "%s failed: %s. %s")                                                                      \
     X(NULL_ARGUMENT, "%s: %s is NULL. Pass a valid one.")                                                    \
@@ -3070,10 +3131,11 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(THREAD_HANGS, "%s: a thread of the library's own does not return from the driver, or from "            \
                     "config.sample. Nothing is closed. Close it again later.")                               \
     /* of merging and reports */                                                                             \
-    X(CANNOT_WRITE, "zt_report: cannot write '%.512s': %s. Check the directory and its permissions.")        \
+    X(CANNOT_WRITE, "zt_report: cannot write '%.512s': %s. Check the directory, its permissions and space.") \
     X(WRITE_STOPPED, "%s: the write function returned that it cannot go on.")                                \
-    X(BAD_FORMAT, "zt_write: %d is not a zt_format. Pass one of ZT_FORMAT_TABLE, _CSV, _JSON and _TRACE.")   \
-    X(UNKNOWN_SUFFIX, "zt_report: the suffix of '%.512s' is none of .txt (or none: a table), .csv, .json, "  \
+    X(BAD_FORMAT, "zt_write: %d is not a zt_format. Pass one of ZT_FORMAT_TABLE, _CSV, _JSON, _TRACE and "   \
+                  "_HTML.")                                                                                  \
+    X(UNKNOWN_SUFFIX, "%s: the suffix of '%.512s' is none of .txt (or none: a table), .csv, .json, "         \
                       ".trace.json, .html and .htm. Use one of these.")                                      \
     X(TRACE_WITHOUT_TIMELINE, "zt_write: a trace shows the timeline, and this profiler keeps none. Set "     \
                               "config.timeline to the number of samples to keep, such as 65536.")            \
@@ -3126,7 +3188,7 @@ typedef enum zt__message {
         ZT__MESSAGE_COUNT
 } zt__message;
 
-/* Each format is a separate constant, so that compilers check the arguments. */
+/* Each format is a constant of its own, so that compilers check the arguments of zt__report. */
 #define X(identifier, format)                                                                                \
     static const char zt__format_##identifier[] ZT__UNUSED = "[" #identifier "] " format;
 ZT__MESSAGES(X)
@@ -3136,18 +3198,19 @@ ZT__MESSAGES(X)
 typedef struct zt__diagnostics {
     zt__mutex *mutex; /* of the profiler or stream */
     zt__message_text last;
-    uint8_t logged[ZT__MESSAGE_COUNT]; /* each kind is logged once */
+    uint8_t logged[ZT__MESSAGE_COUNT]; /* not 0: a message of this kind was logged, which is done once */
     zt_log_fn log;
     void *log_user;
     int device_lost; /* atomic */
 } zt__diagnostics;
 
 /* zt__report(diagnostics, IDENTIFIER, result, arguments...) stores a message as the last one, and logs it if
-   it is the first of its kind and `result` is not SUCCESS. Without diagnostics it becomes the last message of
-   the thread. Returns `result`. Calls the log function, so no mutex may be held. */
+   it is the first of its kind and `result` is not SUCCESS. If `diagnostics` is NULL, the message becomes the
+   last one of the thread. Returns `result`. The log function is a callback: no mutex may be held. */
 #define zt__report(diagnostics, identifier, ...)                                                             \
     zt__report_message(diagnostics, ZT__##identifier, zt__format_##identifier, __VA_ARGS__)
 
+/* `result` is unsigned, because in C++ va_start must not follow an enumeration. */
 ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     zt__report_message(zt__diagnostics *diagnostics, zt__message message, const char *format, unsigned result,
                        ...) {
@@ -3176,6 +3239,7 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     return now.result;
 }
 
+/* Returns whether a call has reported that the device is lost. */
 ZT__PRIVATE int zt__is_device_lost(const zt__diagnostics *diagnostics) {
     return zt__load(&diagnostics->device_lost);
 }
@@ -3184,15 +3248,23 @@ ZT__PRIVATE int zt__is_device_loss(ze_result_t result) {
     return result == ZE_RESULT_ERROR_DEVICE_LOST || result == ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET;
 }
 
-/* Reports a driver call that failed, and records that a device is lost. Returns `result`. */
+/* Reports and records that the device is lost. Returns `result`. */
+ZT__PRIVATE ze_result_t zt__report_device_loss(zt__diagnostics *diagnostics, ze_result_t result,
+                                               const char *call) {
+    if (diagnostics) {
+        zt__store(&diagnostics->device_lost, 1);
+    }
+    return zt__report(diagnostics, DEVICE_LOST, result, call, zt_result_name(result));
+}
+
+/* Reports a driver call unless it has succeeded. Returns `result`. */
 ZT__PRIVATE ze_result_t zt__check(zt__diagnostics *diagnostics, ze_result_t result, const char *call,
                                   const char *remedy) {
     if (result == ZE_RESULT_SUCCESS) {
         return result;
     }
     if (zt__is_device_loss(result)) {
-        zt__store(&diagnostics->device_lost, 1);
-        return zt__report(diagnostics, DEVICE_LOST, result, call, zt_result_name(result));
+        return zt__report_device_loss(diagnostics, result, call);
     }
     return zt__report(diagnostics, CALL_FAILED, result, call, zt_result_name(result), remedy);
 }
@@ -3211,8 +3283,8 @@ ZT__PRIVATE ze_result_t zt__report_no_memory(zt__diagnostics *diagnostics, const
     return zt__report(diagnostics, NO_MEMORY, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, call, what);
 }
 
-/* Returns the last message of these diagnostics, or of the thread without them. It stays valid until the
-   thread's next call. */
+/* Returns the last message of these diagnostics, or that of the thread if they are NULL. It stays valid until
+   this thread calls the library again. */
 ZT__PRIVATE const char *zt__get_last_error(zt__diagnostics *diagnostics) {
     zt__thread_messages *messages = zt__get_thread_messages();
     if (!messages) {
@@ -3244,9 +3316,9 @@ ZT_API const char *zt_version(void) {
     return ZETOOLS_VERSION;
 }
 
-/* ==== >>driver: functions that a loader or driver may not have ============================================ */
+/* ==== >>driver: functions that a loader may not have ====================================================== */
 
-/* These are newer than Level Zero 1.0, so they are looked up at run time. */
+/* Most of these are newer than Level Zero 1.0. A loader may lack them, so they are looked up at run time. */
 #define ZT__OPTIONAL_FUNCTIONS(X)                                                                            \
     X(zeCommandListIsImmediate, (ze_command_list_handle_t list, ze_bool_t * is_immediate))                   \
     X(zeDeviceGetGlobalTimestamps, (ze_device_handle_t device, uint64_t * host, uint64_t * ticks))           \
@@ -3266,7 +3338,7 @@ ZT_API const char *zt_version(void) {
     X(zetMetricGroupGetGlobalTimestampsExp,                                                                  \
       (zet_metric_group_handle_t group, ze_bool_t of_host, uint64_t * global, uint64_t * ticks))
 
-/* A pointer to each optional function, or NULL. */
+/* A pointer to each of these functions, or NULL if the loader lacks it. */
 typedef struct zt__driver {
 #define X(name, parameters) ze_result_t(ZE_APICALL *name) parameters;
     ZT__OPTIONAL_FUNCTIONS(X)
@@ -3296,7 +3368,8 @@ typedef struct zt__catalog {
     uint32_t count;
     zet_metric_group_handle_t *handles;
     zet_metric_group_properties_t *properties;
-    uint8_t *samples_instructions; /* not 0: the rows of the group are of addresses, not of periods */
+    uint8_t *samples_instructions; /* not 0: the rows of the group are for addresses of code, not for periods,
+                                      so the library cannot use it */
 } zt__catalog;
 
 ZT__PRIVATE void zt__close_catalog(const zt_allocator *allocator, zt__catalog *catalog) {
@@ -3306,8 +3379,8 @@ ZT__PRIVATE void zt__close_catalog(const zt_allocator *allocator, zt__catalog *c
     memset(catalog, 0, sizeof *catalog);
 }
 
-/* Sets `found` if a group samples instructions. Such a group has few metrics, and the instruction pointer is
-   one of them. */
+/* Sets `*found` if a group samples instructions. Such a group has few metrics, and the instruction pointer is
+   one of them. On failure `*call` is the call that failed. */
 ZT__PRIVATE ze_result_t zt__detect_instruction_sampling(zet_metric_group_handle_t group, uint8_t *found,
                                                         const char **call) {
     enum { LOOKED_AT = 16 };
@@ -3328,7 +3401,7 @@ ZT__PRIVATE ze_result_t zt__detect_instruction_sampling(zet_metric_group_handle_
 }
 
 /* Lists a device's groups. Enables metrics if they are disabled and the driver can enable them at run time.
-   On failure `call` is the one that failed, and nothing is left allocated. */
+   On failure `*call` is the call that failed, and nothing is left allocated. */
 ZT__PRIVATE ze_result_t zt__open_catalog(const zt_allocator *allocator, const zt__driver *driver,
                                          ze_device_handle_t device, zt__catalog *catalog, const char **call) {
     uint32_t i;
@@ -3373,7 +3446,7 @@ ZT__PRIVATE ze_result_t zt__open_catalog(const zt_allocator *allocator, const zt
     return result;
 }
 
-/* Returns whether a group of the catalog has this sampling type and does not sample instructions. */
+/* Returns whether a group of the catalog is of this sampling type, and the library can use it. */
 ZT__PRIVATE int zt__is_of_type(const zt__catalog *catalog, uint32_t index,
                                zet_metric_group_sampling_type_flags_t type) {
     return (catalog->properties[index].samplingType & type) && !catalog->samples_instructions[index];
@@ -3393,12 +3466,13 @@ ZT__PRIVATE uint32_t zt__find_group(const zt__catalog *catalog, const char *name
     return UINT32_MAX;
 }
 
-/* Returns whether the device has event-based groups. Without the driver's metric libraries it lists no group,
+/* Returns whether the device has event-based groups. Without its metric libraries the driver lists no group,
    or only those that sample instructions. */
 ZT__PRIVATE int zt__has_counters(const zt__catalog *catalog) {
     return zt__find_group(catalog, NULL, 0, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED) != UINT32_MAX;
 }
 
+/* The names of the groups of one sampling type, for zt__find_nearest. */
 typedef struct zt__names_of_type {
     const zt__catalog *catalog;
     zet_metric_group_sampling_type_flags_t type;
@@ -3409,7 +3483,8 @@ ZT__PRIVATE const char *zt__group_name_at(const void *names, uint32_t index) {
     return zt__is_of_type(of->catalog, index, of->type) ? of->catalog->properties[index].name : NULL;
 }
 
-/* Reports that there is no such group, with the names nearest to it. Returns INVALID_ARGUMENT. */
+/* Reports that there is no such group, with the nearest names, or that it samples instructions. Returns
+   INVALID_ARGUMENT. */
 ZT__PRIVATE ze_result_t zt__report_no_group(zt__diagnostics *diagnostics, const char *call,
                                             const zt__catalog *catalog, const char *name, size_t length,
                                             zet_metric_group_sampling_type_flags_t type) {
@@ -3441,9 +3516,9 @@ typedef struct zt__group {
     zet_metric_group_properties_t properties;
     zet_metric_properties_t *metrics;
     uint32_t metric_count;
-    uint32_t first_metric; /* among those of the profiler */
+    uint32_t first_metric; /* index among the metrics of the profiler */
     uint32_t tiles;        /* sets of values in a report: 1, or on a root device one for each tile */
-    size_t report_size;    /* 0 until the first report was read */
+    size_t report_size;    /* in bytes; 0 until the first report was read */
 } zt__group;
 
 ZT__PRIVATE void zt__free_group(const zt_allocator *allocator, zt__group *group) {
@@ -3451,7 +3526,7 @@ ZT__PRIVATE void zt__free_group(const zt_allocator *allocator, zt__group *group)
     memset(group, 0, sizeof *group);
 }
 
-/* Reads the properties of a group's metrics. On failure `call` is the one that failed, and the caller frees
+/* Reads the properties of a group's metrics. On failure `*call` is the call that failed, and the caller frees
    the group. */
 ZT__PRIVATE ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__group *group, const char **call) {
     zet_metric_handle_t *handles;
@@ -3474,7 +3549,7 @@ ZT__PRIVATE ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__grou
         *call = "zetMetricGetProperties";
         metric->stype = ZET_STRUCTURE_TYPE_METRIC_PROPERTIES;
         result = zetMetricGetProperties(handles[i], metric);
-        /* Units can be a null pointer that was printed. */
+        /* Some drivers print a null pointer here. */
         if (strcmp(metric->resultUnits, "(null)") == 0) {
             metric->resultUnits[0] = 0;
         }
@@ -3484,10 +3559,11 @@ ZT__PRIVATE ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__grou
     return result;
 }
 
-/* The type alone is not enough: drivers give percentages the type of durations, and frequencies that of
-   events. By their units, shares, frequencies and rates do not add up. */
+/* Returns how values of a metric are combined. The type alone is not enough: drivers give percentages the
+   type of durations, and frequencies that of events. Their units show that they do not add up. */
 ZT__PRIVATE zt_aggregation zt__aggregation_of(zet_metric_type_t type, const char *units) {
-    static const char *const ends[] = {"percent", "Percent", "%", "Hz", "hz", "Bps", "BpS", "bps", "ratio"};
+    static const char *const averaged[] = {"percent", "Percent", "%",   "Hz",   "hz",
+                                           "Bps",     "BpS",     "bps", "ratio"};
     uint32_t i;
     switch (type) {
     case ZET_METRIC_TYPE_RATIO:
@@ -3498,8 +3574,8 @@ ZT__PRIVATE zt_aggregation zt__aggregation_of(zet_metric_type_t type, const char
     case ZET_METRIC_TYPE_DURATION:
     case ZET_METRIC_TYPE_EVENT:
     case ZET_METRIC_TYPE_EVENT_WITH_RANGE:
-        for (i = 0; i < ZT__COUNT_OF(ends); i++) {
-            if (zt__ends_with(units, ends[i], strcmp)) {
+        for (i = 0; i < ZT__COUNT_OF(averaged); i++) {
+            if (zt__ends_with(units, averaged[i], strcmp)) {
                 return ZT_AGGREGATE_MEAN;
             }
         }
@@ -3514,7 +3590,7 @@ ZT__PRIVATE const char *zt__aggregation_name(zt_aggregation aggregation) {
     return names[aggregation];
 }
 
-/* Fills in the public description of a metric. Its strings are those of the group. */
+/* Fills in the public description of a metric, in pass 0. Its strings are those of the group. */
 ZT__PRIVATE void zt__describe_metric(const zt__group *group, uint32_t index, zt_metric *metric) {
     const zet_metric_properties_t *from = &group->metrics[index];
     metric->name = from->name;
@@ -3527,7 +3603,8 @@ ZT__PRIVATE void zt__describe_metric(const zt__group *group, uint32_t index, zt_
     metric->pass = 0;
 }
 
-/* Returns the cause of loss that this metric is a flag for, or ZT_CAUSE_COUNT. */
+/* If a metric of this name is a flag that its sample is invalid, returns the cause of loss; else
+   ZT_CAUSE_COUNT. */
 ZT__PRIVATE zt_cause zt__cause_of_flag(const char *metric_name) {
     static const struct {
         const char *name;
@@ -3551,7 +3628,7 @@ ZT__PRIVATE zt_cause zt__cause_of_flag(const char *metric_name) {
     return ZT_CAUSE_COUNT;
 }
 
-/* Returns a value as a number, or NaN. The type of the value decides: it need not be that of the metric. */
+/* Returns a value as a number, or NaN. Its own type counts, which may differ from that of the metric. */
 ZT__PRIVATE double zt__value_of(const zet_typed_value_t *value) {
     double number = zt__nan();
     switch (value->type) {
@@ -3575,7 +3652,7 @@ ZT__PRIVATE double zt__value_of(const zet_typed_value_t *value) {
 
 /* ---- activation ------------------------------------------------------------------------------------------ */
 
-/* Who holds a group, for a message. */
+/* Who uses the counters, as text for a message. */
 typedef struct zt__holder {
     char text[ZET_MAX_METRIC_GROUP_NAME + 64];
 } zt__holder;
@@ -3604,7 +3681,7 @@ ZT__PRIVATE int zt__share_counters(ze_device_handle_t a, ze_device_handle_t b) {
 }
 
 /* Activates all groups that are in use on a device, because each activation replaces the whole set, even from
-   another context. The process is locked. */
+   another context. The mutex of the process is held. */
 ZT__PRIVATE ze_result_t zt__update_activation(const zt__process *process, ze_context_handle_t context,
                                               ze_device_handle_t device) {
     zet_metric_group_handle_t groups[ZT__MAX_ACTIVE_GROUPS];
@@ -3619,8 +3696,8 @@ ZT__PRIVATE ze_result_t zt__update_activation(const zt__process *process, ze_con
 }
 
 /* Activates a group in addition to those that this process has active. Profilers share a group; a stream has
-   it alone. Returns HANDLE_OBJECT_IN_USE if a profiler or stream of this process uses counters of the same
-   domain; `holder` then names it, and is empty otherwise. */
+   it alone. Returns HANDLE_OBJECT_IN_USE if a profiler or stream of this process uses other counters of the
+   same domain; `holder` then names it, and is empty otherwise. */
 ZT__PRIVATE ze_result_t zt__activate(ze_context_handle_t context, ze_device_handle_t device,
                                      const zt__group *group, int is_streamed, zt__holder *holder) {
     zt__process *process = zt__get_process();
@@ -3666,7 +3743,7 @@ ZT__PRIVATE ze_result_t zt__activate(ze_context_handle_t context, ze_device_hand
     return result;
 }
 
-/* Deactivates a group unless it has other users. The device must be the one on which it was activated. */
+/* Deactivates a group unless it has other users. The device must be that on which it was activated. */
 ZT__PRIVATE ze_result_t zt__deactivate(ze_context_handle_t context, ze_device_handle_t device,
                                        const zt__group *group) {
     zt__process *process = zt__get_process();
@@ -3692,12 +3769,12 @@ ZT__PRIVATE ze_result_t zt__deactivate(ze_context_handle_t context, ze_device_ha
 
 /* ---- calculation ----------------------------------------------------------------------------------------- */
 
-/* Calculates one report of a root device, which has a header and a set of values for each tile. A tile
-   without work has no set: its values get an invalid type, and so become NaN. */
+/* Calculates one report of a root device, which has a header and a set of values for each tile. If tiles at
+   the end have no set, because they had no work, their values get a type that zt__value_of makes NaN. */
 ZT__PRIVATE ze_result_t zt__calculate_tiles(const zt__driver *driver, const zt__group *group,
                                             const uint8_t *raw, zet_typed_value_t *values) {
     uint32_t counts[ZT__MAX_TILES] = {0};
-    uint32_t sets = group->tiles, total = group->tiles * group->metric_count, i;
+    uint32_t sets = group->tiles, room = group->tiles * group->metric_count, total = room, i;
     ze_result_t result = driver->zetMetricGroupCalculateMultipleMetricValuesExp(
         group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, group->report_size, raw, &sets,
         &total, counts, values);
@@ -3709,15 +3786,15 @@ ZT__PRIVATE ze_result_t zt__calculate_tiles(const zt__driver *driver, const zt__
             return ZE_RESULT_ERROR_INVALID_SIZE;
         }
     }
-    for (i *= group->metric_count; i < group->tiles * group->metric_count; i++) {
+    for (i = i * group->metric_count; i < room; i++) {
         values[i].type = ZET_VALUE_TYPE_FORCE_UINT32;
     }
     return result;
 }
 
-/* Calculates reports of one group, each of report_size bytes, one after the other in `raw`. `values` has room
-   for metric_count * tiles a report. Calculation is not thread-safe in drivers, not even of different groups,
-   so one lock guards it for the process. */
+/* Calculates `count` reports of one group, which follow each other in `raw`. `values` has room for the values
+   of each: the metrics of each tile. Drivers cannot calculate on two threads at once, not even different
+   groups, so the mutex of the process guards calculation. */
 ZT__PRIVATE ze_result_t zt__calculate(const zt__driver *driver, const zt__group *group, const uint8_t *raw,
                                       uint32_t count, zet_typed_value_t *values) {
     zt__process *process = zt__get_process();
@@ -3746,13 +3823,13 @@ ZT__PRIVATE ze_result_t zt__calculate(const zt__driver *driver, const zt__group 
 
 /* ---- why counters are not available ----------------------------------------------------------------------- */
 
-/* Describes the file by which the system restricts counters to privileged users. Returns whether everybody
-   may use them. */
+/* Stores the path and value of the file by which the system restricts counters to privileged users. Returns
+   whether all users may use them. */
 ZT__PRIVATE int zt__read_paranoid_files(char *text, size_t size) {
     static const char *const paths[] = {"/proc/sys/dev/xe/observation_paranoid",
                                         "/proc/sys/dev/i915/perf_stream_paranoid"};
     uint32_t i, found = 0;
-    int everybody_may = 1;
+    int all_may = 1;
     snprintf(text, size, "%s (xe) or %s (i915), whichever there is", paths[0], paths[1]);
     for (i = 0; i < ZT__COUNT_OF(paths); i++) {
         FILE *file = fopen(paths[i], "r");
@@ -3767,14 +3844,14 @@ ZT__PRIVATE int zt__read_paranoid_files(char *text, size_t size) {
         } else if (value != 0 || !found) {
             snprintf(text, size, "%s (now %d)", paths[i], value);
         }
-        everybody_may &= is_number && value == 0;
+        all_may &= is_number && value == 0;
         found++;
     }
-    return found && everybody_may;
+    return found && all_may;
 }
 
-/* Finds a stream of this process that uses the counters of a device, or, for a stream, a profiler: some
-   drivers do not allow both on one device. */
+/* Describes who uses the counters of a device: for a profiler, a stream of this process, and the other way
+   round, since some drivers do not allow both on one device; else another process. */
 ZT__PRIVATE void zt__find_other_user(ze_device_handle_t device, int is_streamed, zt__holder *holder) {
     zt__process *process = zt__get_process();
     uint32_t i;
@@ -3794,12 +3871,13 @@ ZT__PRIVATE void zt__find_other_user(ze_device_handle_t device, int is_streamed,
     zt__unlock(&process->mutex);
 }
 
-/* Reports why counters are not available, and what to do. `holder` names who uses them; if it is NULL or
-   empty, another user is looked for. */
+/* Reports why counters are not available, and what to do. `holder` names who uses them. If it is NULL or
+   empty, zt__find_other_user fills it in. `diagnostics` may be NULL. */
 ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_device_handle_t device,
                                                int is_streamed, ze_result_t result, const char *call,
                                                const zt__holder *holder) {
     const char *name = zt_result_name(result);
+    /* Without permission, drivers return different results from different calls. */
     int may_be_forbidden =
         result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS ||
         (result == ZE_RESULT_ERROR_INVALID_ARGUMENT && strcmp(call, "zetMetricQueryPoolCreate") == 0) ||
@@ -3807,10 +3885,7 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
     char files[160];
     zt__holder found;
     if (zt__is_device_loss(result)) {
-        if (diagnostics) {
-            zt__store(&diagnostics->device_lost, 1);
-        }
-        zt__report(diagnostics, DEVICE_LOST, result, call, name);
+        zt__report_device_loss(diagnostics, result, call);
         return ZT_DEVICE_LOST;
     }
     if (result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY) {
@@ -3846,10 +3921,10 @@ typedef struct zt__selection {
     uint32_t group_count, pass_count;
     uint32_t metric_count; /* of all groups */
     zt__group groups[ZT__MAX_GROUPS];
-    uint32_t pass_sizes[ZT__MAX_PASSES]; /* groups of each pass */
+    uint32_t pass_sizes[ZT__MAX_PASSES]; /* number of groups in each pass */
 } zt__selection;
 
-/* Parameters and state of the selection of groups. */
+/* What zt__select_groups and its helpers work with. */
 typedef struct zt__selector {
     const zt_allocator *allocator;
     zt__diagnostics *diagnostics;
@@ -3857,7 +3932,7 @@ typedef struct zt__selector {
     ze_device_handle_t device;
     const zt_config *config;
     zt__selection *selection;
-    zt_availability availability;
+    zt_availability availability; /* after a failure, the reason */
     zt__catalog catalog;
 } zt__selector;
 
@@ -3878,8 +3953,9 @@ ZT__PRIVATE int zt__has_group(const zt__selection *selection, zet_metric_group_h
     return g < selection->group_count;
 }
 
-/* Adds a group of the catalog to the selection, unless it is there. With a single pass, two groups of one
-   domain are refused here: drivers would activate only the last and return SUCCESS. */
+/* Adds a group of the catalog to the selection, unless it is there already. With a single pass, refuses a
+   second group of a domain: drivers would activate only the last one and return SUCCESS. On failure the
+   message was reported. */
 ZT__PRIVATE ze_result_t zt__select_group(zt__selector *selector, uint32_t index) {
     const zet_metric_group_properties_t *properties = &selector->catalog.properties[index];
     zt__selection *selection = selector->selection;
@@ -3906,7 +3982,8 @@ ZT__PRIVATE ze_result_t zt__select_group(zt__selector *selector, uint32_t index)
     return ZE_RESULT_SUCCESS;
 }
 
-/* Selects the groups that config.groups names. Without it and config.metrics, selects the default. */
+/* Selects the groups that config.groups names, or the default one without config.groups and config.metrics.
+   On failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__select_by_name(zt__selector *selector) {
     const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
     const char *list = selector->config->groups, *name;
@@ -3932,19 +4009,20 @@ ZT__PRIVATE ze_result_t zt__select_by_name(zt__selector *selector) {
     return result;
 }
 
-/* ---- metrics by name: the groups that have them ---------------------------------------------------------- */
+/* ---- the groups that have the requested metrics ---------------------------------------------------------- */
 
-/* The event-based groups of a device by index of the catalog, and the requested metrics that each has. */
+/* Finding the fewest groups that have all requested metrics is a set cover problem, which takes too long to
+   solve exactly. So groups are added one by one, beginning with those that have rare metrics. */
 typedef struct zt__cover {
-    uint32_t group_count;
-    zt__group *groups; /* with their metrics; other groups have none */
-    uint64_t *has;     /* of each group: a bit for each requested metric */
-    uint32_t metric_count;
+    uint32_t group_count;  /* those of the catalog, in its order */
+    zt__group *groups;     /* the event-based ones, with their metrics; the others have none */
+    uint64_t *has;         /* for each group, a bit for each requested metric */
+    uint32_t metric_count; /* of all groups */
     uint32_t requested_count;
-    uint64_t missing; /* the requested metrics that no selected group has */
+    uint64_t missing; /* the requested metrics that no selected group has, as bits */
 } zt__cover;
 
-/* Lists the metrics of all event-based groups. On failure the message was reported. */
+/* Loads the metrics of all event-based groups. On failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__load_cover(zt__selector *selector, zt__cover *cover) {
     const zt__catalog *catalog = &selector->catalog;
     const char *call = "zt_open";
@@ -3987,6 +4065,7 @@ ZT__PRIVATE int zt__request_metric(zt__cover *cover, const char *name, size_t le
     return (cover->missing & bit) != 0;
 }
 
+/* Returns the name of a metric by its index among those of all groups. */
 ZT__PRIVATE const char *zt__covered_metric_at(const void *cover, uint32_t index) {
     const zt__group *group = ((const zt__cover *)cover)->groups;
     while (index >= group->metric_count) {
@@ -3996,7 +4075,7 @@ ZT__PRIVATE const char *zt__covered_metric_at(const void *cover, uint32_t index)
     return group->metrics[index].name;
 }
 
-/* Reads config.metrics. On failure the message was reported. */
+/* Requests the metrics that config.metrics names. On failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__request_metrics(zt__selector *selector, zt__cover *cover) {
     const char *list = selector->config->metrics, *name;
     size_t length;
@@ -4019,7 +4098,7 @@ ZT__PRIVATE ze_result_t zt__request_metrics(zt__selector *selector, zt__cover *c
     return ZE_RESULT_SUCCESS;
 }
 
-/* Returns whether a group can be selected so that its domain has no more than `most` groups. */
+/* Returns whether fewer than `most` groups of a group's domain are selected. */
 ZT__PRIVATE int zt__domain_has_room(const zt__selector *selector, uint32_t index, uint32_t most) {
     uint32_t g, count = 0;
     for (g = 0; g < selector->selection->group_count; g++) {
@@ -4029,10 +4108,11 @@ ZT__PRIVATE int zt__domain_has_room(const zt__selector *selector, uint32_t index
     return count < most;
 }
 
-/* Returns the group to select next. The rarest missing metric is the one that the fewest groups have. Of the
-   groups that have it, the one with the most missing metrics is next. Returns UINT32_MAX if none of them fits
-   into a domain of `most` groups. */
-ZT__PRIVATE uint32_t zt__next_of_cover(const zt__selector *selector, const zt__cover *cover, uint32_t most) {
+/* Returns the group to select next: of the groups that have the rarest missing metric, the one with the most
+   missing metrics. Only groups whose domain has room count. Returns UINT32_MAX if none of them has the
+   metric. */
+ZT__PRIVATE uint32_t zt__find_next_group(const zt__selector *selector, const zt__cover *cover,
+                                         uint32_t most) {
     uint64_t bit, rarest = 0;
     uint32_t i, fewest = UINT32_MAX, next = UINT32_MAX;
     int count, highest = 0;
@@ -4056,8 +4136,9 @@ ZT__PRIVATE uint32_t zt__next_of_cover(const zt__selector *selector, const zt__c
     return next;
 }
 
-/* Adds few groups to the selection so that it has all metrics of config.metrics. Groups that do not fit into
-   the passes are selected as well, so that the conflict is reported. */
+/* Adds groups to the selection until it has all metrics that config.metrics names. Groups that do not fit
+   into the passes are added as well: then the conflict is reported, here or in zt__plan_passes. On failure
+   the message was reported. */
 ZT__PRIVATE ze_result_t zt__select_by_metrics(zt__selector *selector) {
     zt__cover cover;
     uint32_t i;
@@ -4073,9 +4154,9 @@ ZT__PRIVATE ze_result_t zt__select_by_metrics(zt__selector *selector) {
         }
     }
     while (cover.missing && result == ZE_RESULT_SUCCESS) {
-        uint32_t next = zt__next_of_cover(selector, &cover, selector->config->max_passes);
-        if (next == UINT32_MAX) {
-            next = zt__next_of_cover(selector, &cover, UINT32_MAX);
+        uint32_t next = zt__find_next_group(selector, &cover, selector->config->max_passes);
+        if (next == UINT32_MAX) { /* without a limit there is always one */
+            next = zt__find_next_group(selector, &cover, UINT32_MAX);
         }
         cover.missing &= ~cover.has[next];
         result = zt__select_group(selector, next);
@@ -4090,7 +4171,8 @@ ZT__PRIVATE ze_result_t zt__select_by_metrics(zt__selector *selector) {
 
 /* ---- which groups are measured together ------------------------------------------------------------------ */
 
-/* Plans by domain: the first group of each domain is in the first pass, the second in the second. */
+/* Stores the pass of each group: the first group of a domain is in the first pass, the second in the second,
+   and later if a pass is full. */
 ZT__PRIVATE void zt__plan_by_domain(const zt__selection *selection, uint32_t *pass_of) {
     uint32_t together[ZT__MAX_GROUPS] = {0};
     uint32_t g, earlier;
@@ -4109,12 +4191,13 @@ ZT__PRIVATE void zt__plan_by_domain(const zt__selection *selection, uint32_t *pa
     }
 }
 
-/* Plans as the driver advises, which knows more than domains. Returns 0 if its answer cannot be used. */
+/* Stores the pass of each group as the driver advises, which knows of more conflicts than those of domains.
+   It reorders `handles` by pass. Returns 0 if its answer cannot be used. */
 ZT__PRIVATE int zt__plan_by_driver(const zt__selector *selector, uint32_t *pass_of) {
     const zt__selection *selection = selector->selection;
     zet_metric_group_handle_t handles[ZT__MAX_GROUPS];
     uint32_t sizes[ZT__MAX_GROUPS] = {0};
-    uint32_t g, pass, i = 0, in_pass, found = 0, count = selection->group_count, passes = 0;
+    uint32_t g, pass, next = 0, in_pass, found = 0, count = selection->group_count, passes = 0;
     for (g = 0; g < count; g++) {
         handles[g] = selection->groups[g].handle;
         pass_of[g] = UINT32_MAX;
@@ -4129,12 +4212,12 @@ ZT__PRIVATE int zt__plan_by_driver(const zt__selector *selector, uint32_t *pass_
         return 0;
     }
     for (pass = 0; pass < passes; pass++) {
-        if (sizes[pass] == 0 || sizes[pass] > ZT__MAX_TOGETHER || sizes[pass] > count - i) {
+        if (sizes[pass] == 0 || sizes[pass] > ZT__MAX_TOGETHER || sizes[pass] > count - next) {
             return 0;
         }
-        for (in_pass = 0; in_pass < sizes[pass]; in_pass++, i++) {
+        for (in_pass = 0; in_pass < sizes[pass]; in_pass++, next++) {
             for (g = 0; g < count; g++) {
-                if (selection->groups[g].handle == handles[i] && pass_of[g] == UINT32_MAX) {
+                if (selection->groups[g].handle == handles[next] && pass_of[g] == UINT32_MAX) {
                     pass_of[g] = pass;
                     found++;
                 }
@@ -4181,7 +4264,7 @@ ZT__PRIVATE ze_result_t zt__plan_passes(zt__selector *selector) {
 }
 
 /* Loads the metrics of the selected groups. A report of a root device has a set of values for each tile if
-   the driver can calculate these, else one set. */
+   the driver can calculate these, else one set. On failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__load_selection(zt__selector *selector) {
     zt__selection *selection = selector->selection;
     uint32_t g, tiles = 1;
@@ -4257,7 +4340,7 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
 
 /* ---- finding and listing groups -------------------------------------------------------------------------- */
 
-/* Opens the catalog for a call without a profiler. On failure the message was reported. */
+/* Opens the catalog for a call that has no profiler. On failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__open_catalog_alone(ze_device_handle_t device, zt__catalog *catalog) {
     zt__driver driver;
     const char *call;
@@ -4311,6 +4394,7 @@ ZT__PRIVATE const char *zt__sampling_name(const zt__catalog *catalog, uint32_t i
     return type & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED ? "time" : "other";
 }
 
+/* Fills in a row of the table of zt__write_metrics. */
 ZT__PRIVATE void zt__show_metric(const void *group, uint32_t index, zt__cell *cells) {
     zt_metric metric;
     zt__describe_metric((const zt__group *)group, index, &metric);
@@ -4320,12 +4404,13 @@ ZT__PRIVATE void zt__show_metric(const void *group, uint32_t index, zt__cell *ce
     cells[3].text = metric.description;
 }
 
+/* Lists the metrics of a group. On failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__write_metrics(zt__writer *writer, ze_device_handle_t device,
                                           zet_metric_group_handle_t handle) {
     zt__table_column columns[] = {{"", 1, 0, 0}, {"", 1, 0, 0}, {"", 1, 0, 0}, {"", 1, 0, 0}};
     zt__cell cells[ZT__COUNT_OF(columns)];
     zt__group group;
-    zt__table table = {columns, cells, ZT__COUNT_OF(columns), 0, zt__show_metric, &group, 0, 0};
+    zt__table table = {columns, cells, ZT__COUNT_OF(columns), 0, zt__show_metric, &group, 4, 1};
     const char *call;
     ze_result_t result;
     memset(&group, 0, sizeof group);
@@ -4333,8 +4418,6 @@ ZT__PRIVATE ze_result_t zt__write_metrics(zt__writer *writer, ze_device_handle_t
     result = zt__load_metrics(&zt__default_allocator, &group, &call);
     if (result == ZE_RESULT_SUCCESS) {
         table.row_count = group.metric_count;
-        table.indent = 4;
-        table.no_headings = 1;
         zt__write_table(writer, &table);
     } else {
         zt__report_refusal(NULL, device, 0, result, call, NULL);
@@ -4386,18 +4469,19 @@ ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_wr
     return result;
 }
 
-/* ==== >>statistics: moments of all samples, rows of some ================================================== */
+/* ==== >>statistics: moments of all samples, quantiles from some =========================================== */
 
 /* ---- moments --------------------------------------------------------------------------------------------- */
 
-/* The moments of one column. The mean is weighted; m2 is the weighted sum of squared distances from it. */
+/* The moments of one column. `weight` is the sum of weights. `mean` is weighted, and `m2` is the weighted sum
+   of squared distances from it. */
 typedef struct zt__moments {
     uint64_t count;
     double weight, sum, mean, m2, min, max;
 } zt__moments;
 
-/* Adds a value by West's weighted form of Welford's update, in which nothing cancels. A value whose weight is
-   not positive does not count in the mean. */
+/* Adds a value by West's weighted form of Welford's update, in which no digits cancel. A value whose weight
+   is not positive counts in all but the mean and `m2`. */
 ZT__PRIVATE void zt__add_value(zt__moments *moments, double value, double weight) {
     double distance = value - moments->mean;
     if (moments->count == 0 || value < moments->min) {
@@ -4410,7 +4494,7 @@ ZT__PRIVATE void zt__add_value(zt__moments *moments, double value, double weight
     moments->sum += value;
     if (weight > 0) {
         moments->weight += weight;
-        moments->mean += distance * (weight / moments->weight); /* the first is the mean exactly */
+        moments->mean += distance * (weight / moments->weight); /* exact for the first value */
         moments->m2 += weight * distance * (value - moments->mean);
     }
 }
@@ -4438,21 +4522,22 @@ ZT__PRIVATE void zt__merge_moments(zt__moments *into, const zt__moments *from) {
 
 /* ---- statistics of a region ------------------------------------------------------------------------------ */
 
-/* The columns of a row. The first is the GPU time, or the host time of a call; it is the weight of the
-   columns that are averaged. */
+/* A sample is a row of values. The first column is the GPU time, or the host time of a call; it is the weight
+   of the columns that are averaged. */
 typedef struct zt__layout {
     uint32_t column_count;
-    uint32_t row_limit;            /* rows kept for quantiles: config.samples */
-    const zt_aggregation *columns; /* of each column */
+    uint32_t row_limit;            /* the most rows kept for quantiles: config.samples */
+    const zt_aggregation *columns; /* how the values of each column are combined */
 } zt__layout;
 
-/* Written by one thread, with the mutex, so that it can read without; others read with the mutex. */
+/* Only one thread at a time writes, with the mutex of the owner held. So that thread may read without the
+   mutex; others lock it to read. */
 typedef struct zt__statistics {
-    zt__moments *moments; /* of each column, or NULL: no sample yet */
-    double *rows;         /* kept rows, for quantiles */
-    uint32_t kept, capacity;
+    zt__moments *moments;          /* of each column, or NULL: no sample yet */
+    double *rows;                  /* samples kept for quantiles */
+    uint32_t kept, capacity;       /* in rows */
     uint64_t seen[ZT__MAX_PASSES]; /* samples added, of each pass */
-    uint64_t seed;                 /* this and the number of a sample decide whether it is kept */
+    uint64_t seed;                 /* with the number of a sample, decides whether it is kept */
 } zt__statistics;
 
 ZT__PRIVATE void zt__free_statistics(const zt_allocator *allocator, zt__statistics *statistics) {
@@ -4461,7 +4546,7 @@ ZT__PRIVATE void zt__free_statistics(const zt_allocator *allocator, zt__statisti
     memset(statistics, 0, sizeof *statistics);
 }
 
-/* Returns the number of samples of the pass that has most. */
+/* Returns how many samples the pass with the most samples has. */
 ZT__PRIVATE uint64_t zt__count_samples(const zt__statistics *statistics) {
     uint64_t most = 0;
     uint32_t pass;
@@ -4471,7 +4556,7 @@ ZT__PRIVATE uint64_t zt__count_samples(const zt__statistics *statistics) {
     return most;
 }
 
-/* Makes room for `more` samples. Called by the thread that writes; the mutex is not held, and is locked here
+/* Makes room for `more` samples. Called by the thread that writes, without the mutex, which is locked here
    while pointers are replaced. Returns 0 without memory for the moments. Without memory for rows, fewer are
    kept. */
 ZT__PRIVATE int zt__reserve_samples(const zt_allocator *allocator, zt__mutex *mutex, const zt__layout *layout,
@@ -4517,7 +4602,8 @@ ZT__PRIVATE int zt__reserve_samples(const zt_allocator *allocator, zt__mutex *mu
     return 1;
 }
 
-/* xorshift64*, whose numbers are the same on every machine. */
+/* Returns a random number by xorshift64*. Unlike rand, it needs no lock, and gives the same numbers on every
+   system. */
 ZT__PRIVATE uint64_t zt__random(uint64_t *state) {
     *state ^= *state >> 12;
     *state ^= *state << 25;
@@ -4525,7 +4611,7 @@ ZT__PRIVATE uint64_t zt__random(uint64_t *state) {
     return *state * UINT64_C(0x2545F4914F6CDD1D);
 }
 
-/* Returns the state of the generator for the n-th sample. */
+/* Returns the state of the generator for the n-th sample, counted from 0. */
 ZT__PRIVATE uint64_t zt__random_state(uint64_t seed, uint64_t n) {
     uint64_t state = (seed ^ (n + 1) * UINT64_C(0x9E3779B97F4A7C15)) | 1;
     zt__random(&state);
@@ -4572,13 +4658,13 @@ ZT__PRIVATE double zt__random_share(uint64_t *state) {
     return (double)(int64_t)(zt__random(state) >> 11) / 9007199254740992.0;
 }
 
-/* Decides how many kept rows of each of two sets stay. If both sets have all their samples, and there is
-   room, all rows stay. Otherwise samples are drawn from both sets, so that each has the same chance, until
-   there is no room or the drawn set has no more rows. */
+/* Stores how many kept rows of each of two sets stay, when the sets are merged into `room` rows. If both sets
+   have kept all their samples, and there is room, all rows stay. Otherwise samples are drawn from both sets,
+   each with the same chance, until there is no room or the set of the drawn one has no more rows. */
 ZT__PRIVATE void zt__share_rows(const zt__statistics *a, const zt__statistics *b, uint32_t room,
                                 uint64_t *state, uint32_t stay[2]) {
     uint64_t of_a = zt__count_samples(a), of_b = zt__count_samples(b);
-    double left[2], step[2];
+    double left[2], step[2]; /* samples not drawn yet, and for how many samples each kept row stands */
     stay[0] = a->kept;
     stay[1] = b->kept;
     if (of_a + of_b <= room && a->kept == of_a && b->kept == of_b) {
@@ -4599,7 +4685,7 @@ ZT__PRIVATE void zt__share_rows(const zt__statistics *a, const zt__statistics *b
     }
 }
 
-/* Copies `wanted` of `count` rows, chosen at random, in their order. `to` may be `rows`. */
+/* Copies `wanted` of `count` rows, chosen at random with equal chance, in their order. `to` may be `rows`. */
 ZT__PRIVATE void zt__draw_rows(const zt__layout *layout, uint64_t *state, double *to, const double *rows,
                                uint32_t count, uint32_t wanted) {
     size_t columns = layout->column_count;
@@ -4612,8 +4698,8 @@ ZT__PRIVATE void zt__draw_rows(const zt__layout *layout, uint64_t *state, double
     }
 }
 
-/* Adds the statistics of other samples, for which room was reserved. The mutex of `into` is held, and nobody
-   writes `from`. */
+/* Adds the statistics of other samples, for which room was reserved. The mutex of the owner of `into` is
+   held, and nobody writes to `from`. */
 ZT__PRIVATE void zt__merge_statistics(const zt__layout *layout, zt__statistics *into,
                                       const zt__statistics *from) {
     uint64_t state = zt__random_state(into->seed, zt__count_samples(into) + zt__count_samples(from));
@@ -4673,8 +4759,8 @@ ZT__PRIVATE void zt__get_moments(const zt__layout *layout, const zt__statistics 
     }
 }
 
-/* Copies the kept values of one column. Returns their number, which is that of kept rows at the most. The
-   mutex is held. */
+/* Copies the kept values of one column, without NaN. Returns how many there are: up to `kept`. The mutex is
+   held. */
 ZT__PRIVATE uint32_t zt__copy_column(const zt__layout *layout, const zt__statistics *statistics,
                                      uint32_t column, double *to) {
     uint32_t i, count = 0;
@@ -4687,9 +4773,9 @@ ZT__PRIVATE uint32_t zt__copy_column(const zt__layout *layout, const zt__statist
     return count;
 }
 
-/* Sorts values partly, by Hoare's selection: the value of this rank is in its place, none before it is
-   greater, and none after it is less. */
-ZT__PRIVATE void zt__sort_up_to(double *values, uint32_t count, uint32_t rank) {
+/* Reorders values by Hoare's selection, until the value of this rank, counted from 0, is in its place: none
+   before it is greater, and none after it is less. `count` is not 0. */
+ZT__PRIVATE void zt__select_rank(double *values, uint32_t count, uint32_t rank) {
     uint32_t low = 0, high = count - 1;
     while (low < high) {
         double pivot = values[low + (high - low) / 2];
@@ -4717,8 +4803,8 @@ ZT__PRIVATE void zt__sort_up_to(double *values, uint32_t count, uint32_t rank) {
     }
 }
 
-/* Returns a quantile, interpolated linearly between the values beside it; NaN of no values. Reorders values
-   that are not sorted. */
+/* Returns the quantile below which this share of the values is, interpolated linearly between the two values
+   next to it; NaN if there are none. Reorders values that are not sorted. */
 ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share) {
     double position, low, high;
     uint32_t rank, i;
@@ -4727,7 +4813,7 @@ ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share) {
     }
     position = share * (count - 1);
     rank = (uint32_t)position;
-    zt__sort_up_to(values, count, rank);
+    zt__select_rank(values, count, rank);
     low = values[rank];
     if (rank + 1 >= count) {
         return low;
@@ -5691,6 +5777,7 @@ ZT__PRIVATE int zt__register_profiler(zt_profiler *profiler) {
     }
     if (i < ZT__MAX_PROFILERS) {
         profiler->id = ++process->serial * ZT__MAX_PROFILERS + i;
+        zt__store(&process->profiler_ids[i], profiler->id);
         zt__store(&process->profilers[i], profiler);
     }
     zt__unlock(&process->mutex);
@@ -5709,11 +5796,12 @@ ZT__PRIVATE int zt__is_registered(const zt_profiler *profiler) {
     return 0;
 }
 
-/* Returns the open profiler with this identifier, or NULL. */
+/* Returns the open profiler with this identifier, or NULL. Looks at no other profiler, because another thread
+   may be closing it. */
 ZT__PRIVATE zt_profiler *zt__find_profiler(uint32_t id) {
     zt__process *process = zt__get_process();
-    zt_profiler *profiler = process ? zt__load(&process->profilers[id % ZT__MAX_PROFILERS]) : NULL;
-    return profiler && profiler->id == id ? profiler : NULL;
+    uint32_t i = id % ZT__MAX_PROFILERS;
+    return process && zt__load(&process->profiler_ids[i]) == id ? zt__load(&process->profilers[i]) : NULL;
 }
 
 ZT__PRIVATE void zt__unregister_profiler(const zt_profiler *profiler) {
@@ -6740,14 +6828,17 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
     if (!slot) {
         return region;
     }
+    region.generation = slot->generation;
     if (zt__append_begin(profiler, slot, list, &has_commands) != ZE_RESULT_SUCCESS) {
         zt__lock(&profiler->mutex);
-        zt__drop_open_slot(profiler, slot, ZT_DROPPED_APPEND_FAILED, has_commands);
+        /* The log function may have released the list, which has dropped the region. */
+        if (slot->state == ZT__SLOT_OPEN && slot->generation == region.generation) {
+            zt__drop_open_slot(profiler, slot, ZT_DROPPED_APPEND_FAILED, has_commands);
+        }
         zt__unlock(&profiler->mutex);
         return region;
     }
     region.slot = slot;
-    region.generation = slot->generation;
     region.profiler = profiler->id;
     return region;
 }
@@ -7320,7 +7411,8 @@ ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) {
                            profiler->metric_count, name, NULL);
 }
 
-/* Reports an index that is too high. Returns SUCCESS without a profiler, as public functions do. */
+/* Reports an index that is too high. `what` completes the name of the function that has the count: zt_get_...
+   _count. Without a profiler returns SUCCESS, as public functions do. */
 ZT__PRIVATE ze_result_t zt__report_index(const zt_profiler *profiler, const char *call, const char *what,
                                          uint32_t index) {
     if (!profiler) {
@@ -7332,9 +7424,9 @@ ZT__PRIVATE ze_result_t zt__report_index(const zt_profiler *profiler, const char
 
 /* ---- statistics ------------------------------------------------------------------------------------------ */
 
-/* Returns a region by its index, for a public function `call` with an output parameter `what`, which points
-   to `out`. Returns NULL if there is no profiler, output or region; `result` is then what the function
-   returns. A record does not move as long as the profiler lives. */
+/* Finds a region by its index, for a public function `call` that stores what it returns in `out`, its
+   parameter of the name `what`. If there is no profiler, no `out` or no such region, returns NULL, and stores
+   what the public function returns in `result`. A record does not move as long as the profiler lives. */
 ZT__PRIVATE const zt__region_record *zt__get_record(const zt_profiler *profiler, const char *call,
                                                     uint32_t region, const char *what, const void *out,
                                                     ze_result_t *result) {
@@ -7369,9 +7461,9 @@ ZT__PRIVATE uint64_t zt__collected(const zt_profiler *profiler, const zt__statis
     return collected;
 }
 
-/* Locks the mutex, and returns room for the kept values of some columns of a region. It is allocated for each
-   call, because several threads may call at once, and without the mutex. Returns NULL if no values are kept,
-   or without memory; then there are no quantiles. */
+/* Returns room for the kept values of so many columns of a region, with the mutex locked, so that they fit
+   until it is unlocked. Each call allocates it, because several threads may call at once. Returns NULL if no
+   values are kept, or without memory: then there are no quantiles. */
 ZT__PRIVATE double *zt__lock_with_room(zt_profiler *profiler, const zt__region_record *record,
                                        uint32_t columns) {
     const zt_allocator *allocator = &profiler->config.allocator;
@@ -7585,8 +7677,10 @@ ZT_API zt_availability zt_get_availability(const zt_profiler *profiler) {
     if (!profiler) {
         return ZT_AVAILABILITY_UNKNOWN;
     }
-    return profiler->device && zt__is_device_lost(&profiler->diagnostics) ? ZT_DEVICE_LOST
-                                                                          : profiler->availability;
+    if (profiler->device && zt__is_device_lost(&profiler->diagnostics)) {
+        return ZT_DEVICE_LOST;
+    }
+    return profiler->availability;
 }
 
 ZT_API const char *zt_get_availability_text(const zt_profiler *profiler) {
@@ -7594,7 +7688,7 @@ ZT_API const char *zt_get_availability_text(const zt_profiler *profiler) {
     case ZT_AVAILABLE:
         return "[AVAILABLE] metrics are measured.";
     case ZT_AVAILABILITY_UNKNOWN:
-        return "[NO_PROFILER] there is no profiler: zt_get_last_error(NULL) says why.";
+        return "[NO_PROFILER] there is no profiler: zt_get_last_error(NULL) has the reason.";
     case ZT_DEVICE_LOST:
         return "[DEVICE_LOST] the device is lost. Open a new profiler when it is back.";
     default:
@@ -7612,7 +7706,8 @@ ZT_API ze_result_t zt_get_last_result(const zt_profiler *profiler) {
 
 /* ==== >>merging: statistics of several profilers, in memory and packed ==================================== */
 
-/* Returns in what two profilers differ, for a message; NULL if they measure the same. */
+/* Describes the first difference between what two profilers measure, for a message. Returns NULL if there is
+   none. */
 ZT__PRIVATE const char *zt__find_mismatch(const zt_profiler *a, const zt_profiler *b) {
     uint32_t i;
     if (a->metric_count != b->metric_count) {
@@ -7642,9 +7737,10 @@ typedef struct zt__merged_region {
     zt__statistics statistics; /* a copy of those of `from` */
 } zt__merged_region;
 
-/* Copies the statistics of a region, and makes room for them in `into`. Returns 0 without memory. */
+/* Copies the statistics of a region, and makes room for them in `into`, whose collector is held, so that
+   nobody else writes its statistics. Returns 0 without memory. */
 ZT__PRIVATE int zt__prepare_region(zt_profiler *into, zt_profiler *from, zt__merged_region *merged) {
-    uint64_t samples, kept;
+    uint64_t samples, rows;
     zt_cause cause;
     if (!zt__copy_statistics(from, merged->from, &merged->statistics)) {
         return 0;
@@ -7652,20 +7748,23 @@ ZT__PRIVATE int zt__prepare_region(zt_profiler *into, zt_profiler *from, zt__mer
     zt__lock(&into->mutex);
     merged->into = zt__find_or_add_region(into, merged->from->name, &cause);
     zt__unlock(&into->mutex);
-    samples = zt__count_samples(&merged->statistics);
-    if (!merged->into || !merged->statistics.moments) {
-        return merged->into != NULL;
-    }
-    if (samples > UINT32_MAX) {
-        samples = UINT32_MAX;
-    }
-    if (!zt__reserve_samples(&into->config.allocator, &into->mutex, &into->layout, &merged->into->statistics,
-                             (uint32_t)samples)) {
+    if (!merged->into) {
         return 0;
     }
-    kept = (uint64_t)merged->into->statistics.kept + merged->statistics.kept;
-    return merged->into->statistics.capacity >=
-           (kept < into->layout.row_limit ? kept : into->layout.row_limit);
+    if (!merged->statistics.moments) { /* it has no samples */
+        return 1;
+    }
+    samples = zt__count_samples(&merged->statistics);
+    if (!zt__reserve_samples(&into->config.allocator, &into->mutex, &into->layout, &merged->into->statistics,
+                             samples < UINT32_MAX ? (uint32_t)samples : UINT32_MAX)) {
+        return 0;
+    }
+    /* This also succeeds without memory for rows, but then rows that are kept now would be lost. */
+    rows = (uint64_t)merged->into->statistics.kept + merged->statistics.kept;
+    if (rows > into->layout.row_limit) {
+        rows = into->layout.row_limit;
+    }
+    return merged->into->statistics.capacity >= rows;
 }
 
 /* Adds what was lost and dropped. The mutex is held. */
@@ -7683,7 +7782,8 @@ ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint6
     into->counts.unobserved_lists += unobserved_lists;
 }
 
-/* Adds the prepared regions. The collector of `into` is held, and a mutex for one region at a time. */
+/* Adds the prepared regions. The collector of `into` is held. The mutexes are unlocked between regions, so
+   that other threads need not wait for all of them. */
 ZT__PRIVATE void zt__add_regions(zt_profiler *into, zt_profiler *from, const zt__merged_region *regions,
                                  uint32_t count) {
     uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
@@ -7728,7 +7828,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     if (mismatch) {
         return zt__report(&into->diagnostics, LAYOUTS_DIFFER, ZE_RESULT_ERROR_INVALID_ARGUMENT, mismatch);
     }
-    /* Statistics are written by one thread at a time. */
+    /* The thread that holds the collector is the only one that writes statistics. */
     if (zt__is_inside_callback(into, "zt_merge")) {
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
@@ -7739,7 +7839,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     if (count > 0) {
         regions = (zt__merged_region *)zt__allocate(&into->config.allocator, count, sizeof *regions);
     }
-    /* Nothing changes before there is memory for everything. */
+    /* No figure changes before there is memory for everything. */
     while (regions && prepared < count) {
         zt__lock(&source->mutex);
         regions[prepared].from = source->regions[prepared];
@@ -7767,6 +7867,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
 
 /* ---- packing --------------------------------------------------------------------------------------------- */
 
+/* PACKED STATISTICS, in the manual, describes the layout. */
 enum { ZT__PACK_LAYOUT = 1, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
 /* Writes into a buffer. Bytes that do not fit are only counted. */
@@ -7782,7 +7883,7 @@ ZT__PRIVATE void zt__pack_bytes(zt__packer *packer, const void *bytes, size_t si
     packer->used += size;
 }
 
-/* Little-endian, in up to 8 bytes. */
+/* Packs the low `size` bytes, 8 at the most, little-endian. */
 ZT__PRIVATE void zt__pack_integer(zt__packer *packer, uint64_t value, size_t size) {
     uint8_t bytes[8];
     size_t i;
@@ -7877,7 +7978,7 @@ ZT__PRIVATE void zt__pack_region(zt__packer *packer, const zt_profiler *profiler
         zt__pack_f64(packer, moments->max);
     }
     zt__pack_u32(packer, statistics->kept);
-    if (packer->used > packer->room) {
+    if (packer->used > packer->room) { /* nothing more fits: only the size is needed */
         packer->used += values * sizeof(double);
         return;
     }
@@ -7926,6 +8027,7 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
         return zt__report(&locked->diagnostics, BUFFER_TOO_SMALL, ZE_RESULT_ERROR_INVALID_SIZE,
                           (unsigned long long)packer.room, (unsigned long long)packer.used);
     }
+    /* The header comes last, because it has the size and the checksum of the rest. */
     zt__pack_bytes(&header, "ZTPK", 4);
     zt__pack_u32(&header, ZT__PACK_LAYOUT);
     zt__pack_u64(&header, packer.used);
@@ -7974,7 +8076,7 @@ ZT__PRIVATE const uint8_t *zt__unpack_bytes(zt__unpacker *unpacker, size_t size)
     return bytes;
 }
 
-/* Little-endian, in up to 8 bytes. */
+/* Unpacks `size` bytes, 8 at the most, little-endian. Rejects the buffer if the value is above `most`. */
 ZT__PRIVATE uint64_t zt__unpack_integer(zt__unpacker *unpacker, size_t size, uint64_t most) {
     const uint8_t *bytes = zt__unpack_bytes(unpacker, size);
     uint64_t value = 0;
@@ -7999,8 +8101,8 @@ ZT__PRIVATE double zt__unpack_f64(zt__unpacker *unpacker) {
     return value;
 }
 
-/* Copies a text to the profiler's strings. These are as large as the buffer, which is enough: a text's 0
-   needs one byte there, its length four bytes in the buffer. */
+/* Copies a text to the profiler's strings. They have as many bytes as the buffer, which is enough: besides
+   its characters, a text occupies one byte there for the final 0, and four in the buffer for its length. */
 ZT__PRIVATE const char *zt__unpack_text(zt__unpacker *unpacker) {
     uint32_t length = zt__unpack_u32(unpacker, UINT32_MAX);
     const uint8_t *bytes = zt__unpack_bytes(unpacker, length);
@@ -8022,13 +8124,17 @@ ZT__PRIVATE void zt__unpack_short_text(zt__unpacker *unpacker, char *text, size_
 
 /* Reads all that comes before the regions. Returns the number of regions. */
 ZT__PRIVATE uint32_t zt__unpack_profiler(zt__unpacker *unpacker, zt_profiler *profiler) {
-    enum { LEAST_METRIC = 5 * 4 + 3 * 4, MAX_SAMPLES = 1 << 20 };
+    enum {
+        LEAST_METRIC = 5 * 4 + 3 * 4, /* bytes of a metric whose texts are empty */
+        MAX_SAMPLES = 1 << 20         /* as in zt__complete_config */
+    };
+    const uint32_t max_metrics = UINT32_MAX / (2 * ZT__MAX_TILES); /* the number of columns fits in 32 bits */
     size_t most_metrics = unpacker->size / LEAST_METRIC;
     uint64_t causes[ZT_CAUSE_COUNT];
     zt__facts *facts = &profiler->facts;
     uint32_t i, region_count;
     profiler->metric_count =
-        zt__unpack_u32(unpacker, most_metrics < UINT32_MAX / 32 ? (uint32_t)most_metrics : UINT32_MAX / 32);
+        zt__unpack_u32(unpacker, most_metrics < max_metrics ? (uint32_t)most_metrics : max_metrics);
     region_count = zt__unpack_u32(unpacker, ZT__MAX_REGIONS);
     profiler->pass_count = zt__unpack_u32(unpacker, ZT__MAX_PASSES);
     profiler->tile_count = zt__unpack_u32(unpacker, ZT__MAX_TILES);
@@ -8071,8 +8177,8 @@ ZT__PRIVATE uint32_t zt__unpack_profiler(zt__unpacker *unpacker, zt_profiler *pr
     return region_count;
 }
 
-/* Figures are not checked: as with those of a driver, reports leave out what is no number. Counts and weights
-   are, because figures are divided by them. */
+/* Counts and weights are checked, because values are divided by them. The values themselves are not: as with
+   those of a driver, reports leave out what is not a number. */
 ZT__PRIVATE void zt__unpack_moments(zt__unpacker *unpacker, zt__moments *moments, uint64_t collected) {
     moments->count = zt__unpack_u64(unpacker, collected);
     moments->weight = zt__unpack_f64(unpacker);
@@ -8094,7 +8200,8 @@ ZT__PRIVATE void zt__unpack_region(zt__unpacker *unpacker, zt_profiler *profiler
     uint64_t collected = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT), timed = 0;
     uint64_t lost = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
     uint64_t dropped = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-    uint32_t pass, column, kept, columns = profiler->layout.column_count, index = profiler->region_count;
+    uint32_t columns = profiler->layout.column_count, index = profiler->region_count;
+    uint32_t pass, column, kept, most = 0;
     size_t i, values;
     zt__region_record *record;
     zt__statistics *statistics;
@@ -8129,11 +8236,15 @@ ZT__PRIVATE void zt__unpack_region(zt__unpacker *unpacker, zt_profiler *profiler
     for (pass = 0; pass < profiler->pass_count; pass++) {
         statistics->seen[pass] = statistics->moments[zt__pass_time_column(profiler, pass)].count;
         timed += statistics->seen[pass];
+        if (statistics->seen[pass] > statistics->seen[most]) {
+            most = pass;
+        }
     }
     if (!zt__require(unpacker, timed <= collected)) {
         return;
     }
-    statistics->seen[0] += collected - timed; /* these have no GPU time */
+    /* Samples without a GPU time can be of any pass. In this one they make room for all kept samples. */
+    statistics->seen[most] += collected - timed;
     kept = zt__unpack_u32(unpacker, profiler->config.samples);
     values = (size_t)kept * columns;
     if (!zt__require(unpacker, kept <= zt__count_samples(statistics) &&
@@ -8151,10 +8262,10 @@ ZT__PRIVATE void zt__unpack_region(zt__unpacker *unpacker, zt_profiler *profiler
     statistics->kept = statistics->capacity = kept;
 }
 
-/* Checks the header and the checksum. Returns SUCCESS and stores the size from the header, or reports what is
-   wrong. */
+/* Checks the header and the checksum, and reports what is wrong. `size` is that of the buffer at first, and
+   then that of its contents. */
 ZT__PRIVATE ze_result_t zt__check_pack(const uint8_t *bytes, size_t *size) {
-    zt__unpacker header = {NULL, 0, 4, ZE_RESULT_SUCCESS, NULL};
+    zt__unpacker header = {bytes, *size, 4, ZE_RESULT_SUCCESS, NULL}; /* after ZTPK */
     uint64_t stated, hash;
     uint32_t layout;
     if (*size >= 4 && memcmp(bytes, "ZTPK", 4) != 0) {
@@ -8164,8 +8275,6 @@ ZT__PRIVATE ze_result_t zt__check_pack(const uint8_t *bytes, size_t *size) {
     if (*size < ZT__PACK_HEADER_SIZE) {
         return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_SIZE, "the buffer is cut off");
     }
-    header.bytes = bytes;
-    header.size = *size;
     layout = zt__unpack_u32(&header, UINT32_MAX);
     stated = zt__unpack_u64(&header, UINT64_MAX);
     hash = zt__unpack_u64(&header, UINT64_MAX);
@@ -8252,44 +8361,44 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 
 /* ---- clocks ---------------------------------------------------------------------------------------------- */
 
-enum { ZT__DEVICE, ZT__HOST };
-enum {
-    ZT__MAX_CLOCK_PAIRS = 64,
-    ZT__CLOCK_READINGS = 3,
-    ZT__CLOCK_PAIR_DISTANCE = 1000,
-    ZT__MAX_MARKERS = 4096
-};
+enum { ZT__DEVICE, ZT__HOST }; /* the clock that a time is of */
+enum { ZT__MAX_CLOCK_PAIRS = 64, ZT__MIN_PAIRS_PER_WRAP = 8 };
 
-/* One moment on both clocks, in nanoseconds: [ZT__DEVICE], [ZT__HOST]. */
+/* One moment on both clocks. */
 typedef struct zt__clock_pair {
-    uint64_t ns[2];
+    uint64_t ns[2];    /* of ZT__DEVICE and ZT__HOST */
     uint64_t error_ns; /* the most that the two can be apart */
 } zt__clock_pair;
 
 /* A clock of the device, related to CLOCK_MONOTONIC of the host. Its time stamps have as few as 32 bits and
-   start again from 0; they are unwrapped in integers, because a double has 53 bits and time stamps have up to
-   64. */
+   wrap around to 0. Unwrapped times count on from there. They are integers, because a double has 53 bits and
+   time stamps have up to 64. */
 typedef struct zt__clock {
     ze_device_handle_t device;
     zet_metric_group_handle_t group; /* of whose metrics it is the clock; NULL: the device's own clock */
     uint64_t ticks_per_second;
     uint64_t mask;
-    uint64_t turn_ns;     /* after which it starts again from 0; 0: never */
+    uint64_t wrap_ns;     /* the time after which it wraps around; 0: never */
     uint64_t interval_ns; /* the least time between two pairs */
     uint32_t pair_count;
     zt__clock_pair pairs[ZT__MAX_CLOCK_PAIRS];
 } zt__clock;
 
-/* Intermediate results do not overflow for clocks of up to 18 GHz. */
+/* Splits the time stamp in seconds and the rest: this does not overflow for clocks of up to 18 GHz. */
 ZT__PRIVATE uint64_t zt__ticks_to_ns(const zt__clock *clock, uint64_t ticks) {
     uint64_t rate = clock->ticks_per_second;
     ticks &= clock->mask;
     return ticks / rate * 1000000000u + ticks % rate * 1000000000u / rate;
 }
 
-ZT__PRIVATE void zt__start_clock(zt__clock *clock, ze_device_handle_t device, zet_metric_group_handle_t group,
-                                 uint64_t ticks_per_second, uint64_t mask) {
-    enum { INTERVAL_NS = 100000000, INTERVALS_PER_TURN = 8 };
+/* Returns the mask for time stamps of so many valid bits. 0, of drivers that do not know, stands for 64. */
+ZT__PRIVATE uint64_t zt__mask_of_bits(uint64_t valid_bits) {
+    return valid_bits > 0 && valid_bits < 64 ? (UINT64_C(1) << valid_bits) - 1 : UINT64_MAX;
+}
+
+ZT__PRIVATE void zt__init_clock(zt__clock *clock, ze_device_handle_t device, zet_metric_group_handle_t group,
+                                uint64_t ticks_per_second, uint64_t mask) {
+    enum { INTERVAL_NS = 100000000 };
     memset(clock, 0, sizeof *clock);
     clock->device = device;
     clock->group = group;
@@ -8298,9 +8407,9 @@ ZT__PRIVATE void zt__start_clock(zt__clock *clock, ze_device_handle_t device, ze
     clock->interval_ns = INTERVAL_NS;
     /* A clock that counts for more than 292 years need not be unwrapped. */
     if (mask / clock->ticks_per_second < UINT64_MAX / 2 / 1000000000u) {
-        clock->turn_ns = zt__ticks_to_ns(clock, mask) + 1000000000u / clock->ticks_per_second;
-        if (clock->turn_ns / INTERVALS_PER_TURN < clock->interval_ns) {
-            clock->interval_ns = clock->turn_ns / INTERVALS_PER_TURN;
+        clock->wrap_ns = zt__ticks_to_ns(clock, mask) + 1000000000u / clock->ticks_per_second;
+        if (clock->wrap_ns / ZT__MIN_PAIRS_PER_WRAP < clock->interval_ns) {
+            clock->interval_ns = clock->wrap_ns / ZT__MIN_PAIRS_PER_WRAP;
         }
     }
 }
@@ -8309,13 +8418,14 @@ ZT__PRIVATE void zt__start_clock(zt__clock *clock, ze_device_handle_t device, ze
    The device's time is not unwrapped yet. */
 ZT__PRIVATE ze_result_t zt__read_clocks(const zt__driver *driver, const zt__clock *clock,
                                         zt__clock_pair *pair) {
+    enum { READINGS = 3 };
     uint64_t least = UINT64_MAX;
     uint32_t i;
     memset(pair, 0, sizeof *pair);
     if (clock->group ? !driver->zetMetricGroupGetGlobalTimestampsExp : !driver->zeDeviceGetGlobalTimestamps) {
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     }
-    for (i = 0; i < ZT__CLOCK_READINGS; i++) {
+    for (i = 0; i < READINGS; i++) {
         uint64_t other = 0, ticks = 0, before = zt__now_ns(), took;
         ze_result_t result;
         if (clock->group) {
@@ -8338,8 +8448,8 @@ ZT__PRIVATE ze_result_t zt__read_clocks(const zt__driver *driver, const zt__cloc
 }
 
 /* Converts a time from one clock to the other. Between two pairs it is interpolated; before the first and
-   after the last, the mean rate of all pairs holds. The conversion is monotonic, so what is nested stays
-   nested. There must be a pair. */
+   after the last, the mean rate of all pairs holds. The conversion is monotonic, so regions that are nested
+   stay nested. There is at least one pair. */
 ZT__PRIVATE uint64_t zt__convert_time(const zt__clock *clock, uint64_t time_ns, int from, int to) {
     const zt__clock_pair *pairs = clock->pairs, *near, *begin = &pairs[0];
     const zt__clock_pair *end = &pairs[clock->pair_count - 1];
@@ -8365,26 +8475,26 @@ ZT__PRIVATE uint64_t zt__convert_time(const zt__clock *clock, uint64_t time_ns, 
     return -converted < (double)near->ns[to] ? near->ns[to] - (uint64_t)-converted : 0;
 }
 
-/* Returns the time nearest to `about_ns` that a wrapped time can stand for. */
+/* Returns the unwrapped time nearest to `about_ns` that a wrapped time can stand for. */
 ZT__PRIVATE uint64_t zt__unwrap_near(const zt__clock *clock, uint64_t wrapped_ns, uint64_t about_ns) {
-    uint64_t middle = about_ns + clock->turn_ns / 2;
-    if (!clock->turn_ns || middle < wrapped_ns) {
+    uint64_t middle = about_ns + clock->wrap_ns / 2;
+    if (!clock->wrap_ns || middle < wrapped_ns) {
         return wrapped_ns;
     }
-    return wrapped_ns + (middle - wrapped_ns) / clock->turn_ns * clock->turn_ns;
+    return wrapped_ns + (middle - wrapped_ns) / clock->wrap_ns * clock->wrap_ns;
 }
 
-/* Returns the first time not before `least_ns` that a wrapped time can stand for. */
+/* Returns the first unwrapped time from `least_ns` on that a wrapped time can stand for. */
 ZT__PRIVATE uint64_t zt__unwrap_after(const zt__clock *clock, uint64_t wrapped_ns, uint64_t least_ns) {
-    if (!clock->turn_ns || wrapped_ns >= least_ns) {
+    if (!clock->wrap_ns || wrapped_ns >= least_ns) {
         return wrapped_ns;
     }
-    return wrapped_ns + (least_ns - wrapped_ns + clock->turn_ns - 1) / clock->turn_ns * clock->turn_ns;
+    return wrapped_ns + (least_ns - wrapped_ns + clock->wrap_ns - 1) / clock->wrap_ns * clock->wrap_ns;
 }
 
 /* Returns the largest error that is expected of a device time that was converted from host time. */
 ZT__PRIVATE uint64_t zt__clock_tolerance(const zt__clock *clock) {
-    return clock->turn_ns / 64;
+    return clock->wrap_ns / 64;
 }
 
 ZT__PRIVATE int zt__is_clock_pair_due(const zt__clock *clock) {
@@ -8392,17 +8502,17 @@ ZT__PRIVATE int zt__is_clock_pair_due(const zt__clock *clock) {
            zt__now_ns() - clock->pairs[clock->pair_count - 1].ns[ZT__HOST] >= clock->interval_ns;
 }
 
-/* Adds a pair, unless it is so close to the last that the rate between them may be wrong by more than a
-   thousandth. When there is no room, every second pair is removed, and the interval doubles. */
+/* Adds a pair. One that is before the last, or so close to it that the rate between them may be wrong by more
+   than a thousandth, is left out. When there is no room, every second pair is removed, and the interval
+   doubles, unless there would be too few pairs between two wraps. */
 ZT__PRIVATE void zt__add_clock_pair(zt__clock *clock, zt__clock_pair pair) {
     uint32_t i;
     if (clock->pair_count) {
         const zt__clock_pair *last = &clock->pairs[clock->pair_count - 1];
         uint64_t expected = zt__convert_time(clock, pair.ns[ZT__HOST], ZT__HOST, ZT__DEVICE);
+        uint64_t next_ns = last->ns[ZT__HOST] + 1000 * (pair.error_ns + last->error_ns);
         pair.ns[ZT__DEVICE] = zt__unwrap_near(clock, pair.ns[ZT__DEVICE], expected);
-        if (pair.ns[ZT__DEVICE] <= last->ns[ZT__DEVICE] ||
-            pair.ns[ZT__HOST] - last->ns[ZT__HOST] <
-                ZT__CLOCK_PAIR_DISTANCE * (pair.error_ns + last->error_ns)) {
+        if (pair.ns[ZT__DEVICE] <= last->ns[ZT__DEVICE] || pair.ns[ZT__HOST] < next_ns) {
             return;
         }
     }
@@ -8411,14 +8521,16 @@ ZT__PRIVATE void zt__add_clock_pair(zt__clock *clock, zt__clock_pair pair) {
             clock->pairs[i] = clock->pairs[i * 2];
         }
         clock->pair_count = ZT__MAX_CLOCK_PAIRS / 2;
-        if (!clock->turn_ns || clock->interval_ns * 2 <= clock->turn_ns / 8) {
+        if (!clock->wrap_ns || clock->interval_ns * 2 <= clock->wrap_ns / ZT__MIN_PAIRS_PER_WRAP) {
             clock->interval_ns *= 2;
         }
     }
     clock->pairs[clock->pair_count++] = pair;
 }
 
-/* ---- what a stream leaves behind ------------------------------------------------------------------------- */
+/* ---- what a stream shares with a profiler ---------------------------------------------------------------- */
+
+enum { ZT__MAX_MARKERS = 4096 };
 
 typedef struct zt__marker {
     uint32_t index;
@@ -8428,23 +8540,23 @@ typedef struct zt__marker {
 /* A row as it is kept for a profiler. */
 typedef struct zt__kept_row {
     uint64_t begin_ns, end_ns; /* by the host's clock */
-    const char *marker;        /* or NULL */
-    int gap;
+    const char *marker;        /* the device ended the row at this marker, at the time end_ns; or NULL */
+    int gap;                   /* rows are missing before it */
 } zt__kept_row;
 
-/* What a stream measures, the markers that it knows, and, if it is attached to a profiler, its newest rows.
-   An attached stream shares this with the profiler, which keeps it until zt_close: reports still show the
-   rows of a stream that was closed. All else of a stream is freed when the stream is closed. `mutex` is that
-   of the stream; it also guards the stream's ring and counts. It is never locked together with the mutex of
-   the profiler. */
+/* What a stream measures, its markers, and, if it is attached to a profiler, its newest rows. An attached
+   stream shares this with the profiler, which keeps it until zt_close, so that reports show the rows of
+   streams that are closed. zt_stream_close frees all else of a stream. No thread locks this mutex and that of
+   a profiler at the same time. */
 typedef struct zt__stream_data {
-    zt__mutex mutex;
     zt_allocator allocator;
     zt__group group;    /* constant, as the next two */
     zt_metric *metrics; /* of the group */
     uint32_t row_capacity;
     uint32_t first_streamed;      /* index of the first metric among the profiler's streamed metrics */
     struct zt__stream_data *next; /* attached to the same profiler. Atomic */
+
+    zt__mutex mutex; /* of the stream: guards what follows, and the stream's ring and counts */
 
     zt_profiler *profiler; /* that it is attached to, or NULL */
     int is_attributing;    /* a thread that reads the stream is using the profiler */
@@ -8464,7 +8576,7 @@ ZT__PRIVATE uint64_t zt__oldest_kept(uint64_t written, uint32_t capacity) {
     return written > capacity ? written - capacity : 0;
 }
 
-/* Called by each of the owners when it no longer needs the data. The last one frees it. */
+/* Called by the stream and by the profiler, when each no longer needs the data. The last one frees it. */
 ZT__PRIVATE void zt__release_stream_data(zt__stream_data *data) {
     zt_allocator allocator = data->allocator;
     uint32_t owners, i;
@@ -8504,18 +8616,18 @@ typedef struct zt__timeline_sample {
     uint32_t region;
 } zt__timeline_sample;
 
-/* The newest samples, with the profiler's mutex. */
+/* The newest samples. Guarded by the profiler's mutex. */
 typedef struct zt__timeline {
     zt__clock clock;
     uint32_t capacity;
     uint64_t written;   /* ever */
-    uint64_t ambiguous; /* samples that were not kept, because their time is uncertain */
+    uint64_t ambiguous; /* samples that were not kept, because their times are uncertain */
     zt__timeline_sample *samples;
     double *values; /* of each, all columns */
 
     uint64_t attributed; /* rows are attributed to all samples before this one */
     int is_attributing;  /* a thread is attributing rows */
-    int attribute_again; /* rows or samples have come since it began */
+    int attribute_again; /* rows or samples may have come since it began */
 } zt__timeline;
 
 /* Compares the clocks if that is due, or in any case with `now`. */
@@ -8541,9 +8653,9 @@ ZT__PRIVATE void zt__timeline_before_batch(zt_profiler *profiler) {
     zt__relate_clocks(profiler, 0);
 }
 
-/* Keeps a sample. It ran between its submission and the moment at which it was seen complete. If the device's
-   clock may have started again from 0 in that time, its time stamps fit in two places: then its time is
-   uncertain. */
+/* Keeps a sample, with the mutex held. It ran between its submission and the moment at which it was seen
+   complete. In that time the device's clock may have wrapped around: if the time stamps of the sample fit in
+   two places, or in none, it is not kept. */
 ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__region_record *region,
                                  const zt__sample_times *times, const double *row) {
     zt__timeline *timeline = profiler->timeline;
@@ -8557,7 +8669,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__region_record 
     least = least > tolerance ? least - tolerance : 0;
     sample.begin_ns = zt__unwrap_after(clock, zt__ticks_to_ns(clock, times->begin_ticks), least);
     sample.end_ns = sample.begin_ns + zt__ticks_to_ns(clock, times->end_ticks - times->begin_ticks);
-    if (clock->turn_ns && (sample.end_ns > most || sample.end_ns + clock->turn_ns <= most)) {
+    if (clock->wrap_ns && (sample.end_ns > most || sample.end_ns + clock->wrap_ns <= most)) {
         timeline->ambiguous++;
         return;
     }
@@ -8570,6 +8682,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__region_record 
 
 /* ---- attribution: the rows of streams within samples ----------------------------------------------------- */
 
+/* The mutex of the stream is held. */
 ZT__PRIVATE uint64_t zt__middle_of_row(const zt__stream_data *data, uint64_t index) {
     const zt__kept_row *row = &data->rows[index % data->row_capacity];
     return row->begin_ns + (row->end_ns - row->begin_ns) / 2;
@@ -8589,9 +8702,9 @@ ZT__PRIVATE uint64_t zt__find_row(const zt__stream_data *data, uint64_t time_ns)
     return low;
 }
 
-/* Sums the rows whose middle lies within a time. A marker makes a row shorter than others, so metrics that
-   are averaged are weighted by the length of the row; others count once for each row. Returns 0 if rows of
-   that time may still come. */
+/* Sums the rows whose middle is between two times into `data->sums`. Rows that end at a marker are shorter
+   than others, so metrics that are averaged are weighted by the length of the row. All other metrics count
+   once a row. Returns 0 if rows of that time may still come. */
 ZT__PRIVATE int zt__sum_rows(zt__stream_data *data, uint64_t begin_ns, uint64_t end_ns) {
     uint32_t metrics = data->group.metric_count, m;
     uint64_t index;
@@ -8623,7 +8736,7 @@ ZT__PRIVATE int zt__sum_rows(zt__stream_data *data, uint64_t begin_ns, uint64_t 
 ZT__PRIVATE int zt__make_room_for_streamed(zt_profiler *profiler, zt__region_record *region, uint32_t count) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__moments *streamed, *before = region->streamed;
-    if (region->streamed_count >= count) { /* only the attributing thread writes it, with the mutex */
+    if (region->streamed_count >= count) { /* no other thread writes this, so it is read without the mutex */
         return 1;
     }
     streamed = (zt__moments *)zt__allocate(allocator, count, sizeof *streamed);
@@ -8641,8 +8754,8 @@ ZT__PRIVATE int zt__make_room_for_streamed(zt_profiler *profiler, zt__region_rec
     return 1;
 }
 
-/* Attributes rows to the next sample. Returns 0 if there is no sample, or if its rows may still come. Without
-   memory the sample gets no rows. */
+/* Attributes rows to the next sample. Returns 0 if there is no sample, or if its rows may still come. If
+   there is no memory, the sample gets no rows. */
 ZT__PRIVATE int zt__attribute_next_sample(zt_profiler *profiler) {
     zt__timeline *timeline = profiler->timeline;
     zt__stream_data *first = NULL, *data;
@@ -8686,9 +8799,9 @@ ZT__PRIVATE int zt__attribute_next_sample(zt_profiler *profiler) {
     return 1;
 }
 
-/* Attributes rows to the kept samples up to where all streams have been read. The caller may hold the
-   collector, or the reader of a stream, but no mutex. If another thread is attributing, it does this work as
-   well. */
+/* Attributes rows to the kept samples that ended before the newest row of every open stream. The caller may
+   hold the collector, or the reader of a stream, but no mutex. If another thread is attributing rows already,
+   that thread does this work, too. */
 ZT__PRIVATE void zt__attribute_rows(zt_profiler *profiler) {
     zt__timeline *timeline = profiler->timeline;
     zt__lock(&profiler->mutex);
@@ -8711,7 +8824,7 @@ ZT__PRIVATE void zt__attribute_rows(zt_profiler *profiler) {
 
 ZT__PRIVATE void zt__attach_stream(zt_profiler *profiler, zt__stream_data *data) {
     zt__stream_data **place = &profiler->attached_streams;
-    data->profiler = profiler; /* nobody else knows it yet */
+    data->profiler = profiler; /* no mutex, because no other thread uses these yet */
     data->is_open = 1;
     data->owners++;
     zt__lock(&profiler->mutex);
@@ -8739,7 +8852,7 @@ ZT__PRIVATE zt__stream_data *zt__next_attached_stream(zt_profiler *profiler, zt_
 
 /* Attributes the rows of a stream that was read. Another thread may close the profiler meanwhile: it waits
    until `is_attributing` is 0. */
-ZT__PRIVATE void zt__attribute_rows_of(zt__stream_data *data) {
+ZT__PRIVATE void zt__attribute_rows_of_stream(zt__stream_data *data) {
     zt_profiler *profiler;
     zt__lock(&data->mutex);
     profiler = data->profiler;
@@ -8754,9 +8867,9 @@ ZT__PRIVATE void zt__attribute_rows_of(zt__stream_data *data) {
     zt__unlock(&data->mutex);
 }
 
-/* Detaches all streams, so that threads that read them no longer use the profiler. The data of the streams
-   stays, because a thread that attributes the rows of one stream reads that of the others. Returns 0 if such
-   a thread is not ready in time. */
+/* Detaches all streams, so that threads that read them no longer use the profiler. Their data stays until all
+   are detached, because a thread that attributes the rows of one stream reads those of the others. Returns 0
+   if such a thread does not finish before the deadline. */
 ZT__PRIVATE int zt__detach_streams(zt_profiler *profiler, uint64_t deadline) {
     zt__wait wait = zt__wait_until(deadline);
     zt__stream_data *data = NULL;
@@ -8777,7 +8890,7 @@ ZT__PRIVATE int zt__detach_streams(zt_profiler *profiler, uint64_t deadline) {
 
 /* ---- opening and closing --------------------------------------------------------------------------------- */
 
-/* All streams are detached. */
+/* Releases the timeline and the data of the streams, which are detached. */
 ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__timeline *timeline = profiler->timeline;
@@ -8794,8 +8907,8 @@ ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler) {
     }
 }
 
-/* If the clocks cannot be compared, there is no timeline. This is reported, but is no failure. On failure,
-   the caller destroys the profiler. */
+/* If the clocks cannot be compared, reports this and succeeds without a timeline. On failure, the caller
+   destroys the profiler. */
 ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     const char *call = "zeDeviceGetGlobalTimestamps";
@@ -8814,8 +8927,8 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     if (!timeline->samples || !timeline->values) {
         return zt__report_no_memory(&profiler->diagnostics, "zt_open", "the timeline");
     }
-    zt__start_clock(&timeline->clock, profiler->device, NULL, (uint64_t)(1e9 / profiler->ns_per_tick + 0.5),
-                    profiler->tick_mask);
+    zt__init_clock(&timeline->clock, profiler->device, NULL, (uint64_t)(1e9 / profiler->ns_per_tick + 0.5),
+                   profiler->tick_mask);
     result = zt__read_clocks(&profiler->driver, &timeline->clock, &pair);
     if (zt__is_device_loss(result)) {
         return zt__check(&profiler->diagnostics, result, call, "");
@@ -8832,7 +8945,7 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     return result;
 }
 
-/* ---- for reports: each call locks for one sample or row ---------------------------------------------------- */
+/* ---- for reports: copies of one sample or row ------------------------------------------------------------ */
 
 /* Gets the indices of kept samples, from *first up to but not including *end. None without a timeline. */
 ZT__PRIVATE void zt__get_kept_samples(zt_profiler *profiler, uint64_t *first, uint64_t *end) {
@@ -8873,8 +8986,7 @@ ZT__PRIVATE void zt__get_kept_rows(zt__stream_data *data, uint64_t *first, uint6
     zt__unlock(&data->mutex);
 }
 
-/* Copies a row and its values, one for each metric. The device ends a row at a marker, so the marker's time
-   is the end of its row. Returns 0 if a newer row has replaced it. */
+/* Copies a row and its values, one for each metric. Returns 0 if a newer row has replaced it. */
 ZT__PRIVATE int zt__copy_kept_row(zt__stream_data *data, uint64_t index, zt__kept_row *row, double *values) {
     size_t place = (size_t)(index % data->row_capacity), metrics = data->group.metric_count;
     int is_kept;
@@ -8955,7 +9067,7 @@ ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
     zt__get_kept_samples(locked, &first, &end);
     info.samples = end - first;
     zt__lock(&locked->mutex);
-    info.lost_samples = first + locked->timeline->ambiguous;
+    info.lost_samples = first + locked->timeline->ambiguous; /* newer ones replaced the first */
     info.pairs = locked->timeline->clock.pair_count;
     zt__unlock(&locked->mutex);
     while ((data = zt__next_attached_stream(locked, data)) != NULL) {
@@ -9743,15 +9855,13 @@ ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
     zt__copy_text(profiler->device_name, sizeof profiler->device_name, properties.name,
                   strlen(properties.name));
     profiler->ns_per_tick = properties.timerResolution ? 1e9 / (double)properties.timerResolution : 1.0;
-    profiler->tick_mask = UINT64_MAX;
-    if (properties.timestampValidBits > 0 && properties.timestampValidBits < 64) {
-        profiler->tick_mask = (UINT64_C(1) << properties.timestampValidBits) - 1;
-    }
+    profiler->tick_mask = zt__mask_of_bits(properties.timestampValidBits);
     zt__read_facts(profiler, &properties);
     return result;
 }
 
-/* Describes the metrics of the selected groups, and makes the passes. Returns 0 without memory. */
+/* Describes the metrics of the selected groups, distributes the groups over the passes, and finds the metrics
+   that are flags of lost samples. Returns 0 without memory. */
 ZT__PRIVATE int zt__describe_selection(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__selection *selection = &profiler->selection;
@@ -9798,8 +9908,9 @@ ZT__PRIVATE int zt__describe_selection(zt_profiler *profiler) {
     return 1;
 }
 
-/* Activation would take the counters from another tool that uses them. So a query pool is created before,
-   which drivers refuse if the counters are in use. All other errors are left to the calls that follow. */
+/* Returns NOT_AVAILABLE or HANDLE_OBJECT_IN_USE if another tool uses the counters, from which activation
+   would take them: drivers then refuse to create a query pool. Other errors are left to the calls that
+   follow. */
 ZT__PRIVATE ze_result_t zt__probe_counters(zt_profiler *profiler) {
     zet_metric_query_pool_desc_t desc;
     zet_metric_query_pool_handle_t pool = NULL;
@@ -9818,8 +9929,8 @@ ZT__PRIVATE ze_result_t zt__probe_counters(zt_profiler *profiler) {
                : ZE_RESULT_SUCCESS;
 }
 
-/* Selects and activates the metric groups, and makes the first slots, because only creating query pools shows
-   whether metrics can be used. On failure, one pass without groups remains. */
+/* Selects and activates the metric groups, and makes the first slots: whether metrics can be used shows only
+   when query pools are created. On failure, one pass without groups remains. */
 ZT__PRIVATE ze_result_t zt__open_metrics(zt_profiler *profiler) {
     zt__pass *pass = &profiler->passes[0];
     zt__holder holder;
@@ -9904,8 +10015,8 @@ ZT__PRIVATE ze_result_t zt__open_on_device(zt_profiler *profiler) {
     return profiler->config.timeline ? zt__open_timeline(profiler) : ZE_RESULT_SUCCESS;
 }
 
-/* Releases all that a profiler has of the device. Its results remain. Afterwards the profiler has another
-   identifier, so that zt_end does nothing for regions that were begun before. */
+/* Releases everything of the device, and keeps the results. The profiler is registered again, and so has
+   another identifier: zt_end does nothing for regions that were begun before. */
 ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
     const zt__pass *pass = &profiler->passes[profiler->active_pass];
     zt__list *list;
@@ -9950,8 +10061,8 @@ ZT__PRIVATE ze_result_t zt__check_opening(const char *call, ze_context_handle_t 
     return ZE_RESULT_SUCCESS;
 }
 
-/* Makes the last message of a profiler or stream that could not be opened that of the thread, before it is
-   destroyed. */
+/* Copies the last message of a profiler or stream that could not be opened to the thread, where
+   zt_get_last_error(NULL) finds it after they are destroyed. */
 ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t result) {
     zt__thread_messages *messages = zt__get_thread_messages();
     if (messages) {
@@ -9960,7 +10071,7 @@ ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t 
     }
 }
 
-/* Opens a profiler with a complete configuration. */
+/* As zt_open, with a complete configuration. */
 ZT__PRIVATE ze_result_t zt__open_configured(ze_context_handle_t context, ze_device_handle_t device,
                                             const zt_config *complete, zt_profiler **profiler) {
     zt_profiler *opened = zt__create_profiler(complete);
@@ -10023,20 +10134,27 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
     for (block = profiler->blocks; block; block = block->next) {
         for (i = 0; i < block->count; i++) {
             zt__slot *slot = &block->slots[i];
-            if (slot->state == ZT__SLOT_OPEN) {
+            switch (slot->state) {
+            case ZT__SLOT_OPEN:
                 not_ended = slot->region->name;
                 zt__count_dropped(profiler, slot->region, ZT_DROPPED_NOT_CLOSED);
                 slot->generation++;
-            } else if (slot->state == ZT__SLOT_PENDING) {
+                break;
+            case ZT__SLOT_PENDING:
                 unfinished++;
                 zt__count_lost(profiler, slot->region, ZT_LOST_NEVER_DELIVERED);
-            } else if (slot->state != ZT__SLOT_RECORDED) {
-                continue;
-            } else if (slot->list->state != ZT__LIST_UNKNOWN && slot->list->state != ZT__LIST_UNOBSERVED) {
+                break;
+            case ZT__SLOT_RECORDED:
+                /* A list that may be immediate, or that runs by other means, may be running. */
+                if (slot->list->state == ZT__LIST_UNKNOWN || slot->list->state == ZT__LIST_UNOBSERVED) {
+                    break;
+                }
                 zt__unbind_slot(slot);
                 zt__free_slot(profiler, slot);
                 continue;
-            } /* else its list may be immediate, or run by other means, and be running */
+            default:
+                continue;
+            }
             slot->may_be_written = 1;
             zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
         }
@@ -10054,10 +10172,10 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
 /* Collects until nothing is on its way, but no longer than the configured time. Recorded regions whose
    execution is not announced are waited for only briefly, because most likely they will never run. */
 ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler) {
-    enum { MOMENT_NS = 20000000 };
-    uint64_t states[ZT__SLOT_STATE_COUNT];
-    zt__wait wait = zt__wait_until(zt__deadline(profiler->config.wait_timeout_ns));
-    if (!zt__collect_until(profiler, zt__deadline(MOMENT_NS))) {
+    const uint64_t brief_ns = 20000000;
+    uint64_t states[ZT__SLOT_STATE_COUNT], timeout_ns = profiler->config.wait_timeout_ns;
+    zt__wait wait = zt__wait_until(zt__deadline(timeout_ns));
+    if (!zt__collect_until(profiler, zt__deadline(timeout_ns < brief_ns ? timeout_ns : brief_ns))) {
         do {
             zt__try_collect(profiler, 1);
             zt__count_states(profiler, states);
@@ -10066,7 +10184,7 @@ ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler) {
 }
 
 ZT_API void zt_close(zt_profiler *profiler) {
-    /* The profiler may be closed already, or belong to the process that this one was forked from. */
+    /* A profiler that is not registered is closed already, or belongs to the parent of a forked process. */
     if (!profiler || !zt__is_registered(profiler) || zt__is_inside_callback(profiler, "zt_close")) {
         return;
     }
@@ -10095,13 +10213,13 @@ ZT_API void zt_close(zt_profiler *profiler) {
 
 enum { ZT__STREAM_WAIT_NS = 10000000, ZT__MAX_STREAM_READS = 1024, ZT__ROWS_AT_ONCE = 256 };
 
-/* Reading from the device fills the ring; delivering rows empties it. With config.reader two threads do this,
-   else one.
+/* Reading from the device fills the ring with reports; calculating them and delivering the rows empties it.
+   With config.reader, a thread of the stream reads, and those that call zt_stream_read deliver. Without it,
+   they do both.
 
-   There are two locks, and `reader` is locked first. The thread that delivers rows holds `reader`; it calls
-   the driver and functions of the application, and it alone uses the fields below `reader`. `data->mutex`
-   guards the ring's counts, and is held for bookkeeping alone. `partial` belongs to the thread that reads
-   from the device: the reader thread, or without one the holder of `reader`. */
+   There are two locks. `reader` is locked first; its holder delivers rows, calls the driver and functions of
+   the application, and alone uses the fields below `reader`. `data->mutex` guards the counts of the ring, and
+   is held for bookkeeping only. */
 struct zt_stream {
     ze_device_handle_t device;
     ze_context_handle_t context;
@@ -10117,7 +10235,7 @@ struct zt_stream {
     zet_metric_streamer_handle_t streamer;
     int is_closing;         /* atomic, as the next four */
     int failure;            /* the result of the last read, or SUCCESS */
-    int is_misaligned;      /* what is in the ring did not begin where a report begins */
+    int is_misaligned;      /* a calculation has failed since the last read: see zt__find_room */
     uint32_t users;         /* threads inside zt_stream_read */
     uint64_t reader_cpu_ns; /* processor time of the reader thread */
     zt__thread thread;
@@ -10125,7 +10243,8 @@ struct zt_stream {
 
     uint8_t *ring;
     size_t ring_size;
-    size_t partial; /* bytes of a report whose rest is still to come; see above for who uses it */
+    size_t partial; /* bytes of a report whose rest is still to come. Used by the thread that reads from
+                       the device: the reader thread, or without one the holder of `reader` */
 
     zt__stream_data *data; /* `data->mutex` guards what follows */
     size_t report_size;    /* 0: not known yet */
@@ -10133,29 +10252,31 @@ struct zt_stream {
     uint64_t written;      /* reports that came into the ring so far */
     uint64_t calculated;   /* reports that left it so far */
     uint64_t written_ns;   /* when the last of them came */
-    uint64_t gap_first; /* the device dropped reports before one of gap_first to gap_last; UINT64_MAX: none */
+    uint64_t gap_first;    /* the device dropped reports just before one of the reports gap_first to gap_last;
+                              UINT64_MAX: it dropped none */
     uint64_t gap_last;
-    uint64_t gap_ns; /* the host time at which the device reported it */
+    uint64_t gap_ns; /* the host time at which the device reported this */
     zt_stream_counts counts;
-    uint32_t row_next, row_count; /* rows that are calculated and not yet delivered */
+    uint32_t row_next,
+        row_count; /* of the calculated rows, row_next and those after it are not yet delivered */
 
     zt__timed_mutex reader;    /* its holder alone uses what follows */
     zet_typed_value_t *values; /* of calculated rows */
-    uint32_t values_at_once;   /* rows */
-    double *row;
-    uint64_t row_report;   /* the report that the first of the calculated rows was made of */
-    int has_calculated;    /* reports of this capture were calculated before */
-    int is_first_row;      /* the next row is the first of the capture, which is not valid */
-    int is_after_failure;  /* the reports before the next row could not be calculated */
-    int is_gap_found;      /* a row of gap_first to gap_last was found to follow the gap */
-    int is_gap_pending;    /* rows are missing before the next one that is delivered */
-    int has_end;           /* the next two are known */
-    uint64_t end_ns;       /* of the last row's period, on the device's clock, unwrapped */
-    uint64_t host_ns;      /* the same by the host's clock */
-    uint64_t stamp_offset; /* is added to time stamps, which may be of another clock */
-    uint32_t last_marker;  /* the number in the last row */
-    double marker_reason;  /* ReportReason of rows with a marker; NaN: not seen yet */
-    double other_reason;   /* the same of rows without a marker */
+    uint32_t max_calculated;   /* rows that `values` has room for */
+    double *row;               /* the values of one row, for its receivers */
+    uint64_t row_report;       /* the number of the report that the first calculated row was made of */
+    int has_calculated;        /* reports of this capture were calculated before */
+    int is_first_row;          /* the next row is the first of the capture, which is not valid */
+    int is_after_failure;      /* the reports before the next row could not be calculated */
+    int is_gap_located;        /* a row of gap_first to gap_last was found to follow the gap */
+    int is_gap_pending;        /* rows are missing before the next one that is delivered */
+    int has_end;               /* there was a row, so the next two are known */
+    uint64_t end_ns;           /* of the last row's period, on the device's clock, unwrapped */
+    uint64_t host_ns;          /* the same by the host's clock */
+    uint64_t stamp_offset;     /* is added to time stamps, which may be of another clock */
+    uint32_t last_marker;      /* the number of the marker in the last row */
+    double marker_reason;      /* ReportReason of rows with a marker; NaN: not seen yet */
+    double other_reason;       /* the same of rows without a marker */
     zt__clock clock;
 };
 
@@ -10185,8 +10306,8 @@ ZT__PRIVATE ze_result_t zt__query_report_size(zt_stream *stream) {
 
 /* Finds where the next bytes go. Returns how many fit there.
 
-   A read can end within a report; its rest normally comes first in the next read. If calculation has failed,
-   the rest may not have come: the partial report is discarded, and the next read is assumed to begin with a
+   A read can end within a report; its rest normally comes first in the next read. If a calculation has
+   failed, that may not be so: the partial report is discarded, and the next read is assumed to begin with a
    report. */
 ZT__PRIVATE size_t zt__find_room(zt_stream *stream, uint8_t **bytes) {
     int is_misaligned = zt__load(&stream->is_misaligned);
@@ -10208,9 +10329,9 @@ ZT__PRIVATE size_t zt__find_room(zt_stream *stream, uint8_t **bytes) {
     return room ? (size_t)room * stream->report_size - stream->partial : 0;
 }
 
-/* Reads once. `more` is set if the read was limited by the room in the ring. If the device dropped reports,
-   the data is valid all the same; they are missing before one of the new reports, or before the first of the
-   next read. */
+/* Reads once. Sets `more` if the device may have more than there was room for. If the device dropped reports,
+   what it returns is valid all the same; the dropped ones are missing before one of the new reports, or
+   before the first of the next read. */
 ZT__PRIVATE ze_result_t zt__read_once(zt_stream *stream, int *more) {
     size_t room, size;
     uint8_t *bytes;
@@ -10264,14 +10385,19 @@ ZT__PRIVATE ze_result_t zt__read_once(zt_stream *stream, int *more) {
    may have more. */
 ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
     enum { MOST_READS = 4 };
-    int more = 1, reads = 0;
+    int more = 1, reads;
     ze_result_t result = ZE_RESULT_SUCCESS;
-    while (more && reads++ < MOST_READS && result == ZE_RESULT_SUCCESS &&
-           !zt__is_device_lost(&stream->diagnostics)) {
+    for (reads = 0; more && reads < MOST_READS; reads++) {
+        if (zt__is_device_lost(&stream->diagnostics)) {
+            return 0;
+        }
         result = zt__read_once(stream, &more);
+        zt__store(&stream->failure, (int)result);
+        if (result != ZE_RESULT_SUCCESS) {
+            return 0;
+        }
     }
-    zt__store(&stream->failure, (int)result);
-    return more && result == ZE_RESULT_SUCCESS;
+    return more;
 }
 
 /* Returns whether the device has notified since the last call. The host polls, because a wait in the driver
@@ -10315,10 +10441,10 @@ ZT__PRIVATE int zt__read_ahead(void *user) {
 /* A row as it was calculated. Times are the device's. */
 typedef struct zt__raw_row {
     const zet_typed_value_t *values;
-    int is_in_gap;         /* its report is gap_first or later */
-    int is_last_of_gap;    /* its report is gap_last or later */
+    int may_follow_gap;    /* its report is gap_first or later: the gap is before this row or another one */
+    int is_last_to_follow; /* its report is gap_last or later */
     uint64_t gap_ns;       /* when the device reported the gap */
-    uint64_t read_ns;      /* when the report had been read: the row ended before */
+    uint64_t read_ns;      /* when its report had been read, so the row ended before */
     uint64_t end_ns;       /* the end of its period */
     uint64_t since_end_ns; /* from the end of the row before to its own */
     uint64_t length_ns;
@@ -10348,44 +10474,45 @@ ZT__PRIVATE int zt__read_integer(const zet_typed_value_t *values, uint32_t metri
 
 /* Reads the time stamp of a row, wrapped as those of the clock. Returns 0 where it has none.
 
-   Time stamps may be of another clock than expected, because some drivers do not report which, and a clock
-   may start again unexpectedly. If a time stamp is impossible, the row is assumed to follow the one before,
-   and `stamp_offset` is set so that later time stamps are relative to it. */
+   Some drivers do not report of which clock these time stamps are, and a clock may be set to 0 unexpectedly.
+   If a time stamp is impossible, the row is assumed to follow the one before, and `stamp_offset` is set so
+   that later time stamps continue from there. */
 ZT__PRIVATE int zt__read_stamp(zt_stream *stream, const zt__raw_row *row, uint64_t *stamp) {
     enum { SLACK_NS = 1000000000 };
     const zt__clock *clock = &stream->clock;
-    uint64_t turn = clock->turn_ns, slack = turn ? zt__clock_tolerance(clock) : (uint64_t)SLACK_NS;
+    uint64_t wrap = clock->wrap_ns, slack = wrap ? zt__clock_tolerance(clock) : (uint64_t)SLACK_NS;
     uint64_t before = stream->has_end ? stream->end_ns : clock->pairs[0].ns[ZT__DEVICE];
     uint64_t least = before > slack ? before - slack : 0;
     uint64_t length = stream->info.period_ns, wrapped, reported, end;
     if (!zt__read_integer(row->values, stream->time_metric, &wrapped)) {
         return 0;
     }
-    wrapped = turn ? wrapped % turn : wrapped;
-    *stamp = turn ? (wrapped + stream->stamp_offset) % turn : wrapped + stream->stamp_offset;
+    wrapped = wrap ? wrapped % wrap : wrapped;
+    *stamp = wrap ? (wrapped + stream->stamp_offset) % wrap : wrapped + stream->stamp_offset;
     end = zt__unwrap_after(clock, *stamp, least);
     if (end < least || end > row->read_ns + slack) {
         if (zt__read_integer(row->values, stream->length_metric, &reported) && reported < length) {
             length = reported;
         }
         end = before + length < row->read_ns ? before + length : row->read_ns;
-        *stamp = turn ? end % turn : end;
-        stream->stamp_offset = turn ? (*stamp + turn - wrapped) % turn : *stamp - wrapped;
+        *stamp = wrap ? end % wrap : end;
+        stream->stamp_offset = wrap ? (*stamp + wrap - wrapped) % wrap : *stamp - wrapped;
     }
     return 1;
 }
 
-/* Returns whether a row that seems to end long after the one before really ended a little earlier, which
-   looks like nearly a turn of the clock. This is so if it would end in the future, or nearly a turn later
+/* Returns whether the time stamp of a row is a little before the last one, and not nearly a whole wrap of the
+   clock after it, which looks the same. This is so if the row would end in the future, or nearly a wrap later
    although the device dropped nothing. */
-ZT__PRIVATE int zt__is_backward(const zt_stream *stream, const zt__raw_row *row) {
+ZT__PRIVATE int zt__has_stepped_back(const zt_stream *stream, const zt__raw_row *row) {
     const zt__clock *clock = &stream->clock;
     uint64_t tolerance = zt__clock_tolerance(clock), later = row->end_ns - stream->end_ns;
-    if (later <= clock->turn_ns / 2) {
+    if (later <= clock->wrap_ns / 2) {
         return 0;
     }
-    return row->end_ns > row->read_ns + tolerance || (!row->is_in_gap && later > clock->turn_ns - tolerance &&
-                                                      later > stream->info.period_ns + tolerance);
+    return row->end_ns > row->read_ns + tolerance ||
+           (!row->may_follow_gap && later > clock->wrap_ns - tolerance &&
+            later > stream->info.period_ns + tolerance);
 }
 
 /* Finds when a row's period ended, which is the time stamp of its report, and how long it lasted. Reports
@@ -10402,15 +10529,15 @@ ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
         }
     } else if (!has_stamp) { /* a period after the last one, or after the gap */
         row->end_ns = stream->end_ns + period;
-        if (row->is_last_of_gap && row->end_ns < row->gap_ns) {
+        if (row->is_last_to_follow && row->end_ns < row->gap_ns) {
             row->end_ns = row->gap_ns;
         }
     } else {
         row->end_ns = zt__unwrap_after(clock, stamp, stream->end_ns);
-        if (row->end_ns < stream->end_ns || (clock->turn_ns && zt__is_backward(stream, row))) {
+        if (row->end_ns < stream->end_ns || (clock->wrap_ns && zt__has_stepped_back(stream, row))) {
             row->end_ns = stream->end_ns;
-        } else if (row->is_in_gap && row->end_ns - stream->end_ns > period + period / 2) {
-            /* A gap can last longer than a turn of the clock. It was reported soon after its end. */
+        } else if (row->may_follow_gap && row->end_ns - stream->end_ns > period + period / 2) {
+            /* In a gap the clock can wrap more than once. The gap was reported soon after its end. */
             uint64_t after_gap_ns = zt__unwrap_near(clock, stamp, row->gap_ns);
             row->end_ns = after_gap_ns > row->end_ns ? after_gap_ns : row->end_ns;
         }
@@ -10431,9 +10558,9 @@ ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
     }
 }
 
-/* Returns the name of the marker that ends a row, or NULL. The metric also has a number in rows without a
-   marker: that of the last marker, or of something else. A repeated number is another marker only if
-   ReportReason shows that the row was made for a marker. */
+/* Returns the name of the marker that ends a row, or NULL. StreamMarker also has a number in rows without a
+   marker: that of the last marker, or of something else. If the number is that of the row before, it is a new
+   marker only if ReportReason shows that the row was made for one. */
 ZT__PRIVATE const char *zt__find_marker(zt_stream *stream, const zet_typed_value_t *values) {
     zt__stream_data *data = stream->data;
     uint64_t number = 0;
@@ -10485,7 +10612,7 @@ ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
         waiting = stream->capacity - place;
     }
     zt__unlock(&stream->data->mutex);
-    reports = waiting < stream->values_at_once ? (uint32_t)waiting : stream->values_at_once;
+    reports = waiting < stream->max_calculated ? (uint32_t)waiting : stream->max_calculated;
     count = reports * group->metric_count;
     if (reports == 0 || !process) {
         return 0;
@@ -10518,11 +10645,11 @@ ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
     return 1;
 }
 
-/* Removes the next calculated row. Counts it as delivered if it is valid and wanted, else as discarded.
-   Returns 0 if there is none. */
+/* Removes the next calculated row, and finds its times and whether it follows a gap. Counts it as delivered
+   if it is valid and wanted, else as discarded. Returns 0 if there is none. */
 ZT__PRIVATE int zt__next_row(zt_stream *stream, int is_wanted, zt__raw_row *row) {
     uint64_t period = stream->info.period_ns, report, periods;
-    int is_after_gap, is_delivered;
+    int follows_gap, is_delivered;
     memset(row, 0, sizeof *row);
     zt__lock(&stream->data->mutex);
     if (stream->row_next == stream->row_count) {
@@ -10531,31 +10658,31 @@ ZT__PRIVATE int zt__next_row(zt_stream *stream, int is_wanted, zt__raw_row *row)
     }
     row->values = stream->values + (size_t)stream->row_next * stream->data->group.metric_count;
     report = stream->row_report + stream->row_next;
-    row->is_in_gap = report >= stream->gap_first && stream->gap_first != UINT64_MAX;
-    row->is_last_of_gap = row->is_in_gap && report >= stream->gap_last;
+    row->may_follow_gap = report >= stream->gap_first && stream->gap_first != UINT64_MAX;
+    row->is_last_to_follow = row->may_follow_gap && report >= stream->gap_last;
     row->gap_ns = zt__convert_time(&stream->clock, stream->gap_ns, ZT__HOST, ZT__DEVICE);
     row->read_ns = zt__convert_time(&stream->clock, stream->written_ns, ZT__HOST, ZT__DEVICE);
     zt__unlock(&stream->data->mutex);
     zt__find_period(stream, row);
-    /* The device does not report where it dropped reports. The gap is where much more than a period passed
-       between two rows; if that is nowhere, it is before the last. */
-    is_after_gap = row->is_in_gap && (row->since_end_ns > period + period / 2 ||
-                                      (row->is_last_of_gap && !stream->is_gap_found));
+    /* The device does not report where in gap_first to gap_last it dropped reports. The gap is before each
+       row that comes much more than a period after the one before; if there is none, before the last row. */
+    follows_gap = row->may_follow_gap && (row->since_end_ns > period + period / 2 ||
+                                          (row->is_last_to_follow && !stream->is_gap_located));
     periods = (row->since_end_ns + period / 2) / period;
-    row->gap = is_after_gap || stream->is_after_failure || stream->is_gap_pending;
+    row->gap = follows_gap || stream->is_after_failure || stream->is_gap_pending;
     row->is_valid = row->has_length && !stream->is_first_row;
     is_delivered = row->is_valid && is_wanted;
     zt__lock(&stream->data->mutex);
     stream->row_next++;
     stream->counts.rows += is_delivered != 0;
     stream->counts.discarded += !is_delivered;
-    if (row->is_in_gap && periods > 1) {
+    if (row->may_follow_gap && periods > 1) {
         stream->counts.dropped += periods - 1;
     }
-    stream->is_gap_found |= is_after_gap;
-    if (row->is_last_of_gap && report >= stream->gap_last) { /* of all gaps so far */
+    stream->is_gap_located |= follows_gap;
+    if (row->is_last_to_follow && report >= stream->gap_last) { /* else another gap was reported meanwhile */
         stream->gap_first = UINT64_MAX;
-        stream->is_gap_found = 0;
+        stream->is_gap_located = 0;
     }
     zt__unlock(&stream->data->mutex);
     stream->is_gap_pending = row->gap && !is_delivered;
@@ -10565,15 +10692,16 @@ ZT__PRIVATE int zt__next_row(zt_stream *stream, int is_wanted, zt__raw_row *row)
     return 1;
 }
 
-/* The receiver of rows. */
+/* Who reads rows. */
 typedef struct zt__receiver {
     zt_row_fn function; /* or NULL */
     void *user;
-    uint64_t delivered;
-    int stopped;
+    uint64_t row_count; /* valid rows so far, also if nobody wanted them */
+    int has_stopped;    /* `function` wants no more */
 } zt__receiver;
 
-/* Delivers the rows that are calculated. */
+/* Delivers the rows that are calculated: to `function`, and to the profiler that the stream is attached to.
+ */
 ZT__PRIVATE void zt__deliver_rows(zt_stream *stream, zt__receiver *receiver) {
     const zt__clock *clock = &stream->clock;
     zt__stream_data *data = stream->data;
@@ -10583,7 +10711,7 @@ ZT__PRIVATE void zt__deliver_rows(zt_stream *stream, zt__receiver *receiver) {
     is_attached = data->profiler != NULL;
     zt__unlock(&data->mutex);
     is_wanted = is_attached || receiver->function;
-    while (!receiver->stopped && zt__next_row(stream, is_wanted, &raw)) {
+    while (!receiver->has_stopped && zt__next_row(stream, is_wanted, &raw)) {
         zt__kept_row kept;
         zt_row row;
         uint32_t m;
@@ -10596,7 +10724,7 @@ ZT__PRIVATE void zt__deliver_rows(zt_stream *stream, zt__receiver *receiver) {
         stream->host_ns = kept.end_ns;
         kept.marker = zt__find_marker(stream, raw.values);
         kept.gap = raw.gap;
-        receiver->delivered += raw.is_valid != 0;
+        receiver->row_count += raw.is_valid != 0;
         if (!raw.is_valid || !is_wanted) {
             continue;
         }
@@ -10613,12 +10741,12 @@ ZT__PRIVATE void zt__deliver_rows(zt_stream *stream, zt__receiver *receiver) {
             row.metric_count = data->group.metric_count;
             row.values = stream->row;
             row.marker = kept.marker;
-            receiver->stopped = receiver->function(&row, receiver->user) != 0;
+            receiver->has_stopped = receiver->function(&row, receiver->user) != 0;
         }
     }
 }
 
-/* Delivers all rows that there are. Reads from the device first, unless the reader thread does that. */
+/* Delivers all rows that there are. Reads from the device as well, unless the reader thread does that. */
 ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int reads_device) {
     int more = 1, reads = 0;
     zt__clock_pair pair;
@@ -10626,7 +10754,7 @@ ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int 
         zt__read_clocks(&stream->driver, &stream->clock, &pair) == ZE_RESULT_SUCCESS) {
         zt__add_clock_pair(&stream->clock, pair);
     }
-    while (more && !receiver->stopped && reads++ < ZT__MAX_STREAM_READS) {
+    while (more && !receiver->has_stopped && reads++ < ZT__MAX_STREAM_READS) {
         uint64_t end;
         more = reads_device && zt__fill_ring(stream);
         zt__lock(&stream->data->mutex);
@@ -10634,9 +10762,9 @@ ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int 
         zt__unlock(&stream->data->mutex);
         do {
             zt__deliver_rows(stream, receiver);
-        } while (!receiver->stopped && stream->calculated < end && zt__calculate_rows(stream));
+        } while (!receiver->has_stopped && stream->calculated < end && zt__calculate_rows(stream));
     }
-    zt__attribute_rows_of(stream->data);
+    zt__attribute_rows_of_stream(stream->data);
 }
 
 /* Delivers rows until there was one, the deadline is over, or reading has failed. */
@@ -10646,7 +10774,7 @@ ZT__PRIVATE ze_result_t zt__read_until(zt_stream *stream, zt__receiver *receiver
         uint64_t read_again_ns = zt__deadline(ZT__STREAM_WAIT_NS);
         zt__wait wait = zt__wait_until(deadline < read_again_ns ? deadline : read_again_ns);
         zt__deliver_all(stream, receiver, reads_device);
-        if (receiver->delivered) {
+        if (receiver->row_count) {
             return ZE_RESULT_SUCCESS;
         }
         if (zt__load(&stream->is_closing)) {
@@ -10680,31 +10808,31 @@ ZT__PRIVATE ze_result_t zt__read_until(zt_stream *stream, zt__receiver *receiver
 /* Finds or adds a marker. Returns NULL without memory, or if there are too many. */
 ZT__PRIVATE const zt__marker *zt__find_or_add_marker(zt__stream_data *data, const char *name) {
     size_t length = strlen(name);
-    zt__marker *marker, *unused = NULL;
+    zt__marker *marker, *made;
     zt__lock(&data->mutex);
     marker = (zt__marker *)zt__map_find(&data->marker_names, name, length);
     zt__unlock(&data->mutex);
     if (marker) {
         return marker;
     }
-    unused = (zt__marker *)zt__allocate(&data->allocator, 1, sizeof *unused + length + 1);
-    if (!unused) {
+    made = (zt__marker *)zt__allocate(&data->allocator, 1, sizeof *made + length + 1);
+    if (!made) {
         return NULL;
     }
-    unused->name = (const char *)memcpy(unused + 1, name, length + 1);
+    made->name = (const char *)memcpy(made + 1, name, length + 1);
     zt__lock(&data->mutex);
     if (zt__map_make_room(&data->marker_names, &data->allocator, &data->mutex)) {
-        marker = (zt__marker *)zt__map_find(&data->marker_names, name, length); /* of another thread */
+        marker = (zt__marker *)zt__map_find(&data->marker_names, name, length); /* added meanwhile */
         if (!marker && data->marker_count < ZT__MAX_MARKERS) {
-            marker = unused;
-            unused = NULL;
+            marker = made;
+            made = NULL;
             marker->index = data->marker_count;
             data->markers[data->marker_count++] = marker;
             zt__map_add(&data->marker_names, marker->name, length, marker);
         }
     }
     zt__unlock(&data->mutex);
-    zt__free(&data->allocator, unused);
+    zt__free(&data->allocator, made);
     return marker;
 }
 
@@ -10777,15 +10905,15 @@ ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_
     return stream;
 }
 
-/* Reports that the device refuses to sample, and why. */
-ZT__PRIVATE ze_result_t zt__refuse_stream(zt_stream *stream, ze_result_t result, const char *call,
-                                          const zt__holder *holder) {
+/* Reports why the device cannot be sampled. Returns the result of the call that failed. */
+ZT__PRIVATE ze_result_t zt__report_stream_refusal(zt_stream *stream, ze_result_t result, const char *call,
+                                                  const zt__holder *holder) {
     zt__report_refusal(&stream->diagnostics, stream->device, 1, result, call, holder);
     return result;
 }
 
-/* Finds the group by its name, else ComputeBasic, else the first that is time-based. A device of several
-   tiles is refused: their reports have a header, and cannot be calculated many at once. */
+/* Finds the configured group, or without one ComputeBasic, or else the first that is time-based. Refuses a
+   device of several tiles, because their reports have a header and cannot be calculated many at once. */
 ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
     const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
     const zt_allocator *allocator = &stream->config.allocator;
@@ -10795,7 +10923,7 @@ ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
     uint32_t index, tiles = 0;
     ze_result_t result = zt__open_catalog(allocator, &stream->driver, stream->device, &catalog, &call);
     if (result != ZE_RESULT_SUCCESS) {
-        return zt__refuse_stream(stream, result, call, NULL);
+        return zt__report_stream_refusal(stream, result, call, NULL);
     }
     index = zt__find_group(&catalog, name, strlen(name), type);
     if (index == UINT32_MAX && !stream->config.group) {
@@ -10828,14 +10956,14 @@ ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
     return result;
 }
 
-/* Loads the metrics, and finds those that describe the row itself. */
+/* Loads the metrics, and finds those from which a row has its time, length and marker. */
 ZT__PRIVATE ze_result_t zt__load_stream_metrics(zt_stream *stream) {
     zt__stream_data *data = stream->data;
     const char *call;
     uint32_t i;
     ze_result_t result = zt__load_metrics(&stream->config.allocator, &data->group, &call);
     if (result != ZE_RESULT_SUCCESS) {
-        return zt__refuse_stream(stream, result, call, NULL);
+        return zt__report_stream_refusal(stream, result, call, NULL);
     }
     data->metrics =
         (zt_metric *)zt__allocate(&stream->config.allocator, data->group.metric_count, sizeof *data->metrics);
@@ -10860,7 +10988,8 @@ ZT__PRIVATE ze_result_t zt__load_stream_metrics(zt_stream *stream) {
     return result;
 }
 
-/* Allocates values and ring within config.memory_limit: up to a quarter for values, the rest for reports. */
+/* Allocates values and ring within config.memory_limit: up to a quarter for values, the rest for reports. The
+   rows that are kept for a profiler are not part of it. */
 ZT__PRIVATE ze_result_t zt__make_room_for_rows(zt_stream *stream) {
     enum { LEAST_ROWS = 16, LEAST_RING = 16384 };
     const zt_allocator *allocator = &stream->config.allocator;
@@ -10873,10 +11002,10 @@ ZT__PRIVATE ze_result_t zt__make_room_for_rows(zt_stream *stream) {
         return zt__report(&stream->diagnostics, MEMORY_LIMIT, ZE_RESULT_ERROR_INVALID_SIZE, "zt_stream_open",
                           (unsigned long long)limit, stream->info.group, (unsigned long long)least);
     }
-    stream->values_at_once = at_once < ZT__ROWS_AT_ONCE ? (uint32_t)at_once : (uint32_t)ZT__ROWS_AT_ONCE;
-    stream->ring_size = limit - stream->values_at_once * of_row;
+    stream->max_calculated = at_once < ZT__ROWS_AT_ONCE ? (uint32_t)at_once : (uint32_t)ZT__ROWS_AT_ONCE;
+    stream->ring_size = limit - stream->max_calculated * of_row;
     stream->info.memory = limit;
-    stream->values = (zet_typed_value_t *)zt__allocate(allocator, stream->values_at_once, of_row);
+    stream->values = (zet_typed_value_t *)zt__allocate(allocator, stream->max_calculated, of_row);
     stream->ring = (uint8_t *)zt__allocate(allocator, stream->ring_size, 1);
     stream->row = (double *)zt__allocate(allocator, metrics, sizeof *stream->row);
     complete = stream->values && stream->ring && stream->row;
@@ -10892,7 +11021,7 @@ ZT__PRIVATE ze_result_t zt__make_room_for_rows(zt_stream *stream) {
                     : zt__report_no_memory(&stream->diagnostics, "zt_stream_open", "reports and rows");
 }
 
-/* As zet_metric_global_timestamps_resolution_exp_t, which the oldest headers lack. */
+/* zet_metric_global_timestamps_resolution_exp_t, which old headers do not have. */
 typedef struct zt__timestamps_resolution {
     uint32_t stype;
     void *next;
@@ -10900,22 +11029,17 @@ typedef struct zt__timestamps_resolution {
 } zt__timestamps_resolution;
 
 /* Relates the clock of the group's metrics to that of the host. If the driver does not describe that clock,
-   uses the clock of the device. If neither can be read, each row is assumed to last a period, from now on. */
+   or cannot read it, uses the clock of the device. If that cannot be read either, each row is assumed to last
+   a period, from now on. */
 ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
     enum { RESOLUTION_STYPE = 9 };
     zet_metric_group_handle_t group = stream->data->group.handle;
+    zt__clock *clock = &stream->clock;
     ze_device_properties_t device;
     zet_metric_group_properties_t properties;
     zt__timestamps_resolution resolution;
-    uint64_t ticks_per_second, valid_bits;
     zt__clock_pair pair;
-    ze_result_t result;
-    memset(&device, 0, sizeof device);
-    device.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* in which the resolution is ticks a second */
-    ZT__INTERNAL(result = zeDeviceGetProperties(stream->device, &device));
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__check(&stream->diagnostics, result, "zeDeviceGetProperties", "Update the driver.");
-    }
+    ze_result_t result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     memset(&resolution, 0, sizeof resolution);
     memset(&properties, 0, sizeof properties);
     resolution.stype = RESOLUTION_STYPE;
@@ -10923,26 +11047,35 @@ ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
     properties.pNext = &resolution;
     if (stream->driver.zetMetricGroupGetGlobalTimestampsExp &&
         zetMetricGroupGetProperties(group, &properties) == ZE_RESULT_SUCCESS && resolution.ticks_per_second) {
-        ticks_per_second = resolution.ticks_per_second;
-        valid_bits = resolution.valid_bits;
-    } else {
-        ticks_per_second = device.timerResolution;
-        valid_bits = device.timestampValidBits;
-        group = NULL;
+        zt__init_clock(clock, stream->device, group, resolution.ticks_per_second,
+                       zt__mask_of_bits(resolution.valid_bits));
+        result = zt__read_clocks(&stream->driver, clock, &pair);
     }
-    zt__start_clock(&stream->clock, stream->device, group, ticks_per_second,
-                    valid_bits - 1 < 63 ? ((uint64_t)1 << valid_bits) - 1 : UINT64_MAX);
-    result = zt__read_clocks(&stream->driver, &stream->clock, &pair);
+    if (result != ZE_RESULT_SUCCESS && !zt__is_device_loss(result)) {
+        memset(&device, 0, sizeof device);
+        device.stype =
+            ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* in which the resolution is ticks a second */
+        ZT__INTERNAL(result = zeDeviceGetProperties(stream->device, &device));
+        if (result != ZE_RESULT_SUCCESS) {
+            return zt__check(&stream->diagnostics, result, "zeDeviceGetProperties", "Update the driver.");
+        }
+        zt__init_clock(clock, stream->device, NULL, device.timerResolution,
+                       zt__mask_of_bits(device.timestampValidBits));
+        result = zt__read_clocks(&stream->driver, clock, &pair);
+    }
     if (zt__is_device_loss(result)) {
-        return zt__check(&stream->diagnostics, result, "zeDeviceGetGlobalTimestamps", "");
+        return zt__check(
+            &stream->diagnostics, result,
+            clock->group ? "zetMetricGroupGetGlobalTimestampsExp" : "zeDeviceGetGlobalTimestamps", "");
     }
     if (result != ZE_RESULT_SUCCESS) {
         stream->time_metric = UINT32_MAX;
+        clock->interval_ns = UINT64_MAX; /* a later reading would not fit to the assumed times */
         pair.ns[ZT__DEVICE] = 0;
         pair.ns[ZT__HOST] = zt__now_ns();
         pair.error_ns = 0;
     }
-    zt__add_clock_pair(&stream->clock, pair);
+    zt__add_clock_pair(clock, pair);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -10972,7 +11105,7 @@ ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
     }
     result = zt__activate(stream->context, stream->device, &stream->data->group, 1, &holder);
     if (result != ZE_RESULT_SUCCESS) {
-        return zt__refuse_stream(stream, result, "zetContextActivateMetricGroups", &holder);
+        return zt__report_stream_refusal(stream, result, "zetContextActivateMetricGroups", &holder);
     }
     stream->is_activated = 1;
     result = zt__open_stream_clock(stream);
@@ -10986,7 +11119,7 @@ ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
     result = zetMetricStreamerOpen(stream->context, stream->device, stream->data->group.handle, &streamer,
                                    stream->event, &stream->streamer);
     if (result != ZE_RESULT_SUCCESS) {
-        return zt__refuse_stream(stream, result, "zetMetricStreamerOpen", NULL);
+        return zt__report_stream_refusal(stream, result, "zetMetricStreamerOpen", NULL);
     }
     stream->info.period_ns = streamer.samplingPeriod ? streamer.samplingPeriod : stream->config.period_ns;
     stream->info.notify_reports = streamer.notifyEveryNReports;
@@ -11016,7 +11149,8 @@ ZT__PRIVATE void zt__destroy_stream(zt_stream *stream) {
     zt__lock(&stream->data->mutex);
     stream->data->is_open = 0;
     zt__unlock(&stream->data->mutex);
-    zt__attribute_rows_of(stream->data); /* to the last samples, which need not wait for rows any more */
+    zt__attribute_rows_of_stream(
+        stream->data); /* to the last samples, which need not wait for rows any more */
     zt__release_stream_data(stream->data);
     pthread_mutex_destroy(&stream->reader.mutex);
     zt__free(&allocator, stream);
@@ -11219,9 +11353,12 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
 
 #ifdef ZETOOLS_TRACER
 
-/* The loader calls back before (prologue) and after (epilogue) each traced call of the process. One
-   dispatcher receives the callbacks, and passes them to the live tracers: one of each profiler that traces,
-   and that of zt_auto.
+/* The loader calls a prologue before and an epilogue after each traced call of the process. One dispatcher
+   receives these callbacks and passes them to the live tracers: one for each profiler that traces, and one
+   for zt_auto, which has a profiler for each context and device.
+
+   The chapter has, in this order: the calls and their parameters; what a tracer knows of kernels, devices,
+   lists and times; what it does before and after a call; the dispatcher; and the functions of the interface.
 
    Locks:
 
@@ -11234,7 +11371,7 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
    The two mutexes are held briefly. Under them no other mutex is locked, and neither the driver nor a
    function of the application is called. */
 
-/* The calls that loaders can trace. Older loaders lack some of them. */
+/* The calls of the core interface (ze...) that loaders can trace. Older loaders lack some of them. */
 /* clang-format off */
 #define ZT__CALLS(X)                                                                                         \
     X(CommandListAppendBarrier) X(CommandListAppendEventReset) X(CommandListAppendGraphExt)                  \
@@ -11361,53 +11498,53 @@ ZT__PRIVATE const char *zt__call_name(uint32_t call) {
 
 /* What the tracer does with a call. */
 typedef enum zt__call_kind {
-    ZT__CALL_OTHER, /* nothing, unless the configuration names it */
-    ZT__CALL_LIST_CREATE,
-    ZT__CALL_LIST_RESET,
-    ZT__CALL_LIST_DESTROY,
-    ZT__CALL_EXECUTE,
-    ZT__CALL_KERNEL_CREATE,
-    ZT__CALL_KERNEL_DESTROY,
-    ZT__CALL_LAUNCH,
-    ZT__CALL_COPY,
-    ZT__CALL_CAPTURE_BEGIN,
-    ZT__CALL_CAPTURE_END,
-    ZT__CALL_CONTEXT_DESTROY
+    ZT__KIND_OTHER, /* nothing, unless the configuration names it */
+    ZT__KIND_LIST_CREATE,
+    ZT__KIND_LIST_RESET,
+    ZT__KIND_LIST_DESTROY,
+    ZT__KIND_EXECUTE,
+    ZT__KIND_KERNEL_CREATE,
+    ZT__KIND_KERNEL_DESTROY,
+    ZT__KIND_LAUNCH,
+    ZT__KIND_COPY,
+    ZT__KIND_CAPTURE_BEGIN,
+    ZT__KIND_CAPTURE_END,
+    ZT__KIND_CONTEXT_DESTROY
 } zt__call_kind;
 
 ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
     switch (call) {
     case ZT__CALL_CommandListCreate:
     case ZT__CALL_CommandListCreateImmediate:
-        return ZT__CALL_LIST_CREATE;
+        return ZT__KIND_LIST_CREATE;
     case ZT__CALL_CommandListReset:
-        return ZT__CALL_LIST_RESET;
+        return ZT__KIND_LIST_RESET;
     case ZT__CALL_CommandListDestroy:
-        return ZT__CALL_LIST_DESTROY;
+        return ZT__KIND_LIST_DESTROY;
     case ZT__CALL_CommandQueueExecuteCommandLists:
     case ZT__CALL_CommandListImmediateAppendCommandListsExp:
     case ZT__CALL_CommandListImmediateAppendCommandListsWithParameters:
-        return ZT__CALL_EXECUTE;
+        return ZT__KIND_EXECUTE;
     case ZT__CALL_KernelCreate:
-        return ZT__CALL_KERNEL_CREATE;
+        return ZT__KIND_KERNEL_CREATE;
     case ZT__CALL_KernelDestroy:
-        return ZT__CALL_KERNEL_DESTROY;
+        return ZT__KIND_KERNEL_DESTROY;
 #define X(name, type) case ZT__CALL_##name:
         ZT__LAUNCHES(X)
     case ZT__CALL_CommandListAppendLaunchMultipleKernelsIndirect:
-        return ZT__CALL_LAUNCH;
+        return ZT__KIND_LAUNCH;
         ZT__COPIES(X)
-        return ZT__CALL_COPY;
+        return ZT__KIND_COPY;
 #undef X
     case ZT__CALL_CommandListBeginGraphCaptureExt:
     case ZT__CALL_CommandListBeginCaptureIntoGraphExt:
-        return ZT__CALL_CAPTURE_BEGIN;
+        return ZT__KIND_CAPTURE_BEGIN;
     case ZT__CALL_CommandListEndGraphCaptureExt:
-        return ZT__CALL_CAPTURE_END;
+        return ZT__KIND_CAPTURE_END;
     case ZT__CALL_ContextDestroy:
-        return ZT__CALL_CONTEXT_DESTROY;
+        return ZT__KIND_CONTEXT_DESTROY;
     default:
-        return ZT__CALL_OTHER;
+        return ZT__KIND_OTHER;
     }
 }
 
@@ -11473,10 +11610,10 @@ typedef struct zt__fill_with_parameters_params {
 /* A launch or copy, whichever call appends it. */
 typedef struct zt__command {
     ze_command_list_handle_t list;
-    uint32_t *wait_count; /* the call's parameter */
+    uint32_t *wait_count; /* points to the call's parameter, which zt__wait_first changes */
     ze_event_handle_t *wait_events;
     uint32_t kernel_count;     /* 0: a copy */
-    ze_kernel_handle_t kernel; /* the first */
+    ze_kernel_handle_t kernel; /* the first one, or NULL */
 } zt__command;
 
 /* Reads the parameters of a launch or copy. Returns 0 if the list or the kernel is NULL. */
@@ -11520,8 +11657,8 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
 
 enum {
     ZT__MAX_HOOKS = 16,
-    ZT__MAX_RETIRED = 1024,
-    ZT__KEPT_CALLS = 512 /* of each call, for quantiles */
+    ZT__MAX_RETIRED = 1024, /* from then on, stops leave the registration as it is */
+    ZT__KEPT_CALLS = 512    /* of each call, for quantiles */
 };
 
 /* A context and device whose lists are measured. */
@@ -11529,16 +11666,16 @@ typedef struct zt__traced_device {
     struct zt__traced_device *next; /* atomic */
     ze_context_handle_t context;
     ze_device_handle_t device;
-    zt_profiler *profiler; /* NULL: it could not be opened */
-    uint32_t copy_only;    /* a bit for each queue group that cannot execute queries */
-    int is_detached;       /* its context is destroyed. Atomic */
+    zt_profiler *profiler;     /* NULL: it could not be opened */
+    uint32_t copy_only_groups; /* a bit for each queue group that cannot execute metric queries */
+    int is_detached;           /* its context is destroyed. Atomic */
 } zt__traced_device;
 
-/* The name of a kernel, and its launches as far as the filter needs them. */
+/* The name of a kernel or copy, and what the filter needs to know. */
 typedef struct zt__kernel_name {
     char *text;
-    int is_selected;
-    uint64_t seen, measured;
+    int is_selected;         /* by zt_trace_config.names */
+    uint64_t seen, measured; /* launches */
 } zt__kernel_name;
 
 /* What is known of a command list or kernel. */
@@ -11547,25 +11684,25 @@ typedef struct zt__known_handle {
     const void *handle;            /* the key */
     zt__kernel_name *name;         /* of a kernel */
     zt__traced_device *device;     /* of a list; NULL: it is not measured */
-    int is_copy_only;              /* of a list: it cannot execute queries */
+    int is_copy_only;              /* of a list: it cannot execute metric queries */
     int is_captured; /* of a list: its commands go into a graph, which may run any number of times */
 } zt__known_handle;
 
-/* Host times of one call. */
+/* The statistics of a call that is timed. */
 typedef struct zt__timed_call {
     zt__call call;
     uint64_t errors;
     zt__statistics statistics;
 } zt__timed_call;
 
-/* One call, for the timeline. */
+/* One execution of a call, for the timeline. */
 typedef struct zt__host_span {
     uint64_t begin_ns, duration_ns;
-    uint32_t call;
+    uint32_t call;   /* a zt__call */
     uint32_t thread; /* counted from 1 */
 } zt__host_span;
 
-/* The application's callbacks, and the call that they are for. */
+/* A copy of a zt_hook. */
 typedef struct zt__traced_hook {
     zt__call call;
     zt_hook_fn prologue, epilogue;
@@ -11574,19 +11711,22 @@ typedef struct zt__traced_hook {
 
 typedef struct zt__tracer {
     zt_allocator allocator;
-    zt__diagnostics *diagnostics; /* NULL: those of the thread */
+    zt__diagnostics *diagnostics; /* of the profiler; NULL under zt_auto, for those of the thread */
     uint64_t wait_timeout_ns;
 
-    struct zt__tracer *next; /* the next live tracer; with the dispatcher's mutex */
+    struct zt__tracer *next; /* the next live tracer; guarded by the dispatcher's mutex */
     int is_live;             /* atomic */
 
     /* The configuration, which changes only while the tracer is not live. */
-    uint8_t observed[ZT__CALL_COUNT], timed[ZT__CALL_COUNT], measured[ZT__CALL_COUNT];
-    char *names;
+    uint8_t measured[ZT__CALL_COUNT]; /* launches and copies that become regions */
+    uint8_t timed[ZT__CALL_COUNT];    /* zt_trace_config.calls */
+    uint8_t observed[ZT__CALL_COUNT]; /* these and all others that the tracer needs callbacks for */
+    char *names;                      /* zt_trace_config.names */
     uint32_t every;
     uint64_t limit;
     uint32_t hook_count;
     zt__traced_hook hooks[ZT__MAX_HOOKS];
+    /* Queries of lists that were created before the start. NULL: the loader lacks them. */
     ze_result_t(ZE_APICALL *get_context)(ze_command_list_handle_t, ze_context_handle_t *);
     ze_result_t(ZE_APICALL *get_device)(ze_command_list_handle_t, ze_device_handle_t *);
     ze_result_t(ZE_APICALL *get_ordinal)(ze_command_list_handle_t, uint32_t *);
@@ -11595,22 +11735,23 @@ typedef struct zt__tracer {
     zt__timed_mutex opening;
     zt__traced_device *devices; /* atomic; only ever grows */
 
-    zt__mutex mutex; /* guards what follows */
-    zt__map kernel_names, kernels, lists;
+    zt__mutex mutex;        /* guards what follows */
+    zt__map kernel_names;   /* by their text */
+    zt__map kernels, lists; /* zt__known_handle, by handle */
     zt__known_handle *unused_handles;
     zt_trace_counts counts;
-    zt__timed_call *timed_calls[ZT__CALL_COUNT]; /* NULL: not seen yet */
-    zt__timed_call *in_order[ZT__CALL_COUNT];    /* of first appearance */
+    zt__timed_call *timed_calls[ZT__CALL_COUNT]; /* by zt__call; NULL: not seen yet */
+    zt__timed_call *in_order[ZT__CALL_COUNT];    /* the same, in the order of first appearance */
     uint32_t timed_call_count;
     zt__host_span *spans; /* a ring of the newest calls, or NULL */
     uint32_t span_capacity;
     uint64_t span_count;           /* written so far */
-    zt__message_text open_failure; /* of zt_auto */
-    uint32_t open_failures;
+    zt__message_text open_failure; /* of zt_auto: the first message */
+    uint32_t open_failures;        /* how many profilers could not be opened */
 } zt__tracer;
 
-/* Where a comment below says that the mutex is held, it is unlocked while the driver or the application's
-   allocator runs. */
+/* Where a comment below says that the mutex is held, the function unlocks it while the driver or the
+   application's allocator runs, and locks it again. */
 
 /* Returns the record of a handle, which is added if there is none. The mutex is held. Returns NULL without
    memory. */
@@ -11684,8 +11825,8 @@ ZT__PRIVATE zt__kernel_name *zt__make_name(const zt__tracer *tracer, size_t size
     return made;
 }
 
-/* Adds a name, or frees it if it is there already. Returns the record in use. The mutex is held. Returns NULL
-   without memory, or if `made` is NULL. */
+/* Adds a record from zt__make_name, or frees it if there is one of this name. Returns the record in use. The
+   mutex is held. Returns NULL without memory, or if `made` is NULL. */
 ZT__PRIVATE zt__kernel_name *zt__add_name(zt__tracer *tracer, zt__kernel_name *made) {
     zt__kernel_name *name = NULL;
     if (made && zt__map_make_room(&tracer->kernel_names, &tracer->allocator, &tracer->mutex)) {
@@ -11720,15 +11861,16 @@ ZT__PRIVATE zt__kernel_name *zt__find_or_add_name(zt__tracer *tracer, const char
     return zt__add_name(tracer, made);
 }
 
-/* Returns the name of a kernel, from the record of its handle or else from the driver. If that fails, the
-   name is "", and the next launch queries again. The mutex is held. Returns NULL without memory. */
+/* Returns the name of a kernel: the one that is known for its handle, or else, or if `knows_handle` is 0, the
+   one that the driver returns. If the driver fails, the name is "", and the next launch queries again. The
+   mutex is held. Returns NULL without memory. */
 ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel,
-                                                int may_remember) {
+                                                int knows_handle) {
     const void *handle = kernel;
     zt__known_handle *known = (zt__known_handle *)zt__map_find(&tracer->kernels, &handle, sizeof handle);
     zt__kernel_name *name;
     size_t size = 0;
-    if (known && may_remember) {
+    if (known && knows_handle) {
         return known->name;
     }
     zt__unlock(&tracer->mutex);
@@ -11742,7 +11884,7 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_ha
     }
     zt__lock(&tracer->mutex);
     name = zt__add_name(tracer, name);
-    if (name && size && may_remember) {
+    if (name && size && knows_handle) {
         known = zt__remember_handle(tracer, &tracer->kernels, kernel);
         if (known) {
             known->name = name;
@@ -11754,7 +11896,7 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_ha
 /* Returns the name under which a launch or copy is measured. A launch of several kernels has the name of the
    first, and the number of others: "saxpy +2". The mutex is held. Returns NULL without memory. */
 ZT__PRIVATE zt__kernel_name *zt__name_of_command(zt__tracer *tracer, zt__call call,
-                                                 const zt__command *command, int may_remember) {
+                                                 const zt__command *command, int knows_handle) {
     char text[256];
     zt__kernel_name *first, *made;
     unsigned others;
@@ -11762,7 +11904,7 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_command(zt__tracer *tracer, zt__call ca
     if (!command->kernel) {
         return zt__find_or_add_name(tracer, zt__call_name(call) + strlen("zeCommandListAppend"));
     }
-    first = zt__name_of_kernel(tracer, command->kernel, may_remember);
+    first = zt__name_of_kernel(tracer, command->kernel, knows_handle);
     if (!first || command->kernel_count == 1) {
         return first;
     }
@@ -11771,6 +11913,7 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_command(zt__tracer *tracer, zt__call ca
     if (length < sizeof text) {
         return zt__find_or_add_name(tracer, text);
     }
+    /* Too long for the buffer. The record is allocated for each such launch, and freed if it exists. */
     zt__unlock(&tracer->mutex);
     made = zt__make_name(tracer, length + 1);
     if (made) {
@@ -11802,7 +11945,8 @@ ZT__PRIVATE uint32_t zt__find_copy_groups(ze_device_handle_t device) {
     return found;
 }
 
-/* Adds a device at the end. Called by one thread at a time. Returns NULL without memory. */
+/* Adds a device at the end of the tracer's. Called by one thread at a time, while others may read. Returns
+   NULL without memory. */
 ZT__PRIVATE zt__traced_device *zt__add_device(zt__tracer *tracer, ze_context_handle_t context,
                                               ze_device_handle_t device, zt_profiler *profiler) {
     zt__traced_device *added = (zt__traced_device *)zt__allocate(&tracer->allocator, 1, sizeof *added);
@@ -11813,7 +11957,7 @@ ZT__PRIVATE zt__traced_device *zt__add_device(zt__tracer *tracer, ze_context_han
     added->context = context;
     added->device = device;
     added->profiler = profiler;
-    added->copy_only = zt__find_copy_groups(device);
+    added->copy_only_groups = zt__find_copy_groups(device);
     while (*end) {
         end = &(*end)->next;
     }
@@ -11844,7 +11988,8 @@ ZT__PRIVATE zt__traced_device *zt__find_device(zt__tracer *tracer, ze_context_ha
     return NULL;
 }
 
-/* Opens a profiler for a context and device that are new to zt_auto. */
+/* Opens a profiler for a context and device that are new to zt_auto. If that fails, the device is added
+   without a profiler, so that it is not tried again. `opening` is held. Returns NULL without memory. */
 ZT__PRIVATE zt__traced_device *zt__open_device(zt__tracer *tracer, ze_context_handle_t context,
                                                ze_device_handle_t device) {
     zt_profiler *profiler = NULL;
@@ -11870,8 +12015,8 @@ ZT__PRIVATE zt__traced_device *zt__open_device(zt__tracer *tracer, ze_context_ha
     return added;
 }
 
-/* Returns the device whose profiler measures lists of this context and device. zt_auto opens one if there is
-   none. Returns NULL if there is none then. */
+/* Returns the record of a context and device. Under zt_auto, it is added if there is none. Returns NULL if
+   nothing measures their lists. */
 ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_context_handle_t context,
                                                        ze_device_handle_t device) {
     zt__traced_device *found = zt__find_device(tracer, context, device);
@@ -11887,21 +12032,22 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
     return found;
 }
 
-/* The mutex is held. Returns NULL without memory. */
+/* Returns the record of a list, with what is known now. `device` is NULL if the list is not measured. The
+   mutex is held. Returns NULL without memory. */
 ZT__PRIVATE zt__known_handle *zt__remember_list(zt__tracer *tracer, ze_command_list_handle_t list,
                                                 zt__traced_device *device, uint32_t ordinal) {
     zt__known_handle *known = zt__remember_handle(tracer, &tracer->lists, list);
     if (known) {
         known->device = device;
         known->is_captured = 0;
-        known->is_copy_only = device && ordinal < 32 && (device->copy_only >> ordinal & 1);
+        known->is_copy_only = device && ordinal < 32 && (device->copy_only_groups >> ordinal & 1);
     }
     return known;
 }
 
 /* Returns the record of a list. For a list that was created before the start, the driver is queried. If it
-   cannot tell context and device, the list is assumed to be of the profiler that traces. The mutex is held.
-   Returns NULL without memory. */
+   cannot return context and device, the list is assumed to be of the profiler's, or of the first device under
+   zt_auto if there is no second. The mutex is held. Returns NULL without memory. */
 ZT__PRIVATE zt__known_handle *zt__find_or_query_list(zt__tracer *tracer, ze_command_list_handle_t list) {
     const void *handle = list;
     zt__known_handle *known = (zt__known_handle *)zt__map_find(&tracer->lists, &handle, sizeof handle);
@@ -11932,7 +12078,7 @@ ZT__PRIVATE zt__known_handle *zt__find_or_query_list(zt__tracer *tracer, ze_comm
 static const zt_aggregation zt__call_columns[1] = {ZT_AGGREGATE_SUM};
 static const zt__layout zt__call_layout = {1, ZT__KEPT_CALLS, zt__call_columns};
 
-/* Some results are no errors. Older headers lack some of their names, hence the numbers. */
+/* Warnings and answers are no errors. Older headers lack some of their names, hence the numbers. */
 ZT__PRIVATE int zt__is_error(ze_result_t result) {
     switch ((uint32_t)result) {
     case ZE_RESULT_SUCCESS:
@@ -11958,8 +12104,8 @@ ZT__PRIVATE void zt__free_timed_call(const zt_allocator *allocator, zt__timed_ca
     }
 }
 
-/* Returns the record of a call, which is added if there is none. It has room for all samples that are ever
-   kept. The mutex is held. Returns NULL without memory. */
+/* Returns the statistics of a call, which are added if there are none. All memory for them is allocated at
+   once, because zt__count_call holds the mutex. The mutex is held. Returns NULL without memory. */
 ZT__PRIVATE zt__timed_call *zt__find_or_add_timed_call(zt__tracer *tracer, zt__call call) {
     zt__timed_call *made;
     if (tracer->timed_calls[call]) {
@@ -11987,6 +12133,7 @@ ZT__PRIVATE zt__timed_call *zt__find_or_add_timed_call(zt__tracer *tracer, zt__c
     return tracer->timed_calls[call];
 }
 
+/* Adds one execution of a call to its statistics, and to the newest calls of the timeline. */
 ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begin_ns, uint64_t end_ns,
                                 ze_result_t result) {
     static uint32_t thread_count;
@@ -12014,9 +12161,10 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
 
 /* ---- around a call --------------------------------------------------------------------------------------- */
 
-/* What a frame is in use for. With the dispatcher's mutex held, UNUSED and DRIVER become CALLBACK, and DRIVER
-   becomes ABANDONED. Without it, the thread that makes the call changes CALLBACK to DRIVER after the
-   prologues, and CALLBACK or ABANDONED to UNUSED after the epilogues. */
+/* The state of a frame. A frame goes from UNUSED to CALLBACK, DRIVER, CALLBACK again and back to UNUSED, or
+   from DRIVER to ABANDONED and UNUSED if the tracer is destroyed meanwhile. The dispatcher's mutex is held
+   for changes to CALLBACK and ABANDONED, so that a tracer is not destroyed while a callback uses it. The
+   thread that makes the call changes to DRIVER and UNUSED without it. */
 typedef enum zt__frame_state {
     ZT__FRAME_UNUSED,
     ZT__FRAME_CALLBACK, /* a prologue or epilogue runs, and needs the tracer */
@@ -12024,31 +12172,30 @@ typedef enum zt__frame_state {
     ZT__FRAME_ABANDONED /* the call is in the driver, and the tracer was destroyed */
 } zt__frame_state;
 
-/* A call in progress, as one tracer observes it. Frames are used again but never freed, because a call may
-   end after its tracer was destroyed. */
+/* A call in progress, as one tracer observes it. A call has a frame for each tracer. Frames are used again
+   but never freed, because a call may end after its tracer was destroyed. */
 typedef struct zt__frame {
-    struct zt__frame *next_of_all;
+    struct zt__frame *next_of_all;     /* in use or not */
     struct zt__frame *next, *previous; /* of the same call, in the order of the tracers */
     zt__frame_state state;             /* atomic */
     zt__tracer *tracer;
     zt__call call;
-    uintptr_t registration;
-    void *parameters;
+    void *parameters; /* of the call: a ze_..._params_t */
 
     uint64_t begin_ns; /* 0: no tracer times the call */
     zt_region region;
     int has_region;
-    uint32_t *wait_count; /* the call's parameter, if zt__wait_first has set it to 0; else NULL */
-    uint32_t waits;       /* its value before */
-    void *instances[ZT__MAX_HOOKS];
+    uint32_t *wait_count;           /* the call's parameter, if zt__wait_first has set it to 0; else NULL */
+    uint32_t waits;                 /* its value before */
+    void *instances[ZT__MAX_HOOKS]; /* what a prologue of the application stores for its epilogue */
 } zt__frame;
 
 /* The parameters of the call of a frame. */
 #define ZT__PARAMETERS(frame, type) ((const type *)(frame)->parameters)
 
-/* Makes the device wait for the events of a launch before its region begins, so that the GPU time is that of
-   the kernel alone. The launch itself then has no wait events. If the driver refuses the launch, the wait
-   stays on the list. */
+/* Appends a wait for the events of a launch or copy, before its region begins, and removes them from the
+   call. So the GPU time is that of the kernel alone. If the driver refuses the launch, the wait stays on the
+   list. */
 ZT__PRIVATE void zt__wait_first(zt__frame *frame, const zt__command *command) {
     uint32_t count = *command->wait_count;
     if (count && command->wait_events &&
@@ -12060,7 +12207,8 @@ ZT__PRIVATE void zt__wait_first(zt__frame *frame, const zt__command *command) {
 }
 
 /* Counts a launch or copy, and begins its region if it is measured. The list is checked before the filter, so
-   that launches elsewhere do not count for `every` and `limit`. */
+   that launches elsewhere do not count for `every` and `limit`. `kernel_before_hooks` is the kernel that the
+   application has passed; its prologues may have passed another. */
 ZT__PRIVATE void zt__before_command(zt__frame *frame, ze_kernel_handle_t kernel_before_hooks) {
     zt__tracer *tracer = frame->tracer;
     zt__command command;
@@ -12077,7 +12225,8 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame, ze_kernel_handle_t kernel_
     }
     /* A copy engine can write time stamps, but cannot execute queries. */
     if (profiler && !(list->is_copy_only && profiler->metric_count > 0)) {
-        /* The name of a kernel that a hook has substituted is not kept: its destruction may not be seen. */
+        /* A hook may destroy a kernel that it has substituted, which is not traced. So its name is queried at
+           each launch. */
         name = zt__name_of_command(tracer, frame->call, &command, command.kernel == kernel_before_hooks);
     }
     tracer->counts.launches++;
@@ -12126,7 +12275,7 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
     zt__unlock(&tracer->mutex);
 }
 
-/* A list was reset, or is about to be destroyed. */
+/* Marks a list as over in all profilers of the tracer: it was reset, or is about to be destroyed. */
 ZT__PRIVATE void zt__mark_list_over_everywhere(zt__tracer *tracer, ze_command_list_handle_t list,
                                                int is_destroyed, const char *call) {
     zt__traced_device *device = zt__next_measured(tracer, NULL);
@@ -12135,8 +12284,8 @@ ZT__PRIVATE void zt__mark_list_over_everywhere(zt__tracer *tracer, ze_command_li
     }
 }
 
-/* Lists are about to be executed, or the driver has refused to execute them. zt_execute does the same for its
-   own profiler. */
+/* Called before lists are executed, and again if the driver has refused that. An execution by zt_execute is
+   left out for its own profiler, for which zt_execute does the same. */
 ZT__PRIVATE void zt__observe_execution(zt__frame *frame, int is_refused) {
     const ze_command_list_handle_t *lists;
     uint32_t count;
@@ -12160,7 +12309,8 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, int is_refused) {
     }
 }
 
-/* Under zt_auto, the profilers of a context that is destroyed release its objects, and keep their results. */
+/* Called before a context is destroyed, under zt_auto: its profilers collect, destroy their objects of the
+   context, and keep their results for the report. */
 ZT__PRIVATE void zt__before_context_destroy(zt__tracer *tracer, ze_context_handle_t context) {
     zt__traced_device *device;
     for (device = zt__load(&tracer->devices); device; device = zt__load(&device->next)) {
@@ -12177,18 +12327,18 @@ ZT__PRIVATE void zt__before_context_destroy(zt__tracer *tracer, ze_context_handl
     }
 }
 
-/* What a tracer does before a call. Handles that are destroyed are forgotten here, before the driver can
-   reuse them. */
+/* What a tracer does before a call. Handles are forgotten before they are destroyed, because afterwards the
+   driver may use them again. */
 ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     zt__call_kind kind = zt__kind_of_call(frame->call);
     ze_kernel_handle_t kernel_before_hooks = NULL;
     uint32_t i;
-    if (kind == ZT__CALL_LAUNCH) {
+    if (kind == ZT__KIND_LAUNCH) {
         zt__command command;
         zt__read_command(frame->call, frame->parameters, &command);
         kernel_before_hooks = command.kernel;
-    } else if (kind == ZT__CALL_KERNEL_DESTROY) {
+    } else if (kind == ZT__KIND_KERNEL_DESTROY) { /* a hook may destroy another one in its place */
         zt__forget_handle(tracer, &tracer->kernels,
                           *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
     }
@@ -12198,20 +12348,63 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
             hook->prologue(frame->parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
         }
     }
-    if (tracer->measured[frame->call]) {
-        zt__before_command(frame, kernel_before_hooks);
-    } else if (kind == ZT__CALL_EXECUTE) {
+    switch (kind) {
+    case ZT__KIND_LAUNCH:
+    case ZT__KIND_COPY:
+        if (tracer->measured[frame->call]) {
+            zt__before_command(frame, kernel_before_hooks);
+        }
+        break;
+    case ZT__KIND_EXECUTE:
         zt__observe_execution(frame, 0);
-    } else if (kind == ZT__CALL_LIST_DESTROY) {
+        break;
+    case ZT__KIND_LIST_DESTROY: {
         ze_command_list_handle_t list =
             *ZT__PARAMETERS(frame, ze_command_list_destroy_params_t)->phCommandList;
         zt__mark_list_over_everywhere(tracer, list, 1, "zeCommandListDestroy");
         zt__forget_handle(tracer, &tracer->lists, list);
-    } else if (kind == ZT__CALL_KERNEL_DESTROY) {
+        break;
+    }
+    case ZT__KIND_KERNEL_DESTROY:
         zt__forget_handle(tracer, &tracer->kernels,
                           *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
-    } else if (kind == ZT__CALL_CONTEXT_DESTROY && tracer->automatic) {
-        zt__before_context_destroy(tracer, *ZT__PARAMETERS(frame, ze_context_destroy_params_t)->phContext);
+        break;
+    case ZT__KIND_CONTEXT_DESTROY:
+        if (tracer->automatic) {
+            zt__before_context_destroy(tracer,
+                                       *ZT__PARAMETERS(frame, ze_context_destroy_params_t)->phContext);
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+/* What a tracer does after a call that has succeeded. */
+ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
+    zt__tracer *tracer = frame->tracer;
+    switch (kind) {
+    case ZT__KIND_LIST_CREATE:
+        zt__after_list_create(frame);
+        break;
+    case ZT__KIND_LIST_RESET:
+        zt__mark_list_over_everywhere(tracer,
+                                      *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList,
+                                      0, "zeCommandListReset");
+        break;
+    case ZT__KIND_CAPTURE_BEGIN:
+    case ZT__KIND_CAPTURE_END: {
+        zt__known_handle *list;
+        zt__lock(&tracer->mutex);
+        list = zt__find_or_query_list(tracer, *ZT__PARAMETERS(frame, zt__capture_params)->phCommandList);
+        if (list) {
+            list->is_captured = kind == ZT__KIND_CAPTURE_BEGIN;
+        }
+        zt__unlock(&tracer->mutex);
+        break;
+    }
+    default:
+        break;
     }
 }
 
@@ -12226,27 +12419,10 @@ ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t e
     if (frame->has_region) {
         zt__end(&frame->region, result != ZE_RESULT_SUCCESS);
     }
-    if (result != ZE_RESULT_SUCCESS) {
-        if (kind == ZT__CALL_EXECUTE) {
-            zt__observe_execution(frame, 1);
-        }
-    } else if (kind == ZT__CALL_LIST_CREATE) {
-        zt__after_list_create(frame);
-    } else if (kind == ZT__CALL_LIST_RESET) {
-        zt__mark_list_over_everywhere(tracer,
-                                      *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList,
-                                      0, "zeCommandListReset");
-    } else if (kind == ZT__CALL_CAPTURE_BEGIN || kind == ZT__CALL_CAPTURE_END) {
-        zt__known_handle *list;
-        zt__lock(&tracer->mutex);
-        list = zt__find_or_query_list(tracer, *ZT__PARAMETERS(frame, zt__capture_params)->phCommandList);
-        if (list) {
-            list->is_captured = kind == ZT__CALL_CAPTURE_BEGIN;
-        }
-        zt__unlock(&tracer->mutex);
-    } else if (kind == ZT__CALL_KERNEL_CREATE) { /* the handle may have been that of another kernel */
-        zt__forget_handle(tracer, &tracer->kernels,
-                          **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel);
+    if (kind == ZT__KIND_EXECUTE && result != ZE_RESULT_SUCCESS) {
+        zt__observe_execution(frame, 1);
+    } else if (result == ZE_RESULT_SUCCESS) {
+        zt__after_success(frame, kind);
     }
     for (i = tracer->hook_count; i > 0; i--) {
         const zt__traced_hook *hook = &tracer->hooks[i - 1];
@@ -12254,7 +12430,8 @@ ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t e
             hook->epilogue(frame->parameters, (int)result, hook->user, &frame->instances[i - 1]);
         }
     }
-    if (kind == ZT__CALL_KERNEL_CREATE && result == ZE_RESULT_SUCCESS) { /* a hook may have replaced it */
+    /* The handle, which an epilogue may have replaced, may be that of an earlier kernel. */
+    if (kind == ZT__KIND_KERNEL_CREATE && result == ZE_RESULT_SUCCESS) {
         zt__forget_handle(tracer, &tracer->kernels,
                           **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel);
     }
@@ -12262,13 +12439,13 @@ ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t e
 
 /* ---- the dispatcher -------------------------------------------------------------------------------------- */
 
-/* The loader's own tracer objects cannot be changed once they were enabled, and to destroy one waits without
-   limit for the calls that other threads are in. So a change of the traced calls needs another object, which
-   is enabled before the old one is disabled. A call in between may come from both, and is dispatched once.
-   Disabled objects are never destroyed, and cost two kilobytes each. */
+/* Callbacks are registered with a tracer object of the loader, which cannot be changed once it was enabled.
+   zelTracerDestroy waits without limit for the calls that other threads are in. So a change of the traced
+   calls needs another object, which is enabled before the old one is disabled; a call in between may come
+   from both, and is dispatched once. Disabled objects are retired: never destroyed, at two kilobytes each. */
 typedef struct zt__dispatcher {
-    /* with `setup`: */
-    zel_tracer_handle_t handle;                   /* the loader's tracer, or NULL */
+    /* guarded by `setup`: */
+    zel_tracer_handle_t handle;                   /* the loader's tracer object, or NULL */
     uintptr_t registration;                       /* its number, which is passed to its callbacks */
     uint8_t registered[ZT__CALL_COUNT];           /* the calls that it has callbacks for */
     ze_result_t(ZE_APICALL *disable_layer)(void); /* NULL: the layer was not enabled here */
@@ -12276,22 +12453,25 @@ typedef struct zt__dispatcher {
     uint32_t retired_count;
     int handles_fork;
 
-    /* with the mutex: */
-    zt__tracer *tracers; /* the live ones, in the order of their start; changed with both */
+    /* guarded by the mutex: */
+    zt__tracer *tracers; /* the live ones, in the order of their start; changed with both locks */
     uint32_t tracer_count;
     zt__frame *frames; /* all, in use or not */
 
-    uint8_t observed[ZT__CALL_COUNT]; /* whether a live tracer observes the call. Atomic; changed with both */
+    uint8_t observed[ZT__CALL_COUNT]; /* by a live tracer. Atomic; changed with both locks */
 } zt__dispatcher;
 
 static zt__dispatcher zt__dispatch;
 static zt__mutex zt__dispatch_setup = PTHREAD_MUTEX_INITIALIZER;
 static zt__mutex zt__dispatch_mutex = PTHREAD_MUTEX_INITIALIZER;
-static ZT__THREAD_LOCAL zt__frame
-    *zt__current_call; /* the first frame of the traced call that this thread is in */
-static ZT__THREAD_LOCAL uintptr_t zt__awaited_registration; /* whose callback a start waits for, or 0 */
 
-/* Returns whether a callback of the dispatcher runs on this thread. */
+/* The first frame of the traced call that this thread is in, or NULL. */
+static ZT__THREAD_LOCAL zt__frame *zt__current_call;
+
+/* The registration from which zt__callbacks_come expects a callback on this thread, or 0. */
+static ZT__THREAD_LOCAL uintptr_t zt__awaited_registration;
+
+/* Returns whether a prologue or epilogue runs on this thread, so that a hook may be the caller. */
 ZT__PRIVATE int zt__is_inside_hook(void) {
     const zt__frame *frame = zt__current_call;
     while (frame && zt__load(&frame->state) != ZT__FRAME_CALLBACK) {
@@ -12306,11 +12486,10 @@ ZT__PRIVATE int zt__reserve_frames(void) {
     for (;;) {
         zt__frame *frame;
         uint32_t unused = 0;
-        for (frame = zt__dispatch.frames; frame && unused < zt__dispatch.tracer_count;) {
+        for (frame = zt__dispatch.frames; frame; frame = frame->next_of_all) {
             unused += zt__load(&frame->state) == ZT__FRAME_UNUSED;
-            frame = frame->next_of_all;
         }
-        if (unused == zt__dispatch.tracer_count) {
+        if (unused >= zt__dispatch.tracer_count) {
             return 1;
         }
         zt__unlock(&zt__dispatch_mutex);
@@ -12324,8 +12503,9 @@ ZT__PRIVATE int zt__reserve_frames(void) {
     }
 }
 
-/* Begins a call: uses a frame for each tracer that observes it. Returns the first frame, or NULL. */
-ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, uintptr_t registration, void *parameters) {
+/* Begins a call, with a frame for each live tracer that observes it. Returns the first frame, or NULL if
+   there is none. */
+ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, void *parameters) {
     zt__frame *first = NULL, *last = NULL, *frame;
     zt__tracer *tracer = NULL;
     zt__lock(&zt__dispatch_mutex);
@@ -12343,7 +12523,6 @@ ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, uintptr_t registration, voi
         zt__store(&frame->state, ZT__FRAME_CALLBACK);
         frame->tracer = tracer;
         frame->call = call;
-        frame->registration = registration;
         frame->parameters = parameters;
         frame->has_region = 0;
         frame->wait_count = NULL;
@@ -12361,7 +12540,8 @@ ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, uintptr_t registration, voi
     return first;
 }
 
-/* The driver has returned. Tracers that still exist are needed again. Returns the last frame. */
+/* Called when the driver has returned: callbacks need the tracers again, unless they were destroyed. Returns
+   the last frame. */
 ZT__PRIVATE zt__frame *zt__return_to_call(zt__frame *first) {
     zt__frame *frame, *last = first;
     zt__lock(&zt__dispatch_mutex);
@@ -12385,29 +12565,19 @@ ZT__PRIVATE void zt__end_call(zt__frame *first) {
 }
 
 ZT__PRIVATE void zt__prologue(zt__call call, void *parameters, uintptr_t registration, void **instance) {
-    zt__frame *first = zt__current_call, *frame;
+    zt__frame *first, *frame;
     uint64_t begin_ns;
     int is_timed = 0;
     *instance = NULL;
     if (zt__awaited_registration == registration) {
         zt__awaited_registration = 0;
     }
-    if (!zt__load(&zt__dispatch.observed[call]) || zt__get_depth() > 0) {
+    /* A thread is in one traced call at a time: the loader does not call back for calls inside of it. So if
+       there is one already, this is the same call, from the second of two enabled registrations. */
+    if (!zt__load(&zt__dispatch.observed[call]) || zt__get_depth() > 0 || zt__current_call) {
         return;
     }
-    if (first) {
-        if (first->registration != registration && first->call == call && first->parameters == parameters) {
-            return; /* the same call, from the other of two registrations */
-        }
-        /* This thread has left its last traced call by an exception or jump, without an epilogue. */
-        for (frame = zt__return_to_call(first); frame; frame = frame->previous) {
-            if (frame->state == ZT__FRAME_CALLBACK && frame->has_region) {
-                zt__end(&frame->region, 1);
-            }
-        }
-        zt__end_call(first);
-    }
-    first = zt__begin_call(call, registration, parameters);
+    first = zt__begin_call(call, parameters);
     if (!first) {
         return;
     }
@@ -12492,8 +12662,8 @@ ZT__PRIVATE ze_result_t zt__register_call(zel_tracer_handle_t handle, uint32_t c
     return result;
 }
 
-/* Makes a call to see whether callbacks come. Results do not show that: with the layer off, registration
-   succeeds as well. */
+/* Makes a call to find out whether callbacks come. With the tracing layer off, none come, although
+   registration succeeds. */
 ZT__PRIVATE int zt__callbacks_come(uintptr_t registration) {
     uint32_t count = 0;
     zt__awaited_registration = registration;
@@ -12511,8 +12681,9 @@ ZT__PRIVATE void zt__retire(zel_tracer_handle_t handle) {
     zt__dispatch.retired[zt__dispatch.retired_count++ % ZT__MAX_RETIRED] = handle;
 }
 
-/* Registers callbacks for the calls that live tracers observe, those of a tracer that starts (or NULL), and
-   the one that zt__callbacks_come makes. On failure the registration before stays. `setup` is held. */
+/* Registers callbacks for the calls that live tracers observe, for those that `starting` (or NULL) observes,
+   and for the one that zt__callbacks_come makes. If that fails, the previous registration stays. `setup` is
+   held. */
 ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
     static uintptr_t last_registration;
     uint8_t calls[ZT__CALL_COUNT];
@@ -12553,15 +12724,15 @@ ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
     }
     if (zt__dispatch.handle || zt__dispatch.retired_count) {
         zt__retire(handle);
-    } else { /* no call was ever traced that the loader could wait for */
+    } else { /* nothing was ever traced, so there is no call that zelTracerDestroy could wait for */
         zelTracerSetEnabled(handle, 0);
         zelTracerDestroy(handle);
     }
     return result == ZE_RESULT_SUCCESS ? ZE_RESULT_NOT_READY : result;
 }
 
-/* Called when the last tracer stops. If the loader cannot disable the layer, callbacks still come; they are
-   then unregistered, unless too many registrations were retired already. */
+/* Called when the last tracer stops. If the loader cannot disable the layer, callbacks still come. The
+   registration is then retired, unless too many already were. `setup` is held. */
 ZT__PRIVATE void zt__disable_layer(void) {
     if (zt__dispatch.disable_layer) {
         zt__dispatch.disable_layer();
@@ -12574,8 +12745,8 @@ ZT__PRIVATE void zt__disable_layer(void) {
     }
 }
 
-/* A forked child traces nothing: the driver does not work there. The threads that may have held the locks are
-   gone. */
+/* Called in a forked child, which traces nothing because the driver does not work there. The threads that may
+   have held the locks do not exist in it. */
 ZT__PRIVATE void zt__forget_tracers(void) {
     static const zt__mutex unlocked = PTHREAD_MUTEX_INITIALIZER;
     zt__frame *frame;
@@ -12625,6 +12796,7 @@ ZT__PRIVATE void zt__set_live(zt__tracer *tracer, int is_live) {
 
 /* ---- starting and stopping ------------------------------------------------------------------------------- */
 
+/* A zt__name_fn, for zt__find_nearest. */
 ZT__PRIVATE const char *zt__call_name_at(const void *names, uint32_t index) {
     (void)names;
     return zt__call_name(index);
@@ -12639,6 +12811,7 @@ ZT__PRIVATE ze_result_t zt__report_no_such_call(const zt__tracer *tracer, const 
                       nearest.text);
 }
 
+/* Stores which calls a list of patterns selects to be timed. Each pattern must match a call. */
 ZT__PRIVATE ze_result_t zt__select_calls(zt__tracer *tracer, const char *list) {
     const char *rest = list, *pattern;
     size_t length;
@@ -12684,7 +12857,8 @@ ZT__PRIVATE ze_result_t zt__copy_hooks(zt__tracer *tracer, const zt_hook *hooks,
     return ZE_RESULT_SUCCESS;
 }
 
-/* Returns whether the tracer does something with a call. */
+/* Returns whether the tracer needs callbacks for a call. Lists are always observed, for the regions that the
+   application begins itself. */
 ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config *config, uint32_t call) {
     uint32_t i;
     for (i = 0; i < tracer->hook_count; i++) {
@@ -12696,24 +12870,25 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
         return 1;
     }
     switch (zt__kind_of_call((zt__call)call)) {
-    case ZT__CALL_OTHER:
-    case ZT__CALL_LAUNCH:
-    case ZT__CALL_COPY:
+    case ZT__KIND_OTHER:
+    case ZT__KIND_LAUNCH:
+    case ZT__KIND_COPY:
         return 0;
-    case ZT__CALL_KERNEL_CREATE:
-    case ZT__CALL_KERNEL_DESTROY:
+    case ZT__KIND_KERNEL_CREATE:
+    case ZT__KIND_KERNEL_DESTROY:
         return !config->no_launches;
-    case ZT__CALL_CAPTURE_BEGIN:
-    case ZT__CALL_CAPTURE_END:
+    case ZT__KIND_CAPTURE_BEGIN:
+    case ZT__KIND_CAPTURE_END:
         return !config->no_launches || config->copies;
-    case ZT__CALL_CONTEXT_DESTROY:
+    case ZT__KIND_CONTEXT_DESTROY:
         return tracer->automatic != NULL;
     default:
         return 1;
     }
 }
 
-/* Copies a configuration, and forgets what was learned with the last one. */
+/* Copies a configuration, and forgets kernels and lists: what was not observed since the last stop may have
+   changed them. `timeline` is how many samples the profiler keeps. */
 ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_config *config,
                                              uint32_t timeline) {
     ze_result_t result;
@@ -12739,11 +12914,11 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     for (call = 0; call < ZT__CALL_COUNT; call++) {
         zt__call_kind kind = zt__kind_of_call((zt__call)call);
         tracer->measured[call] =
-            (kind == ZT__CALL_LAUNCH && !config->no_launches) || (kind == ZT__CALL_COPY && config->copies);
+            (kind == ZT__KIND_LAUNCH && !config->no_launches) || (kind == ZT__KIND_COPY && config->copies);
         tracer->observed[call] = zt__is_observed(tracer, config, call) != 0;
     }
     if (!tracer->spans && timeline && zt__has_names(config->calls)) {
-        /* As many calls as samples are kept; without memory, none. */
+        /* As many calls are kept as samples; without memory, none. */
         zt__host_span *spans =
             (zt__host_span *)zt__allocate(&tracer->allocator, timeline, sizeof *tracer->spans);
         zt__lock(&tracer->mutex);
@@ -12757,6 +12932,7 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     return ZE_RESULT_SUCCESS;
 }
 
+/* Returns whether a thread is in a call that this tracer observes, in the driver or in a callback. */
 ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer) {
     const zt__frame *frame;
     int found = 0;
@@ -12769,6 +12945,7 @@ ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer) {
     return found;
 }
 
+/* Makes a tracer live, with a configuration or, if it is NULL, the default. */
 ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_config *given,
                                          uint32_t timeline) {
     zt_trace_config config = given ? *given : zt_trace_config_default();
@@ -12814,7 +12991,7 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
         if (!zt__dispatch.tracers) {
             zt__disable_layer();
         } else if (zt__dispatch.retired_count < ZT__MAX_RETIRED) {
-            /* Calls that no other tracer needs are no longer called back. A failure costs only time. */
+            /* Ends callbacks for calls that no other tracer needs. If this fails, they cost time. */
             zt__register_calls(NULL);
         }
     }
@@ -12827,8 +13004,8 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
     return ZE_RESULT_SUCCESS;
 }
 
-/* Detaches the tracer from calls that are still in the driver. Returns 0 if one of its callbacks is running,
-   which still needs it. */
+/* Detaches the tracer from calls that are still in the driver, before it is destroyed. Returns 0 if one of
+   its callbacks is running, which still needs it. */
 ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer) {
     zt__frame *frame;
     int is_running = 0;
@@ -13015,8 +13192,8 @@ ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t index, zt_c
     return ZE_RESULT_SUCCESS;
 }
 
-/* Returns how many calls a profiler's report shows. A tracer of several profilers has its calls in the report
-   of the first. */
+/* Returns how many timed calls a profiler's report shows. Under zt_auto, only the report of the first
+   profiler shows them. */
 ZT__PRIVATE uint32_t zt__calls_to_report(const zt_profiler *profiler) {
     zt__tracer *tracer = zt__load(&profiler->tracer);
     zt__traced_device *device = tracer ? zt__load(&tracer->devices) : NULL;
@@ -13068,10 +13245,11 @@ ZT__PRIVATE int zt__copy_kept_call(const zt_profiler *profiler, uint64_t index, 
 
 /* ---- samples --------------------------------------------------------------------------------------------- */
 
-/* Samples in the order in which they were taken, and sorted. */
 typedef struct zt__series {
     uint32_t count;
-    double samples[ZT_BENCH_SAMPLES], sorted[ZT_BENCH_SAMPLES], mhz[ZT_BENCH_SAMPLES];
+    double samples[ZT_BENCH_SAMPLES]; /* in the order in which they were taken */
+    double mhz[ZT_BENCH_SAMPLES];     /* the device's frequency after each; NaN: unknown */
+    double sorted[ZT_BENCH_SAMPLES];  /* the samples in ascending order */
 } zt__series;
 
 ZT__PRIVATE void zt__add_to_series(zt__series *series, double sample, double mhz) {
@@ -13084,8 +13262,8 @@ ZT__PRIVATE void zt__add_to_series(zt__series *series, double sample, double mhz
     series->sorted[i] = sample;
 }
 
-/* Stores the interval of the median by the sign test, and returns half its width as a share of the median:
-   NaN where the median is 0.
+/* Stores the confidence interval of the median, by the sign test. Returns half its width as a share of the
+   median, or NaN if the median is 0.
 
    A sample lies on either side of the true median with equal chance, so the ranks of the interval's ends
    follow from the binomial distribution. The ends are chosen for 97.5%: stopping when the interval is narrow
@@ -13133,9 +13311,9 @@ ZT__PRIVATE zt_bench_config zt__fill_in_defaults(const zt_bench_config *given) {
 typedef struct zt__stop_rule {
     const zt_bench_config *limits;
     uint64_t deadline;
-    uint32_t next_look;  /* the count at which the interval is looked at again */
-    uint32_t next_noise; /* the count at which it is compared with that of half as many samples */
-    double precision_before;
+    uint32_t next_precise; /* the count at which the interval is next compared with config.precision */
+    uint32_t next_noise;   /* the count at which it is next compared with that of half as many samples */
+    double half_precision; /* the precision of half as many samples; NaN: not compared yet */
 } zt__stop_rule;
 
 ZT__PRIVATE zt__stop_rule zt__begin_stop_rule(const zt_bench_config *limits) {
@@ -13143,15 +13321,17 @@ ZT__PRIVATE zt__stop_rule zt__begin_stop_rule(const zt_bench_config *limits) {
     zt__stop_rule rule;
     rule.limits = limits;
     rule.deadline = zt__deadline(limits->max_time_ns);
-    rule.next_look = limits->min_samples;
+    rule.next_precise = limits->min_samples;
     rule.next_noise = zt__clamp(limits->min_samples, NOISE_FROM, ZT_BENCH_SAMPLES);
-    rule.precision_before = zt__nan();
+    rule.half_precision = zt__nan();
     return rule;
 }
 
-/* Returns why there are enough samples, or ZT_BENCH_NOT_RUN if there are not. If it looked after every
-   sample, an interval that is narrow by chance would end the benchmark. So it looks only when there are a
-   quarter more. */
+/* Returns which condition is met, or ZT_BENCH_NOT_RUN if more samples are needed.
+
+   After every sample, the interval might be narrow by chance and end the benchmark too early. So it is
+   compared with config.precision only when there are a quarter more samples. Twice as many samples should
+   narrow it by 29%. If they narrow it by less than 5%, the rest is noise that more samples do not remove. */
 ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, zt__series *series) {
     uint32_t count = series->count;
     double low, high, precision;
@@ -13159,16 +13339,16 @@ ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, zt__series *se
         return ZT_BENCH_NOT_RUN;
     }
     precision = zt__median_interval(series->sorted, count, &low, &high);
-    if (count >= rule->next_look) {
-        rule->next_look = count + count / 4 + 1;
+    if (count >= rule->next_precise) {
+        rule->next_precise = count + count / 4 + 1;
         if (!zt__is_nan(precision) && precision < rule->limits->precision) {
             return ZT_BENCH_PRECISE;
         }
     }
     if (count >= rule->next_noise) {
-        double before = rule->precision_before;
+        double before = rule->half_precision;
         rule->next_noise = count * 2;
-        rule->precision_before = precision;
+        rule->half_precision = precision;
         if (!zt__is_nan(before) && !zt__is_nan(precision) && precision > 0.95 * before) {
             return ZT_BENCH_NOISE;
         }
@@ -13181,7 +13361,7 @@ ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, zt__series *se
 
 /* ---- results --------------------------------------------------------------------------------------------- */
 
-/* `unnamed` is the name if the configuration has none. */
+/* Clears a result, with its name. `unnamed` is the name if the configuration has none. */
 ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_config *config,
                                         const char *unnamed) {
     const char *name = unnamed;
@@ -13237,7 +13417,7 @@ ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series
 typedef struct zt__bench {
     const char *call;
     zt_bench_config config;   /* nothing is 0 that has a default */
-    const char *region;       /* whose time is a sample; NULL until the work has run if config.region is */
+    const char *region;       /* whose GPU time is a sample. NULL: the first of the work, once it has run */
     zt_profiler *profiler;    /* the application's, or NULL */
     zt_profiler *stopwatch;   /* measures times alone, without queries; NULL with config.measure */
     zes_freq_handle_t domain; /* whose frequency is the GPU's, or NULL */
@@ -13307,14 +13487,14 @@ ZT__PRIVATE double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
     return after.time_ns.sum - (before.time_ns.count ? before.time_ns.sum : 0);
 }
 
-/* Does the work once. Returns its time, or NaN. */
+/* Does the work once, without metrics. Returns its time, or NaN. */
 ZT__PRIVATE double zt__measure_once(zt__bench *bench) {
     double sample;
     if (!bench->config.measure) {
         return zt__run_work(bench, bench->stopwatch);
     }
     sample = bench->config.measure(bench->config.user);
-    return zt__is_nan(sample) || sample < 0 ? zt__report_no_sample(bench, "it failed") : sample;
+    return !zt__is_finite(sample) || sample < 0 ? zt__report_no_sample(bench, "it failed") : sample;
 }
 
 /* Finds the frequency domain of the GPU, if the system management interface has it. */
@@ -13364,7 +13544,7 @@ ZT__PRIVATE int zt__measure_sample(zt__bench *bench) {
     return 1;
 }
 
-/* Warms up, for `max_time_ns` at the most, except for the first three runs. */
+/* Does the work config.warm_up times. After the first three, stops when `max_time_ns` is over. */
 ZT__PRIVATE void zt__warm_up(zt__bench *bench, uint64_t max_time_ns) {
     uint64_t deadline = zt__deadline(max_time_ns);
     uint32_t i;
@@ -13382,6 +13562,7 @@ ZT__PRIVATE void zt__close_bench(zt__bench *bench) {
 ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_profiler *profiler,
                                        const zt_bench_config *config) {
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
+    ze_result_t result = ZE_RESULT_SUCCESS;
     if (!config) {
         return zt__report_null(diagnostics, call, "config");
     }
@@ -13395,6 +13576,9 @@ ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_pr
     bench->profiler = profiler;
     bench->series = (zt__series *)zt__allocate(
         profiler ? &profiler->config.allocator : &zt__default_allocator, 1, sizeof *bench->series);
+    if (!bench->series) {
+        return zt__report_no_memory(diagnostics, call, "samples");
+    }
     if (!config->measure) {
         zt_config times_alone = profiler->config;
         times_alone.groups = "";
@@ -13402,17 +13586,19 @@ ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_pr
         times_alone.require_metrics = times_alone.thread = 0;
         times_alone.sample = NULL;
         times_alone.timeline = 0;
-        zt__open_configured(profiler->context, profiler->device, &times_alone, &bench->stopwatch);
+        result = zt__open_configured(profiler->context, profiler->device, &times_alone, &bench->stopwatch);
     }
-    if (!bench->series || (!config->measure && !bench->stopwatch)) {
+    if (result != ZE_RESULT_SUCCESS) {
         zt__close_bench(bench);
-        return zt__report_no_memory(diagnostics, call, "samples");
+        return zt__report(diagnostics, CALL_FAILED, result, "zt_open", zt_result_name(result),
+                          zt__get_last_error(NULL));
     }
     zt__find_frequency_domain(bench);
     return ZE_RESULT_SUCCESS;
 }
 
-/* Returns whether there is nothing that could be run: no profiler that has a device. */
+/* Returns whether the work needs a profiler with a device, and there is none. Then benchmarks do nothing, as
+   any function without a profiler. */
 ZT__PRIVATE int zt__has_nothing_to_run(const zt_profiler *profiler, const zt_bench_config *config) {
     return (!profiler || !profiler->device) && config && config->run && !config->measure;
 }
@@ -13478,7 +13664,8 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
 
 /* ---- comparing ------------------------------------------------------------------------------------------- */
 
-/* Takes samples of two variants in turn. The order alternates, so that drift favours neither. */
+/* Takes samples of two variants in turn, until the stopping rule of `a` is met by their ratios. The order
+   alternates, so that drift favours neither. */
 ZT__PRIVATE ze_result_t zt__compare_benches(zt__bench *a, zt__bench *b, zt__series *ratios,
                                             zt_comparison *result) {
     zt__stop_rule rule;
@@ -13487,8 +13674,8 @@ ZT__PRIVATE ze_result_t zt__compare_benches(zt__bench *a, zt__bench *b, zt__seri
     zt__warm_up(b, a->config.max_time_ns);
     rule = zt__begin_stop_rule(&a->config);
     do {
-        int turned = ratios->count & 1;
-        has_samples = zt__measure_sample(turned ? b : a) && zt__measure_sample(turned ? a : b);
+        int b_first = ratios->count & 1;
+        has_samples = zt__measure_sample(b_first ? b : a) && zt__measure_sample(b_first ? a : b);
         if (has_samples) {
             double ratio =
                 b->series->samples[b->series->count - 1] / a->series->samples[a->series->count - 1];
@@ -13548,15 +13735,21 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
 /* ---- benchmarks for people ------------------------------------------------------------------------------- */
 
 ZT__PRIVATE void zt__write_bench_result(zt__writer *writer, const zt_bench_result *result) {
+    int in_ns = result->median < 1000;
+    double unit_ns = in_ns ? 1 : 1000;
+    const char *unit = in_ns ? "ns" : "us";
     zt__write_shown(writer, result->name);
     if (!result->count) {
         zt__write_text(writer, ": no sample\n");
         return;
     }
-    zt__print(writer,
-              ": median %.3f us (95%%: %.3f to %.3f, +-%.2f%%), quartiles %.3f and %.3f, minimum %.3f\n",
-              result->median / 1e3, result->low / 1e3, result->high / 1e3, result->precision * 100,
-              result->quartile1 / 1e3, result->quartile3 / 1e3, result->min / 1e3);
+    zt__print(writer, ": median %.3f %s (95%%: %.3f to %.3f", result->median / unit_ns, unit,
+              result->low / unit_ns, result->high / unit_ns);
+    if (!zt__is_nan(result->precision)) {
+        zt__print(writer, ", +-%.2f%%", result->precision * 100);
+    }
+    zt__print(writer, "), quartiles %.3f and %.3f, minimum %.3f\n", result->quartile1 / unit_ns,
+              result->quartile3 / unit_ns, result->min / unit_ns);
     zt__print(writer, "    %u samples, %u outliers; ended by: %s\n", (unsigned)result->count,
               (unsigned)result->outliers, zt_bench_end_name(result->end));
     if (zt__is_nan(result->frequency_mhz)) {
@@ -13566,8 +13759,9 @@ ZT__PRIVATE void zt__write_bench_result(zt__writer *writer, const zt_bench_resul
                   (unsigned)result->changed);
     }
     if (result->counter_runs) {
-        zt__print(writer, "    with counters: median %.3f us in %u runs a pass, %.2f times that without\n",
-                  result->counter_median / 1e3, (unsigned)result->counter_runs, result->perturbation);
+        zt__print(writer, "    with counters: median %.3f %s in %u runs a pass, %.2f times that without\n",
+                  result->counter_median / unit_ns, unit, (unsigned)result->counter_runs,
+                  result->perturbation);
     }
 }
 
@@ -13579,6 +13773,7 @@ ZT__PRIVATE ze_result_t zt__end_bench_writing(zt__writer *writer, zt__diagnostic
 
 ZT_API ze_result_t zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
                                   zt_write_fn write, void *user) {
+    enum { NAME_WIDTH = 56 };
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
     zt__writer writer;
     uint32_t i;
@@ -13591,9 +13786,13 @@ ZT_API ze_result_t zt_write_bench(const zt_profiler *profiler, const zt_bench_re
         const zt_metric *metric = zt_get_metric(profiler, i);
         double rate = zt_get_rate(profiler, result->region, i);
         if (!zt__is_nan(rate) && (rate < 0 || rate > 0)) {
-            zt__print(&writer, "    %-56.100s %12.5g%s%.40s%s\n", metric->name, rate,
-                      *metric->units ? " " : "", metric->units,
-                      metric->aggregation == ZT_AGGREGATE_SUM ? " a second" : "");
+            size_t width = zt__shown_width(metric->name);
+            zt__write_text(&writer, "    ");
+            zt__write_shown(&writer, metric->name);
+            zt__write_repeated(&writer, ' ', width < NAME_WIDTH ? NAME_WIDTH - width : 0);
+            zt__print(&writer, " %12.5g%s", rate, *metric->units ? " " : "");
+            zt__write_shown(&writer, metric->units);
+            zt__write_text(&writer, metric->aggregation == ZT_AGGREGATE_SUM ? " a second\n" : "\n");
         }
     }
     return zt__end_bench_writing(&writer, diagnostics, "zt_write_bench");
@@ -13664,7 +13863,7 @@ ZT__PRIVATE void zt__count_times(const double *times, uint32_t count, zt__histog
     }
 }
 
-/* A report that is being written. It has one region at a time. */
+/* A report that is being written. zt__read_region reads one region at a time into it. */
 typedef struct zt__document {
     zt__writer writer;
     zt_profiler *profiler;
@@ -13675,10 +13874,11 @@ typedef struct zt__document {
     zt_region_info region;
     zt_stats *stats; /* of each column */
     zt__histogram histogram;
-    int out_of_memory;
+    int out_of_memory; /* the report is incomplete */
 } zt__document;
 
-/* Reads a region. Returns 0 without memory, and if the region has no samples, none lost and none dropped. */
+/* Reads a region. Returns 0 if it is not to be written: it has no samples, not even lost or dropped ones, or
+   there is no memory. */
 ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
@@ -13707,7 +13907,7 @@ ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
     region->name = record->name;
     region->count = zt__collected(profiler, &copy);
     for (column = 0; column < layout->column_count; column++) {
-        /* The values of the GPU time are those of all passes. */
+        /* The values of column 0, the GPU time, are those of the times of all passes. */
         uint32_t first = column > 0 ? column : zt__pass_time_column(profiler, 0);
         uint32_t count = column > 0 ? 1 : profiler->pass_count, kept = 0;
         for (i = 0; values && i < count; i++) {
@@ -13765,6 +13965,11 @@ ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats) {
     return figures;
 }
 
+/* The C library hides it in strict ISO modes. C++ compilers always define _GNU_SOURCE. */
+#ifndef __cplusplus
+struct tm *gmtime_r(const time_t *seconds, struct tm *utc);
+#endif
+
 /* A time as text: "2026-11-22T03:21:00Z"; "" if it is not known. */
 typedef struct zt__date {
     char text[32];
@@ -13787,6 +13992,19 @@ ZT__PRIVATE zt__date zt__format_now(void) {
 }
 
 /* ---- CSV ------------------------------------------------------------------------------------------------- */
+
+/* Writes a field in quotes, which are doubled inside. */
+ZT__PRIVATE void zt__write_csv_field(zt__writer *writer, const char *text) {
+    zt__character character;
+    zt__write_text(writer, "\"");
+    while (zt__next_character(&text, &character)) {
+        if (character.code == '"') {
+            zt__write_text(writer, "\"");
+        }
+        zt__write_bytes(writer, character.bytes, character.length);
+    }
+    zt__write_text(writer, "\"");
+}
 
 /* A line of CSV. Figures that do not apply are empty. */
 typedef struct zt__csv_line {
@@ -13822,7 +14040,7 @@ ZT__PRIVATE void zt__write_csv_line(zt__writer *writer, const zt__csv_line *line
     zt__write_text(writer, "\n");
 }
 
-/* Writes a count in the form of a metric. `region` is "" if it is of the whole profiler. */
+/* Writes a count in the form of a metric. `region` is "" for the whole profiler. */
 ZT__PRIVATE void zt__write_csv_count(zt__writer *writer, const char *region, const char *name,
                                      const char *units, uint64_t count) {
     zt_metric metric = {name, "", "profiler", units, "", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, 0};
@@ -13937,7 +14155,7 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
         }
     }
 #ifdef ZETOOLS_TRACER
-    for (i = 0; i < zt__calls_to_report(profiler); i++) { /* two lines each: host time, and errors as a sum */
+    for (i = 0; i < zt__calls_to_report(profiler); i++) { /* two lines each */
         zt_metric host_time = {"host time",      "", "host", "ns", "", ZET_METRIC_TYPE_DURATION,
                                ZT_AGGREGATE_SUM, 0};
         zt_metric errors = {"errors", "", "host", "calls", "", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, 0};
@@ -14531,8 +14749,8 @@ ZT__PRIVATE void zt__read_table_row(const zt__document *document, zt__region_tab
     table->row_count++;
 }
 
-/* Appends a name to a heading. Long names are broken into lines, between words if possible. */
-ZT__PRIVATE void zt__break_name(const char *name, char *heading, size_t room) {
+/* Writes a name as a heading. Long names are broken into lines, between words if possible. */
+ZT__PRIVATE void zt__write_heading(const char *name, char *heading, size_t room) {
     enum { LONGEST = 12, SHORTEST = 4, LINES = 6 };
     size_t used = 0, line;
     for (line = 0; line < LINES && *name; line++) {
@@ -14551,20 +14769,28 @@ ZT__PRIVATE void zt__break_name(const char *name, char *heading, size_t room) {
         used += (size_t)snprintf(heading + used, room - used, "%s%.*s", line ? "\n" : "", (int)cut, name);
         name += cut + (name[cut] == '\n');
     }
-    if (*name) { /* too long even so */
+    if (*name) { /* more than LINES */
         snprintf(heading + used, room - used, "...");
     }
 }
 
-/* Appends the units to a heading. If figures add up, chooses a prefix that suits the largest: "ns" becomes
-   "ms", "bytes" becomes "MB". Other units, such as percent, stay. */
+/* Appends the units to a heading. If figures add up, chooses a prefix that suits the largest: "ns" or "us"
+   becomes "ms", "bytes" becomes "MB". Other units, such as percent, stay. */
 ZT__PRIVATE void zt__choose_units(zt__figure_column *column, const char *units, int additive) {
     static const char *const times[] = {"ns", "us", "ms", "s"};
     static const char *const prefixes[] = {"", "k", "M", "G", "T"};
-    int is_time = strcmp(units, "ns") == 0;
-    uint32_t step = 0, steps = is_time ? ZT__COUNT_OF(times) : ZT__COUNT_OF(prefixes);
+    uint32_t step = 0, steps = ZT__COUNT_OF(times);
+    int is_time;
     size_t used = strlen(column->heading), room = sizeof column->heading - used;
     char *end = column->heading + used;
+    while (step < steps && strcmp(units, times[step]) != 0) {
+        step++;
+    }
+    is_time = step < steps;
+    if (!is_time) {
+        step = 0;
+        steps = ZT__COUNT_OF(prefixes);
+    }
     if (zt__is_nan(column->largest)) {
         snprintf(end, room, "\n");
         return;
@@ -14586,7 +14812,7 @@ ZT__PRIVATE void zt__choose_units(zt__figure_column *column, const char *units, 
     }
 }
 
-/* Adds a column, without its heading. */
+/* Adds a column, with the range of its figures. The caller writes the heading. */
 ZT__PRIVATE zt__figure_column *zt__add_figure_column(zt__region_table *table, uint32_t figure) {
     zt__figure_column *column = &table->columns[table->column_count++];
     uint32_t row;
@@ -14594,7 +14820,7 @@ ZT__PRIVATE zt__figure_column *zt__add_figure_column(zt__region_table *table, ui
     column->figure = figure;
     column->scale = 1;
     column->smallest = column->largest = zt__nan();
-    table->shown.columns[table->column_count].heading = column->heading;
+    table->shown.columns[table->column_count].heading = column->heading; /* after that of the region */
     for (row = 0; row < table->row_count; row++) {
         double value = table->figures[(size_t)row * table->figure_count + figure];
         if (zt__is_nan(value)) {
@@ -14614,8 +14840,9 @@ ZT__PRIVATE void zt__add_metric_column(const zt_profiler *profiler, zt__region_t
                                        uint32_t metric) {
     const zt_metric *described = &profiler->metrics[metric];
     zt__figure_column *column = zt__add_figure_column(table, ZT__TIME_FIGURES + metric);
-    zt__break_name(described->name, column->heading, sizeof column->heading);
-    zt__choose_units(column, described->units, described->aggregation == ZT_AGGREGATE_SUM);
+    zt__write_heading(described->name, column->heading, sizeof column->heading);
+    zt__choose_units(column, described->aggregation == ZT_AGGREGATE_FLAG ? "samples" : described->units,
+                     described->aggregation == ZT_AGGREGATE_SUM);
 }
 
 /* Adds the metrics that config.columns names. */
@@ -14639,8 +14866,8 @@ ZT__PRIVATE void zt__add_chosen_columns(zt_profiler *profiler, zt__region_table 
     }
 }
 
-/* Adds all metrics that are not 0 everywhere. First come those that vary between regions, except clocks,
-   which only repeat what the time shows. */
+/* Adds all metrics that have a mean and are not 0 everywhere. Those that vary between regions come first, but
+   clocks come after them, because they only repeat what the time shows. */
 ZT__PRIVATE void zt__add_nonzero_columns(zt_profiler *profiler, zt__region_table *table) {
     uint32_t metric;
     int varying;
@@ -14653,14 +14880,14 @@ ZT__PRIVATE void zt__add_nonzero_columns(zt_profiler *profiler, zt__region_table
             if (described->aggregation == ZT_AGGREGATE_FLAG || described->aggregation == ZT_AGGREGATE_NONE) {
                 continue;
             }
-            /* The GPU time has columns of its own, and groups have metrics of the same name. */
+            /* The GPU time has columns of its own. A metric of several groups has one. */
             if (strcmp(described->name, "GpuTime") == 0 ||
                 zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics,
                                 profiler->metric_count, described->name, NULL) < metric) {
                 continue;
             }
             zt__add_metric_column(profiler, table, metric);
-            column = &table->columns[table->column_count - 1];
+            column = &table->columns[table->column_count - 1]; /* which stays if it belongs to this round */
             varies = !is_clock && (table->row_count < 2 || column->smallest < column->largest);
             if (!zt__is_positive(column->largest) || varies != varying) {
                 table->column_count--;
@@ -14681,8 +14908,8 @@ ZT__PRIVATE void zt__fill_region_row(const void *user, uint32_t row, zt__cell *c
     cells[1 + i].text = table->rows[row].note;
 }
 
-/* Fits the table into the width of the terminal, or that of files. If the times do not fit, names of regions
-   are shortened. Metrics that do not fit are left out, unless config.columns asks for them. */
+/* Fits the table into the width of the terminal, or of FILE_WIDTH. If the times do not fit, names of regions
+   are shortened. Metrics that do not fit are left out, unless config.columns names them. */
 ZT__PRIVATE void zt__fit_columns(zt__region_table *table, int to_standard_output, int metrics_were_chosen) {
     enum { FILE_WIDTH = 100, LONGEST_NAME = 28, SHORTEST_NAME = 12 };
     zt__table_column *name = &table->shown.columns[0], *shown = &table->shown.columns[1];
@@ -14722,6 +14949,7 @@ ZT__PRIVATE void zt__fit_columns(zt__region_table *table, int to_standard_output
     table->shown.column_count = kept + 2;
 }
 
+/* Writes the device, and the groups of the metrics. */
 ZT__PRIVATE void zt__write_title(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
@@ -14778,6 +15006,29 @@ ZT__PRIVATE void zt__write_missing_samples(zt__document *document) {
     }
 }
 
+#ifdef ZETOOLS_TRACER
+/* Writes why a profiler that traces launches has no regions. */
+ZT__PRIVATE void zt__write_why_empty(zt__document *document) {
+    zt__tracer *tracer = zt__load(&document->profiler->tracer);
+    zt_trace_counts counts = zt_trace_get_counts(document->profiler);
+    if (!tracer || !tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
+        return;
+    }
+    if (counts.launches == 0) {
+        zt__write_text(&document->writer, "No kernel was launched while tracing.");
+        zt__write_text(&document->writer, tracer->measured[ZT__CALL_CommandListAppendMemoryCopy]
+                                              ? "\n"
+                                              : " zt_trace_config.copies measures copies and fills.\n");
+    } else {
+        zt__print(&document->writer,
+                  "%llu launches: %llu measured, %llu left out by zt_trace_config, %llu on lists of other "
+                  "contexts or devices.\n",
+                  (unsigned long long)counts.launches, (unsigned long long)counts.measured,
+                  (unsigned long long)counts.filtered, (unsigned long long)counts.elsewhere);
+    }
+}
+#endif
+
 /* Writes what the table does not show, and why. */
 ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table *table) {
     zt_profiler *profiler = document->profiler;
@@ -14792,6 +15043,11 @@ ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table
         zt__write_text(writer, "\n");
     }
     zt__write_missing_samples(document);
+#ifdef ZETOOLS_TRACER
+    if (table->row_count == 0) {
+        zt__write_why_empty(document);
+    }
+#endif
     while (list && zt__next_name(&list, &text, &length)) {
         zt__copy_text(name, sizeof name, text, length);
         if (zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics, profiler->metric_count,
@@ -14916,19 +15172,20 @@ typedef struct zt__span {
 /* A track of a command list. Its spans are nested or disjoint. */
 typedef struct zt__track {
     ze_command_list_handle_t list;
-    uint32_t list_number, overlap; /* 0: its first track */
-    uint32_t innermost;            /* the span that was added last */
+    uint32_t list_number; /* counted from 1 */
+    uint32_t overlap;     /* how many tracks of the list are before it */
+    uint32_t last;        /* the span that was added last */
 } zt__track;
 
 typedef struct zt__trace {
-    zt__span *spans;
-    double *values; /* of each, all columns */
+    zt__span *spans; /* sorted */
+    double *values;  /* of each span, all columns */
     uint32_t span_count;
     zt__track *tracks;
     uint32_t track_count, list_count;
 } zt__trace;
 
-/* Sorts by begin, and outer spans before inner ones. */
+/* For qsort: orders by begin, with outer spans before inner ones. */
 ZT__PRIVATE int zt__compare_spans(const void *a, const void *b) {
     const zt__span *one = (const zt__span *)a, *other = (const zt__span *)b;
     if (one->sample.begin_ns != other->sample.begin_ns) {
@@ -14966,9 +15223,9 @@ ZT__PRIVATE int zt__copy_spans(zt_profiler *profiler, zt__trace *trace) {
     return 1;
 }
 
-/* Puts the next span on a track of its list, or on a new track if it overlaps spans of all of them. Returns
-   the track. */
-ZT__PRIVATE uint32_t zt__find_track(zt__trace *trace, uint32_t index) {
+/* Adds the next span to the first track of its list on which it overlaps no span without being inside it, or
+   to a new track if there is none. Returns the index of the track. */
+ZT__PRIVATE uint32_t zt__add_to_track(zt__trace *trace, uint32_t index) {
     zt__span *span = &trace->spans[index];
     zt__track *track;
     uint32_t i, tracks_of_list = 0, list_number = 0;
@@ -14981,7 +15238,7 @@ ZT__PRIVATE uint32_t zt__find_track(zt__trace *trace, uint32_t index) {
         }
         list_number = track->list_number;
         tracks_of_list++;
-        outer = track->innermost;
+        outer = track->last;
         while (outer != UINT32_MAX && trace->spans[outer].sample.end_ns <= span->sample.begin_ns) {
             outer = trace->spans[outer].outer;
         }
@@ -14997,11 +15254,12 @@ ZT__PRIVATE uint32_t zt__find_track(zt__trace *trace, uint32_t index) {
         track->list_number = list_number ? list_number : ++trace->list_count;
         track->overlap = tracks_of_list;
     }
-    track->innermost = index;
+    track->last = index;
     return i;
 }
 
-/* Writes what every event begins with. */
+/* Writes the beginning of an event. The caller adds its other members and the closing brace. `phase` is its
+   type: "X" a span, "C" a counter, "i" an instant, "M" the name of a track. */
 ZT__PRIVATE void zt__begin_event(zt__writer *writer, const char *phase, const char *name, uint32_t track) {
     zt__write_comma(writer);
     zt__print(writer, "\n{\"ph\":\"%s\",\"name\":", phase);
@@ -15009,10 +15267,9 @@ ZT__PRIVATE void zt__begin_event(zt__writer *writer, const char *phase, const ch
     zt__print(writer, ",\"pid\":%ld,\"tid\":%u", (long)getpid(), (unsigned)track);
 }
 
-/* A time in a trace is in microseconds. */
+/* Writes a time in microseconds, as the format wants it, exactly. */
 ZT__PRIVATE void zt__write_event_time(zt__writer *writer, const char *name, uint64_t ns) {
-    zt__print(writer, ",\"%s\":", name);
-    zt__write_microseconds(writer, ns);
+    zt__print(writer, ",\"%s\":%llu.%03u", name, (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
 }
 
 ZT__PRIVATE void zt__name_track(zt__writer *writer, const char *what, uint32_t track, const char *name) {
@@ -15022,7 +15279,7 @@ ZT__PRIVATE void zt__name_track(zt__writer *writer, const char *what, uint32_t t
     zt__write_text(writer, "}}");
 }
 
-/* "GPU_BUSY [percent]", with the group before it where there are several. */
+/* A metric with its units, such as "GPU_BUSY [percent]", after its group if there are several. */
 typedef struct zt__label {
     char text[ZET_MAX_METRIC_GROUP_NAME + ZET_MAX_METRIC_NAME + ZET_MAX_METRIC_RESULT_UNITS + 8];
 } zt__label;
@@ -15113,8 +15370,8 @@ ZT__PRIVATE void zt__write_stream(zt__document *document, zt__stream_data *data,
 }
 
 #ifdef ZETOOLS_TRACER
-/* Writes a track for each thread, after those of the lists. The calls of one thread do not nest, and are kept
-   in order. */
+/* Writes a track for each thread, after those of the lists. Traced calls of one thread do not nest, so one
+   track is enough. */
 ZT__PRIVATE void zt__write_calls(zt__document *document, const zt__trace *trace) {
     zt__writer *writer = &document->writer;
     uint64_t first, end, i;
@@ -15151,7 +15408,7 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     zt__write_text(writer, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"zetools\":\"" ZETOOLS_VERSION
                            "\",\"clock\":\"CLOCK_MONOTONIC\"},\n\"traceEvents\":[");
     for (i = 0; i < trace.span_count; i++) {
-        zt__write_span(document, &trace.spans[i], zt__find_track(&trace, i));
+        zt__write_span(document, &trace.spans[i], zt__add_to_track(&trace, i));
     }
     first = zt__next_attached_stream(profiler, NULL);
     for (data = first; data; data = zt__next_attached_stream(profiler, data)) {
@@ -15231,6 +15488,8 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     stopped = !zt__end_writing(&document->writer);
     if (document->out_of_memory) {
         result = zt__report_no_memory(diagnostics, "zt_write", "a report");
+    } else if (stopped && write == zt__write_to_file) {
+        result = ZE_RESULT_ERROR_UNKNOWN; /* zt_report reports why, by errno */
     } else if (stopped) {
         result = zt__report(diagnostics, WRITE_STOPPED, ZE_RESULT_ERROR_UNKNOWN, "zt_write");
     }
@@ -15241,22 +15500,32 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
 
 /* ---- files ----------------------------------------------------------------------------------------------- */
 
+/* Returns the suffix of a path, with its dot: ".trace.json", or what follows the last dot in the name of the
+   file. Returns "" if there is no dot. */
+ZT__PRIVATE const char *zt__path_suffix(const char *path) {
+    const char *end = path + strlen(path), *slash = strrchr(path, '/');
+    const char *dot = strrchr(slash ? slash : path, '.');
+    if (zt__ends_with(path, ".trace.json", strcasecmp)) {
+        return end - strlen(".trace.json");
+    }
+    return dot ? dot : end;
+}
+
 /* Finds the format that the suffix of a path stands for. Returns 0 if it stands for none. Without a suffix,
    or with a number as suffix, the format is a table. */
 ZT__PRIVATE int zt__find_format(const char *path, zt_format *format) {
-    const char *slash = strrchr(path, '/');
-    const char *dot = strrchr(slash ? slash : path, '.');
+    const char *suffix = zt__path_suffix(path);
     *format = ZT_FORMAT_TABLE;
-    if (zt__ends_with(path, ".csv", strcasecmp)) {
+    if (strcasecmp(suffix, ".csv") == 0) {
         *format = ZT_FORMAT_CSV;
-    } else if (zt__ends_with(path, ".trace.json", strcasecmp)) {
+    } else if (strcasecmp(suffix, ".trace.json") == 0) {
         *format = ZT_FORMAT_TRACE;
-    } else if (zt__ends_with(path, ".json", strcasecmp)) {
+    } else if (strcasecmp(suffix, ".json") == 0) {
         *format = ZT_FORMAT_JSON;
-    } else if (zt__ends_with(path, ".html", strcasecmp) || zt__ends_with(path, ".htm", strcasecmp)) {
+    } else if (strcasecmp(suffix, ".html") == 0 || strcasecmp(suffix, ".htm") == 0) {
         *format = ZT_FORMAT_HTML;
-    } else if (dot && !zt__ends_with(path, ".txt", strcasecmp)) {
-        return strspn(dot + 1, "0123456789") == strlen(dot + 1);
+    } else if (*suffix && strcasecmp(suffix, ".txt") != 0) {
+        return strspn(suffix + 1, "0123456789") == strlen(suffix + 1);
     }
     return 1;
 }
@@ -15324,6 +15593,7 @@ ZT__PRIVATE int zt__follow_links(zt__target_file *file, const char *path) {
 ZT__PRIVATE ze_result_t zt__replace_file(zt_profiler *profiler, zt_format format, const char *path) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__target_file *file = (zt__target_file *)zt__allocate(allocator, 1, sizeof *file);
+    struct stat before;
     ze_result_t result;
     if (!file) {
         return zt__report_no_memory(&profiler->diagnostics, "zt_report", "a path");
@@ -15331,9 +15601,16 @@ ZT__PRIVATE ze_result_t zt__replace_file(zt_profiler *profiler, zt_format format
     if (!zt__follow_links(file, path)) {
         result = zt__report_unwritable(profiler, path);
     } else {
-        snprintf(file->beside, sizeof file->beside, "%s.%ld.%lx.part", file->path, (long)getpid(),
-                 (unsigned long)zt__this_thread());
-        result = zt__write_and_close(profiler, format, fopen(file->beside, "wb"), path);
+        const char *slash = strrchr(file->path, '/'), *name = slash ? slash + 1 : file->path;
+        FILE *part;
+        /* A long name is cut, because the name of a file has 255 bytes at the most. */
+        snprintf(file->beside, sizeof file->beside, "%.*s%.128s.%ld.%lx.part", (int)(name - file->path),
+                 file->path, name, (long)getpid(), (unsigned long)zt__this_thread());
+        part = fopen(file->beside, "wb");
+        if (part && stat(file->path, &before) == 0) {
+            chmod(file->beside, before.st_mode & 0777); /* the same people may read the report as before */
+        }
+        result = zt__write_and_close(profiler, format, part, path);
         if (result == ZE_RESULT_SUCCESS && rename(file->beside, file->path) != 0) {
             result = zt__report_unwritable(profiler, path);
         }
@@ -15345,9 +15622,19 @@ ZT__PRIVATE ze_result_t zt__replace_file(zt_profiler *profiler, zt_format format
     return result;
 }
 
+/* Returns the stream that a path stands for, or NULL. If standard error is redirected to a file, the path
+   leads to that file, which must not be replaced. */
+ZT__PRIVATE FILE *zt__find_standard_stream(const char *path) {
+    if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0) {
+        return stdout;
+    }
+    return strcmp(path, "/dev/stderr") == 0 ? stderr : NULL;
+}
+
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
     zt_profiler *locked = zt__mutable(profiler);
     struct stat target;
+    FILE *stream;
     zt_format format;
     ze_result_t result;
     if (!profiler) {
@@ -15356,13 +15643,18 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
     if (!path) {
         return zt__report_null(&locked->diagnostics, "zt_report", "path");
     }
-    if (strcmp(path, "-") == 0) {
-        result = zt_write(profiler, ZT_FORMAT_TABLE, zt__write_to_file, stdout);
-        return result == ZE_RESULT_SUCCESS && fflush(stdout) != 0 ? zt__report_unwritable(locked, path)
-                                                                  : result;
+    stream = zt__find_standard_stream(path);
+    if (stream) {
+        errno = 0;
+        result = zt_write(profiler, ZT_FORMAT_TABLE, zt__write_to_file, stream);
+        if (result == ZE_RESULT_SUCCESS && fflush(stream) != 0) {
+            result = ZE_RESULT_ERROR_UNKNOWN;
+        }
+        return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(locked, path) : result;
     }
     if (!zt__find_format(path, &format)) {
-        return zt__report(&locked->diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, path);
+        return zt__report(&locked->diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_report",
+                          path);
     }
     /* Pipes, terminals and devices are written to, and not replaced by a file. */
     if (stat(path, &target) == 0 && !S_ISREG(target.st_mode) && !S_ISDIR(target.st_mode)) {
@@ -16456,35 +16748,28 @@ ZT__PRIVATE void zt__write_html(zt__document *document) {
 
 #ifdef ZETOOLS_TRACER
 
+/* What zt_auto keeps until exit. The strings of `config` and `report` are copies. */
 typedef struct zt__auto {
-    zt__tracer *tracer; /* NULL: it is off */
+    zt__tracer *tracer; /* NULL: nothing is traced */
     pid_t process;      /* that called zt_auto: a forked child reports nothing */
-    zt_config config;   /* of each profiler. Its strings, and `report`, are copies */
-    const char *report;
+    zt_config config;   /* of each profiler */
+    const char *report; /* the path of the first report, or "-" */
 } zt__auto;
 
 static zt__auto zt__automatic;
 
-/* Returns the suffix of a path: from the last dot, or ".trace.json". */
-ZT__PRIVATE const char *zt__path_suffix(const char *path) {
-    const char *end = path + strlen(path);
-    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
-    if (zt__ends_with(path, ".trace.json", strcasecmp)) {
-        return end - strlen(".trace.json");
-    }
-    return dot && (!slash || dot > slash) ? dot : end;
-}
-
-/* Writes the report of the n-th profiler: run.csv, run.2.csv, ... A message goes to standard error, because
-   the profiler is closed next, and to zt_get_last_error(NULL). */
+/* Writes the report of the n-th profiler: run.csv, run.2.csv, ... If that fails, the message goes to standard
+   error, because the profiler is closed next, and to zt_get_last_error(NULL). */
 ZT__PRIVATE void zt__write_auto_report(zt_profiler *profiler, uint32_t n) {
     const char *report = zt__automatic.report, *suffix = zt__path_suffix(report);
     char number[16] = "";
     size_t size = strlen(report) + sizeof number;
     char *path = (char *)zt__allocate(&zt__default_allocator, 1, size);
     zt__thread_messages *messages = zt__get_thread_messages();
+    struct stat target;
     ze_result_t result;
-    if (n > 1 && strcmp(report, "-") != 0) {
+    if (n > 1 && !zt__find_standard_stream(report) &&
+        (stat(report, &target) != 0 || S_ISREG(target.st_mode))) {
         snprintf(number, sizeof number, ".%u", (unsigned)n);
     }
     if (path) {
@@ -16496,13 +16781,14 @@ ZT__PRIVATE void zt__write_auto_report(zt_profiler *profiler, uint32_t n) {
     if (result != ZE_RESULT_SUCCESS) {
         fprintf(stderr, "zetools: %s\n", zt_get_last_error(profiler));
         if (messages) {
-            messages->last = messages->copy;
+            messages->last = messages->copy; /* which zt_get_last_error has stored */
         }
     }
     zt__free(&zt__default_allocator, path);
 }
 
-/* Copies a string of the application, which need not outlive zt_auto. Returns 0 without memory. */
+/* Replaces a string of the application, which need not outlive zt_auto, by a copy. Without memory, stores
+   NULL and returns 0. */
 ZT__PRIVATE int zt__keep_text(const char **text) {
     if (!*text) {
         return 1;
@@ -16511,7 +16797,8 @@ ZT__PRIVATE int zt__keep_text(const char **text) {
     return *text != NULL;
 }
 
-ZT__PRIVATE void zt__free_auto_config(void) {
+/* Frees the copies, and clears the rest. */
+ZT__PRIVATE void zt__clear_auto(void) {
     zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.report);
     zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.groups);
     zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.metrics);
@@ -16519,12 +16806,19 @@ ZT__PRIVATE void zt__free_auto_config(void) {
     memset(&zt__automatic, 0, sizeof zt__automatic);
 }
 
-/* Runs at exit, before loader and driver are gone. */
+/* Writes the reports. Runs at exit, before loader and driver are gone: functions of atexit run in reverse
+   order, and zt_auto has called zeInit before it registered this one. */
 ZT__PRIVATE void zt__end_auto(void) {
     zt__tracer *tracer = zt__automatic.tracer;
     zt__traced_device *device;
     uint32_t n = 0;
-    if (!tracer || zt__automatic.process != getpid() || zt__is_inside_hook()) {
+    if (!tracer || zt__automatic.process != getpid()) {
+        return;
+    }
+    if (zt__is_inside_hook()) {
+        fprintf(stderr,
+                "zetools: zt_auto: there is no report, because a callback has called exit. Return from "
+                "callbacks.\n");
         return;
     }
     zt__stop_tracer(tracer, "zt_auto");
@@ -16537,11 +16831,11 @@ ZT__PRIVATE void zt__end_auto(void) {
         }
     }
     if (tracer->open_failures) {
-        fprintf(stderr, "zetools: zt_auto: %u contexts and devices were not measured. The first: %s\n",
+        fprintf(stderr, "zetools: zt_auto did not measure %u of the contexts and devices. The first: %s\n",
                 (unsigned)tracer->open_failures, tracer->open_failure.text);
     }
     if (!zt__abandon_calls(tracer)) {
-        return; /* a callback is running on another thread */
+        return; /* a callback on another thread still needs the tracer and its profilers */
     }
     for (device = tracer->devices; device; device = device->next) {
         if (device->profiler) {
@@ -16550,24 +16844,24 @@ ZT__PRIVATE void zt__end_auto(void) {
         }
     }
     zt__destroy_tracer(tracer);
-    zt__free_auto_config();
+    zt__clear_auto();
 }
 
-/* Returns where the report goes, by the environment or else the configuration. Returns NULL if nothing is
-   traced. */
+/* Returns the path of the report by ZT_AUTO in the environment, or else by the configuration: "-" for a table
+   on standard output. Returns NULL if nothing is to be traced. */
 ZT__PRIVATE const char *zt__find_auto_path(const char *configured) {
     const char *path = getenv("ZT_AUTO");
     if (!path || strcmp(path, "1") == 0) {
         path = configured && *configured ? configured : "-";
     }
-    if (!*path || strcmp(path, "off") == 0 || strcmp(path, "0") == 0) {
+    if (!*path || strcasecmp(path, "off") == 0 || strcmp(path, "0") == 0) {
         return NULL;
     }
-    return strcmp(path, "table") == 0 ? "-" : path;
+    return strcasecmp(path, "table") == 0 ? "-" : path;
 }
 
-/* Calls zeInit. Loaders that cannot enable tracing at run time read the environment there. */
-ZT__PRIVATE ze_result_t zt__initialize_traced(void) {
+/* Calls zeInit, which enables the tracing layer by the environment in loaders that cannot enable it later. */
+ZT__PRIVATE ze_result_t zt__init_with_tracing(void) {
     ze_result_t(ZE_APICALL * enable_layer)(void);
     const char *advice = "Nothing is traced. Install a Level Zero driver.";
     ze_result_t result;
@@ -16595,11 +16889,11 @@ ZT_API zt_auto_config zt_auto_config_default(void) {
 }
 
 ZT_API ze_result_t zt_auto(const zt_auto_config *given) {
-    enum { TIMELINE = 65536 }; /* samples, for a trace */
+    enum { TRACE_TIMELINE = 65536 }; /* samples */
     static int ends_at_exit;
     zt_auto_config config = given ? *given : zt_auto_config_default();
     const char *path = zt__find_auto_path(config.report);
-    zt_config *profiler = &zt__automatic.config, complete;
+    zt_config *kept = &zt__automatic.config, complete;
     zt__tracer *tracer = NULL;
     zt_format format;
     ze_result_t result;
@@ -16608,36 +16902,36 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *given) {
         return ZE_RESULT_SUCCESS;
     }
     if (!zt__find_format(path, &format)) {
-        result = zt__report(NULL, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, path);
-        fprintf(stderr, "zetools: zt_auto: nothing is traced. %s\n", zt_get_last_error(NULL));
+        result = zt__report(NULL, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_auto", path);
+        fprintf(stderr, "zetools: %s Nothing is traced.\n", zt_get_last_error(NULL));
         return result;
     }
-    result = zt__initialize_traced();
+    result = zt__init_with_tracing();
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
-    *profiler = config.profiler;
-    if (!profiler->timeline && format == ZT_FORMAT_TRACE) {
-        profiler->timeline = TIMELINE; /* a trace shows nothing else */
-    }
-    complete = zt__complete_config(profiler);
     zt__automatic.report = path;
+    *kept = config.profiler;
+    if (!kept->timeline && format == ZT_FORMAT_TRACE) {
+        kept->timeline = TRACE_TIMELINE;
+    }
     has_memory = zt__keep_text(&zt__automatic.report);
-    has_memory &= zt__keep_text(&profiler->groups);
-    has_memory &= zt__keep_text(&profiler->metrics);
-    has_memory &= zt__keep_text(&profiler->columns);
+    has_memory &= zt__keep_text(&kept->groups);
+    has_memory &= zt__keep_text(&kept->metrics);
+    has_memory &= zt__keep_text(&kept->columns);
+    complete = zt__complete_config(kept); /* for the defaults of the tracer; zt_open completes `kept` */
     if (has_memory) {
         tracer = zt__create_tracer(&complete.allocator, NULL, complete.wait_timeout_ns);
     }
     if (!tracer) {
-        zt__free_auto_config();
+        zt__clear_auto();
         return zt__report_no_memory(NULL, "zt_auto", "the tracer and its configuration");
     }
-    tracer->automatic = profiler;
+    tracer->automatic = kept;
     result = zt__start_tracer(tracer, &config.trace, complete.timeline);
     if (result != ZE_RESULT_SUCCESS) {
         zt__destroy_tracer(tracer);
-        zt__free_auto_config();
+        zt__clear_auto();
         return result;
     }
     zt__automatic.process = getpid();

@@ -53,6 +53,9 @@ complain 'variables of the environment that only one of code and manual has:' \
 complain 'variables of the environment that README lacks:' \
     "$(for name in $variables; do grep -qF "| \`$name\` |" README.md || echo "$name"; done)"
 
+complain 'private names that README has and the code lacks:' \
+    "$(grep -oE 'zt__[a-z_]+' README.md | sort -u | while read -r name; do grep -qw "$name" zetools.h || echo "$name"; done)"
+
 if command -v shellcheck >/dev/null; then
     files '*.sh' | xargs shellcheck -s sh || status=1
     shellcheck .ci/run || status=1

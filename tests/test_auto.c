@@ -258,7 +258,7 @@ static void test_a_suffix_without_a_format(void **state) {
                        .result = ZE_RESULT_ERROR_INVALID_ARGUMENT};
     (void)state;
     expect_success(&p);
-    assert_int_equal(occurrences(text_of("errors"), "[UNKNOWN_SUFFIX]"), 1);
+    assert_int_equal(occurrences(text_of("errors"), "[UNKNOWN_SUFFIX] zt_auto: "), 1);
     assert_int_equal(occurrences(text_of("errors"), "run.xlsx"), 1);
     assert_string_equal(text_of("output"), "");
 }
@@ -364,6 +364,77 @@ static void test_names_may_go(void **state) {
     line_of(text_of("names.csv"), "\"saxpy\",\"COPY_BYTE_COUNT\",\"MemoryProfile\"");
 }
 
+/* No name gets a number that is not of a file. */
+static void test_a_device_as_report(void **state) {
+    const program p = {.work = launch_in_two_contexts, .environment = "/dev/null", .calls = 1};
+    (void)state;
+    expect_success(&p);
+    assert_int_equal(access("/dev/null.2", F_OK), -1);
+    assert_null(strstr(text_of("errors"), "zetools: ")); /* a layer may have written, too */
+}
+
+/* Standard error is a file here, which keeps what is in it. */
+static void write_and_launch(world *w) {
+    fprintf(stderr, "before\n");
+    launch_in_two_contexts(w);
+}
+
+static void test_a_report_on_standard_error(void **state) {
+    const program p = {.work = write_and_launch, .environment = "/dev/stderr", .calls = 1};
+    (void)state;
+    expect_success(&p);
+    assert_int_equal(strncmp(text_of("errors"), "before\n", 7), 0);
+    assert_int_equal(occurrences(text_of("errors"), "device: "), 2);
+    assert_string_equal(text_of("output"), "");
+}
+
+static void test_turned_off_in_capitals(void **state) {
+    const program p = {.work = launch_some, .environment = "OFF", .calls = 1};
+    (void)state;
+    expect_success(&p);
+    assert_string_equal(text_of("output"), "");
+    assert_int_equal(remove("OFF"), -1);
+}
+
+static void copy_alone(world *w) {
+    ok(zeCommandListAppendMemoryCopy(w->immediate, w->sums, w->sums, 4, NULL, 0, NULL));
+    finish_immediate(w, w->immediate);
+}
+
+/* An empty table has the reason below it. */
+static void test_nothing_is_launched(void **state) {
+    const program p = {.work = copy_alone, .calls = 1};
+    (void)state;
+    expect_success(&p);
+    assert_contains(text_of("output"), "No kernel was launched while tracing. zt_trace_config.copies ");
+}
+
+static void test_all_launches_are_left_out(void **state) {
+    zt_auto_config config = zt_auto_config_default();
+    config.trace.names = "gemm*";
+    const program p = {.work = launch_some, .config = &config, .calls = 1};
+    (void)state;
+    expect_success(&p);
+    assert_contains(text_of("output"), "4 launches: 0 measured, 4 left out by zt_trace_config, 0 on lists ");
+}
+
+/* A callback must return. If it exits, a message says what is missing. */
+static void exit_in_hook(void *parameters, int result, void *user, void **instance) {
+    (void)parameters, (void)result, (void)user, (void)instance;
+    exit(0);
+}
+
+static void test_an_exit_inside_a_callback(void **state) {
+    const zt_hook hook = {"zeCommandQueueExecuteCommandLists", NULL, exit_in_hook, NULL};
+    zt_auto_config config = zt_auto_config_default();
+    config.trace.hooks = &hook;
+    config.trace.hook_count = 1;
+    const program p = {.work = launch_some, .config = &config, .calls = 1, .keeps_everything = 1};
+    (void)state;
+    expect_success(&p);
+    assert_contains(text_of("errors"), "there is no report, because a callback has called exit");
+}
+
 static void trace_and_leave(world *w) {
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     zt_trace_config config = zt_trace_config_default();
@@ -439,6 +510,12 @@ int main(void) {
         cmocka_unit_test(test_a_report_for_each_context),
         cmocka_unit_test(test_a_trace_for_each_context),
         cmocka_unit_test(test_names_may_go),
+        cmocka_unit_test(test_a_device_as_report),
+        cmocka_unit_test(test_a_report_on_standard_error),
+        cmocka_unit_test(test_turned_off_in_capitals),
+        cmocka_unit_test(test_nothing_is_launched),
+        cmocka_unit_test(test_all_launches_are_left_out),
+        cmocka_unit_test(test_an_exit_inside_a_callback),
         cmocka_unit_test(test_an_exit_with_a_tracer_on),
         cmocka_unit_test(test_without_permission),
         cmocka_unit_test(test_without_a_driver),

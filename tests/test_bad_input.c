@@ -1,5 +1,5 @@
-/* Bad input: an error with a message that says what to do, or a counted drop; never a crash, never output
-   that nobody asked for, and the application's own work is right. */
+/* Bad input causes an error with a message that includes the remedy, or a counted drop; never a crash or
+   unwanted output. The results of the application are right. */
 #include "fixture.h"
 
 #include <math.h>
@@ -24,7 +24,7 @@ static int close_silent(void **state) {
 
 #define SILENT(function) cmocka_unit_test_setup_teardown(function, open_silent, close_silent)
 
-/* The library leaves alone what the device may still use: better a leak than a crash. */
+/* The library does not destroy what the device may still use: a leak is better than a crash. */
 static int open_leaking(void **state) {
     int result = open_leaky_world(state);
     capture_output();
@@ -187,7 +187,7 @@ static void test_indices_out_of_range(void **state) {
     check_work(w);
 }
 
-/* What is given nothing to fill in says so by its result, and leaves nothing that looks like a figure. */
+/* If there are no values to fill in, counts are 0 and figures NaN. */
 static void check_empty(zt_profiler *profiler, ze_result_t expected) {
     zt_stats stats;
     zt_streamed streamed;
@@ -220,7 +220,7 @@ static void test_nothing_to_fill_in(void **state) {
     check_work(w);
 }
 
-/* A message about an index names the function that tells how many there are. */
+/* A message about an index names the function that returns the count. */
 static void test_indices_and_their_counts(void **state) {
     world *w = *state;
     zt_stats stats;
@@ -302,7 +302,7 @@ static void test_names_are_kept_as_they_are(void **state) {
     check_work(w);
 }
 
-/* Names with a counter in them: beyond 65,536 they are dropped, and it is said once. */
+/* Names with a counter in them: beyond 65,536 they are dropped, which is logged once. */
 static void test_too_many_names(void **state) {
     const uint32_t most = 65536;
     world *w = *state;
@@ -466,7 +466,7 @@ static void test_region_never_closed(void **state) {
     check_work(w);
 }
 
-/* Ended after all, it is a region as any other. */
+/* A region that is ended late is measured like any other. */
 static void test_region_closed_late(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
@@ -591,7 +591,7 @@ static void call_back(int result, const char *text, void *user) {
     zt_end(&region);
 }
 
-/* A message comes from wherever something failed: no lock is held that the application could run into. */
+/* No mutex is held while the log function runs, wherever the message comes from. */
 static void test_log_function_may_use_the_library(void **state) {
     world *w = *state;
     caller me = {NULL, w->immediate, 0};
@@ -641,7 +641,7 @@ static void *close_it(void *argument) {
     return NULL;
 }
 
-/* There is nothing to wait for, and nothing to say: the lists can be reset and destroyed afterwards. */
+/* Closing does not wait and reports nothing: the lists can be reset and destroyed afterwards. */
 static void test_profiler_closed_with_a_recording_that_never_ran(void **state) {
     world *w = *state;
     for (int ran = 0; ran < 2; ran++) {
@@ -663,7 +663,7 @@ static void test_profiler_closed_with_a_recording_that_never_ran(void **state) {
     check_work(w);
 }
 
-/* The second time there is no such profiler any more. */
+/* The second call finds no such profiler. */
 static void test_profiler_closed_twice(void **state) {
     world *w = *state;
     zt_profiler *first = open_groups(w, "ComputeBasic"), *second;
@@ -694,7 +694,7 @@ static void *fail_often(void *argument) {
     return NULL;
 }
 
-/* The text is this thread's own, until this thread asks again. */
+/* The text is this thread's own copy, until this thread calls the library again. */
 static void test_text_of_an_error_stays(void **state) {
     world *w = *state;
     zt_stats stats;
@@ -735,8 +735,7 @@ static void test_profiler_closed_with_an_open_region(void **state) {
     assert_int_equal(gpu.findings(), 0);
 }
 
-/* The device does not come to an end: closing gives up in time, and nothing is destroyed that it still uses.
- */
+/* The device hangs. Closing ends in time, and destroys nothing that the device still uses. */
 static void test_profiler_closed_while_the_device_is_stuck(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_with_timeout(w, 100000000);
@@ -776,7 +775,7 @@ static void test_too_many_profilers(void **state) {
     check_work(w);
 }
 
-/* The open region of a profiler that is gone is not mistaken for one of its successor. */
+/* An open region of a closed profiler is not mistaken for one of the next profiler. */
 static void test_region_of_a_closed_profiler(void **state) {
     world *w = *state;
     zt_profiler *first = open_groups(w, "ComputeBasic");
@@ -841,7 +840,7 @@ static void test_list_destroyed_that_never_ran(void **state) {
     ok(zeCommandListDestroy(list));
     zt_collect(profiler, 1000000);
     check_identity(profiler);
-    ok(zt_release(profiler, list)); /* late, but told: the handle is only compared */
+    ok(zt_release(profiler, list)); /* late; but the handle is only compared */
     ok(zt_collect(profiler, 0));
     assert_counts(profiler, counted(0, 0, 0, 0, 0));
     check_work(w);

@@ -384,6 +384,47 @@ static double take_a_microsecond(void *unused) {
     return 1000;
 }
 
+/* Times of less than a microsecond keep their digits. A time that is not finite is no sample. */
+static double take_no_time(void *user) {
+    (void)user;
+    return 0;
+}
+
+static double take_five_and_a_half_ns(void *user) {
+    (void)user;
+    return 5.5;
+}
+
+static double take_for_ever(void *user) {
+    (void)user;
+    return (double)INFINITY;
+}
+
+static void test_very_short_times(void **state) {
+    static zt_bench_result result;
+    static kept_text written;
+    zt_bench_config config;
+    (void)state;
+    memset(&config, 0, sizeof config);
+    config.name = "short";
+    config.measure = take_five_and_a_half_ns;
+    ok(zt_bench(NULL, &config, &result));
+    written.used = 0;
+    ok(zt_write_bench(NULL, &result, keep_text, &written));
+    assert_contains(written.bytes,
+                    "short: median 5.500 ns (95%: 5.500 to 5.500, +-0.00%), quartiles 5.500 and");
+
+    config.measure = take_no_time;
+    ok(zt_bench(NULL, &config, &result));
+    written.used = 0;
+    ok(zt_write_bench(NULL, &result, keep_text, &written));
+    assert_contains(written.bytes, "short: median 0.000 ns (95%: 0.000 to 0.000), quartiles");
+
+    config.measure = take_for_ever;
+    assert_result(zt_bench(NULL, &config, &result), ZE_RESULT_NOT_READY);
+    assert_int_equal(result.count, 0);
+}
+
 /* The text for people has a name even if none is configured, and nothing that is unknown. */
 static void test_results_for_people(void **state) {
     static zt_bench_result result;
@@ -481,6 +522,29 @@ static void test_a_run_without_a_region(void **state) {
     assert_int_equal(result.count, 0);
 }
 
+/* A benchmark opens a profiler of its own. The message says why it cannot. */
+static void test_without_room_for_another_profiler(void **state) {
+    enum { TRIED = 300 };
+    world *w = *state;
+    static zt_bench_result result;
+    job of = {w, 1, 0, 0, NULL, 0};
+    zt_bench_config bench = config_of_job(&of);
+    zt_config config = config_of(w);
+    zt_profiler *opened[TRIED];
+    uint32_t count = 0;
+    config.groups = "";
+    config.slots_per_step = config.max_slots = 1;
+    while (count < TRIED && zt_open(w->context, w->device, &config, &opened[count]) == ZE_RESULT_SUCCESS)
+        count++;
+    assert_result(zt_bench(opened[0], &bench, &result), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    assert_contains(zt_get_last_error(opened[0]), "profilers are open in this process");
+    assert_int_equal(of.runs, 0);
+    while (count > 0)
+        zt_close(opened[--count]);
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    ok(zt_bench(profiler, &bench, &result));
+}
+
 static void test_without_a_profiler_nothing_runs(void **state) {
     world *w = *state;
     static zt_bench_result result;
@@ -509,10 +573,12 @@ int main(void) {
         TEST(test_samples_at_a_changed_frequency),
         TEST(test_failing_work),
         TEST(test_work_on_the_device),
+        TEST(test_very_short_times),
         TEST(test_results_for_people),
         TEST(test_rates),
         TEST(test_two_variants_on_the_device),
         TEST(test_a_run_without_a_region),
+        TEST(test_without_room_for_another_profiler),
         TEST(test_without_a_profiler_nothing_runs),
     };
     return cmocka_run_group_tests(tests, start, NULL);

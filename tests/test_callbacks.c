@@ -255,6 +255,45 @@ static void test_a_log_function_that_asks(void **state) {
     }
 }
 
+/* ---- a log function that gives up the list ---------------------------------------------------------------- */
+
+static void release_the_list(int result, const char *text, void *argument) {
+    user *me = (user *)argument;
+    (void)result, (void)text;
+    zt_release(me->profiler, me->list);
+    me->regions++;
+}
+
+/* The driver refuses the command of a begin or an end: the region is dropped by it or by zt_release, once. */
+static void test_a_log_function_that_releases(void **state) {
+    static const char *const commands[] = {"zetCommandListAppendMetricQueryBegin",
+                                           "zeCommandListAppendWriteGlobalTimestamp",
+                                           "zetCommandListAppendMetricQueryEnd"};
+    world *w = *state;
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        user me = {.w = w};
+        zt_config config = config_of(w);
+        config.groups = "ComputeBasic";
+        config.timeline = 16; /* for time stamps beside the metrics */
+        config.log = release_the_list;
+        config.log_user = &me;
+        me.profiler = open_profiler(w, &config);
+        create_list(w, &me.list);
+        zt_region outer = zt_begin(me.profiler, me.list, "outer");
+        inject(commands[i], 1, ZE_RESULT_ERROR_UNKNOWN);
+        zt_region inner = zt_begin(me.profiler, me.list, "inner");
+        zt_end(&inner);
+        zt_end(&outer);
+        assert_true(me.regions > 0);
+        ok(zeCommandListDestroy(me.list));
+        run(w, me.profiler, "later");
+        collect_all(me.profiler);
+        assert_counts(me.profiler, counted(3, 1, 0, 2, 0));
+        close_profiler(w, me.profiler);
+    }
+    check_work(w);
+}
+
 /* ---- an allocator that asks ------------------------------------------------------------------------------- */
 
 static void *allocate_and_ask(size_t size, void *argument) {
@@ -326,6 +365,7 @@ int main(void) {
         TEST(test_regions_in_a_sample_function_without_slots),
         TEST(test_regions_in_a_sample_function_on_the_thread),
         TEST(test_a_log_function_that_asks),
+        TEST(test_a_log_function_that_releases),
         TEST(test_an_allocator_that_asks),
     };
     return cmocka_run_group_tests(tests, start, NULL);

@@ -1,8 +1,8 @@
-/* Compiled as programs are that tell the compiler that no value is NaN (-ffast-math, and by default with some
-   compilers). The library marks with NaN what is not there, and has to go on doing so. */
+/* Compiled with -ffast-math, which some compilers use by default: the compiler assumes that no value is NaN.
+   NaN must still stand for what was not measured. */
 #include <level_zero/zet_api.h>
 
-/* A driver that now and then gives no number; see below. */
+/* Stands between library and driver, and replaces some values by NaN or infinity. */
 static ze_result_t calculate_oddly(zet_metric_group_handle_t group, zet_metric_group_calculation_type_t type,
                                    size_t size, const uint8_t *raw, uint32_t *count,
                                    zet_typed_value_t *values);
@@ -18,7 +18,7 @@ static ze_result_t calculate_oddly(zet_metric_group_handle_t group, zet_metric_g
 #include <stdlib.h>
 #include <string.h>
 
-/* By its bits, for this file is told that there is none. */
+/* Tests the bits, because the compiler assumes that there is no NaN. */
 static int is_missing(double value) {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -120,7 +120,7 @@ static void test_what_is_not_there(void **state) {
     zt_close(profiler);
 }
 
-/* What one pass does not measure is not in its rows. */
+/* Metrics that a pass does not measure are NaN in its samples. */
 static void test_passes(void **state) {
     world *w = (world *)*state;
     zt_profiler *profiler = open_groups_here(w, "ComputeBasic,MemoryProfile");
@@ -132,7 +132,7 @@ static void test_passes(void **state) {
     zt_close(profiler);
 }
 
-/* What the driver gave as no number is in no figure. */
+/* Values that the driver reports as NaN or infinite are in no statistics. */
 static void test_values_that_are_none(void **state) {
     world *w = (world *)*state;
     zt_profiler *profiler = open_groups_here(w, "ComputeBasic");

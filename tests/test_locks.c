@@ -1,6 +1,6 @@
-/* F12: calculation is not thread-safe in the driver, not even for different groups. One lock for the process
-   keeps it apart, also where a program holds several copies of the library: this file has one of its own. The
-   device notes two calculations at once in its ledger, which is read at the end of each test. */
+/* F12: drivers cannot calculate on two threads at once, not even different groups. One lock of the process
+   prevents it, also if a program has several copies of the library: this file has its own. The device records
+   two calculations at once in its ledger, which is checked at the end of each test. */
 #define ZETOOLS_IMPLEMENTATION
 #define ZETOOLS_STATIC
 #include "fixture.h"
@@ -105,7 +105,7 @@ static void test_copies_of_the_library(void **state) {
     work_together(workers);
 }
 
-/* What one copy activates, another does not take away. */
+/* One copy does not deactivate the groups of another. */
 static void test_copies_share_activation(void **state) {
     worker own, other;
     open_worker(&own, (world *)*state, "ComputeBasic", 1);
@@ -123,11 +123,51 @@ static void test_copies_share_activation(void **state) {
     close_worker(&own);
 }
 
+/* ---- a region that outlives its profiler ------------------------------------------------------------------ */
+
+typedef struct opener {
+    char packed[1 << 16];
+    size_t size;
+    int is_done; /* atomic */
+} opener;
+
+static void *open_and_close(void *user) {
+    opener *me = (opener *)user;
+    for (int i = 0; i < OFTEN(20000); i++) {
+        zt_profiler *profiler;
+        ok(zt_unpack(me->packed, me->size, NULL, &profiler));
+        zt_close(profiler);
+    }
+    __atomic_store_n(&me->is_done, 1, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+/* The end of a region whose profiler is closed looks at no profiler that another thread closes. */
+static void test_end_beside_profilers_that_come_and_go(void **state) {
+    world *w = *state;
+    static opener me;
+    pthread_t thread;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    zt_region region = zt_begin(profiler, w->immediate, "region"), copy = region;
+    zt_end(&copy);
+    me.size = sizeof me.packed;
+    ok(zt_pack(profiler, me.packed, &me.size));
+    finish_immediate(w, w->immediate);
+    close_profiler(w, profiler);
+    assert_int_equal(pthread_create(&thread, NULL, open_and_close, &me), 0);
+    while (!__atomic_load_n(&me.is_done, __ATOMIC_ACQUIRE)) {
+        copy = region;
+        zt_end(&copy);
+    }
+    join_in_time(w, thread);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_profilers_of_several_threads),
         TEST(test_copies_of_the_library),
         TEST(test_copies_share_activation),
+        TEST(test_end_beside_profilers_that_come_and_go),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

@@ -739,6 +739,31 @@ static void test_passes_merge_and_pack(void **state) {
     check_work(w);
 }
 
+/* Of a region that was collected in the second pass alone, some samples without a GPU time, the packed
+   statistics have more kept samples than times. */
+static void test_kept_samples_without_times(void **state) {
+    world *w = *state;
+    enum { COLUMN = 3 * 8, COLUMN_SIZE = 7 * 8 };
+    zt_profiler *a = open_two_passes(w);
+    ZT_PASSES(a)
+    run_varied(w, a, "one", 0, 7);
+    pack packed = pack_of(a);
+    unsigned char *one = figures_of(&packed, "one");
+    unsigned char *times = one + COLUMN + (1 + zt_get_metric_count(a)) * COLUMN_SIZE;
+    put_u64(one, 7); /* collected */
+    put_u64(one + COLUMN, 4);
+    put_u64(times, 0);
+    put_u64(times + COLUMN_SIZE, 4);
+    mend_check_sum(&packed);
+    zt_profiler *back = unpack(&packed);
+    assert_int_equal(region_info(back, "one").count, 7);
+    ok(zt_merge(back, a));
+    assert_int_equal(region_info(back, "one").count, 21);
+    zt_close(back);
+    free(packed.bytes);
+    check_work(w);
+}
+
 static uint32_t sub_devices_of(ze_device_handle_t device, ze_device_handle_t subs[4]) {
     uint32_t count = 0;
     ok(zeDeviceGetSubDevices(device, &count, NULL));
@@ -859,6 +884,7 @@ int main(void) {
         TEST(test_unobserved_lists_are_gathered),
         TEST(test_unpack_without_memory),
         TEST(test_passes_merge_and_pack),
+        TEST(test_kept_samples_without_times),
         TEST(test_tiles_and_the_whole),
         TEST(test_a_lost_tile_is_a_lost_instance),
         TEST(test_profilers_of_sub_devices),

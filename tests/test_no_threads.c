@@ -31,7 +31,7 @@ static void test_polling_works(void **state) {
     assert_true(zt_stream_close(stream, NULL, NULL).reports > 0);
 }
 
-/* The threads of the application collect, and the log says why. */
+/* The threads of the application collect, and the reason is logged. */
 static char message[512];
 
 static void keep_message(int result, const char *text, void *user) {
@@ -67,7 +67,7 @@ static void test_no_thread_collects(void **state) {
 static void test_a_thread_of_another_copy_is_stopped(void **state) {
     world *w = (world *)*state;
     for (int i = 0; i < 20; i++)
-        nap(); /* a thread that has ended is listed for an instant longer */
+        nap(); /* the system lists an ended thread a little longer */
     uint32_t threads = count_threads();
     zt_config config = config_of(w);
     config.thread = 1;

@@ -13,8 +13,8 @@ static void fail_to_open(world *w, const zt_config *config, ze_result_t expected
     assert_result(zt_get_last_result(NULL), expected);
 }
 
-/* Opens without metrics, for that reason, which is told once and has the text; and fails if metrics are
-   required. Regions have times nevertheless. */
+/* Opening succeeds without metrics, and regions have times. The reason is logged once, and its text contains
+   `part`. If metrics are required, opening fails. */
 static void expect_times(world *w, zt_config config, zt_availability reason, const char *part,
                          ze_result_t result) {
     const char *text = NULL;
@@ -59,7 +59,7 @@ static void test_default_group_is_compute_basic(void **state) {
 }
 
 /* F1: the TIME group of the same name comes first and has fewer metrics. */
-static void test_event_group_is_taken_of_two_with_one_name(void **state) {
+static void test_event_based_group_of_two_with_one_name(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "MemoryProfile");
     uint32_t event = metrics_of(w, "MemoryProfile", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED);
@@ -79,7 +79,7 @@ static void test_group_find_by_name_and_type(void **state) {
     }
 }
 
-static void test_group_find_says_nearest_names(void **state) {
+static void test_nearest_names_of_an_unknown_group(void **state) {
     world *w = *state;
     const char *text = NULL;
     zet_metric_group_handle_t group = NULL;
@@ -111,7 +111,7 @@ static void test_groups_of_two_domains_together(void **state) {
     check_work(w);
 }
 
-/* F7: the driver would take both, and the last would win. */
+/* F7: the driver would accept both and activate only the last. */
 static void test_groups_of_one_domain_are_refused(void **state) {
     world *w = *state;
     const char *text = NULL;
@@ -159,8 +159,7 @@ static void test_environment_overrides_groups(void **state) {
     assert_int_equal(zt_get_availability(profiler), ZT_TIMES_BY_CHOICE);
 }
 
-/* F20: a root device of several tiles may refuse to calculate as others do. Whatever comes of it is counted.
- */
+/* F20: drivers may refuse to calculate for a root device with several tiles. No sample may be uncounted. */
 static void test_device_with_tiles(void **state) {
     world *w = *state;
     gpu.set_devices(1, 2);
@@ -176,7 +175,7 @@ static void test_device_with_tiles(void **state) {
     check_work(w);
 }
 
-/* The application's own wish is no fault, and nothing is said about it. */
+/* The application has chosen it, so nothing is reported. */
 static void test_times_by_choice(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
@@ -192,7 +191,7 @@ static void test_times_by_choice(void **state) {
     assert_int_equal(calls("zetMetricQueryPoolCreate"), 0);
 }
 
-/* F2: where loader and driver can, metrics are enabled at run time; where not, the remedy is named. */
+/* F2: if loader and driver cannot enable metrics at run time, the message names the remedy. */
 static void test_metrics_not_enabled(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
@@ -228,7 +227,7 @@ static void test_metrics_are_enabled_at_run_time(void **state) {
     assert_int_equal(stats_of(profiler, "measured", "GpuTime").count, 1);
 }
 
-/* F3: not the permissions are to blame. */
+/* F3: permissions are not the cause. */
 static void test_metric_library_missing(void **state) {
     world *w = *state;
     gpu.behave(SOFTGPU_NO_METRIC_LIBRARY, 1);
@@ -249,13 +248,13 @@ static void test_permission_denied(void **state) {
     assert_int_equal(heard(w, "libigdmd"), 0);
 }
 
-/* F39: what a driver answers without permission, it also answers while another process has the counters. */
+/* F39: a driver returns the same without permission and while another process has the counters. */
 static void test_counters_held_by_another_process(void **state) {
     world *w = *state;
     gpu.behave(SOFTGPU_COUNTERS_HELD, 1);
-    assume_user(1, "1"); /* root lacks no permission */
+    assume_user(1, "1"); /* root has permission */
     expect_times(w, config_of(w), ZT_IN_USE, "in use by another process", ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    assume_user(0, "0"); /* nor does anybody else here */
+    assume_user(0, "0"); /* here all users have permission */
     expect_times(w, config_of(w), ZT_IN_USE, "in use by another process", ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_int_equal(heard(w, "paranoid"), 0);
 }
@@ -278,7 +277,7 @@ static void test_counters_in_use(void **state) {
     expect_times(w, config_of(w), ZT_IN_USE, "", ZE_RESULT_ERROR_NOT_AVAILABLE);
     ok(zetMetricStreamerClose(streamer));
     ok(zetContextActivateMetricGroups(w->context, w->device, 0, NULL));
-    gpu.forget_findings(); /* activation replaces the whole set (F7), and nobody can ask who else has one */
+    gpu.forget_findings(); /* activation replaces the whole set (F7), and cannot be queried */
 }
 
 static void test_groups_are_deactivated_at_close(void **state) {
@@ -289,7 +288,7 @@ static void test_groups_are_deactivated_at_close(void **state) {
     open_streamer(w, "HostScheduler", ZE_RESULT_NOT_READY);
 }
 
-/* What was activated for a profiler that then could not be made is taken back. */
+/* If opening fails after activation, the groups are deactivated. */
 static void test_groups_are_deactivated_after_failure(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
@@ -299,7 +298,8 @@ static void test_groups_are_deactivated_after_failure(void **state) {
     open_streamer(w, "ComputeBasic", ZE_RESULT_NOT_READY);
 }
 
-/* Drivers answer INVALID_ARGUMENT to a query pool that is not permitted. Elsewhere it means what it says. */
+/* For a query pool without permission, drivers return INVALID_ARGUMENT. From other calls it has its usual
+   meaning. */
 static void test_invalid_argument_is_no_lack_of_permission(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
@@ -359,7 +359,7 @@ static void test_two_profilers_with_one_group(void **state) {
     expect_measured(w, first, "GpuTime", 2);
 }
 
-/* F7, F8: an activation replaces the whole set, and queries of what is no longer active never get ready. */
+/* F7, F8: an activation replaces the whole set, and queries of other groups are never ready. */
 static void test_two_profilers_with_two_domains(void **state) {
     world *w = *state;
     zt_profiler *first = open_groups(w, "ComputeBasic");
@@ -378,7 +378,7 @@ static void test_two_profilers_cannot_share_a_domain(void **state) {
     config.groups = "MemoryProfile";
     zt_profiler *second = open_profiler(w, &config);
     assert_int_equal(zt_get_availability(second), ZT_IN_USE);
-    assert_int_equal(heard(w, "ComputeBasic"), 1); /* it is in the way */
+    assert_int_equal(heard(w, "ComputeBasic"), 1); /* it has the domain */
     expect_measured(w, first, "GpuTime", 1);
     run(w, second, "timed");
     collect_all(second);
@@ -416,7 +416,7 @@ static void create_immediate_on(world *w, ze_device_handle_t device, ze_command_
     w->device = own;
 }
 
-/* Activation is per device: what one profiler has does not hinder the other. */
+/* Activation is per device, so the profilers do not conflict. */
 static void test_two_devices(void **state) {
     world *w = *state;
     ze_device_handle_t devices[2];
@@ -498,13 +498,13 @@ static void test_device_and_sub_device_cannot_share_a_domain(void **state) {
         close_profiler(w, second);
     }
     zt_profiler *first = open_group_on(w, sub[0], "ComputeBasic");
-    zt_profiler *second = open_group_on(w, sub[1], "MemoryProfile"); /* these share nothing */
+    zt_profiler *second = open_group_on(w, sub[1], "MemoryProfile"); /* these have no counters in common */
     assert_int_equal(zt_get_availability(first), ZT_AVAILABLE);
     assert_int_equal(zt_get_availability(second), ZT_AVAILABLE);
 }
 
 /* F5 */
-static void test_unknown_metric_says_nearest_names(void **state) {
+static void test_nearest_names_of_an_unknown_metric(void **state) {
     world *w = *state;
     const char *text = NULL;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
@@ -516,7 +516,7 @@ static void test_unknown_metric_says_nearest_names(void **state) {
     assert_contains(text, "'GpuTime'");
 }
 
-/* F5: with the names of another device, everything goes on. */
+/* F5: names of metrics of another device leave regions with times. */
 static void test_metric_names_of_another_device(void **state) {
     world *w = *state;
     gpu.behave(SOFTGPU_METRIC_NAMES_DIFFER, 1);
@@ -613,7 +613,7 @@ static void test_listing_without_counters(void **state) {
     assert_contains(zt_get_last_error(NULL), "libigdmd");
 }
 
-/* F34: rows of instruction sampling are of addresses, and not of periods, though its group is time-based. */
+/* F34: instruction sampling is time-based, but its rows are for addresses, not for periods. */
 static void test_instruction_sampling_is_no_stream(void **state) {
     world *w = *state;
     zet_metric_group_handle_t group = NULL;
@@ -625,10 +625,10 @@ static void test_instruction_sampling_is_no_stream(void **state) {
     assert_null(stream);
     assert_contains(zt_get_last_error(NULL), "'EuStallSampling' samples instructions");
     ok(zt_find_group(w->device, "EuStallSampling", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED, &group));
-    assert_non_null(group); /* for who calculates it in the way of its own */
+    assert_non_null(group); /* for callers that calculate it themselves */
 }
 
-/* A message begins with its identifier, goes with the failed call's result, and is said once. */
+/* A message begins with its identifier, has the result of the failed call, and is logged once. */
 static void test_messages(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
@@ -655,6 +655,9 @@ static void test_result_names(void **state) {
     assert_string_equal(zt_result_name(ZE_RESULT_NOT_READY), "ZE_RESULT_NOT_READY");
     assert_string_equal(zt_result_name(ZE_RESULT_ERROR_DEVICE_LOST), "ZE_RESULT_ERROR_DEVICE_LOST");
     assert_string_equal(zt_result_name((ze_result_t)0x70020001), "ZE_RESULT_WARNING_DROPPED_DATA");
+    /* Of a newer driver than the headers. */
+    assert_string_equal(zt_result_name((ze_result_t)0x78000020),
+                        "ZE_RESULT_ERROR_SURVIVABILITY_MODE_DETECTED");
     assert_string_equal(zt_result_name(ZE_RESULT_ERROR_UNKNOWN), "ZE_RESULT_ERROR_UNKNOWN");
     assert_non_null(zt_result_name((ze_result_t)0x12345678));
 }
@@ -677,9 +680,9 @@ static void test_version(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_default_group_is_compute_basic),
-        TEST(test_event_group_is_taken_of_two_with_one_name),
+        TEST(test_event_based_group_of_two_with_one_name),
         TEST(test_group_find_by_name_and_type),
-        TEST(test_group_find_says_nearest_names),
+        TEST(test_nearest_names_of_an_unknown_group),
         TEST(test_groups_of_two_domains_together),
         TEST(test_groups_of_one_domain_are_refused),
         TEST(test_unknown_group),
@@ -705,7 +708,7 @@ int main(void) {
         TEST(test_sub_device),
         TEST(test_device_and_sub_device_cannot_share_a_domain),
         TEST(test_device_with_tiles),
-        TEST(test_unknown_metric_says_nearest_names),
+        TEST(test_nearest_names_of_an_unknown_metric),
         TEST(test_metric_names_of_another_device),
         TEST(test_metric_properties),
         TEST(test_listing_of_groups),

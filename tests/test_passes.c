@@ -1,4 +1,4 @@
-/* More groups than fit together, metrics by name, and what differs between passes. */
+/* More groups than can be active together, metrics by name, and differences between passes. */
 #include "fixture.h"
 
 #include <math.h>
@@ -101,7 +101,7 @@ static void test_passes_again_and_again(void **state) {
     check_work(w);
 }
 
-/* Each pass keeps the same occurrences, so that a row has the metrics of all groups. */
+/* Each pass keeps the samples of the same executions, so that a row has the metrics of all groups. */
 static void test_occurrences_come_together(void **state) {
     world *w = *state;
     zt_config config = passes_of(w, "ComputeBasic,MemoryProfile");
@@ -235,7 +235,7 @@ static void test_reports_say_which_pass(void **state) {
     assert_contains(written_report(profiler, ZT_FORMAT_JSON), "\"pass_time_ns\":[");
 }
 
-/* Recorded in one pass and executed in another: nothing is measured, and the work goes on. */
+/* A list that is recorded in one pass and executed in another runs, but is not measured. */
 static void test_a_list_of_another_pass(void **state) {
     world *w = *state;
     zt_config config = passes_of(w, "ComputeBasic,MemoryProfile");
@@ -276,7 +276,7 @@ static void test_too_many_passes(void **state) {
     assert_contains(message, "config.max_passes");
 }
 
-/* A thread that collects mixes no passes. */
+/* A collecting thread does not mix passes. */
 static void test_passes_with_a_thread(void **state) {
     world *w = *state;
     zt_config config = passes_of(w, "ComputeBasic,MemoryProfile");
@@ -373,7 +373,7 @@ static void test_metrics_that_need_more_passes_than_there_are(void **state) {
     assert_int_equal(heard(w, "[GROUPS_CONFLICT]"), 1);
 }
 
-/* As many groups as there may be, each with a metric that no other has. */
+/* The highest number of groups, each with a metric that no other has. */
 static void test_metrics_of_many_groups(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
@@ -399,7 +399,7 @@ static void test_metrics_of_many_groups(void **state) {
     check_work(w);
 }
 
-/* Of each pair either group would do: the search for the fewest does not try all ways. */
+/* Either group of each pair would do. The search must not try all combinations. */
 static void test_metrics_that_many_choices_fit(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
@@ -421,7 +421,7 @@ static void test_metrics_that_many_choices_fit(void **state) {
     }
 }
 
-/* Of groups that would do for one metric, that one is taken that leaves room for the others. */
+/* If several groups have a metric, the one that leaves room for the others is selected. */
 static void test_metrics_that_only_one_choice_fits(void **state) {
     world *w = *state;
     zt_config config = config_of(w);

@@ -1,6 +1,6 @@
-/* A program that is not linked with the Level Zero loader, and two plugins that bring it, each with a copy of
-   the library of its own that nobody else sees: RTLD_LOCAL, and hidden symbols. What there is once in a
-   process they share all the same. */
+/* A program that is not linked with the Level Zero loader, and two plugins that are, each with its own copy
+   of the library, which RTLD_LOCAL or hidden symbols hide. The copies must share activation and calculation.
+ */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 #include "plugins/plugin.h"
 #include "softgpu/softgpu_control.h"
 
-/* Of Level Zero and of the library, whose headers are not included here. */
+/* Values of Level Zero and the library, whose headers are not included here. */
 enum { SUCCESS = 0, AVAILABLE = 0, IN_USE = 5, HANDLE_OBJECT_IN_USE = 0x78000006 };
 
 #define A_WHILE UINT64_C(30000000000)
@@ -150,7 +150,7 @@ static void test_groups_that_go_together(void **state) {
     measure(1, 7);
 }
 
-/* Two groups of one domain: the second is told, and the first goes on. */
+/* Two groups of one domain: opening the second reports it, and the first continues. */
 static void test_groups_that_do_not(void **state) {
     (void)state;
     open_in(0, "ComputeBasic", AVAILABLE);
@@ -176,7 +176,7 @@ static void *measure_often(void *number) {
     return NULL;
 }
 
-/* The device notes two calculations at once. */
+/* The device records two calculations at once. */
 static void test_one_calculation_at_a_time(void **state) {
     pthread_t threads[2];
     int numbers[2] = {0, 1};

@@ -1,10 +1,17 @@
-/* What there is once in a process: several files with a copy of the library each, as ZETOOLS_STATIC makes
-   them; processes that fork, and programs that are executed by them. */
+/* What copies of the library in a process share: several files with a copy each (ZETOOLS_STATIC); processes
+   that fork, and programs that are executed by them. */
 #define _GNU_SOURCE
+#include <stdlib.h>
+
+/* With this, tests decide when a thread of the library sets a variable of the environment. */
+static int set_variable(const char *name, const char *value, int replace);
+
 #define ZETOOLS_STATIC
 #define ZETOOLS_IMPLEMENTATION
 #define ZETOOLS_TRACER
+#define setenv set_variable
 #include "zetools.h"
+#undef setenv
 
 #include "fixture.h"
 
@@ -13,7 +20,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -61,7 +67,8 @@ static void test_opened_in_one_file_and_closed_in_another(void **state) {
     check_work(w);
 }
 
-/* Left open by one file; the process ends without a crash, and without a wait for a thread that is gone. */
+/* A profiler is still open at exit. The process ends without a crash, and does not wait for an ended thread.
+ */
 static int leave_open(void) {
     void *state = NULL;
     world *w;
@@ -88,10 +95,10 @@ static void hang(const zt_sample *sample, void *user) {
         nap();
 }
 
-/* Of the library's threads, only the one that hangs is left. The driver is not unloaded below it. */
+/* Of the library's threads, only the one that hangs is left. The driver is still loaded. */
 static void expect_one_thread(void) {
     for (int i = 0; i < 1000 && count_deaf_threads() != deaf_before + 1; i++)
-        nap(); /* a thread that has ended is listed for an instant longer */
+        nap(); /* the system lists an ended thread a little longer */
     _exit(count_deaf_threads() != deaf_before + 1);
 }
 
@@ -111,6 +118,98 @@ static int leave_one_hanging(void) {
     ok(zt_open(w->context, w->device, &config, &profilers[1]));
     measure_here(w, profilers[1], "here");
     await(&hangs);
+    return 0;
+}
+
+static void exit_at_once(const zt_sample *sample, void *user) {
+    (void)sample, (void)user;
+    hold_time(1); /* whoever waits by the clock waits for ever */
+    exit(0);
+}
+
+/* A function of the application ends the program, on the thread of the library. */
+static int exit_inside(void) {
+    void *state = NULL;
+    start(&state);
+    open_world(&state);
+    world *w = (world *)state;
+    zt_config config = config_with_thread();
+    config.sample = exit_at_once;
+    run(w, open_profiler(w, &config), "region");
+    await(&hangs); /* it never is */
+    return 1;
+}
+
+/* Whoever uses memory after it was released does not find it as it was. */
+static void *allocate_marked(size_t size, void *user) {
+    size_t *memory = (size_t *)malloc(size + 2 * sizeof size);
+    (void)user;
+    if (memory)
+        *memory = size;
+    return memory ? memory + 2 : NULL;
+}
+
+static void release_marked(void *memory, void *user) {
+    (void)user;
+    memset(memory, 0xa5, ((size_t *)memory)[-2]);
+}
+
+enum { CLOSERS = 8 };
+
+typedef struct closer {
+    zt_profiler *profiler;
+    int index;
+} closer;
+
+static int is_ending, are_sampled, are_closed; /* atomic */
+
+static void end_in_turn(const zt_sample *sample, void *user) {
+    const closer *me = (const closer *)user;
+    (void)sample;
+    __atomic_add_fetch(&are_sampled, 1, __ATOMIC_ACQ_REL);
+    await(&is_ending);
+    for (int i = 0; i < 20 * (CLOSERS - me->index); i++)
+        nap();
+}
+
+static void *close_meanwhile(void *user) {
+    zt_close(((closer *)user)->profiler);
+    __atomic_add_fetch(&are_closed, 1, __ATOMIC_ACQ_REL);
+    return NULL;
+}
+
+static void await_all(const int *count) {
+    while (__atomic_load_n(count, __ATOMIC_ACQUIRE) < CLOSERS)
+        nap();
+}
+
+static void await_closed(void) {
+    await_all(&are_closed);
+}
+
+/* The program ends while threads of its own close profilers that have threads of the library's. */
+static int close_and_end(void) {
+    static closer closers[CLOSERS];
+    void *state = NULL;
+    pthread_t thread;
+    atexit(await_closed); /* when the library's threads have ended, and before the driver is unloaded */
+    start(&state);
+    open_world(&state);
+    world *w = (world *)state;
+    zt_config config = config_with_thread();
+    config.sample = end_in_turn;
+    config.allocator.allocate = allocate_marked;
+    config.allocator.release = release_marked;
+    for (int i = 0; i < CLOSERS; i++) {
+        closers[i].index = i;
+        config.sample_user = &closers[i];
+        closers[i].profiler = open_profiler(w, &config);
+        run(w, closers[i].profiler, "region");
+    }
+    await_all(&are_sampled);
+    for (int i = 0; i < CLOSERS; i++)
+        assert_int_equal(pthread_create(&thread, NULL, close_meanwhile, &closers[i]), 0);
+    __atomic_store_n(&is_ending, 1, __ATOMIC_RELEASE);
     return 0;
 }
 
@@ -173,7 +272,7 @@ static void test_inside_of_another_file(void **state) {
 
 static int is_child;
 
-/* What a child has of its parent's threads are leaks. */
+/* In a child, memory of the parent's threads would be reported as leaks. */
 int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void) {
     return is_child;
@@ -181,7 +280,7 @@ int __lsan_is_turned_off(void) {
 
 enum { GUARD_S = 20 };
 
-/* A child, and how it ends. It is killed where it does not. */
+/* Runs a function in a child, which is killed if it takes too long. Returns its wait status. */
 static int status_of_child(int (*child)(void *object), void *object) {
     int status = 0;
     fflush(NULL);
@@ -199,15 +298,38 @@ static int status_of_child(int (*child)(void *object), void *object) {
 
 static int just_exit(void *profiler) {
     (void)profiler;
-    hold_time(1); /* whoever waits by the clock waits for ever */
+    hold_time(1); /* a wait with a deadline would not end */
     return 0;
 }
 
-/* Nothing of the parent's is touched: the calls of the driver would be about objects of another process. */
+/* The child calls no function of the driver: its handles are of the parent's process. */
 static int close_and_exit(void *profiler) {
     gpu.reset_calls();
     zt_close((zt_profiler *)profiler);
     return calls(NULL) > 0;
+}
+
+typedef struct open_region {
+    world *w;
+    zt_region region;
+} open_region;
+
+/* The child has profilers of its own, more than the parent has had. */
+static int end_and_exit(void *object) {
+    const open_region *open = (const open_region *)object;
+    zt_config config = zt_config_default();
+    config.groups = "";
+    config.slots_per_step = 1;
+    gpu.reset_calls();
+    for (int i = 0; i < 100; i++) {
+        zt_region copy = open->region;
+        zt_profiler *own;
+        if (zt_open(open->w->context, open->w->device, &config, &own) != ZE_RESULT_SUCCESS)
+            return 2;
+        zt_end(&copy);
+        zt_close(own);
+    }
+    return calls("zeCommandListAppendWriteGlobalTimestamp") > 0;
 }
 
 static int use_and_exit(void *object) {
@@ -246,6 +368,17 @@ static void test_exit_of_a_child(void **state) {
 
 static void test_close_in_a_child(void **state) {
     fork_beside(*state, close_and_exit);
+}
+
+static void test_region_in_a_child(void **state) {
+    open_region open = {(world *)*state, {NULL, 0, 0, 0}};
+    zt_profiler *profiler = open_groups(open.w, "ComputeBasic");
+    open.region = zt_begin(profiler, open.w->immediate, "region");
+    int status = status_of_child(end_and_exit, &open);
+    zt_end(&open.region);
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    assert_int_equal(status, 0);
 }
 
 static void test_questions_in_a_child(void **state) {
@@ -300,7 +433,7 @@ static void test_stream_in_a_child(void **state) {
 
 /* ==== programs that are executed ========================================================================== */
 
-/* This program again, in a role: the same command line, for it may begin with a dynamic linker. */
+/* Executes this program again, in a role. Keeps the command line, which may begin with a dynamic linker. */
 static void become(const char *role) {
     static char line[1 << 16];
     char *arguments[64];
@@ -336,7 +469,7 @@ static int measure_alone(void) {
     return 0;
 }
 
-/* The program that follows has the same process number and the same environment, and nothing else. */
+/* The executed program has the same process identifier and environment, and shares nothing else. */
 static int open_and_become(void) {
     void *state = NULL;
     is_child = 1;
@@ -349,7 +482,7 @@ static int open_and_become(void) {
     return 1;
 }
 
-/* A child that outlives its parent leaves alone what the parent reported. */
+/* A child that outlives its parent does not overwrite the parent's report. */
 static int trace_and_fork(void) {
     void *state = NULL;
     pid_t parent = getpid();
@@ -376,6 +509,38 @@ static int trace_and_fork(void) {
     return 0;
 }
 
+static int threads_take_turns, replacements; /* atomic */
+
+/* If threads take turns, the first one to replace the variable waits for a second one, and that one until the
+   first has long gone on. */
+static int set_variable(const char *name, const char *value, int replace) {
+    int waits = replace && __atomic_load_n(&threads_take_turns, __ATOMIC_ACQUIRE);
+    int turn = waits ? __atomic_fetch_add(&replacements, 1, __ATOMIC_ACQ_REL) : 0;
+    for (int i = 0; waits && i < 100 && __atomic_load_n(&replacements, __ATOMIC_ACQUIRE) < 2; i++)
+        nap();
+    for (int i = 0; i < 100 * turn; i++)
+        nap();
+    return setenv(name, value, replace);
+}
+
+static void *get_process(void *process) {
+    *(zt__process **)process = zt__get_process();
+    return NULL;
+}
+
+/* The variable is that of the program which has executed this one, so it is replaced. */
+static int get_process_on_two_threads(void) {
+    pthread_t threads[2];
+    zt__process *processes[2] = {NULL, NULL};
+    __atomic_store_n(&threads_take_turns, 1, __ATOMIC_RELEASE);
+    for (int i = 0; i < 2; i++)
+        if (pthread_create(&threads[i], NULL, get_process, &processes[i]) != 0)
+            return 1;
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    return !processes[0] || processes[0] != processes[1];
+}
+
 static int do_nothing(void) {
     return 0;
 }
@@ -384,9 +549,15 @@ static const struct {
     const char *name;
     int (*play)(void);
 } roles[] = {
-    {"measure", measure_alone},         {"open and become", open_and_become},
-    {"leave open", leave_open},         {"leave one hanging", leave_one_hanging},
-    {"trace and fork", trace_and_fork}, {"nothing", do_nothing},
+    {"measure", measure_alone},
+    {"open and become", open_and_become},
+    {"leave open", leave_open},
+    {"leave one hanging", leave_one_hanging},
+    {"trace and fork", trace_and_fork},
+    {"nothing", do_nothing},
+    {"exit inside", exit_inside},
+    {"close and end", close_and_end},
+    {"first call on two threads", get_process_on_two_threads},
 };
 
 static int play(const char *role) {
@@ -439,6 +610,12 @@ static void test_executed_in_the_place_of_a_profiler(void **state) {
     expect_success_as("open and become");
 }
 
+static void test_first_call_on_two_threads(void **state) {
+    (void)state;
+    assert_non_null(zt__get_process()); /* sets the variable that the program inherits */
+    expect_success_as("first call on two threads");
+}
+
 static void test_left_open(void **state) {
     (void)state;
     if (INSTRUMENTED) /* what is left open are leaks */
@@ -453,6 +630,20 @@ static void test_left_open_with_a_thread_that_hangs(void **state) {
     expect_success_as("leave one hanging");
 }
 
+static void test_exit_in_a_sample_function(void **state) {
+    (void)state;
+    if (INSTRUMENTED) /* what is left open are leaks */
+        skip();
+    expect_success_as("exit inside");
+}
+
+static void test_exit_while_another_thread_closes(void **state) {
+    (void)state;
+    if (INSTRUMENTED) /* the world is left open */
+        skip();
+    expect_success_as("close and end");
+}
+
 static void test_report_of_a_parent(void **state) {
     char path[] = "/tmp/zetools-process-XXXXXX.csv", text[4096] = "";
     (void)state;
@@ -460,7 +651,7 @@ static void test_report_of_a_parent(void **state) {
     assert_true(file >= 0);
     close(file);
     setenv("ZT_TEST_REPORT", path, 1);
-    expect_success_as("trace and fork"); /* until nobody has its output open any more, the child included */
+    expect_success_as("trace and fork"); /* returns after the child has closed its output, too */
     unsetenv("ZT_TEST_REPORT");
     FILE *report = fopen(path, "r");
     assert_non_null(report);
@@ -478,12 +669,16 @@ int main(void) {
         TEST(test_inside_of_another_file),
         TEST(test_exit_of_a_child),
         TEST(test_close_in_a_child),
+        TEST(test_region_in_a_child),
         TEST(test_questions_in_a_child),
         TEST(test_stream_in_a_child),
         TEST(test_executed_beside_a_profiler),
         TEST(test_executed_in_the_place_of_a_profiler),
+        TEST(test_first_call_on_two_threads),
         TEST(test_left_open),
         TEST(test_left_open_with_a_thread_that_hangs),
+        TEST(test_exit_in_a_sample_function),
+        TEST(test_exit_while_another_thread_closes),
         TEST(test_report_of_a_parent),
     };
     const char *role = getenv("ZT_TEST_ROLE");

@@ -1006,6 +1006,17 @@ static void test_region_macro_left_early(void **state) {
     assert_counts(profiler, counted(6, 6, 0, 0, 0));
 }
 
+int break_in_iso_c(zt_profiler *profiler, ze_command_list_handle_t list);
+
+static void test_region_macro_in_iso_c(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    assert_int_equal(break_in_iso_c(profiler, w->immediate), 1);
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+}
+
 static void scope_with_return(world *w, zt_profiler *profiler, int early) {
     ZT_SCOPE(profiler, w->immediate, "scope");
     launch(w, w->immediate);
@@ -1071,6 +1082,7 @@ int main(void) {
         TEST(test_slots_go_where_they_are_needed),
         TEST(test_region_macro),
         TEST(test_region_macro_left_early),
+        TEST(test_region_macro_in_iso_c),
         TEST(test_scope_macro),
     };
     return cmocka_run_group_tests(tests, start, NULL);

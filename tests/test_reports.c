@@ -650,6 +650,44 @@ static void test_small_figures_keep_their_digits(void **state) {
     ok(zeMemFree(w->context, memory));
 }
 
+/* Names that are too long keep their beginning and their end. */
+static void test_long_names_differ_at_their_end(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    run(w, profiler, "gemm_kernel_of_a_library<float, 128>");
+    run(w, profiler, "gemm_kernel_of_a_library<float, 256>");
+    collect_all(profiler);
+    const char *text = written(profiler, ZT_FORMAT_TABLE);
+    assert_contains(text, "\ngemm_kernel_o...<float, 128>  ");
+    assert_contains(text, "\ngemm_kernel_o...<float, 256>  ");
+}
+
+/* Rounding does not add a digit. A unit with a prefix of its own gets no other; a flag counts samples. */
+static void test_units_and_rounding(void **state) {
+    static const softgpu_metric metrics[] = {
+        {"SHARE", "", "percent", ZET_METRIC_TYPE_RATIO, ZET_VALUE_TYPE_FLOAT64},
+        {"RATE", "", "percent", ZET_METRIC_TYPE_RATIO, ZET_VALUE_TYPE_FLOAT64},
+        {"TIME", "", "us", ZET_METRIC_TYPE_DURATION, ZET_VALUE_TYPE_FLOAT64},
+        {"FLAG", "", "", ZET_METRIC_TYPE_FLAG, ZET_VALUE_TYPE_BOOL8},
+    };
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "Units";
+    config.columns = "SHARE,RATE,TIME,FLAG";
+    assert_true(gpu.list_metrics("Units", metrics, 4));
+    assert_true(gpu.set_metric("SHARE", 99.9961));
+    assert_true(gpu.set_metric("RATE", 999.961));
+    assert_true(gpu.set_metric("TIME", 123456.7));
+    assert_true(gpu.set_metric("FLAG", 1));
+    zt_profiler *profiler = measure_region(w, &config);
+    const char *text = written(profiler, ZT_FORMAT_TABLE);
+    assert_contains(text, "  SHARE  RATE   TIME     FLAG\n");
+    assert_contains(text, "      %     %     ms  samples\n");
+    assert_contains(text, "  100.0  1000  123.5        1\n");
+    close_profiler(w, profiler);
+    assert_true(gpu.list_metrics("Units", NULL, 0));
+}
+
 static void test_columns_of_any_length_and_number(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
@@ -1023,6 +1061,51 @@ static void test_pipes_and_devices_stay_what_they_are(void **state) {
     assert_int_equal(remove_entries(), 2);
 }
 
+/* A table that is longer than all buffers: the message has the reason of the system. */
+static void test_standard_output_that_is_full(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    for (int i = 0; i < 200; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "region %d", i);
+        run(w, profiler, name);
+    }
+    collect_all(profiler);
+    int full = open("/dev/full", O_WRONLY), saved = send_output(full);
+    ze_result_t result = zt_report(profiler, "-");
+    bring_output_back(saved);
+    close(full);
+    clearerr(stdout);
+    assert_result(result, ZE_RESULT_ERROR_UNKNOWN);
+    assert_contains(zt_get_last_error(profiler), strerror(ENOSPC));
+    assert_int_equal(heard(w, "[WRITE_STOPPED]"), 0);
+}
+
+/* The file that is written first needs a name of its own, which must not be too long either. */
+static void test_longest_name_of_a_file(void **state) {
+    world *w = *state;
+    char name[NAME_MAX + 1];
+    zt_profiler *profiler = measure_region(w, NULL);
+    memset(name, 'n', NAME_MAX);
+    strcpy(name + NAME_MAX - 4, ".csv");
+    ok(zt_report(profiler, in_directory(name)));
+    assert_string_equal(read_whole(in_directory(name)), written(profiler, ZT_FORMAT_CSV));
+    assert_int_equal(remove_entries(), 1);
+}
+
+/* A report that others may not read stays so. */
+static void test_permissions_of_a_file_stay(void **state) {
+    world *w = *state;
+    struct stat seen;
+    const char *path = in_directory("run.csv");
+    zt_profiler *profiler = measure_region(w, NULL);
+    ok(zt_report(profiler, path));
+    assert_int_equal(chmod(path, 0600), 0);
+    ok(zt_report(profiler, path));
+    assert_int_equal(stat(path, &seen), 0);
+    assert_int_equal(seen.st_mode & 0777, 0600);
+}
+
 /* The disk is full: the old report stays as it was, and no part of the new one is left. */
 static void test_old_report_survives_a_failure(void **state) {
     world *w = *state;
@@ -1147,6 +1230,8 @@ int main(void) {
         IN_DIRECTORY(test_table_has_units_and_figures),
         IN_DIRECTORY(test_small_figures_keep_their_digits),
         IN_DIRECTORY(test_columns_are_chosen),
+        IN_DIRECTORY(test_long_names_differ_at_their_end),
+        IN_DIRECTORY(test_units_and_rounding),
         IN_DIRECTORY(test_columns_of_any_length_and_number),
         IN_DIRECTORY(test_metrics_of_several_groups_are_shown_once),
         IN_DIRECTORY(test_unknown_column_shows_nearest_names),
@@ -1166,6 +1251,9 @@ int main(void) {
         IN_DIRECTORY(test_write_function_that_stops),
         IN_DIRECTORY(test_paths_that_cannot_be_written),
         IN_DIRECTORY(test_pipes_and_devices_stay_what_they_are),
+        IN_DIRECTORY(test_standard_output_that_is_full),
+        IN_DIRECTORY(test_longest_name_of_a_file),
+        IN_DIRECTORY(test_permissions_of_a_file_stay),
         IN_DIRECTORY(test_old_report_survives_a_failure),
         IN_DIRECTORY(test_nobody_reads_half_a_file),
         IN_DIRECTORY(test_reports_while_regions_are_collected),

@@ -172,7 +172,7 @@ static void markers_can_linger(void **state) {
     stream s = open_stream(w, "ComputeBasic", PERIOD, 1, NULL);
     mark(&s, 7000);
     finish_immediate(w, w->immediate);
-    wait_for_reports(&s, 40);
+    wait_for_reports(&s, (uint32_t)(bytes_there(&s) / s.size) + 40);
     uint32_t count = read_sampled(&s);
     zet_typed_value_t *values = calculate(s.group, s.raw, count * s.size, &sets);
     uint32_t metrics = metrics_in(s.group), marker = index_of(s.group, "StreamMarker");

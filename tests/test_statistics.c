@@ -1,12 +1,12 @@
-/* The statistics are those of the instances: computed here once more, in another way, from what the sample
-   callback was given. */
+/* The statistics are those of the samples: computed here again, in another way, from what the sample function
+   received. */
 #include "fixture.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ==== the instances ======================================================================================= */
+/* ==== the samples ========================================================================================= */
 
 enum { MOST_METRICS = 256 };
 
@@ -70,7 +70,7 @@ static void run_varied(world *w, zt_profiler *profiler, int count) {
     collect_all(profiler);
 }
 
-/* ==== the statistics, once more =========================================================================== */
+/* ==== the statistics, computed again ====================================================================== */
 
 static int by_value(const void *a, const void *b) {
     double left = *(const double *)a, right = *(const double *)b;
@@ -236,7 +236,7 @@ static void test_statistics_of_times(void **state) {
     free_samples(kept);
 }
 
-/* Statistics may be asked for at any time, and are those of the instances until then. */
+/* Statistics can be queried at any time, and are those of the samples so far. */
 static void test_statistics_grow(void **state) {
     world *w = *state;
     samples *kept = new_samples(300);
@@ -249,8 +249,8 @@ static void test_statistics_grow(void **state) {
     free_samples(kept);
 }
 
-/* Instances are added to the moments some at a time, and what is asked for is up to date nonetheless. */
-static void test_statistics_after_each_instance(void **state) {
+/* Statistics include each sample as soon as it is collected. */
+static void test_statistics_after_each_sample(void **state) {
     world *w = (world *)*state;
     samples *kept = new_samples(300);
     zt_profiler *profiler = open_sampled(w, "ComputeBasic", 512, kept);
@@ -262,7 +262,7 @@ static void test_statistics_after_each_instance(void **state) {
     free_samples(kept);
 }
 
-static void test_one_instance(void **state) {
+static void test_one_sample(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     run(w, profiler, "one");
@@ -278,7 +278,7 @@ static double figure(const zt_profiler *profiler, const char *metric) {
     return stats_of(profiler, "retyped", metric).max;
 }
 
-/* The type of each value counts, and not the one that its metric is said to have. */
+/* The type of each value counts, not that of its metric. */
 static void test_values_of_other_types(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
@@ -296,8 +296,8 @@ static void test_values_of_other_types(void **state) {
     check_work(w);
 }
 
-/* A region that nothing was collected of has no figures. */
-static void test_no_instance(void **state) {
+/* The statistics of a region without samples are NaN. */
+static void test_no_sample(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     append(w, profiler, w->list, "recorded");
@@ -309,7 +309,7 @@ static void test_no_instance(void **state) {
     ok(zt_release(profiler, w->list));
 }
 
-/* F6, from the text of it: type and unit decide. What is counted may have any unit, or none. */
+/* F6: type and unit decide. Counts may have any unit, or none. */
 static zt_aggregation expected_aggregation(const zt_metric *metric) {
     const char *means[] = {"percent", "MHz", "GBpS"};
     switch (metric->type) {
@@ -350,7 +350,7 @@ static void test_aggregation_by_type_and_unit(void **state) {
         assert_true(seen[i] > 0);
 }
 
-/* The traps of F6: what the type alone would say is wrong. */
+/* F6: metrics whose type alone is misleading. */
 static void test_aggregation_of_misleading_types(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
@@ -370,7 +370,7 @@ static void test_aggregation_of_misleading_types(void **state) {
     assert_true(stats.mean >= stats.min - 1e-6 && stats.mean <= stats.max + 1e-6);
 }
 
-/* Threads, pixels, primitives: nobody knows all units of what is counted, and all of it adds up. */
+/* Threads, pixels, primitives: counts add up even if their unit is unknown. */
 static void test_unknown_units_add_up(void **state) {
     world *w = *state;
     gpu.behave(SOFTGPU_MANY_SETS, 1);
@@ -422,7 +422,7 @@ static void test_quantiles_beyond_the_kept_samples(void **state) {
     free_samples(kept);
 }
 
-/* Drawn from all of a run, not from its beginning: the second half takes many times longer than the first. */
+/* Samples are drawn from the whole run, not from its beginning: the second half takes many times longer. */
 static void test_kept_samples_are_drawn_evenly(void **state) {
     world *w = *state;
     const int count = 1000;
@@ -443,7 +443,7 @@ static void test_kept_samples_are_drawn_evenly(void **state) {
     assert_true(groups.sum == (double)w->launches * WORK_GROUPS);
 }
 
-/* The callback's figures are whole, and it may use the library. */
+/* A sample function receives all values, and may use the library. */
 typedef struct inside {
     zt_profiler *profiler;
     world *w;
@@ -489,13 +489,13 @@ int main(void) {
         TEST(test_statistics_of_all_metrics),
         TEST(test_statistics_of_times),
         TEST(test_statistics_grow),
-        TEST(test_one_instance),
+        TEST(test_one_sample),
         TEST(test_values_of_other_types),
-        TEST(test_no_instance),
+        TEST(test_no_sample),
         TEST(test_aggregation_by_type_and_unit),
         TEST(test_aggregation_of_misleading_types),
         TEST(test_unknown_units_add_up),
-        TEST(test_statistics_after_each_instance),
+        TEST(test_statistics_after_each_sample),
         TEST(test_quantiles_beyond_the_kept_samples),
         TEST(test_kept_samples_are_drawn_evenly),
         TEST(test_callback_may_use_the_library),

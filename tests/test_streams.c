@@ -403,9 +403,9 @@ static void test_long_time_stamps(void **state) {
 static void test_equal_time_stamps(void **state) {
     world *w = (world *)*state;
     gpu.set_timestamps(32, 1000);
-    uint64_t before = now_ns();
     zt_stream *stream = open_rows(w, SLOW_PERIOD);
     rows *kept = rows_of(stream);
+    uint64_t before = now_ns();
     mark_often(w, stream, 100);
     close_rows(stream, kept);
     assert_true(kept->count >= 99);
@@ -413,9 +413,8 @@ static void test_equal_time_stamps(void **state) {
     const kept_row *first = &kept->kept[0], *last = &kept->kept[kept->count - 1];
     assert_true(last->device_ns + last->length_ns - first->device_ns <= lasted + 2000000);
     assert_true(last->time_ns - first->time_ns <= lasted + 2000000);
-    /* The first row begins with the stream, and the others on a tick of a millisecond. */
-    uint64_t ticked_ns = last->device_ns - kept->kept[1].device_ns;
-    assert_true(ticked_ns == 0 || ticked_ns >= 1000000);
+    uint64_t ticked = last->device_ns + last->length_ns - first->device_ns - first->length_ns;
+    assert_int_equal(ticked % 1000000, 0); /* periods end at ticks of the clock */
 }
 
 static void set_clock_back(world *w, uint64_t ticks) {
@@ -448,16 +447,37 @@ static void test_time_stamps_that_step_back(void **state) {
     }
 }
 
-/* Where the metrics' clock is not told, it is the device's. */
+/* Where the clock of the metrics cannot be read, it is the device's. */
 static void test_clock_of_older_drivers(void **state) {
     world *w = (world *)*state;
-    gpu.set_timestamps(36, 19200000);
+    uint64_t host, ticks;
+    gpu.set_timestamps(36, 1000000000);
+    gpu.set_clock(30000000000);
     inject("zetMetricGroupGetGlobalTimestampsExp", 1, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    ok(zeDeviceGetGlobalTimestamps(w->device, &host, &ticks));
     zt_stream *stream = open_rows(w, PERIOD);
     rows *kept = rows_of(stream);
     read_rows(stream, kept, 3);
+    assert_true(kept->kept[0].device_ns >= ticks);
     check_stream_counts(zt_stream_get_counts(stream));
     close_rows(stream, NULL);
+}
+
+/* Where no clock can be read at first, each row lasts a period, and none is read later: it would have nothing
+   to do with those rows. */
+static void test_no_clock(void **state) {
+    world *w = (world *)*state;
+    gpu.set_timestamps(64, 1000000000);
+    gpu.set_clock(UINT64_C(1000000000000000));
+    inject("zetMetricGroupGetGlobalTimestampsExp", 1, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    inject("zeDeviceGetGlobalTimestamps", 1, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    zt_stream *stream = open_rows(w, PERIOD);
+    rows *kept = rows_of(stream);
+    read_rows(stream, kept, 300); /* longer than the time between two looks at the clocks */
+    close_rows(stream, NULL);
+    const kept_row *first = &kept->kept[0], *last = &kept->kept[kept->count - 1];
+    assert_true(last->device_ns - first->device_ns >= 200 * (uint64_t)PERIOD);
+    assert_true(last->time_ns - first->time_ns >= (last->device_ns - first->device_ns) / 2);
 }
 
 /* ==== markers ============================================================================================= */
@@ -937,13 +957,16 @@ static void test_failures_at_opening(void **state) {
     static const char *const functions[] = {
         "zetMetricGroupGet", "zetMetricGroupGetProperties",    "zetMetricGet",
         "zeEventPoolCreate", "zetContextActivateMetricGroups", "zetMetricGetProperties",
-        "zeEventCreate",     "zetMetricStreamerOpen",          "zeDeviceGetProperties",
+        "zeEventCreate",     "zetMetricStreamerOpen",
     };
     world *w = (world *)*state;
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         inject(functions[i], 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
         expect_refusal(w, NULL, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, functions[i]);
     }
+    inject("zetMetricGroupGetGlobalTimestampsExp", 1, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    inject("zeDeviceGetProperties", 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY); /* of the device's clock */
+    expect_refusal(w, NULL, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "zeDeviceGetProperties");
     close_rows(open_rows(w, PERIOD), NULL);
 }
 
@@ -1012,6 +1035,7 @@ int main(void) {
         STREAM_TEST(test_equal_time_stamps),
         STREAM_TEST(test_time_stamps_that_step_back),
         STREAM_TEST(test_clock_of_older_drivers),
+        STREAM_TEST(test_no_clock),
         STREAM_TEST(test_markers_name_their_rows),
         STREAM_TEST(test_marker_in_a_recorded_list),
         STREAM_TEST(test_numbers_that_are_no_markers),

@@ -1,9 +1,9 @@
-/* Strict ISO C, without -pthread, and other headers first, which settle what the C library declares: the
-   threads of the library block all signals all the same, and sleep by the monotonic clock. */
+/* Strict ISO C, without -pthread, and with other headers first, which decide what the C library declares. The
+   threads of the library must still block all signals and sleep by the monotonic clock. */
 #include <pthread.h>
 #include <stdio.h>
 
-/* The library's timed waits come through this program. */
+/* Stand between the library and pthread. */
 static int timed_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, const struct timespec *until);
 static int initialise(pthread_cond_t *condition, const pthread_condattr_t *attributes);
 
@@ -17,7 +17,7 @@ static int initialise(pthread_cond_t *condition, const pthread_condattr_t *attri
 
 #include "fixture.h"
 
-/* Else the other tests show nothing. */
+/* The other tests depend on this. */
 static void test_compiled_as_it_has_to_be(void **state) {
     (void)state;
 #if !defined(__STRICT_ANSI__) || defined(_REENTRANT)
@@ -25,14 +25,14 @@ static void test_compiled_as_it_has_to_be(void **state) {
 #endif
 }
 
-/* How many threads block signals, once they are so many: a new one is on its way there. */
+/* Returns how many threads block signals. Waits for `wanted` of them, because new threads need a moment. */
 static uint32_t await_deaf_threads(uint32_t wanted) {
     for (int i = 0; i < 1000 && count_deaf_threads() != wanted; i++)
         nap();
     return count_deaf_threads();
 }
 
-/* A thread that has ended is listed for an instant longer. */
+/* The system lists an ended thread a little longer. */
 static void settle(void) {
     for (int i = 0; i < 20; i++)
         nap();
@@ -55,7 +55,7 @@ static void test_the_collecting_thread_blocks_signals(void **state) {
     assert_int_equal(count_threads(), threads);
 }
 
-/* Opens and closes a stream. Returns how many threads there were more, all of which block signals. */
+/* Opens and closes a stream. Returns how many threads it had, all of which must block signals. */
 static uint32_t threads_of_a_stream(world *w, int reader) {
     settle();
     uint32_t threads = count_threads(), deaf = count_deaf_threads();
@@ -78,7 +78,7 @@ static void test_the_reader_of_a_stream_blocks_signals(void **state) {
     assert_int_equal(threads_of_a_stream(w, 1), without_reader + 1);
 }
 
-/* The thread that opened it hears them as before. */
+/* The thread that opens a profiler still receives signals. */
 static void test_the_threads_of_the_application_do_not(void **state) {
     world *w = (world *)*state;
     uint32_t open = count_threads() - count_deaf_threads();
@@ -113,7 +113,7 @@ static int timed_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, const s
     return pthread_cond_timedwait(condition, mutex, until);
 }
 
-/* A step of the wall clock changes no sleep: none is by that clock. */
+/* A change of the wall clock must not change a sleep. */
 static void test_threads_sleep_by_the_monotonic_clock(void **state) {
     world *w = (world *)*state;
     zt_config config = zt_config_default();
