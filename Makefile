@@ -12,7 +12,7 @@ DEVICE := $(patsubst tests/softgpu/%.c,%,$(wildcard tests/softgpu/*.c))
 FIXTURE := $(patsubst tests/%.c,%,$(filter-out tests/has_device.c tests/test_%,$(wildcard tests/*.c)))
 TESTS := $(basename $(notdir $(wildcard tests/test_*.c tests/test_*.cpp)))
 KERNELS := $(patsubst examples/kernels/%.cl,%,$(wildcard examples/kernels/*.cl))
-EXAMPLES := $(basename $(notdir $(wildcard examples/*.c examples/*.cpp examples/*.cc)))
+EXAMPLES := $(filter-out preload,$(basename $(notdir $(wildcard examples/*.c examples/*.cpp examples/*.cc))))
 BENCHES := $(patsubst bench/%.c,%,$(wildcard bench/*.c))
 KERNEL_BINARIES := $(KERNELS:%=build/kernels/%.so)
 RUN_NEEDS := build/has_device build/libze_softgpu.so $(KERNEL_BINARIES)
@@ -42,7 +42,7 @@ comma := ,
 help: ## this list
 	awk -F ':.*## ' '/^[a-zA-Z%-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	echo
-	echo "examples: $(sort $(EXAMPLES))"
+	echo "examples: $(sort $(EXAMPLES) preload)"
 	echo "tests: $(sort $(TESTS))"
 
 .PHONY: demo
@@ -59,6 +59,7 @@ CXX_NEEDS = $(firstword $(CXX)):$(CXX_PACKAGE)
 TEST_NEEDS = libcmocka-dev python3:python3
 PAGE_NEEDS = chromium:chromium
 SANITIZER_NEEDS = $(patsubst clang%,libclang-rt%-dev,$(filter clang%,$(CC_PACKAGE)))
+PROMTOOL_NEEDS = promtool:prometheus
 MATRIX_NEEDS = gcc g++ clang
 LINT_NEEDS = clang-format shellcheck python3:python3
 
@@ -69,6 +70,7 @@ GOAL_NEEDS = $(sort $(BUILD_NEEDS) $(foreach example,$(GOAL_EXAMPLES),$(NEEDS_$(
     $(if $(filter deps test test-% sequence,$(GOALS)),$(TEST_NEEDS)) \
     $(if $(filter deps test test-scoped test-plugins,$(GOALS)),$(CXX_NEEDS)) \
     $(if $(filter deps test,$(GOALS)),$(SANITIZER_NEEDS)) $(if $(filter deps test-page,$(GOALS)),$(PAGE_NEEDS)) \
+    $(if $(filter deps test test-openmetrics,$(GOALS)),$(PROMTOOL_NEEDS)) \
     $(if $(filter deps matrix,$(GOALS)),$(TEST_NEEDS) $(MATRIX_NEEDS)) $(if $(filter deps lint,$(GOALS)),$(LINT_NEEDS)))
 
 .PHONY: deps deps-build deps-cxx deps-test deps-page deps-matrix deps-lint
@@ -125,6 +127,10 @@ $(1)/tests/plugins/plugin_cpp.so: tests/plugins/plugin.c | deps-test
 $(1)/tests/test_plugins: $(1)/tests/test_plugins.o | $(1)/tests/plugins/plugin_c.so $(1)/tests/plugins/plugin_cpp.so
 	echo "  $$@"
 	$$(CC) $$(C_FLAGS) $(2) -o $$@ $$^ -lcmocka -ldl
+
+# Runs a program that is built without the library, on a device without sanitizers.
+$(1)/tests/test_preload: | build/libzt_auto.so build/examples/simulate build/libze_softgpu.so build/kernels/saxpy.so \
+    build/kernels/reduce.so
 
 # Programs of several files with a copy of the library each.
 $(1)/tests/test_process: $(1)/tests/plugins/other_file.o
@@ -206,6 +212,23 @@ build/examples/libstepper.so: examples/third_party/stepper.c examples/third_part
 	echo "  $@"
 	$(CC) $(C_FLAGS) -fPIC -shared -o $@ $< -lze_loader
 
+# A program that knows nothing of zetools, and the library that profiles it all the same.
+build/examples/simulate: examples/third_party/simulate.c build/examples/libstepper.so | deps-build
+	mkdir -p $(@D)
+	echo "  $@"
+	$(CC) $(C_FLAGS) -o $@ $< $(LIBS_trace) -lze_loader
+
+.PHONY: preload
+preload: build/libzt_auto.so ## build/libzt_auto.so: LD_PRELOAD=build/libzt_auto.so ZT_AUTO=run.csv PROGRAM
+build/libzt_auto.so: examples/preload.c | deps-build
+	mkdir -p $(@D)
+	echo "  $@"
+	$(CC) $(C_FLAGS) -fPIC -shared -o $@ $< $(ZE_LIBS)
+
+run-preload: build/libzt_auto.so build/examples/simulate $(RUN_NEEDS)
+	if tests/run-on-device.sh; then $(MAKE) spirv; fi
+	tests/run-on-device.sh env LD_PRELOAD=build/libzt_auto.so build/examples/simulate
+
 build/has_device: tests/has_device.c | deps-build
 	mkdir -p $(@D)
 	$(CC) $(C_FLAGS) -o $@ $< $(ZE_LIBS)
@@ -213,7 +236,7 @@ build/has_device: tests/has_device.c | deps-build
 -include $(wildcard build/*.d build/examples/*.d build/bench/*.d)
 
 .PHONY: examples
-examples: $(EXAMPLES:%=build/examples/%) $(RUN_NEEDS) ## build all examples to build/examples/
+examples: $(EXAMPLES:%=build/examples/%) build/libzt_auto.so build/examples/simulate $(RUN_NEEDS) ## build all examples to build/examples/
 
 run-%: build/examples/% $(RUN_NEEDS) ## build and run one example
 	if tests/run-on-device.sh; then $(MAKE) spirv; fi

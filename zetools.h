@@ -227,6 +227,28 @@
        kept: if one of them is collected or read late, raise config.timeline or
        zt_stream_config.timeline_rows.
 
+   OPENMETRICS
+
+       A report to "run.prom" is OpenMetrics text, as Prometheus reads it from an endpoint, a push gateway or
+       the textfile collector of its node exporter. A program that serves it calls zt_write with
+       ZT_FORMAT_OPENMETRICS for each request. Its families are
+
+           zetools_info                     1, with version, device and availability of metrics as labels
+           zetools_region_gpu_time_seconds  a summary by region. The quantiles 0 and 1 are minimum and maximum
+           zetools_region_pass_gpu_time_seconds_total      by region and pass, if there are several
+           zetools_region_lost_samples_total, ..._dropped_samples_total      by region
+           zetools_lost_samples_total, zetools_dropped_samples_total         by cause
+           zetools_collected_samples_total, zetools_in_flight_samples, zetools_unobserved_lists_total
+           zetools_metric_NAME_UNIT         a metric of the device, by region, metric and group, and by
+                                            pass if there are several. What adds up is a counter, with
+                                            _total; what is averaged is a gauge
+           zetools_call_seconds, zetools_call_errors_total  host time of calls as a summary, and calls that
+                                            failed, by call
+
+       Names are in snake case and units are base units: GPU_BUSY in percent becomes
+       zetools_metric_gpu_busy_ratio, from 0 to 1. Flags count samples. Metrics that are not combined, and
+       those of single tiles, are left out. Counters begin at 0 with each profiler.
+
    TRACING, with ZETOOLS_TRACER
 
        After zt_trace_start, every kernel launch in the process becomes a region, if it goes to a list of the
@@ -269,7 +291,14 @@
        its own name.
 
        zt_auto(NULL), called first in main, opens a profiler for every context and device on which the process
-       creates a command list, traces, and writes a report for each at exit: to run.csv, run.2.csv and so on.
+       creates a command list, traces, and writes reports for each at exit: run.csv, run.2.csv and so on. The
+       environment chooses what is traced and reported, as the command line of other tools does:
+
+           ZT_AUTO=run.csv,run.trace.json ZT_KERNELS="gemm*,!*_tail" ZT_COPIES=1 ./program
+
+       examples/preload.c is a library that calls zt_auto when it is loaded. With LD_PRELOAD it profiles
+       programs that were not built with zetools. Programs that end without exit, such as by _exit or a
+       signal, have no report.
 
    REPORTS
 
@@ -379,7 +408,7 @@
        A process may contain several copies of this header: in plugins, in libraries with hidden symbols or
        loaded with RTLD_LOCAL, or in files with ZETOOLS_STATIC. They must agree on which metric groups are
        active, and must not calculate metrics at the same time. The copies find each other by the environment
-       variable ZETOOLS_PROCESS_1, which the first call of the library sets. Do not change it. As with any
+       variable ZETOOLS_PROCESS_3, which the first call of the library sets. Do not change it. As with any
        setenv, no other thread may use the environment during that first call. The number in the name is that
        of the layout of the shared data; copies with different layouts do not find each other.
 
@@ -414,8 +443,19 @@
        ZT_GROUPS, ZT_METRICS   override config.groups and config.metrics, to measure something else without
                                building again. If only one is set, the configuration's other one is ignored
        ZT_COLUMNS              overrides config.columns
-       ZT_AUTO                 where the report of zt_auto goes: "table", or a path as for zt_report; "1":
-                               as its configuration says; "off", "0" or "": nothing is traced
+       ZT_REPORT               reports that zt_close writes, beside those of the program: paths as for
+                               zt_report, separated by commas, or "table" for one on standard output. If a
+                               process has several profilers, those of the second are run.2.csv and so on.
+                               For a trace, config.timeline is 65,536 unless it is set
+       ZT_LOG                  "stderr": messages are printed there if the program has no log function
+       ZT_TIMELINE             overrides config.timeline
+       ZT_KERNELS, ZT_CALLS    override names and calls of zt_trace_config: ZT_KERNELS="gemm*,!*_tail"
+       ZT_COPIES               overrides zt_trace_config.copies: "1", or "0"
+       ZT_AUTO                 the reports of zt_auto, as in ZT_REPORT; "1": as its configuration says; "off",
+                               "0" or "": nothing is traced
+       What is wrong with these is printed on standard error. If a report of ZT_REPORT or ZT_AUTO cannot be
+       written, the table is printed there instead.
+
        COLUMNS                 the width of a table on standard output that is not a terminal. Default: 100
 
        Loader and driver read ZET_ENABLE_METRICS, ZE_ENABLE_TRACING_LAYER and, for the frequency in
@@ -631,7 +671,8 @@ typedef enum zt_format {
     ZT_FORMAT_CSV,
     ZT_FORMAT_JSON,
     ZT_FORMAT_TRACE,
-    ZT_FORMAT_HTML /* a page for browsers, in one file */
+    ZT_FORMAT_HTML,       /* a page for browsers, in one file */
+    ZT_FORMAT_OPENMETRICS /* text for Prometheus; see OPENMETRICS */
 } zt_format;
 
 /* How the values of a metric are combined over samples. Since 0.1. */
@@ -841,8 +882,9 @@ typedef struct zt_call_info {
 /* How zt_auto traces and reports. Start from zt_auto_config_default(). Strings of any length are copied, and
    need not outlive zt_auto. Functions and their user pointers must live until exit. Since 0.1. */
 typedef struct zt_auto_config {
-    const char *report; /* A path as for zt_report. With ".trace.json", config.timeline is 65,536 unless it is
-                           set. NULL: a table on standard output. ZT_AUTO in the environment overrides it. */
+    const char *report; /* Paths as for zt_report, separated by commas, or "table". With ".trace.json",
+                           config.timeline is 65,536 unless it is set. NULL: a table on standard output.
+                           ZT_AUTO in the environment overrides it. */
     zt_config profiler; /* of each context and device */
     zt_trace_config trace;
 } zt_auto_config;
@@ -947,12 +989,14 @@ ZT_API zt_config zt_config_default(void);
    the result of the call that refused them, or INVALID_ARGUMENT where there are no such groups or metrics.
    OUT_OF_HOST_MEMORY also when 256 profilers are open in the process; DEVICE_LOST; otherwise the result of
    the call that failed. zt_get_last_error(NULL) has the message.
-   Any thread, but not two threads for one device at once. Since 0.1. */
+   Variables of the environment override the configuration; see ENVIRONMENT. What is wrong with them is
+   reported. Any thread, but not two threads for one device at once. Since 0.1. */
 ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t device, const zt_config *config,
                            zt_profiler **profiler);
 
-/* Collects what is on its way, and frees the profiler. Recorded lists with regions must not be executed
-   afterwards. zt_end of a region that is still open does nothing afterwards.
+/* Collects what is on its way, writes the reports that ZT_REPORT names, and frees the profiler. Recorded
+   lists with regions must not be executed afterwards. zt_end of a region that is still open does nothing
+   afterwards.
    The profiler stays open if the driver, a callback or a traced call of another thread does not return in
    time. A message reports this, and zt_close can be called again.
    One thread; see PROCESSES for the pointer. Since 0.1. */
@@ -1116,12 +1160,12 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 
 /* Writes a report to a file. It is written beside the file and then renamed, so that nobody reads an
    incomplete one. Symbolic links are followed; pipes and devices are written to directly.
-   path  the suffix chooses the format: .html or .htm, .csv, .json or .trace.json, in upper or lower case;
-         with .txt, a number or no suffix, the report is a table. "-" and "/dev/stdout" are a table on
-   standard output, as wide as the terminal; other tables, such as that of "/dev/stderr", are 100 columns
-   wide, or wider if config.columns asks for more. See REPORTS Returns SUCCESS; INVALID_ARGUMENT for another
-   suffix, or for a trace without config.timeline; UNKNOWN if the file cannot be written: zt_get_last_error
-   has the reason. Any thread. Since 0.1. */
+   path  the suffix chooses the format: .html or .htm, .csv, .json, .trace.json or .prom (OpenMetrics), in
+         upper or lower case; with .txt, a number or no suffix, the report is a table. "-" and "/dev/stdout"
+         are a table on standard output, as wide as the terminal; other tables, such as that of
+         "/dev/stderr", are 100 columns wide, or wider if config.columns asks for more. See REPORTS
+   Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace without config.timeline; UNKNOWN if
+   the file cannot be written: zt_get_last_error has the reason. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
 
 /* Passes the bytes of a report to a function.
@@ -1243,7 +1287,7 @@ ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler);
 ZT_API zt_trace_config zt_trace_config_default(void);
 
 /* Starts tracing; see TRACING.
-   config  NULL: the defaults
+   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES and ZT_CALLS override it
    Returns SUCCESS; DEPENDENCY_UNAVAILABLE if the loader's tracing layer is off; INVALID_ARGUMENT if
    config.calls or a hook names a call that cannot be traced; INVALID_SIZE for more than 16 hooks; NOT_READY
    if a call of an earlier trace is still in progress; HANDLE_OBJECT_IN_USE if the profiler traces already,
@@ -1272,11 +1316,13 @@ ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t call, zt_ca
 ZT_API zt_auto_config zt_auto_config_default(void);
 
 /* Traces from now to the end of the process, and reports at exit. Calls zeInit. Does nothing if it was
-   called before, or if ZT_AUTO switches it off. If a report cannot be written, a message goes to standard
-   error, and zt_get_last_error(NULL) has it for functions that run at exit later.
-   config  NULL: the defaults
-   Returns SUCCESS; INVALID_ARGUMENT, with a message on standard error, if the report's suffix stands for no
-   format; otherwise the result of zeInit, or as zt_trace_start. One thread. Since 0.1. */
+   called before, or if ZT_AUTO switches it off. A failure is also printed on standard error. If a report
+   cannot be written, a message and the table go to standard error, and zt_get_last_error(NULL) has the
+   message for functions that run at exit later. A report without a region is followed by what was seen and
+   not measured: below a table on standard output or error, else on standard error.
+   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS and other variables override it
+   Returns SUCCESS; INVALID_ARGUMENT if the suffix of a report stands for no format; otherwise the result of
+   zeInit, or as zt_trace_start. One thread. Since 0.1. */
 ZT_API ze_result_t zt_auto(const zt_auto_config *config);
 
 #endif /* ZETOOLS_TRACER */
@@ -1539,8 +1585,9 @@ typedef zt__disabled_scope zt_scope;
    CHAPTERS
 
        Each chapter is a capability, complete with its types, its private functions and then its public
-       functions, and uses only chapters before it. Where it has to call a later one, the later one registers
-       a function when it opens; only >>reports calls >>page directly. Search for the tags:
+       functions, and uses only chapters before it, and zt_report and zt_write. Where it has to call a later
+       one, the later one registers a function when it opens; only >>reports calls >>page directly. Search for
+       the tags:
 
            >>platform     all that differs between systems and compilers
            >>memory       the application's allocator, and the one hash table
@@ -1558,10 +1605,12 @@ typedef zt__disabled_scope zt_scope;
            >>merging      zt_merge, zt_pack, zt_unpack
            >>timeline     device time and host time, kept samples, streamed metrics of regions
            >>advice       which metrics matter, and what limits a region
+           >>requests     ZT_REPORT, and lists of reports
            >>opening      zt_open, zt_close
            >>streams      sampling by the clock
            >>tracer       regions around the launches of others (ZETOOLS_TRACER)
            >>bench        zt_bench, zt_compare
+           >>openmetrics  figures for Prometheus, as OpenMetrics text
            >>reports      tables, CSV, JSON, traces, files
            >>page         the page that run.html is
            >>automatic    zt_auto: tracing that reports at exit (ZETOOLS_TRACER)
@@ -1627,27 +1676,34 @@ typedef zt__disabled_scope zt_scope;
        RETIRED   never used again: it cannot be reset, or    -
                  the device may still write to it
 
+       `begun` is zt_counts.begun. A tracer does what zt_execute does for the executions that it sees.
+
        A slot also becomes RETIRED when it is the first of its pass and a trial of its query fails (from
        FREE), and in zt_close when the device may still write to it (from OPEN, PENDING or, with begun - 1,
        RECORDED).
 
-       A slot is OVER when its commands can never run again. A list numbers its slots as they end. Those up
-       to its `over_up_to` are over, which only the following raises:
+       A list numbers its slots as they end. Two of these numbers decide when a slot may be used again.
 
-       - The list is immediate, and the sample of a slot was read or is lost: to the number of that slot.
+       A slot is OVER when its commands can never run again: all slots up to `over_up_to`. Only the following
+       raises it:
+
+       - The list is immediate, and the event of a slot has signalled: to the number of that slot.
        - zt_release, zt_reset or the tracer reports that the list is destroyed or reset: to the newest slot.
        - The handle of the list comes back as a list of another kind: to the newest slot.
-       - A region is begun on the list: to the newest slot that is known to have run or to be submitted. Later
-         slots may belong to the recording that goes on.
+       - A region is begun on the list: to the newest slot whose event has signalled, or that zt_execute has
+         submitted. Later slots may belong to the recording that goes on.
 
-       A slot is FINISHED when the device is done with its last execution. Those up to the `finished_up_to` of
-       their list are finished. zt_execute sets this to 0, and only the following raises it:
+       A slot is FINISHED when the device is done with its last execution: all slots up to
+       `finished_up_to`. zt_execute sets this to 0, and only the following raises it:
 
        - The event of a PENDING slot has signalled: to the number of that slot, since the end of a region
          waits for all commands before it. Not if executions overlap or the list also runs without zt_execute:
          then the event may be that of another execution.
-       - A region is begun on the list, or all its slots are over and none is on its way: to the newest slot
-         that is over. By then the device has to be done with these.
+       - A region is begun on a recorded list: to the newest slot that is over, since a list is reset only
+         when the device is done with it. If the list is or may be immediate: to the newest slot whose event
+         has signalled, or that zt_execute has submitted.
+       - The handle of the list comes back as a list of another kind, or all slots of the list are over and
+         none is on its way: to the newest slot.
 
        A slot of a recorded list that is PENDING and finished, and whose event has not signalled, never ran:
        it belongs to a recording that was reset.
@@ -2307,6 +2363,11 @@ ZT__PRIVATE int zt__is_selected(const char *list, const char *name) {
     return !excluded && (matched || !has_patterns);
 }
 
+/* Returns whether a text consists of digits. NULL does not. */
+ZT__PRIVATE int zt__is_number(const char *text) {
+    return text && *text && !text[strspn(text, "0123456789")];
+}
+
 /* Returns whether a text ends with another. `compare` is strcmp, or strcasecmp for the suffix of a file. */
 ZT__PRIVATE int zt__ends_with(const char *text, const char *end, int (*compare)(const char *, const char *)) {
     size_t length = strlen(text), end_length = strlen(end);
@@ -2807,9 +2868,10 @@ typedef struct zt__process {
     zt_profiler *profilers[ZT__MAX_PROFILERS]; /* those that are open. Atomic: found without the mutex */
     uint32_t profiler_ids[ZT__MAX_PROFILERS];  /* of each. Atomic, too */
     uint32_t serial;                           /* of the profiler opened last */
+    uint32_t reporting, automatic;             /* profilers with reports of ZT_REPORT, of zt_auto. Atomic */
 } zt__process;
 
-#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_1"
+#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_3"
 
 static zt__process *zt__known_process;                          /* atomic */
 static zt__mutex zt__process_setup = PTHREAD_MUTEX_INITIALIZER; /* held until the block is known */
@@ -3133,10 +3195,11 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     /* of merging and reports */                                                                             \
     X(CANNOT_WRITE, "zt_report: cannot write '%.512s': %s. Check the directory, its permissions and space.") \
     X(WRITE_STOPPED, "%s: the write function returned that it cannot go on.")                                \
-    X(BAD_FORMAT, "zt_write: %d is not a zt_format. Pass one of ZT_FORMAT_TABLE, _CSV, _JSON, _TRACE and "   \
-                  "_HTML.")                                                                                  \
+    X(BAD_FORMAT, "zt_write: %d is not a zt_format. Pass one of ZT_FORMAT_TABLE, _CSV, _JSON, _TRACE, "      \
+                  "_HTML and _OPENMETRICS.")                                                                 \
     X(UNKNOWN_SUFFIX, "%s: the suffix of '%.512s' is none of .txt (or none: a table), .csv, .json, "         \
-                      ".trace.json, .html and .htm. Use one of these.")                                      \
+                      ".trace.json, .html, .htm and .prom. Use one of these.")                               \
+    X(BAD_VARIABLE, "zt_open: %s is '%.64s' in the environment, and not %s. It is ignored.")                 \
     X(TRACE_WITHOUT_TIMELINE, "zt_write: a trace shows the timeline, and this profiler keeps none. Set "     \
                               "config.timeline to the number of samples to keep, such as 65536.")            \
     X(LAYOUTS_DIFFER,                                                                                        \
@@ -3204,6 +3267,18 @@ typedef struct zt__diagnostics {
     int device_lost; /* atomic */
 } zt__diagnostics;
 
+ZT__PRIVATE void zt__log_to_stderr(int result, const char *text, void *user) {
+    (void)result;
+    (void)user;
+    fprintf(stderr, "zetools: %s\n", text);
+}
+
+/* Returns the log function where the application has set none: by ZT_LOG, or NULL. */
+ZT__PRIVATE zt_log_fn zt__default_log(void) {
+    const char *log = getenv("ZT_LOG");
+    return log && strcmp(log, "stderr") == 0 ? zt__log_to_stderr : NULL;
+}
+
 /* zt__report(diagnostics, IDENTIFIER, result, arguments...) stores a message as the last one, and logs it if
    it is the first of its kind and `result` is not SUCCESS. If `diagnostics` is NULL, the message becomes the
    last one of the thread. Returns `result`. The log function is a callback: no mutex may be held. */
@@ -3225,6 +3300,9 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
         zt__thread_messages *messages = zt__get_thread_messages();
         if (messages) {
             messages->last = now;
+        }
+        if (now.result != ZE_RESULT_SUCCESS && zt__default_log()) {
+            zt__log_to_stderr((int)result, now.text, NULL);
         }
         return now.result;
     }
@@ -4884,20 +4962,28 @@ typedef struct zt__region_record {
 
 struct zt__slot {
     zt__slot_state state;      /* changed only by zt__move_slot */
-    uint32_t pass;             /* its queries are of this pass's groups */
-    uint32_t generation;       /* changes when a region begins or ends: a zt_region of another one is stale */
-    uint32_t activation;       /* that of the profiler when the region was begun */
-    zt__list *list;            /* NULL: the slot is FREE */
-    zt__slot *next, *previous; /* in the chain of free slots, or in that of its list */
+    zt__slot *next, *previous; /* in the chain of free slots (`next` only), or in that of its list */
+
+    /* its region, and the list that has its commands */
     zt__region_record *region;
-    uint64_t number;               /* its list numbers its slots from 1 as they end */
-    zt__slot_state submitted_from; /* its state before its list was last executed, or FREE: not expected */
-    int is_dropped;                /* its commands are incomplete */
-    int needs_reset;       /* PARTIAL: its commands have run since it was reset, or its reset has failed */
-    zt_cause spoiled;      /* why its sample will be lost, or ZT_CAUSE_COUNT */
+    zt__list *list;      /* NULL: no list has its commands */
+    uint64_t number;     /* its list numbers its slots from 1 as they end */
+    uint32_t generation; /* increased when a region begins or ends: a zt_region of another one is stale */
+    uint32_t activation; /* profiler->activation when the region was begun */
+    int spans_passes;    /* the region has begun in one pass and ended in another: its sample will be lost */
+    int is_dropped;      /* the region was dropped, its commands are incomplete: no sample is ever read */
     uint64_t submitted_ns; /* host time; it was submitted at this time or later */
-    uint64_t overdue_ns;   /* host time when its event or data should have been there and was not; or 0 */
-    int may_be_written; /* by the device, although it is not used any more: its pools are never destroyed */
+
+    /* for zt_execute: the state in which it found the slot, or FREE if it does not expect the slot to run */
+    zt__slot_state submitted_from;
+
+    /* for the collector */
+    uint64_t overdue_since_ns; /* host time when reading it failed first, or 0. It is lost if that goes on */
+    int needs_reset;           /* while PARTIAL: it may have run since it was last reset */
+    int may_be_written; /* RETIRED, and the device may still write to it: its pools are never destroyed */
+
+    /* constant */
+    uint32_t pass; /* its queries are of this pass's groups */
     ze_event_handle_t event;
     uint64_t *stamps; /* two time stamps of the device, or NULL */
     zet_metric_query_handle_t queries[ZT__MAX_TOGETHER];
@@ -4938,17 +5024,21 @@ struct zt__list {
     ze_command_list_handle_t handle;
     zt__list_state state; /* changed only by zt__move_list */
     zt__list *next;
-    zt__slot *first, *last;  /* slots that ended and are not FREE again, in order of their numbers */
-    uint32_t open_count;     /* regions begun and not ended, or being begun: the record stays */
-    uint64_t ended;          /* the number of the slot that ended last */
-    uint64_t ran_up_to;      /* the highest number of a slot that is known to have run or to be submitted */
-    uint64_t over_up_to;     /* the commands of slots up to this number can never run again */
-    uint64_t ran_before;     /* `ran_up_to` before the list was last executed */
-    uint64_t finished_up_to; /* the device has finished slots up to this number, as often as they have run */
-    int overlaps; /* an execution was submitted before the last one was known to be finished: events do not
-                     show any more which of them has ended */
-    uint64_t unexpected_up_to; /* zt_execute does not expect slots up to this number to run: they ran without
-                                  it, and may not be part of what it submits */
+    zt__slot *first, *last; /* slots that ended and still belong to the list, in order of their numbers */
+    uint32_t open_count;    /* regions begun and not ended, or being begun: they keep this record */
+
+    /* Numbers of slots. None is higher than `ended`. */
+    uint64_t ended;            /* the slot that ended last */
+    uint64_t ran_up_to;        /* the last slot whose event has signalled, or that zt_execute has submitted */
+    uint64_t over_up_to;       /* all slots up to this one are over, */
+    uint64_t finished_up_to;   /* or finished: see THE LIFE OF A SLOT */
+    uint64_t unexpected_up_to; /* zt_execute expects no slot up to this one to run: it may have been recorded
+                                  before a reset that was not seen */
+
+    /* for the last zt_execute */
+    uint64_t ran_before; /* `ran_up_to` before it, restored if the driver refuses it */
+    int overlaps; /* it was submitted before the one before it was known to be finished, so events do not
+                     show which of them has ended. Until a region is begun */
 };
 
 /* ---- the profiler ---------------------------------------------------------------------------------------- */
@@ -5043,8 +5133,10 @@ struct zt_profiler {
     uint32_t tile_count; /* 0 if the device has no separate tiles */
     zt__layout layout; /* GPU time; metrics; GPU time of each pass if several; metrics of each tile if any */
     zt_aggregation *column_aggregations;
-    char *columns; /* of the table, from the configuration; NULL: as many as fit */
-    char *strings; /* the texts of the metrics, in a profiler from zt_unpack */
+    char *columns;          /* of the table, from the configuration; NULL: as many as fit */
+    char *reports;          /* of ZT_REPORT, to be written when the profiler is closed; NULL: none */
+    uint32_t report_number; /* 1 for the first profiler that has such reports */
+    char *strings;          /* the texts of the metrics, in a profiler from zt_unpack */
     zt__pass passes[ZT__MAX_PASSES];
 
     zt__timed_mutex collector; /* reading, calculating, delivering: one thread at a time */
@@ -5229,13 +5321,26 @@ ZT__PRIVATE void zt__unbind_slot(zt__slot *slot) {
     slot->list = NULL;
 }
 
-/* Frees a slot that is bound to no list. */
-ZT__PRIVATE void zt__free_slot(zt_profiler *profiler, zt__slot *slot) {
+ZT__PRIVATE void zt__push_free_slot(zt_profiler *profiler, zt__slot *slot) {
     zt__pass *pass = &profiler->passes[slot->pass];
-    zt__move_slot(profiler, slot, ZT__SLOT_FREE);
-    slot->list = NULL;
     slot->next = pass->free_slots;
     pass->free_slots = slot;
+}
+
+/* Returns NULL if there is none. */
+ZT__PRIVATE zt__slot *zt__pop_free_slot(zt__pass *pass) {
+    zt__slot *slot = pass->free_slots;
+    if (slot) {
+        pass->free_slots = slot->next;
+    }
+    return slot;
+}
+
+/* Frees a slot that is not in the chain of a list. */
+ZT__PRIVATE void zt__free_slot(zt_profiler *profiler, zt__slot *slot) {
+    zt__move_slot(profiler, slot, ZT__SLOT_FREE);
+    slot->list = NULL;
+    zt__push_free_slot(profiler, slot);
 }
 
 /* ---- names and lists: with the mutex held, which is unlocked while memory is allocated ------------------- */
@@ -5282,8 +5387,7 @@ ZT__PRIVATE int zt__make_room_for_region(zt_profiler *profiler) {
     return zt__map_make_room(&profiler->names, &profiler->config.allocator, &profiler->mutex);
 }
 
-/* Returns the region with this name, added if it is new. If it cannot be added, returns NULL and the cause.
- */
+/* Returns the region with this name, added if it is new; or NULL and the cause if it cannot be added. */
 ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, const char *name,
                                                       zt_cause *cause) {
     size_t length = strlen(name);
@@ -5295,6 +5399,8 @@ ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, con
     }
     *cause = ZT_DROPPED_NO_MEMORY;
     made = (zt__region_record *)zt__allocate_unlocked(profiler, 1, sizeof *made + length + 1);
+    /* Other threads may add regions while the mutex is unlocked: this one, too, or so many that room is made
+       again. */
     while (made && has_room && profiler->region_count < ZT__MAX_REGIONS &&
            (profiler->region_count == profiler->region_capacity || zt__map_is_full(&profiler->names))) {
         has_room = zt__make_room_for_region(profiler);
@@ -5348,7 +5454,7 @@ ZT__PRIVATE zt__list *zt__find_or_add_list(zt_profiler *profiler, ze_command_lis
     return list;
 }
 
-/* ---- making slots: no mutex held ------------------------------------------------------------------------- */
+/* ---- making and resetting slots: no mutex held ----------------------------------------------------------- */
 
 ZT__PRIVATE void zt__destroy_block(zt_profiler *profiler, zt__slot_block *block) {
     const zt_allocator *allocator = &profiler->config.allocator;
@@ -5385,13 +5491,13 @@ ZT__PRIVATE void zt__destroy_block(zt_profiler *profiler, zt__slot_block *block)
     zt__free(allocator, block);
 }
 
-ZT__PRIVATE ze_result_t zt__fill_block(zt_profiler *profiler, const zt__pass *pass, zt__slot_block *block,
-                                       const char **call) {
+/* Makes the pools of a block. On failure, `*call` is the call that failed. */
+ZT__PRIVATE ze_result_t zt__create_pools(zt_profiler *profiler, const zt__pass *pass, zt__slot_block *block,
+                                         const char **call) {
     zet_metric_query_pool_desc_t query_pool;
     ze_event_pool_desc_t event_pool;
     ze_host_mem_alloc_desc_t memory;
-    ze_event_desc_t event;
-    uint32_t i, g;
+    uint32_t g;
     ze_result_t result = ZE_RESULT_SUCCESS;
     memset(&query_pool, 0, sizeof query_pool);
     query_pool.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC;
@@ -5402,50 +5508,61 @@ ZT__PRIVATE ze_result_t zt__fill_block(zt_profiler *profiler, const zt__pass *pa
         result = zetMetricQueryPoolCreate(profiler->context, profiler->device, pass->groups[g].handle,
                                           &query_pool, &block->query_pools[g]);
     }
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
+    if (result == ZE_RESULT_SUCCESS) {
+        memset(&event_pool, 0, sizeof event_pool);
+        event_pool.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
+        event_pool.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
+        event_pool.count = block->count;
+        *call = "zeEventPoolCreate";
+        result = zeEventPoolCreate(profiler->context, &event_pool, 1, &profiler->device, &block->event_pool);
     }
-    memset(&event_pool, 0, sizeof event_pool);
-    event_pool.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
-    event_pool.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
-    event_pool.count = block->count;
-    *call = "zeEventPoolCreate";
-    result = zeEventPoolCreate(profiler->context, &event_pool, 1, &profiler->device, &block->event_pool);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    if (profiler->is_stamped) {
+    if (result == ZE_RESULT_SUCCESS && profiler->is_stamped) {
         memset(&memory, 0, sizeof memory);
         memory.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC;
         *call = "zeMemAllocHost";
         result = zeMemAllocHost(profiler->context, &memory, block->count * 2 * sizeof *block->stamps,
                                 sizeof *block->stamps, (void **)&block->stamps);
-        if (result != ZE_RESULT_SUCCESS) {
-            return result;
-        }
     }
+    return result;
+}
+
+/* Makes what the slots of a block need. On failure, `*call` is the call that failed, and the block can be
+   destroyed. */
+ZT__PRIVATE ze_result_t zt__fill_block(zt_profiler *profiler, const zt__pass *pass, zt__slot_block *block,
+                                       const char **call) {
+    ze_event_desc_t event;
+    uint32_t i, g;
+    ze_result_t result = zt__create_pools(profiler, pass, block, call);
     memset(&event, 0, sizeof event);
     event.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
     event.signal = ZE_EVENT_SCOPE_FLAG_HOST;
     event.wait = ZE_EVENT_SCOPE_FLAG_HOST;
-    for (i = 0; i < block->count; i++) {
+    for (i = 0; i < block->count && result == ZE_RESULT_SUCCESS; i++) {
         zt__slot *slot = &block->slots[i];
         slot->pass = pass->index;
-        slot->spoiled = ZT_CAUSE_COUNT;
         slot->stamps = block->stamps ? block->stamps + 2 * (size_t)i : NULL;
         *call = "zetMetricQueryCreate";
-        for (g = 0; g < pass->group_count; g++) {
+        for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
             result = zetMetricQueryCreate(block->query_pools[g], i, &slot->queries[g]);
-            if (result != ZE_RESULT_SUCCESS) {
-                return result;
-            }
         }
-        event.index = i;
-        *call = "zeEventCreate";
-        result = zeEventCreate(block->event_pool, &event, &slot->event);
-        if (result != ZE_RESULT_SUCCESS) {
-            return result;
+        if (result == ZE_RESULT_SUCCESS) {
+            *call = "zeEventCreate";
+            event.index = i;
+            result = zeEventCreate(block->event_pool, &event, &slot->event);
         }
+    }
+    return result;
+}
+
+/* Resets the event and the queries of a slot. On failure, `*call` is the call that failed. */
+ZT__PRIVATE ze_result_t zt__reset_handles(const zt__pass *pass, const zt__slot *slot, const char **call) {
+    ze_result_t result;
+    uint32_t g;
+    *call = "zeEventHostReset";
+    result = zeEventHostReset(slot->event);
+    for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
+        *call = "zetMetricQueryReset";
+        result = zetMetricQueryReset(slot->queries[g]);
     }
     return result;
 }
@@ -5483,8 +5600,7 @@ ZT__PRIVATE ze_result_t zt__make_slots(zt_profiler *profiler, zt__pass *pass, co
     zt__lock(&profiler->mutex);
     if (result == ZE_RESULT_SUCCESS) {
         for (i = count; i-- > 0;) {
-            block->slots[i].next = pass->free_slots;
-            pass->free_slots = &block->slots[i];
+            zt__push_free_slot(profiler, &block->slots[i]);
         }
         profiler->state_counts[ZT__SLOT_FREE] += count;
         block->next = profiler->blocks;
@@ -5556,82 +5672,92 @@ ZT__PRIVATE ze_result_t zt__create_own_queue(zt_profiler *profiler, ze_command_q
     return result;
 }
 
+/* Records one query of each group on a command list, and executes it. */
+ZT__PRIVATE ze_result_t zt__submit_first_query(const zt__pass *pass, zt__slot *slot,
+                                               ze_command_queue_handle_t queue, ze_command_list_handle_t list,
+                                               const char **call) {
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    uint32_t g;
+    for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
+        *call = "zetCommandListAppendMetricQueryBegin";
+        result = zetCommandListAppendMetricQueryBegin(list, slot->queries[g]);
+    }
+    for (g = pass->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
+        *call = "zetCommandListAppendMetricQueryEnd";
+        result = zetCommandListAppendMetricQueryEnd(list, slot->queries[g], g ? NULL : slot->event, 0,
+                                                    &slot->event);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        *call = "zeCommandListClose";
+        result = zeCommandListClose(list);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        *call = "zeCommandQueueExecuteCommandLists";
+        result = zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL);
+    }
+    return result;
+}
+
+/* Waits until the device is done with the first query. A failed call is repeated a few times, because what
+   the device uses must not be destroyed. */
+ZT__PRIVATE ze_result_t zt__await_first_query(const zt_profiler *profiler, const zt__slot *slot,
+                                              ze_command_queue_handle_t queue, const char **call) {
+    enum { MOST_ERRORS = 4 };
+    zt__wait wait = zt__wait_until(zt__deadline(profiler->config.wait_timeout_ns));
+    uint32_t errors = 0;
+    ze_result_t result;
+    *call = "zeEventQueryStatus";
+    do {
+        result = zeEventQueryStatus(slot->event);
+        errors += result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY;
+    } while (result != ZE_RESULT_SUCCESS && errors < MOST_ERRORS && zt__wait_again(&wait));
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    *call = "zeCommandQueueSynchronize"; /* its last command has run, so this is short */
+    do {
+        result = zeCommandQueueSynchronize(queue, profiler->config.wait_timeout_ns);
+    } while (result != ZE_RESULT_SUCCESS && ++errors < MOST_ERRORS);
+    return result;
+}
+
 /* Runs one query of each group on a command list of its own. Drivers complete an activation in the first
-   execution that uses it, and take no lock there. So that execution has to finish
-   before several threads use the groups. If it fails, regions are still measured. */
+   execution that uses it, and take no lock there. So that execution has to finish before several threads use
+   the groups. If it fails, regions are still measured. */
 ZT__PRIVATE void zt__run_first_query(zt_profiler *profiler, zt__pass *pass) {
     static const char remedy[] = "The first regions of several threads may disturb each other.";
-    enum { MOST_ERRORS = 4 };
     ze_command_queue_handle_t queue = NULL;
     ze_command_list_handle_t list = NULL;
     zt__slot *slot;
-    zt__wait wait = zt__wait_until(zt__deadline(profiler->config.wait_timeout_ns));
     const char *call;
-    int is_submitted = 0, is_unusable = 0, errors = 0;
-    uint32_t g;
+    int is_clean = 1;
     ze_result_t result;
     if (pass->group_count == 0) {
         return;
     }
     zt__lock(&profiler->mutex);
-    slot = pass->free_slots;
-    if (slot) {
-        pass->free_slots = slot->next;
-    }
+    slot = zt__pop_free_slot(pass);
     zt__unlock(&profiler->mutex);
     if (!slot) {
         return;
     }
     result = zt__create_own_queue(profiler, &queue, &list, &call);
-    for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
-        call = "zetCommandListAppendMetricQueryBegin";
-        result = zetCommandListAppendMetricQueryBegin(list, slot->queries[g]);
-    }
-    for (g = pass->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
-        call = "zetCommandListAppendMetricQueryEnd";
-        result = zetCommandListAppendMetricQueryEnd(list, slot->queries[g], g ? NULL : slot->event, 0,
-                                                    &slot->event);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__submit_first_query(pass, slot, queue, list, &call);
     }
     if (result == ZE_RESULT_SUCCESS) {
-        call = "zeCommandListClose";
-        result = zeCommandListClose(list);
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        call = "zeCommandQueueExecuteCommandLists";
-        result = zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL);
-        is_submitted = result == ZE_RESULT_SUCCESS;
-    }
-    if (is_submitted) {
-        /* A failed call is repeated a few times, because what the device uses must not be destroyed. */
-        call = "zeEventQueryStatus";
-        do {
-            result = zeEventQueryStatus(slot->event);
-            errors += result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY;
-        } while (result != ZE_RESULT_SUCCESS && errors < MOST_ERRORS && zt__wait_again(&wait));
-        while (result == ZE_RESULT_SUCCESS && errors < MOST_ERRORS) {
-            call = "zeCommandQueueSynchronize"; /* its last command has run, so this is short */
-            if (zeCommandQueueSynchronize(queue, profiler->config.wait_timeout_ns) == ZE_RESULT_SUCCESS) {
-                break;
-            }
-            result = ++errors < MOST_ERRORS ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNKNOWN;
-        }
+        result = zt__await_first_query(profiler, slot, queue, &call);
         slot->may_be_written = result != ZE_RESULT_SUCCESS;
         if (result == ZE_RESULT_SUCCESS) {
-            call = "zeEventHostReset";
-            result = zeEventHostReset(slot->event);
+            result = zt__reset_handles(pass, slot, &call);
         }
-        for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
-            call = "zetMetricQueryReset";
-            result = zetMetricQueryReset(slot->queries[g]);
-        }
-        is_unusable = result != ZE_RESULT_SUCCESS;
+        is_clean = result == ZE_RESULT_SUCCESS;
     }
     zt__lock(&profiler->mutex);
-    if (is_unusable) {
-        zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
+    if (is_clean) {
+        zt__push_free_slot(profiler, slot);
     } else {
-        slot->next = pass->free_slots;
-        pass->free_slots = slot;
+        zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
     }
     zt__unlock(&profiler->mutex);
     zt__check(&profiler->diagnostics, result, call, remedy);
@@ -5680,7 +5806,7 @@ ZT_API zt_config zt_config_default(void) {
 ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     enum { MAX_SAMPLES = 1 << 20 };
     const char *groups = getenv("ZT_GROUPS"), *metrics = getenv("ZT_METRICS"),
-               *columns = getenv("ZT_COLUMNS");
+               *columns = getenv("ZT_COLUMNS"), *timeline = getenv("ZT_TIMELINE");
     zt_config config;
     memset(&config, 0, sizeof config);
     if (given) {
@@ -5693,6 +5819,13 @@ ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     }
     if (columns) {
         config.columns = columns;
+    }
+    if (zt__is_number(timeline)) {
+        unsigned long long samples = strtoull(timeline, NULL, 10);
+        config.timeline = samples < UINT32_MAX ? (uint32_t)samples : UINT32_MAX;
+    }
+    if (!config.log) {
+        config.log = zt__default_log();
     }
     if (config.samples > MAX_SAMPLES) {
         config.samples = MAX_SAMPLES;
@@ -5757,6 +5890,7 @@ ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
     zt__free(&allocator, profiler->lost_flags);
     zt__free(&allocator, profiler->column_aggregations);
     zt__free(&allocator, profiler->columns);
+    zt__free(&allocator, profiler->reports);
     zt__free(&allocator, profiler->strings);
     pthread_mutex_destroy(&profiler->collector.mutex);
     pthread_mutex_destroy(&profiler->mutex);
@@ -5819,13 +5953,14 @@ ZT__PRIVATE void zt__unregister_profiler(const zt_profiler *profiler) {
    3. With the mutex held, it adds the samples to the statistics, and moves each slot to its next state.
    4. Without the mutex, it logs messages and delivers the samples to the application. */
 
-/* A collection: which slots it reads, and how far it is. */
+/* A collection: which slots it reads, and how far it is. Its pointers stay valid while the mutex is unlocked,
+   because only the thread that holds the collector removes slots from lists, and lists from the profiler. */
 typedef struct zt__collection {
     zt__list *list;                       /* the current list, */
     zt__slot *slot;                       /* and the next slot in it */
     int one_list;                         /* reads this list only */
     int thorough;                         /* queries slots that follow one that is not ready */
-    int is_blocked[ZT__SLOT_STATE_COUNT]; /* an earlier slot in this state is not ready */
+    int is_blocked[ZT__SLOT_STATE_COUNT]; /* an earlier slot of the list in this state is not ready */
 } zt__collection;
 
 /* ---- choosing slots: with the mutex held ----------------------------------------------------------------- */
@@ -5835,10 +5970,26 @@ ZT__PRIVATE void zt__enter_list(zt_profiler *profiler, zt__collection *collectio
     collection->list = list;
     collection->slot = list ? list->first : NULL;
     memset(collection->is_blocked, 0, sizeof collection->is_blocked);
+    ZT__CHECK(!list || (list->ran_up_to <= list->ended && list->over_up_to <= list->ended &&
+                        list->finished_up_to <= list->ended && list->unexpected_up_to <= list->ended));
     /* Whoever declares a list to be over does so when the device is done with it. */
     if (list && profiler->state_counts[ZT__SLOT_PARTIAL] && list->over_up_to == list->ended &&
         !zt__is_on_its_way(list)) {
         list->finished_up_to = list->ended;
+    }
+}
+
+/* Returns whether a slot may be ready to be read, or is PARTIAL and can be reset. */
+ZT__PRIVATE int zt__should_read(const zt__collection *collection, const zt__slot *slot) {
+    switch (slot->state) {
+    case ZT__SLOT_PENDING:
+    case ZT__SLOT_RECORDED:
+    case ZT__SLOT_ARMED:
+        return collection->thorough || zt__is_over(slot) || !collection->is_blocked[slot->state];
+    case ZT__SLOT_PARTIAL:
+        return zt__is_finished(slot) && (slot->needs_reset || zt__is_over(slot));
+    default:
+        return 0;
     }
 }
 
@@ -5848,19 +5999,12 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
     batch->count = 0;
     while (collection->list && batch->count < ZT__BATCH) {
         zt__slot *slot = collection->slot;
-        int is_over, is_read;
+        int is_read;
         if (!slot) {
             zt__enter_list(profiler, collection, collection->one_list ? NULL : collection->list->next);
             continue;
         }
-        is_over = zt__is_over(slot);
-        if (slot->state == ZT__SLOT_PARTIAL) {
-            is_read = zt__is_finished(slot) && (slot->needs_reset || is_over);
-        } else {
-            is_read = (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_RECORDED ||
-                       slot->state == ZT__SLOT_ARMED) &&
-                      (collection->thorough || is_over || !collection->is_blocked[slot->state]);
-        }
+        is_read = zt__should_read(collection, slot);
         if (is_read && batch->count > 0 && batch->pass != &profiler->passes[slot->pass]) {
             break; /* this slot begins the next batch */
         }
@@ -5871,12 +6015,12 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
             batch->pass = &profiler->passes[slot->pass];
             reading->slot = slot;
             reading->from = slot->state;
-            reading->is_over = is_over;
+            reading->is_over = zt__is_over(slot);
             reading->is_gone = slot->state == ZT__SLOT_PENDING && zt__is_finished(slot) &&
                                collection->list->state != ZT__LIST_IMMEDIATE;
             reading->cause = ZT_CAUSE_COUNT;
             zt__move_slot(profiler, slot, ZT__SLOT_READING);
-        } else if (slot->state == ZT__SLOT_RETIRED && is_over) {
+        } else if (slot->state == ZT__SLOT_RETIRED && zt__is_over(slot)) {
             zt__unbind_slot(slot);
         }
     }
@@ -5885,8 +6029,7 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
 
 /* ---- reading: no mutex held ------------------------------------------------------------------------------ */
 
-/* Ensures that `*memory` has room for `count` elements. Does not keep its contents. Returns 0 without memory.
- */
+/* Ensures that `*memory` has room for `count` elements. Its contents are lost. Returns 0 without memory. */
 ZT__PRIVATE int zt__ensure_room(const zt_profiler *profiler, void **memory, size_t *held, size_t count,
                                 size_t size) {
     if (*held < count) {
@@ -5932,39 +6075,26 @@ ZT__PRIVATE void zt__lose(zt__reading *reading, zt_cause cause) {
 ZT__PRIVATE int zt__is_overdue(zt__slot *slot) {
     enum { LONGEST_NS = 20000000 };
     uint64_t now = zt__now_ns();
-    if (!slot->overdue_ns) {
-        slot->overdue_ns = now;
+    if (!slot->overdue_since_ns) {
+        slot->overdue_since_ns = now;
     }
-    return now - slot->overdue_ns >= LONGEST_NS;
+    return now - slot->overdue_since_ns >= LONGEST_NS;
 }
 
-/* Queries a slot's event, and reads its reports if it has signalled. */
-ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
+/* The device is lost. An ARMED slot owes no sample. */
+ZT__PRIVATE void zt__lose_to_device(zt__reading *reading) {
+    if (reading->from != ZT__SLOT_ARMED) {
+        zt__lose(reading, ZT_LOST_DEVICE);
+        reading->is_unusable = 1;
+    }
+}
+
+/* Reads the reports of a slot whose event has signalled. */
+ZT__PRIVATE void zt__read_reports(zt_profiler *profiler, zt__reading *reading) {
     zt__batch *batch = &profiler->batch;
     zt__slot *slot = reading->slot;
-    ze_result_t result;
+    ze_result_t result = ZE_RESULT_SUCCESS;
     uint32_t g;
-    if (zt__is_device_lost(&profiler->diagnostics)) {
-        if (reading->from != ZT__SLOT_ARMED) {
-            zt__lose(reading, ZT_LOST_DEVICE);
-        }
-        reading->is_unusable = reading->from != ZT__SLOT_ARMED;
-        return;
-    }
-    result = zeEventQueryStatus(slot->event);
-    if (result == ZE_RESULT_NOT_READY) {
-        slot->overdue_ns = 0;
-        if (reading->is_gone || (reading->is_over && reading->from != ZT__SLOT_PENDING)) {
-            reading->outcome = ZT__NEVER_RAN;
-        }
-        return;
-    }
-    reading->call = "zeEventQueryStatus";
-    reading->has_signalled = result == ZE_RESULT_SUCCESS;
-    if (reading->has_signalled && slot->spoiled != ZT_CAUSE_COUNT) {
-        zt__lose(reading, slot->spoiled);
-        return;
-    }
     for (g = 0; g < batch->pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
         result = zt__read_report(profiler, reading, g);
     }
@@ -5977,47 +6107,61 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
             reading->times.begin_ticks = zt__load(&slot->stamps[0]);
             reading->times.end_ticks = zt__load(&slot->stamps[1]);
         }
-        return;
-    }
-    reading->result = result;
-    if (!reading->has_signalled) {
-        if (zt__is_device_loss(result)) {
-            zt__store(&profiler->diagnostics.device_lost, 1);
-            if (reading->from != ZT__SLOT_ARMED) {
-                zt__lose(reading, ZT_LOST_DEVICE);
-                reading->is_unusable = 1;
-            }
-        } else if (zt__is_overdue(slot)) { /* the device may still execute it */
-            zt__lose(reading, ZT_LOST_READ_FAILED);
-            reading->is_unusable = slot->may_be_written = 1;
-        }
     } else if (result == ZE_RESULT_NOT_READY || result == ZE_RESULT_ERROR_UNKNOWN) {
         /* Drivers return UNKNOWN where the specification says NOT_READY. Some data never arrives, and none
-         * arrives while other groups are active. */
-        reading->result = ZE_RESULT_SUCCESS;
+           arrives while other groups are active. */
         if (zt__is_overdue(slot)) {
             zt__lose(reading,
                      slot->pass == profiler->active_pass ? ZT_LOST_NEVER_DELIVERED : ZT_LOST_OTHER_PASS);
         }
     } else {
+        reading->result = result;
         zt__lose(reading, zt__is_device_loss(result) ? ZT_LOST_DEVICE : ZT_LOST_READ_FAILED);
         reading->is_unusable = zt__is_device_loss(result);
     }
 }
 
-/* Resets the event and queries of a slot, before it can be used again. */
+/* Queries a slot's event, and reads its reports if it has signalled. */
+ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
+    zt__slot *slot = reading->slot;
+    ze_result_t result;
+    if (zt__is_device_lost(&profiler->diagnostics)) {
+        zt__lose_to_device(reading);
+        return;
+    }
+    result = zeEventQueryStatus(slot->event);
+    if (result == ZE_RESULT_SUCCESS) {
+        reading->has_signalled = 1;
+        if (slot->spans_passes) {
+            zt__lose(reading, ZT_LOST_OTHER_PASS);
+        } else {
+            zt__read_reports(profiler, reading);
+        }
+    } else if (result == ZE_RESULT_NOT_READY) {
+        slot->overdue_since_ns = 0;
+        if (reading->is_gone || (reading->is_over && reading->from != ZT__SLOT_PENDING)) {
+            reading->outcome = ZT__NEVER_RAN;
+        }
+    } else {
+        reading->result = result;
+        reading->call = "zeEventQueryStatus";
+        if (zt__is_device_loss(result)) {
+            zt__store(&profiler->diagnostics.device_lost, 1);
+            zt__lose_to_device(reading);
+        } else if (zt__is_overdue(slot)) {
+            zt__lose(reading, ZT_LOST_READ_FAILED);
+            reading->is_unusable = slot->may_be_written = 1; /* the device may still execute it */
+        }
+    }
+}
+
+/* Resets a slot, so that it can be used again. */
 ZT__PRIVATE void zt__reset_slot(zt_profiler *profiler, zt__reading *reading) {
     zt__slot *slot = reading->slot;
-    const char *call = "zeEventHostReset";
-    ze_result_t result;
-    uint32_t g;
-    slot->overdue_ns = 0;
-    slot->spoiled = ZT_CAUSE_COUNT;
-    result = zeEventHostReset(slot->event);
-    for (g = 0; g < profiler->passes[slot->pass].group_count && result == ZE_RESULT_SUCCESS; g++) {
-        call = "zetMetricQueryReset";
-        result = zetMetricQueryReset(slot->queries[g]);
-    }
+    const char *call;
+    ze_result_t result = zt__reset_handles(&profiler->passes[slot->pass], slot, &call);
+    slot->overdue_since_ns = 0;
+    slot->spans_passes = 0;
     slot->needs_reset = result != ZE_RESULT_SUCCESS;
     if (slot->needs_reset) {
         reading->result = result;
@@ -6047,9 +6191,10 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
             reading->outcome = ZT__NO_SAMPLE;
         } else if (collection->thorough || reading->is_over || !is_blocked[reading->from]) {
             zt__read_slot(profiler, reading);
-            is_blocked[reading->from] |= reading->outcome == ZT__NOT_READY && !reading->slot->overdue_ns;
+            is_blocked[reading->from] |=
+                reading->outcome == ZT__NOT_READY && !reading->slot->overdue_since_ns;
         }
-        if (reading->outcome >= ZT__NO_SAMPLE && !reading->is_unusable &&
+        if (reading->outcome != ZT__NOT_READY && reading->outcome != ZT__NEVER_RAN && !reading->is_unusable &&
             !zt__is_device_lost(&profiler->diagnostics)) {
             zt__reset_slot(profiler, reading);
         }
@@ -6070,10 +6215,10 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
 ZT__PRIVATE void zt__calculate_group(zt_profiler *profiler, uint32_t g) {
     zt__batch *batch = &profiler->batch;
     zt__group *group = &batch->pass->groups[g];
-    size_t a_report = (size_t)group->metric_count * group->tiles;
+    size_t report_values = (size_t)group->metric_count * group->tiles;
     void *values = batch->values[g];
     ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    int has_room = zt__ensure_room(profiler, &values, &batch->value_count[g], ZT__BATCH * a_report,
+    int has_room = zt__ensure_room(profiler, &values, &batch->value_count[g], ZT__BATCH * report_values,
                                    sizeof *batch->values[g]);
     uint32_t i;
     batch->values[g] = has_room ? (zet_typed_value_t *)values : NULL;
@@ -6090,7 +6235,7 @@ ZT__PRIVATE void zt__calculate_group(zt_profiler *profiler, uint32_t g) {
         if (has_room) {
             alone =
                 zt__calculate(&profiler->driver, group, batch->raw[g] + reading->report * group->report_size,
-                              1, batch->values[g] + reading->report * a_report);
+                              1, batch->values[g] + reading->report * report_values);
         }
         if (alone != ZE_RESULT_SUCCESS) {
             reading->result = alone;
@@ -6109,11 +6254,11 @@ ZT__PRIVATE double zt__sum_tiles(const zt_profiler *profiler, const zt__pass *pa
                                  const double *row) {
     static const char *const clocks[] = {"ns", "us", "ms", "s", "cycles"};
     const zt_metric *of = &profiler->metrics[metric];
-    int largest_counts = of->aggregation == ZT_AGGREGATE_FLAG;
+    int takes_largest = of->aggregation == ZT_AGGREGATE_FLAG;
     double whole = zt__nan(), weights = 0;
     uint32_t tile, i;
     for (i = 0; i < ZT__COUNT_OF(clocks); i++) {
-        largest_counts |= strcmp(of->units, clocks[i]) == 0;
+        takes_largest |= strcmp(of->units, clocks[i]) == 0;
     }
     for (tile = 0; tile < profiler->tile_count; tile++) {
         double value = row[zt__tile_column(profiler, tile, metric)], weight = 1;
@@ -6128,7 +6273,7 @@ ZT__PRIVATE double zt__sum_tiles(const zt_profiler *profiler, const zt__pass *pa
             whole = value;
         } else if (of->aggregation == ZT_AGGREGATE_MEAN) {
             whole += (value - whole) * weight / weights;
-        } else if (largest_counts) {
+        } else if (takes_largest) {
             whole = value > whole ? value : whole;
         } else if (of->aggregation == ZT_AGGREGATE_SUM) {
             whole += value;
@@ -6203,10 +6348,32 @@ ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler) {
 
 /* ---- counting -------------------------------------------------------------------------------------------- */
 
-/* Counts the sample of a reading, and updates what is known about its list. With the mutex held. */
+/* Updates what is known about a list when the event of a slot has signalled. With the mutex held. */
+ZT__PRIVATE void zt__note_run(zt_profiler *profiler, zt__reading *reading) {
+    zt__list *list = reading->slot->list;
+    uint64_t number = reading->slot->number;
+    /* If the kind of the list is unknown, its second execution shows that it is recorded. */
+    if ((reading->from == ZT__SLOT_ARMED || list->state != ZT__LIST_UNKNOWN) &&
+        reading->from != ZT__SLOT_PENDING && list->state != ZT__LIST_IMMEDIATE) {
+        reading->is_unobserved = 1;
+        zt__move_list(profiler, list, ZT__LIST_UNOBSERVED);
+    }
+    if (number > list->ran_up_to) {
+        list->ran_up_to = number;
+    }
+    if (list->state == ZT__LIST_IMMEDIATE && number > list->over_up_to) {
+        list->over_up_to = number;
+    }
+    /* An execution that was not announced may still be followed by others. */
+    if (reading->from == ZT__SLOT_PENDING && list->state != ZT__LIST_UNOBSERVED && !list->overlaps &&
+        number > list->finished_up_to) {
+        list->finished_up_to = number;
+    }
+}
+
+/* Counts the sample of a reading. With the mutex held. */
 ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, const double *row) {
     zt__slot *slot = reading->slot;
-    zt__list *list = slot->list;
     reading->region = slot->region;
     if (reading->outcome != ZT__READ && reading->outcome != ZT__LOST) {
         return;
@@ -6214,22 +6381,8 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
     if (reading->from == ZT__SLOT_ARMED) {
         profiler->counts.begun++; /* this execution was not announced */
     }
-    /* If the kind of the list is unknown, its second execution shows that it is recorded. */
-    if ((reading->from == ZT__SLOT_ARMED || list->state != ZT__LIST_UNKNOWN) &&
-        reading->from != ZT__SLOT_PENDING && list->state != ZT__LIST_IMMEDIATE) {
-        reading->is_unobserved = 1;
-        zt__move_list(profiler, list, ZT__LIST_UNOBSERVED);
-    }
-    if (slot->number > list->ran_up_to) {
-        list->ran_up_to = slot->number;
-    }
-    if (list->state == ZT__LIST_IMMEDIATE && slot->number > list->over_up_to) {
-        list->over_up_to = slot->number;
-    }
-    /* An execution that was not announced may still be followed by others. */
-    if (reading->has_signalled && reading->from == ZT__SLOT_PENDING && list->state != ZT__LIST_UNOBSERVED &&
-        !list->overlaps && slot->number > list->finished_up_to) {
-        list->finished_up_to = slot->number;
+    if (reading->has_signalled) {
+        zt__note_run(profiler, reading);
     }
     if (reading->outcome == ZT__READ) {
         profiler->counts.collected++;
@@ -6271,7 +6424,7 @@ ZT__PRIVATE void zt__move_on(zt_profiler *profiler, const zt__reading *reading) 
     }
 }
 
-/* Reports the errors of the batch, and delivers its samples. Functions of the application run here, so no
+/* Reports the errors of the batch, and delivers its samples. The log and sample functions run here, so no
    slot is READING any more. No mutex is held. */
 ZT__PRIVATE void zt__deliver_batch(zt_profiler *profiler) {
     static const char remedy[] = "Lost samples are counted. Update the driver if this persists.";
@@ -6465,9 +6618,8 @@ ZT__PRIVATE int zt__awaits_samples(const zt_profiler *profiler) {
     return 0;
 }
 
-/* Returns the slot of a region that is not ended, on any list if `list` is NULL; or NULL. With the mutex
- * held.
- */
+/* Returns the slot of a region that is not ended, or NULL. If `list` is NULL, searches all lists. With the
+   mutex held. */
 ZT__PRIVATE zt__slot *zt__find_open_slot(const zt_profiler *profiler, const zt__list *list) {
     const zt__slot_block *block;
     uint32_t i;
@@ -6600,13 +6752,12 @@ ZT__PRIVATE zt__list_state zt__query_list_kind(const zt_profiler *profiler, ze_c
 /* Updates what is known about a list when a region is begun on it. Returns whether slots have become over.
    With the mutex held. */
 ZT__PRIVATE int zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_state kind) {
-    uint64_t over_before = list->over_up_to;
-    int was_immediate = list->state == ZT__LIST_IMMEDIATE, is_immediate = kind == ZT__LIST_IMMEDIATE;
-    int was_known = list->state != ZT__LIST_UNKNOWN && list->ended > 0;
-    if (was_known && kind != ZT__LIST_UNKNOWN && was_immediate != is_immediate) {
-        list->over_up_to = list->finished_up_to = list->ended; /* the list with this handle was destroyed */
+    uint64_t over_before = list->over_up_to, finished;
+    if (list->state == ZT__LIST_UNKNOWN) {
         zt__move_list(profiler, list, kind);
-    } else if (is_immediate || list->state == ZT__LIST_UNKNOWN) {
+    } else if (kind != ZT__LIST_UNKNOWN &&
+               (kind == ZT__LIST_IMMEDIATE) != (list->state == ZT__LIST_IMMEDIATE)) {
+        list->over_up_to = list->finished_up_to = list->ended; /* the list with this handle was destroyed */
         zt__move_list(profiler, list, kind);
     }
     /* A recorded list that has run accepts commands only after a reset. An immediate list never runs commands
@@ -6614,10 +6765,10 @@ ZT__PRIVATE int zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_s
     if (list->ran_up_to > list->over_up_to) {
         list->over_up_to = list->ran_up_to;
     }
-    if (kind == ZT__LIST_RECORDED) {
-        list->finished_up_to = list->over_up_to;
-    } else if (list->ran_up_to > list->finished_up_to) {
-        list->finished_up_to = list->ran_up_to;
+    /* A recorded list is not reset before the device is done with it. An immediate list may be in use. */
+    finished = kind == ZT__LIST_RECORDED ? list->over_up_to : list->ran_up_to;
+    if (finished > list->finished_up_to) {
+        list->finished_up_to = finished;
     }
     list->overlaps = 0;
     return list->over_up_to > over_before;
@@ -6625,20 +6776,16 @@ ZT__PRIVATE int zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_s
 
 /* Returns a free slot, which it opens for a region, or NULL. With the mutex held. */
 ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt__region_record *region) {
-    zt__pass *pass = &profiler->passes[profiler->active_pass];
-    zt__slot *slot = pass->free_slots;
+    zt__slot *slot = zt__pop_free_slot(&profiler->passes[profiler->active_pass]);
     if (!slot) {
         return NULL;
     }
-    pass->free_slots = slot->next;
     zt__move_slot(profiler, slot, ZT__SLOT_OPEN);
     slot->generation++;
     slot->activation = profiler->activation;
     slot->list = list;
     slot->region = region;
     slot->is_dropped = slot->needs_reset = 0;
-    slot->overdue_ns = 0;
-    slot->spoiled = ZT_CAUSE_COUNT;
     slot->submitted_ns = zt__now_ns();
     list->open_count++;
     return slot;
@@ -6669,6 +6816,7 @@ ZT__PRIVATE zt_cause zt__provide_slots(zt_profiler *profiler, zt__list *list, zt
     static const char remedy[] = "No slots can be added now. Regions that find none are dropped.";
     enum { PAUSE_AFTER_FAILURE_NS = 100000000 };
     uint64_t now = zt__now_ns();
+    zt__pass *pass;
     const char *call;
     int may_grow;
     ze_result_t result;
@@ -6677,11 +6825,12 @@ ZT__PRIVATE zt_cause zt__provide_slots(zt_profiler *profiler, zt__list *list, zt
     }
     zt__lock(&profiler->mutex);
     may_grow = now >= profiler->no_growth_until_ns;
+    pass = &profiler->passes[profiler->active_pass];
     zt__unlock(&profiler->mutex);
     if (!may_grow) {
         return ZT_DROPPED_NO_MEMORY;
     }
-    result = zt__make_slots(profiler, &profiler->passes[profiler->active_pass], &call);
+    result = zt__make_slots(profiler, pass, &call);
     if (result == ZE_RESULT_SUCCESS) {
         return ZT_CAUSE_COUNT;
     }
@@ -6696,8 +6845,7 @@ ZT__PRIVATE zt_cause zt__provide_slots(zt_profiler *profiler, zt__list *list, zt
     return zt__free_slots_for(profiler, list, kind, 1) ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_SLOT;
 }
 
-/* Opens a slot for a region. If there is none, counts the region as dropped with `*cause`, and returns NULL.
- */
+/* Opens a slot for a region. If there is none, returns NULL, and counts the region as dropped by `*cause`. */
 ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handle_t handle, const char *name,
                                     zt_cause *cause) {
     enum { TRIES = 4 };
@@ -6743,8 +6891,8 @@ ZT__PRIVATE void zt__drop_at_begin(zt_profiler *profiler, zt_cause cause) {
     zt__unlock(&profiler->mutex);
 }
 
-/* Drops an open region. If it has commands on the list, the slot stays bound to the list. With the mutex
- * held. */
+/* Drops an open region. If it has commands on the list, the slot stays bound to the list. The mutex is held.
+ */
 ZT__PRIVATE void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_cause cause, int has_commands) {
     zt__count_dropped(profiler, slot->region, cause);
     slot->generation++;
@@ -6845,8 +6993,7 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
 
 /* ---- ending ---------------------------------------------------------------------------------------------- */
 
-/* Appends the end of a region. Its last command signals the event, which shows that the others are complete.
- */
+/* Appends the end of a region. Its last command signals the event: then the others are complete, too. */
 ZT__PRIVATE ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
     const zt__pass *pass = &profiler->passes[slot->pass];
     ze_command_list_handle_t list = slot->list->handle;
@@ -6866,8 +7013,7 @@ ZT__PRIVATE ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
     return result;
 }
 
-/* Ends a region. `refused` is set if the driver refused the command in the region, so that there is no
- * sample. */
+/* Ends a region. With `refused`, there is no sample: the driver has refused the command in the region. */
 ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     zt__slot *slot = (zt__slot *)region->slot;
     zt_profiler *profiler = slot ? zt__find_profiler(region->profiler) : NULL;
@@ -6892,9 +7038,7 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
         zt__drop_open_slot(profiler, slot, ZT_DROPPED_APPEND_FAILED, 1);
     } else {
         zt__list_state kind = slot->list->state;
-        if (slot->activation != profiler->activation) {
-            slot->spoiled = ZT_LOST_OTHER_PASS;
-        }
+        slot->spans_passes = slot->activation != profiler->activation;
         zt__move_slot(profiler, slot, kind == ZT__LIST_IMMEDIATE ? ZT__SLOT_PENDING : ZT__SLOT_RECORDED);
         zt__bind_slot(slot);
         if (kind == ZT__LIST_IMMEDIATE || kind == ZT__LIST_UNKNOWN) {
@@ -6992,9 +7136,9 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
 /* ---- execution ------------------------------------------------------------------------------------------- */
 
 /* Returns whether a list has samples that are on their way, or that an execution without zt_execute has left.
-   In the second case, the event of the slot that ended last has signalled. If the list was reset since then,
-   that slot belongs to the new recording; the first slot, if it is not known to have run, may belong to the
-   old one. No mutex is held. */
+   Such an execution has signalled the event of the last slot, since that ends after all others. If the list
+   was reset and recorded anew since then, the last slot is new, and the first one may be of the old
+   recording: so its event is queried, too, unless it is known to have run. No mutex is held. */
 ZT__PRIVATE int zt__has_unread_samples(zt_profiler *profiler, ze_command_list_handle_t handle) {
     const zt__list *list;
     const zt__slot *slot, *first = NULL, *last = NULL;
@@ -7047,8 +7191,8 @@ ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t
     }
 }
 
-/* Locks the mutex at a moment when no other thread reads these lists. No function of the application runs
-   while slots are READING, so the wait is short. */
+/* Locks the mutex at a moment when no other thread reads these lists. No sample or log function runs while
+   slots are READING, so the wait is short. */
 ZT__PRIVATE void zt__lock_unread_lists(zt_profiler *profiler, uint32_t count,
                                        const ze_command_list_handle_t *lists) {
     enum { LONGEST_NS = 1000000000 };
@@ -7078,19 +7222,30 @@ ZT__PRIVATE zt_cause zt__loss_by_execution(zt__slot_state state) {
     return state == ZT__SLOT_RETIRED || state == ZT__SLOT_PARTIAL ? ZT_LOST_READ_FAILED : ZT_LOST_OVERWRITTEN;
 }
 
+/* Raises `unexpected_up_to` on a list that may have run without zt_execute. Slots that have run while later
+   ones have not belong to an immediate list that had this handle, to a recording before a reset, or to an
+   execution that is still running. With the mutex held. */
+ZT__PRIVATE void zt__exclude_what_ran(zt__list *list) {
+    const zt__slot *slot = list->first;
+    uint64_t number;
+    while (slot && slot->state != ZT__SLOT_RECORDED) {
+        slot = slot->next;
+    }
+    if (slot) {
+        number = list->ran_up_to < slot->number ? list->ran_up_to : slot->number - 1;
+        if (number > list->unexpected_up_to) {
+            list->unexpected_up_to = number;
+        }
+    }
+}
+
 /* Moves the slots of a list that is about to be executed to PENDING. Returns how many samples of its last
    execution this one overwrites. With the mutex held. */
 ZT__PRIVATE uint32_t zt__announce_list(zt_profiler *profiler, zt__list *list, uint64_t now) {
-    int may_have_run_unobserved = list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED;
     uint32_t overwritten = 0;
     zt__slot *slot;
-    /* Slots that have run while later ones have not belong to an immediate list that had this handle, to a
-       recording before a reset, or to an execution that is still running. */
-    for (slot = may_have_run_unobserved ? list->first : NULL; slot; slot = slot->next) {
-        if (slot->state == ZT__SLOT_RECORDED) {
-            list->unexpected_up_to = list->ran_up_to < slot->number ? list->ran_up_to : slot->number - 1;
-            break;
-        }
+    if (list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED) {
+        zt__exclude_what_ran(list);
     }
     for (slot = list->first; slot; slot = slot->next) {
         slot->submitted_from = ZT__SLOT_FREE;
@@ -7190,14 +7345,53 @@ ZT__PRIVATE void zt__after_refusal(zt_profiler *profiler, uint32_t count,
     zt__unlock(&profiler->mutex);
 }
 
+/* Returns how many lists there are before the first one that is named a second time. */
+ZT__PRIVATE uint32_t zt__count_distinct(const ze_command_list_handle_t *lists, uint32_t count) {
+    uint32_t end, i;
+    for (end = 1; end < count; end++) {
+        for (i = 0; i < end; i++) {
+            if (lists[i] == lists[end]) {
+                return end;
+            }
+        }
+    }
+    return count;
+}
+
 /* The profiler for which this thread is inside zt_execute: the tracer ignores that execution. */
 static ZT__THREAD_LOCAL const zt_profiler *zt__executing_for;
 
+/* Executes lists of which none is named twice, and announces that to the collector. */
+ZT__PRIVATE ze_result_t zt__execute_measured(zt_profiler *profiler, ze_command_queue_handle_t queue,
+                                             uint32_t count, ze_command_list_handle_t *lists,
+                                             ze_fence_handle_t fence) {
+    const zt_profiler *outer = zt__executing_for; /* a hook may execute lists inside of an execution */
+    int wakes_thread;
+    ze_result_t result;
+    zt__before_execution(profiler, count, lists);
+    zt__executing_for = profiler;
+    result = zeCommandQueueExecuteCommandLists(queue, count, lists, fence);
+    zt__executing_for = outer;
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__after_refusal(profiler, count, lists);
+        return zt__check(&profiler->diagnostics, result, "zeCommandQueueExecuteCommandLists",
+                         "The lists were not executed.");
+    }
+    if (profiler->config.thread) {
+        zt__lock(&profiler->mutex);
+        wakes_thread = zt__must_wake_thread(profiler);
+        zt__unlock(&profiler->mutex);
+        if (wakes_thread) {
+            zt__wake_thread(&profiler->thread);
+        }
+    }
+    return result;
+}
+
 ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
                               ze_command_list_handle_t *lists, ze_fence_handle_t fence) {
-    int is_measured = profiler && profiler->device && !zt__is_device_lost(&profiler->diagnostics);
-    const zt_profiler *outer; /* a hook may execute lists inside of an execution */
-    uint32_t first = 0, end, i;
+    const zt_profiler *outer = zt__executing_for;
+    uint32_t first = 0, part;
     ze_result_t result;
     /* Some loaders look behind these before any driver can refuse them. */
     if (profiler && !queue) {
@@ -7206,40 +7400,18 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
     if (profiler && !lists) {
         return zt__report_null(&profiler->diagnostics, "zt_execute", "lists");
     }
-    /* If a list is named twice, the lists are submitted in parts, so that each execution of it is measured.
-     */
-    do {
-        int is_repeated = 0;
-        for (end = first; end < count && is_measured && !is_repeated;) {
-            for (i = first; i < end && lists[i] != lists[end];) {
-                i++;
-            }
-            is_repeated = i < end;
-            end += !is_repeated;
-        }
-        end = is_measured ? end : count;
-        if (is_measured) {
-            zt__before_execution(profiler, end - first, lists + first);
-        }
-        outer = zt__executing_for;
-        zt__executing_for = is_measured ? profiler : NULL;
-        result = zeCommandQueueExecuteCommandLists(queue, end - first, lists ? lists + first : NULL,
-                                                   end == count ? fence : NULL);
+    if (!profiler || !profiler->device || zt__is_device_lost(&profiler->diagnostics)) {
+        zt__executing_for = NULL;
+        result = zeCommandQueueExecuteCommandLists(queue, count, lists, fence);
         zt__executing_for = outer;
-        if (is_measured && result != ZE_RESULT_SUCCESS) {
-            zt__after_refusal(profiler, end - first, lists + first);
-            zt__check(&profiler->diagnostics, result, "zeCommandQueueExecuteCommandLists",
-                      "The lists were not executed.");
-        } else if (is_measured && profiler->config.thread) {
-            int wakes_thread;
-            zt__lock(&profiler->mutex);
-            wakes_thread = zt__must_wake_thread(profiler);
-            zt__unlock(&profiler->mutex);
-            if (wakes_thread) {
-                zt__wake_thread(&profiler->thread);
-            }
-        }
-        first = end;
+        return result;
+    }
+    /* In parts, so that each execution of a list that is named twice is measured. */
+    do {
+        part = zt__count_distinct(lists + first, count - first);
+        result =
+            zt__execute_measured(profiler, queue, part, lists + first, first + part == count ? fence : NULL);
+        first += part;
     } while (result == ZE_RESULT_SUCCESS && first < count);
     return result;
 }
@@ -9748,6 +9920,211 @@ ZT__PRIVATE uint32_t zt__rank_columns(const zt_profiler *profiler, const zt__adv
     return count;
 }
 
+/* ==== >>requests: reports that the environment asks for =================================================== */
+
+/* A list of reports is what ZT_REPORT and ZT_AUTO contain: paths, separated by commas. "table" is a table on
+   standard output. */
+
+/* Samples that are kept for a trace where config.timeline is not set, because a trace shows nothing else. */
+enum { ZT__TRACE_TIMELINE = 65536 };
+
+/* The suffixes of reports. The longest come first. */
+typedef struct zt__suffix {
+    const char *text;
+    zt_format format;
+} zt__suffix;
+
+ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path) {
+    static const zt__suffix suffixes[] = {
+        {".trace.json", ZT_FORMAT_TRACE}, {".json", ZT_FORMAT_JSON}, {".csv", ZT_FORMAT_CSV},
+        {".html", ZT_FORMAT_HTML},        {".htm", ZT_FORMAT_HTML},  {".prom", ZT_FORMAT_OPENMETRICS},
+        {".txt", ZT_FORMAT_TABLE},
+    };
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(suffixes); i++) {
+        if (zt__ends_with(path, suffixes[i].text, strcasecmp)) {
+            return &suffixes[i];
+        }
+    }
+    return NULL;
+}
+
+/* Returns the end of a path from its last dot, or "". */
+ZT__PRIVATE const char *zt__after_last_dot(const char *path) {
+    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+    return dot && (!slash || dot > slash) ? dot : path + strlen(path);
+}
+
+/* Finds the format that the suffix of a path stands for. Returns 0 if it stands for none. Without a suffix,
+   or with a number as suffix, the format is a table. */
+ZT__PRIVATE int zt__find_format(const char *path, zt_format *format) {
+    const zt__suffix *suffix = zt__find_suffix(path);
+    const char *unknown = zt__after_last_dot(path);
+    *format = suffix ? suffix->format : ZT_FORMAT_TABLE;
+    return suffix || !*unknown || strspn(unknown + 1, "0123456789") == strlen(unknown + 1);
+}
+
+/* Returns the stream that a path stands for, or NULL. If standard error is redirected to a file, the path
+   leads to that file, which must not be replaced. */
+ZT__PRIVATE FILE *zt__find_standard_stream(const char *path) {
+    if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0) {
+        return stdout;
+    }
+    return strcmp(path, "/dev/stderr") == 0 ? stderr : NULL;
+}
+
+/* Returns a path of a list for the n-th profiler of the process: run.csv, run.2.csv, ... Pipes and devices
+   get no number. It is freed with zt__free. Returns NULL without memory. */
+ZT__PRIVATE char *zt__make_path(const zt_allocator *allocator, const char *name, size_t length, uint32_t n) {
+    char number[16];
+    size_t room = length + sizeof number, head;
+    char *path = (char *)zt__allocate(allocator, 1, room);
+    const zt__suffix *suffix;
+    struct stat target;
+    if (!path) {
+        return NULL;
+    }
+    zt__copy_text(path, room, name, length);
+    if (strcasecmp(path, "table") == 0) {
+        strcpy(path, "-");
+    }
+    if (n > 1 && !zt__find_standard_stream(path) && (stat(path, &target) != 0 || S_ISREG(target.st_mode))) {
+        suffix = zt__find_suffix(path);
+        head = suffix ? length - strlen(suffix->text) : (size_t)(zt__after_last_dot(path) - path);
+        snprintf(number, sizeof number, ".%u", (unsigned)n);
+        snprintf(path + head, room - head, "%s%.*s", number, (int)(length - head), name + head);
+    }
+    return path;
+}
+
+ZT__PRIVATE int zt__write_to_stderr(const void *bytes, size_t size, void *user) {
+    (void)user;
+    return fwrite(bytes, 1, size, stderr) != size;
+}
+
+/* Prints the last message of a profiler, unless its log does. */
+ZT__PRIVATE void zt__print_error(const zt_profiler *profiler) {
+    if (profiler->diagnostics.log != zt__log_to_stderr) {
+        fprintf(stderr, "zetools: %s\n", zt_get_last_error(profiler));
+    }
+}
+
+/* Makes the last message of a profiler or stream that is destroyed next that of the thread. */
+ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t result) {
+    zt__thread_messages *messages = zt__get_thread_messages();
+    if (messages) {
+        messages->last = diagnostics->last;
+        messages->last.result = result;
+    }
+}
+
+/* Returns whether a variable asks for nothing. */
+ZT__PRIVATE int zt__is_off(const char *value) {
+    return !zt__has_names(value) || strcmp(value, "0") == 0 || strcasecmp(value, "off") == 0;
+}
+
+/* Returns the stream on which a list has a table, or NULL. */
+ZT__PRIVATE FILE *zt__find_table(const char *list) {
+    const char *name;
+    size_t length;
+    FILE *found = NULL;
+    while (!found && zt__next_name(&list, &name, &length)) {
+        char *path = zt__make_path(&zt__default_allocator, name, length, 1);
+        found = path ? zt__find_standard_stream(path) : NULL;
+        zt__free(&zt__default_allocator, path);
+    }
+    return found;
+}
+
+/* Returns whether a list has a trace, which needs a timeline. */
+ZT__PRIVATE int zt__has_trace(const char *list) {
+    static const char suffix[] = ".trace.json";
+    const char *name;
+    size_t length, suffix_length = sizeof suffix - 1;
+    while (list && zt__next_name(&list, &name, &length)) {
+        if (length >= suffix_length &&
+            strncasecmp(name + length - suffix_length, suffix, suffix_length) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Reports the first path of a list whose suffix stands for no format. */
+ZT__PRIVATE ze_result_t zt__check_reports(zt__diagnostics *diagnostics, const char *call, const char *list) {
+    const char *name;
+    size_t length;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    while (result == ZE_RESULT_SUCCESS && zt__next_name(&list, &name, &length)) {
+        char *path = zt__make_path(&zt__default_allocator, name, length, 1);
+        zt_format format;
+        if (!path) {
+            return zt__report_no_memory(diagnostics, call, "the path of a report");
+        }
+        if (!zt__find_standard_stream(path) && !zt__find_format(path, &format)) {
+            result = zt__report(diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, path);
+        }
+        zt__free(&zt__default_allocator, path);
+    }
+    return result;
+}
+
+/* Writes the reports of a list for the n-th profiler of the process, which is closed next. Messages go to
+   standard error, and to zt_get_last_error(NULL). If a report cannot be written, the table goes to standard
+   error instead. */
+ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint32_t n) {
+    zt_log_fn log = profiler->diagnostics.log;
+    const char *name;
+    size_t length;
+    int has_failed = 0;
+    if (log == zt__log_to_stderr) {
+        profiler->diagnostics.log = NULL; /* it would print the first message of a kind as well */
+    }
+    while (zt__next_name(&list, &name, &length)) {
+        char *path = zt__make_path(&zt__default_allocator, name, length, n);
+        ze_result_t result = path ? zt_report(profiler, path)
+                                  : zt__report_no_memory(&profiler->diagnostics, "zt_report", "a path");
+        zt__free(&zt__default_allocator, path);
+        if (result != ZE_RESULT_SUCCESS) {
+            zt__keep_error(&profiler->diagnostics, result);
+            zt__print_error(profiler);
+            has_failed = 1;
+        }
+    }
+    profiler->diagnostics.log = log;
+    if (has_failed) {
+        zt_write(profiler, ZT_FORMAT_TABLE, zt__write_to_stderr, NULL);
+    }
+}
+
+/* Keeps ZT_REPORT for zt_close. What is wrong in the environment is also printed, because those who have set
+   it may not see the messages of the program. */
+ZT__PRIVATE void zt__request_reports(zt_profiler *profiler) {
+    const char *list = getenv("ZT_REPORT"), *log = getenv("ZT_LOG"), *timeline = getenv("ZT_TIMELINE");
+    zt__process *process = zt__get_process();
+    if (log && !zt__is_off(log) && strcmp(log, "stderr") != 0) {
+        zt__report(&profiler->diagnostics, BAD_VARIABLE, ZE_RESULT_ERROR_INVALID_ARGUMENT, "ZT_LOG", log,
+                   "'stderr'");
+        zt__print_error(profiler);
+    }
+    if (timeline && !zt__is_number(timeline)) {
+        zt__report(&profiler->diagnostics, BAD_VARIABLE, ZE_RESULT_ERROR_INVALID_ARGUMENT, "ZT_TIMELINE",
+                   timeline, "a number of samples");
+        zt__print_error(profiler);
+    }
+    if (zt__is_off(list) || !process) {
+        return;
+    }
+    profiler->report_number = __atomic_add_fetch(&process->reporting, 1, __ATOMIC_RELAXED);
+    profiler->reports = zt__duplicate_text(&profiler->config.allocator, list);
+    if (!profiler->reports) {
+        zt__report_no_memory(&profiler->diagnostics, "zt_open", "the paths of reports");
+        zt__print_error(profiler);
+    } else if (zt__check_reports(&profiler->diagnostics, "zt_open", list) != ZE_RESULT_SUCCESS) {
+        zt__print_error(profiler);
+    }
+}
+
 /* ==== >>opening: zt_open and zt_close ===================================================================== */
 
 /* Returns whether a device is one of some others, or a sub-device of one. */
@@ -10061,16 +10438,6 @@ ZT__PRIVATE ze_result_t zt__check_opening(const char *call, ze_context_handle_t 
     return ZE_RESULT_SUCCESS;
 }
 
-/* Copies the last message of a profiler or stream that could not be opened to the thread, where
-   zt_get_last_error(NULL) finds it after they are destroyed. */
-ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t result) {
-    zt__thread_messages *messages = zt__get_thread_messages();
-    if (messages) {
-        messages->last = diagnostics->last;
-        messages->last.result = result;
-    }
-}
-
 /* As zt_open, with a complete configuration. */
 ZT__PRIVATE ze_result_t zt__open_configured(ze_context_handle_t context, ze_device_handle_t device,
                                             const zt_config *complete, zt_profiler **profiler) {
@@ -10119,7 +10486,17 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
     }
     *profiler = NULL;
     result = zt__check_opening("zt_open", context, device, config ? &config->allocator : NULL);
-    return result == ZE_RESULT_SUCCESS ? zt__open_configured(context, device, &complete, profiler) : result;
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    if (!complete.timeline && zt__has_trace(getenv("ZT_REPORT"))) {
+        complete.timeline = ZT__TRACE_TIMELINE;
+    }
+    result = zt__open_configured(context, device, &complete, profiler);
+    if (result == ZE_RESULT_SUCCESS) {
+        zt__request_reports(*profiler);
+    }
+    return result;
 }
 
 /* Counts the samples that are still in flight. Regions that are not ended are dropped, samples on their way
@@ -10205,6 +10582,9 @@ ZT_API void zt_close(zt_profiler *profiler) {
     }
     if (profiler->device) {
         zt__abandon_slots(profiler, "zt_close");
+    }
+    if (profiler->reports) {
+        zt__write_reports(profiler, profiler->reports, profiler->report_number);
     }
     zt__destroy_profiler(profiler);
 }
@@ -10890,7 +11270,7 @@ ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_
     stream->config = config;
     stream->info.group = "";
     stream->diagnostics.mutex = &data->mutex;
-    stream->diagnostics.log = config.log;
+    stream->diagnostics.log = config.log ? config.log : zt__default_log();
     stream->diagnostics.log_user = config.log_user;
     stream->time_metric = stream->length_metric = UINT32_MAX;
     stream->marker_metric = stream->reason_metric = UINT32_MAX;
@@ -11669,6 +12049,11 @@ typedef struct zt__traced_device {
     zt_profiler *profiler;     /* NULL: it could not be opened */
     uint32_t copy_only_groups; /* a bit for each queue group that cannot execute metric queries */
     int is_detached;           /* its context is destroyed. Atomic */
+
+    /* Launches and copies on its lists that have no region; with the tracer's mutex. */
+    uint64_t left_out;    /* by the configuration */
+    uint64_t impossible;  /* on copy engines, or captured into a graph */
+    uint64_t copies_seen; /* by zt_auto, where copies are not measured */
 } zt__traced_device;
 
 /* The name of a kernel or copy, and what the filter needs to know. */
@@ -12212,7 +12597,7 @@ ZT__PRIVATE void zt__wait_first(zt__frame *frame, const zt__command *command) {
 ZT__PRIVATE void zt__before_command(zt__frame *frame, ze_kernel_handle_t kernel_before_hooks) {
     zt__tracer *tracer = frame->tracer;
     zt__command command;
-    const zt__known_handle *list = NULL;
+    zt__known_handle *list = NULL;
     zt_profiler *profiler = NULL;
     zt__kernel_name *name = NULL;
     int is_complete = zt__read_command(frame->call, frame->parameters, &command), is_measured = 0;
@@ -12232,9 +12617,13 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame, ze_kernel_handle_t kernel_
     tracer->counts.launches++;
     if (!name) {
         tracer->counts.elsewhere++;
+        if (list && list->device) {
+            list->device->impossible++;
+        }
     } else if (!name->is_selected || name->seen++ % tracer->every != 0 ||
                (tracer->limit && name->measured >= tracer->limit)) {
         tracer->counts.filtered++;
+        list->device->left_out++;
     } else {
         tracer->counts.measured++;
         name->measured++;
@@ -12245,6 +12634,21 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame, ze_kernel_handle_t kernel_
         zt__wait_first(frame, &command);
         frame->region = zt_begin(profiler, command.list, name->text);
         frame->has_region = 1;
+    }
+}
+
+/* Counts a copy that is not measured, for the reports of zt_auto. */
+ZT__PRIVATE void zt__count_copy(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    zt__command command;
+    const zt__known_handle *list;
+    if (zt__read_command(frame->call, frame->parameters, &command)) {
+        zt__lock(&tracer->mutex);
+        list = zt__find_or_query_list(tracer, command.list);
+        if (list && list->device) {
+            list->device->copies_seen++;
+        }
+        zt__unlock(&tracer->mutex);
     }
 }
 
@@ -12353,6 +12757,8 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     case ZT__KIND_COPY:
         if (tracer->measured[frame->call]) {
             zt__before_command(frame, kernel_before_hooks);
+        } else if (kind == ZT__KIND_COPY && tracer->automatic) {
+            zt__count_copy(frame);
         }
         break;
     case ZT__KIND_EXECUTE:
@@ -12872,7 +13278,6 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
     switch (zt__kind_of_call((zt__call)call)) {
     case ZT__KIND_OTHER:
     case ZT__KIND_LAUNCH:
-    case ZT__KIND_COPY:
         return 0;
     case ZT__KIND_KERNEL_CREATE:
     case ZT__KIND_KERNEL_DESTROY:
@@ -12880,6 +13285,7 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
     case ZT__KIND_CAPTURE_BEGIN:
     case ZT__KIND_CAPTURE_END:
         return !config->no_launches || config->copies;
+    case ZT__KIND_COPY:
     case ZT__KIND_CONTEXT_DESTROY:
         return tracer->automatic != NULL;
     default:
@@ -12949,10 +13355,20 @@ ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer) {
 ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_config *given,
                                          uint32_t timeline) {
     zt_trace_config config = given ? *given : zt_trace_config_default();
+    const char *kernels = getenv("ZT_KERNELS"), *copies = getenv("ZT_COPIES"), *calls = getenv("ZT_CALLS");
     ze_result_t(ZE_APICALL * enable_layer)(void);
     ze_result_t result;
     if (zt__has_calls_in_progress(tracer)) {
         return zt__report(tracer->diagnostics, CALLS_IN_PROGRESS, ZE_RESULT_NOT_READY, "zt_trace_start");
+    }
+    if (kernels) {
+        config.names = kernels;
+    }
+    if (copies) {
+        config.copies = !zt__is_off(copies);
+    }
+    if (calls) {
+        config.calls = calls;
     }
     result = zt__configure_tracer(tracer, &config, timeline);
     if (result != ZE_RESULT_SUCCESS) {
@@ -13815,6 +14231,396 @@ ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn 
                   result->differs ? verdict : "no difference shown");
     }
     return zt__end_bench_writing(&writer, NULL, "zt_write_comparison");
+}
+
+/* ==== >>openmetrics: figures for Prometheus, in the OpenMetrics text format =============================== */
+
+/* All samples of a family are written one after the other, so each family goes through all regions. */
+
+/* Escapes a text for a label or for HELP. A byte that is not valid UTF-8 becomes \xFF, so that regions whose
+   names differ have labels that differ. */
+ZT__PRIVATE void zt__write_openmetrics_text(zt__writer *writer, const char *text) {
+    const char *next = text;
+    zt__character character;
+    for (; zt__next_character(&next, &character); text = next) {
+        if (character.bytes != text) {
+            zt__print(writer, "\\\\x%02X", (unsigned)(unsigned char)*text);
+        } else if (character.code == '\n') {
+            zt__write_text(writer, "\\n");
+        } else {
+            if (character.code == '"' || character.code == '\\') {
+                zt__write_text(writer, "\\");
+            }
+            zt__write_bytes(writer, character.bytes, character.length);
+        }
+    }
+}
+
+/* Begins a metric family. Its name ends with its unit, which may be "". */
+ZT__PRIVATE void zt__begin_family(zt__writer *writer, const char *name, const char *type, const char *unit,
+                                  const char *help) {
+    const char *const lines[][2] = {{"TYPE", type}, {"UNIT", unit}, {"HELP", help}};
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(lines); i++) {
+        if (*lines[i][1]) {
+            zt__print(writer, "# %s ", lines[i][0]);
+            zt__write_text(writer, name);
+            zt__write_text(writer, " ");
+            zt__write_openmetrics_text(writer, lines[i][1]);
+            zt__write_text(writer, "\n");
+        }
+    }
+}
+
+/* Begins a sample of a family. Labels and the value follow. */
+ZT__PRIVATE void zt__begin_labels(zt__writer *writer, const char *family, const char *suffix) {
+    zt__write_text(writer, family);
+    zt__write_text(writer, suffix);
+    zt__write_text(writer, "{");
+}
+
+ZT__PRIVATE void zt__write_label(zt__writer *writer, const char *name, const char *value) {
+    zt__write_comma(writer);
+    zt__print(writer, "%s=\"", name);
+    zt__write_openmetrics_text(writer, value);
+    zt__write_text(writer, "\"");
+}
+
+ZT__PRIVATE void zt__end_sample(zt__writer *writer, double value) {
+    zt__write_text(writer, "} ");
+    zt__write_number(writer, value);
+    zt__write_text(writer, "\n");
+}
+
+ZT__PRIVATE void zt__end_count(zt__writer *writer, uint64_t count) {
+    zt__print(writer, "} %llu\n", (unsigned long long)count);
+}
+
+/* Writes a sample that has one label. */
+ZT__PRIVATE void zt__write_labelled_count(zt__writer *writer, const char *family, const char *label,
+                                          const char *value, uint64_t count) {
+    zt__begin_labels(writer, family, "_total");
+    zt__write_label(writer, label, value);
+    zt__end_count(writer, count);
+}
+
+/* Writes the samples of a summary in seconds. Its quantiles 0 and 1 are minimum and maximum. */
+ZT__PRIVATE void zt__write_summary(zt__writer *writer, const char *family, const char *label,
+                                   const char *value, uint64_t count, const zt_stats *time_ns) {
+    const struct {
+        const char *quantile;
+        double ns;
+    } quantiles[] = {
+        {"0.0", time_ns->min}, {"0.5", time_ns->median}, {"0.95", time_ns->p95}, {"1.0", time_ns->max}};
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(quantiles); i++) {
+        if (zt__is_finite(quantiles[i].ns)) {
+            zt__begin_labels(writer, family, "");
+            zt__write_label(writer, label, value);
+            zt__write_label(writer, "quantile", quantiles[i].quantile);
+            zt__end_sample(writer, quantiles[i].ns * 1e-9);
+        }
+    }
+    zt__begin_labels(writer, family, "_sum");
+    zt__write_label(writer, label, value);
+    zt__end_sample(writer, zt__is_finite(time_ns->sum) ? time_ns->sum * 1e-9 : 0);
+    zt__begin_labels(writer, family, "_count");
+    zt__write_label(writer, label, value);
+    zt__end_count(writer, count);
+}
+
+/* ---- metrics of the device ------------------------------------------------------------------------------- */
+
+/* The family that has the figures of a metric. */
+typedef struct zt__family {
+    char name[1024];
+    char unit[ZET_MAX_METRIC_RESULT_UNITS];
+    const char *type;
+    double factor; /* figures are multiplied by it, to be in base units */
+} zt__family;
+
+/* Appends a name in snake case: "GpuTime" becomes "gpu_time", "GPU_BUSY" "gpu_busy". `from` has `length`
+   bytes. */
+ZT__PRIVATE void zt__append_snake_case(char *name, size_t room, const char *from, size_t length) {
+    size_t used = strlen(name), i;
+    for (i = 0; i < length && used + 3 < room; i++) {
+        char letter = from[i];
+        int is_upper = letter >= 'A' && letter <= 'Z', is_lower = letter >= 'a' && letter <= 'z';
+        if (!is_upper && !is_lower && !(letter >= '0' && letter <= '9')) {
+            letter = '_';
+        }
+        if (is_upper && i > 0 && from[i - 1] >= 'a' && from[i - 1] <= 'z') {
+            name[used++] = '_';
+        }
+        if (letter != '_' || (used > 0 && name[used - 1] != '_')) {
+            name[used++] = (char)(is_upper ? letter - 'A' + 'a' : letter);
+        }
+    }
+    while (used > 0 && name[used - 1] == '_') {
+        used--;
+    }
+    name[used] = 0;
+}
+
+/* Chooses the unit of a family, and the factor to it. Units that are in no base unit keep their name. */
+ZT__PRIVATE void zt__choose_base_unit(zt__family *family, const char *units) {
+    static const struct {
+        const char *units, *base;
+        double factor;
+    } base_units[] = {
+        {"ns", "seconds", 1e-9},
+        {"us", "seconds", 1e-6},
+        {"ms", "seconds", 1e-3},
+        {"s", "seconds", 1},
+        {"percent", "ratio", 0.01},
+        {"%", "ratio", 0.01},
+        {"Hz", "hertz", 1},
+        {"kHz", "hertz", 1e3},
+        {"MHz", "hertz", 1e6},
+        {"GHz", "hertz", 1e9},
+        {"BpS", "bytes_per_second", 1},
+        {"KBpS", "bytes_per_second", 1e3},
+        {"MBpS", "bytes_per_second", 1e6},
+        {"GBpS", "bytes_per_second", 1e9},
+    };
+    uint32_t i;
+    family->factor = 1;
+    family->unit[0] = 0;
+    for (i = 0; i < ZT__COUNT_OF(base_units); i++) {
+        if (strcmp(units, base_units[i].units) == 0) {
+            family->factor = base_units[i].factor;
+            units = base_units[i].base;
+        }
+    }
+    zt__append_snake_case(family->unit, sizeof family->unit, units, strlen(units));
+}
+
+/* Describes the family of a metric. `infix` makes its name differ from those of other families. */
+ZT__PRIVATE void zt__describe_family(zt__family *family, const zt_metric *metric, const char *infix) {
+    static const char *const reserved[] = {"_total", "_count", "_sum", "_bucket", "_created", "_info"};
+    const char *units = metric->aggregation == ZT_AGGREGATE_FLAG ? "samples" : metric->units;
+    size_t length = strlen(metric->name), used;
+    uint32_t i;
+    zt__choose_base_unit(family, units);
+    family->type = metric->aggregation == ZT_AGGREGATE_MEAN ? "gauge" : "counter";
+    if (*units && zt__ends_with(metric->name, units, strcmp)) {
+        length -= strlen(units); /* "FrequencyMHz" in MHz becomes "frequency_hertz" */
+    }
+    strcpy(family->name, "zetools_metric_");
+    zt__append_snake_case(family->name, sizeof family->name, metric->name, length);
+    used = strlen(family->name);
+    snprintf(family->name + used, sizeof family->name - used, "%s%s%s%s", *infix ? "_" : "", infix,
+             *family->unit ? "_" : "", family->unit);
+    for (i = 0; i < ZT__COUNT_OF(reserved); i++) {
+        if (zt__ends_with(family->name, reserved[i], strcmp)) {
+            strcat(family->name, "_value");
+            family->unit[0] = 0; /* the name of a family with a unit ends with that */
+        }
+    }
+}
+
+/* Writes the figures of a metric in each region. Regions without samples have none. */
+ZT__PRIVATE void zt__write_metric_samples(zt_profiler *profiler, zt__writer *writer, uint32_t metric,
+                                          const zt__family *family, uint32_t region_count) {
+    const zt_metric *described = &profiler->metrics[metric];
+    int is_gauge = described->aggregation == ZT_AGGREGATE_MEAN;
+    char pass[16];
+    uint32_t i;
+    snprintf(pass, sizeof pass, "%u", (unsigned)described->pass);
+    for (i = 0; i < region_count; i++) {
+        const zt__region_record *record;
+        zt_stats stats;
+        double value;
+        zt__lock(&profiler->mutex);
+        record = profiler->regions[i];
+        zt__get_moments(&profiler->layout, &record->statistics, 1 + metric, &stats);
+        zt__unlock(&profiler->mutex);
+        value = (is_gauge ? stats.mean : stats.sum) * family->factor;
+        if (stats.count == 0 || !zt__is_finite(value) || (!is_gauge && value < 0)) {
+            continue;
+        }
+        zt__begin_labels(writer, family->name, is_gauge ? "" : "_total");
+        zt__write_label(writer, "region", record->name);
+        zt__write_label(writer, "metric", described->name);
+        zt__write_label(writer, "group", described->group);
+        if (profiler->pass_count > 1) {
+            zt__write_label(writer, "pass", pass);
+        }
+        zt__end_sample(writer, value);
+    }
+}
+
+/* Returns the first metric whose family has the name of that of `metric`. Metrics that are not combined have
+   no family. */
+ZT__PRIVATE uint32_t zt__first_of_family(const zt_profiler *profiler, const zt__family *families,
+                                         uint32_t metric) {
+    uint32_t i = 0;
+    while (i < metric && (profiler->metrics[i].aggregation == ZT_AGGREGATE_NONE ||
+                          strcmp(families[i].name, families[metric].name) != 0)) {
+        i++;
+    }
+    return i;
+}
+
+/* Writes a family for each name of a metric. Metrics of several groups that have the same name share one.
+   Returns 0 without memory. */
+ZT__PRIVATE int zt__write_metric_families(zt_profiler *profiler, zt__writer *writer, uint32_t region_count) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    uint32_t i, k, first, count = profiler->metric_count;
+    zt__family *families;
+    if (count == 0) {
+        return 1;
+    }
+    families = (zt__family *)zt__allocate(allocator, count, sizeof *families);
+    if (!families) {
+        return 0;
+    }
+    for (i = 0; i < count; i++) {
+        zt__describe_family(&families[i], &profiler->metrics[i], "");
+        first = zt__first_of_family(profiler, families, i);
+        if (families[first].type != families[i].type || families[first].factor != families[i].factor) {
+            zt__describe_family(&families[i], &profiler->metrics[i], families[i].type);
+        }
+    }
+    for (i = 0; i < count; i++) {
+        const zt_metric *metric = &profiler->metrics[i];
+        if (metric->aggregation == ZT_AGGREGATE_NONE || zt__first_of_family(profiler, families, i) < i) {
+            continue; /* neither adds up nor has a mean, or is written already */
+        }
+        zt__begin_family(writer, families[i].name, families[i].type, families[i].unit,
+                         *metric->description ? metric->description : metric->name);
+        for (k = i; k < count; k++) {
+            if (profiler->metrics[k].aggregation != ZT_AGGREGATE_NONE &&
+                strcmp(families[k].name, families[i].name) == 0) {
+                zt__write_metric_samples(profiler, writer, k, &families[k], region_count);
+            }
+        }
+    }
+    zt__free(allocator, families);
+    return 1;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------------------- */
+
+/* Writes the GPU time of regions, and their samples that were lost or dropped. */
+ZT__PRIVATE void zt__write_region_families(zt_profiler *profiler, zt__writer *writer, uint32_t region_count) {
+    static const char *const time = "zetools_region_gpu_time_seconds";
+    static const char *const pass_time = "zetools_region_pass_gpu_time_seconds";
+    static const struct {
+        const char *family, *help;
+    } missing[] = {{"zetools_region_lost_samples", "Samples of a region whose data is missing or invalid"},
+                   {"zetools_region_dropped_samples", "Samples of a region that were not measured"}};
+    zt_region_info region;
+    uint32_t i, pass, kind;
+    zt__begin_family(writer, time, "summary", "seconds", "GPU time of the samples of a region");
+    for (i = 0; i < region_count; i++) {
+        if (zt_get_region(profiler, i, &region) == ZE_RESULT_SUCCESS && region.count) {
+            zt__write_summary(writer, time, "region", region.name, region.count, &region.time_ns);
+        }
+    }
+    if (profiler->pass_count > 1) {
+        zt__begin_family(writer, pass_time, "counter", "seconds", "GPU time of a region in each pass");
+        for (i = 0; i < region_count; i++) {
+            zt_get_region(profiler, i, &region);
+            for (pass = 0; pass < profiler->pass_count; pass++) {
+                char number[16];
+                zt_stats stats;
+                zt_get_pass(profiler, i, pass, &stats);
+                if (zt__is_finite(stats.sum)) {
+                    snprintf(number, sizeof number, "%u", (unsigned)pass);
+                    zt__begin_labels(writer, pass_time, "_total");
+                    zt__write_label(writer, "region", region.name);
+                    zt__write_label(writer, "pass", number);
+                    zt__end_sample(writer, stats.sum * 1e-9);
+                }
+            }
+        }
+    }
+    for (kind = 0; kind < 2; kind++) {
+        zt__begin_family(writer, missing[kind].family, "counter", "samples", missing[kind].help);
+        for (i = 0; i < region_count; i++) {
+            const zt__region_record *record;
+            uint64_t counts[2], collected;
+            zt__lock(&profiler->mutex);
+            record = profiler->regions[i];
+            counts[0] = record->lost;
+            counts[1] = record->dropped;
+            collected = zt__collected(profiler, &record->statistics);
+            zt__unlock(&profiler->mutex);
+            if (collected || counts[0] || counts[1]) {
+                zt__write_labelled_count(writer, missing[kind].family, "region", record->name, counts[kind]);
+            }
+        }
+    }
+}
+
+/* Writes what became of all samples. */
+ZT__PRIVATE void zt__write_count_families(const zt_profiler *profiler, zt__writer *writer) {
+    static const struct {
+        const char *family, *help;
+        uint32_t first, end;
+    } causes[] = {
+        {"zetools_lost_samples", "Samples whose data is missing or invalid, by cause", 0, ZT_DROPPED_NO_SLOT},
+        {"zetools_dropped_samples", "Samples that were not measured, by cause", ZT_DROPPED_NO_SLOT,
+         ZT_CAUSE_COUNT}};
+    zt_counts counts = zt_get_counts(profiler);
+    uint32_t i, cause;
+    zt__begin_family(writer, "zetools", "info", "",
+                     "Version of zetools.h, device, and availability of metrics");
+    zt__begin_labels(writer, "zetools", "_info");
+    zt__write_label(writer, "version", ZETOOLS_VERSION);
+    zt__write_label(writer, "device", profiler->device_name);
+    zt__write_label(writer, "availability", zt_get_availability_text(profiler));
+    zt__end_count(writer, 1);
+    zt__begin_family(writer, "zetools_collected_samples", "counter", "samples",
+                     "Samples that were collected");
+    zt__print(writer, "zetools_collected_samples_total %llu\n", (unsigned long long)counts.collected);
+    for (i = 0; i < ZT__COUNT_OF(causes); i++) {
+        zt__begin_family(writer, causes[i].family, "counter", "samples", causes[i].help);
+        for (cause = causes[i].first; cause < causes[i].end; cause++) {
+            zt__write_labelled_count(writer, causes[i].family, "cause", zt_cause_name((zt_cause)cause),
+                                     zt_get_cause(profiler, (zt_cause)cause));
+        }
+    }
+    zt__begin_family(writer, "zetools_in_flight_samples", "gauge", "samples",
+                     "Samples that were begun and are not collected yet");
+    zt__print(writer, "zetools_in_flight_samples %llu\n", (unsigned long long)counts.in_flight);
+    zt__begin_family(writer, "zetools_unobserved_lists", "counter", "lists",
+                     "Command lists that ran outside of zt_execute");
+    zt__print(writer, "zetools_unobserved_lists_total %llu\n", (unsigned long long)counts.unobserved_lists);
+}
+
+#ifdef ZETOOLS_TRACER
+ZT__PRIVATE void zt__write_call_families(const zt_profiler *profiler, zt__writer *writer) {
+    uint32_t i, count = zt__calls_to_report(profiler);
+    zt_call_info call;
+    if (count == 0) {
+        return;
+    }
+    zt__begin_family(writer, "zetools_call_seconds", "summary", "seconds", "Host time of calls");
+    for (i = 0; i < count; i++) {
+        zt_get_call(profiler, i, &call);
+        zt__write_summary(writer, "zetools_call_seconds", "call", call.name, call.count, &call.time_ns);
+    }
+    zt__begin_family(writer, "zetools_call_errors", "counter", "errors", "Calls that failed");
+    for (i = 0; i < count; i++) {
+        zt_get_call(profiler, i, &call);
+        zt__write_labelled_count(writer, "zetools_call_errors", "call", call.name, call.errors);
+    }
+}
+#endif
+
+/* Returns 0 without memory. */
+ZT__PRIVATE int zt__write_openmetrics(zt_profiler *profiler, zt__writer *writer, uint32_t region_count) {
+    int has_memory;
+    zt__write_count_families(profiler, writer);
+    zt__write_region_families(profiler, writer, region_count);
+    has_memory = zt__write_metric_families(profiler, writer, region_count);
+#ifdef ZETOOLS_TRACER
+    zt__write_call_families(profiler, writer);
+#endif
+    zt__write_text(writer, "# EOF\n");
+    return has_memory;
 }
 
 /* ==== >>reports: table, CSV, JSON, trace ================================================================== */
@@ -15456,7 +16262,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     if (!write) {
         return zt__report_null(diagnostics, "zt_write", "write");
     }
-    if ((unsigned)format > ZT_FORMAT_HTML) {
+    if ((unsigned)format > ZT_FORMAT_OPENMETRICS) {
         return zt__report(diagnostics, BAD_FORMAT, ZE_RESULT_ERROR_INVALID_ENUMERATION, (int)format);
     }
     if (format == ZT_FORMAT_TRACE && !profiler->config.timeline) {
@@ -15482,6 +16288,9 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
         zt__write_trace(document);
     } else if (format == ZT_FORMAT_HTML) {
         zt__write_html(document);
+    } else if (format == ZT_FORMAT_OPENMETRICS) {
+        document->out_of_memory =
+            !zt__write_openmetrics(document->profiler, &document->writer, document->region_count);
     } else {
         zt__write_region_table(document, write == zt__write_to_file && user == stdout);
     }
@@ -15499,36 +16308,6 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
 }
 
 /* ---- files ----------------------------------------------------------------------------------------------- */
-
-/* Returns the suffix of a path, with its dot: ".trace.json", or what follows the last dot in the name of the
-   file. Returns "" if there is no dot. */
-ZT__PRIVATE const char *zt__path_suffix(const char *path) {
-    const char *end = path + strlen(path), *slash = strrchr(path, '/');
-    const char *dot = strrchr(slash ? slash : path, '.');
-    if (zt__ends_with(path, ".trace.json", strcasecmp)) {
-        return end - strlen(".trace.json");
-    }
-    return dot ? dot : end;
-}
-
-/* Finds the format that the suffix of a path stands for. Returns 0 if it stands for none. Without a suffix,
-   or with a number as suffix, the format is a table. */
-ZT__PRIVATE int zt__find_format(const char *path, zt_format *format) {
-    const char *suffix = zt__path_suffix(path);
-    *format = ZT_FORMAT_TABLE;
-    if (strcasecmp(suffix, ".csv") == 0) {
-        *format = ZT_FORMAT_CSV;
-    } else if (strcasecmp(suffix, ".trace.json") == 0) {
-        *format = ZT_FORMAT_TRACE;
-    } else if (strcasecmp(suffix, ".json") == 0) {
-        *format = ZT_FORMAT_JSON;
-    } else if (strcasecmp(suffix, ".html") == 0 || strcasecmp(suffix, ".htm") == 0) {
-        *format = ZT_FORMAT_HTML;
-    } else if (*suffix && strcasecmp(suffix, ".txt") != 0) {
-        return strspn(suffix + 1, "0123456789") == strlen(suffix + 1);
-    }
-    return 1;
-}
 
 ZT__PRIVATE ze_result_t zt__report_unwritable(zt_profiler *profiler, const char *path) {
     return zt__report(&profiler->diagnostics, CANNOT_WRITE, ZE_RESULT_ERROR_UNKNOWN, path, strerror(errno));
@@ -15620,15 +16399,6 @@ ZT__PRIVATE ze_result_t zt__replace_file(zt_profiler *profiler, zt_format format
     }
     zt__free(allocator, file);
     return result;
-}
-
-/* Returns the stream that a path stands for, or NULL. If standard error is redirected to a file, the path
-   leads to that file, which must not be replaced. */
-ZT__PRIVATE FILE *zt__find_standard_stream(const char *path) {
-    if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0) {
-        return stdout;
-    }
-    return strcmp(path, "/dev/stderr") == 0 ? stderr : NULL;
 }
 
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
@@ -16758,35 +17528,6 @@ typedef struct zt__auto {
 
 static zt__auto zt__automatic;
 
-/* Writes the report of the n-th profiler: run.csv, run.2.csv, ... If that fails, the message goes to standard
-   error, because the profiler is closed next, and to zt_get_last_error(NULL). */
-ZT__PRIVATE void zt__write_auto_report(zt_profiler *profiler, uint32_t n) {
-    const char *report = zt__automatic.report, *suffix = zt__path_suffix(report);
-    char number[16] = "";
-    size_t size = strlen(report) + sizeof number;
-    char *path = (char *)zt__allocate(&zt__default_allocator, 1, size);
-    zt__thread_messages *messages = zt__get_thread_messages();
-    struct stat target;
-    ze_result_t result;
-    if (n > 1 && !zt__find_standard_stream(report) &&
-        (stat(report, &target) != 0 || S_ISREG(target.st_mode))) {
-        snprintf(number, sizeof number, ".%u", (unsigned)n);
-    }
-    if (path) {
-        snprintf(path, size, "%.*s%s%s", (int)(suffix - report), report, number, suffix);
-        result = zt_report(profiler, path);
-    } else {
-        result = zt__report_no_memory(&profiler->diagnostics, "zt_auto", "the path of the report");
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        fprintf(stderr, "zetools: %s\n", zt_get_last_error(profiler));
-        if (messages) {
-            messages->last = messages->copy; /* which zt_get_last_error has stored */
-        }
-    }
-    zt__free(&zt__default_allocator, path);
-}
-
 /* Replaces a string of the application, which need not outlive zt_auto, by a copy. Without memory, stores
    NULL and returns 0. */
 ZT__PRIVATE int zt__keep_text(const char **text) {
@@ -16806,12 +17547,49 @@ ZT__PRIVATE void zt__clear_auto(void) {
     memset(&zt__automatic, 0, sizeof zt__automatic);
 }
 
+/* Writes what was seen on a device that has no region. Below a table, only what that cannot know. */
+ZT__PRIVATE void zt__explain_empty_report(const zt__traced_device *device, FILE *file, int is_below_table) {
+    const struct {
+        uint64_t count;
+        const char *text;
+    } seen[] = {
+        {device->copies_seen, "copies and fills: set ZT_COPIES=1."},
+        {is_below_table ? 0 : device->left_out, "launches left out by ZT_KERNELS or the configuration."},
+        {is_below_table ? 0 : device->impossible, "launches that cannot be measured: on copy engines, for "
+                                                  "which ZT_GROUPS= measures times, or captured "
+                                                  "into a graph."},
+    };
+    uint32_t i, lines = 0;
+    for (i = 0; i < ZT__COUNT_OF(seen); i++) {
+        if (seen[i].count) {
+            fprintf(file, "%sNo region for %llu %s\n",
+                    is_below_table ? "" : "zetools: zt_auto: ", (unsigned long long)seen[i].count,
+                    seen[i].text);
+            lines++;
+        }
+    }
+    if (lines == 0 && !is_below_table) {
+        fprintf(file, "zetools: zt_auto: no region, because nothing was launched or copied.\n");
+    }
+    fflush(file);
+}
+
+/* Writes the reports of a device, and what they lack. */
+ZT__PRIVATE void zt__write_auto_reports(const zt__traced_device *device) {
+    zt__process *process = zt__get_process();
+    uint32_t n = process ? __atomic_add_fetch(&process->automatic, 1, __ATOMIC_RELAXED) : 1;
+    FILE *table = zt__find_table(zt__automatic.report);
+    zt__write_reports(device->profiler, zt__automatic.report, n);
+    if (zt_get_region_count(device->profiler) == 0) {
+        zt__explain_empty_report(device, table ? table : stderr, table != NULL);
+    }
+}
+
 /* Writes the reports. Runs at exit, before loader and driver are gone: functions of atexit run in reverse
    order, and zt_auto has called zeInit before it registered this one. */
 ZT__PRIVATE void zt__end_auto(void) {
     zt__tracer *tracer = zt__automatic.tracer;
     zt__traced_device *device;
-    uint32_t n = 0;
     if (!tracer || zt__automatic.process != getpid()) {
         return;
     }
@@ -16827,8 +17605,11 @@ ZT__PRIVATE void zt__end_auto(void) {
             if (!device->is_detached) {
                 zt_collect(device->profiler, tracer->wait_timeout_ns);
             }
-            zt__write_auto_report(device->profiler, ++n);
+            zt__write_auto_reports(device);
         }
+    }
+    if (!tracer->devices) {
+        fprintf(stderr, "zetools: zt_auto: this process created no command list, so there is no report.\n");
     }
     if (tracer->open_failures) {
         fprintf(stderr, "zetools: zt_auto did not measure %u of the contexts and devices. The first: %s\n",
@@ -16854,16 +17635,13 @@ ZT__PRIVATE const char *zt__find_auto_path(const char *configured) {
     if (!path || strcmp(path, "1") == 0) {
         path = configured && *configured ? configured : "-";
     }
-    if (!*path || strcasecmp(path, "off") == 0 || strcmp(path, "0") == 0) {
-        return NULL;
-    }
-    return strcasecmp(path, "table") == 0 ? "-" : path;
+    return zt__is_off(path) ? NULL : path;
 }
 
 /* Calls zeInit, which enables the tracing layer by the environment in loaders that cannot enable it later. */
 ZT__PRIVATE ze_result_t zt__init_with_tracing(void) {
     ze_result_t(ZE_APICALL * enable_layer)(void);
-    const char *advice = "Nothing is traced. Install a Level Zero driver.";
+    const char *advice = "Install a Level Zero driver.";
     ze_result_t result;
     zt__find_loader_symbol("zelEnableTracingLayer", (void *)&enable_layer);
     if (!enable_layer) {
@@ -16874,8 +17652,8 @@ ZT__PRIVATE ze_result_t zt__init_with_tracing(void) {
         return result;
     }
     if (result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS) { /* no access to the device node */
-        advice = "Nothing is traced. This user may not use the device: add them to the group of "
-                 "/dev/dri/renderD*, which is render or video.";
+        advice = "This user may not use the device: add them to the group of /dev/dri/renderD*, which is "
+                 "render or video.";
     }
     return zt__report(NULL, CALL_FAILED, result, "zeInit", zt_result_name(result), advice);
 }
@@ -16888,32 +17666,28 @@ ZT_API zt_auto_config zt_auto_config_default(void) {
     return config;
 }
 
-ZT_API ze_result_t zt_auto(const zt_auto_config *given) {
-    enum { TRACE_TIMELINE = 65536 }; /* samples */
+ZT__PRIVATE ze_result_t zt__start_auto(const zt_auto_config *given) {
     static int ends_at_exit;
     zt_auto_config config = given ? *given : zt_auto_config_default();
     const char *path = zt__find_auto_path(config.report);
     zt_config *kept = &zt__automatic.config, complete;
     zt__tracer *tracer = NULL;
-    zt_format format;
     ze_result_t result;
     int has_memory;
     if (!path || (zt__automatic.tracer && zt__automatic.process == getpid())) {
         return ZE_RESULT_SUCCESS;
     }
-    if (!zt__find_format(path, &format)) {
-        result = zt__report(NULL, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_auto", path);
-        fprintf(stderr, "zetools: %s Nothing is traced.\n", zt_get_last_error(NULL));
-        return result;
+    result = zt__check_reports(NULL, "zt_auto", path);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__init_with_tracing();
     }
-    result = zt__init_with_tracing();
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
     zt__automatic.report = path;
     *kept = config.profiler;
-    if (!kept->timeline && format == ZT_FORMAT_TRACE) {
-        kept->timeline = TRACE_TIMELINE;
+    if (!kept->timeline && zt__has_trace(path)) {
+        kept->timeline = ZT__TRACE_TIMELINE;
     }
     has_memory = zt__keep_text(&zt__automatic.report);
     has_memory &= zt__keep_text(&kept->groups);
@@ -16940,6 +17714,15 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *given) {
         ends_at_exit = atexit(zt__end_auto) == 0;
     }
     return ZE_RESULT_SUCCESS;
+}
+
+ZT_API ze_result_t zt_auto(const zt_auto_config *config) {
+    ze_result_t result = zt__start_auto(config);
+    if (result != ZE_RESULT_SUCCESS) {
+        const char *message = zt__default_log() ? "" : zt_get_last_error(NULL); /* or printed already */
+        fprintf(stderr, "zetools: zt_auto: nothing is traced.%s%s\n", *message ? " " : "", message);
+    }
+    return result;
 }
 
 #endif /* ZETOOLS_TRACER */

@@ -325,6 +325,9 @@ int start(void **state) {
     setenv("ZET_ENABLE_METRICS", "1", 0);
     unsetenv("ZT_GROUPS");
     unsetenv("ZT_COLUMNS");
+    unsetenv("ZT_REPORT");
+    unsetenv("ZT_LOG");
+    unsetenv("ZT_TIMELINE");
     ok(zeInit(0));
     reach_control(path);
     zt_get_last_error(NULL); /* takes what a process and a thread need once */

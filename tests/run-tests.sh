@@ -71,7 +71,12 @@ run_one() { # VARIANT PROGRAM
         echo "$passed $failed $skipped" >"$log.counts"
     fi
     line="$1 $2: $passed passed, $failed failed"
-    [ "$skipped" -eq 0 ] || line="$line, $skipped skipped"
+    if [ "$skipped" -gt 0 ]; then
+        line="$line, $skipped skipped"
+        reasons=$(grep '^skipped: ' "$log" | sort -u)
+        [ -z "$reasons" ] || line="$line
+$reasons"
+    fi
     if [ "$failed" -gt 0 ]; then
         [ "$status" -ne 124 ] || line="$line (no end after $limit seconds)"
         line="$line, exit status $status; $log:

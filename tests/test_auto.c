@@ -48,29 +48,41 @@ typedef struct program {
     void (*work)(world *w);
     const char *environment; /* ZT_AUTO */
     const zt_auto_config *config;
-    uint32_t calls;         /* of zt_auto */
-    ze_result_t result;     /* of each */
-    int initialised_before; /* by zeInit, with the layer in its environment */
-    int keeps_everything;   /* it exits without destroying the context and its objects */
+    uint32_t calls;           /* of zt_auto */
+    ze_result_t result;       /* of each */
+    int initialised_before;   /* by zeInit, with the layer in its environment */
+    int keeps_everything;     /* it exits without destroying the context and its objects */
+    const char *variables[8]; /* of the environment, each before its value */
 } program;
 
 /* Makes what a program keeps reachable, so that it is no leak. volatile: so that the store is not optimised
    away. */
 static void *volatile kept;
 
+static void set_variables(const program *p) {
+    for (int i = 0; i < 8 && p->variables[i]; i += 2)
+        setenv(p->variables[i], p->variables[i + 1], 1);
+}
+
 static void run_program(const program *p) {
+    static const char *const unset[] = {"ZE_ENABLE_TRACING_LAYER", "ZT_AUTO", "ZT_KERNELS", "ZT_COPIES",
+                                        "ZT_CALLS"};
     void *state = NULL;
-    unsetenv("ZE_ENABLE_TRACING_LAYER");
-    unsetenv("ZT_AUTO");
+    for (size_t i = 0; i < sizeof unset / sizeof *unset; i++)
+        unsetenv(unset[i]);
     if (p->environment)
         setenv("ZT_AUTO", p->environment, 1);
+    set_variables(p);
     if (p->initialised_before) {
         setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
         start(&state);
     }
     for (uint32_t i = 0; i < p->calls; i++)
         assert_result(zt_auto(p->config), p->result);
+    if (!p->work)
+        return;
     start(&state);
+    set_variables(p); /* start() has removed some */
     open_world(&state);
     p->work(state);
     check_work(state);
@@ -105,6 +117,11 @@ static void launch_some(world *w) {
     for (int i = 0; i < 4; i++)
         execute_unprofiled(w, w->list);
     w->launches += 4;
+}
+
+/* Layers of the loader print as well. */
+static void assert_no_messages(void) {
+    assert_null(strstr(text_of("errors"), "zetools"));
 }
 
 /* Returns the line of a report that begins with a text. */
@@ -230,16 +247,6 @@ static void test_any_number_of_contexts(void **state) {
     }
 }
 
-/* At exit only standard error is left for messages. */
-static void test_a_report_that_cannot_be_written(void **state) {
-    const program p = {.work = launch_some, .environment = "/nowhere/at/all.csv", .calls = 1};
-    (void)state;
-    expect_success(&p);
-    assert_contains(text_of("errors"), "zetools: [CANNOT_WRITE]");
-    assert_contains(text_of("errors"), "/nowhere/at/all.csv");
-    assert_string_equal(text_of("output"), "");
-}
-
 /* Counts how often a text contains another. */
 static int occurrences(const char *text, const char *part) {
     int count = 0;
@@ -248,6 +255,31 @@ static int occurrences(const char *text, const char *part) {
         text += strlen(part);
     }
     return count;
+}
+
+/* At exit only standard error is left for messages, and for the table in place of the report. */
+static void test_a_report_that_cannot_be_written(void **state) {
+    const program p = {.work = launch_some, .environment = "/nowhere/at/all.csv", .calls = 1};
+    (void)state;
+    expect_success(&p);
+    assert_contains(text_of("errors"), "zetools: [CANNOT_WRITE]");
+    assert_contains(text_of("errors"), "/nowhere/at/all.csv");
+    assert_contains(text_of("errors"), "\nsaxpy ");
+    assert_string_equal(text_of("output"), "");
+}
+
+static void test_several_reports(void **state) {
+    char paths[PATH_MAX];
+    (void)state;
+    int length = snprintf(paths, sizeof paths, "%s, table,", in_folder("several.csv"));
+    snprintf(paths + length, sizeof paths - (size_t)length, "%s", in_folder("several.trace.json"));
+    const program p = {.work = launch_in_two_contexts, .environment = paths, .calls = 1};
+    expect_success(&p);
+    assert_contains(line_of(text_of("several.csv"), "\"saxpy\",\"GPU time\""), ",sum,7,");
+    assert_contains(line_of(text_of("several.2.csv"), "\"saxpy\",\"GPU time\""), ",sum,2,");
+    assert_contains(text_of("several.trace.json"), "\"name\":\"saxpy\"");
+    assert_contains(text_of("several.2.trace.json"), "\"name\":\"saxpy\"");
+    assert_int_equal(occurrences(text_of("output"), "\nsaxpy "), 2);
 }
 
 /* A suffix that stands for no format is reported at the start, and not after hours of tracing. */
@@ -362,6 +394,124 @@ static void test_names_may_go(void **state) {
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
     line_of(text_of("names.csv"), "\"saxpy\",\"COPY_BYTE_COUNT\",\"MemoryProfile\"");
+}
+
+/* ==== what the environment chooses ======================================================================== */
+
+static void test_kernels_by_the_environment(void **state) {
+    zt_auto_config config = zt_auto_config_default();
+    config.trace.names = "nothing";
+    const program chosen = {
+        .work = launch_some, .config = &config, .calls = 1, .variables = {"ZT_KERNELS", "re*,sax?y"}};
+    const program excluded = {.work = launch_some, .calls = 1, .variables = {"ZT_KERNELS", "!saxpy"}};
+    unsigned count = 0;
+    (void)state;
+    expect_success(&chosen);
+    assert_int_equal(sscanf(line_of(text_of("output"), "saxpy "), "saxpy %u", &count), 1);
+    assert_int_equal(count, 7);
+    expect_success(&excluded);
+    assert_null(strstr(text_of("output"), "saxpy"));
+    assert_contains(text_of("output"), "4 launches: 0 measured, 4 left out");
+}
+
+static void copy_twice(world *w) {
+    for (int i = 0; i < 2; i++)
+        ok(zeCommandListAppendMemoryCopy(w->immediate, w->sums, w->sums + 16, 16, NULL, 0, NULL));
+    ok(zeCommandListAppendMemoryFill(w->immediate, w->sums, w->sums + 16, 4, 64, NULL, 0, NULL));
+    finish_immediate(w, w->immediate);
+}
+
+/* A report without a region is followed by what was seen: on the same output, or on standard error. */
+static void test_copies_by_the_environment(void **state) {
+    char path[PATH_MAX];
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_folder("copies.csv"));
+    const program unmeasured = {.work = copy_twice, .calls = 1};
+    const program in_file = {.work = copy_twice, .environment = path, .calls = 1};
+    const program measured = {
+        .work = copy_twice, .environment = path, .calls = 1, .variables = {"ZT_COPIES", "1"}};
+    expect_success(&unmeasured);
+    line_of(text_of("output"), "No region for 3 copies and fills: set ZT_COPIES=1.\n");
+    assert_no_messages();
+    expect_success(&in_file);
+    assert_string_equal(text_of("output"), "");
+    assert_contains(text_of("errors"),
+                    "zetools: zt_auto: No region for 3 copies and fills: set ZT_COPIES=1.\n");
+    expect_success(&measured);
+    assert_contains(line_of(text_of("copies.csv"), "\"MemoryCopy\",\"GPU time\""), ",sum,2,");
+    assert_contains(line_of(text_of("copies.csv"), "\"MemoryFill\",\"GPU time\""), ",sum,1,");
+    assert_no_messages();
+}
+
+static void test_no_copies_by_the_environment(void **state) {
+    zt_auto_config config = zt_auto_config_default();
+    config.trace.copies = 1;
+    const program p = {.work = copy_twice, .config = &config, .calls = 1, .variables = {"ZT_COPIES", "0"}};
+    (void)state;
+    expect_success(&p);
+    assert_contains(text_of("output"), "3 copies and fills");
+}
+
+static void do_nothing(world *w) {
+    (void)w;
+}
+
+static void test_nothing_to_measure(void **state) {
+    char path[PATH_MAX];
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_folder("nothing.csv"));
+    const program table = {.work = do_nothing, .calls = 1};
+    const program file = {.work = do_nothing, .environment = path, .calls = 1}, without_lists = {.calls = 1};
+    const program left_out = {
+        .work = launch_some, .environment = path, .calls = 1, .variables = {"ZT_KERNELS", "!saxpy"}};
+    expect_success(&table);
+    assert_contains(text_of("output"), "No kernel was launched while tracing.");
+    expect_success(&file);
+    assert_contains(text_of("errors"),
+                    "zetools: zt_auto: no region, because nothing was launched or copied.");
+    expect_success(&left_out);
+    assert_contains(text_of("errors"), "zetools: zt_auto: No region for 4 launches left out by ZT_KERNELS");
+    expect_success(&without_lists);
+    assert_string_equal(text_of("output"), "");
+    assert_contains(text_of("errors"), "created no command list");
+}
+
+static void test_calls_by_the_environment(void **state) {
+    char path[PATH_MAX];
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_folder("calls.csv"));
+    const program p = {
+        .work = launch_some, .environment = path, .calls = 1, .variables = {"ZT_CALLS", "zeCommandQueue*"}};
+    const program unknown = {.work = launch_some,
+                             .calls = 1,
+                             .result = ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                             .variables = {"ZT_CALLS", "zeCommandQeueExecute"}};
+    expect_success(&p);
+    line_of(text_of("calls.csv"), "\"zeCommandQueueExecuteCommandLists\",\"host time\"");
+    expect_success(&unknown);
+    assert_contains(text_of("errors"), "zetools: zt_auto: nothing is traced. [NO_SUCH_CALL]");
+    assert_contains(text_of("errors"), "zeCommandQeueExecute");
+}
+
+static void test_a_timeline_by_the_environment(void **state) {
+    char path[PATH_MAX];
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_folder("timeline.trace.json"));
+    const program p = {
+        .work = launch_some, .environment = path, .calls = 1, .variables = {"ZT_TIMELINE", "3"}};
+    expect_success(&p);
+    assert_int_equal(occurrences(text_of("timeline.trace.json"), "\"name\":\"saxpy\""), 3);
+}
+
+/* ZT_REPORT goes beside ZT_AUTO. */
+static void test_reports_at_close_as_well(void **state) {
+    char path[PATH_MAX];
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_folder("at close.csv"));
+    const program p = {.work = launch_some, .calls = 1, .variables = {"ZT_REPORT", path}};
+    expect_success(&p);
+    assert_contains(text_of("output"), "\nsaxpy ");
+    assert_contains(line_of(text_of("at close.csv"), "\"saxpy\",\"GPU time\""), ",sum,7,");
 }
 
 /* No name gets a number that is not of a file. */
@@ -503,6 +653,7 @@ int main(void) {
         cmocka_unit_test(test_turned_off_by_the_environment),
         cmocka_unit_test(test_any_number_of_contexts),
         cmocka_unit_test(test_a_report_that_cannot_be_written),
+        cmocka_unit_test(test_several_reports),
         cmocka_unit_test(test_a_suffix_without_a_format),
         cmocka_unit_test(test_a_forked_child),
         cmocka_unit_test(test_a_trace_by_the_environment),
@@ -510,6 +661,13 @@ int main(void) {
         cmocka_unit_test(test_a_report_for_each_context),
         cmocka_unit_test(test_a_trace_for_each_context),
         cmocka_unit_test(test_names_may_go),
+        cmocka_unit_test(test_kernels_by_the_environment),
+        cmocka_unit_test(test_copies_by_the_environment),
+        cmocka_unit_test(test_no_copies_by_the_environment),
+        cmocka_unit_test(test_nothing_to_measure),
+        cmocka_unit_test(test_calls_by_the_environment),
+        cmocka_unit_test(test_a_timeline_by_the_environment),
+        cmocka_unit_test(test_reports_at_close_as_well),
         cmocka_unit_test(test_a_device_as_report),
         cmocka_unit_test(test_a_report_on_standard_error),
         cmocka_unit_test(test_turned_off_in_capitals),

@@ -108,7 +108,7 @@ static void live(life *me) {
     zt_config config = config_of(w);
     config.groups = "ComputeBasic,HostScheduler";
     config.slots_per_step = 4;
-    config.wait_timeout_ns = 50000000;
+    config.wait_timeout_ns = 200000000;
     config.allocator = me->allocator;
     step(me);
     if (zt_open(w->context, w->device, &config, &profiler) != ZE_RESULT_SUCCESS)
@@ -255,7 +255,7 @@ static void test_calls_fail_for_good(void **state) {
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
         zt_profiler *profiler = NULL;
         zt_config config = config_of(w);
-        config.wait_timeout_ns = 50000000;
+        config.wait_timeout_ns = 200000000;
         for (int j = 0; j < 10; j++) {
             inject(own[i], 1, ZE_RESULT_ERROR_UNKNOWN);
             if (!profiler)

@@ -305,6 +305,31 @@ static void test_a_recorded_list_with_an_immediate_lists_handle(void **state) {
     check_work(w);
 }
 
+/* Also where no region was recorded on the immediate list, because the driver refused it. */
+static void test_a_recorded_list_with_the_handle_of_one_without_regions(void **state) {
+    world *w = *state;
+    ze_command_list_handle_t list;
+    if (getenv("ZE_ENABLE_LOADER_INTERCEPT"))
+        skip(); /* the handles are the loader's then, and do not come back */
+    zt_profiler *profiler = open_with_slots(w, 4);
+    create_immediate(w, &list);
+    inject("zetCommandListAppendMetricQueryBegin", 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    append(w, profiler, list, "refused");
+    finish_immediate(w, list);
+    ok(zeCommandListDestroy(list));
+    create_as(w, 0, list);
+    record_once(w, profiler, list, "recorded");
+    for (int i = 0; i < 10; i++)
+        execute(w, profiler, list);
+    w->launches += 11;
+    collect_all(profiler);
+    expect(profiler, "recorded", 10, 1);
+    assert_counts(profiler, counted(11, 10, 0, 1, 0));
+    ok(zt_release(profiler, list));
+    ok(zeCommandListDestroy(list));
+    check_work(w);
+}
+
 /* ==== zt_release ========================================================================================== */
 
 /* It waits for nothing. What still runs is collected when it has run. */
@@ -733,6 +758,7 @@ int main(void) {
         TEST(test_lists_destroyed_after_release),
         TEST(test_handles_that_come_back),
         TEST(test_a_recorded_list_with_an_immediate_lists_handle),
+        TEST(test_a_recorded_list_with_the_handle_of_one_without_regions),
         TEST(test_release_of_a_list_that_runs),
         TEST(test_release_of_an_immediate_list_that_runs),
         TEST(test_reset_and_record_again),

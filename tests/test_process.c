@@ -192,9 +192,9 @@ static int close_and_end(void) {
     static closer closers[CLOSERS];
     void *state = NULL;
     pthread_t thread;
-    atexit(await_closed); /* when the library's threads have ended, and before the driver is unloaded */
     start(&state);
     open_world(&state);
+    atexit(await_closed); /* when the library's threads have ended, and before driver and layers are gone */
     world *w = (world *)state;
     zt_config config = config_with_thread();
     config.sample = end_in_turn;

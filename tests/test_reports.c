@@ -894,17 +894,17 @@ static void test_only_standard_output_is_as_wide_as_the_terminal(void **state) {
 
 static void test_format_by_suffix(void **state) {
     world *w = *state;
-    const char *names[] = {"run.csv", "run.json", "run.txt", "run",      "csv",
-                           "RUN.CSV", "run.Json", "run.2",   "run.html", "run.HTM"};
-    const zt_format formats[] = {ZT_FORMAT_CSV,   ZT_FORMAT_JSON, ZT_FORMAT_TABLE, ZT_FORMAT_TABLE,
-                                 ZT_FORMAT_TABLE, ZT_FORMAT_CSV,  ZT_FORMAT_JSON,  ZT_FORMAT_TABLE,
-                                 ZT_FORMAT_HTML,  ZT_FORMAT_HTML};
+    const char *names[] = {"run.csv",  "run.json", "run.txt",  "run",     "csv",     "RUN.CSV",
+                           "run.Json", "run.2",    "run.html", "run.HTM", "run.prom"};
+    const zt_format formats[] = {ZT_FORMAT_CSV,   ZT_FORMAT_JSON, ZT_FORMAT_TABLE,      ZT_FORMAT_TABLE,
+                                 ZT_FORMAT_TABLE, ZT_FORMAT_CSV,  ZT_FORMAT_JSON,       ZT_FORMAT_TABLE,
+                                 ZT_FORMAT_HTML,  ZT_FORMAT_HTML, ZT_FORMAT_OPENMETRICS};
     zt_profiler *profiler = measure_region(w, NULL);
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < 11; i++) {
         ok(zt_report(profiler, in_directory(names[i])));
         assert_string_equal(read_whole(in_directory(names[i])), written(profiler, formats[i]));
     }
-    assert_int_equal(remove_entries(), 10); /* and nothing else was left there */
+    assert_int_equal(remove_entries(), 11); /* and nothing else was left there */
 }
 
 static void test_unknown_suffixes_are_refused(void **state) {
@@ -916,7 +916,7 @@ static void test_unknown_suffixes_are_refused(void **state) {
         assert_result(zt_report(profiler, path), ZE_RESULT_ERROR_INVALID_ARGUMENT);
         assert_contains(zt_get_last_error(profiler), names[i]);
         assert_contains(zt_get_last_error(profiler),
-                        ".txt (or none: a table), .csv, .json, .trace.json, .html and .htm");
+                        ".txt (or none: a table), .csv, .json, .trace.json, .html, .htm and .prom");
     }
     assert_int_equal(remove_entries(), 0);
 }

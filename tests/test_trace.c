@@ -593,6 +593,31 @@ static void test_a_reset_between_two_starts(void **state) {
     check_work(w);
 }
 
+/* Nor is it expected by zt_execute, on a list that has run without it before. */
+static void test_a_reset_after_the_stop(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_with_timeout(w, 50000000);
+    append(w, profiler, w->list, "first");
+    ok(zeCommandListClose(w->list));
+    execute_unprofiled(w, w->list);
+    collect_all(profiler);
+    ok(zt_trace_start(profiler, NULL));
+    reset_list(w->list);
+    launch_kernel(w->list, w->kernel); /* never runs */
+    ok(zt_trace_stop(profiler));
+    reset_list(w->list);
+    append(w, profiler, w->list, "second");
+    ok(zeCommandListClose(w->list));
+    for (int i = 0; i < 3; i++)
+        execute(w, profiler, w->list);
+    w->launches += 4;
+    ok(zt_collect(profiler, 0));
+    assert_counts(profiler, counted(5, 4, 0, 0, 1));
+    ok(zt_release(profiler, w->list));
+    assert_counts(profiler, counted(4, 4, 0, 0, 0));
+    check_work(w);
+}
+
 static void create_elsewhere(world *w, ze_context_handle_t *context, ze_command_list_handle_t *list) {
     ze_context_desc_t desc = {ZE_STRUCTURE_TYPE_CONTEXT_DESC, NULL, 0};
     ze_context_handle_t own = w->context;
@@ -1617,6 +1642,7 @@ int main(void) {
         TEST(test_a_start_in_the_middle_of_recording),
         TEST(test_a_stop_with_lists_recorded),
         TEST(test_a_reset_between_two_starts),
+        TEST(test_a_reset_after_the_stop),
         TEST(test_lists_of_another_context),
         TEST(test_filters_count_own_launches),
         TEST(test_a_device_that_is_lost_elsewhere),

@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+"""Reads OpenMetrics text of zetools.h by the rules of its specification, and compares it with what the program itself
+was told.
+
+Usage: check_openmetrics.py REPORT EXPECTED     compares
+       check_openmetrics.py --stamped REPORT    prints it with a time stamp at each sample
+       check_openmetrics.py --plain REPORT      prints it in the older text format of Prometheus
+
+EXPECTED has lines of fields with tabs between; names of regions are in hexadecimal, numbers hexadecimal floats or nan:
+
+    time     REGION COUNT SUM MIN MEDIAN P95 MAX   in nanoseconds
+    lost     REGION LOST DROPPED
+    metric   REGION GROUP NAME UNITS AGGREGATION PASS VALUE
+    cause    lost|dropped CAUSE COUNT
+    counts   COLLECTED IN_FLIGHT UNOBSERVED
+    info     DEVICE AVAILABILITY
+"""
+import collections
+import math
+import re
+import sys
+
+NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
+META = re.compile(rf"# (TYPE|UNIT|HELP) ({NAME}) (.*)")
+SAMPLE = re.compile(rf'({NAME})(?:\{{((?:[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\]|\\.)*",?)*)\}})? (\S+)')
+LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\.)*)"')
+NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?")
+SUFFIXES = {"counter": ["_total"], "gauge": [""], "info": ["_info"], "summary": ["", "_sum", "_count"]}
+UNITS = {"ns": ("_seconds", 1e-9), "percent": ("_ratio", 0.01), "MHz": ("_hertz", 1e6), "bytes": ("_bytes", 1),
+         "cycles": ("_cycles", 1), "GBpS": ("_bytes_per_second", 1e9), "": ("", 1)}
+
+
+def unescape(text):
+    assert re.fullmatch(r'(?:[^"\\\n]|\\[\\n"])*', text), text
+    return re.sub(r"\\(.)", lambda match: "\n" if match[1] == "n" else match[1], text)
+
+
+class Family:
+    def __init__(self, name):
+        self.name, self.type, self.unit, self.help, self.samples = name, None, "", None, {}
+
+
+def parse(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        text = file.read()
+    assert text.endswith("\n# EOF\n"), text[-100:]
+    families, family = {}, None
+    for line in text[:-len("# EOF\n")].rstrip("\n").split("\n"):
+        meta = META.fullmatch(line)
+        if meta:
+            kind, name, value = meta.groups()
+            if family is None or family.name != name:
+                assert name not in families, line  # the lines of a family are together
+                family = families[name] = Family(name)
+            assert not family.samples, line
+            field = kind.lower()
+            assert getattr(family, field) in (None, ""), line
+            setattr(family, field, unescape(value))
+            assert kind != "UNIT" or name.endswith("_" + value), line
+            assert kind != "TYPE" or value in SUFFIXES, line
+            continue
+        sample = SAMPLE.fullmatch(line)
+        assert sample, line
+        name, labels, value = sample.groups()
+        assert family and NUMBER.fullmatch(value), line
+        assert name in [family.name + suffix for suffix in SUFFIXES[family.type]], line
+        names = [label for label, _ in LABEL.findall(labels or "")]
+        assert len(set(names)) == len(names) and labels == (labels and ",".join(
+            f'{a}="{b}"' for a, b in LABEL.findall(labels))), line
+        key = name, frozenset((label, unescape(text)) for label, text in LABEL.findall(labels or ""))
+        assert key not in family.samples, line
+        assert family.type not in ("counter", "summary") or float(value) >= 0, line
+        family.samples[key] = float(value)
+    for family in families.values():
+        assert family.help, family.name
+        for suffix in SUFFIXES[family.type]:
+            assert not suffix or family.name + suffix not in families, family.name
+    return families
+
+
+def text_of(name):
+    """An invalid byte is written as \\xFF."""
+    return bytes.fromhex(name).decode("utf-8", errors="backslashreplace") if name else ""
+
+
+def upper_escapes(text):
+    return re.sub(r"\\x([0-9a-f]{2})", lambda match: "\\x" + match[1].upper(), text)
+
+
+def compare(families, expected_path):
+    found = {}
+    for family in families.values():
+        found.update(family.samples)
+    expected = collections.Counter()
+
+    def expect(value, name, **labels):
+        key = name, frozenset(labels.items())
+        expected[key] += 1
+        assert key in found, (key, sorted(map(str, found)))
+        assert math.isclose(found[key], value, rel_tol=1e-12), (key, found[key], value)
+
+    with open(expected_path, encoding="ascii") as file:
+        lines = [line.rstrip("\n").split("\t") for line in file]
+    passes = len({fields[6] for fields in lines if fields[0] == "metric"})
+    for kind, *fields in lines:
+        if kind == "time" and int(fields[1]):
+            region = upper_escapes(text_of(fields[0]))
+            total, *quantiles = [float.fromhex(field) for field in fields[2:]]
+            name = "zetools_region_gpu_time_seconds"
+            expect(int(fields[1]), name + "_count", region=region)
+            expect(total * 1e-9, name + "_sum", region=region)
+            for quantile, value in zip(["0.0", "0.5", "0.95", "1.0"], quantiles):
+                expect(value * 1e-9, name, region=region, quantile=quantile)
+        elif kind == "pass":
+            region = upper_escapes(text_of(fields[0]))
+            expect(float.fromhex(fields[2]) * 1e-9, "zetools_region_pass_gpu_time_seconds_total", region=region,
+                   **{"pass": fields[1]})
+        elif kind == "lost":
+            region = upper_escapes(text_of(fields[0]))
+            expect(int(fields[1]), "zetools_region_lost_samples_total", region=region)
+            expect(int(fields[2]), "zetools_region_dropped_samples_total", region=region)
+        elif kind == "metric":
+            region, group, metric, units, aggregation, number, value = fields
+            value = float.fromhex(value)
+            if aggregation == "none" or math.isnan(value):
+                continue
+            suffix, factor = UNITS.get(units, ("_" + units.lower(), 1)) if aggregation != "flag" else ("_samples", 1)
+            suffix = re.sub("[^a-z0-9]", "_", suffix)
+            labels = {"region": upper_escapes(text_of(region)), "metric": metric, "group": group}
+            if passes > 1:
+                labels["pass"] = number
+            ends = suffix + ("" if aggregation == "mean" else "_total")
+            names = [name for name, key in found if key == frozenset(labels.items())]
+            assert len(names) == 1 and names[0].startswith("zetools_metric_") and names[0].endswith(ends), fields
+            expect(value * factor, names[0], **labels)
+        elif kind == "cause":
+            expect(int(fields[2]), f"zetools_{fields[0]}_samples_total", cause=fields[1])
+        elif kind == "counts":
+            expect(int(fields[0]), "zetools_collected_samples_total")
+            expect(int(fields[1]), "zetools_in_flight_samples")
+            expect(int(fields[2]), "zetools_unobserved_lists_total")
+        elif kind == "info":
+            name, labels = next(iter(families["zetools"].samples))
+            labels = dict(labels)
+            assert labels.pop("version") and labels == {"device": fields[0], "availability": fields[1]}, labels
+            expected[name, frozenset(next(iter(families["zetools"].samples))[1])] += 1
+        elif kind == "call":
+            expect(int(fields[1]), "zetools_call_seconds_count", call=fields[0])
+            expect(int(fields[2]), "zetools_call_errors_total", call=fields[0])
+            for key in found:
+                if key[0].startswith("zetools_call_seconds") and ("call", fields[0]) in key[1]:
+                    expected[key] += 1
+    unexpected = [key for key in found if key not in expected]
+    assert not unexpected, unexpected
+
+
+def print_stamped(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        for line in file:
+            print(line if line.startswith("#") else line.rstrip("\n") + " 1000000000\n", end="")
+
+
+def print_plain(families):
+    """The older format has no units and no info, names a counter with its suffix, and escapes no quotes in HELP."""
+    for family in families.values():
+        name = family.name + {"counter": "_total", "info": "_info"}.get(family.type, "")
+        print(f"# TYPE {name} {'gauge' if family.type == 'info' else family.type}")
+        print(f"# HELP {name} " + family.help.replace("\\", "\\\\").replace("\n", "\\n"))
+        for (sample, labels), value in family.samples.items():
+            escaped = [label + '="' + text.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"') + '"'
+                       for label, text in sorted(labels)]
+            print(f"{sample}{{{','.join(escaped)}}} {value!r}")
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--stamped":
+        print_stamped(sys.argv[2])
+    elif sys.argv[1] == "--plain":
+        print_plain(parse(sys.argv[2]))
+    else:
+        compare(parse(sys.argv[1]), sys.argv[2])

@@ -1,0 +1,314 @@
+/* What the environment asks for in programs that know nothing of it: ZT_REPORT, ZT_LOG, ZT_TIMELINE. Each
+   program is a process of its own, because the profilers of a process are numbered. */
+#define _GNU_SOURCE
+#include "fixture.h"
+#include "rows.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char folder[64];
+
+static int make_folder(void **state) {
+    (void)state;
+    strcpy(folder, "/tmp/zetools-environment-XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state) {
+    char command[128];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return system(command);
+}
+
+#define IN_FOLDER(function) cmocka_unit_test_setup_teardown(function, make_folder, remove_folder)
+
+static const char *in_folder(const char *name) {
+    static char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+/* Returns what a program has written to a file, or NULL. */
+static const char *text_of(const char *name) {
+    static char text[1 << 19];
+    FILE *file = fopen(in_folder(name), "r");
+    if (!file)
+        return NULL;
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    fclose(file);
+    return text;
+}
+
+/* Runs a program in the folder, with these values of variables; NULL stands for the end. */
+static void run_program(void (*program)(world *w), const char *const *variables) {
+    int status;
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        void *state = NULL;
+        start(&state);
+        open_world(&state);
+        for (; *variables; variables += 2)
+            setenv(variables[0], variables[1], 1);
+        if (chdir(folder) != 0 || !freopen("output", "w", stdout) || !freopen("errors", "w", stderr))
+            _exit(99);
+        program(state);
+        close_world(&state);
+        exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        fail_msg("the program ended with status 0x%x:\n%s", (unsigned)status, text_of("errors"));
+}
+
+#define RUN(program, ...) run_program(program, (const char *const[]){__VA_ARGS__, NULL})
+
+/* Layers of the loader print as well. */
+static void assert_no_messages(void) {
+    assert_null(strstr(text_of("errors"), "zetools"));
+}
+
+/* Returns how often a text contains another. */
+static int occurrences(const char *text, const char *part) {
+    int count = 0;
+    for (; (text = strstr(text, part)); text += strlen(part))
+        count++;
+    return count;
+}
+
+/* A profiler without a log function. */
+static zt_profiler *open_silent(world *w, const char *groups) {
+    zt_config config = zt_config_default();
+    zt_profiler *profiler = NULL;
+    config.groups = groups;
+    ok(zt_open(w->context, w->device, &config, &profiler));
+    return profiler;
+}
+
+/* ==== ZT_REPORT =========================================================================================== */
+
+/* It neither collects nor reports. */
+static void measure_and_close(world *w) {
+    zt_profiler *profiler = open_silent(w, "ComputeBasic");
+    run(w, profiler, "region");
+    if (text_of("run.csv"))
+        fail_msg("there is a report before zt_close");
+    zt_close(profiler);
+}
+
+static void test_reports_at_close(void **state) {
+    (void)state;
+    RUN(measure_and_close, "ZT_REPORT", "run.csv, run.JSON,table");
+    assert_contains(text_of("run.csv"), "\n\"region\",\"GPU time\",\"\",\"\",\"ns\",duration,sum,1,");
+    assert_contains(text_of("run.JSON"), "{\"name\":\"region\",\"count\":1,");
+    assert_contains(text_of("output"), "\nregion ");
+    assert_no_messages();
+}
+
+static void test_no_reports(void **state) {
+    static const char *const values[] = {"", "0", "off", " , "};
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        RUN(measure_and_close, "ZT_REPORT", values[i]);
+        assert_string_equal(text_of("output"), "");
+        assert_no_messages();
+        assert_null(text_of(values[i][0] ? values[i] : "none"));
+    }
+}
+
+/* A trace needs config.timeline, which is set for it. */
+static void test_a_trace_at_close(void **state) {
+    (void)state;
+    RUN(measure_and_close, "ZT_REPORT", "run.trace.json");
+    assert_contains(text_of("run.trace.json"), "\"name\":\"region\"");
+}
+
+/* The rows of a stream are in the trace, though zt_close detaches it. */
+static void measure_beside_a_stream(world *w) {
+    zt_stream_config config = stream_config_of(w);
+    zt_profiler *profiler = open_silent(w, "");
+    config.profiler = profiler;
+    zt_stream *stream = open_stream_with(w, &config);
+    run(w, profiler, "region");
+    ok(zt_stream_read(stream, A_WHILE, NULL, NULL));
+    zt_close(profiler);
+    close_rows(stream, NULL);
+}
+
+static void test_a_trace_with_a_stream(void **state) {
+    (void)state;
+    RUN(measure_beside_a_stream, "ZT_REPORT", "run.trace.json");
+    assert_contains(text_of("run.trace.json"), "\"name\":\"region\"");
+    assert_contains(text_of("run.trace.json"), "{\"ph\":\"C\",\"name\":\"GpuTime [ns]\"");
+}
+
+static void measure_in_three_profilers(world *w) {
+    zt_profiler *first = open_silent(w, ""), *second = open_silent(w, "");
+    run(w, second, "of the second");
+    run(w, first, "of the first");
+    zt_close(second);
+    zt_close(first);
+    zt_profiler *third = open_silent(w, "");
+    run(w, third, "of the third");
+    zt_close(third);
+}
+
+static void test_several_profilers(void **state) {
+    (void)state;
+    RUN(measure_in_three_profilers, "ZT_REPORT", "run.csv,run,a.b/../run.x.trace.json,table");
+    assert_contains(text_of("run.csv"), "of the first");
+    assert_contains(text_of("run.2.csv"), "of the second");
+    assert_contains(text_of("run.3.csv"), "of the third");
+    assert_contains(text_of("run.2"), "of the second");
+    assert_int_equal(occurrences(text_of("output"), "\nof the "), 3);
+    assert_contains(text_of("errors"), "a.b/../run.x.3.trace.json");
+}
+
+/* Profilers of packed statistics are means to an end, so nothing is reported of them. */
+static void unpack_and_close(world *w) {
+    zt_profiler *profiler = open_silent(w, ""), *unpacked;
+    size_t size = 0;
+    run(w, profiler, "region");
+    collect_all(profiler);
+    ok(zt_pack(profiler, NULL, &size));
+    void *buffer = malloc(size);
+    ok(zt_pack(profiler, buffer, &size));
+    ok(zt_unpack(buffer, size, NULL, &unpacked));
+    free(buffer);
+    zt_close(unpacked);
+    assert_null(text_of("run.csv"));
+    zt_close(profiler);
+}
+
+static void test_not_of_packed_statistics(void **state) {
+    (void)state;
+    RUN(unpack_and_close, "ZT_REPORT", "run.csv");
+    assert_contains(text_of("run.csv"), "region");
+    assert_null(text_of("run.2.csv"));
+}
+
+/* The suffix is refused when the profiler opens, and what can be written is written. */
+static void open_and_look(world *w) {
+    zt_profiler *profiler = open_silent(w, "ComputeBasic");
+    assert_result(zt_get_last_result(profiler), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_contains(zt_get_last_error(profiler), "[UNKNOWN_SUFFIX]");
+    fflush(stderr);
+    assert_contains(text_of("errors"), "zetools: [UNKNOWN_SUFFIX]");
+    run(w, profiler, "region");
+    zt_close(profiler);
+}
+
+static void test_unknown_suffixes(void **state) {
+    (void)state;
+    RUN(open_and_look, "ZT_REPORT", "run.xlsx,run.csv");
+    assert_contains(text_of("errors"), "'run.xlsx'");
+    assert_contains(text_of("run.csv"), "region");
+}
+
+/* The table takes the place of all reports that could not be written, once. */
+static void test_reports_that_cannot_be_written(void **state) {
+    (void)state;
+    RUN(measure_and_close, "ZT_REPORT", "/nowhere/at/all.csv,/nowhere/at/all.json");
+    assert_contains(text_of("errors"), "zetools: [CANNOT_WRITE]");
+    assert_contains(text_of("errors"), "'/nowhere/at/all.csv'");
+    assert_contains(text_of("errors"), "'/nowhere/at/all.json'");
+    assert_int_equal(occurrences(text_of("errors"), "Software device"), 1);
+    RUN(measure_and_close, "ZT_REPORT", "/nowhere/at/all.csv,/nowhere/at/all.json", "ZT_LOG", "stderr");
+    assert_int_equal(occurrences(text_of("errors"), "[CANNOT_WRITE]"), 2);
+    assert_contains(text_of("errors"), "\nregion ");
+    assert_string_equal(text_of("output"), "");
+}
+
+/* ==== ZT_LOG ============================================================================================== */
+
+static void cause_messages(world *w) {
+    zt_profiler *profiler = open_silent(w, "ComputeBasic");
+    zt_find_metric(profiler, "NO_SUCH");
+    zt_find_metric(profiler, "NO_SUCH_EITHER"); /* each kind is logged once */
+    zt_close(profiler);
+    assert_result(zt_open(NULL, w->device, NULL, &profiler), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+}
+
+static void test_messages_on_standard_error(void **state) {
+    (void)state;
+    RUN(cause_messages, "ZT_LOG", "stderr");
+    assert_int_equal(occurrences(text_of("errors"), "zetools: [NO_SUCH_METRIC]"), 1);
+    assert_int_equal(occurrences(text_of("errors"), "zetools: [NULL_ARGUMENT] zt_open: context"), 1);
+    RUN(cause_messages, "ZT_LOG", "off");
+    assert_no_messages();
+}
+
+static void log_of_the_program(world *w) {
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    zt_find_metric(profiler, "NO_SUCH");
+    assert_int_equal(heard(w, "NO_SUCH_METRIC"), 1);
+    w->message_count = 0;
+    close_profiler(w, profiler);
+}
+
+static void test_the_log_of_the_program_is_first(void **state) {
+    (void)state;
+    RUN(log_of_the_program, "ZT_LOG", "stderr");
+    assert_no_messages();
+}
+
+static void messages_of_a_stream(world *w) {
+    zt_stream_config config = zt_stream_config_default();
+    zt_stream *stream;
+    config.group = "ComputeBasic";
+    ok(zt_stream_open(w->context, w->device, &config, &stream));
+    zt_stream_find_metric(stream, "NO_SUCH");
+    zt_stream_close(stream, NULL, NULL);
+}
+
+static void test_messages_of_a_stream(void **state) {
+    (void)state;
+    RUN(messages_of_a_stream, "ZT_LOG", "stderr");
+    assert_int_equal(occurrences(text_of("errors"), "[NO_SUCH_METRIC]"), 1);
+}
+
+/* ==== ZT_TIMELINE ========================================================================================= */
+
+static void write_trace(world *w) {
+    zt_profiler *profiler = open_silent(w, "");
+    for (int i = 0; i < 5; i++)
+        run(w, profiler, "region");
+    collect_all(profiler);
+    zt_report(profiler, "run.trace.json");
+    zt_close(profiler);
+}
+
+static void test_a_timeline(void **state) {
+    (void)state;
+    RUN(write_trace, "ZT_TIMELINE", "3");
+    assert_int_equal(occurrences(text_of("run.trace.json"), "\"name\":\"region\""), 3);
+    assert_no_messages();
+}
+
+static void test_values_without_a_meaning(void **state) {
+    (void)state;
+    RUN(write_trace, "ZT_TIMELINE", "long", "ZT_LOG", "log.txt");
+    assert_null(text_of("run.trace.json"));
+    assert_contains(text_of("errors"), "zetools: [BAD_VARIABLE] zt_open: ZT_TIMELINE is 'long'");
+    assert_contains(text_of("errors"), "zetools: [BAD_VARIABLE] zt_open: ZT_LOG is 'log.txt'");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        IN_FOLDER(test_reports_at_close),           IN_FOLDER(test_no_reports),
+        IN_FOLDER(test_a_trace_at_close),           IN_FOLDER(test_a_trace_with_a_stream),
+        IN_FOLDER(test_several_profilers),          IN_FOLDER(test_not_of_packed_statistics),
+        IN_FOLDER(test_unknown_suffixes),           IN_FOLDER(test_reports_that_cannot_be_written),
+        IN_FOLDER(test_messages_on_standard_error), IN_FOLDER(test_the_log_of_the_program_is_first),
+        IN_FOLDER(test_messages_of_a_stream),       IN_FOLDER(test_a_timeline),
+        IN_FOLDER(test_values_without_a_meaning),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

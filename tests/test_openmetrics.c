@@ -1,0 +1,306 @@
+/* OpenMetrics text: other programs read back the figures that the library has, and Prometheus's own tool
+   accepts it. */
+#define _GNU_SOURCE
+#include "fixture.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char directory[64];
+
+static const char *in_directory(const char *name) {
+    static char paths[4][sizeof directory + 64];
+    static int next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", directory, name);
+    return path;
+}
+
+static int open_directory(void **state) {
+    strcpy(directory, "/tmp/zetools-openmetrics-XXXXXX");
+    return mkdtemp(directory) ? open_world(state) : -1;
+}
+
+static int close_directory(void **state) {
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", directory);
+    return system(command) ? -1 : close_world(state);
+}
+
+#define IN_DIRECTORY(function) cmocka_unit_test_setup_teardown(function, open_directory, close_directory)
+
+/* Runs a command of other programs, which must not run under the loader of a test. */
+static int run_outside(const char *command) {
+    char whole[5 * PATH_MAX];
+    snprintf(whole, sizeof whole, "unset LD_LIBRARY_PATH LD_PRELOAD; %s", command);
+    return system(whole);
+}
+
+static void put_name(FILE *file, const char *kind, const char *name) {
+    fprintf(file, "%s\t", kind);
+    for (; *name; name++)
+        fprintf(file, "%02x", (unsigned char)*name);
+}
+
+static const char *aggregation_of(const zt_metric *metric) {
+    static const char *const names[] = {"sum", "mean", "flag", "none"};
+    return names[metric->aggregation];
+}
+
+static void put_region(const zt_profiler *profiler, uint32_t index, FILE *file) {
+    zt_region_info info;
+    zt_stats stats;
+    ok(zt_get_region(profiler, index, &info));
+    put_name(file, "time", info.name);
+    fprintf(file, "\t%llu\t%a\t%a\t%a\t%a\t%a\n", (unsigned long long)info.count, info.time_ns.sum,
+            info.time_ns.min, info.time_ns.median, info.time_ns.p95, info.time_ns.max);
+    put_name(file, "lost", info.name);
+    fprintf(file, "\t%llu\t%llu\n", (unsigned long long)info.lost, (unsigned long long)info.dropped);
+    for (uint32_t i = 0; i < zt_get_pass_count(profiler) && zt_get_pass_count(profiler) > 1; i++) {
+        ok(zt_get_pass(profiler, index, i, &stats));
+        put_name(file, "pass", info.name);
+        fprintf(file, "\t%u\t%a\n", i, stats.sum);
+    }
+    for (uint32_t i = 0; i < zt_get_metric_count(profiler); i++) {
+        const zt_metric *metric = zt_get_metric(profiler, i);
+        ok(zt_get_stats(profiler, index, i, &stats));
+        put_name(file, "metric", info.name);
+        fprintf(file, "\t%s\t%s\t%s\t%s\t%u\t%a\n", metric->group, metric->name, metric->units,
+                aggregation_of(metric), metric->pass,
+                metric->aggregation == ZT_AGGREGATE_MEAN ? stats.mean : stats.sum);
+    }
+}
+
+static void write_expected(const zt_profiler *profiler, const world *w, const char *path) {
+    FILE *file = fopen(path, "w");
+    ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
+    zt_counts counts = zt_get_counts(profiler);
+    assert_non_null(file);
+    ok(zeDeviceGetProperties(w->device, &properties));
+    fprintf(file, "info\t%s\t%s\n", properties.name, zt_get_availability_text(profiler));
+    fprintf(file, "counts\t%llu\t%llu\t%llu\n", (unsigned long long)counts.collected,
+            (unsigned long long)counts.in_flight, (unsigned long long)counts.unobserved_lists);
+    for (int i = 0; i < ZT_CAUSE_COUNT; i++)
+        fprintf(file, "cause\t%s\t%s\t%llu\n", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
+                zt_cause_name((zt_cause)i), (unsigned long long)zt_get_cause(profiler, (zt_cause)i));
+    for (uint32_t i = 0; i < zt_get_region_count(profiler); i++)
+        put_region(profiler, i, file);
+    for (uint32_t i = 0; i < zt_get_call_count(profiler); i++) {
+        zt_call_info call;
+        ok(zt_get_call(profiler, i, &call));
+        fprintf(file, "call\t%s\t%llu\t%llu\n", call.name, (unsigned long long)call.count,
+                (unsigned long long)call.errors);
+    }
+    fclose(file);
+}
+
+/* Writes a report, and has it read back. */
+static void check_report(const zt_profiler *profiler, const world *w) {
+    char script[PATH_MAX], command[2 * PATH_MAX];
+    const char *report = in_directory("run.prom"), *expected = in_directory("expected");
+    ok(zt_report(profiler, report));
+    write_expected(profiler, w, expected);
+    find_file("tests/check_openmetrics.py", script, sizeof script);
+    snprintf(command, sizeof command, "python3 '%s' '%s' '%s' >&2", script, report, expected);
+    if (run_outside(command) != 0)
+        fail_msg("%s was not read back", report);
+}
+
+static void test_figures_are_read_back(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic,HostScheduler");
+    for (int i = 0; i < 40; i++)
+        run(w, profiler, i % 3 ? "often" : "seldom");
+    collect_all(profiler);
+    check_report(profiler, w);
+}
+
+static void test_metrics_of_a_real_device(void **state) {
+    world *w = *state;
+    gpu.behave(SOFTGPU_B580_METRICS, 1);
+    gpu.set_metric("XVE_STALL", 25.0);
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    run(w, profiler, "region");
+    collect_all(profiler);
+    check_report(profiler, w);
+    const char *text = written_report(profiler, ZT_FORMAT_OPENMETRICS);
+    assert_contains(text, "\nzetools_metric_xve_stall_ratio{region=\"region\",metric=\"XVE_STALL\",group=\""
+                          "ComputeBasic\"} 0.25\n");
+    assert_contains(text, "\n# TYPE zetools_metric_avg_gpu_core_frequency_hertz gauge\n"
+                          "# UNIT zetools_metric_avg_gpu_core_frequency_hertz hertz\n");
+    assert_contains(text, "\nzetools_metric_gpu_memory_byte_read_rate_bytes_per_second{");
+}
+
+/* Names that differ in their letters alone, and those that end like what OpenMetrics appends. */
+static void test_names_of_metrics_that_would_clash(void **state) {
+    static const softgpu_metric metrics[] = {
+        {"HITs", "Own", "", ZET_METRIC_TYPE_RAW, ZET_VALUE_TYPE_UINT64}, /* not combined */
+        {"HITS", "Own", "", ZET_METRIC_TYPE_EVENT, ZET_VALUE_TYPE_UINT64},
+        {"Hits", "Own", "", ZET_METRIC_TYPE_RATIO, ZET_VALUE_TYPE_FLOAT32},
+        {"hits", "Own", "", ZET_METRIC_TYPE_EVENT, ZET_VALUE_TYPE_UINT64},
+        {"WORK_COUNT", "Own", "", ZET_METRIC_TYPE_EVENT, ZET_VALUE_TYPE_UINT64},
+        {"Share of work, total", "Own", "", ZET_METRIC_TYPE_RATIO, ZET_VALUE_TYPE_FLOAT32},
+        {"SENDS", "Own", "EU sends", ZET_METRIC_TYPE_EVENT, ZET_VALUE_TYPE_UINT64},
+    };
+    world *w = *state;
+    assert_true(gpu.list_metrics("Own", metrics, sizeof metrics / sizeof *metrics));
+    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
+        assert_true(gpu.set_metric(metrics[i].name, (double)i));
+    zt_profiler *profiler = open_groups(w, "Own");
+    run(w, profiler, "region");
+    collect_all(profiler);
+    ok(zt_report(profiler, in_directory("run.prom")));
+    const char *text = written_report(profiler, ZT_FORMAT_OPENMETRICS);
+    const char *const samples[][2] = {
+        {"hits_total", "metric=\"HITS\",group=\"Own\"} 1"},
+        {"hits_gauge", "metric=\"Hits\",group=\"Own\"} 2"},
+        {"hits_total", "metric=\"hits\",group=\"Own\"} 3"},
+        {"work_count_value_total", "metric=\"WORK_COUNT\",group=\"Own\"} 4"},
+        {"share_of_work_total_value", "metric=\"Share of work, total\",group=\"Own\"} 5"},
+        {"sends_eu_sends_total", "metric=\"SENDS\",group=\"Own\"} 6"}};
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+        char line[192];
+        snprintf(line, sizeof line, "\nzetools_metric_%s{region=\"region\",%s\n", samples[i][0],
+                 samples[i][1]);
+        assert_contains(text, line);
+    }
+    check_report(profiler, w);
+    close_profiler(w, profiler);
+}
+
+static void test_times_alone(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "";
+    zt_profiler *profiler = open_profiler(w, &config);
+    run(w, profiler, "timed");
+    collect_all(profiler);
+    check_report(profiler, w);
+}
+
+static void test_without_regions(void **state) {
+    check_report(open_groups(*state, "ComputeBasic"), *state);
+}
+
+static void test_names_of_all_kinds(void **state) {
+    static const char *const names[] = {"",       "with \"quotes\"", "back\\slash", "two\nlines",
+                                        "a,b{c}", "caf\xC3\xA9",     "\xFF",        "\xFE\xC3(",
+                                        "tab\t",  "return\r"};
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "MemoryProfile");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        run(w, profiler, names[i]);
+    collect_all(profiler);
+    check_report(profiler, w);
+    assert_contains(written_report(profiler, ZT_FORMAT_OPENMETRICS),
+                    "{region=\"with \\\"quotes\\\"\",metric=\"GpuTime\",");
+}
+
+static void test_losses_by_cause(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    gpu.behave(SOFTGPU_REPORT_LOST, 1);
+    run(w, profiler, "lost");
+    collect_all(profiler);
+    gpu.behave(SOFTGPU_REPORT_LOST, 0);
+    inject("zetCommandListAppendMetricQueryBegin", 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    run(w, profiler, "dropped");
+    run(w, profiler, "measured");
+    collect_all(profiler);
+    check_report(profiler, w);
+    const char *text = written_report(profiler, ZT_FORMAT_OPENMETRICS);
+    assert_contains(text, "\nzetools_lost_samples_total{cause=\"report lost\"} 1\n");
+    assert_contains(text, "\nzetools_dropped_samples_total{cause=\"append failed\"} 1\n");
+    w->message_count = 0;
+}
+
+static void test_passes(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "ComputeBasic,MemoryProfile";
+    config.max_passes = 2;
+    zt_profiler *profiler = open_profiler(w, &config);
+    ZT_PASSES(profiler) {
+        run(w, profiler, "repeated");
+        collect_all(profiler);
+    }
+    check_report(profiler, w);
+    assert_contains(written_report(profiler, ZT_FORMAT_OPENMETRICS), ",group=\"MemoryProfile\",pass=\"1\"}");
+}
+
+static void test_calls(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    zt_trace_config config = zt_trace_config_default();
+    config.calls = "zeCommandListHostSynchronize,zeCommandListAppendLaunchKernel,zeEventQueryStatus";
+    ok(zt_trace_start(profiler, &config));
+    launch(w, w->immediate);
+    finish_immediate(w, w->immediate);
+    ok(zt_trace_stop(profiler));
+    collect_all(profiler);
+    assert_true(zt_get_call_count(profiler) > 0);
+    check_report(profiler, w);
+}
+
+/* ==== Prometheus ========================================================================================== */
+
+/* promtool reads the older text format and looks for bad names there. As OpenMetrics it reads what has time
+   stamps. */
+static void check_with_promtool(const zt_profiler *profiler, const world *w) {
+    char script[PATH_MAX], command[4 * PATH_MAX];
+    const char *report = in_directory("run.prom");
+    if (run_outside("command -v promtool >/dev/null") != 0) {
+        print_message("skipped: promtool is not installed (Debian's package prometheus), so run.prom is not "
+                      "checked with it\n");
+        skip();
+    }
+    check_report(profiler, w);
+    find_file("tests/check_openmetrics.py", script, sizeof script);
+    snprintf(command, sizeof command, "python3 '%s' --plain '%s' | promtool check metrics >&2", script,
+             report);
+    assert_int_equal(run_outside(command), 0);
+    snprintf(command, sizeof command,
+             "cd '%s' && python3 '%s' --stamped '%s' >stamped && "
+             "promtool tsdb create-blocks-from openmetrics stamped blocks >&2",
+             directory, script, report);
+    assert_int_equal(run_outside(command), 0);
+}
+
+static void test_promtool(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic,HostScheduler");
+    run(w, profiler, "with \"quotes\"\nand \\ more");
+    run(w, profiler, "\xFF");
+    collect_all(profiler);
+    check_with_promtool(profiler, w);
+}
+
+static void test_promtool_with_metrics_of_a_real_device(void **state) {
+    world *w = *state;
+    gpu.behave(SOFTGPU_B580_METRICS, 1);
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    run(w, profiler, "region");
+    collect_all(profiler);
+    check_with_promtool(profiler, w);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        IN_DIRECTORY(test_figures_are_read_back),
+        IN_DIRECTORY(test_metrics_of_a_real_device),
+        IN_DIRECTORY(test_names_of_metrics_that_would_clash),
+        IN_DIRECTORY(test_times_alone),
+        IN_DIRECTORY(test_without_regions),
+        IN_DIRECTORY(test_names_of_all_kinds),
+        IN_DIRECTORY(test_losses_by_cause),
+        IN_DIRECTORY(test_passes),
+        IN_DIRECTORY(test_calls),
+        IN_DIRECTORY(test_promtool),
+        IN_DIRECTORY(test_promtool_with_metrics_of_a_real_device),
+    };
+    setenv("ZE_ENABLE_TRACING_LAYER", "1", 0); /* for loaders before 1.15.7 */
+    return cmocka_run_group_tests(tests, start, NULL);
+}
