@@ -57,10 +57,11 @@ CXX_PACKAGE = $(patsubst c++,g++,$(subst clang++,clang,$(notdir $(firstword $(CX
 BUILD_NEEDS = $(firstword $(CC)):$(CC_PACKAGE) libc6-dev libze1 libze-dev
 CXX_NEEDS = $(firstword $(CXX)):$(CXX_PACKAGE)
 TEST_NEEDS = libcmocka-dev python3:python3
+PAGE_NEEDS = chromium:chromium
 SANITIZER_NEEDS = $(patsubst clang%,libclang-rt%-dev,$(filter clang%,$(CC_PACKAGE)))
 PROMTOOL_NEEDS = promtool:prometheus
 MATRIX_NEEDS = gcc g++ clang
-LINT_NEEDS = clang-format shellcheck
+LINT_NEEDS = clang-format shellcheck python3:python3
 
 # All that the goals need is installed in one go, before anything is built.
 GOALS := $(subst demo,run-regions,$(or $(MAKECMDGOALS),help))
@@ -68,11 +69,11 @@ GOAL_EXAMPLES := $(if $(filter deps examples,$(GOALS)),$(EXAMPLES),$(filter $(GO
 GOAL_NEEDS = $(sort $(BUILD_NEEDS) $(foreach example,$(GOAL_EXAMPLES),$(NEEDS_$(example))) \
     $(if $(filter deps test test-% sequence,$(GOALS)),$(TEST_NEEDS)) \
     $(if $(filter deps test test-scoped test-plugins,$(GOALS)),$(CXX_NEEDS)) \
-    $(if $(filter deps test,$(GOALS)),$(SANITIZER_NEEDS)) \
+    $(if $(filter deps test,$(GOALS)),$(SANITIZER_NEEDS)) $(if $(filter deps test-page,$(GOALS)),$(PAGE_NEEDS)) \
     $(if $(filter deps test test-openmetrics,$(GOALS)),$(PROMTOOL_NEEDS)) \
     $(if $(filter deps matrix,$(GOALS)),$(TEST_NEEDS) $(MATRIX_NEEDS)) $(if $(filter deps lint,$(GOALS)),$(LINT_NEEDS)))
 
-.PHONY: deps deps-build deps-cxx deps-test deps-matrix deps-lint
+.PHONY: deps deps-build deps-cxx deps-test deps-page deps-matrix deps-lint
 deps: deps-build ## install every package that any target needs
 deps-build:
 	tests/deps.sh $(GOAL_NEEDS)
@@ -80,6 +81,8 @@ deps-cxx: deps-build
 	tests/deps.sh $(CXX_NEEDS)
 deps-test: deps-build
 	tests/deps.sh $(TEST_NEEDS)
+deps-page: deps-test
+	tests/deps.sh $(PAGE_NEEDS)
 deps-matrix: deps-test
 	tests/deps.sh $(MATRIX_NEEDS)
 deps-lint:
@@ -158,6 +161,12 @@ test: build/all build/asan/all build/tsan/all $(KERNEL_BINARIES) ## all tests: p
 
 test-%: build/libze_softgpu.so build/tests/test_% $(KERNEL_BINARIES) ## one test program, plain
 	tests/run-tests.sh test_$*
+
+.PHONY: test-page
+test-page: build/libze_softgpu.so build/tests/test_page $(KERNEL_BINARIES) | deps-page ## run.html in a browser: figures, keyboard, screenshots (build/page)
+	mkdir -p build/page
+	ZT_PAGES=build/page tests/run-tests.sh test_page
+	PYTHONDONTWRITEBYTECODE=1 tests/page/test_page.py build/page
 
 .PHONY: sequence
 sequence: build/libze_softgpu.so build/tests/test_sequences $(KERNEL_BINARIES) ## one sequence of the model test: SEED=n

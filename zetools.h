@@ -300,6 +300,57 @@
        programs that were not built with zetools. Programs that end without exit, such as by _exit or a
        signal, have no report.
 
+   REPORTS
+
+       JSON, CSV and pages begin with what a reader needs a year later: the version of the library, the
+       program (its command line, as the system has it: it may contain what is not for everybody), the date
+       of the report, the date when the profiler was opened, and the device's name, driver version, UUID,
+       PCI address and clock rates. Dates are UTC. What the driver does not report is empty or null. Packed
+       statistics keep these facts of the process that measured.
+
+       JSON is an object:
+
+           "zetools", "program", "date", "opened", "availability"
+           "device"    {"name", "driver_version", "uuid", "pci", "core_clock_mhz", "timer_hz"}
+           "counts"    zt_counts; "causes": of each zt_cause, by its name
+           "columns"   keys of the metrics that show most, for a table
+           "metrics"   of each key: {"name", "group", "component", "units", "type", "aggregation", "pass",
+                       "description"}, and a short "label" for some of "columns". The key is the name; if an
+                       earlier group has a metric of the same name, it is "GROUP.NAME". Without a "group" are
+                       shares that are derived from two metrics
+           "streamed"  the same for metrics of attached streams
+           "regions"   an array in the order of zt_get_region
+           "calls"     of the tracer: {"name", "count", "errors", "time_ns"}
+
+       A region is {"name", "count", "lost", "dropped", "time_ns", "limit", "metrics"}. Where they apply, it
+       also has "differs" and "pass_time_ns" (an array) with several passes; "bytes", the memory traffic a
+       second; "histogram"; "streamed", of each key {"rows", "mean", "peak"}; and "tiles", an array with
+       "metrics" of each. "limit" is {"what", "why", "add"} as in zt_limit_info. "histogram" counts the GPU
+       times that are kept for quantiles (see AGGREGATION), and not all: bucket i begins at first_ns *
+       ratio^i. Figures are {"count", "sum", "mean", "stddev", "min", "max", "median", "p95"}, and null
+       where they do not apply.
+
+           import json
+           run = json.load(open("run.json"))
+           for region in run["regions"]:
+               print(region["name"], region["time_ns"]["mean"], region["metrics"]["XVE_STALL"]["mean"])
+
+       CSV has a line for each set of figures, and the name of the region in each line: GPU time, metrics,
+       and with "stream" as pass those of attached streams, whose count is that of rows. `tile` and `pass`
+       are "all" or a number. Lines of the component "profiler" have no figures: either a count, or, with
+       the aggregation "none", a text in the last column. Those without a region are of the whole profiler.
+
+           import csv
+           for line in csv.DictReader(open("run.csv", newline="")):
+               if line["metric"] == "XVE_STALL" and line["tile"] == "all":
+                   print(line["region"], line["mean"])
+
+       A page (.html) shows all of this in a browser, from one file that loads nothing: regions by their
+       share, what limits them, every metric with its description, the distribution of GPU times, the
+       timeline if one is kept, and what was lost. It contains the same object as JSON, in which the figures
+       of "metrics" are arrays in the order above, and "timeline" has the newest 100,000 samples as
+       {"begin_ns", "end_ns", "spans": [[region, begin, end], ...]}.
+
    CALLBACKS
 
        A callback is a function of the application that the library calls. What it may call of the library:
@@ -375,7 +426,9 @@
        754, text is a u32 length and that many bytes.
 
            "ZTPK"; u32 layout: 1; u64 size of the whole; u64 checksum: FNV-1a of all that follows
-           u32 metrics, regions, passes, tiles, config.samples, availability; text of it; text device
+           u32 metrics, regions, passes, tiles, config.samples, availability; text of it
+           text device, driver version, UUID, PCI address, program; "": not known
+           u32 core clock in MHz; u64 timer in Hz, opening in seconds since 1970 (UTC); 0: not known
            u32 causes; that many u64 counts; u64 unobserved lists
            each metric: text name, group, component, units, description; u32 type, aggregation, pass
            each region: text name; u64 collected, lost, dropped
@@ -613,12 +666,13 @@ typedef enum zt_cause {
     ZT_CAUSE_COUNT
 } zt_cause;
 
-/* Formats of reports. Since 0.1. */
+/* Formats of reports; see REPORTS. Since 0.1. */
 typedef enum zt_format {
     ZT_FORMAT_TABLE,
     ZT_FORMAT_CSV,
     ZT_FORMAT_JSON,
     ZT_FORMAT_TRACE,
+    ZT_FORMAT_HTML,       /* a page for browsers, in one file */
     ZT_FORMAT_OPENMETRICS /* text for Prometheus; see OPENMETRICS */
 } zt_format;
 
@@ -1111,14 +1165,11 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 
 /* Writes a report to a file. It is written beside the file and then renamed, so that nobody reads an
    incomplete one. Symbolic links are followed; pipes and devices are written to directly.
-   path  the suffix chooses the format: .csv, .json, .trace.json or .prom (OpenMetrics), in upper or lower
-         case; with .txt, a number or no suffix, the report is a table. "-" and "/dev/stdout" are a table on
-         standard output, as wide as the terminal; other tables, such as that of "/dev/stderr", are 80 columns
-         wide. Columns that config.columns asks for and that do not fit follow in a table below
-   The table has a row for each region, those with the most GPU time first, and below it what probably limits
-   these, and what is not in the table. Names of C++ functions are demangled.
-   CSV has a line for each metric of each region, and lines of the component "profiler" with counts: those
-   without a region are of the whole profiler, and the group of "availability" is zt_get_availability_text.
+   path  the suffix chooses the format: .html or .htm, .csv, .json, .trace.json or .prom (OpenMetrics), in
+         upper or lower case; with .txt, a number or no suffix, the report is a table. "-" and "/dev/stdout"
+         are a table on standard output, as wide as the terminal; other tables, such as that of
+         "/dev/stderr", are 80 columns wide. Columns that config.columns asks for and that do not fit follow
+         in a table below. See REPORTS
    Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace without config.timeline; UNKNOWN if
    the file cannot be written: zt_get_last_error has the reason. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
@@ -1543,7 +1594,8 @@ typedef zt__disabled_scope zt_scope;
 
        Each chapter is a capability, complete with its types, its private functions and then its public
        functions, and uses only chapters before it, and zt_report and zt_write. Where it has to call a later
-       one, the later one registers a function when it opens. Search for the tags:
+       one, the later one registers a function when it opens; only >>reports calls >>page directly. Search for
+       the tags:
 
            >>platform     all that differs between systems and compilers
            >>memory       the application's allocator, and the one hash table
@@ -1568,7 +1620,8 @@ typedef zt__disabled_scope zt_scope;
            >>tracer       regions around the launches of others (ZETOOLS_TRACER)
            >>bench        zt_bench, zt_compare
            >>openmetrics  figures for Prometheus, as OpenMetrics text
-           >>reports      tables, CSV, JSON, traces
+           >>reports      tables, CSV, JSON, traces, files
+           >>page         the page that run.html is
            >>automatic    zt_auto: tracing that reports at exit (ZETOOLS_TRACER)
 
    LOCKS
@@ -2522,8 +2575,9 @@ ZT__PRIVATE size_t zt__shown_width(const char *text) {
 typedef struct zt__writer {
     zt_write_fn write;
     void *user;
-    int stopped; /* `write` returned nonzero: further bytes are discarded */
-    char last;   /* the last byte, for zt__write_comma */
+    int stopped;    /* `write` returned nonzero: further bytes are discarded */
+    int is_in_html; /* JSON inside HTML: "<" is escaped, so that no text ends the element */
+    char last;      /* the last byte, for zt__write_comma */
     size_t used;
     char bytes[4096];
 } zt__writer;
@@ -2609,11 +2663,11 @@ ZT__PRIVATE void zt__write_comma(zt__writer *writer) {
     }
 }
 
-ZT__PRIVATE void zt__write_json_string(zt__writer *writer, const char *text) {
+/* Writes what is between the quotes of a string of JSON. */
+ZT__PRIVATE void zt__write_json_characters(zt__writer *writer, const char *text) {
     zt__character character;
-    zt__write_text(writer, "\"");
     while (zt__next_character(&text, &character)) {
-        if (character.code < 0x20) {
+        if (character.code < 0x20 || (character.code == '<' && writer->is_in_html)) {
             zt__print(writer, "\\u%04x", (unsigned)character.code);
             continue;
         }
@@ -2622,6 +2676,11 @@ ZT__PRIVATE void zt__write_json_string(zt__writer *writer, const char *text) {
         }
         zt__write_bytes(writer, character.bytes, character.length);
     }
+}
+
+ZT__PRIVATE void zt__write_json_string(zt__writer *writer, const char *text) {
+    zt__write_text(writer, "\"");
+    zt__write_json_characters(writer, text);
     zt__write_text(writer, "\"");
 }
 
@@ -3562,10 +3621,10 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     /* of merging and reports */                                                                             \
     X(CANNOT_WRITE, "zt_report: cannot write '%.512s': %s. Check the directory, its permissions and space.") \
     X(WRITE_STOPPED, "%s: the write function returned that it cannot go on.")                                \
-    X(BAD_FORMAT, "zt_write: %d is not a zt_format. Pass one of ZT_FORMAT_TABLE, _CSV, _JSON, _TRACE and "   \
-                  "_OPENMETRICS.")                                                                           \
+    X(BAD_FORMAT, "zt_write: %d is not a zt_format. Pass one of ZT_FORMAT_TABLE, _CSV, _JSON, _TRACE, "      \
+                  "_HTML and _OPENMETRICS.")                                                                 \
     X(UNKNOWN_SUFFIX, "%s: the suffix of '%.512s' is none of .txt (or none: a table), .csv, .json, "         \
-                      ".trace.json and .prom. Use one of these.")                                            \
+                      ".trace.json, .html, .htm and .prom. Use one of these.")                               \
     X(BAD_VARIABLE, "zt_open: %s is '%.64s' in the environment, and not %s. It is ignored.")                 \
     X(TRACE_WITHOUT_TIMELINE, "zt_write: a trace shows the timeline, and this profiler keeps none. Set "     \
                               "config.timeline to the number of samples to keep, such as 65536.")            \
@@ -3767,6 +3826,7 @@ ZT_API const char *zt_version(void) {
 #define ZT__OPTIONAL_FUNCTIONS(X)                                                                            \
     X(zeCommandListIsImmediate, (ze_command_list_handle_t list, ze_bool_t * is_immediate))                   \
     X(zeDeviceGetGlobalTimestamps, (ze_device_handle_t device, uint64_t * host, uint64_t * ticks))           \
+    X(zeDevicePciGetPropertiesExt, (ze_device_handle_t device, ze_pci_ext_properties_t * properties))        \
     X(zesDeviceEnumFrequencyDomains,                                                                         \
       (zes_device_handle_t device, uint32_t * count, zes_freq_handle_t * domains))                           \
     X(zesFrequencyGetProperties, (zes_freq_handle_t domain, zes_freq_properties_t * properties))             \
@@ -5463,6 +5523,17 @@ typedef struct zt__batch {
     double *rows; /* one for each reading */
 } zt__batch;
 
+/* What was measured where and when, for those who read a report later. "" and 0: not known. */
+typedef struct zt__facts {
+    char driver_version[32];
+    char uuid[40];
+    char pci_address[32];
+    char program[1024]; /* its command line */
+    uint32_t core_clock_mhz;
+    uint64_t timer_hz; /* of the device's time stamps */
+    uint64_t opened_s; /* when the profiler was opened, in seconds since 1970 (UTC) */
+} zt__facts;
+
 struct zt_profiler {
     uint32_t id; /* index among the process's profilers, plus ZT__MAX_PROFILERS * a serial number */
     ze_context_handle_t context; /* NULL, like the device, where the profiler has only results */
@@ -5473,6 +5544,7 @@ struct zt_profiler {
     zt_availability availability;
     zt__message_text availability_text;
     char device_name[ZE_MAX_DEVICE_NAME];
+    zt__facts facts;
     double ns_per_tick; /* of the device's global time stamps */
     uint64_t tick_mask;
     int is_stamped; /* regions write time stamps of the device */
@@ -8442,6 +8514,7 @@ ZT__PRIVATE void zt__pack_text(zt__packer *packer, const char *text) {
 /* Packs all that comes before the regions. */
 ZT__PRIVATE void zt__pack_profiler(zt__packer *packer, zt_profiler *profiler, uint32_t region_count) {
     zt_availability availability = zt_get_availability(profiler);
+    const zt__facts *facts = &profiler->facts;
     uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
     uint32_t i;
     zt__lock(&profiler->mutex);
@@ -8456,6 +8529,13 @@ ZT__PRIVATE void zt__pack_profiler(zt__packer *packer, zt_profiler *profiler, ui
     zt__pack_u32(packer, (uint32_t)availability);
     zt__pack_text(packer, availability == ZT_AVAILABLE ? "" : zt_get_availability_text(profiler));
     zt__pack_text(packer, profiler->device_name);
+    zt__pack_text(packer, facts->driver_version);
+    zt__pack_text(packer, facts->uuid);
+    zt__pack_text(packer, facts->pci_address);
+    zt__pack_text(packer, facts->program);
+    zt__pack_u32(packer, facts->core_clock_mhz);
+    zt__pack_u64(packer, facts->timer_hz);
+    zt__pack_u64(packer, facts->opened_s);
     zt__pack_u32(packer, ZT_CAUSE_COUNT);
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         zt__pack_u64(packer, causes[i]);
@@ -8634,6 +8714,12 @@ ZT__PRIVATE const char *zt__unpack_text(zt__unpacker *unpacker) {
     return text;
 }
 
+/* Copies a text to a buffer of `room` bytes, cut if it is too long. */
+ZT__PRIVATE void zt__unpack_short_text(zt__unpacker *unpacker, char *text, size_t room) {
+    const char *unpacked = zt__unpack_text(unpacker);
+    zt__copy_text(text, room, unpacked, strlen(unpacked));
+}
+
 /* Reads all that comes before the regions. Returns the number of regions. */
 ZT__PRIVATE uint32_t zt__unpack_profiler(zt__unpacker *unpacker, zt_profiler *profiler) {
     enum {
@@ -8643,7 +8729,7 @@ ZT__PRIVATE uint32_t zt__unpack_profiler(zt__unpacker *unpacker, zt_profiler *pr
     const uint32_t max_metrics = UINT32_MAX / (2 * ZT__MAX_TILES); /* the number of columns fits in 32 bits */
     size_t most_metrics = unpacker->size / LEAST_METRIC;
     uint64_t causes[ZT_CAUSE_COUNT];
-    const char *text;
+    zt__facts *facts = &profiler->facts;
     uint32_t i, region_count;
     profiler->metric_count =
         zt__unpack_u32(unpacker, most_metrics < max_metrics ? (uint32_t)most_metrics : max_metrics);
@@ -8652,11 +8738,16 @@ ZT__PRIVATE uint32_t zt__unpack_profiler(zt__unpacker *unpacker, zt_profiler *pr
     profiler->tile_count = zt__unpack_u32(unpacker, ZT__MAX_TILES);
     profiler->config.samples = zt__unpack_u32(unpacker, MAX_SAMPLES);
     profiler->availability = (zt_availability)zt__unpack_u32(unpacker, ZT_AVAILABILITY_UNKNOWN);
-    text = zt__unpack_text(unpacker);
-    zt__copy_text(profiler->availability_text.text, sizeof profiler->availability_text.text, text,
-                  strlen(text));
-    text = zt__unpack_text(unpacker);
-    zt__copy_text(profiler->device_name, sizeof profiler->device_name, text, strlen(text));
+    zt__unpack_short_text(unpacker, profiler->availability_text.text,
+                          sizeof profiler->availability_text.text);
+    zt__unpack_short_text(unpacker, profiler->device_name, sizeof profiler->device_name);
+    zt__unpack_short_text(unpacker, facts->driver_version, sizeof facts->driver_version);
+    zt__unpack_short_text(unpacker, facts->uuid, sizeof facts->uuid);
+    zt__unpack_short_text(unpacker, facts->pci_address, sizeof facts->pci_address);
+    zt__unpack_short_text(unpacker, facts->program, sizeof facts->program);
+    facts->core_clock_mhz = zt__unpack_u32(unpacker, UINT32_MAX);
+    facts->timer_hz = zt__unpack_u64(unpacker, UINT64_MAX);
+    facts->opened_s = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
     zt__require(unpacker, zt__unpack_u32(unpacker, ZT_CAUSE_COUNT) == ZT_CAUSE_COUNT);
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         causes[i] = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
@@ -9899,7 +9990,7 @@ ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advic
               zt__first_measured(figures[ZT__ROLE_RENDER_KERNELS], 0);
     figures[ZT__ROLE_KERNEL_TIME] = (kernels > 0 ? 1 / kernels : time) * busy / 1000;
     figures[ZT__ROLE_IDLE_TIME] = time * (1 - figures[ZT__ROLE_GPU_BUSY] / 100) / 1000;
-    figures[ZT__ROLE_WALL_SHARE] = advice->wall_share;
+    figures[ZT__ROLE_WALL_SHARE] = zt__is_nan(time) ? zt__nan() : advice->wall_share;
 }
 
 /* ---- rules ----------------------------------------------------------------------------------------------- */
@@ -10313,7 +10404,8 @@ typedef struct zt__suffix {
 ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path) {
     static const zt__suffix suffixes[] = {
         {".trace.json", ZT_FORMAT_TRACE}, {".json", ZT_FORMAT_JSON}, {".csv", ZT_FORMAT_CSV},
-        {".prom", ZT_FORMAT_OPENMETRICS}, {".txt", ZT_FORMAT_TABLE},
+        {".html", ZT_FORMAT_HTML},        {".htm", ZT_FORMAT_HTML},  {".prom", ZT_FORMAT_OPENMETRICS},
+        {".txt", ZT_FORMAT_TABLE},
     };
     uint32_t i;
     for (i = 0; i < ZT__COUNT_OF(suffixes); i++) {
@@ -10502,7 +10594,98 @@ ZT__PRIVATE void zt__request_reports(zt_profiler *profiler) {
 
 /* ==== >>opening: zt_open and zt_close ===================================================================== */
 
-/* Reads the device's name, and the resolution and width of its time stamps. */
+/* Returns whether a device is one of some others, or a sub-device of one. */
+ZT__PRIVATE int zt__is_among_devices(ze_device_handle_t device, const ze_device_handle_t *others,
+                                     uint32_t count) {
+    ze_device_handle_t parts[ZT__MAX_TILES];
+    uint32_t i, j, part_count;
+    for (i = 0; i < count; i++) {
+        if (others[i] == device) {
+            return 1;
+        }
+        part_count = ZT__MAX_TILES;
+        if (zeDeviceGetSubDevices(others[i], &part_count, parts) != ZE_RESULT_SUCCESS) {
+            continue;
+        }
+        for (j = 0; j < part_count && j < ZT__MAX_TILES; j++) {
+            if (parts[j] == device) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+/* Returns the driver of a device, or NULL. A device does not state its driver, so it is looked for among the
+   devices of each. */
+ZT__PRIVATE ze_driver_handle_t zt__find_driver(ze_device_handle_t device) {
+    enum { MOST_DRIVERS = 16, MOST_DEVICES = 256 };
+    ze_driver_handle_t drivers[MOST_DRIVERS];
+    ze_device_handle_t devices[MOST_DEVICES];
+    uint32_t i, device_count, driver_count = MOST_DRIVERS;
+    if (zeDriverGet(&driver_count, drivers) != ZE_RESULT_SUCCESS) {
+        return NULL;
+    }
+    for (i = 0; i < driver_count && i < MOST_DRIVERS; i++) {
+        device_count = MOST_DEVICES;
+        if (zeDeviceGet(drivers[i], &device_count, devices) == ZE_RESULT_SUCCESS &&
+            device_count <= MOST_DEVICES && zt__is_among_devices(device, devices, device_count)) {
+            return drivers[i];
+        }
+    }
+    return NULL;
+}
+
+/* Reads the command line of the process, with blanks between the arguments. */
+ZT__PRIVATE void zt__read_program(char *program, size_t room) {
+    FILE *file = fopen("/proc/self/cmdline", "rb");
+    size_t i, size = 0;
+    if (file) {
+        size = fread(program, 1, room - 1, file);
+        fclose(file);
+    }
+    program[size] = 0;
+    for (i = 0; i + 1 < size; i++) {
+        program[i] = program[i] ? program[i] : ' ';
+    }
+}
+
+/* Fills in what can be found out about device and program. What cannot stays unknown. */
+ZT__PRIVATE void zt__read_facts(zt_profiler *profiler, const ze_device_properties_t *properties) {
+    const zt__driver *driver = &profiler->driver;
+    zt__facts *facts = &profiler->facts;
+    ze_driver_handle_t handle = zt__find_driver(profiler->device);
+    ze_driver_properties_t of_driver;
+    ze_pci_ext_properties_t pci;
+    uint32_t i, used = 0;
+    time_t now = time(NULL);
+    memset(&of_driver, 0, sizeof of_driver);
+    memset(&pci, 0, sizeof pci);
+    of_driver.stype = ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES;
+    pci.stype = ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES;
+    if (handle && zeDriverGetProperties(handle, &of_driver) == ZE_RESULT_SUCCESS) {
+        /* Intel's drivers put major, minor and build into 8, 8 and 16 bits. */
+        uint32_t version = of_driver.driverVersion;
+        snprintf(facts->driver_version, sizeof facts->driver_version, "%u.%u.%u", (unsigned)(version >> 24),
+                 (unsigned)(version >> 16 & 0xFF), (unsigned)(version & 0xFFFF));
+    }
+    if (driver->zeDevicePciGetPropertiesExt &&
+        driver->zeDevicePciGetPropertiesExt(profiler->device, &pci) == ZE_RESULT_SUCCESS) {
+        snprintf(facts->pci_address, sizeof facts->pci_address, "%04x:%02x:%02x.%x",
+                 (unsigned)pci.address.domain, (unsigned)pci.address.bus, (unsigned)pci.address.device,
+                 (unsigned)pci.address.function);
+    }
+    for (i = 0; i < sizeof properties->uuid.id; i++) {
+        used += (uint32_t)snprintf(facts->uuid + used, sizeof facts->uuid - used, "%s%02x",
+                                   i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", properties->uuid.id[i]);
+    }
+    zt__read_program(facts->program, sizeof facts->program);
+    facts->core_clock_mhz = properties->coreClockRate;
+    facts->timer_hz = properties->timerResolution;
+    facts->opened_s = now > 0 ? (uint64_t)now : 0;
+}
+
+/* Reads the device's name, the resolution and width of its time stamps, and the facts for reports. */
 ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
     ze_device_properties_t properties;
     ze_result_t result;
@@ -10517,6 +10700,7 @@ ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
                   strlen(properties.name));
     profiler->ns_per_tick = properties.timerResolution ? 1e9 / (double)properties.timerResolution : 1.0;
     profiler->tick_mask = zt__mask_of_bits(properties.timestampValidBits);
+    zt__read_facts(profiler, &properties);
     return result;
 }
 
@@ -14996,14 +15180,62 @@ ZT__PRIVATE int zt__write_openmetrics(zt_profiler *profiler, zt__writer *writer,
 
 /* ==== >>reports: table, CSV, JSON, trace ================================================================== */
 
+enum { ZT__HISTOGRAM_BUCKETS = 24 };
+
+/* How kept GPU times are distributed. Each bucket ends at `ratio` times its begin. */
+typedef struct zt__histogram {
+    double first; /* where the first bucket begins */
+    double ratio;
+    uint32_t counts[ZT__HISTOGRAM_BUCKETS];
+    uint32_t used; /* 0: no times are kept */
+} zt__histogram;
+
+ZT__PRIVATE int zt__is_countable(double time) {
+    return zt__is_positive(time) && zt__is_finite(time);
+}
+
+/* Counts times. The buckets are as narrow as their number allows, but not narrower than 0.5 %. */
+ZT__PRIVATE void zt__count_times(const double *times, uint32_t count, zt__histogram *histogram) {
+    double first = 0, last = 0;
+    uint32_t i;
+    memset(histogram, 0, sizeof *histogram);
+    for (i = 0; i < count; i++) {
+        if (zt__is_countable(times[i])) {
+            first = first > 0 && first < times[i] ? first : times[i];
+            last = last > times[i] ? last : times[i];
+        }
+    }
+    if (first <= 0) {
+        return;
+    }
+    histogram->first = first;
+    histogram->ratio = pow(last / first, 1.0 / (double)ZT__HISTOGRAM_BUCKETS);
+    if (histogram->ratio < 1.005) {
+        histogram->ratio = 1.005;
+    }
+    for (i = 0; i < count; i++) {
+        if (zt__is_countable(times[i])) {
+            double place = log(times[i] / first) / log(histogram->ratio);
+            uint32_t bucket =
+                place < ZT__HISTOGRAM_BUCKETS - 1 ? (uint32_t)place : ZT__HISTOGRAM_BUCKETS - 1u;
+            histogram->counts[bucket]++;
+            histogram->used = bucket + 1 > histogram->used ? bucket + 1 : histogram->used;
+        }
+    }
+}
+
 /* A report that is being written. zt__read_region reads one region at a time into it. */
 typedef struct zt__document {
     zt__writer writer;
     zt_profiler *profiler;
-    uint32_t region_count; /* when the report was begun */
-    zt_region_info region; /* the region that was read last */
-    zt_stats *stats;       /* of each column of that region */
-    int out_of_memory;     /* the report is incomplete */
+    zt__advice advice;
+    uint32_t region_count;           /* when the report was begun */
+    uint32_t index;                  /* of the region that was read last */
+    const zt__region_record *record; /* this and what follows is of that region */
+    zt_region_info region;
+    zt_stats *stats; /* of each column */
+    zt__histogram histogram;
+    int out_of_memory; /* the report is incomplete */
 } zt__document;
 
 /* Reads a region. Returns 0 if it is not to be written: it has no samples, not even lost or dropped ones,
@@ -15023,6 +15255,8 @@ ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
     region->lost = record->lost;
     region->dropped = record->dropped;
     zt__unlock(&profiler->mutex);
+    document->index = index;
+    document->record = record;
     if (!zt__copy_statistics(profiler, record, &copy)) {
         document->out_of_memory = 1;
         return 0;
@@ -15039,6 +15273,9 @@ ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
         uint32_t count = column > 0 ? 1 : profiler->pass_count, kept = 0;
         for (i = 0; values && i < count; i++) {
             kept += zt__copy_column(layout, &copy, first + i, values + kept);
+        }
+        if (column == 0) {
+            zt__count_times(values, kept, &document->histogram);
         }
         zt__get_moments(layout, &copy, column, &document->stats[column]);
         zt__add_quantiles(layout, column, values, kept, &document->stats[column]);
@@ -15089,6 +15326,32 @@ ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats) {
     return figures;
 }
 
+/* The C library hides it in strict ISO modes. C++ compilers always define _GNU_SOURCE. */
+#ifndef __cplusplus
+struct tm *gmtime_r(const time_t *seconds, struct tm *utc);
+#endif
+
+/* A time as text: "2026-11-22T03:21:00Z"; "" if it is not known. */
+typedef struct zt__date {
+    char text[32];
+} zt__date;
+
+ZT__PRIVATE zt__date zt__format_date(uint64_t seconds) {
+    time_t time = (time_t)seconds;
+    struct tm utc;
+    zt__date date;
+    date.text[0] = 0;
+    if (seconds && gmtime_r(&time, &utc)) {
+        date.text[strftime(date.text, sizeof date.text, "%Y-%m-%dT%H:%M:%SZ", &utc)] = 0;
+    }
+    return date;
+}
+
+ZT__PRIVATE zt__date zt__format_now(void) {
+    time_t now = time(NULL);
+    return zt__format_date(now > 0 ? (uint64_t)now : 0);
+}
+
 /* ---- CSV ------------------------------------------------------------------------------------------------- */
 
 /* Writes a field in quotes, which are doubled inside. */
@@ -15104,13 +15367,14 @@ ZT__PRIVATE void zt__write_csv_field(zt__writer *writer, const char *text) {
     zt__write_text(writer, "\"");
 }
 
-/* A line of CSV: one metric of one region. Figures that do not apply are empty. */
+/* A line of CSV. Figures that do not apply are empty. */
 typedef struct zt__csv_line {
     const char *region;
     const zt_metric *metric;
     const zt_stats *stats;
     const char *tile, *pass;
     uint32_t differs;
+    const char *text; /* what is no figure; NULL: empty */
 } zt__csv_line;
 
 ZT__PRIVATE void zt__write_csv_line(zt__writer *writer, const zt__csv_line *line) {
@@ -15130,7 +15394,11 @@ ZT__PRIVATE void zt__write_csv_line(zt__writer *writer, const zt__csv_line *line
             zt__write_number(writer, figures.values[i]);
         }
     }
-    zt__print(writer, ",%s,%s,%s\n", line->tile, line->pass, zt__name_differences(line->differs).text);
+    zt__print(writer, ",%s,%s,%s,", line->tile, line->pass, zt__name_differences(line->differs).text);
+    if (line->text) {
+        zt__write_csv_field(writer, line->text);
+    }
+    zt__write_text(writer, "\n");
 }
 
 /* Writes a count in the form of a metric. `region` is "" for the whole profiler. */
@@ -15138,51 +15406,110 @@ ZT__PRIVATE void zt__write_csv_count(zt__writer *writer, const char *region, con
                                      const char *units, uint64_t count) {
     zt_metric metric = {name, "", "profiler", units, "", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, 0};
     zt_stats stats;
-    zt__csv_line line = {region, &metric, &stats, "all", "all", 0};
+    zt__csv_line line = {region, &metric, &stats, "all", "all", 0, NULL};
     zt__clear_stats(&stats);
     stats.count = count;
     zt__write_csv_line(writer, &line);
+}
+
+/* Writes what is no figure. `region` is "" if it is of the whole profiler. */
+ZT__PRIVATE void zt__write_csv_text(zt__writer *writer, const char *region, const char *name,
+                                    const char *units, const char *text) {
+    zt_metric metric = {name, "", "profiler", units, "", -1, ZT_AGGREGATE_NONE, 0};
+    zt_stats stats;
+    zt__csv_line line = {region, &metric, &stats, "all", "all", 0, text};
+    zt__clear_stats(&stats);
+    zt__write_csv_line(writer, &line);
+}
+
+ZT__PRIVATE void zt__write_csv_facts(zt__document *document) {
+    const zt_profiler *profiler = document->profiler;
+    const zt__facts *facts = &profiler->facts;
+    zt__writer *writer = &document->writer;
+    char number[32];
+    zt__write_csv_text(writer, "", "zetools", "", ZETOOLS_VERSION);
+    zt__write_csv_text(writer, "", "program", "", facts->program);
+    zt__write_csv_text(writer, "", "date", "", zt__format_now().text);
+    zt__write_csv_text(writer, "", "opened", "", zt__format_date(facts->opened_s).text);
+    zt__write_csv_text(writer, "", "device", "", profiler->device_name);
+    zt__write_csv_text(writer, "", "driver version", "", facts->driver_version);
+    zt__write_csv_text(writer, "", "UUID", "", facts->uuid);
+    zt__write_csv_text(writer, "", "PCI address", "", facts->pci_address);
+    snprintf(number, sizeof number, "%u", (unsigned)facts->core_clock_mhz);
+    zt__write_csv_text(writer, "", "core clock", "MHz", facts->core_clock_mhz ? number : "");
+    snprintf(number, sizeof number, "%llu", (unsigned long long)facts->timer_hz);
+    zt__write_csv_text(writer, "", "timer", "Hz", facts->timer_hz ? number : "");
+    zt__write_csv_text(writer, "", "availability", "", zt_get_availability_text(profiler));
+}
+
+/* Writes the metrics of attached streams. A row is what a sample is for other metrics, and the peak is the
+   maximum. */
+ZT__PRIVATE void zt__write_csv_streamed(zt__document *document) {
+    uint32_t metric, count = zt_get_streamed_count(document->profiler);
+    for (metric = 0; metric < count; metric++) {
+        zt_stats stats;
+        zt__csv_line line = {document->region.name, NULL, &stats, "all", "stream", 0, NULL};
+        zt_streamed streamed;
+        line.metric = zt_get_streamed_metric(document->profiler, metric);
+        zt_get_streamed(document->profiler, document->index, metric, &streamed);
+        zt__clear_stats(&stats);
+        stats.count = streamed.rows;
+        stats.mean = streamed.mean;
+        stats.max = streamed.peak;
+        if (line.metric && streamed.rows) {
+            zt__write_csv_line(&document->writer, &line);
+        }
+    }
 }
 
 ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
     static const zt_metric gpu_time = {"GPU time",       "", "", "ns", "", ZET_METRIC_TYPE_DURATION,
                                        ZT_AGGREGATE_SUM, 0};
     const zt_profiler *profiler = document->profiler;
-    zt__csv_line line = {document->region.name,   &gpu_time, &document->stats[0], "all", "all",
-                         document->region.differs};
+    zt__writer *writer = &document->writer;
+    const char *name = document->region.name;
+    zt__csv_line line = {name, &gpu_time, &document->stats[0], "all", "all", document->region.differs, NULL};
     uint32_t metric, part;
-    zt__write_csv_line(&document->writer, &line);
+    char tile[16] = "all", pass[16] = "all";
+    zt_limit_info limit;
+    zt__write_csv_line(writer, &line);
+    line.tile = tile;
+    line.pass = pass;
+    for (part = 0; profiler->pass_count > 1 && part < profiler->pass_count; part++) {
+        snprintf(pass, sizeof pass, "%u", (unsigned)part);
+        line.stats = &document->stats[zt__pass_time_column(profiler, part)];
+        zt__write_csv_line(writer, &line);
+    }
     for (part = 0; part <= profiler->tile_count; part++) { /* all tiles together, and then each */
         uint32_t first = part ? zt__tile_column(profiler, part - 1, 0) : 1;
-        char tile[16] = "all", pass[16];
         if (part) {
             snprintf(tile, sizeof tile, "%u", (unsigned)part - 1);
         }
-        line.tile = tile;
-        line.pass = pass;
         for (metric = 0; metric < profiler->metric_count; metric++) {
             line.metric = &profiler->metrics[metric];
             line.stats = &document->stats[first + metric];
             snprintf(pass, sizeof pass, "%u", (unsigned)line.metric->pass);
-            zt__write_csv_line(&document->writer, &line);
+            zt__write_csv_line(writer, &line);
         }
     }
-    zt__write_csv_count(&document->writer, document->region.name, "lost", "samples", document->region.lost);
-    zt__write_csv_count(&document->writer, document->region.name, "dropped", "samples",
-                        document->region.dropped);
+    zt__write_csv_streamed(document);
+    zt__write_csv_count(writer, name, "lost", "samples", document->region.lost);
+    zt__write_csv_count(writer, name, "dropped", "samples", document->region.dropped);
+    zt__find_limit(document->profiler, &document->advice, document->record, &limit);
+    zt__write_csv_text(writer, name, "limit", "", zt_limit_name(limit.limit));
+    zt__write_csv_text(writer, name, "limit: reason", "", limit.text);
 }
 
 ZT__PRIVATE void zt__write_csv(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
-    zt_metric availability = {
-        "availability", zt_get_availability_text(profiler), "profiler", "", "", -1, ZT_AGGREGATE_NONE, 0};
-    zt__csv_line line = {NULL, NULL, NULL, "all", "all", 0};
     zt_counts counts = zt_get_counts(profiler);
-    zt_stats stats;
     uint32_t i;
     zt__write_text(writer, "region,metric,group,component,units,type,aggregation,count,"
-                           "sum,mean,stddev,min,max,median,p95,tile,pass,differs\n");
+                           "sum,mean,stddev,min,max,median,p95,tile,pass,differs,text\n");
+    /* Lines without a region are of the whole profiler. */
+    zt__write_csv_facts(document);
+    zt__prepare_advice(profiler, &document->advice);
     for (i = 0; i < document->region_count; i++) {
         if (zt__read_region(document, i)) {
             zt__write_csv_region(document);
@@ -15193,10 +15520,11 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
         zt_metric host_time = {"host time",      "", "host", "ns", "", ZET_METRIC_TYPE_DURATION,
                                ZT_AGGREGATE_SUM, 0};
         zt_metric errors = {"errors", "", "host", "calls", "", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, 0};
+        zt__csv_line line = {NULL, &host_time, NULL, "all", "all", 0, NULL};
         zt_call_info call;
+        zt_stats stats;
         zt_get_call(profiler, i, &call);
         line.region = call.name;
-        line.metric = &host_time;
         line.stats = &call.time_ns;
         zt__write_csv_line(writer, &line);
         zt__clear_stats(&stats);
@@ -15207,12 +15535,6 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
         zt__write_csv_line(writer, &line);
     }
 #endif
-    /* Lines without a region are of the whole profiler. */
-    zt__clear_stats(&stats);
-    line.region = "";
-    line.metric = &availability;
-    line.stats = &stats;
-    zt__write_csv_line(writer, &line);
     zt__write_csv_count(writer, "", "begun", "samples", counts.begun);
     zt__write_csv_count(writer, "", "collected", "samples", counts.collected);
     zt__write_csv_count(writer, "", "lost", "samples", counts.lost);
@@ -15232,6 +15554,16 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
 
 /* ---- JSON ------------------------------------------------------------------------------------------------ */
 
+/* What is the same for all regions. */
+typedef struct zt__json {
+    uint8_t *is_repeated; /* of each metric, and then of each streamed one: an earlier one has its name */
+    uint32_t streamed_count;
+    double *figures;      /* of each region, the means of all metrics */
+    zt__mean_table means; /* the same, for zt__rank_columns */
+    zt__ranked_column *columns;
+    uint32_t column_count;
+} zt__json;
+
 /* Writes `"name":"text"`, after a comma unless it is the first member. */
 ZT__PRIVATE void zt__write_json_text(zt__writer *writer, const char *name, const char *text) {
     zt__write_comma(writer);
@@ -15244,39 +15576,155 @@ ZT__PRIVATE void zt__write_json_count(zt__writer *writer, const char *name, uint
     zt__print(writer, "\"%s\":%llu", name, (unsigned long long)count);
 }
 
+/* Writes `null` in place of what is no finite number. */
+ZT__PRIVATE void zt__write_json_number(zt__writer *writer, double number) {
+    if (zt__is_finite(number)) {
+        zt__write_number(writer, number);
+    } else {
+        zt__write_text(writer, "null");
+    }
+}
+
+ZT__PRIVATE void zt__write_json_figure(zt__writer *writer, const char *name, double figure) {
+    zt__write_comma(writer);
+    zt__print(writer, "\"%s\":", name);
+    zt__write_json_number(writer, figure);
+}
+
 ZT__PRIVATE void zt__write_json_stats(zt__writer *writer, const zt_stats *stats) {
     zt__figures figures = zt__list_figures(stats);
     uint32_t i;
     zt__write_text(writer, "{");
     zt__write_json_count(writer, "count", stats->count);
     for (i = 0; i < ZT__COUNT_OF(figures.values); i++) {
-        zt__print(writer, ",\"%s\":", zt__figure_names[i]);
-        if (zt__is_finite(figures.values[i])) {
-            zt__write_number(writer, figures.values[i]);
+        zt__write_json_figure(writer, zt__figure_names[i], figures.values[i]);
+    }
+    zt__write_text(writer, "}");
+}
+
+/* As zt__write_json_stats, but without names, which make up half of a page. */
+ZT__PRIVATE void zt__write_short_stats(zt__writer *writer, const zt_stats *stats) {
+    zt__figures figures = zt__list_figures(stats);
+    uint32_t i;
+    zt__print(writer, "[%llu", (unsigned long long)stats->count);
+    for (i = 0; i < ZT__COUNT_OF(figures.values); i++) {
+        zt__write_text(writer, ",");
+        zt__write_json_number(writer, figures.values[i]);
+    }
+    zt__write_text(writer, "]");
+}
+
+/* Writes `"NAME":`. If an earlier metric has the same name, the group is put before it. */
+ZT__PRIVATE void zt__write_json_key(zt__writer *writer, const zt_metric *metric, int is_repeated) {
+    zt__write_comma(writer);
+    zt__write_text(writer, "\n\"");
+    if (is_repeated) {
+        zt__write_json_characters(writer, metric->group);
+        zt__write_text(writer, ".");
+    }
+    zt__write_json_characters(writer, metric->name);
+    zt__write_text(writer, "\":");
+}
+
+/* Writes the shares that zt__rank_columns derives from two metrics. Only their means are known. */
+ZT__PRIVATE void zt__write_json_derived(zt__document *document, const zt__json *json) {
+    zt__writer *writer = &document->writer;
+    uint32_t i;
+    for (i = 0; i < json->column_count; i++) {
+        zt_stats stats;
+        if (json->columns[i].metric != UINT32_MAX) {
+            continue;
+        }
+        zt__clear_stats(&stats);
+        stats.mean = zt__ranked_figure(&document->advice, &json->means, document->index, &json->columns[i]);
+        stats.count = zt__is_nan(stats.mean) ? 0 : document->region.count;
+        zt__write_comma(writer);
+        zt__print(writer, "\n\"%s\":", zt__roles[json->columns[i].role].name);
+        if (writer->is_in_html) {
+            zt__write_short_stats(writer, &stats);
         } else {
-            zt__write_text(writer, "null");
+            zt__write_json_stats(writer, &stats);
+        }
+    }
+}
+
+/* Writes a member for each metric, from consecutive columns. */
+ZT__PRIVATE void zt__write_json_metrics(zt__document *document, const zt__json *json, uint32_t first_column) {
+    const zt_profiler *profiler = document->profiler;
+    zt__writer *writer = &document->writer;
+    uint32_t i;
+    zt__write_text(writer, "{");
+    for (i = 0; i < profiler->metric_count; i++) {
+        zt__write_json_key(writer, &profiler->metrics[i], json->is_repeated[i]);
+        if (writer->is_in_html) {
+            zt__write_short_stats(writer, &document->stats[first_column + i]);
+        } else {
+            zt__write_json_stats(writer, &document->stats[first_column + i]);
+        }
+    }
+    if (first_column == 1) {
+        zt__write_json_derived(document, json);
+    }
+    zt__write_text(writer, "}");
+}
+
+/* Writes how many of the kept samples are in which bucket of GPU time. */
+ZT__PRIVATE void zt__write_json_histogram(zt__document *document) {
+    const zt__histogram *histogram = &document->histogram;
+    zt__writer *writer = &document->writer;
+    uint32_t i;
+    zt__write_text(writer, ",\n\"histogram\":{");
+    zt__write_json_figure(writer, "first_ns", histogram->first);
+    zt__write_json_figure(writer, "ratio", histogram->ratio);
+    zt__write_text(writer, ",\"counts\":[");
+    for (i = 0; i < histogram->used; i++) {
+        zt__print(writer, "%s%u", i ? "," : "", (unsigned)histogram->counts[i]);
+    }
+    zt__write_text(writer, "]}");
+}
+
+/* Writes what limits the region, and the traffic to memory while it runs. */
+ZT__PRIVATE void zt__write_json_advice(zt__document *document) {
+    zt__writer *writer = &document->writer;
+    double figures[ZT__ROLE_COUNT];
+    zt_limit_info limit;
+    memset(&limit, 0, sizeof limit);
+    zt__read_figures(document->profiler, &document->advice, document->record, figures);
+    zt__apply_rules(&document->advice, figures, &limit);
+    zt__write_text(writer, ",\n\"limit\":{");
+    zt__write_json_text(writer, "what", zt_limit_name(limit.limit));
+    zt__write_json_text(writer, "why", limit.text);
+    zt__write_json_text(writer, "add", limit.missing);
+    zt__write_text(writer, "}");
+    if (!zt__is_nan(figures[ZT__ROLE_MEMORY_TRAFFIC])) {
+        zt__write_json_figure(writer, "bytes", figures[ZT__ROLE_MEMORY_TRAFFIC] * 1e9);
+    }
+}
+
+ZT__PRIVATE void zt__write_json_streamed(zt__document *document, const zt__json *json) {
+    zt__writer *writer = &document->writer;
+    uint32_t i;
+    zt__write_text(writer, ",\n\"streamed\":{");
+    for (i = 0; i < json->streamed_count; i++) {
+        const zt_metric *metric = zt_get_streamed_metric(document->profiler, i);
+        zt_streamed streamed;
+        zt_get_streamed(document->profiler, document->index, i, &streamed);
+        if (metric && streamed.rows) {
+            zt__write_json_key(writer, metric, json->is_repeated[document->profiler->metric_count + i]);
+            zt__write_text(writer, "{");
+            zt__write_json_count(writer, "rows", streamed.rows);
+            zt__write_json_figure(writer, "mean", streamed.mean);
+            zt__write_json_figure(writer, "peak", streamed.peak);
+            zt__write_text(writer, "}");
         }
     }
     zt__write_text(writer, "}");
 }
 
-/* Writes an array of the statistics of consecutive columns. */
-ZT__PRIVATE void zt__write_json_columns(zt__document *document, uint32_t first, uint32_t count) {
-    zt__writer *writer = &document->writer;
-    uint32_t i;
-    zt__write_text(writer, "[");
-    for (i = 0; i < count; i++) {
-        zt__write_comma(writer);
-        zt__write_text(writer, "\n");
-        zt__write_json_stats(writer, &document->stats[first + i]);
-    }
-    zt__write_text(writer, "]");
-}
-
-ZT__PRIVATE void zt__write_json_region(zt__document *document) {
+ZT__PRIVATE void zt__write_json_region(zt__document *document, const zt__json *json) {
     const zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
-    uint32_t tile;
+    uint32_t tile, pass;
     zt__write_comma(writer);
     zt__write_text(writer, "\n{");
     zt__write_json_text(writer, "name", document->region.name);
@@ -15285,34 +15733,190 @@ ZT__PRIVATE void zt__write_json_region(zt__document *document) {
     zt__write_json_count(writer, "dropped", document->region.dropped);
     zt__write_text(writer, ",\n\"time_ns\":");
     zt__write_json_stats(writer, &document->stats[0]);
-    zt__write_text(writer, ",\n\"metrics\":");
-    zt__write_json_columns(document, 1, profiler->metric_count);
     if (profiler->pass_count > 1) {
         zt__write_json_text(writer, "differs", zt__name_differences(document->region.differs).text);
-        zt__write_text(writer, ",\n\"pass_time_ns\":");
-        zt__write_json_columns(document, zt__pass_time_column(profiler, 0), profiler->pass_count);
+        zt__write_text(writer, ",\n\"pass_time_ns\":[");
+        for (pass = 0; pass < profiler->pass_count; pass++) {
+            zt__write_comma(writer);
+            zt__write_json_stats(writer, &document->stats[zt__pass_time_column(profiler, pass)]);
+        }
+        zt__write_text(writer, "]");
+    }
+    zt__write_json_advice(document);
+    if (document->histogram.used) {
+        zt__write_json_histogram(document);
+    }
+    zt__write_text(writer, ",\n\"metrics\":");
+    zt__write_json_metrics(document, json, 1);
+    if (json->streamed_count > 0) {
+        zt__write_json_streamed(document, json);
     }
     if (profiler->tile_count > 0) {
         zt__write_text(writer, ",\n\"tiles\":[");
         for (tile = 0; tile < profiler->tile_count; tile++) {
             zt__write_comma(writer);
-            zt__write_text(writer, "\n");
-            zt__write_json_columns(document, zt__tile_column(profiler, tile, 0), profiler->metric_count);
+            zt__write_json_metrics(document, json, zt__tile_column(profiler, tile, 0));
         }
         zt__write_text(writer, "]");
     }
     zt__write_text(writer, "}");
 }
 
-/* The arrays of statistics are in the order of the array "metrics". */
-ZT__PRIVATE void zt__write_json(zt__document *document) {
+/* Writes the members that describe a metric. */
+ZT__PRIVATE void zt__write_json_description(zt__writer *writer, const zt_metric *metric) {
+    zt__write_json_text(writer, "name", metric->name);
+    zt__write_json_text(writer, "group", metric->group);
+    zt__write_json_text(writer, "component", metric->component);
+    zt__write_json_text(writer, "units", metric->units);
+    zt__write_json_text(writer, "type", zt__metric_type_name(metric->type));
+    zt__write_json_text(writer, "aggregation", zt__aggregation_name(metric->aggregation));
+    zt__write_json_count(writer, "pass", metric->pass);
+    zt__write_json_text(writer, "description", metric->description);
+}
+
+/* Writes `"name":{...}` with a description of each metric by its name, and of the derived ones. */
+ZT__PRIVATE void zt__write_json_descriptions(zt__document *document, const zt__json *json) {
+    const zt_profiler *profiler = document->profiler;
+    zt__writer *writer = &document->writer;
+    uint32_t i, j;
+    zt__write_text(writer, ",\n\"metrics\":{");
+    for (i = 0; i < profiler->metric_count; i++) {
+        zt__write_json_key(writer, &profiler->metrics[i], json->is_repeated[i]);
+        zt__write_text(writer, "{");
+        for (j = 0; j < json->column_count; j++) {
+            if (json->columns[j].metric == i && json->columns[j].role != ZT__NO_ROLE) {
+                zt__write_json_text(writer, "label", zt__roles[json->columns[j].role].name);
+            }
+        }
+        zt__write_json_description(writer, &profiler->metrics[i]);
+        zt__write_text(writer, "}");
+    }
+    for (i = 0; i < json->column_count; i++) {
+        zt_metric derived = {"",
+                             "",
+                             "",
+                             "percent",
+                             "Hits as a share of all accesses, calculated from other metrics.",
+                             ZET_METRIC_TYPE_RATIO,
+                             ZT_AGGREGATE_MEAN,
+                             0};
+        if (json->columns[i].metric == UINT32_MAX) {
+            derived.name = zt__roles[json->columns[i].role].name;
+            zt__write_json_key(writer, &derived, 0);
+            zt__write_text(writer, "{");
+            zt__write_json_description(writer, &derived);
+            zt__write_text(writer, "}");
+        }
+    }
+    zt__write_text(writer, "}");
+    if (json->streamed_count > 0) {
+        zt__write_text(writer, ",\n\"streamed\":{");
+        for (i = 0; i < json->streamed_count; i++) {
+            const zt_metric *metric = zt_get_streamed_metric(profiler, i);
+            if (metric) {
+                zt__write_json_key(writer, metric, json->is_repeated[profiler->metric_count + i]);
+                zt__write_text(writer, "{");
+                zt__write_json_description(writer, metric);
+                zt__write_text(writer, "}");
+            }
+        }
+        zt__write_text(writer, "}");
+    }
+}
+
+/* Chooses the columns of the page: those that the configuration names, else the first of the ranking. */
+ZT__PRIVATE void zt__choose_json_columns(zt__document *document, zt__json *json) {
+    enum { MOST = 8 };
+    const zt_profiler *profiler = document->profiler;
+    const char *list = profiler->columns, *text;
+    uint32_t metric;
+    size_t length;
+    if (!list) {
+        json->column_count = zt__rank_columns(profiler, &document->advice, &json->means, json->columns);
+        if (json->column_count > MOST) {
+            json->column_count = MOST;
+        }
+        return;
+    }
+    while (zt__next_name(&list, &text, &length) && json->column_count < profiler->metric_count) {
+        for (metric = 0; metric < profiler->metric_count; metric++) {
+            const char *name = profiler->metrics[metric].name;
+            if (strlen(name) == length && memcmp(name, text, length) == 0) {
+                json->columns[json->column_count].metric = metric;
+                json->columns[json->column_count++].role = ZT__NO_ROLE;
+                break;
+            }
+        }
+    }
+}
+
+/* Reads what the document needs of all regions before it writes the first. Returns 0 without memory. */
+ZT__PRIVATE int zt__prepare_json(zt__document *document, zt__json *json) {
+    zt_profiler *profiler = document->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    uint32_t i, j, metrics = profiler->metric_count;
+    json->streamed_count = zt_get_streamed_count(profiler);
+    json->is_repeated = (uint8_t *)zt__allocate(allocator, (size_t)metrics + json->streamed_count + 1, 1);
+    json->figures = (double *)zt__allocate(allocator, (size_t)document->region_count + 1,
+                                           (metrics + 1) * sizeof *json->figures);
+    json->columns = (zt__ranked_column *)zt__allocate(allocator, (size_t)metrics + ZT__DERIVED_COLUMNS,
+                                                      sizeof *json->columns);
+    if (!json->is_repeated || !json->figures || !json->columns) {
+        return 0;
+    }
+    for (i = 0; i < metrics + json->streamed_count; i++) {
+        const zt_metric *metric =
+            i < metrics ? &profiler->metrics[i] : zt_get_streamed_metric(profiler, i - metrics);
+        for (j = i < metrics ? 0 : metrics; j < i && metric && !json->is_repeated[i]; j++) {
+            const zt_metric *other =
+                j < metrics ? &profiler->metrics[j] : zt_get_streamed_metric(profiler, j - metrics);
+            json->is_repeated[i] = other && strcmp(metric->name, other->name) == 0;
+        }
+    }
+    zt__prepare_advice(profiler, &document->advice);
+    for (i = 0; i < document->region_count; i++) {
+        zt__lock(&profiler->mutex);
+        for (j = 0; j < metrics; j++) {
+            zt_stats stats;
+            zt__get_moments(&profiler->layout, &profiler->regions[i]->statistics, 1 + j, &stats);
+            json->figures[(size_t)i * metrics + j] = stats.mean;
+        }
+        zt__unlock(&profiler->mutex);
+    }
+    json->means.means = json->figures;
+    json->means.stride = metrics;
+    json->means.region_count = document->region_count;
+    zt__choose_json_columns(document, json);
+    return 1;
+}
+
+/* Writes what a reader needs who sees the file a year later. What is not known is "" or null. */
+ZT__PRIVATE void zt__write_json_facts(zt__document *document) {
+    const zt_profiler *profiler = document->profiler;
+    const zt__facts *facts = &profiler->facts;
+    zt__writer *writer = &document->writer;
+    zt__write_text(writer, "{\"zetools\":\"" ZETOOLS_VERSION "\"");
+    zt__write_json_text(writer, "program", facts->program);
+    zt__write_json_text(writer, "date", zt__format_now().text);
+    zt__write_json_text(writer, "opened", zt__format_date(facts->opened_s).text);
+    zt__write_text(writer, ",\n\"device\":{");
+    zt__write_json_text(writer, "name", profiler->device_name);
+    zt__write_json_text(writer, "driver_version", facts->driver_version);
+    zt__write_json_text(writer, "uuid", facts->uuid);
+    zt__write_json_text(writer, "pci", facts->pci_address);
+    zt__write_json_figure(writer, "core_clock_mhz",
+                          facts->core_clock_mhz ? facts->core_clock_mhz : zt__nan());
+    zt__write_json_figure(writer, "timer_hz", facts->timer_hz ? (double)facts->timer_hz : zt__nan());
+    zt__write_text(writer, "}");
+    zt__write_json_text(writer, "availability", zt_get_availability_text(profiler));
+}
+
+/* Writes how many samples there are, and why others are missing. */
+ZT__PRIVATE void zt__write_json_counts(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
     zt_counts counts = zt_get_counts(profiler);
     uint32_t i;
-    zt__write_text(writer, "{\"zetools\":\"" ZETOOLS_VERSION "\"");
-    zt__write_json_text(writer, "device", profiler->device_name);
-    zt__write_json_text(writer, "availability", zt_get_availability_text(profiler));
     zt__write_text(writer, ",\n\"counts\":{");
     zt__write_json_count(writer, "begun", counts.begun);
     zt__write_json_count(writer, "collected", counts.collected);
@@ -15324,33 +15928,41 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         zt__write_json_count(writer, zt_cause_name((zt_cause)i), zt_get_cause(profiler, (zt_cause)i));
     }
-    zt__write_text(writer, "},\n\"metrics\":[");
-    for (i = 0; i < profiler->metric_count; i++) {
-        const zt_metric *metric = &profiler->metrics[i];
+    zt__write_text(writer, "}");
+}
+
+/* Writes the keys of the metrics that tables show. */
+ZT__PRIVATE void zt__write_json_columns(zt__document *document, const zt__json *json) {
+    const zt_profiler *profiler = document->profiler;
+    zt__writer *writer = &document->writer;
+    uint32_t i;
+    zt__write_text(writer, ",\n\"columns\":[");
+    for (i = 0; i < json->column_count; i++) {
+        const zt__ranked_column *column = &json->columns[i];
         zt__write_comma(writer);
-        zt__write_text(writer, "\n{");
-        zt__write_json_text(writer, "name", metric->name);
-        zt__write_json_text(writer, "group", metric->group);
-        zt__write_json_text(writer, "component", metric->component);
-        zt__write_json_text(writer, "units", metric->units);
-        zt__write_json_text(writer, "type", zt__metric_type_name(metric->type));
-        zt__write_json_text(writer, "aggregation", zt__aggregation_name(metric->aggregation));
-        zt__write_json_count(writer, "pass", metric->pass);
-        zt__write_json_text(writer, "description", metric->description);
-        zt__write_text(writer, "}");
-    }
-    zt__write_text(writer, "],\n\"regions\":[");
-    for (i = 0; i < document->region_count; i++) {
-        if (zt__read_region(document, i)) {
-            zt__write_json_region(document);
+        zt__write_text(writer, "\"");
+        if (column->metric == UINT32_MAX) {
+            zt__write_text(writer, zt__roles[column->role].name);
+        } else {
+            if (json->is_repeated[column->metric]) {
+                zt__write_json_characters(writer, profiler->metrics[column->metric].group);
+                zt__write_text(writer, ".");
+            }
+            zt__write_json_characters(writer, profiler->metrics[column->metric].name);
         }
+        zt__write_text(writer, "\"");
     }
     zt__write_text(writer, "]");
+}
+
 #ifdef ZETOOLS_TRACER
+ZT__PRIVATE void zt__write_json_calls(zt__document *document) {
+    zt__writer *writer = &document->writer;
+    uint32_t i;
     zt__write_text(writer, ",\n\"calls\":[");
-    for (i = 0; i < zt__calls_to_report(profiler); i++) {
+    for (i = 0; i < zt__calls_to_report(document->profiler); i++) {
         zt_call_info call;
-        zt_get_call(profiler, i, &call);
+        zt_get_call(document->profiler, i, &call);
         zt__write_comma(writer);
         zt__write_text(writer, "\n{");
         zt__write_json_text(writer, "name", call.name);
@@ -15361,8 +15973,86 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
         zt__write_text(writer, "}");
     }
     zt__write_text(writer, "]");
+}
+#endif
+
+/* Writes begin and end of the newest samples of the timeline, in nanoseconds from the begin of the first. A
+   page does not become useful by more of them. */
+ZT__PRIVATE void zt__write_json_timeline(zt__document *document) {
+    enum { MOST_SPANS = 100000 };
+    zt_profiler *profiler = document->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__writer *writer = &document->writer;
+    uint64_t first, end, i, begin_ns = UINT64_MAX, end_ns = 0;
+    uint32_t count = 0, written;
+    zt__timeline_sample *samples;
+    double *values;
+    zt__get_kept_samples(profiler, &first, &end);
+    if (first == end) {
+        return;
+    }
+    first = end - first > MOST_SPANS ? end - MOST_SPANS : first;
+    samples = (zt__timeline_sample *)zt__allocate(allocator, (size_t)(end - first), sizeof *samples);
+    values = (double *)zt__allocate(allocator, profiler->layout.column_count, sizeof *values);
+    document->out_of_memory |= !samples || !values;
+    for (i = first; i < end && samples && values; i++) {
+        zt__timeline_sample *sample = &samples[count];
+        if (zt__copy_kept_sample(profiler, i, sample, values) && sample->region < document->region_count) {
+            begin_ns = sample->begin_ns < begin_ns ? sample->begin_ns : begin_ns;
+            end_ns = sample->end_ns > end_ns ? sample->end_ns : end_ns;
+            count++;
+        }
+    }
+    zt__write_text(writer, ",\n\"timeline\":{");
+    zt__write_json_count(writer, "begin_ns", 0);
+    zt__write_json_count(writer, "end_ns", count ? end_ns - begin_ns : 0);
+    zt__write_text(writer, ",\"spans\":[");
+    for (written = 0; written < count; written++) {
+        const zt__timeline_sample *sample = &samples[written];
+        zt__print(writer, "%s[%u,%llu,%llu]", written ? ",\n" : "", (unsigned)sample->region,
+                  (unsigned long long)(sample->begin_ns - begin_ns),
+                  (unsigned long long)(sample->end_ns - begin_ns));
+    }
+    zt__write_text(writer, "]}");
+    zt__free(allocator, values);
+    zt__free(allocator, samples);
+}
+
+/* Writes the document. In a page, it also has the timeline, and the figures of metrics are arrays. */
+ZT__PRIVATE void zt__write_json(zt__document *document) {
+    const zt_allocator *allocator = &document->profiler->config.allocator;
+    zt__writer *writer = &document->writer;
+    zt__json json;
+    uint32_t i;
+    memset(&json, 0, sizeof json);
+    if (!zt__prepare_json(document, &json)) {
+        document->out_of_memory = 1;
+    }
+    zt__write_json_facts(document);
+    zt__write_json_counts(document);
+    if (!document->out_of_memory) {
+        zt__write_json_columns(document, &json);
+        zt__write_json_descriptions(document, &json);
+    }
+    zt__write_text(writer, ",\n\"regions\":[");
+    for (i = 0; i < document->region_count && !document->out_of_memory; i++) {
+        /* Those without samples are written, too, so that indices are those of zt_get_region. */
+        zt__read_region(document, i);
+        if (!document->out_of_memory) {
+            zt__write_json_region(document, &json);
+        }
+    }
+    zt__write_text(writer, "]");
+    if (writer->is_in_html) {
+        zt__write_json_timeline(document);
+    }
+#ifdef ZETOOLS_TRACER
+    zt__write_json_calls(document);
 #endif
     zt__write_text(writer, "}\n");
+    zt__free(allocator, json.columns);
+    zt__free(allocator, json.figures);
+    zt__free(allocator, json.is_repeated);
 }
 
 /* ---- the table ------------------------------------------------------------------------------------------- */
@@ -16140,6 +16830,9 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     zt__free(allocator, trace.tracks);
 }
 
+/* In the next chapter, which is long and seldom read. */
+ZT__PRIVATE void zt__write_html(zt__document *document);
+
 /* ---- writing --------------------------------------------------------------------------------------------- */
 
 ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *file) {
@@ -16182,6 +16875,8 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
         zt__write_json(document);
     } else if (format == ZT_FORMAT_TRACE) {
         zt__write_trace(document);
+    } else if (format == ZT_FORMAT_HTML) {
+        zt__write_html(document);
     } else if (format == ZT_FORMAT_OPENMETRICS) {
         document->out_of_memory =
             !zt__write_openmetrics(document->profiler, &document->writer, document->region_count);
@@ -16325,6 +17020,1087 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
         return zt__write_and_close(locked, format, fopen(path, "wb"), path);
     }
     return zt__replace_file(locked, format, path);
+}
+
+/* ==== >>page: the page that run.html is =================================================================== */
+
+/* tests/page/page.html, a line each: change that file, and copy it here with tests/page/embed.py zetools.h.
+   Nothing is loaded from elsewhere. The document of ZT_FORMAT_JSON replaces the line @DATA@. */
+/* clang-format off */
+static const char *const zt__page[] = {
+    "<!DOCTYPE html>",
+    "<html lang=\"en\">",
+    "<head>",
+    "<meta charset=\"utf-8\">",
+    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">",
+    "<meta name=\"color-scheme\" content=\"light dark\">",
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline';",
+    " img-src data:; base-uri 'none'; form-action 'none'\">",
+    "<link rel=\"icon\" href=\"data:,\">",
+    "<title>GPU profile</title>",
+    "<style>",
+    ":root {",
+    "    --page: #ffffff; --raised: #f4f6f8; --text: #1b1f24; --muted: #57606a; --line: #d5dae0; --link: #0b57a4;",
+    "    --bar: #3f76b5; --nested: #a9c4e2; --track: #e9edf1; --warn: #a04c00; --warn-page: #fff6ea;",
+    "    --mono: ui-monospace, \"SF Mono\", Menlo, Consolas, \"DejaVu Sans Mono\", monospace;",
+    "    --sans: system-ui, \"Segoe UI\", \"Helvetica Neue\", Arial, sans-serif;",
+    "}",
+    "@media screen and (prefers-color-scheme: dark) {",
+    "    :root {",
+    "        --page: #14171a; --raised: #1d2226; --text: #e2e6ea; --muted: #9da7b1; --line: #30363d; --link: #7db4f0;",
+    "        --bar: #5b94d6; --nested: #2f4d70; --track: #262c32; --warn: #e5a54b; --warn-page: #2a2217;",
+    "    }",
+    "}",
+    "* { box-sizing: border-box; }",
+    "[hidden] { display: none !important; }",
+    "html { scroll-padding-top: 3rem; }",
+    "/* The table may be wider than the window. All else (.fixed) keeps to the window while the table is scrolled. */",
+    "body { margin: 0; padding: 0.9rem 1rem 2rem; width: max-content; min-width: 100%; background: var(--page); color: var(--text); font: 13px/1.45 var(--sans); }",
+    ".fixed { position: sticky; left: 1rem; width: calc(100vw - 3rem); max-width: 1500px; }",
+    "h1 { font: 600 17px/1.4 var(--mono); margin: 0 0 0.2rem; overflow-wrap: anywhere; }",
+    "h2 { font-size: 14px; margin: 1.6rem 0 0.4rem; }",
+    "h3 { font: 600 12px/1.4 var(--mono); margin: 0 0 0.3rem; overflow-wrap: anywhere; }",
+    "p { margin: 0.2rem 0 0.5rem; max-width: 75rem; overflow-wrap: anywhere; }",
+    "a { color: var(--link); }",
+    "nav a { margin-right: 1rem; }",
+    ".name { white-space: nowrap; }",
+    ".name, .code { font: 400 12px/18px var(--mono); }",
+    ".muted { color: var(--muted); }",
+    ":focus-visible { outline: 2px solid var(--link); outline-offset: 1px; }",
+    "dl { display: flex; flex-wrap: wrap; gap: 0 1.4rem; margin: 0 0 0.4rem; }",
+    "dl div { display: flex; gap: 0.4rem; }",
+    "dt { color: var(--muted); white-space: nowrap; }",
+    "dd { margin: 0; overflow-wrap: anywhere; }",
+    "#notes { border-left: 4px solid var(--warn); background: var(--warn-page); padding: 0.4rem 0.8rem; margin: 0.6rem 0; }",
+    "#notes h2 { margin: 0; color: var(--warn); font-size: 13px; }",
+    "#notes ul { margin: 0.1rem 0; padding-left: 1.1rem; overflow-wrap: anywhere; }",
+    ".tools { display: flex; flex-wrap: wrap; align-items: center; gap: 0.3rem 1.2rem; margin: 0.8rem 0 0.4rem; }",
+    "input { accent-color: var(--bar); vertical-align: -2px; }",
+    "input[type=search], .more button { font: inherit; color: inherit; background: var(--page); border: 1px solid var(--muted); border-radius: 3px; padding: 0.15rem 0.4rem; }",
+    "input[type=search] { width: 16rem; max-width: 60vw; vertical-align: baseline; }",
+    "input::placeholder { color: var(--muted); opacity: 1; }",
+    "summary { cursor: pointer; }",
+    "#choice[open] { flex-basis: 100%; }",
+    "#choice > div { display: grid; grid-template-columns: repeat(auto-fill, minmax(15rem, 1fr)); gap: 0 1rem; padding: 0.4rem 0.8rem;",
+    "    max-height: 50vh; overflow: auto; background: var(--raised); border: 1px solid var(--line); }",
+    "#choice label { overflow-wrap: anywhere; }",
+    "table { border-collapse: separate; border-spacing: 0; }",
+    "th, td { padding: 2px 0.5rem; line-height: 18px; text-align: left; vertical-align: baseline; border-bottom: 1px solid var(--line); }",
+    "thead th { vertical-align: bottom; font-weight: 600; border-bottom-color: var(--muted); background: var(--page); }",
+    "thead th, thead button { line-height: 16px; }",
+    ".number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }",
+    ".unit { color: var(--muted); font-weight: 400; white-space: nowrap; }",
+    "#regions button { font: inherit; color: inherit; background: none; border: 0; padding: 0; text-align: inherit; white-space: nowrap; cursor: pointer; }",
+    "#regions > thead th { position: sticky; top: 0; z-index: 2; }",
+    "#regions > thead .metric { font-size: 11px; }",
+    "#regions > thead .metric button { max-width: 11rem; overflow: hidden; text-overflow: ellipsis; }",
+    "#regions > thead > tr::after, #regions > tbody > tr[data-region]::after { content: \"\"; display: table-cell; border-bottom: 1px solid var(--line); }",
+    "#regions > thead > tr::after { position: sticky; top: 0; background: var(--page); border-bottom-color: var(--muted); }",
+    "#regions { min-width: calc(100vw - 3rem); }",
+    "#regions > thead th { width: 1px; }",
+    "#regions .pinned { position: sticky; left: 0; z-index: 1; background: var(--page); }",
+    "#regions > thead .pinned { z-index: 3; }",
+    "#regions > thead th[aria-sort]::after { content: \"\\2193\"; position: absolute; right: 0; bottom: 2px; color: var(--link); font-size: 11px; line-height: 1; }",
+    "#regions > thead th[aria-sort]:not(.number)::after { position: static; margin-left: 0.2rem; }",
+    "#regions > thead th[aria-sort=ascending]::after { content: \"\\2191\"; }",
+    "#regions > tbody > tr[data-region] { cursor: pointer; }",
+    "#regions > tbody > tr[data-region]:hover > * { background: var(--raised); }",
+    ".name button { unicode-bidi: isolate; }",
+    ".name button::before { content: \"\\25b8\"; color: var(--muted); display: inline-block; width: 1rem; }",
+    ".name button[aria-expanded=true]::before { content: \"\\25be\"; }",
+    "tr.context > * { color: var(--muted); }",
+    ".share { white-space: nowrap; }",
+    ".share .number { display: inline-block; width: 2.9rem; }",
+    ".bar { display: inline-flex; width: 60px; height: 9px; margin-left: 0.5rem; background: var(--track); }",
+    ".bar i { background: var(--bar); }",
+    ".bar i + i { background: var(--nested); }",
+    ".limit { white-space: nowrap; }",
+    ".mark { color: var(--warn); }",
+    "tr.details > td { padding: 0.6rem 0 1rem; background: var(--raised); }",
+    ".detail { position: sticky; left: 1rem; width: calc(100vw - 3rem); max-width: 1200px; padding: 0 1rem; }",
+    ".scroll { overflow-x: auto; }",
+    ".detail thead th { background: none; }",
+    ".detail td { white-space: nowrap; }",
+    ".detail details:not([open]) p { display: none; }",
+    ".detail .pair { display: flex; flex-wrap: wrap; gap: 0.4rem 2rem; }",
+    ".detail .pair > div { flex: 1 1 24rem; }",
+    ".detail details p { white-space: normal; margin: 0 0 0.3rem 1rem; font: 13px/1.4 var(--sans); max-width: 28rem; }",
+    ".description { min-width: 16rem; max-width: 44rem; }",
+    "svg { display: block; max-width: 100%; height: auto; overflow: visible; }",
+    "svg text { font: 11px var(--sans); fill: var(--text); font-variant-numeric: tabular-nums; }",
+    "svg text.muted { fill: var(--muted); }",
+    ".axis { stroke: var(--muted); fill: none; }",
+    ".grid { stroke: var(--line); }",
+    ".column, .point { fill: var(--bar); }",
+    ".point { fill-opacity: 0.55; stroke: var(--bar); cursor: pointer; }",
+    ".point-name { paint-order: stroke; stroke: var(--page); stroke-width: 3px; stroke-linejoin: round; }",
+    ".roof { stroke: var(--text); stroke-width: 1.5; fill: none; }",
+    ".marker { stroke: var(--warn); stroke-dasharray: 3 2; }",
+    ".strip { display: grid; grid-template-columns: fit-content(40%) minmax(0, 1fr) max-content; gap: 3px 0.8rem; align-items: center; }",
+    ".strip svg { width: 100%; height: 16px; background: var(--track); }",
+    ".strip path { fill: var(--bar); }",
+    ".strip path.lost { fill: var(--warn); }",
+    ".strip .name { overflow: hidden; text-overflow: ellipsis; }",
+    ".times { display: flex; justify-content: space-between; font-variant-numeric: tabular-nums; color: var(--muted); }",
+    "@media print {",
+    "    @page { size: landscape; margin: 10mm; }",
+    "    body { font-size: 9px; padding: 0; width: auto; }",
+    "    .name, .code, h3, #regions > thead .metric { font-size: 8px; }",
+    "    .tools label, .tools details, .more button, nav, .screen { display: none; }",
+    "    .fixed, .detail, #regions > thead th, #regions .pinned { position: static; width: auto; background: none; }",
+    "    th, td, .name, thead th, thead button { line-height: 12px; }",
+    "    th, td { padding: 1px 0.35rem; }",
+    "    tr[data-region], .detail tr, svg, .strip, #notes { break-inside: avoid; }",
+    "    h2, h3, section > p { break-after: avoid; }",
+    "    .bar, .bar i, .strip svg, #notes { print-color-adjust: exact; -webkit-print-color-adjust: exact; }",
+    "    .bar { width: 40px; }",
+    "    #regions button { display: contents; } /* buttons are not painted where the heading is repeated */",
+    "    #regions .name button::before { content: none; }",
+    "    svg text { font-size: 10px; }",
+    "}",
+    "</style>",
+    "</head>",
+    "<body>",
+    "<header class=\"fixed\">",
+    "<h1 id=\"program\">GPU profile</h1>",
+    "<dl id=\"facts\"></dl>",
+    "<p id=\"summary\"></p>",
+    "<section id=\"notes\" aria-labelledby=\"notes-heading\" hidden><h2 id=\"notes-heading\">Not everything was measured</h2><ul></ul></section>",
+    "<nav aria-label=\"Parts of this page\"></nav>",
+    "</header>",
+    "<noscript><p>This page draws its data with JavaScript, which is switched off. The data is in the source of the page, as JSON.</p></noscript>",
+    "<main>",
+    "<div class=\"tools fixed\">",
+    "<label>Filter <input id=\"filter\" type=\"search\" autocomplete=\"off\" spellcheck=\"false\" placeholder=\"part of a name, !not this\"></label>",
+    "<label id=\"nesting\" hidden><input id=\"nested\" type=\"checkbox\" checked> Nested</label>",
+    "<span id=\"shown\" role=\"status\"></span>",
+    "<span class=\"muted screen\">Keys: / filters, &uarr; &darr; move, Enter opens</span>",
+    "<details id=\"choice\"><summary>Columns</summary><div></div></details>",
+    "</div>",
+    "<table id=\"regions\"><thead><tr></tr></thead><tbody></tbody></table>",
+    "<p class=\"more fixed\" id=\"more\" hidden><span></span> <button type=\"button\">Show 500 more</button></p>",
+    "<p class=\"muted fixed\" id=\"legend\"></p>",
+    "<section class=\"fixed\" id=\"roofline\" hidden><h2>Roofline</h2></section>",
+    "<section class=\"fixed\" id=\"timeline\" hidden><h2>Timeline</h2></section>",
+    "<section class=\"fixed\" id=\"calls\" hidden><h2>Calls of the host</h2></section>",
+    "<section class=\"fixed\" id=\"metrics\" hidden><h2>Metrics</h2></section>",
+    "</main>",
+    "<script type=\"application/json\" id=\"data\">",
+    "@DATA@",
+    "</script>",
+    "<script>",
+    "\"use strict\";",
+    "/* Data reaches the page through textContent and setAttribute alone, never as HTML: names of regions may be any text. */",
+    "",
+    "const MISSING = \"\\u2013\";",
+    "const FIRST_ROWS = 100, MORE_ROWS = 500, ROOFLINE_POINTS = 150, TIMELINE_ROWS = 8; /* so that 5,000 regions are as fast as 10 */",
+    "",
+    "const byId = (id) => document.getElementById(id);",
+    "",
+    "function add(parent, tag, className, text) {",
+    "    const node = document.createElement(tag);",
+    "    if (className) { node.className = className; }",
+    "    if (text !== undefined) { node.textContent = text; }",
+    "    parent.appendChild(node);",
+    "    return node;",
+    "}",
+    "",
+    "function addSvg(parent, tag, attributes, text) {",
+    "    const node = document.createElementNS(\"http://www.w3.org/2000/svg\", tag);",
+    "    for (const name in attributes) { node.setAttribute(name, attributes[name]); }",
+    "    if (text !== undefined) { node.textContent = text; }",
+    "    parent.appendChild(node);",
+    "    return node;",
+    "}",
+    "",
+    "/* ---- numbers and units ---- */",
+    "",
+    "const isNumber = (value) => typeof value === \"number\" && isFinite(value);",
+    "",
+    "const PREFIXES = [[1, \"\"], [1e3, \"k\"], [1e6, \"M\"], [1e9, \"G\"], [1e12, \"T\"], [1e15, \"P\"]];",
+    "const TIMES = [[1, \"ns\"], [1e3, \"\\u00b5s\"], [1e6, \"ms\"], [1e9, \"s\"]];",
+    "const SYMBOLS = new Map([[\"bytes\", \"B\"], [\"B/s\", \"B/s\"], [\"op/s\", \"op/s\"], [\"Hz\", \"Hz\"]]); /* which prefixes precede */",
+    "const FIXED = new Map([[\"percent\", \"%\"], [\"GBpS\", \"GB/s\"], [\"MHz\", \"MHz\"]]);",
+    "",
+    "/* Returns the units that values in the units of a metric may be written in, from small to large: [size, unit]. */",
+    "function stepsOf(units) {",
+    "    if (FIXED.has(units)) { return [[1, FIXED.get(units)]]; }",
+    "    const symbol = SYMBOLS.get(units);",
+    "    return units === \"ns\" ? TIMES : PREFIXES.map(([size, prefix]) => [size, symbol ? prefix + symbol : (prefix + \" \" + units).trim()]);",
+    "}",
+    "",
+    "const formatter = (decimals) => new Intl.NumberFormat(\"en-US\", {minimumFractionDigits: decimals, maximumFractionDigits: decimals});",
+    "",
+    "const COUNT = formatter(0), SHARES = {size: 1, smallest: 0.1, format: formatter(1)};",
+    "",
+    "/* Chooses one unit and one number of decimals for all values of a column. */",
+    "function scaleFor(units, values) {",
+    "    let largest = 0, areWhole = true;",
+    "    for (const value of values) {",
+    "        if (isNumber(value)) {",
+    "            largest = Math.max(largest, Math.abs(value));",
+    "            areWhole = areWhole && Number.isInteger(value);",
+    "        }",
+    "    }",
+    "    const steps = stepsOf(units);",
+    "    const step = steps.find(([size]) => largest / size < 10000) || steps[steps.length - 1];",
+    "    const top = largest / step[0];",
+    "    let decimals = top >= 1000 ? 1 : top >= 100 ? 2 : 3;",
+    "    if (units === \"percent\") { decimals = 1; }",
+    "    if (areWhole && step[0] === 1) { decimals = 0; }",
+    "    return {size: step[0], unit: step[1], smallest: Math.pow(10, -decimals), format: formatter(decimals)};",
+    "}",
+    "",
+    "function scaled(value, scale) {",
+    "    if (!isNumber(value)) { return MISSING; }",
+    "    const size = Math.abs(value / scale.size);",
+    "    if (size > 0 && size < scale.smallest / 2) { return \"<\" + scale.format.format(scale.smallest); }",
+    "    return scale.format.format(value / scale.size);",
+    "}",
+    "",
+    "/* Returns a value with a unit of its own, for sentences and axes. */",
+    "function quantity(value, units) {",
+    "    if (!isNumber(value)) { return MISSING; }",
+    "    let [size, unit] = stepsOf(units)[0];",
+    "    for (const step of stepsOf(units)) {",
+    "        if (Math.abs(value) >= step[0]) { [size, unit] = step; }",
+    "    }",
+    "    const digits = Math.abs(value / size) >= 1000 ? COUNT.format(value / size) : String(Number((value / size).toPrecision(3)));",
+    "    return unit ? digits + \"\\u00a0\" + unit : digits;",
+    "}",
+    "",
+    "const percent = (share) => isNumber(share) ? scaled(100 * share, SHARES) + \"\\u00a0%\" : MISSING;",
+    "const plural = (count, word) => COUNT.format(count) + \" \" + word + (count === 1 ? \"\" : \"s\");",
+    "",
+    "/* ---- the document ---- */",
+    "",
+    "const doc = readDocument();",
+    "const metrics = doc.metrics || {};",
+    "const regions = doc.regions || [];",
+    "const calls = doc.calls || [];",
+    "",
+    "function readDocument() {",
+    "    try {",
+    "        return JSON.parse(byId(\"data\").textContent);",
+    "    } catch (error) {",
+    "        byId(\"summary\").textContent = \"The data of this page cannot be read: \" + error.message + \". Write the report again.\";",
+    "        throw error;",
+    "    }",
+    "}",
+    "",
+    "const ownProperty = (object, name) => object && Object.hasOwn(object, name) ? object[name] : undefined;",
+    "",
+    "const STATS = [\"count\", \"sum\", \"mean\", \"stddev\", \"min\", \"max\", \"median\", \"p95\"];",
+    "",
+    "/* Returns one of STATS of a metric in a region. The document holds them as an object, or as an array in this order. */",
+    "function figureOf(region, name, figure) {",
+    "    const stats = ownProperty(region.metrics, name);",
+    "    return Array.isArray(stats) ? stats[STATS.indexOf(figure)] : ownProperty(stats, figure);",
+    "}",
+    "",
+    "/* Returns the names of the metrics of the columns, then of those that have means, then of the others. */",
+    "function orderMetrics() {",
+    "    const chosen = (doc.columns || []).filter((name) => ownProperty(metrics, name)), isChosen = new Set(chosen);",
+    "    const others = Object.keys(metrics).filter((name) => !isChosen.has(name));",
+    "    const hasMean = (name) => metrics[name].aggregation === \"sum\" || metrics[name].aggregation === \"mean\";",
+    "    return [...isChosen, ...others.filter(hasMean), ...others.filter((name) => !hasMean(name))];",
+    "}",
+    "",
+    "const metricNames = orderMetrics();",
+    "",
+    "/* Returns which figure of a metric the table shows: of flags, it is in how many samples they were set. */",
+    "const shownFigure = (metric) => metric.aggregation === \"flag\" ? \"sum\" : metric.aggregation === \"none\" ? \"max\" : \"mean\";",
+    "",
+    "/* Links regions to their parents. A chain of parents that ends nowhere is cut. */",
+    "function linkRegions() {",
+    "    regions.forEach((region, index) => {",
+    "        region.index = index;",
+    "        region.time_ns = region.time_ns || {};",
+    "        region.limit = region.limit || {};",
+    "        region.limit.what = region.limit.what === \"unknown\" ? \"\" : region.limit.what;",
+    "        region.notes = notesOf(region);",
+    "        region.children = [];",
+    "        region.shareWithChildren = 0;",
+    "    });",
+    "    for (const region of regions) {",
+    "        let above = regions[region.parent], steps = 0;",
+    "        while (above && steps++ < regions.length) { above = regions[above.parent]; }",
+    "        region.above = above ? null : regions[region.parent] || null;",
+    "        if (region.above) { region.above.children.push(region); }",
+    "    }",
+    "    for (const region of regions) {",
+    "        for (let above = region; above; above = above.above) { above.shareWithChildren += isNumber(region.share) ? region.share : 0; }",
+    "    }",
+    "}",
+    "",
+    "/* Describes in sentences what the figures of a region leave open. */",
+    "function notesOf(region) {",
+    "    const notes = [...(region.notes || [])];",
+    "    if (region.differs && region.differs !== \"no\") {",
+    "        const ways = {missing: \"it is missing in some\", count: \"its samples are not equally many\", time: \"its GPU time differs\"};",
+    "        notes.push(\"The passes differ: \" + region.differs.split(\"+\").map((way) => ways[way] || way).join(\", \") +",
+    "            \". Do not compare metrics of different passes.\");",
+    "    }",
+    "    return notes;",
+    "}",
+    "",
+    "/* Without own times in the document, regions are taken for disjoint. */",
+    "const hasOwnTimes = regions.some((region) => region.own_ns !== undefined);",
+    "",
+    "function addShares() {",
+    "    const total = regions.reduce((sum, region) => sum + ((region.time_ns || {}).sum || 0), 0);",
+    "    for (const region of regions) {",
+    "        region.own_ns = (region.time_ns || {}).sum;",
+    "        region.share = total > 0 && isNumber(region.own_ns) ? region.own_ns / total : null;",
+    "    }",
+    "}",
+    "",
+    "if (!hasOwnTimes) { addShares(); }",
+    "linkRegions();",
+    "const hasNesting = regions.some((region) => region.above);",
+    "const hasLosses = regions.some((region) => region.lost || region.dropped);",
+    "",
+    "/* ---- heading ---- */",
+    "",
+    "const readable = (date) => String(date || \"\").replace(\"T\", \" \").replace(\"Z\", \" UTC\");",
+    "",
+    "function showHeading() {",
+    "    const device = doc.device || {}, counts = doc.counts || {};",
+    "    const [, availability, explanation] = String(doc.availability || \"\").match(/^(\\[\\w+\\])? ?(.*)/);",
+    "    const groups = [...new Set(Object.values(metrics).map((metric) => metric.group).filter(Boolean))];",
+    "    const facts = [",
+    "        [\"Device\", device.name], [\"Driver\", device.driver_version], [\"PCI\", device.pci], [\"UUID\", device.uuid],",
+    "        [\"Core clock\", isNumber(device.core_clock_mhz) ? COUNT.format(device.core_clock_mhz) + \" MHz\" : \"\"],",
+    "        [\"Timer\", isNumber(device.timer_hz) ? quantity(device.timer_hz, \"Hz\") : \"\"],",
+    "        [\"Date\", readable(doc.date)], [\"Measured from\", readable(doc.opened)],",
+    "        [\"zetools\", doc.zetools], [\"Metrics\", availability === \"[AVAILABLE]\" ? groups.join(\", \") : explanation],",
+    "    ];",
+    "    document.title = (doc.program || \"Program\") + \": GPU profile\";",
+    "    byId(\"program\").textContent = doc.program || \"GPU profile\";",
+    "    for (const [term, fact] of facts) {",
+    "        if (fact) {",
+    "            const pair = add(byId(\"facts\"), \"div\");",
+    "            add(pair, \"dt\", \"\", term);",
+    "            add(pair, \"dd\", \"\", fact);",
+    "        }",
+    "    }",
+    "    showSummary(counts);",
+    "    showNotes(counts);",
+    "    if (regions.length) { addLink(\"regions\", \"Regions\"); }",
+    "}",
+    "",
+    "/* Answers in a sentence each: where the time goes, and what limits it there. */",
+    "function showSummary(counts) {",
+    "    const summary = byId(\"summary\");",
+    "    if (regions.length === 0) {",
+    "        summary.textContent = \"No region was measured.\";",
+    "        return;",
+    "    }",
+    "    const own = regions.reduce((sum, region) => sum + (region.own_ns || 0), 0);",
+    "    add(summary, \"strong\", \"\", quantity(own, \"ns\") + \" of GPU time\");",
+    "    summary.append(\" in \" + plural(regions.length, \"region\") + \", \" + plural(counts.collected || 0, \"sample\") + \". \");",
+    "    const shares = new Map();",
+    "    for (const region of regions) {",
+    "        if (region.limit.what && isNumber(region.share)) {",
+    "            shares.set(region.limit.what, (shares.get(region.limit.what) || 0) + region.share);",
+    "        }",
+    "    }",
+    "    const largest = [...shares].sort((a, b) => b[1] - a[1]).slice(0, 5);",
+    "    if (largest.length) {",
+    "        summary.append(\"What limits it: \" + largest.map(([what, share]) => what + \"\\u00a0\" + percent(share)).join(\", \") + \".\");",
+    "    }",
+    "}",
+    "",
+    "function showNotes(counts) {",
+    "    const missing = [\"lost\", \"dropped\", \"in_flight\"].filter((state) => counts[state] > 0);",
+    "    const list = byId(\"notes\").querySelector(\"ul\");",
+    "    if (missing.length) {",
+    "        const causes = Object.entries(doc.causes || {}).filter(([, count]) => count > 0)",
+    "            .sort((a, b) => b[1] - a[1]).map(([cause, count]) => cause + \" \" + COUNT.format(count));",
+    "        add(list, \"li\", \"\", \"Of \" + plural(counts.begun, \"sample\") + \", \" +",
+    "            missing.map((state) => COUNT.format(counts[state]) + \" \" + state.replace(\"_\", \" \")).join(\", \") +",
+    "            (causes.length ? \". Causes: \" + causes.join(\", \") : \"\") + \".\" +",
+    "            (counts.in_flight > 0 ? \" For those in flight, call zt_collect before the report.\" : \"\"));",
+    "    }",
+    "    if (counts.unobserved_lists > 0) {",
+    "        add(list, \"li\", \"\", plural(counts.unobserved_lists, \"command list\") + \" ran outside of zt_execute: only the last execution before \" +",
+    "            \"each collection was measured. Execute recorded lists with zt_execute.\");",
+    "    }",
+    "    for (const note of doc.notes || []) { add(list, \"li\", \"\", note); }",
+    "    byId(\"notes\").hidden = list.childElementCount === 0;",
+    "}",
+    "",
+    "/* Shows a part of the page, with a link to it at the top. */",
+    "function addLink(id, text) {",
+    "    byId(id).hidden = false;",
+    "    const link = add(byId(\"notes\").parentElement.querySelector(\"nav\"), \"a\", \"\", text);",
+    "    link.href = \"#\" + id;",
+    "}",
+    "",
+    "/* ---- columns of the table of regions ---- */",
+    "",
+    "function timeColumn(label, figure, description, isHidden) {",
+    "    return {label, units: \"ns\", scaleGroup: \"sample\", isHidden, description, value: (region) => region.time_ns[figure]};",
+    "}",
+    "",
+    "function metricColumn(name, isHidden) {",
+    "    const metric = metrics[name];",
+    "    return {label: metric.label || name, units: metric.units || \"\", metric: name, isHidden,",
+    "        description: name + \": \" + (metric.description || \"\"), value: (region) => figureOf(region, name, shownFigure(metric))};",
+    "}",
+    "",
+    "/* A column: `value` returns a number in `units`, or a text where `isText`. Columns of a `scaleGroup` are written in one unit. */",
+    "function makeColumns() {",
+    "    const isChosen = new Set(doc.columns || []);",
+    "    return [",
+    "        {label: \"Share\", kind: \"share\", value: (region) => region.share, description: hasOwnTimes ? \"Own time as a share of all GPU time\" :",
+    "            \"GPU time as a share of that of all regions; what is inside another region counts twice\"},",
+    "        {label: \"Region\", kind: \"name\", isText: true, value: (region) => region.name},",
+    "        {label: \"Count\", units: \"\", value: (region) => region.count, description: \"Collected samples\"},",
+    "        {label: \"Lost\", kind: \"lost\", units: \"\", isHidden: !hasLosses, value: (region) => (region.lost || 0) + (region.dropped || 0),",
+    "            description: \"Samples lost or dropped: their data is missing or invalid, or they were not measured\"},",
+    "        {label: \"Total\", units: \"ns\", scaleGroup: \"all\", value: (region) => region.time_ns.sum,",
+    "            description: \"GPU time of all samples, nested regions included\"},",
+    "        {label: \"Own\", units: \"ns\", scaleGroup: \"all\", isHidden: !hasNesting, value: (region) => region.own_ns,",
+    "            description: \"GPU time outside of nested regions\"},",
+    "        timeColumn(\"Mean\", \"mean\", \"Mean GPU time of a sample\"),",
+    "        timeColumn(\"Median\", \"median\", \"Half of the samples take less\"),",
+    "        timeColumn(\"p95\", \"p95\", \"95 % of the samples take less\"),",
+    "        timeColumn(\"Min\", \"min\", \"The shortest sample\", true),",
+    "        timeColumn(\"Max\", \"max\", \"The longest sample\", true),",
+    "        timeColumn(\"Std dev\", \"stddev\", \"Standard deviation of the samples\", true),",
+    "        {label: \"What limits it\", kind: \"limit\", isText: true, value: (region) => region.limit.what || \"\"},",
+    "        ...metricNames.map((name) => metricColumn(name, !isChosen.has(name))),",
+    "    ];",
+    "}",
+    "",
+    "function scaleOfColumn(column) {",
+    "    const group = columns.filter((one) => one === column || (column.scaleGroup && one.scaleGroup === column.scaleGroup));",
+    "    return scaleFor(column.units, group.flatMap((one) => regions.map(one.value)));",
+    "}",
+    "",
+    "const shownColumns = () => columns.filter((column) => !column.isHidden);",
+    "",
+    "const columns = makeColumns();",
+    "const view = {sortBy: columns[0], isAscending: false, rowLimit: FIRST_ROWS, opened: new Set(), rows: [], fullBar: 1};",
+    "",
+    "/* Writes a heading on at most two lines: a long name breaks at the underscore nearest to its middle. */",
+    "function fillHeading(node, label, unit) {",
+    "    const breaks = [...label.matchAll(/_/g)].map((match) => match.index + 1);",
+    "    const at = breaks.sort((a, b) => Math.abs(a - label.length / 2) - Math.abs(b - label.length / 2))[0];",
+    "    if (label.length > 12 && at) {",
+    "        node.append(label.slice(0, at));",
+    "        add(node, \"br\");",
+    "        label = label.slice(at);",
+    "    }",
+    "    node.append(label);",
+    "    if (unit) { add(node, \"span\", \"unit\", \" \" + unit); }",
+    "}",
+    "",
+    "function showHeadings() {",
+    "    const row = byId(\"regions\").tHead.rows[0];",
+    "    row.replaceChildren();",
+    "    for (const column of shownColumns()) {",
+    "        const isLeft = column.isText || column.kind === \"share\", kind = column.kind === \"name\" ? \"pinned\" : column.metric ? \"metric\" : \"\";",
+    "        const cell = add(row, \"th\", (isLeft ? \"\" : \"number \") + kind), button = add(cell, \"button\");",
+    "        cell.scope = \"col\";",
+    "        button.type = \"button\";",
+    "        button.title = column.description || \"\";",
+    "        if (column.units !== undefined) { column.scale = column.scale || scaleOfColumn(column); }",
+    "        fillHeading(button, column.label, column.scale ? column.scale.unit : column.kind === \"share\" ? \"%\" : \"\");",
+    "        button.addEventListener(\"click\", () => {",
+    "            view.isAscending = view.sortBy === column ? !view.isAscending : Boolean(column.isText);",
+    "            view.sortBy = column;",
+    "            showRows();",
+    "        });",
+    "        column.heading = cell;",
+    "    }",
+    "}",
+    "",
+    "/* ---- rows of the table of regions ---- */",
+    "",
+    "const collator = new Intl.Collator(\"en\", {numeric: true});",
+    "",
+    "/* What is missing comes last in either order. */",
+    "function compare(a, b) {",
+    "    const column = view.sortBy, direction = view.isAscending ? 1 : -1;",
+    "    const isTree = column.kind === \"share\" && isNested();",
+    "    const left = isTree ? a.shareWithChildren : column.value(a), right = isTree ? b.shareWithChildren : column.value(b);",
+    "    if (column.isText) { return (left === \"\") - (right === \"\") || direction * collator.compare(left, right) || a.index - b.index; }",
+    "    return !isNumber(left) - !isNumber(right) || (isNumber(left) ? direction * (left - right) : 0) || a.index - b.index;",
+    "}",
+    "",
+    "const isNested = () => hasNesting && byId(\"nested\").checked;",
+    "",
+    "/* Returns which regions pass the filter: each word is part of the name; none that follows a ! is. */",
+    "function filterRegions() {",
+    "    const words = byId(\"filter\").value.toLowerCase().split(/\\s+/).filter((word) => word && word !== \"!\");",
+    "    return regions.filter((region) => {",
+    "        const name = String(region.name).toLowerCase();",
+    "        return words.every((word) => word[0] === \"!\" ? !name.includes(word.slice(1)) : name.includes(word));",
+    "    });",
+    "}",
+    "",
+    "/* Returns the rows in order: {region, depth, isContext}. Context rows are parents of regions that pass the filter. */",
+    "function orderRows(matching) {",
+    "    if (!isNested()) {",
+    "        return matching.sort(compare).map((region) => ({region, depth: 0}));",
+    "    }",
+    "    const matches = new Set(matching), kept = new Set(), rows = [];",
+    "    for (const region of matching) {",
+    "        for (let above = region; above && !kept.has(above); above = above.above) { kept.add(above); }",
+    "    }",
+    "    const pending = [];",
+    "    const push = (siblings, depth) => {",
+    "        const sorted = siblings.filter((region) => kept.has(region)).sort(compare);",
+    "        sorted.reverse().forEach((region) => pending.push({region, depth, isContext: !matches.has(region)}));",
+    "    };",
+    "    push(regions.filter((region) => !region.above), 0);",
+    "    while (pending.length) {",
+    "        const row = pending.pop();",
+    "        rows.push(row);",
+    "        push(row.region.children, row.depth + 1);",
+    "    }",
+    "    return rows;",
+    "}",
+    "",
+    "const nameLength = () => window.innerWidth < 900 ? 30 : 56;",
+    "",
+    "/* Shortens a long name: first by the arguments of a C++ signature, which say least, then in its middle, because names differ at both ends. */",
+    "function shortName(name, most) {",
+    "    const whole = Array.from(String(name).trim() || \"(no name)\");",
+    "    if (whole.length <= most) { return whole.join(\"\"); }",
+    "    const letters = Array.from(whole.join(\"\").replace(/^void /, \"\").replace(/\\([^()]+\\)$/, \"(\\u2026)\"));",
+    "    const head = Math.floor(most * 0.6), tail = letters.length - (most - head - 1);",
+    "    return letters.length <= most ? letters.join(\"\") : letters.slice(0, head).join(\"\") + \"\\u2026\" + letters.slice(tail).join(\"\");",
+    "}",
+    "",
+    "function addShare(row, region) {",
+    "    const cell = add(row, \"td\", \"share\");",
+    "    add(cell, \"span\", \"number\", isNumber(region.share) ? scaled(100 * region.share, SHARES) : MISSING);",
+    "    const bar = add(cell, \"span\", \"bar\");",
+    "    const own = region.share || 0;",
+    "    add(bar, \"i\").style.width = 100 * own / view.fullBar + \"%\";",
+    "    if (isNested()) { add(bar, \"i\").style.width = 100 * (region.shareWithChildren - own) / view.fullBar + \"%\"; }",
+    "}",
+    "",
+    "function addName(row, region, depth) {",
+    "    const cell = add(row, \"th\", \"name pinned\");",
+    "    const button = add(cell, \"button\", \"\", shortName(region.name, nameLength()));",
+    "    cell.scope = \"row\";",
+    "    cell.style.paddingLeft = 0.55 + 1.1 * Math.min(depth, 12) + \"rem\";",
+    "    button.type = \"button\";",
+    "    button.title = region.name;",
+    "    button.tabIndex = -1;",
+    "    button.setAttribute(\"aria-expanded\", view.opened.has(region));",
+    "    if (region.notes.length) { add(cell, \"span\", \"mark\", \" !\").title = region.notes.join(\" \"); }",
+    "}",
+    "",
+    "function addRow(body, {region, depth, isContext}) {",
+    "    const row = add(body, \"tr\", isContext ? \"context\" : \"\");",
+    "    row.dataset.region = region.index;",
+    "    for (const column of shownColumns()) {",
+    "        if (column.kind === \"share\") {",
+    "            addShare(row, region);",
+    "        } else if (column.kind === \"name\") {",
+    "            addName(row, region, depth);",
+    "        } else if (column.kind === \"limit\") {",
+    "            add(row, \"td\", \"limit\", region.limit.what || MISSING).title = region.limit.why || \"\";",
+    "        } else {",
+    "            const value = column.value(region), colour = column.kind !== \"lost\" ? \"\" : value > 0 ? \" mark\" : \" muted\";",
+    "            add(row, \"td\", \"number\" + colour, scaled(value, column.scale));",
+    "        }",
+    "    }",
+    "    if (view.opened.has(region)) { addDetails(row, region); }",
+    "}",
+    "",
+    "function showRows() {",
+    "    const body = byId(\"regions\").tBodies[0];",
+    "    const matching = filterRegions();",
+    "    const share = matching.reduce((sum, region) => sum + (region.share || 0), 0);",
+    "    for (const column of shownColumns()) {",
+    "        if (column === view.sortBy) {",
+    "            column.heading.setAttribute(\"aria-sort\", view.isAscending ? \"ascending\" : \"descending\");",
+    "        } else {",
+    "            column.heading.removeAttribute(\"aria-sort\");",
+    "        }",
+    "    }",
+    "    view.fullBar = Math.max(1e-9, ...regions.map((region) => (isNested() ? region.shareWithChildren : region.share) || 0));",
+    "    view.rows = orderRows(matching);",
+    "    body.replaceChildren();",
+    "    view.rows.slice(0, view.rowLimit).forEach((row) => addRow(body, row));",
+    "    const first = body.querySelector(\"button\");",
+    "    if (first) { first.tabIndex = 0; }",
+    "    byId(\"shown\").textContent = matching.length === regions.length ? plural(regions.length, \"region\")",
+    "        : COUNT.format(matching.length) + \" of \" + plural(regions.length, \"region\") + \", \" + percent(share) + \" of GPU time\";",
+    "    byId(\"legend\").textContent = \"A full bar is \" + percent(view.fullBar) + \" of all GPU time. \" +",
+    "        (isNested() ? \"The strong part of a bar is the region's own time, the faint part that of regions inside it. \" : \"\") +",
+    "        (columns.some((column) => column.metric) ? \"Metrics are means of a sample; rates and shares are weighted by GPU time.\" : \"\");",
+    "    const hidden = view.rows.slice(view.rowLimit);",
+    "    byId(\"more\").hidden = hidden.length === 0;",
+    "    byId(\"more\").firstElementChild.textContent = plural(hidden.length, \"more row\") + \" with \" +",
+    "        percent(hidden.reduce((sum, row) => sum + (row.region.share || 0), 0)) + \" of GPU time.\";",
+    "}",
+    "",
+    "/* Opens or closes the details of the region of a row. */",
+    "function toggle(row) {",
+    "    const region = regions[row.dataset.region];",
+    "    const isOpen = view.opened.has(region);",
+    "    if (isOpen) {",
+    "        view.opened.delete(region);",
+    "        row.nextElementSibling.remove();",
+    "    } else {",
+    "        view.opened.add(region);",
+    "        addDetails(row, region);",
+    "    }",
+    "    row.querySelector(\"button\").setAttribute(\"aria-expanded\", !isOpen);",
+    "}",
+    "",
+    "/* Moves the keyboard to a row: one row at a time is a stop of the Tab key. */",
+    "function focusRow(button) {",
+    "    if (button) {",
+    "        byId(\"regions\").querySelectorAll(\"tbody .name > button[tabindex='0']\").forEach((other) => { other.tabIndex = -1; });",
+    "        button.tabIndex = 0;",
+    "        button.focus();",
+    "    }",
+    "}",
+    "",
+    "/* Opens a region from elsewhere on the page. */",
+    "function reveal(region) {",
+    "    byId(\"filter\").value = \"\";",
+    "    showRows();",
+    "    const position = view.rows.findIndex((row) => row.region === region);",
+    "    if (position >= view.rowLimit) {",
+    "        view.rowLimit = position + 1;",
+    "        showRows();",
+    "    }",
+    "    const row = byId(\"regions\").querySelector(\"tr[data-region='\" + region.index + \"']\");",
+    "    if (!view.opened.has(region)) { toggle(row); }",
+    "    focusRow(row.querySelector(\"button\"));",
+    "}",
+    "",
+    "/* ---- details of a region ---- */",
+    "",
+    "const FIGURES = [\"mean\", \"stddev\", \"min\", \"median\", \"p95\", \"max\"];",
+    "",
+    "function addDetails(row, region) {",
+    "    const detailsRow = document.createElement(\"tr\");",
+    "    detailsRow.className = \"details\";",
+    "    row.after(detailsRow);",
+    "    const cell = add(detailsRow, \"td\");",
+    "    cell.colSpan = row.cells.length + 1; /* and what fills the row */",
+    "    const box = add(cell, \"div\", \"detail\");",
+    "    add(box, \"h3\", \"\", region.name);",
+    "    const pair = add(box, \"div\", \"pair\"), facts = add(pair, \"div\");",
+    "    if (region.limit.why) {",
+    "        const text = add(facts, \"p\", \"\", \"What limits it: \");",
+    "        if (region.limit.what) {",
+    "            add(text, \"strong\", \"\", region.limit.what);",
+    "            text.append(\". \");",
+    "        }",
+    "        text.append(region.limit.why + (region.limit.what && region.limit.add ? \" To know more, add \" + region.limit.add + \".\" : \"\"));",
+    "    }",
+    "    if (region.above) {",
+    "        const path = [];",
+    "        for (let above = region.above; above; above = above.above) { path.unshift(above.name); }",
+    "        add(facts, \"p\", \"\", \"Inside \" + path.join(\" \\u203a \") + \".\");",
+    "    }",
+    "    for (const note of region.notes) { add(facts, \"p\", \"mark\", note); }",
+    "    if (isNumber(region.bytes) || isNumber(region.operations)) {",
+    "        const rates = [quantity(region.bytes, \"B/s\"), quantity(region.operations, \"op/s\")].filter((text) => text !== MISSING);",
+    "        if (region.bytes > 0 && region.operations > 0) { rates.push(quantity(region.operations / region.bytes, \"op/B\")); }",
+    "        add(facts, \"p\", \"\", \"While it runs: \" + rates.join(\", \") + \".\");",
+    "    }",
+    "    addHistogram(pair, region);",
+    "    addFigures(box, region);",
+    "    addStreamed(box, region);",
+    "}",
+    "",
+    "/* Adds a table with one row of headings, and returns its body. Headings are [text, class, unit]. */",
+    "function addTable(parent, headings) {",
+    "    const table = add(add(parent, \"div\", \"scroll\"), \"table\"), row = add(add(table, \"thead\"), \"tr\");",
+    "    for (const [text, className, unit] of headings) {",
+    "        const cell = add(row, \"th\", className);",
+    "        cell.scope = \"col\";",
+    "        fillHeading(cell, text, unit);",
+    "    }",
+    "    return add(table, \"tbody\");",
+    "}",
+    "",
+    "function addFigures(box, region) {",
+    "    const numbers = [\"Samples\", \"Mean\", \"Std dev\", \"Min\", \"Median\", \"p95\", \"Max\"].map((text) => [text, \"number\"]);",
+    "    const body = addTable(box, [[\"Metric\"], ...numbers, [\"Unit\"], [\"Sum\", \"number\"], [\"Component\"]]), missing = [];",
+    "    const time = {units: \"ns\", description: \"Time from the begin to the end of the region on the device.\"};",
+    "    addFigureRow(body, \"GPU time\", time, (figure) => region.time_ns[figure]);",
+    "    for (const name of metricNames) {",
+    "        if (figureOf(region, name, \"count\") > 0) {",
+    "            addFigureRow(body, name, metrics[name], (figure) => figureOf(region, name, figure));",
+    "        } else {",
+    "            missing.push(name);",
+    "        }",
+    "    }",
+    "    if (missing.length) { add(box, \"p\", \"muted\", \"Not measured here: \" + missing.join(\", \") + \".\"); }",
+    "}",
+    "",
+    "/* Figures of a row are in one unit; the sum has its own. */",
+    "function addFigureRow(body, name, metric, valueOf) {",
+    "    const row = add(body, \"tr\"), units = metric.units || \"\", sum = valueOf(\"sum\"), count = valueOf(\"count\");",
+    "    const scale = scaleFor(units, FIGURES.map(valueOf));",
+    "    addDescribed(add(row, \"th\", \"name\"), name, metric.description);",
+    "    add(row, \"td\", \"number\", isNumber(count) ? COUNT.format(count) : MISSING);",
+    "    for (const figure of FIGURES) { add(row, \"td\", \"number\", scaled(valueOf(figure), scale)); }",
+    "    add(row, \"td\", \"unit\", scale.unit);",
+    "    add(row, \"td\", \"number\", metric.aggregation === \"flag\" && isNumber(sum) ? plural(sum, \"sample\") : quantity(sum, units));",
+    "    add(row, \"td\", \"muted\", metric.component || \"\");",
+    "}",
+    "",
+    "function addDescribed(cell, name, description) {",
+    "    cell.scope = \"row\";",
+    "    if (!description) {",
+    "        cell.textContent = name;",
+    "        return;",
+    "    }",
+    "    const details = add(cell, \"details\");",
+    "    add(details, \"summary\", \"\", name);",
+    "    add(details, \"p\", \"\", description);",
+    "}",
+    "",
+    "/* ---- drawings ---- */",
+    "",
+    "/* Returns ticks of a logarithmic axis: powers of ten and, where there is room, 2 and 5 times these; below a decade, equal steps. */",
+    "function ticksOf(low, high) {",
+    "    const ticks = [], decades = Math.log10(high / low);",
+    "    const size = Math.pow(10, Math.floor(Math.log10(high - low)));",
+    "    const step = size * ((high - low) / size < 2.5 ? 0.5 : (high - low) / size < 5 ? 1 : 2);",
+    "    for (let tick = Math.ceil(low / step) * step; decades < 1 && tick <= high; tick += step) { ticks.push(tick); }",
+    "    for (let power = Math.floor(Math.log10(low)); decades >= 1 && power <= Math.log10(high); power++) {",
+    "        ticks.push(...(decades < 2.5 ? [1, 2, 5] : [1]).map((digit) => digit * Math.pow(10, power)));",
+    "    }",
+    "    return ticks.filter((tick) => tick >= low && tick <= high);",
+    "}",
+    "",
+    "/* Returns a function from a value to a coordinate on a logarithmic axis. */",
+    "const logAxis = (low, high, from, to) => (value) => from + (to - from) * Math.log(value / low) / Math.log(high / low);",
+    "const drawing = (parent, width, height, label) => addSvg(parent, \"svg\", {width, height, viewBox: \"0 0 \" + width + \" \" + height, role: \"img\", \"aria-label\": label});",
+    "",
+    "function addHistogram(box, region) {",
+    "    const histogram = region.histogram || {}, all = histogram.counts || [], time = region.time_ns;",
+    "    const first = all.findIndex((count) => count > 0);",
+    "    if (first < 0 || !(histogram.first_ns > 0) || !(histogram.ratio > 1)) { return; }",
+    "    const last = all.findLastIndex((count) => count > 0), margin = Math.max(1, Math.ceil((11 - (last - first)) / 2));",
+    "    const low = histogram.first_ns * Math.pow(histogram.ratio, first - margin);",
+    "    const high = histogram.first_ns * Math.pow(histogram.ratio, last + 1 + margin), most = Math.max(...all);",
+    "    const left = 60, right = 620, bottom = 130, top = 34, x = logAxis(low, high, left, right);",
+    "    const svg = drawing(box, 640, 150, \"Distribution of GPU time: minimum \" + quantity(time.min, \"ns\") + \", median \" +",
+    "        quantity(time.median, \"ns\") + \", 95th percentile \" + quantity(time.p95, \"ns\") + \", maximum \" + quantity(time.max, \"ns\"));",
+    "    const kept = all.reduce((sum, count) => sum + count, 0);",
+    "    addSvg(svg, \"text\", {x: left, y: 10, class: \"muted\"}, \"GPU time of \" + (kept < time.count ? COUNT.format(kept) + \" of \" : \"\") +",
+    "        plural(Math.max(kept, time.count || 0), \"sample\") + (kept < time.count ? \", chosen at random\" : \"\") + \", logarithmic\");",
+    "    addSvg(svg, \"text\", {x: left - 6, y: top + 8, \"text-anchor\": \"end\"}, COUNT.format(most));",
+    "    all.forEach((count, index) => {",
+    "        const begin = histogram.first_ns * Math.pow(histogram.ratio, index), from = x(begin), to = x(begin * histogram.ratio);",
+    "        if (!(count > 0)) { return; }",
+    "        const height = Math.max(1, (bottom - top) * count / most);",
+    "        const bar = addSvg(svg, \"rect\", {x: from, y: bottom - height, width: Math.max(0.5, to - from - 1), height, class: \"column\"});",
+    "        addSvg(bar, \"title\", {}, plural(count, \"sample\") + \" from \" + quantity(begin, \"ns\") + \" to \" + quantity(begin * histogram.ratio, \"ns\"));",
+    "    });",
+    "    addSvg(svg, \"path\", {d: \"M\" + left + \" \" + bottom + \"H\" + right, class: \"axis\"});",
+    "    for (const tick of ticksOf(low, high)) {",
+    "        addSvg(svg, \"path\", {d: \"M\" + x(tick) + \" \" + bottom + \"v4\", class: \"axis\"});",
+    "        addSvg(svg, \"text\", {x: x(tick), y: bottom + 16, \"text-anchor\": \"middle\"}, quantity(tick, \"ns\"));",
+    "    }",
+    "    for (const [figure, text, anchor] of [[\"median\", \"median \", \"end\"], [\"p95\", \"p95 \", \"start\"]]) {",
+    "        if (time[figure] >= low && time[figure] <= high) {",
+    "            const at = x(time[figure]);",
+    "            addSvg(svg, \"path\", {d: \"M\" + at + \" \" + (top - 12) + \"V\" + bottom, class: \"marker\"});",
+    "            addSvg(svg, \"text\", {x: at + (anchor === \"end\" ? -4 : 4), y: top - 4, \"text-anchor\": anchor}, text + quantity(time[figure], \"ns\"));",
+    "        }",
+    "    }",
+    "}",
+    "",
+    "/* Adds the metrics of streams that were sampled while the region ran. */",
+    "function addStreamed(box, region) {",
+    "    const names = Object.keys(region.streamed || {});",
+    "    if (names.length === 0) { return; }",
+    "    const body = addTable(box, [[\"Streamed metric\"], [\"Rows\", \"number\"], [\"Mean\", \"number\"], [\"Peak\", \"number\"], [\"Unit\"], [\"Component\"]]);",
+    "    for (const name of names) {",
+    "        const streamed = region.streamed[name], metric = ownProperty(doc.streamed, name) || {};",
+    "        const row = add(body, \"tr\"), scale = scaleFor(metric.units || \"\", [streamed.mean, streamed.peak]);",
+    "        add(row, \"th\", \"name\", name).scope = \"row\";",
+    "        add(row, \"td\", \"number\", COUNT.format(streamed.rows || 0));",
+    "        for (const figure of [streamed.mean, streamed.peak]) { add(row, \"td\", \"number\", scaled(figure, scale)); }",
+    "        for (const fact of [scale.unit, metric.component]) { add(row, \"td\", \"\", fact || \"\"); }",
+    "    }",
+    "}",
+    "",
+    "function showRoofline() {",
+    "    const peaks = doc.peaks || {}, bytes = peaks.bytes_per_second, operations = peaks.operations_per_second;",
+    "    const points = regions.filter((region) => region.bytes > 0 && region.operations > 0)",
+    "        .sort((a, b) => (b.share || 0) - (a.share || 0)).slice(0, ROOFLINE_POINTS);",
+    "    if (!(bytes > 0) || !(operations > 0) || points.length === 0) { return; }",
+    "    const ridge = operations / bytes, intensities = points.map((region) => region.operations / region.bytes);",
+    "    const lowX = Math.min(ridge, ...intensities) / 3, highX = Math.max(ridge, ...intensities) * 5;",
+    "    const rates = points.map((region) => region.operations);",
+    "    const lowY = Math.min(lowX * bytes, ...rates) / 2, highY = Math.max(operations, ...rates) * 3;",
+    "    const left = 80, right = 940, top = 10, bottom = 300, x = logAxis(lowX, highX, left, right), y = logAxis(lowY, highY, bottom, top);",
+    "    addLink(\"roofline\", \"Roofline\");",
+    "    const source = peaks.source === \"measured\" ? \"were measured on this device\" : peaks.source === \"given\" ? \"were given by the user\" :",
+    "        \"are of unknown source\";",
+    "    add(byId(\"roofline\"), \"p\", \"muted\", \"Operations a second against operations a byte of memory traffic, while each region runs. Larger \" +",
+    "        \"points have a larger share of GPU time. The peaks \" + source + \": \" + quantity(bytes, \"B/s\") + \", \" + quantity(operations, \"op/s\") + \".\");",
+    "    const svg = drawing(byId(\"roofline\"), 960, 345, \"Roofline of \" + plural(points.length, \"region\") + \"; the figures are in the details of each region\");",
+    "    for (const tick of ticksOf(lowX, highX)) {",
+    "        addSvg(svg, \"path\", {d: \"M\" + x(tick) + \" \" + top + \"V\" + bottom, class: \"grid\"});",
+    "        addSvg(svg, \"text\", {x: x(tick), y: bottom + 15, \"text-anchor\": \"middle\"}, quantity(tick, \"\"));",
+    "    }",
+    "    for (const tick of ticksOf(lowY, highY)) {",
+    "        addSvg(svg, \"path\", {d: \"M\" + left + \" \" + y(tick) + \"H\" + right, class: \"grid\"});",
+    "        addSvg(svg, \"text\", {x: left - 6, y: y(tick) + 4, \"text-anchor\": \"end\"}, quantity(tick, \"op/s\"));",
+    "    }",
+    "    addSvg(svg, \"text\", {x: right, y: bottom + 32, \"text-anchor\": \"end\", class: \"muted\"}, \"operations a byte\");",
+    "    addSvg(svg, \"path\", {d: \"M\" + left + \" \" + top + \"V\" + bottom + \"H\" + right, class: \"axis\"});",
+    "    addSvg(svg, \"path\", {d: \"M\" + x(lowX) + \" \" + y(lowX * bytes) + \"L\" + x(ridge) + \" \" + y(operations) + \"H\" + right, class: \"roof\"});",
+    "    addSvg(svg, \"text\", {x: right, y: y(operations) - 5, \"text-anchor\": \"end\"}, quantity(operations, \"op/s\"));",
+    "    addSvg(svg, \"text\", {x: x(lowX) + 8, y: y(lowX * bytes) + 14}, quantity(bytes, \"B/s\"));",
+    "    addPoints(svg, points, x, y);",
+    "}",
+    "",
+    "/* Draws the points, small ones on top, and names those of the largest share where names do not overlap. */",
+    "function addPoints(svg, points, x, y) {",
+    "    const named = [];",
+    "    for (const region of points) {",
+    "        const at = {x: x(region.operations / region.bytes), y: y(region.operations)}, radius = 3 + 9 * Math.sqrt(region.share || 0);",
+    "        const point = addSvg(svg, \"circle\", {cx: at.x, cy: at.y, r: radius, class: \"point\"});",
+    "        addSvg(point, \"title\", {}, region.name + \": \" + quantity(region.operations, \"op/s\") + \", \" + quantity(region.bytes, \"B/s\") +",
+    "            \", \" + percent(region.share) + \" of GPU time\");",
+    "        point.addEventListener(\"click\", () => reveal(region));",
+    "        const text = shortName(region.name, 42), width = 7 * text.length, isOnLeft = at.x > 640;",
+    "        const left = isOnLeft ? at.x - radius - 3 - width : at.x + radius + 3;",
+    "        const isFree = named.every((other) => Math.abs(other.y - at.y) > 14 || other.left > left + width || other.left + other.width < left);",
+    "        if (named.length < 12 && isFree) { named.push({text, left, width, y: at.y, anchor: isOnLeft ? \"end\" : \"start\"}); }",
+    "    }",
+    "    for (const {text, left, width, y: middle, anchor} of named) {",
+    "        const from = anchor === \"end\" ? left + width : left;",
+    "        addSvg(svg, \"text\", {x: from, y: middle + 4, \"text-anchor\": anchor, class: \"point-name\"}, text);",
+    "    }",
+    "}",
+    "",
+    "/* ---- timeline ---- */",
+    "",
+    "const BINS = 1000;",
+    "",
+    "/* Adds a span to the bins, each of which holds how much of it is covered. */",
+    "function cover(bins, from, to) {",
+    "    const last = Math.min(BINS - 1, Math.floor(to));",
+    "    for (let bin = Math.max(0, Math.floor(from)); bin <= last; bin++) { bins[bin] += Math.min(to, bin + 1) - Math.max(from, bin); }",
+    "}",
+    "",
+    "/* Draws the bins in four shades, so that the size of the drawing does not depend on the number of spans. */",
+    "function drawBins(svg, bins, className) {",
+    "    for (let shade = 1; shade <= 4; shade++) {",
+    "        let path = \"\", from = -1;",
+    "        for (let bin = 0; bin <= BINS; bin++) {",
+    "            const isShade = bin < BINS && bins[bin] > 0 && Math.min(4, Math.ceil(4 * bins[bin])) === shade;",
+    "            if (isShade && from < 0) {",
+    "                from = bin;",
+    "            } else if (!isShade && from >= 0) {",
+    "                path += \"M\" + from + \" 0H\" + bin + \"V1H\" + from + \"z\";",
+    "                from = -1;",
+    "            }",
+    "        }",
+    "        if (path) { addSvg(svg, \"path\", {d: path, class: className, \"fill-opacity\": (shade + 1) / 5}); }",
+    "    }",
+    "}",
+    "",
+    "/* Returns how long at least one of the spans lasts. */",
+    "function coveredTime(spans) {",
+    "    let covered = 0, end = -Infinity;",
+    "    for (const span of spans.slice().sort((a, b) => a[1] - b[1])) {",
+    "        covered += Math.max(0, span[2] - Math.max(end, span[1]));",
+    "        end = Math.max(end, span[2]);",
+    "    }",
+    "    return covered;",
+    "}",
+    "",
+    "function addStrip(parent, name, title, spans, timeline, share) {",
+    "    const duration = timeline.end_ns - timeline.begin_ns, bins = new Float64Array(BINS), lost = new Float64Array(BINS);",
+    "    add(parent, \"span\", \"name\", name).title = title;",
+    "    const svg = addSvg(parent, \"svg\", {viewBox: \"0 0 \" + BINS + \" 1\", preserveAspectRatio: \"none\", role: \"img\",",
+    "        \"aria-label\": plural(spans.length, \"sample\")});",
+    "    for (const [, begin, end, isLost] of spans) {",
+    "        const from = BINS * (begin - timeline.begin_ns) / duration, to = BINS * (end - timeline.begin_ns) / duration;",
+    "        cover(isLost ? lost : bins, from, Math.max(to, from + 1e-6));",
+    "    }",
+    "    drawBins(svg, bins, \"\");",
+    "    drawBins(svg, lost, \"lost\");",
+    "    add(parent, \"span\", \"number\", percent(share));",
+    "}",
+    "",
+    "function showTimeline() {",
+    "    const timeline = doc.timeline || {}, duration = timeline.end_ns - timeline.begin_ns;",
+    "    const spans = (timeline.spans || []).filter((span) => regions[span[0]] && isNumber(span[1]) && isNumber(span[2]))",
+    "        .map(([index, begin, end, lost]) => [index, Math.max(begin, timeline.begin_ns), Math.min(end, timeline.end_ns), lost])",
+    "        .filter(([, begin, end]) => begin <= end);",
+    "    if (!(duration > 0) || spans.length === 0) { return; }",
+    "    const byRegion = new Map();",
+    "    for (const span of spans) {",
+    "        const list = byRegion.get(span[0]) || [];",
+    "        list.push(span);",
+    "        byRegion.set(span[0], list);",
+    "    }",
+    "    const rows = [...byRegion].map(([index, list]) => ({region: regions[index], list, covered: coveredTime(list)}));",
+    "    rows.sort((a, b) => b.covered - a.covered);",
+    "    const others = rows.splice(TIMELINE_ROWS);",
+    "    const part = byId(\"timeline\"), lost = spans.filter((span) => span[3]).length;",
+    "    addLink(\"timeline\", \"Timeline\");",
+    "    add(part, \"p\", \"muted\", plural(spans.length, \"sample\") + \" in \" + quantity(duration, \"ns\") + \"; regions run for \" +",
+    "        percent(coveredTime(spans) / duration) + \" of it. A row's figure is how much of the time its region runs.\" +",
+    "        (lost ? \" \" + COUNT.format(lost) + \" lost, in the second colour.\" : \"\"));",
+    "    const strip = add(part, \"div\", \"strip\");",
+    "    for (const row of rows) { addStrip(strip, shortName(row.region.name, nameLength()), row.region.name, row.list, timeline, row.covered / duration); }",
+    "    if (others.length) {",
+    "        const list = others.flatMap((row) => row.list);",
+    "        addStrip(strip, plural(others.length, \"other region\"), \"\", list, timeline, coveredTime(list) / duration);",
+    "    }",
+    "    add(strip, \"span\");",
+    "    const times = add(strip, \"span\", \"times\");",
+    "    for (let quarter = 0; quarter <= 4; quarter++) { add(times, \"span\", \"\", quarter === 0 ? \"0\" : quantity(quarter * duration / 4, \"ns\")); }",
+    "}",
+    "",
+    "/* ---- calls and metrics ---- */",
+    "",
+    "function showCalls() {",
+    "    if (calls.length === 0) { return; }",
+    "    addLink(\"calls\", \"Calls\");",
+    "    const figures = [[\"Total\", \"sum\"], [\"Mean\", \"mean\"], [\"Median\", \"median\"], [\"p95\", \"p95\"], [\"Max\", \"max\"]];",
+    "    const scaleOf = (some) => scaleFor(\"ns\", some.flatMap(([, figure]) => calls.map((call) => ownProperty(call.time_ns, figure))));",
+    "    const total = scaleOf(figures.slice(0, 1)), others = scaleOf(figures.slice(1)), scales = [total, others, others, others, others];",
+    "    const body = addTable(byId(\"calls\"), [[\"Call\"], [\"Count\", \"number\"], [\"Errors\", \"number\"],",
+    "        ...figures.map(([text], index) => [text, \"number\", scales[index].unit])]);",
+    "    const sum = (call) => (call.time_ns || {}).sum || 0;",
+    "    for (const call of calls.slice().sort((a, b) => sum(b) - sum(a))) {",
+    "        const row = add(body, \"tr\");",
+    "        add(row, \"th\", \"name\", call.name).scope = \"row\";",
+    "        add(row, \"td\", \"number\", COUNT.format(call.count || 0));",
+    "        add(row, \"td\", call.errors ? \"number mark\" : \"number\", COUNT.format(call.errors || 0));",
+    "        figures.forEach(([, figure], index) => add(row, \"td\", \"number\", scaled(ownProperty(call.time_ns, figure), scales[index])));",
+    "    }",
+    "}",
+    "",
+    "function showMetrics() {",
+    "    const names = Object.keys(metrics);",
+    "    if (names.length === 0) { return; }",
+    "    addLink(\"metrics\", \"Metrics\");",
+    "    const details = add(byId(\"metrics\"), \"details\");",
+    "    add(details, \"summary\", \"\", \"What each of the \" + plural(names.length, \"metric\") + \" means\");",
+    "    const texts = [\"Metric\", \"Description\", \"Units\", \"Combined by\", \"Component\", \"Group\"].map((text) => [text]);",
+    "    const body = addTable(details, [...texts, [\"Pass\", \"number\"]]);",
+    "    for (const name of names) {",
+    "        const metric = metrics[name], row = add(body, \"tr\");",
+    "        add(row, \"th\", \"name\", name).scope = \"row\";",
+    "        add(row, \"td\", \"description\", metric.description || MISSING);",
+    "        for (const fact of [metric.units, metric.aggregation, metric.component, metric.group]) { add(row, \"td\", \"\", fact || \"\"); }",
+    "        add(row, \"td\", \"number\", isNumber(metric.pass) ? metric.pass : MISSING);",
+    "    }",
+    "}",
+    "",
+    "/* ---- keyboard and mouse ---- */",
+    "",
+    "function showChoice() {",
+    "    for (const column of columns.filter((one) => one.kind !== \"name\" && one.kind !== \"share\")) {",
+    "        const label = add(byId(\"choice\").lastElementChild, \"label\"), box = add(label, \"input\");",
+    "        box.type = \"checkbox\";",
+    "        box.checked = !column.isHidden;",
+    "        label.append(\" \");",
+    "        add(label, \"span\", column.metric ? \"code\" : \"\", column.metric || column.label);",
+    "        box.addEventListener(\"change\", () => {",
+    "            column.isHidden = !box.checked;",
+    "            showHeadings();",
+    "            showRows();",
+    "        });",
+    "    }",
+    "}",
+    "",
+    "function listen() {",
+    "    const table = byId(\"regions\"), filter = byId(\"filter\");",
+    "    const buttons = () => [...table.querySelectorAll(\"tbody .name > button[aria-expanded]\")];",
+    "    filter.addEventListener(\"input\", () => {",
+    "        view.rowLimit = FIRST_ROWS;",
+    "        showRows();",
+    "    });",
+    "    byId(\"nested\").addEventListener(\"change\", showRows);",
+    "    byId(\"more\").querySelector(\"button\").addEventListener(\"click\", () => {",
+    "        view.rowLimit += MORE_ROWS;",
+    "        showRows();",
+    "    });",
+    "    table.tBodies[0].addEventListener(\"click\", (event) => {",
+    "        const row = event.target.closest(\"tr[data-region]\");",
+    "        const isKey = event.detail === 0; /* a click of the mouse may be the end of selecting text instead */",
+    "        if (row && (isKey || !window.getSelection().toString())) { toggle(row); }",
+    "    });",
+    "    filter.addEventListener(\"keydown\", (event) => {",
+    "        if (event.key === \"ArrowDown\" || event.key === \"Enter\") {",
+    "            event.preventDefault();",
+    "            focusRow(buttons()[0]);",
+    "        } else if (event.key === \"Escape\") {",
+    "            filter.value = \"\";",
+    "            showRows();",
+    "        }",
+    "    });",
+    "    table.tBodies[0].addEventListener(\"keydown\", (event) => {",
+    "        const all = buttons(), at = all.indexOf(event.target);",
+    "        const targets = new Map([[\"ArrowDown\", at + 1], [\"ArrowUp\", at - 1], [\"Home\", 0], [\"End\", all.length - 1]]);",
+    "        if (at >= 0 && targets.has(event.key)) {",
+    "            event.preventDefault();",
+    "            focusRow(all[targets.get(event.key)]);",
+    "        }",
+    "    });",
+    "    document.addEventListener(\"keydown\", (event) => {",
+    "        if (event.key === \"/\" && event.target.tagName !== \"INPUT\" && !event.ctrlKey && !event.metaKey && !event.altKey) {",
+    "            event.preventDefault();",
+    "            filter.focus();",
+    "            filter.select();",
+    "        } else if (event.key === \"Escape\" && byId(\"choice\").open) {",
+    "            byId(\"choice\").open = false;",
+    "            byId(\"choice\").firstElementChild.focus();",
+    "        }",
+    "    });",
+    "}",
+    "",
+    "showHeading();",
+    "if (regions.length) {",
+    "    byId(\"nesting\").hidden = !hasNesting;",
+    "    byId(\"nested\").checked = regions.length <= FIRST_ROWS; /* many small children would hide the large regions */",
+    "    showChoice();",
+    "    showHeadings();",
+    "    showRows();",
+    "    showRoofline();",
+    "    showTimeline();",
+    "} else {",
+    "    document.querySelectorAll(\".tools, #regions\").forEach((node) => { node.hidden = true; });",
+    "}",
+    "showCalls();",
+    "showMetrics();",
+    "listen();",
+    "</script>",
+    "</body>",
+    "</html>",
+};
+/* clang-format on */
+
+ZT__PRIVATE void zt__write_html(zt__document *document) {
+    zt__writer *writer = &document->writer;
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(zt__page); i++) {
+        if (strcmp(zt__page[i], "@DATA@") == 0) {
+            writer->is_in_html = 1;
+            zt__write_json(document);
+            writer->is_in_html = 0;
+        } else {
+            zt__write_text(writer, zt__page[i]);
+            zt__write_text(writer, "\n");
+        }
+    }
 }
 
 /* ==== >>automatic: tracing that reports at exit =========================================================== */

@@ -1,5 +1,5 @@
 /* Named regions around real kernels: a vector update, a tiled matrix product and a reduction, a hundred
-   times. Prints a table of what was measured, and writes run.csv and run.json.
+   times. Prints a table of what was measured, and writes run.html, run.csv and run.json.
 
        regions [DIRECTORY FOR THE FILES] */
 #define ZETOOLS_IMPLEMENTATION
@@ -165,12 +165,15 @@ static int are_results_right(const problem *p) {
 /* ---- the program --------------------------------------------------------------------------------------- */
 
 static int write_reports(const zt_profiler *profiler, const char *directory) {
-    char csv[1024], json[1024];
+    static const char *const names[] = {"run.html", "run.csv", "run.json"};
+    int written = profiler_report(profiler, "-");
 
-    snprintf(csv, sizeof csv, "%s/run.csv", directory);
-    snprintf(json, sizeof json, "%s/run.json", directory);
-    return profiler_report(profiler, "-") && profiler_report(profiler, csv) &&
-           profiler_report(profiler, json);
+    for (int i = 0; i < 3; i++) {
+        char path[1024];
+        snprintf(path, sizeof path, "%s/%s", directory, names[i]);
+        written = profiler_report(profiler, path) && written;
+    }
+    return written;
 }
 
 int main(int argc, char **argv) {

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
-"""Reads a report of zetools.h back with Python's own csv and json modules, and compares it with what the program
-itself was told by zt_get_stats.
+"""Reads a report of zetools.h back with Python's own csv, json and html modules, and compares it with what the program
+itself was told by zt_get_stats and others.
 
-Usage: check_report.py csv|json REPORT EXPECTED
+Usage: check_report.py csv|json|html REPORT EXPECTED
 
-EXPECTED has a line for each metric of each region: the name of the region in hexadecimal, those of the group and
-the metric ("" and "GPU time" for the time), the count, and sum, mean, stddev, min, max, median and p95 as hexadecimal floats or
-nan, with tabs between.
+EXPECTED has a line for each set of figures of each region, with tabs between the fields: the name of the region in
+hexadecimal; the group and the name of the metric ("" and "GPU time" for the time); "all" or the number of a tile; "all",
+the number of a pass, or "stream"; the count; and sum, mean, stddev, min, max, median and p95 as hexadecimal floats or nan.
+A line whose first field is ":" states what else is in the report: a name, and its text in hexadecimal.
 """
 import collections
 import csv
+import datetime
+import html.parser
 import json
 import math
 import re
@@ -24,18 +27,29 @@ def text_of(name):
 
 
 def read_expected(path):
-    expected = {}
+    expected, facts = {}, {}
     with open(path, encoding="ascii") as file:
         for line in file:
-            region, group, metric, count, *figures = line.rstrip("\n").split("\t")
-            key = text_of(bytes.fromhex(region)), group, metric
+            region, *fields = line.rstrip("\n").split("\t")
+            if region == ":":
+                facts[fields[0]] = text_of(bytes.fromhex(fields[1]))
+                continue
+            group, metric, tile, which, count, *figures = fields
+            key = text_of(bytes.fromhex(region)), group, metric, tile, which
             assert key not in expected, key
             expected[key] = [int(count)] + [float.fromhex(figure) for figure in figures]
-    return expected
+    return expected, facts
 
 
 def number(field):
     return math.nan if field in ("", None) else float(field)
+
+
+def check_dates(facts):
+    """Measuring began before the report was written, and that was just now."""
+    opened, date = (datetime.datetime.strptime(facts[name], "%Y-%m-%dT%H:%M:%S%z") for name in ("opened", "date"))
+    now = datetime.datetime.now(datetime.timezone.utc)
+    assert opened <= date <= now and now - date < datetime.timedelta(hours=1), facts
 
 
 def check_counts(counts, causes):
@@ -45,36 +59,39 @@ def check_counts(counts, causes):
 
 
 def read_csv(path):
-    found, counts, causes, regions = {}, {}, {}, collections.Counter()
+    found, facts, counts, causes, regions = {}, {}, {}, {}, collections.Counter()
     with open(path, encoding="utf-8", newline="") as file:
-        rows = list(csv.reader(file, strict=True))
-    head = rows[0]
-    assert head[0] == "region" and head[1] == "metric", head
-    for row in rows[1:]:
-        assert len(row) == len(head), row
-        line = dict(zip(head, row))
-        assert line["metric"], row
+        lines = list(csv.DictReader(file, strict=True))
+    assert [line["metric"] for line in lines[:4]] == ["zetools", "program", "date", "opened"], lines[:4]
+    for line in lines:
+        assert None not in line and None not in line.values(), line
+        assert line["metric"], line
         if line["component"] == "profiler":
-            assert all(math.isnan(number(line[figure])) for figure in FIGURES), row
-            if line["region"]:
+            assert all(math.isnan(number(line[figure])) for figure in FIGURES), line
+            if line["aggregation"] == "none":
+                prefix = "region " + line["region"] + ": " if line["region"] else ""
+                assert line["count"] == "0", line
+                facts[text_of((prefix + line["metric"]).encode())] = text_of(line["text"].encode())
+            elif line["region"]:
                 regions[line["metric"]] += int(line["count"])
             elif ": " in line["metric"]:
                 causes[line["metric"]] = int(line["count"])
-            elif line["metric"] == "availability":
-                assert line["group"], row
             else:
                 counts[line["metric"]] = int(line["count"])
             continue
-        assert line["region"], row
-        key = text_of(line["region"].encode()), line["group"], line["metric"]
+        assert line["region"] and not line["text"], line
+        key = text_of(line["region"].encode()), line["group"], line["metric"], line["tile"], line["pass"]
         assert key not in found, key
         found[key] = [int(line["count"])] + [number(line[figure]) for figure in FIGURES]
     check_counts(counts, causes)
     assert regions["lost"] == counts["lost"] and regions["dropped"] <= counts["dropped"], (regions, counts)
-    return found
+    return found, facts
 
 
 def figures_of(stats):
+    if isinstance(stats, list):
+        assert len(stats) == 1 + len(FIGURES), stats
+        return [stats[0]] + [number(figure) for figure in stats[1:]]
     assert set(stats) == {"count", *FIGURES}, stats
     return [stats["count"]] + [number(stats[figure]) for figure in FIGURES]
 
@@ -83,22 +100,88 @@ def no_constant(name):
     raise ValueError(f"{name} is not JSON")
 
 
-def read_json(path):
+def facts_of(report):
+    """The facts of JSON, by the names that they have in CSV."""
+    device = report["device"]
+    facts = {name: report[name] for name in ("zetools", "program", "date", "opened", "availability")}
+    facts.update({"device": device["name"], "driver version": device["driver_version"], "UUID": device["uuid"],
+                  "PCI address": device["pci"], "core clock": "" if device["core_clock_mhz"] is None else str(device["core_clock_mhz"]),
+                  "timer": "" if device["timer_hz"] is None else str(device["timer_hz"])})
+    for region in report["regions"]:
+        facts["region " + region["name"] + ": limit"] = region["limit"]["what"]
+        facts["region " + region["name"] + ": limit: reason"] = region["limit"]["why"]
+    return {text_of(name.encode()): text_of(text.encode()) for name, text in facts.items()}
+
+
+def check_histogram(region):
+    """The kept samples are counted, and lie between the shortest and the longest of all."""
+    histogram, time = region.get("histogram"), region["time_ns"]
+    assert (histogram is not None) == (time["count"] > 0), region
+    if histogram:
+        end = histogram["first_ns"] * histogram["ratio"] ** len(histogram["counts"])
+        assert 0 < sum(histogram["counts"]) <= time["count"] and len(histogram["counts"]) <= 24, histogram
+        assert time["min"] <= histogram["first_ns"] and end >= time["max"] * 0.999999, (histogram, time)
+
+
+def figures_of_document(report):
     found = {}
-    with open(path, encoding="utf-8") as file:
-        report = json.load(file, parse_constant=no_constant)
     counts = {name.replace("_", " "): count for name, count in report["counts"].items()}
     check_counts(counts, report["causes"])
     assert sum(region["count"] for region in report["regions"]) == counts["collected"]
+    assert set(report["columns"]) <= set(report["metrics"]), report["columns"]
     for region in report["regions"]:
         name = text_of(region["name"].encode())
-        assert len(region["metrics"]) == len(report["metrics"])
-        found[name, "", "GPU time"] = figures_of(region["time_ns"])
-        for metric, stats in zip(report["metrics"], region["metrics"]):
-            key = name, metric["group"], metric["name"]
-            assert key not in found, key
-            found[key] = figures_of(stats)
-    return found
+        assert region["metrics"].keys() == report["metrics"].keys()
+        check_histogram(region)
+        found[name, "", "GPU time", "all", "all"] = figures_of(region["time_ns"])
+        for index, stats in enumerate(region.get("pass_time_ns", [])):
+            found[name, "", "GPU time", "all", str(index)] = figures_of(stats)
+        for tile, metrics in [("all", region["metrics"]), *((str(i), tile) for i, tile in enumerate(region.get("tiles", [])))]:
+            for key, stats in metrics.items():
+                metric = report["metrics"][key]
+                if metric["group"]: # others are derived
+                    found[name, metric["group"], metric["name"], tile, str(metric["pass"])] = figures_of(stats)
+                else:
+                    assert figures_of(stats)[0] in (0, region["count"]), stats
+        for key, stats in region.get("streamed", {}).items():
+            metric = report["streamed"][key]
+            found[name, metric["group"], metric["name"], "all", "stream"] = [
+                stats["rows"], math.nan, number(stats["mean"]), math.nan, math.nan, number(stats["peak"]), math.nan, math.nan]
+    return found, facts_of(report)
+
+
+def read_json(path):
+    with open(path, encoding="utf-8") as file:
+        report = json.load(file, parse_constant=no_constant)
+    assert list(report)[:6] == ["zetools", "program", "date", "opened", "device", "availability"], list(report)
+    assert "timeline" not in report
+    return figures_of_document(report)
+
+
+class Page(html.parser.HTMLParser):
+    """Collects the contents of the elements with an id, and counts scripts."""
+
+    def __init__(self):
+        super().__init__()
+        self.id, self.texts, self.scripts = None, collections.Counter(), 0
+
+    def handle_starttag(self, tag, attributes):
+        self.scripts += tag == "script"
+        self.id = dict(attributes).get("id")
+
+    def handle_data(self, data):
+        if self.id:
+            self.texts[self.id] = (self.texts[self.id] or "") + data
+
+
+def read_html(path):
+    page = Page()
+    with open(path, encoding="utf-8") as file:
+        page.feed(file.read())
+    page.close()
+    assert page.scripts == 2, page.scripts
+    assert "<" not in page.texts["data"]
+    return figures_of_document(json.loads(page.texts["data"], parse_constant=no_constant))
 
 
 def same(got, wanted):
@@ -107,13 +190,16 @@ def same(got, wanted):
 
 def main():
     kind, report, expected = sys.argv[1:]
-    wanted = read_expected(expected)
-    found = {"csv": read_csv, "json": read_json}[kind](report)
+    wanted, wanted_facts = read_expected(expected)
+    found, facts = {"csv": read_csv, "json": read_json, "html": read_html}[kind](report)
     assert found.keys() == wanted.keys(), found.keys() ^ wanted.keys()
     for key, figures in wanted.items():
         assert len(figures) == len(found[key]), key
         for name, got, figure in zip(["count"] + FIGURES, found[key], figures):
             assert same(got, figure), f"{key} {name}: {got}, not {figure}"
+    check_dates(facts)
+    for name, text in wanted_facts.items():
+        assert facts[name] == text, (name, facts[name], text)
 
 
 main()

@@ -148,6 +148,8 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
     put_u32(&packed, ZT_AVAILABLE);
     put_text(&packed, "");
     put_text(&packed, "a device");
+    for (int i = 0; i < 9; i++)
+        put_u32(&packed, 0); /* nothing is known of the driver, the program and the clocks */
     put_u32(&packed, ZT_CAUSE_COUNT);
     for (int i = 0; i <= ZT_CAUSE_COUNT; i++)
         put_u64(&packed, 0); /* causes and unobserved lists */

@@ -220,6 +220,7 @@ static void test_the_applications_allocator(void **state) {
     ok(zt_write(profiler, ZT_FORMAT_TABLE, discard, &size));
     ok(zt_write(profiler, ZT_FORMAT_CSV, discard, &size));
     ok(zt_write(profiler, ZT_FORMAT_JSON, discard, &size));
+    ok(zt_write(profiler, ZT_FORMAT_HTML, discard, &size));
     assert_true(size > 0);
     ok(zt_release(profiler, w->list));
     close_profiler(w, profiler);

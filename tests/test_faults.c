@@ -99,6 +99,7 @@ static void write_all(zt_profiler *profiler) {
     zt_write(profiler, ZT_FORMAT_TABLE, discard, NULL);
     zt_write(profiler, ZT_FORMAT_CSV, discard, NULL);
     zt_write(profiler, ZT_FORMAT_JSON, discard, NULL);
+    zt_write(profiler, ZT_FORMAT_HTML, discard, NULL);
 }
 
 static void live(life *me) {

@@ -231,8 +231,8 @@ static void test_reports_say_which_pass(void **state) {
     assert_contains(written_report(profiler, ZT_FORMAT_TABLE), "          passes  ");
     assert_contains(written_report(profiler, ZT_FORMAT_TABLE), "\nonce        1  missing  ");
     assert_contains(written_report(profiler, ZT_FORMAT_TABLE), "\nWhere passes differ, metrics ");
-    assert_contains(written_report(profiler, ZT_FORMAT_CSV), ",all,1,missing\n");
-    assert_contains(written_report(profiler, ZT_FORMAT_CSV), ",tile,pass,differs\n");
+    assert_contains(written_report(profiler, ZT_FORMAT_CSV), ",all,1,missing,\n");
+    assert_contains(written_report(profiler, ZT_FORMAT_CSV), ",tile,pass,differs,text\n");
     assert_contains(written_report(profiler, ZT_FORMAT_JSON), "\"differs\":\"missing\"");
     assert_contains(written_report(profiler, ZT_FORMAT_JSON), "\"pass_time_ns\":[");
 }

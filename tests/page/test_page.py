@@ -2,7 +2,8 @@
 """Opens the page of tests/page/page.html in Debian's chromium, with the documents of sample.py.
 
 Usage: test_page.py [DIRECTORY [TEST...]]     DIRECTORY: where pages, screenshots and printed pages go; default: build/page
-Prints TAP. Fails if chromium is not there: apt-get install chromium
+library.html and library.json in DIRECTORY were written by the library (tests/test_page.c); `make test-page` does all.
+Prints TAP, and as the last line the sum, `N passed, N failed`. Fails if chromium is not there: apt-get install chromium
 """
 import functools
 import itertools
@@ -116,6 +117,19 @@ def check_quantity(text, value, units, context):
     assert math.isclose(shown, value, rel_tol=0.0051, abs_tol=1e-9), (text, value, context)
 
 
+def limit_of(region):
+    """What limits a region, "" if that is not known."""
+    what = region.get("limit", {}).get("what", "")
+    return "" if what == "unknown" else what
+
+
+def metric_names(made, names):
+    """The order of the page: metrics of the columns, those that have means, others."""
+    columns = [name for name in made["columns"] if name in made["metrics"]]
+    return sorted(names, key=lambda name: (columns.index(name) if name in columns else len(columns),
+                                           made["metrics"][name]["aggregation"] not in ("sum", "mean")))
+
+
 def value_of(made, region, heading):
     """What the document says about a column of a region: the value, and its units."""
     time = region["time_ns"]
@@ -127,9 +141,18 @@ def value_of(made, region, heading):
              "Own": (region["own_ns"], "ns")}
     if heading in known:
         return known[heading]
-    metric = made["metrics"][heading]
+    name = next(name for name, metric in made["metrics"].items() if heading in (name, metric.get("label")))
+    metric = made["metrics"][name]
     figure = {"flag": "sum", "none": "max"}.get(metric["aggregation"], "mean")
-    return region.get("metrics", {}).get(heading, {}).get(figure), metric["units"]
+    return region.get("metrics", {}).get(name, {}).get(figure), metric["units"]
+
+
+def add_shares(made):
+    """Adds what the page takes for own times and shares in a document that has none."""
+    total = sum(region["time_ns"]["sum"] or 0 for region in made["regions"])
+    for region in made["regions"]:
+        region["own_ns"] = region["time_ns"]["sum"]
+        region["share"] = None if region["own_ns"] is None or not total else region["own_ns"] / total
 
 
 @functools.lru_cache(maxsize=None)
@@ -156,6 +179,20 @@ class Page:
         with open(path, "w", encoding="utf-8") as file:
             file.write(sample.page_of(self.made))
         self.browser.look(width, height, scheme, media)
+        self.browser.open(path)
+        assert not self.browser.problems, self.browser.problems
+        loaded = [url for url in self.browser.requests if not url.startswith("data:")]
+        assert loaded == ["file://" + os.path.abspath(path)], loaded
+        return self.made
+
+    def show_library(self, width=1400, scheme="light"):
+        """Shows the page that the library wrote, and reads its JSON of the same figures."""
+        with open(os.path.join(self.directory, "library.json"), encoding="utf-8") as file:
+            self.made = json.load(file)
+        if not any("own_ns" in region for region in self.made["regions"]):
+            add_shares(self.made)
+        path = os.path.join(self.directory, "library.html")
+        self.browser.look(width, 900, scheme)
         self.browser.open(path)
         assert not self.browser.problems, self.browser.problems
         loaded = [url for url in self.browser.requests if not url.startswith("data:")]
@@ -201,7 +238,7 @@ class Page:
                     parts = ".*".join(map(re.escape, name.split("\u2026")))
                     assert len(name) <= 56 and re.fullmatch("(void )?" + parts, region["name"]), text
                 elif heading == "What limits it":
-                    assert text == (region.get("limit", {}).get("what") or MISSING), (text, region["limit"])
+                    assert text == (limit_of(region) or MISSING), (text, region["limit"])
                 else:
                     check_number(text, *((v, unit, u) for v, u in [value_of(self.made, region, heading)]).__next__(),
                                  (region["name"], heading))
@@ -245,6 +282,50 @@ def test_figures(page):
             assert len(decimals) <= 1 or shown["headings"][column][0] == "Region", shown["headings"][column]
 
 
+def test_library(page):
+    """What the library writes renders, and its figures equal those of the library's JSON."""
+    for width in WIDTHS:
+        for scheme in ("light", "dark"):
+            page.show_library(width, scheme)
+            page.run("document.querySelector('tr[data-region=\"0\"]').click()")
+            page.browser.screenshot(os.path.join(page.directory, f"library-{width}-{scheme}.png"))
+    made = page.show_library()
+    shown = page.check_figures()
+    assert len(shown["rows"]) == len(made["regions"]) == 5
+    headings = [heading for heading, _, _ in shown["headings"]]
+    for name in made["columns"]:
+        assert made["metrics"][name].get("label", name) in headings, (name, headings)
+    page.run("document.querySelectorAll('#choice input').forEach((box) => { if (!box.checked) { box.click(); } })")
+    assert len(page.check_figures()["headings"]) == 13 + len(made["metrics"])
+    head = page.text("header")
+    device = made["device"]
+    for text in (device["name"], device["driver_version"], device["uuid"], device["pci"], f"{device['core_clock_mhz']:,} MHz",
+                 made["program"], made["opened"].replace("T", " ").replace("Z", " UTC"), "Chosen"):
+        assert text and text in head, (text, head)
+    assert f"Of {made['counts']['begun']:,} samples, 1 lost. Causes: report lost 1." in page.text("#notes")
+    assert "121 samples" in page.text("#timeline") or "120 samples" in page.text("#timeline"), page.text("#timeline")
+
+
+def test_details_of_library(page):
+    """The details have all figures of a region, the reason of its limit, and the distribution of what was kept."""
+    made = page.show_library()
+    for index, region in enumerate(made["regions"]):
+        page.run(f"document.querySelector('tr[data-region=\"{index}\"]').click()")
+        text = page.text(".detail")
+        assert region["limit"]["why"] in text, (region["limit"], text)
+        shown = page.run(READ_PLAIN % ".detail table")
+        measured = [name for name, stats in region["metrics"].items() if stats["count"]]
+        assert [row[0] for row in shown["rows"]] == ["GPU time", *metric_names(made, measured)]
+        for row in shown["rows"]:
+            stats, metric = region["metrics"].get(row[0], region["time_ns"]), made["metrics"].get(row[0], {"units": "ns", "aggregation": "sum"})
+            for figure, cell in zip(("mean", "stddev", "min", "median", "p95", "max"), row[2:8]):
+                check_number(cell, stats[figure], row[8], metric["units"], (region["name"], row[0], figure))
+        if region["count"]:
+            assert f"GPU time of 16 of {region['count']} samples, chosen at random" in text, text
+            assert "While it runs: " in text
+        page.run(f"document.querySelector('tr[data-region=\"{index}\"]').click()")
+
+
 def test_all_columns(page):
     """Every column can be shown, and its figures equal those of the document."""
     page.show("ten")
@@ -273,7 +354,7 @@ def test_heading(page):
     made = page.show("ten")
     head = page.text("header")
     for text in (made["program"], made["device"]["name"], made["device"]["driver_version"], made["device"]["uuid"],
-                 made["device"]["pci"], "2,850 MHz", "19.2 MHz", "2026-11-22 03:21:00 UTC", made["zetools"], made["availability"]):
+                 made["device"]["pci"], "2,850 MHz", "19.2 MHz", "2026-11-22 03:21:00 UTC", "2026-11-22 03:18:30 UTC", made["zetools"], made["availability"]):
         assert text in head, text
     summary = page.text("#summary")
     total, rest = re.match(r"(.*) of GPU time in (.*)", summary).groups()
@@ -281,7 +362,8 @@ def test_heading(page):
     assert rest.startswith(f"10 regions, {made['counts']['collected']:,} samples."), summary
     shares = {}
     for region in made["regions"]:
-        shares[region["limit"]["what"]] = shares.get(region["limit"]["what"], 0) + region["share"]
+        shares[limit_of(region)] = shares.get(limit_of(region), 0) + region["share"]
+    assert shares.pop("") > 0 and "unknown" not in summary
     for what, share in shares.items():
         assert f"{what} {100 * share:.1f} %" in summary or share < 0.0005, (what, share, summary)
 
@@ -292,6 +374,7 @@ def test_losses(page):
     assert page.run("document.getElementById('notes').checkVisibility()")
     text = page.text("#notes")
     assert f"Of {made['counts']['begun']:,} samples, 11 lost, 64 dropped, 5 in flight." in text, text
+    assert "call zt_collect before the report" in text, text
     assert "no slot 64, report lost 9, overrun 2." in text and "no memory" not in text and made["notes"][0] in text, text
     page.show("many")
     assert not page.run("document.getElementById('notes').checkVisibility()")
@@ -459,11 +542,11 @@ def test_details(page):
     for index, region in enumerate(made["regions"]):
         page.run(f"document.querySelector('tr[data-region=\"{index}\"]').click()")
         text, limit = page.text(".detail"), region["limit"]
-        assert f"What limits it: {limit['what']}" in text and limit["why"] in text and limit["add"] in text
+        assert f"What limits it: {limit_of(region)}" in text and limit["why"] in text and limit["add"] in text
         assert all(note in text for note in region.get("notes", []))
         shown = page.run(READ_PLAIN % ".detail table")
         assert shown["headings"] == ["Metric", "Samples", "Mean", "Std dev", "Min", "Median", "p95", "Max", "Unit", "Sum", "Component"]
-        assert [row[0] for row in shown["rows"]] == ["GPU time", *region["metrics"]]
+        assert [row[0] for row in shown["rows"]] == ["GPU time", *metric_names(made, region["metrics"])]
         for row in shown["rows"]:
             stats, metric = region["metrics"].get(row[0], region["time_ns"]), made["metrics"].get(row[0], {"units": "ns", "aggregation": "sum"})
             for figure, cell in zip(("mean", "stddev", "min", "median", "p95", "max"), row[2:8]):
@@ -485,6 +568,45 @@ def test_details(page):
             assert math.isclose(float(rates[2]), region["operations"] / region["bytes"], rel_tol=0.0051)
         page.run(f"document.querySelector('tr[data-region=\"{index}\"]').click()")
         assert page.count(".detail") == 0
+
+
+def test_what_is_missing_in_a_region(page):
+    """Passes that differ, samples that were not kept and lists that were not observed are stated."""
+    def change(made):
+        made["counts"]["unobserved_lists"] = 2
+        made["regions"][0]["differs"] = "missing+time"
+        made["regions"][0]["histogram"]["counts"] = [5, 3]
+
+    made = page.show("ten", change=change)
+    assert "2 command lists ran outside of zt_execute" in page.text("#notes")
+    page.run("document.querySelector('tr[data-region=\"0\"]').click()")
+    assert "The passes differ: it is missing in some, its GPU time differs." in page.text(".detail")
+    count = made["regions"][0]["time_ns"]["count"]
+    assert f"GPU time of 8 of {count} samples, chosen at random, logarithmic" in page.text(".detail")
+
+
+def test_streamed(page):
+    """The details of a region have the metrics of streams that were sampled while it ran."""
+    def change(made):
+        made["streamed"] = {"EuBusy": {"units": "percent", "component": "Vector Engine"}}
+        made["regions"][1]["streamed"] = {"EuBusy": {"rows": 1234, "mean": 41.25, "peak": 97.5}}
+
+    page.show("ten", change=change)
+    page.run("document.querySelector('tr[data-region=\"1\"]').click()")
+    shown = page.run(READ_PLAIN % ".detail .scroll:last-child table")
+    assert shown["rows"] == [["EuBusy", "1,234", "41.3", "97.5", "%", "Vector Engine"]], shown
+
+
+def test_without_own_times(page):
+    """Without own times, shares are those of the GPU time of each region."""
+    def change(made):
+        for region in made["regions"]:
+            del region["own_ns"], region["share"]
+
+    made = page.show("ten", change=change)
+    add_shares(made)
+    page.check_figures()
+    assert "counts twice" in page.run("document.querySelector('#regions > thead button').title")
 
 
 def test_roofline(page):
@@ -622,6 +744,7 @@ def main():
                 print("".join("# " + line for line in traceback.format_exc().splitlines(True)), flush=True)
     finally:
         browser.close()
+    print(f"{len(tests) - failed} passed, {failed} failed")
     return 1 if failed else 0
 
 

@@ -1,0 +1,104 @@
+/* The page that the library writes. With ZT_PAGES=DIRECTORY, it stays there, with the JSON of the same
+   figures, and tests/page/test_page.py compares what a browser shows of the one with the other. */
+#define _GNU_SOURCE
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { STEPS = 30 };
+
+static const softgpu_metric metrics[] = {
+    {"GPU_BUSY", "GPU", "percent", ZET_METRIC_TYPE_DURATION, ZET_VALUE_TYPE_FLOAT32},
+    {"XVE_ACTIVE", "XVE", "percent", ZET_METRIC_TYPE_DURATION, ZET_VALUE_TYPE_FLOAT32},
+    {"XVE_STALL", "XVE", "percent", ZET_METRIC_TYPE_DURATION, ZET_VALUE_TYPE_FLOAT32},
+    {"XVE_THREADS_OCCUPANCY_ALL", "XVE", "percent", ZET_METRIC_TYPE_DURATION, ZET_VALUE_TYPE_FLOAT32},
+    {"GPU_MEMORY_BYTE_READ_RATE", "Memory", "GBpS", ZET_METRIC_TYPE_THROUGHPUT, ZET_VALUE_TYPE_FLOAT32},
+    {"GPU_MEMORY_BYTE_WRITE_RATE", "Memory", "GBpS", ZET_METRIC_TYPE_THROUGHPUT, ZET_VALUE_TYPE_FLOAT32},
+    {"GPU_MEMORY_REQUEST_QUEUE_FULL", "Memory", "percent", ZET_METRIC_TYPE_DURATION, ZET_VALUE_TYPE_FLOAT32},
+    {"L3_HIT", "L3", "events", ZET_METRIC_TYPE_EVENT, ZET_VALUE_TYPE_UINT64},
+    {"L3_MISS", "L3", "events", ZET_METRIC_TYPE_EVENT, ZET_VALUE_TYPE_UINT64},
+};
+enum { METRICS = sizeof metrics / sizeof metrics[0] };
+
+/* Regions of a step, and what the hardware counts in each. The memory is designed for 8 GB a second. */
+static const struct {
+    const char *name;
+    double values[METRICS];
+} regions[] = {
+    {"conv2d_fwd_nhwc_f16", {98, 24, 71, 86, 5.2, 2.2, 95, 900000, 700000}},
+    {"gemm_tn<half, 256, 128, 32>", {99, 91, 7, 88, 1.5, 0.4, 10, 3000000, 90000}},
+    {"softmax", {97, 22, 71, 31, 1.2, 0.2, 12, 50000, 40000}},
+    {"relu", {96, 30, 5, 40, 0.6, 0.5, 8, 20000, 19000}},
+    {"</script><script>document.title = 'not this'</script>", {0}},
+};
+enum { REGIONS = sizeof regions / sizeof regions[0] };
+
+static void run_steps(world *w, zt_profiler *profiler) {
+    for (int step = 0; step < STEPS; step++) {
+        for (int i = 0; i < REGIONS - 1; i++) {
+            for (int m = 0; m < METRICS; m++)
+                assert_true(gpu.set_metric(metrics[m].name, regions[i].values[m] * (1 - step % 3 * 0.01)));
+            run(w, profiler, regions[i].name);
+        }
+    }
+    gpu.behave(SOFTGPU_REPORT_LOST, 1);
+    run(w, profiler, regions[REGIONS - 1].name);
+    collect_all(profiler);
+    gpu.behave(SOFTGPU_REPORT_LOST, 0);
+}
+
+static char *read_text(const char *path) {
+    static char text[1 << 22];
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    size_t size = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[size] = 0;
+    return text;
+}
+
+static void test_the_page(void **state) {
+    world *w = *state;
+    char directory[256] = "/tmp/zetools-page-XXXXXX", html[300], json[300];
+    const char *stays = getenv("ZT_PAGES");
+    zt_config config = config_of(w);
+    if (stays)
+        snprintf(directory, sizeof directory, "%s", stays);
+    else
+        assert_non_null(mkdtemp(directory));
+    snprintf(html, sizeof html, "%s/library.html", directory);
+    snprintf(json, sizeof json, "%s/library.json", directory);
+    assert_true(gpu.list_metrics("Chosen", metrics, METRICS));
+    config.groups = "Chosen";
+    config.timeline = 1000;
+    config.samples = 16; /* fewer than there are */
+    zt_profiler *profiler = open_profiler(w, &config);
+    run_steps(w, profiler);
+    ok(zt_report(profiler, html));
+    ok(zt_report(profiler, json));
+
+    const char *text = read_text(html);
+    assert_memory_equal(text, "<!DOCTYPE html>\n", 16);
+    assert_int_equal(strcmp(text + strlen(text) - 8, "</html>\n"), 0);
+    assert_null(strstr(text, "@DATA@"));
+    assert_contains(text, "\"name\":\"\\u003c/script>\\u003cscript>document.title");
+    assert_contains(text, "\"timeline\":{\"begin_ns\":0,");
+    zt_limit_info limit;
+    ok(zt_get_limit(profiler, find_region(profiler, regions[REGIONS - 1].name), &limit));
+    assert_int_equal(limit.limit, ZT_LIMIT_UNKNOWN); /* it has no samples */
+    close_profiler(w, profiler);
+    if (!stays) {
+        unlink(html);
+        unlink(json);
+        rmdir(directory);
+    }
+    check_work(w);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {TEST(test_the_page)};
+    return cmocka_run_group_tests(tests, start, NULL);
+}
