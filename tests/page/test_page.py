@@ -237,6 +237,8 @@ class Page:
                     name = text.removesuffix(" !")
                     parts = ".*".join(map(re.escape, name.split("\u2026")))
                     assert len(name) <= 56 and re.fullmatch("(void )?" + parts, region["name"]), text
+                elif heading == "GPU time":
+                    assert text == "" and unit == "", (text, unit)
                 elif heading == "What limits it":
                     assert text == (limit_of(region) or MISSING), (text, region["limit"])
                 else:
@@ -598,7 +600,7 @@ def test_streamed(page):
 
 
 def test_without_own_times(page):
-    """Without own times, shares are those of the GPU time of each region."""
+    """Without own times nothing is summed up, because regions may be inside others; bars are of the GPU time."""
     def change(made):
         for region in made["regions"]:
             del region["own_ns"], region["share"]
@@ -606,7 +608,8 @@ def test_without_own_times(page):
     made = page.show("ten", change=change)
     add_shares(made)
     page.check_figures()
-    assert "counts twice" in page.run("document.querySelector('#regions > thead button').title")
+    assert "nested regions included" in page.run("document.querySelector('#regions > thead button').title")
+    assert "GPU time" not in page.text("#summary") and "%" not in page.text("#legend")
 
 
 def test_roofline(page):
