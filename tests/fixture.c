@@ -443,6 +443,29 @@ int open_world(void **state) {
     return 0;
 }
 
+char test_directory[64];
+
+int make_directory(void **state) {
+    (void)state;
+    strcpy(test_directory, "/tmp/zetools-test-XXXXXX");
+    return mkdtemp(test_directory) ? 0 : -1;
+}
+
+int remove_directory(void **state) {
+    char command[128];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf '%s'", test_directory);
+    return system(command);
+}
+
+const char *in_directory(const char *name) {
+    static char paths[4][PATH_MAX];
+    static int next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", test_directory, name);
+    return path;
+}
+
 /* What an earlier test left behind is not this one's fault. */
 static void check_ledger(uint64_t live_before) {
     char text[4096];

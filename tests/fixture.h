@@ -144,6 +144,13 @@ int abandon_world(void **state);
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, open_world, close_world)
 
+/* For tests that write files: a new directory, which is removed with all that is in it. The path of a file in
+   it is valid until the fourth call after that. */
+extern char test_directory[64];
+int make_directory(void **state);
+int remove_directory(void **state);
+const char *in_directory(const char *name);
+
 void create_immediate(world *w, ze_command_list_handle_t *list);
 void create_list(world *w, ze_command_list_handle_t *list);
 void create_kernel(world *w, ze_kernel_handle_t *kernel);

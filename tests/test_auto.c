@@ -9,33 +9,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char folder[64];
-
-static const char *in_folder(const char *name) {
-    static char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
-
-static int make_folder(void **state) {
-    (void)state;
-    snprintf(folder, sizeof folder, "/tmp/zetools-auto-XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state) {
-    char command[128];
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
-}
-
 /* Returns what a program has written to a file. */
 static char *text_of(const char *name) {
     static char text[1 << 19];
-    FILE *file = fopen(in_folder(name), "r");
+    FILE *file = fopen(in_directory(name), "r");
     if (!file)
-        fail_msg("there is no %s", in_folder(name));
+        fail_msg("there is no %s", in_directory(name));
     text[fread(text, 1, sizeof text - 1, file)] = 0;
     fclose(file);
     return text;
@@ -98,7 +77,7 @@ static void expect_success(const program *p) {
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        if (!freopen(in_folder("output"), "w", stdout) || !freopen(in_folder("errors"), "w", stderr))
+        if (!freopen(in_directory("output"), "w", stdout) || !freopen(in_directory("errors"), "w", stderr))
             _exit(99);
         run_program(p);
         exit(0);
@@ -163,7 +142,7 @@ static void test_an_exit_with_everything_open(void **state) {
 static void test_a_file_by_the_environment(void **state) {
     char path[PATH_MAX];
     (void)state;
-    snprintf(path, sizeof path, "%s", in_folder("by environment.csv"));
+    snprintf(path, sizeof path, "%s", in_directory("by environment.csv"));
     zt_auto_config config = zt_auto_config_default();
     config.report = "/nowhere/at/all";
     const program p = {
@@ -176,7 +155,7 @@ static void test_a_file_by_the_environment(void **state) {
 static void test_a_file_by_the_configuration(void **state) {
     char path[PATH_MAX];
     (void)state;
-    snprintf(path, sizeof path, "%s", in_folder("configured.json"));
+    snprintf(path, sizeof path, "%s", in_directory("configured.json"));
     zt_auto_config config = zt_auto_config_default();
     config.report = path;
     config.trace.calls = "zeCommandQueue*";
@@ -236,7 +215,7 @@ static void launch_in_many_contexts(world *w) {
 static void test_any_number_of_contexts(void **state) {
     char path[PATH_MAX], name[32];
     (void)state;
-    snprintf(path, sizeof path, "%s", in_folder("many.csv"));
+    snprintf(path, sizeof path, "%s", in_directory("many.csv"));
     zt_auto_config config = zt_auto_config_default();
     config.profiler.groups = "";
     const program p = {.work = launch_in_many_contexts, .environment = path, .config = &config, .calls = 1};
@@ -271,8 +250,8 @@ static void test_a_report_that_cannot_be_written(void **state) {
 static void test_several_reports(void **state) {
     char paths[PATH_MAX];
     (void)state;
-    int length = snprintf(paths, sizeof paths, "%s, table,", in_folder("several.csv"));
-    snprintf(paths + length, sizeof paths - (size_t)length, "%s", in_folder("several.trace.json"));
+    int length = snprintf(paths, sizeof paths, "%s, table,", in_directory("several.csv"));
+    snprintf(paths + length, sizeof paths - (size_t)length, "%s", in_directory("several.trace.json"));
     const program p = {.work = launch_in_two_contexts, .environment = paths, .calls = 1};
     expect_success(&p);
     assert_contains(line_of(text_of("several.csv"), "\"saxpy\",\"GPU time\""), ",sum,7,");
@@ -314,7 +293,7 @@ static void launch_and_fork(world *w) {
 static void test_a_forked_child(void **state) {
     char path[PATH_MAX];
     (void)state;
-    snprintf(path, sizeof path, "%s", in_folder("forked.csv"));
+    snprintf(path, sizeof path, "%s", in_directory("forked.csv"));
     const program p = {.work = launch_and_fork, .environment = path, .calls = 1};
     expect_success(&p);
     assert_contains(line_of(text_of("forked.csv"), "\"saxpy\",\"GPU time\""), ",sum,7,");
@@ -324,7 +303,7 @@ static void test_a_forked_child(void **state) {
 static void test_a_trace_by_the_environment(void **state) {
     char path[PATH_MAX];
     (void)state;
-    snprintf(path, sizeof path, "%s", in_folder("environment.trace.json"));
+    snprintf(path, sizeof path, "%s", in_directory("environment.trace.json"));
     const program p = {.work = launch_some, .environment = path, .calls = 1};
     expect_success(&p);
     assert_contains(text_of("environment.trace.json"), "\"name\":\"saxpy\"");
@@ -334,7 +313,7 @@ static void test_a_trace_by_the_environment(void **state) {
 static void test_a_trace_by_a_suffix_in_capitals(void **state) {
     char path[PATH_MAX];
     (void)state;
-    snprintf(path, sizeof path, "%s", in_folder("run.TRACE.JSON"));
+    snprintf(path, sizeof path, "%s", in_directory("run.TRACE.JSON"));
     const program p = {.work = launch_in_two_contexts, .environment = path, .calls = 1};
     expect_success(&p);
     assert_contains(text_of("run.TRACE.JSON"), "\"name\":\"saxpy\"");
@@ -344,7 +323,7 @@ static void test_a_trace_by_a_suffix_in_capitals(void **state) {
 static void test_a_report_for_each_context(void **state) {
     char path[PATH_MAX];
     (void)state;
-    snprintf(path, sizeof path, "%s", in_folder("each.csv"));
+    snprintf(path, sizeof path, "%s", in_directory("each.csv"));
     const program p = {.work = launch_in_two_contexts, .environment = path, .calls = 1};
     expect_success(&p);
     assert_contains(line_of(text_of("each.csv"), "\"saxpy\",\"GPU time\""), ",sum,7,");
@@ -355,7 +334,7 @@ static void test_a_report_for_each_context(void **state) {
 static void test_a_trace_for_each_context(void **state) {
     char path[PATH_MAX];
     (void)state;
-    snprintf(path, sizeof path, "%s", in_folder("each.trace.json"));
+    snprintf(path, sizeof path, "%s", in_directory("each.trace.json"));
     zt_auto_config config = zt_auto_config_default();
     config.profiler.timeline = 100;
     const program p = {.work = launch_in_two_contexts, .environment = path, .config = &config, .calls = 1};
@@ -369,7 +348,7 @@ static void test_names_may_go(void **state) {
     char path[PATH_MAX], metrics[] = "COPY_BYTE_COUNT", columns[] = "FILL_BYTE_COUNT", names[] = "s*";
     int status;
     (void)state;
-    snprintf(path, sizeof path, "%s", in_folder("names.csv"));
+    snprintf(path, sizeof path, "%s", in_directory("names.csv"));
     zt_auto_config config = zt_auto_config_default();
     config.report = path;
     config.profiler.metrics = metrics;
@@ -425,7 +404,7 @@ static void copy_twice(world *w) {
 static void test_copies_by_the_environment(void **state) {
     char path[PATH_MAX];
     (void)state;
-    snprintf(path, sizeof path, "%s", in_folder("copies.csv"));
+    snprintf(path, sizeof path, "%s", in_directory("copies.csv"));
     const program unmeasured = {.work = copy_twice, .calls = 1};
     const program in_file = {.work = copy_twice, .environment = path, .calls = 1};
     const program measured = {
@@ -459,7 +438,7 @@ static void do_nothing(world *w) {
 static void test_nothing_to_measure(void **state) {
     char path[PATH_MAX];
     (void)state;
-    snprintf(path, sizeof path, "%s", in_folder("nothing.csv"));
+    snprintf(path, sizeof path, "%s", in_directory("nothing.csv"));
     const program table = {.work = do_nothing, .calls = 1};
     const program file = {.work = do_nothing, .environment = path, .calls = 1}, without_lists = {.calls = 1};
     const program left_out = {
@@ -479,7 +458,7 @@ static void test_nothing_to_measure(void **state) {
 static void test_calls_by_the_environment(void **state) {
     char path[PATH_MAX];
     (void)state;
-    snprintf(path, sizeof path, "%s", in_folder("calls.csv"));
+    snprintf(path, sizeof path, "%s", in_directory("calls.csv"));
     const program p = {
         .work = launch_some, .environment = path, .calls = 1, .variables = {"ZT_CALLS", "zeCommandQueue*"}};
     const program unknown = {.work = launch_some,
@@ -496,7 +475,7 @@ static void test_calls_by_the_environment(void **state) {
 static void test_a_timeline_by_the_environment(void **state) {
     char path[PATH_MAX];
     (void)state;
-    snprintf(path, sizeof path, "%s", in_folder("timeline.trace.json"));
+    snprintf(path, sizeof path, "%s", in_directory("timeline.trace.json"));
     const program p = {
         .work = launch_some, .environment = path, .calls = 1, .variables = {"ZT_TIMELINE", "3"}};
     expect_success(&p);
@@ -507,7 +486,7 @@ static void test_a_timeline_by_the_environment(void **state) {
 static void test_reports_at_close_as_well(void **state) {
     char path[PATH_MAX];
     (void)state;
-    snprintf(path, sizeof path, "%s", in_folder("at close.csv"));
+    snprintf(path, sizeof path, "%s", in_directory("at close.csv"));
     const program p = {.work = launch_some, .calls = 1, .variables = {"ZT_REPORT", path}};
     expect_success(&p);
     assert_contains(text_of("output"), "\nsaxpy ");
@@ -678,5 +657,5 @@ int main(void) {
         cmocka_unit_test(test_without_permission),
         cmocka_unit_test(test_without_a_driver),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

@@ -11,33 +11,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char folder[64];
-
-static int make_folder(void **state) {
-    (void)state;
-    strcpy(folder, "/tmp/zetools-environment-XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state) {
-    char command[128];
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
-}
-
-#define IN_FOLDER(function) cmocka_unit_test_setup_teardown(function, make_folder, remove_folder)
-
-static const char *in_folder(const char *name) {
-    static char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
+#define IN_DIRECTORY(function) cmocka_unit_test_setup_teardown(function, make_directory, remove_directory)
 
 /* Returns what a program has written to a file, or NULL. */
 static const char *text_of(const char *name) {
     static char text[1 << 19];
-    FILE *file = fopen(in_folder(name), "r");
+    FILE *file = fopen(in_directory(name), "r");
     if (!file)
         return NULL;
     text[fread(text, 1, sizeof text - 1, file)] = 0;
@@ -45,7 +24,7 @@ static const char *text_of(const char *name) {
     return text;
 }
 
-/* Runs a program in the folder, with these values of variables; NULL stands for the end. */
+/* Runs a program in the directory, with these values of variables; NULL stands for the end. */
 static void run_program(void (*program)(world *w), const char *const *variables) {
     int status;
     fflush(NULL);
@@ -57,7 +36,7 @@ static void run_program(void (*program)(world *w), const char *const *variables)
         open_world(&state);
         for (; *variables; variables += 2)
             setenv(variables[0], variables[1], 1);
-        if (chdir(folder) != 0 || !freopen("output", "w", stdout) || !freopen("errors", "w", stderr))
+        if (chdir(test_directory) != 0 || !freopen("output", "w", stdout) || !freopen("errors", "w", stderr))
             _exit(99);
         program(state);
         close_world(&state);
@@ -302,13 +281,13 @@ static void test_values_without_a_meaning(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        IN_FOLDER(test_reports_at_close),           IN_FOLDER(test_no_reports),
-        IN_FOLDER(test_a_trace_at_close),           IN_FOLDER(test_a_trace_with_a_stream),
-        IN_FOLDER(test_several_profilers),          IN_FOLDER(test_not_of_packed_statistics),
-        IN_FOLDER(test_unknown_suffixes),           IN_FOLDER(test_reports_that_cannot_be_written),
-        IN_FOLDER(test_messages_on_standard_error), IN_FOLDER(test_the_log_of_the_program_is_first),
-        IN_FOLDER(test_messages_of_a_stream),       IN_FOLDER(test_a_timeline),
-        IN_FOLDER(test_values_without_a_meaning),
+        IN_DIRECTORY(test_reports_at_close),           IN_DIRECTORY(test_no_reports),
+        IN_DIRECTORY(test_a_trace_at_close),           IN_DIRECTORY(test_a_trace_with_a_stream),
+        IN_DIRECTORY(test_several_profilers),          IN_DIRECTORY(test_not_of_packed_statistics),
+        IN_DIRECTORY(test_unknown_suffixes),           IN_DIRECTORY(test_reports_that_cannot_be_written),
+        IN_DIRECTORY(test_messages_on_standard_error), IN_DIRECTORY(test_the_log_of_the_program_is_first),
+        IN_DIRECTORY(test_messages_of_a_stream),       IN_DIRECTORY(test_a_timeline),
+        IN_DIRECTORY(test_values_without_a_meaning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,25 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
-static char directory[64];
-
-static const char *in_directory(const char *name) {
-    static char paths[4][sizeof directory + 64];
-    static int next;
-    char *path = paths[next++ % 4];
-    snprintf(path, sizeof paths[0], "%s/%s", directory, name);
-    return path;
-}
-
 static int open_directory(void **state) {
-    strcpy(directory, "/tmp/zetools-openmetrics-XXXXXX");
-    return mkdtemp(directory) ? open_world(state) : -1;
+    return make_directory(state) == 0 ? open_world(state) : -1;
 }
 
 static int close_directory(void **state) {
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", directory);
-    return system(command) ? -1 : close_world(state);
+    return remove_directory(state) == 0 ? close_world(state) : -1;
 }
 
 #define IN_DIRECTORY(function) cmocka_unit_test_setup_teardown(function, open_directory, close_directory)
@@ -265,7 +252,7 @@ static void check_with_promtool(const zt_profiler *profiler, const world *w) {
     snprintf(command, sizeof command,
              "cd '%s' && python3 '%s' --stamped '%s' >stamped && "
              "promtool tsdb create-blocks-from openmetrics stamped blocks >&2",
-             directory, script, report);
+             test_directory, script, report);
     assert_int_equal(run_outside(command), 0);
 }
 

@@ -9,33 +9,22 @@
 #include <string.h>
 #include <unistd.h>
 
-static char folder[64];
-
-static int make_folder(void **state) {
+static int open_directory(void **state) {
     char device[PATH_MAX];
-    (void)state;
     /* The program has no sanitizers, so its device must not have any either. */
     find_file("build/libze_softgpu.so", device, sizeof device);
     setenv("ZE_ENABLE_ALT_DRIVERS", device, 1);
     setenv("ZET_ENABLE_METRICS", "1", 0);
-    strcpy(folder, "/tmp/zetools-preload-XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
+    return make_directory(state);
 }
 
-static int remove_folder(void **state) {
-    char command[128];
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
-}
-
-#define IN_FOLDER(function) cmocka_unit_test_setup_teardown(function, make_folder, remove_folder)
+#define IN_DIRECTORY(function) cmocka_unit_test_setup_teardown(function, open_directory, remove_directory)
 
 static const char *text_of(const char *name) {
     static char texts[2][1 << 18];
     static int next;
     char path[PATH_MAX], *text = texts[next++ % 2];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(path, sizeof path, "%s/%s", test_directory, name);
     FILE *file = fopen(path, "r");
     if (!file)
         fail_msg("there is no %s", path);
@@ -44,12 +33,12 @@ static const char *text_of(const char *name) {
     return text;
 }
 
-/* Runs a command in the folder under the library, which `variables` configure. Returns its status. */
+/* Runs a command in the directory under the library, which `variables` configure. Returns its status. */
 static int run_preloaded(const char *variables, const char *command) {
     char library[PATH_MAX], whole[4 * PATH_MAX];
     find_file("build/libzt_auto.so", library, sizeof library);
-    snprintf(whole, sizeof whole, "cd '%s' && exec env LD_PRELOAD='%s' %s %s >output 2>errors", folder,
-             library, variables, command);
+    snprintf(whole, sizeof whole, "cd '%s' && exec env LD_PRELOAD='%s' %s %s >output 2>errors",
+             test_directory, library, variables, command);
     return system(whole);
 }
 
@@ -110,11 +99,11 @@ static void test_program_without_gpu_work(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        IN_FOLDER(test_program_that_nobody_recompiled),
-        IN_FOLDER(test_table_without_variables),
-        IN_FOLDER(test_kernels_are_chosen),
-        IN_FOLDER(test_switched_off),
-        IN_FOLDER(test_program_without_gpu_work),
+        IN_DIRECTORY(test_program_that_nobody_recompiled),
+        IN_DIRECTORY(test_table_without_variables),
+        IN_DIRECTORY(test_kernels_are_chosen),
+        IN_DIRECTORY(test_switched_off),
+        IN_DIRECTORY(test_program_without_gpu_work),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

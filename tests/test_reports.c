@@ -23,19 +23,8 @@
 
 /* ==== files =============================================================================================== */
 
-static char directory[64];
-
-static const char *in_directory(const char *name) {
-    static char paths[4][sizeof directory + 256];
-    static int next;
-    char *path = paths[next++ % 4];
-    snprintf(path, sizeof paths[0], "%s/%s", directory, name);
-    return path;
-}
-
 static int open_directory(void **state) {
-    strcpy(directory, "/tmp/zetools-reports-XXXXXX");
-    if (!mkdtemp(directory))
+    if (make_directory(state) != 0)
         return -1;
     unsetenv("COLUMNS");
     return open_world(state);
@@ -43,7 +32,7 @@ static int open_directory(void **state) {
 
 static int remove_entries(void) {
     int count = 0;
-    DIR *entries = opendir(directory);
+    DIR *entries = opendir(test_directory);
     assert_non_null(entries);
     for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
         if (entry->d_name[0] == '.' && (!entry->d_name[1] || entry->d_name[1] == '.'))
@@ -58,7 +47,7 @@ static int remove_entries(void) {
 static int close_directory(void **state) {
     unsetenv("COLUMNS");
     remove_entries();
-    rmdir(directory);
+    rmdir(test_directory);
     return close_world(state);
 }
 
@@ -1205,12 +1194,12 @@ static void test_report_over_a_symbolic_link(void **state) {
 static void test_report_through_links_to_a_new_file(void **state) {
     world *w = *state;
     struct stat seen;
-    char absolute[sizeof directory + 256];
+    char absolute[sizeof test_directory + 256];
     const char *first = in_directory("first.csv"), *second = in_directory("sub/second.csv"),
                *file = in_directory("real.csv"), *sub = in_directory("sub");
     zt_profiler *profiler = measure_region(w, NULL);
     assert_int_equal(mkdir(sub, 0700), 0);
-    snprintf(absolute, sizeof absolute, "%s/./sub/second.csv", directory);
+    snprintf(absolute, sizeof absolute, "%s/./sub/second.csv", test_directory);
     assert_int_equal(symlink(absolute, first), 0);
     assert_int_equal(symlink("../real.csv", second), 0);
     ok(zt_report(profiler, first));
