@@ -214,10 +214,26 @@
        starts again from 0 when it overflows. If this may have happened before a sample was collected, its
        time is uncertain: the sample is not kept, but counted in zt_timeline_info.lost_samples.
 
-       A report to "run.trace.json" is in the Trace Event format, which Perfetto and Chrome show: a track for
-       each command list, with the metrics of a sample as its arguments; counter tracks of the attached
-       streams (zt_stream_config.profiler); and markers as instants. Regions that overlap without being nested
-       are on separate tracks.
+       A report to "run.trace.json" is in the Trace Event format, which Perfetto and Chrome show. It has two
+       processes, the device and the program. That of the device has
+
+       - a track for each command list, named by zt_name_list. Regions that overlap without being nested are
+         on separate tracks. Arguments of a region are its metrics, the thread that has appended it, and of a
+         traced launch the numbers and the size of its work-groups, as far as the host knows them
+       - a counter for each metric of the attached streams (zt_stream_config.profiler). What adds up is shown
+         as a rate: bytes in GB/s, events a second, times as a share of the time
+       - a track for each attached stream, with its markers, and a span for each gap
+       - an instant where a sample was submitted that is missing: lost, dropped, or without a certain time
+
+       That of the program has a track for each thread, with the number and name that the system gives it.
+       Spans are what has appended a region to an immediate list ("append saxpy"), what has executed recorded
+       lists ("execute lists"), and timed calls. An arrow (a flow event) leads from there to each region.
+
+       config.columns chooses metrics for counters and arguments as it does for the table; without it, or if
+       it names none of these metrics, up to eight are chosen, those that a table shows first. A counter is
+       written where it changes by what can be seen. If there are more than 80,000 values all the same, each
+       two, four, ... rows are merged into their mean, and an instant at the begin says so. So a minute of a
+       noisy stream at 100 us beside 10,000 regions has less than 20 MB. Fewer columns show more of it.
 
        A row of an attached stream belongs to a sample if the middle of its period lies between the sample's
        begin and end. From these rows, each region has the mean and the peak of every streamed metric
@@ -588,10 +604,10 @@ typedef struct zt_config {
     const char *metrics;   /* Metrics: names separated by commas, up to 64. The fewest groups that have them
                               are measured, beside those of `groups`. NULL: `groups` alone decides. ZT_METRICS
                               in the environment overrides it. */
-    const char *columns;   /* Columns of the table: metrics, and of the GPU time "median", "p95", "min" and
-                              "max", separated by commas. CSV and JSON have all metrics in any case. NULL: those
-                              of `metrics`, else the ones that show most, as many as fit. ZT_COLUMNS in the
-                              environment overrides it. */
+    const char *columns;   /* Columns of the table, counters and arguments of the trace: metrics, and of the
+                              GPU time "median", "p95", "min" and "max", separated by commas. CSV and JSON have
+                              all metrics in any case. NULL: those of `metrics`, else the ones that show most,
+                              as many as fit. ZT_COLUMNS in the environment overrides it. */
     uint32_t max_passes;   /* How many passes the work may be repeated in with ZT_PASSES, up to 16. With 1,
                               groups that cannot be active together are refused. Default: 1. */
     double pass_tolerance; /* Reports mark a region whose GPU time differs between passes by more than this
@@ -609,7 +625,7 @@ typedef struct zt_config {
     int thread; /* Not 0: a thread of the library's own collects; see COLLECTING. 0: the threads that call the
                    library do. */
 
-    uint32_t timeline; /* Samples kept for the timeline, the newest. Each needs 32 bytes and 8 a metric, and
+    uint32_t timeline; /* Samples kept for the timeline, the newest. Each needs 112 bytes and 8 a metric, and
                           each region then writes two more time stamps. 0: no timeline. */
 
     uint64_t wait_timeout_ns; /* How many nanoseconds functions without a timeout of their own may wait; see
@@ -1034,6 +1050,13 @@ ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t li
    Returns what zeCommandListReset returns. Any thread that may use the list. Since 0.1. */
 ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list);
 
+/* Names a command list, for the trace: the regions that are begun on it from now on are on a track with this
+   name. zt_release and, under a tracer, the destruction of the list end that.
+   name  is copied. NULL and "": none any more
+   Returns SUCCESS; OUT_OF_HOST_MEMORY also for more than 65,536 different names. Any thread that may use the
+   list. Since 0.1. */
+ZT_API ze_result_t zt_name_list(zt_profiler *profiler, ze_command_list_handle_t list, const char *name);
+
 /* Collects the last execution of these lists, waiting for it up to config.wait_timeout_ns, and executes them
    with zeCommandQueueExecuteCommandLists. Samples that were not ready in time are overwritten and counted as
    lost. The lists are executed in any case. If a list is named twice, they are executed in several calls, so
@@ -1376,6 +1399,8 @@ ZT__OFF zt_region zt_begin(zt_profiler *profiler, const void *list, const char *
 ZT__OFF void zt_end(zt_region *region) {}
 ZT__OFF ZT__RESULT zt_collect(zt_profiler *profiler, uint64_t timeout_ns) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_release(zt_profiler *profiler, const void *list) { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_name_list(zt_profiler *profiler, const void *list, const char *name)
+    { return ZT__SUCCESS; }
 ZT__OFF uint32_t zt_get_pass_count(const zt_profiler *profiler) { return 1; }
 ZT__OFF ZT__RESULT zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass, zt_stats *time_ns)
     { return ZT__CLEAR(time_ns); }
@@ -1620,7 +1645,8 @@ typedef zt__disabled_scope zt_scope;
            >>tracer       regions around the launches of others (ZETOOLS_TRACER)
            >>bench        zt_bench, zt_compare
            >>openmetrics  figures for Prometheus, as OpenMetrics text
-           >>reports      tables, CSV, JSON, traces, files
+           >>trace        the timeline for Perfetto and Chrome, as Trace Event JSON
+           >>reports      tables, CSV, JSON, files
            >>page         the page that run.html is
            >>automatic    zt_auto: tracing that reports at exit (ZETOOLS_TRACER)
 
@@ -1797,6 +1823,7 @@ int setenv(const char *name, const char *value, int overwrite);
 int pthread_condattr_setclock(pthread_condattr_t *attributes, int clock);
 int sigfillset(zt__signal_set *set);
 int pthread_sigmask(int how, const zt__signal_set *set, zt__signal_set *before);
+ssize_t readlink(const char *path, char *target, size_t size);
 #endif
 
 /* ---- time ------------------------------------------------------------------------------------------------ */
@@ -1886,6 +1913,23 @@ typedef struct zt__timed_mutex {
 /* Identifies the calling thread, in the same way in every copy of this header. */
 ZT__PRIVATE uintptr_t zt__this_thread(void) {
     return (uintptr_t)pthread_self();
+}
+
+/* This thread's number in the system; 0: not read yet. */
+static ZT__THREAD_LOCAL uint32_t zt__system_thread;
+
+/* Returns the number that the system gives the calling thread, which debuggers and other tracers show.
+   Returns 0 if /proc is not there. */
+ZT__PRIVATE uint32_t zt__get_system_thread(void) {
+    if (!zt__system_thread) {
+        char path[64]; /* "PROCESS/task/THREAD" */
+        ssize_t length = readlink("/proc/thread-self", path, sizeof path - 1);
+        const char *number;
+        path[length > 0 ? length : 0] = 0;
+        number = strrchr(path, '/');
+        zt__system_thread = number ? (uint32_t)strtoul(number + 1, NULL, 10) : 0;
+    }
+    return zt__system_thread;
 }
 
 ZT__PRIVATE int zt__is_owner(const zt__timed_mutex *timed) {
@@ -2637,23 +2681,30 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(2, 3) void zt__print(zt__writer *writer, const ch
     zt__write_text(writer, text);
 }
 
-/* Writes a finite number in the fewest digits that read back the same, with a point in any locale. */
-ZT__PRIVATE void zt__write_number(zt__writer *writer, double number) {
-    char digits[40], point[40];
-    int precision = 14;
+/* Writes a finite number in so many significant digits, with a point in any locale. */
+ZT__PRIVATE void zt__write_digits(zt__writer *writer, double number, int digits) {
+    char text[40], point[40];
     size_t i, used = 0;
-    do {
-        precision++;
-        snprintf(digits, sizeof digits, "%.*g", precision, number);
-    } while (precision < 17 && strtod(digits, NULL) != number);
-    for (i = 0; digits[i]; i++) {
-        if (strchr("0123456789+-e", digits[i])) {
-            point[used++] = digits[i];
+    snprintf(text, sizeof text, "%.*g", digits, number);
+    for (i = 0; text[i]; i++) {
+        if (strchr("0123456789+-e", text[i])) {
+            point[used++] = text[i];
         } else if (used > 0 && point[used - 1] != '.') { /* a locale's point may have several bytes */
             point[used++] = '.';
         }
     }
     zt__write_bytes(writer, point, used);
+}
+
+/* Writes a finite number in the fewest digits that read back the same. */
+ZT__PRIVATE void zt__write_number(zt__writer *writer, double number) {
+    char digits[40];
+    int precision = 14;
+    do {
+        precision++;
+        snprintf(digits, sizeof digits, "%.*g", precision, number);
+    } while (precision < 17 && strtod(digits, NULL) != number);
+    zt__write_digits(writer, number, precision);
 }
 
 /* Writes the comma before a member or an element of JSON, unless it is the first. */
@@ -2682,6 +2733,33 @@ ZT__PRIVATE void zt__write_json_string(zt__writer *writer, const char *text) {
     zt__write_text(writer, "\"");
     zt__write_json_characters(writer, text);
     zt__write_text(writer, "\"");
+}
+
+/* Writes `"name":"text"`, after a comma unless it is the first member. */
+ZT__PRIVATE void zt__write_json_text(zt__writer *writer, const char *name, const char *text) {
+    zt__write_comma(writer);
+    zt__print(writer, "\"%s\":", name);
+    zt__write_json_string(writer, text);
+}
+
+ZT__PRIVATE void zt__write_json_count(zt__writer *writer, const char *name, uint64_t count) {
+    zt__write_comma(writer);
+    zt__print(writer, "\"%s\":%llu", name, (unsigned long long)count);
+}
+
+/* Writes `null` in place of what is no finite number. */
+ZT__PRIVATE void zt__write_json_number(zt__writer *writer, double number) {
+    if (zt__is_finite(number)) {
+        zt__write_number(writer, number);
+    } else {
+        zt__write_text(writer, "null");
+    }
+}
+
+ZT__PRIVATE void zt__write_json_figure(zt__writer *writer, const char *name, double figure) {
+    zt__write_comma(writer);
+    zt__print(writer, "\"%s\":", name);
+    zt__write_json_number(writer, figure);
 }
 
 /* Writes a text of any origin so that it is safe on a terminal. */
@@ -3306,6 +3384,7 @@ static zt__mutex zt__process_setup = PTHREAD_MUTEX_INITIALIZER; /* held until th
    of the parent's threads is in the child. */
 ZT__PRIVATE void zt__after_fork(void) {
     zt__store(&zt__known_process, (zt__process *)NULL);
+    zt__system_thread = 0;
     pthread_mutex_init(&zt__process_setup, NULL);
     pthread_mutex_init(&zt__threads.mutex, NULL);
     zt__threads.first = NULL;
@@ -5386,6 +5465,16 @@ typedef struct zt__region_record {
     uint32_t streamed_count;
 } zt__region_record;
 
+/* Where a region comes from, for the timeline. Threads are those of the system; 0 is not known. */
+typedef struct zt__origin {
+    const char *list_name;                  /* or NULL */
+    uint32_t appended_by;                   /* the thread that began it */
+    uint32_t submitted_by;                  /* that thread, or the one that has executed its list */
+    uint32_t append_ns;                     /* from its begin to its end on the host */
+    int is_executed;                        /* its list was executed: slot->submitted_ns is of that call */
+    uint32_t group_count[3], group_size[3]; /* of a launch that was traced; 0: not known */
+} zt__origin;
+
 struct zt__slot {
     zt__slot_state state;      /* changed only by zt__move_slot */
     zt__slot *next, *previous; /* in the chain of free slots (`next` only), or in that of its list */
@@ -5399,6 +5488,7 @@ struct zt__slot {
     int spans_passes;    /* the region has begun in one pass and ended in another: its sample will be lost */
     int is_dropped;      /* the region was dropped, its commands are incomplete: no sample is ever read */
     uint64_t submitted_ns; /* host time; it was submitted at this time or later */
+    zt__origin origin;     /* with a timeline; written by the thread that uses the list */
 
     /* for zt_execute: the state in which it found the slot, or FREE if it does not expect the slot to run */
     zt__slot_state submitted_from;
@@ -5448,6 +5538,7 @@ typedef enum zt__list_state {
 
 struct zt__list {
     ze_command_list_handle_t handle;
+    const char *name;     /* of zt_name_list, or NULL */
     zt__list_state state; /* changed only by zt__move_list */
     zt__list *next;
     zt__slot *first, *last; /* slots that ended and still belong to the list, in order of their numbers */
@@ -5482,6 +5573,16 @@ typedef struct zt__sample_times {
     uint64_t not_before_ns;          /* host time; it was submitted at this time or later */
     uint64_t not_after_ns;           /* host time; it was complete at this time */
 } zt__sample_times;
+
+/* Samples that are missing on the timeline: of one region, one after the other, for one reason. */
+typedef struct zt__missing {
+    const zt__region_record *region; /* NULL: not known */
+    ze_command_list_handle_t list;   /* NULL: not known */
+    const char *list_name;           /* or NULL */
+    uint64_t since_ns;               /* host time at which the first was submitted, or begun and dropped */
+    zt_cause cause;                  /* ZT_CAUSE_COUNT: its time is uncertain */
+    uint32_t count;
+} zt__missing;
 
 /* What the collector found in a slot. */
 typedef enum zt__outcome {
@@ -5580,7 +5681,8 @@ struct zt_profiler {
     zt__map names;       /* to region records */
     zt__region_record **regions;
     uint32_t region_count, region_capacity;
-    zt__map list_map; /* to lists */
+    zt__map list_map;   /* to lists */
+    zt__map list_names; /* of zt_name_list, to themselves; each stays until the profiler is closed */
     zt__list *lists;
     zt__list *unused_lists; /* records for reuse */
     uint32_t list_count, lists_after_cleaning;
@@ -5599,8 +5701,12 @@ struct zt_profiler {
     struct zt__tracer *tracer;
     void (*before_batch)(zt_profiler *profiler);    /* no mutex held */
     void (*batch_collected)(zt_profiler *profiler); /* no mutex held */
-    void (*sample_collected)(zt_profiler *profiler, const zt__region_record *region,
-                             const zt__sample_times *times, const double *row); /* mutex held */
+    void (*sample_collected)(zt_profiler *profiler, const zt__reading *reading,
+                             const double *row); /* mutex held */
+    /* A sample is missing, or with `by` -1 it is not after all. mutex held */
+    void (*sample_missing)(zt_profiler *profiler, const zt__missing *missing, int by);
+    /* A call begins to execute lists, or with 0 this thread's call has returned. mutex held */
+    void (*lists_executed)(zt_profiler *profiler, uint64_t begin_ns);
     int (*stop_tracing)(zt_profiler *profiler); /* returns 0 if the profiler cannot be closed now */
 };
 
@@ -5689,18 +5795,30 @@ ZT__PRIVATE int zt__is_on_its_way(const zt__list *list) {
     return slot != NULL;
 }
 
-ZT__PRIVATE void zt__count_lost(zt_profiler *profiler, zt__region_record *region, zt_cause cause) {
-    profiler->counts.lost++;
-    profiler->causes[cause]++;
-    region->lost++;
+/* Counts a sample of a slot as lost, or with `by` -1 no longer. */
+ZT__PRIVATE void zt__count_lost(zt_profiler *profiler, const zt__slot *slot, zt_cause cause, int by) {
+    profiler->counts.lost += (uint64_t)by;
+    profiler->causes[cause] += (uint64_t)by;
+    slot->region->lost += (uint64_t)by;
+    if (profiler->sample_missing) {
+        zt__missing missing = {
+            slot->region, slot->list->handle, slot->origin.list_name, slot->submitted_ns, cause, 1};
+        profiler->sample_missing(profiler, &missing, by);
+    }
 }
 
-/* `region` is NULL if it could not be recorded. */
-ZT__PRIVATE void zt__count_dropped(zt_profiler *profiler, zt__region_record *region, zt_cause cause) {
+/* Counts a region that was begun at `since_ns`. Region and list are NULL if they could not be recorded. */
+ZT__PRIVATE void zt__count_dropped(zt_profiler *profiler, zt__region_record *region, const zt__list *list,
+                                   uint64_t since_ns, zt_cause cause) {
     profiler->counts.dropped++;
     profiler->causes[cause]++;
     if (region) {
         region->dropped++;
+    }
+    if (profiler->sample_missing) {
+        zt__missing missing = {region, list ? list->handle : NULL, list ? list->name : NULL, since_ns, cause,
+                               1};
+        profiler->sample_missing(profiler, &missing, 1);
     }
 }
 
@@ -6308,6 +6426,10 @@ ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
     zt__free(&allocator, profiler->batch.rows);
     zt__map_free(&profiler->names, &allocator);
     zt__map_free(&profiler->list_map, &allocator);
+    for (i = 0; i < profiler->list_names.capacity; i++) {
+        zt__free(&allocator, profiler->list_names.entries[i].value);
+    }
+    zt__map_free(&profiler->list_names, &allocator);
     zt__free(&allocator, (void *)profiler->regions);
     for (i = 0; i < profiler->selection.group_count; i++) {
         zt__free_group(&allocator, &profiler->selection.groups[i]);
@@ -6814,12 +6936,12 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
         profiler->counts.collected++;
         zt__add_sample(&profiler->layout, &slot->region->statistics, slot->pass, row);
         if (profiler->sample_collected) {
-            profiler->sample_collected(profiler, slot->region, &reading->times, row);
+            profiler->sample_collected(profiler, reading, row);
         }
     } else if (reading->cause >= ZT_DROPPED_NO_SLOT) {
-        zt__count_dropped(profiler, slot->region, reading->cause);
+        zt__count_dropped(profiler, slot->region, slot->list, slot->submitted_ns, reading->cause);
     } else {
-        zt__count_lost(profiler, slot->region, reading->cause);
+        zt__count_lost(profiler, slot, reading->cause, 1);
     }
 }
 
@@ -6892,7 +7014,7 @@ ZT__PRIVATE void zt__remove_unused_lists(zt_profiler *profiler) {
     if (profiler->list_count > profiler->lists_after_cleaning * 2 + FEW) {
         for (place = &profiler->lists; *place;) {
             zt__list *list = *place;
-            if (list->first || list->open_count) {
+            if (list->first || list->open_count || list->name) {
                 place = &list->next;
                 continue;
             }
@@ -7303,7 +7425,7 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
     }
     if (!slot) {
         profiler->counts.begun++;
-        zt__count_dropped(profiler, region, *cause);
+        zt__count_dropped(profiler, region, list, zt__now_ns(), *cause);
     }
     zt__unlock(&profiler->mutex);
     return slot;
@@ -7313,14 +7435,14 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
 ZT__PRIVATE void zt__drop_at_begin(zt_profiler *profiler, zt_cause cause) {
     zt__lock(&profiler->mutex);
     profiler->counts.begun++;
-    zt__count_dropped(profiler, NULL, cause);
+    zt__count_dropped(profiler, NULL, NULL, zt__now_ns(), cause);
     zt__unlock(&profiler->mutex);
 }
 
 /* Drops an open region. If it has commands on the list, the slot stays bound to the list. The mutex is held.
  */
 ZT__PRIVATE void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_cause cause, int has_commands) {
-    zt__count_dropped(profiler, slot->region, cause);
+    zt__count_dropped(profiler, slot->region, slot->list, slot->submitted_ns, cause);
     slot->generation++;
     slot->is_dropped = 1;
     if (has_commands) {
@@ -7364,6 +7486,11 @@ ZT__PRIVATE ze_result_t zt__append_begin(zt_profiler *profiler, zt__slot *slot, 
     }
     if (!profiler->is_stamped) {
         return ZE_RESULT_SUCCESS;
+    }
+    if (profiler->timeline) {
+        memset(&slot->origin, 0, sizeof slot->origin);
+        slot->origin.list_name = slot->list->name;
+        slot->origin.appended_by = slot->origin.submitted_by = zt__get_system_thread();
     }
     return zt__append_stamp(profiler, list, &slot->stamps[0], pass->group_count == 0, NULL, has_commands);
 }
@@ -7429,6 +7556,10 @@ ZT__PRIVATE ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
     if (profiler->is_stamped) {
         result = zt__append_stamp(profiler, list, &slot->stamps[1], 1, pass->group_count ? NULL : slot->event,
                                   &has_commands);
+        if (profiler->timeline) {
+            uint64_t append_ns = zt__now_ns() - slot->submitted_ns;
+            slot->origin.append_ns = append_ns < UINT32_MAX ? (uint32_t)append_ns : UINT32_MAX;
+        }
     }
     for (g = pass->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
         /* It waits for no event, but the validation layer rejects a NULL pointer. */
@@ -7505,6 +7636,7 @@ ZT__PRIVATE void zt__mark_list_over(zt_profiler *profiler, ze_command_list_handl
             zt__drop_open_slot(profiler, open, ZT_DROPPED_NOT_CLOSED, 1);
         }
         list->over_up_to = list->ended;
+        list->name = is_destroyed ? NULL : list->name;
         /* The handle of a destroyed list may come back as a list of any kind. */
         if (is_destroyed && !profiler->driver.zeCommandListIsImmediate) {
             zt__move_list(profiler, list, ZT__LIST_UNKNOWN);
@@ -7668,7 +7800,7 @@ ZT__PRIVATE void zt__exclude_what_ran(zt__list *list) {
 /* Moves the slots of a list that is about to be executed to PENDING. Returns how many samples of its last
    execution this one overwrites. With the mutex held. */
 ZT__PRIVATE uint32_t zt__announce_list(zt_profiler *profiler, zt__list *list, uint64_t now) {
-    uint32_t overwritten = 0;
+    uint32_t overwritten = 0, thread = profiler->timeline ? zt__get_system_thread() : 0;
     zt__slot *slot;
     if (list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED) {
         zt__exclude_what_ran(list);
@@ -7682,11 +7814,13 @@ ZT__PRIVATE uint32_t zt__announce_list(zt_profiler *profiler, zt__list *list, ui
         slot->submitted_from = slot->state;
         if (slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED) {
             slot->submitted_ns = now;
+            slot->origin.submitted_by = thread;
+            slot->origin.is_executed = 1;
             zt__move_slot(profiler, slot, ZT__SLOT_PENDING);
         } else {
             zt_cause cause = zt__loss_by_execution(slot->state);
             profiler->counts.begun++;
-            zt__count_lost(profiler, slot->region, cause);
+            zt__count_lost(profiler, slot, cause, 1);
             overwritten += cause == ZT_LOST_OVERWRITTEN;
             list->overlaps |= cause == ZT_LOST_OVERWRITTEN;
         }
@@ -7731,6 +7865,9 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, uint32_t count,
             overwritten += zt__announce_list(profiler, list, now);
         }
     }
+    if (profiler->lists_executed) {
+        profiler->lists_executed(profiler, now);
+    }
     zt__unlock(&profiler->mutex);
     if (overwritten) {
         zt__report(&profiler->diagnostics, OVERWRITTEN, ZE_RESULT_WARNING_DROPPED_DATA);
@@ -7759,16 +7896,22 @@ ZT__PRIVATE void zt__after_refusal(zt_profiler *profiler, uint32_t count,
                     zt__move_slot(profiler, slot, from);
                 }
             } else if (from != ZT__SLOT_FREE) { /* a loss was counted */
-                zt_cause cause = zt__loss_by_execution(from);
                 profiler->counts.begun--;
-                profiler->counts.lost--;
-                profiler->causes[cause]--;
-                slot->region->lost--;
+                zt__count_lost(profiler, slot, zt__loss_by_execution(from), -1);
             }
         }
         list->ran_up_to = list->ran_before;
     }
     zt__unlock(&profiler->mutex);
+}
+
+/* Called when a call that executes lists has returned, for the timeline. */
+ZT__PRIVATE void zt__after_execution(zt_profiler *profiler) {
+    if (profiler->lists_executed) {
+        zt__lock(&profiler->mutex);
+        profiler->lists_executed(profiler, 0);
+        zt__unlock(&profiler->mutex);
+    }
 }
 
 /* Returns how many lists there are before the first one that is named a second time. */
@@ -7798,6 +7941,7 @@ ZT__PRIVATE ze_result_t zt__execute_measured(zt_profiler *profiler, ze_command_q
     zt__executing_for = profiler;
     result = zeCommandQueueExecuteCommandLists(queue, count, lists, fence);
     zt__executing_for = outer;
+    zt__after_execution(profiler);
     if (result != ZE_RESULT_SUCCESS) {
         zt__after_refusal(profiler, count, lists);
         return zt__check(&profiler->diagnostics, result, "zeCommandQueueExecuteCommandLists",
@@ -7840,6 +7984,55 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
         first += part;
     } while (result == ZE_RESULT_SUCCESS && first < count);
     return result;
+}
+
+/* ---- names of lists -------------------------------------------------------------------------------------- */
+
+/* Returns the profiler's copy of a name, or NULL without memory, or if there are too many. The mutex is held,
+   and unlocked while memory is allocated. */
+ZT__PRIVATE const char *zt__find_or_add_list_name(zt_profiler *profiler, const char *name) {
+    enum { MOST_NAMES = 65536 };
+    size_t length = strlen(name);
+    char *made, *found = (char *)zt__map_find(&profiler->list_names, name, length);
+    if (found) {
+        return found;
+    }
+    made = (char *)zt__allocate_unlocked(profiler, length + 1, 1);
+    if (made && zt__map_make_room(&profiler->list_names, &profiler->config.allocator, &profiler->mutex)) {
+        found = (char *)zt__map_find(&profiler->list_names, name, length); /* added meanwhile */
+        if (!found && profiler->list_names.count < MOST_NAMES) {
+            found = (char *)memcpy(made, name, length);
+            made = NULL;
+            zt__map_add(&profiler->list_names, found, length, found);
+        }
+    }
+    zt__free_unlocked(profiler, made);
+    return found;
+}
+
+ZT_API ze_result_t zt_name_list(zt_profiler *profiler, ze_command_list_handle_t handle, const char *name) {
+    const char *copy = NULL;
+    zt__list *list;
+    int is_named = name && *name;
+    if (!profiler || !profiler->device) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!handle) {
+        return zt__report_null_handle(&profiler->diagnostics, "zt_name_list", "list");
+    }
+    zt__lock(&profiler->mutex);
+    if (is_named) {
+        copy = zt__find_or_add_list_name(profiler, name);
+    }
+    list = copy ? zt__find_or_add_list(profiler, handle) : zt__find_list(profiler, handle);
+    if (list) {
+        list->name = copy ? copy : is_named ? list->name : NULL;
+    }
+    zt__unlock(&profiler->mutex);
+    if (is_named && (!copy || !list)) {
+        return zt__report_no_memory(&profiler->diagnostics, "zt_name_list", "the name of a list");
+    }
+    return ZE_RESULT_SUCCESS;
 }
 
 /* ==== >>passes: repeat the work with one set of metric groups after the other ============================= */
@@ -9151,6 +9344,7 @@ typedef struct zt__stream_data {
     zt__group group;    /* constant, as the next two */
     zt_metric *metrics; /* of the group */
     uint32_t row_capacity;
+    uint64_t period_ns;
     uint32_t first_streamed;      /* index of the first metric among the profiler's streamed metrics */
     struct zt__stream_data *next; /* attached to the same profiler. Atomic */
 
@@ -9211,8 +9405,18 @@ ZT__PRIVATE void zt__keep_row(zt__stream_data *data, const zt__kept_row *row, co
 typedef struct zt__timeline_sample {
     uint64_t begin_ns, end_ns; /* of the device, unwrapped */
     ze_command_list_handle_t list;
+    uint64_t submitted_ns; /* host time */
+    zt__origin origin;
     uint32_t region;
 } zt__timeline_sample;
+
+enum { ZT__MISSING_KEPT = 1024 };
+
+/* A call that has executed command lists. */
+typedef struct zt__execution {
+    uint64_t begin_ns, end_ns; /* host time; `end_ns` is 0 until the call returns */
+    uint32_t thread;
+} zt__execution;
 
 /* The newest samples. Guarded by the profiler's mutex. */
 typedef struct zt__timeline {
@@ -9222,6 +9426,10 @@ typedef struct zt__timeline {
     uint64_t ambiguous; /* samples that were not kept, because their times are uncertain */
     zt__timeline_sample *samples;
     double *values; /* of each, all columns */
+
+    uint64_t missing_written, executions_written; /* ever */
+    zt__missing *missing;                         /* a ring of the newest ZT__MISSING_KEPT */
+    zt__execution *executions;                    /* a ring of the newest, as many as samples */
 
     uint64_t attributed; /* rows are attributed to all samples before this one */
     int is_attributing;  /* a thread is attributing rows */
@@ -9251,28 +9459,78 @@ ZT__PRIVATE void zt__timeline_before_batch(zt_profiler *profiler) {
     zt__relate_clocks(profiler, 0);
 }
 
+/* Keeps that a sample is missing, or with `by` -1 forgets that. The mutex is held. */
+ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *missing, int by) {
+    zt__timeline *timeline = profiler->timeline;
+    uint64_t i = timeline->missing_written, oldest = zt__oldest_kept(i, ZT__MISSING_KEPT);
+    int is_same = 0;
+    while (i > oldest && !is_same) {
+        const zt__missing *kept = &timeline->missing[--i % ZT__MISSING_KEPT];
+        is_same = kept->region == missing->region && kept->list == missing->list &&
+                  kept->list_name == missing->list_name && kept->cause == missing->cause;
+        oldest = by > 0 ? i : oldest; /* what is added may only continue the newest */
+    }
+    if (is_same) {
+        timeline->missing[i % ZT__MISSING_KEPT].count += (uint32_t)by;
+    } else if (by > 0) {
+        timeline->missing[timeline->missing_written++ % ZT__MISSING_KEPT] = *missing;
+    }
+}
+
+/* Keeps a call that begins to execute lists, or with 0 the end of this thread's newest. The mutex is held. */
+ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns) {
+    zt__timeline *timeline = profiler->timeline;
+    uint32_t thread = zt__get_system_thread();
+    uint64_t i = timeline->executions_written;
+    zt__execution *execution;
+    if (begin_ns) {
+        execution = &timeline->executions[timeline->executions_written++ % timeline->capacity];
+        execution->begin_ns = begin_ns;
+        execution->end_ns = 0;
+        execution->thread = thread;
+        return;
+    }
+    for (; i > zt__oldest_kept(timeline->executions_written, timeline->capacity); i--) {
+        execution = &timeline->executions[(i - 1) % timeline->capacity];
+        if (execution->thread == thread) {
+            execution->end_ns = execution->end_ns ? execution->end_ns : zt__now_ns();
+            return;
+        }
+    }
+}
+
 /* Keeps a sample, with the mutex held. It ran between its submission and the moment at which it was seen
    complete. In that time the device's clock may have wrapped around: if the time stamps of the sample fit in
    two places, or in none, it is not kept. */
-ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__region_record *region,
-                                 const zt__sample_times *times, const double *row) {
+ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *reading, const double *row) {
     zt__timeline *timeline = profiler->timeline;
+    const zt__sample_times *times = &reading->times;
+    const zt__slot *slot = reading->slot;
     const zt__clock *clock = &timeline->clock;
     size_t place = (size_t)(timeline->written % timeline->capacity);
     size_t columns = profiler->layout.column_count;
     uint64_t tolerance = zt__clock_tolerance(clock);
     uint64_t least = zt__convert_time(clock, times->not_before_ns, ZT__HOST, ZT__DEVICE);
     uint64_t most = zt__convert_time(clock, times->not_after_ns, ZT__HOST, ZT__DEVICE) + tolerance;
+    zt__missing missing = {NULL, NULL, NULL, 0, ZT_CAUSE_COUNT, 1};
     zt__timeline_sample sample;
     least = least > tolerance ? least - tolerance : 0;
     sample.begin_ns = zt__unwrap_after(clock, zt__ticks_to_ns(clock, times->begin_ticks), least);
     sample.end_ns = sample.begin_ns + zt__ticks_to_ns(clock, times->end_ticks - times->begin_ticks);
     if (clock->wrap_ns && (sample.end_ns > most || sample.end_ns + clock->wrap_ns <= most)) {
         timeline->ambiguous++;
+        missing.region = slot->region;
+        missing.list = times->list;
+        missing.list_name = slot->origin.list_name;
+        missing.since_ns = times->not_before_ns;
+        zt__keep_missing(profiler, &missing, 1);
         return;
     }
     sample.list = times->list;
-    sample.region = region->index;
+    sample.submitted_ns = times->not_before_ns;
+    sample.origin = slot->origin;
+    sample.origin.submitted_by = reading->from == ZT__SLOT_ARMED ? 0 : slot->origin.submitted_by;
+    sample.region = slot->region->index;
     timeline->samples[place] = sample;
     memcpy(timeline->values + place * columns, row, columns * sizeof *row);
     timeline->written++;
@@ -9501,6 +9759,8 @@ ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler) {
     if (timeline) {
         zt__free(allocator, timeline->samples);
         zt__free(allocator, timeline->values);
+        zt__free(allocator, timeline->missing);
+        zt__free(allocator, timeline->executions);
         zt__free(allocator, timeline);
     }
 }
@@ -9522,7 +9782,10 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
         (zt__timeline_sample *)zt__allocate(allocator, timeline->capacity, sizeof *timeline->samples);
     timeline->values = (double *)zt__allocate(allocator, timeline->capacity,
                                               profiler->layout.column_count * sizeof *timeline->values);
-    if (!timeline->samples || !timeline->values) {
+    timeline->missing = (zt__missing *)zt__allocate(allocator, ZT__MISSING_KEPT, sizeof *timeline->missing);
+    timeline->executions =
+        (zt__execution *)zt__allocate(allocator, timeline->capacity, sizeof *timeline->executions);
+    if (!timeline->samples || !timeline->values || !timeline->missing || !timeline->executions) {
         return zt__report_no_memory(&profiler->diagnostics, "zt_open", "the timeline");
     }
     zt__init_clock(&timeline->clock, profiler->device, NULL, (uint64_t)(1e9 / profiler->ns_per_tick + 0.5),
@@ -9539,6 +9802,8 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     zt__add_clock_pair(&timeline->clock, pair);
     profiler->before_batch = zt__timeline_before_batch;
     profiler->sample_collected = zt__keep_sample;
+    profiler->sample_missing = zt__keep_missing;
+    profiler->lists_executed = zt__keep_execution;
     profiler->batch_collected = zt__attribute_rows;
     return result;
 }
@@ -10278,9 +10543,9 @@ ZT__PRIVATE double zt__ranked_figure(const zt__advice *advice, const zt__mean_ta
 
 /* Returns whether a metric shows no more than a ranked one: it has the same name in another group, or the
    same units, aggregation and values in all regions, or it is the bytes of which a rate is ranked. */
-ZT__PRIVATE int zt__is_redundant(const zt_profiler *profiler, const zt__mean_table *table, uint32_t metric,
+ZT__PRIVATE int zt__is_redundant(const zt_metric *metrics, const zt__mean_table *table, uint32_t metric,
                                  uint32_t ranked) {
-    const zt_metric *a = &profiler->metrics[metric], *b = &profiler->metrics[ranked];
+    const zt_metric *a = &metrics[metric], *b = &metrics[ranked];
     uint32_t region;
     if (metric == ranked || strcmp(a->name, b->name) == 0) {
         return 1;
@@ -10302,7 +10567,7 @@ ZT__PRIVATE int zt__is_redundant(const zt_profiler *profiler, const zt__mean_tab
 }
 
 /* Adds a column unless it shows nothing but zeros, or no more than one before it. */
-ZT__PRIVATE void zt__add_ranked(const zt_profiler *profiler, const zt__advice *advice,
+ZT__PRIVATE void zt__add_ranked(const zt_metric *metrics, const zt__advice *advice,
                                 const zt__mean_table *table, zt__ranked_column column,
                                 zt__ranked_column *ranked, uint32_t *count) {
     uint32_t i;
@@ -10312,7 +10577,7 @@ ZT__PRIVATE void zt__add_ranked(const zt_profiler *profiler, const zt__advice *a
     }
     for (i = 0; i < *count && has_figures && column.metric != UINT32_MAX; i++) {
         has_figures = ranked[i].metric == UINT32_MAX ||
-                      !zt__is_redundant(profiler, table, column.metric, ranked[i].metric);
+                      !zt__is_redundant(metrics, table, column.metric, ranked[i].metric);
     }
     if (has_figures) {
         ranked[(*count)++] = column;
@@ -10321,27 +10586,29 @@ ZT__PRIVATE void zt__add_ranked(const zt_profiler *profiler, const zt__advice *a
 
 enum { ZT__DERIVED_COLUMNS = 2 };
 
-/* Ranks metrics by what they show: known roles first, in the order of zt__roles; then others by what they
-   measure. The GPU time is not among them, because tables have it anyway. Returns how many columns there are;
-   `ranked` has room for one of each metric and ZT__DERIVED_COLUMNS more. */
-ZT__PRIVATE uint32_t zt__rank_columns(const zt_profiler *profiler, const zt__advice *advice,
-                                      const zt__mean_table *table, zt__ranked_column *ranked) {
+/* Ranks metrics, of which `advice->metrics` has the roles, by what they show: known roles first, in the order
+   of zt__roles; then others by what they measure. The GPU time is not among them, because tables have it
+   anyway. Returns how many columns there are; `ranked` has room for one of each metric and
+   ZT__DERIVED_COLUMNS more. */
+ZT__PRIVATE uint32_t zt__rank_columns(const zt_metric *metrics, uint32_t metric_count,
+                                      const zt__advice *advice, const zt__mean_table *table,
+                                      zt__ranked_column *ranked) {
     uint32_t role, quantity, metric, count = 0;
     zt__ranked_column column;
     for (role = ZT__NO_ROLE + 1; role < ZT__ROLE_COUNT; role++) {
         column.role = (zt__role)role;
         column.metric = advice->metrics[role];
         if (zt__roles[role].is_column && (column.metric != UINT32_MAX || !zt__roles[role].metrics[0][0])) {
-            zt__add_ranked(profiler, advice, table, column, ranked, &count);
+            zt__add_ranked(metrics, advice, table, column, ranked, &count);
         }
     }
     for (quantity = ZT__SHARE; quantity < ZT__NOTHING; quantity++) {
-        for (metric = 0; metric < profiler->metric_count; metric++) {
-            const zt_metric *described = &profiler->metrics[metric];
+        for (metric = 0; metric < metric_count; metric++) {
+            const zt_metric *described = &metrics[metric];
             column.role = ZT__NO_ROLE;
             column.metric = metric;
             if ((uint32_t)zt__quantity_of(described) == quantity && strcmp(described->name, "GpuTime") != 0) {
-                zt__add_ranked(profiler, advice, table, column, ranked, &count);
+                zt__add_ranked(metrics, advice, table, column, ranked, &count);
             }
         }
     }
@@ -10362,8 +10629,11 @@ ZT__PRIVATE int zt__add_ranked_columns(const zt_profiler *profiler, const zt__ad
     zt__mean_table means = {figures + first, figure_count, table->row_count};
     zt__ranked_column *ranked = (zt__ranked_column *)zt__allocate(
         allocator, (size_t)profiler->metric_count + ZT__DERIVED_COLUMNS, sizeof *ranked);
-    uint32_t i, row, count = ranked ? zt__rank_columns(profiler, advice, &means, ranked) : 0;
+    uint32_t i, row, count = 0;
     uint32_t derived = first + profiler->metric_count;
+    if (ranked) {
+        count = zt__rank_columns(profiler->metrics, profiler->metric_count, advice, &means, ranked);
+    }
     for (i = 0; i < count; i++) {
         const zt_metric *metric =
             ranked[i].metric == UINT32_MAX ? NULL : &profiler->metrics[ranked[i].metric];
@@ -10981,12 +11251,13 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
             switch (slot->state) {
             case ZT__SLOT_OPEN:
                 not_ended = slot->region->name;
-                zt__count_dropped(profiler, slot->region, ZT_DROPPED_NOT_CLOSED);
+                zt__count_dropped(profiler, slot->region, slot->list, slot->submitted_ns,
+                                  ZT_DROPPED_NOT_CLOSED);
                 slot->generation++;
                 break;
             case ZT__SLOT_PENDING:
                 unfinished++;
-                zt__count_lost(profiler, slot->region, ZT_LOST_NEVER_DELIVERED);
+                zt__count_lost(profiler, slot, ZT_LOST_NEVER_DELIVERED, 1);
                 break;
             case ZT__SLOT_RECORDED:
                 /* A list that may be immediate, or that runs by other means, may be running. */
@@ -11973,6 +12244,7 @@ ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
         return zt__report_stream_refusal(stream, result, "zetMetricStreamerOpen", NULL);
     }
     stream->info.period_ns = streamer.samplingPeriod ? streamer.samplingPeriod : stream->config.period_ns;
+    stream->data->period_ns = stream->info.period_ns;
     stream->info.notify_reports = streamer.notifyEveryNReports;
     return zt__query_report_size(stream);
 }
@@ -12356,6 +12628,7 @@ typedef enum zt__call_kind {
     ZT__KIND_EXECUTE,
     ZT__KIND_KERNEL_CREATE,
     ZT__KIND_KERNEL_DESTROY,
+    ZT__KIND_GROUP_SIZE,
     ZT__KIND_LAUNCH,
     ZT__KIND_COPY,
     ZT__KIND_CAPTURE_BEGIN,
@@ -12380,6 +12653,8 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
         return ZT__KIND_KERNEL_CREATE;
     case ZT__CALL_KernelDestroy:
         return ZT__KIND_KERNEL_DESTROY;
+    case ZT__CALL_KernelSetGroupSize:
+        return ZT__KIND_GROUP_SIZE;
 #define X(name, type) case ZT__CALL_##name:
         ZT__LAUNCHES(X)
     case ZT__CALL_CommandListAppendLaunchMultipleKernelsIndirect:
@@ -12505,6 +12780,37 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
 #undef ZT__READ_COMMAND
 }
 
+/* Reads the numbers of work-groups of a launch, and their sizes if the call has them. What is in memory of
+   the device stays 0. */
+ZT__PRIVATE void zt__read_geometry(zt__call call, const void *parameters, zt__origin *origin) {
+    const ze_group_count_t *counts = NULL;
+    switch (call) {
+    case ZT__CALL_CommandListAppendLaunchKernel:
+        counts = *((const ze_command_list_append_launch_kernel_params_t *)parameters)->ppLaunchFuncArgs;
+        break;
+    case ZT__CALL_CommandListAppendLaunchCooperativeKernel:
+        counts = *((const ze_command_list_append_launch_cooperative_kernel_params_t *)parameters)
+                      ->ppLaunchFuncArgs;
+        break;
+    case ZT__CALL_CommandListAppendLaunchKernelWithParameters:
+        counts = *((const zt__launch_with_parameters_params *)parameters)->ppGroupCounts;
+        break;
+    case ZT__CALL_CommandListAppendLaunchKernelWithArguments:
+        counts =
+            (const ze_group_count_t *)((const zt__launch_with_arguments_params *)parameters)->pgroupCounts;
+        memcpy(origin->group_size, ((const zt__launch_with_arguments_params *)parameters)->pgroupSizes,
+               sizeof origin->group_size);
+        break;
+    default:
+        break;
+    }
+    if (counts) {
+        origin->group_count[0] = counts->groupCountX;
+        origin->group_count[1] = counts->groupCountY;
+        origin->group_count[2] = counts->groupCountZ;
+    }
+}
+
 /* ---- what a tracer knows --------------------------------------------------------------------------------- */
 
 enum {
@@ -12539,7 +12845,8 @@ typedef struct zt__kernel_name {
 typedef struct zt__known_handle {
     struct zt__known_handle *next; /* in the list of unused ones */
     const void *handle;            /* the key */
-    zt__kernel_name *name;         /* of a kernel */
+    zt__kernel_name *name;         /* of a kernel; NULL: not known yet */
+    uint32_t group_size[3];        /* of a kernel, with a timeline; 0: not known */
     zt__traced_device *device;     /* of a list; NULL: it is not measured */
     int is_copy_only;              /* of a list: it cannot execute metric queries */
     int is_captured; /* of a list: its commands go into a graph, which may run any number of times */
@@ -12556,7 +12863,7 @@ typedef struct zt__timed_call {
 typedef struct zt__host_span {
     uint64_t begin_ns, duration_ns;
     uint32_t call;   /* a zt__call */
-    uint32_t thread; /* counted from 1 */
+    uint32_t thread; /* of the system */
 } zt__host_span;
 
 /* A copy of a zt_hook. */
@@ -12581,6 +12888,7 @@ typedef struct zt__tracer {
     char *names;                      /* zt_trace_config.names */
     uint32_t every;
     uint64_t limit;
+    uint32_t timeline; /* how many samples the profilers keep */
     uint32_t hook_count;
     zt__traced_hook hooks[ZT__MAX_HOOKS];
     /* Queries of lists that were created before the start. NULL: the loader lacks them. */
@@ -12728,7 +13036,7 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_ha
     zt__known_handle *known = (zt__known_handle *)zt__map_find(&tracer->kernels, &handle, sizeof handle);
     zt__kernel_name *name;
     size_t size = 0;
-    if (known && knows_handle) {
+    if (known && known->name && knows_handle) {
         return known->name;
     }
     zt__unlock(&tracer->mutex);
@@ -12995,13 +13303,8 @@ ZT__PRIVATE zt__timed_call *zt__find_or_add_timed_call(zt__tracer *tracer, zt__c
 /* Adds one execution of a call to its statistics, and to the newest calls of the timeline. */
 ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begin_ns, uint64_t end_ns,
                                 ze_result_t result) {
-    static uint32_t thread_count;
-    static ZT__THREAD_LOCAL uint32_t thread; /* counted from 1, as threads make timed calls; 0: not yet */
     zt__timed_call *timed;
     double duration = (double)(end_ns - begin_ns);
-    if (!thread) {
-        thread = __atomic_add_fetch(&thread_count, 1, __ATOMIC_RELAXED);
-    }
     zt__lock(&tracer->mutex);
     timed = zt__find_or_add_timed_call(tracer, call);
     if (timed) {
@@ -13013,7 +13316,7 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
         span->begin_ns = begin_ns;
         span->duration_ns = end_ns - begin_ns;
         span->call = call;
-        span->thread = thread;
+        span->thread = zt__get_system_thread();
     }
     zt__unlock(&tracer->mutex);
 }
@@ -13065,6 +13368,20 @@ ZT__PRIVATE void zt__wait_first(zt__frame *frame, const zt__command *command) {
     }
 }
 
+/* Keeps the geometry of a launch, for the timeline. Its region is open, so no other thread uses the slot. */
+ZT__PRIVATE void zt__keep_geometry(zt__frame *frame, ze_kernel_handle_t kernel, int knows_handle) {
+    zt__slot *slot = (zt__slot *)frame->region.slot;
+    const void *handle = kernel;
+    const zt__known_handle *known;
+    zt__lock(&frame->tracer->mutex);
+    known = (const zt__known_handle *)zt__map_find(&frame->tracer->kernels, &handle, sizeof handle);
+    if (known && knows_handle) {
+        memcpy(slot->origin.group_size, known->group_size, sizeof known->group_size);
+    }
+    zt__unlock(&frame->tracer->mutex);
+    zt__read_geometry(frame->call, frame->parameters, &slot->origin);
+}
+
 /* Counts a launch or copy, and begins its region if it is measured. The list is checked before the
    filter, so that launches elsewhere do not count for `every` and `limit`. `kernel_before_hooks` is the
    kernel that the application has passed; its prologues may have passed another. */
@@ -13108,6 +13425,9 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame, ze_kernel_handle_t kernel_
         zt__wait_first(frame, &command);
         frame->region = zt_begin(profiler, command.list, name->text);
         frame->has_region = 1;
+        if (profiler->timeline && frame->region.slot && command.kernel) {
+            zt__keep_geometry(frame, command.kernel, command.kernel == kernel_before_hooks);
+        }
     }
 }
 
@@ -13267,6 +13587,19 @@ ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
     case ZT__KIND_LIST_CREATE:
         zt__after_list_create(frame);
         break;
+    case ZT__KIND_GROUP_SIZE: {
+        const ze_kernel_set_group_size_params_t *p = ZT__PARAMETERS(frame, ze_kernel_set_group_size_params_t);
+        zt__known_handle *known;
+        zt__lock(&tracer->mutex);
+        known = zt__remember_handle(tracer, &tracer->kernels, *p->phKernel);
+        if (known) {
+            known->group_size[0] = *p->pgroupSizeX;
+            known->group_size[1] = *p->pgroupSizeY;
+            known->group_size[2] = *p->pgroupSizeZ;
+        }
+        zt__unlock(&tracer->mutex);
+        break;
+    }
     case ZT__KIND_LIST_RESET:
         zt__mark_list_over_everywhere(tracer,
                                       *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList,
@@ -13301,6 +13634,11 @@ ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t e
     }
     if (kind == ZT__KIND_EXECUTE && result != ZE_RESULT_SUCCESS) {
         zt__observe_execution(frame, 1);
+    } else if (kind == ZT__KIND_EXECUTE) {
+        zt__traced_device *device = zt__next_measured(tracer, NULL);
+        for (; device; device = zt__next_measured(tracer, device)) {
+            zt__after_execution(device->profiler);
+        }
     } else if (result == ZE_RESULT_SUCCESS) {
         zt__after_success(frame, kind);
     }
@@ -13758,6 +14096,8 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
     case ZT__KIND_KERNEL_CREATE:
     case ZT__KIND_KERNEL_DESTROY:
         return !config->no_launches;
+    case ZT__KIND_GROUP_SIZE:
+        return !config->no_launches && tracer->timeline;
     case ZT__KIND_CAPTURE_BEGIN:
     case ZT__KIND_CAPTURE_END:
         return !config->no_launches || config->copies;
@@ -13786,6 +14126,7 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     }
     tracer->every = config->every ? config->every : 1;
     tracer->limit = config->limit;
+    tracer->timeline = timeline;
     result = zt__select_calls(tracer, config->calls);
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__copy_hooks(tracer, config->hooks, config->hook_count);
@@ -14099,7 +14440,7 @@ ZT__PRIVATE uint32_t zt__calls_to_report(const zt_profiler *profiler) {
 typedef struct zt__kept_call {
     const char *name;
     uint64_t begin_ns, end_ns;
-    uint32_t thread; /* counted from 1 */
+    uint32_t thread; /* of the system */
 } zt__kept_call;
 
 /* Gets the indices of kept calls, from *first up to but not including *end. */
@@ -15178,7 +15519,1049 @@ ZT__PRIVATE int zt__write_openmetrics(zt_profiler *profiler, zt__writer *writer,
     return has_memory;
 }
 
-/* ==== >>reports: table, CSV, JSON, trace ================================================================== */
+/* ==== >>trace: the timeline for Perfetto and Chrome, as Trace Event JSON ================================== */
+
+/* A trace has two processes. One is the program, with a track for each thread that has begun regions,
+   executed lists or made timed calls. The other is the device, with a track for each command list and each
+   attached stream, and with counters. Flow events lead from the first to the second. */
+
+enum {
+    ZT__SYSTEM_NUMBERS = 1 << 22, /* the system's numbers of processes are lower */
+    ZT__TRACE_COLUMNS = 8,        /* the most that are chosen without config.columns */
+    ZT__COUNTER_DIGITS = 5,       /* of the values of counters */
+    ZT__COUNTER_EVENTS = 80000,   /* the most in a trace. Beyond that, rows are merged */
+    ZT__COPIED_AT_ONCE = 1024     /* while a mutex is locked */
+};
+
+/* A sample by host time. */
+typedef struct zt__span {
+    zt__timeline_sample sample;
+    uint64_t order;        /* index in the timeline */
+    const double *figures; /* GPU time, and the chosen columns */
+    uint32_t track;
+    uint32_t outer; /* the span that contains it on its track, or UINT32_MAX */
+} zt__span;
+
+/* A track of a command list. Its spans are nested or disjoint. */
+typedef struct zt__track {
+    ze_command_list_handle_t list;
+    const char *list_name;
+    uint64_t first_ns;    /* of the list: when its first span began */
+    uint32_t overlap;     /* how many tracks of the list are before it */
+    uint32_t index;       /* among the tracks as they were found */
+    uint32_t last;        /* the span that was added last */
+    uint32_t number;      /* in the trace, from 1 */
+    uint32_t list_number; /* from 1 */
+} zt__track;
+
+typedef enum zt__slice_kind { ZT__SLICE_EXECUTE, ZT__SLICE_APPEND, ZT__SLICE_CALL } zt__slice_kind;
+
+/* What a thread of the program has done. */
+typedef struct zt__host_slice {
+    uint64_t begin_ns, end_ns;
+    const char *name; /* of the region or call */
+    uint32_t thread;
+    zt__slice_kind kind;
+    uint32_t regions; /* that were executed */
+    uint32_t outer;   /* the slice that contains it, or UINT32_MAX */
+} zt__host_slice;
+
+/* A metric with its units, such as "GPU_BUSY [%]", after its group if there are several. */
+typedef struct zt__label {
+    char text[ZET_MAX_METRIC_GROUP_NAME + ZET_MAX_METRIC_NAME + ZET_MAX_METRIC_RESULT_UNITS + 8];
+} zt__label;
+
+/* A column of figures. */
+typedef struct zt__trace_column {
+    zt__ranked_column shown;
+    zt__label label;
+    double scale;
+    int is_rate; /* divided by the length of the row in nanoseconds */
+} zt__trace_column;
+
+typedef struct zt__trace_columns {
+    zt__advice advice; /* the metrics by their roles */
+    zt__trace_column *columns;
+    uint32_t count;
+} zt__trace_columns;
+
+typedef struct zt__trace {
+    zt_profiler *profiler;
+    zt__writer *writer;
+    long program, device; /* numbers of the two processes */
+    zt__trace_columns columns;
+    zt__span *spans; /* sorted by list, then by time */
+    double *figures; /* of each span */
+    uint32_t span_count;
+    zt__missing *missing;
+    uint32_t missing_count;
+    zt__track *tracks;
+    uint32_t track_count;
+    zt__execution *executions; /* sorted */
+    uint32_t execution_count;
+    zt__host_slice *slices; /* sorted by thread, then by time */
+    uint32_t slice_count;
+    uint64_t replaced; /* samples that newer ones have replaced */
+} zt__trace;
+
+/* ---- columns --------------------------------------------------------------------------------------------- */
+
+/* Describes a column. Of regions, figures are those of the sample. Of streams, what adds up is shown as a
+   rate, because rows differ in length. */
+ZT__PRIVATE void zt__describe_column(const zt_metric *metric, int is_stream, int several_groups,
+                                     zt__trace_column *column) {
+    zt__quantity quantity = metric ? zt__quantity_of(metric) : ZT__SHARE;
+    const char *units = metric ? metric->units : "", *suffix = "";
+    int adds_up = metric && (metric->aggregation == ZT_AGGREGATE_SUM || quantity == ZT__BYTES);
+    column->scale = 1;
+    column->is_rate = is_stream && adds_up;
+    if (quantity == ZT__SHARE) {
+        units = "%";
+    } else if (quantity == ZT__RATE) {
+        units = "GB/s";
+        column->scale = zt__scale_of_rate(metric->units);
+    } else if (column->is_rate && quantity == ZT__BYTES) {
+        units = "GB/s";
+    } else if (column->is_rate && strcmp(units, "ns") == 0) {
+        units = "% of time";
+        column->scale = 100;
+    } else if (column->is_rate) {
+        suffix = "/s";
+        column->scale = 1e9;
+    }
+    snprintf(column->label.text, sizeof column->label.text, "%s%s%s%s%s%s%s",
+             several_groups && metric ? metric->group : "", several_groups && metric ? "." : "",
+             metric ? metric->name : zt__roles[column->shown.role].name, *units || *suffix ? " [" : "", units,
+             suffix, *units || *suffix ? "]" : "");
+}
+
+/* Adds the metrics that config.columns names, each once. Returns how many there are. */
+ZT__PRIVATE uint32_t zt__find_chosen_columns(const char *list, const zt_metric *metrics,
+                                             uint32_t metric_count, zt__ranked_column *chosen) {
+    uint32_t metric, i, count = 0;
+    const char *text;
+    size_t length;
+    while (list && zt__next_name(&list, &text, &length)) {
+        for (metric = 0; metric < metric_count; metric++) {
+            if (zt__equals(metrics[metric].name, text, length)) {
+                break;
+            }
+        }
+        for (i = 0; i < count && metric < metric_count; i++) {
+            metric = chosen[i].metric == metric ? metric_count : metric;
+        }
+        if (metric < metric_count) {
+            chosen[count].metric = metric;
+            chosen[count++].role = ZT__NO_ROLE;
+        }
+    }
+    return count;
+}
+
+/* Chooses what is shown: what config.columns names; if it names none of these metrics, the first that tables
+   show. Returns 0 without memory. */
+ZT__PRIVATE int zt__choose_trace_columns(const zt_profiler *profiler, const zt_metric *metrics,
+                                         uint32_t metric_count, const zt__mean_table *means, int is_stream,
+                                         int several_groups, zt__trace_columns *chosen) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    size_t room = (size_t)metric_count + ZT__DERIVED_COLUMNS;
+    zt__ranked_column *ranked = (zt__ranked_column *)zt__allocate(allocator, room, sizeof *ranked);
+    uint32_t i, naming = ZT__NAMINGS;
+    int has_memory;
+    chosen->columns = (zt__trace_column *)zt__allocate(allocator, room, sizeof *chosen->columns);
+    has_memory = ranked && chosen->columns;
+    memset(chosen->advice.metrics, 0xFF, sizeof chosen->advice.metrics);
+    for (i = 0; i < metric_count; i++) {
+        zt__match_roles(&metrics[i], i, chosen->advice.metrics, &naming);
+    }
+    if (has_memory) {
+        chosen->count = zt__find_chosen_columns(profiler->columns, metrics, metric_count, ranked);
+    }
+    if (has_memory && chosen->count == 0) {
+        chosen->count = zt__rank_columns(metrics, metric_count, &chosen->advice, means, ranked);
+        if (chosen->count > ZT__TRACE_COLUMNS) {
+            chosen->count = ZT__TRACE_COLUMNS;
+        }
+    }
+    for (i = 0; i < chosen->count; i++) {
+        chosen->columns[i].shown = ranked[i];
+        zt__describe_column(ranked[i].metric == UINT32_MAX ? NULL : &metrics[ranked[i].metric], is_stream,
+                            several_groups, &chosen->columns[i]);
+    }
+    zt__free(allocator, ranked);
+    return has_memory;
+}
+
+/* Computes the figures of a row of metrics. `length_ns` is how long it lasted. */
+ZT__PRIVATE void zt__compute_columns(const zt__trace_columns *columns, const double *values,
+                                     uint32_t metric_count, double length_ns, double *figures) {
+    const zt__mean_table row = {values, metric_count, 1};
+    uint32_t i;
+    for (i = 0; i < columns->count; i++) {
+        const zt__trace_column *column = &columns->columns[i];
+        figures[i] = zt__ranked_figure(&columns->advice, &row, 0, &column->shown) * column->scale;
+        if (column->is_rate) {
+            figures[i] = length_ns > 0 ? figures[i] / length_ns : zt__nan();
+        }
+    }
+}
+
+/* Chooses the arguments of regions. Returns 0 without memory. */
+ZT__PRIVATE int zt__choose_arguments(zt__trace *trace) {
+    zt_profiler *profiler = trace->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    uint32_t regions = zt_get_region_count(profiler), metrics = profiler->metric_count, i, m;
+    double *means = (double *)zt__allocate(allocator, (size_t)regions + 1, (metrics + 1) * sizeof *means);
+    zt__mean_table table = {means, metrics, regions};
+    int has_memory = means != NULL;
+    for (i = 0; i < regions && has_memory; i++) {
+        zt__lock(&profiler->mutex);
+        for (m = 0; m < metrics; m++) {
+            zt_stats stats;
+            zt__get_moments(&profiler->layout, &profiler->regions[i]->statistics, 1 + m, &stats);
+            means[(size_t)i * metrics + m] = stats.mean;
+        }
+        zt__unlock(&profiler->mutex);
+    }
+    has_memory = has_memory && zt__choose_trace_columns(profiler, profiler->metrics, metrics, &table, 0,
+                                                        profiler->selection.group_count > 1, &trace->columns);
+    zt__free(allocator, means);
+    return has_memory;
+}
+
+/* ---- reading the timeline -------------------------------------------------------------------------------- */
+
+/* For qsort: orders by list and begin, with outer spans before inner ones. */
+ZT__PRIVATE int zt__compare_spans(const void *a, const void *b) {
+    const zt__span *one = (const zt__span *)a, *other = (const zt__span *)b;
+    if (one->sample.list != other->sample.list) {
+        return (uintptr_t)one->sample.list < (uintptr_t)other->sample.list ? -1 : 1;
+    }
+    if (one->sample.origin.list_name != other->sample.origin.list_name) {
+        return (uintptr_t)one->sample.origin.list_name < (uintptr_t)other->sample.origin.list_name ? -1 : 1;
+    }
+    if (one->sample.begin_ns != other->sample.begin_ns) {
+        return one->sample.begin_ns < other->sample.begin_ns ? -1 : 1;
+    }
+    if (one->sample.end_ns != other->sample.end_ns) {
+        return one->sample.end_ns > other->sample.end_ns ? -1 : 1;
+    }
+    return one->order > other->order ? -1 : one->order < other->order; /* inner regions end first */
+}
+
+/* Copies the kept samples, with the chosen figures. Returns 0 without memory. */
+ZT__PRIVATE int zt__copy_spans(zt__trace *trace) {
+    zt_profiler *profiler = trace->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    size_t room, width = 1 + (size_t)trace->columns.count;
+    uint64_t first, end, i;
+    double *values = (double *)zt__allocate(allocator, profiler->layout.column_count, sizeof *values);
+    zt__get_kept_samples(profiler, &first, &end);
+    trace->replaced = first;
+    room = (size_t)(end - first) + 1;
+    trace->spans = (zt__span *)zt__allocate(allocator, room, sizeof *trace->spans);
+    trace->figures = (double *)zt__allocate(allocator, room, width * sizeof *trace->figures);
+    for (i = first; i < end && values && trace->spans && trace->figures; i++) {
+        zt__span *span = &trace->spans[trace->span_count];
+        if (zt__copy_kept_sample(profiler, i, &span->sample, values)) {
+            double *figures = trace->figures + trace->span_count * width;
+            span->order = i;
+            span->figures = figures;
+            figures[0] = zt__is_finite(values[0]) ? values[0] : 0;
+            zt__compute_columns(&trace->columns, values + 1, profiler->metric_count, 0, figures + 1);
+            trace->span_count++;
+        }
+    }
+    zt__free(allocator, values);
+    if (trace->span_count) {
+        qsort(trace->spans, trace->span_count, sizeof *trace->spans, zt__compare_spans);
+    }
+    return values && trace->spans && trace->figures;
+}
+
+/* Copies what is kept of missing samples and of executions. Returns 0 without memory. */
+ZT__PRIVATE int zt__copy_missing_and_executions(zt__trace *trace) {
+    zt_profiler *profiler = trace->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    const zt__timeline *timeline = profiler->timeline;
+    uint32_t capacity = timeline ? timeline->capacity : 0;
+    uint64_t i, written;
+    trace->missing = (zt__missing *)zt__allocate(allocator, ZT__MISSING_KEPT, sizeof *trace->missing);
+    trace->executions =
+        (zt__execution *)zt__allocate(allocator, (size_t)capacity + 1, sizeof *trace->executions);
+    if (!trace->missing || !trace->executions) {
+        return 0;
+    }
+    if (!timeline) {
+        return 1;
+    }
+    zt__lock(&profiler->mutex);
+    written = timeline->missing_written;
+    for (i = zt__oldest_kept(written, ZT__MISSING_KEPT); i < written; i++) {
+        trace->missing[trace->missing_count] = timeline->missing[i % ZT__MISSING_KEPT];
+        trace->missing_count += trace->missing[trace->missing_count].count > 0;
+    }
+    written = timeline->executions_written;
+    zt__unlock(&profiler->mutex);
+    i = zt__oldest_kept(written, capacity);
+    while (i < written) {
+        uint64_t oldest, until = written - i > ZT__COPIED_AT_ONCE ? i + ZT__COPIED_AT_ONCE : written;
+        zt__lock(&profiler->mutex);
+        oldest = zt__oldest_kept(timeline->executions_written, capacity);
+        for (i = i > oldest ? i : oldest; i < until; i++) {
+            trace->executions[trace->execution_count++] = timeline->executions[i % capacity];
+        }
+        zt__unlock(&profiler->mutex);
+    }
+    return 1;
+}
+
+/* ---- tracks of lists ------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE int zt__is_track_of(const zt__track *track, ze_command_list_handle_t list,
+                                const char *list_name) {
+    return track->list == list && track->list_name == list_name;
+}
+
+/* Adds a span to the first track of its list on which it overlaps no span without being inside it, or to a
+   new track. Tracks of its list begin at `first`. */
+ZT__PRIVATE void zt__add_to_track(zt__trace *trace, uint32_t first, uint32_t index) {
+    zt__span *span = &trace->spans[index];
+    zt__track *track;
+    uint32_t i, outer = UINT32_MAX;
+    for (i = first; i < trace->track_count; i++) {
+        outer = trace->tracks[i].last;
+        while (outer != UINT32_MAX && trace->spans[outer].sample.end_ns <= span->sample.begin_ns) {
+            outer = trace->spans[outer].outer;
+        }
+        if (outer == UINT32_MAX || trace->spans[outer].sample.end_ns >= span->sample.end_ns) {
+            break;
+        }
+    }
+    track = &trace->tracks[i];
+    if (i == trace->track_count) {
+        outer = UINT32_MAX;
+        trace->track_count++;
+        track->list = span->sample.list;
+        track->list_name = span->sample.origin.list_name;
+        track->first_ns = i == first ? span->sample.begin_ns : trace->tracks[first].first_ns;
+        track->overlap = i - first;
+        track->index = i;
+    }
+    track->last = index;
+    span->track = i;
+    span->outer = outer;
+}
+
+ZT__PRIVATE zt__track *zt__find_track(zt__trace *trace, const zt__missing *missing) {
+    uint32_t i = 0;
+    while (i < trace->track_count && !zt__is_track_of(&trace->tracks[i], missing->list, missing->list_name)) {
+        i++;
+    }
+    return i < trace->track_count ? &trace->tracks[i] : NULL;
+}
+
+/* For qsort: orders lists by their first span, and their tracks by overlap. */
+ZT__PRIVATE int zt__compare_tracks(const void *a, const void *b) {
+    const zt__track *one = *(const zt__track *const *)a, *other = *(const zt__track *const *)b;
+    if (one->first_ns != other->first_ns) {
+        return one->first_ns < other->first_ns ? -1 : 1;
+    }
+    return one->index < other->index ? -1 : one->index > other->index;
+}
+
+/* Distributes the spans to tracks, and numbers these. Returns 0 without memory. */
+ZT__PRIVATE int zt__make_tracks(zt__trace *trace) {
+    const zt_allocator *allocator = &trace->profiler->config.allocator;
+    size_t room = (size_t)trace->span_count + trace->missing_count + 1;
+    zt__track **order = (zt__track **)zt__allocate(allocator, room, sizeof *order);
+    uint32_t i, lists = 0, first = 0;
+    trace->tracks = (zt__track *)zt__allocate(allocator, room, sizeof *trace->tracks);
+    if (!order || !trace->tracks) {
+        zt__free(allocator, (void *)order);
+        return 0;
+    }
+    for (i = 0; i < trace->span_count; i++) {
+        const zt__timeline_sample *sample = &trace->spans[i].sample;
+        if (first < trace->track_count &&
+            !zt__is_track_of(&trace->tracks[first], sample->list, sample->origin.list_name)) {
+            first = trace->track_count;
+        }
+        zt__add_to_track(trace, first, i);
+    }
+    for (i = 0; i < trace->missing_count; i++) {
+        const zt__missing *missing = &trace->missing[i];
+        if (missing->list && !zt__find_track(trace, missing)) {
+            zt__track *track = &trace->tracks[trace->track_count];
+            track->list = missing->list;
+            track->list_name = missing->list_name;
+            track->first_ns = missing->since_ns;
+            track->index = trace->track_count++;
+        }
+    }
+    for (i = 0; i < trace->track_count; i++) {
+        order[i] = &trace->tracks[i];
+    }
+    qsort((void *)order, trace->track_count, sizeof *order, zt__compare_tracks);
+    for (i = 0; i < trace->track_count; i++) {
+        lists += order[i]->overlap == 0;
+        order[i]->number = i + 1;
+        order[i]->list_number = lists;
+    }
+    zt__free(allocator, (void *)order);
+    return 1;
+}
+
+/* ---- events ---------------------------------------------------------------------------------------------- */
+
+/* Writes the beginning of an event. The caller adds its other members and the closing brace. `phase` is its
+   type: "X" a span, "C" a counter, "i" an instant, "s" and "f" begin and end of a flow, "M" a name. */
+ZT__PRIVATE void zt__begin_event(zt__writer *writer, const char *phase, const char *name, long process,
+                                 uint32_t track) {
+    zt__write_comma(writer);
+    zt__print(writer, "\n{\"ph\":\"%s\",\"name\":", phase);
+    zt__write_json_string(writer, name);
+    zt__print(writer, ",\"pid\":%ld", process);
+    if (*phase != 'C') { /* counters are of a process */
+        zt__print(writer, ",\"tid\":%u", (unsigned)track);
+    }
+}
+
+/* Writes a time in microseconds, as the format wants it, exactly. */
+ZT__PRIVATE void zt__write_event_time(zt__writer *writer, const char *name, uint64_t ns) {
+    zt__print(writer, ",\"%s\":%llu.%03u", name, (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
+}
+
+ZT__PRIVATE void zt__write_name(zt__trace *trace, const char *what, long process, uint32_t track,
+                                const char *name) {
+    zt__begin_event(trace->writer, "M", what, process, track);
+    zt__write_text(trace->writer, ",\"args\":{");
+    zt__write_json_text(trace->writer, "name", name);
+    zt__write_text(trace->writer, "}}");
+}
+
+/* Writes the place of a process or track among the others. */
+ZT__PRIVATE void zt__write_place(zt__trace *trace, const char *what, long process, uint32_t track,
+                                 uint32_t place) {
+    zt__begin_event(trace->writer, "M", what, process, track);
+    zt__print(trace->writer, ",\"args\":{\"sort_index\":%u}}", (unsigned)place);
+}
+
+/* Writes the begin of an instant, up to its arguments. On track 0, it is one of the whole device. */
+ZT__PRIVATE void zt__begin_instant(zt__trace *trace, const char *name, const char *category, uint32_t track,
+                                   uint64_t ns) {
+    zt__begin_event(trace->writer, "i", name, trace->device, track);
+    zt__write_event_time(trace->writer, "ts", ns);
+    zt__print(trace->writer, ",\"s\":\"%s\",\"cat\":\"%s\",\"args\":{", track ? "t" : "p", category);
+}
+
+ZT__PRIVATE void zt__write_track_names(zt__trace *trace) {
+    uint32_t i;
+    for (i = 0; i < trace->track_count; i++) {
+        const zt__track *track = &trace->tracks[i];
+        char name[64];
+        snprintf(name, sizeof name, "list %u", (unsigned)track->list_number);
+        zt__begin_event(trace->writer, "M", "thread_name", trace->device, track->number);
+        zt__write_text(trace->writer, ",\"args\":{\"name\":\"");
+        zt__write_json_characters(trace->writer, track->list_name ? track->list_name : name);
+        if (track->overlap) {
+            zt__print(trace->writer, ", overlap %u", (unsigned)track->overlap);
+        }
+        zt__write_text(trace->writer, "\"}}");
+        zt__write_place(trace, "thread_sort_index", trace->device, track->number, track->number);
+    }
+}
+
+/* ---- the program ----------------------------------------------------------------------------------------- */
+
+/* For qsort: orders by thread and begin, with outer slices before inner ones. */
+ZT__PRIVATE int zt__compare_slices(const void *a, const void *b) {
+    const zt__host_slice *one = (const zt__host_slice *)a, *other = (const zt__host_slice *)b;
+    if (one->thread != other->thread) {
+        return one->thread < other->thread ? -1 : 1;
+    }
+    if (one->begin_ns != other->begin_ns) {
+        return one->begin_ns < other->begin_ns ? -1 : 1;
+    }
+    if (one->end_ns != other->end_ns) {
+        return one->end_ns > other->end_ns ? -1 : 1;
+    }
+    return one->kind < other->kind ? -1 : one->kind > other->kind;
+}
+
+/* Returns when the call of a thread that began at a time has returned; that time if it is not known. */
+ZT__PRIVATE uint64_t zt__find_end_of_execution(const zt__trace *trace, uint64_t begin_ns, uint32_t thread) {
+    uint32_t low = 0, high = trace->execution_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (trace->executions[middle].begin_ns < begin_ns) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    if (low < trace->execution_count && trace->executions[low].begin_ns == begin_ns &&
+        trace->executions[low].thread == thread && trace->executions[low].end_ns > begin_ns) {
+        return trace->executions[low].end_ns;
+    }
+    return begin_ns;
+}
+
+ZT__PRIVATE const zt__region_record *zt__get_region_of(zt_profiler *profiler, uint32_t region) {
+    const zt__region_record *record;
+    zt__lock(&profiler->mutex);
+    record = profiler->regions[region];
+    zt__unlock(&profiler->mutex);
+    return record;
+}
+
+/* Removes slices that stand for one call: it has executed several regions, or what it has appended has run
+   several times. */
+ZT__PRIVATE void zt__unite_slices(zt__trace *trace) {
+    uint32_t i, count = 0;
+    for (i = 0; i < trace->slice_count; i++) {
+        zt__host_slice *slice = &trace->slices[i], *before = count ? &trace->slices[count - 1] : NULL;
+        if (before && slice->kind != ZT__SLICE_CALL && before->kind == slice->kind &&
+            before->thread == slice->thread && before->begin_ns == slice->begin_ns &&
+            before->name == slice->name) {
+            before->regions++;
+        } else {
+            trace->slices[count++] = *slice;
+        }
+    }
+    trace->slice_count = count;
+}
+
+/* Shortens slices that would end after one that contains their begin: regions of a thread may overlap, and
+   slices of a track must not. */
+ZT__PRIVATE void zt__nest_slices(zt__trace *trace) {
+    uint32_t i, outer = UINT32_MAX;
+    for (i = 0; i < trace->slice_count; i++) {
+        zt__host_slice *slice = &trace->slices[i];
+        if (i > 0 && trace->slices[i - 1].thread != slice->thread) {
+            outer = UINT32_MAX;
+        }
+        while (outer != UINT32_MAX && trace->slices[outer].end_ns <= slice->begin_ns) {
+            outer = trace->slices[outer].outer;
+        }
+        if (outer != UINT32_MAX && slice->end_ns > trace->slices[outer].end_ns) {
+            slice->end_ns = trace->slices[outer].end_ns;
+        }
+        slice->outer = outer;
+        outer = i;
+    }
+}
+
+/* Finds what the threads of the program have done. Returns 0 without memory. */
+ZT__PRIVATE int zt__make_slices(zt__trace *trace) {
+    const zt_allocator *allocator = &trace->profiler->config.allocator;
+    uint64_t first = 0, end = 0;
+    uint32_t i;
+#ifdef ZETOOLS_TRACER
+    zt__get_kept_calls(trace->profiler, &first, &end);
+#endif
+    trace->slices = (zt__host_slice *)zt__allocate(allocator, trace->span_count + (size_t)(end - first) + 1,
+                                                   sizeof *trace->slices);
+    if (!trace->slices) {
+        return 0;
+    }
+    for (i = 0; i < trace->span_count; i++) {
+        const zt__timeline_sample *sample = &trace->spans[i].sample;
+        zt__host_slice *slice = &trace->slices[trace->slice_count];
+        if (!sample->origin.submitted_by) {
+            continue;
+        }
+        trace->slice_count++;
+        slice->thread = sample->origin.submitted_by;
+        slice->begin_ns = sample->submitted_ns;
+        slice->regions = 1;
+        if (sample->origin.is_executed) {
+            slice->kind = ZT__SLICE_EXECUTE;
+            slice->end_ns = zt__find_end_of_execution(trace, slice->begin_ns, slice->thread);
+        } else {
+            slice->kind = ZT__SLICE_APPEND;
+            slice->end_ns = slice->begin_ns + sample->origin.append_ns;
+            slice->name = zt__get_region_of(trace->profiler, sample->region)->name;
+        }
+    }
+#ifdef ZETOOLS_TRACER
+    for (; first < end; first++) {
+        zt__host_slice *slice = &trace->slices[trace->slice_count];
+        zt__kept_call call;
+        if (zt__copy_kept_call(trace->profiler, first, &call)) {
+            slice->name = call.name;
+            slice->begin_ns = call.begin_ns;
+            slice->end_ns = call.end_ns;
+            slice->thread = call.thread;
+            slice->kind = ZT__SLICE_CALL;
+            trace->slice_count++;
+        }
+    }
+#endif
+    if (trace->slice_count) {
+        qsort(trace->slices, trace->slice_count, sizeof *trace->slices, zt__compare_slices);
+    }
+    zt__unite_slices(trace);
+    zt__nest_slices(trace);
+    return 1;
+}
+
+/* Names a thread as the system does, if it still runs. */
+ZT__PRIVATE void zt__write_thread_name(zt__trace *trace, uint32_t thread) {
+    char path[64], name[64] = "";
+    FILE *file;
+    snprintf(path, sizeof path, "/proc/self/task/%u/comm", (unsigned)thread);
+    file = fopen(path, "r");
+    if (file) {
+        if (!fgets(name, sizeof name, file)) {
+            name[0] = 0;
+        }
+        name[strcspn(name, "\n")] = 0;
+        fclose(file);
+    }
+    zt__write_name(trace, "thread_name", trace->program, thread, name[0] ? name : "thread");
+}
+
+/* Names the program by the file that it was started from. */
+ZT__PRIVATE void zt__write_program_name(zt__trace *trace) {
+    char name[256];
+    const char *program = trace->profiler->facts.program;
+    size_t length = strcspn(program, " "), i;
+    for (i = 0; i < length; i++) {
+        if (program[i] == '/') {
+            program += i + 1;
+            length -= i + 1;
+            i = (size_t)-1;
+        }
+    }
+    zt__copy_text(name, sizeof name, program, length);
+    zt__write_name(trace, "process_name", trace->program, 0, name[0] ? name : "program");
+    zt__write_place(trace, "process_sort_index", trace->program, 0, 0);
+}
+
+ZT__PRIVATE void zt__write_slices(zt__trace *trace) {
+    zt__writer *writer = trace->writer;
+    uint32_t i;
+    for (i = 0; i < trace->slice_count; i++) {
+        const zt__host_slice *slice = &trace->slices[i];
+        char name[256];
+        if (i == 0 || trace->slices[i - 1].thread != slice->thread) {
+            zt__write_thread_name(trace, slice->thread);
+        }
+        snprintf(name, sizeof name, "append %.240s", slice->name ? slice->name : "");
+        zt__begin_event(writer, "X",
+                        slice->kind == ZT__SLICE_CALL     ? slice->name
+                        : slice->kind == ZT__SLICE_APPEND ? name
+                                                          : "execute lists",
+                        trace->program, slice->thread);
+        zt__write_event_time(writer, "ts", slice->begin_ns);
+        zt__write_event_time(writer, "dur", slice->end_ns - slice->begin_ns);
+        zt__print(writer, ",\"cat\":\"%s\"", slice->kind == ZT__SLICE_CALL ? "call" : "submit");
+        if (slice->kind == ZT__SLICE_EXECUTE) {
+            zt__print(writer, ",\"args\":{\"regions\":%u}", (unsigned)slice->regions);
+        }
+        zt__write_text(writer, "}");
+    }
+}
+
+/* ---- regions --------------------------------------------------------------------------------------------- */
+
+/* Counts are written exactly. */
+ZT__PRIVATE void zt__write_argument(zt__writer *writer, const char *label, double value) {
+    enum { DIGITS = 6 };
+    double magnitude = value < 0 ? -value : value;
+    zt__write_comma(writer);
+    zt__write_json_string(writer, label);
+    zt__write_text(writer, ":");
+    if (magnitude < 9e15 && (double)(int64_t)value == value) {
+        zt__print(writer, "%lld", (long long)value);
+    } else {
+        zt__write_digits(writer, value, DIGITS);
+    }
+}
+
+/* Writes three numbers, such as "128 x 8 x 1", if they are known. */
+ZT__PRIVATE void zt__write_extent(zt__writer *writer, const char *label, const uint32_t extent[3]) {
+    if (extent[0]) {
+        zt__write_comma(writer);
+        zt__print(writer, "\"%s\":\"%u x %u x %u\"", label, (unsigned)extent[0], (unsigned)extent[1],
+                  (unsigned)extent[2]);
+    }
+}
+
+/* Writes a region, and the flow that leads to it from the call that has submitted it. */
+ZT__PRIVATE void zt__write_span(zt__trace *trace, uint32_t index) {
+    const zt__span *span = &trace->spans[index];
+    const zt__origin *origin = &span->sample.origin;
+    zt__writer *writer = trace->writer;
+    const char *name = zt__get_region_of(trace->profiler, span->sample.region)->name;
+    uint32_t track = trace->tracks[span->track].number, i;
+    zt__begin_event(writer, "X", name, trace->device, track);
+    zt__write_event_time(writer, "ts", span->sample.begin_ns);
+    zt__write_event_time(writer, "dur", span->sample.end_ns - span->sample.begin_ns);
+    zt__write_text(writer, ",\"cat\":\"region\",\"args\":{");
+    zt__write_argument(writer, "GPU time [ns]", span->figures[0]);
+    for (i = 0; i < trace->columns.count; i++) {
+        if (zt__is_finite(span->figures[1 + i])) {
+            zt__write_argument(writer, trace->columns.columns[i].label.text, span->figures[1 + i]);
+        }
+    }
+    zt__write_extent(writer, "groups", origin->group_count);
+    zt__write_extent(writer, "group size", origin->group_size);
+    if (origin->appended_by) {
+        zt__print(writer, ",\"appended by thread\":%u", (unsigned)origin->appended_by);
+    }
+    zt__write_text(writer, "}}");
+    if (origin->submitted_by) {
+        zt__begin_event(writer, "s", "submit", trace->program, origin->submitted_by);
+        zt__write_event_time(writer, "ts", span->sample.submitted_ns);
+        zt__print(writer, ",\"cat\":\"flow\",\"id\":%u}", (unsigned)index + 1);
+        zt__begin_event(writer, "f", "submit", trace->device, track);
+        zt__write_event_time(writer, "ts", span->sample.begin_ns);
+        zt__print(writer, ",\"cat\":\"flow\",\"id\":%u,\"bp\":\"e\"}", (unsigned)index + 1);
+    }
+}
+
+/* Writes what is not on the timeline, at the time when it was submitted. */
+ZT__PRIVATE void zt__write_missing_events(zt__trace *trace) {
+    uint64_t first_ns = UINT64_MAX;
+    char name[256];
+    uint32_t i;
+    for (i = 0; i < trace->missing_count; i++) {
+        const zt__missing *missing = &trace->missing[i];
+        const zt__track *track = missing->list ? zt__find_track(trace, missing) : NULL;
+        const char *cause = missing->cause == ZT_CAUSE_COUNT ? "the device's clock overflowed"
+                                                             : zt_cause_name(missing->cause);
+        snprintf(name, sizeof name, "%s: %.200s",
+                 missing->cause == ZT_CAUSE_COUNT      ? "uncertain time"
+                 : missing->cause < ZT_DROPPED_NO_SLOT ? "lost"
+                                                       : "dropped",
+                 missing->region ? missing->region->name : "a region");
+        zt__begin_instant(trace, name, "missing", track ? track->number : 0, missing->since_ns);
+        zt__write_json_text(trace->writer, "cause", cause);
+        zt__write_json_count(trace->writer, "samples", missing->count);
+        zt__write_text(trace->writer, "}}");
+    }
+    for (i = 0; i < trace->span_count; i++) {
+        first_ns = trace->spans[i].sample.begin_ns < first_ns ? trace->spans[i].sample.begin_ns : first_ns;
+    }
+    if (trace->replaced && trace->span_count) {
+        zt__begin_instant(trace, "earlier samples are not kept", "missing", 0, first_ns);
+        zt__write_json_count(trace->writer, "samples", trace->replaced);
+        zt__write_json_text(trace->writer, "remedy", "raise config.timeline");
+        zt__write_text(trace->writer, "}}");
+    }
+}
+
+/* ---- streams --------------------------------------------------------------------------------------------- */
+
+/* A copy of the rows of a stream, with the chosen figures. */
+typedef struct zt__traced_rows {
+    zt__kept_row *rows;
+    double *figures; /* of each row */
+    uint64_t *last;  /* of each column, the bits of the value that was written last */
+    uint32_t count;
+    zt__trace_columns columns;
+} zt__traced_rows;
+
+/* Computes the means of all metrics over the kept rows. */
+ZT__PRIVATE void zt__read_row_means(zt__stream_data *data, uint64_t first, uint64_t end, double *means,
+                                    uint64_t *counts) {
+    uint32_t metrics = data->group.metric_count, m;
+    while (first < end) {
+        uint64_t oldest, until = end - first > ZT__COPIED_AT_ONCE ? first + ZT__COPIED_AT_ONCE : end;
+        zt__lock(&data->mutex);
+        oldest = zt__oldest_kept(data->rows_written, data->row_capacity);
+        for (first = first > oldest ? first : oldest; first < until; first++) {
+            const double *values = data->row_values + (size_t)(first % data->row_capacity) * metrics;
+            for (m = 0; m < metrics; m++) {
+                if (zt__is_finite(values[m])) {
+                    means[m] += values[m];
+                    counts[m]++;
+                }
+            }
+        }
+        zt__unlock(&data->mutex);
+    }
+    for (m = 0; m < metrics; m++) {
+        means[m] = counts[m] ? means[m] / (double)counts[m] : zt__nan();
+    }
+}
+
+/* Copies the kept rows. */
+ZT__PRIVATE void zt__copy_rows(zt__stream_data *data, uint64_t first, uint64_t end, zt__traced_rows *copy) {
+    uint32_t metrics = data->group.metric_count;
+    while (first < end) {
+        uint64_t oldest, until = end - first > ZT__COPIED_AT_ONCE ? first + ZT__COPIED_AT_ONCE : end;
+        zt__lock(&data->mutex);
+        oldest = zt__oldest_kept(data->rows_written, data->row_capacity);
+        for (first = first > oldest ? first : oldest; first < until; first++) {
+            size_t place = (size_t)(first % data->row_capacity);
+            const zt__kept_row *row = &data->rows[place];
+            copy->rows[copy->count] = *row;
+            zt__compute_columns(&copy->columns, data->row_values + place * metrics, metrics,
+                                (double)(row->end_ns - row->begin_ns),
+                                copy->figures + (size_t)copy->count * copy->columns.count);
+            copy->count++;
+        }
+        zt__unlock(&data->mutex);
+    }
+}
+
+/* Rounds the value of a counter by less than 0.025 %, more than which no track shows. Values that are rounded
+   differently differ in the first ZT__COUNTER_DIGITS digits. Returns the bits, which tell NaN apart in any
+   mode of a compiler. */
+ZT__PRIVATE uint64_t zt__round_value(double *value) {
+    const uint64_t half = UINT64_C(1) << 40; /* 11 of 52 bits stay */
+    uint64_t bits;
+    memcpy(&bits, value, sizeof bits);
+    bits = (bits + half) & ~(half * 2 - 1);
+    memcpy(value, &bits, sizeof bits);
+    return bits;
+}
+
+/* Goes through the rows, and writes or, without a trace, counts the values that differ from the one before.
+ */
+ZT__PRIVATE uint32_t zt__write_changes(zt__trace *trace, zt__traced_rows *rows) {
+    const uint64_t none = UINT64_MAX; /* no value is rounded to this */
+    uint32_t columns = rows->columns.count, changes = 0, i, c;
+    for (c = 0; c < columns; c++) {
+        rows->last[c] = none;
+    }
+    for (i = 0; i <= rows->count; i++) {
+        int is_end = i == rows->count; /* the last value lasts until the end of its row */
+        const zt__kept_row *row = &rows->rows[is_end ? i - 1 : i];
+        const double *figures = rows->figures + (size_t)(is_end ? i - 1 : i) * columns;
+        for (c = 0; c < columns; c++) {
+            double value = figures[c];
+            uint64_t rounded = zt__round_value(&value);
+            if (!zt__is_finite(figures[c]) || (rounded == rows->last[c] && !row->gap && !is_end)) {
+                continue;
+            }
+            rows->last[c] = rounded;
+            changes++;
+            if (trace) {
+                zt__begin_event(trace->writer, "C", rows->columns.columns[c].label.text, trace->device, 0);
+                zt__write_event_time(trace->writer, "ts", is_end ? row->end_ns : row->begin_ns);
+                zt__write_text(trace->writer, ",\"args\":{\"value\":");
+                zt__write_digits(trace->writer, value, ZT__COUNTER_DIGITS);
+                zt__write_text(trace->writer, "}}");
+            }
+        }
+    }
+    return changes;
+}
+
+/* Merges each two rows that follow each other, into one with the means over their time. */
+ZT__PRIVATE void zt__merge_rows(zt__traced_rows *rows) {
+    uint32_t columns = rows->columns.count, from, to = 0, c;
+    for (from = 0; from < rows->count; from++, to++) {
+        double *figures = rows->figures + (size_t)to * columns;
+        zt__kept_row row = rows->rows[from];
+        memmove(figures, rows->figures + (size_t)from * columns, columns * sizeof *figures);
+        if (from + 1 < rows->count && !rows->rows[from + 1].gap) {
+            const double *others = rows->figures + (size_t)++from * columns;
+            double length = (double)(row.end_ns - row.begin_ns);
+            double other_length = (double)(rows->rows[from].end_ns - rows->rows[from].begin_ns);
+            double share = length + other_length > 0 ? other_length / (length + other_length) : 0;
+            row.end_ns = rows->rows[from].end_ns;
+            for (c = 0; c < columns; c++) {
+                if (!zt__is_finite(figures[c])) {
+                    figures[c] = others[c];
+                } else if (zt__is_finite(others[c])) {
+                    figures[c] += (others[c] - figures[c]) * share;
+                }
+            }
+        }
+        rows->rows[to] = row;
+    }
+    rows->count = to;
+}
+
+/* Writes a gap before a row, which it may follow or contain. */
+ZT__PRIVATE void zt__write_gap(zt__trace *trace, const zt__kept_row *before, const zt__kept_row *row,
+                               uint64_t period_ns, uint32_t track) {
+    int is_contained = row->begin_ns <= before->end_ns;
+    uint64_t begin_ns = is_contained ? row->begin_ns : before->end_ns;
+    uint64_t end_ns = is_contained ? row->end_ns : row->begin_ns;
+    uint64_t periods = (row->end_ns - before->end_ns + period_ns / 2) / period_ns;
+    zt__begin_event(trace->writer, "X", "gap", trace->device, track);
+    zt__write_event_time(trace->writer, "ts", begin_ns);
+    zt__write_event_time(trace->writer, "dur", end_ns - begin_ns);
+    zt__write_text(trace->writer, ",\"cat\":\"missing\",\"args\":{");
+    if (periods > 1) {
+        zt__write_json_count(trace->writer, "missing rows, about", periods - 1);
+    }
+    zt__write_text(trace->writer, "}}");
+}
+
+/* Writes markers as instants, and gaps as spans. */
+ZT__PRIVATE void zt__write_markers_and_gaps(zt__trace *trace, const zt__traced_rows *rows, uint64_t period_ns,
+                                            uint32_t track) {
+    uint32_t i;
+    for (i = 0; i < rows->count; i++) {
+        const zt__kept_row *row = &rows->rows[i];
+        if (row->gap && i > 0) {
+            zt__write_gap(trace, row - 1, row, period_ns, track);
+        } else if (row->gap) {
+            zt__begin_instant(trace, "gap before this", "missing", track, row->begin_ns);
+            zt__write_text(trace->writer, "}}");
+        }
+        if (row->marker) {
+            zt__begin_instant(trace, row->marker, "marker", track, row->end_ns);
+            zt__write_text(trace->writer, "}}");
+        }
+    }
+}
+
+/* Writes the counters of a stream. `most` is how many values they may have. */
+ZT__PRIVATE void zt__write_counters(zt__trace *trace, zt__traced_rows *rows, uint32_t most, uint32_t track) {
+    uint32_t before = rows->count;
+    uint64_t merged = 1;
+    while (zt__write_changes(NULL, rows) > most && rows->count > 1) {
+        zt__merge_rows(rows);
+        merged *= 2;
+        if (rows->count == before) {
+            break; /* there is a gap before each row */
+        }
+        before = rows->count;
+    }
+    if (merged > 1) {
+        zt__begin_instant(trace, "values are means of several rows", "merged", track, rows->rows[0].begin_ns);
+        zt__write_json_count(trace->writer, "rows", merged);
+        zt__write_json_text(trace->writer, "remedy",
+                            "choose fewer metrics with config.columns or ZT_COLUMNS");
+        zt__write_text(trace->writer, "}}");
+    }
+    zt__write_changes(trace, rows);
+}
+
+/* Writes an attached stream: a track with its gaps and markers, and a counter for each chosen metric. Returns
+   0 without memory. */
+ZT__PRIVATE int zt__write_stream(zt__trace *trace, zt__stream_data *data, int several, uint32_t most,
+                                 uint32_t track) {
+    const zt_allocator *allocator = &trace->profiler->config.allocator;
+    uint32_t metrics = data->group.metric_count;
+    double *means = (double *)zt__allocate(allocator, metrics, sizeof *means);
+    uint64_t *counts = (uint64_t *)zt__allocate(allocator, metrics, sizeof *counts), first, end;
+    zt__mean_table table = {means, metrics, 1};
+    int has_memory = means && counts;
+    zt__traced_rows rows;
+    char name[ZET_MAX_METRIC_GROUP_NAME + 16];
+    memset(&rows, 0, sizeof rows);
+    zt__get_kept_rows(data, &first, &end);
+    if (has_memory) {
+        zt__read_row_means(data, first, end, means, counts);
+        has_memory = zt__choose_trace_columns(trace->profiler, data->metrics, metrics, &table, 1, several,
+                                              &rows.columns);
+    }
+    if (has_memory) {
+        size_t columns = (size_t)rows.columns.count + 1;
+        rows.rows = (zt__kept_row *)zt__allocate(allocator, (size_t)(end - first) + 1, sizeof *rows.rows);
+        rows.figures =
+            (double *)zt__allocate(allocator, (size_t)(end - first) + 1, columns * sizeof *rows.figures);
+        rows.last = (uint64_t *)zt__allocate(allocator, columns, sizeof *rows.last);
+        has_memory = rows.rows && rows.figures && rows.last;
+    }
+    if (has_memory) {
+        zt__copy_rows(data, first, end, &rows);
+    }
+    if (rows.count > 0) {
+        snprintf(name, sizeof name, "stream %s", data->group.properties.name);
+        zt__write_name(trace, "thread_name", trace->device, track, name);
+        zt__write_place(trace, "thread_sort_index", trace->device, track, track);
+        if (first > 0) {
+            zt__begin_instant(trace, "earlier rows are not kept", "missing", track, rows.rows[0].begin_ns);
+            zt__write_json_count(trace->writer, "rows", first);
+            zt__write_json_text(trace->writer, "remedy", "raise zt_stream_config.timeline_rows");
+            zt__write_text(trace->writer, "}}");
+        }
+        zt__write_markers_and_gaps(trace, &rows, data->period_ns, track);
+        zt__write_counters(trace, &rows, most, track);
+    }
+    zt__free(allocator, means);
+    zt__free(allocator, counts);
+    zt__free(allocator, rows.rows);
+    zt__free(allocator, rows.figures);
+    zt__free(allocator, rows.last);
+    zt__free(allocator, rows.columns.columns);
+    return has_memory;
+}
+
+/* Writes all attached streams. Returns 0 without memory. */
+ZT__PRIVATE int zt__write_streams(zt__trace *trace) {
+    zt__stream_data *data = NULL;
+    uint32_t count = 0, track = trace->track_count;
+    int has_memory = 1;
+    while ((data = zt__next_attached_stream(trace->profiler, data)) != NULL) {
+        count++;
+    }
+    while (has_memory && (data = zt__next_attached_stream(trace->profiler, data)) != NULL) {
+        has_memory =
+            zt__write_stream(trace, data, count > 1, ZT__COUNTER_EVENTS / (count ? count : 1), ++track);
+    }
+    return has_memory;
+}
+
+/* ---- the trace ------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__write_trace_head(zt__trace *trace) {
+    const zt_profiler *profiler = trace->profiler;
+    zt__writer *writer = trace->writer;
+    zt_counts counts = zt_get_counts(profiler);
+    zt__write_text(writer, "{\"displayTimeUnit\":\"ns\",\"otherData\":{");
+    zt__write_json_text(writer, "zetools", ZETOOLS_VERSION);
+    zt__write_json_text(writer, "clock", "CLOCK_MONOTONIC");
+    zt__write_json_text(writer, "program", profiler->facts.program);
+    zt__write_json_text(writer, "device", profiler->device_name);
+    zt__write_json_count(writer, "begun", counts.begun);
+    zt__write_json_count(writer, "collected", counts.collected);
+    zt__write_json_count(writer, "lost", counts.lost);
+    zt__write_json_count(writer, "dropped", counts.dropped);
+    zt__write_json_count(writer, "in_flight", counts.in_flight);
+    zt__write_text(writer, "},\n\"traceEvents\":[");
+}
+
+/* Returns 0 without memory. */
+ZT__PRIVATE int zt__write_trace(zt_profiler *profiler, zt__writer *writer) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__trace trace;
+    int has_memory;
+    uint32_t i;
+    memset(&trace, 0, sizeof trace);
+    trace.profiler = profiler;
+    trace.writer = writer;
+    trace.program = (long)getpid();
+    trace.device = trace.program + (1 + (long)(profiler->id % ZT__MAX_PROFILERS)) * ZT__SYSTEM_NUMBERS;
+    zt__relate_clocks(profiler, 1);
+    has_memory = zt__choose_arguments(&trace) && zt__copy_spans(&trace) &&
+                 zt__copy_missing_and_executions(&trace) && zt__make_tracks(&trace) &&
+                 zt__make_slices(&trace);
+    zt__write_trace_head(&trace);
+    if (has_memory) {
+        zt__write_program_name(&trace);
+        zt__write_slices(&trace);
+        zt__write_name(&trace, "process_name", trace.device, 0, profiler->device_name);
+        zt__write_place(&trace, "process_sort_index", trace.device, 0, 1);
+        zt__write_track_names(&trace);
+        for (i = 0; i < trace.span_count; i++) {
+            zt__write_span(&trace, i);
+        }
+        zt__write_missing_events(&trace);
+        has_memory = zt__write_streams(&trace);
+    }
+    zt__write_text(writer, "\n]}\n");
+    zt__free(allocator, trace.columns.columns);
+    zt__free(allocator, trace.spans);
+    zt__free(allocator, trace.figures);
+    zt__free(allocator, trace.missing);
+    zt__free(allocator, trace.executions);
+    zt__free(allocator, trace.tracks);
+    zt__free(allocator, trace.slices);
+    return has_memory;
+}
+
+/* ==== >>reports: table, CSV, JSON ========================================================================= */
 
 enum { ZT__HISTOGRAM_BUCKETS = 24 };
 
@@ -15564,33 +16947,6 @@ typedef struct zt__json {
     uint32_t column_count;
 } zt__json;
 
-/* Writes `"name":"text"`, after a comma unless it is the first member. */
-ZT__PRIVATE void zt__write_json_text(zt__writer *writer, const char *name, const char *text) {
-    zt__write_comma(writer);
-    zt__print(writer, "\"%s\":", name);
-    zt__write_json_string(writer, text);
-}
-
-ZT__PRIVATE void zt__write_json_count(zt__writer *writer, const char *name, uint64_t count) {
-    zt__write_comma(writer);
-    zt__print(writer, "\"%s\":%llu", name, (unsigned long long)count);
-}
-
-/* Writes `null` in place of what is no finite number. */
-ZT__PRIVATE void zt__write_json_number(zt__writer *writer, double number) {
-    if (zt__is_finite(number)) {
-        zt__write_number(writer, number);
-    } else {
-        zt__write_text(writer, "null");
-    }
-}
-
-ZT__PRIVATE void zt__write_json_figure(zt__writer *writer, const char *name, double figure) {
-    zt__write_comma(writer);
-    zt__print(writer, "\"%s\":", name);
-    zt__write_json_number(writer, figure);
-}
-
 ZT__PRIVATE void zt__write_json_stats(zt__writer *writer, const zt_stats *stats) {
     zt__figures figures = zt__list_figures(stats);
     uint32_t i;
@@ -15832,7 +17188,8 @@ ZT__PRIVATE void zt__choose_json_columns(zt__document *document, zt__json *json)
     uint32_t metric;
     size_t length;
     if (!list) {
-        json->column_count = zt__rank_columns(profiler, &document->advice, &json->means, json->columns);
+        json->column_count = zt__rank_columns(profiler->metrics, profiler->metric_count, &document->advice,
+                                              &json->means, json->columns);
         if (json->column_count > MOST) {
             json->column_count = MOST;
         }
@@ -16554,282 +17911,6 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_
     zt__free(allocator, table.figures);
 }
 
-/* ---- the trace: Trace Event JSON, for Perfetto and Chrome ------------------------------------------------ */
-
-/* A sample by host time. */
-typedef struct zt__span {
-    zt__timeline_sample sample;
-    uint64_t order; /* index in the timeline */
-    const double *values;
-    uint32_t outer; /* the span that contains it on its track, or UINT32_MAX */
-} zt__span;
-
-/* A track of a command list. Its spans are nested or disjoint. */
-typedef struct zt__track {
-    ze_command_list_handle_t list;
-    uint32_t list_number; /* counted from 1 */
-    uint32_t overlap;     /* how many tracks of the list are before it */
-    uint32_t last;        /* the span that was added last */
-} zt__track;
-
-typedef struct zt__trace {
-    zt__span *spans; /* sorted */
-    double *values;  /* of each span, all columns */
-    uint32_t span_count;
-    zt__track *tracks;
-    uint32_t track_count, list_count;
-} zt__trace;
-
-/* For qsort: orders by begin, with outer spans before inner ones. */
-ZT__PRIVATE int zt__compare_spans(const void *a, const void *b) {
-    const zt__span *one = (const zt__span *)a, *other = (const zt__span *)b;
-    if (one->sample.begin_ns != other->sample.begin_ns) {
-        return one->sample.begin_ns < other->sample.begin_ns ? -1 : 1;
-    }
-    if (one->sample.end_ns != other->sample.end_ns) {
-        return one->sample.end_ns > other->sample.end_ns ? -1 : 1;
-    }
-    return one->order > other->order ? -1 : one->order < other->order; /* inner regions end first */
-}
-
-/* Copies the kept samples. Returns 0 without memory. */
-ZT__PRIVATE int zt__copy_spans(zt_profiler *profiler, zt__trace *trace) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    size_t columns = profiler->layout.column_count, room;
-    uint64_t first, end, i;
-    zt__get_kept_samples(profiler, &first, &end);
-    room = (size_t)(end - first) + 1;
-    trace->spans = (zt__span *)zt__allocate(allocator, room, sizeof *trace->spans);
-    trace->values = (double *)zt__allocate(allocator, room, columns * sizeof *trace->values);
-    trace->tracks = (zt__track *)zt__allocate(allocator, room, sizeof *trace->tracks);
-    if (!trace->spans || !trace->values || !trace->tracks) {
-        return 0;
-    }
-    for (i = first; i < end; i++) {
-        zt__span *span = &trace->spans[trace->span_count];
-        double *values = trace->values + trace->span_count * columns;
-        if (zt__copy_kept_sample(profiler, i, &span->sample, values)) {
-            span->order = i;
-            span->values = values;
-            trace->span_count++;
-        }
-    }
-    qsort(trace->spans, trace->span_count, sizeof *trace->spans, zt__compare_spans);
-    return 1;
-}
-
-/* Adds the next span to the first track of its list on which it overlaps no span without being inside it,
-   or to a new track if there is none. Returns the index of the track. */
-ZT__PRIVATE uint32_t zt__add_to_track(zt__trace *trace, uint32_t index) {
-    zt__span *span = &trace->spans[index];
-    zt__track *track;
-    uint32_t i, tracks_of_list = 0, list_number = 0;
-    span->outer = UINT32_MAX;
-    for (i = 0; i < trace->track_count; i++) {
-        uint32_t outer;
-        track = &trace->tracks[i];
-        if (track->list != span->sample.list) {
-            continue;
-        }
-        list_number = track->list_number;
-        tracks_of_list++;
-        outer = track->last;
-        while (outer != UINT32_MAX && trace->spans[outer].sample.end_ns <= span->sample.begin_ns) {
-            outer = trace->spans[outer].outer;
-        }
-        if (outer == UINT32_MAX || trace->spans[outer].sample.end_ns >= span->sample.end_ns) {
-            span->outer = outer;
-            break;
-        }
-    }
-    track = &trace->tracks[i];
-    if (i == trace->track_count) {
-        trace->track_count++;
-        track->list = span->sample.list;
-        track->list_number = list_number ? list_number : ++trace->list_count;
-        track->overlap = tracks_of_list;
-    }
-    track->last = index;
-    return i;
-}
-
-/* Writes the beginning of an event. The caller adds its other members and the closing brace. `phase` is
-   its type: "X" a span, "C" a counter, "i" an instant, "M" the name of a track. */
-ZT__PRIVATE void zt__begin_event(zt__writer *writer, const char *phase, const char *name, uint32_t track) {
-    zt__write_comma(writer);
-    zt__print(writer, "\n{\"ph\":\"%s\",\"name\":", phase);
-    zt__write_json_string(writer, name);
-    zt__print(writer, ",\"pid\":%ld,\"tid\":%u", (long)getpid(), (unsigned)track);
-}
-
-/* Writes a time in microseconds, as the format wants it, exactly. */
-ZT__PRIVATE void zt__write_event_time(zt__writer *writer, const char *name, uint64_t ns) {
-    zt__print(writer, ",\"%s\":%llu.%03u", name, (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
-}
-
-ZT__PRIVATE void zt__name_track(zt__writer *writer, const char *what, uint32_t track, const char *name) {
-    zt__begin_event(writer, "M", what, track);
-    zt__write_text(writer, ",\"args\":{");
-    zt__write_json_text(writer, "name", name);
-    zt__write_text(writer, "}}");
-}
-
-/* A metric with its units, such as "GPU_BUSY [percent]", after its group if there are several. */
-typedef struct zt__label {
-    char text[ZET_MAX_METRIC_GROUP_NAME + ZET_MAX_METRIC_NAME + ZET_MAX_METRIC_RESULT_UNITS + 8];
-} zt__label;
-
-ZT__PRIVATE zt__label zt__label_metric(const zt_metric *metric, int several_groups) {
-    zt__label label;
-    snprintf(label.text, sizeof label.text, "%s%s%s%s%s%s", several_groups ? metric->group : "",
-             several_groups ? "." : "", metric->name, *metric->units ? " [" : "", metric->units,
-             *metric->units ? "]" : "");
-    return label;
-}
-
-ZT__PRIVATE void zt__write_span(zt__document *document, const zt__span *span, uint32_t track) {
-    zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
-    const zt__region_record *record;
-    int several_groups = profiler->selection.group_count > 1;
-    uint32_t metric;
-    zt__lock(&profiler->mutex);
-    record = profiler->regions[span->sample.region];
-    zt__unlock(&profiler->mutex);
-    zt__begin_event(writer, "X", record->name, track + 1);
-    zt__write_event_time(writer, "ts", span->sample.begin_ns);
-    zt__write_event_time(writer, "dur", span->sample.end_ns - span->sample.begin_ns);
-    zt__write_text(writer, ",\"cat\":\"region\",\"args\":{\"GPU time [ns]\":");
-    zt__write_number(writer, zt__is_finite(span->values[0]) ? span->values[0] : 0);
-    for (metric = 0; metric < profiler->metric_count; metric++) {
-        double value = span->values[1 + metric];
-        if (zt__is_finite(value)) {
-            zt__label label = zt__label_metric(&profiler->metrics[metric], several_groups);
-            zt__write_text(writer, ",");
-            zt__write_json_string(writer, label.text);
-            zt__write_text(writer, ":");
-            zt__write_number(writer, value);
-        }
-    }
-    zt__write_text(writer, "}}");
-}
-
-/* Writes an attached stream: a counter track for each metric, and the markers. */
-ZT__PRIVATE void zt__write_stream(zt__document *document, zt__stream_data *data, int several_groups) {
-    const zt_allocator *allocator = &document->profiler->config.allocator;
-    zt__writer *writer = &document->writer;
-    size_t metrics = data->group.metric_count, count = 0, metric, i;
-    uint64_t first, end, index;
-    zt__kept_row *rows;
-    double *values;
-    zt__get_kept_rows(data, &first, &end);
-    if (first == end) {
-        return;
-    }
-    rows = (zt__kept_row *)zt__allocate(allocator, (size_t)(end - first), sizeof *rows);
-    values = (double *)zt__allocate(allocator, (size_t)(end - first), metrics * sizeof *values);
-    document->out_of_memory |= !rows || !values;
-    for (index = first; index < end && rows && values; index++) {
-        count += (size_t)zt__copy_kept_row(data, index, &rows[count], values + count * metrics);
-    }
-    for (metric = 0; metric < metrics; metric++) {
-        const zt_metric *described = &data->metrics[metric];
-        zt__label label = zt__label_metric(described, several_groups);
-        double last = zt__nan();
-        if (described->aggregation != ZT_AGGREGATE_SUM && described->aggregation != ZT_AGGREGATE_MEAN) {
-            continue;
-        }
-        for (i = 0; i < count; i++) {
-            double value = values[i * metrics + metric];
-            /* A value lasts until the next one, so repeated values are left out. */
-            if (!zt__is_finite(value) || (!zt__is_nan(last) && value == last && i + 1 < count)) {
-                continue;
-            }
-            last = value;
-            zt__begin_event(writer, "C", label.text, 0);
-            zt__write_event_time(writer, "ts", rows[i].begin_ns);
-            zt__write_text(writer, ",\"args\":{\"value\":");
-            zt__write_number(writer, value);
-            zt__write_text(writer, "}}");
-        }
-    }
-    for (i = 0; i < count; i++) {
-        if (rows[i].marker) {
-            zt__begin_event(writer, "i", rows[i].marker, 0);
-            zt__write_event_time(writer, "ts", rows[i].end_ns);
-            zt__write_text(writer, ",\"s\":\"p\",\"cat\":\"marker\"}");
-        }
-    }
-    zt__free(allocator, values);
-    zt__free(allocator, rows);
-}
-
-#ifdef ZETOOLS_TRACER
-/* Writes a track for each thread, after those of the lists. Traced calls of one thread do not nest, so
-   one track is enough. */
-ZT__PRIVATE void zt__write_calls(zt__document *document, const zt__trace *trace) {
-    zt__writer *writer = &document->writer;
-    uint64_t first, end, i;
-    uint32_t thread, threads = 0;
-    zt__get_kept_calls(document->profiler, &first, &end);
-    for (i = first; i < end; i++) {
-        zt__kept_call call;
-        if (zt__copy_kept_call(document->profiler, i, &call)) {
-            zt__begin_event(writer, "X", call.name, trace->track_count + call.thread);
-            zt__write_event_time(writer, "ts", call.begin_ns);
-            zt__write_event_time(writer, "dur", call.end_ns - call.begin_ns);
-            zt__write_text(writer, ",\"cat\":\"call\"}");
-            threads = call.thread > threads ? call.thread : threads;
-        }
-    }
-    for (thread = 1; thread <= threads; thread++) {
-        char name[64];
-        snprintf(name, sizeof name, "host thread %u", (unsigned)thread);
-        zt__name_track(writer, "thread_name", trace->track_count + thread, name);
-    }
-}
-#endif
-
-ZT__PRIVATE void zt__write_trace(zt__document *document) {
-    zt_profiler *profiler = document->profiler;
-    const zt_allocator *allocator = &profiler->config.allocator;
-    zt__writer *writer = &document->writer;
-    zt__stream_data *first, *data;
-    zt__trace trace;
-    uint32_t i;
-    memset(&trace, 0, sizeof trace);
-    zt__relate_clocks(profiler, 1);
-    document->out_of_memory = !zt__copy_spans(profiler, &trace);
-    zt__write_text(writer, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"zetools\":\"" ZETOOLS_VERSION
-                           "\",\"clock\":\"CLOCK_MONOTONIC\"},\n\"traceEvents\":[");
-    for (i = 0; i < trace.span_count; i++) {
-        zt__write_span(document, &trace.spans[i], zt__add_to_track(&trace, i));
-    }
-    first = zt__next_attached_stream(profiler, NULL);
-    for (data = first; data; data = zt__next_attached_stream(profiler, data)) {
-        zt__write_stream(document, data, zt__next_attached_stream(profiler, first) != NULL);
-    }
-#ifdef ZETOOLS_TRACER
-    zt__write_calls(document, &trace);
-#endif
-    zt__name_track(writer, "process_name", 0, profiler->device_name);
-    for (i = 0; i < trace.track_count; i++) {
-        const zt__track *track = &trace.tracks[i];
-        char name[64];
-        if (track->overlap) {
-            snprintf(name, sizeof name, "list %u, overlap %u", (unsigned)track->list_number,
-                     (unsigned)track->overlap);
-        } else {
-            snprintf(name, sizeof name, "list %u", (unsigned)track->list_number);
-        }
-        zt__name_track(writer, "thread_name", i + 1, name);
-    }
-    zt__write_text(writer, "\n]}\n");
-    zt__free(allocator, trace.spans);
-    zt__free(allocator, trace.values);
-    zt__free(allocator, trace.tracks);
-}
-
 /* In the next chapter, which is long and seldom read. */
 ZT__PRIVATE void zt__write_html(zt__document *document);
 
@@ -16874,7 +17955,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     } else if (format == ZT_FORMAT_JSON) {
         zt__write_json(document);
     } else if (format == ZT_FORMAT_TRACE) {
-        zt__write_trace(document);
+        document->out_of_memory = !zt__write_trace(document->profiler, &document->writer);
     } else if (format == ZT_FORMAT_HTML) {
         zt__write_html(document);
     } else if (format == ZT_FORMAT_OPENMETRICS) {
@@ -16923,11 +18004,6 @@ typedef struct zt__target_file {
     char link[4096];
     char beside[4096 + 64];
 } zt__target_file;
-
-/* The C library hides it in strict ISO modes. C++ compilers always define _GNU_SOURCE. */
-#ifndef __cplusplus
-ssize_t readlink(const char *path, char *target, size_t size);
-#endif
 
 /* Stores what `path` leads to through symbolic links; it need not exist. Returns 0, with errno, if there
    are too many links or the path is too long. */
