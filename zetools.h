@@ -1593,9 +1593,9 @@ typedef zt__disabled_scope zt_scope;
    CHAPTERS
 
        Each chapter is a capability, complete with its types, its private functions and then its public
-       functions, and uses only chapters before it, and zt_report and zt_write. Where it has to call a later
-       one, the later one registers a function when it opens; only >>reports calls >>page directly. Search for
-       the tags:
+       functions, and uses only chapters before it. Where it has to call a later one, the later one registers
+       a function when it opens. Only >>requests calls public functions of a later chapter, zt_report and
+       zt_write, because zt_close writes the reports that ZT_REPORT names. Search for the tags:
 
            >>platform     all that differs between systems and compilers
            >>memory       the application's allocator, and the one hash table
@@ -1620,8 +1620,13 @@ typedef zt__disabled_scope zt_scope;
            >>tracer       regions around the launches of others (ZETOOLS_TRACER)
            >>bench        zt_bench, zt_compare
            >>openmetrics  figures for Prometheus, as OpenMetrics text
-           >>reports      tables, CSV, JSON, traces, files
+           >>reports      what reports have in common: regions, read one at a time
+           >>csv          run.csv
+           >>json         run.json, and the data of run.html
+           >>region_table the table
+           >>trace_file   run.trace.json
            >>page         the page that run.html is
+           >>writing      zt_write, zt_report: formats and files
            >>automatic    zt_auto: tracing that reports at exit (ZETOOLS_TRACER)
 
    LOCKS
@@ -15178,7 +15183,7 @@ ZT__PRIVATE int zt__write_openmetrics(zt_profiler *profiler, zt__writer *writer,
     return has_memory;
 }
 
-/* ==== >>reports: table, CSV, JSON, trace ================================================================== */
+/* ==== >>reports: what reports have in common ============================================================== */
 
 enum { ZT__HISTOGRAM_BUCKETS = 24 };
 
@@ -15352,7 +15357,7 @@ ZT__PRIVATE zt__date zt__format_now(void) {
     return zt__format_date(now > 0 ? (uint64_t)now : 0);
 }
 
-/* ---- CSV ------------------------------------------------------------------------------------------------- */
+/* ==== >>csv: a line for each set of figures =============================================================== */
 
 /* Writes a field in quotes, which are doubled inside. */
 ZT__PRIVATE void zt__write_csv_field(zt__writer *writer, const char *text) {
@@ -15552,7 +15557,7 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     }
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------------------ */
+/* ==== >>json: the object that run.json and run.html hold ================================================== */
 
 /* What is the same for all regions. */
 typedef struct zt__json {
@@ -16055,7 +16060,7 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
     zt__free(allocator, json.is_repeated);
 }
 
-/* ---- the table ------------------------------------------------------------------------------------------- */
+/* ==== >>region_table: what zt_report writes for people ==================================================== */
 
 /* The figures of a row: these, the metrics, and the derived columns of >>advice. */
 enum {
@@ -16554,7 +16559,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_
     zt__free(allocator, table.figures);
 }
 
-/* ---- the trace: Trace Event JSON, for Perfetto and Chrome ------------------------------------------------ */
+/* ==== >>trace_file: Trace Event JSON, for Perfetto and Chrome ============================================= */
 
 /* A sample by host time. */
 typedef struct zt__span {
@@ -16828,198 +16833,6 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     zt__free(allocator, trace.spans);
     zt__free(allocator, trace.values);
     zt__free(allocator, trace.tracks);
-}
-
-/* In the next chapter, which is long and seldom read. */
-ZT__PRIVATE void zt__write_html(zt__document *document);
-
-/* ---- writing --------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *file) {
-    return fwrite(bytes, 1, size, (FILE *)file) != size;
-}
-
-ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
-    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
-    const zt_allocator *allocator;
-    zt__document *document;
-    int stopped;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (!profiler) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!write) {
-        return zt__report_null(diagnostics, "zt_write", "write");
-    }
-    if ((unsigned)format > ZT_FORMAT_OPENMETRICS) {
-        return zt__report(diagnostics, BAD_FORMAT, ZE_RESULT_ERROR_INVALID_ENUMERATION, (int)format);
-    }
-    if (format == ZT_FORMAT_TRACE && !profiler->config.timeline) {
-        return zt__report(diagnostics, TRACE_WITHOUT_TIMELINE, ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    }
-    allocator = &profiler->config.allocator;
-    document = (zt__document *)zt__allocate(allocator, 1, sizeof *document);
-    if (!document) {
-        return zt__report_no_memory(diagnostics, "zt_write", "a report");
-    }
-    document->profiler = zt__mutable(profiler);
-    document->region_count = zt_get_region_count(profiler);
-    zt__begin_writing(&document->writer, write, user);
-    document->stats =
-        (zt_stats *)zt__allocate(allocator, profiler->layout.column_count, sizeof *document->stats);
-    if (!document->stats) {
-        document->out_of_memory = 1;
-    } else if (format == ZT_FORMAT_CSV) {
-        zt__write_csv(document);
-    } else if (format == ZT_FORMAT_JSON) {
-        zt__write_json(document);
-    } else if (format == ZT_FORMAT_TRACE) {
-        zt__write_trace(document);
-    } else if (format == ZT_FORMAT_HTML) {
-        zt__write_html(document);
-    } else if (format == ZT_FORMAT_OPENMETRICS) {
-        document->out_of_memory =
-            !zt__write_openmetrics(document->profiler, &document->writer, document->region_count);
-    } else {
-        zt__write_region_table(document, write == zt__write_to_file && user == stdout);
-    }
-    stopped = !zt__end_writing(&document->writer);
-    if (document->out_of_memory) {
-        result = zt__report_no_memory(diagnostics, "zt_write", "a report");
-    } else if (stopped && write == zt__write_to_file) {
-        result = ZE_RESULT_ERROR_UNKNOWN; /* zt_report reports why, by errno */
-    } else if (stopped) {
-        result = zt__report(diagnostics, WRITE_STOPPED, ZE_RESULT_ERROR_UNKNOWN, "zt_write");
-    }
-    zt__free(allocator, document->stats);
-    zt__free(allocator, document);
-    return result;
-}
-
-/* ---- files ----------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE ze_result_t zt__report_unwritable(zt_profiler *profiler, const char *path) {
-    return zt__report(&profiler->diagnostics, CANNOT_WRITE, ZE_RESULT_ERROR_UNKNOWN, path, strerror(errno));
-}
-
-/* Writes a report to `file`, and closes it. `path` is for messages. */
-ZT__PRIVATE ze_result_t zt__write_and_close(zt_profiler *profiler, zt_format format, FILE *file,
-                                            const char *path) {
-    ze_result_t result;
-    if (!file) {
-        return zt__report_unwritable(profiler, path);
-    }
-    errno = 0;
-    result = zt_write(profiler, format, zt__write_to_file, file);
-    if (fclose(file) != 0 && result == ZE_RESULT_SUCCESS) {
-        result = ZE_RESULT_ERROR_UNKNOWN;
-    }
-    return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(profiler, path) : result;
-}
-
-/* The file that a report goes to, and the one that it is written to first. */
-typedef struct zt__target_file {
-    char path[4096];
-    char link[4096];
-    char beside[4096 + 64];
-} zt__target_file;
-
-/* The C library hides it in strict ISO modes. C++ compilers always define _GNU_SOURCE. */
-#ifndef __cplusplus
-ssize_t readlink(const char *path, char *target, size_t size);
-#endif
-
-/* Stores what `path` leads to through symbolic links; it need not exist. Returns 0, with errno, if there
-   are too many links or the path is too long. */
-ZT__PRIVATE int zt__follow_links(zt__target_file *file, const char *path) {
-    enum { MOST_LINKS = 40 };
-    const char *next = path, *slash;
-    size_t directory = 0; /* length of the directory that `next` is relative to */
-    uint32_t i;
-    for (i = 0; i <= MOST_LINKS; i++) {
-        size_t length = strlen(next);
-        ssize_t link_length;
-        if (directory + length >= sizeof file->path) {
-            errno = ENAMETOOLONG;
-            return 0;
-        }
-        memcpy(file->path + directory, next, length + 1);
-        link_length = readlink(file->path, file->link, sizeof file->link - 1);
-        if (link_length <= 0) {
-            return 1;
-        }
-        file->link[link_length] = 0;
-        next = file->link;
-        slash = strrchr(file->path, '/');
-        directory = slash && *next != '/' ? (size_t)(slash + 1 - file->path) : 0;
-    }
-    errno = ELOOP;
-    return 0;
-}
-
-/* Writes a file beside the target and renames it, so that nobody reads an incomplete one. */
-ZT__PRIVATE ze_result_t zt__replace_file(zt_profiler *profiler, zt_format format, const char *path) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    zt__target_file *file = (zt__target_file *)zt__allocate(allocator, 1, sizeof *file);
-    struct stat before;
-    ze_result_t result;
-    if (!file) {
-        return zt__report_no_memory(&profiler->diagnostics, "zt_report", "a path");
-    }
-    if (!zt__follow_links(file, path)) {
-        result = zt__report_unwritable(profiler, path);
-    } else {
-        const char *slash = strrchr(file->path, '/'), *name = slash ? slash + 1 : file->path;
-        FILE *part;
-        /* A long name is cut, because the name of a file has 255 bytes at the most. */
-        snprintf(file->beside, sizeof file->beside, "%.*s%.128s.%ld.%lx.part", (int)(name - file->path),
-                 file->path, name, (long)getpid(), (unsigned long)zt__this_thread());
-        part = fopen(file->beside, "wb");
-        if (part && stat(file->path, &before) == 0) {
-            chmod(file->beside, before.st_mode & 0777); /* the same people may read the report as before */
-        }
-        result = zt__write_and_close(profiler, format, part, path);
-        if (result == ZE_RESULT_SUCCESS && rename(file->beside, file->path) != 0) {
-            result = zt__report_unwritable(profiler, path);
-        }
-        if (result != ZE_RESULT_SUCCESS) {
-            remove(file->beside);
-        }
-    }
-    zt__free(allocator, file);
-    return result;
-}
-
-ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
-    zt_profiler *locked = zt__mutable(profiler);
-    struct stat target;
-    FILE *stream;
-    zt_format format;
-    ze_result_t result;
-    if (!profiler) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!path) {
-        return zt__report_null(&locked->diagnostics, "zt_report", "path");
-    }
-    stream = zt__find_standard_stream(path);
-    if (stream) {
-        errno = 0;
-        result = zt_write(profiler, ZT_FORMAT_TABLE, zt__write_to_file, stream);
-        if (result == ZE_RESULT_SUCCESS && fflush(stream) != 0) {
-            result = ZE_RESULT_ERROR_UNKNOWN;
-        }
-        return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(locked, path) : result;
-    }
-    if (!zt__find_format(path, &format)) {
-        return zt__report(&locked->diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_report",
-                          path);
-    }
-    /* Pipes, terminals and devices are written to, and not replaced by a file. */
-    if (stat(path, &target) == 0 && !S_ISREG(target.st_mode) && !S_ISDIR(target.st_mode)) {
-        return zt__write_and_close(locked, format, fopen(path, "wb"), path);
-    }
-    return zt__replace_file(locked, format, path);
 }
 
 /* ==== >>page: the page that run.html is =================================================================== */
@@ -18107,6 +17920,195 @@ ZT__PRIVATE void zt__write_html(zt__document *document) {
             zt__write_text(writer, "\n");
         }
     }
+}
+
+/* ==== >>writing: zt_write and zt_report, formats and files ================================================ */
+
+ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *file) {
+    return fwrite(bytes, 1, size, (FILE *)file) != size;
+}
+
+ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
+    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
+    const zt_allocator *allocator;
+    zt__document *document;
+    int stopped;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!write) {
+        return zt__report_null(diagnostics, "zt_write", "write");
+    }
+    if ((unsigned)format > ZT_FORMAT_OPENMETRICS) {
+        return zt__report(diagnostics, BAD_FORMAT, ZE_RESULT_ERROR_INVALID_ENUMERATION, (int)format);
+    }
+    if (format == ZT_FORMAT_TRACE && !profiler->config.timeline) {
+        return zt__report(diagnostics, TRACE_WITHOUT_TIMELINE, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    }
+    allocator = &profiler->config.allocator;
+    document = (zt__document *)zt__allocate(allocator, 1, sizeof *document);
+    if (!document) {
+        return zt__report_no_memory(diagnostics, "zt_write", "a report");
+    }
+    document->profiler = zt__mutable(profiler);
+    document->region_count = zt_get_region_count(profiler);
+    zt__begin_writing(&document->writer, write, user);
+    document->stats =
+        (zt_stats *)zt__allocate(allocator, profiler->layout.column_count, sizeof *document->stats);
+    if (!document->stats) {
+        document->out_of_memory = 1;
+    } else if (format == ZT_FORMAT_CSV) {
+        zt__write_csv(document);
+    } else if (format == ZT_FORMAT_JSON) {
+        zt__write_json(document);
+    } else if (format == ZT_FORMAT_TRACE) {
+        zt__write_trace(document);
+    } else if (format == ZT_FORMAT_HTML) {
+        zt__write_html(document);
+    } else if (format == ZT_FORMAT_OPENMETRICS) {
+        document->out_of_memory =
+            !zt__write_openmetrics(document->profiler, &document->writer, document->region_count);
+    } else {
+        zt__write_region_table(document, write == zt__write_to_file && user == stdout);
+    }
+    stopped = !zt__end_writing(&document->writer);
+    if (document->out_of_memory) {
+        result = zt__report_no_memory(diagnostics, "zt_write", "a report");
+    } else if (stopped && write == zt__write_to_file) {
+        result = ZE_RESULT_ERROR_UNKNOWN; /* zt_report reports why, by errno */
+    } else if (stopped) {
+        result = zt__report(diagnostics, WRITE_STOPPED, ZE_RESULT_ERROR_UNKNOWN, "zt_write");
+    }
+    zt__free(allocator, document->stats);
+    zt__free(allocator, document);
+    return result;
+}
+
+/* ---- files ----------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE ze_result_t zt__report_unwritable(zt_profiler *profiler, const char *path) {
+    return zt__report(&profiler->diagnostics, CANNOT_WRITE, ZE_RESULT_ERROR_UNKNOWN, path, strerror(errno));
+}
+
+/* Writes a report to `file`, and closes it. `path` is for messages. */
+ZT__PRIVATE ze_result_t zt__write_and_close(zt_profiler *profiler, zt_format format, FILE *file,
+                                            const char *path) {
+    ze_result_t result;
+    if (!file) {
+        return zt__report_unwritable(profiler, path);
+    }
+    errno = 0;
+    result = zt_write(profiler, format, zt__write_to_file, file);
+    if (fclose(file) != 0 && result == ZE_RESULT_SUCCESS) {
+        result = ZE_RESULT_ERROR_UNKNOWN;
+    }
+    return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(profiler, path) : result;
+}
+
+/* The file that a report goes to, and the one that it is written to first. */
+typedef struct zt__target_file {
+    char path[4096];
+    char link[4096];
+    char beside[4096 + 64];
+} zt__target_file;
+
+/* The C library hides it in strict ISO modes. C++ compilers always define _GNU_SOURCE. */
+#ifndef __cplusplus
+ssize_t readlink(const char *path, char *target, size_t size);
+#endif
+
+/* Stores what `path` leads to through symbolic links; it need not exist. Returns 0, with errno, if there
+   are too many links or the path is too long. */
+ZT__PRIVATE int zt__follow_links(zt__target_file *file, const char *path) {
+    enum { MOST_LINKS = 40 };
+    const char *next = path, *slash;
+    size_t directory = 0; /* length of the directory that `next` is relative to */
+    uint32_t i;
+    for (i = 0; i <= MOST_LINKS; i++) {
+        size_t length = strlen(next);
+        ssize_t link_length;
+        if (directory + length >= sizeof file->path) {
+            errno = ENAMETOOLONG;
+            return 0;
+        }
+        memcpy(file->path + directory, next, length + 1);
+        link_length = readlink(file->path, file->link, sizeof file->link - 1);
+        if (link_length <= 0) {
+            return 1;
+        }
+        file->link[link_length] = 0;
+        next = file->link;
+        slash = strrchr(file->path, '/');
+        directory = slash && *next != '/' ? (size_t)(slash + 1 - file->path) : 0;
+    }
+    errno = ELOOP;
+    return 0;
+}
+
+/* Writes a file beside the target and renames it, so that nobody reads an incomplete one. */
+ZT__PRIVATE ze_result_t zt__replace_file(zt_profiler *profiler, zt_format format, const char *path) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__target_file *file = (zt__target_file *)zt__allocate(allocator, 1, sizeof *file);
+    struct stat before;
+    ze_result_t result;
+    if (!file) {
+        return zt__report_no_memory(&profiler->diagnostics, "zt_report", "a path");
+    }
+    if (!zt__follow_links(file, path)) {
+        result = zt__report_unwritable(profiler, path);
+    } else {
+        const char *slash = strrchr(file->path, '/'), *name = slash ? slash + 1 : file->path;
+        FILE *part;
+        /* A long name is cut, because the name of a file has 255 bytes at the most. */
+        snprintf(file->beside, sizeof file->beside, "%.*s%.128s.%ld.%lx.part", (int)(name - file->path),
+                 file->path, name, (long)getpid(), (unsigned long)zt__this_thread());
+        part = fopen(file->beside, "wb");
+        if (part && stat(file->path, &before) == 0) {
+            chmod(file->beside, before.st_mode & 0777); /* the same people may read the report as before */
+        }
+        result = zt__write_and_close(profiler, format, part, path);
+        if (result == ZE_RESULT_SUCCESS && rename(file->beside, file->path) != 0) {
+            result = zt__report_unwritable(profiler, path);
+        }
+        if (result != ZE_RESULT_SUCCESS) {
+            remove(file->beside);
+        }
+    }
+    zt__free(allocator, file);
+    return result;
+}
+
+ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
+    zt_profiler *locked = zt__mutable(profiler);
+    struct stat target;
+    FILE *stream;
+    zt_format format;
+    ze_result_t result;
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!path) {
+        return zt__report_null(&locked->diagnostics, "zt_report", "path");
+    }
+    stream = zt__find_standard_stream(path);
+    if (stream) {
+        errno = 0;
+        result = zt_write(profiler, ZT_FORMAT_TABLE, zt__write_to_file, stream);
+        if (result == ZE_RESULT_SUCCESS && fflush(stream) != 0) {
+            result = ZE_RESULT_ERROR_UNKNOWN;
+        }
+        return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(locked, path) : result;
+    }
+    if (!zt__find_format(path, &format)) {
+        return zt__report(&locked->diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_report",
+                          path);
+    }
+    /* Pipes, terminals and devices are written to, and not replaced by a file. */
+    if (stat(path, &target) == 0 && !S_ISREG(target.st_mode) && !S_ISDIR(target.st_mode)) {
+        return zt__write_and_close(locked, format, fopen(path, "wb"), path);
+    }
+    return zt__replace_file(locked, format, path);
 }
 
 /* ==== >>automatic: tracing that reports at exit =========================================================== */
