@@ -446,7 +446,10 @@
        ZT_REPORT               reports that zt_close writes, beside those of the program: paths as for
                                zt_report, separated by commas, or "table" for one on standard output. If a
                                process has several profilers, those of the second are run.2.csv and so on.
-                               For a trace, config.timeline is 65,536 unless it is set
+                               In a path, %p is the number of the process, and %q{NAME} the value of a
+                               variable: processes that share the path overwrite each other's file, so
+                               name it run.%p.csv, or run.%q{OMPI_COMM_WORLD_RANK}.csv. For a trace or a
+                               page, config.timeline is 65,536 unless it is set
        ZT_LOG                  "stderr": messages are printed there if the program has no log function
        ZT_TIMELINE             overrides config.timeline
        ZT_KERNELS, ZT_CALLS    override names and calls of zt_trace_config: ZT_KERNELS="gemm*,!*_tail"
@@ -883,9 +886,8 @@ typedef struct zt_call_info {
 /* How zt_auto traces and reports. Start from zt_auto_config_default(). Strings of any length are copied, and
    need not outlive zt_auto. Functions and their user pointers must live until exit. Since 0.1. */
 typedef struct zt_auto_config {
-    const char *report; /* Paths as for zt_report, separated by commas, or "table". With ".trace.json",
-                           config.timeline is 65,536 unless it is set. NULL: a table on standard output.
-                           ZT_AUTO in the environment overrides it. */
+    const char *report; /* Paths, or "table", as in ZT_REPORT; see ENVIRONMENT. NULL: a table on standard
+                           output. ZT_AUTO in the environment overrides it. */
     zt_config profiler; /* of each context and device */
     zt_trace_config trace;
 } zt_auto_config;
@@ -10393,24 +10395,24 @@ ZT__PRIVATE int zt__add_ranked_columns(const zt_profiler *profiler, const zt__ad
 
 /* ==== >>requests: reports that the environment asks for =================================================== */
 
-/* A list of reports is what ZT_REPORT and ZT_AUTO contain: paths, separated by commas. "table" is a table
-   on standard output. */
+/* A list of reports is what ZT_REPORT and ZT_AUTO contain: paths, separated by commas. */
 
-/* Samples that are kept for a trace where config.timeline is not set, because a trace shows nothing else.
- */
-enum { ZT__TRACE_TIMELINE = 65536 };
+/* Samples that are kept for reports that show the timeline, where config.timeline is not set. */
+enum { ZT__REPORT_TIMELINE = 65536 };
 
 /* The suffixes of reports. The longest come first. */
 typedef struct zt__suffix {
     const char *text;
     zt_format format;
+    int shows_timeline;
 } zt__suffix;
 
 ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path) {
     static const zt__suffix suffixes[] = {
-        {".trace.json", ZT_FORMAT_TRACE}, {".json", ZT_FORMAT_JSON}, {".csv", ZT_FORMAT_CSV},
-        {".html", ZT_FORMAT_HTML},        {".htm", ZT_FORMAT_HTML},  {".prom", ZT_FORMAT_OPENMETRICS},
-        {".txt", ZT_FORMAT_TABLE},
+        {".trace.json", ZT_FORMAT_TRACE, 1}, {".json", ZT_FORMAT_JSON, 0},
+        {".csv", ZT_FORMAT_CSV, 0},          {".html", ZT_FORMAT_HTML, 1},
+        {".htm", ZT_FORMAT_HTML, 1},         {".prom", ZT_FORMAT_OPENMETRICS, 0},
+        {".txt", ZT_FORMAT_TABLE, 0},
     };
     uint32_t i;
     for (i = 0; i < ZT__COUNT_OF(suffixes); i++) {
@@ -10445,33 +10447,70 @@ ZT__PRIVATE FILE *zt__find_standard_stream(const char *path) {
     return strcmp(path, "/dev/stderr") == 0 ? stderr : NULL;
 }
 
-/* Returns a path of a list for the n-th profiler of the process: run.csv, run.2.csv, ... Pipes and
-   devices get no number. It is freed with zt__free. Returns NULL without memory. */
-ZT__PRIVATE char *zt__make_path(const zt_allocator *allocator, const char *name, size_t length, uint32_t n) {
-    char number[16];
-    size_t room = length + sizeof number, head;
-    char *path = (char *)zt__allocate(allocator, 1, room);
-    const zt__suffix *suffix;
-    struct stat target;
-    if (!path) {
-        return NULL;
+/* A path of a list. It has room for more than any system accepts, so what is cut cannot be opened, either. */
+typedef struct zt__path {
+    char text[5120];
+} zt__path;
+
+/* Returns a path with %p and %q{NAME} replaced: by the number of the process, and by a variable of the
+   environment. */
+ZT__PRIVATE zt__path zt__expand_path(const char *name, size_t length) {
+    const char *end = name + length;
+    zt__path path;
+    size_t used = 0;
+    while (name < end) {
+        char variable[256], number[24];
+        const char *inserted = name, *brace = (const char *)memchr(name, '}', (size_t)(end - name));
+        size_t size = 1;
+        if (end - name >= 2 && memcmp(name, "%p", 2) == 0) {
+            size = (size_t)snprintf(number, sizeof number, "%ld", (long)getpid());
+            inserted = number;
+            name += 2;
+        } else if (brace && brace - name >= 3 && memcmp(name, "%q{", 3) == 0) {
+            zt__copy_text(variable, sizeof variable, name + 3, (size_t)(brace - name - 3));
+            inserted = getenv(variable);
+            size = inserted ? strlen(inserted) : 0;
+            name = brace + 1;
+        } else {
+            name++;
+        }
+        if (used + size >= sizeof path.text) {
+            size = sizeof path.text - used - 1;
+        }
+        memcpy(path.text + used, inserted ? inserted : "", size);
+        used += size;
     }
-    zt__copy_text(path, room, name, length);
-    if (strcasecmp(path, "table") == 0) {
-        strcpy(path, "-");
-    }
-    if (n > 1 && !zt__find_standard_stream(path) && (stat(path, &target) != 0 || S_ISREG(target.st_mode))) {
-        suffix = zt__find_suffix(path);
-        head = suffix ? length - strlen(suffix->text) : (size_t)(zt__after_last_dot(path) - path);
-        snprintf(number, sizeof number, ".%u", (unsigned)n);
-        snprintf(path + head, room - head, "%s%.*s", number, (int)(length - head), name + head);
-    }
+    path.text[used] = 0;
     return path;
 }
 
-ZT__PRIVATE int zt__write_to_stderr(const void *bytes, size_t size, void *user) {
-    (void)user;
-    return fwrite(bytes, 1, size, stderr) != size;
+/* Takes the next path from a list. "table" is a table on standard output. Returns 0 at the end. */
+ZT__PRIVATE int zt__next_path(const char **list, zt__path *path) {
+    const char *name;
+    size_t length;
+    if (!zt__next_name(list, &name, &length)) {
+        return 0;
+    }
+    *path = zt__expand_path(name, length);
+    if (strcasecmp(path->text, "table") == 0) {
+        strcpy(path->text, "-");
+    }
+    return 1;
+}
+
+/* Makes a path that of the n-th profiler of the process: run.csv, run.2.csv, ... Pipes and devices get no
+   number. */
+ZT__PRIVATE void zt__number_path(zt__path *path, uint32_t n) {
+    const zt__suffix *suffix = zt__find_suffix(path->text);
+    size_t length = strlen(path->text);
+    size_t tail = suffix ? strlen(suffix->text) : strlen(zt__after_last_dot(path->text));
+    struct stat target;
+    zt__path unnumbered = *path;
+    if (n > 1 && !zt__find_standard_stream(path->text) &&
+        (stat(path->text, &target) != 0 || S_ISREG(target.st_mode))) {
+        snprintf(path->text, sizeof path->text, "%.*s.%u%s", (int)(length - tail), unnumbered.text,
+                 (unsigned)n, unnumbered.text + length - tail);
+    }
 }
 
 /* Prints the last message of a profiler, unless its log does. */
@@ -10495,27 +10534,12 @@ ZT__PRIVATE int zt__is_off(const char *value) {
     return !zt__has_names(value) || strcmp(value, "0") == 0 || strcasecmp(value, "off") == 0;
 }
 
-/* Returns the stream on which a list has a table, or NULL. */
-ZT__PRIVATE FILE *zt__find_table(const char *list) {
-    const char *name;
-    size_t length;
-    FILE *found = NULL;
-    while (!found && zt__next_name(&list, &name, &length)) {
-        char *path = zt__make_path(&zt__default_allocator, name, length, 1);
-        found = path ? zt__find_standard_stream(path) : NULL;
-        zt__free(&zt__default_allocator, path);
-    }
-    return found;
-}
-
-/* Returns whether a list has a trace, which needs a timeline. */
-ZT__PRIVATE int zt__has_trace(const char *list) {
-    static const char suffix[] = ".trace.json";
-    const char *name;
-    size_t length, suffix_length = sizeof suffix - 1;
-    while (list && zt__next_name(&list, &name, &length)) {
-        if (length >= suffix_length &&
-            strncasecmp(name + length - suffix_length, suffix, suffix_length) == 0) {
+/* Returns whether a list has a report that shows the timeline. */
+ZT__PRIVATE int zt__shows_timeline(const char *list) {
+    zt__path path;
+    while (list && zt__next_path(&list, &path)) {
+        const zt__suffix *suffix = zt__find_suffix(path.text);
+        if (suffix && suffix->shows_timeline) {
             return 1;
         }
     }
@@ -10524,21 +10548,18 @@ ZT__PRIVATE int zt__has_trace(const char *list) {
 
 /* Reports the first path of a list whose suffix stands for no format. */
 ZT__PRIVATE ze_result_t zt__check_reports(zt__diagnostics *diagnostics, const char *call, const char *list) {
-    const char *name;
-    size_t length;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    while (result == ZE_RESULT_SUCCESS && zt__next_name(&list, &name, &length)) {
-        char *path = zt__make_path(&zt__default_allocator, name, length, 1);
-        zt_format format;
-        if (!path) {
-            return zt__report_no_memory(diagnostics, call, "the path of a report");
+    zt__path path;
+    zt_format format;
+    while (zt__next_path(&list, &path)) {
+        if (!zt__find_standard_stream(path.text) && !zt__find_format(path.text, &format)) {
+            return zt__report(diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, path.text);
         }
-        if (!zt__find_standard_stream(path) && !zt__find_format(path, &format)) {
-            result = zt__report(diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, path);
-        }
-        zt__free(&zt__default_allocator, path);
     }
-    return result;
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *file) {
+    return fwrite(bytes, 1, size, (FILE *)file) != size;
 }
 
 /* Writes the reports of a list for the n-th profiler of the process, which is closed next. Messages go to
@@ -10546,17 +10567,15 @@ ZT__PRIVATE ze_result_t zt__check_reports(zt__diagnostics *diagnostics, const ch
    standard error instead. */
 ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint32_t n) {
     zt_log_fn log = profiler->diagnostics.log;
-    const char *name;
-    size_t length;
+    zt__path path;
     int has_failed = 0;
     if (log == zt__log_to_stderr) {
         profiler->diagnostics.log = NULL; /* it would print the first message of a kind as well */
     }
-    while (zt__next_name(&list, &name, &length)) {
-        char *path = zt__make_path(&zt__default_allocator, name, length, n);
-        ze_result_t result = path ? zt_report(profiler, path)
-                                  : zt__report_no_memory(&profiler->diagnostics, "zt_report", "a path");
-        zt__free(&zt__default_allocator, path);
+    while (zt__next_path(&list, &path)) {
+        ze_result_t result;
+        zt__number_path(&path, n);
+        result = zt_report(profiler, path.text);
         if (result != ZE_RESULT_SUCCESS) {
             zt__keep_error(&profiler->diagnostics, result);
             zt__print_error(profiler);
@@ -10565,7 +10584,7 @@ ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint
     }
     profiler->diagnostics.log = log;
     if (has_failed) {
-        zt_write(profiler, ZT_FORMAT_TABLE, zt__write_to_stderr, NULL);
+        zt_write(profiler, ZT_FORMAT_TABLE, zt__write_to_file, stderr);
     }
 }
 
@@ -10961,8 +10980,8 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
-    if (!complete.timeline && zt__has_trace(getenv("ZT_REPORT"))) {
-        complete.timeline = ZT__TRACE_TIMELINE;
+    if (!complete.timeline && zt__shows_timeline(getenv("ZT_REPORT"))) {
+        complete.timeline = ZT__REPORT_TIMELINE;
     }
     result = zt__open_configured(context, device, &complete, profiler);
     if (result == ZE_RESULT_SUCCESS) {
@@ -17924,10 +17943,6 @@ ZT__PRIVATE void zt__write_html(zt__document *document) {
 
 /* ==== >>writing: zt_write and zt_report, formats and files ================================================ */
 
-ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *file) {
-    return fwrite(bytes, 1, size, (FILE *)file) != size;
-}
-
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
     const zt_allocator *allocator;
@@ -18144,48 +18159,48 @@ ZT__PRIVATE void zt__clear_auto(void) {
     memset(&zt__automatic, 0, sizeof zt__automatic);
 }
 
-/* Writes what was seen on a device that has no region. Below a table, only what that cannot know. */
-ZT__PRIVATE void zt__explain_empty_report(const zt__traced_device *device, FILE *file, int is_below_table) {
-    const struct {
-        uint64_t count;
-        const char *text;
-    } seen[] = {
-        {device->copies_seen, "copies and fills: set ZT_COPIES=1."},
-        {is_below_table ? 0 : device->left_out, "launches left out by ZT_KERNELS or the configuration."},
-        {is_below_table ? 0 : device->impossible, "launches that cannot be measured: on copy engines, for "
-                                                  "which ZT_GROUPS= measures times, or captured "
-                                                  "into a graph."},
-    };
-    uint32_t i, lines = 0;
-    for (i = 0; i < ZT__COUNT_OF(seen); i++) {
-        if (seen[i].count) {
-            fprintf(file, "%sNo region for %llu %s\n",
-                    is_below_table ? "" : "zetools: zt_auto: ", (unsigned long long)seen[i].count,
-                    seen[i].text);
-            lines++;
-        }
+/* Writes what was seen on a device that has no region: below a table, only what that cannot know; without a
+   table, to standard error. */
+ZT__PRIVATE void zt__explain_empty_report(const zt__traced_device *device) {
+    const char *list = zt__automatic.report;
+    const uint64_t copies = device->copies_seen;
+    uint64_t left_out = device->left_out, impossible = device->impossible;
+    const char *before = "zetools: zt_auto: ";
+    FILE *table = NULL, *file = stderr;
+    zt__path path;
+    while (!table && zt__next_path(&list, &path)) {
+        table = zt__find_standard_stream(path.text);
     }
-    if (lines == 0 && !is_below_table) {
-        fprintf(file, "zetools: zt_auto: no region, because nothing was launched or copied.\n");
+    if (table) {
+        file = table;
+        before = "";
+        left_out = impossible = 0;
+    }
+    if (copies) {
+        fprintf(file, "%sNo region for %llu copies and fills: set ZT_COPIES=1.\n", before,
+                (unsigned long long)copies);
+    }
+    if (left_out) {
+        fprintf(file, "%sNo region for %llu launches left out by ZT_KERNELS or the configuration.\n", before,
+                (unsigned long long)left_out);
+    }
+    if (impossible) {
+        fprintf(file,
+                "%sNo region for %llu launches that cannot be measured: on copy engines, for which "
+                "ZT_GROUPS= measures times, or captured into a graph.\n",
+                before, (unsigned long long)impossible);
+    }
+    if (!table && !copies && !left_out && !impossible) {
+        fprintf(file, "%sno region, because nothing was launched or copied.\n", before);
     }
     fflush(file);
-}
-
-/* Writes the reports of a device, and what they lack. */
-ZT__PRIVATE void zt__write_auto_reports(const zt__traced_device *device) {
-    zt__process *process = zt__get_process();
-    uint32_t n = process ? __atomic_add_fetch(&process->automatic, 1, __ATOMIC_RELAXED) : 1;
-    FILE *table = zt__find_table(zt__automatic.report);
-    zt__write_reports(device->profiler, zt__automatic.report, n);
-    if (zt_get_region_count(device->profiler) == 0) {
-        zt__explain_empty_report(device, table ? table : stderr, table != NULL);
-    }
 }
 
 /* Writes the reports. Runs at exit, before loader and driver are gone: functions of atexit run in reverse
    order, and zt_auto has called zeInit before it registered this one. */
 ZT__PRIVATE void zt__end_auto(void) {
     zt__tracer *tracer = zt__automatic.tracer;
+    zt__process *process = zt__get_process();
     zt__traced_device *device;
     if (!tracer || zt__automatic.process != getpid()) {
         return;
@@ -18202,7 +18217,11 @@ ZT__PRIVATE void zt__end_auto(void) {
             if (!device->is_detached) {
                 zt_collect(device->profiler, tracer->wait_timeout_ns);
             }
-            zt__write_auto_reports(device);
+            zt__write_reports(device->profiler, zt__automatic.report,
+                              process ? __atomic_add_fetch(&process->automatic, 1, __ATOMIC_RELAXED) : 1);
+            if (zt_get_region_count(device->profiler) == 0) {
+                zt__explain_empty_report(device);
+            }
         }
     }
     if (!tracer->devices) {
@@ -18284,8 +18303,8 @@ ZT__PRIVATE ze_result_t zt__start_auto(const zt_auto_config *given) {
     }
     zt__automatic.report = path;
     *kept = config.profiler;
-    if (!kept->timeline && zt__has_trace(path)) {
-        kept->timeline = ZT__TRACE_TIMELINE;
+    if (!kept->timeline && zt__shows_timeline(path)) {
+        kept->timeline = ZT__REPORT_TIMELINE;
     }
     has_memory = zt__keep_text(&zt__automatic.report);
     has_memory &= zt__keep_text(&kept->groups);
