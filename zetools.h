@@ -7317,8 +7317,8 @@ ZT__PRIVATE void zt__drop_at_begin(zt_profiler *profiler, zt_cause cause) {
     zt__unlock(&profiler->mutex);
 }
 
-/* Drops an open region. If it has commands on the list, the slot stays bound to the list. The mutex is held.
- */
+/* Drops an open region. If it has commands on the list, the slot stays bound to the list. With the mutex
+   held. */
 ZT__PRIVATE void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_cause cause, int has_commands) {
     zt__count_dropped(profiler, slot->region, cause);
     slot->generation++;
@@ -9831,8 +9831,8 @@ ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32
 /* Returns the bandwidth that the device's memory is designed for, in GB a second; NaN where the device does
    not report it. ZE_extension_device_memory_properties states it. The clock rate and bus width that every
    device reports do not: their units and the transfers in a clock cycle are not specified. Reads and writes
-   are assumed to share one bus. With several memories or tiles it is not known which of them a region uses.
- */
+   are assumed to share one bus. With several memories or tiles it is not known which of them a region
+   uses. */
 ZT__PRIVATE double zt__get_design_bandwidth(const zt_profiler *profiler) {
     ze_device_memory_properties_t memories[2];
     ze_device_memory_ext_properties_t extended[2];
@@ -10391,8 +10391,7 @@ ZT__PRIVATE int zt__add_ranked_columns(const zt_profiler *profiler, const zt__ad
 /* A list of reports is what ZT_REPORT and ZT_AUTO contain: paths, separated by commas. "table" is a table
    on standard output. */
 
-/* Samples that are kept for a trace where config.timeline is not set, because a trace shows nothing else.
- */
+/* Samples that are kept for a trace where config.timeline is not set. A trace shows nothing else. */
 enum { ZT__TRACE_TIMELINE = 65536 };
 
 /* The suffixes of reports. The longest come first. */
@@ -11028,8 +11027,7 @@ ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler) {
 }
 
 ZT_API void zt_close(zt_profiler *profiler) {
-    /* A profiler that is not registered is closed already, or belongs to the parent of a forked process.
-     */
+    /* A profiler that is not registered is closed already, or belongs to the parent process of a fork. */
     if (!profiler || !zt__is_registered(profiler) || zt__is_inside_callback(profiler, "zt_close")) {
         return;
     }
@@ -11549,9 +11547,7 @@ typedef struct zt__receiver {
     int has_stopped;    /* `function` wants no more */
 } zt__receiver;
 
-/* Delivers the rows that are calculated: to `function`, and to the profiler that the stream is attached
- * to.
- */
+/* Delivers the rows that are calculated: to `function`, and to the profiler of an attached stream. */
 ZT__PRIVATE void zt__deliver_rows(zt_stream *stream, zt__receiver *receiver) {
     const zt__clock *clock = &stream->clock;
     zt__stream_data *data = stream->data;
@@ -11763,8 +11759,8 @@ ZT__PRIVATE ze_result_t zt__report_stream_refusal(zt_stream *stream, ze_result_t
 }
 
 /* Finds the configured group, or without one ComputeBasic, or else the first that is time-based. Refuses
-   a device of several tiles, because their reports have a header and cannot be calculated many at once.
- */
+   a device of several tiles, because their reports have a header and cannot be calculated many at
+   once. */
 ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
     const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
     const zt_allocator *allocator = &stream->config.allocator;
@@ -12673,8 +12669,7 @@ ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
 
 /* ---- names of kernels ------------------------------------------------------------------------------------ */
 
-/* Returns a record with room for a name of `size` bytes, or NULL without memory. The mutex is not held.
- */
+/* Returns a record with room for a name of `size` bytes, or NULL without memory. No mutex is held. */
 ZT__PRIVATE zt__kernel_name *zt__make_name(const zt__tracer *tracer, size_t size) {
     zt__kernel_name *made = (zt__kernel_name *)zt__allocate(&tracer->allocator, 1, sizeof *made + size);
     if (made) {
@@ -12827,8 +12822,7 @@ ZT__PRIVATE int zt__is_measured(const zt__traced_device *device) {
     return device && device->profiler && !zt__load(&device->is_detached);
 }
 
-/* Returns the first device that is measured, or the next one after `device`. Returns NULL after the last.
- */
+/* Returns the first device that is measured, or the one after `device`. Returns NULL after the last. */
 ZT__PRIVATE zt__traced_device *zt__next_measured(zt__tracer *tracer, zt__traced_device *device) {
     do {
         device = zt__load(device ? &device->next : &tracer->devices);
@@ -14223,8 +14217,8 @@ ZT__PRIVATE zt__stop_rule zt__begin_stop_rule(const zt_bench_config *limits) {
 
    After every sample, the interval might be narrow by chance and end the benchmark too early. So it is
    compared with config.precision only when there are a quarter more samples. Twice as many samples should
-   narrow it by 29%. If they narrow it by less than 5%, the rest is noise that more samples do not remove.
- */
+   narrow it by 29%. If they narrow it by less than 5%, the rest is noise that more samples do not
+   remove. */
 ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, zt__series *series) {
     uint32_t count = series->count;
     double low, high, precision;
