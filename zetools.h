@@ -3748,7 +3748,7 @@ ZT__PRIVATE int zt__is_device_lost(const zt__diagnostics *diagnostics) {
     return zt__load(&diagnostics->device_lost);
 }
 
-ZT__PRIVATE int zt__is_device_loss(ze_result_t result) {
+ZT__PRIVATE int zt__means_device_loss(ze_result_t result) {
     return result == ZE_RESULT_ERROR_DEVICE_LOST || result == ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET;
 }
 
@@ -3767,7 +3767,7 @@ ZT__PRIVATE ze_result_t zt__check(zt__diagnostics *diagnostics, ze_result_t resu
     if (result == ZE_RESULT_SUCCESS) {
         return result;
     }
-    if (zt__is_device_loss(result)) {
+    if (zt__means_device_loss(result)) {
         return zt__report_device_loss(diagnostics, result, call);
     }
     return zt__report(diagnostics, CALL_FAILED, result, call, zt_result_name(result), remedy);
@@ -4388,7 +4388,7 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
         (result == ZE_RESULT_ERROR_UNKNOWN && strcmp(call, "zetMetricStreamerOpen") == 0);
     char files[160];
     zt__holder found;
-    if (zt__is_device_loss(result)) {
+    if (zt__means_device_loss(result)) {
         zt__report_device_loss(diagnostics, result, call);
         return ZT_DEVICE_LOST;
     }
@@ -5030,8 +5030,8 @@ ZT__PRIVATE void zt__merge_moments(zt__moments *into, const zt__moments *from) {
    of the columns that are averaged. */
 typedef struct zt__layout {
     uint32_t column_count;
-    uint32_t row_limit;            /* the most rows kept for quantiles: config.samples */
-    const zt_aggregation *columns; /* how the values of each column are combined */
+    uint32_t row_limit;                 /* the most rows kept for quantiles: config.samples */
+    const zt_aggregation *aggregations; /* how the values of each column are combined */
 } zt__layout;
 
 /* Only one thread at a time writes, with the mutex of the owner held. So that thread may read without the
@@ -5147,7 +5147,7 @@ ZT__PRIVATE void zt__add_sample(const zt__layout *layout, zt__statistics *statis
     weights[ZT_AGGREGATE_MEAN] = zt__is_positive(row[0]) ? row[0] : 0;
     for (column = 0; column < layout->column_count; column++) {
         if (!zt__is_nan(row[column])) {
-            zt__add_value(&statistics->moments[column], row[column], weights[layout->columns[column]]);
+            zt__add_value(&statistics->moments[column], row[column], weights[layout->aggregations[column]]);
             if (kept) {
                 kept[column] = row[column];
             }
@@ -5241,7 +5241,7 @@ ZT__PRIVATE void zt__clear_stats(zt_stats *stats) {
 ZT__PRIVATE void zt__get_moments(const zt__layout *layout, const zt__statistics *statistics, uint32_t column,
                                  zt_stats *stats) {
     const zt__moments *moments = statistics->moments ? &statistics->moments[column] : NULL;
-    zt_aggregation aggregation = layout->columns[column];
+    zt_aggregation aggregation = layout->aggregations[column];
     zt__clear_stats(stats);
     if (!moments || moments->count == 0) {
         return;
@@ -5336,8 +5336,8 @@ ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share) {
 enum { ZT__BATCH = 64, ZT__MAX_REGIONS = 65536 };
 
 /* The library's own tests define this to stop where an invariant does not hold. */
-#ifndef ZT__CHECK
-#define ZT__CHECK(condition) ((void)0)
+#ifndef ZT__INVARIANT
+#define ZT__INVARIANT(condition) ((void)0)
 #endif
 
 typedef struct zt__list zt__list;
@@ -5646,7 +5646,7 @@ ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
     profiler->column_aggregations = aggregations;
     profiler->layout.column_count = count;
     profiler->layout.row_limit = profiler->config.samples;
-    profiler->layout.columns = aggregations;
+    profiler->layout.aggregations = aggregations;
     return 1;
 }
 
@@ -5654,7 +5654,7 @@ ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
 
 ZT__PRIVATE void zt__move_slot(zt_profiler *profiler, zt__slot *slot, zt__slot_state to) {
     zt__transition transition = (zt__transition)zt__transitions[slot->state][to];
-    ZT__CHECK(transition != ZT__NO);
+    ZT__INVARIANT(transition != ZT__NO);
     if (transition == ZT__BEGINS) {
         profiler->counts.begun++;
     } else if (transition == ZT__BACK) {
@@ -6396,8 +6396,8 @@ ZT__PRIVATE void zt__enter_list(zt_profiler *profiler, zt__collection *collectio
     collection->list = list;
     collection->slot = list ? list->first : NULL;
     memset(collection->is_blocked, 0, sizeof collection->is_blocked);
-    ZT__CHECK(!list || (list->ran_up_to <= list->ended && list->over_up_to <= list->ended &&
-                        list->finished_up_to <= list->ended && list->unexpected_up_to <= list->ended));
+    ZT__INVARIANT(!list || (list->ran_up_to <= list->ended && list->over_up_to <= list->ended &&
+                            list->finished_up_to <= list->ended && list->unexpected_up_to <= list->ended));
     /* Whoever declares a list to be over does so when the device is done with it. */
     if (list && profiler->state_counts[ZT__SLOT_PARTIAL] && list->over_up_to == list->ended &&
         !zt__is_on_its_way(list)) {
@@ -6542,8 +6542,8 @@ ZT__PRIVATE void zt__read_reports(zt_profiler *profiler, zt__reading *reading) {
         }
     } else {
         reading->result = result;
-        zt__lose(reading, zt__is_device_loss(result) ? ZT_LOST_DEVICE : ZT_LOST_READ_FAILED);
-        reading->is_unusable = zt__is_device_loss(result);
+        zt__lose(reading, zt__means_device_loss(result) ? ZT_LOST_DEVICE : ZT_LOST_READ_FAILED);
+        reading->is_unusable = zt__means_device_loss(result);
     }
 }
 
@@ -6571,7 +6571,7 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     } else {
         reading->result = result;
         reading->call = "zeEventQueryStatus";
-        if (zt__is_device_loss(result)) {
+        if (zt__means_device_loss(result)) {
             zt__store(&profiler->diagnostics.device_lost, 1);
             zt__lose_to_device(reading);
         } else if (zt__is_overdue(slot)) {
@@ -8084,7 +8084,7 @@ ZT__PRIVATE double *zt__lock_with_room(zt_profiler *profiler, const zt__region_r
 /* Adds median and 95th percentile to the statistics of a column. Reorders the values. */
 ZT__PRIVATE void zt__add_quantiles(const zt__layout *layout, uint32_t column, double *values, uint32_t count,
                                    zt_stats *stats) {
-    zt_aggregation aggregation = layout->columns[column];
+    zt_aggregation aggregation = layout->aggregations[column];
     if (count > 0 && (aggregation == ZT_AGGREGATE_SUM || aggregation == ZT_AGGREGATE_MEAN)) {
         stats->median = zt__quantile(values, count, 0.5);
         stats->p95 = zt__quantile(values, count, 0.95);
@@ -9528,7 +9528,7 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     zt__init_clock(&timeline->clock, profiler->device, NULL, (uint64_t)(1e9 / profiler->ns_per_tick + 0.5),
                    profiler->tick_mask);
     result = zt__read_clocks(&profiler->driver, &timeline->clock, &pair);
-    if (zt__is_device_loss(result)) {
+    if (zt__means_device_loss(result)) {
         return zt__check(&profiler->diagnostics, result, call, "");
     }
     if (result != ZE_RESULT_SUCCESS) {
@@ -11475,7 +11475,7 @@ ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
     } else {
         stream->is_after_failure = 1;
         zt__store(&stream->is_misaligned, 1);
-        if (zt__is_device_loss(result)) {
+        if (zt__means_device_loss(result)) {
             zt__check(&stream->diagnostics, result, call, "");
         } else {
             zt__report(&stream->diagnostics, NOT_CALCULATED, result, zt_result_name(result));
@@ -11898,7 +11898,7 @@ ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
                        zt__mask_of_bits(resolution.valid_bits));
         result = zt__read_clocks(&stream->driver, clock, &pair);
     }
-    if (result != ZE_RESULT_SUCCESS && !zt__is_device_loss(result)) {
+    if (result != ZE_RESULT_SUCCESS && !zt__means_device_loss(result)) {
         memset(&device, 0, sizeof device);
         device.stype =
             ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* in which the resolution is ticks a second */
@@ -11910,7 +11910,7 @@ ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
                        zt__mask_of_bits(device.timestampValidBits));
         result = zt__read_clocks(&stream->driver, clock, &pair);
     }
-    if (zt__is_device_loss(result)) {
+    if (zt__means_device_loss(result)) {
         return zt__check(
             &stream->diagnostics, result,
             clock->group ? "zetMetricGroupGetGlobalTimestampsExp" : "zeDeviceGetGlobalTimestamps", "");
