@@ -3753,7 +3753,7 @@ ZT__PRIVATE int zt__is_device_lost(const zt__diagnostics *diagnostics) {
     return zt__load(&diagnostics->device_lost);
 }
 
-ZT__PRIVATE int zt__is_device_loss(ze_result_t result) {
+ZT__PRIVATE int zt__means_device_loss(ze_result_t result) {
     return result == ZE_RESULT_ERROR_DEVICE_LOST || result == ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET;
 }
 
@@ -3772,7 +3772,7 @@ ZT__PRIVATE ze_result_t zt__check(zt__diagnostics *diagnostics, ze_result_t resu
     if (result == ZE_RESULT_SUCCESS) {
         return result;
     }
-    if (zt__is_device_loss(result)) {
+    if (zt__means_device_loss(result)) {
         return zt__report_device_loss(diagnostics, result, call);
     }
     return zt__report(diagnostics, CALL_FAILED, result, call, zt_result_name(result), remedy);
@@ -4393,7 +4393,7 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
         (result == ZE_RESULT_ERROR_UNKNOWN && strcmp(call, "zetMetricStreamerOpen") == 0);
     char files[160];
     zt__holder found;
-    if (zt__is_device_loss(result)) {
+    if (zt__means_device_loss(result)) {
         zt__report_device_loss(diagnostics, result, call);
         return ZT_DEVICE_LOST;
     }
@@ -5035,8 +5035,8 @@ ZT__PRIVATE void zt__merge_moments(zt__moments *into, const zt__moments *from) {
    of the columns that are averaged. */
 typedef struct zt__layout {
     uint32_t column_count;
-    uint32_t row_limit;            /* the most rows kept for quantiles: config.samples */
-    const zt_aggregation *columns; /* how the values of each column are combined */
+    uint32_t row_limit;                 /* the most rows kept for quantiles: config.samples */
+    const zt_aggregation *aggregations; /* how the values of each column are combined */
 } zt__layout;
 
 /* Only one thread at a time writes, with the mutex of the owner held. So that thread may read without the
@@ -5152,7 +5152,7 @@ ZT__PRIVATE void zt__add_sample(const zt__layout *layout, zt__statistics *statis
     weights[ZT_AGGREGATE_MEAN] = zt__is_positive(row[0]) ? row[0] : 0;
     for (column = 0; column < layout->column_count; column++) {
         if (!zt__is_nan(row[column])) {
-            zt__add_value(&statistics->moments[column], row[column], weights[layout->columns[column]]);
+            zt__add_value(&statistics->moments[column], row[column], weights[layout->aggregations[column]]);
             if (kept) {
                 kept[column] = row[column];
             }
@@ -5246,7 +5246,7 @@ ZT__PRIVATE void zt__clear_stats(zt_stats *stats) {
 ZT__PRIVATE void zt__get_moments(const zt__layout *layout, const zt__statistics *statistics, uint32_t column,
                                  zt_stats *stats) {
     const zt__moments *moments = statistics->moments ? &statistics->moments[column] : NULL;
-    zt_aggregation aggregation = layout->columns[column];
+    zt_aggregation aggregation = layout->aggregations[column];
     zt__clear_stats(stats);
     if (!moments || moments->count == 0) {
         return;
@@ -5341,8 +5341,8 @@ ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share) {
 enum { ZT__BATCH = 64, ZT__MAX_REGIONS = 65536 };
 
 /* The library's own tests define this to stop where an invariant does not hold. */
-#ifndef ZT__CHECK
-#define ZT__CHECK(condition) ((void)0)
+#ifndef ZT__INVARIANT
+#define ZT__INVARIANT(condition) ((void)0)
 #endif
 
 typedef struct zt__list zt__list;
@@ -5651,7 +5651,7 @@ ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
     profiler->column_aggregations = aggregations;
     profiler->layout.column_count = count;
     profiler->layout.row_limit = profiler->config.samples;
-    profiler->layout.columns = aggregations;
+    profiler->layout.aggregations = aggregations;
     return 1;
 }
 
@@ -5659,7 +5659,7 @@ ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
 
 ZT__PRIVATE void zt__move_slot(zt_profiler *profiler, zt__slot *slot, zt__slot_state to) {
     zt__transition transition = (zt__transition)zt__transitions[slot->state][to];
-    ZT__CHECK(transition != ZT__NO);
+    ZT__INVARIANT(transition != ZT__NO);
     if (transition == ZT__BEGINS) {
         profiler->counts.begun++;
     } else if (transition == ZT__BACK) {
@@ -6401,8 +6401,8 @@ ZT__PRIVATE void zt__enter_list(zt_profiler *profiler, zt__collection *collectio
     collection->list = list;
     collection->slot = list ? list->first : NULL;
     memset(collection->is_blocked, 0, sizeof collection->is_blocked);
-    ZT__CHECK(!list || (list->ran_up_to <= list->ended && list->over_up_to <= list->ended &&
-                        list->finished_up_to <= list->ended && list->unexpected_up_to <= list->ended));
+    ZT__INVARIANT(!list || (list->ran_up_to <= list->ended && list->over_up_to <= list->ended &&
+                            list->finished_up_to <= list->ended && list->unexpected_up_to <= list->ended));
     /* Whoever declares a list to be over does so when the device is done with it. */
     if (list && profiler->state_counts[ZT__SLOT_PARTIAL] && list->over_up_to == list->ended &&
         !zt__is_on_its_way(list)) {
@@ -6547,8 +6547,8 @@ ZT__PRIVATE void zt__read_reports(zt_profiler *profiler, zt__reading *reading) {
         }
     } else {
         reading->result = result;
-        zt__lose(reading, zt__is_device_loss(result) ? ZT_LOST_DEVICE : ZT_LOST_READ_FAILED);
-        reading->is_unusable = zt__is_device_loss(result);
+        zt__lose(reading, zt__means_device_loss(result) ? ZT_LOST_DEVICE : ZT_LOST_READ_FAILED);
+        reading->is_unusable = zt__means_device_loss(result);
     }
 }
 
@@ -6576,7 +6576,7 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     } else {
         reading->result = result;
         reading->call = "zeEventQueryStatus";
-        if (zt__is_device_loss(result)) {
+        if (zt__means_device_loss(result)) {
             zt__store(&profiler->diagnostics.device_lost, 1);
             zt__lose_to_device(reading);
         } else if (zt__is_overdue(slot)) {
@@ -7322,8 +7322,8 @@ ZT__PRIVATE void zt__drop_at_begin(zt_profiler *profiler, zt_cause cause) {
     zt__unlock(&profiler->mutex);
 }
 
-/* Drops an open region. If it has commands on the list, the slot stays bound to the list. The mutex is held.
- */
+/* Drops an open region. If it has commands on the list, the slot stays bound to the list. With the mutex
+   held. */
 ZT__PRIVATE void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_cause cause, int has_commands) {
     zt__count_dropped(profiler, slot->region, cause);
     slot->generation++;
@@ -8089,7 +8089,7 @@ ZT__PRIVATE double *zt__lock_with_room(zt_profiler *profiler, const zt__region_r
 /* Adds median and 95th percentile to the statistics of a column. Reorders the values. */
 ZT__PRIVATE void zt__add_quantiles(const zt__layout *layout, uint32_t column, double *values, uint32_t count,
                                    zt_stats *stats) {
-    zt_aggregation aggregation = layout->columns[column];
+    zt_aggregation aggregation = layout->aggregations[column];
     if (count > 0 && (aggregation == ZT_AGGREGATE_SUM || aggregation == ZT_AGGREGATE_MEAN)) {
         stats->median = zt__quantile(values, count, 0.5);
         stats->p95 = zt__quantile(values, count, 0.95);
@@ -9533,7 +9533,7 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     zt__init_clock(&timeline->clock, profiler->device, NULL, (uint64_t)(1e9 / profiler->ns_per_tick + 0.5),
                    profiler->tick_mask);
     result = zt__read_clocks(&profiler->driver, &timeline->clock, &pair);
-    if (zt__is_device_loss(result)) {
+    if (zt__means_device_loss(result)) {
         return zt__check(&profiler->diagnostics, result, call, "");
     }
     if (result != ZE_RESULT_SUCCESS) {
@@ -9836,8 +9836,8 @@ ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32
 /* Returns the bandwidth that the device's memory is designed for, in GB a second; NaN where the device does
    not report it. ZE_extension_device_memory_properties states it. The clock rate and bus width that every
    device reports do not: their units and the transfers in a clock cycle are not specified. Reads and writes
-   are assumed to share one bus. With several memories or tiles it is not known which of them a region uses.
- */
+   are assumed to share one bus. With several memories or tiles it is not known which of them a region
+   uses. */
 ZT__PRIVATE double zt__get_design_bandwidth(const zt_profiler *profiler) {
     ze_device_memory_properties_t memories[2];
     ze_device_memory_ext_properties_t extended[2];
@@ -10396,8 +10396,7 @@ ZT__PRIVATE int zt__add_ranked_columns(const zt_profiler *profiler, const zt__ad
 /* A list of reports is what ZT_REPORT and ZT_AUTO contain: paths, separated by commas. "table" is a table
    on standard output. */
 
-/* Samples that are kept for a trace where config.timeline is not set, because a trace shows nothing else.
- */
+/* Samples that are kept for a trace where config.timeline is not set. A trace shows nothing else. */
 enum { ZT__TRACE_TIMELINE = 65536 };
 
 /* The suffixes of reports. The longest come first. */
@@ -11033,8 +11032,7 @@ ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler) {
 }
 
 ZT_API void zt_close(zt_profiler *profiler) {
-    /* A profiler that is not registered is closed already, or belongs to the parent of a forked process.
-     */
+    /* A profiler that is not registered is closed already, or belongs to the parent process of a fork. */
     if (!profiler || !zt__is_registered(profiler) || zt__is_inside_callback(profiler, "zt_close")) {
         return;
     }
@@ -11482,7 +11480,7 @@ ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
     } else {
         stream->is_after_failure = 1;
         zt__store(&stream->is_misaligned, 1);
-        if (zt__is_device_loss(result)) {
+        if (zt__means_device_loss(result)) {
             zt__check(&stream->diagnostics, result, call, "");
         } else {
             zt__report(&stream->diagnostics, NOT_CALCULATED, result, zt_result_name(result));
@@ -11554,9 +11552,7 @@ typedef struct zt__receiver {
     int has_stopped;    /* `function` wants no more */
 } zt__receiver;
 
-/* Delivers the rows that are calculated: to `function`, and to the profiler that the stream is attached
- * to.
- */
+/* Delivers the rows that are calculated: to `function`, and to the profiler of an attached stream. */
 ZT__PRIVATE void zt__deliver_rows(zt_stream *stream, zt__receiver *receiver) {
     const zt__clock *clock = &stream->clock;
     zt__stream_data *data = stream->data;
@@ -11768,8 +11764,8 @@ ZT__PRIVATE ze_result_t zt__report_stream_refusal(zt_stream *stream, ze_result_t
 }
 
 /* Finds the configured group, or without one ComputeBasic, or else the first that is time-based. Refuses
-   a device of several tiles, because their reports have a header and cannot be calculated many at once.
- */
+   a device of several tiles, because their reports have a header and cannot be calculated many at
+   once. */
 ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
     const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
     const zt_allocator *allocator = &stream->config.allocator;
@@ -11907,7 +11903,7 @@ ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
                        zt__mask_of_bits(resolution.valid_bits));
         result = zt__read_clocks(&stream->driver, clock, &pair);
     }
-    if (result != ZE_RESULT_SUCCESS && !zt__is_device_loss(result)) {
+    if (result != ZE_RESULT_SUCCESS && !zt__means_device_loss(result)) {
         memset(&device, 0, sizeof device);
         device.stype =
             ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* in which the resolution is ticks a second */
@@ -11919,7 +11915,7 @@ ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
                        zt__mask_of_bits(device.timestampValidBits));
         result = zt__read_clocks(&stream->driver, clock, &pair);
     }
-    if (zt__is_device_loss(result)) {
+    if (zt__means_device_loss(result)) {
         return zt__check(
             &stream->diagnostics, result,
             clock->group ? "zetMetricGroupGetGlobalTimestampsExp" : "zeDeviceGetGlobalTimestamps", "");
@@ -12678,8 +12674,7 @@ ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
 
 /* ---- names of kernels ------------------------------------------------------------------------------------ */
 
-/* Returns a record with room for a name of `size` bytes, or NULL without memory. The mutex is not held.
- */
+/* Returns a record with room for a name of `size` bytes, or NULL without memory. No mutex is held. */
 ZT__PRIVATE zt__kernel_name *zt__make_name(const zt__tracer *tracer, size_t size) {
     zt__kernel_name *made = (zt__kernel_name *)zt__allocate(&tracer->allocator, 1, sizeof *made + size);
     if (made) {
@@ -12832,8 +12827,7 @@ ZT__PRIVATE int zt__is_measured(const zt__traced_device *device) {
     return device && device->profiler && !zt__load(&device->is_detached);
 }
 
-/* Returns the first device that is measured, or the next one after `device`. Returns NULL after the last.
- */
+/* Returns the first device that is measured, or the one after `device`. Returns NULL after the last. */
 ZT__PRIVATE zt__traced_device *zt__next_measured(zt__tracer *tracer, zt__traced_device *device) {
     do {
         device = zt__load(device ? &device->next : &tracer->devices);
@@ -14228,8 +14222,8 @@ ZT__PRIVATE zt__stop_rule zt__begin_stop_rule(const zt_bench_config *limits) {
 
    After every sample, the interval might be narrow by chance and end the benchmark too early. So it is
    compared with config.precision only when there are a quarter more samples. Twice as many samples should
-   narrow it by 29%. If they narrow it by less than 5%, the rest is noise that more samples do not remove.
- */
+   narrow it by 29%. If they narrow it by less than 5%, the rest is noise that more samples do not
+   remove. */
 ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, zt__series *series) {
     uint32_t count = series->count;
     double low, high, precision;
