@@ -4159,7 +4159,7 @@ ZT__PRIVATE double zt__value_of(const zet_typed_value_t *value) {
     return zt__is_finite(number) ? number : zt__nan();
 }
 
-/* ---- activation ------------------------------------------------------------------------------------------ */
+/* ---- why counters are not available ----------------------------------------------------------------------- */
 
 /* Who uses the counters, as text for a message. */
 typedef struct zt__holder {
@@ -4188,149 +4188,6 @@ ZT__PRIVATE int zt__is_sub_device(ze_device_handle_t device, ze_device_handle_t 
 ZT__PRIVATE int zt__share_counters(ze_device_handle_t a, ze_device_handle_t b) {
     return a == b || zt__is_sub_device(a, b) || zt__is_sub_device(b, a);
 }
-
-/* Activates all groups that are in use on a device, because each activation replaces the whole set, even from
-   another context. The mutex of the process is held. */
-ZT__PRIVATE ze_result_t zt__update_activation(const zt__process *process, ze_context_handle_t context,
-                                              ze_device_handle_t device) {
-    zet_metric_group_handle_t groups[ZT__MAX_ACTIVE_GROUPS];
-    uint32_t i, count = 0;
-    for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
-        const zt__active_group *active = &process->active_groups[i];
-        if (active->users && active->device == device) {
-            groups[count++] = active->group;
-        }
-    }
-    return zetContextActivateMetricGroups(context, device, count, count ? groups : NULL);
-}
-
-/* Activates a group in addition to those that this process has active. Profilers share a group; a stream has
-   it alone. Returns HANDLE_OBJECT_IN_USE if a profiler or stream of this process uses other counters of the
-   same domain; `holder` then names it, and is empty otherwise. */
-ZT__PRIVATE ze_result_t zt__activate(ze_context_handle_t context, ze_device_handle_t device,
-                                     const zt__group *group, int is_streamed, zt__holder *holder) {
-    zt__process *process = zt__get_process();
-    zt__active_group *shared = NULL, *conflicting = NULL, *unused = NULL;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    uint32_t i;
-    holder->text[0] = 0;
-    if (!process) {
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    zt__lock(&process->mutex);
-    for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
-        zt__active_group *active = &process->active_groups[i];
-        if (!active->users) {
-            unused = active;
-        } else if (active->device == device && active->group == group->handle && !active->is_streamed &&
-                   !is_streamed) {
-            shared = active;
-        } else if (active->domain == group->properties.domain && zt__share_counters(active->device, device)) {
-            conflicting = active;
-        }
-    }
-    if (shared) {
-        shared->users++;
-    } else if (conflicting) {
-        zt__describe_holder(conflicting, holder);
-        result = ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
-    } else if (!unused) {
-        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    } else {
-        unused->device = device;
-        unused->group = group->handle;
-        unused->domain = group->properties.domain;
-        unused->users = 1;
-        unused->is_streamed = is_streamed;
-        memcpy(unused->name, group->properties.name, sizeof unused->name);
-        result = zt__update_activation(process, context, device);
-        if (result != ZE_RESULT_SUCCESS) {
-            unused->users = 0;
-        }
-    }
-    zt__unlock(&process->mutex);
-    return result;
-}
-
-/* Deactivates a group unless it has other users. The device must be that on which it was activated. */
-ZT__PRIVATE ze_result_t zt__deactivate(ze_context_handle_t context, ze_device_handle_t device,
-                                       const zt__group *group) {
-    zt__process *process = zt__get_process();
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    uint32_t i;
-    if (!process) {
-        return result;
-    }
-    zt__lock(&process->mutex);
-    for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
-        zt__active_group *active = &process->active_groups[i];
-        if (active->users && active->device == device && active->group == group->handle) {
-            active->users--;
-            if (!active->users) {
-                result = zt__update_activation(process, context, device);
-            }
-            break;
-        }
-    }
-    zt__unlock(&process->mutex);
-    return result;
-}
-
-/* ---- calculation ----------------------------------------------------------------------------------------- */
-
-/* Calculates one report of a root device, which has a header and a set of values for each tile. If tiles at
-   the end have no set, because they had no work, their values get a type that zt__value_of makes NaN. */
-ZT__PRIVATE ze_result_t zt__calculate_tiles(const zt__driver *driver, const zt__group *group,
-                                            const uint8_t *raw, zet_typed_value_t *values) {
-    uint32_t counts[ZT__MAX_TILES] = {0};
-    uint32_t sets = group->tiles, room = group->tiles * group->metric_count, total = room, i;
-    ze_result_t result = driver->zetMetricGroupCalculateMultipleMetricValuesExp(
-        group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, group->report_size, raw, &sets,
-        &total, counts, values);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    for (i = 0; i < sets && i < group->tiles; i++) {
-        if (counts[i] != group->metric_count) {
-            return ZE_RESULT_ERROR_INVALID_SIZE;
-        }
-    }
-    for (i = i * group->metric_count; i < room; i++) {
-        values[i].type = ZET_VALUE_TYPE_FORCE_UINT32;
-    }
-    return result;
-}
-
-/* Calculates `count` reports of one group, which follow each other in `raw`. `values` has room for the values
-   of each: the metrics of each tile. Drivers cannot calculate on two threads at once, not even different
-   groups, so the mutex of the process guards calculation. */
-ZT__PRIVATE ze_result_t zt__calculate(const zt__driver *driver, const zt__group *group, const uint8_t *raw,
-                                      uint32_t count, zet_typed_value_t *values) {
-    zt__process *process = zt__get_process();
-    uint32_t i, wanted = count * group->metric_count, calculated = wanted;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (!process) {
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    zt__lock(&process->mutex);
-    if (group->tiles == 1) {
-        result = zetMetricGroupCalculateMetricValues(group->handle,
-                                                     ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
-                                                     count * group->report_size, raw, &calculated, values);
-        if (result == ZE_RESULT_SUCCESS && calculated != wanted) {
-            result = ZE_RESULT_ERROR_INVALID_SIZE;
-        }
-    } else {
-        for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
-            result = zt__calculate_tiles(driver, group, raw + i * group->report_size,
-                                         values + (size_t)i * group->metric_count * group->tiles);
-        }
-    }
-    zt__unlock(&process->mutex);
-    return result;
-}
-
-/* ---- why counters are not available ----------------------------------------------------------------------- */
 
 /* Stores the path and value of the file by which the system restricts counters to privileged users. Returns
    whether all users may use them. */
@@ -4558,22 +4415,6 @@ ZT__PRIVATE ze_result_t zt__load_cover(zt__selector *selector, zt__cover *cover)
     return result;
 }
 
-/* Adds a metric to the requested ones, and records which groups have it. Returns 0 if none has. */
-ZT__PRIVATE int zt__request_metric(zt__cover *cover, const char *name, size_t length) {
-    uint64_t bit = (uint64_t)1 << cover->requested_count;
-    uint32_t i, m;
-    for (i = 0; i < cover->group_count; i++) {
-        for (m = 0; m < cover->groups[i].metric_count; m++) {
-            if (zt__equals(cover->groups[i].metrics[m].name, name, length)) {
-                cover->has[i] |= bit;
-                cover->missing |= bit;
-            }
-        }
-    }
-    cover->requested_count++;
-    return (cover->missing & bit) != 0;
-}
-
 /* Returns the name of a metric by its index among those of all groups. */
 ZT__PRIVATE const char *zt__covered_metric_at(const void *cover, uint32_t index) {
     const zt__group *group = ((const zt__cover *)cover)->groups;
@@ -4584,17 +4425,28 @@ ZT__PRIVATE const char *zt__covered_metric_at(const void *cover, uint32_t index)
     return group->metrics[index].name;
 }
 
-/* Requests the metrics that config.metrics names. On failure the message was reported. */
+/* Requests the metrics that config.metrics names, and records which groups have each of them. On failure the
+   message was reported. */
 ZT__PRIVATE ze_result_t zt__request_metrics(zt__selector *selector, zt__cover *cover) {
     const char *list = selector->config->metrics, *name;
     size_t length;
-    while (zt__next_name(&list, &name, &length)) {
+    uint32_t i, m;
+    for (; zt__next_name(&list, &name, &length); cover->requested_count++) {
+        uint64_t bit = (uint64_t)1 << (cover->requested_count % ZT__MAX_REQUESTED);
         if (cover->requested_count == ZT__MAX_REQUESTED) {
             selector->availability = ZT_NO_SUCH_METRIC;
             return zt__report(selector->diagnostics, TOO_MANY_METRICS, ZE_RESULT_ERROR_INVALID_SIZE,
                               (unsigned)ZT__MAX_REQUESTED);
         }
-        if (!zt__request_metric(cover, name, length)) {
+        for (i = 0; i < cover->group_count; i++) {
+            for (m = 0; m < cover->groups[i].metric_count; m++) {
+                if (zt__equals(cover->groups[i].metrics[m].name, name, length)) {
+                    cover->has[i] |= bit;
+                    cover->missing |= bit;
+                }
+            }
+        }
+        if (!(cover->missing & bit)) {
             char text[ZET_MAX_METRIC_NAME];
             zt__nearest nearest;
             zt__copy_text(text, sizeof text, name, length);
@@ -4847,6 +4699,149 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
     return result;
 }
 
+/* ---- activation ------------------------------------------------------------------------------------------ */
+
+/* Activates all groups that are in use on a device, because each activation replaces the whole set, even from
+   another context. The mutex of the process is held. */
+ZT__PRIVATE ze_result_t zt__update_activation(const zt__process *process, ze_context_handle_t context,
+                                              ze_device_handle_t device) {
+    zet_metric_group_handle_t groups[ZT__MAX_ACTIVE_GROUPS];
+    uint32_t i, count = 0;
+    for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
+        const zt__active_group *active = &process->active_groups[i];
+        if (active->users && active->device == device) {
+            groups[count++] = active->group;
+        }
+    }
+    return zetContextActivateMetricGroups(context, device, count, count ? groups : NULL);
+}
+
+/* Activates a group in addition to those that this process has active. Profilers share a group; a stream has
+   it alone. Returns HANDLE_OBJECT_IN_USE if a profiler or stream of this process uses other counters of the
+   same domain; `holder` then names it, and is empty otherwise. */
+ZT__PRIVATE ze_result_t zt__activate(ze_context_handle_t context, ze_device_handle_t device,
+                                     const zt__group *group, int is_streamed, zt__holder *holder) {
+    zt__process *process = zt__get_process();
+    zt__active_group *shared = NULL, *conflicting = NULL, *unused = NULL;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    uint32_t i;
+    holder->text[0] = 0;
+    if (!process) {
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    zt__lock(&process->mutex);
+    for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
+        zt__active_group *active = &process->active_groups[i];
+        if (!active->users) {
+            unused = active;
+        } else if (active->device == device && active->group == group->handle && !active->is_streamed &&
+                   !is_streamed) {
+            shared = active;
+        } else if (active->domain == group->properties.domain && zt__share_counters(active->device, device)) {
+            conflicting = active;
+        }
+    }
+    if (shared) {
+        shared->users++;
+    } else if (conflicting) {
+        zt__describe_holder(conflicting, holder);
+        result = ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
+    } else if (!unused) {
+        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    } else {
+        unused->device = device;
+        unused->group = group->handle;
+        unused->domain = group->properties.domain;
+        unused->users = 1;
+        unused->is_streamed = is_streamed;
+        memcpy(unused->name, group->properties.name, sizeof unused->name);
+        result = zt__update_activation(process, context, device);
+        if (result != ZE_RESULT_SUCCESS) {
+            unused->users = 0;
+        }
+    }
+    zt__unlock(&process->mutex);
+    return result;
+}
+
+/* Deactivates a group unless it has other users. The device must be that on which it was activated. */
+ZT__PRIVATE ze_result_t zt__deactivate(ze_context_handle_t context, ze_device_handle_t device,
+                                       const zt__group *group) {
+    zt__process *process = zt__get_process();
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    uint32_t i;
+    if (!process) {
+        return result;
+    }
+    zt__lock(&process->mutex);
+    for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
+        zt__active_group *active = &process->active_groups[i];
+        if (active->users && active->device == device && active->group == group->handle) {
+            active->users--;
+            if (!active->users) {
+                result = zt__update_activation(process, context, device);
+            }
+            break;
+        }
+    }
+    zt__unlock(&process->mutex);
+    return result;
+}
+
+/* ---- calculation ----------------------------------------------------------------------------------------- */
+
+/* Calculates one report of a root device, which has a header and a set of values for each tile. If tiles at
+   the end have no set, because they had no work, their values get a type that zt__value_of makes NaN. */
+ZT__PRIVATE ze_result_t zt__calculate_tiles(const zt__driver *driver, const zt__group *group,
+                                            const uint8_t *raw, zet_typed_value_t *values) {
+    uint32_t counts[ZT__MAX_TILES] = {0};
+    uint32_t sets = group->tiles, room = group->tiles * group->metric_count, total = room, i;
+    ze_result_t result = driver->zetMetricGroupCalculateMultipleMetricValuesExp(
+        group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, group->report_size, raw, &sets,
+        &total, counts, values);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    for (i = 0; i < sets && i < group->tiles; i++) {
+        if (counts[i] != group->metric_count) {
+            return ZE_RESULT_ERROR_INVALID_SIZE;
+        }
+    }
+    for (i = i * group->metric_count; i < room; i++) {
+        values[i].type = ZET_VALUE_TYPE_FORCE_UINT32;
+    }
+    return result;
+}
+
+/* Calculates `count` reports of one group, which follow each other in `raw`. `values` has room for the values
+   of each: the metrics of each tile. Drivers cannot calculate on two threads at once, not even different
+   groups, so the mutex of the process guards calculation. */
+ZT__PRIVATE ze_result_t zt__calculate(const zt__driver *driver, const zt__group *group, const uint8_t *raw,
+                                      uint32_t count, zet_typed_value_t *values) {
+    zt__process *process = zt__get_process();
+    uint32_t i, wanted = count * group->metric_count, calculated = wanted;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (!process) {
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    zt__lock(&process->mutex);
+    if (group->tiles == 1) {
+        result = zetMetricGroupCalculateMetricValues(group->handle,
+                                                     ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
+                                                     count * group->report_size, raw, &calculated, values);
+        if (result == ZE_RESULT_SUCCESS && calculated != wanted) {
+            result = ZE_RESULT_ERROR_INVALID_SIZE;
+        }
+    } else {
+        for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
+            result = zt__calculate_tiles(driver, group, raw + i * group->report_size,
+                                         values + (size_t)i * group->metric_count * group->tiles);
+        }
+    }
+    zt__unlock(&process->mutex);
+    return result;
+}
+
 /* ---- finding and listing groups -------------------------------------------------------------------------- */
 
 /* Opens the catalog for a call that has no profiler. On failure the message was reported. */
@@ -4892,17 +4887,6 @@ ZT_API ze_result_t zt_find_group(ze_device_handle_t device, const char *name, ui
     return result;
 }
 
-ZT__PRIVATE const char *zt__sampling_name(const zt__catalog *catalog, uint32_t index) {
-    zet_metric_group_sampling_type_flags_t type = catalog->properties[index].samplingType;
-    if (catalog->samples_instructions[index]) {
-        return "instructions";
-    }
-    if (type & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED) {
-        return type & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED ? "event+time" : "event";
-    }
-    return type & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED ? "time" : "other";
-}
-
 /* Fills in a row of the table of zt__write_metrics. */
 ZT__PRIVATE void zt__show_metric(const void *group, uint32_t index, zt__cell *cells) {
     zt_metric metric;
@@ -4936,6 +4920,8 @@ ZT__PRIVATE ze_result_t zt__write_metrics(zt__writer *writer, ze_device_handle_t
 }
 
 ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_write_fn write, void *user) {
+    const zet_metric_group_sampling_type_flags_t event = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
+    const zet_metric_group_sampling_type_flags_t time = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
     zt__catalog catalog;
     zt__writer writer;
     uint32_t i;
@@ -4957,7 +4943,13 @@ ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_wr
     zt__write_text(&writer, "domain  sampling      metrics  group\n");
     for (i = 0; i < catalog.count && result == ZE_RESULT_SUCCESS; i++) {
         const zet_metric_group_properties_t *group = &catalog.properties[i];
-        zt__print(&writer, "%6u  %-12s  %7u  ", (unsigned)group->domain, zt__sampling_name(&catalog, i),
+        const char *sampling = group->samplingType & time ? "time" : "other";
+        if (catalog.samples_instructions[i]) {
+            sampling = "instructions";
+        } else if (group->samplingType & event) {
+            sampling = group->samplingType & time ? "event+time" : "event";
+        }
+        zt__print(&writer, "%6u  %-12s  %7u  ", (unsigned)group->domain, sampling,
                   (unsigned)group->metricCount);
         zt__write_shown(&writer, group->name);
         zt__write_text(&writer, ": ");
@@ -9912,6 +9904,8 @@ ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *adv
     advice->wall_share = zt__get_wall_share(zt__mutable(profiler));
 }
 
+/* ---- figures of a region --------------------------------------------------------------------------------- */
+
 /* Returns how many GB a second is one unit of a rate. */
 ZT__PRIVATE double zt__scale_of_rate(const char *units) {
     switch (units[0]) {
@@ -9928,8 +9922,6 @@ ZT__PRIVATE double zt__scale_of_rate(const char *units) {
         return 1e-9;
     }
 }
-
-/* ---- figures of a region --------------------------------------------------------------------------------- */
 
 /* Returns the figure of a role that a metric of the profiler or of a stream plays; NaN if it was not measured
    in the region. What adds up is divided by the GPU time of its pass, so that figures of different passes can
@@ -10216,12 +10208,6 @@ ZT__PRIVATE void zt__apply_rules(const zt__advice *advice, const double figures[
     }
 }
 
-ZT_API const char *zt_limit_name(zt_limit limit) {
-    static const char *const names[] = {"unknown", "memory bandwidth", "latency", "compute", "XMX", "launch",
-                                        "host",    "occupancy",        "cache"};
-    return (unsigned)limit < ZT__COUNT_OF(names) ? names[limit] : "unknown";
-}
-
 /* Finds what limits a region, with what is the same for all regions prepared. */
 ZT__PRIVATE void zt__find_limit(zt_profiler *profiler, const zt__advice *advice,
                                 const zt__region_record *record, zt_limit_info *info) {
@@ -10229,21 +10215,6 @@ ZT__PRIVATE void zt__find_limit(zt_profiler *profiler, const zt__advice *advice,
     memset(info, 0, sizeof *info);
     zt__read_figures(profiler, advice, record, figures);
     zt__apply_rules(advice, figures, info);
-}
-
-ZT_API ze_result_t zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info) {
-    const zt__region_record *record;
-    zt__advice advice;
-    ze_result_t result;
-    if (info) {
-        memset(info, 0, sizeof *info);
-    }
-    record = zt__get_record(profiler, "zt_get_limit", region, "info", info, &result);
-    if (record) {
-        zt__prepare_advice(profiler, &advice);
-        zt__find_limit(zt__mutable(profiler), &advice, record, info);
-    }
-    return result;
 }
 
 /* ---- ranking --------------------------------------------------------------------------------------------- */
@@ -10389,6 +10360,29 @@ ZT__PRIVATE int zt__add_ranked_columns(const zt_profiler *profiler, const zt__ad
     }
     zt__free(allocator, ranked);
     return ranked != NULL;
+}
+
+/* ---- public ---------------------------------------------------------------------------------------------- */
+
+ZT_API ze_result_t zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info) {
+    const zt__region_record *record;
+    zt__advice advice;
+    ze_result_t result;
+    if (info) {
+        memset(info, 0, sizeof *info);
+    }
+    record = zt__get_record(profiler, "zt_get_limit", region, "info", info, &result);
+    if (record) {
+        zt__prepare_advice(profiler, &advice);
+        zt__find_limit(zt__mutable(profiler), &advice, record, info);
+    }
+    return result;
+}
+
+ZT_API const char *zt_limit_name(zt_limit limit) {
+    static const char *const names[] = {"unknown", "memory bandwidth", "latency", "compute", "XMX", "launch",
+                                        "host",    "occupancy",        "cache"};
+    return (unsigned)limit < ZT__COUNT_OF(names) ? names[limit] : "unknown";
 }
 
 /* ==== >>requests: reports that the environment asks for =================================================== */
@@ -11701,13 +11695,6 @@ ZT__PRIVATE void zt__fill_stream_config(zt_stream_config *config) {
     }
 }
 
-ZT_API zt_stream_config zt_stream_config_default(void) {
-    zt_stream_config config;
-    memset(&config, 0, sizeof config);
-    zt__fill_stream_config(&config);
-    return config;
-}
-
 /* Returns a stream that has nothing of the device yet, or NULL without memory. `given` may be NULL. */
 ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handle_t device,
                                          const zt_stream_config *given) {
@@ -12008,6 +11995,20 @@ ZT__PRIVATE void zt__destroy_stream(zt_stream *stream) {
     zt__free(&allocator, stream);
 }
 
+/* Public functions that only read take a const stream, but lock it. */
+ZT__PRIVATE zt_stream *zt__mutable_stream(const zt_stream *stream) {
+    return (zt_stream *)stream;
+}
+
+/* ---- public ---------------------------------------------------------------------------------------------- */
+
+ZT_API zt_stream_config zt_stream_config_default(void) {
+    zt_stream_config config;
+    memset(&config, 0, sizeof config);
+    zt__fill_stream_config(&config);
+    return config;
+}
+
 ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_t device,
                                   const zt_stream_config *config, zt_stream **stream) {
     const char *call = "zt_stream_open";
@@ -12064,8 +12065,6 @@ ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_
     return result;
 }
 
-/* ---- reading, marking, closing --------------------------------------------------------------------------- */
-
 ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row_fn function, void *user) {
     zt__receiver receiver = {function, user, 0, 0};
     uint64_t deadline = zt__deadline(timeout_ns);
@@ -12109,11 +12108,6 @@ ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t li
         &stream->diagnostics,
         zetCommandListAppendMetricStreamerMarker(list, stream->streamer, stream->marker_base + marker->index),
         call, "The list has no marker.");
-}
-
-/* Public functions that only read take a const stream, but lock it. */
-ZT__PRIVATE zt_stream *zt__mutable_stream(const zt_stream *stream) {
-    return (zt_stream *)stream;
 }
 
 ZT_API zt_stream_counts zt_stream_get_counts(const zt_stream *stream) {
@@ -12163,8 +12157,6 @@ ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, v
     zt__destroy_stream(stream);
     return counts;
 }
-
-/* ---- properties of a stream ------------------------------------------------------------------------------ */
 
 ZT_API zt_stream_info zt_stream_get_info(const zt_stream *stream) {
     zt_stream_info info;
