@@ -6578,21 +6578,6 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     }
 }
 
-/* Resets a slot, so that it can be used again. */
-ZT__PRIVATE void zt__reset_slot(zt_profiler *profiler, zt__reading *reading) {
-    zt__slot *slot = reading->slot;
-    const char *call;
-    ze_result_t result = zt__reset_handles(&profiler->passes[slot->pass], slot, &call);
-    slot->overdue_since_ns = 0;
-    slot->spans_passes = 0;
-    slot->needs_reset = result != ZE_RESULT_SUCCESS;
-    if (slot->needs_reset) {
-        reading->result = result;
-        reading->call = call;
-        reading->is_unusable = 1;
-    }
-}
-
 /* Reads the slots of the batch, and resets those that are ready. Slots that follow one that is not ready are
    not queried, unless the collection is thorough or they are over. */
 ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collection) {
@@ -6605,8 +6590,9 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
     memset(is_blocked, 0, sizeof is_blocked);
     for (i = 0; i < batch->count; i++) {
         zt__reading *reading = &batch->readings[i];
-        if (reading->slot->list != list) {
-            list = reading->slot->list;
+        zt__slot *slot = reading->slot;
+        if (slot->list != list) {
+            list = slot->list;
             memset(is_blocked, 0, sizeof is_blocked);
         }
         reading->outcome = ZT__NOT_READY;
@@ -6614,12 +6600,20 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
             reading->outcome = ZT__NO_SAMPLE;
         } else if (collection->thorough || reading->is_over || !is_blocked[reading->from]) {
             zt__read_slot(profiler, reading);
-            is_blocked[reading->from] |=
-                reading->outcome == ZT__NOT_READY && !reading->slot->overdue_since_ns;
+            is_blocked[reading->from] |= reading->outcome == ZT__NOT_READY && !slot->overdue_since_ns;
         }
         if (reading->outcome != ZT__NOT_READY && reading->outcome != ZT__NEVER_RAN && !reading->is_unusable &&
             !zt__is_device_lost(&profiler->diagnostics)) {
-            zt__reset_slot(profiler, reading);
+            const char *call;
+            ze_result_t result = zt__reset_handles(batch->pass, slot, &call);
+            slot->overdue_since_ns = 0;
+            slot->spans_passes = 0;
+            slot->needs_reset = result != ZE_RESULT_SUCCESS;
+            if (slot->needs_reset) {
+                reading->result = result;
+                reading->call = call;
+                reading->is_unusable = 1;
+            }
         }
     }
     seen_ns = zt__now_ns();
@@ -7014,12 +7008,6 @@ ZT__PRIVATE int zt__collect_anew(zt_profiler *profiler, uint64_t deadline) {
 
 /* ---- waiting --------------------------------------------------------------------------------------------- */
 
-/* Returns whether RECORDED slots of a list may be on their way without an announcement by zt_execute. */
-ZT__PRIVATE int zt__may_run_unobserved(const zt_profiler *profiler, const zt__list *list) {
-    return list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED ||
-           (list->state == ZT__LIST_RECORDED && !profiler->observes_execution);
-}
-
 /* Returns whether samples are on their way or being delivered. With the mutex held. */
 ZT__PRIVATE int zt__awaits_samples(const zt_profiler *profiler) {
     const zt__list *list;
@@ -7028,11 +7016,11 @@ ZT__PRIVATE int zt__awaits_samples(const zt_profiler *profiler) {
         profiler->is_delivering) {
         return 1;
     }
+    /* RECORDED slots may be on their way where an execution need not be announced by zt_execute. */
     for (list = profiler->state_counts[ZT__SLOT_RECORDED] ? profiler->lists : NULL; list; list = list->next) {
-        if (!zt__may_run_unobserved(profiler, list)) {
-            continue;
-        }
-        for (slot = list->first; slot; slot = slot->next) {
+        int may_run = list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED ||
+                      (list->state == ZT__LIST_RECORDED && !profiler->observes_execution);
+        for (slot = may_run ? list->first : NULL; slot; slot = slot->next) {
             if (slot->state == ZT__SLOT_RECORDED) {
                 return 1;
             }
@@ -7645,30 +7633,24 @@ ZT__PRIVATE zt_cause zt__loss_by_execution(zt__slot_state state) {
     return state == ZT__SLOT_RETIRED || state == ZT__SLOT_PARTIAL ? ZT_LOST_READ_FAILED : ZT_LOST_OVERWRITTEN;
 }
 
-/* Raises `unexpected_up_to` on a list that may have run without zt_execute. Slots that have run while later
-   ones have not belong to an immediate list that had this handle, to a recording before a reset, or to an
-   execution that is still running. With the mutex held. */
-ZT__PRIVATE void zt__exclude_what_ran(zt__list *list) {
-    const zt__slot *slot = list->first;
-    uint64_t number;
-    while (slot && slot->state != ZT__SLOT_RECORDED) {
-        slot = slot->next;
-    }
-    if (slot) {
-        number = list->ran_up_to < slot->number ? list->ran_up_to : slot->number - 1;
-        if (number > list->unexpected_up_to) {
-            list->unexpected_up_to = number;
-        }
-    }
-}
-
 /* Moves the slots of a list that is about to be executed to PENDING. Returns how many samples of its last
    execution this one overwrites. With the mutex held. */
 ZT__PRIVATE uint32_t zt__announce_list(zt_profiler *profiler, zt__list *list, uint64_t now) {
     uint32_t overwritten = 0;
-    zt__slot *slot;
+    zt__slot *slot = list->first;
     if (list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED) {
-        zt__exclude_what_ran(list);
+        /* It may have run without zt_execute. Slots that have run while later ones have not belong to an
+           immediate list that had this handle, to a recording before a reset, or to an execution that is
+           still running. They are not expected to run. */
+        while (slot && slot->state != ZT__SLOT_RECORDED) {
+            slot = slot->next;
+        }
+        if (slot) {
+            uint64_t number = list->ran_up_to < slot->number ? list->ran_up_to : slot->number - 1;
+            if (number > list->unexpected_up_to) {
+                list->unexpected_up_to = number;
+            }
+        }
     }
     for (slot = list->first; slot; slot = slot->next) {
         slot->submitted_from = ZT__SLOT_FREE;
