@@ -320,6 +320,7 @@
                        shares that are derived from two metrics
            "streamed"  the same for metrics of attached streams
            "regions"   an array in the order of zt_get_region
+           "notes"     sentences about what is missing, why, and what to do: those below a table
            "calls"     of the tracer: {"name", "count", "errors", "time_ns"}
 
        A region is {"name", "count", "lost", "dropped", "time_ns", "limit", "metrics"}. Where they apply, it
@@ -338,7 +339,8 @@
        CSV has a line for each set of figures, and the name of the region in each line: GPU time, metrics,
        and with "stream" as pass those of attached streams, whose count is that of rows. `tile` and `pass`
        are "all" or a number. Lines of the component "profiler" have no figures: either a count, or, with
-       the aggregation "none", a text in the last column. Those without a region are of the whole profiler.
+       the aggregation "none", a text in the last column. Those without a region are of the whole profiler,
+       with a line "note" for each of the "notes" of JSON.
 
            import csv
            for line in csv.DictReader(open("run.csv", newline="")):
@@ -15221,6 +15223,7 @@ ZT__PRIVATE void zt__count_times(const double *times, uint32_t count, zt__histog
 typedef struct zt__document {
     zt__writer writer;
     zt_profiler *profiler;
+    size_t room; /* columns of a line, for tables */
     zt__advice advice;
     uint32_t region_count;           /* when the report was begun */
     uint32_t index;                  /* of the region that was read last */
@@ -15228,7 +15231,9 @@ typedef struct zt__document {
     zt_region_info region;
     zt_stats *stats; /* of each column */
     zt__histogram histogram;
-    int out_of_memory; /* the report is incomplete */
+    uint32_t shown_count; /* regions so far that have samples, also lost or dropped ones */
+    int differs;          /* passes of one of them differ */
+    int out_of_memory;    /* the report is incomplete */
 } zt__document;
 
 /* Reads a region. Returns 0 if it is not to be written: it has no samples, not even lost or dropped ones,
@@ -15277,7 +15282,12 @@ ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
     region->differs = zt__find_differences(profiler, &document->stats[zt__pass_time_column(profiler, 0)]);
     zt__free(allocator, values);
     zt__free_statistics(allocator, &copy);
-    return !document->out_of_memory && (region->count || region->lost || region->dropped);
+    if (document->out_of_memory || !(region->count || region->lost || region->dropped)) {
+        return 0;
+    }
+    document->shown_count++;
+    document->differs |= region->differs != 0;
+    return 1;
 }
 
 /* ZT_DIFFERS_ bits as text: "no", or "missing+time". */
@@ -15343,6 +15353,117 @@ ZT__PRIVATE zt__date zt__format_date(uint64_t seconds) {
 ZT__PRIVATE zt__date zt__format_now(void) {
     time_t now = time(NULL);
     return zt__format_date(now > 0 ? (uint64_t)now : 0);
+}
+
+/* ---- notes ----------------------------------------------------------------------------------------------- */
+
+/* A note is a sentence or two about what a report does not show, why, and what to do. */
+typedef void (*zt__note_fn)(zt__document *document, const char *text);
+
+/* What to do about samples that are lost or dropped by a cause. */
+ZT__PRIVATE const char *zt__remedy_of(zt_cause cause) {
+    static const char *const remedies[] = {
+        "Wait for the work before zt_close, or raise config.wait_timeout_ns.",
+        "Execute recorded lists with zt_execute, or collect after each execution.",
+        "Wait for the work inside of ZT_PASSES.",
+        "The log names the call that failed.",
+        "Some drivers return a wrong GPU time of a region around others.",
+        "Open a new profiler when the device is back.",
+        "Raise config.max_slots, or call zt_collect more often.",
+        "Free memory, or lower config.slots_per_step and config.samples.",
+        "Use fewer names.",
+        "The log names the call that failed.",
+        "Call zt_end before zt_release and zt_close.",
+        "Open a new profiler when the device is back.",
+    };
+    return cause < ZT_LOST_NEVER_DELIVERED ? "The device flagged their data as unusable."
+                                           : remedies[cause - ZT_LOST_NEVER_DELIVERED];
+}
+
+/* Notes how many of something are missing, and what to do. */
+ZT__PRIVATE void zt__note_missing(zt__document *document, zt__note_fn note, uint64_t count, const char *what,
+                                  const char *remedy) {
+    char text[512];
+    if (count > 0) {
+        snprintf(text, sizeof text, "%llu sample%s %s. %s", (unsigned long long)count,
+                 count == 1 ? " is" : "s are", what, remedy);
+        note(document, text);
+    }
+}
+
+/* Notes which samples are not in the report. */
+ZT__PRIVATE void zt__note_missing_samples(zt__document *document, zt__note_fn note) {
+    const zt_profiler *profiler = document->profiler;
+    zt_counts counts = zt_get_counts(profiler);
+    uint64_t states[ZT__SLOT_STATE_COUNT], waiting;
+    char text[256];
+    uint32_t i;
+    zt__count_states(profiler, states);
+    waiting = states[ZT__SLOT_OPEN] + states[ZT__SLOT_RECORDED];
+    zt__note_missing(document, note, states[ZT__SLOT_OPEN], "not ended",
+                     "Call zt_end for each region that was begun.");
+    zt__note_missing(document, note, states[ZT__SLOT_RECORDED], "recorded and not seen to run yet",
+                     "Call zt_collect after the execution.");
+    zt__note_missing(document, note, counts.in_flight > waiting ? counts.in_flight - waiting : 0, "in flight",
+                     "Call zt_collect when the work is done.");
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
+                 zt_cause_name((zt_cause)i));
+        zt__note_missing(document, note, zt_get_cause(profiler, (zt_cause)i), text,
+                         zt__remedy_of((zt_cause)i));
+    }
+    if (counts.unobserved_lists > 0) {
+        snprintf(text, sizeof text,
+                 "%llu %s ran outside of zt_execute: only the last execution before each collection is "
+                 "measured. Execute recorded lists with zt_execute.",
+                 (unsigned long long)counts.unobserved_lists,
+                 counts.unobserved_lists == 1 ? "list" : "lists");
+        note(document, text);
+    }
+}
+
+/* Notes why there are no regions. */
+ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
+#ifdef ZETOOLS_TRACER
+    zt__tracer *tracer = zt__load(&document->profiler->tracer);
+    zt_trace_counts counts = zt_trace_get_counts(document->profiler);
+    char text[256];
+    if (tracer && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
+        if (counts.launches > 0) {
+            snprintf(text, sizeof text,
+                     "%llu launches: %llu measured, %llu left out by zt_trace_config, %llu on lists of other "
+                     "contexts or devices.",
+                     (unsigned long long)counts.launches, (unsigned long long)counts.measured,
+                     (unsigned long long)counts.filtered, (unsigned long long)counts.elsewhere);
+            note(document, text);
+        } else if (tracer->measured[ZT__CALL_CommandListAppendMemoryCopy]) {
+            note(document, "No kernel was launched while tracing.");
+        } else {
+            note(document, "No kernel was launched while tracing. zt_trace_config.copies measures copies "
+                           "and fills.");
+        }
+        return;
+    }
+#endif
+    note(document, "No region has samples: begin regions with zt_begin, and call zt_collect.");
+}
+
+/* Passes what all reports note to a function, when the regions have been read. */
+ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
+    zt_availability availability = zt_get_availability(document->profiler);
+    char text[sizeof document->profiler->availability_text.text + 32];
+    if (document->shown_count == 0) {
+        zt__note_why_empty(document, note);
+    }
+    if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
+        snprintf(text, sizeof text, "There are no metrics: %s", zt_get_availability_text(document->profiler));
+        note(document, text);
+    }
+    if (document->differs) {
+        note(document, "Where passes differ, metrics of different passes are not of the same work. Repeat "
+                       "the same work in each pass, or raise config.pass_tolerance.");
+    }
+    zt__note_missing_samples(document, note);
 }
 
 /* ==== >>csv: a line for each set of figures =============================================================== */
@@ -15413,6 +15534,10 @@ ZT__PRIVATE void zt__write_csv_text(zt__writer *writer, const char *region, cons
     zt__csv_line line = {region, &metric, &stats, "all", "all", 0, text};
     zt__clear_stats(&stats);
     zt__write_csv_line(writer, &line);
+}
+
+ZT__PRIVATE void zt__write_csv_note(zt__document *document, const char *text) {
+    zt__write_csv_text(&document->writer, "", "note", "", text);
 }
 
 ZT__PRIVATE void zt__write_csv_facts(zt__document *document) {
@@ -15543,6 +15668,7 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
             zt__write_csv_count(writer, "", name, "samples", count);
         }
     }
+    zt__list_notes(document, zt__write_csv_note);
 }
 
 /* ==== >>json: the object that run.json and run.html hold ================================================== */
@@ -15924,6 +16050,11 @@ ZT__PRIVATE void zt__write_json_counts(zt__document *document) {
     zt__write_text(writer, "}");
 }
 
+ZT__PRIVATE void zt__write_json_note(zt__document *document, const char *text) {
+    zt__write_comma(&document->writer);
+    zt__write_json_string(&document->writer, text);
+}
+
 /* Writes the keys of the metrics that tables show. */
 ZT__PRIVATE void zt__write_json_columns(zt__document *document, const zt__json *json) {
     const zt_profiler *profiler = document->profiler;
@@ -16035,6 +16166,8 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
             zt__write_json_region(document, &json);
         }
     }
+    zt__write_text(writer, "],\n\"notes\":[");
+    zt__list_notes(document, zt__write_json_note);
     zt__write_text(writer, "]");
     if (writer->is_in_html) {
         zt__write_json_timeline(document);
@@ -16079,9 +16212,7 @@ typedef struct zt__region_table {
     zt__advice advice;
     double *figures; /* of each row */
     uint32_t figure_count;
-    size_t room;       /* columns of a line */
     uint32_t left_out; /* metrics with something to show, for which there was no room */
-    int differs;       /* passes of some region differ */
 } zt__region_table;
 
 /* Adds the region that was read last. The table shows the mean of a metric; of a flag, in how many
@@ -16104,7 +16235,6 @@ ZT__PRIVATE void zt__read_table_row(const zt__document *document, uint32_t index
     figures[ZT__ROW_MIN] = time->min;
     figures[ZT__ROW_MAX] = time->max;
     figures[ZT__ROW_DIFFERS] = (double)document->region.differs;
-    table->differs |= document->region.differs != 0;
     for (metric = 0; metric < profiler->metric_count; metric++) {
         const zt_stats *stats = &document->stats[1 + metric];
         figures[ZT__TIME_FIGURES + metric] =
@@ -16137,12 +16267,13 @@ ZT__PRIVATE int zt__lists_name(const char *list, const char *name) {
     return 0;
 }
 
-ZT__PRIVATE void zt__add_time_columns(const zt_profiler *profiler, zt__region_table *table) {
+ZT__PRIVATE void zt__add_time_columns(const zt__document *document, zt__region_table *table) {
+    const zt_profiler *profiler = document->profiler;
     static const char *const differences[] = {"no",   "missing",      "count",      "missing+count",
                                               "time", "missing+time", "count+time", "missing+count+time"};
     uint32_t i;
     zt__add_figures(&table->shown, ZT__ROW_COUNT, "count", "", 0, 0);
-    if (table->differs) {
+    if (document->differs) {
         zt__add_texts(&table->shown, ZT__ROW_DIFFERS, "passes differ", differences);
     }
     for (i = 0; i < ZT__COUNT_OF(zt__time_columns); i++) {
@@ -16226,9 +16357,9 @@ ZT__PRIVATE size_t zt__get_room(int to_standard_output) {
     return room > LEAST ? (size_t)room : (size_t)LEAST;
 }
 
-ZT__PRIVATE void zt__write_title(zt__document *document, size_t room) {
+ZT__PRIVATE void zt__write_title(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
-    zt__paragraph title = zt__begin_paragraph(&document->writer, room, 0, 0);
+    zt__paragraph title = zt__begin_paragraph(&document->writer, document->room, 0, 0);
     const char *group = NULL;
     uint32_t i;
     zt__add_text(&title, "GPU time of regions on ");
@@ -16267,7 +16398,7 @@ ZT__PRIVATE void zt__write_limits(zt__document *document, const zt__region_table
         return;
     }
     zt__write_text(&document->writer, "\n");
-    paragraph = zt__begin_paragraph(&document->writer, table->room, 0, 2);
+    paragraph = zt__begin_paragraph(&document->writer, document->room, 0, 2);
     zt__add_text(&paragraph, "What limits the regions with the most GPU time:");
     if (known == 0) { /* the reason is the same */
         zt__add_text(&paragraph, " ");
@@ -16277,9 +16408,9 @@ ZT__PRIVATE void zt__write_limits(zt__document *document, const zt__region_table
     for (i = 0; i < count && known > 0; i++) {
         zt__begin_writing(&name, NULL, NULL);
         name.stopped = 1; /* it only keeps the bytes */
-        zt__write_shortened(&name, table->shown.rows[i].name, table->room / 2);
+        zt__write_shortened(&name, table->shown.rows[i].name, document->room / 2);
         zt__write_bytes(&name, "", 1);
-        paragraph = zt__begin_paragraph(&document->writer, table->room, 2, 4);
+        paragraph = zt__begin_paragraph(&document->writer, document->room, 2, 4);
         zt__add_text(&paragraph, name.bytes);
         zt__add_text(&paragraph, ": ");
         zt__add_text(&paragraph, infos[i].text);
@@ -16287,166 +16418,42 @@ ZT__PRIVATE void zt__write_limits(zt__document *document, const zt__region_table
     }
 }
 
-/* Writes how many of something are missing, why, and what to do. */
-ZT__PRIVATE void zt__write_missing(zt__document *document, const zt__region_table *table, uint64_t count,
-                                   const char *what, const char *remedy) {
-    zt__paragraph footer;
-    char text[256];
-    if (count > 0) {
-        snprintf(text, sizeof text, "%llu sample%s %s. %s", (unsigned long long)count,
-                 count == 1 ? " is" : "s are", what, remedy);
-        footer = zt__begin_paragraph(&document->writer, table->room, 0, 0);
-        zt__add_text(&footer, text);
-        zt__end_paragraph(&footer);
-    }
+ZT__PRIVATE void zt__write_table_note(zt__document *document, const char *text) {
+    zt__paragraph paragraph = zt__begin_paragraph(&document->writer, document->room, 0, 0);
+    zt__add_text(&paragraph, text);
+    zt__end_paragraph(&paragraph);
 }
-
-/* Writes which samples are not in the table, why, and what to do. */
-ZT__PRIVATE void zt__write_missing_samples(zt__document *document, const zt__region_table *table) {
-    static const char flagged[] = "The device flagged their data as unusable.";
-    static const char lost_device[] = "Open a new profiler when the device is back.";
-    static const char *const remedies[ZT_CAUSE_COUNT] = {
-        flagged,
-        flagged,
-        flagged,
-        flagged,
-        flagged,
-        flagged,
-        flagged,
-        flagged,
-        "Wait for the work before zt_close, or raise config.wait_timeout_ns.",
-        "Execute recorded lists with zt_execute, or collect after each execution.",
-        "Wait for the work inside of ZT_PASSES.",
-        "The log names the call that failed.",
-        "Some drivers return a wrong GPU time of a region around others.",
-        lost_device,
-        "Raise config.max_slots, or call zt_collect more often.",
-        "Free memory, or lower config.slots_per_step and config.samples.",
-        "Use fewer names.",
-        "The log names the call that failed.",
-        "Call zt_end before zt_release and zt_close.",
-        lost_device,
-    };
-    const zt_profiler *profiler = document->profiler;
-    zt_counts counts = zt_get_counts(profiler);
-    uint64_t states[ZT__SLOT_STATE_COUNT], waiting;
-    zt__paragraph footer;
-    char text[128];
-    uint32_t i;
-    zt__count_states(profiler, states);
-    waiting = states[ZT__SLOT_OPEN] + states[ZT__SLOT_RECORDED];
-    zt__write_missing(document, table, states[ZT__SLOT_OPEN], "not ended",
-                      "Call zt_end for each region that was begun.");
-    zt__write_missing(document, table, states[ZT__SLOT_RECORDED], "recorded and not seen to run yet",
-                      "Call zt_collect after the execution.");
-    zt__write_missing(document, table, counts.in_flight > waiting ? counts.in_flight - waiting : 0,
-                      "in flight", "Call zt_collect when the work is done.");
-    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
-                 zt_cause_name((zt_cause)i));
-        zt__write_missing(document, table, zt_get_cause(profiler, (zt_cause)i), text, remedies[i]);
-    }
-    if (counts.unobserved_lists > 0) {
-        snprintf(text, sizeof text,
-                 "%llu %s ran outside of zt_execute: ", (unsigned long long)counts.unobserved_lists,
-                 counts.unobserved_lists == 1 ? "list" : "lists");
-        footer = zt__begin_paragraph(&document->writer, table->room, 0, 0);
-        zt__add_text(&footer, text);
-        zt__add_text(&footer, "only the last execution before each collection is measured. "
-                              "Execute recorded lists with zt_execute.");
-        zt__end_paragraph(&footer);
-    }
-}
-
-#ifdef ZETOOLS_TRACER
-/* Writes why a profiler that traces launches has no regions. Returns 0 if it does not trace. */
-ZT__PRIVATE int zt__write_why_empty(zt__document *document, size_t room) {
-    zt__tracer *tracer = zt__load(&document->profiler->tracer);
-    zt_trace_counts counts = zt_trace_get_counts(document->profiler);
-    zt__paragraph footer;
-    char text[256];
-    if (!tracer || !tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
-        return 0;
-    }
-    footer = zt__begin_paragraph(&document->writer, room, 0, 0);
-    if (counts.launches == 0) {
-        zt__add_text(&footer, "No kernel was launched while tracing.");
-        zt__add_text(&footer, tracer->measured[ZT__CALL_CommandListAppendMemoryCopy]
-                                  ? ""
-                                  : " zt_trace_config.copies measures copies and fills.");
-    } else {
-        snprintf(text, sizeof text,
-                 "%llu launches: %llu measured, %llu left out by zt_trace_config, %llu on lists of other "
-                 "contexts or devices.",
-                 (unsigned long long)counts.launches, (unsigned long long)counts.measured,
-                 (unsigned long long)counts.filtered, (unsigned long long)counts.elsewhere);
-        zt__add_text(&footer, text);
-    }
-    zt__end_paragraph(&footer);
-    return 1;
-}
-#endif
 
 /* Writes what the table does not show, why, and what to do. */
 ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table *table) {
     zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
-    zt_availability availability = zt_get_availability(profiler);
     const char *list = profiler->columns, *text;
-    char name[ZET_MAX_METRIC_NAME];
-    zt__paragraph footer;
+    char name[ZET_MAX_METRIC_NAME], note[ZET_MAX_METRIC_NAME + sizeof(zt__nearest) + 64];
     zt__nearest nearest;
     size_t length;
-    int is_explained;
-    is_explained = table->shown.row_count > 0;
-#ifdef ZETOOLS_TRACER
-    is_explained = is_explained || zt__write_why_empty(document, table->room);
-#endif
-    if (!is_explained) {
-        zt__write_text(writer, "No region has samples: begin regions with zt_begin, and call zt_collect.\n");
-    }
-    if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
-        footer = zt__begin_paragraph(writer, table->room, 0, 0);
-        zt__add_text(&footer, "There are no metrics: ");
-        zt__add_text(&footer, zt_get_availability_text(profiler));
-        zt__end_paragraph(&footer);
-    }
     while (list && zt__next_name(&list, &text, &length)) {
         zt__copy_text(name, sizeof name, text, length);
         if (!zt__is_time_column(name) &&
             zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics, profiler->metric_count,
                             name, &nearest) == UINT32_MAX) {
-            footer = zt__begin_paragraph(writer, table->room, 0, 0);
-            zt__add_text(&footer, "There is no metric '");
-            zt__add_text(&footer, name);
-            zt__add_text(&footer, "'. Nearest: ");
-            zt__add_text(&footer, nearest.text);
-            zt__add_text(&footer, ".");
-            zt__end_paragraph(&footer);
+            snprintf(note, sizeof note, "There is no metric '%s'. Nearest: %s.", name, nearest.text);
+            zt__write_table_note(document, note);
         }
     }
     if (profiler->metric_count > 0 && table->shown.row_count > 0) {
-        footer = zt__begin_paragraph(writer, table->room, 0, 0);
-        zt__add_text(&footer, "Metrics are means per sample.");
-        if (table->left_out) {
-            snprintf(name, sizeof name, " There is no room for %u more", (unsigned)table->left_out);
-            zt__add_text(&footer, name);
-            zt__add_text(&footer, ": choose with ZT_COLUMNS, or write CSV or JSON, which have all.");
-        }
-        zt__end_paragraph(&footer);
+        snprintf(note, sizeof note,
+                 "Metrics are means per sample. There is no room for %u more: choose with ZT_COLUMNS, or "
+                 "write CSV or JSON, which have "
+                 "all.",
+                 (unsigned)table->left_out);
+        zt__write_table_note(document, table->left_out ? note : "Metrics are means per sample.");
     }
-    if (table->differs) {
-        footer = zt__begin_paragraph(writer, table->room, 0, 0);
-        zt__add_text(&footer, "Where passes differ, metrics of different passes are not of the same work. "
-                              "Repeat the same work in each pass, or raise config.pass_tolerance.");
-        zt__end_paragraph(&footer);
-    }
-    zt__write_missing_samples(document, table);
+    zt__list_notes(document, zt__write_table_note);
 }
 
 #ifdef ZETOOLS_TRACER
 
-ZT__PRIVATE void zt__write_table_of_calls(zt__document *document, size_t room) {
+ZT__PRIVATE void zt__write_table_of_calls(zt__document *document) {
     enum { COUNT, ERRORS, TOTAL, MEDIAN, P95, MAX, FIGURES };
     static const char *const names[FIGURES] = {"count", "errors", "total", "median", "p95", "max"};
     const zt_allocator *allocator = &document->profiler->config.allocator;
@@ -16482,9 +16489,9 @@ ZT__PRIVATE void zt__write_table_of_calls(zt__document *document, size_t room) {
         zt__add_figures(&table, i, names[i], i < TOTAL ? "" : "ns", 1, 0);
     }
     if (table.row_count > 0) {
-        zt__fit_columns(&table, room);
+        zt__fit_columns(&table, document->room);
         zt__write_text(&document->writer, "\nHost time of calls\n");
-        zt__write_figures(&document->writer, &table, room);
+        zt__write_figures(&document->writer, &table, document->room);
     }
     zt__free(allocator, table.rows);
     zt__free(allocator, figures);
@@ -16502,7 +16509,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_
     memset(&table, 0, sizeof table);
     table.figure_count = ZT__TIME_FIGURES + profiler->metric_count + ZT__DERIVED_COLUMNS;
     table.figures = (double *)zt__allocate(allocator, rows, table.figure_count * sizeof *table.figures);
-    table.room = zt__get_room(to_standard_output);
+    document->room = zt__get_room(to_standard_output);
     shown->heading = "region";
     shown->rows = (zt__figure_row *)zt__allocate(allocator, rows, sizeof *shown->rows);
     shown->columns = (zt__figure_column *)zt__allocate(allocator, table.figure_count, sizeof *shown->columns);
@@ -16514,7 +16521,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_
         }
         zt__prepare_advice(profiler, &table.advice);
         zt__choose_time_unit(shown, ZT__ROW_MEAN, ZT__ROW_TOTAL);
-        zt__add_time_columns(profiler, &table);
+        zt__add_time_columns(document, &table);
         if (profiler->columns) {
             zt__add_chosen_columns(profiler, &table);
         } else {
@@ -16523,16 +16530,16 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_
         }
         qsort(shown->rows, shown->row_count, sizeof *shown->rows, zt__compare_rows);
         table.left_out = zt__count_metric_columns(shown);
-        zt__fit_columns(shown, table.room);
+        zt__fit_columns(shown, document->room);
         table.left_out -= zt__count_metric_columns(shown);
-        zt__write_title(document, table.room);
+        zt__write_title(document);
         if (shown->row_count > 0) {
-            zt__write_figures(&document->writer, shown, table.room);
+            zt__write_figures(&document->writer, shown, document->room);
         }
         zt__write_footer(document, &table);
         zt__write_limits(document, &table);
 #ifdef ZETOOLS_TRACER
-        zt__write_table_of_calls(document, table.room);
+        zt__write_table_of_calls(document);
 #endif
     } else {
         document->out_of_memory = 1;
@@ -17187,7 +17194,7 @@ static const char *const zt__page[] = {
     "        }",
     "    }",
     "    showSummary(counts);",
-    "    showNotes(counts);",
+    "    showNotes();",
     "    if (regions.length) { addLink(\"regions\", \"Regions\"); }",
     "}",
     "",
@@ -17217,21 +17224,8 @@ static const char *const zt__page[] = {
     "    }",
     "}",
     "",
-    "function showNotes(counts) {",
-    "    const missing = [\"lost\", \"dropped\", \"in_flight\"].filter((state) => counts[state] > 0);",
+    "function showNotes() {",
     "    const list = byId(\"notes\").querySelector(\"ul\");",
-    "    if (missing.length) {",
-    "        const causes = Object.entries(doc.causes || {}).filter(([, count]) => count > 0)",
-    "            .sort((a, b) => b[1] - a[1]).map(([cause, count]) => cause + \" \" + COUNT.format(count));",
-    "        add(list, \"li\", \"\", \"Of \" + plural(counts.begun, \"sample\") + \", \" +",
-    "            missing.map((state) => COUNT.format(counts[state]) + \" \" + state.replace(\"_\", \" \")).join(\", \") +",
-    "            (causes.length ? \". Causes: \" + causes.join(\", \") : \"\") + \".\" +",
-    "            (counts.in_flight > 0 ? \" For those in flight, call zt_collect before the report.\" : \"\"));",
-    "    }",
-    "    if (counts.unobserved_lists > 0) {",
-    "        add(list, \"li\", \"\", plural(counts.unobserved_lists, \"command list\") + \" ran outside of zt_execute: only the last execution before \" +",
-    "            \"each collection was measured. Execute recorded lists with zt_execute.\");",
-    "    }",
     "    for (const note of doc.notes || []) { add(list, \"li\", \"\", note); }",
     "    byId(\"notes\").hidden = list.childElementCount === 0;",
     "}",
