@@ -5463,9 +5463,11 @@ struct zt__list {
                                   before a reset that was not seen */
 
     /* for the last zt_execute */
-    uint64_t ran_before; /* `ran_up_to` before it, restored if the driver refuses it */
-    int overlaps; /* it was submitted before the one before it was known to be finished, so events do not
-                     show which of them has ended. Until a region is begun */
+    int overlaps;         /* it was submitted before the one before it was known to be finished, so events do
+                             not show which of them has ended. Until a region is begun */
+    uint32_t overwritten; /* samples of the execution before it that it overwrites */
+    uint64_t ran_before, finished_before; /* the numbers before it, restored if the driver refuses it */
+    int overlapped_before;
 };
 
 /* ---- the profiler ---------------------------------------------------------------------------------------- */
@@ -7637,11 +7639,13 @@ ZT__PRIVATE zt_cause zt__loss_by_execution(zt__slot_state state) {
     return state == ZT__SLOT_RETIRED || state == ZT__SLOT_PARTIAL ? ZT_LOST_READ_FAILED : ZT_LOST_OVERWRITTEN;
 }
 
-/* Moves the slots of a list that is about to be executed to PENDING. Returns how many samples of its last
-   execution this one overwrites. With the mutex held. */
-ZT__PRIVATE uint32_t zt__announce_list(zt_profiler *profiler, zt__list *list, uint64_t now) {
-    uint32_t overwritten = 0;
+/* Moves the slots of a list that is about to be executed to PENDING. With the mutex held. */
+ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, uint64_t now) {
     zt__slot *slot = list->first;
+    list->overwritten = 0;
+    list->ran_before = list->ran_up_to;
+    list->finished_before = list->finished_up_to;
+    list->overlapped_before = list->overlaps;
     if (list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED) {
         /* It may have run without zt_execute. Slots that have run while later ones have not belong to an
            immediate list that had this handle, to a recording before a reset, or to an execution that is
@@ -7670,17 +7674,15 @@ ZT__PRIVATE uint32_t zt__announce_list(zt_profiler *profiler, zt__list *list, ui
             zt_cause cause = zt__loss_by_execution(slot->state);
             profiler->counts.begun++;
             zt__count_lost(profiler, slot->region, cause);
-            overwritten += cause == ZT_LOST_OVERWRITTEN;
+            list->overwritten += cause == ZT_LOST_OVERWRITTEN;
             list->overlaps |= cause == ZT_LOST_OVERWRITTEN;
         }
     }
     list->finished_up_to = 0;
-    list->ran_before = list->ran_up_to;
     list->ran_up_to = list->ended;
     if (list->state != ZT__LIST_UNOBSERVED) {
         zt__move_list(profiler, list, ZT__LIST_OBSERVED);
     }
-    return overwritten;
 }
 
 /* Prepares for an execution by zt_execute, or one that a tracer sees: reads the samples of the last execution
@@ -7688,7 +7690,7 @@ ZT__PRIVATE uint32_t zt__announce_list(zt_profiler *profiler, zt__list *list, ui
 ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, uint32_t count,
                                       const ze_command_list_handle_t *lists) {
     uint64_t now, deadline = zt__deadline(profiler->config.wait_timeout_ns);
-    uint32_t i, overwritten = 0;
+    uint32_t i;
     zt__list *list;
     /* Inside a function that the collector calls, nothing can be read before it is overwritten. */
     if (zt__is_inside_callback(profiler, "zt_execute")) {
@@ -7711,47 +7713,63 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, uint32_t count,
     for (i = 0; i < count; i++) {
         list = zt__find_list(profiler, lists[i]);
         if (list && list->state != ZT__LIST_IMMEDIATE) {
-            overwritten += zt__announce_list(profiler, list, now);
+            zt__announce_list(profiler, list, now);
         }
+    }
+    zt__unlock(&profiler->mutex);
+}
+
+/* Reverts zt__announce_list after the driver has refused the execution. With the mutex held. */
+ZT__PRIVATE void zt__retract_list(zt_profiler *profiler, zt__list *list) {
+    zt__slot *slot;
+    for (slot = list->first; slot; slot = slot->next) {
+        zt__slot_state from = slot->submitted_from;
+        slot->submitted_from = ZT__SLOT_FREE;
+        if (from == ZT__SLOT_RECORDED || from == ZT__SLOT_ARMED) {
+            if (slot->state == ZT__SLOT_PENDING) {
+                zt__move_slot(profiler, slot, from);
+            }
+        } else if (from != ZT__SLOT_FREE) { /* a loss was counted */
+            zt_cause cause = zt__loss_by_execution(from);
+            profiler->counts.begun--;
+            profiler->counts.lost--;
+            profiler->causes[cause]--;
+            slot->region->lost--;
+        }
+    }
+    list->ran_up_to = list->ran_before;
+    list->finished_up_to = list->finished_before;
+    list->overlaps = list->overlapped_before;
+}
+
+/* Completes zt__before_execution when it is known whether the driver has refused the execution. */
+ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, uint32_t count,
+                                     const ze_command_list_handle_t *lists, int is_refused) {
+    uint32_t i, overwritten = 0;
+    if (zt__is_owner(&profiler->collector)) {
+        return; /* zt__before_execution has moved no slot */
+    }
+    if (is_refused) {
+        zt__lock_unread_lists(profiler, count, lists);
+    } else {
+        zt__lock(&profiler->mutex);
+    }
+    for (i = 0; i < count; i++) {
+        zt__list *list = zt__find_list(profiler, lists[i]);
+        if (!list || list->state == ZT__LIST_IMMEDIATE) {
+            continue;
+        }
+        if (is_refused) {
+            zt__retract_list(profiler, list);
+        } else {
+            overwritten += list->overwritten;
+        }
+        list->overwritten = 0;
     }
     zt__unlock(&profiler->mutex);
     if (overwritten) {
         zt__report(&profiler->diagnostics, OVERWRITTEN, ZE_RESULT_WARNING_DROPPED_DATA);
     }
-}
-
-/* Reverts zt__before_execution after the driver has refused the execution. */
-ZT__PRIVATE void zt__after_refusal(zt_profiler *profiler, uint32_t count,
-                                   const ze_command_list_handle_t *lists) {
-    uint32_t i;
-    if (zt__is_owner(&profiler->collector)) {
-        return; /* zt__before_execution has moved no slot */
-    }
-    zt__lock_unread_lists(profiler, count, lists);
-    for (i = 0; i < count; i++) {
-        zt__list *list = zt__find_list(profiler, lists[i]);
-        zt__slot *slot;
-        if (!list || list->state == ZT__LIST_IMMEDIATE) {
-            continue;
-        }
-        for (slot = list->first; slot; slot = slot->next) {
-            zt__slot_state from = slot->submitted_from;
-            slot->submitted_from = ZT__SLOT_FREE;
-            if (from == ZT__SLOT_RECORDED || from == ZT__SLOT_ARMED) {
-                if (slot->state == ZT__SLOT_PENDING) {
-                    zt__move_slot(profiler, slot, from);
-                }
-            } else if (from != ZT__SLOT_FREE) { /* a loss was counted */
-                zt_cause cause = zt__loss_by_execution(from);
-                profiler->counts.begun--;
-                profiler->counts.lost--;
-                profiler->causes[cause]--;
-                slot->region->lost--;
-            }
-        }
-        list->ran_up_to = list->ran_before;
-    }
-    zt__unlock(&profiler->mutex);
 }
 
 /* Returns how many lists there are before the first one that is named a second time. */
@@ -7781,8 +7799,8 @@ ZT__PRIVATE ze_result_t zt__execute_measured(zt_profiler *profiler, ze_command_q
     zt__executing_for = profiler;
     result = zeCommandQueueExecuteCommandLists(queue, count, lists, fence);
     zt__executing_for = outer;
+    zt__after_execution(profiler, count, lists, result != ZE_RESULT_SUCCESS);
     if (result != ZE_RESULT_SUCCESS) {
-        zt__after_refusal(profiler, count, lists);
         return zt__check(&profiler->diagnostics, result, "zeCommandQueueExecuteCommandLists",
                          "The lists were not executed.");
     }
@@ -13157,9 +13175,9 @@ ZT__PRIVATE void zt__mark_list_over_everywhere(zt__tracer *tracer, ze_command_li
     }
 }
 
-/* Called before lists are executed, and again if the driver has refused that. An execution by zt_execute
-   is left out for its own profiler, for which zt_execute does the same. */
-ZT__PRIVATE void zt__observe_execution(zt__frame *frame, int is_refused) {
+/* Called before lists are executed, and again after that. `result` is NULL before. An execution by
+   zt_execute is left out for its own profiler, for which zt_execute does the same. */
+ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *result) {
     const ze_command_list_handle_t *lists;
     uint32_t count;
     zt__traced_device *device = zt__next_measured(frame->tracer, NULL);
@@ -13174,8 +13192,8 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, int is_refused) {
         if (device->profiler == zt__executing_for) {
             continue;
         }
-        if (is_refused) {
-            zt__after_refusal(device->profiler, count, lists);
+        if (result) {
+            zt__after_execution(device->profiler, count, lists, *result != ZE_RESULT_SUCCESS);
         } else {
             zt__before_execution(device->profiler, count, lists);
         }
@@ -13231,7 +13249,7 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
         }
         break;
     case ZT__KIND_EXECUTE:
-        zt__observe_execution(frame, 0);
+        zt__observe_execution(frame, NULL);
         break;
     case ZT__KIND_LIST_DESTROY: {
         ze_command_list_handle_t list =
@@ -13294,8 +13312,8 @@ ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t e
     if (frame->has_region) {
         zt__end(&frame->region, result != ZE_RESULT_SUCCESS);
     }
-    if (kind == ZT__KIND_EXECUTE && result != ZE_RESULT_SUCCESS) {
-        zt__observe_execution(frame, 1);
+    if (kind == ZT__KIND_EXECUTE) {
+        zt__observe_execution(frame, &result);
     } else if (result == ZE_RESULT_SUCCESS) {
         zt__after_success(frame, kind);
     }
