@@ -4384,33 +4384,6 @@ typedef struct zt__metric_cover {
     uint64_t missing; /* the requested metrics that no selected group has, as bits */
 } zt__metric_cover;
 
-/* Loads the metrics of all event-based groups. On failure the message was reported. */
-ZT__PRIVATE ze_result_t zt__load_cover(zt__selector *selector, zt__metric_cover *cover) {
-    const zt__catalog *catalog = &selector->catalog;
-    const char *call = "zt_open";
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    uint32_t i;
-    cover->groups = (zt__group *)zt__allocate(selector->allocator, catalog->count, sizeof *cover->groups);
-    cover->has = (uint64_t *)zt__allocate(selector->allocator, catalog->count, sizeof *cover->has);
-    if (cover->groups && cover->has) {
-        cover->group_count = catalog->count;
-    } else {
-        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    for (i = 0; i < cover->group_count && result == ZE_RESULT_SUCCESS; i++) {
-        if (zt__is_usable_group(catalog, i, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)) {
-            cover->groups[i].handle = catalog->handles[i];
-            result = zt__load_metrics(selector->allocator, &cover->groups[i], &call);
-            cover->metric_count += cover->groups[i].metric_count;
-        }
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        selector->availability =
-            zt__report_refusal(selector->diagnostics, selector->device, 0, result, call, NULL);
-    }
-    return result;
-}
-
 /* Returns the name of a metric by its index among those of all groups. */
 ZT__PRIVATE const char *zt__covered_metric_at(const void *cover, uint32_t index) {
     const zt__group *group = ((const zt__metric_cover *)cover)->groups;
@@ -4497,16 +4470,34 @@ ZT__PRIVATE uint32_t zt__find_next_group(const zt__selector *selector, const zt_
    not fit into the passes, so that zt__select_group or zt__plan_passes reports the conflict. On failure the
    message was reported. */
 ZT__PRIVATE ze_result_t zt__select_by_metrics(zt__selector *selector) {
+    const zt_allocator *allocator = selector->allocator;
+    const zt__catalog *catalog = &selector->catalog;
+    const char *call = "zt_open";
+    ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     zt__metric_cover cover;
     uint32_t i;
-    ze_result_t result;
     memset(&cover, 0, sizeof cover);
-    result = zt__load_cover(selector, &cover);
+    cover.groups = (zt__group *)zt__allocate(allocator, catalog->count, sizeof *cover.groups);
+    cover.has = (uint64_t *)zt__allocate(allocator, catalog->count, sizeof *cover.has);
+    if (cover.groups && cover.has) {
+        cover.group_count = catalog->count;
+        result = ZE_RESULT_SUCCESS;
+    }
+    for (i = 0; i < cover.group_count && result == ZE_RESULT_SUCCESS; i++) {
+        if (zt__is_usable_group(catalog, i, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)) {
+            cover.groups[i].handle = catalog->handles[i];
+            result = zt__load_metrics(allocator, &cover.groups[i], &call);
+            cover.metric_count += cover.groups[i].metric_count;
+        }
+    }
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__request_metrics(selector, &cover);
+    } else {
+        selector->availability =
+            zt__report_refusal(selector->diagnostics, selector->device, 0, result, call, NULL);
     }
     for (i = 0; i < cover.group_count; i++) {
-        if (zt__has_group(selector->selection, selector->catalog.handles[i])) {
+        if (zt__has_group(selector->selection, catalog->handles[i])) {
             cover.missing &= ~cover.has[i];
         }
     }
@@ -4519,10 +4510,10 @@ ZT__PRIVATE ze_result_t zt__select_by_metrics(zt__selector *selector) {
         result = zt__select_group(selector, next);
     }
     for (i = 0; i < cover.group_count; i++) {
-        zt__free_group(selector->allocator, &cover.groups[i]);
+        zt__free_group(allocator, &cover.groups[i]);
     }
-    zt__free(selector->allocator, cover.groups);
-    zt__free(selector->allocator, cover.has);
+    zt__free(allocator, cover.groups);
+    zt__free(allocator, cover.has);
     return result;
 }
 
@@ -8981,14 +8972,15 @@ typedef struct zt__clock {
     zt__clock_pair pairs[ZT__MAX_CLOCK_PAIRS];
 } zt__clock;
 
-/* Splits the time stamp in seconds and the rest: this does not overflow for clocks of up to 18 GHz. */
+/* Converts seconds and the rest apart from each other, which does not overflow for clocks of up to 18 GHz. */
 ZT__PRIVATE uint64_t zt__ticks_to_ns(const zt__clock *clock, uint64_t ticks) {
     uint64_t rate = clock->ticks_per_second;
     ticks &= clock->mask;
     return ticks / rate * 1000000000u + ticks % rate * 1000000000u / rate;
 }
 
-/* Returns the mask for time stamps of so many valid bits. 0, of drivers that do not know, stands for 64. */
+/* Returns the mask for time stamps with this number of valid bits. Drivers that do not know it report 0,
+   which stands for 64. */
 ZT__PRIVATE uint64_t zt__mask_of_bits(uint64_t valid_bits) {
     return valid_bits > 0 && valid_bits < 64 ? (UINT64_C(1) << valid_bits) - 1 : UINT64_MAX;
 }
@@ -9072,7 +9064,7 @@ ZT__PRIVATE uint64_t zt__convert_time(const zt__clock *clock, uint64_t time_ns, 
     return -converted < (double)near->ns[to] ? near->ns[to] - (uint64_t)-converted : 0;
 }
 
-/* Returns the unwrapped time nearest to `about_ns` that a wrapped time can stand for. */
+/* Of the unwrapped times that a wrapped time can stand for, returns the one nearest to `about_ns`. */
 ZT__PRIVATE uint64_t zt__unwrap_near(const zt__clock *clock, uint64_t wrapped_ns, uint64_t about_ns) {
     uint64_t middle = about_ns + clock->wrap_ns / 2;
     if (!clock->wrap_ns || middle < wrapped_ns) {
@@ -9081,7 +9073,7 @@ ZT__PRIVATE uint64_t zt__unwrap_near(const zt__clock *clock, uint64_t wrapped_ns
     return wrapped_ns + (middle - wrapped_ns) / clock->wrap_ns * clock->wrap_ns;
 }
 
-/* Returns the first unwrapped time from `least_ns` on that a wrapped time can stand for. */
+/* Of the unwrapped times that a wrapped time can stand for, returns the first from `least_ns` on. */
 ZT__PRIVATE uint64_t zt__unwrap_after(const zt__clock *clock, uint64_t wrapped_ns, uint64_t least_ns) {
     if (!clock->wrap_ns || wrapped_ns >= least_ns) {
         return wrapped_ns;
@@ -9099,9 +9091,9 @@ ZT__PRIVATE int zt__is_clock_pair_due(const zt__clock *clock) {
            zt__now_ns() - clock->pairs[clock->pair_count - 1].ns[ZT__HOST] >= clock->interval_ns;
 }
 
-/* Adds a pair. One that is before the last, or so close to it that the rate between them may be wrong by more
-   than a thousandth, is left out. When there is no room, every second pair is removed, and the interval
-   doubles, unless there would be too few pairs between two wraps. */
+/* Adds a pair, unless it is before the last one, or so close to it that the rate between them may be wrong by
+   more than a thousandth. When there is no room, every second pair is removed, and the interval doubles,
+   unless there would be too few pairs between two wraps. */
 ZT__PRIVATE void zt__add_clock_pair(zt__clock *clock, zt__clock_pair pair) {
     uint32_t i;
     if (clock->pair_count) {
@@ -9679,9 +9671,9 @@ ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
 
 /* ---- roles of metrics ------------------------------------------------------------------------------------ */
 
-/* What the values of a metric are. Tables show metrics without a role in this order. */
+/* What a metric measures. Tables show metrics without a role in this order. */
 typedef enum zt__quantity {
-    ZT__QUANTITY_SHARE,  /* percent of the time, or of something else */
+    ZT__QUANTITY_SHARE,  /* percent, of the time or of something else */
     ZT__QUANTITY_RATE,   /* bytes a second; as a figure, GB a second */
     ZT__QUANTITY_BYTES,  /* as a figure, GB a second */
     ZT__QUANTITY_EVENTS, /* as a figure, a nanosecond */
@@ -9697,13 +9689,12 @@ enum {
     ZT__NAMING_COUNT
 };
 
-/* What a figure shows of the work, whatever a device calls the metric. A metric plays a role if it has one of
-   the role's names and its quantity. Roles without names are derived from others.
-   Columns: role; 1 if tables show it, in this order; quantity; name in texts; names of the metric on Xe2, on
-   Alchemist, and before Alchemist.
-   Names: Intel, "Metrics Discovery Application Programming Interface" (metric sets of each device), and the
-   metric sets of Mesa (src/intel/perf). ALU0, ALU1 and ALU2 of Xe2 are the pipes that Alchemist calls FPU, EM
-   and XMX. */
+/* The role of a figure: what it shows of the work, whatever a device calls the metric. A metric has a role if
+   its name is one of the role's and its quantity is that of the role. Roles without names of metrics are
+   derived from other roles. Columns: role; 1 if tables show it, in this order; quantity; name in texts; names
+   of the metric on Xe2, on Alchemist, and before Alchemist. Sources of the names: Intel, "Metrics Discovery
+   Application Programming Interface" (metric sets of each device), and the metric sets of Mesa
+   (src/intel/perf). ALU0, ALU1 and ALU2 of Xe2 are the pipes that Alchemist calls FPU, EM and XMX. */
 /* clang-format off */
 #define ZT__ROLES(X)                                                                                         \
     X(EU_ACTIVE,         1, SHARE,  "EU active",                   "XVE_ACTIVE", "XveActive", "EuActive")    \
@@ -9771,11 +9762,11 @@ static const struct zt__role_description {
     /* clang-format on */
 };
 
-/* The metrics that play the roles, and what is the same for all regions. It is found once for a report, so
-   that no names are compared for each region. */
+/* What is the same for all regions: the metric that has each role, and figures of the device. Prepared once
+   for a report, so that names are not compared again for each region. */
 typedef struct zt__advice {
     uint32_t metrics[ZT__ROLE_COUNT];  /* of the profiler; UINT32_MAX: none */
-    uint32_t streamed[ZT__ROLE_COUNT]; /* shares of attached streams; UINT32_MAX: none */
+    uint32_t streamed[ZT__ROLE_COUNT]; /* of attached streams, shares only; UINT32_MAX: none */
     uint32_t naming;                   /* ZT__NAMES_; ZT__NAMING_COUNT: no metric has a role */
     double design_bandwidth;           /* of the device's memory, in GB a second; NaN: not known */
     double wall_share;                 /* of regions in the wall time, in percent; NaN: not known */
@@ -9794,7 +9785,7 @@ ZT__PRIVATE zt__quantity zt__quantity_of(const zt_metric *metric) {
         return ZT__QUANTITY_RATE;
     }
     if (strcmp(metric->units, "bytes") == 0) {
-        return ZT__QUANTITY_BYTES; /* also of the type of throughputs: older sets count bytes so */
+        return ZT__QUANTITY_BYTES; /* older metric sets count bytes, but give them the type of throughputs */
     }
     if (metric->aggregation == ZT_AGGREGATE_SUM && strcmp(metric->units, "cycles") != 0 &&
         strcmp(metric->units, "ns") != 0) {
@@ -9803,8 +9794,8 @@ ZT__PRIVATE zt__quantity zt__quantity_of(const zt_metric *metric) {
     return ZT__QUANTITY_OTHER;
 }
 
-/* Notes the roles that a metric plays, unless another one plays them already. A name that only one naming has
-   also shows which of them the device uses. */
+/* Stores the roles that a metric has, unless an earlier metric has them. A name that is in one naming alone
+   also shows which naming the device uses. */
 ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32_t *of_roles,
                                  uint32_t *naming) {
     zt__quantity quantity = zt__quantity_of(metric);
@@ -9827,11 +9818,11 @@ ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32
     }
 }
 
-/* Returns the bandwidth that the device's memory is designed for, in GB a second; NaN where the device does
-   not report it. ZE_extension_device_memory_properties states it. The clock rate and bus width that every
-   device reports do not: their units and the transfers in a clock cycle are not specified. Reads and writes
-   are assumed to share one bus. With several memories or tiles it is not known which of them a region uses.
- */
+/* Returns the bandwidth for which the device's memory is designed, in GB a second; NaN if it is not known.
+   ZE_extension_device_memory_properties reports it. It cannot be computed from the clock rate and bus width
+   that every device reports: their units and the transfers in a clock cycle are not specified. Reads and
+   writes are assumed to share one bus. With several memories or tiles it is not known which of them a region
+   uses. */
 ZT__PRIVATE double zt__get_design_bandwidth(const zt_profiler *profiler) {
     ze_device_memory_properties_t memories[2];
     ze_device_memory_ext_properties_t extended[2];
@@ -9857,9 +9848,8 @@ ZT__PRIVATE double zt__get_design_bandwidth(const zt_profiler *profiler) {
                                                                   : extended[0].writeBandwidth;
 }
 
-/* Returns how much of the time from the first kept sample to the last one regions took on the device, in
-   percent; NaN without a timeline, or of less than two samples. Samples that overlap count twice, so this is
-   an upper bound. */
+/* Returns the share of regions in the time from the first kept sample to the last, in percent; NaN without a
+   timeline, or with fewer than two samples. Samples that overlap count twice, so this is an upper bound. */
 ZT__PRIVATE double zt__get_wall_share(zt_profiler *profiler) {
     enum { AT_ONCE = 1024 };
     const zt__timeline *timeline = profiler->timeline;
@@ -9908,7 +9898,7 @@ ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *adv
 
 /* ---- figures of a region --------------------------------------------------------------------------------- */
 
-/* Returns how many GB a second is one unit of a rate. */
+/* Returns the factor that converts a rate in these units to GB a second. */
 ZT__PRIVATE double zt__scale_of_rate(const char *units) {
     switch (units[0]) {
     case 'T':
@@ -9925,9 +9915,9 @@ ZT__PRIVATE double zt__scale_of_rate(const char *units) {
     }
 }
 
-/* Returns the figure of a role that a metric of the profiler or of a stream plays; NaN if it was not measured
-   in the region. What adds up is divided by the GPU time of its pass, so that figures of different passes can
-   be compared. The mutex is held. */
+/* Returns the figure of a role from the metric of the profiler that has it, or else from that of a stream;
+   NaN if neither was measured in the region. What adds up is divided by the GPU time of its pass, so that
+   figures of different passes can be compared. The mutex is held. */
 ZT__PRIVATE double zt__read_figure(const zt_profiler *profiler, const zt__advice *advice,
                                    const zt__region_record *record, zt__role role) {
     const zt__moments *moments = record->statistics.moments;
@@ -9952,7 +9942,7 @@ ZT__PRIVATE double zt__read_figure(const zt_profiler *profiler, const zt__advice
     return zt__nan();
 }
 
-/* Returns the share of a part in percent; NaN if either was not measured, or if there is nothing of it. */
+/* Returns how much a part is of a whole, in percent; NaN if either was not measured, or the whole is 0. */
 ZT__PRIVATE double zt__percent_of(double part, double whole) {
     return zt__is_positive(whole) && !zt__is_nan(part) ? 100 * part / whole : zt__nan();
 }
@@ -10005,17 +9995,17 @@ typedef struct zt__rule {
         zt__relation relation;
         double threshold;
     } conditions[2];
-    zt__role shown[3]; /* further figures that the text names */
+    zt__role shown[3]; /* further figures for the text */
 } zt__rule;
 
 /* The first rule of which all conditions hold names what limits a region. A figure that was not measured
    fulfils no condition.
 
-   Order. Where the GPU waits for work, all other figures are low without meaning anything, so that comes
-   first. What is saturated comes next, memory before pipes: a full memory also stalls the pipes, while busy
-   pipes do not fill the memory. What is left is explained by threads that wait, or that are too few. The wall
-   time comes last, because it is of all regions and says little about this one. It is the order in which
-   [Gen9] looks at compute work, with the host before it, as [VTune] has GPU Offload before GPU Compute.
+   Order. Where the GPU waits for work, all other figures are low and mean nothing, so this comes first. Units
+   that are saturated come next, memory before pipes: saturated memory also stalls the pipes, while busy pipes
+   do not saturate memory. Then come threads that wait, or that are too few. The share of the wall time comes
+   last, because it is of all regions together. This is the order of [Gen9] for compute work, with the host
+   before it, as [VTune] has GPU Offload before GPU Compute.
 
    Sources of the thresholds:
    [VTune]  Intel, "VTune Profiler User Guide", Window: Summary - GPU Analysis: a GPU that is used for less
@@ -10106,12 +10096,12 @@ static const zt__rule zt__rules[] = {
 
 enum { ZT__RULE_FAILS, ZT__RULE_UNDECIDED, ZT__RULE_HOLDS };
 
-/* Returns whether a rule holds, fails, or is open because figures were not measured; these are added to
-   `unmeasured`. */
+/* Returns whether a rule holds, fails, or is undecided because figures were not measured. Marks these figures
+   in `unmeasured`. */
 ZT__PRIVATE int zt__evaluate_rule(const zt__rule *rule, const double figures[ZT__ROLE_COUNT],
                                   uint8_t unmeasured[ZT__ROLE_COUNT]) {
     uint32_t i;
-    int judgement = ZT__RULE_HOLDS;
+    int outcome = ZT__RULE_HOLDS;
     for (i = 0; i < ZT__COUNT_OF(rule->conditions); i++) {
         double figure = figures[rule->conditions[i].role], threshold = rule->conditions[i].threshold;
         zt__relation relation = rule->conditions[i].relation;
@@ -10119,17 +10109,17 @@ ZT__PRIVATE int zt__evaluate_rule(const zt__rule *rule, const double figures[ZT_
             continue;
         }
         if (zt__is_nan(figure)) {
-            judgement = ZT__RULE_UNDECIDED;
+            outcome = ZT__RULE_UNDECIDED;
         } else if (relation == ZT__BELOW ? figure >= threshold : figure < threshold) {
             return ZT__RULE_FAILS;
         }
     }
-    for (i = 0; i < ZT__COUNT_OF(rule->conditions) && judgement == ZT__RULE_UNDECIDED; i++) {
+    for (i = 0; i < ZT__COUNT_OF(rule->conditions) && outcome == ZT__RULE_UNDECIDED; i++) {
         if (zt__is_nan(figures[rule->conditions[i].role])) {
             unmeasured[rule->conditions[i].role] = 1;
         }
     }
-    return judgement;
+    return outcome;
 }
 
 /* Appends to a text of `room` bytes, as much as fits. */
@@ -10161,7 +10151,7 @@ ZT__PRIVATE void zt__append_figure(zt_limit_info *info, zt__role role, const dou
     }
 }
 
-/* Adds the metrics of roles that were not measured, by the names that such a device gives them. */
+/* Lists the metrics that were not measured, by their names on such a device. */
 ZT__PRIVATE void zt__name_missing(const zt__advice *advice, const uint8_t unmeasured[ZT__ROLE_COUNT],
                                   zt_limit_info *info) {
     uint32_t role;
@@ -10199,7 +10189,7 @@ ZT__PRIVATE void zt__apply_rules(const zt__advice *advice, const double figures[
         zt__append(info->text, sizeof info->text, ").");
         return;
     }
-    /* With these two, one of the rules holds. */
+    /* With these two figures, one of the rules holds. */
     memset(unmeasured, 0, sizeof unmeasured);
     unmeasured[ZT__ROLE_EU_STALL] = unmeasured[ZT__ROLE_EU_OCCUPANCY] = 1;
     zt__name_missing(advice, unmeasured, info);
@@ -10223,13 +10213,13 @@ ZT__PRIVATE void zt__find_limit(zt_profiler *profiler, const zt__advice *advice,
 
 /* ---- ranking --------------------------------------------------------------------------------------------- */
 
-/* A column of figures: a metric, or a share that is derived from two. */
+/* A column of a table: a metric, or a share that is derived from two metrics. */
 typedef struct zt__ranked_column {
     uint32_t metric; /* UINT32_MAX: derived */
     zt__role role;   /* ZT__NO_ROLE: none is known */
 } zt__ranked_column;
 
-/* The figures that columns are ranked by: for each region, the mean of each metric. */
+/* The figures by which columns are ranked: for each region, the mean of each metric. */
 typedef struct zt__mean_table {
     const double *means;
     size_t stride; /* from one region to the next */
@@ -10256,8 +10246,8 @@ ZT__PRIVATE double zt__ranked_figure(const zt__advice *advice, const zt__mean_ta
     return zt__percent_of(hits, zt__mean_at(table, region, metrics[ZT__ROLE_LSC_ACCESSES]));
 }
 
-/* Returns whether a metric shows no more than a ranked one: it has the same name in another group, or the
-   same units, aggregation and values in all regions, or it is the bytes of which a rate is ranked. */
+/* Returns whether a metric shows no more than one that is ranked: it has the same name, in another group; or
+   the same units, aggregation and values in all regions; or it counts the bytes whose rate is ranked. */
 ZT__PRIVATE int zt__is_redundant(const zt_profiler *profiler, const zt__mean_table *table, uint32_t metric,
                                  uint32_t ranked) {
     const zt_metric *a = &profiler->metrics[metric], *b = &profiler->metrics[ranked];
@@ -10281,7 +10271,7 @@ ZT__PRIVATE int zt__is_redundant(const zt_profiler *profiler, const zt__mean_tab
     return 1;
 }
 
-/* Adds a column unless it shows nothing but zeros, or no more than one before it. */
+/* Adds a column, unless all its figures are 0 or not measured, or it shows no more than one before it. */
 ZT__PRIVATE void zt__add_ranked(const zt_profiler *profiler, const zt__advice *advice,
                                 const zt__mean_table *table, zt__ranked_column column,
                                 zt__ranked_column *ranked, uint32_t *count) {
@@ -10301,9 +10291,9 @@ ZT__PRIVATE void zt__add_ranked(const zt_profiler *profiler, const zt__advice *a
 
 enum { ZT__DERIVED_COLUMNS = 2 };
 
-/* Ranks metrics by what they show: known roles first, in the order of zt__roles; then others by what they
-   measure. The GPU time is not among them, because tables have it anyway. Returns how many columns there are;
-   `ranked` has room for one of each metric and ZT__DERIVED_COLUMNS more. */
+/* Ranks metrics: those with a role first, in the order of zt__roles; then the others by their quantity. The
+   GPU time is left out, because tables have it anyway. Returns the number of columns; `ranked` has room for
+   one of each metric and ZT__DERIVED_COLUMNS more. */
 ZT__PRIVATE uint32_t zt__rank_columns(const zt_profiler *profiler, const zt__advice *advice,
                                       const zt__mean_table *table, zt__ranked_column *ranked) {
     uint32_t role, quantity, metric, count = 0;
@@ -10330,9 +10320,9 @@ ZT__PRIVATE uint32_t zt__rank_columns(const zt_profiler *profiler, const zt__adv
 
 /* ---- columns of tables ----------------------------------------------------------------------------------- */
 
-/* Adds the metrics that matter most to a table, the first of them with rank 1, the others with rank 3. The
-   figures are those of all rows, `figure_count` each: metrics begin at `first`, and after them there is room
-   for ZT__DERIVED_COLUMNS. With `are_rates`, what adds up is shown in units a second; clock cycles and times,
+/* Adds metrics to a table, those that matter most first: the first three have rank 1, the others rank 3. Each
+   row has `figure_count` of the figures: metrics begin at `first`, and after them there is room for
+   ZT__DERIVED_COLUMNS. With `are_rates`, what adds up is shown in units a second; clock cycles and times,
    which mean nothing then, are left out. Returns 0 without memory. */
 ZT__PRIVATE int zt__add_ranked_columns(const zt_profiler *profiler, const zt__advice *advice,
                                        zt__figure_table *table, double *figures, uint32_t figure_count,
@@ -11062,15 +11052,15 @@ ZT_API void zt_close(zt_profiler *profiler) {
 
 /* ==== >>streams: reports of the device into a ring, and out of it as rows ================================= */
 
-enum { ZT__STREAM_WAIT_NS = 10000000, ZT__MAX_STREAM_READS = 1024, ZT__ROWS_AT_ONCE = 256 };
+/* The longest time between two reads of a thread that waits for rows. */
+enum { ZT__STREAM_WAIT_NS = 10000000 };
 
-/* Reading from the device fills the ring with reports; calculating them and delivering the rows empties
-   it. With config.reader, a thread of the stream reads, and those that call zt_stream_read deliver.
-   Without it, they do both.
+/* Reports are read from the device into a ring, calculated there, and leave it as rows. With config.reader, a
+   thread of the stream reads, and the threads that call zt_stream_read deliver. Without it, they do both.
 
-   There are two locks. `reader` is locked first; its holder delivers rows, calls the driver and functions
-   of the application, and alone uses the fields below `reader`. `data->mutex` guards the counts of the
-   ring, and is held for bookkeeping only. */
+   There are two locks. `reader` is locked first: the thread that holds it delivers rows, calls the driver and
+   functions of the application, and alone uses the fields below `reader`. `data->mutex` guards bookkeeping,
+   and is held briefly. */
 struct zt_stream {
     ze_device_handle_t device;
     ze_context_handle_t context;
@@ -11082,7 +11072,7 @@ struct zt_stream {
     uint32_t marker_base; /* the number of the first marker in the device's reports */
     int is_activated;
     ze_event_pool_handle_t event_pool;
-    ze_event_handle_t event; /* the device notifies with it */
+    ze_event_handle_t event; /* signalled when config.notify_reports are ready */
     zet_metric_streamer_handle_t streamer;
     int is_closing;         /* atomic, as the next four */
     int failure;            /* the result of the last read, or SUCCESS */
@@ -11094,8 +11084,8 @@ struct zt_stream {
 
     uint8_t *ring;
     size_t ring_size;
-    size_t partial; /* bytes of a report whose rest is still to come. Used by the thread that reads from
-                       the device: the reader thread, or without one the holder of `reader` */
+    size_t partial; /* bytes of a report whose rest is still to come. Only for the thread that reads from the
+                       device: the reader thread, or without one the thread that holds `reader` */
 
     zt__stream_data *data; /* `data->mutex` guards what follows */
     size_t report_size;    /* 0: not known yet */
@@ -11104,18 +11094,18 @@ struct zt_stream {
     uint64_t calculated;   /* reports that left it so far */
     uint64_t written_ns;   /* when the last of them came */
     uint64_t gap_first;    /* the device dropped reports just before one of the reports gap_first to
-                              gap_last;    UINT64_MAX: it dropped none */
+                              gap_last. UINT64_MAX: it dropped none */
     uint64_t gap_last;
-    uint64_t gap_ns; /* the host time at which the device reported this */
+    uint64_t gap_ns; /* when the device reported this, by the host's clock */
     zt_stream_counts counts;
-    uint32_t row_next,
-        row_count; /* of the calculated rows, row_next and those after it are not yet delivered */
+    uint32_t row_count; /* rows that were calculated last */
+    uint32_t row_next;  /* the first of them that is not yet delivered */
 
-    zt__timed_mutex reader;    /* its holder alone uses what follows */
+    zt__timed_mutex reader;    /* the thread that holds it alone uses what follows */
     zet_typed_value_t *values; /* of calculated rows */
     uint32_t max_calculated;   /* rows that `values` has room for */
     double *row;               /* the values of one row, for its receivers */
-    uint64_t row_report;       /* the number of the report that the first calculated row was made of */
+    uint64_t row_report;       /* the number of the report from which the first calculated row comes */
     int has_calculated;        /* reports of this capture were calculated before */
     int is_first_row;          /* the next row is the first of the capture, which is not valid */
     int is_after_failure;      /* the reports before the next row could not be calculated */
@@ -11124,7 +11114,7 @@ struct zt_stream {
     int has_end;               /* there was a row, so the next two are known */
     uint64_t end_ns;           /* of the last row's period, on the device's clock, unwrapped */
     uint64_t host_ns;          /* the same by the host's clock */
-    uint64_t stamp_offset;     /* is added to time stamps, which may be of another clock */
+    uint64_t stamp_offset;     /* added to time stamps, which may be of another clock */
     uint32_t last_marker;      /* the number of the marker in the last row */
     double marker_reason;      /* ReportReason of rows with a marker; NaN: not seen yet */
     double other_reason;       /* the same of rows without a marker */
@@ -11155,11 +11145,11 @@ ZT__PRIVATE ze_result_t zt__query_report_size(zt_stream *stream) {
     return result;
 }
 
-/* Finds where the next bytes go. Returns how many fit there.
+/* Finds where in the ring the next bytes are stored. Returns how many fit there.
 
-   A read can end within a report; its rest normally comes first in the next read. If a calculation has
-   failed, that may not be so: the partial report is discarded, and the next read is assumed to begin with
-   a report. */
+   A read can end within a report, whose rest then comes first in the next read. After a failed calculation
+   this may not hold: so the partial report is discarded, and the next read is assumed to begin with a report.
+ */
 ZT__PRIVATE size_t zt__find_ring_room(zt_stream *stream, uint8_t **bytes) {
     int is_misaligned = zt__load(&stream->is_misaligned);
     uint64_t place, room;
@@ -11180,9 +11170,9 @@ ZT__PRIVATE size_t zt__find_ring_room(zt_stream *stream, uint8_t **bytes) {
     return room ? (size_t)room * stream->report_size - stream->partial : 0;
 }
 
-/* Reads once. Sets `more` if the device may have more than there was room for. If the device dropped
-   reports, what it returns is valid all the same; the dropped ones are missing before one of the new
-   reports, or before the first of the next read. */
+/* Reads from the device once. Sets `more` if it may have more than there was room for. If the device dropped
+   reports, those that it returns are valid all the same. The gap is then before one of them, or before the
+   first of the next read. */
 ZT__PRIVATE ze_result_t zt__read_into_ring(zt_stream *stream, int *more) {
     size_t room, size;
     uint8_t *bytes;
@@ -11232,8 +11222,7 @@ ZT__PRIVATE ze_result_t zt__read_into_ring(zt_stream *stream, int *more) {
     return ZE_RESULT_SUCCESS;
 }
 
-/* Reads until the device has no more, or the ring is full, but only a few times. Returns whether the
-   device may have more. */
+/* Reads until the device has no more, but at most a few times. Returns whether it may have more. */
 ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
     enum { MOST_READS = 4 };
     int more = 1, reads;
@@ -11251,8 +11240,8 @@ ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
     return more;
 }
 
-/* Returns whether the device has notified since the last call. The host polls, because a wait in the
-   driver may be a busy wait. */
+/* Returns whether the device has signalled its event since the last call. The event is polled, because a wait
+   in the driver may be a busy wait. */
 ZT__PRIVATE int zt__was_notified(zt_stream *stream) {
     const char *call = "zeEventQueryStatus";
     ze_result_t result;
@@ -11269,8 +11258,9 @@ ZT__PRIVATE int zt__was_notified(zt_stream *stream) {
 
 /* ---- the reader thread ----------------------------------------------------------------------------------- */
 
-/* Reads what there is, then sleeps until the device notifies, and polls four times in the time between
-   two notifications. It sleeps for ten milliseconds at the most, because the device may not notify. */
+/* The step of the reader thread: reads what there is, then sleeps until the device signals its event, which
+   is polled four times as often as it is expected. Reads again after ten milliseconds in any case, because
+   the device may signal nothing. */
 ZT__PRIVATE int zt__run_reader_thread(void *user) {
     enum { SHORTEST_NS = 100000 };
     zt_stream *stream = (zt_stream *)user;
@@ -11289,13 +11279,13 @@ ZT__PRIVATE int zt__run_reader_thread(void *user) {
 
 /* ---- the times of rows, with `reader` held --------------------------------------------------------------- */
 
-/* A row as it was calculated. Times are the device's. */
+/* A row as it was calculated. Times are those of the device's clock, unwrapped. */
 typedef struct zt__raw_row {
     const zet_typed_value_t *values;
-    int may_follow_gap;    /* its report is gap_first or later: the gap is before this row or another one */
-    int is_last_to_follow; /* its report is gap_last or later */
+    int may_follow_gap;    /* its report is gap_first or later, so the gap may be before this row */
+    int is_last_to_follow; /* its report is gap_last or later, so the gap is not before a later row */
     uint64_t gap_ns;       /* when the device reported the gap */
-    uint64_t read_ns;      /* when its report had been read, so the row ended before */
+    uint64_t read_ns;      /* when its report had been read: the row ended before that */
     uint64_t end_ns;       /* the end of its period */
     uint64_t since_end_ns; /* from the end of the row before to its own */
     uint64_t length_ns;
@@ -11323,10 +11313,10 @@ ZT__PRIVATE int zt__read_integer(const zet_typed_value_t *values, uint32_t metri
     return 1;
 }
 
-/* Reads the time stamp of a row, wrapped as those of the clock. Returns 0 where it has none.
+/* Reads the time stamp of a row, wrapped as those of the clock. Returns 0 if it has none.
 
-   Some drivers do not report of which clock these time stamps are, and a clock may be set to 0
-   unexpectedly. If a time stamp is impossible, the row is assumed to follow the one before, and
+   Some drivers do not report to which clock these time stamps belong, and a clock may start again from 0
+   unexpectedly. If a time stamp is impossible, the row is assumed to follow the one before it directly, and
    `stamp_offset` is set so that later time stamps continue from there. */
 ZT__PRIVATE int zt__read_stamp(zt_stream *stream, const zt__raw_row *row, uint64_t *stamp) {
     enum { SLACK_NS = 1000000000 };
@@ -11352,9 +11342,9 @@ ZT__PRIVATE int zt__read_stamp(zt_stream *stream, const zt__raw_row *row, uint64
     return 1;
 }
 
-/* Returns whether the time stamp of a row is a little before the last one, and not nearly a whole wrap of
-   the clock after it, which looks the same. This is so if the row would end in the future, or nearly a
-   wrap later although the device dropped nothing. */
+/* Returns whether the time stamp of a row is a little before that of the last row. This looks like one that
+   is nearly a whole wrap of the clock after it, but then the row would end in the future, or much later than
+   a period after the last one although the device dropped nothing. */
 ZT__PRIVATE int zt__has_stepped_back(const zt_stream *stream, const zt__raw_row *row) {
     const zt__clock *clock = &stream->clock;
     uint64_t tolerance = zt__clock_tolerance(clock), later = row->end_ns - stream->end_ns;
@@ -11366,8 +11356,7 @@ ZT__PRIVATE int zt__has_stepped_back(const zt_stream *stream, const zt__raw_row 
             later > stream->info.period_ns + tolerance);
 }
 
-/* Finds when a row's period ended, which is the time stamp of its report, and how long it lasted. Reports
-   come in order. */
+/* Finds when the period of a row ended, which is the time stamp of its report, and how long it lasted. */
 ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
     const zt__clock *clock = &stream->clock;
     uint64_t tolerance = zt__clock_tolerance(clock), opened_ns = clock->pairs[0].ns[ZT__DEVICE];
@@ -11378,7 +11367,7 @@ ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
         if (has_stamp) {
             row->end_ns = zt__unwrap_after(clock, stamp, opened_ns > tolerance ? opened_ns - tolerance : 0);
         }
-    } else if (!has_stamp) { /* a period after the last one, or after the gap */
+    } else if (!has_stamp) { /* a period after the last row, or at the end of the gap */
         row->end_ns = stream->end_ns + period;
         if (row->is_last_to_follow && row->end_ns < row->gap_ns) {
             row->end_ns = row->gap_ns;
@@ -11396,9 +11385,9 @@ ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
     if (stream->has_end) {
         row->since_end_ns = row->end_ns - stream->end_ns;
     }
-    /* The length is what the device reports, but at the most the time since the row before; if the device
-       reports nothing, it is that time. After a failed calculation, only the device knows where the
-       period began. */
+    /* The length is what the device reports, but at most the time since the end of the row before. If the
+       device reports no length, it is that time; but not after a failed calculation, when a row is missing
+       there. */
     is_reported = zt__read_integer(row->values, stream->length_metric, &row->length_ns);
     row->has_length = is_reported || (stream->has_end && !stream->is_after_failure);
     if (!is_reported || (stream->has_end && row->length_ns > row->since_end_ns)) {
@@ -11409,9 +11398,9 @@ ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
     }
 }
 
-/* Returns the name of the marker that ends a row, or NULL. StreamMarker also has a number in rows without
-   a marker: that of the last marker, or of something else. If the number is that of the row before, it is
-   a new marker only if ReportReason shows that the row was made for one. */
+/* Returns the name of the marker that ended a row, or NULL. In rows without a marker, the metric StreamMarker
+   has the number of the last marker, or one with another meaning. So if a row has the same number as the one
+   before, it has a marker only if the metric ReportReason shows this. */
 ZT__PRIVATE const char *zt__find_marker(zt_stream *stream, const zet_typed_value_t *values) {
     zt__stream_data *data = stream->data;
     uint64_t number = 0;
@@ -11444,10 +11433,11 @@ ZT__PRIVATE const char *zt__find_marker(zt_stream *stream, const zet_typed_value
 
 /* ---- from the ring to the application -------------------------------------------------------------------- */
 
-/* Calculates the next reports that lie one after the other in the ring. Returns 0 where there are none.
+/* Calculates the next reports that lie one after the other in the ring. Returns 0 if there are none.
 
-   Drivers keep state between calls. The first call of a process returns one row less than reports. The
-   first call of a later capture returns a first row that begins in the capture before; it is discarded
+   Drivers keep state between calls. The first call in a process returns one row less than there are reports.
+   The first call for a later capture returns as many, but the first row begins in the capture before; it is
+   discarded
    (`is_first_row`). */
 ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
     const char *call = "zetMetricGroupCalculateMetricValues";
@@ -11496,8 +11486,8 @@ ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
     return 1;
 }
 
-/* Removes the next calculated row, and finds its times and whether it follows a gap. Counts it as
-   delivered if it is valid and wanted, else as discarded. Returns 0 if there is none. */
+/* Gets the next calculated row, with its times and whether it follows a gap. Counts it as delivered if it is
+   valid and `is_wanted`, else as discarded. Returns 0 if there is none. */
 ZT__PRIVATE int zt__next_row(zt_stream *stream, int is_wanted, zt__raw_row *row) {
     uint64_t period = stream->info.period_ns, report, periods;
     int follows_gap, is_delivered;
@@ -11515,9 +11505,9 @@ ZT__PRIVATE int zt__next_row(zt_stream *stream, int is_wanted, zt__raw_row *row)
     row->read_ns = zt__convert_time(&stream->clock, stream->written_ns, ZT__HOST, ZT__DEVICE);
     zt__unlock(&stream->data->mutex);
     zt__find_period(stream, row);
-    /* The device does not report where in gap_first to gap_last it dropped reports. The gap is before
-       each row that comes much more than a period after the one before; if there is none, before the last
-       row. */
+    /* The device does not report where in gap_first to gap_last it dropped reports. There is a gap before
+       each row that ends much more than a period after the one before; if there is no such row, before the
+       last. */
     follows_gap = row->may_follow_gap && (row->since_end_ns > period + period / 2 ||
                                           (row->is_last_to_follow && !stream->is_gap_located));
     periods = (row->since_end_ns + period / 2) / period;
@@ -11544,16 +11534,15 @@ ZT__PRIVATE int zt__next_row(zt_stream *stream, int is_wanted, zt__raw_row *row)
     return 1;
 }
 
-/* Who reads rows. */
+/* What receives the rows of one read. */
 typedef struct zt__receiver {
     zt_row_fn function; /* or NULL */
     void *user;
-    uint64_t row_count; /* valid rows so far, also if nobody wanted them */
-    int has_stopped;    /* `function` wants no more */
+    uint64_t row_count; /* valid rows so far, also those that were discarded */
+    int has_stopped;    /* `function` has returned nonzero */
 } zt__receiver;
 
-/* Delivers the rows that are calculated: to `function`, and to the profiler that the stream is attached
- * to.
+/* Delivers the rows that are calculated, to the function and to the profiler to which the stream is attached.
  */
 ZT__PRIVATE void zt__deliver_rows(zt_stream *stream, zt__receiver *receiver) {
     const zt__clock *clock = &stream->clock;
@@ -11571,7 +11560,7 @@ ZT__PRIVATE void zt__deliver_rows(zt_stream *stream, zt__receiver *receiver) {
         row.device_ns = raw.end_ns - raw.length_ns;
         kept.begin_ns = zt__convert_time(clock, row.device_ns, ZT__DEVICE, ZT__HOST);
         kept.end_ns = zt__convert_time(clock, raw.end_ns, ZT__DEVICE, ZT__HOST);
-        /* Another pair of clock times can move what was converted before by a little. */
+        /* A new pair of clock times can move converted times back by a little. */
         kept.begin_ns = kept.begin_ns > stream->host_ns ? kept.begin_ns : stream->host_ns;
         kept.end_ns = kept.end_ns > kept.begin_ns ? kept.end_ns : kept.begin_ns;
         stream->host_ns = kept.end_ns;
@@ -11599,15 +11588,17 @@ ZT__PRIVATE void zt__deliver_rows(zt_stream *stream, zt__receiver *receiver) {
     }
 }
 
-/* Delivers all rows that there are. Reads from the device as well, unless the reader thread does that. */
+/* Delivers all rows that there are. With `reads_device`, also reads from the device, unless it always has
+ * more. */
 ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int reads_device) {
+    enum { MOST_READS = 1024 };
     int more = 1, reads = 0;
     zt__clock_pair pair;
     if (zt__is_clock_pair_due(&stream->clock) && !zt__is_device_lost(&stream->diagnostics) &&
         zt__read_clocks(&stream->driver, &stream->clock, &pair) == ZE_RESULT_SUCCESS) {
         zt__add_clock_pair(&stream->clock, pair);
     }
-    while (more && !receiver->has_stopped && reads++ < ZT__MAX_STREAM_READS) {
+    while (more && !receiver->has_stopped && reads++ < MOST_READS) {
         uint64_t end;
         more = reads_device && zt__fill_ring(stream);
         zt__lock(&stream->data->mutex);
@@ -11620,7 +11611,8 @@ ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int 
     zt__attribute_rows_of_stream(stream->data);
 }
 
-/* Delivers rows until there was one, the deadline is over, or reading has failed. */
+/* Delivers rows until there was one, the deadline has passed, the stream is being closed, or reading fails.
+ */
 ZT__PRIVATE ze_result_t zt__read_rows(zt_stream *stream, zt__receiver *receiver, uint64_t deadline) {
     int reads_device = !zt__load(&stream->thread.running), failure;
     for (;;) {
@@ -11643,7 +11635,7 @@ ZT__PRIVATE ze_result_t zt__read_rows(zt_stream *stream, zt__receiver *receiver,
         if (zt__now_ns() >= deadline) {
             return ZE_RESULT_NOT_READY;
         }
-        /* The device need not notify of everything, so it is read again after a while. */
+        /* The device does not signal its event for every report, so it is read again after a while. */
         while (!zt__load(&stream->is_closing) && zt__wait_again(&wait)) {
             uint64_t written;
             zt__lock(&stream->data->mutex);
@@ -11703,7 +11695,7 @@ ZT__PRIVATE void zt__fill_stream_config(zt_stream_config *config) {
     }
 }
 
-/* Returns a stream that has nothing of the device yet, or NULL without memory. `given` may be NULL. */
+/* Creates a stream without anything of the device. `given` may be NULL. Returns NULL without memory. */
 ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handle_t device,
                                          const zt_stream_config *given) {
     enum { MOST_REPORTS = 1024 };
@@ -11744,7 +11736,8 @@ ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_
     stream->gap_first = UINT64_MAX;
     pthread_mutex_init(&stream->reader.mutex, NULL);
     zt__load_driver(&stream->driver);
-    /* The device also puts small numbers of other meaning into this field, so markers have large ones. */
+    /* The device also stores small numbers with another meaning in StreamMarker, so markers have large ones.
+     */
     seed[0] = zt__now_ns();
     seed[1] = (uint64_t)(uintptr_t)stream;
     stream->marker_base = UINT32_C(0x40000000) + (uint32_t)(zt__hash(seed, sizeof seed) & 0x7fffffff);
@@ -11758,9 +11751,9 @@ ZT__PRIVATE ze_result_t zt__report_stream_refusal(zt_stream *stream, ze_result_t
     return result;
 }
 
-/* Finds the configured group, or without one ComputeBasic, or else the first that is time-based. Refuses
-   a device of several tiles, because their reports have a header and cannot be calculated many at once.
- */
+/* Finds the configured group; if none is configured, ComputeBasic, or else the first that is time-based.
+   Refuses a device with several tiles, whose reports have a header, so that only one at a time could be
+   calculated. */
 ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
     const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
     const zt_allocator *allocator = &stream->config.allocator;
@@ -11835,10 +11828,10 @@ ZT__PRIVATE ze_result_t zt__load_stream_metrics(zt_stream *stream) {
     return result;
 }
 
-/* Allocates values and ring within config.memory_limit: up to a quarter for values, the rest for reports.
-   The rows that are kept for a profiler are not part of it. */
+/* Allocates config.memory_limit: up to a quarter for calculated values, the rest for reports. Rows that are
+   kept for a profiler need more than that. */
 ZT__PRIVATE ze_result_t zt__make_room_for_rows(zt_stream *stream) {
-    enum { LEAST_ROWS = 16, LEAST_RING = 16384 };
+    enum { LEAST_ROWS = 16, MOST_ROWS = 256, LEAST_RING = 16384 };
     const zt_allocator *allocator = &stream->config.allocator;
     zt__stream_data *data = stream->data;
     uint32_t metrics = data->group.metric_count;
@@ -11849,7 +11842,7 @@ ZT__PRIVATE ze_result_t zt__make_room_for_rows(zt_stream *stream) {
         return zt__report(&stream->diagnostics, MEMORY_LIMIT, ZE_RESULT_ERROR_INVALID_SIZE, "zt_stream_open",
                           (unsigned long long)limit, stream->info.group, (unsigned long long)least);
     }
-    stream->max_calculated = at_once < ZT__ROWS_AT_ONCE ? (uint32_t)at_once : (uint32_t)ZT__ROWS_AT_ONCE;
+    stream->max_calculated = at_once < MOST_ROWS ? (uint32_t)at_once : (uint32_t)MOST_ROWS;
     stream->ring_size = limit - stream->max_calculated * of_row;
     stream->info.memory = limit;
     stream->values = (zet_typed_value_t *)zt__allocate(allocator, stream->max_calculated, of_row);
@@ -11875,9 +11868,9 @@ typedef struct zt__timestamps_resolution {
     uint64_t ticks_per_second, valid_bits;
 } zt__timestamps_resolution;
 
-/* Relates the clock of the group's metrics to that of the host. If the driver does not describe that
-   clock, or cannot read it, uses the clock of the device. If that cannot be read either, each row is
-   assumed to last a period, from now on. */
+/* Relates the clock of the group's metrics to that of the host. If the driver does not describe this clock,
+   or cannot read it, uses the clock of the device. If that cannot be read either, rows are assumed to follow
+   each other from now on, a period each. */
 ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
     enum { RESOLUTION_STYPE = 9 };
     zet_metric_group_handle_t group = stream->data->group.handle;
@@ -11900,8 +11893,7 @@ ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
     }
     if (result != ZE_RESULT_SUCCESS && !zt__is_device_loss(result)) {
         memset(&device, 0, sizeof device);
-        device.stype =
-            ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* in which the resolution is ticks a second */
+        device.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* its timerResolution is in ticks a second */
         ZT__INTERNAL(result = zeDeviceGetProperties(stream->device, &device));
         if (result != ZE_RESULT_SUCCESS) {
             return zt__check(&stream->diagnostics, result, "zeDeviceGetProperties", "Update the driver.");
@@ -11917,7 +11909,7 @@ ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
     }
     if (result != ZE_RESULT_SUCCESS) {
         stream->time_metric = UINT32_MAX;
-        clock->interval_ns = UINT64_MAX; /* a later reading would not fit to the assumed times */
+        clock->interval_ns = UINT64_MAX; /* later pairs would contradict the assumed times */
         pair.ns[ZT__DEVICE] = 0;
         pair.ns[ZT__HOST] = zt__now_ns();
         pair.error_ns = 0;
@@ -11926,7 +11918,7 @@ ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
     return ZE_RESULT_SUCCESS;
 }
 
-/* Activates the group, and starts to sample. */
+/* Activates the group and starts sampling. */
 ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
     zet_metric_streamer_desc_t streamer;
     ze_event_pool_desc_t pool;
@@ -11973,7 +11965,8 @@ ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
     return zt__query_report_size(stream);
 }
 
-/* Frees a stream, also one that was opened in part. What it shares with the profiler stays. */
+/* Frees a stream, also one that is not opened completely. The profiler keeps what it shares with the stream.
+ */
 ZT__PRIVATE void zt__destroy_stream(zt_stream *stream) {
     zt_allocator allocator = stream->config.allocator;
     if (stream->streamer) {
@@ -11997,8 +11990,8 @@ ZT__PRIVATE void zt__destroy_stream(zt_stream *stream) {
     zt__lock(&stream->data->mutex);
     stream->data->is_open = 0;
     zt__unlock(&stream->data->mutex);
-    zt__attribute_rows_of_stream(
-        stream->data); /* to the last samples, which need not wait for rows any more */
+    /* The last samples need not wait for more rows. */
+    zt__attribute_rows_of_stream(stream->data);
     zt__release_stream_data(stream->data);
     pthread_mutex_destroy(&stream->reader.mutex);
     zt__free(&allocator, stream);
