@@ -1592,9 +1592,11 @@ typedef zt__disabled_scope zt_scope;
 
    CHAPTERS
 
+
        Each chapter is one capability: its types, its private functions, then its public functions. It uses
-       only chapters before it, and zt_report and zt_write. Where it has to call a later one, the later one
-       registers a function when it opens; only >>reports calls >>page directly. Search for the tags:
+       only chapters before it. Where it has to call a later one, the later one registers a function when it
+       opens. Only >>requests calls public functions of a later chapter, zt_report and zt_write, because
+       zt_close writes the reports that ZT_REPORT names. Search for the tags:
 
            >>platform     all that differs between systems and compilers
            >>memory       the application's allocator, and the one hash table
@@ -1619,8 +1621,13 @@ typedef zt__disabled_scope zt_scope;
            >>tracer       regions around the launches of others (ZETOOLS_TRACER)
            >>bench        zt_bench, zt_compare
            >>openmetrics  figures for Prometheus, as OpenMetrics text
-           >>reports      tables, CSV, JSON, traces, files
+           >>reports      what reports have in common: regions, read one at a time
+           >>csv          run.csv
+           >>json         run.json, and the data of run.html
+           >>region_table the table
+           >>trace_file   run.trace.json
            >>page         the page that run.html is
+           >>writing      zt_write, zt_report: formats and files
            >>automatic    zt_auto: tracing that reports at exit (ZETOOLS_TRACER)
 
    LOCKS
@@ -3747,7 +3754,7 @@ ZT__PRIVATE int zt__is_device_lost(const zt__diagnostics *diagnostics) {
     return zt__load(&diagnostics->device_lost);
 }
 
-ZT__PRIVATE int zt__is_device_loss(ze_result_t result) {
+ZT__PRIVATE int zt__means_device_loss(ze_result_t result) {
     return result == ZE_RESULT_ERROR_DEVICE_LOST || result == ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET;
 }
 
@@ -3766,7 +3773,7 @@ ZT__PRIVATE ze_result_t zt__check(zt__diagnostics *diagnostics, ze_result_t resu
     if (result == ZE_RESULT_SUCCESS) {
         return result;
     }
-    if (zt__is_device_loss(result)) {
+    if (zt__means_device_loss(result)) {
         return zt__report_device_loss(diagnostics, result, call);
     }
     return zt__report(diagnostics, CALL_FAILED, result, call, zt_result_name(result), remedy);
@@ -4246,7 +4253,7 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
         (result == ZE_RESULT_ERROR_UNKNOWN && strcmp(call, "zetMetricStreamerOpen") == 0);
     char files[160];
     zt__counter_holder found;
-    if (zt__is_device_loss(result)) {
+    if (zt__means_device_loss(result)) {
         zt__report_device_loss(diagnostics, result, call);
         return ZT_DEVICE_LOST;
     }
@@ -4401,12 +4408,13 @@ ZT__PRIVATE ze_result_t zt__request_metrics(zt__selector *selector, zt__metric_c
     size_t length;
     uint32_t i, m;
     for (; zt__next_name(&list, &name, &length); cover->requested_count++) {
-        uint64_t bit = (uint64_t)1 << (cover->requested_count % ZT__MAX_REQUESTED_METRICS);
+        uint64_t bit;
         if (cover->requested_count == ZT__MAX_REQUESTED_METRICS) {
             selector->availability = ZT_NO_SUCH_METRIC;
             return zt__report(selector->diagnostics, TOO_MANY_METRICS, ZE_RESULT_ERROR_INVALID_SIZE,
                               (unsigned)ZT__MAX_REQUESTED_METRICS);
         }
+        bit = (uint64_t)1 << cover->requested_count;
         for (i = 0; i < cover->group_count; i++) {
             for (m = 0; m < cover->groups[i].metric_count; m++) {
                 if (zt__equals(cover->groups[i].metrics[m].name, name, length)) {
@@ -5015,8 +5023,8 @@ ZT__PRIVATE void zt__merge_moments(zt__moments *into, const zt__moments *from) {
    it is the weight of the columns that are averaged. */
 typedef struct zt__sample_layout {
     uint32_t column_count;
-    uint32_t row_limit;            /* the most rows kept for quantiles: config.samples */
-    const zt_aggregation *columns; /* how the values of each column are combined */
+    uint32_t row_limit;                 /* the most rows kept for quantiles: config.samples */
+    const zt_aggregation *aggregations; /* how the values of each column are combined */
 } zt__sample_layout;
 
 /* The statistics of a region, or of a call. One thread at a time writes, and holds the owner's mutex when it
@@ -5134,7 +5142,7 @@ ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics 
     weights[ZT_AGGREGATE_MEAN] = zt__is_positive(row[0]) ? row[0] : 0;
     for (column = 0; column < layout->column_count; column++) {
         if (!zt__is_nan(row[column])) {
-            zt__add_value(&statistics->moments[column], row[column], weights[layout->columns[column]]);
+            zt__add_value(&statistics->moments[column], row[column], weights[layout->aggregations[column]]);
             if (kept) {
                 kept[column] = row[column];
             }
@@ -5228,7 +5236,7 @@ ZT__PRIVATE void zt__clear_stats(zt_stats *stats) {
 ZT__PRIVATE void zt__get_moments(const zt__sample_layout *layout, const zt__statistics *statistics,
                                  uint32_t column, zt_stats *stats) {
     const zt__moments *moments = statistics->moments ? &statistics->moments[column] : NULL;
-    zt_aggregation aggregation = layout->columns[column];
+    zt_aggregation aggregation = layout->aggregations[column];
     zt__clear_stats(stats);
     if (!moments || moments->count == 0) {
         return;
@@ -5323,8 +5331,8 @@ ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share) {
 enum { ZT__BATCH = 64, ZT__MAX_REGIONS = 65536 };
 
 /* The library's own tests define this to stop where an invariant does not hold. */
-#ifndef ZT__CHECK
-#define ZT__CHECK(condition) ((void)0)
+#ifndef ZT__INVARIANT
+#define ZT__INVARIANT(condition) ((void)0)
 #endif
 
 typedef struct zt__list zt__list;
@@ -5634,7 +5642,7 @@ ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
     profiler->column_aggregations = aggregations;
     profiler->layout.column_count = count;
     profiler->layout.row_limit = profiler->config.samples;
-    profiler->layout.columns = aggregations;
+    profiler->layout.aggregations = aggregations;
     return 1;
 }
 
@@ -5642,7 +5650,7 @@ ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
 
 ZT__PRIVATE void zt__move_slot(zt_profiler *profiler, zt__slot *slot, zt__slot_state to) {
     zt__transition transition = (zt__transition)zt__transitions[slot->state][to];
-    ZT__CHECK(transition != ZT__NO);
+    ZT__INVARIANT(transition != ZT__NO);
     if (transition == ZT__BEGINS) {
         profiler->counts.begun++;
     } else if (transition == ZT__BACK) {
@@ -6386,8 +6394,8 @@ ZT__PRIVATE void zt__enter_list(zt_profiler *profiler, zt__collection *collectio
     collection->list = list;
     collection->slot = list ? list->first : NULL;
     memset(collection->is_blocked, 0, sizeof collection->is_blocked);
-    ZT__CHECK(!list || (list->ran_up_to <= list->ended && list->over_up_to <= list->ended &&
-                        list->finished_up_to <= list->ended && list->unexpected_up_to <= list->ended));
+    ZT__INVARIANT(!list || (list->ran_up_to <= list->ended && list->over_up_to <= list->ended &&
+                            list->finished_up_to <= list->ended && list->unexpected_up_to <= list->ended));
     /* Whoever declares a list to be over does so when the device is done with it. */
     if (list && profiler->state_counts[ZT__SLOT_PARTIAL] && list->over_up_to == list->ended &&
         !zt__is_on_its_way(list)) {
@@ -6532,8 +6540,8 @@ ZT__PRIVATE void zt__read_reports(zt_profiler *profiler, zt__reading *reading) {
         }
     } else {
         reading->result = result;
-        zt__lose(reading, zt__is_device_loss(result) ? ZT_LOST_DEVICE : ZT_LOST_READ_FAILED);
-        reading->is_unusable = zt__is_device_loss(result);
+        zt__lose(reading, zt__means_device_loss(result) ? ZT_LOST_DEVICE : ZT_LOST_READ_FAILED);
+        reading->is_unusable = zt__means_device_loss(result);
     }
 }
 
@@ -6561,28 +6569,13 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     } else {
         reading->result = result;
         reading->call = "zeEventQueryStatus";
-        if (zt__is_device_loss(result)) {
+        if (zt__means_device_loss(result)) {
             zt__store(&profiler->diagnostics.device_lost, 1);
             zt__lose_to_device(reading);
         } else if (zt__is_overdue(slot)) {
             zt__lose(reading, ZT_LOST_READ_FAILED);
             reading->is_unusable = slot->may_be_written = 1; /* the device may still execute it */
         }
-    }
-}
-
-/* Resets a slot, so that it can be used again. */
-ZT__PRIVATE void zt__reset_slot(zt_profiler *profiler, zt__reading *reading) {
-    zt__slot *slot = reading->slot;
-    const char *call;
-    ze_result_t result = zt__reset_handles(&profiler->passes[slot->pass], slot, &call);
-    slot->overdue_since_ns = 0;
-    slot->spans_passes = 0;
-    slot->needs_reset = result != ZE_RESULT_SUCCESS;
-    if (slot->needs_reset) {
-        reading->result = result;
-        reading->call = call;
-        reading->is_unusable = 1;
     }
 }
 
@@ -6598,8 +6591,9 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
     memset(is_blocked, 0, sizeof is_blocked);
     for (i = 0; i < batch->count; i++) {
         zt__reading *reading = &batch->readings[i];
-        if (reading->slot->list != list) {
-            list = reading->slot->list;
+        zt__slot *slot = reading->slot;
+        if (slot->list != list) {
+            list = slot->list;
             memset(is_blocked, 0, sizeof is_blocked);
         }
         reading->outcome = ZT__NOT_READY;
@@ -6607,12 +6601,20 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
             reading->outcome = ZT__NO_SAMPLE;
         } else if (collection->thorough || reading->is_over || !is_blocked[reading->from]) {
             zt__read_slot(profiler, reading);
-            is_blocked[reading->from] |=
-                reading->outcome == ZT__NOT_READY && !reading->slot->overdue_since_ns;
+            is_blocked[reading->from] |= reading->outcome == ZT__NOT_READY && !slot->overdue_since_ns;
         }
         if (reading->outcome != ZT__NOT_READY && reading->outcome != ZT__NEVER_RAN && !reading->is_unusable &&
             !zt__is_device_lost(&profiler->diagnostics)) {
-            zt__reset_slot(profiler, reading);
+            const char *call;
+            ze_result_t result = zt__reset_handles(batch->pass, slot, &call);
+            slot->overdue_since_ns = 0;
+            slot->spans_passes = 0;
+            slot->needs_reset = result != ZE_RESULT_SUCCESS;
+            if (slot->needs_reset) {
+                reading->result = result;
+                reading->call = call;
+                reading->is_unusable = 1;
+            }
         }
     }
     seen_ns = zt__now_ns();
@@ -7007,12 +7009,6 @@ ZT__PRIVATE int zt__collect_anew(zt_profiler *profiler, uint64_t deadline) {
 
 /* ---- waiting --------------------------------------------------------------------------------------------- */
 
-/* Returns whether RECORDED slots of a list may be on their way without an announcement by zt_execute. */
-ZT__PRIVATE int zt__may_run_unobserved(const zt_profiler *profiler, const zt__list *list) {
-    return list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED ||
-           (list->state == ZT__LIST_RECORDED && !profiler->observes_execution);
-}
-
 /* Returns whether samples are on their way or being delivered. With the mutex held. */
 ZT__PRIVATE int zt__awaits_samples(const zt_profiler *profiler) {
     const zt__list *list;
@@ -7021,11 +7017,11 @@ ZT__PRIVATE int zt__awaits_samples(const zt_profiler *profiler) {
         profiler->is_delivering) {
         return 1;
     }
+    /* RECORDED slots may be on their way where an execution need not be announced by zt_execute. */
     for (list = profiler->state_counts[ZT__SLOT_RECORDED] ? profiler->lists : NULL; list; list = list->next) {
-        if (!zt__may_run_unobserved(profiler, list)) {
-            continue;
-        }
-        for (slot = list->first; slot; slot = slot->next) {
+        int may_run = list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED ||
+                      (list->state == ZT__LIST_RECORDED && !profiler->observes_execution);
+        for (slot = may_run ? list->first : NULL; slot; slot = slot->next) {
             if (slot->state == ZT__SLOT_RECORDED) {
                 return 1;
             }
@@ -7307,8 +7303,8 @@ ZT__PRIVATE void zt__drop_at_begin(zt_profiler *profiler, zt_cause cause) {
     zt__unlock(&profiler->mutex);
 }
 
-/* Drops an open region. If it has commands on the list, the slot stays bound to the list. The mutex is held.
- */
+/* Drops an open region. If it has commands on the list, the slot stays bound to the list. With the mutex
+   held. */
 ZT__PRIVATE void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_cause cause, int has_commands) {
     zt__count_dropped(profiler, slot->region, cause);
     slot->generation++;
@@ -7638,30 +7634,24 @@ ZT__PRIVATE zt_cause zt__loss_by_execution(zt__slot_state state) {
     return state == ZT__SLOT_RETIRED || state == ZT__SLOT_PARTIAL ? ZT_LOST_READ_FAILED : ZT_LOST_OVERWRITTEN;
 }
 
-/* Raises `unexpected_up_to` on a list that may have run without zt_execute. Slots that have run while later
-   ones have not belong to an immediate list that had this handle, to a recording before a reset, or to an
-   execution that is still running. With the mutex held. */
-ZT__PRIVATE void zt__exclude_what_ran(zt__list *list) {
-    const zt__slot *slot = list->first;
-    uint64_t number;
-    while (slot && slot->state != ZT__SLOT_RECORDED) {
-        slot = slot->next;
-    }
-    if (slot) {
-        number = list->ran_up_to < slot->number ? list->ran_up_to : slot->number - 1;
-        if (number > list->unexpected_up_to) {
-            list->unexpected_up_to = number;
-        }
-    }
-}
-
 /* Moves the slots of a list that is about to be executed to PENDING. Returns how many samples of its last
    execution this one overwrites. With the mutex held. */
 ZT__PRIVATE uint32_t zt__announce_list(zt_profiler *profiler, zt__list *list, uint64_t now) {
     uint32_t overwritten = 0;
-    zt__slot *slot;
+    zt__slot *slot = list->first;
     if (list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED) {
-        zt__exclude_what_ran(list);
+        /* It may have run without zt_execute. Slots that have run while later ones have not belong to an
+           immediate list that had this handle, to a recording before a reset, or to an execution that is
+           still running. They are not expected to run. */
+        while (slot && slot->state != ZT__SLOT_RECORDED) {
+            slot = slot->next;
+        }
+        if (slot) {
+            uint64_t number = list->ran_up_to < slot->number ? list->ran_up_to : slot->number - 1;
+            if (number > list->unexpected_up_to) {
+                list->unexpected_up_to = number;
+            }
+        }
     }
     for (slot = list->first; slot; slot = slot->next) {
         slot->submitted_from = ZT__SLOT_FREE;
@@ -8074,7 +8064,7 @@ ZT__PRIVATE double *zt__lock_with_room(zt_profiler *profiler, const zt__region_r
 /* Adds median and 95th percentile to the statistics of a column. Reorders the values. */
 ZT__PRIVATE void zt__add_quantiles(const zt__sample_layout *layout, uint32_t column, double *values,
                                    uint32_t count, zt_stats *stats) {
-    zt_aggregation aggregation = layout->columns[column];
+    zt_aggregation aggregation = layout->aggregations[column];
     if (count > 0 && (aggregation == ZT_AGGREGATE_SUM || aggregation == ZT_AGGREGATE_MEAN)) {
         stats->median = zt__quantile(values, count, 0.5);
         stats->p95 = zt__quantile(values, count, 0.95);
@@ -9519,7 +9509,7 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     zt__init_clock(&timeline->clock, profiler->device, NULL, (uint64_t)(1e9 / profiler->ns_per_tick + 0.5),
                    profiler->tick_mask);
     result = zt__read_clocks(&profiler->driver, &timeline->clock, &pair);
-    if (zt__is_device_loss(result)) {
+    if (zt__means_device_loss(result)) {
         return zt__check(&profiler->diagnostics, result, call, "");
     }
     if (result != ZE_RESULT_SUCCESS) {
@@ -10384,8 +10374,7 @@ ZT_API const char *zt_limit_name(zt_limit limit) {
 /* A list of reports is what ZT_REPORT and ZT_AUTO contain: paths, separated by commas. "table" is a table
    on standard output. */
 
-/* Samples that are kept for a trace where config.timeline is not set, because a trace shows nothing else.
- */
+/* Samples that are kept for a trace where config.timeline is not set. A trace shows nothing else. */
 enum { ZT__TRACE_TIMELINE = 65536 };
 
 /* The suffixes of reports. The longest come first. */
@@ -11021,8 +11010,7 @@ ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler) {
 }
 
 ZT_API void zt_close(zt_profiler *profiler) {
-    /* A profiler that is not registered is closed already, or belongs to the parent of a forked process.
-     */
+    /* A profiler that is not registered is closed already, or belongs to the parent process of a fork. */
     if (!profiler || !zt__is_registered(profiler) || zt__is_inside_callback(profiler, "zt_close")) {
         return;
     }
@@ -11470,7 +11458,7 @@ ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
     } else {
         stream->is_after_failure = 1;
         zt__store(&stream->is_misaligned, 1);
-        if (zt__is_device_loss(result)) {
+        if (zt__means_device_loss(result)) {
             zt__check(&stream->diagnostics, result, call, "");
         } else {
             zt__report(&stream->diagnostics, NOT_CALCULATED, result, zt_result_name(result));
@@ -11542,8 +11530,7 @@ typedef struct zt__receiver {
     int has_stopped;    /* `function` has returned nonzero */
 } zt__receiver;
 
-/* Delivers the rows that are calculated, to the function and to the profiler to which the stream is attached.
- */
+/* Delivers the rows that are calculated: to `function`, and to the profiler of an attached stream. */
 ZT__PRIVATE void zt__deliver_rows(zt_stream *stream, zt__receiver *receiver) {
     const zt__clock *clock = &stream->clock;
     zt__stream_data *data = stream->data;
@@ -11891,7 +11878,7 @@ ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
                        zt__mask_of_bits(resolution.valid_bits));
         result = zt__read_clocks(&stream->driver, clock, &pair);
     }
-    if (result != ZE_RESULT_SUCCESS && !zt__is_device_loss(result)) {
+    if (result != ZE_RESULT_SUCCESS && !zt__means_device_loss(result)) {
         memset(&device, 0, sizeof device);
         device.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* its timerResolution is in ticks a second */
         ZT__INTERNAL(result = zeDeviceGetProperties(stream->device, &device));
@@ -11902,7 +11889,7 @@ ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
                        zt__mask_of_bits(device.timestampValidBits));
         result = zt__read_clocks(&stream->driver, clock, &pair);
     }
-    if (zt__is_device_loss(result)) {
+    if (zt__means_device_loss(result)) {
         return zt__check(
             &stream->diagnostics, result,
             clock->group ? "zetMetricGroupGetGlobalTimestampsExp" : "zeDeviceGetGlobalTimestamps", "");
@@ -12668,8 +12655,7 @@ ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
 
 /* ---- names of kernels ------------------------------------------------------------------------------------ */
 
-/* Returns a record with room for a name of `size` bytes, or NULL without memory. The mutex is not held.
- */
+/* Returns a record with room for a name of `size` bytes, or NULL without memory. No mutex is held. */
 ZT__PRIVATE zt__kernel_name *zt__make_name(const zt__tracer *tracer, size_t size) {
     zt__kernel_name *made = (zt__kernel_name *)zt__allocate(&tracer->allocator, 1, sizeof *made + size);
     if (made) {
@@ -12822,8 +12808,7 @@ ZT__PRIVATE int zt__is_measured(const zt__traced_device *device) {
     return device && device->profiler && !zt__load(&device->is_detached);
 }
 
-/* Returns the first device that is measured, or the next one after `device`. Returns NULL after the last.
- */
+/* Returns the first device that is measured, or the one after `device`. Returns NULL after the last. */
 ZT__PRIVATE zt__traced_device *zt__next_measured(zt__tracer *tracer, zt__traced_device *device) {
     do {
         device = zt__load(device ? &device->next : &tracer->devices);
@@ -14218,8 +14203,8 @@ ZT__PRIVATE zt__stop_rule zt__begin_stop_rule(const zt_bench_config *limits) {
 
    After every sample, the interval might be narrow by chance and end the benchmark too early. So it is
    compared with config.precision only when there are a quarter more samples. Twice as many samples should
-   narrow it by 29%. If they narrow it by less than 5%, the rest is noise that more samples do not remove.
- */
+   narrow it by 29%. If they narrow it by less than 5%, the rest is noise that more samples do not
+   remove. */
 ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, zt__series *series) {
     uint32_t count = series->count;
     double low, high, precision;
@@ -15173,7 +15158,7 @@ ZT__PRIVATE int zt__write_openmetrics(zt_profiler *profiler, zt__writer *writer,
     return has_memory;
 }
 
-/* ==== >>reports: table, CSV, JSON, trace ================================================================== */
+/* ==== >>reports: what reports have in common ============================================================== */
 
 enum { ZT__HISTOGRAM_BUCKETS = 24 };
 
@@ -15347,7 +15332,7 @@ ZT__PRIVATE zt__date zt__format_now(void) {
     return zt__format_date(now > 0 ? (uint64_t)now : 0);
 }
 
-/* ---- CSV ------------------------------------------------------------------------------------------------- */
+/* ==== >>csv: a line for each set of figures =============================================================== */
 
 /* Writes a field in quotes, which are doubled inside. */
 ZT__PRIVATE void zt__write_csv_field(zt__writer *writer, const char *text) {
@@ -15547,7 +15532,7 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     }
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------------------ */
+/* ==== >>json: the object that run.json and run.html hold ================================================== */
 
 /* What is the same for all regions. */
 typedef struct zt__json {
@@ -16050,7 +16035,7 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
     zt__free(allocator, json.is_repeated);
 }
 
-/* ---- the table ------------------------------------------------------------------------------------------- */
+/* ==== >>region_table: what zt_report writes for people ==================================================== */
 
 /* The figures of a row: these, the metrics, and the derived columns of >>advice. */
 enum {
@@ -16549,7 +16534,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_
     zt__free(allocator, table.figures);
 }
 
-/* ---- the trace: Trace Event JSON, for Perfetto and Chrome ------------------------------------------------ */
+/* ==== >>trace_file: Trace Event JSON, for Perfetto and Chrome ============================================= */
 
 /* A sample by host time. */
 typedef struct zt__span {
@@ -16823,198 +16808,6 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     zt__free(allocator, trace.spans);
     zt__free(allocator, trace.values);
     zt__free(allocator, trace.tracks);
-}
-
-/* In the next chapter, which is long and seldom read. */
-ZT__PRIVATE void zt__write_html(zt__document *document);
-
-/* ---- writing --------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *file) {
-    return fwrite(bytes, 1, size, (FILE *)file) != size;
-}
-
-ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
-    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
-    const zt_allocator *allocator;
-    zt__document *document;
-    int stopped;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (!profiler) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!write) {
-        return zt__report_null(diagnostics, "zt_write", "write");
-    }
-    if ((unsigned)format > ZT_FORMAT_OPENMETRICS) {
-        return zt__report(diagnostics, BAD_FORMAT, ZE_RESULT_ERROR_INVALID_ENUMERATION, (int)format);
-    }
-    if (format == ZT_FORMAT_TRACE && !profiler->config.timeline) {
-        return zt__report(diagnostics, TRACE_WITHOUT_TIMELINE, ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    }
-    allocator = &profiler->config.allocator;
-    document = (zt__document *)zt__allocate(allocator, 1, sizeof *document);
-    if (!document) {
-        return zt__report_no_memory(diagnostics, "zt_write", "a report");
-    }
-    document->profiler = zt__mutable(profiler);
-    document->region_count = zt_get_region_count(profiler);
-    zt__begin_writing(&document->writer, write, user);
-    document->stats =
-        (zt_stats *)zt__allocate(allocator, profiler->layout.column_count, sizeof *document->stats);
-    if (!document->stats) {
-        document->out_of_memory = 1;
-    } else if (format == ZT_FORMAT_CSV) {
-        zt__write_csv(document);
-    } else if (format == ZT_FORMAT_JSON) {
-        zt__write_json(document);
-    } else if (format == ZT_FORMAT_TRACE) {
-        zt__write_trace(document);
-    } else if (format == ZT_FORMAT_HTML) {
-        zt__write_html(document);
-    } else if (format == ZT_FORMAT_OPENMETRICS) {
-        document->out_of_memory =
-            !zt__write_openmetrics(document->profiler, &document->writer, document->region_count);
-    } else {
-        zt__write_region_table(document, write == zt__write_to_file && user == stdout);
-    }
-    stopped = !zt__end_writing(&document->writer);
-    if (document->out_of_memory) {
-        result = zt__report_no_memory(diagnostics, "zt_write", "a report");
-    } else if (stopped && write == zt__write_to_file) {
-        result = ZE_RESULT_ERROR_UNKNOWN; /* zt_report reports why, by errno */
-    } else if (stopped) {
-        result = zt__report(diagnostics, WRITE_STOPPED, ZE_RESULT_ERROR_UNKNOWN, "zt_write");
-    }
-    zt__free(allocator, document->stats);
-    zt__free(allocator, document);
-    return result;
-}
-
-/* ---- files ----------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE ze_result_t zt__report_unwritable(zt_profiler *profiler, const char *path) {
-    return zt__report(&profiler->diagnostics, CANNOT_WRITE, ZE_RESULT_ERROR_UNKNOWN, path, strerror(errno));
-}
-
-/* Writes a report to `file`, and closes it. `path` is for messages. */
-ZT__PRIVATE ze_result_t zt__write_and_close(zt_profiler *profiler, zt_format format, FILE *file,
-                                            const char *path) {
-    ze_result_t result;
-    if (!file) {
-        return zt__report_unwritable(profiler, path);
-    }
-    errno = 0;
-    result = zt_write(profiler, format, zt__write_to_file, file);
-    if (fclose(file) != 0 && result == ZE_RESULT_SUCCESS) {
-        result = ZE_RESULT_ERROR_UNKNOWN;
-    }
-    return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(profiler, path) : result;
-}
-
-/* The file that a report goes to, and the one that it is written to first. */
-typedef struct zt__target_file {
-    char path[4096];
-    char link[4096];
-    char beside[4096 + 64];
-} zt__target_file;
-
-/* The C library hides it in strict ISO modes. C++ compilers always define _GNU_SOURCE. */
-#ifndef __cplusplus
-ssize_t readlink(const char *path, char *target, size_t size);
-#endif
-
-/* Stores what `path` leads to through symbolic links; it need not exist. Returns 0, with errno, if there
-   are too many links or the path is too long. */
-ZT__PRIVATE int zt__follow_links(zt__target_file *file, const char *path) {
-    enum { MOST_LINKS = 40 };
-    const char *next = path, *slash;
-    size_t directory = 0; /* length of the directory that `next` is relative to */
-    uint32_t i;
-    for (i = 0; i <= MOST_LINKS; i++) {
-        size_t length = strlen(next);
-        ssize_t link_length;
-        if (directory + length >= sizeof file->path) {
-            errno = ENAMETOOLONG;
-            return 0;
-        }
-        memcpy(file->path + directory, next, length + 1);
-        link_length = readlink(file->path, file->link, sizeof file->link - 1);
-        if (link_length <= 0) {
-            return 1;
-        }
-        file->link[link_length] = 0;
-        next = file->link;
-        slash = strrchr(file->path, '/');
-        directory = slash && *next != '/' ? (size_t)(slash + 1 - file->path) : 0;
-    }
-    errno = ELOOP;
-    return 0;
-}
-
-/* Writes a file beside the target and renames it, so that nobody reads an incomplete one. */
-ZT__PRIVATE ze_result_t zt__replace_file(zt_profiler *profiler, zt_format format, const char *path) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    zt__target_file *file = (zt__target_file *)zt__allocate(allocator, 1, sizeof *file);
-    struct stat before;
-    ze_result_t result;
-    if (!file) {
-        return zt__report_no_memory(&profiler->diagnostics, "zt_report", "a path");
-    }
-    if (!zt__follow_links(file, path)) {
-        result = zt__report_unwritable(profiler, path);
-    } else {
-        const char *slash = strrchr(file->path, '/'), *name = slash ? slash + 1 : file->path;
-        FILE *part;
-        /* A long name is cut, because the name of a file has 255 bytes at the most. */
-        snprintf(file->beside, sizeof file->beside, "%.*s%.128s.%ld.%lx.part", (int)(name - file->path),
-                 file->path, name, (long)getpid(), (unsigned long)zt__this_thread());
-        part = fopen(file->beside, "wb");
-        if (part && stat(file->path, &before) == 0) {
-            chmod(file->beside, before.st_mode & 0777); /* the same people may read the report as before */
-        }
-        result = zt__write_and_close(profiler, format, part, path);
-        if (result == ZE_RESULT_SUCCESS && rename(file->beside, file->path) != 0) {
-            result = zt__report_unwritable(profiler, path);
-        }
-        if (result != ZE_RESULT_SUCCESS) {
-            remove(file->beside);
-        }
-    }
-    zt__free(allocator, file);
-    return result;
-}
-
-ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
-    zt_profiler *locked = zt__mutable(profiler);
-    struct stat target;
-    FILE *stream;
-    zt_format format;
-    ze_result_t result;
-    if (!profiler) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!path) {
-        return zt__report_null(&locked->diagnostics, "zt_report", "path");
-    }
-    stream = zt__find_standard_stream(path);
-    if (stream) {
-        errno = 0;
-        result = zt_write(profiler, ZT_FORMAT_TABLE, zt__write_to_file, stream);
-        if (result == ZE_RESULT_SUCCESS && fflush(stream) != 0) {
-            result = ZE_RESULT_ERROR_UNKNOWN;
-        }
-        return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(locked, path) : result;
-    }
-    if (!zt__find_format(path, &format)) {
-        return zt__report(&locked->diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_report",
-                          path);
-    }
-    /* Pipes, terminals and devices are written to, and not replaced by a file. */
-    if (stat(path, &target) == 0 && !S_ISREG(target.st_mode) && !S_ISDIR(target.st_mode)) {
-        return zt__write_and_close(locked, format, fopen(path, "wb"), path);
-    }
-    return zt__replace_file(locked, format, path);
 }
 
 /* ==== >>page: the page that run.html is =================================================================== */
@@ -18102,6 +17895,195 @@ ZT__PRIVATE void zt__write_html(zt__document *document) {
             zt__write_text(writer, "\n");
         }
     }
+}
+
+/* ==== >>writing: zt_write and zt_report, formats and files ================================================ */
+
+ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *file) {
+    return fwrite(bytes, 1, size, (FILE *)file) != size;
+}
+
+ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
+    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
+    const zt_allocator *allocator;
+    zt__document *document;
+    int stopped;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!write) {
+        return zt__report_null(diagnostics, "zt_write", "write");
+    }
+    if ((unsigned)format > ZT_FORMAT_OPENMETRICS) {
+        return zt__report(diagnostics, BAD_FORMAT, ZE_RESULT_ERROR_INVALID_ENUMERATION, (int)format);
+    }
+    if (format == ZT_FORMAT_TRACE && !profiler->config.timeline) {
+        return zt__report(diagnostics, TRACE_WITHOUT_TIMELINE, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    }
+    allocator = &profiler->config.allocator;
+    document = (zt__document *)zt__allocate(allocator, 1, sizeof *document);
+    if (!document) {
+        return zt__report_no_memory(diagnostics, "zt_write", "a report");
+    }
+    document->profiler = zt__mutable(profiler);
+    document->region_count = zt_get_region_count(profiler);
+    zt__begin_writing(&document->writer, write, user);
+    document->stats =
+        (zt_stats *)zt__allocate(allocator, profiler->layout.column_count, sizeof *document->stats);
+    if (!document->stats) {
+        document->out_of_memory = 1;
+    } else if (format == ZT_FORMAT_CSV) {
+        zt__write_csv(document);
+    } else if (format == ZT_FORMAT_JSON) {
+        zt__write_json(document);
+    } else if (format == ZT_FORMAT_TRACE) {
+        zt__write_trace(document);
+    } else if (format == ZT_FORMAT_HTML) {
+        zt__write_html(document);
+    } else if (format == ZT_FORMAT_OPENMETRICS) {
+        document->out_of_memory =
+            !zt__write_openmetrics(document->profiler, &document->writer, document->region_count);
+    } else {
+        zt__write_region_table(document, write == zt__write_to_file && user == stdout);
+    }
+    stopped = !zt__end_writing(&document->writer);
+    if (document->out_of_memory) {
+        result = zt__report_no_memory(diagnostics, "zt_write", "a report");
+    } else if (stopped && write == zt__write_to_file) {
+        result = ZE_RESULT_ERROR_UNKNOWN; /* zt_report reports why, by errno */
+    } else if (stopped) {
+        result = zt__report(diagnostics, WRITE_STOPPED, ZE_RESULT_ERROR_UNKNOWN, "zt_write");
+    }
+    zt__free(allocator, document->stats);
+    zt__free(allocator, document);
+    return result;
+}
+
+/* ---- files ----------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE ze_result_t zt__report_unwritable(zt_profiler *profiler, const char *path) {
+    return zt__report(&profiler->diagnostics, CANNOT_WRITE, ZE_RESULT_ERROR_UNKNOWN, path, strerror(errno));
+}
+
+/* Writes a report to `file`, and closes it. `path` is for messages. */
+ZT__PRIVATE ze_result_t zt__write_and_close(zt_profiler *profiler, zt_format format, FILE *file,
+                                            const char *path) {
+    ze_result_t result;
+    if (!file) {
+        return zt__report_unwritable(profiler, path);
+    }
+    errno = 0;
+    result = zt_write(profiler, format, zt__write_to_file, file);
+    if (fclose(file) != 0 && result == ZE_RESULT_SUCCESS) {
+        result = ZE_RESULT_ERROR_UNKNOWN;
+    }
+    return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(profiler, path) : result;
+}
+
+/* The file that a report goes to, and the one that it is written to first. */
+typedef struct zt__target_file {
+    char path[4096];
+    char link[4096];
+    char beside[4096 + 64];
+} zt__target_file;
+
+/* The C library hides it in strict ISO modes. C++ compilers always define _GNU_SOURCE. */
+#ifndef __cplusplus
+ssize_t readlink(const char *path, char *target, size_t size);
+#endif
+
+/* Stores what `path` leads to through symbolic links; it need not exist. Returns 0, with errno, if there
+   are too many links or the path is too long. */
+ZT__PRIVATE int zt__follow_links(zt__target_file *file, const char *path) {
+    enum { MOST_LINKS = 40 };
+    const char *next = path, *slash;
+    size_t directory = 0; /* length of the directory that `next` is relative to */
+    uint32_t i;
+    for (i = 0; i <= MOST_LINKS; i++) {
+        size_t length = strlen(next);
+        ssize_t link_length;
+        if (directory + length >= sizeof file->path) {
+            errno = ENAMETOOLONG;
+            return 0;
+        }
+        memcpy(file->path + directory, next, length + 1);
+        link_length = readlink(file->path, file->link, sizeof file->link - 1);
+        if (link_length <= 0) {
+            return 1;
+        }
+        file->link[link_length] = 0;
+        next = file->link;
+        slash = strrchr(file->path, '/');
+        directory = slash && *next != '/' ? (size_t)(slash + 1 - file->path) : 0;
+    }
+    errno = ELOOP;
+    return 0;
+}
+
+/* Writes a file beside the target and renames it, so that nobody reads an incomplete one. */
+ZT__PRIVATE ze_result_t zt__replace_file(zt_profiler *profiler, zt_format format, const char *path) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__target_file *file = (zt__target_file *)zt__allocate(allocator, 1, sizeof *file);
+    struct stat before;
+    ze_result_t result;
+    if (!file) {
+        return zt__report_no_memory(&profiler->diagnostics, "zt_report", "a path");
+    }
+    if (!zt__follow_links(file, path)) {
+        result = zt__report_unwritable(profiler, path);
+    } else {
+        const char *slash = strrchr(file->path, '/'), *name = slash ? slash + 1 : file->path;
+        FILE *part;
+        /* A long name is cut, because the name of a file has 255 bytes at the most. */
+        snprintf(file->beside, sizeof file->beside, "%.*s%.128s.%ld.%lx.part", (int)(name - file->path),
+                 file->path, name, (long)getpid(), (unsigned long)zt__this_thread());
+        part = fopen(file->beside, "wb");
+        if (part && stat(file->path, &before) == 0) {
+            chmod(file->beside, before.st_mode & 0777); /* the same people may read the report as before */
+        }
+        result = zt__write_and_close(profiler, format, part, path);
+        if (result == ZE_RESULT_SUCCESS && rename(file->beside, file->path) != 0) {
+            result = zt__report_unwritable(profiler, path);
+        }
+        if (result != ZE_RESULT_SUCCESS) {
+            remove(file->beside);
+        }
+    }
+    zt__free(allocator, file);
+    return result;
+}
+
+ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
+    zt_profiler *locked = zt__mutable(profiler);
+    struct stat target;
+    FILE *stream;
+    zt_format format;
+    ze_result_t result;
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!path) {
+        return zt__report_null(&locked->diagnostics, "zt_report", "path");
+    }
+    stream = zt__find_standard_stream(path);
+    if (stream) {
+        errno = 0;
+        result = zt_write(profiler, ZT_FORMAT_TABLE, zt__write_to_file, stream);
+        if (result == ZE_RESULT_SUCCESS && fflush(stream) != 0) {
+            result = ZE_RESULT_ERROR_UNKNOWN;
+        }
+        return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(locked, path) : result;
+    }
+    if (!zt__find_format(path, &format)) {
+        return zt__report(&locked->diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_report",
+                          path);
+    }
+    /* Pipes, terminals and devices are written to, and not replaced by a file. */
+    if (stat(path, &target) == 0 && !S_ISREG(target.st_mode) && !S_ISDIR(target.st_mode)) {
+        return zt__write_and_close(locked, format, fopen(path, "wb"), path);
+    }
+    return zt__replace_file(locked, format, path);
 }
 
 /* ==== >>automatic: tracing that reports at exit =========================================================== */
