@@ -72,9 +72,9 @@
        Without metrics, barriers have the same effect. Put regions around the parts that matter, and not
        around every kernel of a pipeline that depends on overlap.
 
-       A region measures the device from the moment at which its list executes the begin to that at which it
-       executes the end. Work of other lists in that time may be included. Begin a region on the list that
-       has its work.
+       A region measures the device from the moment when its list executes the begin to the moment when it
+       executes the end. This includes work of other lists that runs in that time. Begin a region on the list
+       that has its work.
 
        Regions may nest and overlap. Where regions nest on a recorded list that is executed again, some
        drivers return a wrong GPU time for the outer one. Such a sample is lost (ZT_LOST_IMPLAUSIBLE).
@@ -97,8 +97,8 @@
        If a program does otherwise:
 
        - A recorded list is executed without zt_execute: of its executions between two collections, only the
-         last one is measured, and the number of the others is unknown. The list is counted
-         (zt_counts.unobserved_lists), also below the table, and logged once.
+         last one is measured, and the number of the others is unknown. The list is counted in
+         zt_counts.unobserved_lists and below the table, and the first such list is logged.
        - A list is reset without zt_reset or zt_release: the next zt_begin on it frees the slots of regions
          that are known to have run. Other slots stay in use, and their samples stay in flight, until
          zt_execute has executed a later region of the list.
@@ -135,12 +135,12 @@
        then not call zetMetricGroupCalculateMetricValues itself, because drivers cannot calculate metrics on
        two threads at once. The library serialises its own calculations.
 
-       zt_collect with a timeout waits for samples that are known to be on their way: regions on immediate
-       lists, and lists that zt_execute has submitted. The first execution of a recorded list without
-       zt_execute cannot be seen in advance. So until the program first calls zt_execute, zt_collect waits for
-       all recorded regions; from then on it does not wait for lists that were not yet executed, except those
-       that have already run without zt_execute. If the loader cannot tell immediate lists, zt_collect waits
-       for all regions that have not run.
+       zt_collect with a timeout waits for samples that are on their way: those of immediate lists, and of
+       recorded lists that zt_execute has submitted. Whether a program executes recorded lists without
+       zt_execute is not known in advance. So until it first calls zt_execute, zt_collect waits for all
+       recorded regions. From then on, it waits for a recorded list only if zt_execute has submitted it, or if
+       it has already run without zt_execute. If the loader cannot tell whether lists are immediate,
+       zt_collect waits for all regions that have not run.
 
    COUNTS
 
@@ -251,9 +251,8 @@
 
    TRACING, with ZETOOLS_TRACER
 
-       After zt_trace_start, every kernel launch in the process becomes a region, if it goes to a list of the
-       profiler's context and device. The region has the name of the kernel. Code that launches need not be
-       changed:
+       After zt_trace_start, every kernel launch in the process becomes a region with the name of the kernel,
+       if its list belongs to the profiler's context and device. The code that launches need not be changed:
 
            zt_trace_start(profiler, NULL);
            solve(...);        a library that knows nothing of this
@@ -262,18 +261,18 @@
 
        The tracer works through the tracing layer of the loader. zt_trace_start enables the layer in loaders
        from 1.15.7 on. For older ones, set ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit. Loaders
-       report success even if the layer is off. So zt_trace_start makes a call of its own, and fails if that
-       call is not traced.
+       report success even if the layer is off. So zt_trace_start makes a call itself, and fails if that call
+       is not traced.
 
        The tracer observes executions, resets and destructions of lists, so that zt_execute, zt_reset and
        zt_release are not needed. Before a list is executed again, the samples of its last execution are
        collected; this waits as zt_execute does. When a list is reset or destroyed, its slots are freed. For a
-       list that was created before zt_trace_start, the driver is queried for context and device. If it cannot
-       tell them, the list is assumed to be of the profiler's.
+       list that was created before zt_trace_start, the driver is queried for context and device. If it does
+       not report them, the list is assumed to belong to those of the profiler.
 
-       For a launch that waits for events, the tracer appends the wait, then the begin of the region, and then
-       the launch, so that the GPU time is that of the kernel alone. If the driver refuses the launch, the
-       wait stays on the list.
+       For a launch that waits for events, the tracer appends the wait, then the begin of the region, then the
+       launch. So the GPU time does not include the wait. If the driver refuses the launch, the wait stays on
+       the list.
 
        zt_trace_counts counts launches when they are appended, however often their list is executed later. A
        launch that the driver refuses is a dropped sample. Launches that are captured into a graph cannot be
@@ -303,21 +302,21 @@
    REPORTS
 
        JSON, CSV and pages begin with what a reader needs a year later: the version of the library, the
-       program (its command line, as the system has it: it may contain what is not for everybody), the date
-       of the report, the date when the profiler was opened, and the device's name, driver version, UUID,
-       PCI address and clock rates. Dates are UTC. What the driver does not report is empty or null. Packed
-       statistics keep these facts of the process that measured.
+       command line of the program (which may contain secrets), the date of the report, the date when the
+       profiler was opened, and the device's name, driver version, UUID, PCI address and clock rates. Dates
+       are UTC. What the driver does not report is empty or null. Packed statistics keep these facts of the
+       process that measured.
 
        JSON is an object:
 
            "zetools", "program", "date", "opened", "availability"
            "device"    {"name", "driver_version", "uuid", "pci", "core_clock_mhz", "timer_hz"}
            "counts"    zt_counts; "causes": of each zt_cause, by its name
-           "columns"   keys of the metrics that show most, for a table
+           "columns"   keys of the metrics that matter most, for a table
            "metrics"   of each key: {"name", "group", "component", "units", "type", "aggregation", "pass",
                        "description"}, and a short "label" for some of "columns". The key is the name; if an
-                       earlier group has a metric of the same name, it is "GROUP.NAME". Without a "group" are
-                       shares that are derived from two metrics
+                       earlier group has a metric of the same name, it is "GROUP.NAME". Shares that are
+                       derived from two metrics have no "group"
            "streamed"  the same for metrics of attached streams
            "regions"   an array in the order of zt_get_region
            "calls"     of the tracer: {"name", "count", "errors", "time_ns"}
@@ -326,19 +325,18 @@
        also has "differs" and "pass_time_ns" (an array) with several passes; "bytes", the memory traffic a
        second; "histogram"; "streamed", of each key {"rows", "mean", "peak"}; and "tiles", an array with
        "metrics" of each. "limit" is {"what", "why", "add"} as in zt_limit_info. "histogram" counts the GPU
-       times that are kept for quantiles (see AGGREGATION), and not all: bucket i begins at first_ns *
-       ratio^i. Figures are {"count", "sum", "mean", "stddev", "min", "max", "median", "p95"}, and null
-       where they do not apply.
+       times that are kept for quantiles (see AGGREGATION); bucket i begins at first_ns * ratio^i. Figures are
+   {"count", "sum", "mean", "stddev", "min", "max", "median", "p95"}, and null where they do not apply.
 
            import json
            run = json.load(open("run.json"))
            for region in run["regions"]:
                print(region["name"], region["time_ns"]["mean"], region["metrics"]["XVE_STALL"]["mean"])
 
-       CSV has a line for each set of figures, and the name of the region in each line: GPU time, metrics,
-       and with "stream" as pass those of attached streams, whose count is that of rows. `tile` and `pass`
-       are "all" or a number. Lines of the component "profiler" have no figures: either a count, or, with
-       the aggregation "none", a text in the last column. Those without a region are of the whole profiler.
+       CSV has a line for the GPU time of each region, and one for each of its metrics. `tile` and `pass` are
+       "all" or a number; for metrics of attached streams, `pass` is "stream" and `count` is that of rows.
+       Lines of the component "profiler" have no figures: either a count, or, with the aggregation "none", a
+       text in the last column. Those without a region are about the whole profiler.
 
            import csv
            for line in csv.DictReader(open("run.csv", newline="")):
@@ -378,10 +376,12 @@
    THREADS
 
        Functions that take a profiler or a stream may be called from several threads at once, with these
-       exceptions: nothing else may use a profiler or a stream while it is closed (but zt_stream_close ends a
-       read that waits, and streams that are attached to a profiler may be read and closed while it is
-       closed); one ZT_PASSES, zt_bench or zt_compare runs on a profiler at a time; and a region is begun
-       and ended by threads that may use its list.
+       exceptions:
+
+       - Nothing else may use a profiler or a stream while it is closed. But zt_stream_close ends a read that
+         waits, and streams that are attached to a profiler may be read and closed while it is closed.
+       - One ZT_PASSES, zt_bench or zt_compare runs on a profiler at a time.
+       - A region is begun and ended by threads that may use its list.
 
        What may wait, for what, and how long at the most:
 
@@ -409,8 +409,8 @@
        loaded with RTLD_LOCAL, or in files with ZETOOLS_STATIC. They must agree on which metric groups are
        active, and must not calculate metrics at the same time. The copies find each other by the environment
        variable ZETOOLS_PROCESS_3, which the first call of the library sets. Do not change it. As with any
-       setenv, no other thread may use the environment during that first call. The number in the name is that
-       of the layout of the shared data; copies with different layouts do not find each other.
+       setenv, no other thread may use the environment during that first call. The number in the name is the
+       layout of the shared data: copies with different layouts do not find each other.
 
        A forked child may open profilers and streams of its own. It must not use those of its parent;
        zt_close and zt_stream_close do nothing with them in the child. A program that is started by exec
@@ -453,8 +453,8 @@
        ZT_COPIES               overrides zt_trace_config.copies: "1", or "0"
        ZT_AUTO                 the reports of zt_auto, as in ZT_REPORT; "1": as its configuration says; "off",
                                "0" or "": nothing is traced
-       What is wrong with these is printed on standard error. If a report of ZT_REPORT or ZT_AUTO cannot be
-       written, the table is printed there instead.
+       Mistakes in these are printed on standard error. If a report of ZT_REPORT or ZT_AUTO cannot be written,
+       the table is printed there instead.
 
        COLUMNS                 the width of a table on standard output that is not a terminal. Default: 80
 
@@ -526,8 +526,8 @@ extern "C" {
 /* Measures regions on one device or sub-device, in one context. Since 0.1. */
 typedef struct zt_profiler zt_profiler;
 
-/* A metric group: the same type as zet_metric_group_handle_t. Only the implementation includes the header of
-   that, because it is slow to compile. Since 0.1. */
+/* A metric group: the same type as zet_metric_group_handle_t, whose header only the implementation includes,
+   because it is slow to compile. Since 0.1. */
 typedef struct _zet_metric_group_handle_t *zt_group;
 
 /* A region that was begun. Its fields are private. A copy stands for the same region. Since 0.1. */
@@ -861,8 +861,8 @@ typedef struct zt_trace_config {
     uint32_t hook_count;
 } zt_trace_config;
 
-/* Launches, and copies if they are measured: launches = measured + filtered + elsewhere. zt_counts says what
-   became of those measured. Since 0.1. */
+/* Launches, and copies if they are measured: launches = measured + filtered + elsewhere. zt_counts shows
+   what became of those that are measured. Since 0.1. */
 typedef struct zt_trace_counts {
     uint64_t launches;
     uint64_t measured;  /* a region was begun */
@@ -975,7 +975,8 @@ typedef struct zt_comparison {
    Results are named without ZE_RESULT_ and ZE_RESULT_ERROR_. A function that takes handles or pointers
    returns INVALID_NULL_HANDLE or INVALID_NULL_POINTER for those that are NULL, unless NULL is allowed; one
    that takes an index returns INVALID_ARGUMENT for one that is too high; one that needs memory,
-   OUT_OF_HOST_MEMORY. This is not repeated below. "Any thread" includes several at once. */
+   OUT_OF_HOST_MEMORY. Besides these, it returns SUCCESS, and the results that its own documentation names.
+   This is not repeated below. "Any thread" includes several at once. */
 
 /* Returns the version of the implementation, "major.minor.patch". Any thread. Since 0.1. */
 ZT_API const char *zt_version(void);
@@ -990,8 +991,8 @@ ZT_API zt_config zt_config_default(void);
    the result of the call that refused them, or INVALID_ARGUMENT where there are no such groups or metrics.
    OUT_OF_HOST_MEMORY also when 256 profilers are open in the process; DEVICE_LOST; otherwise the result of
    the call that failed. zt_get_last_error(NULL) has the message.
-   Variables of the environment override the configuration; see ENVIRONMENT. What is wrong with them is
-   reported. Any thread, but not two threads for one device at once. Since 0.1. */
+   Variables of the environment override the configuration; see ENVIRONMENT. Mistakes in them are reported.
+   Any thread, but not two threads for one device at once. Since 0.1. */
 ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t device, const zt_config *config,
                            zt_profiler **profiler);
 
@@ -1016,7 +1017,7 @@ ZT_API void zt_end(zt_region *region);
 
 /* Collects samples.
    timeout_ns  0: what is ready, without waiting. Otherwise, waits so many nanoseconds at the most for samples
-               that are on their way; COLLECTING says which these are
+               that are on their way; see COLLECTING
    Returns SUCCESS; NOT_READY, with a timeout only, if it expired, or if a region is not ended; DEVICE_LOST;
    HANDLE_OBJECT_IN_USE inside a sample function. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
@@ -1026,7 +1027,7 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
    are collected. Regions that never ran no longer count as begun. Regions that are not ended are dropped.
    Never waits.
    Returns SUCCESS, also for a list without regions; NOT_READY if samples of the list are not collected yet:
-   the next collection does that. With config.thread, NOT_READY only says that the thread has not collected
+   the next collection does that. With config.thread, NOT_READY only means that the thread has not collected
    them yet. Any thread that may use the list. Since 0.1. */
 ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t list);
 
@@ -1125,6 +1126,8 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
 /* Writes results as a table for people, 80 columns wide: one, or a row for each of many. With the profiler
    that was benchmarked, it has as many metrics as fit, those first that show most; what adds up is in units a
    second. "95% +-" is the precision, "with counters" the perturbation.
+   count        the number of results
+   write, user  receive the text, as in zt_write
    Returns SUCCESS; UNKNOWN if `write` stopped it; OUT_OF_HOST_MEMORY. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_write_benches(const zt_profiler *profiler, const zt_bench_result *results,
                                     uint32_t count, zt_write_fn write, void *user);
@@ -1175,7 +1178,7 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
 
 /* Passes the bytes of a report to a function.
-   user  is passed to `write`
+   write  is called with the next bytes and `user`, until it returns nonzero
    Returns SUCCESS; INVALID_ENUMERATION; INVALID_ARGUMENT for a trace without config.timeline; UNKNOWN if
    `write` stopped it. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user);
@@ -1206,7 +1209,8 @@ ZT_API const char *zt_result_name(ze_result_t result);
 ZT_API ze_result_t zt_find_group(ze_device_handle_t device, const char *name, uint32_t type, zt_group *group);
 
 /* Lists the metric groups of a device as text for people.
-   metrics  not 0: with their metrics
+   metrics      not 0: with their metrics
+   write, user  receive the text, as in zt_write
    Returns SUCCESS; DEPENDENCY_UNAVAILABLE if the driver's metric library is missing; UNKNOWN if `write`
    stopped it; otherwise the result of the call that failed. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_write_fn write, void *user);
@@ -1277,8 +1281,8 @@ ZT_API uint32_t zt_get_streamed_count(const zt_profiler *profiler);
 /* Returns a streamed metric by its index, or NULL if that is too high. Any thread. Since 0.1. */
 ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric);
 
-/* Gets the mean and peak of a streamed metric over the samples of a region that are collected, and ended
-   before the last row that was read. Any thread. Since 0.1. */
+/* Gets the mean and peak of a streamed metric in a region, over those collected samples that ended before the
+   last row that was read. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
                                    zt_streamed *streamed);
 
