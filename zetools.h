@@ -1981,8 +1981,8 @@ ZT__PRIVATE void zt__sleep_thread(zt__thread *thread, uint64_t timeout_ns) {
     zt__unlock(&thread->mutex);
 }
 
-/* Stops a thread and waits until it has ended. Returns 0 if it hangs in the driver or in a function of the
-   application. */
+/* Requests that a thread stops, and waits until its last step has returned. Returns 0 if that step hangs, in
+   the driver or in a function of the application. */
 ZT__PRIVATE int zt__await_thread(zt__thread *thread) {
     enum { LONGEST_NS = 2000000000 };
     zt__wait wait;
@@ -1997,7 +1997,7 @@ ZT__PRIVATE int zt__await_thread(zt__thread *thread) {
     return 1;
 }
 
-/* Removes a thread from its list. With the mutex of the list held. */
+/* Removes a thread from its list, whose mutex is held. */
 ZT__PRIVATE void zt__remove_thread(zt__thread *thread) {
     zt__thread **place;
     for (place = &thread->list->first; *place; place = &(*place)->next) {
@@ -2008,7 +2008,7 @@ ZT__PRIVATE void zt__remove_thread(zt__thread *thread) {
     }
 }
 
-/* Joins a thread that has ended, unless that is done. With the mutex of its list held. */
+/* Joins a thread that has ended, unless it is joined already. The mutex of its list is held. */
 ZT__PRIVATE void zt__join_thread(zt__thread *thread) {
     if (zt__load(&thread->running)) {
         pthread_join(thread->handle, NULL);
@@ -2017,8 +2017,7 @@ ZT__PRIVATE void zt__join_thread(zt__thread *thread) {
     }
 }
 
-/* Stops a thread and waits until it has ended. Returns 0 if it hangs: then it still uses its data, and the
-   caller may try again later. */
+/* Stops a thread. Returns 0 if it hangs: then it still uses its data, and the caller may try again later. */
 ZT__PRIVATE int zt__stop_thread(zt__thread *thread) {
     if (!zt__load(&thread->running)) {
         return 1;
@@ -3302,7 +3301,7 @@ typedef struct zt__process {
     pthread_key_t messages; /* a zt__thread_messages, or NULL */
     zt__active_group active_groups[ZT__MAX_ACTIVE_GROUPS];
     zt_profiler *profilers[ZT__MAX_PROFILERS]; /* those that are open. Atomic: found without the mutex */
-    uint32_t profiler_ids[ZT__MAX_PROFILERS];  /* of each. Atomic, too */
+    uint32_t profiler_ids[ZT__MAX_PROFILERS];  /* of each. Atomic, for the same reason */
     uint32_t serial;                           /* of the profiler opened last */
     uint32_t reporting, automatic;             /* profilers with reports of ZT_REPORT, of zt_auto. Atomic */
 } zt__process;
@@ -11579,8 +11578,8 @@ ZT__PRIVATE void zt__deliver_rows(zt_stream *stream, zt__receiver *receiver) {
     }
 }
 
-/* Delivers all rows that there are. With `reads_device`, also reads from the device, unless it always has
- * more. */
+/* Delivers all rows that there are. With `reads_device`, reads from the device before, until it has no more;
+   but not without end, as it may always have more. */
 ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int reads_device) {
     enum { MOST_READS = 1024 };
     int more = 1, reads = 0;
