@@ -276,9 +276,11 @@
        wait stays on the list.
 
        zt_trace_counts counts launches when they are appended, however often their list is executed later. A
-       launch that the driver refuses is a dropped sample. Launches that are captured into a graph cannot be
-       measured, nor can commands on copy engines if the profiler measures metrics. They are counted as
-       elsewhere.
+       launch that the driver refuses is a dropped sample. Launches that cannot be measured are counted as
+       elsewhere: those captured into a graph; on copy engines, if the profiler measures metrics; on lists
+       that can be cloned, because clones would write to the same queries; and on mutable lists, once the
+       application has queried the identifier of a command, because nothing may be appended before that
+       command.
 
        With zt_trace_config.calls, calls of the application are counted and timed on the host. Reports show
        them below the regions, and the timeline has a track for each thread. Calls that the library makes
@@ -868,7 +870,8 @@ typedef struct zt_trace_counts {
     uint64_t measured;  /* a region was begun */
     uint64_t filtered;  /* left out by the configuration */
     uint64_t elsewhere; /* on a list that the profiler cannot measure: of another context or device; of a copy
-                           engine, unless the profiler measures times alone; or captured into a graph */
+                           engine, unless the profiler measures times alone; that can be cloned or changed;
+                           or captured into a graph */
 } zt_trace_counts;
 
 /* A call that was timed. The name lives as long as the program. Since 0.1. */
@@ -12345,6 +12348,7 @@ typedef enum zt__call_kind {
     ZT__KIND_COPY,
     ZT__KIND_CAPTURE_BEGIN,
     ZT__KIND_CAPTURE_END,
+    ZT__KIND_GET_COMMAND_ID,
     ZT__KIND_CONTEXT_DESTROY
 } zt__call_kind;
 
@@ -12377,6 +12381,9 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
         return ZT__KIND_CAPTURE_BEGIN;
     case ZT__CALL_CommandListEndGraphCaptureExt:
         return ZT__KIND_CAPTURE_END;
+    case ZT__CALL_CommandListGetNextCommandIdExp:
+    case ZT__CALL_CommandListGetNextCommandIdWithKernelsExp:
+        return ZT__KIND_GET_COMMAND_ID;
     case ZT__CALL_ContextDestroy:
         return ZT__KIND_CONTEXT_DESTROY;
     default:
@@ -12395,9 +12402,10 @@ typedef struct zt__append_lists_params {
     ze_command_list_handle_t **pphCommandLists;
 } zt__append_lists_params;
 
-typedef struct zt__capture_params {
+/* Of the calls that begin or end a capture, or query an identifier. */
+typedef struct zt__list_params {
     ze_command_list_handle_t *phCommandList;
-} zt__capture_params;
+} zt__list_params;
 
 typedef struct zt__launch_with_arguments_params {
     ze_command_list_handle_t *phCommandList;
@@ -12494,8 +12502,9 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
 
 enum {
     ZT__MAX_HOOKS = 16,
-    ZT__MAX_RETIRED = 1024, /* from then on, stops leave the registration as it is */
-    ZT__KEPT_CALLS = 512    /* of each call, for quantiles */
+    ZT__MAX_RETIRED = 1024,          /* from then on, stops leave the registration as it is */
+    ZT__KEPT_CALLS = 512,            /* of each call, for quantiles */
+    ZT__LIST_FLAG_CLONEABLE = 1 << 4 /* ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE, since Level Zero 1.9 */
 };
 
 /* A context and device whose lists are measured. */
@@ -12509,7 +12518,7 @@ typedef struct zt__traced_device {
 
     /* Launches and copies on its lists that have no region; with the tracer's mutex. */
     uint64_t left_out;    /* by the configuration */
-    uint64_t impossible;  /* on copy engines, or captured into a graph */
+    uint64_t impossible;  /* on lists that cannot be measured */
     uint64_t copies_seen; /* by zt_auto, where copies are not measured */
 } zt__traced_device;
 
@@ -12526,8 +12535,12 @@ typedef struct zt__known_handle {
     const void *handle;            /* the key */
     zt__kernel_name *name;         /* of a kernel */
     zt__traced_device *device;     /* of a list; NULL: it is not measured */
-    int is_copy_only;              /* of a list: it cannot execute metric queries */
-    int is_captured; /* of a list: its commands go into a graph, which may run any number of times */
+
+    /* why the commands of a list cannot be measured */
+    int is_copy_only;    /* it cannot execute metric queries */
+    int is_captured;     /* its commands go into a graph, which may run any number of times */
+    int is_cloneable;    /* its clones would write to the same queries and events */
+    int has_command_ids; /* the application has queried the identifier of a command to come */
 } zt__known_handle;
 
 /* The statistics of a call that is timed. */
@@ -12878,7 +12891,7 @@ ZT__PRIVATE zt__known_handle *zt__remember_list(zt__tracer *tracer, ze_command_l
     zt__known_handle *known = zt__remember_handle(tracer, &tracer->lists, list);
     if (known) {
         known->device = device;
-        known->is_captured = 0;
+        known->is_captured = known->is_cloneable = known->has_command_ids = 0;
         known->is_copy_only = device && ordinal < 32 && (device->copy_only_groups >> ordinal & 1);
     }
     return known;
@@ -13049,7 +13062,7 @@ ZT__PRIVATE zt_profiler *zt__select_command(zt__tracer *tracer, zt__call call, c
         }
         return NULL;
     }
-    if (zt__is_measured(device) && !list->is_captured) {
+    if (zt__is_measured(device) && !list->is_captured && !list->is_cloneable && !list->has_command_ids) {
         /* A copy engine can write time stamps, but cannot execute queries. */
         if (!list->is_copy_only || device->profiler->metric_count == 0) {
             name = zt__name_of_command(tracer, call, command, knows_kernel);
@@ -13114,13 +13127,15 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
     ze_device_handle_t device;
     ze_command_list_handle_t list;
     zt__traced_device *traced;
-    uint32_t ordinal;
+    zt__known_handle *known;
+    uint32_t ordinal, is_cloneable = 0;
     if (frame->call == ZT__CALL_CommandListCreate) {
         const ze_command_list_create_params_t *p = ZT__PARAMETERS(frame, ze_command_list_create_params_t);
         context = *p->phContext;
         device = *p->phDevice;
         list = **p->pphCommandList;
         ordinal = (*p->pdesc)->commandQueueGroupOrdinal;
+        is_cloneable = (*p->pdesc)->flags & ZT__LIST_FLAG_CLONEABLE;
     } else {
         const ze_command_list_create_immediate_params_t *p =
             ZT__PARAMETERS(frame, ze_command_list_create_immediate_params_t);
@@ -13131,7 +13146,10 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
     }
     traced = zt__find_or_open_device(tracer, context, device);
     zt__lock(&tracer->mutex);
-    zt__remember_list(tracer, list, traced, ordinal);
+    known = zt__remember_list(tracer, list, traced, ordinal);
+    if (known) {
+        known->is_cloneable = is_cloneable != 0;
+    }
     zt__unlock(&tracer->mutex);
 }
 
@@ -13253,11 +13271,14 @@ ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
                                       0, "zeCommandListReset");
         break;
     case ZT__KIND_CAPTURE_BEGIN:
-    case ZT__KIND_CAPTURE_END: {
+    case ZT__KIND_CAPTURE_END:
+    case ZT__KIND_GET_COMMAND_ID: {
         zt__known_handle *list;
         zt__lock(&tracer->mutex);
-        list = zt__find_or_query_list(tracer, *ZT__PARAMETERS(frame, zt__capture_params)->phCommandList);
-        if (list) {
+        list = zt__find_or_query_list(tracer, *ZT__PARAMETERS(frame, zt__list_params)->phCommandList);
+        if (list && kind == ZT__KIND_GET_COMMAND_ID) {
+            list->has_command_ids = 1;
+        } else if (list) {
             list->is_captured = kind == ZT__KIND_CAPTURE_BEGIN;
         }
         zt__unlock(&tracer->mutex);
@@ -13728,6 +13749,7 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
         return !config->no_launches;
     case ZT__KIND_CAPTURE_BEGIN:
     case ZT__KIND_CAPTURE_END:
+    case ZT__KIND_GET_COMMAND_ID:
         return !config->no_launches || config->copies;
     case ZT__KIND_COPY:
     case ZT__KIND_CONTEXT_DESTROY:
@@ -18119,8 +18141,8 @@ ZT__PRIVATE void zt__explain_empty_report(const zt__traced_device *device, FILE 
         {device->copies_seen, "copies and fills: set ZT_COPIES=1."},
         {is_below_table ? 0 : device->left_out, "launches left out by ZT_KERNELS or the configuration."},
         {is_below_table ? 0 : device->impossible, "launches that cannot be measured: on copy engines, for "
-                                                  "which ZT_GROUPS= measures times, or captured "
-                                                  "into a graph."},
+                                                  "which ZT_GROUPS= measures times, captured into a graph, "
+                                                  "or on lists that can be cloned or changed."},
     };
     uint32_t i, lines = 0;
     for (i = 0; i < ZT__COUNT_OF(seen); i++) {
