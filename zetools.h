@@ -1596,9 +1596,9 @@ typedef zt__disabled_scope zt_scope;
    CHAPTERS
 
        Each chapter is a capability, complete with its types, its private functions and then its public
-       functions, and uses only chapters before it, and zt_report and zt_write. Where it has to call a later
-       one, the later one registers a function when it opens; only >>reports calls >>page directly. Search for
-       the tags:
+       functions, and uses only chapters before it. Where it has to call a later one, the later one registers
+       a function when it opens. Only >>requests calls public functions of a later chapter, zt_report and
+       zt_write, because zt_close writes the reports that ZT_REPORT names. Search for the tags:
 
            >>platform     all that differs between systems and compilers
            >>memory       the application's allocator, and the one hash table
@@ -1623,8 +1623,13 @@ typedef zt__disabled_scope zt_scope;
            >>tracer       regions around the launches of others (ZETOOLS_TRACER)
            >>bench        zt_bench, zt_compare
            >>openmetrics  figures for Prometheus, as OpenMetrics text
-           >>reports      tables, CSV, JSON, traces, files
+           >>reports      what reports have in common: regions, read one at a time
+           >>csv          run.csv
+           >>json         run.json, and the data of run.html
+           >>region_table the table
+           >>trace_file   run.trace.json
            >>page         the page that run.html is
+           >>writing      zt_write, zt_report: formats and files
            >>automatic    zt_auto: tracing that reports at exit (ZETOOLS_TRACER)
 
    LOCKS
@@ -3751,7 +3756,7 @@ ZT__PRIVATE int zt__is_device_lost(const zt__diagnostics *diagnostics) {
     return zt__load(&diagnostics->device_lost);
 }
 
-ZT__PRIVATE int zt__is_device_loss(ze_result_t result) {
+ZT__PRIVATE int zt__means_device_loss(ze_result_t result) {
     return result == ZE_RESULT_ERROR_DEVICE_LOST || result == ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET;
 }
 
@@ -3770,7 +3775,7 @@ ZT__PRIVATE ze_result_t zt__check(zt__diagnostics *diagnostics, ze_result_t resu
     if (result == ZE_RESULT_SUCCESS) {
         return result;
     }
-    if (zt__is_device_loss(result)) {
+    if (zt__means_device_loss(result)) {
         return zt__report_device_loss(diagnostics, result, call);
     }
     return zt__report(diagnostics, CALL_FAILED, result, call, zt_result_name(result), remedy);
@@ -4157,7 +4162,7 @@ ZT__PRIVATE double zt__value_of(const zet_typed_value_t *value) {
     return zt__is_finite(number) ? number : zt__nan();
 }
 
-/* ---- activation ------------------------------------------------------------------------------------------ */
+/* ---- why counters are not available ----------------------------------------------------------------------- */
 
 /* Who uses the counters, as text for a message. */
 typedef struct zt__holder {
@@ -4186,149 +4191,6 @@ ZT__PRIVATE int zt__is_sub_device(ze_device_handle_t device, ze_device_handle_t 
 ZT__PRIVATE int zt__share_counters(ze_device_handle_t a, ze_device_handle_t b) {
     return a == b || zt__is_sub_device(a, b) || zt__is_sub_device(b, a);
 }
-
-/* Activates all groups that are in use on a device, because each activation replaces the whole set, even from
-   another context. The mutex of the process is held. */
-ZT__PRIVATE ze_result_t zt__update_activation(const zt__process *process, ze_context_handle_t context,
-                                              ze_device_handle_t device) {
-    zet_metric_group_handle_t groups[ZT__MAX_ACTIVE_GROUPS];
-    uint32_t i, count = 0;
-    for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
-        const zt__active_group *active = &process->active_groups[i];
-        if (active->users && active->device == device) {
-            groups[count++] = active->group;
-        }
-    }
-    return zetContextActivateMetricGroups(context, device, count, count ? groups : NULL);
-}
-
-/* Activates a group in addition to those that this process has active. Profilers share a group; a stream has
-   it alone. Returns HANDLE_OBJECT_IN_USE if a profiler or stream of this process uses other counters of the
-   same domain; `holder` then names it, and is empty otherwise. */
-ZT__PRIVATE ze_result_t zt__activate(ze_context_handle_t context, ze_device_handle_t device,
-                                     const zt__group *group, int is_streamed, zt__holder *holder) {
-    zt__process *process = zt__get_process();
-    zt__active_group *shared = NULL, *conflicting = NULL, *unused = NULL;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    uint32_t i;
-    holder->text[0] = 0;
-    if (!process) {
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    zt__lock(&process->mutex);
-    for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
-        zt__active_group *active = &process->active_groups[i];
-        if (!active->users) {
-            unused = active;
-        } else if (active->device == device && active->group == group->handle && !active->is_streamed &&
-                   !is_streamed) {
-            shared = active;
-        } else if (active->domain == group->properties.domain && zt__share_counters(active->device, device)) {
-            conflicting = active;
-        }
-    }
-    if (shared) {
-        shared->users++;
-    } else if (conflicting) {
-        zt__describe_holder(conflicting, holder);
-        result = ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
-    } else if (!unused) {
-        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    } else {
-        unused->device = device;
-        unused->group = group->handle;
-        unused->domain = group->properties.domain;
-        unused->users = 1;
-        unused->is_streamed = is_streamed;
-        memcpy(unused->name, group->properties.name, sizeof unused->name);
-        result = zt__update_activation(process, context, device);
-        if (result != ZE_RESULT_SUCCESS) {
-            unused->users = 0;
-        }
-    }
-    zt__unlock(&process->mutex);
-    return result;
-}
-
-/* Deactivates a group unless it has other users. The device must be that on which it was activated. */
-ZT__PRIVATE ze_result_t zt__deactivate(ze_context_handle_t context, ze_device_handle_t device,
-                                       const zt__group *group) {
-    zt__process *process = zt__get_process();
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    uint32_t i;
-    if (!process) {
-        return result;
-    }
-    zt__lock(&process->mutex);
-    for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
-        zt__active_group *active = &process->active_groups[i];
-        if (active->users && active->device == device && active->group == group->handle) {
-            active->users--;
-            if (!active->users) {
-                result = zt__update_activation(process, context, device);
-            }
-            break;
-        }
-    }
-    zt__unlock(&process->mutex);
-    return result;
-}
-
-/* ---- calculation ----------------------------------------------------------------------------------------- */
-
-/* Calculates one report of a root device, which has a header and a set of values for each tile. If tiles at
-   the end have no set, because they had no work, their values get a type that zt__value_of makes NaN. */
-ZT__PRIVATE ze_result_t zt__calculate_tiles(const zt__driver *driver, const zt__group *group,
-                                            const uint8_t *raw, zet_typed_value_t *values) {
-    uint32_t counts[ZT__MAX_TILES] = {0};
-    uint32_t sets = group->tiles, room = group->tiles * group->metric_count, total = room, i;
-    ze_result_t result = driver->zetMetricGroupCalculateMultipleMetricValuesExp(
-        group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, group->report_size, raw, &sets,
-        &total, counts, values);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    for (i = 0; i < sets && i < group->tiles; i++) {
-        if (counts[i] != group->metric_count) {
-            return ZE_RESULT_ERROR_INVALID_SIZE;
-        }
-    }
-    for (i = i * group->metric_count; i < room; i++) {
-        values[i].type = ZET_VALUE_TYPE_FORCE_UINT32;
-    }
-    return result;
-}
-
-/* Calculates `count` reports of one group, which follow each other in `raw`. `values` has room for the values
-   of each: the metrics of each tile. Drivers cannot calculate on two threads at once, not even different
-   groups, so the mutex of the process guards calculation. */
-ZT__PRIVATE ze_result_t zt__calculate(const zt__driver *driver, const zt__group *group, const uint8_t *raw,
-                                      uint32_t count, zet_typed_value_t *values) {
-    zt__process *process = zt__get_process();
-    uint32_t i, wanted = count * group->metric_count, calculated = wanted;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (!process) {
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    zt__lock(&process->mutex);
-    if (group->tiles == 1) {
-        result = zetMetricGroupCalculateMetricValues(group->handle,
-                                                     ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
-                                                     count * group->report_size, raw, &calculated, values);
-        if (result == ZE_RESULT_SUCCESS && calculated != wanted) {
-            result = ZE_RESULT_ERROR_INVALID_SIZE;
-        }
-    } else {
-        for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
-            result = zt__calculate_tiles(driver, group, raw + i * group->report_size,
-                                         values + (size_t)i * group->metric_count * group->tiles);
-        }
-    }
-    zt__unlock(&process->mutex);
-    return result;
-}
-
-/* ---- why counters are not available ----------------------------------------------------------------------- */
 
 /* Stores the path and value of the file by which the system restricts counters to privileged users. Returns
    whether all users may use them. */
@@ -4391,7 +4253,7 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
         (result == ZE_RESULT_ERROR_UNKNOWN && strcmp(call, "zetMetricStreamerOpen") == 0);
     char files[160];
     zt__holder found;
-    if (zt__is_device_loss(result)) {
+    if (zt__means_device_loss(result)) {
         zt__report_device_loss(diagnostics, result, call);
         return ZT_DEVICE_LOST;
     }
@@ -4556,22 +4418,6 @@ ZT__PRIVATE ze_result_t zt__load_cover(zt__selector *selector, zt__cover *cover)
     return result;
 }
 
-/* Adds a metric to the requested ones, and records which groups have it. Returns 0 if none has. */
-ZT__PRIVATE int zt__request_metric(zt__cover *cover, const char *name, size_t length) {
-    uint64_t bit = (uint64_t)1 << cover->requested_count;
-    uint32_t i, m;
-    for (i = 0; i < cover->group_count; i++) {
-        for (m = 0; m < cover->groups[i].metric_count; m++) {
-            if (zt__equals(cover->groups[i].metrics[m].name, name, length)) {
-                cover->has[i] |= bit;
-                cover->missing |= bit;
-            }
-        }
-    }
-    cover->requested_count++;
-    return (cover->missing & bit) != 0;
-}
-
 /* Returns the name of a metric by its index among those of all groups. */
 ZT__PRIVATE const char *zt__covered_metric_at(const void *cover, uint32_t index) {
     const zt__group *group = ((const zt__cover *)cover)->groups;
@@ -4582,17 +4428,28 @@ ZT__PRIVATE const char *zt__covered_metric_at(const void *cover, uint32_t index)
     return group->metrics[index].name;
 }
 
-/* Requests the metrics that config.metrics names. On failure the message was reported. */
+/* Requests the metrics that config.metrics names, and records which groups have each of them. On failure the
+   message was reported. */
 ZT__PRIVATE ze_result_t zt__request_metrics(zt__selector *selector, zt__cover *cover) {
     const char *list = selector->config->metrics, *name;
     size_t length;
-    while (zt__next_name(&list, &name, &length)) {
+    uint32_t i, m;
+    for (; zt__next_name(&list, &name, &length); cover->requested_count++) {
+        uint64_t bit = (uint64_t)1 << (cover->requested_count % ZT__MAX_REQUESTED);
         if (cover->requested_count == ZT__MAX_REQUESTED) {
             selector->availability = ZT_NO_SUCH_METRIC;
             return zt__report(selector->diagnostics, TOO_MANY_METRICS, ZE_RESULT_ERROR_INVALID_SIZE,
                               (unsigned)ZT__MAX_REQUESTED);
         }
-        if (!zt__request_metric(cover, name, length)) {
+        for (i = 0; i < cover->group_count; i++) {
+            for (m = 0; m < cover->groups[i].metric_count; m++) {
+                if (zt__equals(cover->groups[i].metrics[m].name, name, length)) {
+                    cover->has[i] |= bit;
+                    cover->missing |= bit;
+                }
+            }
+        }
+        if (!(cover->missing & bit)) {
             char text[ZET_MAX_METRIC_NAME];
             zt__nearest nearest;
             zt__copy_text(text, sizeof text, name, length);
@@ -4845,6 +4702,149 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
     return result;
 }
 
+/* ---- activation ------------------------------------------------------------------------------------------ */
+
+/* Activates all groups that are in use on a device, because each activation replaces the whole set, even from
+   another context. The mutex of the process is held. */
+ZT__PRIVATE ze_result_t zt__update_activation(const zt__process *process, ze_context_handle_t context,
+                                              ze_device_handle_t device) {
+    zet_metric_group_handle_t groups[ZT__MAX_ACTIVE_GROUPS];
+    uint32_t i, count = 0;
+    for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
+        const zt__active_group *active = &process->active_groups[i];
+        if (active->users && active->device == device) {
+            groups[count++] = active->group;
+        }
+    }
+    return zetContextActivateMetricGroups(context, device, count, count ? groups : NULL);
+}
+
+/* Activates a group in addition to those that this process has active. Profilers share a group; a stream has
+   it alone. Returns HANDLE_OBJECT_IN_USE if a profiler or stream of this process uses other counters of the
+   same domain; `holder` then names it, and is empty otherwise. */
+ZT__PRIVATE ze_result_t zt__activate(ze_context_handle_t context, ze_device_handle_t device,
+                                     const zt__group *group, int is_streamed, zt__holder *holder) {
+    zt__process *process = zt__get_process();
+    zt__active_group *shared = NULL, *conflicting = NULL, *unused = NULL;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    uint32_t i;
+    holder->text[0] = 0;
+    if (!process) {
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    zt__lock(&process->mutex);
+    for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
+        zt__active_group *active = &process->active_groups[i];
+        if (!active->users) {
+            unused = active;
+        } else if (active->device == device && active->group == group->handle && !active->is_streamed &&
+                   !is_streamed) {
+            shared = active;
+        } else if (active->domain == group->properties.domain && zt__share_counters(active->device, device)) {
+            conflicting = active;
+        }
+    }
+    if (shared) {
+        shared->users++;
+    } else if (conflicting) {
+        zt__describe_holder(conflicting, holder);
+        result = ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
+    } else if (!unused) {
+        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    } else {
+        unused->device = device;
+        unused->group = group->handle;
+        unused->domain = group->properties.domain;
+        unused->users = 1;
+        unused->is_streamed = is_streamed;
+        memcpy(unused->name, group->properties.name, sizeof unused->name);
+        result = zt__update_activation(process, context, device);
+        if (result != ZE_RESULT_SUCCESS) {
+            unused->users = 0;
+        }
+    }
+    zt__unlock(&process->mutex);
+    return result;
+}
+
+/* Deactivates a group unless it has other users. The device must be that on which it was activated. */
+ZT__PRIVATE ze_result_t zt__deactivate(ze_context_handle_t context, ze_device_handle_t device,
+                                       const zt__group *group) {
+    zt__process *process = zt__get_process();
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    uint32_t i;
+    if (!process) {
+        return result;
+    }
+    zt__lock(&process->mutex);
+    for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
+        zt__active_group *active = &process->active_groups[i];
+        if (active->users && active->device == device && active->group == group->handle) {
+            active->users--;
+            if (!active->users) {
+                result = zt__update_activation(process, context, device);
+            }
+            break;
+        }
+    }
+    zt__unlock(&process->mutex);
+    return result;
+}
+
+/* ---- calculation ----------------------------------------------------------------------------------------- */
+
+/* Calculates one report of a root device, which has a header and a set of values for each tile. If tiles at
+   the end have no set, because they had no work, their values get a type that zt__value_of makes NaN. */
+ZT__PRIVATE ze_result_t zt__calculate_tiles(const zt__driver *driver, const zt__group *group,
+                                            const uint8_t *raw, zet_typed_value_t *values) {
+    uint32_t counts[ZT__MAX_TILES] = {0};
+    uint32_t sets = group->tiles, room = group->tiles * group->metric_count, total = room, i;
+    ze_result_t result = driver->zetMetricGroupCalculateMultipleMetricValuesExp(
+        group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, group->report_size, raw, &sets,
+        &total, counts, values);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    for (i = 0; i < sets && i < group->tiles; i++) {
+        if (counts[i] != group->metric_count) {
+            return ZE_RESULT_ERROR_INVALID_SIZE;
+        }
+    }
+    for (i = i * group->metric_count; i < room; i++) {
+        values[i].type = ZET_VALUE_TYPE_FORCE_UINT32;
+    }
+    return result;
+}
+
+/* Calculates `count` reports of one group, which follow each other in `raw`. `values` has room for the values
+   of each: the metrics of each tile. Drivers cannot calculate on two threads at once, not even different
+   groups, so the mutex of the process guards calculation. */
+ZT__PRIVATE ze_result_t zt__calculate(const zt__driver *driver, const zt__group *group, const uint8_t *raw,
+                                      uint32_t count, zet_typed_value_t *values) {
+    zt__process *process = zt__get_process();
+    uint32_t i, wanted = count * group->metric_count, calculated = wanted;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (!process) {
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    zt__lock(&process->mutex);
+    if (group->tiles == 1) {
+        result = zetMetricGroupCalculateMetricValues(group->handle,
+                                                     ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
+                                                     count * group->report_size, raw, &calculated, values);
+        if (result == ZE_RESULT_SUCCESS && calculated != wanted) {
+            result = ZE_RESULT_ERROR_INVALID_SIZE;
+        }
+    } else {
+        for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
+            result = zt__calculate_tiles(driver, group, raw + i * group->report_size,
+                                         values + (size_t)i * group->metric_count * group->tiles);
+        }
+    }
+    zt__unlock(&process->mutex);
+    return result;
+}
+
 /* ---- finding and listing groups -------------------------------------------------------------------------- */
 
 /* Opens the catalog for a call that has no profiler. On failure the message was reported. */
@@ -4890,17 +4890,6 @@ ZT_API ze_result_t zt_find_group(ze_device_handle_t device, const char *name, ui
     return result;
 }
 
-ZT__PRIVATE const char *zt__sampling_name(const zt__catalog *catalog, uint32_t index) {
-    zet_metric_group_sampling_type_flags_t type = catalog->properties[index].samplingType;
-    if (catalog->samples_instructions[index]) {
-        return "instructions";
-    }
-    if (type & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED) {
-        return type & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED ? "event+time" : "event";
-    }
-    return type & ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED ? "time" : "other";
-}
-
 /* Fills in a row of the table of zt__write_metrics. */
 ZT__PRIVATE void zt__show_metric(const void *group, uint32_t index, zt__cell *cells) {
     zt_metric metric;
@@ -4934,6 +4923,8 @@ ZT__PRIVATE ze_result_t zt__write_metrics(zt__writer *writer, ze_device_handle_t
 }
 
 ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_write_fn write, void *user) {
+    const zet_metric_group_sampling_type_flags_t event = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
+    const zet_metric_group_sampling_type_flags_t time = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
     zt__catalog catalog;
     zt__writer writer;
     uint32_t i;
@@ -4955,7 +4946,13 @@ ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_wr
     zt__write_text(&writer, "domain  sampling      metrics  group\n");
     for (i = 0; i < catalog.count && result == ZE_RESULT_SUCCESS; i++) {
         const zet_metric_group_properties_t *group = &catalog.properties[i];
-        zt__print(&writer, "%6u  %-12s  %7u  ", (unsigned)group->domain, zt__sampling_name(&catalog, i),
+        const char *sampling = group->samplingType & time ? "time" : "other";
+        if (catalog.samples_instructions[i]) {
+            sampling = "instructions";
+        } else if (group->samplingType & event) {
+            sampling = group->samplingType & time ? "event+time" : "event";
+        }
+        zt__print(&writer, "%6u  %-12s  %7u  ", (unsigned)group->domain, sampling,
                   (unsigned)group->metricCount);
         zt__write_shown(&writer, group->name);
         zt__write_text(&writer, ": ");
@@ -5033,8 +5030,8 @@ ZT__PRIVATE void zt__merge_moments(zt__moments *into, const zt__moments *from) {
    of the columns that are averaged. */
 typedef struct zt__layout {
     uint32_t column_count;
-    uint32_t row_limit;            /* the most rows kept for quantiles: config.samples */
-    const zt_aggregation *columns; /* how the values of each column are combined */
+    uint32_t row_limit;                 /* the most rows kept for quantiles: config.samples */
+    const zt_aggregation *aggregations; /* how the values of each column are combined */
 } zt__layout;
 
 /* Only one thread at a time writes, with the mutex of the owner held. So that thread may read without the
@@ -5150,7 +5147,7 @@ ZT__PRIVATE void zt__add_sample(const zt__layout *layout, zt__statistics *statis
     weights[ZT_AGGREGATE_MEAN] = zt__is_positive(row[0]) ? row[0] : 0;
     for (column = 0; column < layout->column_count; column++) {
         if (!zt__is_nan(row[column])) {
-            zt__add_value(&statistics->moments[column], row[column], weights[layout->columns[column]]);
+            zt__add_value(&statistics->moments[column], row[column], weights[layout->aggregations[column]]);
             if (kept) {
                 kept[column] = row[column];
             }
@@ -5244,7 +5241,7 @@ ZT__PRIVATE void zt__clear_stats(zt_stats *stats) {
 ZT__PRIVATE void zt__get_moments(const zt__layout *layout, const zt__statistics *statistics, uint32_t column,
                                  zt_stats *stats) {
     const zt__moments *moments = statistics->moments ? &statistics->moments[column] : NULL;
-    zt_aggregation aggregation = layout->columns[column];
+    zt_aggregation aggregation = layout->aggregations[column];
     zt__clear_stats(stats);
     if (!moments || moments->count == 0) {
         return;
@@ -5339,8 +5336,8 @@ ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share) {
 enum { ZT__BATCH = 64, ZT__MAX_REGIONS = 65536 };
 
 /* The library's own tests define this to stop where an invariant does not hold. */
-#ifndef ZT__CHECK
-#define ZT__CHECK(condition) ((void)0)
+#ifndef ZT__INVARIANT
+#define ZT__INVARIANT(condition) ((void)0)
 #endif
 
 typedef struct zt__list zt__list;
@@ -5649,7 +5646,7 @@ ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
     profiler->column_aggregations = aggregations;
     profiler->layout.column_count = count;
     profiler->layout.row_limit = profiler->config.samples;
-    profiler->layout.columns = aggregations;
+    profiler->layout.aggregations = aggregations;
     return 1;
 }
 
@@ -5657,7 +5654,7 @@ ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
 
 ZT__PRIVATE void zt__move_slot(zt_profiler *profiler, zt__slot *slot, zt__slot_state to) {
     zt__transition transition = (zt__transition)zt__transitions[slot->state][to];
-    ZT__CHECK(transition != ZT__NO);
+    ZT__INVARIANT(transition != ZT__NO);
     if (transition == ZT__BEGINS) {
         profiler->counts.begun++;
     } else if (transition == ZT__BACK) {
@@ -6399,8 +6396,8 @@ ZT__PRIVATE void zt__enter_list(zt_profiler *profiler, zt__collection *collectio
     collection->list = list;
     collection->slot = list ? list->first : NULL;
     memset(collection->is_blocked, 0, sizeof collection->is_blocked);
-    ZT__CHECK(!list || (list->ran_up_to <= list->ended && list->over_up_to <= list->ended &&
-                        list->finished_up_to <= list->ended && list->unexpected_up_to <= list->ended));
+    ZT__INVARIANT(!list || (list->ran_up_to <= list->ended && list->over_up_to <= list->ended &&
+                            list->finished_up_to <= list->ended && list->unexpected_up_to <= list->ended));
     /* Whoever declares a list to be over does so when the device is done with it. */
     if (list && profiler->state_counts[ZT__SLOT_PARTIAL] && list->over_up_to == list->ended &&
         !zt__is_on_its_way(list)) {
@@ -6545,8 +6542,8 @@ ZT__PRIVATE void zt__read_reports(zt_profiler *profiler, zt__reading *reading) {
         }
     } else {
         reading->result = result;
-        zt__lose(reading, zt__is_device_loss(result) ? ZT_LOST_DEVICE : ZT_LOST_READ_FAILED);
-        reading->is_unusable = zt__is_device_loss(result);
+        zt__lose(reading, zt__means_device_loss(result) ? ZT_LOST_DEVICE : ZT_LOST_READ_FAILED);
+        reading->is_unusable = zt__means_device_loss(result);
     }
 }
 
@@ -6574,7 +6571,7 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     } else {
         reading->result = result;
         reading->call = "zeEventQueryStatus";
-        if (zt__is_device_loss(result)) {
+        if (zt__means_device_loss(result)) {
             zt__store(&profiler->diagnostics.device_lost, 1);
             zt__lose_to_device(reading);
         } else if (zt__is_overdue(slot)) {
@@ -7308,8 +7305,8 @@ ZT__PRIVATE void zt__drop_at_begin(zt_profiler *profiler, zt_cause cause) {
     zt__unlock(&profiler->mutex);
 }
 
-/* Drops an open region. If it has commands on the list, the slot stays bound to the list. The mutex is held.
- */
+/* Drops an open region. If it has commands on the list, the slot stays bound to the list. With the mutex
+   held. */
 ZT__PRIVATE void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_cause cause, int has_commands) {
     zt__count_dropped(profiler, slot->region, cause);
     slot->generation++;
@@ -8069,7 +8066,7 @@ ZT__PRIVATE double *zt__lock_with_room(zt_profiler *profiler, const zt__region_r
 /* Adds median and 95th percentile to the statistics of a column. Reorders the values. */
 ZT__PRIVATE void zt__add_quantiles(const zt__layout *layout, uint32_t column, double *values, uint32_t count,
                                    zt_stats *stats) {
-    zt_aggregation aggregation = layout->columns[column];
+    zt_aggregation aggregation = layout->aggregations[column];
     if (count > 0 && (aggregation == ZT_AGGREGATE_SUM || aggregation == ZT_AGGREGATE_MEAN)) {
         stats->median = zt__quantile(values, count, 0.5);
         stats->p95 = zt__quantile(values, count, 0.95);
@@ -9513,7 +9510,7 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     zt__init_clock(&timeline->clock, profiler->device, NULL, (uint64_t)(1e9 / profiler->ns_per_tick + 0.5),
                    profiler->tick_mask);
     result = zt__read_clocks(&profiler->driver, &timeline->clock, &pair);
-    if (zt__is_device_loss(result)) {
+    if (zt__means_device_loss(result)) {
         return zt__check(&profiler->diagnostics, result, call, "");
     }
     if (result != ZE_RESULT_SUCCESS) {
@@ -9816,8 +9813,8 @@ ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32
 /* Returns the bandwidth that the device's memory is designed for, in GB a second; NaN where the device does
    not report it. ZE_extension_device_memory_properties states it. The clock rate and bus width that every
    device reports do not: their units and the transfers in a clock cycle are not specified. Reads and writes
-   are assumed to share one bus. With several memories or tiles it is not known which of them a region uses.
- */
+   are assumed to share one bus. With several memories or tiles it is not known which of them a region
+   uses. */
 ZT__PRIVATE double zt__get_design_bandwidth(const zt_profiler *profiler) {
     ze_device_memory_properties_t memories[2];
     ze_device_memory_ext_properties_t extended[2];
@@ -9892,6 +9889,8 @@ ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *adv
     advice->wall_share = zt__get_wall_share(zt__mutable(profiler));
 }
 
+/* ---- figures of a region --------------------------------------------------------------------------------- */
+
 /* Returns how many GB a second is one unit of a rate. */
 ZT__PRIVATE double zt__scale_of_rate(const char *units) {
     switch (units[0]) {
@@ -9908,8 +9907,6 @@ ZT__PRIVATE double zt__scale_of_rate(const char *units) {
         return 1e-9;
     }
 }
-
-/* ---- figures of a region --------------------------------------------------------------------------------- */
 
 /* Returns the figure of a role that a metric of the profiler or of a stream plays; NaN if it was not measured
    in the region. What adds up is divided by the GPU time of its pass, so that figures of different passes can
@@ -10196,12 +10193,6 @@ ZT__PRIVATE void zt__apply_rules(const zt__advice *advice, const double figures[
     }
 }
 
-ZT_API const char *zt_limit_name(zt_limit limit) {
-    static const char *const names[] = {"unknown", "memory bandwidth", "latency", "compute", "XMX", "launch",
-                                        "host",    "occupancy",        "cache"};
-    return (unsigned)limit < ZT__COUNT_OF(names) ? names[limit] : "unknown";
-}
-
 /* Finds what limits a region, with what is the same for all regions prepared. */
 ZT__PRIVATE void zt__find_limit(zt_profiler *profiler, const zt__advice *advice,
                                 const zt__region_record *record, zt_limit_info *info) {
@@ -10209,21 +10200,6 @@ ZT__PRIVATE void zt__find_limit(zt_profiler *profiler, const zt__advice *advice,
     memset(info, 0, sizeof *info);
     zt__read_figures(profiler, advice, record, figures);
     zt__apply_rules(advice, figures, info);
-}
-
-ZT_API ze_result_t zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info) {
-    const zt__region_record *record;
-    zt__advice advice;
-    ze_result_t result;
-    if (info) {
-        memset(info, 0, sizeof *info);
-    }
-    record = zt__get_record(profiler, "zt_get_limit", region, "info", info, &result);
-    if (record) {
-        zt__prepare_advice(profiler, &advice);
-        zt__find_limit(zt__mutable(profiler), &advice, record, info);
-    }
-    return result;
 }
 
 /* ---- ranking --------------------------------------------------------------------------------------------- */
@@ -10371,13 +10347,35 @@ ZT__PRIVATE int zt__add_ranked_columns(const zt_profiler *profiler, const zt__ad
     return ranked != NULL;
 }
 
+/* ---- public ---------------------------------------------------------------------------------------------- */
+
+ZT_API ze_result_t zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info) {
+    const zt__region_record *record;
+    zt__advice advice;
+    ze_result_t result;
+    if (info) {
+        memset(info, 0, sizeof *info);
+    }
+    record = zt__get_record(profiler, "zt_get_limit", region, "info", info, &result);
+    if (record) {
+        zt__prepare_advice(profiler, &advice);
+        zt__find_limit(zt__mutable(profiler), &advice, record, info);
+    }
+    return result;
+}
+
+ZT_API const char *zt_limit_name(zt_limit limit) {
+    static const char *const names[] = {"unknown", "memory bandwidth", "latency", "compute", "XMX", "launch",
+                                        "host",    "occupancy",        "cache"};
+    return (unsigned)limit < ZT__COUNT_OF(names) ? names[limit] : "unknown";
+}
+
 /* ==== >>requests: reports that the environment asks for =================================================== */
 
 /* A list of reports is what ZT_REPORT and ZT_AUTO contain: paths, separated by commas. "table" is a table
    on standard output. */
 
-/* Samples that are kept for a trace where config.timeline is not set, because a trace shows nothing else.
- */
+/* Samples that are kept for a trace where config.timeline is not set. A trace shows nothing else. */
 enum { ZT__TRACE_TIMELINE = 65536 };
 
 /* The suffixes of reports. The longest come first. */
@@ -11013,8 +11011,7 @@ ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler) {
 }
 
 ZT_API void zt_close(zt_profiler *profiler) {
-    /* A profiler that is not registered is closed already, or belongs to the parent of a forked process.
-     */
+    /* A profiler that is not registered is closed already, or belongs to the parent process of a fork. */
     if (!profiler || !zt__is_registered(profiler) || zt__is_inside_callback(profiler, "zt_close")) {
         return;
     }
@@ -11462,7 +11459,7 @@ ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
     } else {
         stream->is_after_failure = 1;
         zt__store(&stream->is_misaligned, 1);
-        if (zt__is_device_loss(result)) {
+        if (zt__means_device_loss(result)) {
             zt__check(&stream->diagnostics, result, call, "");
         } else {
             zt__report(&stream->diagnostics, NOT_CALCULATED, result, zt_result_name(result));
@@ -11534,9 +11531,7 @@ typedef struct zt__receiver {
     int has_stopped;    /* `function` wants no more */
 } zt__receiver;
 
-/* Delivers the rows that are calculated: to `function`, and to the profiler that the stream is attached
- * to.
- */
+/* Delivers the rows that are calculated: to `function`, and to the profiler of an attached stream. */
 ZT__PRIVATE void zt__deliver_rows(zt_stream *stream, zt__receiver *receiver) {
     const zt__clock *clock = &stream->clock;
     zt__stream_data *data = stream->data;
@@ -11685,13 +11680,6 @@ ZT__PRIVATE void zt__fill_stream_config(zt_stream_config *config) {
     }
 }
 
-ZT_API zt_stream_config zt_stream_config_default(void) {
-    zt_stream_config config;
-    memset(&config, 0, sizeof config);
-    zt__fill_stream_config(&config);
-    return config;
-}
-
 /* Returns a stream that has nothing of the device yet, or NULL without memory. `given` may be NULL. */
 ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handle_t device,
                                          const zt_stream_config *given) {
@@ -11748,8 +11736,8 @@ ZT__PRIVATE ze_result_t zt__report_stream_refusal(zt_stream *stream, ze_result_t
 }
 
 /* Finds the configured group, or without one ComputeBasic, or else the first that is time-based. Refuses
-   a device of several tiles, because their reports have a header and cannot be calculated many at once.
- */
+   a device of several tiles, because their reports have a header and cannot be calculated many at
+   once. */
 ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
     const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
     const zt_allocator *allocator = &stream->config.allocator;
@@ -11887,7 +11875,7 @@ ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
                        zt__mask_of_bits(resolution.valid_bits));
         result = zt__read_clocks(&stream->driver, clock, &pair);
     }
-    if (result != ZE_RESULT_SUCCESS && !zt__is_device_loss(result)) {
+    if (result != ZE_RESULT_SUCCESS && !zt__means_device_loss(result)) {
         memset(&device, 0, sizeof device);
         device.stype =
             ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* in which the resolution is ticks a second */
@@ -11899,7 +11887,7 @@ ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
                        zt__mask_of_bits(device.timestampValidBits));
         result = zt__read_clocks(&stream->driver, clock, &pair);
     }
-    if (zt__is_device_loss(result)) {
+    if (zt__means_device_loss(result)) {
         return zt__check(
             &stream->diagnostics, result,
             clock->group ? "zetMetricGroupGetGlobalTimestampsExp" : "zeDeviceGetGlobalTimestamps", "");
@@ -11992,6 +11980,20 @@ ZT__PRIVATE void zt__destroy_stream(zt_stream *stream) {
     zt__free(&allocator, stream);
 }
 
+/* Public functions that only read take a const stream, but lock it. */
+ZT__PRIVATE zt_stream *zt__mutable_stream(const zt_stream *stream) {
+    return (zt_stream *)stream;
+}
+
+/* ---- public ---------------------------------------------------------------------------------------------- */
+
+ZT_API zt_stream_config zt_stream_config_default(void) {
+    zt_stream_config config;
+    memset(&config, 0, sizeof config);
+    zt__fill_stream_config(&config);
+    return config;
+}
+
 ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_t device,
                                   const zt_stream_config *config, zt_stream **stream) {
     const char *call = "zt_stream_open";
@@ -12048,8 +12050,6 @@ ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_
     return result;
 }
 
-/* ---- reading, marking, closing --------------------------------------------------------------------------- */
-
 ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row_fn function, void *user) {
     zt__receiver receiver = {function, user, 0, 0};
     uint64_t deadline = zt__deadline(timeout_ns);
@@ -12093,11 +12093,6 @@ ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t li
         &stream->diagnostics,
         zetCommandListAppendMetricStreamerMarker(list, stream->streamer, stream->marker_base + marker->index),
         call, "The list has no marker.");
-}
-
-/* Public functions that only read take a const stream, but lock it. */
-ZT__PRIVATE zt_stream *zt__mutable_stream(const zt_stream *stream) {
-    return (zt_stream *)stream;
 }
 
 ZT_API zt_stream_counts zt_stream_get_counts(const zt_stream *stream) {
@@ -12147,8 +12142,6 @@ ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, v
     zt__destroy_stream(stream);
     return counts;
 }
-
-/* ---- properties of a stream ------------------------------------------------------------------------------ */
 
 ZT_API zt_stream_info zt_stream_get_info(const zt_stream *stream) {
     zt_stream_info info;
@@ -12671,8 +12664,7 @@ ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
 
 /* ---- names of kernels ------------------------------------------------------------------------------------ */
 
-/* Returns a record with room for a name of `size` bytes, or NULL without memory. The mutex is not held.
- */
+/* Returns a record with room for a name of `size` bytes, or NULL without memory. No mutex is held. */
 ZT__PRIVATE zt__kernel_name *zt__make_name(const zt__tracer *tracer, size_t size) {
     zt__kernel_name *made = (zt__kernel_name *)zt__allocate(&tracer->allocator, 1, sizeof *made + size);
     if (made) {
@@ -12825,8 +12817,7 @@ ZT__PRIVATE int zt__is_measured(const zt__traced_device *device) {
     return device && device->profiler && !zt__load(&device->is_detached);
 }
 
-/* Returns the first device that is measured, or the next one after `device`. Returns NULL after the last.
- */
+/* Returns the first device that is measured, or the one after `device`. Returns NULL after the last. */
 ZT__PRIVATE zt__traced_device *zt__next_measured(zt__tracer *tracer, zt__traced_device *device) {
     do {
         device = zt__load(device ? &device->next : &tracer->devices);
@@ -14213,8 +14204,8 @@ ZT__PRIVATE zt__stop_rule zt__begin_stop_rule(const zt_bench_config *limits) {
 
    After every sample, the interval might be narrow by chance and end the benchmark too early. So it is
    compared with config.precision only when there are a quarter more samples. Twice as many samples should
-   narrow it by 29%. If they narrow it by less than 5%, the rest is noise that more samples do not remove.
- */
+   narrow it by 29%. If they narrow it by less than 5%, the rest is noise that more samples do not
+   remove. */
 ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, zt__series *series) {
     uint32_t count = series->count;
     double low, high, precision;
@@ -15168,7 +15159,7 @@ ZT__PRIVATE int zt__write_openmetrics(zt_profiler *profiler, zt__writer *writer,
     return has_memory;
 }
 
-/* ==== >>reports: table, CSV, JSON, trace ================================================================== */
+/* ==== >>reports: what reports have in common ============================================================== */
 
 enum { ZT__HISTOGRAM_BUCKETS = 24 };
 
@@ -15342,7 +15333,7 @@ ZT__PRIVATE zt__date zt__format_now(void) {
     return zt__format_date(now > 0 ? (uint64_t)now : 0);
 }
 
-/* ---- CSV ------------------------------------------------------------------------------------------------- */
+/* ==== >>csv: a line for each set of figures =============================================================== */
 
 /* Writes a field in quotes, which are doubled inside. */
 ZT__PRIVATE void zt__write_csv_field(zt__writer *writer, const char *text) {
@@ -15542,7 +15533,7 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     }
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------------------ */
+/* ==== >>json: the object that run.json and run.html hold ================================================== */
 
 /* What is the same for all regions. */
 typedef struct zt__json {
@@ -16045,7 +16036,7 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
     zt__free(allocator, json.is_repeated);
 }
 
-/* ---- the table ------------------------------------------------------------------------------------------- */
+/* ==== >>region_table: what zt_report writes for people ==================================================== */
 
 /* The figures of a row: these, the metrics, and the derived columns of >>advice. */
 enum {
@@ -16544,7 +16535,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_
     zt__free(allocator, table.figures);
 }
 
-/* ---- the trace: Trace Event JSON, for Perfetto and Chrome ------------------------------------------------ */
+/* ==== >>trace_file: Trace Event JSON, for Perfetto and Chrome ============================================= */
 
 /* A sample by host time. */
 typedef struct zt__span {
@@ -16818,198 +16809,6 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     zt__free(allocator, trace.spans);
     zt__free(allocator, trace.values);
     zt__free(allocator, trace.tracks);
-}
-
-/* In the next chapter, which is long and seldom read. */
-ZT__PRIVATE void zt__write_html(zt__document *document);
-
-/* ---- writing --------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *file) {
-    return fwrite(bytes, 1, size, (FILE *)file) != size;
-}
-
-ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
-    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
-    const zt_allocator *allocator;
-    zt__document *document;
-    int stopped;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (!profiler) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!write) {
-        return zt__report_null(diagnostics, "zt_write", "write");
-    }
-    if ((unsigned)format > ZT_FORMAT_OPENMETRICS) {
-        return zt__report(diagnostics, BAD_FORMAT, ZE_RESULT_ERROR_INVALID_ENUMERATION, (int)format);
-    }
-    if (format == ZT_FORMAT_TRACE && !profiler->config.timeline) {
-        return zt__report(diagnostics, TRACE_WITHOUT_TIMELINE, ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    }
-    allocator = &profiler->config.allocator;
-    document = (zt__document *)zt__allocate(allocator, 1, sizeof *document);
-    if (!document) {
-        return zt__report_no_memory(diagnostics, "zt_write", "a report");
-    }
-    document->profiler = zt__mutable(profiler);
-    document->region_count = zt_get_region_count(profiler);
-    zt__begin_writing(&document->writer, write, user);
-    document->stats =
-        (zt_stats *)zt__allocate(allocator, profiler->layout.column_count, sizeof *document->stats);
-    if (!document->stats) {
-        document->out_of_memory = 1;
-    } else if (format == ZT_FORMAT_CSV) {
-        zt__write_csv(document);
-    } else if (format == ZT_FORMAT_JSON) {
-        zt__write_json(document);
-    } else if (format == ZT_FORMAT_TRACE) {
-        zt__write_trace(document);
-    } else if (format == ZT_FORMAT_HTML) {
-        zt__write_html(document);
-    } else if (format == ZT_FORMAT_OPENMETRICS) {
-        document->out_of_memory =
-            !zt__write_openmetrics(document->profiler, &document->writer, document->region_count);
-    } else {
-        zt__write_region_table(document, write == zt__write_to_file && user == stdout);
-    }
-    stopped = !zt__end_writing(&document->writer);
-    if (document->out_of_memory) {
-        result = zt__report_no_memory(diagnostics, "zt_write", "a report");
-    } else if (stopped && write == zt__write_to_file) {
-        result = ZE_RESULT_ERROR_UNKNOWN; /* zt_report reports why, by errno */
-    } else if (stopped) {
-        result = zt__report(diagnostics, WRITE_STOPPED, ZE_RESULT_ERROR_UNKNOWN, "zt_write");
-    }
-    zt__free(allocator, document->stats);
-    zt__free(allocator, document);
-    return result;
-}
-
-/* ---- files ----------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE ze_result_t zt__report_unwritable(zt_profiler *profiler, const char *path) {
-    return zt__report(&profiler->diagnostics, CANNOT_WRITE, ZE_RESULT_ERROR_UNKNOWN, path, strerror(errno));
-}
-
-/* Writes a report to `file`, and closes it. `path` is for messages. */
-ZT__PRIVATE ze_result_t zt__write_and_close(zt_profiler *profiler, zt_format format, FILE *file,
-                                            const char *path) {
-    ze_result_t result;
-    if (!file) {
-        return zt__report_unwritable(profiler, path);
-    }
-    errno = 0;
-    result = zt_write(profiler, format, zt__write_to_file, file);
-    if (fclose(file) != 0 && result == ZE_RESULT_SUCCESS) {
-        result = ZE_RESULT_ERROR_UNKNOWN;
-    }
-    return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(profiler, path) : result;
-}
-
-/* The file that a report goes to, and the one that it is written to first. */
-typedef struct zt__target_file {
-    char path[4096];
-    char link[4096];
-    char beside[4096 + 64];
-} zt__target_file;
-
-/* The C library hides it in strict ISO modes. C++ compilers always define _GNU_SOURCE. */
-#ifndef __cplusplus
-ssize_t readlink(const char *path, char *target, size_t size);
-#endif
-
-/* Stores what `path` leads to through symbolic links; it need not exist. Returns 0, with errno, if there
-   are too many links or the path is too long. */
-ZT__PRIVATE int zt__follow_links(zt__target_file *file, const char *path) {
-    enum { MOST_LINKS = 40 };
-    const char *next = path, *slash;
-    size_t directory = 0; /* length of the directory that `next` is relative to */
-    uint32_t i;
-    for (i = 0; i <= MOST_LINKS; i++) {
-        size_t length = strlen(next);
-        ssize_t link_length;
-        if (directory + length >= sizeof file->path) {
-            errno = ENAMETOOLONG;
-            return 0;
-        }
-        memcpy(file->path + directory, next, length + 1);
-        link_length = readlink(file->path, file->link, sizeof file->link - 1);
-        if (link_length <= 0) {
-            return 1;
-        }
-        file->link[link_length] = 0;
-        next = file->link;
-        slash = strrchr(file->path, '/');
-        directory = slash && *next != '/' ? (size_t)(slash + 1 - file->path) : 0;
-    }
-    errno = ELOOP;
-    return 0;
-}
-
-/* Writes a file beside the target and renames it, so that nobody reads an incomplete one. */
-ZT__PRIVATE ze_result_t zt__replace_file(zt_profiler *profiler, zt_format format, const char *path) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    zt__target_file *file = (zt__target_file *)zt__allocate(allocator, 1, sizeof *file);
-    struct stat before;
-    ze_result_t result;
-    if (!file) {
-        return zt__report_no_memory(&profiler->diagnostics, "zt_report", "a path");
-    }
-    if (!zt__follow_links(file, path)) {
-        result = zt__report_unwritable(profiler, path);
-    } else {
-        const char *slash = strrchr(file->path, '/'), *name = slash ? slash + 1 : file->path;
-        FILE *part;
-        /* A long name is cut, because the name of a file has 255 bytes at the most. */
-        snprintf(file->beside, sizeof file->beside, "%.*s%.128s.%ld.%lx.part", (int)(name - file->path),
-                 file->path, name, (long)getpid(), (unsigned long)zt__this_thread());
-        part = fopen(file->beside, "wb");
-        if (part && stat(file->path, &before) == 0) {
-            chmod(file->beside, before.st_mode & 0777); /* the same people may read the report as before */
-        }
-        result = zt__write_and_close(profiler, format, part, path);
-        if (result == ZE_RESULT_SUCCESS && rename(file->beside, file->path) != 0) {
-            result = zt__report_unwritable(profiler, path);
-        }
-        if (result != ZE_RESULT_SUCCESS) {
-            remove(file->beside);
-        }
-    }
-    zt__free(allocator, file);
-    return result;
-}
-
-ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
-    zt_profiler *locked = zt__mutable(profiler);
-    struct stat target;
-    FILE *stream;
-    zt_format format;
-    ze_result_t result;
-    if (!profiler) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!path) {
-        return zt__report_null(&locked->diagnostics, "zt_report", "path");
-    }
-    stream = zt__find_standard_stream(path);
-    if (stream) {
-        errno = 0;
-        result = zt_write(profiler, ZT_FORMAT_TABLE, zt__write_to_file, stream);
-        if (result == ZE_RESULT_SUCCESS && fflush(stream) != 0) {
-            result = ZE_RESULT_ERROR_UNKNOWN;
-        }
-        return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(locked, path) : result;
-    }
-    if (!zt__find_format(path, &format)) {
-        return zt__report(&locked->diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_report",
-                          path);
-    }
-    /* Pipes, terminals and devices are written to, and not replaced by a file. */
-    if (stat(path, &target) == 0 && !S_ISREG(target.st_mode) && !S_ISDIR(target.st_mode)) {
-        return zt__write_and_close(locked, format, fopen(path, "wb"), path);
-    }
-    return zt__replace_file(locked, format, path);
 }
 
 /* ==== >>page: the page that run.html is =================================================================== */
@@ -18097,6 +17896,195 @@ ZT__PRIVATE void zt__write_html(zt__document *document) {
             zt__write_text(writer, "\n");
         }
     }
+}
+
+/* ==== >>writing: zt_write and zt_report, formats and files ================================================ */
+
+ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *file) {
+    return fwrite(bytes, 1, size, (FILE *)file) != size;
+}
+
+ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
+    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
+    const zt_allocator *allocator;
+    zt__document *document;
+    int stopped;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!write) {
+        return zt__report_null(diagnostics, "zt_write", "write");
+    }
+    if ((unsigned)format > ZT_FORMAT_OPENMETRICS) {
+        return zt__report(diagnostics, BAD_FORMAT, ZE_RESULT_ERROR_INVALID_ENUMERATION, (int)format);
+    }
+    if (format == ZT_FORMAT_TRACE && !profiler->config.timeline) {
+        return zt__report(diagnostics, TRACE_WITHOUT_TIMELINE, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    }
+    allocator = &profiler->config.allocator;
+    document = (zt__document *)zt__allocate(allocator, 1, sizeof *document);
+    if (!document) {
+        return zt__report_no_memory(diagnostics, "zt_write", "a report");
+    }
+    document->profiler = zt__mutable(profiler);
+    document->region_count = zt_get_region_count(profiler);
+    zt__begin_writing(&document->writer, write, user);
+    document->stats =
+        (zt_stats *)zt__allocate(allocator, profiler->layout.column_count, sizeof *document->stats);
+    if (!document->stats) {
+        document->out_of_memory = 1;
+    } else if (format == ZT_FORMAT_CSV) {
+        zt__write_csv(document);
+    } else if (format == ZT_FORMAT_JSON) {
+        zt__write_json(document);
+    } else if (format == ZT_FORMAT_TRACE) {
+        zt__write_trace(document);
+    } else if (format == ZT_FORMAT_HTML) {
+        zt__write_html(document);
+    } else if (format == ZT_FORMAT_OPENMETRICS) {
+        document->out_of_memory =
+            !zt__write_openmetrics(document->profiler, &document->writer, document->region_count);
+    } else {
+        zt__write_region_table(document, write == zt__write_to_file && user == stdout);
+    }
+    stopped = !zt__end_writing(&document->writer);
+    if (document->out_of_memory) {
+        result = zt__report_no_memory(diagnostics, "zt_write", "a report");
+    } else if (stopped && write == zt__write_to_file) {
+        result = ZE_RESULT_ERROR_UNKNOWN; /* zt_report reports why, by errno */
+    } else if (stopped) {
+        result = zt__report(diagnostics, WRITE_STOPPED, ZE_RESULT_ERROR_UNKNOWN, "zt_write");
+    }
+    zt__free(allocator, document->stats);
+    zt__free(allocator, document);
+    return result;
+}
+
+/* ---- files ----------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE ze_result_t zt__report_unwritable(zt_profiler *profiler, const char *path) {
+    return zt__report(&profiler->diagnostics, CANNOT_WRITE, ZE_RESULT_ERROR_UNKNOWN, path, strerror(errno));
+}
+
+/* Writes a report to `file`, and closes it. `path` is for messages. */
+ZT__PRIVATE ze_result_t zt__write_and_close(zt_profiler *profiler, zt_format format, FILE *file,
+                                            const char *path) {
+    ze_result_t result;
+    if (!file) {
+        return zt__report_unwritable(profiler, path);
+    }
+    errno = 0;
+    result = zt_write(profiler, format, zt__write_to_file, file);
+    if (fclose(file) != 0 && result == ZE_RESULT_SUCCESS) {
+        result = ZE_RESULT_ERROR_UNKNOWN;
+    }
+    return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(profiler, path) : result;
+}
+
+/* The file that a report goes to, and the one that it is written to first. */
+typedef struct zt__target_file {
+    char path[4096];
+    char link[4096];
+    char beside[4096 + 64];
+} zt__target_file;
+
+/* The C library hides it in strict ISO modes. C++ compilers always define _GNU_SOURCE. */
+#ifndef __cplusplus
+ssize_t readlink(const char *path, char *target, size_t size);
+#endif
+
+/* Stores what `path` leads to through symbolic links; it need not exist. Returns 0, with errno, if there
+   are too many links or the path is too long. */
+ZT__PRIVATE int zt__follow_links(zt__target_file *file, const char *path) {
+    enum { MOST_LINKS = 40 };
+    const char *next = path, *slash;
+    size_t directory = 0; /* length of the directory that `next` is relative to */
+    uint32_t i;
+    for (i = 0; i <= MOST_LINKS; i++) {
+        size_t length = strlen(next);
+        ssize_t link_length;
+        if (directory + length >= sizeof file->path) {
+            errno = ENAMETOOLONG;
+            return 0;
+        }
+        memcpy(file->path + directory, next, length + 1);
+        link_length = readlink(file->path, file->link, sizeof file->link - 1);
+        if (link_length <= 0) {
+            return 1;
+        }
+        file->link[link_length] = 0;
+        next = file->link;
+        slash = strrchr(file->path, '/');
+        directory = slash && *next != '/' ? (size_t)(slash + 1 - file->path) : 0;
+    }
+    errno = ELOOP;
+    return 0;
+}
+
+/* Writes a file beside the target and renames it, so that nobody reads an incomplete one. */
+ZT__PRIVATE ze_result_t zt__replace_file(zt_profiler *profiler, zt_format format, const char *path) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__target_file *file = (zt__target_file *)zt__allocate(allocator, 1, sizeof *file);
+    struct stat before;
+    ze_result_t result;
+    if (!file) {
+        return zt__report_no_memory(&profiler->diagnostics, "zt_report", "a path");
+    }
+    if (!zt__follow_links(file, path)) {
+        result = zt__report_unwritable(profiler, path);
+    } else {
+        const char *slash = strrchr(file->path, '/'), *name = slash ? slash + 1 : file->path;
+        FILE *part;
+        /* A long name is cut, because the name of a file has 255 bytes at the most. */
+        snprintf(file->beside, sizeof file->beside, "%.*s%.128s.%ld.%lx.part", (int)(name - file->path),
+                 file->path, name, (long)getpid(), (unsigned long)zt__this_thread());
+        part = fopen(file->beside, "wb");
+        if (part && stat(file->path, &before) == 0) {
+            chmod(file->beside, before.st_mode & 0777); /* the same people may read the report as before */
+        }
+        result = zt__write_and_close(profiler, format, part, path);
+        if (result == ZE_RESULT_SUCCESS && rename(file->beside, file->path) != 0) {
+            result = zt__report_unwritable(profiler, path);
+        }
+        if (result != ZE_RESULT_SUCCESS) {
+            remove(file->beside);
+        }
+    }
+    zt__free(allocator, file);
+    return result;
+}
+
+ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
+    zt_profiler *locked = zt__mutable(profiler);
+    struct stat target;
+    FILE *stream;
+    zt_format format;
+    ze_result_t result;
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!path) {
+        return zt__report_null(&locked->diagnostics, "zt_report", "path");
+    }
+    stream = zt__find_standard_stream(path);
+    if (stream) {
+        errno = 0;
+        result = zt_write(profiler, ZT_FORMAT_TABLE, zt__write_to_file, stream);
+        if (result == ZE_RESULT_SUCCESS && fflush(stream) != 0) {
+            result = ZE_RESULT_ERROR_UNKNOWN;
+        }
+        return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(locked, path) : result;
+    }
+    if (!zt__find_format(path, &format)) {
+        return zt__report(&locked->diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_report",
+                          path);
+    }
+    /* Pipes, terminals and devices are written to, and not replaced by a file. */
+    if (stat(path, &target) == 0 && !S_ISREG(target.st_mode) && !S_ISDIR(target.st_mode)) {
+        return zt__write_and_close(locked, format, fopen(path, "wb"), path);
+    }
+    return zt__replace_file(locked, format, path);
 }
 
 /* ==== >>automatic: tracing that reports at exit =========================================================== */

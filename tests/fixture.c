@@ -209,7 +209,7 @@ static void check_invariant(int holds, const char *condition) {
 #define calloc counted_calloc
 #define realloc counted_realloc
 #define free counted_free
-#define ZT__CHECK(condition) check_invariant((condition) != 0, #condition)
+#define ZT__INVARIANT(condition) check_invariant((condition) != 0, #condition)
 #define ZETOOLS_IMPLEMENTATION
 #include "zetools.h"
 #undef dlsym
