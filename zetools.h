@@ -275,9 +275,11 @@
        the list.
 
        zt_trace_counts counts launches when they are appended, however often their list is executed later. A
-       launch that the driver refuses is a dropped sample. Launches that are captured into a graph cannot be
-       measured, nor can commands on copy engines if the profiler measures metrics. They are counted as
-       elsewhere.
+       launch that the driver refuses is a dropped sample. Launches that cannot be measured are counted as
+       elsewhere: those captured into a graph; on copy engines, if the profiler measures metrics; on lists
+       that can be cloned, because clones would write to the same queries; and on mutable lists, once the
+       application has queried the identifier of a command, because nothing may be appended before that
+       command.
 
        With zt_trace_config.calls, calls of the application are counted and timed on the host. Reports show
        them below the regions, and the timeline has a track for each thread. Calls that the library makes
@@ -873,7 +875,8 @@ typedef struct zt_trace_counts {
     uint64_t measured;  /* a region was begun */
     uint64_t filtered;  /* left out by the configuration */
     uint64_t elsewhere; /* on a list that the profiler cannot measure: of another context or device; of a copy
-                           engine, unless the profiler measures times alone; or captured into a graph */
+                           engine, unless the profiler measures times alone; that can be cloned or changed;
+                           or captured into a graph */
 } zt_trace_counts;
 
 /* A call that was timed. The name lives as long as the program. Since 0.1. */
@@ -12233,19 +12236,22 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
    receives these callbacks and passes them to the live tracers: one for each profiler that traces, and one
    for zt_auto, which has a profiler for each context and device.
 
-   The chapter has, in this order: the calls and their parameters; what a tracer knows of kernels, devices,
-   lists and times; what it does before and after a call; the dispatcher; and the functions of the interface.
+   The chapter has, in this order: the calls and their parameters; what a tracer knows of kernels, devices
+   and lists; the host times of calls; what is appended around a launch or copy; what else a tracer does
+   before and after a call; the dispatcher; and the functions of the interface.
 
    Locks:
 
      setup, of the dispatcher   held while tracers start and stop, also during calls of the loader, none of
-                                which waits for a callback. Locked first
-     mutex, of the dispatcher   guards the list of live tracers, and the states of frames
+                                which waits for a callback. The mutex of the dispatcher may follow
+     opening, of a tracer       held while zt_auto opens a profiler, whose locks may follow, as may the mutex
+                                of the tracer. Its owner is known; waits are bounded
+     mutex, of the dispatcher   guards the list of live tracers and that of frames. Held while a frame
+                                changes to CALLBACK or ABANDONED
      mutex, of a tracer         guards what the tracer knows of handles, names, counts and times
-     opening, of a tracer       held while zt_auto opens a profiler. Its owner is known; waits are bounded
 
-   The two mutexes are held briefly. Under them no other mutex is locked, and neither the driver nor a
-   function of the application is called. */
+   The two mutexes are held briefly. Under them no other lock is locked, and neither the driver nor a
+   function of the application is called. What is marked atomic is also read without a lock. */
 
 /* The calls of the core interface (ze...) that loaders can trace. Older loaders lack some of them. */
 /* clang-format off */
@@ -12385,6 +12391,7 @@ typedef enum zt__call_kind {
     ZT__KIND_COPY,
     ZT__KIND_CAPTURE_BEGIN,
     ZT__KIND_CAPTURE_END,
+    ZT__KIND_GET_COMMAND_ID,
     ZT__KIND_CONTEXT_DESTROY
 } zt__call_kind;
 
@@ -12417,6 +12424,9 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
         return ZT__KIND_CAPTURE_BEGIN;
     case ZT__CALL_CommandListEndGraphCaptureExt:
         return ZT__KIND_CAPTURE_END;
+    case ZT__CALL_CommandListGetNextCommandIdExp:
+    case ZT__CALL_CommandListGetNextCommandIdWithKernelsExp:
+        return ZT__KIND_GET_COMMAND_ID;
     case ZT__CALL_ContextDestroy:
         return ZT__KIND_CONTEXT_DESTROY;
     default:
@@ -12435,9 +12445,10 @@ typedef struct zt__append_lists_params {
     ze_command_list_handle_t **pphCommandLists;
 } zt__append_lists_params;
 
-typedef struct zt__capture_params {
+/* Of the calls that begin or end a capture, or query an identifier. */
+typedef struct zt__list_params {
     ze_command_list_handle_t *phCommandList;
-} zt__capture_params;
+} zt__list_params;
 
 typedef struct zt__launch_with_arguments_params {
     ze_command_list_handle_t *phCommandList;
@@ -12487,55 +12498,56 @@ typedef struct zt__fill_with_parameters_params {
 /* A launch or copy, whichever call appends it. */
 typedef struct zt__command {
     ze_command_list_handle_t list;
-    uint32_t *wait_count; /* points to the call's parameter, which zt__wait_first changes */
-    ze_event_handle_t *wait_events;
-    uint32_t kernel_count;     /* 0: a copy */
     ze_kernel_handle_t kernel; /* the first one, or NULL */
+    uint32_t kernel_count;     /* 0: a copy */
+    uint32_t *wait_count;      /* points to the call's parameter, which zt__begin_command changes */
+    ze_event_handle_t *wait_events;
 } zt__command;
 
 /* Reads the parameters of a launch or copy. Returns 0 if the list or the kernel is NULL. */
 ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *command) {
-    memset(command, 0, sizeof *command);
-#define ZT__READ_COMMAND(type)                                                                               \
-    const type *p = (const type *)parameters;                                                                \
-    command->list = *p->phCommandList;                                                                       \
-    command->wait_count = p->pnumWaitEvents;                                                                 \
-    command->wait_events = *p->pphWaitEvents
     switch (call) {
 #define X(name, type)                                                                                        \
     case ZT__CALL_##name: {                                                                                  \
-        ZT__READ_COMMAND(type);                                                                              \
-        command->kernel = *p->phKernel;                                                                      \
-        command->kernel_count = 1;                                                                           \
+        const type *p = (const type *)parameters;                                                            \
+        const zt__command launch = {*p->phCommandList, *p->phKernel, 1, p->pnumWaitEvents,                   \
+                                    *p->pphWaitEvents};                                                      \
+        *command = launch;                                                                                   \
         return command->list && command->kernel;                                                             \
     }
         ZT__LAUNCHES(X)
 #undef X
     case ZT__CALL_CommandListAppendLaunchMultipleKernelsIndirect: {
-        ZT__READ_COMMAND(ze_command_list_append_launch_multiple_kernels_indirect_params_t);
-        command->kernel_count = *p->pphKernels ? *p->pnumKernels : 0;
-        command->kernel = command->kernel_count ? **p->pphKernels : NULL;
+        const ze_command_list_append_launch_multiple_kernels_indirect_params_t *p =
+            (const ze_command_list_append_launch_multiple_kernels_indirect_params_t *)parameters;
+        uint32_t count = *p->pphKernels ? *p->pnumKernels : 0;
+        const zt__command launch = {*p->phCommandList, count ? **p->pphKernels : NULL, count,
+                                    p->pnumWaitEvents, *p->pphWaitEvents};
+        *command = launch;
         return command->list && command->kernel;
     }
 #define X(name, type)                                                                                        \
     case ZT__CALL_##name: {                                                                                  \
-        ZT__READ_COMMAND(type);                                                                              \
+        const type *p = (const type *)parameters;                                                            \
+        const zt__command copy = {*p->phCommandList, NULL, 0, p->pnumWaitEvents, *p->pphWaitEvents};         \
+        *command = copy;                                                                                     \
         return command->list != NULL;                                                                        \
     }
         ZT__COPIES(X)
 #undef X
     default:
+        memset(command, 0, sizeof *command);
         return 0;
     }
-#undef ZT__READ_COMMAND
 }
 
 /* ---- what a tracer knows --------------------------------------------------------------------------------- */
 
 enum {
     ZT__MAX_HOOKS = 16,
-    ZT__MAX_RETIRED = 1024, /* from then on, stops leave the registration as it is */
-    ZT__KEPT_CALLS = 512    /* of each call, for quantiles */
+    ZT__MAX_RETIRED = 1024,          /* from then on, stops leave the registration as it is */
+    ZT__KEPT_CALLS = 512,            /* of each call, for quantiles */
+    ZT__LIST_FLAG_CLONEABLE = 1 << 4 /* ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE, since Level Zero 1.9 */
 };
 
 /* A context and device whose lists are measured. */
@@ -12549,7 +12561,7 @@ typedef struct zt__traced_device {
 
     /* Launches and copies on its lists that have no region; with the tracer's mutex. */
     uint64_t left_out;    /* by the configuration */
-    uint64_t impossible;  /* on copy engines, or captured into a graph */
+    uint64_t impossible;  /* on lists that cannot be measured */
     uint64_t copies_seen; /* by zt_auto, where copies are not measured */
 } zt__traced_device;
 
@@ -12566,8 +12578,12 @@ typedef struct zt__known_handle {
     const void *handle;            /* the key */
     zt__kernel_name *name;         /* of a kernel */
     zt__traced_device *device;     /* of a list; NULL: it is not measured */
-    int is_copy_only;              /* of a list: it cannot execute metric queries */
-    int is_captured; /* of a list: its commands go into a graph, which may run any number of times */
+
+    /* why the commands of a list cannot be measured */
+    int is_copy_only;    /* it cannot execute metric queries */
+    int is_captured;     /* its commands go into a graph, which may run any number of times */
+    int is_cloneable;    /* its clones would write to the same queries and events */
+    int has_command_ids; /* the application has queried the identifier of a command to come */
 } zt__known_handle;
 
 /* The statistics of a call that is timed. */
@@ -12870,14 +12886,27 @@ ZT__PRIVATE zt__traced_device *zt__find_device(zt__tracer *tracer, ze_context_ha
     return NULL;
 }
 
-/* Opens a profiler for a context and device that are new to zt_auto. If that fails, the device is added
-   without a profiler, so that it is not tried again. `opening` is held. Returns NULL without memory. */
-ZT__PRIVATE zt__traced_device *zt__open_device(zt__tracer *tracer, ze_context_handle_t context,
-                                               ze_device_handle_t device) {
+/* Returns the record of a context and device, or NULL if nothing measures their lists. Under zt_auto, a
+   profiler is opened for those that are new. If that fails, they are added without one, so that it is not
+   tried again. */
+ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_context_handle_t context,
+                                                       ze_device_handle_t device) {
+    zt__traced_device *found = zt__find_device(tracer, context, device);
     zt_profiler *profiler = NULL;
-    zt__traced_device *added;
-    ze_result_t result = zt_open(context, device, tracer->automatic, &profiler);
-    if (!profiler) {
+    ze_result_t result;
+    if (found || !tracer->automatic ||
+        !zt__lock_until(&tracer->opening, zt__deadline(tracer->wait_timeout_ns))) {
+        return found;
+    }
+    found = zt__find_device(tracer, context, device);
+    if (found) { /* another thread was faster */
+        zt__unlock_timed(&tracer->opening);
+        return found;
+    }
+    result = zt_open(context, device, tracer->automatic, &profiler);
+    if (profiler) {
+        zt__store(&profiler->tracer, tracer);
+    } else {
         zt__thread_messages *messages = zt__get_thread_messages();
         zt__lock(&tracer->mutex);
         if (!tracer->open_failures && messages) {
@@ -12886,29 +12915,11 @@ ZT__PRIVATE zt__traced_device *zt__open_device(zt__tracer *tracer, ze_context_ha
         }
         tracer->open_failures++;
         zt__unlock(&tracer->mutex);
-    } else {
-        zt__store(&profiler->tracer, tracer);
     }
-    added = zt__add_device(tracer, context, device, profiler);
-    if (!added && profiler) {
+    found = zt__add_device(tracer, context, device, profiler);
+    if (!found && profiler) {
         zt__store(&profiler->tracer, (zt__tracer *)NULL);
         zt_close(profiler);
-    }
-    return added;
-}
-
-/* Returns the record of a context and device. Under zt_auto, it is added if there is none. Returns NULL
-   if nothing measures their lists. */
-ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_context_handle_t context,
-                                                       ze_device_handle_t device) {
-    zt__traced_device *found = zt__find_device(tracer, context, device);
-    if (found || !tracer->automatic ||
-        !zt__lock_until(&tracer->opening, zt__deadline(tracer->wait_timeout_ns))) {
-        return found;
-    }
-    found = zt__find_device(tracer, context, device);
-    if (!found) {
-        found = zt__open_device(tracer, context, device);
     }
     zt__unlock_timed(&tracer->opening);
     return found;
@@ -12921,7 +12932,7 @@ ZT__PRIVATE zt__known_handle *zt__remember_list(zt__tracer *tracer, ze_command_l
     zt__known_handle *known = zt__remember_handle(tracer, &tracer->lists, list);
     if (known) {
         known->device = device;
-        known->is_captured = 0;
+        known->is_captured = known->is_cloneable = known->has_command_ids = 0;
         known->is_copy_only = device && ordinal < 32 && (device->copy_only_groups >> ordinal & 1);
     }
     return known;
@@ -13041,7 +13052,7 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
     zt__unlock(&tracer->mutex);
 }
 
-/* ---- around a call --------------------------------------------------------------------------------------- */
+/* ---- calls in progress ----------------------------------------------------------------------------------- */
 
 /* The state of a frame. A frame goes from UNUSED to CALLBACK, DRIVER, CALLBACK again and back to UNUSED,
    or from DRIVER to ABANDONED and UNUSED if the tracer is destroyed meanwhile. The dispatcher's mutex is
@@ -13067,87 +13078,89 @@ typedef struct zt__frame {
     uint64_t begin_ns; /* 0: no tracer times the call */
     zt_region region;
     int has_region;
-    uint32_t *wait_count;           /* the call's parameter, if zt__wait_first has set it to 0; else NULL */
-    uint32_t waits;                 /* its value before */
+    uint32_t *wait_count; /* the call's parameter, if zt__begin_command has set it to 0; else NULL */
+    uint32_t waits;       /* its value before */
     void *instances[ZT__MAX_HOOKS]; /* what a prologue of the application stores for its epilogue */
 } zt__frame;
 
 /* The parameters of the call of a frame. */
 #define ZT__PARAMETERS(frame, type) ((const type *)(frame)->parameters)
 
-/* Appends a wait for the events of a launch or copy, before its region begins, and removes them from the
-   call. So the GPU time is that of the kernel alone. If the driver refuses the launch, the wait stays on
-   the list. */
-ZT__PRIVATE void zt__wait_first(zt__frame *frame, const zt__command *command) {
-    uint32_t count = *command->wait_count;
-    if (count && command->wait_events &&
-        zeCommandListAppendWaitOnEvents(command->list, count, command->wait_events) == ZE_RESULT_SUCCESS) {
-        frame->wait_count = command->wait_count;
-        frame->waits = count;
-        *command->wait_count = 0;
-    }
-}
+/* ---- launches and copies --------------------------------------------------------------------------------- */
 
-/* Counts a launch or copy, and begins its region if it is measured. The list is checked before the
-   filter, so that launches elsewhere do not count for `every` and `limit`. `kernel_before_hooks` is the
-   kernel that the application has passed; its prologues may have passed another. */
-ZT__PRIVATE void zt__before_command(zt__frame *frame, ze_kernel_handle_t kernel_before_hooks) {
-    zt__tracer *tracer = frame->tracer;
-    zt__command command;
-    zt__known_handle *list = NULL;
-    zt_profiler *profiler = NULL;
+/* Counts a launch or copy. If it is measured, returns the profiler, and the name of the region. The list is
+   checked before the filter, so that launches elsewhere do not count for `every` and `limit`.
+   `knows_kernel`: the handle of the kernel is the application's, and so forgotten when it is destroyed. The
+   mutex is held. */
+ZT__PRIVATE zt_profiler *zt__select_command(zt__tracer *tracer, zt__call call, const zt__command *command,
+                                            int knows_kernel, const char **region) {
+    zt__known_handle *list = command ? zt__find_or_query_list(tracer, command->list) : NULL;
+    zt__traced_device *device = list ? list->device : NULL;
     zt__kernel_name *name = NULL;
-    int is_complete = zt__read_command(frame->call, frame->parameters, &command), is_measured = 0;
-    zt__lock(&tracer->mutex);
-    if (is_complete) {
-        list = zt__find_or_query_list(tracer, command.list);
+    if (!tracer->measured[call]) { /* a copy, which an empty report of zt_auto mentions */
+        if (device) {
+            device->copies_seen++;
+        }
+        return NULL;
     }
-    if (list && !list->is_captured && zt__is_measured(list->device)) {
-        profiler = list->device->profiler;
-    }
-    /* A copy engine can write time stamps, but cannot execute queries. */
-    if (profiler && !(list->is_copy_only && profiler->metric_count > 0)) {
-        /* A hook may destroy a kernel that it has substituted, which is not traced. So its name is
-           queried at each launch. */
-        name = zt__name_of_command(tracer, frame->call, &command, command.kernel == kernel_before_hooks);
+    if (zt__is_measured(device) && !list->is_captured && !list->is_cloneable && !list->has_command_ids) {
+        /* A copy engine can write time stamps, but cannot execute queries. */
+        if (!list->is_copy_only || device->profiler->metric_count == 0) {
+            name = zt__name_of_command(tracer, call, command, knows_kernel);
+        }
     }
     tracer->counts.launches++;
     if (!name) {
         tracer->counts.elsewhere++;
-        if (list && list->device) {
-            list->device->impossible++;
+        if (device) {
+            device->impossible++;
         }
-    } else if (!name->is_selected || name->seen++ % tracer->every != 0 ||
-               (tracer->limit && name->measured >= tracer->limit)) {
+        return NULL;
+    }
+    if (!name->is_selected || name->seen++ % tracer->every != 0 ||
+        (tracer->limit && name->measured >= tracer->limit)) {
         tracer->counts.filtered++;
-        list->device->left_out++;
-    } else {
-        tracer->counts.measured++;
-        name->measured++;
-        is_measured = 1;
+        device->left_out++;
+        return NULL;
     }
-    zt__unlock(&tracer->mutex);
-    if (is_measured) {
-        zt__wait_first(frame, &command);
-        frame->region = zt_begin(profiler, command.list, name->text);
-        frame->has_region = 1;
-    }
+    tracer->counts.measured++;
+    name->measured++;
+    *region = name->text;
+    return device->profiler;
 }
 
-/* Counts a copy that is not measured, for the reports of zt_auto. */
-ZT__PRIVATE void zt__count_copy(zt__frame *frame) {
+/* Called before a launch or copy. If it is measured, appends a wait for its events, which it then need not
+   wait for, and the begin of a region. So the GPU time is that of the kernel alone. If the driver refuses the
+   launch, the wait stays on the list. zt__after_call ends the region. `kernel_before_hooks` is the kernel
+   that the application has passed. */
+ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_before_hooks) {
     zt__tracer *tracer = frame->tracer;
     zt__command command;
-    const zt__known_handle *list;
-    if (zt__read_command(frame->call, frame->parameters, &command)) {
-        zt__lock(&tracer->mutex);
-        list = zt__find_or_query_list(tracer, command.list);
-        if (list && list->device) {
-            list->device->copies_seen++;
-        }
-        zt__unlock(&tracer->mutex);
+    zt_profiler *profiler;
+    const char *region;
+    uint32_t count;
+    int is_complete = zt__read_command(frame->call, frame->parameters, &command);
+    /* A hook may destroy a kernel that it has substituted, which is not traced. So its name is queried at
+       each launch. */
+    int knows_kernel = command.kernel == kernel_before_hooks;
+    zt__lock(&tracer->mutex);
+    profiler = zt__select_command(tracer, frame->call, is_complete ? &command : NULL, knows_kernel, &region);
+    zt__unlock(&tracer->mutex);
+    if (!profiler) {
+        return;
     }
+    count = *command.wait_count;
+    if (count && command.wait_events &&
+        zeCommandListAppendWaitOnEvents(command.list, count, command.wait_events) == ZE_RESULT_SUCCESS) {
+        frame->wait_count = command.wait_count;
+        frame->waits = count;
+        *command.wait_count = 0;
+    }
+    frame->region = zt_begin(profiler, command.list, region);
+    frame->has_region = 1;
 }
+
+/* ---- before and after a call ----------------------------------------------------------------------------- */
 
 ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
@@ -13155,13 +13168,15 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
     ze_device_handle_t device;
     ze_command_list_handle_t list;
     zt__traced_device *traced;
-    uint32_t ordinal;
+    zt__known_handle *known;
+    uint32_t ordinal, is_cloneable = 0;
     if (frame->call == ZT__CALL_CommandListCreate) {
         const ze_command_list_create_params_t *p = ZT__PARAMETERS(frame, ze_command_list_create_params_t);
         context = *p->phContext;
         device = *p->phDevice;
         list = **p->pphCommandList;
         ordinal = (*p->pdesc)->commandQueueGroupOrdinal;
+        is_cloneable = (*p->pdesc)->flags & ZT__LIST_FLAG_CLONEABLE;
     } else {
         const ze_command_list_create_immediate_params_t *p =
             ZT__PARAMETERS(frame, ze_command_list_create_immediate_params_t);
@@ -13172,7 +13187,10 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
     }
     traced = zt__find_or_open_device(tracer, context, device);
     zt__lock(&tracer->mutex);
-    zt__remember_list(tracer, list, traced, ordinal);
+    known = zt__remember_list(tracer, list, traced, ordinal);
+    if (known) {
+        known->is_cloneable = is_cloneable != 0;
+    }
     zt__unlock(&tracer->mutex);
 }
 
@@ -13252,10 +13270,8 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     switch (kind) {
     case ZT__KIND_LAUNCH:
     case ZT__KIND_COPY:
-        if (tracer->measured[frame->call]) {
-            zt__before_command(frame, kernel_before_hooks);
-        } else if (kind == ZT__KIND_COPY && tracer->automatic) {
-            zt__count_copy(frame);
+        if (tracer->measured[frame->call] || (kind == ZT__KIND_COPY && tracer->automatic)) {
+            zt__begin_command(frame, kernel_before_hooks);
         }
         break;
     case ZT__KIND_EXECUTE:
@@ -13296,11 +13312,14 @@ ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
                                       0, "zeCommandListReset");
         break;
     case ZT__KIND_CAPTURE_BEGIN:
-    case ZT__KIND_CAPTURE_END: {
+    case ZT__KIND_CAPTURE_END:
+    case ZT__KIND_GET_COMMAND_ID: {
         zt__known_handle *list;
         zt__lock(&tracer->mutex);
-        list = zt__find_or_query_list(tracer, *ZT__PARAMETERS(frame, zt__capture_params)->phCommandList);
-        if (list) {
+        list = zt__find_or_query_list(tracer, *ZT__PARAMETERS(frame, zt__list_params)->phCommandList);
+        if (list && kind == ZT__KIND_GET_COMMAND_ID) {
+            list->has_command_ids = 1;
+        } else if (list) {
             list->is_captured = kind == ZT__KIND_CAPTURE_BEGIN;
         }
         zt__unlock(&tracer->mutex);
@@ -13445,30 +13464,6 @@ ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, void *parameters) {
     return first;
 }
 
-/* Called when the driver has returned: callbacks need the tracers again, unless they were destroyed.
-   Returns the last frame. */
-ZT__PRIVATE zt__frame *zt__return_to_call(zt__frame *first) {
-    zt__frame *frame, *last = first;
-    zt__lock(&zt__dispatch_mutex);
-    for (frame = first; frame; frame = frame->next) {
-        if (frame->state == ZT__FRAME_DRIVER) {
-            zt__store(&frame->state, ZT__FRAME_CALLBACK);
-        }
-        last = frame;
-    }
-    zt__unlock(&zt__dispatch_mutex);
-    return last;
-}
-
-ZT__PRIVATE void zt__end_call(zt__frame *first) {
-    zt__current_call = NULL;
-    while (first) {
-        zt__frame *next = first->next; /* another thread may use the frame next */
-        zt__store(&first->state, ZT__FRAME_UNUSED);
-        first = next;
-    }
-}
-
 ZT__PRIVATE void zt__prologue(zt__call call, void *parameters, uintptr_t registration, void **instance) {
     zt__frame *first, *frame;
     uint64_t begin_ns;
@@ -13502,14 +13497,22 @@ ZT__PRIVATE void zt__prologue(zt__call call, void *parameters, uintptr_t registr
 }
 
 ZT__PRIVATE void zt__epilogue(ze_result_t result, void **instance) {
-    zt__frame *first = (zt__frame *)*instance, *frame;
+    zt__frame *first = (zt__frame *)*instance, *last = NULL, *frame, *next;
     uint64_t end_ns;
     if (!first || first != zt__current_call) {
         return;
     }
     end_ns = first->begin_ns ? zt__now_ns() : 0;
+    zt__lock(&zt__dispatch_mutex);
+    for (frame = first; frame; frame = frame->next) {
+        if (frame->state == ZT__FRAME_DRIVER) { /* else its tracer was destroyed */
+            zt__store(&frame->state, ZT__FRAME_CALLBACK);
+        }
+        last = frame;
+    }
+    zt__unlock(&zt__dispatch_mutex);
     zt__change_depth(1);
-    for (frame = zt__return_to_call(first); frame; frame = frame->previous) {
+    for (frame = last; frame; frame = frame->previous) {
         if (frame->wait_count) {
             *frame->wait_count = frame->waits;
         }
@@ -13518,7 +13521,11 @@ ZT__PRIVATE void zt__epilogue(ze_result_t result, void **instance) {
         }
     }
     zt__change_depth(-1);
-    zt__end_call(first);
+    zt__current_call = NULL;
+    for (frame = first; frame; frame = next) {
+        next = frame->next; /* before another thread uses the frame */
+        zt__store(&frame->state, ZT__FRAME_UNUSED);
+    }
 }
 
 /* The loader does not pass which call it is, so each call has its own functions. */
@@ -13783,6 +13790,7 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
         return !config->no_launches;
     case ZT__KIND_CAPTURE_BEGIN:
     case ZT__KIND_CAPTURE_END:
+    case ZT__KIND_GET_COMMAND_ID:
         return !config->no_launches || config->copies;
     case ZT__KIND_COPY:
     case ZT__KIND_CONTEXT_DESTROY:
@@ -18178,7 +18186,8 @@ ZT__PRIVATE void zt__explain_empty_report(const zt__traced_device *device) {
     if (impossible) {
         fprintf(file,
                 "%sNo region for %llu launches that cannot be measured: on copy engines, for which "
-                "ZT_GROUPS= measures times, or captured into a graph.\n",
+                "ZT_GROUPS= measures times, captured into a graph, or on lists that can be cloned or "
+                "changed.\n",
                 before, (unsigned long long)impossible);
     }
     if (!table && !copies && !left_out && !impossible) {
