@@ -347,6 +347,14 @@
                if line["metric"] == "XVE_STALL" and line["tile"] == "all":
                    print(line["region"], line["mean"])
 
+       Instances (.instances.csv) are a row for each sample that config.timeline keeps, in the form of
+       `unitrace -q`, so that scripts for that read them: "=== Device #0 Metrics ===", a blank line, and CSV
+       with the columns Kernel, GlobalInstanceId, SubDeviceId (the tile) and each metric with its units, such
+       as GpuTime[ns] and XVE_STALL[%]. GlobalInstanceId counts samples from 1 in the order of collection.
+
+           import pandas
+           print(pandas.read_csv("run.instances.csv", skiprows=2).groupby("Kernel")["GpuTime[ns]"].sum())
+
        A page (.html) shows all of this in a browser, from one file that loads nothing: regions by their
        share, what limits them, every metric with its description, the distribution of GPU times, the
        timeline if one is kept, and what was lost. It contains the same object as JSON, in which the figures
@@ -677,8 +685,9 @@ typedef enum zt_format {
     ZT_FORMAT_CSV,
     ZT_FORMAT_JSON,
     ZT_FORMAT_TRACE,
-    ZT_FORMAT_HTML,       /* a page for browsers, in one file */
-    ZT_FORMAT_OPENMETRICS /* text for Prometheus; see OPENMETRICS */
+    ZT_FORMAT_HTML,        /* a page for browsers, in one file */
+    ZT_FORMAT_OPENMETRICS, /* text for Prometheus; see OPENMETRICS */
+    ZT_FORMAT_INSTANCES    /* CSV with a row for each sample that config.timeline keeps */
 } zt_format;
 
 /* How the values of a metric are combined over samples. Since 0.1. */
@@ -1169,19 +1178,19 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 
 /* Writes a report to a file. It is written beside the file and then renamed, so that nobody reads an
    incomplete one. Symbolic links are followed; pipes and devices are written to directly.
-   path  the suffix chooses the format: .html or .htm, .csv, .json, .trace.json or .prom (OpenMetrics), in
-         upper or lower case; with .txt, a number or no suffix, the report is a table. "-" and "/dev/stdout"
-         are a table on standard output, as wide as the terminal; other tables, such as that of
-         "/dev/stderr", are 80 columns wide. Columns that config.columns asks for and that do not fit follow
-         in a table below. See REPORTS
-   Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace without config.timeline; UNKNOWN if
-   the file cannot be written: zt_get_last_error has the reason. Any thread. Since 0.1. */
+   path  the suffix chooses the format: .html or .htm, .csv, .json, .trace.json, .prom (OpenMetrics) or
+         .instances.csv, in upper or lower case; with .txt, a number or no suffix, the report is a table. "-"
+         and "/dev/stdout" are a table on standard output, as wide as the terminal; other tables, such as
+         that of "/dev/stderr", are 80 columns wide. Columns that config.columns asks for and that do not fit
+         follow in a table below. See REPORTS
+   Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace or instances without config.timeline;
+   UNKNOWN if the file cannot be written: zt_get_last_error has the reason. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
 
 /* Passes the bytes of a report to a function.
    user  is passed to `write`
-   Returns SUCCESS; INVALID_ENUMERATION; INVALID_ARGUMENT for a trace without config.timeline; UNKNOWN if
-   `write` stopped it. Any thread. Since 0.1. */
+   Returns SUCCESS; INVALID_ENUMERATION; INVALID_ARGUMENT for a trace or instances without config.timeline;
+   UNKNOWN if `write` stopped it. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user);
 
 /* Returns whether metrics are measured, and if not, why. Any thread. Since 0.1. */
@@ -3631,12 +3640,12 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(CANNOT_WRITE, "zt_report: cannot write '%.512s': %s. Check the directory, its permissions and space.") \
     X(WRITE_STOPPED, "%s: the write function returned that it cannot go on.")                                \
     X(BAD_FORMAT, "zt_write: %d is not a zt_format. Pass one of ZT_FORMAT_TABLE, _CSV, _JSON, _TRACE, "      \
-                  "_HTML and _OPENMETRICS.")                                                                 \
+                  "_HTML, _OPENMETRICS and _INSTANCES.")                                                     \
     X(UNKNOWN_SUFFIX, "%s: the suffix of '%.512s' is none of .txt (or none: a table), .csv, .json, "         \
-                      ".trace.json, .html, .htm and .prom. Use one of these.")                               \
+                      ".trace.json, .html, .htm, .prom and .instances.csv. Use one of these.")               \
     X(BAD_VARIABLE, "zt_open: %s is '%.64s' in the environment, and not %s. It is ignored.")                 \
-    X(TRACE_WITHOUT_TIMELINE, "zt_write: a trace shows the timeline, and this profiler keeps none. Set "     \
-                              "config.timeline to the number of samples to keep, such as 65536.")            \
+    X(NO_KEPT_SAMPLES, "zt_write: this report shows the timeline, and this profiler keeps none. Set "        \
+                       "config.timeline to the number of samples to keep, such as 65536.")                   \
     X(LAYOUTS_DIFFER,                                                                                        \
       "zt_merge: the profilers do not measure the same: %s. Open both with the same groups.")                \
     X(MERGE_SELF, "zt_merge: a profiler cannot be merged into itself. Pass another.")                        \
@@ -10387,9 +10396,13 @@ typedef struct zt__suffix {
 
 ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path) {
     static const zt__suffix suffixes[] = {
-        {".trace.json", ZT_FORMAT_TRACE, 1}, {".json", ZT_FORMAT_JSON, 0},
-        {".csv", ZT_FORMAT_CSV, 0},          {".html", ZT_FORMAT_HTML, 1},
-        {".htm", ZT_FORMAT_HTML, 1},         {".prom", ZT_FORMAT_OPENMETRICS, 0},
+        {".instances.csv", ZT_FORMAT_INSTANCES, 1},
+        {".trace.json", ZT_FORMAT_TRACE, 1},
+        {".json", ZT_FORMAT_JSON, 0},
+        {".csv", ZT_FORMAT_CSV, 0},
+        {".html", ZT_FORMAT_HTML, 1},
+        {".htm", ZT_FORMAT_HTML, 1},
+        {".prom", ZT_FORMAT_OPENMETRICS, 0},
         {".txt", ZT_FORMAT_TABLE, 0},
     };
     uint32_t i;
@@ -15481,6 +15494,13 @@ ZT__PRIVATE void zt__write_csv_field(zt__writer *writer, const char *text) {
     zt__write_text(writer, "\"");
 }
 
+/* What is no finite number is empty. */
+ZT__PRIVATE void zt__write_csv_number(zt__writer *writer, double number) {
+    if (zt__is_finite(number)) {
+        zt__write_number(writer, number);
+    }
+}
+
 /* A line of CSV. Figures that do not apply are empty. */
 typedef struct zt__csv_line {
     const char *region;
@@ -15504,9 +15524,7 @@ ZT__PRIVATE void zt__write_csv_line(zt__writer *writer, const zt__csv_line *line
               zt__aggregation_name(metric->aggregation), (unsigned long long)line->stats->count);
     for (i = 0; i < ZT__COUNT_OF(figures.values); i++) {
         zt__write_text(writer, ",");
-        if (zt__is_finite(figures.values[i])) {
-            zt__write_number(writer, figures.values[i]);
-        }
+        zt__write_csv_number(writer, figures.values[i]);
     }
     zt__print(writer, ",%s,%s,%s,", line->tile, line->pass, zt__name_differences(line->differs).text);
     if (line->text) {
@@ -15669,6 +15687,78 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
         }
     }
     zt__list_notes(document, zt__write_csv_note);
+}
+
+/* ---- a row for each sample ------------------------------------------------------------------------------- */
+
+/* Writes the names of the columns as unitrace does: "GpuTime[ns]", "XVE_STALL[%]". */
+ZT__PRIVATE void zt__write_instance_headings(zt__document *document) {
+    const zt_profiler *profiler = document->profiler;
+    zt__writer *writer = &document->writer;
+    uint32_t i, j;
+    zt__write_text(writer, "=== Device #0 Metrics ===\n\nKernel,GlobalInstanceId,SubDeviceId");
+    if (profiler->passes[0].time_metric == UINT32_MAX) {
+        zt__write_text(writer, ",GpuTime[ns]");
+    }
+    for (i = 0; i < profiler->metric_count; i++) {
+        const zt_metric *metric = &profiler->metrics[i];
+        const char *units = strcmp(metric->units, "percent") == 0 ? "%" : metric->units;
+        zt__write_text(writer, ",");
+        for (j = 0; j < i; j++) {
+            if (strcmp(profiler->metrics[j].name, metric->name) == 0) { /* of another group */
+                zt__write_text(writer, metric->group);
+                zt__write_text(writer, ".");
+                break;
+            }
+        }
+        zt__write_text(writer, metric->name);
+        if (*units) {
+            zt__write_text(writer, "[");
+            zt__write_text(writer, units);
+            zt__write_text(writer, "]");
+        }
+    }
+    zt__write_text(writer, "\n");
+}
+
+/* Writes the kept samples in the form of `unitrace -q`, for scripts that read that: one line before a blank
+   one, the names, and a row for each sample and tile. What was not measured is empty. */
+ZT__PRIVATE void zt__write_instances(zt__document *document) {
+    zt_profiler *profiler = document->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__writer *writer = &document->writer;
+    uint32_t metric, tile = 0;
+    uint64_t i, end;
+    double *values = (double *)zt__allocate(allocator, profiler->layout.column_count, sizeof *values);
+    document->out_of_memory |= !values;
+    zt__write_instance_headings(document);
+    zt__get_kept_samples(profiler, &i, &end);
+    while (values && i < end) {
+        const zt__region_record *record;
+        zt__timeline_sample sample;
+        if (!zt__copy_kept_sample(profiler, i, &sample, values)) {
+            i++; /* replaced by a newer one */
+            continue;
+        }
+        zt__lock(&profiler->mutex);
+        record = profiler->regions[sample.region];
+        zt__unlock(&profiler->mutex);
+        zt__write_csv_field(writer, record->name);
+        zt__print(writer, ",%llu,%u", (unsigned long long)i + 1, (unsigned)tile);
+        if (profiler->passes[0].time_metric == UINT32_MAX) {
+            zt__write_text(writer, ",");
+            zt__write_csv_number(writer, values[0]);
+        }
+        for (metric = 0; metric < profiler->metric_count; metric++) {
+            uint32_t column = profiler->tile_count ? zt__tile_column(profiler, tile, metric) : 1 + metric;
+            zt__write_text(writer, ",");
+            zt__write_csv_number(writer, values[column]);
+        }
+        zt__write_text(writer, "\n");
+        tile = tile + 1 < profiler->tile_count ? tile + 1 : 0;
+        i += tile == 0;
+    }
+    zt__free(allocator, values);
 }
 
 /* ==== >>json: the object that run.json and run.html hold ================================================== */
@@ -17918,11 +18008,11 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     if (!write) {
         return zt__report_null(diagnostics, "zt_write", "write");
     }
-    if ((unsigned)format > ZT_FORMAT_OPENMETRICS) {
+    if ((unsigned)format > ZT_FORMAT_INSTANCES) {
         return zt__report(diagnostics, BAD_FORMAT, ZE_RESULT_ERROR_INVALID_ENUMERATION, (int)format);
     }
-    if (format == ZT_FORMAT_TRACE && !profiler->config.timeline) {
-        return zt__report(diagnostics, TRACE_WITHOUT_TIMELINE, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    if ((format == ZT_FORMAT_TRACE || format == ZT_FORMAT_INSTANCES) && !profiler->config.timeline) {
+        return zt__report(diagnostics, NO_KEPT_SAMPLES, ZE_RESULT_ERROR_INVALID_ARGUMENT);
     }
     allocator = &profiler->config.allocator;
     document = (zt__document *)zt__allocate(allocator, 1, sizeof *document);
@@ -17942,6 +18032,8 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
         zt__write_json(document);
     } else if (format == ZT_FORMAT_TRACE) {
         zt__write_trace(document);
+    } else if (format == ZT_FORMAT_INSTANCES) {
+        zt__write_instances(document);
     } else if (format == ZT_FORMAT_HTML) {
         zt__write_html(document);
     } else if (format == ZT_FORMAT_OPENMETRICS) {
