@@ -1084,7 +1084,7 @@ static void test_notes_in_all_formats(void **state) {
     run(w, profiler, "lost");
     gpu.behave(SOFTGPU_REPORT_LOST, 0);
     collect_all(profiler);
-    expect_note(profiler, "1 sample is lost: report lost. The device flagged their data as unusable.", 1);
+    expect_note(profiler, "1 sample is lost: report lost. The device flagged the data as unusable.", 1);
 }
 
 static void test_notes_of_passes_and_availability(void **state) {
