@@ -227,6 +227,25 @@
        kept: if one of them is collected or read late, raise config.timeline or
        zt_stream_config.timeline_rows.
 
+   ROOFLINE
+
+       A roofline shows how far each region is from what the device can do: operations a second against
+       operations a byte of memory traffic, below the peaks of both. A page (.html) has one for the regions
+       whose memory traffic is measured.
+
+       The peaks are given by ZT_PEAKS or zt_set_peaks. A peak that was measured is nearer to what kernels
+       reach than one from a data sheet: benchmark a kernel that copies, and pass its bytes a second.
+
+           zt_bench(profiler, &copy, &result);
+           zt_set_peaks(profiler, 2.0 * copied_bytes / (result.median * 1e-9), 14.6e12, "measured: a copy");
+
+       Without them, the peak bandwidth is the one that the driver reports. It is also what zt_get_limit
+       compares the memory traffic with.
+
+       No metric counts operations: an instruction does as many as it has SIMD lanes, and the device does not
+       report their number. So operations are what zt_set_operations states. Without them, the roofline has
+       the instructions of the vector and matrix engines, and only the roof of the bandwidth.
+
    OPENMETRICS
 
        A report to "run.prom" is OpenMetrics text, as Prometheus reads it from an endpoint, a push gateway or
@@ -314,6 +333,7 @@
            "zetools", "program", "date", "opened", "availability"
            "device"    {"name", "driver_version", "uuid", "pci", "core_clock_mhz", "timer_hz"}
            "counts"    zt_counts; "causes": of each zt_cause, by its name
+           "peaks"     {"bytes_per_second", "operations_per_second", "source"}; see ROOFLINE
            "columns"   keys of the metrics that matter most, for a table
            "metrics"   of each key: {"name", "group", "component", "units", "type", "aggregation", "pass",
                        "description"}, and a short "label" for some of "columns". The key is the name; if an
@@ -326,10 +346,11 @@
 
        A region is {"name", "count", "lost", "dropped", "time_ns", "limit", "metrics"}. Where they apply, it
        also has "differs" and "pass_time_ns" (an array) with several passes; "bytes", the memory traffic a
-       second; "histogram"; "streamed", of each key {"rows", "mean", "peak"}; and "tiles", an array with
-       "metrics" of each. "limit" is {"what", "why", "add"} as in zt_limit_info. "histogram" counts the GPU
-       times that are kept for quantiles (see AGGREGATION); bucket i begins at first_ns * ratio^i. Figures are
-   {"count", "sum", "mean", "stddev", "min", "max", "median", "p95"}, and null where they do not apply.
+       second; "operations" and "instructions" a second (see ROOFLINE); "histogram"; "streamed", of each key
+       {"rows", "mean", "peak"}; and "tiles", an array with "metrics" of each. "limit" is {"what", "why",
+       "add"} as in zt_limit_info. "histogram" counts the GPU times that are kept for quantiles (see
+       AGGREGATION); bucket i begins at first_ns * ratio^i. Figures are {"count", "sum", "mean", "stddev",
+       "min", "max", "median", "p95"}, and null where they do not apply.
 
            import json
            run = json.load(open("run.json"))
@@ -346,6 +367,14 @@
            for line in csv.DictReader(open("run.csv", newline="")):
                if line["metric"] == "XVE_STALL" and line["tile"] == "all":
                    print(line["region"], line["mean"])
+
+       Instances (.instances.csv) are a row for each sample that config.timeline keeps, in the form of
+       `unitrace -q`, so that scripts for that read them: "=== Device #0 Metrics ===", a blank line, and CSV
+       with the columns Kernel, GlobalInstanceId, SubDeviceId (the tile) and each metric with its units, such
+       as GpuTime[ns] and XVE_STALL[%]. GlobalInstanceId counts samples from 1 in the order of collection.
+
+           import pandas
+           print(pandas.read_csv("run.instances.csv", skiprows=2).groupby("Kernel")["GpuTime[ns]"].sum())
 
        A page (.html) shows all of this in a browser, from one file that loads nothing: regions by their
        share, what limits them, every metric with its description, the distribution of GPU times, the
@@ -456,6 +485,7 @@
                                page, config.timeline is 65,536 unless it is set
        ZT_LOG                  "stderr": messages are printed there if the program has no log function
        ZT_TIMELINE             overrides config.timeline
+       ZT_PEAKS                overrides zt_set_peaks: bytes and operations a second, "456e9,14.6e12"
        ZT_KERNELS, ZT_CALLS    override names and calls of zt_trace_config: ZT_KERNELS="gemm*,!*_tail"
        ZT_COPIES               overrides zt_trace_config.copies: "1", or "0"
        ZT_AUTO                 the reports of zt_auto, as in ZT_REPORT; "1": as its configuration says; "off",
@@ -679,8 +709,9 @@ typedef enum zt_format {
     ZT_FORMAT_CSV,
     ZT_FORMAT_JSON,
     ZT_FORMAT_TRACE,
-    ZT_FORMAT_HTML,       /* a page for browsers, in one file */
-    ZT_FORMAT_OPENMETRICS /* text for Prometheus; see OPENMETRICS */
+    ZT_FORMAT_HTML,        /* a page for browsers, in one file */
+    ZT_FORMAT_OPENMETRICS, /* text for Prometheus; see OPENMETRICS */
+    ZT_FORMAT_INSTANCES    /* CSV with a row for each sample that config.timeline keeps */
 } zt_format;
 
 /* How the values of a metric are combined over samples. Since 0.1. */
@@ -1118,6 +1149,24 @@ ZT_API ze_result_t zt_get_limit(const zt_profiler *profiler, uint32_t region, zt
 /* Returns "memory bandwidth", "latency", ...: never NULL. Any thread. Since 0.1. */
 ZT_API const char *zt_limit_name(zt_limit limit);
 
+/* Sets what the device can do at the most, for the roofline of a page and for zt_get_limit; see ROOFLINE.
+   ZT_PEAKS in the environment overrides it.
+   bytes_per_second       between the GPU and its memory. 0: not known
+   operations_per_second  of those that zt_set_operations counts. 0: not known
+   source                 where these are from, such as "measured: copy of 256 MB". The first 63 bytes are
+                          copied. NULL: "given by the program"
+   Returns SUCCESS; INVALID_ARGUMENT for a negative number, infinity or NaN. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_set_peaks(zt_profiler *profiler, double bytes_per_second, double operations_per_second,
+                                const char *source);
+
+/* Sets how many operations a sample of a region does, such as 2.0 * m * n * k for a product of matrices.
+   JSON and pages then have the operations a second of the region. They are not packed or merged.
+   region      its name. It may begin later
+   operations  0: not known
+   Returns SUCCESS; INVALID_ARGUMENT for a negative number, infinity or NaN; OUT_OF_HOST_MEMORY. Any thread.
+   Since 0.1. */
+ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, double operations);
+
 /* Benchmarks work. Warms up; then takes samples of the GPU time, without metrics, until one of the conditions
    of zt_bench_end holds; then runs the work with metrics, in all passes, which the profiler collects.
    With config.measure the profiler may be NULL.
@@ -1175,19 +1224,19 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 
 /* Writes a report to a file. It is written beside the file and then renamed, so that nobody reads an
    incomplete one. Symbolic links are followed; pipes and devices are written to directly.
-   path  the suffix chooses the format: .html or .htm, .csv, .json, .trace.json or .prom (OpenMetrics), in
-         upper or lower case; with .txt, a number or no suffix, the report is a table. "-" and "/dev/stdout"
-         are a table on standard output, as wide as the terminal; other tables, such as that of
-         "/dev/stderr", are 80 columns wide. Columns that config.columns asks for and that do not fit follow
-         in a table below. See REPORTS
-   Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace without config.timeline; UNKNOWN if
-   the file cannot be written: zt_get_last_error has the reason. Any thread. Since 0.1. */
+   path  the suffix chooses the format: .html or .htm, .csv, .json, .trace.json, .prom (OpenMetrics) or
+         .instances.csv, in upper or lower case; with .txt, a number or no suffix, the report is a table. "-"
+         and "/dev/stdout" are a table on standard output, as wide as the terminal; other tables, such as
+         that of "/dev/stderr", are 80 columns wide. Columns that config.columns asks for and that do not fit
+         follow in a table below. See REPORTS
+   Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace or instances without config.timeline;
+   UNKNOWN if the file cannot be written: zt_get_last_error has the reason. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
 
 /* Passes the bytes of a report to a function.
    write  is called with the next bytes and `user`, until it returns nonzero
-   Returns SUCCESS; INVALID_ENUMERATION; INVALID_ARGUMENT for a trace without config.timeline; UNKNOWN if
-   `write` stopped it. Any thread. Since 0.1. */
+   Returns SUCCESS; INVALID_ENUMERATION; INVALID_ARGUMENT for a trace or instances without config.timeline;
+   UNKNOWN if `write` stopped it. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user);
 
 /* Returns whether metrics are measured, and if not, why. Any thread. Since 0.1. */
@@ -1411,6 +1460,10 @@ ZT__OFF double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_
 ZT__OFF ZT__RESULT zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info)
     { return ZT__CLEAR(info); }
 ZT__OFF const char *zt_limit_name(zt_limit limit) { return ""; }
+ZT__OFF ZT__RESULT zt_set_peaks(zt_profiler *profiler, double bytes_per_second, double operations_per_second,
+    const char *source) { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_set_operations(zt_profiler *profiler, const char *region, double operations)
+    { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result)
     { ZT__CLEAR(result); if (result) { result->region = UINT32_MAX; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
@@ -3629,6 +3682,7 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
                        "collected. Call it elsewhere.")                                                      \
     X(COLLECTOR_BUSY, "%s: another thread was still collecting when the time was up. Try again, or shorten " \
                       "the sample function.")                                                                \
+    X(BAD_FIGURE, "%s: %s is %g. Pass a finite number that is not negative.")                                \
     X(BAD_INDEX, "%s: index %u is too high. Call zt_get_%s_count() first.")                                  \
     X(CLOCKS_UNRELATED, "%s failed: %s. Device time and host time cannot be related, so there is no "        \
                         "timeline. Update loader and driver, or set config.timeline to 0.")                  \
@@ -3638,12 +3692,12 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(CANNOT_WRITE, "zt_report: cannot write '%.512s': %s. Check the directory, its permissions and space.") \
     X(WRITE_STOPPED, "%s: the write function returned that it cannot go on.")                                \
     X(BAD_FORMAT, "zt_write: %d is not a zt_format. Pass one of ZT_FORMAT_TABLE, _CSV, _JSON, _TRACE, "      \
-                  "_HTML and _OPENMETRICS.")                                                                 \
+                  "_HTML, _OPENMETRICS and _INSTANCES.")                                                     \
     X(UNKNOWN_SUFFIX, "%s: the suffix of '%.512s' is none of .txt (or none: a table), .csv, .json, "         \
-                      ".trace.json, .html, .htm and .prom. Use one of these.")                               \
+                      ".trace.json, .html, .htm, .prom and .instances.csv. Use one of these.")               \
     X(BAD_VARIABLE, "zt_open: %s is '%.64s' in the environment, and not %s. It is ignored.")                 \
-    X(TRACE_WITHOUT_TIMELINE, "zt_write: a trace shows the timeline, and this profiler keeps none. Set "     \
-                              "config.timeline to the number of samples to keep, such as 65536.")            \
+    X(NO_KEPT_SAMPLES, "zt_write: this report shows the timeline, and this profiler keeps none. Set "        \
+                       "config.timeline to the number of samples to keep, such as 65536.")                   \
     X(LAYOUTS_DIFFER,                                                                                        \
       "zt_merge: the profilers do not measure the same: %s. Open both with the same groups.")                \
     X(MERGE_SELF, "zt_merge: a profiler cannot be merged into itself. Pass another.")                        \
@@ -5386,6 +5440,7 @@ typedef struct zt__region_record {
     const char *name;
     uint32_t index;
     uint64_t lost, dropped;
+    double operations; /* of a sample; 0: not known */
     zt__statistics statistics;
     zt__moments *streamed; /* for each metric of attached streams */
     uint32_t streamed_count;
@@ -5541,6 +5596,12 @@ typedef struct zt__facts {
     uint64_t opened_s; /* when the profiler was opened, in seconds since 1970 (UTC) */
 } zt__facts;
 
+/* What the device can do at the most, a second; 0: not known. */
+typedef struct zt__peaks {
+    double bytes, operations;
+    char source[64];
+} zt__peaks;
+
 struct zt_profiler {
     uint32_t id; /* index among the process's profilers, plus ZT__MAX_PROFILERS * a serial number */
     ze_context_handle_t context; /* NULL, like the device, where the profiler has only results */
@@ -5579,6 +5640,8 @@ struct zt_profiler {
 
     zt__mutex mutex; /* guards what follows; held for bookkeeping only */
     zt_counts counts;
+    zt__peaks peaks;
+    int peaks_are_overridden; /* by ZT_PEAKS */
     uint64_t causes[ZT_CAUSE_COUNT];
     uint32_t state_counts[ZT__SLOT_STATE_COUNT]; /* slots in each state */
     zt__slot_block *blocks;
@@ -9746,12 +9809,16 @@ enum {
     X(L3_MISSES,         0, EVENTS, "L3 misses",                   "L3_MISS", "", "L3Misses")                \
     X(LSC_ACCESSES,      0, EVENTS, "LSC accesses",                "LOAD_STORE_CACHE_ACCESS", "", "")        \
     X(LSC_HITS,          0, EVENTS, "LSC hits",                    "LOAD_STORE_CACHE_HIT", "", "")           \
+    X(ALU0_INSTRUCTIONS, 0, EVENTS, "ALU0 instructions",           "XVE_INST_EXECUTED_ALU0_ALL", "", "")     \
+    X(ALU1_INSTRUCTIONS, 0, EVENTS, "ALU1 instructions",           "XVE_INST_EXECUTED_ALU1_ALL", "", "")     \
+    X(XMX_INSTRUCTIONS,  0, EVENTS, "XMX instructions",                                                      \
+        "XVE_INST_EXECUTED_ALU2_ALL,XVE_INST_EXECUTED_XMX_ALL", "", "")                                      \
     X(COMPUTE_KERNELS,   0, EVENTS, "kernels",                                                               \
         "COMMAND_PARSER_COMPUTE_ENGINE_DISPATCH_KERNEL_COUNT", "", "")                                       \
     X(RENDER_KERNELS,    0, EVENTS, "kernels",                                                               \
         "COMMAND_PARSER_RENDER_ENGINE_DISPATCH_KERNEL_COUNT", "", "")                                        \
     X(MEMORY_TRAFFIC,    0, RATE,   "memory traffic",              "", "", "")                               \
-    X(MEMORY_SHARE,      0, SHARE,  "of the design bandwidth",     "", "", "")                               \
+    X(MEMORY_SHARE,      0, SHARE,  "of the peak bandwidth",       "", "", "")                               \
     X(KERNEL_TIME,       0, OTHER,  "time of a kernel",            "", "", "")                               \
     X(IDLE_TIME,         0, OTHER,  "idle inside the region",      "", "", "")                               \
     X(WALL_SHARE,        0, SHARE,  "of the wall time in regions", "", "", "")
@@ -9786,7 +9853,7 @@ typedef struct zt__advice {
     uint32_t metrics[ZT__ROLE_COUNT];  /* of the profiler; UINT32_MAX: none */
     uint32_t streamed[ZT__ROLE_COUNT]; /* of attached streams, shares only; UINT32_MAX: none */
     uint32_t naming;                   /* ZT__NAMES_; ZT__NAMING_COUNT: no metric has a role */
-    double design_bandwidth;           /* of the device's memory, in GB a second; NaN: not known */
+    zt__peaks peaks;                   /* given, or the design bandwidth of the device's memory */
     double wall_share;                 /* of regions in the wall time, in percent; NaN: not known */
 } zt__advice;
 
@@ -9836,7 +9903,7 @@ ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32
     }
 }
 
-/* Returns the bandwidth for which the device's memory is designed, in GB a second; NaN if it is not known.
+/* Returns the bandwidth for which the device's memory is designed, in GB a second; 0 where it is not known.
    ZE_extension_device_memory_properties reports it. It cannot be computed from the clock rate and bus width
    that every device reports: their units and the transfers in a clock cycle are not specified. Reads and
    writes are assumed to share one bus. With several memories or tiles it is not known which of them a region
@@ -9848,7 +9915,7 @@ ZT__PRIVATE double zt__get_design_bandwidth(const zt_profiler *profiler) {
     ze_result_t result;
     if (!profiler->device || profiler->tile_count > 0 ||
         zt__is_device_lost(&zt__mutable(profiler)->diagnostics)) {
-        return zt__nan();
+        return 0;
     }
     memset(memories, 0, sizeof memories);
     memset(extended, 0, sizeof extended);
@@ -9860,7 +9927,7 @@ ZT__PRIVATE double zt__get_design_bandwidth(const zt_profiler *profiler) {
     ZT__INTERNAL(result = zeDeviceGetMemoryProperties(profiler->device, &count, memories));
     if (result != ZE_RESULT_SUCCESS || count != 1 || extended[0].readBandwidth == 0 ||
         extended[0].bandwidthUnit != ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC) {
-        return zt__nan();
+        return 0;
     }
     return extended[0].readBandwidth > extended[0].writeBandwidth ? extended[0].readBandwidth
                                                                   : extended[0].writeBandwidth;
@@ -9910,7 +9977,13 @@ ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *adv
             zt__match_roles(metric, i, advice->streamed, &advice->naming);
         }
     }
-    advice->design_bandwidth = zt__get_design_bandwidth(profiler);
+    zt__lock(&zt__mutable(profiler)->mutex);
+    advice->peaks = profiler->peaks;
+    zt__unlock(&zt__mutable(profiler)->mutex);
+    if (!(advice->peaks.bytes > 0) && !(advice->peaks.operations > 0)) {
+        advice->peaks.bytes = zt__get_design_bandwidth(profiler) * 1e9;
+        strcpy(advice->peaks.source, "reported by the driver");
+    }
     advice->wall_share = zt__get_wall_share(zt__mutable(profiler));
 }
 
@@ -9991,7 +10064,7 @@ ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advic
     written = zt__first_measured(figures[ZT__ROLE_MEMORY_WRITE_RATE], figures[ZT__ROLE_MEMORY_WRITTEN]);
     figures[ZT__ROLE_MEMORY_TRAFFIC] = zt__first_measured(zt__first_measured(read + written, read), written);
     figures[ZT__ROLE_MEMORY_SHARE] =
-        zt__percent_of(figures[ZT__ROLE_MEMORY_TRAFFIC], advice->design_bandwidth);
+        zt__percent_of(figures[ZT__ROLE_MEMORY_TRAFFIC], advice->peaks.bytes / 1e9);
     /* A region has at least one kernel, so without their number this is the most that one takes. */
     busy = zt__first_measured(figures[ZT__ROLE_GPU_BUSY], 100) / 100;
     kernels = zt__first_measured(figures[ZT__ROLE_COMPUTE_KERNELS], 0) +
@@ -10059,7 +10132,7 @@ static const zt__rule zt__rules[] = {
      {ZT__ROLE_MEMORY_TRAFFIC, ZT__ROLE_EU_STALL, ZT__ROLE_L3_HIT_SHARE}},
     /* [SOL] */
     {ZT_LIMIT_MEMORY_BANDWIDTH,
-     "the traffic is near the design bandwidth",
+     "the traffic is near the peak bandwidth",
      {{ZT__ROLE_MEMORY_SHARE, ZT__AT_LEAST, 80}},
      {ZT__ROLE_MEMORY_TRAFFIC, ZT__ROLE_EU_STALL, ZT__ROLE_L3_HIT_SHARE}},
     {ZT_LIMIT_XMX,
@@ -10080,7 +10153,7 @@ static const zt__rule zt__rules[] = {
      {ZT__ROLE_EU_STALL, ZT__ROLE_XMX_ACTIVE}},
     /* [SOL], [Gen9] */
     {ZT_LIMIT_MEMORY_BANDWIDTH,
-     "threads wait, and much of the design bandwidth is used",
+     "threads wait, and much of the peak bandwidth is used",
      {{ZT__ROLE_MEMORY_SHARE, ZT__AT_LEAST, 60}, {ZT__ROLE_EU_STALL, ZT__AT_LEAST, 10}},
      {ZT__ROLE_MEMORY_TRAFFIC, ZT__ROLE_L3_HIT_SHARE}},
     /* [own] */
@@ -10397,6 +10470,63 @@ ZT_API const char *zt_limit_name(zt_limit limit) {
     return (unsigned)limit < ZT__COUNT_OF(names) ? names[limit] : "unknown";
 }
 
+/* ---- the roofline ---------------------------------------------------------------------------------------- */
+
+/* Checks a figure that the application gives. `what` names it. */
+ZT__PRIVATE ze_result_t zt__check_figure(zt_profiler *profiler, const char *call, const char *what,
+                                         double figure) {
+    if (zt__is_finite(figure) && figure >= 0) {
+        return ZE_RESULT_SUCCESS;
+    }
+    return zt__report(&profiler->diagnostics, BAD_FIGURE, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, what,
+                      figure);
+}
+
+ZT_API ze_result_t zt_set_peaks(zt_profiler *profiler, double bytes_per_second, double operations_per_second,
+                                const char *source) {
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (!profiler) {
+        return result;
+    }
+    result = zt__check_figure(profiler, "zt_set_peaks", "bytes_per_second", bytes_per_second);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__check_figure(profiler, "zt_set_peaks", "operations_per_second", operations_per_second);
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    source = source ? source : "given by the program";
+    zt__lock(&profiler->mutex);
+    if (!profiler->peaks_are_overridden) {
+        profiler->peaks.bytes = bytes_per_second;
+        profiler->peaks.operations = operations_per_second;
+        zt__copy_text(profiler->peaks.source, sizeof profiler->peaks.source, source, strlen(source));
+    }
+    zt__unlock(&profiler->mutex);
+    return result;
+}
+
+ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, double operations) {
+    zt__region_record *record;
+    zt_cause cause;
+    ze_result_t result;
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    result = zt__check_figure(profiler, "zt_set_operations", "operations", operations);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    zt__lock(&profiler->mutex);
+    record = zt__find_or_add_region(profiler, zt__shown_name(region), &cause);
+    if (record) {
+        record->operations = operations;
+    }
+    zt__unlock(&profiler->mutex);
+    return record ? result
+                  : zt__report_no_memory(&profiler->diagnostics, "zt_set_operations", "the name of a region");
+}
+
 /* ==== >>requests: reports that the environment asks for =================================================== */
 
 /* A list of reports is what ZT_REPORT and ZT_AUTO contain: paths, separated by commas. */
@@ -10413,9 +10543,13 @@ typedef struct zt__suffix {
 
 ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path) {
     static const zt__suffix suffixes[] = {
-        {".trace.json", ZT_FORMAT_TRACE, 1}, {".json", ZT_FORMAT_JSON, 0},
-        {".csv", ZT_FORMAT_CSV, 0},          {".html", ZT_FORMAT_HTML, 1},
-        {".htm", ZT_FORMAT_HTML, 1},         {".prom", ZT_FORMAT_OPENMETRICS, 0},
+        {".instances.csv", ZT_FORMAT_INSTANCES, 1},
+        {".trace.json", ZT_FORMAT_TRACE, 1},
+        {".json", ZT_FORMAT_JSON, 0},
+        {".csv", ZT_FORMAT_CSV, 0},
+        {".html", ZT_FORMAT_HTML, 1},
+        {".htm", ZT_FORMAT_HTML, 1},
+        {".prom", ZT_FORMAT_OPENMETRICS, 0},
         {".txt", ZT_FORMAT_TABLE, 0},
     };
     uint32_t i;
@@ -10592,10 +10726,48 @@ ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint
     }
 }
 
-/* Keeps ZT_REPORT for zt_close. What is wrong in the environment is also printed, because those who have
-   set it may not see the messages of the program. */
-ZT__PRIVATE void zt__request_reports(zt_profiler *profiler) {
+/* Reads a number, which has a point in any locale, up to a comma or the end. Returns 0 if it is none. */
+ZT__PRIVATE int zt__read_number(const char **text, double *number) {
+    char digits[64], example[16], *end;
+    size_t used = 0, point;
+    snprintf(example, sizeof example, "%.1f", 0.5); /* the locale's point may have several bytes */
+    point = strlen(example) - 2;
+    for (; **text && **text != ',' && used + point < sizeof digits; (*text)++) {
+        if (**text == '.') {
+            memcpy(digits + used, example + 1, point);
+            used += point;
+        } else {
+            digits[used++] = **text;
+        }
+    }
+    digits[used] = 0;
+    *number = strtod(digits, &end);
+    return used > 0 && !*end && zt__is_finite(*number) && *number >= 0;
+}
+
+/* Keeps ZT_PEAKS: bytes a second and, after a comma, operations a second. Returns 0 if it is something
+   else. */
+ZT__PRIVATE int zt__keep_peaks(zt_profiler *profiler, const char *text) {
+    zt__peaks *peaks = &profiler->peaks;
+    int is_valid = zt__read_number(&text, &peaks->bytes);
+    if (is_valid && *text == ',') {
+        text++;
+        is_valid = zt__read_number(&text, &peaks->operations);
+    }
+    if (!is_valid || *text) {
+        peaks->bytes = peaks->operations = 0;
+        return 0;
+    }
+    strcpy(peaks->source, "given by ZT_PEAKS");
+    profiler->peaks_are_overridden = 1;
+    return 1;
+}
+
+/* Reads what the environment asks for, and keeps ZT_REPORT for zt_close. What is wrong is also printed,
+   because those who have set it may not see the messages of the program. */
+ZT__PRIVATE void zt__read_environment(zt_profiler *profiler) {
     const char *list = getenv("ZT_REPORT"), *log = getenv("ZT_LOG"), *timeline = getenv("ZT_TIMELINE");
+    const char *peaks = getenv("ZT_PEAKS");
     zt__process *process = zt__get_process();
     if (log && !zt__is_off(log) && strcmp(log, "stderr") != 0) {
         zt__report(&profiler->diagnostics, BAD_VARIABLE, ZE_RESULT_ERROR_INVALID_ARGUMENT, "ZT_LOG", log,
@@ -10605,6 +10777,11 @@ ZT__PRIVATE void zt__request_reports(zt_profiler *profiler) {
     if (timeline && !zt__is_number(timeline)) {
         zt__report(&profiler->diagnostics, BAD_VARIABLE, ZE_RESULT_ERROR_INVALID_ARGUMENT, "ZT_TIMELINE",
                    timeline, "a number of samples");
+        zt__print_error(profiler);
+    }
+    if (peaks && *peaks && !zt__keep_peaks(profiler, peaks)) {
+        zt__report(&profiler->diagnostics, BAD_VARIABLE, ZE_RESULT_ERROR_INVALID_ARGUMENT, "ZT_PEAKS", peaks,
+                   "bytes and operations a second, such as '456e9,14.6e12'");
         zt__print_error(profiler);
     }
     if (zt__is_off(list) || !process) {
@@ -10989,7 +11166,7 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
     }
     result = zt__open_configured(context, device, &complete, profiler);
     if (result == ZE_RESULT_SUCCESS) {
-        zt__request_reports(*profiler);
+        zt__read_environment(*profiler);
     }
     return result;
 }
@@ -15265,7 +15442,8 @@ typedef struct zt__document {
     uint32_t index;                  /* of the region that was read last */
     const zt__region_record *record; /* this and what follows is of that region */
     zt_region_info region;
-    zt_stats *stats; /* of each column */
+    double operations; /* of a sample; 0: not known */
+    zt_stats *stats;   /* of each column */
     zt__histogram histogram;
     uint32_t shown_count; /* regions so far that have samples, also lost or dropped ones */
     int differs;          /* passes of one of them differ */
@@ -15288,6 +15466,7 @@ ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
     record = profiler->regions[index];
     region->lost = record->lost;
     region->dropped = record->dropped;
+    document->operations = record->operations;
     zt__unlock(&profiler->mutex);
     document->index = index;
     document->record = record;
@@ -15412,7 +15591,7 @@ ZT__PRIVATE const char *zt__remedy_of(zt_cause cause) {
         "Call zt_end before zt_release and zt_close.",
         "Open a new profiler when the device is back.",
     };
-    return cause < ZT_LOST_NEVER_DELIVERED ? "The device flagged their data as unusable."
+    return cause < ZT_LOST_NEVER_DELIVERED ? "The device flagged the data as unusable."
                                            : remedies[cause - ZT_LOST_NEVER_DELIVERED];
 }
 
@@ -15517,6 +15696,13 @@ ZT__PRIVATE void zt__write_csv_field(zt__writer *writer, const char *text) {
     zt__write_text(writer, "\"");
 }
 
+/* What is no finite number is empty. */
+ZT__PRIVATE void zt__write_csv_number(zt__writer *writer, double number) {
+    if (zt__is_finite(number)) {
+        zt__write_number(writer, number);
+    }
+}
+
 /* A line of CSV. Figures that do not apply are empty. */
 typedef struct zt__csv_line {
     const char *region;
@@ -15540,9 +15726,7 @@ ZT__PRIVATE void zt__write_csv_line(zt__writer *writer, const zt__csv_line *line
               zt__aggregation_name(metric->aggregation), (unsigned long long)line->stats->count);
     for (i = 0; i < ZT__COUNT_OF(figures.values); i++) {
         zt__write_text(writer, ",");
-        if (zt__is_finite(figures.values[i])) {
-            zt__write_number(writer, figures.values[i]);
-        }
+        zt__write_csv_number(writer, figures.values[i]);
     }
     zt__print(writer, ",%s,%s,%s,", line->tile, line->pass, zt__name_differences(line->differs).text);
     if (line->text) {
@@ -15707,6 +15891,78 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     zt__list_notes(document, zt__write_csv_note);
 }
 
+/* ---- a row for each sample ------------------------------------------------------------------------------- */
+
+/* Writes the names of the columns as unitrace does: "GpuTime[ns]", "XVE_STALL[%]". */
+ZT__PRIVATE void zt__write_instance_headings(zt__document *document) {
+    const zt_profiler *profiler = document->profiler;
+    zt__writer *writer = &document->writer;
+    uint32_t i, j;
+    zt__write_text(writer, "=== Device #0 Metrics ===\n\nKernel,GlobalInstanceId,SubDeviceId");
+    if (profiler->passes[0].time_metric == UINT32_MAX) {
+        zt__write_text(writer, ",GpuTime[ns]");
+    }
+    for (i = 0; i < profiler->metric_count; i++) {
+        const zt_metric *metric = &profiler->metrics[i];
+        const char *units = strcmp(metric->units, "percent") == 0 ? "%" : metric->units;
+        zt__write_text(writer, ",");
+        for (j = 0; j < i; j++) {
+            if (strcmp(profiler->metrics[j].name, metric->name) == 0) { /* of another group */
+                zt__write_text(writer, metric->group);
+                zt__write_text(writer, ".");
+                break;
+            }
+        }
+        zt__write_text(writer, metric->name);
+        if (*units) {
+            zt__write_text(writer, "[");
+            zt__write_text(writer, units);
+            zt__write_text(writer, "]");
+        }
+    }
+    zt__write_text(writer, "\n");
+}
+
+/* Writes the kept samples in the form of `unitrace -q`, for scripts that read that: one line before a blank
+   one, the names, and a row for each sample and tile. What was not measured is empty. */
+ZT__PRIVATE void zt__write_instances(zt__document *document) {
+    zt_profiler *profiler = document->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__writer *writer = &document->writer;
+    uint32_t metric, tile = 0;
+    uint64_t i, end;
+    double *values = (double *)zt__allocate(allocator, profiler->layout.column_count, sizeof *values);
+    document->out_of_memory |= !values;
+    zt__write_instance_headings(document);
+    zt__get_kept_samples(profiler, &i, &end);
+    while (values && i < end) {
+        const zt__region_record *record;
+        zt__timeline_sample sample;
+        if (!zt__copy_kept_sample(profiler, i, &sample, values)) {
+            i++; /* replaced by a newer one */
+            continue;
+        }
+        zt__lock(&profiler->mutex);
+        record = profiler->regions[sample.region];
+        zt__unlock(&profiler->mutex);
+        zt__write_csv_field(writer, record->name);
+        zt__print(writer, ",%llu,%u", (unsigned long long)i + 1, (unsigned)tile);
+        if (profiler->passes[0].time_metric == UINT32_MAX) {
+            zt__write_text(writer, ",");
+            zt__write_csv_number(writer, values[0]);
+        }
+        for (metric = 0; metric < profiler->metric_count; metric++) {
+            uint32_t column = profiler->tile_count ? zt__tile_column(profiler, tile, metric) : 1 + metric;
+            zt__write_text(writer, ",");
+            zt__write_csv_number(writer, values[column]);
+        }
+        zt__write_text(writer, "\n");
+        tile = tile + 1 < profiler->tile_count ? tile + 1 : 0;
+        i += tile == 0;
+    }
+    zt__free(allocator, values);
+}
+
 /* ==== >>json: the object that run.json and run.html hold ================================================== */
 
 /* What is the same for all regions. */
@@ -15838,9 +16094,10 @@ ZT__PRIVATE void zt__write_json_histogram(zt__document *document) {
     zt__write_text(writer, "]}");
 }
 
-/* Writes what limits the region, and the traffic to memory while it runs. */
+/* Writes what limits the region, and what it does a second. */
 ZT__PRIVATE void zt__write_json_advice(zt__document *document) {
     zt__writer *writer = &document->writer;
+    const zt_stats *time = &document->region.time_ns;
     double figures[ZT__ROLE_COUNT];
     zt_limit_info limit;
     memset(&limit, 0, sizeof limit);
@@ -15853,6 +16110,17 @@ ZT__PRIVATE void zt__write_json_advice(zt__document *document) {
     zt__write_text(writer, "}");
     if (!zt__is_nan(figures[ZT__ROLE_MEMORY_TRAFFIC])) {
         zt__write_json_figure(writer, "bytes", figures[ZT__ROLE_MEMORY_TRAFFIC] * 1e9);
+    }
+    if (!zt__is_nan(figures[ZT__ROLE_ALU0_INSTRUCTIONS])) {
+        zt__write_json_figure(writer, "instructions",
+                              (figures[ZT__ROLE_ALU0_INSTRUCTIONS] +
+                               zt__first_measured(figures[ZT__ROLE_ALU1_INSTRUCTIONS], 0) +
+                               zt__first_measured(figures[ZT__ROLE_XMX_INSTRUCTIONS], 0)) *
+                                  1e9);
+    }
+    if (document->operations > 0 && zt__is_positive(time->sum)) {
+        zt__write_json_figure(writer, "operations",
+                              document->operations * (double)time->count / time->sum * 1e9);
     }
 }
 
@@ -16066,6 +16334,20 @@ ZT__PRIVATE void zt__write_json_facts(zt__document *document) {
     zt__write_json_text(writer, "availability", zt_get_availability_text(profiler));
 }
 
+/* Writes what the device can do at the most, where that is known. */
+ZT__PRIVATE void zt__write_json_peaks(zt__document *document) {
+    const zt__peaks *peaks = &document->advice.peaks;
+    zt__writer *writer = &document->writer;
+    if (peaks->bytes > 0 || peaks->operations > 0) {
+        zt__write_text(writer, ",\n\"peaks\":{");
+        zt__write_json_figure(writer, "bytes_per_second", peaks->bytes > 0 ? peaks->bytes : zt__nan());
+        zt__write_json_figure(writer, "operations_per_second",
+                              peaks->operations > 0 ? peaks->operations : zt__nan());
+        zt__write_json_text(writer, "source", peaks->source);
+        zt__write_text(writer, "}");
+    }
+}
+
 /* Writes how many samples there are, and why others are missing. */
 ZT__PRIVATE void zt__write_json_counts(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
@@ -16191,6 +16473,7 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
     zt__write_json_facts(document);
     zt__write_json_counts(document);
     if (!document->out_of_memory) {
+        zt__write_json_peaks(document);
         zt__write_json_columns(document, &json);
         zt__write_json_descriptions(document, &json);
     }
@@ -17114,6 +17397,7 @@ static const char *const zt__page[] = {
     "}",
     "",
     "const percent = (share) => isNumber(share) ? scaled(100 * share, SHARES) + \"\\u00a0%\" : MISSING;",
+    "const capital = (text) => text[0].toUpperCase() + text.slice(1);",
     "const plural = (count, word) => COUNT.format(count) + \" \" + word + (count === 1 ? \"\" : \"s\");",
     "",
     "/* ---- the document ---- */",
@@ -17543,8 +17827,9 @@ static const char *const zt__page[] = {
     "        add(facts, \"p\", \"\", \"Inside \" + path.join(\" \\u203a \") + \".\");",
     "    }",
     "    for (const note of region.notes) { add(facts, \"p\", \"mark\", note); }",
-    "    if (isNumber(region.bytes) || isNumber(region.operations)) {",
-    "        const rates = [quantity(region.bytes, \"B/s\"), quantity(region.operations, \"op/s\")].filter((text) => text !== MISSING);",
+    "    const rates = [quantity(region.bytes, \"B/s\"), quantity(region.operations, \"op/s\"), quantity(region.instructions, \"instr/s\")]",
+    "        .filter((text) => text !== MISSING);",
+    "    if (rates.length) {",
     "        if (region.bytes > 0 && region.operations > 0) { rates.push(quantity(region.operations / region.bytes, \"op/B\")); }",
     "        add(facts, \"p\", \"\", \"While it runs: \" + rates.join(\", \") + \".\");",
     "    }",
@@ -17670,21 +17955,27 @@ static const char *const zt__page[] = {
     "    }",
     "}",
     "",
+    "/* Draws what regions do a second: operations where the program has stated them, else instructions of any width, which no peak of",
+    "   operations holds for. */",
     "function showRoofline() {",
-    "    const peaks = doc.peaks || {}, bytes = peaks.bytes_per_second, operations = peaks.operations_per_second;",
-    "    const points = regions.filter((region) => region.bytes > 0 && region.operations > 0)",
+    "    const peaks = doc.peaks || {}, kind = regions.some((region) => region.operations > 0) ? \"operations\" : \"instructions\";",
+    "    const bytes = peaks.bytes_per_second, most = kind === \"operations\" ? peaks.operations_per_second : null;",
+    "    const rate = kind === \"operations\" ? \"op/s\" : \"instr/s\";",
+    "    const points = regions.filter((region) => region.bytes > 0 && region[kind] > 0)",
     "        .sort((a, b) => (b.share || 0) - (a.share || 0)).slice(0, ROOFLINE_POINTS);",
-    "    if (!(bytes > 0) || !(operations > 0) || points.length === 0) { return; }",
-    "    const ridge = operations / bytes, intensities = points.map((region) => region.operations / region.bytes);",
-    "    const lowX = Math.min(ridge, ...intensities) / 3, highX = Math.max(ridge, ...intensities) * 5;",
-    "    const rates = points.map((region) => region.operations);",
-    "    const lowY = Math.min(lowX * bytes, ...rates) / 2, highY = Math.max(operations, ...rates) * 3;",
-    "    const left = 80, right = 940, top = 10, bottom = 300, x = logAxis(lowX, highX, left, right), y = logAxis(lowY, highY, bottom, top);",
+    "    if ((!(bytes > 0) && !(most > 0)) || points.length === 0) { return; }",
+    "    const intensities = points.map((region) => region[kind] / region.bytes), rates = points.map((region) => region[kind]);",
+    "    if (bytes > 0 && most > 0) { intensities.push(most / bytes); }",
+    "    const lowX = Math.min(...intensities) / 3, highX = Math.max(...intensities) * 5;",
+    "    const top = 10, bottom = 300, left = 80, right = 940;",
+    "    const lowY = Math.min(...rates, bytes > 0 ? lowX * bytes : Infinity) / 2, highY = Math.max(...rates, most || 0) * 3;",
+    "    const x = logAxis(lowX, highX, left, right), y = logAxis(lowY, highY, bottom, top);",
     "    addLink(\"roofline\", \"Roofline\");",
-    "    const source = peaks.source === \"measured\" ? \"were measured on this device\" : peaks.source === \"given\" ? \"were given by the user\" :",
-    "        \"are of unknown source\";",
-    "    add(byId(\"roofline\"), \"p\", \"muted\", \"Operations a second against operations a byte of memory traffic, while each region runs. Larger \" +",
-    "        \"points have a larger share of GPU time. The peaks \" + source + \": \" + quantity(bytes, \"B/s\") + \", \" + quantity(operations, \"op/s\") + \".\");",
+    "    const roofs = [bytes > 0 ? quantity(bytes, \"B/s\") : \"\", most > 0 ? quantity(most, rate) : \"\"].filter(Boolean).join(\", \");",
+    "    add(byId(\"roofline\"), \"p\", \"muted\", capital(kind) + \" a second against \" + kind + \" a byte of memory traffic, while each region runs. Larger \" +",
+    "        \"points have a larger share of GPU time. Peak, \" + (peaks.source || \"of unknown source\") + \": \" + roofs + \".\" +",
+    "        (kind === \"operations\" ? \"\" : \" Instructions are those of the vector and matrix engines, each of which does several operations: \" +",
+    "            \"zt_set_operations states how many of these a region does.\"));",
     "    const svg = drawing(byId(\"roofline\"), 960, 345, \"Roofline of \" + plural(points.length, \"region\") + \"; the figures are in the details of each region\");",
     "    for (const tick of ticksOf(lowX, highX)) {",
     "        addSvg(svg, \"path\", {d: \"M\" + x(tick) + \" \" + top + \"V\" + bottom, class: \"grid\"});",
@@ -17692,23 +17983,29 @@ static const char *const zt__page[] = {
     "    }",
     "    for (const tick of ticksOf(lowY, highY)) {",
     "        addSvg(svg, \"path\", {d: \"M\" + left + \" \" + y(tick) + \"H\" + right, class: \"grid\"});",
-    "        addSvg(svg, \"text\", {x: left - 6, y: y(tick) + 4, \"text-anchor\": \"end\"}, quantity(tick, \"op/s\"));",
+    "        addSvg(svg, \"text\", {x: left - 6, y: y(tick) + 4, \"text-anchor\": \"end\"}, quantity(tick, rate));",
     "    }",
-    "    addSvg(svg, \"text\", {x: right, y: bottom + 32, \"text-anchor\": \"end\", class: \"muted\"}, \"operations a byte\");",
+    "    addSvg(svg, \"text\", {x: right, y: bottom + 32, \"text-anchor\": \"end\", class: \"muted\"}, kind + \" a byte\");",
     "    addSvg(svg, \"path\", {d: \"M\" + left + \" \" + top + \"V\" + bottom + \"H\" + right, class: \"axis\"});",
-    "    addSvg(svg, \"path\", {d: \"M\" + x(lowX) + \" \" + y(lowX * bytes) + \"L\" + x(ridge) + \" \" + y(operations) + \"H\" + right, class: \"roof\"});",
-    "    addSvg(svg, \"text\", {x: right, y: y(operations) - 5, \"text-anchor\": \"end\"}, quantity(operations, \"op/s\"));",
-    "    addSvg(svg, \"text\", {x: x(lowX) + 8, y: y(lowX * bytes) + 14}, quantity(bytes, \"B/s\"));",
-    "    addPoints(svg, points, x, y);",
+    "    const ridge = bytes > 0 ? Math.min(highX, (most > 0 ? most : highY) / bytes) : lowX;",
+    "    if (bytes > 0) {",
+    "        addSvg(svg, \"path\", {d: \"M\" + x(lowX) + \" \" + y(lowX * bytes) + \"L\" + x(ridge) + \" \" + y(ridge * bytes), class: \"roof\"});",
+    "        addSvg(svg, \"text\", {x: x(lowX) + 8, y: y(lowX * bytes) + 14}, quantity(bytes, \"B/s\"));",
+    "    }",
+    "    if (most > 0) {",
+    "        addSvg(svg, \"path\", {d: \"M\" + x(ridge) + \" \" + y(most) + \"H\" + right, class: \"roof\"});",
+    "        addSvg(svg, \"text\", {x: right, y: y(most) - 5, \"text-anchor\": \"end\"}, quantity(most, rate));",
+    "    }",
+    "    addPoints(svg, points, kind, rate, x, y);",
     "}",
     "",
     "/* Draws the points, small ones on top, and names those of the largest share where names do not overlap. */",
-    "function addPoints(svg, points, x, y) {",
+    "function addPoints(svg, points, kind, rate, x, y) {",
     "    const named = [];",
     "    for (const region of points) {",
-    "        const at = {x: x(region.operations / region.bytes), y: y(region.operations)}, radius = 3 + 9 * Math.sqrt(region.share || 0);",
+    "        const at = {x: x(region[kind] / region.bytes), y: y(region[kind])}, radius = 3 + 9 * Math.sqrt(region.share || 0);",
     "        const point = addSvg(svg, \"circle\", {cx: at.x, cy: at.y, r: radius, class: \"point\"});",
-    "        addSvg(point, \"title\", {}, region.name + \": \" + quantity(region.operations, \"op/s\") + \", \" + quantity(region.bytes, \"B/s\") +",
+    "        addSvg(point, \"title\", {}, region.name + \": \" + quantity(region[kind], rate) + \", \" + quantity(region.bytes, \"B/s\") +",
     "            (hasOwnTimes ? \", \" + percent(region.share) + \" of GPU time\" : \"\"));",
     "        point.addEventListener(\"click\", () => reveal(region));",
     "        const text = shortName(region.name, 42), width = 7 * text.length, isOnLeft = at.x > 640;",
@@ -17954,11 +18251,11 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     if (!write) {
         return zt__report_null(diagnostics, "zt_write", "write");
     }
-    if ((unsigned)format > ZT_FORMAT_OPENMETRICS) {
+    if ((unsigned)format > ZT_FORMAT_INSTANCES) {
         return zt__report(diagnostics, BAD_FORMAT, ZE_RESULT_ERROR_INVALID_ENUMERATION, (int)format);
     }
-    if (format == ZT_FORMAT_TRACE && !profiler->config.timeline) {
-        return zt__report(diagnostics, TRACE_WITHOUT_TIMELINE, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    if ((format == ZT_FORMAT_TRACE || format == ZT_FORMAT_INSTANCES) && !profiler->config.timeline) {
+        return zt__report(diagnostics, NO_KEPT_SAMPLES, ZE_RESULT_ERROR_INVALID_ARGUMENT);
     }
     allocator = &profiler->config.allocator;
     document = (zt__document *)zt__allocate(allocator, 1, sizeof *document);
@@ -17978,6 +18275,8 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
         zt__write_json(document);
     } else if (format == ZT_FORMAT_TRACE) {
         zt__write_trace(document);
+    } else if (format == ZT_FORMAT_INSTANCES) {
+        zt__write_instances(document);
     } else if (format == ZT_FORMAT_HTML) {
         zt__write_html(document);
     } else if (format == ZT_FORMAT_OPENMETRICS) {
