@@ -356,7 +356,8 @@
        A callback is a function of the application that the library calls. What it may call of the library:
 
        callback    runs on                               may call
-       log         the thread that causes the message    what a sample function may
+       log         the thread that causes the message    what a sample function may, except that it must not
+                                                         close the stream whose message it is
        sample      the thread that collects              all but zt_close, ZT_PASSES, zt_bench and
                                                          zt_compare with this profiler. zt_collect, and
                                                          zt_merge into it, return HANDLE_OBJECT_IN_USE
@@ -1001,7 +1002,8 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
    these have not finished when the time is up is reported, and the memory that the device may still write to
    is not freed. zt_end of a region that is still open does nothing afterwards.
    The profiler stays open if the driver, a callback or a traced call of another thread does not return in
-   time. A message reports this, and zt_close can be called again.
+   time, or if it is called from a callback that forbids it. A message reports this, and zt_close can be
+   called again.
    One thread; see PROCESSES for the pointer. Since 0.1. */
 ZT_API void zt_close(zt_profiler *profiler);
 
@@ -1248,7 +1250,8 @@ ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t li
 /* Ends reads that wait, delivers what is left, and frees the stream. An attached profiler keeps its rows.
    function  as for zt_stream_read
    Returns the final counts. If a read does not end in 10 seconds, or if it is called from a function that is
-   called with rows, the stream stays open, and a message reports this. One thread. Since 0.1. */
+   called with rows or from the stream's log function, the stream stays open, and a message reports this. One
+   thread. Since 0.1. */
 ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user);
 
 /* Returns what the stream was opened with. Any thread. Since 0.1. */
@@ -3619,6 +3622,8 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
                        "freed. Synchronise with the device before, or raise config.wait_timeout_ns.")        \
     X(INSIDE_CALLBACK, "%s was called from the sample or log function, which runs while samples are "        \
                        "collected. Call it elsewhere.")                                                      \
+    X(INSIDE_LOG, "%s was called from the log function. What reports this message still uses what it would " \
+                  "free. Call it elsewhere.")                                                                \
     X(COLLECTOR_BUSY, "%s: another thread was still collecting when the time was up. Try again, or shorten " \
                       "the sample function.")                                                                \
     X(BAD_INDEX, "%s: index %u is too high. Call zt_get_%s_count() first.")                                  \
@@ -3713,6 +3718,13 @@ ZT__PRIVATE zt_log_fn zt__default_log(void) {
     return log && strcmp(log, "stderr") == 0 ? zt__log_to_stderr : NULL;
 }
 
+/* The log functions that this thread is in, from the innermost. */
+typedef struct zt__log_call {
+    const zt__diagnostics *diagnostics;
+    const struct zt__log_call *outer;
+} zt__log_call;
+static ZT__THREAD_LOCAL const zt__log_call *zt__log_calls;
+
 /* zt__report(diagnostics, IDENTIFIER, result, arguments...) stores a message as the last one, and logs it if
    it is the first of its kind and `result` is not SUCCESS. If `diagnostics` is NULL, the message becomes the
    last one of the thread. Returns `result`. The log function is a callback: no mutex may be held. */
@@ -3724,6 +3736,7 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     zt__report_message(zt__diagnostics *diagnostics, zt__message message, const char *format, unsigned result,
                        ...) {
     zt__message_text now;
+    zt__log_call call;
     int log;
     va_list arguments;
     va_start(arguments, result);
@@ -3746,9 +3759,25 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     diagnostics->logged[message] |= (uint8_t)log;
     zt__unlock(diagnostics->mutex);
     if (log && diagnostics->log) {
+        call.diagnostics = diagnostics;
+        call.outer = zt__log_calls;
+        zt__log_calls = &call;
         diagnostics->log((int)result, now.text, diagnostics->log_user);
+        zt__log_calls = call.outer;
     }
     return now.result;
+}
+
+/* Returns whether `call` was called from the log function of these diagnostics. Reports that. */
+ZT__PRIVATE int zt__is_inside_log(zt__diagnostics *diagnostics, const char *call) {
+    const zt__log_call *inside = zt__log_calls;
+    while (inside && inside->diagnostics != diagnostics) {
+        inside = inside->outer;
+    }
+    if (inside) {
+        zt__report(diagnostics, INSIDE_LOG, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, call);
+    }
+    return inside != NULL;
 }
 
 /* Returns whether a call has reported that the device is lost. */
@@ -11149,7 +11178,8 @@ ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler) {
 
 ZT_API void zt_close(zt_profiler *profiler) {
     /* A profiler that is not registered is closed already, or belongs to the parent process of a fork. */
-    if (!profiler || !zt__is_registered(profiler) || zt__is_inside_callback(profiler, "zt_close")) {
+    if (!profiler || !zt__is_registered(profiler) || zt__is_inside_callback(profiler, "zt_close") ||
+        zt__is_inside_log(&profiler->diagnostics, "zt_close")) {
         return;
     }
     if (profiler->stop_tracing && !profiler->stop_tracing(profiler)) {
@@ -12254,6 +12284,9 @@ ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, v
     /* In a forked child, threads that do not exist there may hold the locks. */
     if (!stream || stream->process != zt__get_process()) {
         return counts;
+    }
+    if (zt__is_inside_log(&stream->diagnostics, "zt_stream_close")) {
+        return zt_stream_get_counts(stream);
     }
     is_inside = zt__is_owner(&stream->reader);
     if (!is_inside) {
