@@ -3682,12 +3682,12 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(ROWS_BUSY, "zt_close: a thread that reads a stream still attributes its rows to samples of this "      \
                  "profiler. The streams are detached, and the profiler stays open. Close it again later.")   \
     /* of the tracer */                                                                                      \
-    X(TRACING_OFF, "zt_trace_start: no callback was called (%s), so the loader's tracing layer is off. Set " \
+    X(TRACING_OFF, "%s: no callback was called (%s), so the loader's tracing layer is off. Set "             \
                    "ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit, and install the loader's "   \
                    "libze_tracing_layer.")                                                                   \
     X(TRACING_ALREADY, "zt_trace_start: this profiler is already tracing. Call zt_trace_stop() first.")      \
-    X(NO_SUCH_CALL, "zt_trace_start: '%.64s' is not a call that can be traced. Nearest: %s.")                \
-    X(BAD_HOOKS, "zt_trace_start: config.hooks is NULL, or has more than %u. Pass fewer.")                   \
+    X(NO_SUCH_CALL, "%s: '%.64s' is not a call that can be traced. Nearest: %s.")                            \
+    X(BAD_HOOKS, "%s: config.hooks is NULL, or has more than %u. Pass fewer.")                               \
     X(INSIDE_HOOK, "%s was called from a callback of the tracer, which it would have to wait for. Call it "  \
                    "elsewhere.")                                                                             \
     X(CALLS_IN_PROGRESS,                                                                                     \
@@ -12784,6 +12784,11 @@ typedef struct zt__tracer {
     uint32_t open_failures;        /* how many profilers could not be opened */
 } zt__tracer;
 
+/* Returns the call of the application that starts the tracer, for messages. */
+ZT__PRIVATE const char *zt__starting_call(const zt__tracer *tracer) {
+    return tracer->automatic ? "zt_auto" : "zt_trace_start";
+}
+
 /* Where a comment below says that the mutex is held, the function unlocks it while the driver or the
    application's allocator runs, and locks it again. */
 
@@ -13148,7 +13153,7 @@ ZT__PRIVATE zt__timed_call *zt__find_or_add_timed_call(zt__tracer *tracer, zt__c
         made = NULL;
     }
     if (!made) {
-        zt__report_no_memory(tracer->diagnostics, "zt_trace_start", "the times of calls");
+        zt__report_no_memory(tracer->diagnostics, zt__starting_call(tracer), "the times of calls");
     }
     zt__lock(&tracer->mutex);
     if (made && !tracer->timed_calls[call]) { /* else another thread was faster */
@@ -13855,8 +13860,8 @@ ZT__PRIVATE ze_result_t zt__report_no_such_call(const zt__tracer *tracer, const 
     char wanted[65];
     zt__copy_text(wanted, sizeof wanted, name, length);
     nearest = zt__find_nearest(wanted, NULL, ZT__CALL_COUNT, zt__call_name_at);
-    return zt__report(tracer->diagnostics, NO_SUCH_CALL, ZE_RESULT_ERROR_INVALID_ARGUMENT, wanted,
-                      nearest.text);
+    return zt__report(tracer->diagnostics, NO_SUCH_CALL, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                      zt__starting_call(tracer), wanted, nearest.text);
 }
 
 /* Stores which calls a list of patterns selects to be timed. Each pattern must match a call. */
@@ -13886,7 +13891,7 @@ ZT__PRIVATE ze_result_t zt__copy_hooks(zt__tracer *tracer, const zt_hook *hooks,
     tracer->hook_count = 0;
     if (count > ZT__MAX_HOOKS || (count && !hooks)) {
         return zt__report(tracer->diagnostics, BAD_HOOKS, ZE_RESULT_ERROR_INVALID_SIZE,
-                          (unsigned)ZT__MAX_HOOKS);
+                          zt__starting_call(tracer), (unsigned)ZT__MAX_HOOKS);
     }
     for (i = 0; i < count; i++) {
         const char *name = hooks[i].call ? hooks[i].call : "";
@@ -13948,7 +13953,8 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     if (config->names) {
         tracer->names = zt__duplicate_text(&tracer->allocator, config->names);
         if (!tracer->names) {
-            return zt__report_no_memory(tracer->diagnostics, "zt_trace_start", "the names of kernels");
+            return zt__report_no_memory(tracer->diagnostics, zt__starting_call(tracer),
+                                        "the names of kernels");
         }
     }
     tracer->every = config->every ? config->every : 1;
@@ -14002,7 +14008,8 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     ze_result_t(ZE_APICALL * enable_layer)(void);
     ze_result_t result;
     if (zt__has_calls_in_progress(tracer)) {
-        return zt__report(tracer->diagnostics, CALLS_IN_PROGRESS, ZE_RESULT_NOT_READY, "zt_trace_start");
+        return zt__report(tracer->diagnostics, CALLS_IN_PROGRESS, ZE_RESULT_NOT_READY,
+                          zt__starting_call(tracer));
     }
     if (kernels) {
         config.names = kernels;
@@ -14036,7 +14043,7 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     zt__unlock(&zt__dispatch_setup);
     if (result != ZE_RESULT_SUCCESS) {
         return zt__report(tracer->diagnostics, TRACING_OFF, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
-                          zt_result_name(result));
+                          zt__starting_call(tracer), zt_result_name(result));
     }
     return result;
 }
