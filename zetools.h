@@ -387,7 +387,8 @@
        A callback is a function of the application that the library calls. What it may call of the library:
 
        callback    runs on                               may call
-       log         the thread that causes the message    what a sample function may
+       log         the thread that causes the message    what a sample function may, except that it must not
+                                                         close the stream whose message it is
        sample      the thread that collects              all but zt_close, ZT_PASSES, zt_bench and
                                                          zt_compare with this profiler. zt_collect, and
                                                          zt_merge into it, return HANDLE_OBJECT_IN_USE
@@ -425,7 +426,7 @@
        zt_open                the first metric query                        config.wait_timeout_ns
        ZT_PASSES              the work of each pass                         config.wait_timeout_ns
        zt_merge, zt_pack      a thread that collects                        config.wait_timeout_ns
-       zt_close               samples on their way                          config.wait_timeout_ns
+       zt_close               samples and dropped regions on their way      config.wait_timeout_ns
                               threads that match rows with samples          config.wait_timeout_ns
                               the end of the collecting thread              2 seconds
        zt_trace_stop          calls in progress                             config.wait_timeout_ns
@@ -1035,10 +1036,13 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
                            zt_profiler **profiler);
 
 /* Collects what is on its way, writes the reports that ZT_REPORT names, and frees the profiler. Recorded
-   lists with regions must not be executed afterwards. zt_end of a region that is still open does nothing
-   afterwards.
+   lists with regions must not be executed afterwards, and must not be running now if they were executed
+   without zt_execute: nothing shows that. Immediate lists and executions by zt_execute are waited for. What
+   these have not finished when the time is up is reported, and the memory that the device may still write to
+   is not freed. zt_end of a region that is still open does nothing afterwards.
    The profiler stays open if the driver, a callback or a traced call of another thread does not return in
-   time. A message reports this, and zt_close can be called again.
+   time, or if it is called from a callback that forbids it. A message reports this, and zt_close can be
+   called again.
    One thread; see PROCESSES for the pointer. Since 0.1. */
 ZT_API void zt_close(zt_profiler *profiler);
 
@@ -1306,7 +1310,8 @@ ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t li
 /* Ends reads that wait, delivers what is left, and frees the stream. An attached profiler keeps its rows.
    function  as for zt_stream_read
    Returns the final counts. If a read does not end in 10 seconds, or if it is called from a function that is
-   called with rows, the stream stays open, and a message reports this. One thread. Since 0.1. */
+   called with rows or from the stream's log function, the stream stays open, and a message reports this. One
+   thread. Since 0.1. */
 ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user);
 
 /* Returns what the stream was opened with. Any thread. Since 0.1. */
@@ -1750,16 +1755,20 @@ typedef zt__disabled_scope zt_scope;
        ARMED     read and reset; its list may run again      PENDING by zt_execute (begun + 1); READING, as
                                                              its list may run without zt_execute; FREE when
                                                              it is over
-       PARTIAL   its commands are incomplete, or it is not   READING, to be reset, when it is finished
-                 reset: its data is never read
+       PARTIAL   its commands are incomplete, or it is not   READING, to be reset, when it is finished or
+                 reset: its data is never read               its event may have signalled
        RETIRED   never used again: it cannot be reset, or    -
                  the device may still write to it
 
        `begun` is zt_counts.begun. A tracer does what zt_execute does for the executions that it sees.
 
        A slot also becomes RETIRED when it is the first of its pass and a trial of its query fails (from
-       FREE), and in zt_close when the device may still write to it (from OPEN, PENDING or, with begun - 1,
-       RECORDED).
+       FREE), and in zt_close when the device may still write to it (from OPEN, PENDING, PARTIAL or, with
+       begun - 1, RECORDED).
+
+       Where the driver refuses a command of a region, those before it are on the list. A barrier that signals
+       the event of the slot follows them. So the event shows when the device is done with them, as it does
+       for a region that is complete, unless the driver refuses the barrier, too.
 
        A list numbers its slots as they end. Two of these numbers decide when a slot may be used again.
 
@@ -1775,9 +1784,9 @@ typedef zt__disabled_scope zt_scope;
        A slot is FINISHED when the device is done with its last execution: all slots up to
        `finished_up_to`. zt_execute sets this to 0, and only the following raises it:
 
-       - The event of a PENDING slot has signalled: to the number of that slot, since the end of a region
-         waits for all commands before it. Not if executions overlap or the list also runs without zt_execute:
-         then the event may be that of another execution.
+       - The event of a PENDING slot, or of a PARTIAL one that was submitted, has signalled: to the number of
+         that slot, since the end of a region waits for all commands before it. Not if executions overlap or
+         the list also runs without zt_execute: then the event may be that of another execution.
        - A region is begun on a recorded list: to the newest slot that is over, since a list is reset only
          when the device is done with it. If the list is or may be immediate: to the newest slot whose event
          has signalled, or that zt_execute has submitted.
@@ -3678,8 +3687,12 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
                    "statistics.")                                                                            \
     X(NOT_FINISHED, "%s: %llu samples were still in flight when the time was up, and are counted as lost. "  \
                     "Synchronise with the device before, or raise config.wait_timeout_ns.")                  \
+    X(DROPPED_RUNNING, "%s: %llu dropped regions may still run on the device. What it may write to is not "  \
+                       "freed. Synchronise with the device before, or raise config.wait_timeout_ns.")        \
     X(INSIDE_CALLBACK, "%s was called from the sample or log function, which runs while samples are "        \
                        "collected. Call it elsewhere.")                                                      \
+    X(INSIDE_LOG, "%s was called from the log function. What reports this message still uses what it would " \
+                  "free. Call it elsewhere.")                                                                \
     X(COLLECTOR_BUSY, "%s: another thread was still collecting when the time was up. Try again, or shorten " \
                       "the sample function.")                                                                \
     X(BAD_FIGURE, "%s: %s is %g. Pass a finite number that is not negative.")                                \
@@ -3723,12 +3736,12 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(ROWS_BUSY, "zt_close: a thread that reads a stream still attributes its rows to samples of this "      \
                  "profiler. The streams are detached, and the profiler stays open. Close it again later.")   \
     /* of the tracer */                                                                                      \
-    X(TRACING_OFF, "zt_trace_start: no callback was called (%s), so the loader's tracing layer is off. Set " \
+    X(TRACING_OFF, "%s: no callback was called (%s), so the loader's tracing layer is off. Set "             \
                    "ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit, and install the loader's "   \
                    "libze_tracing_layer.")                                                                   \
     X(TRACING_ALREADY, "zt_trace_start: this profiler is already tracing. Call zt_trace_stop() first.")      \
-    X(NO_SUCH_CALL, "zt_trace_start: '%.64s' is not a call that can be traced. Nearest: %s.")                \
-    X(BAD_HOOKS, "zt_trace_start: config.hooks is NULL, or has more than %u. Pass fewer.")                   \
+    X(NO_SUCH_CALL, "%s: '%.64s' is not a call that can be traced. Nearest: %s.")                            \
+    X(BAD_HOOKS, "%s: config.hooks is NULL, or has more than %u. Pass fewer.")                               \
     X(INSIDE_HOOK, "%s was called from a callback of the tracer, which it would have to wait for. Call it "  \
                    "elsewhere.")                                                                             \
     X(CALLS_IN_PROGRESS,                                                                                     \
@@ -3775,6 +3788,13 @@ ZT__PRIVATE zt_log_fn zt__default_log(void) {
     return log && strcmp(log, "stderr") == 0 ? zt__log_to_stderr : NULL;
 }
 
+/* The log functions that this thread is in, from the innermost. */
+typedef struct zt__log_call {
+    const zt__diagnostics *diagnostics;
+    const struct zt__log_call *outer;
+} zt__log_call;
+static ZT__THREAD_LOCAL const zt__log_call *zt__log_calls;
+
 /* zt__report(diagnostics, IDENTIFIER, result, arguments...) stores a message as the last one of a profiler or
    stream; if `diagnostics` is NULL, as that of the thread. Logs it if it is the first of its kind and
    `result` is not SUCCESS. Returns `result`. The log function is a callback: no mutex may be held. */
@@ -3786,6 +3806,7 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     zt__report_message(zt__diagnostics *diagnostics, zt__message message, const char *format, unsigned result,
                        ...) {
     zt__message_text now;
+    zt__log_call call;
     int log;
     va_list arguments;
     va_start(arguments, result);
@@ -3808,9 +3829,25 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     diagnostics->logged[message] |= (uint8_t)log;
     zt__unlock(diagnostics->mutex);
     if (log && diagnostics->log) {
+        call.diagnostics = diagnostics;
+        call.outer = zt__log_calls;
+        zt__log_calls = &call;
         diagnostics->log((int)result, now.text, diagnostics->log_user);
+        zt__log_calls = call.outer;
     }
     return now.result;
+}
+
+/* Returns whether `call` was called from the log function of these diagnostics. Reports that. */
+ZT__PRIVATE int zt__is_inside_log(zt__diagnostics *diagnostics, const char *call) {
+    const zt__log_call *inside = zt__log_calls;
+    while (inside && inside->diagnostics != diagnostics) {
+        inside = inside->outer;
+    }
+    if (inside) {
+        zt__report(diagnostics, INSIDE_LOG, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, call);
+    }
+    return inside != NULL;
 }
 
 /* Returns whether a call has reported that the device is lost. */
@@ -5430,7 +5467,7 @@ static const unsigned char zt__transitions[ZT__SLOT_STATE_COUNT][ZT__SLOT_STATE_
     /* PENDING */  {ZT__NO,   ZT__NO,     ZT__OK,  ZT__NO,     ZT__OK, ZT__BACK, ZT__NO, ZT__OK},
     /* READING */  {ZT__OK,   ZT__NO,     ZT__OK,  ZT__OK,     ZT__NO, ZT__OK,   ZT__OK, ZT__OK},
     /* ARMED */    {ZT__OK,   ZT__NO,     ZT__NO,  ZT__BEGINS, ZT__OK, ZT__NO,   ZT__NO, ZT__NO},
-    /* PARTIAL */  {ZT__NO,   ZT__NO,     ZT__NO,  ZT__NO,     ZT__OK, ZT__NO,   ZT__NO, ZT__NO},
+    /* PARTIAL */  {ZT__NO,   ZT__NO,     ZT__NO,  ZT__NO,     ZT__OK, ZT__NO,   ZT__NO, ZT__OK},
     /* RETIRED */  {ZT__NO,   ZT__NO,     ZT__NO,  ZT__NO,     ZT__NO, ZT__NO,   ZT__NO, ZT__NO},
 };
 /* clang-format on */
@@ -5466,6 +5503,7 @@ struct zt__slot {
     /* for the collector */
     uint64_t overdue_since_ns; /* host time when reading it failed first, or 0. It is lost if that goes on */
     int needs_reset;           /* while PARTIAL: it may have run since it was last reset */
+    int shows_end;             /* while PARTIAL: its event signals when its commands are complete */
     int may_be_written; /* RETIRED, and the device may still write to it: its pools are never destroyed */
 
     /* constant */
@@ -5559,7 +5597,9 @@ typedef struct zt__reading {
     zt__slot *slot;
     zt__slot_state from;
     int is_over;
-    int is_gone; /* it is not on its list any more, unless its event has signalled */
+    int is_finished;
+    int is_announced; /* this execution was, or its list is immediate */
+    int is_gone;      /* it is not on its list any more, unless its event has signalled */
     int has_signalled;
     zt__outcome outcome;
     int is_unusable;    /* it is not reset, or the device may still write to it */
@@ -5749,6 +5789,26 @@ ZT__PRIVATE int zt__is_over(const zt__slot *slot) {
 
 ZT__PRIVATE int zt__is_finished(const zt__slot *slot) {
     return slot->number <= slot->list->finished_up_to;
+}
+
+/* Returns whether a PARTIAL slot was submitted, and is not known to be finished since then. */
+ZT__PRIVATE int zt__is_submitted(const zt__slot *slot) {
+    return slot->needs_reset && !zt__is_finished(slot) &&
+           (slot->list->state == ZT__LIST_IMMEDIATE || slot->number <= slot->list->ran_up_to);
+}
+
+/* Returns whether the event of a PARTIAL slot shows when the last execution of its commands is complete. */
+ZT__PRIVATE int zt__shows_end(const zt__slot *slot) {
+    return slot->state == ZT__SLOT_PARTIAL && slot->shows_end && !slot->list->overlaps;
+}
+
+/* Returns whether dropped regions of a list are on their way, and their events will show when they end. */
+ZT__PRIVATE int zt__awaits_ends(const zt__list *list) {
+    const zt__slot *slot = list->first;
+    while (slot && !(zt__shows_end(slot) && zt__is_submitted(slot))) {
+        slot = slot->next;
+    }
+    return slot != NULL;
 }
 
 /* Returns whether samples of a list are known to be on their way, or are being read. */
@@ -6471,9 +6531,9 @@ ZT__PRIVATE void zt__enter_list(zt_profiler *profiler, zt__collection *collectio
     memset(collection->is_blocked, 0, sizeof collection->is_blocked);
     ZT__INVARIANT(!list || (list->ran_up_to <= list->ended && list->over_up_to <= list->ended &&
                             list->finished_up_to <= list->ended && list->unexpected_up_to <= list->ended));
-    /* Whoever declares a list to be over does so when the device is done with it. */
+    /* Whoever declares a list to be over does so when the device is done with it, or nearly. */
     if (list && profiler->state_counts[ZT__SLOT_PARTIAL] && list->over_up_to == list->ended &&
-        !zt__is_on_its_way(list)) {
+        !zt__is_on_its_way(list) && !zt__awaits_ends(list)) {
         list->finished_up_to = list->ended;
     }
 }
@@ -6486,7 +6546,8 @@ ZT__PRIVATE int zt__should_read(const zt__collection *collection, const zt__slot
     case ZT__SLOT_ARMED:
         return collection->thorough || zt__is_over(slot) || !collection->is_blocked[slot->state];
     case ZT__SLOT_PARTIAL:
-        return zt__is_finished(slot) && (slot->needs_reset || zt__is_over(slot));
+        return (zt__is_finished(slot) && (slot->needs_reset || zt__is_over(slot))) ||
+               (zt__shows_end(slot) && (collection->thorough || !collection->is_blocked[slot->state]));
     default:
         return 0;
     }
@@ -6515,6 +6576,9 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
             reading->slot = slot;
             reading->from = slot->state;
             reading->is_over = zt__is_over(slot);
+            reading->is_finished = zt__is_finished(slot);
+            reading->is_announced = slot->state == ZT__SLOT_PENDING ||
+                                    (slot->state == ZT__SLOT_PARTIAL && zt__is_submitted(slot));
             reading->is_gone = slot->state == ZT__SLOT_PENDING && zt__is_finished(slot) &&
                                collection->list->state != ZT__LIST_IMMEDIATE;
             reading->cause = ZT_CAUSE_COUNT;
@@ -6580,9 +6644,11 @@ ZT__PRIVATE int zt__is_overdue(zt__slot *slot) {
     return now - slot->overdue_since_ns >= LONGEST_NS;
 }
 
-/* The device is lost. An ARMED slot owes no sample. */
+/* The device is lost. An ARMED or a PARTIAL slot owes no sample. */
 ZT__PRIVATE void zt__lose_to_device(zt__reading *reading) {
-    if (reading->from != ZT__SLOT_ARMED) {
+    if (reading->from == ZT__SLOT_PARTIAL) {
+        reading->slot->shows_end = 0; /* nothing is awaited any more */
+    } else if (reading->from != ZT__SLOT_ARMED) {
         zt__lose(reading, ZT_LOST_DEVICE);
         reading->is_unusable = 1;
     }
@@ -6631,14 +6697,17 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     result = zeEventQueryStatus(slot->event);
     if (result == ZE_RESULT_SUCCESS) {
         reading->has_signalled = 1;
-        if (slot->spans_passes) {
+        if (reading->from == ZT__SLOT_PARTIAL) {
+            reading->outcome = ZT__NO_SAMPLE;
+        } else if (slot->spans_passes) {
             zt__lose(reading, ZT_LOST_OTHER_PASS);
         } else {
             zt__read_reports(profiler, reading);
         }
     } else if (result == ZE_RESULT_NOT_READY) {
         slot->overdue_since_ns = 0;
-        if (reading->is_gone || (reading->is_over && reading->from != ZT__SLOT_PENDING)) {
+        if (reading->is_gone ||
+            (reading->is_over && reading->from != ZT__SLOT_PENDING && reading->from != ZT__SLOT_PARTIAL)) {
             reading->outcome = ZT__NEVER_RAN;
         }
     } else {
@@ -6647,7 +6716,7 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
         if (zt__means_device_loss(result)) {
             zt__store(&profiler->diagnostics.device_lost, 1);
             zt__lose_to_device(reading);
-        } else if (zt__is_overdue(slot)) {
+        } else if (reading->from != ZT__SLOT_PARTIAL && zt__is_overdue(slot)) {
             zt__lose(reading, ZT_LOST_READ_FAILED);
             reading->is_unusable = slot->may_be_written = 1; /* the device may still execute it */
         }
@@ -6672,7 +6741,7 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
             memset(is_blocked, 0, sizeof is_blocked);
         }
         reading->outcome = ZT__NOT_READY;
-        if (reading->from == ZT__SLOT_PARTIAL) {
+        if (reading->from == ZT__SLOT_PARTIAL && reading->is_finished) {
             reading->outcome = ZT__NO_SAMPLE;
         } else if (collection->thorough || reading->is_over || !is_blocked[reading->from]) {
             zt__read_slot(profiler, reading);
@@ -6689,6 +6758,7 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
                 reading->result = result;
                 reading->call = call;
                 reading->is_unusable = 1;
+                slot->shows_end = 0; /* the event may have signalled before the next execution */
             }
         }
     }
@@ -6846,8 +6916,8 @@ ZT__PRIVATE void zt__note_run(zt_profiler *profiler, zt__reading *reading) {
     zt__list *list = reading->slot->list;
     uint64_t number = reading->slot->number;
     /* If the kind of the list is unknown, its second execution shows that it is recorded. */
-    if ((reading->from == ZT__SLOT_ARMED || list->state != ZT__LIST_UNKNOWN) &&
-        reading->from != ZT__SLOT_PENDING && list->state != ZT__LIST_IMMEDIATE) {
+    if ((reading->from == ZT__SLOT_ARMED || list->state != ZT__LIST_UNKNOWN) && !reading->is_announced &&
+        list->state != ZT__LIST_IMMEDIATE) {
         reading->is_unobserved = 1;
         zt__move_list(profiler, list, ZT__LIST_UNOBSERVED);
     }
@@ -6858,8 +6928,8 @@ ZT__PRIVATE void zt__note_run(zt_profiler *profiler, zt__reading *reading) {
         list->over_up_to = number;
     }
     /* An execution that was not announced may still be followed by others. */
-    if (reading->from == ZT__SLOT_PENDING && list->state != ZT__LIST_UNOBSERVED && !list->overlaps &&
-        number > list->finished_up_to) {
+    if (reading->is_announced && list->state != ZT__LIST_UNOBSERVED && list->state != ZT__LIST_UNKNOWN &&
+        !list->overlaps && number > list->finished_up_to) {
         list->finished_up_to = number;
     }
 }
@@ -6868,14 +6938,14 @@ ZT__PRIVATE void zt__note_run(zt_profiler *profiler, zt__reading *reading) {
 ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, const double *row) {
     zt__slot *slot = reading->slot;
     reading->region = slot->region;
+    if (reading->has_signalled && reading->outcome != ZT__NOT_READY) {
+        zt__note_run(profiler, reading);
+    }
     if (reading->outcome != ZT__READ && reading->outcome != ZT__LOST) {
         return;
     }
     if (reading->from == ZT__SLOT_ARMED) {
         profiler->counts.begun++; /* this execution was not announced */
-    }
-    if (reading->has_signalled) {
-        zt__note_run(profiler, reading);
     }
     if (reading->outcome == ZT__READ) {
         profiler->counts.collected++;
@@ -7272,7 +7342,7 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
     slot->activation = profiler->activation;
     slot->list = list;
     slot->region = region;
-    slot->is_dropped = slot->needs_reset = 0;
+    slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
     slot->submitted_ns = zt__now_ns();
     list->open_count++;
     return slot;
@@ -7383,7 +7453,7 @@ ZT__PRIVATE void zt__drop_at_begin(zt_profiler *profiler, zt_cause cause) {
 ZT__PRIVATE void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_cause cause, int has_commands) {
     zt__count_dropped(profiler, slot->region, cause);
     slot->generation++;
-    slot->is_dropped = 1;
+    slot->is_dropped = slot->needs_reset = 1;
     if (has_commands) {
         zt__move_slot(profiler, slot, ZT__SLOT_PARTIAL);
         zt__bind_slot(slot);
@@ -7393,40 +7463,53 @@ ZT__PRIVATE void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_ca
     }
 }
 
-/* Appends a time stamp of the device. If it has to wait for the work before it, appends a barrier first. */
-ZT__PRIVATE ze_result_t zt__append_stamp(zt_profiler *profiler, ze_command_list_handle_t list,
-                                         uint64_t *stamp, int after_work, ze_event_handle_t signal,
-                                         int *has_commands) {
-    const char *call = "zeCommandListAppendBarrier";
+/* Appends a time stamp of the device. If it has to wait for the work before it, appends a barrier first. On
+   failure, `*call` is the call that failed. */
+ZT__PRIVATE ze_result_t zt__append_stamp(ze_command_list_handle_t list, uint64_t *stamp, int after_work,
+                                         ze_event_handle_t signal, int *has_commands, const char **call) {
     ze_result_t result = ZE_RESULT_SUCCESS;
+    *call = "zeCommandListAppendBarrier";
     if (after_work) {
         ZT__INTERNAL(result = zeCommandListAppendBarrier(list, NULL, 0, NULL));
     }
     if (result == ZE_RESULT_SUCCESS) {
         *has_commands |= after_work;
-        call = "zeCommandListAppendWriteGlobalTimestamp";
+        *call = "zeCommandListAppendWriteGlobalTimestamp";
         ZT__INTERNAL(result = zeCommandListAppendWriteGlobalTimestamp(list, stamp, signal, 0, NULL));
         *has_commands |= result == ZE_RESULT_SUCCESS;
     }
+    return result;
+}
+
+/* Completes what was appended for a region. Where the driver has refused a command, the event of the slot
+   shows when the device is done with those before it. The log function may destroy the list, so this comes
+   before the message. */
+ZT__PRIVATE ze_result_t zt__complete_append(zt_profiler *profiler, zt__slot *slot,
+                                            ze_command_list_handle_t list, ze_result_t result,
+                                            const char *call, int has_commands) {
+    ze_result_t marked = ZE_RESULT_NOT_READY;
+    if (result != ZE_RESULT_SUCCESS && has_commands && !zt__means_device_loss(result)) {
+        ZT__INTERNAL(marked = zeCommandListAppendBarrier(list, slot->event, 0, NULL));
+    }
+    slot->shows_end = marked == ZE_RESULT_SUCCESS;
     return zt__check(&profiler->diagnostics, result, call, ZT__APPEND_REMEDY);
 }
 
 ZT__PRIVATE ze_result_t zt__append_begin(zt_profiler *profiler, zt__slot *slot, ze_command_list_handle_t list,
                                          int *has_commands) {
     const zt__pass *pass = &profiler->passes[slot->pass];
+    const char *call = NULL;
+    ze_result_t result = ZE_RESULT_SUCCESS;
     uint32_t g;
-    for (g = 0; g < pass->group_count; g++) {
-        ze_result_t result = zetCommandListAppendMetricQueryBegin(list, slot->queries[g]);
-        if (result != ZE_RESULT_SUCCESS) {
-            return zt__check(&profiler->diagnostics, result, "zetCommandListAppendMetricQueryBegin",
-                             ZT__APPEND_REMEDY);
-        }
-        *has_commands = 1;
+    for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
+        call = "zetCommandListAppendMetricQueryBegin";
+        result = zetCommandListAppendMetricQueryBegin(list, slot->queries[g]);
+        *has_commands |= result == ZE_RESULT_SUCCESS;
     }
-    if (!profiler->is_stamped) {
-        return ZE_RESULT_SUCCESS;
+    if (profiler->is_stamped && result == ZE_RESULT_SUCCESS) {
+        result = zt__append_stamp(list, &slot->stamps[0], pass->group_count == 0, NULL, has_commands, &call);
     }
-    return zt__append_stamp(profiler, list, &slot->stamps[0], pass->group_count == 0, NULL, has_commands);
+    return zt__complete_append(profiler, slot, list, result, call, *has_commands);
 }
 
 ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, const char *name) {
@@ -7484,20 +7567,21 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
 ZT__PRIVATE ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
     const zt__pass *pass = &profiler->passes[slot->pass];
     ze_command_list_handle_t list = slot->list->handle;
+    const char *call = NULL;
     ze_result_t result = ZE_RESULT_SUCCESS;
     int has_commands = 1;
     uint32_t g;
     if (profiler->is_stamped) {
-        result = zt__append_stamp(profiler, list, &slot->stamps[1], 1, pass->group_count ? NULL : slot->event,
-                                  &has_commands);
+        result = zt__append_stamp(list, &slot->stamps[1], 1, pass->group_count ? NULL : slot->event,
+                                  &has_commands, &call);
     }
     for (g = pass->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
+        call = "zetCommandListAppendMetricQueryEnd";
         /* It waits for no event, but the validation layer rejects a NULL pointer. */
         result = zetCommandListAppendMetricQueryEnd(list, slot->queries[g], g ? NULL : slot->event, 0,
                                                     &slot->event);
-        zt__check(&profiler->diagnostics, result, "zetCommandListAppendMetricQueryEnd", ZT__APPEND_REMEDY);
     }
-    return result;
+    return zt__complete_append(profiler, slot, list, result, call, has_commands);
 }
 
 /* Ends a region. With `refused`, there is no sample: the driver has refused the command in the region. */
@@ -7522,6 +7606,7 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     if (slot->state != ZT__SLOT_OPEN || slot->generation != region->generation + 1) {
         /* The list was released meanwhile, which has dropped the region. */
     } else if (result != ZE_RESULT_SUCCESS || refused) {
+        slot->shows_end |= result == ZE_RESULT_SUCCESS;
         zt__drop_open_slot(profiler, slot, ZT_DROPPED_APPEND_FAILED, 1);
     } else {
         zt__list_state kind = slot->list->state;
@@ -7622,11 +7707,11 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
 
 /* ---- execution ------------------------------------------------------------------------------------------- */
 
-/* Returns whether a list has samples that are on their way, or that an execution without zt_execute has left.
+/* Returns whether a list has regions that are on their way, or that an execution without zt_execute has left.
    Such an execution has signalled the event of the last slot, since that ends after all others. If the list
    was reset and recorded anew since then, the last slot is new, and the first one may be of the old
    recording: so its event is queried, too, unless it is known to have run. No mutex is held. */
-ZT__PRIVATE int zt__has_unread_samples(zt_profiler *profiler, ze_command_list_handle_t handle) {
+ZT__PRIVATE int zt__has_unread_regions(zt_profiler *profiler, ze_command_list_handle_t handle) {
     const zt__list *list;
     const zt__slot *slot, *first = NULL, *last = NULL;
     ze_event_handle_t events[2] = {NULL, NULL};
@@ -7634,16 +7719,17 @@ ZT__PRIVATE int zt__has_unread_samples(zt_profiler *profiler, ze_command_list_ha
     uint32_t i;
     zt__lock(&profiler->mutex);
     list = zt__find_list(profiler, handle);
-    has_unread = list && zt__is_on_its_way(list);
+    has_unread = list && (zt__is_on_its_way(list) || zt__awaits_ends(list));
     for (slot = list ? list->first : NULL; slot && !has_unread; slot = slot->next) {
-        if ((slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED) && !zt__is_over(slot)) {
+        if ((slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED || zt__shows_end(slot)) &&
+            !zt__is_over(slot)) {
             first = first ? first : slot;
             last = slot;
         }
     }
     if (first) {
         events[0] = last->event;
-        events[1] = first != last && first->state == ZT__SLOT_RECORDED ? first->event : NULL;
+        events[1] = first != last && first->state != ZT__SLOT_ARMED ? first->event : NULL;
     }
     zt__unlock(&profiler->mutex);
     for (i = 0; i < 2 && events[i] && !has_unread; i++) {
@@ -7654,27 +7740,38 @@ ZT__PRIVATE int zt__has_unread_samples(zt_profiler *profiler, ze_command_list_ha
     return has_unread;
 }
 
+/* Returns whether a list has a slot that the next collection resets. */
+ZT__PRIVATE int zt__has_unreset_slot(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    const zt__list *list;
+    const zt__slot *slot = NULL;
+    zt__lock(&profiler->mutex);
+    if (profiler->state_counts[ZT__SLOT_PARTIAL]) {
+        list = zt__find_list(profiler, handle);
+        slot = list ? list->first : NULL;
+    }
+    while (slot && !(slot->state == ZT__SLOT_PARTIAL && slot->needs_reset && zt__is_finished(slot))) {
+        slot = slot->next;
+    }
+    zt__unlock(&profiler->mutex);
+    return slot != NULL;
+}
+
 /* Waits for the samples of earlier executions of a list and reads them, until the deadline. */
 ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t handle, uint64_t deadline) {
-    int has_unread = zt__has_unread_samples(profiler, handle);
+    int has_unread = zt__has_unread_regions(profiler, handle);
     zt__wait wait = zt__wait_until(deadline);
-    int has_partial;
     while (has_unread) {
         if (zt__begin_collecting(profiler, 1)) {
             zt__run_collection(profiler, handle, 1);
             zt__unlock_timed(&profiler->collector);
         }
-        has_unread = zt__has_unread_samples(profiler, handle);
+        has_unread = zt__has_unread_regions(profiler, handle);
         if (has_unread && !zt__wait_again(&wait)) {
             break;
         }
     }
-    zt__lock(&profiler->mutex);
-    has_partial = profiler->state_counts[ZT__SLOT_PARTIAL] > 0;
-    zt__unlock(&profiler->mutex);
-    if (!has_unread && has_partial && zt__lock_until(&profiler->collector, deadline)) {
-        zt__run_collection(profiler, handle, 1); /* resets PARTIAL slots that are finished */
-        zt__unlock_timed(&profiler->collector);
+    if (!has_unread && zt__has_unreset_slot(profiler, handle)) {
+        zt__collect_anew(profiler, deadline);
     }
 }
 
@@ -7730,6 +7827,7 @@ ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, uint64
             }
         }
     }
+    list->overlaps |= zt__awaits_ends(list);
     for (slot = list->first; slot; slot = slot->next) {
         slot->submitted_from = ZT__SLOT_FREE;
         slot->needs_reset = 1;
@@ -11171,12 +11269,26 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
     return result;
 }
 
+/* Returns whether a list may be immediate, or runs by other means: then it may be running. */
+ZT__PRIVATE int zt__is_unobserved(const zt__list *list) {
+    return list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED;
+}
+
+/* Returns whether the device may still execute what a PARTIAL slot has on its list. */
+ZT__PRIVATE int zt__may_run(const zt__slot *slot) {
+    if (zt__is_unobserved(slot->list)) {
+        return slot->is_dropped && slot->needs_reset && !zt__is_finished(slot); /* else it has run */
+    }
+    return zt__is_submitted(slot);
+}
+
 /* Counts the samples that are still in flight. Regions that are not ended are dropped, samples on their
    way are lost, and recorded regions that never ran are no longer counted as begun. Slots that the device
-   may still write to become RETIRED. */
+   may still write to become RETIRED. An ARMED slot has run, and by the conditions of zt_close its list is
+   not running. */
 ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
     const char *not_ended = NULL;
-    unsigned long long unfinished = 0;
+    unsigned long long unfinished = 0, running = 0;
     zt__slot_block *block;
     uint32_t i;
     zt__lock(&profiler->mutex);
@@ -11194,13 +11306,18 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
                 zt__count_lost(profiler, slot->region, ZT_LOST_NEVER_DELIVERED);
                 break;
             case ZT__SLOT_RECORDED:
-                /* A list that may be immediate, or that runs by other means, may be running. */
-                if (slot->list->state == ZT__LIST_UNKNOWN || slot->list->state == ZT__LIST_UNOBSERVED) {
+                if (zt__is_unobserved(slot->list)) {
                     break;
                 }
                 zt__unbind_slot(slot);
                 zt__free_slot(profiler, slot);
                 continue;
+            case ZT__SLOT_PARTIAL:
+                if (!zt__may_run(slot)) {
+                    continue;
+                }
+                running++;
+                break;
             default:
                 continue;
             }
@@ -11216,25 +11333,41 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
     if (unfinished) {
         zt__report(&profiler->diagnostics, NOT_FINISHED, ZE_RESULT_NOT_READY, call, unfinished);
     }
+    if (running && !zt__is_device_lost(&profiler->diagnostics)) {
+        zt__report(&profiler->diagnostics, DROPPED_RUNNING, ZE_RESULT_NOT_READY, call, running);
+    }
+}
+
+/* Returns whether regions are known to be on their way, also those that were dropped. */
+ZT__PRIVATE int zt__is_running(zt_profiler *profiler) {
+    const zt__list *list;
+    int is_running;
+    zt__lock(&profiler->mutex);
+    is_running = profiler->state_counts[ZT__SLOT_PENDING] || profiler->state_counts[ZT__SLOT_READING];
+    list = profiler->state_counts[ZT__SLOT_PARTIAL] ? profiler->lists : NULL;
+    for (; list && !is_running; list = list->next) {
+        is_running = zt__awaits_ends(list);
+    }
+    zt__unlock(&profiler->mutex);
+    return is_running;
 }
 
 /* Collects until nothing is on its way, but no longer than the configured time. Recorded regions whose
    execution is not announced are waited for only briefly, because most likely they will never run. */
 ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler) {
     const uint64_t brief_ns = 20000000;
-    uint64_t states[ZT__SLOT_STATE_COUNT], timeout_ns = profiler->config.wait_timeout_ns;
+    uint64_t timeout_ns = profiler->config.wait_timeout_ns;
     zt__wait wait = zt__wait_until(zt__deadline(timeout_ns));
-    if (!zt__collect_until(profiler, zt__deadline(timeout_ns < brief_ns ? timeout_ns : brief_ns))) {
-        do {
-            zt__try_collect(profiler, 1);
-            zt__count_states(profiler, states);
-        } while ((states[ZT__SLOT_PENDING] || states[ZT__SLOT_READING]) && zt__wait_again(&wait));
+    zt__collect_until(profiler, zt__deadline(timeout_ns < brief_ns ? timeout_ns : brief_ns));
+    while (zt__is_running(profiler) && zt__wait_again(&wait)) {
+        zt__try_collect(profiler, 1);
     }
 }
 
 ZT_API void zt_close(zt_profiler *profiler) {
     /* A profiler that is not registered is closed already, or belongs to the parent process of a fork. */
-    if (!profiler || !zt__is_registered(profiler) || zt__is_inside_callback(profiler, "zt_close")) {
+    if (!profiler || !zt__is_registered(profiler) || zt__is_inside_callback(profiler, "zt_close") ||
+        zt__is_inside_log(&profiler->diagnostics, "zt_close")) {
         return;
     }
     if (profiler->stop_tracing && !profiler->stop_tracing(profiler)) {
@@ -12345,6 +12478,9 @@ ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, v
     if (!stream || stream->process != zt__get_process()) {
         return counts;
     }
+    if (zt__is_inside_log(&stream->diagnostics, "zt_stream_close")) {
+        return zt_stream_get_counts(stream);
+    }
     is_inside = zt__is_owner(&stream->reader);
     if (!is_inside) {
         zt__store(&stream->is_closing, 1); /* ends reads that wait */
@@ -12825,6 +12961,11 @@ typedef struct zt__tracer {
     uint32_t open_failures;        /* how many profilers could not be opened */
 } zt__tracer;
 
+/* Returns the call of the application that starts the tracer, for messages. */
+ZT__PRIVATE const char *zt__starting_call(const zt__tracer *tracer) {
+    return tracer->automatic ? "zt_auto" : "zt_trace_start";
+}
+
 /* Where a comment below says that the mutex is held, the function unlocks it while the driver or the
    application's allocator runs, and locks it again. */
 
@@ -13189,7 +13330,7 @@ ZT__PRIVATE zt__timed_call *zt__find_or_add_timed_call(zt__tracer *tracer, zt__c
         made = NULL;
     }
     if (!made) {
-        zt__report_no_memory(tracer->diagnostics, "zt_trace_start", "the times of calls");
+        zt__report_no_memory(tracer->diagnostics, zt__starting_call(tracer), "the times of calls");
     }
     zt__lock(&tracer->mutex);
     if (made && !tracer->timed_calls[call]) { /* else another thread was faster */
@@ -13896,8 +14037,8 @@ ZT__PRIVATE ze_result_t zt__report_no_such_call(const zt__tracer *tracer, const 
     char wanted[65];
     zt__copy_text(wanted, sizeof wanted, name, length);
     nearest = zt__find_nearest(wanted, NULL, ZT__CALL_COUNT, zt__call_name_at);
-    return zt__report(tracer->diagnostics, NO_SUCH_CALL, ZE_RESULT_ERROR_INVALID_ARGUMENT, wanted,
-                      nearest.text);
+    return zt__report(tracer->diagnostics, NO_SUCH_CALL, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                      zt__starting_call(tracer), wanted, nearest.text);
 }
 
 /* Stores which calls a list of patterns selects to be timed. Each pattern must match a call. */
@@ -13927,7 +14068,7 @@ ZT__PRIVATE ze_result_t zt__copy_hooks(zt__tracer *tracer, const zt_hook *hooks,
     tracer->hook_count = 0;
     if (count > ZT__MAX_HOOKS || (count && !hooks)) {
         return zt__report(tracer->diagnostics, BAD_HOOKS, ZE_RESULT_ERROR_INVALID_SIZE,
-                          (unsigned)ZT__MAX_HOOKS);
+                          zt__starting_call(tracer), (unsigned)ZT__MAX_HOOKS);
     }
     for (i = 0; i < count; i++) {
         const char *name = hooks[i].call ? hooks[i].call : "";
@@ -13989,7 +14130,8 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     if (config->names) {
         tracer->names = zt__duplicate_text(&tracer->allocator, config->names);
         if (!tracer->names) {
-            return zt__report_no_memory(tracer->diagnostics, "zt_trace_start", "the names of kernels");
+            return zt__report_no_memory(tracer->diagnostics, zt__starting_call(tracer),
+                                        "the names of kernels");
         }
     }
     tracer->every = config->every ? config->every : 1;
@@ -14043,7 +14185,8 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     ze_result_t(ZE_APICALL * enable_layer)(void);
     ze_result_t result;
     if (zt__has_calls_in_progress(tracer)) {
-        return zt__report(tracer->diagnostics, CALLS_IN_PROGRESS, ZE_RESULT_NOT_READY, "zt_trace_start");
+        return zt__report(tracer->diagnostics, CALLS_IN_PROGRESS, ZE_RESULT_NOT_READY,
+                          zt__starting_call(tracer));
     }
     if (kernels) {
         config.names = kernels;
@@ -14077,7 +14220,7 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     zt__unlock(&zt__dispatch_setup);
     if (result != ZE_RESULT_SUCCESS) {
         return zt__report(tracer->diagnostics, TRACING_OFF, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
-                          zt_result_name(result));
+                          zt__starting_call(tracer), zt_result_name(result));
     }
     return result;
 }
