@@ -202,13 +202,13 @@
 
        reports = rows + discarded + waiting, at any time. Discarded reports were read, but not delivered as
        rows: the first one of a stream, those that the driver cannot calculate, and those whose rows have no
-       receiver, neither a function nor a profiler. Reports that the device dropped before they were read are
-       gaps; their number is estimated from the length of the gaps (zt_stream_counts.dropped). The row after a
-       gap is marked (zt_row.gap).
+       receiver, neither a function nor a profiler. Reports that the device dropped before they were read
+   leave gaps; their number is estimated from the length of the gaps (zt_stream_counts.dropped). The row after
+   a gap is marked (zt_row.gap).
 
    THE TIMELINE
 
-       With config.timeline, the newest samples keep when they began and ended. The clock of the device and
+       With config.timeline, begin and end of the newest samples are kept. The clock of the device and
        CLOCK_MONOTONIC of the host are compared when the profiler is opened, while it collects, and for
        reports. Times between two comparisons are interpolated, which corrects drift. The device's clock
        starts again from 0 when it overflows. If this may have happened before a sample was collected, its
@@ -1340,6 +1340,8 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *config);
 #else /* ZETOOLS_DISABLE */
 
 /* ==== interface, disabled ================================================================================= */
+
+/* Each function returns what stands for nothing, and fills in empty structures. */
 
 #ifdef ZT__HAVE_LEVEL_ZERO
 #define ZT__RESULT ze_result_t
@@ -3992,8 +3994,9 @@ typedef struct zt__names_of_type {
 } zt__names_of_type;
 
 ZT__PRIVATE const char *zt__group_name_at(const void *names, uint32_t index) {
-    const zt__names_of_type *of = (const zt__names_of_type *)names;
-    return zt__is_usable_group(of->catalog, index, of->type) ? of->catalog->properties[index].name : NULL;
+    const zt__catalog *catalog = ((const zt__names_of_type *)names)->catalog;
+    zet_metric_group_sampling_type_flags_t type = ((const zt__names_of_type *)names)->type;
+    return zt__is_usable_group(catalog, index, type) ? catalog->properties[index].name : NULL;
 }
 
 /* Reports that there is no such group, with the nearest names, or that it samples instructions. Returns
@@ -4030,7 +4033,8 @@ typedef struct zt__group {
     zet_metric_properties_t *metrics;
     uint32_t metric_count;
     uint32_t first_metric; /* index among the metrics of the profiler */
-    uint32_t tiles;        /* sets of values in a report: 1, or on a root device one for each tile */
+    uint32_t tiles;        /* sets of values in a report: one for each tile of a root device, if the driver
+                              can calculate several; else 1 */
     size_t report_size;    /* in bytes; 0 until the first report was read */
 } zt__group;
 
@@ -4305,6 +4309,7 @@ typedef struct zt__selector {
     const zt_config *config;
     zt__selection *selection;
     zt_availability availability; /* after a failure, the reason */
+    uint32_t tiles;               /* sets of values in a report of any group */
     zt__catalog catalog;
 } zt__selector;
 
@@ -4325,13 +4330,16 @@ ZT__PRIVATE int zt__has_group(const zt__selection *selection, zet_metric_group_h
     return g < selection->group_count;
 }
 
-/* Adds a group of the catalog to the selection, unless it is there already. With config.max_passes of 1,
-   refuses a second group of a domain: drivers would activate only the last one, and return SUCCESS all the
-   same. On failure the message was reported. */
+/* Adds a group of the catalog and its metrics to the selection, unless it is there already. With
+   config.max_passes of 1, refuses a second group of a domain: drivers would activate only the last one, and
+   return SUCCESS all the same. On failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__select_group(zt__selector *selector, uint32_t index) {
     const zet_metric_group_properties_t *properties = &selector->catalog.properties[index];
     zt__selection *selection = selector->selection;
+    zt__group *group;
+    const char *call;
     uint32_t g;
+    ze_result_t result;
     if (zt__has_group(selection, selector->catalog.handles[index])) {
         return ZE_RESULT_SUCCESS;
     }
@@ -4348,10 +4356,16 @@ ZT__PRIVATE ze_result_t zt__select_group(zt__selector *selector, uint32_t index)
         return zt__report(selector->diagnostics, TOO_MANY_GROUPS, ZE_RESULT_ERROR_INVALID_SIZE,
                           (unsigned)ZT__MAX_GROUPS);
     }
-    selection->groups[selection->group_count].handle = selector->catalog.handles[index];
-    selection->groups[selection->group_count].properties = *properties;
-    selection->group_count++;
-    return ZE_RESULT_SUCCESS;
+    group = &selection->groups[selection->group_count++];
+    group->handle = selector->catalog.handles[index];
+    group->properties = *properties;
+    group->tiles = selector->tiles;
+    result = zt__load_metrics(selector->allocator, group, &call);
+    if (result != ZE_RESULT_SUCCESS) {
+        selector->availability =
+            zt__report_refusal(selector->diagnostics, selector->device, 0, result, call, NULL);
+    }
+    return result;
 }
 
 /* Selects the groups that config.groups names, or the default one if neither config.groups nor config.metrics
@@ -4612,42 +4626,15 @@ ZT__PRIVATE ze_result_t zt__plan_passes(zt__selector *selector) {
         selection->pass_sizes[pass] = 0;
         for (g = 0; g < selection->group_count; g++) {
             if (pass_of[g] == pass) {
-                ordered[placed++] = selection->groups[g];
+                ordered[placed] = selection->groups[g];
+                ordered[placed].first_metric = selection->metric_count;
+                selection->metric_count += ordered[placed++].metric_count;
                 selection->pass_sizes[pass]++;
             }
         }
     }
     memcpy(selection->groups, ordered, placed * sizeof *ordered);
     selection->pass_count = needed;
-    return ZE_RESULT_SUCCESS;
-}
-
-/* Loads the metrics of the selected groups. If the driver can calculate several sets of values, a report of a
-   root device has one for each tile; else it has one. On failure the message was reported. */
-ZT__PRIVATE ze_result_t zt__load_selection(zt__selector *selector) {
-    zt__selection *selection = selector->selection;
-    uint32_t g, tiles = 1;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (selector->driver->zetMetricGroupCalculateMultipleMetricValuesExp) {
-        tiles = 0;
-        ZT__INTERNAL(result = zeDeviceGetSubDevices(selector->device, &tiles, NULL));
-        if (result != ZE_RESULT_SUCCESS || tiles == 0 || tiles > ZT__MAX_TILES) {
-            tiles = 1;
-        }
-    }
-    for (g = 0; g < selection->group_count; g++) {
-        zt__group *group = &selection->groups[g];
-        const char *call;
-        result = zt__load_metrics(selector->allocator, group, &call);
-        if (result != ZE_RESULT_SUCCESS) {
-            selector->availability =
-                zt__report_refusal(selector->diagnostics, selector->device, 0, result, call, NULL);
-            return result;
-        }
-        group->first_metric = selection->metric_count;
-        group->tiles = tiles;
-        selection->metric_count += group->metric_count;
-    }
     return ZE_RESULT_SUCCESS;
 }
 
@@ -4658,8 +4645,8 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
                                           const zt__driver *driver, ze_device_handle_t device,
                                           const zt_config *config, zt__selection *selection,
                                           zt_availability *availability) {
-    zt__selector selector = {allocator, diagnostics, driver,       device,
-                             config,    selection,   ZT_AVAILABLE, {0, NULL, NULL, NULL}};
+    zt__selector selector = {allocator, diagnostics,          driver, device, config, selection, ZT_AVAILABLE,
+                             1,         {0, NULL, NULL, NULL}};
     const char *call;
     ze_result_t result;
     memset(selection, 0, sizeof *selection);
@@ -4667,6 +4654,13 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
     if (config->groups && !zt__has_names(config->groups)) {
         *availability = ZT_TIMES_BY_CHOICE;
         return ZE_RESULT_SUCCESS;
+    }
+    if (driver->zetMetricGroupCalculateMultipleMetricValuesExp) {
+        uint32_t tiles = 0;
+        ZT__INTERNAL(result = zeDeviceGetSubDevices(device, &tiles, NULL));
+        if (result == ZE_RESULT_SUCCESS && tiles > 0 && tiles <= ZT__MAX_TILES) {
+            selector.tiles = tiles;
+        }
     }
     result = zt__open_catalog(allocator, driver, device, &selector.catalog, &call);
     if (result != ZE_RESULT_SUCCESS) {
@@ -4685,9 +4679,6 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
     }
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__plan_passes(&selector);
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__load_selection(&selector);
     }
     zt__close_catalog(allocator, &selector.catalog);
     if (result != ZE_RESULT_SUCCESS) {
