@@ -275,9 +275,11 @@
        the list.
 
        zt_trace_counts counts launches when they are appended, however often their list is executed later. A
-       launch that the driver refuses is a dropped sample. Launches that are captured into a graph cannot be
-       measured, nor can commands on copy engines if the profiler measures metrics. They are counted as
-       elsewhere.
+       launch that the driver refuses is a dropped sample. Launches that cannot be measured are counted as
+       elsewhere: those captured into a graph; on copy engines, if the profiler measures metrics; on lists
+       that can be cloned, because clones would write to the same queries; and on mutable lists, once the
+       application has queried the identifier of a command, because nothing may be appended before that
+       command.
 
        With zt_trace_config.calls, calls of the application are counted and timed on the host. Reports show
        them below the regions, and the timeline has a track for each thread. Calls that the library makes
@@ -319,6 +321,7 @@
                        derived from two metrics have no "group"
            "streamed"  the same for metrics of attached streams
            "regions"   an array in the order of zt_get_region
+           "notes"     sentences about what is missing, why, and what to do: those below a table
            "calls"     of the tracer: {"name", "count", "errors", "time_ns"}
 
        A region is {"name", "count", "lost", "dropped", "time_ns", "limit", "metrics"}. Where they apply, it
@@ -336,7 +339,8 @@
        CSV has a line for the GPU time of each region, and one for each of its metrics. `tile` and `pass` are
        "all" or a number; for metrics of attached streams, `pass` is "stream" and `count` is that of rows.
        Lines of the component "profiler" have no figures: either a count, or, with the aggregation "none", a
-       text in the last column. Those without a region are about the whole profiler.
+       text in the last column. Those without a region are about the whole profiler; there is one with the
+       metric "note" for each of the "notes" of JSON.
 
            import csv
            for line in csv.DictReader(open("run.csv", newline="")):
@@ -446,7 +450,10 @@
        ZT_REPORT               reports that zt_close writes, beside those of the program: paths as for
                                zt_report, separated by commas, or "table" for one on standard output. If a
                                process has several profilers, those of the second are run.2.csv and so on.
-                               For a trace, config.timeline is 65,536 unless it is set
+                               In a path, %p is the number of the process, and %q{NAME} the value of a
+                               variable: processes that share the path overwrite each other's file, so
+                               name it run.%p.csv, or run.%q{OMPI_COMM_WORLD_RANK}.csv. For a trace or a
+                               page, config.timeline is 65,536 unless it is set
        ZT_LOG                  "stderr": messages are printed there if the program has no log function
        ZT_TIMELINE             overrides config.timeline
        ZT_KERNELS, ZT_CALLS    override names and calls of zt_trace_config: ZT_KERNELS="gemm*,!*_tail"
@@ -868,7 +875,8 @@ typedef struct zt_trace_counts {
     uint64_t measured;  /* a region was begun */
     uint64_t filtered;  /* left out by the configuration */
     uint64_t elsewhere; /* on a list that the profiler cannot measure: of another context or device; of a copy
-                           engine, unless the profiler measures times alone; or captured into a graph */
+                           engine, unless the profiler measures times alone; that can be cloned or changed;
+                           or captured into a graph */
 } zt_trace_counts;
 
 /* A call that was timed. The name lives as long as the program. Since 0.1. */
@@ -883,9 +891,8 @@ typedef struct zt_call_info {
 /* How zt_auto traces and reports. Start from zt_auto_config_default(). Strings of any length are copied, and
    need not outlive zt_auto. Functions and their user pointers must live until exit. Since 0.1. */
 typedef struct zt_auto_config {
-    const char *report; /* Paths as for zt_report, separated by commas, or "table". With ".trace.json",
-                           config.timeline is 65,536 unless it is set. NULL: a table on standard output.
-                           ZT_AUTO in the environment overrides it. */
+    const char *report; /* Paths, or "table", as in ZT_REPORT; see ENVIRONMENT. NULL: a table on standard
+                           output. ZT_AUTO in the environment overrides it. */
     zt_config profiler; /* of each context and device */
     zt_trace_config trace;
 } zt_auto_config;
@@ -5451,9 +5458,11 @@ struct zt__list {
                                   before a reset that was not seen */
 
     /* for the last zt_execute */
-    uint64_t ran_before; /* `ran_up_to` before it, restored if the driver refuses it */
-    int overlaps; /* it was submitted before the one before it was known to be finished, so events do not
-                     show which of them has ended. Until a region is begun */
+    int overlaps;         /* it was submitted before the one before it was known to be finished, so events do
+                             not show which of them has ended. Until a region is begun */
+    uint32_t overwritten; /* samples of the execution before it that it overwrites */
+    uint64_t ran_before, finished_before; /* the numbers before it, restored if the driver refuses it */
+    int overlapped_before;
 };
 
 /* ---- the profiler ---------------------------------------------------------------------------------------- */
@@ -7628,11 +7637,13 @@ ZT__PRIVATE zt_cause zt__loss_by_execution(zt__slot_state state) {
     return state == ZT__SLOT_RETIRED || state == ZT__SLOT_PARTIAL ? ZT_LOST_READ_FAILED : ZT_LOST_OVERWRITTEN;
 }
 
-/* Moves the slots of a list that is about to be executed to PENDING. Returns how many samples of its last
-   execution this one overwrites. With the mutex held. */
-ZT__PRIVATE uint32_t zt__announce_list(zt_profiler *profiler, zt__list *list, uint64_t now) {
-    uint32_t overwritten = 0;
+/* Moves the slots of a list that is about to be executed to PENDING. With the mutex held. */
+ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, uint64_t now) {
     zt__slot *slot = list->first;
+    list->overwritten = 0;
+    list->ran_before = list->ran_up_to;
+    list->finished_before = list->finished_up_to;
+    list->overlapped_before = list->overlaps;
     if (list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED) {
         /* It may have run without zt_execute. Slots that have run while later ones have not belong to an
            immediate list that had this handle, to a recording before a reset, or to an execution that is
@@ -7661,17 +7672,15 @@ ZT__PRIVATE uint32_t zt__announce_list(zt_profiler *profiler, zt__list *list, ui
             zt_cause cause = zt__loss_by_execution(slot->state);
             profiler->counts.begun++;
             zt__count_lost(profiler, slot->region, cause);
-            overwritten += cause == ZT_LOST_OVERWRITTEN;
+            list->overwritten += cause == ZT_LOST_OVERWRITTEN;
             list->overlaps |= cause == ZT_LOST_OVERWRITTEN;
         }
     }
     list->finished_up_to = 0;
-    list->ran_before = list->ran_up_to;
     list->ran_up_to = list->ended;
     if (list->state != ZT__LIST_UNOBSERVED) {
         zt__move_list(profiler, list, ZT__LIST_OBSERVED);
     }
-    return overwritten;
 }
 
 /* Prepares for an execution by zt_execute, or one that a tracer sees: reads the samples of the last execution
@@ -7679,7 +7688,7 @@ ZT__PRIVATE uint32_t zt__announce_list(zt_profiler *profiler, zt__list *list, ui
 ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, uint32_t count,
                                       const ze_command_list_handle_t *lists) {
     uint64_t now, deadline = zt__deadline(profiler->config.wait_timeout_ns);
-    uint32_t i, overwritten = 0;
+    uint32_t i;
     zt__list *list;
     /* Inside a function that the collector calls, nothing can be read before it is overwritten. */
     if (zt__is_inside_callback(profiler, "zt_execute")) {
@@ -7702,47 +7711,63 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, uint32_t count,
     for (i = 0; i < count; i++) {
         list = zt__find_list(profiler, lists[i]);
         if (list && list->state != ZT__LIST_IMMEDIATE) {
-            overwritten += zt__announce_list(profiler, list, now);
+            zt__announce_list(profiler, list, now);
         }
+    }
+    zt__unlock(&profiler->mutex);
+}
+
+/* Reverts zt__announce_list after the driver has refused the execution. With the mutex held. */
+ZT__PRIVATE void zt__retract_list(zt_profiler *profiler, zt__list *list) {
+    zt__slot *slot;
+    for (slot = list->first; slot; slot = slot->next) {
+        zt__slot_state from = slot->submitted_from;
+        slot->submitted_from = ZT__SLOT_FREE;
+        if (from == ZT__SLOT_RECORDED || from == ZT__SLOT_ARMED) {
+            if (slot->state == ZT__SLOT_PENDING) {
+                zt__move_slot(profiler, slot, from);
+            }
+        } else if (from != ZT__SLOT_FREE) { /* a loss was counted */
+            zt_cause cause = zt__loss_by_execution(from);
+            profiler->counts.begun--;
+            profiler->counts.lost--;
+            profiler->causes[cause]--;
+            slot->region->lost--;
+        }
+    }
+    list->ran_up_to = list->ran_before;
+    list->finished_up_to = list->finished_before;
+    list->overlaps = list->overlapped_before;
+}
+
+/* Completes zt__before_execution when it is known whether the driver has refused the execution. */
+ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, uint32_t count,
+                                     const ze_command_list_handle_t *lists, int is_refused) {
+    uint32_t i, overwritten = 0;
+    if (zt__is_owner(&profiler->collector)) {
+        return; /* zt__before_execution has moved no slot */
+    }
+    if (is_refused) {
+        zt__lock_unread_lists(profiler, count, lists);
+    } else {
+        zt__lock(&profiler->mutex);
+    }
+    for (i = 0; i < count; i++) {
+        zt__list *list = zt__find_list(profiler, lists[i]);
+        if (!list || list->state == ZT__LIST_IMMEDIATE) {
+            continue;
+        }
+        if (is_refused) {
+            zt__retract_list(profiler, list);
+        } else {
+            overwritten += list->overwritten;
+        }
+        list->overwritten = 0;
     }
     zt__unlock(&profiler->mutex);
     if (overwritten) {
         zt__report(&profiler->diagnostics, OVERWRITTEN, ZE_RESULT_WARNING_DROPPED_DATA);
     }
-}
-
-/* Reverts zt__before_execution after the driver has refused the execution. */
-ZT__PRIVATE void zt__after_refusal(zt_profiler *profiler, uint32_t count,
-                                   const ze_command_list_handle_t *lists) {
-    uint32_t i;
-    if (zt__is_owner(&profiler->collector)) {
-        return; /* zt__before_execution has moved no slot */
-    }
-    zt__lock_unread_lists(profiler, count, lists);
-    for (i = 0; i < count; i++) {
-        zt__list *list = zt__find_list(profiler, lists[i]);
-        zt__slot *slot;
-        if (!list || list->state == ZT__LIST_IMMEDIATE) {
-            continue;
-        }
-        for (slot = list->first; slot; slot = slot->next) {
-            zt__slot_state from = slot->submitted_from;
-            slot->submitted_from = ZT__SLOT_FREE;
-            if (from == ZT__SLOT_RECORDED || from == ZT__SLOT_ARMED) {
-                if (slot->state == ZT__SLOT_PENDING) {
-                    zt__move_slot(profiler, slot, from);
-                }
-            } else if (from != ZT__SLOT_FREE) { /* a loss was counted */
-                zt_cause cause = zt__loss_by_execution(from);
-                profiler->counts.begun--;
-                profiler->counts.lost--;
-                profiler->causes[cause]--;
-                slot->region->lost--;
-            }
-        }
-        list->ran_up_to = list->ran_before;
-    }
-    zt__unlock(&profiler->mutex);
 }
 
 /* Returns how many lists there are before the first one that is named a second time. */
@@ -7772,8 +7797,8 @@ ZT__PRIVATE ze_result_t zt__execute_measured(zt_profiler *profiler, ze_command_q
     zt__executing_for = profiler;
     result = zeCommandQueueExecuteCommandLists(queue, count, lists, fence);
     zt__executing_for = outer;
+    zt__after_execution(profiler, count, lists, result != ZE_RESULT_SUCCESS);
     if (result != ZE_RESULT_SUCCESS) {
-        zt__after_refusal(profiler, count, lists);
         return zt__check(&profiler->diagnostics, result, "zeCommandQueueExecuteCommandLists",
                          "The lists were not executed.");
     }
@@ -10365,23 +10390,24 @@ ZT_API const char *zt_limit_name(zt_limit limit) {
 
 /* ==== >>requests: reports that the environment asks for =================================================== */
 
-/* A list of reports is what ZT_REPORT and ZT_AUTO contain: paths, separated by commas. "table" is a table
-   on standard output. */
+/* A list of reports is what ZT_REPORT and ZT_AUTO contain: paths, separated by commas. */
 
-/* Samples that are kept for a trace where config.timeline is not set. A trace shows nothing else. */
-enum { ZT__TRACE_TIMELINE = 65536 };
+/* Samples that are kept for reports that show the timeline, where config.timeline is not set. */
+enum { ZT__REPORT_TIMELINE = 65536 };
 
 /* The suffixes of reports. The longest come first. */
 typedef struct zt__suffix {
     const char *text;
     zt_format format;
+    int shows_timeline;
 } zt__suffix;
 
 ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path) {
     static const zt__suffix suffixes[] = {
-        {".trace.json", ZT_FORMAT_TRACE}, {".json", ZT_FORMAT_JSON}, {".csv", ZT_FORMAT_CSV},
-        {".html", ZT_FORMAT_HTML},        {".htm", ZT_FORMAT_HTML},  {".prom", ZT_FORMAT_OPENMETRICS},
-        {".txt", ZT_FORMAT_TABLE},
+        {".trace.json", ZT_FORMAT_TRACE, 1}, {".json", ZT_FORMAT_JSON, 0},
+        {".csv", ZT_FORMAT_CSV, 0},          {".html", ZT_FORMAT_HTML, 1},
+        {".htm", ZT_FORMAT_HTML, 1},         {".prom", ZT_FORMAT_OPENMETRICS, 0},
+        {".txt", ZT_FORMAT_TABLE, 0},
     };
     uint32_t i;
     for (i = 0; i < ZT__COUNT_OF(suffixes); i++) {
@@ -10416,33 +10442,70 @@ ZT__PRIVATE FILE *zt__find_standard_stream(const char *path) {
     return strcmp(path, "/dev/stderr") == 0 ? stderr : NULL;
 }
 
-/* Returns a path of a list for the n-th profiler of the process: run.csv, run.2.csv, ... Pipes and
-   devices get no number. It is freed with zt__free. Returns NULL without memory. */
-ZT__PRIVATE char *zt__make_path(const zt_allocator *allocator, const char *name, size_t length, uint32_t n) {
-    char number[16];
-    size_t room = length + sizeof number, head;
-    char *path = (char *)zt__allocate(allocator, 1, room);
-    const zt__suffix *suffix;
-    struct stat target;
-    if (!path) {
-        return NULL;
+/* A path of a list. It has room for more than any system accepts, so what is cut cannot be opened, either. */
+typedef struct zt__path {
+    char text[5120];
+} zt__path;
+
+/* Returns a path with %p and %q{NAME} replaced: by the number of the process, and by a variable of the
+   environment. */
+ZT__PRIVATE zt__path zt__expand_path(const char *name, size_t length) {
+    const char *end = name + length;
+    zt__path path;
+    size_t used = 0;
+    while (name < end) {
+        char variable[256], number[24];
+        const char *inserted = name, *brace = (const char *)memchr(name, '}', (size_t)(end - name));
+        size_t size = 1;
+        if (end - name >= 2 && memcmp(name, "%p", 2) == 0) {
+            size = (size_t)snprintf(number, sizeof number, "%ld", (long)getpid());
+            inserted = number;
+            name += 2;
+        } else if (brace && brace - name >= 3 && memcmp(name, "%q{", 3) == 0) {
+            zt__copy_text(variable, sizeof variable, name + 3, (size_t)(brace - name - 3));
+            inserted = getenv(variable);
+            size = inserted ? strlen(inserted) : 0;
+            name = brace + 1;
+        } else {
+            name++;
+        }
+        if (used + size >= sizeof path.text) {
+            size = sizeof path.text - used - 1;
+        }
+        memcpy(path.text + used, inserted ? inserted : "", size);
+        used += size;
     }
-    zt__copy_text(path, room, name, length);
-    if (strcasecmp(path, "table") == 0) {
-        strcpy(path, "-");
-    }
-    if (n > 1 && !zt__find_standard_stream(path) && (stat(path, &target) != 0 || S_ISREG(target.st_mode))) {
-        suffix = zt__find_suffix(path);
-        head = suffix ? length - strlen(suffix->text) : (size_t)(zt__after_last_dot(path) - path);
-        snprintf(number, sizeof number, ".%u", (unsigned)n);
-        snprintf(path + head, room - head, "%s%.*s", number, (int)(length - head), name + head);
-    }
+    path.text[used] = 0;
     return path;
 }
 
-ZT__PRIVATE int zt__write_to_stderr(const void *bytes, size_t size, void *user) {
-    (void)user;
-    return fwrite(bytes, 1, size, stderr) != size;
+/* Takes the next path from a list. "table" is a table on standard output. Returns 0 at the end. */
+ZT__PRIVATE int zt__next_path(const char **list, zt__path *path) {
+    const char *name;
+    size_t length;
+    if (!zt__next_name(list, &name, &length)) {
+        return 0;
+    }
+    *path = zt__expand_path(name, length);
+    if (strcasecmp(path->text, "table") == 0) {
+        strcpy(path->text, "-");
+    }
+    return 1;
+}
+
+/* Makes a path that of the n-th profiler of the process: run.csv, run.2.csv, ... Pipes and devices get no
+   number. */
+ZT__PRIVATE void zt__number_path(zt__path *path, uint32_t n) {
+    const zt__suffix *suffix = zt__find_suffix(path->text);
+    size_t length = strlen(path->text);
+    size_t tail = suffix ? strlen(suffix->text) : strlen(zt__after_last_dot(path->text));
+    struct stat target;
+    zt__path unnumbered = *path;
+    if (n > 1 && !zt__find_standard_stream(path->text) &&
+        (stat(path->text, &target) != 0 || S_ISREG(target.st_mode))) {
+        snprintf(path->text, sizeof path->text, "%.*s.%u%s", (int)(length - tail), unnumbered.text,
+                 (unsigned)n, unnumbered.text + length - tail);
+    }
 }
 
 /* Prints the last message of a profiler, unless its log does. */
@@ -10466,27 +10529,12 @@ ZT__PRIVATE int zt__is_off(const char *value) {
     return !zt__has_names(value) || strcmp(value, "0") == 0 || strcasecmp(value, "off") == 0;
 }
 
-/* Returns the stream on which a list has a table, or NULL. */
-ZT__PRIVATE FILE *zt__find_table(const char *list) {
-    const char *name;
-    size_t length;
-    FILE *found = NULL;
-    while (!found && zt__next_name(&list, &name, &length)) {
-        char *path = zt__make_path(&zt__default_allocator, name, length, 1);
-        found = path ? zt__find_standard_stream(path) : NULL;
-        zt__free(&zt__default_allocator, path);
-    }
-    return found;
-}
-
-/* Returns whether a list has a trace, which needs a timeline. */
-ZT__PRIVATE int zt__has_trace(const char *list) {
-    static const char suffix[] = ".trace.json";
-    const char *name;
-    size_t length, suffix_length = sizeof suffix - 1;
-    while (list && zt__next_name(&list, &name, &length)) {
-        if (length >= suffix_length &&
-            strncasecmp(name + length - suffix_length, suffix, suffix_length) == 0) {
+/* Returns whether a list has a report that shows the timeline. */
+ZT__PRIVATE int zt__shows_timeline(const char *list) {
+    zt__path path;
+    while (list && zt__next_path(&list, &path)) {
+        const zt__suffix *suffix = zt__find_suffix(path.text);
+        if (suffix && suffix->shows_timeline) {
             return 1;
         }
     }
@@ -10495,21 +10543,18 @@ ZT__PRIVATE int zt__has_trace(const char *list) {
 
 /* Reports the first path of a list whose suffix stands for no format. */
 ZT__PRIVATE ze_result_t zt__check_reports(zt__diagnostics *diagnostics, const char *call, const char *list) {
-    const char *name;
-    size_t length;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    while (result == ZE_RESULT_SUCCESS && zt__next_name(&list, &name, &length)) {
-        char *path = zt__make_path(&zt__default_allocator, name, length, 1);
-        zt_format format;
-        if (!path) {
-            return zt__report_no_memory(diagnostics, call, "the path of a report");
+    zt__path path;
+    zt_format format;
+    while (zt__next_path(&list, &path)) {
+        if (!zt__find_standard_stream(path.text) && !zt__find_format(path.text, &format)) {
+            return zt__report(diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, path.text);
         }
-        if (!zt__find_standard_stream(path) && !zt__find_format(path, &format)) {
-            result = zt__report(diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, path);
-        }
-        zt__free(&zt__default_allocator, path);
     }
-    return result;
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *file) {
+    return fwrite(bytes, 1, size, (FILE *)file) != size;
 }
 
 /* Writes the reports of a list for the n-th profiler of the process, which is closed next. Messages go to
@@ -10517,17 +10562,15 @@ ZT__PRIVATE ze_result_t zt__check_reports(zt__diagnostics *diagnostics, const ch
    standard error instead. */
 ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint32_t n) {
     zt_log_fn log = profiler->diagnostics.log;
-    const char *name;
-    size_t length;
+    zt__path path;
     int has_failed = 0;
     if (log == zt__log_to_stderr) {
         profiler->diagnostics.log = NULL; /* it would print the first message of a kind as well */
     }
-    while (zt__next_name(&list, &name, &length)) {
-        char *path = zt__make_path(&zt__default_allocator, name, length, n);
-        ze_result_t result = path ? zt_report(profiler, path)
-                                  : zt__report_no_memory(&profiler->diagnostics, "zt_report", "a path");
-        zt__free(&zt__default_allocator, path);
+    while (zt__next_path(&list, &path)) {
+        ze_result_t result;
+        zt__number_path(&path, n);
+        result = zt_report(profiler, path.text);
         if (result != ZE_RESULT_SUCCESS) {
             zt__keep_error(&profiler->diagnostics, result);
             zt__print_error(profiler);
@@ -10536,7 +10579,7 @@ ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint
     }
     profiler->diagnostics.log = log;
     if (has_failed) {
-        zt_write(profiler, ZT_FORMAT_TABLE, zt__write_to_stderr, NULL);
+        zt_write(profiler, ZT_FORMAT_TABLE, zt__write_to_file, stderr);
     }
 }
 
@@ -10932,8 +10975,8 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
-    if (!complete.timeline && zt__has_trace(getenv("ZT_REPORT"))) {
-        complete.timeline = ZT__TRACE_TIMELINE;
+    if (!complete.timeline && zt__shows_timeline(getenv("ZT_REPORT"))) {
+        complete.timeline = ZT__REPORT_TIMELINE;
     }
     result = zt__open_configured(context, device, &complete, profiler);
     if (result == ZE_RESULT_SUCCESS) {
@@ -12184,19 +12227,22 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
    receives these callbacks and passes them to the live tracers: one for each profiler that traces, and one
    for zt_auto, which has a profiler for each context and device.
 
-   The chapter has, in this order: the calls and their parameters; what a tracer knows of kernels, devices,
-   lists and times; what it does before and after a call; the dispatcher; and the functions of the interface.
+   The chapter has, in this order: the calls and their parameters; what a tracer knows of kernels, devices
+   and lists; the host times of calls; what is appended around a launch or copy; what else a tracer does
+   before and after a call; the dispatcher; and the functions of the interface.
 
    Locks:
 
      setup, of the dispatcher   held while tracers start and stop, also during calls of the loader, none of
-                                which waits for a callback. Locked first
-     mutex, of the dispatcher   guards the list of live tracers, and the states of frames
+                                which waits for a callback. The mutex of the dispatcher may follow
+     opening, of a tracer       held while zt_auto opens a profiler, whose locks may follow, as may the mutex
+                                of the tracer. Its owner is known; waits are bounded
+     mutex, of the dispatcher   guards the list of live tracers and that of frames. Held while a frame
+                                changes to CALLBACK or ABANDONED
      mutex, of a tracer         guards what the tracer knows of handles, names, counts and times
-     opening, of a tracer       held while zt_auto opens a profiler. Its owner is known; waits are bounded
 
-   The two mutexes are held briefly. Under them no other mutex is locked, and neither the driver nor a
-   function of the application is called. */
+   The two mutexes are held briefly. Under them no other lock is locked, and neither the driver nor a
+   function of the application is called. What is marked atomic is also read without a lock. */
 
 /* The calls of the core interface (ze...) that loaders can trace. Older loaders lack some of them. */
 /* clang-format off */
@@ -12336,6 +12382,7 @@ typedef enum zt__call_kind {
     ZT__KIND_COPY,
     ZT__KIND_CAPTURE_BEGIN,
     ZT__KIND_CAPTURE_END,
+    ZT__KIND_GET_COMMAND_ID,
     ZT__KIND_CONTEXT_DESTROY
 } zt__call_kind;
 
@@ -12368,6 +12415,9 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
         return ZT__KIND_CAPTURE_BEGIN;
     case ZT__CALL_CommandListEndGraphCaptureExt:
         return ZT__KIND_CAPTURE_END;
+    case ZT__CALL_CommandListGetNextCommandIdExp:
+    case ZT__CALL_CommandListGetNextCommandIdWithKernelsExp:
+        return ZT__KIND_GET_COMMAND_ID;
     case ZT__CALL_ContextDestroy:
         return ZT__KIND_CONTEXT_DESTROY;
     default:
@@ -12386,9 +12436,10 @@ typedef struct zt__append_lists_params {
     ze_command_list_handle_t **pphCommandLists;
 } zt__append_lists_params;
 
-typedef struct zt__capture_params {
+/* Of the calls that begin or end a capture, or query an identifier. */
+typedef struct zt__list_params {
     ze_command_list_handle_t *phCommandList;
-} zt__capture_params;
+} zt__list_params;
 
 typedef struct zt__launch_with_arguments_params {
     ze_command_list_handle_t *phCommandList;
@@ -12438,55 +12489,56 @@ typedef struct zt__fill_with_parameters_params {
 /* A launch or copy, whichever call appends it. */
 typedef struct zt__command {
     ze_command_list_handle_t list;
-    uint32_t *wait_count; /* points to the call's parameter, which zt__wait_first changes */
-    ze_event_handle_t *wait_events;
-    uint32_t kernel_count;     /* 0: a copy */
     ze_kernel_handle_t kernel; /* the first one, or NULL */
+    uint32_t kernel_count;     /* 0: a copy */
+    uint32_t *wait_count;      /* points to the call's parameter, which zt__begin_command changes */
+    ze_event_handle_t *wait_events;
 } zt__command;
 
 /* Reads the parameters of a launch or copy. Returns 0 if the list or the kernel is NULL. */
 ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *command) {
-    memset(command, 0, sizeof *command);
-#define ZT__READ_COMMAND(type)                                                                               \
-    const type *p = (const type *)parameters;                                                                \
-    command->list = *p->phCommandList;                                                                       \
-    command->wait_count = p->pnumWaitEvents;                                                                 \
-    command->wait_events = *p->pphWaitEvents
     switch (call) {
 #define X(name, type)                                                                                        \
     case ZT__CALL_##name: {                                                                                  \
-        ZT__READ_COMMAND(type);                                                                              \
-        command->kernel = *p->phKernel;                                                                      \
-        command->kernel_count = 1;                                                                           \
+        const type *p = (const type *)parameters;                                                            \
+        const zt__command launch = {*p->phCommandList, *p->phKernel, 1, p->pnumWaitEvents,                   \
+                                    *p->pphWaitEvents};                                                      \
+        *command = launch;                                                                                   \
         return command->list && command->kernel;                                                             \
     }
         ZT__LAUNCHES(X)
 #undef X
     case ZT__CALL_CommandListAppendLaunchMultipleKernelsIndirect: {
-        ZT__READ_COMMAND(ze_command_list_append_launch_multiple_kernels_indirect_params_t);
-        command->kernel_count = *p->pphKernels ? *p->pnumKernels : 0;
-        command->kernel = command->kernel_count ? **p->pphKernels : NULL;
+        const ze_command_list_append_launch_multiple_kernels_indirect_params_t *p =
+            (const ze_command_list_append_launch_multiple_kernels_indirect_params_t *)parameters;
+        uint32_t count = *p->pphKernels ? *p->pnumKernels : 0;
+        const zt__command launch = {*p->phCommandList, count ? **p->pphKernels : NULL, count,
+                                    p->pnumWaitEvents, *p->pphWaitEvents};
+        *command = launch;
         return command->list && command->kernel;
     }
 #define X(name, type)                                                                                        \
     case ZT__CALL_##name: {                                                                                  \
-        ZT__READ_COMMAND(type);                                                                              \
+        const type *p = (const type *)parameters;                                                            \
+        const zt__command copy = {*p->phCommandList, NULL, 0, p->pnumWaitEvents, *p->pphWaitEvents};         \
+        *command = copy;                                                                                     \
         return command->list != NULL;                                                                        \
     }
         ZT__COPIES(X)
 #undef X
     default:
+        memset(command, 0, sizeof *command);
         return 0;
     }
-#undef ZT__READ_COMMAND
 }
 
 /* ---- what a tracer knows --------------------------------------------------------------------------------- */
 
 enum {
     ZT__MAX_HOOKS = 16,
-    ZT__MAX_RETIRED = 1024, /* from then on, stops leave the registration as it is */
-    ZT__KEPT_CALLS = 512    /* of each call, for quantiles */
+    ZT__MAX_RETIRED = 1024,          /* from then on, stops leave the registration as it is */
+    ZT__KEPT_CALLS = 512,            /* of each call, for quantiles */
+    ZT__LIST_FLAG_CLONEABLE = 1 << 4 /* ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE, since Level Zero 1.9 */
 };
 
 /* A context and device whose lists are measured. */
@@ -12500,7 +12552,7 @@ typedef struct zt__traced_device {
 
     /* Launches and copies on its lists that have no region; with the tracer's mutex. */
     uint64_t left_out;    /* by the configuration */
-    uint64_t impossible;  /* on copy engines, or captured into a graph */
+    uint64_t impossible;  /* on lists that cannot be measured */
     uint64_t copies_seen; /* by zt_auto, where copies are not measured */
 } zt__traced_device;
 
@@ -12517,8 +12569,12 @@ typedef struct zt__known_handle {
     const void *handle;            /* the key */
     zt__kernel_name *name;         /* of a kernel */
     zt__traced_device *device;     /* of a list; NULL: it is not measured */
-    int is_copy_only;              /* of a list: it cannot execute metric queries */
-    int is_captured; /* of a list: its commands go into a graph, which may run any number of times */
+
+    /* why the commands of a list cannot be measured */
+    int is_copy_only;    /* it cannot execute metric queries */
+    int is_captured;     /* its commands go into a graph, which may run any number of times */
+    int is_cloneable;    /* its clones would write to the same queries and events */
+    int has_command_ids; /* the application has queried the identifier of a command to come */
 } zt__known_handle;
 
 /* The statistics of a call that is timed. */
@@ -12821,14 +12877,27 @@ ZT__PRIVATE zt__traced_device *zt__find_device(zt__tracer *tracer, ze_context_ha
     return NULL;
 }
 
-/* Opens a profiler for a context and device that are new to zt_auto. If that fails, the device is added
-   without a profiler, so that it is not tried again. `opening` is held. Returns NULL without memory. */
-ZT__PRIVATE zt__traced_device *zt__open_device(zt__tracer *tracer, ze_context_handle_t context,
-                                               ze_device_handle_t device) {
+/* Returns the record of a context and device, or NULL if nothing measures their lists. Under zt_auto, a
+   profiler is opened for those that are new. If that fails, they are added without one, so that it is not
+   tried again. */
+ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_context_handle_t context,
+                                                       ze_device_handle_t device) {
+    zt__traced_device *found = zt__find_device(tracer, context, device);
     zt_profiler *profiler = NULL;
-    zt__traced_device *added;
-    ze_result_t result = zt_open(context, device, tracer->automatic, &profiler);
-    if (!profiler) {
+    ze_result_t result;
+    if (found || !tracer->automatic ||
+        !zt__lock_until(&tracer->opening, zt__deadline(tracer->wait_timeout_ns))) {
+        return found;
+    }
+    found = zt__find_device(tracer, context, device);
+    if (found) { /* another thread was faster */
+        zt__unlock_timed(&tracer->opening);
+        return found;
+    }
+    result = zt_open(context, device, tracer->automatic, &profiler);
+    if (profiler) {
+        zt__store(&profiler->tracer, tracer);
+    } else {
         zt__thread_messages *messages = zt__get_thread_messages();
         zt__lock(&tracer->mutex);
         if (!tracer->open_failures && messages) {
@@ -12837,29 +12906,11 @@ ZT__PRIVATE zt__traced_device *zt__open_device(zt__tracer *tracer, ze_context_ha
         }
         tracer->open_failures++;
         zt__unlock(&tracer->mutex);
-    } else {
-        zt__store(&profiler->tracer, tracer);
     }
-    added = zt__add_device(tracer, context, device, profiler);
-    if (!added && profiler) {
+    found = zt__add_device(tracer, context, device, profiler);
+    if (!found && profiler) {
         zt__store(&profiler->tracer, (zt__tracer *)NULL);
         zt_close(profiler);
-    }
-    return added;
-}
-
-/* Returns the record of a context and device. Under zt_auto, it is added if there is none. Returns NULL
-   if nothing measures their lists. */
-ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_context_handle_t context,
-                                                       ze_device_handle_t device) {
-    zt__traced_device *found = zt__find_device(tracer, context, device);
-    if (found || !tracer->automatic ||
-        !zt__lock_until(&tracer->opening, zt__deadline(tracer->wait_timeout_ns))) {
-        return found;
-    }
-    found = zt__find_device(tracer, context, device);
-    if (!found) {
-        found = zt__open_device(tracer, context, device);
     }
     zt__unlock_timed(&tracer->opening);
     return found;
@@ -12872,7 +12923,7 @@ ZT__PRIVATE zt__known_handle *zt__remember_list(zt__tracer *tracer, ze_command_l
     zt__known_handle *known = zt__remember_handle(tracer, &tracer->lists, list);
     if (known) {
         known->device = device;
-        known->is_captured = 0;
+        known->is_captured = known->is_cloneable = known->has_command_ids = 0;
         known->is_copy_only = device && ordinal < 32 && (device->copy_only_groups >> ordinal & 1);
     }
     return known;
@@ -12992,7 +13043,7 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
     zt__unlock(&tracer->mutex);
 }
 
-/* ---- around a call --------------------------------------------------------------------------------------- */
+/* ---- calls in progress ----------------------------------------------------------------------------------- */
 
 /* The state of a frame. A frame goes from UNUSED to CALLBACK, DRIVER, CALLBACK again and back to UNUSED,
    or from DRIVER to ABANDONED and UNUSED if the tracer is destroyed meanwhile. The dispatcher's mutex is
@@ -13018,87 +13069,89 @@ typedef struct zt__frame {
     uint64_t begin_ns; /* 0: no tracer times the call */
     zt_region region;
     int has_region;
-    uint32_t *wait_count;           /* the call's parameter, if zt__wait_first has set it to 0; else NULL */
-    uint32_t waits;                 /* its value before */
+    uint32_t *wait_count; /* the call's parameter, if zt__begin_command has set it to 0; else NULL */
+    uint32_t waits;       /* its value before */
     void *instances[ZT__MAX_HOOKS]; /* what a prologue of the application stores for its epilogue */
 } zt__frame;
 
 /* The parameters of the call of a frame. */
 #define ZT__PARAMETERS(frame, type) ((const type *)(frame)->parameters)
 
-/* Appends a wait for the events of a launch or copy, before its region begins, and removes them from the
-   call. So the GPU time is that of the kernel alone. If the driver refuses the launch, the wait stays on
-   the list. */
-ZT__PRIVATE void zt__wait_first(zt__frame *frame, const zt__command *command) {
-    uint32_t count = *command->wait_count;
-    if (count && command->wait_events &&
-        zeCommandListAppendWaitOnEvents(command->list, count, command->wait_events) == ZE_RESULT_SUCCESS) {
-        frame->wait_count = command->wait_count;
-        frame->waits = count;
-        *command->wait_count = 0;
-    }
-}
+/* ---- launches and copies --------------------------------------------------------------------------------- */
 
-/* Counts a launch or copy, and begins its region if it is measured. The list is checked before the
-   filter, so that launches elsewhere do not count for `every` and `limit`. `kernel_before_hooks` is the
-   kernel that the application has passed; its prologues may have passed another. */
-ZT__PRIVATE void zt__before_command(zt__frame *frame, ze_kernel_handle_t kernel_before_hooks) {
-    zt__tracer *tracer = frame->tracer;
-    zt__command command;
-    zt__known_handle *list = NULL;
-    zt_profiler *profiler = NULL;
+/* Counts a launch or copy. If it is measured, returns the profiler, and the name of the region. The list is
+   checked before the filter, so that launches elsewhere do not count for `every` and `limit`.
+   `knows_kernel`: the handle of the kernel is the application's, and so forgotten when it is destroyed. The
+   mutex is held. */
+ZT__PRIVATE zt_profiler *zt__select_command(zt__tracer *tracer, zt__call call, const zt__command *command,
+                                            int knows_kernel, const char **region) {
+    zt__known_handle *list = command ? zt__find_or_query_list(tracer, command->list) : NULL;
+    zt__traced_device *device = list ? list->device : NULL;
     zt__kernel_name *name = NULL;
-    int is_complete = zt__read_command(frame->call, frame->parameters, &command), is_measured = 0;
-    zt__lock(&tracer->mutex);
-    if (is_complete) {
-        list = zt__find_or_query_list(tracer, command.list);
+    if (!tracer->measured[call]) { /* a copy, which an empty report of zt_auto mentions */
+        if (device) {
+            device->copies_seen++;
+        }
+        return NULL;
     }
-    if (list && !list->is_captured && zt__is_measured(list->device)) {
-        profiler = list->device->profiler;
-    }
-    /* A copy engine can write time stamps, but cannot execute queries. */
-    if (profiler && !(list->is_copy_only && profiler->metric_count > 0)) {
-        /* A hook may destroy a kernel that it has substituted, which is not traced. So its name is
-           queried at each launch. */
-        name = zt__name_of_command(tracer, frame->call, &command, command.kernel == kernel_before_hooks);
+    if (zt__is_measured(device) && !list->is_captured && !list->is_cloneable && !list->has_command_ids) {
+        /* A copy engine can write time stamps, but cannot execute queries. */
+        if (!list->is_copy_only || device->profiler->metric_count == 0) {
+            name = zt__name_of_command(tracer, call, command, knows_kernel);
+        }
     }
     tracer->counts.launches++;
     if (!name) {
         tracer->counts.elsewhere++;
-        if (list && list->device) {
-            list->device->impossible++;
+        if (device) {
+            device->impossible++;
         }
-    } else if (!name->is_selected || name->seen++ % tracer->every != 0 ||
-               (tracer->limit && name->measured >= tracer->limit)) {
+        return NULL;
+    }
+    if (!name->is_selected || name->seen++ % tracer->every != 0 ||
+        (tracer->limit && name->measured >= tracer->limit)) {
         tracer->counts.filtered++;
-        list->device->left_out++;
-    } else {
-        tracer->counts.measured++;
-        name->measured++;
-        is_measured = 1;
+        device->left_out++;
+        return NULL;
     }
-    zt__unlock(&tracer->mutex);
-    if (is_measured) {
-        zt__wait_first(frame, &command);
-        frame->region = zt_begin(profiler, command.list, name->text);
-        frame->has_region = 1;
-    }
+    tracer->counts.measured++;
+    name->measured++;
+    *region = name->text;
+    return device->profiler;
 }
 
-/* Counts a copy that is not measured, for the reports of zt_auto. */
-ZT__PRIVATE void zt__count_copy(zt__frame *frame) {
+/* Called before a launch or copy. If it is measured, appends a wait for its events, which it then need not
+   wait for, and the begin of a region. So the GPU time is that of the kernel alone. If the driver refuses the
+   launch, the wait stays on the list. zt__after_call ends the region. `kernel_before_hooks` is the kernel
+   that the application has passed. */
+ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_before_hooks) {
     zt__tracer *tracer = frame->tracer;
     zt__command command;
-    const zt__known_handle *list;
-    if (zt__read_command(frame->call, frame->parameters, &command)) {
-        zt__lock(&tracer->mutex);
-        list = zt__find_or_query_list(tracer, command.list);
-        if (list && list->device) {
-            list->device->copies_seen++;
-        }
-        zt__unlock(&tracer->mutex);
+    zt_profiler *profiler;
+    const char *region;
+    uint32_t count;
+    int is_complete = zt__read_command(frame->call, frame->parameters, &command);
+    /* A hook may destroy a kernel that it has substituted, which is not traced. So its name is queried at
+       each launch. */
+    int knows_kernel = command.kernel == kernel_before_hooks;
+    zt__lock(&tracer->mutex);
+    profiler = zt__select_command(tracer, frame->call, is_complete ? &command : NULL, knows_kernel, &region);
+    zt__unlock(&tracer->mutex);
+    if (!profiler) {
+        return;
     }
+    count = *command.wait_count;
+    if (count && command.wait_events &&
+        zeCommandListAppendWaitOnEvents(command.list, count, command.wait_events) == ZE_RESULT_SUCCESS) {
+        frame->wait_count = command.wait_count;
+        frame->waits = count;
+        *command.wait_count = 0;
+    }
+    frame->region = zt_begin(profiler, command.list, region);
+    frame->has_region = 1;
 }
+
+/* ---- before and after a call ----------------------------------------------------------------------------- */
 
 ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
@@ -13106,13 +13159,15 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
     ze_device_handle_t device;
     ze_command_list_handle_t list;
     zt__traced_device *traced;
-    uint32_t ordinal;
+    zt__known_handle *known;
+    uint32_t ordinal, is_cloneable = 0;
     if (frame->call == ZT__CALL_CommandListCreate) {
         const ze_command_list_create_params_t *p = ZT__PARAMETERS(frame, ze_command_list_create_params_t);
         context = *p->phContext;
         device = *p->phDevice;
         list = **p->pphCommandList;
         ordinal = (*p->pdesc)->commandQueueGroupOrdinal;
+        is_cloneable = (*p->pdesc)->flags & ZT__LIST_FLAG_CLONEABLE;
     } else {
         const ze_command_list_create_immediate_params_t *p =
             ZT__PARAMETERS(frame, ze_command_list_create_immediate_params_t);
@@ -13123,7 +13178,10 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
     }
     traced = zt__find_or_open_device(tracer, context, device);
     zt__lock(&tracer->mutex);
-    zt__remember_list(tracer, list, traced, ordinal);
+    known = zt__remember_list(tracer, list, traced, ordinal);
+    if (known) {
+        known->is_cloneable = is_cloneable != 0;
+    }
     zt__unlock(&tracer->mutex);
 }
 
@@ -13136,9 +13194,9 @@ ZT__PRIVATE void zt__mark_list_over_everywhere(zt__tracer *tracer, ze_command_li
     }
 }
 
-/* Called before lists are executed, and again if the driver has refused that. An execution by zt_execute
-   is left out for its own profiler, for which zt_execute does the same. */
-ZT__PRIVATE void zt__observe_execution(zt__frame *frame, int is_refused) {
+/* Called before lists are executed, and again after that. `result` is NULL before. An execution by
+   zt_execute is left out for its own profiler, for which zt_execute does the same. */
+ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *result) {
     const ze_command_list_handle_t *lists;
     uint32_t count;
     zt__traced_device *device = zt__next_measured(frame->tracer, NULL);
@@ -13153,8 +13211,8 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, int is_refused) {
         if (device->profiler == zt__executing_for) {
             continue;
         }
-        if (is_refused) {
-            zt__after_refusal(device->profiler, count, lists);
+        if (result) {
+            zt__after_execution(device->profiler, count, lists, *result != ZE_RESULT_SUCCESS);
         } else {
             zt__before_execution(device->profiler, count, lists);
         }
@@ -13203,14 +13261,12 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     switch (kind) {
     case ZT__KIND_LAUNCH:
     case ZT__KIND_COPY:
-        if (tracer->measured[frame->call]) {
-            zt__before_command(frame, kernel_before_hooks);
-        } else if (kind == ZT__KIND_COPY && tracer->automatic) {
-            zt__count_copy(frame);
+        if (tracer->measured[frame->call] || (kind == ZT__KIND_COPY && tracer->automatic)) {
+            zt__begin_command(frame, kernel_before_hooks);
         }
         break;
     case ZT__KIND_EXECUTE:
-        zt__observe_execution(frame, 0);
+        zt__observe_execution(frame, NULL);
         break;
     case ZT__KIND_LIST_DESTROY: {
         ze_command_list_handle_t list =
@@ -13247,11 +13303,14 @@ ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
                                       0, "zeCommandListReset");
         break;
     case ZT__KIND_CAPTURE_BEGIN:
-    case ZT__KIND_CAPTURE_END: {
+    case ZT__KIND_CAPTURE_END:
+    case ZT__KIND_GET_COMMAND_ID: {
         zt__known_handle *list;
         zt__lock(&tracer->mutex);
-        list = zt__find_or_query_list(tracer, *ZT__PARAMETERS(frame, zt__capture_params)->phCommandList);
-        if (list) {
+        list = zt__find_or_query_list(tracer, *ZT__PARAMETERS(frame, zt__list_params)->phCommandList);
+        if (list && kind == ZT__KIND_GET_COMMAND_ID) {
+            list->has_command_ids = 1;
+        } else if (list) {
             list->is_captured = kind == ZT__KIND_CAPTURE_BEGIN;
         }
         zt__unlock(&tracer->mutex);
@@ -13273,8 +13332,8 @@ ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t e
     if (frame->has_region) {
         zt__end(&frame->region, result != ZE_RESULT_SUCCESS);
     }
-    if (kind == ZT__KIND_EXECUTE && result != ZE_RESULT_SUCCESS) {
-        zt__observe_execution(frame, 1);
+    if (kind == ZT__KIND_EXECUTE) {
+        zt__observe_execution(frame, &result);
     } else if (result == ZE_RESULT_SUCCESS) {
         zt__after_success(frame, kind);
     }
@@ -13396,30 +13455,6 @@ ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, void *parameters) {
     return first;
 }
 
-/* Called when the driver has returned: callbacks need the tracers again, unless they were destroyed.
-   Returns the last frame. */
-ZT__PRIVATE zt__frame *zt__return_to_call(zt__frame *first) {
-    zt__frame *frame, *last = first;
-    zt__lock(&zt__dispatch_mutex);
-    for (frame = first; frame; frame = frame->next) {
-        if (frame->state == ZT__FRAME_DRIVER) {
-            zt__store(&frame->state, ZT__FRAME_CALLBACK);
-        }
-        last = frame;
-    }
-    zt__unlock(&zt__dispatch_mutex);
-    return last;
-}
-
-ZT__PRIVATE void zt__end_call(zt__frame *first) {
-    zt__current_call = NULL;
-    while (first) {
-        zt__frame *next = first->next; /* another thread may use the frame next */
-        zt__store(&first->state, ZT__FRAME_UNUSED);
-        first = next;
-    }
-}
-
 ZT__PRIVATE void zt__prologue(zt__call call, void *parameters, uintptr_t registration, void **instance) {
     zt__frame *first, *frame;
     uint64_t begin_ns;
@@ -13453,14 +13488,22 @@ ZT__PRIVATE void zt__prologue(zt__call call, void *parameters, uintptr_t registr
 }
 
 ZT__PRIVATE void zt__epilogue(ze_result_t result, void **instance) {
-    zt__frame *first = (zt__frame *)*instance, *frame;
+    zt__frame *first = (zt__frame *)*instance, *last = NULL, *frame, *next;
     uint64_t end_ns;
     if (!first || first != zt__current_call) {
         return;
     }
     end_ns = first->begin_ns ? zt__now_ns() : 0;
+    zt__lock(&zt__dispatch_mutex);
+    for (frame = first; frame; frame = frame->next) {
+        if (frame->state == ZT__FRAME_DRIVER) { /* else its tracer was destroyed */
+            zt__store(&frame->state, ZT__FRAME_CALLBACK);
+        }
+        last = frame;
+    }
+    zt__unlock(&zt__dispatch_mutex);
     zt__change_depth(1);
-    for (frame = zt__return_to_call(first); frame; frame = frame->previous) {
+    for (frame = last; frame; frame = frame->previous) {
         if (frame->wait_count) {
             *frame->wait_count = frame->waits;
         }
@@ -13469,7 +13512,11 @@ ZT__PRIVATE void zt__epilogue(ze_result_t result, void **instance) {
         }
     }
     zt__change_depth(-1);
-    zt__end_call(first);
+    zt__current_call = NULL;
+    for (frame = first; frame; frame = next) {
+        next = frame->next; /* before another thread uses the frame */
+        zt__store(&frame->state, ZT__FRAME_UNUSED);
+    }
 }
 
 /* The loader does not pass which call it is, so each call has its own functions. */
@@ -13734,6 +13781,7 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
         return !config->no_launches;
     case ZT__KIND_CAPTURE_BEGIN:
     case ZT__KIND_CAPTURE_END:
+    case ZT__KIND_GET_COMMAND_ID:
         return !config->no_launches || config->copies;
     case ZT__KIND_COPY:
     case ZT__KIND_CONTEXT_DESTROY:
@@ -15202,6 +15250,7 @@ ZT__PRIVATE void zt__count_times(const double *times, uint32_t count, zt__histog
 typedef struct zt__document {
     zt__writer writer;
     zt_profiler *profiler;
+    size_t room; /* columns of a line, for tables */
     zt__advice advice;
     uint32_t region_count;           /* when the report was begun */
     uint32_t index;                  /* of the region that was read last */
@@ -15209,7 +15258,9 @@ typedef struct zt__document {
     zt_region_info region;
     zt_stats *stats; /* of each column */
     zt__histogram histogram;
-    int out_of_memory; /* the report is incomplete */
+    uint32_t shown_count; /* regions so far that have samples, also lost or dropped ones */
+    int differs;          /* passes of one of them differ */
+    int out_of_memory;    /* the report is incomplete */
 } zt__document;
 
 /* Reads a region. Returns 0 if it is not to be written: it has no samples, not even lost or dropped ones,
@@ -15258,7 +15309,12 @@ ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
     region->differs = zt__find_differences(profiler, &document->stats[zt__pass_time_column(profiler, 0)]);
     zt__free(allocator, values);
     zt__free_statistics(allocator, &copy);
-    return !document->out_of_memory && (region->count || region->lost || region->dropped);
+    if (document->out_of_memory || !(region->count || region->lost || region->dropped)) {
+        return 0;
+    }
+    document->shown_count++;
+    document->differs |= region->differs != 0;
+    return 1;
 }
 
 /* ZT_DIFFERS_ bits as text: "no", or "missing+time". */
@@ -15324,6 +15380,117 @@ ZT__PRIVATE zt__date zt__format_date(uint64_t seconds) {
 ZT__PRIVATE zt__date zt__format_now(void) {
     time_t now = time(NULL);
     return zt__format_date(now > 0 ? (uint64_t)now : 0);
+}
+
+/* ---- notes ----------------------------------------------------------------------------------------------- */
+
+/* A note is a sentence or two about what a report does not show, why, and what to do. */
+typedef void (*zt__note_fn)(zt__document *document, const char *text);
+
+/* What to do about samples that are lost or dropped by a cause. */
+ZT__PRIVATE const char *zt__remedy_of(zt_cause cause) {
+    static const char *const remedies[] = {
+        "Wait for the work before zt_close, or raise config.wait_timeout_ns.",
+        "Execute recorded lists with zt_execute, or collect after each execution.",
+        "Wait for the work inside of ZT_PASSES.",
+        "The log names the call that failed.",
+        "Some drivers return a wrong GPU time of a region around others.",
+        "Open a new profiler when the device is back.",
+        "Raise config.max_slots, or call zt_collect more often.",
+        "Free memory, or lower config.slots_per_step and config.samples.",
+        "Use fewer names.",
+        "The log names the call that failed.",
+        "Call zt_end before zt_release and zt_close.",
+        "Open a new profiler when the device is back.",
+    };
+    return cause < ZT_LOST_NEVER_DELIVERED ? "The device flagged their data as unusable."
+                                           : remedies[cause - ZT_LOST_NEVER_DELIVERED];
+}
+
+/* Notes how many of something are missing, and what to do. */
+ZT__PRIVATE void zt__note_missing(zt__document *document, zt__note_fn note, uint64_t count, const char *what,
+                                  const char *remedy) {
+    char text[512];
+    if (count > 0) {
+        snprintf(text, sizeof text, "%llu sample%s %s. %s", (unsigned long long)count,
+                 count == 1 ? " is" : "s are", what, remedy);
+        note(document, text);
+    }
+}
+
+/* Notes which samples are not in the report. */
+ZT__PRIVATE void zt__note_missing_samples(zt__document *document, zt__note_fn note) {
+    const zt_profiler *profiler = document->profiler;
+    zt_counts counts = zt_get_counts(profiler);
+    uint64_t states[ZT__SLOT_STATE_COUNT], waiting;
+    char text[256];
+    uint32_t i;
+    zt__count_states(profiler, states);
+    waiting = states[ZT__SLOT_OPEN] + states[ZT__SLOT_RECORDED];
+    zt__note_missing(document, note, states[ZT__SLOT_OPEN], "not ended",
+                     "Call zt_end for each region that was begun.");
+    zt__note_missing(document, note, states[ZT__SLOT_RECORDED], "recorded and not seen to run yet",
+                     "Call zt_collect after the execution.");
+    zt__note_missing(document, note, counts.in_flight > waiting ? counts.in_flight - waiting : 0, "in flight",
+                     "Call zt_collect when the work is done.");
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
+                 zt_cause_name((zt_cause)i));
+        zt__note_missing(document, note, zt_get_cause(profiler, (zt_cause)i), text,
+                         zt__remedy_of((zt_cause)i));
+    }
+    if (counts.unobserved_lists > 0) {
+        snprintf(text, sizeof text,
+                 "%llu %s ran outside of zt_execute: only the last execution before each collection is "
+                 "measured. Execute recorded lists with zt_execute.",
+                 (unsigned long long)counts.unobserved_lists,
+                 counts.unobserved_lists == 1 ? "list" : "lists");
+        note(document, text);
+    }
+}
+
+/* Notes why there are no regions. */
+ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
+#ifdef ZETOOLS_TRACER
+    zt__tracer *tracer = zt__load(&document->profiler->tracer);
+    zt_trace_counts counts = zt_trace_get_counts(document->profiler);
+    char text[256];
+    if (tracer && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
+        if (counts.launches > 0) {
+            snprintf(text, sizeof text,
+                     "%llu launches: %llu measured, %llu left out by zt_trace_config, %llu on lists of other "
+                     "contexts or devices.",
+                     (unsigned long long)counts.launches, (unsigned long long)counts.measured,
+                     (unsigned long long)counts.filtered, (unsigned long long)counts.elsewhere);
+            note(document, text);
+        } else if (tracer->measured[ZT__CALL_CommandListAppendMemoryCopy]) {
+            note(document, "No kernel was launched while tracing.");
+        } else {
+            note(document, "No kernel was launched while tracing. zt_trace_config.copies measures copies "
+                           "and fills.");
+        }
+        return;
+    }
+#endif
+    note(document, "No region has samples: begin regions with zt_begin, and call zt_collect.");
+}
+
+/* Passes what all reports note to a function, when the regions have been read. */
+ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
+    zt_availability availability = zt_get_availability(document->profiler);
+    char text[sizeof document->profiler->availability_text.text + 32];
+    if (document->shown_count == 0) {
+        zt__note_why_empty(document, note);
+    }
+    if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
+        snprintf(text, sizeof text, "There are no metrics: %s", zt_get_availability_text(document->profiler));
+        note(document, text);
+    }
+    if (document->differs) {
+        note(document, "Where passes differ, metrics of different passes are not of the same work. Repeat "
+                       "the same work in each pass, or raise config.pass_tolerance.");
+    }
+    zt__note_missing_samples(document, note);
 }
 
 /* ==== >>csv: a line for each set of figures =============================================================== */
@@ -15394,6 +15561,10 @@ ZT__PRIVATE void zt__write_csv_text(zt__writer *writer, const char *region, cons
     zt__csv_line line = {region, &metric, &stats, "all", "all", 0, text};
     zt__clear_stats(&stats);
     zt__write_csv_line(writer, &line);
+}
+
+ZT__PRIVATE void zt__write_csv_note(zt__document *document, const char *text) {
+    zt__write_csv_text(&document->writer, "", "note", "", text);
 }
 
 ZT__PRIVATE void zt__write_csv_facts(zt__document *document) {
@@ -15524,6 +15695,7 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
             zt__write_csv_count(writer, "", name, "samples", count);
         }
     }
+    zt__list_notes(document, zt__write_csv_note);
 }
 
 /* ==== >>json: the object that run.json and run.html hold ================================================== */
@@ -15905,6 +16077,11 @@ ZT__PRIVATE void zt__write_json_counts(zt__document *document) {
     zt__write_text(writer, "}");
 }
 
+ZT__PRIVATE void zt__write_json_note(zt__document *document, const char *text) {
+    zt__write_comma(&document->writer);
+    zt__write_json_string(&document->writer, text);
+}
+
 /* Writes the keys of the metrics that tables show. */
 ZT__PRIVATE void zt__write_json_columns(zt__document *document, const zt__json *json) {
     const zt_profiler *profiler = document->profiler;
@@ -16016,6 +16193,8 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
             zt__write_json_region(document, &json);
         }
     }
+    zt__write_text(writer, "],\n\"notes\":[");
+    zt__list_notes(document, zt__write_json_note);
     zt__write_text(writer, "]");
     if (writer->is_in_html) {
         zt__write_json_timeline(document);
@@ -16060,9 +16239,7 @@ typedef struct zt__region_table {
     zt__advice advice;
     double *figures; /* of each row */
     uint32_t figure_count;
-    size_t room;       /* columns of a line */
     uint32_t left_out; /* metrics with something to show, for which there was no room */
-    int differs;       /* passes of some region differ */
 } zt__region_table;
 
 /* Adds the region that was read last. The table shows the mean of a metric; of a flag, in how many
@@ -16085,7 +16262,6 @@ ZT__PRIVATE void zt__read_table_row(const zt__document *document, uint32_t index
     figures[ZT__ROW_MIN] = time->min;
     figures[ZT__ROW_MAX] = time->max;
     figures[ZT__ROW_DIFFERS] = (double)document->region.differs;
-    table->differs |= document->region.differs != 0;
     for (metric = 0; metric < profiler->metric_count; metric++) {
         const zt_stats *stats = &document->stats[1 + metric];
         figures[ZT__TIME_FIGURES + metric] =
@@ -16118,12 +16294,13 @@ ZT__PRIVATE int zt__lists_name(const char *list, const char *name) {
     return 0;
 }
 
-ZT__PRIVATE void zt__add_time_columns(const zt_profiler *profiler, zt__region_table *table) {
+ZT__PRIVATE void zt__add_time_columns(const zt__document *document, zt__region_table *table) {
+    const zt_profiler *profiler = document->profiler;
     static const char *const differences[] = {"no",   "missing",      "count",      "missing+count",
                                               "time", "missing+time", "count+time", "missing+count+time"};
     uint32_t i;
     zt__add_figures(&table->shown, ZT__ROW_COUNT, "count", "", 0, 0);
-    if (table->differs) {
+    if (document->differs) {
         zt__add_texts(&table->shown, ZT__ROW_DIFFERS, "passes differ", differences);
     }
     for (i = 0; i < ZT__COUNT_OF(zt__time_columns); i++) {
@@ -16207,9 +16384,9 @@ ZT__PRIVATE size_t zt__get_room(int to_standard_output) {
     return room > LEAST ? (size_t)room : (size_t)LEAST;
 }
 
-ZT__PRIVATE void zt__write_title(zt__document *document, size_t room) {
+ZT__PRIVATE void zt__write_title(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
-    zt__paragraph title = zt__begin_paragraph(&document->writer, room, 0, 0);
+    zt__paragraph title = zt__begin_paragraph(&document->writer, document->room, 0, 0);
     const char *group = NULL;
     uint32_t i;
     zt__add_text(&title, "GPU time of regions on ");
@@ -16248,7 +16425,7 @@ ZT__PRIVATE void zt__write_limits(zt__document *document, const zt__region_table
         return;
     }
     zt__write_text(&document->writer, "\n");
-    paragraph = zt__begin_paragraph(&document->writer, table->room, 0, 2);
+    paragraph = zt__begin_paragraph(&document->writer, document->room, 0, 2);
     zt__add_text(&paragraph, "What limits the regions with the most GPU time:");
     if (known == 0) { /* the reason is the same */
         zt__add_text(&paragraph, " ");
@@ -16258,9 +16435,9 @@ ZT__PRIVATE void zt__write_limits(zt__document *document, const zt__region_table
     for (i = 0; i < count && known > 0; i++) {
         zt__begin_writing(&name, NULL, NULL);
         name.stopped = 1; /* it only keeps the bytes */
-        zt__write_shortened(&name, table->shown.rows[i].name, table->room / 2);
+        zt__write_shortened(&name, table->shown.rows[i].name, document->room / 2);
         zt__write_bytes(&name, "", 1);
-        paragraph = zt__begin_paragraph(&document->writer, table->room, 2, 4);
+        paragraph = zt__begin_paragraph(&document->writer, document->room, 2, 4);
         zt__add_text(&paragraph, name.bytes);
         zt__add_text(&paragraph, ": ");
         zt__add_text(&paragraph, infos[i].text);
@@ -16268,166 +16445,42 @@ ZT__PRIVATE void zt__write_limits(zt__document *document, const zt__region_table
     }
 }
 
-/* Writes how many of something are missing, why, and what to do. */
-ZT__PRIVATE void zt__write_missing(zt__document *document, const zt__region_table *table, uint64_t count,
-                                   const char *what, const char *remedy) {
-    zt__paragraph footer;
-    char text[256];
-    if (count > 0) {
-        snprintf(text, sizeof text, "%llu sample%s %s. %s", (unsigned long long)count,
-                 count == 1 ? " is" : "s are", what, remedy);
-        footer = zt__begin_paragraph(&document->writer, table->room, 0, 0);
-        zt__add_text(&footer, text);
-        zt__end_paragraph(&footer);
-    }
+ZT__PRIVATE void zt__write_table_note(zt__document *document, const char *text) {
+    zt__paragraph paragraph = zt__begin_paragraph(&document->writer, document->room, 0, 0);
+    zt__add_text(&paragraph, text);
+    zt__end_paragraph(&paragraph);
 }
-
-/* Writes which samples are not in the table, why, and what to do. */
-ZT__PRIVATE void zt__write_missing_samples(zt__document *document, const zt__region_table *table) {
-    static const char flagged[] = "The device flagged their data as unusable.";
-    static const char lost_device[] = "Open a new profiler when the device is back.";
-    static const char *const remedies[ZT_CAUSE_COUNT] = {
-        flagged,
-        flagged,
-        flagged,
-        flagged,
-        flagged,
-        flagged,
-        flagged,
-        flagged,
-        "Wait for the work before zt_close, or raise config.wait_timeout_ns.",
-        "Execute recorded lists with zt_execute, or collect after each execution.",
-        "Wait for the work inside of ZT_PASSES.",
-        "The log names the call that failed.",
-        "Some drivers return a wrong GPU time of a region around others.",
-        lost_device,
-        "Raise config.max_slots, or call zt_collect more often.",
-        "Free memory, or lower config.slots_per_step and config.samples.",
-        "Use fewer names.",
-        "The log names the call that failed.",
-        "Call zt_end before zt_release and zt_close.",
-        lost_device,
-    };
-    const zt_profiler *profiler = document->profiler;
-    zt_counts counts = zt_get_counts(profiler);
-    uint64_t states[ZT__SLOT_STATE_COUNT], waiting;
-    zt__paragraph footer;
-    char text[128];
-    uint32_t i;
-    zt__count_states(profiler, states);
-    waiting = states[ZT__SLOT_OPEN] + states[ZT__SLOT_RECORDED];
-    zt__write_missing(document, table, states[ZT__SLOT_OPEN], "not ended",
-                      "Call zt_end for each region that was begun.");
-    zt__write_missing(document, table, states[ZT__SLOT_RECORDED], "recorded and not seen to run yet",
-                      "Call zt_collect after the execution.");
-    zt__write_missing(document, table, counts.in_flight > waiting ? counts.in_flight - waiting : 0,
-                      "in flight", "Call zt_collect when the work is done.");
-    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
-                 zt_cause_name((zt_cause)i));
-        zt__write_missing(document, table, zt_get_cause(profiler, (zt_cause)i), text, remedies[i]);
-    }
-    if (counts.unobserved_lists > 0) {
-        snprintf(text, sizeof text,
-                 "%llu %s ran outside of zt_execute: ", (unsigned long long)counts.unobserved_lists,
-                 counts.unobserved_lists == 1 ? "list" : "lists");
-        footer = zt__begin_paragraph(&document->writer, table->room, 0, 0);
-        zt__add_text(&footer, text);
-        zt__add_text(&footer, "only the last execution before each collection is measured. "
-                              "Execute recorded lists with zt_execute.");
-        zt__end_paragraph(&footer);
-    }
-}
-
-#ifdef ZETOOLS_TRACER
-/* Writes why a profiler that traces launches has no regions. Returns 0 if it does not trace. */
-ZT__PRIVATE int zt__write_why_empty(zt__document *document, size_t room) {
-    zt__tracer *tracer = zt__load(&document->profiler->tracer);
-    zt_trace_counts counts = zt_trace_get_counts(document->profiler);
-    zt__paragraph footer;
-    char text[256];
-    if (!tracer || !tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
-        return 0;
-    }
-    footer = zt__begin_paragraph(&document->writer, room, 0, 0);
-    if (counts.launches == 0) {
-        zt__add_text(&footer, "No kernel was launched while tracing.");
-        zt__add_text(&footer, tracer->measured[ZT__CALL_CommandListAppendMemoryCopy]
-                                  ? ""
-                                  : " zt_trace_config.copies measures copies and fills.");
-    } else {
-        snprintf(text, sizeof text,
-                 "%llu launches: %llu measured, %llu left out by zt_trace_config, %llu on lists of other "
-                 "contexts or devices.",
-                 (unsigned long long)counts.launches, (unsigned long long)counts.measured,
-                 (unsigned long long)counts.filtered, (unsigned long long)counts.elsewhere);
-        zt__add_text(&footer, text);
-    }
-    zt__end_paragraph(&footer);
-    return 1;
-}
-#endif
 
 /* Writes what the table does not show, why, and what to do. */
 ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table *table) {
     zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
-    zt_availability availability = zt_get_availability(profiler);
     const char *list = profiler->columns, *text;
-    char name[ZET_MAX_METRIC_NAME];
-    zt__paragraph footer;
+    char name[ZET_MAX_METRIC_NAME], note[ZET_MAX_METRIC_NAME + sizeof(zt__nearest) + 64];
     zt__nearest nearest;
     size_t length;
-    int is_explained;
-    is_explained = table->shown.row_count > 0;
-#ifdef ZETOOLS_TRACER
-    is_explained = is_explained || zt__write_why_empty(document, table->room);
-#endif
-    if (!is_explained) {
-        zt__write_text(writer, "No region has samples: begin regions with zt_begin, and call zt_collect.\n");
-    }
-    if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
-        footer = zt__begin_paragraph(writer, table->room, 0, 0);
-        zt__add_text(&footer, "There are no metrics: ");
-        zt__add_text(&footer, zt_get_availability_text(profiler));
-        zt__end_paragraph(&footer);
-    }
     while (list && zt__next_name(&list, &text, &length)) {
         zt__copy_text(name, sizeof name, text, length);
         if (!zt__is_time_column(name) &&
             zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics, profiler->metric_count,
                             name, &nearest) == UINT32_MAX) {
-            footer = zt__begin_paragraph(writer, table->room, 0, 0);
-            zt__add_text(&footer, "There is no metric '");
-            zt__add_text(&footer, name);
-            zt__add_text(&footer, "'. Nearest: ");
-            zt__add_text(&footer, nearest.text);
-            zt__add_text(&footer, ".");
-            zt__end_paragraph(&footer);
+            snprintf(note, sizeof note, "There is no metric '%s'. Nearest: %s.", name, nearest.text);
+            zt__write_table_note(document, note);
         }
     }
     if (profiler->metric_count > 0 && table->shown.row_count > 0) {
-        footer = zt__begin_paragraph(writer, table->room, 0, 0);
-        zt__add_text(&footer, "Metrics are means per sample.");
-        if (table->left_out) {
-            snprintf(name, sizeof name, " There is no room for %u more", (unsigned)table->left_out);
-            zt__add_text(&footer, name);
-            zt__add_text(&footer, ": choose with ZT_COLUMNS, or write CSV or JSON, which have all.");
-        }
-        zt__end_paragraph(&footer);
+        snprintf(note, sizeof note,
+                 "Metrics are means per sample. There is no room for %u more: choose with ZT_COLUMNS, or "
+                 "write CSV or JSON, which have "
+                 "all.",
+                 (unsigned)table->left_out);
+        zt__write_table_note(document, table->left_out ? note : "Metrics are means per sample.");
     }
-    if (table->differs) {
-        footer = zt__begin_paragraph(writer, table->room, 0, 0);
-        zt__add_text(&footer, "Where passes differ, metrics of different passes are not of the same work. "
-                              "Repeat the same work in each pass, or raise config.pass_tolerance.");
-        zt__end_paragraph(&footer);
-    }
-    zt__write_missing_samples(document, table);
+    zt__list_notes(document, zt__write_table_note);
 }
 
 #ifdef ZETOOLS_TRACER
 
-ZT__PRIVATE void zt__write_table_of_calls(zt__document *document, size_t room) {
+ZT__PRIVATE void zt__write_table_of_calls(zt__document *document) {
     enum { COUNT, ERRORS, TOTAL, MEDIAN, P95, MAX, FIGURES };
     static const char *const names[FIGURES] = {"count", "errors", "total", "median", "p95", "max"};
     const zt_allocator *allocator = &document->profiler->config.allocator;
@@ -16463,9 +16516,9 @@ ZT__PRIVATE void zt__write_table_of_calls(zt__document *document, size_t room) {
         zt__add_figures(&table, i, names[i], i < TOTAL ? "" : "ns", 1, 0);
     }
     if (table.row_count > 0) {
-        zt__fit_columns(&table, room);
+        zt__fit_columns(&table, document->room);
         zt__write_text(&document->writer, "\nHost time of calls\n");
-        zt__write_figures(&document->writer, &table, room);
+        zt__write_figures(&document->writer, &table, document->room);
     }
     zt__free(allocator, table.rows);
     zt__free(allocator, figures);
@@ -16483,7 +16536,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_
     memset(&table, 0, sizeof table);
     table.figure_count = ZT__TIME_FIGURES + profiler->metric_count + ZT__DERIVED_COLUMNS;
     table.figures = (double *)zt__allocate(allocator, rows, table.figure_count * sizeof *table.figures);
-    table.room = zt__get_room(to_standard_output);
+    document->room = zt__get_room(to_standard_output);
     shown->heading = "region";
     shown->rows = (zt__figure_row *)zt__allocate(allocator, rows, sizeof *shown->rows);
     shown->columns = (zt__figure_column *)zt__allocate(allocator, table.figure_count, sizeof *shown->columns);
@@ -16495,7 +16548,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_
         }
         zt__prepare_advice(profiler, &table.advice);
         zt__choose_time_unit(shown, ZT__ROW_MEAN, ZT__ROW_TOTAL);
-        zt__add_time_columns(profiler, &table);
+        zt__add_time_columns(document, &table);
         if (profiler->columns) {
             zt__add_chosen_columns(profiler, &table);
         } else {
@@ -16504,16 +16557,16 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_
         }
         qsort(shown->rows, shown->row_count, sizeof *shown->rows, zt__compare_rows);
         table.left_out = zt__count_metric_columns(shown);
-        zt__fit_columns(shown, table.room);
+        zt__fit_columns(shown, document->room);
         table.left_out -= zt__count_metric_columns(shown);
-        zt__write_title(document, table.room);
+        zt__write_title(document);
         if (shown->row_count > 0) {
-            zt__write_figures(&document->writer, shown, table.room);
+            zt__write_figures(&document->writer, shown, document->room);
         }
         zt__write_footer(document, &table);
         zt__write_limits(document, &table);
 #ifdef ZETOOLS_TRACER
-        zt__write_table_of_calls(document, table.room);
+        zt__write_table_of_calls(document);
 #endif
     } else {
         document->out_of_memory = 1;
@@ -17168,7 +17221,7 @@ static const char *const zt__page[] = {
     "        }",
     "    }",
     "    showSummary(counts);",
-    "    showNotes(counts);",
+    "    showNotes();",
     "    if (regions.length) { addLink(\"regions\", \"Regions\"); }",
     "}",
     "",
@@ -17198,21 +17251,8 @@ static const char *const zt__page[] = {
     "    }",
     "}",
     "",
-    "function showNotes(counts) {",
-    "    const missing = [\"lost\", \"dropped\", \"in_flight\"].filter((state) => counts[state] > 0);",
+    "function showNotes() {",
     "    const list = byId(\"notes\").querySelector(\"ul\");",
-    "    if (missing.length) {",
-    "        const causes = Object.entries(doc.causes || {}).filter(([, count]) => count > 0)",
-    "            .sort((a, b) => b[1] - a[1]).map(([cause, count]) => cause + \" \" + COUNT.format(count));",
-    "        add(list, \"li\", \"\", \"Of \" + plural(counts.begun, \"sample\") + \", \" +",
-    "            missing.map((state) => COUNT.format(counts[state]) + \" \" + state.replace(\"_\", \" \")).join(\", \") +",
-    "            (causes.length ? \". Causes: \" + causes.join(\", \") : \"\") + \".\" +",
-    "            (counts.in_flight > 0 ? \" For those in flight, call zt_collect before the report.\" : \"\"));",
-    "    }",
-    "    if (counts.unobserved_lists > 0) {",
-    "        add(list, \"li\", \"\", plural(counts.unobserved_lists, \"command list\") + \" ran outside of zt_execute: only the last execution before \" +",
-    "            \"each collection was measured. Execute recorded lists with zt_execute.\");",
-    "    }",
     "    for (const note of doc.notes || []) { add(list, \"li\", \"\", note); }",
     "    byId(\"notes\").hidden = list.childElementCount === 0;",
     "}",
@@ -17893,10 +17933,6 @@ ZT__PRIVATE void zt__write_html(zt__document *document) {
 
 /* ==== >>writing: zt_write and zt_report, formats and files ================================================ */
 
-ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *file) {
-    return fwrite(bytes, 1, size, (FILE *)file) != size;
-}
-
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
     const zt_allocator *allocator;
@@ -18113,48 +18149,49 @@ ZT__PRIVATE void zt__clear_auto(void) {
     memset(&zt__automatic, 0, sizeof zt__automatic);
 }
 
-/* Writes what was seen on a device that has no region. Below a table, only what that cannot know. */
-ZT__PRIVATE void zt__explain_empty_report(const zt__traced_device *device, FILE *file, int is_below_table) {
-    const struct {
-        uint64_t count;
-        const char *text;
-    } seen[] = {
-        {device->copies_seen, "copies and fills: set ZT_COPIES=1."},
-        {is_below_table ? 0 : device->left_out, "launches left out by ZT_KERNELS or the configuration."},
-        {is_below_table ? 0 : device->impossible, "launches that cannot be measured: on copy engines, for "
-                                                  "which ZT_GROUPS= measures times, or captured "
-                                                  "into a graph."},
-    };
-    uint32_t i, lines = 0;
-    for (i = 0; i < ZT__COUNT_OF(seen); i++) {
-        if (seen[i].count) {
-            fprintf(file, "%sNo region for %llu %s\n",
-                    is_below_table ? "" : "zetools: zt_auto: ", (unsigned long long)seen[i].count,
-                    seen[i].text);
-            lines++;
-        }
+/* Writes what was seen on a device that has no region: below a table, only what that cannot know; without a
+   table, to standard error. */
+ZT__PRIVATE void zt__explain_empty_report(const zt__traced_device *device) {
+    const char *list = zt__automatic.report;
+    const uint64_t copies = device->copies_seen;
+    uint64_t left_out = device->left_out, impossible = device->impossible;
+    const char *before = "zetools: zt_auto: ";
+    FILE *table = NULL, *file = stderr;
+    zt__path path;
+    while (!table && zt__next_path(&list, &path)) {
+        table = zt__find_standard_stream(path.text);
     }
-    if (lines == 0 && !is_below_table) {
-        fprintf(file, "zetools: zt_auto: no region, because nothing was launched or copied.\n");
+    if (table) {
+        file = table;
+        before = "";
+        left_out = impossible = 0;
+    }
+    if (copies) {
+        fprintf(file, "%sNo region for %llu copies and fills: set ZT_COPIES=1.\n", before,
+                (unsigned long long)copies);
+    }
+    if (left_out) {
+        fprintf(file, "%sNo region for %llu launches left out by ZT_KERNELS or the configuration.\n", before,
+                (unsigned long long)left_out);
+    }
+    if (impossible) {
+        fprintf(file,
+                "%sNo region for %llu launches that cannot be measured: on copy engines, for which "
+                "ZT_GROUPS= measures times, captured into a graph, or on lists that can be cloned or "
+                "changed.\n",
+                before, (unsigned long long)impossible);
+    }
+    if (!table && !copies && !left_out && !impossible) {
+        fprintf(file, "%sno region, because nothing was launched or copied.\n", before);
     }
     fflush(file);
-}
-
-/* Writes the reports of a device, and what they lack. */
-ZT__PRIVATE void zt__write_auto_reports(const zt__traced_device *device) {
-    zt__process *process = zt__get_process();
-    uint32_t n = process ? __atomic_add_fetch(&process->automatic, 1, __ATOMIC_RELAXED) : 1;
-    FILE *table = zt__find_table(zt__automatic.report);
-    zt__write_reports(device->profiler, zt__automatic.report, n);
-    if (zt_get_region_count(device->profiler) == 0) {
-        zt__explain_empty_report(device, table ? table : stderr, table != NULL);
-    }
 }
 
 /* Writes the reports. Runs at exit, before loader and driver are gone: functions of atexit run in reverse
    order, and zt_auto has called zeInit before it registered this one. */
 ZT__PRIVATE void zt__end_auto(void) {
     zt__tracer *tracer = zt__automatic.tracer;
+    zt__process *process = zt__get_process();
     zt__traced_device *device;
     if (!tracer || zt__automatic.process != getpid()) {
         return;
@@ -18171,7 +18208,11 @@ ZT__PRIVATE void zt__end_auto(void) {
             if (!device->is_detached) {
                 zt_collect(device->profiler, tracer->wait_timeout_ns);
             }
-            zt__write_auto_reports(device);
+            zt__write_reports(device->profiler, zt__automatic.report,
+                              process ? __atomic_add_fetch(&process->automatic, 1, __ATOMIC_RELAXED) : 1);
+            if (zt_get_region_count(device->profiler) == 0) {
+                zt__explain_empty_report(device);
+            }
         }
     }
     if (!tracer->devices) {
@@ -18253,8 +18294,8 @@ ZT__PRIVATE ze_result_t zt__start_auto(const zt_auto_config *given) {
     }
     zt__automatic.report = path;
     *kept = config.profiler;
-    if (!kept->timeline && zt__has_trace(path)) {
-        kept->timeline = ZT__TRACE_TIMELINE;
+    if (!kept->timeline && zt__shows_timeline(path)) {
+        kept->timeline = ZT__REPORT_TIMELINE;
     }
     has_memory = zt__keep_text(&zt__automatic.report);
     has_memory &= zt__keep_text(&kept->groups);
