@@ -11656,26 +11656,12 @@ ZT__PRIVATE int zt__read_stamp(zt_stream *stream, const zt__raw_row *row, uint64
     return 1;
 }
 
-/* Returns whether the time stamp of a row is a little before that of the last row. This looks like one that
-   is nearly a whole wrap of the clock after it, but then the row would end in the future, or much later than
-   a period after the last one although the device dropped nothing. */
-ZT__PRIVATE int zt__has_stepped_back(const zt_stream *stream, const zt__raw_row *row) {
-    const zt__clock *clock = &stream->clock;
-    uint64_t tolerance = zt__clock_tolerance(clock), later = row->end_ns - stream->end_ns;
-    if (later <= clock->wrap_ns / 2) {
-        return 0;
-    }
-    return row->end_ns > row->read_ns + tolerance ||
-           (!row->may_follow_gap && later > clock->wrap_ns - tolerance &&
-            later > stream->info.period_ns + tolerance);
-}
-
 /* Finds when the period of a row ended, which is the time stamp of its report, and how long it lasted. */
 ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
     const zt__clock *clock = &stream->clock;
     uint64_t tolerance = zt__clock_tolerance(clock), opened_ns = clock->pairs[0].ns[ZT__DEVICE];
-    uint64_t period = stream->info.period_ns, stamp = 0;
-    int has_stamp = zt__read_stamp(stream, row, &stamp), is_reported;
+    uint64_t period = stream->info.period_ns, stamp = 0, later_ns;
+    int has_stamp = zt__read_stamp(stream, row, &stamp), is_reported, in_future, in_next_wrap;
     if (!stream->has_end) {
         row->end_ns = opened_ns;
         if (has_stamp) {
@@ -11688,9 +11674,16 @@ ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
         }
     } else {
         row->end_ns = zt__unwrap_after(clock, stamp, stream->end_ns);
-        if (row->end_ns < stream->end_ns || (clock->wrap_ns && zt__has_stepped_back(stream, row))) {
+        later_ns = row->end_ns - stream->end_ns;
+        /* A time stamp that is a little before the last one looks like one that is nearly a whole wrap after
+           it. But then the row would end in the future, or much later although the device dropped nothing. */
+        in_future = row->end_ns > row->read_ns + tolerance;
+        in_next_wrap =
+            !row->may_follow_gap && later_ns > clock->wrap_ns - tolerance && later_ns > period + tolerance;
+        if (row->end_ns < stream->end_ns ||
+            (clock->wrap_ns && later_ns > clock->wrap_ns / 2 && (in_future || in_next_wrap))) {
             row->end_ns = stream->end_ns;
-        } else if (row->may_follow_gap && row->end_ns - stream->end_ns > period + period / 2) {
+        } else if (row->may_follow_gap && later_ns > period + period / 2) {
             /* In a gap the clock can wrap more than once. The gap was reported soon after its end. */
             uint64_t after_gap_ns = zt__unwrap_near(clock, stamp, row->gap_ns);
             row->end_ns = after_gap_ns > row->end_ns ? after_gap_ns : row->end_ns;
