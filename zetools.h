@@ -111,7 +111,7 @@
        - The slots of an immediate list are freed by the next region that is begun on it, or by zt_release.
        - A list that is executed without zt_execute is noticed only at the second collection that finds a
          sample of it.
-       - Release recorded lists that never ran before zt_close. Otherwise the memory of their slots is not
+       - Before zt_close, release recorded lists that never ran. Otherwise the memory of their slots is not
          freed, since the device might still write to it.
 
        Level Zero does not allow two threads to use one command list at a time. Different lists may be used by
@@ -202,13 +202,13 @@
 
        reports = rows + discarded + waiting, at any time. Discarded reports were read, but not delivered as
        rows: the first one of a stream, those that the driver cannot calculate, and those whose rows have no
-       receiver, neither a function nor a profiler. Reports that the device dropped before they were read are
-       gaps; their number is estimated from the length of the gaps (zt_stream_counts.dropped). The row after a
-       gap is marked (zt_row.gap).
+       receiver, neither a function nor a profiler. Reports that the device dropped before they were read
+   leave gaps; their number is estimated from the length of the gaps (zt_stream_counts.dropped). The row after
+   a gap is marked (zt_row.gap).
 
    THE TIMELINE
 
-       With config.timeline, the newest samples keep when they began and ended. The clock of the device and
+       With config.timeline, begin and end of the newest samples are kept. The clock of the device and
        CLOCK_MONOTONIC of the host are compared when the profiler is opened, while it collects, and for
        reports. Times between two comparisons are interpolated, which corrects drift. The device's clock
        starts again from 0 when it overflows. If this may have happened before a sample was collected, its
@@ -1401,6 +1401,8 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *config);
 #else /* ZETOOLS_DISABLE */
 
 /* ==== interface, disabled ================================================================================= */
+
+/* Each function returns what stands for nothing, and fills in empty structures. */
 
 #ifdef ZT__HAVE_LEVEL_ZERO
 #define ZT__RESULT ze_result_t
@@ -4090,8 +4092,9 @@ typedef struct zt__names_of_type {
 } zt__names_of_type;
 
 ZT__PRIVATE const char *zt__group_name_at(const void *names, uint32_t index) {
-    const zt__names_of_type *of = (const zt__names_of_type *)names;
-    return zt__is_usable_group(of->catalog, index, of->type) ? of->catalog->properties[index].name : NULL;
+    const zt__catalog *catalog = ((const zt__names_of_type *)names)->catalog;
+    zet_metric_group_sampling_type_flags_t type = ((const zt__names_of_type *)names)->type;
+    return zt__is_usable_group(catalog, index, type) ? catalog->properties[index].name : NULL;
 }
 
 /* Reports that there is no such group, with the nearest names, or that it samples instructions. Returns
@@ -4128,7 +4131,8 @@ typedef struct zt__group {
     zet_metric_properties_t *metrics;
     uint32_t metric_count;
     uint32_t first_metric; /* index among the metrics of the profiler */
-    uint32_t tiles;        /* sets of values in a report: 1, or on a root device one for each tile */
+    uint32_t tiles;        /* sets of values in a report: one for each tile of a root device, if the driver
+                              can calculate several; else 1 */
     size_t report_size;    /* in bytes; 0 until the first report was read */
 } zt__group;
 
@@ -4403,6 +4407,7 @@ typedef struct zt__selector {
     const zt_config *config;
     zt__selection *selection;
     zt_availability availability; /* after a failure, the reason */
+    uint32_t tiles;               /* sets of values in a report of any group */
     zt__catalog catalog;
 } zt__selector;
 
@@ -4423,13 +4428,16 @@ ZT__PRIVATE int zt__has_group(const zt__selection *selection, zet_metric_group_h
     return g < selection->group_count;
 }
 
-/* Adds a group of the catalog to the selection, unless it is there already. With config.max_passes of 1,
-   refuses a second group of a domain: drivers would activate only the last one, and return SUCCESS all the
-   same. On failure the message was reported. */
+/* Adds a group of the catalog and its metrics to the selection, unless it is there already. With
+   config.max_passes of 1, refuses a second group of a domain: drivers would activate only the last one, and
+   return SUCCESS all the same. On failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__select_group(zt__selector *selector, uint32_t index) {
     const zet_metric_group_properties_t *properties = &selector->catalog.properties[index];
     zt__selection *selection = selector->selection;
+    zt__group *group;
+    const char *call;
     uint32_t g;
+    ze_result_t result;
     if (zt__has_group(selection, selector->catalog.handles[index])) {
         return ZE_RESULT_SUCCESS;
     }
@@ -4446,10 +4454,16 @@ ZT__PRIVATE ze_result_t zt__select_group(zt__selector *selector, uint32_t index)
         return zt__report(selector->diagnostics, TOO_MANY_GROUPS, ZE_RESULT_ERROR_INVALID_SIZE,
                           (unsigned)ZT__MAX_GROUPS);
     }
-    selection->groups[selection->group_count].handle = selector->catalog.handles[index];
-    selection->groups[selection->group_count].properties = *properties;
-    selection->group_count++;
-    return ZE_RESULT_SUCCESS;
+    group = &selection->groups[selection->group_count++];
+    group->handle = selector->catalog.handles[index];
+    group->properties = *properties;
+    group->tiles = selector->tiles;
+    result = zt__load_metrics(selector->allocator, group, &call);
+    if (result != ZE_RESULT_SUCCESS) {
+        selector->availability =
+            zt__report_refusal(selector->diagnostics, selector->device, 0, result, call, NULL);
+    }
+    return result;
 }
 
 /* Selects the groups that config.groups names, or the default one if neither config.groups nor config.metrics
@@ -4710,42 +4724,15 @@ ZT__PRIVATE ze_result_t zt__plan_passes(zt__selector *selector) {
         selection->pass_sizes[pass] = 0;
         for (g = 0; g < selection->group_count; g++) {
             if (pass_of[g] == pass) {
-                ordered[placed++] = selection->groups[g];
+                ordered[placed] = selection->groups[g];
+                ordered[placed].first_metric = selection->metric_count;
+                selection->metric_count += ordered[placed++].metric_count;
                 selection->pass_sizes[pass]++;
             }
         }
     }
     memcpy(selection->groups, ordered, placed * sizeof *ordered);
     selection->pass_count = needed;
-    return ZE_RESULT_SUCCESS;
-}
-
-/* Loads the metrics of the selected groups. If the driver can calculate several sets of values, a report of a
-   root device has one for each tile; else it has one. On failure the message was reported. */
-ZT__PRIVATE ze_result_t zt__load_selection(zt__selector *selector) {
-    zt__selection *selection = selector->selection;
-    uint32_t g, tiles = 1;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (selector->driver->zetMetricGroupCalculateMultipleMetricValuesExp) {
-        tiles = 0;
-        ZT__INTERNAL(result = zeDeviceGetSubDevices(selector->device, &tiles, NULL));
-        if (result != ZE_RESULT_SUCCESS || tiles == 0 || tiles > ZT__MAX_TILES) {
-            tiles = 1;
-        }
-    }
-    for (g = 0; g < selection->group_count; g++) {
-        zt__group *group = &selection->groups[g];
-        const char *call;
-        result = zt__load_metrics(selector->allocator, group, &call);
-        if (result != ZE_RESULT_SUCCESS) {
-            selector->availability =
-                zt__report_refusal(selector->diagnostics, selector->device, 0, result, call, NULL);
-            return result;
-        }
-        group->first_metric = selection->metric_count;
-        group->tiles = tiles;
-        selection->metric_count += group->metric_count;
-    }
     return ZE_RESULT_SUCCESS;
 }
 
@@ -4756,8 +4743,8 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
                                           const zt__driver *driver, ze_device_handle_t device,
                                           const zt_config *config, zt__selection *selection,
                                           zt_availability *availability) {
-    zt__selector selector = {allocator, diagnostics, driver,       device,
-                             config,    selection,   ZT_AVAILABLE, {0, NULL, NULL, NULL}};
+    zt__selector selector = {allocator, diagnostics,          driver, device, config, selection, ZT_AVAILABLE,
+                             1,         {0, NULL, NULL, NULL}};
     const char *call;
     ze_result_t result;
     memset(selection, 0, sizeof *selection);
@@ -4765,6 +4752,13 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
     if (config->groups && !zt__has_names(config->groups)) {
         *availability = ZT_TIMES_BY_CHOICE;
         return ZE_RESULT_SUCCESS;
+    }
+    if (driver->zetMetricGroupCalculateMultipleMetricValuesExp) {
+        uint32_t tiles = 0;
+        ZT__INTERNAL(result = zeDeviceGetSubDevices(device, &tiles, NULL));
+        if (result == ZE_RESULT_SUCCESS && tiles > 0 && tiles <= ZT__MAX_TILES) {
+            selector.tiles = tiles;
+        }
     }
     result = zt__open_catalog(allocator, driver, device, &selector.catalog, &call);
     if (result != ZE_RESULT_SUCCESS) {
@@ -4783,9 +4777,6 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
     }
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__plan_passes(&selector);
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__load_selection(&selector);
     }
     zt__close_catalog(allocator, &selector.catalog);
     if (result != ZE_RESULT_SUCCESS) {
@@ -11465,7 +11456,247 @@ struct zt_stream {
     zt__clock clock;
 };
 
-/* ---- from the device into the ring ----------------------------------------------------------------------- */
+/* Public functions that only read take a const stream, but lock it. */
+ZT__PRIVATE zt_stream *zt__mutable_stream(const zt_stream *stream) {
+    return (zt_stream *)stream;
+}
+
+/* ---- opening --------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__fill_stream_config(zt_stream_config *config) {
+    if (!config->period_ns) {
+        config->period_ns = 1000000;
+    }
+    if (!config->memory_limit) {
+        config->memory_limit = (size_t)8 << 20;
+    }
+    if (!config->timeline_rows) {
+        config->timeline_rows = 16384;
+    }
+}
+
+/* Creates a stream without anything of the device. `given` may be NULL. Returns NULL without memory. */
+ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handle_t device,
+                                         const zt_stream_config *given) {
+    enum { MOST_REPORTS = 1024 };
+    zt_stream_config config = given ? *given : zt_stream_config_default();
+    zt_stream *stream;
+    zt__stream_data *data;
+    uint64_t seed[2];
+    zt__fill_stream_config(&config);
+    if (!config.notify_reports) { /* as many as come in ten milliseconds */
+        uint32_t reports = ZT__STREAM_WAIT_NS / config.period_ns + 1;
+        config.notify_reports = reports < MOST_REPORTS ? reports : (uint32_t)MOST_REPORTS;
+    }
+    if (!config.allocator.allocate) {
+        config.allocator = zt__default_allocator;
+    }
+    stream = (zt_stream *)zt__allocate(&config.allocator, 1, sizeof *stream);
+    data = (zt__stream_data *)zt__allocate(&config.allocator, 1, sizeof *data);
+    if (!stream || !data) {
+        zt__free(&config.allocator, stream);
+        zt__free(&config.allocator, data);
+        return NULL;
+    }
+    pthread_mutex_init(&data->mutex, NULL);
+    data->allocator = config.allocator;
+    data->owners = 1;
+    stream->data = data;
+    stream->process = zt__get_process();
+    stream->context = context;
+    stream->device = device;
+    stream->config = config;
+    stream->info.group = "";
+    stream->diagnostics.mutex = &data->mutex;
+    stream->diagnostics.log = config.log ? config.log : zt__default_log();
+    stream->diagnostics.log_user = config.log_user;
+    stream->time_metric = stream->length_metric = UINT32_MAX;
+    stream->marker_metric = stream->reason_metric = UINT32_MAX;
+    stream->marker_reason = stream->other_reason = zt__nan();
+    stream->gap_first = UINT64_MAX;
+    pthread_mutex_init(&stream->reader.mutex, NULL);
+    zt__load_driver(&stream->driver);
+    /* The device also stores small numbers with another meaning in StreamMarker, so markers have large ones.
+     */
+    seed[0] = zt__now_ns();
+    seed[1] = (uint64_t)(uintptr_t)stream;
+    stream->marker_base = UINT32_C(0x40000000) + (uint32_t)(zt__hash(seed, sizeof seed) & 0x7fffffff);
+    return stream;
+}
+
+/* Reports why the device cannot be sampled. Returns the result of the call that failed. */
+ZT__PRIVATE ze_result_t zt__report_stream_refusal(zt_stream *stream, ze_result_t result, const char *call,
+                                                  const zt__counter_holder *holder) {
+    zt__report_refusal(&stream->diagnostics, stream->device, 1, result, call, holder);
+    return result;
+}
+
+/* Finds the configured group; if none is configured, ComputeBasic, or else the first that is time-based.
+   Refuses a device with several tiles, whose reports have a header, so that only one at a time could be
+   calculated. */
+ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
+    const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
+    const zt_allocator *allocator = &stream->config.allocator;
+    const char *name = stream->config.group ? stream->config.group : "ComputeBasic", *call;
+    zt__group *group = &stream->data->group;
+    zt__catalog catalog;
+    uint32_t index, tiles = 0;
+    ze_result_t result = zt__open_catalog(allocator, &stream->driver, stream->device, &catalog, &call);
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__report_stream_refusal(stream, result, call, NULL);
+    }
+    index = zt__find_group(&catalog, name, strlen(name), type);
+    if (index == UINT32_MAX && !stream->config.group) {
+        index = zt__find_group(&catalog, NULL, 0, type);
+    }
+    if (index != UINT32_MAX) {
+        group->handle = catalog.handles[index];
+        group->properties = catalog.properties[index];
+        group->tiles = 1;
+        stream->info.group = group->properties.name;
+    } else if (zt__has_counters(&catalog)) {
+        result =
+            zt__report_no_group(&stream->diagnostics, "zt_stream_open", &catalog, name, strlen(name), type);
+    } else {
+        result = zt__report(&stream->diagnostics, METRIC_LIBRARY_MISSING,
+                            ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, (unsigned)catalog.count);
+    }
+    zt__close_catalog(allocator, &catalog);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    ZT__INTERNAL(result = zeDeviceGetSubDevices(stream->device, &tiles, NULL));
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__check(&stream->diagnostics, result, "zeDeviceGetSubDevices", "Update the driver.");
+    }
+    if (tiles > 1) {
+        return zt__report(&stream->diagnostics, SEVERAL_TILES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          (unsigned)tiles, stream->info.group);
+    }
+    return result;
+}
+
+/* Loads the metrics, and finds those from which a row has its time, length and marker. */
+ZT__PRIVATE ze_result_t zt__load_stream_metrics(zt_stream *stream) {
+    zt__stream_data *data = stream->data;
+    const char *call;
+    uint32_t i;
+    ze_result_t result = zt__load_metrics(&stream->config.allocator, &data->group, &call);
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__report_stream_refusal(stream, result, call, NULL);
+    }
+    data->metrics =
+        (zt_metric *)zt__allocate(&stream->config.allocator, data->group.metric_count, sizeof *data->metrics);
+    if (!data->metrics) {
+        return zt__report_no_memory(&stream->diagnostics, "zt_stream_open", "metrics");
+    }
+    for (i = 0; i < data->group.metric_count; i++) {
+        zt_metric *metric = &data->metrics[i];
+        int in_ns;
+        zt__describe_metric(&data->group, i, metric);
+        in_ns = strcmp(metric->units, "ns") == 0;
+        if (in_ns && metric->type == (int)ZET_METRIC_TYPE_TIMESTAMP && stream->time_metric == UINT32_MAX) {
+            stream->time_metric = i;
+        } else if (in_ns && strcmp(metric->name, "GpuTime") == 0) {
+            stream->length_metric = i;
+        } else if (strcmp(metric->name, "StreamMarker") == 0) {
+            stream->marker_metric = i;
+        } else if (strcmp(metric->name, "ReportReason") == 0) {
+            stream->reason_metric = i;
+        }
+    }
+    return result;
+}
+
+/* Allocates config.memory_limit: up to a quarter for calculated values, the rest for reports. Rows that are
+   kept for a profiler need more than that. */
+ZT__PRIVATE ze_result_t zt__make_room_for_rows(zt_stream *stream) {
+    enum { LEAST_ROWS = 16, MOST_ROWS = 256, LEAST_RING = 16384 };
+    const zt_allocator *allocator = &stream->config.allocator;
+    zt__stream_data *data = stream->data;
+    uint32_t metrics = data->group.metric_count;
+    size_t limit = stream->config.memory_limit, of_row = metrics * sizeof *stream->values;
+    size_t at_once = limit / 4 / of_row, least = LEAST_ROWS * of_row + LEAST_RING;
+    int complete;
+    if (limit < least) {
+        return zt__report(&stream->diagnostics, MEMORY_LIMIT, ZE_RESULT_ERROR_INVALID_SIZE, "zt_stream_open",
+                          (unsigned long long)limit, stream->info.group, (unsigned long long)least);
+    }
+    stream->max_calculated = at_once < MOST_ROWS ? (uint32_t)at_once : (uint32_t)MOST_ROWS;
+    stream->ring_size = limit - stream->max_calculated * of_row;
+    stream->info.memory = limit;
+    stream->values = (zet_typed_value_t *)zt__allocate(allocator, stream->max_calculated, of_row);
+    stream->ring = (uint8_t *)zt__allocate(allocator, stream->ring_size, 1);
+    stream->row = (double *)zt__allocate(allocator, metrics, sizeof *stream->row);
+    complete = stream->values && stream->ring && stream->row;
+    if (stream->config.profiler) {
+        data->row_capacity = stream->config.timeline_rows;
+        data->rows = (zt__kept_row *)zt__allocate(allocator, data->row_capacity, sizeof *data->rows);
+        data->row_values =
+            (double *)zt__allocate(allocator, data->row_capacity, metrics * sizeof *data->row_values);
+        data->sums = (zt__moments *)zt__allocate(allocator, metrics, sizeof *data->sums);
+        complete = complete && data->rows && data->row_values && data->sums;
+    }
+    return complete ? ZE_RESULT_SUCCESS
+                    : zt__report_no_memory(&stream->diagnostics, "zt_stream_open", "reports and rows");
+}
+
+/* zet_metric_global_timestamps_resolution_exp_t, which old headers do not have. */
+typedef struct zt__timestamps_resolution {
+    uint32_t stype;
+    void *next;
+    uint64_t ticks_per_second, valid_bits;
+} zt__timestamps_resolution;
+
+/* Relates the clock of the group's metrics to that of the host. If the driver does not describe this clock,
+   or cannot read it, uses the clock of the device. If that cannot be read either, rows are assumed to follow
+   each other from now on, a period each. */
+ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
+    enum { RESOLUTION_STYPE = 9 };
+    zet_metric_group_handle_t group = stream->data->group.handle;
+    zt__clock *clock = &stream->clock;
+    ze_device_properties_t device;
+    zet_metric_group_properties_t properties;
+    zt__timestamps_resolution resolution;
+    zt__clock_pair pair;
+    ze_result_t result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    memset(&resolution, 0, sizeof resolution);
+    memset(&properties, 0, sizeof properties);
+    resolution.stype = RESOLUTION_STYPE;
+    properties.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES;
+    properties.pNext = &resolution;
+    if (stream->driver.zetMetricGroupGetGlobalTimestampsExp &&
+        zetMetricGroupGetProperties(group, &properties) == ZE_RESULT_SUCCESS && resolution.ticks_per_second) {
+        zt__init_clock(clock, stream->device, group, resolution.ticks_per_second,
+                       zt__mask_of_bits(resolution.valid_bits));
+        result = zt__read_clocks(&stream->driver, clock, &pair);
+    }
+    if (result != ZE_RESULT_SUCCESS && !zt__means_device_loss(result)) {
+        memset(&device, 0, sizeof device);
+        device.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* its timerResolution is in ticks a second */
+        ZT__INTERNAL(result = zeDeviceGetProperties(stream->device, &device));
+        if (result != ZE_RESULT_SUCCESS) {
+            return zt__check(&stream->diagnostics, result, "zeDeviceGetProperties", "Update the driver.");
+        }
+        zt__init_clock(clock, stream->device, NULL, device.timerResolution,
+                       zt__mask_of_bits(device.timestampValidBits));
+        result = zt__read_clocks(&stream->driver, clock, &pair);
+    }
+    if (zt__means_device_loss(result)) {
+        return zt__check(
+            &stream->diagnostics, result,
+            clock->group ? "zetMetricGroupGetGlobalTimestampsExp" : "zeDeviceGetGlobalTimestamps", "");
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        stream->time_metric = UINT32_MAX;
+        clock->interval_ns = UINT64_MAX; /* later pairs would contradict the assumed times */
+        pair.ns[ZT__DEVICE] = 0;
+        pair.ns[ZT__HOST] = zt__now_ns();
+        pair.error_ns = 0;
+    }
+    zt__add_clock_pair(clock, pair);
+    return ZE_RESULT_SUCCESS;
+}
 
 /* Queries the size of a report. A device may not know it before there is one. */
 ZT__PRIVATE ze_result_t zt__query_report_size(zt_stream *stream) {
@@ -11488,6 +11719,55 @@ ZT__PRIVATE ze_result_t zt__query_report_size(zt_stream *stream) {
     zt__unlock(&stream->data->mutex);
     return result;
 }
+
+/* Activates the group and starts sampling. */
+ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
+    zet_metric_streamer_desc_t streamer;
+    ze_event_pool_desc_t pool;
+    ze_event_desc_t event;
+    zt__counter_holder holder;
+    const char *call = "zeEventPoolCreate";
+    ze_result_t result;
+    memset(&pool, 0, sizeof pool);
+    pool.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
+    pool.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
+    pool.count = 1;
+    memset(&event, 0, sizeof event);
+    event.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
+    event.signal = ZE_EVENT_SCOPE_FLAG_HOST;
+    event.wait = ZE_EVENT_SCOPE_FLAG_HOST;
+    ZT__INTERNAL(result = zeEventPoolCreate(stream->context, &pool, 1, &stream->device, &stream->event_pool));
+    if (result == ZE_RESULT_SUCCESS) {
+        call = "zeEventCreate";
+        ZT__INTERNAL(result = zeEventCreate(stream->event_pool, &event, &stream->event));
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__check(&stream->diagnostics, result, call, "Free events or memory.");
+    }
+    result = zt__activate_group(stream->context, stream->device, &stream->data->group, 1, &holder);
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__report_stream_refusal(stream, result, "zetContextActivateMetricGroups", &holder);
+    }
+    stream->is_activated = 1;
+    result = zt__open_stream_clock(stream);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    memset(&streamer, 0, sizeof streamer);
+    streamer.stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC;
+    streamer.samplingPeriod = stream->config.period_ns;
+    streamer.notifyEveryNReports = stream->config.notify_reports;
+    result = zetMetricStreamerOpen(stream->context, stream->device, stream->data->group.handle, &streamer,
+                                   stream->event, &stream->streamer);
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__report_stream_refusal(stream, result, "zetMetricStreamerOpen", NULL);
+    }
+    stream->info.period_ns = streamer.samplingPeriod ? streamer.samplingPeriod : stream->config.period_ns;
+    stream->info.notify_reports = streamer.notifyEveryNReports;
+    return zt__query_report_size(stream);
+}
+
+/* ---- from the device into the ring ----------------------------------------------------------------------- */
 
 /* Finds where in the ring the next bytes are stored. Returns how many fit there.
 
@@ -11686,26 +11966,12 @@ ZT__PRIVATE int zt__read_stamp(zt_stream *stream, const zt__raw_row *row, uint64
     return 1;
 }
 
-/* Returns whether the time stamp of a row is a little before that of the last row. This looks like one that
-   is nearly a whole wrap of the clock after it, but then the row would end in the future, or much later than
-   a period after the last one although the device dropped nothing. */
-ZT__PRIVATE int zt__has_stepped_back(const zt_stream *stream, const zt__raw_row *row) {
-    const zt__clock *clock = &stream->clock;
-    uint64_t tolerance = zt__clock_tolerance(clock), later = row->end_ns - stream->end_ns;
-    if (later <= clock->wrap_ns / 2) {
-        return 0;
-    }
-    return row->end_ns > row->read_ns + tolerance ||
-           (!row->may_follow_gap && later > clock->wrap_ns - tolerance &&
-            later > stream->info.period_ns + tolerance);
-}
-
 /* Finds when the period of a row ended, which is the time stamp of its report, and how long it lasted. */
 ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
     const zt__clock *clock = &stream->clock;
     uint64_t tolerance = zt__clock_tolerance(clock), opened_ns = clock->pairs[0].ns[ZT__DEVICE];
-    uint64_t period = stream->info.period_ns, stamp = 0;
-    int has_stamp = zt__read_stamp(stream, row, &stamp), is_reported;
+    uint64_t period = stream->info.period_ns, stamp = 0, later_ns;
+    int has_stamp = zt__read_stamp(stream, row, &stamp), is_reported, in_future, in_next_wrap;
     if (!stream->has_end) {
         row->end_ns = opened_ns;
         if (has_stamp) {
@@ -11718,9 +11984,16 @@ ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
         }
     } else {
         row->end_ns = zt__unwrap_after(clock, stamp, stream->end_ns);
-        if (row->end_ns < stream->end_ns || (clock->wrap_ns && zt__has_stepped_back(stream, row))) {
+        later_ns = row->end_ns - stream->end_ns;
+        /* A time stamp that is a little before the last one looks like one that is nearly a whole wrap after
+           it. But then the row would end in the future, or much later although the device dropped nothing. */
+        in_future = row->end_ns > row->read_ns + tolerance;
+        in_next_wrap =
+            !row->may_follow_gap && later_ns > clock->wrap_ns - tolerance && later_ns > period + tolerance;
+        if (row->end_ns < stream->end_ns ||
+            (clock->wrap_ns && later_ns > clock->wrap_ns / 2 && (in_future || in_next_wrap))) {
             row->end_ns = stream->end_ns;
-        } else if (row->may_follow_gap && row->end_ns - stream->end_ns > period + period / 2) {
+        } else if (row->may_follow_gap && later_ns > period + period / 2) {
             /* In a gap the clock can wrap more than once. The gap was reported soon after its end. */
             uint64_t after_gap_ns = zt__unwrap_near(clock, stamp, row->gap_ns);
             row->end_ns = after_gap_ns > row->end_ns ? after_gap_ns : row->end_ns;
@@ -12024,289 +12297,7 @@ ZT__PRIVATE const zt__marker *zt__find_or_add_marker(zt__stream_data *data, cons
     return marker;
 }
 
-/* ---- opening --------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE void zt__fill_stream_config(zt_stream_config *config) {
-    if (!config->period_ns) {
-        config->period_ns = 1000000;
-    }
-    if (!config->memory_limit) {
-        config->memory_limit = (size_t)8 << 20;
-    }
-    if (!config->timeline_rows) {
-        config->timeline_rows = 16384;
-    }
-}
-
-/* Creates a stream without anything of the device. `given` may be NULL. Returns NULL without memory. */
-ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handle_t device,
-                                         const zt_stream_config *given) {
-    enum { MOST_REPORTS = 1024 };
-    zt_stream_config config = given ? *given : zt_stream_config_default();
-    zt_stream *stream;
-    zt__stream_data *data;
-    uint64_t seed[2];
-    zt__fill_stream_config(&config);
-    if (!config.notify_reports) { /* as many as come in ten milliseconds */
-        uint32_t reports = ZT__STREAM_WAIT_NS / config.period_ns + 1;
-        config.notify_reports = reports < MOST_REPORTS ? reports : (uint32_t)MOST_REPORTS;
-    }
-    if (!config.allocator.allocate) {
-        config.allocator = zt__default_allocator;
-    }
-    stream = (zt_stream *)zt__allocate(&config.allocator, 1, sizeof *stream);
-    data = (zt__stream_data *)zt__allocate(&config.allocator, 1, sizeof *data);
-    if (!stream || !data) {
-        zt__free(&config.allocator, stream);
-        zt__free(&config.allocator, data);
-        return NULL;
-    }
-    pthread_mutex_init(&data->mutex, NULL);
-    data->allocator = config.allocator;
-    data->owners = 1;
-    stream->data = data;
-    stream->process = zt__get_process();
-    stream->context = context;
-    stream->device = device;
-    stream->config = config;
-    stream->info.group = "";
-    stream->diagnostics.mutex = &data->mutex;
-    stream->diagnostics.log = config.log ? config.log : zt__default_log();
-    stream->diagnostics.log_user = config.log_user;
-    stream->time_metric = stream->length_metric = UINT32_MAX;
-    stream->marker_metric = stream->reason_metric = UINT32_MAX;
-    stream->marker_reason = stream->other_reason = zt__nan();
-    stream->gap_first = UINT64_MAX;
-    pthread_mutex_init(&stream->reader.mutex, NULL);
-    zt__load_driver(&stream->driver);
-    /* The device also stores small numbers with another meaning in StreamMarker, so markers have large ones.
-     */
-    seed[0] = zt__now_ns();
-    seed[1] = (uint64_t)(uintptr_t)stream;
-    stream->marker_base = UINT32_C(0x40000000) + (uint32_t)(zt__hash(seed, sizeof seed) & 0x7fffffff);
-    return stream;
-}
-
-/* Reports why the device cannot be sampled. Returns the result of the call that failed. */
-ZT__PRIVATE ze_result_t zt__report_stream_refusal(zt_stream *stream, ze_result_t result, const char *call,
-                                                  const zt__counter_holder *holder) {
-    zt__report_refusal(&stream->diagnostics, stream->device, 1, result, call, holder);
-    return result;
-}
-
-/* Finds the configured group; if none is configured, ComputeBasic, or else the first that is time-based.
-   Refuses a device with several tiles, whose reports have a header, so that only one at a time could be
-   calculated. */
-ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
-    const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
-    const zt_allocator *allocator = &stream->config.allocator;
-    const char *name = stream->config.group ? stream->config.group : "ComputeBasic", *call;
-    zt__group *group = &stream->data->group;
-    zt__catalog catalog;
-    uint32_t index, tiles = 0;
-    ze_result_t result = zt__open_catalog(allocator, &stream->driver, stream->device, &catalog, &call);
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__report_stream_refusal(stream, result, call, NULL);
-    }
-    index = zt__find_group(&catalog, name, strlen(name), type);
-    if (index == UINT32_MAX && !stream->config.group) {
-        index = zt__find_group(&catalog, NULL, 0, type);
-    }
-    if (index != UINT32_MAX) {
-        group->handle = catalog.handles[index];
-        group->properties = catalog.properties[index];
-        group->tiles = 1;
-        stream->info.group = group->properties.name;
-    } else if (zt__has_counters(&catalog)) {
-        result =
-            zt__report_no_group(&stream->diagnostics, "zt_stream_open", &catalog, name, strlen(name), type);
-    } else {
-        result = zt__report(&stream->diagnostics, METRIC_LIBRARY_MISSING,
-                            ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, (unsigned)catalog.count);
-    }
-    zt__close_catalog(allocator, &catalog);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    ZT__INTERNAL(result = zeDeviceGetSubDevices(stream->device, &tiles, NULL));
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__check(&stream->diagnostics, result, "zeDeviceGetSubDevices", "Update the driver.");
-    }
-    if (tiles > 1) {
-        return zt__report(&stream->diagnostics, SEVERAL_TILES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          (unsigned)tiles, stream->info.group);
-    }
-    return result;
-}
-
-/* Loads the metrics, and finds those from which a row has its time, length and marker. */
-ZT__PRIVATE ze_result_t zt__load_stream_metrics(zt_stream *stream) {
-    zt__stream_data *data = stream->data;
-    const char *call;
-    uint32_t i;
-    ze_result_t result = zt__load_metrics(&stream->config.allocator, &data->group, &call);
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__report_stream_refusal(stream, result, call, NULL);
-    }
-    data->metrics =
-        (zt_metric *)zt__allocate(&stream->config.allocator, data->group.metric_count, sizeof *data->metrics);
-    if (!data->metrics) {
-        return zt__report_no_memory(&stream->diagnostics, "zt_stream_open", "metrics");
-    }
-    for (i = 0; i < data->group.metric_count; i++) {
-        zt_metric *metric = &data->metrics[i];
-        int in_ns;
-        zt__describe_metric(&data->group, i, metric);
-        in_ns = strcmp(metric->units, "ns") == 0;
-        if (in_ns && metric->type == (int)ZET_METRIC_TYPE_TIMESTAMP && stream->time_metric == UINT32_MAX) {
-            stream->time_metric = i;
-        } else if (in_ns && strcmp(metric->name, "GpuTime") == 0) {
-            stream->length_metric = i;
-        } else if (strcmp(metric->name, "StreamMarker") == 0) {
-            stream->marker_metric = i;
-        } else if (strcmp(metric->name, "ReportReason") == 0) {
-            stream->reason_metric = i;
-        }
-    }
-    return result;
-}
-
-/* Allocates config.memory_limit: up to a quarter for calculated values, the rest for reports. Rows that are
-   kept for a profiler need more than that. */
-ZT__PRIVATE ze_result_t zt__make_room_for_rows(zt_stream *stream) {
-    enum { LEAST_ROWS = 16, MOST_ROWS = 256, LEAST_RING = 16384 };
-    const zt_allocator *allocator = &stream->config.allocator;
-    zt__stream_data *data = stream->data;
-    uint32_t metrics = data->group.metric_count;
-    size_t limit = stream->config.memory_limit, of_row = metrics * sizeof *stream->values;
-    size_t at_once = limit / 4 / of_row, least = LEAST_ROWS * of_row + LEAST_RING;
-    int complete;
-    if (limit < least) {
-        return zt__report(&stream->diagnostics, MEMORY_LIMIT, ZE_RESULT_ERROR_INVALID_SIZE, "zt_stream_open",
-                          (unsigned long long)limit, stream->info.group, (unsigned long long)least);
-    }
-    stream->max_calculated = at_once < MOST_ROWS ? (uint32_t)at_once : (uint32_t)MOST_ROWS;
-    stream->ring_size = limit - stream->max_calculated * of_row;
-    stream->info.memory = limit;
-    stream->values = (zet_typed_value_t *)zt__allocate(allocator, stream->max_calculated, of_row);
-    stream->ring = (uint8_t *)zt__allocate(allocator, stream->ring_size, 1);
-    stream->row = (double *)zt__allocate(allocator, metrics, sizeof *stream->row);
-    complete = stream->values && stream->ring && stream->row;
-    if (stream->config.profiler) {
-        data->row_capacity = stream->config.timeline_rows;
-        data->rows = (zt__kept_row *)zt__allocate(allocator, data->row_capacity, sizeof *data->rows);
-        data->row_values =
-            (double *)zt__allocate(allocator, data->row_capacity, metrics * sizeof *data->row_values);
-        data->sums = (zt__moments *)zt__allocate(allocator, metrics, sizeof *data->sums);
-        complete = complete && data->rows && data->row_values && data->sums;
-    }
-    return complete ? ZE_RESULT_SUCCESS
-                    : zt__report_no_memory(&stream->diagnostics, "zt_stream_open", "reports and rows");
-}
-
-/* zet_metric_global_timestamps_resolution_exp_t, which old headers do not have. */
-typedef struct zt__timestamps_resolution {
-    uint32_t stype;
-    void *next;
-    uint64_t ticks_per_second, valid_bits;
-} zt__timestamps_resolution;
-
-/* Relates the clock of the group's metrics to that of the host. If the driver does not describe this clock,
-   or cannot read it, uses the clock of the device. If that cannot be read either, rows are assumed to follow
-   each other from now on, a period each. */
-ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
-    enum { RESOLUTION_STYPE = 9 };
-    zet_metric_group_handle_t group = stream->data->group.handle;
-    zt__clock *clock = &stream->clock;
-    ze_device_properties_t device;
-    zet_metric_group_properties_t properties;
-    zt__timestamps_resolution resolution;
-    zt__clock_pair pair;
-    ze_result_t result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
-    memset(&resolution, 0, sizeof resolution);
-    memset(&properties, 0, sizeof properties);
-    resolution.stype = RESOLUTION_STYPE;
-    properties.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES;
-    properties.pNext = &resolution;
-    if (stream->driver.zetMetricGroupGetGlobalTimestampsExp &&
-        zetMetricGroupGetProperties(group, &properties) == ZE_RESULT_SUCCESS && resolution.ticks_per_second) {
-        zt__init_clock(clock, stream->device, group, resolution.ticks_per_second,
-                       zt__mask_of_bits(resolution.valid_bits));
-        result = zt__read_clocks(&stream->driver, clock, &pair);
-    }
-    if (result != ZE_RESULT_SUCCESS && !zt__means_device_loss(result)) {
-        memset(&device, 0, sizeof device);
-        device.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* its timerResolution is in ticks a second */
-        ZT__INTERNAL(result = zeDeviceGetProperties(stream->device, &device));
-        if (result != ZE_RESULT_SUCCESS) {
-            return zt__check(&stream->diagnostics, result, "zeDeviceGetProperties", "Update the driver.");
-        }
-        zt__init_clock(clock, stream->device, NULL, device.timerResolution,
-                       zt__mask_of_bits(device.timestampValidBits));
-        result = zt__read_clocks(&stream->driver, clock, &pair);
-    }
-    if (zt__means_device_loss(result)) {
-        return zt__check(
-            &stream->diagnostics, result,
-            clock->group ? "zetMetricGroupGetGlobalTimestampsExp" : "zeDeviceGetGlobalTimestamps", "");
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        stream->time_metric = UINT32_MAX;
-        clock->interval_ns = UINT64_MAX; /* later pairs would contradict the assumed times */
-        pair.ns[ZT__DEVICE] = 0;
-        pair.ns[ZT__HOST] = zt__now_ns();
-        pair.error_ns = 0;
-    }
-    zt__add_clock_pair(clock, pair);
-    return ZE_RESULT_SUCCESS;
-}
-
-/* Activates the group and starts sampling. */
-ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
-    zet_metric_streamer_desc_t streamer;
-    ze_event_pool_desc_t pool;
-    ze_event_desc_t event;
-    zt__counter_holder holder;
-    const char *call = "zeEventPoolCreate";
-    ze_result_t result;
-    memset(&pool, 0, sizeof pool);
-    pool.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
-    pool.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
-    pool.count = 1;
-    memset(&event, 0, sizeof event);
-    event.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
-    event.signal = ZE_EVENT_SCOPE_FLAG_HOST;
-    event.wait = ZE_EVENT_SCOPE_FLAG_HOST;
-    ZT__INTERNAL(result = zeEventPoolCreate(stream->context, &pool, 1, &stream->device, &stream->event_pool));
-    if (result == ZE_RESULT_SUCCESS) {
-        call = "zeEventCreate";
-        ZT__INTERNAL(result = zeEventCreate(stream->event_pool, &event, &stream->event));
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__check(&stream->diagnostics, result, call, "Free events or memory.");
-    }
-    result = zt__activate_group(stream->context, stream->device, &stream->data->group, 1, &holder);
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__report_stream_refusal(stream, result, "zetContextActivateMetricGroups", &holder);
-    }
-    stream->is_activated = 1;
-    result = zt__open_stream_clock(stream);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    memset(&streamer, 0, sizeof streamer);
-    streamer.stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC;
-    streamer.samplingPeriod = stream->config.period_ns;
-    streamer.notifyEveryNReports = stream->config.notify_reports;
-    result = zetMetricStreamerOpen(stream->context, stream->device, stream->data->group.handle, &streamer,
-                                   stream->event, &stream->streamer);
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__report_stream_refusal(stream, result, "zetMetricStreamerOpen", NULL);
-    }
-    stream->info.period_ns = streamer.samplingPeriod ? streamer.samplingPeriod : stream->config.period_ns;
-    stream->info.notify_reports = streamer.notifyEveryNReports;
-    return zt__query_report_size(stream);
-}
+/* ---- closing --------------------------------------------------------------------------------------------- */
 
 /* Frees a stream, also one that is not opened completely. The profiler keeps what it shares with the stream.
  */
@@ -12338,11 +12329,6 @@ ZT__PRIVATE void zt__destroy_stream(zt_stream *stream) {
     zt__release_stream_data(stream->data);
     pthread_mutex_destroy(&stream->reader.mutex);
     zt__free(&allocator, stream);
-}
-
-/* Public functions that only read take a const stream, but lock it. */
-ZT__PRIVATE zt_stream *zt__mutable_stream(const zt_stream *stream) {
-    return (zt_stream *)stream;
 }
 
 /* ---- public ---------------------------------------------------------------------------------------------- */
