@@ -277,10 +277,10 @@
 
        zt_trace_counts counts launches when they are appended, however often their list is executed later. A
        launch that the driver refuses is a dropped sample. Launches that cannot be measured are counted as
-       elsewhere: those captured into a graph; on copy engines, if the profiler measures metrics; on lists
-       that can be cloned, because clones would write to the same queries; and on mutable lists, once the
-       application has queried the identifier of a command, because nothing may be appended before that
-       command.
+       elsewhere: those captured into a graph, or that wait for events while another list is captured; on copy
+       engines, if the profiler measures metrics; on lists that can be cloned, because clones would write to
+       the same queries; and on mutable lists, once the application has queried the identifier of a command,
+       because nothing may be appended before that command.
 
        With zt_trace_config.calls, calls of the application are counted and timed on the host. Reports show
        them below the regions, and the timeline has a track for each thread. Calls that the library makes
@@ -12531,7 +12531,7 @@ typedef struct zt__known_handle {
 
     /* why the commands of a list cannot be measured */
     int is_copy_only;    /* it cannot execute metric queries */
-    int is_captured;     /* its commands go into a graph, which may run any number of times */
+    int is_captured;     /* its commands go into a graph, by zeCommandListBegin...Capture...Ext */
     int is_cloneable;    /* its clones would write to the same queries and events */
     int has_command_ids; /* the application has queried the identifier of a command to come */
 } zt__known_handle;
@@ -12578,6 +12578,8 @@ typedef struct zt__tracer {
     ze_result_t(ZE_APICALL *get_context)(ze_command_list_handle_t, ze_context_handle_t *);
     ze_result_t(ZE_APICALL *get_device)(ze_command_list_handle_t, ze_device_handle_t *);
     ze_result_t(ZE_APICALL *get_ordinal)(ze_command_list_handle_t, uint32_t *);
+    /* QUERY_TRUE while a list is captured into a graph. NULL: the loader has no graphs. */
+    ze_result_t(ZE_APICALL *query_capture)(ze_command_list_handle_t);
 
     const zt_config *automatic; /* of zt_auto: how to open profilers for new devices; else NULL */
     zt__timed_mutex opening;
@@ -12587,6 +12589,7 @@ typedef struct zt__tracer {
     zt__map kernel_names;   /* by their text */
     zt__map kernels, lists; /* zt__known_handle, by handle */
     zt__known_handle *unused_handles;
+    uint32_t captures; /* lists that are captured */
     zt_trace_counts counts;
     zt__timed_call *timed_calls[ZT__CALL_COUNT]; /* by zt__call; NULL: not seen yet */
     zt__timed_call *in_order[ZT__CALL_COUNT];    /* the same, in the order of first appearance */
@@ -12629,12 +12632,23 @@ ZT__PRIVATE zt__known_handle *zt__remember_handle(zt__tracer *tracer, zt__map *m
     return NULL;
 }
 
+/* Stores whether a capture into a graph has begun on a list. The mutex is held. */
+ZT__PRIVATE void zt__set_captured(zt__tracer *tracer, zt__known_handle *list, int is_captured) {
+    if (is_captured && !list->is_captured) {
+        tracer->captures++;
+    } else if (!is_captured && list->is_captured) {
+        tracer->captures--;
+    }
+    list->is_captured = is_captured;
+}
+
 ZT__PRIVATE void zt__forget_handle(zt__tracer *tracer, zt__map *map, const void *handle) {
     zt__known_handle *known;
     zt__lock(&tracer->mutex);
     known = (zt__known_handle *)zt__map_find(map, &handle, sizeof handle);
     if (known) {
         zt__map_remove(map, &handle, sizeof handle);
+        zt__set_captured(tracer, known, 0);
         known->next = tracer->unused_handles;
         tracer->unused_handles = known;
     }
@@ -12655,6 +12669,7 @@ ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
     zt__free_known(tracer, &tracer->lists);
     zt__free_known(tracer, &tracer->kernels);
     zt__free_known(tracer, &tracer->kernel_names);
+    tracer->captures = 0;
     while (tracer->unused_handles) {
         zt__known_handle *unused = tracer->unused_handles;
         tracer->unused_handles = unused->next;
@@ -12882,7 +12897,8 @@ ZT__PRIVATE zt__known_handle *zt__remember_list(zt__tracer *tracer, ze_command_l
     zt__known_handle *known = zt__remember_handle(tracer, &tracer->lists, list);
     if (known) {
         known->device = device;
-        known->is_captured = known->is_cloneable = known->has_command_ids = 0;
+        zt__set_captured(tracer, known, 0);
+        known->is_cloneable = known->has_command_ids = 0;
         known->is_copy_only = device && ordinal < 32 && (device->copy_only_groups >> ordinal & 1);
     }
     return known;
@@ -13038,6 +13054,25 @@ typedef struct zt__frame {
 
 /* ---- launches and copies --------------------------------------------------------------------------------- */
 
+/* Returns whether a command may go into a graph, which may run any number of times. A list also joins the
+   capture of another by waiting for one of its events. So while there is a capture, the driver is queried,
+   and a command that waits may be the one with which its list joins. The mutex is held. */
+ZT__PRIVATE int zt__may_be_captured(zt__tracer *tracer, const zt__known_handle *list,
+                                    const zt__command *command) {
+    const uint32_t query_true = 0x78000022;
+    ze_result_t result;
+    if (list->is_captured || tracer->captures == 0) {
+        return list->is_captured;
+    }
+    if (*command->wait_count > 0 || !tracer->query_capture) {
+        return 1;
+    }
+    zt__unlock(&tracer->mutex);
+    result = tracer->query_capture(command->list);
+    zt__lock(&tracer->mutex);
+    return (uint32_t)result == query_true;
+}
+
 /* Counts a launch or copy. If it is measured, returns the profiler, and the name of the region. The list is
    checked before the filter, so that launches elsewhere do not count for `every` and `limit`.
    `knows_kernel`: the handle of the kernel is the application's, and so forgotten when it is destroyed. The
@@ -13053,7 +13088,8 @@ ZT__PRIVATE zt_profiler *zt__select_command(zt__tracer *tracer, zt__call call, c
         }
         return NULL;
     }
-    if (zt__is_measured(device) && !list->is_captured && !list->is_cloneable && !list->has_command_ids) {
+    if (zt__is_measured(device) && !list->is_cloneable && !list->has_command_ids &&
+        !zt__may_be_captured(tracer, list, command)) {
         /* A copy engine can write time stamps, but cannot execute queries. */
         if (!list->is_copy_only || device->profiler->metric_count == 0) {
             name = zt__name_of_command(tracer, call, command, knows_kernel);
@@ -13163,10 +13199,19 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, int is_refused) {
         lists = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->pphCommandLists;
         count = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->pnumCommandLists;
     } else {
-        lists = *ZT__PARAMETERS(frame, zt__append_lists_params)->pphCommandLists;
-        count = *ZT__PARAMETERS(frame, zt__append_lists_params)->pnumCommandLists;
+        const zt__append_lists_params *p = ZT__PARAMETERS(frame, zt__append_lists_params);
+        const void *immediate = *p->phCommandListImmediate;
+        const zt__known_handle *known;
+        lists = *p->pphCommandLists;
+        count = *p->pnumCommandLists;
+        zt__lock(&frame->tracer->mutex);
+        known = (const zt__known_handle *)zt__map_find(&frame->tracer->lists, &immediate, sizeof immediate);
+        if (known && known->is_captured) {
+            count = 0; /* they go into a graph */
+        }
+        zt__unlock(&frame->tracer->mutex);
     }
-    for (; lists && device; device = zt__next_measured(frame->tracer, device)) {
+    for (; lists && count && device; device = zt__next_measured(frame->tracer, device)) {
         if (device->profiler == zt__executing_for) {
             continue;
         }
@@ -13270,7 +13315,7 @@ ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
         if (list && kind == ZT__KIND_GET_COMMAND_ID) {
             list->has_command_ids = 1;
         } else if (list) {
-            list->is_captured = kind == ZT__KIND_CAPTURE_BEGIN;
+            zt__set_captured(tracer, list, kind == ZT__KIND_CAPTURE_BEGIN);
         }
         zt__unlock(&tracer->mutex);
         break;
@@ -13792,6 +13837,7 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     zt__find_loader_symbol("zeCommandListGetContextHandle", (void *)&tracer->get_context);
     zt__find_loader_symbol("zeCommandListGetDeviceHandle", (void *)&tracer->get_device);
     zt__find_loader_symbol("zeCommandListGetOrdinal", (void *)&tracer->get_ordinal);
+    zt__find_loader_symbol("zeCommandListIsGraphCaptureEnabledExt", (void *)&tracer->query_capture);
     return ZE_RESULT_SUCCESS;
 }
 

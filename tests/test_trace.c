@@ -410,6 +410,92 @@ static void test_lists_appended_with_parameters(void **state) {
     reset_list(w->list);
 }
 
+typedef struct capture_functions {
+    ze_result_t (*begin)(ze_command_list_handle_t, const void *);
+    ze_result_t (*end)(ze_command_list_handle_t, const void *, void **);
+    ze_result_t (*destroy)(void *);
+} capture_functions;
+
+static capture_functions find_capture(void) {
+    capture_functions capture;
+    find_newer("zeCommandListBeginGraphCaptureExt", &capture.begin);
+    find_newer("zeCommandListEndGraphCaptureExt", &capture.end);
+    find_newer("zeGraphDestroyExt", &capture.destroy);
+    return capture;
+}
+
+/* Into a graph, which may run any number of times or never. */
+static void test_launches_are_captured(void **state) {
+    world *w = *state;
+    const capture_functions capture = find_capture();
+    void *graph;
+    zt_profiler *profiler = open_traced(w, NULL);
+    ok(capture.begin(w->immediate, NULL));
+    launch_kernel(w->immediate, w->kernel);
+    launch_kernel(w->immediate, w->kernel);
+    ok(capture.end(w->immediate, NULL, &graph));
+    launch(w, w->immediate);
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    expect_launches(profiler, 1, 0, 2);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    check_work(w);
+    ok(capture.destroy(graph));
+}
+
+/* Lists that wait for an event of the captured list are captured as well, until its capture ends. */
+static void test_lists_join_a_capture(void **state) {
+    world *w = *state;
+    const capture_functions capture = find_capture();
+    ze_group_count_t groups = {WORK_GROUPS, 1, 1};
+    ze_command_list_handle_t joins, stays_out;
+    ze_event_handle_t event;
+    void *graph;
+    zt_profiler *profiler = open_traced(w, NULL);
+    create_event(w, 1, &event);
+    create_immediate(w, &joins);
+    create_immediate(w, &stays_out);
+    ok(capture.begin(w->immediate, NULL));
+    ok(zeCommandListAppendLaunchKernel(w->immediate, w->kernel, &groups, event, 0, NULL));
+    ok(zeCommandListAppendLaunchKernel(joins, w->kernel, &groups, NULL, 1, &event));
+    launch_kernel(joins, w->kernel);
+    launch(w, stays_out);
+    ok(capture.end(w->immediate, NULL, &graph));
+    launch(w, joins);
+    finish_immediate(w, joins);
+    finish_immediate(w, stays_out);
+    collect_all(profiler);
+    expect_launches(profiler, 2, 0, 3);
+    assert_counts(profiler, counted(2, 2, 0, 0, 0));
+    check_work(w);
+    ok(capture.destroy(graph));
+    ok(zeEventDestroy(event));
+    ok(zeCommandListDestroy(joins));
+    ok(zeCommandListDestroy(stays_out));
+}
+
+/* Lists that are appended while their immediate list is captured are not executed. */
+static void test_lists_appended_in_a_capture(void **state) {
+    world *w = *state;
+    const capture_functions capture = find_capture();
+    append_lists append_recorded;
+    void *graph;
+    find_newer("zeCommandListImmediateAppendCommandListsExp", &append_recorded);
+    zt_profiler *profiler = open_traced(w, NULL);
+    record(w, w->list);
+    ok(capture.begin(w->immediate, NULL));
+    ok(append_recorded(w->immediate, 1, &w->list, NULL, 0, NULL));
+    ok(capture.end(w->immediate, NULL, &graph));
+    for (int i = 0; i < 2; i++) {
+        execute_unprofiled(w, w->list);
+        w->launches++;
+    }
+    collect_all(profiler);
+    assert_counts(profiler, counted(2, 2, 0, 0, 0));
+    check_work(w);
+    ok(capture.destroy(graph));
+}
+
 typedef ze_result_t (*get_next_command)(ze_command_list_handle_t, const void *, uint64_t *);
 
 /* An identifier that the application queries is that of the launch which follows, so nothing is appended in
@@ -1804,6 +1890,9 @@ int main(void) {
         TEST(test_copies_with_parameters),
         TEST(test_lists_appended_to_an_immediate_list),
         TEST(test_lists_appended_with_parameters),
+        TEST(test_launches_are_captured),
+        TEST(test_lists_join_a_capture),
+        TEST(test_lists_appended_in_a_capture),
         TEST(test_a_mutable_list),
         TEST(test_a_list_that_can_be_cloned),
         TEST(test_launches_on_reset_lists),
