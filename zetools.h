@@ -13041,12 +13041,14 @@ typedef struct zt__frame {
     zt__call call;
     void *parameters; /* of the call: a ze_..._params_t */
 
-    uint64_t begin_ns; /* 0: no tracer times the call */
+    uint64_t begin_ns;              /* 0: no tracer times the call */
+    void *instances[ZT__MAX_HOOKS]; /* what a prologue of the application stores for its epilogue */
+
+    /* What zt__begin_command has done, which is ended or undone after the call. */
     zt_region region;
     int has_region;
-    uint32_t *wait_count; /* the call's parameter, if zt__begin_command has set it to 0; else NULL */
+    uint32_t *wait_count; /* the call's parameter, if it was set to 0; else NULL */
     uint32_t waits;       /* its value before */
-    void *instances[ZT__MAX_HOOKS]; /* what a prologue of the application stores for its epilogue */
 } zt__frame;
 
 /* The parameters of the call of a frame. */
@@ -13075,8 +13077,8 @@ ZT__PRIVATE int zt__may_be_captured(zt__tracer *tracer, const zt__known_handle *
 
 /* Counts a launch or copy. If it is measured, returns the profiler, and the name of the region. The list is
    checked before the filter, so that launches elsewhere do not count for `every` and `limit`.
-   `knows_kernel`: the handle of the kernel is the application's, and so forgotten when it is destroyed. The
-   mutex is held. */
+   `command` is NULL if the driver will refuse it. `knows_kernel`: the handle of the kernel is the
+   application's, and so forgotten when it is destroyed. The mutex is held. */
 ZT__PRIVATE zt_profiler *zt__select_command(zt__tracer *tracer, zt__call call, const zt__command *command,
                                             int knows_kernel, const char **region) {
     zt__known_handle *list = command ? zt__find_or_query_list(tracer, command->list) : NULL;
@@ -13115,10 +13117,10 @@ ZT__PRIVATE zt_profiler *zt__select_command(zt__tracer *tracer, zt__call call, c
     return device->profiler;
 }
 
-/* Called before a launch or copy. If it is measured, appends a wait for its events, which it then need not
-   wait for, and the begin of a region. So the GPU time is that of the kernel alone. If the driver refuses the
-   launch, the wait stays on the list. zt__after_call ends the region. `kernel_before_hooks` is the kernel
-   that the application has passed. */
+/* Called before a launch or copy. If it is measured, appends what comes before it: a wait for its events, for
+   which it then need not wait, and the begin of a region. So the GPU time is that of the kernel alone. What
+   comes after it, zt__after_call appends: the end of the region. If the driver refuses the launch, the wait
+   stays on the list. `kernel_before_hooks` is the kernel that the application has passed. */
 ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_before_hooks) {
     zt__tracer *tracer = frame->tracer;
     zt__command command;
@@ -13508,7 +13510,7 @@ ZT__PRIVATE void zt__epilogue(ze_result_t result, void **instance) {
     zt__unlock(&zt__dispatch_mutex);
     zt__change_depth(1);
     for (frame = last; frame; frame = frame->previous) {
-        if (frame->wait_count) {
+        if (frame->wait_count) { /* of the application, so also if the tracer was destroyed */
             *frame->wait_count = frame->waits;
         }
         if (frame->state == ZT__FRAME_CALLBACK) {

@@ -175,8 +175,8 @@ static void test_copies_by_choice(void **state) {
     assert_counts(profiler, counted(2, 2, 0, 0, 0));
 }
 
-/* A list of an engine that only copies. */
-static void create_copy_list(world *w, ze_command_list_handle_t *list) {
+/* A queue of an engine that only copies. */
+static ze_command_queue_desc_t copy_queue(world *w) {
     ze_command_queue_group_properties_t groups[8];
     uint32_t count = 8, ordinal = 0;
     memset(groups, 0, sizeof groups);
@@ -189,7 +189,7 @@ static void create_copy_list(world *w, ze_command_list_handle_t *list) {
     ze_command_queue_desc_t desc = {
         ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, NULL, ordinal, 0, 0, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
         ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
-    ok(zeCommandListCreateImmediate(w->context, w->device, &desc, list));
+    return desc;
 }
 
 /* A copy engine can write time stamps, but cannot execute metric queries: with metrics, a copy is counted and
@@ -198,12 +198,13 @@ static void test_copies_on_a_copy_engine(void **state) {
     world *w = *state;
     zt_trace_config trace = everything();
     zt_config config = config_of(w);
+    ze_command_queue_desc_t copies = copy_queue(w);
     ze_command_list_handle_t list;
     config.groups = "";
     trace.copies = 1;
     zt_profiler *profiler = open_traced(w, &trace), *times = open_profiler(w, &config);
     ok(zt_trace_start(times, &trace));
-    create_copy_list(w, &list);
+    ok(zeCommandListCreateImmediate(w->context, w->device, &copies, &list));
     gpu.reset_calls();
     ok(zeCommandListAppendMemoryCopy(list, w->sums, w->sums + 1, sizeof(float), NULL, 0, NULL));
     assert_int_equal(calls("zetCommandListAppendMetricQueryBegin"), 0);
@@ -537,6 +538,8 @@ static void test_a_list_that_can_be_cloned(void **state) {
     const ze_command_list_flags_t cloneable = 1u << 4; /* ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE */
     ze_command_list_desc_t desc = {ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, NULL, 0, cloneable};
     ze_command_list_handle_t list;
+    void (*clone)(void);
+    find_newer("zeCommandListCreateCloneExp", &clone);
     zt_profiler *profiler = open_traced(w, NULL);
     ok(zeCommandListCreate(w->context, w->device, &desc, &list));
     record(w, list);
@@ -1450,6 +1453,37 @@ static void test_a_null_profiler(void **state) {
     assert_int_equal(zt_trace_get_counts(NULL).launches, 0);
 }
 
+/* A handle that a failed call leaves is no new list. */
+static void test_a_list_that_is_not_created(void **state) {
+    world *w = *state;
+    ze_command_queue_desc_t copies = copy_queue(w);
+    ze_command_list_handle_t list = w->immediate;
+    zt_profiler *profiler = open_traced(w, NULL);
+    inject("zeCommandListCreateImmediate", 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_result(zeCommandListCreateImmediate(w->context, w->device, &copies, &list),
+                  ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    launch(w, w->immediate);
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    expect_launches(profiler, 1, 0, 0);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    check_work(w);
+}
+
+static void test_a_capture_that_does_not_begin(void **state) {
+    world *w = *state;
+    const capture_functions capture = find_capture();
+    zt_profiler *profiler = open_traced(w, NULL);
+    inject("zeCommandListBeginGraphCaptureExt", 1, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    assert_result(capture.begin(w->immediate, NULL), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    launch(w, w->immediate);
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    expect_launches(profiler, 1, 0, 0);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    check_work(w);
+}
+
 static void test_a_begin_that_fails(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_traced(w, NULL);
@@ -1928,6 +1962,8 @@ int main(void) {
         TEST(test_other_calls_are_not_registered),
         TEST(test_bad_configurations),
         TEST(test_a_null_profiler),
+        TEST(test_a_list_that_is_not_created),
+        TEST(test_a_capture_that_does_not_begin),
         TEST(test_a_begin_that_fails),
         TEST(test_a_launch_that_fails),
         TEST(test_two_tracers),
