@@ -1041,6 +1041,75 @@ static void test_table_shows_what_is_not_in_it(void **state) {
     check_work(w);
 }
 
+/* What a report does not show is noted in all formats, with the same words: a table breaks its lines, and
+   JSON in a page is JSON. */
+static void expect_note(const zt_profiler *profiler, const char *note, int is_there) {
+    char quoted[512];
+    if ((strstr(unbroken(written(profiler, ZT_FORMAT_TABLE)), note) != NULL) != is_there)
+        fail_msg("the table %s '%s':\n%s", is_there ? "lacks" : "has", note, first_buffer.bytes);
+    snprintf(quoted, sizeof quoted, "\"%s\"", note);
+    assert_int_equal(strstr(written(profiler, ZT_FORMAT_CSV), quoted) != NULL, is_there);
+    assert_int_equal(strstr(written(profiler, ZT_FORMAT_JSON), quoted) != NULL, is_there);
+    assert_int_equal(strstr(written(profiler, ZT_FORMAT_HTML), quoted) != NULL, is_there);
+}
+
+static void test_notes_in_all_formats(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.slots_per_step = config.max_slots = 2;
+    zt_profiler *profiler = open_profiler(w, &config);
+    expect_note(profiler, "No region has samples: begin regions with zt_begin, and call zt_collect.", 1);
+    for (int i = 0; i < 3; i++)
+        append(w, profiler, w->list, "region");
+    expect_note(profiler,
+                "2 samples are recorded and not seen to run yet. Call zt_collect after the execution.", 1);
+    ok(zeCommandListClose(w->list));
+    for (int i = 0; i < 3; i++) {
+        execute_unprofiled(w, w->list);
+        w->launches += 3;
+        collect_all(profiler);
+    }
+    expect_note(profiler,
+                "1 sample is dropped: no slot. Raise config.max_slots, or call zt_collect more often.", 1);
+    expect_note(
+        profiler,
+        "1 list ran outside of zt_execute: only the last execution before each collection is measured. "
+        "Execute recorded lists with zt_execute.",
+        1);
+    expect_note(profiler, "No region has samples: begin regions with zt_begin, and call zt_collect.", 0);
+    ok(zt_release(profiler, w->list));
+    reset_list(w->list);
+    collect_all(profiler);
+    gpu.behave(SOFTGPU_REPORT_LOST, 1);
+    run(w, profiler, "lost");
+    gpu.behave(SOFTGPU_REPORT_LOST, 0);
+    collect_all(profiler);
+    expect_note(profiler, "1 sample is lost: report lost. The device flagged their data as unusable.", 1);
+}
+
+static void test_notes_of_passes_and_availability(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "ComputeBasic,Caches";
+    config.max_passes = 4;
+    zt_profiler *profiler = open_profiler(w, &config);
+    uint32_t pass = 0;
+    ZT_PASSES(profiler) {
+        if (pass++ == 0)
+            run(w, profiler, "in one pass");
+    }
+    expect_note(
+        profiler,
+        "Where passes differ, metrics of different passes are not of the same work. Repeat the same work "
+        "in each pass, or raise config.pass_tolerance.",
+        pass > 1);
+    config.groups = "NoSuchGroup";
+    zt_profiler *without = open_profiler(w, &config);
+    char note[512];
+    snprintf(note, sizeof note, "There are no metrics: %s", zt_get_availability_text(without));
+    expect_note(without, note, 1);
+}
+
 /* Nobody knows how often such a list ran, but reports show that it did. */
 static void test_reports_count_unobserved_lists(void **state) {
     world *w = *state;
@@ -1478,6 +1547,8 @@ int main(void) {
         IN_DIRECTORY(test_table_of_times_by_choice),
         IN_DIRECTORY(test_table_shows_what_is_not_in_it),
         IN_DIRECTORY(test_reports_count_unobserved_lists),
+        IN_DIRECTORY(test_notes_in_all_formats),
+        IN_DIRECTORY(test_notes_of_passes_and_availability),
         IN_DIRECTORY(test_table_on_standard_output),
         IN_DIRECTORY(test_only_standard_output_is_as_wide_as_the_terminal),
         IN_DIRECTORY(test_format_by_suffix),

@@ -796,6 +796,27 @@ static void test_a_refused_execution_is_not_counted(void **state) {
     check_work(w);
 }
 
+/* The last execution is still on its way: nothing of it is overwritten, and nothing says so. */
+static void test_a_refused_execution_overwrites_nothing(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_with_timeout(w, 1000000);
+    ok(zt_trace_start(profiler, NULL));
+    ze_event_handle_t gate = append_gate(w, w->list);
+    record(w, w->list);
+    ok(zeCommandQueueExecuteCommandLists(w->queue, 1, &w->list, NULL));
+    inject("zeCommandQueueExecuteCommandLists", 1, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    assert_result(zeCommandQueueExecuteCommandLists(w->queue, 1, &w->list, NULL),
+                  ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    assert_int_equal(heard(w, "[OVERWRITTEN]"), 0);
+    ok(zeEventHostSignal(gate));
+    finish_queue(w);
+    w->launches++;
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    ok(zeEventDestroy(gate));
+    check_work(w);
+}
+
 static void test_a_start_in_the_middle_of_recording(void **state) {
     world *w = *state;
     launch_kernel(w->list, w->kernel);
@@ -1939,6 +1960,7 @@ int main(void) {
         TEST(test_a_list_that_was_not_reset),
         TEST(test_destroyed_lists_free_slots),
         TEST(test_a_refused_execution_is_not_counted),
+        TEST(test_a_refused_execution_overwrites_nothing),
         TEST(test_a_start_in_the_middle_of_recording),
         TEST(test_a_stop_with_lists_recorded),
         TEST(test_a_reset_between_two_starts),

@@ -193,8 +193,9 @@ def ten():
     regions[3]["notes"] = ["The median GPU time differs by more than 5 % between passes: do not compare metrics of "
                            "different passes."]
     made = document(regions, causes={"report lost": 9, "overrun": 2, "no slot": 64, "no memory": 0},
-                    notes=["64 samples were dropped, because all 256 slots were in use. Raise config.max_slots, or "
-                           "call zt_collect more often."],
+                    notes=["5 samples are in flight. Call zt_collect when the work is done.",
+                           "11 samples are lost: report lost. The device flagged their data as unusable.",
+                           "64 samples are dropped: no slot. Raise config.max_slots, or call zt_collect more often."],
                     peaks={"bytes_per_second": PEAK_BYTES, "operations_per_second": PEAK_OPERATIONS, "source": "measured"},
                     calls=[{"name": name, "count": count, "errors": errors,
                             "time_ns": stats_of([mean * rng.lognormvariate(0, 0.4) for _ in range(200)])}
