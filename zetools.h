@@ -276,10 +276,10 @@
 
        zt_trace_counts counts launches when they are appended, however often their list is executed later. A
        launch that the driver refuses is a dropped sample. Launches that cannot be measured are counted as
-       elsewhere: those captured into a graph, or that wait for events while another list is captured; on copy
-       engines, if the profiler measures metrics; on lists that can be cloned, because clones would write to
-       the same queries; and on mutable lists, once the application has queried the identifier of a command,
-       because nothing may be appended before that command.
+       elsewhere, and reports note them: those captured into a graph, or that wait for events while another
+       list is captured; on copy engines, if the profiler measures metrics; on lists that can be cloned,
+       because clones would write to the same queries; and on mutable lists, once the application has queried
+       the identifier of a command, because nothing may be appended before that command.
 
        With zt_trace_config.calls, calls of the application are counted and timed on the host. Reports show
        them below the regions, and the timeline has a track for each thread. Calls that the library makes
@@ -15515,8 +15515,8 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
     if (tracer && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
         if (counts.launches > 0) {
             snprintf(text, sizeof text,
-                     "%llu launches: %llu measured, %llu left out by zt_trace_config, %llu on lists of other "
-                     "contexts or devices.",
+                     "%llu launches: %llu measured, %llu left out by zt_trace_config, %llu on lists that "
+                     "cannot be measured.",
                      (unsigned long long)counts.launches, (unsigned long long)counts.measured,
                      (unsigned long long)counts.filtered, (unsigned long long)counts.elsewhere);
             note(document, text);
@@ -15532,12 +15532,31 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
     note(document, "No region has samples: begin regions with zt_begin, and call zt_collect.");
 }
 
+/* Notes launches that a tracer cannot measure. */
+ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
+#ifdef ZETOOLS_TRACER
+    zt_trace_counts counts = zt_trace_get_counts(document->profiler);
+    char text[256];
+    if (counts.elsewhere > 0) {
+        snprintf(text, sizeof text,
+                 "%llu of %llu launches could not be measured: their lists are of other contexts or devices, "
+                 "of copy engines, can be cloned or changed, or are captured into graphs.",
+                 (unsigned long long)counts.elsewhere, (unsigned long long)counts.launches);
+        note(document, text);
+    }
+#else
+    (void)document, (void)note;
+#endif
+}
+
 /* Passes what all reports note to a function, when the regions have been read. */
 ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_availability availability = zt_get_availability(document->profiler);
     char text[sizeof document->profiler->availability_text.text + 32];
     if (document->shown_count == 0) {
         zt__note_why_empty(document, note);
+    } else {
+        zt__note_elsewhere(document, note);
     }
     if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
         snprintf(text, sizeof text, "There are no metrics: %s", zt_get_availability_text(document->profiler));

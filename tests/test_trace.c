@@ -922,10 +922,19 @@ static void test_lists_of_another_context(void **state) {
     create_elsewhere(w, &context, &list);
     launch(w, list);
     finish_elsewhere(w, list);
-    ok(zeCommandListDestroy(list));
-    ok(zeContextDestroy(context));
     expect_launches(profiler, 0, 0, 1);
     assert_counts(profiler, counted(0, 0, 0, 0, 0));
+    const char *text = written_report(profiler, ZT_FORMAT_TABLE);
+    assert_contains(text, "1 launches: 0 measured, 0 left out by zt_trace_config, 1 on lists that cannot be");
+    launch(w, w->immediate);
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    text = written_report(profiler, ZT_FORMAT_TABLE);
+    assert_contains(text, "1 of 2 launches could not be measured: ");
+    text = written_report(profiler, ZT_FORMAT_JSON);
+    assert_contains(text, "1 of 2 launches could not be measured: ");
+    ok(zeCommandListDestroy(list));
+    ok(zeContextDestroy(context));
     check_work(w);
 }
 
