@@ -295,10 +295,10 @@
 
        zt_trace_counts counts launches when they are appended, however often their list is executed later. A
        launch that the driver refuses is a dropped sample. Launches that cannot be measured are counted as
-       elsewhere: those captured into a graph; on copy engines, if the profiler measures metrics; on lists
-       that can be cloned, because clones would write to the same queries; and on mutable lists, once the
-       application has queried the identifier of a command, because nothing may be appended before that
-       command.
+       elsewhere, and reports note them: those captured into a graph, or that wait for events while another
+       list is captured; on copy engines, if the profiler measures metrics; on lists that can be cloned,
+       because clones would write to the same queries; and on mutable lists, once the application has queried
+       the identifier of a command, because nothing may be appended before that command.
 
        With zt_trace_config.calls, calls of the application are counted and timed on the host. Reports show
        them below the regions, and the timeline has a track for each thread. Calls that the library makes
@@ -12880,7 +12880,7 @@ typedef struct zt__known_handle {
 
     /* why the commands of a list cannot be measured */
     int is_copy_only;    /* it cannot execute metric queries */
-    int is_captured;     /* its commands go into a graph, which may run any number of times */
+    int is_captured;     /* its commands go into a graph, by zeCommandListBegin...Capture...Ext */
     int is_cloneable;    /* its clones would write to the same queries and events */
     int has_command_ids; /* the application has queried the identifier of a command to come */
 } zt__known_handle;
@@ -12927,6 +12927,8 @@ typedef struct zt__tracer {
     ze_result_t(ZE_APICALL *get_context)(ze_command_list_handle_t, ze_context_handle_t *);
     ze_result_t(ZE_APICALL *get_device)(ze_command_list_handle_t, ze_device_handle_t *);
     ze_result_t(ZE_APICALL *get_ordinal)(ze_command_list_handle_t, uint32_t *);
+    /* QUERY_TRUE while a list is captured into a graph. NULL: the loader has no graphs. */
+    ze_result_t(ZE_APICALL *query_capture)(ze_command_list_handle_t);
 
     const zt_config *automatic; /* of zt_auto: how to open profilers for new devices; else NULL */
     zt__timed_mutex opening;
@@ -12936,6 +12938,7 @@ typedef struct zt__tracer {
     zt__map kernel_names;   /* by their text */
     zt__map kernels, lists; /* zt__known_handle, by handle */
     zt__known_handle *unused_handles;
+    uint32_t captures; /* lists that are captured */
     zt_trace_counts counts;
     zt__timed_call *timed_calls[ZT__CALL_COUNT]; /* by zt__call; NULL: not seen yet */
     zt__timed_call *in_order[ZT__CALL_COUNT];    /* the same, in the order of first appearance */
@@ -12983,12 +12986,23 @@ ZT__PRIVATE zt__known_handle *zt__remember_handle(zt__tracer *tracer, zt__map *m
     return NULL;
 }
 
+/* Stores whether a capture into a graph has begun on a list. The mutex is held. */
+ZT__PRIVATE void zt__set_captured(zt__tracer *tracer, zt__known_handle *list, int is_captured) {
+    if (is_captured && !list->is_captured) {
+        tracer->captures++;
+    } else if (!is_captured && list->is_captured) {
+        tracer->captures--;
+    }
+    list->is_captured = is_captured;
+}
+
 ZT__PRIVATE void zt__forget_handle(zt__tracer *tracer, zt__map *map, const void *handle) {
     zt__known_handle *known;
     zt__lock(&tracer->mutex);
     known = (zt__known_handle *)zt__map_find(map, &handle, sizeof handle);
     if (known) {
         zt__map_remove(map, &handle, sizeof handle);
+        zt__set_captured(tracer, known, 0);
         known->next = tracer->unused_handles;
         tracer->unused_handles = known;
     }
@@ -13009,6 +13023,7 @@ ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
     zt__free_known(tracer, &tracer->lists);
     zt__free_known(tracer, &tracer->kernels);
     zt__free_known(tracer, &tracer->kernel_names);
+    tracer->captures = 0;
     while (tracer->unused_handles) {
         zt__known_handle *unused = tracer->unused_handles;
         tracer->unused_handles = unused->next;
@@ -13236,7 +13251,8 @@ ZT__PRIVATE zt__known_handle *zt__remember_list(zt__tracer *tracer, ze_command_l
     zt__known_handle *known = zt__remember_handle(tracer, &tracer->lists, list);
     if (known) {
         known->device = device;
-        known->is_captured = known->is_cloneable = known->has_command_ids = 0;
+        zt__set_captured(tracer, known, 0);
+        known->is_cloneable = known->has_command_ids = 0;
         known->is_copy_only = device && ordinal < 32 && (device->copy_only_groups >> ordinal & 1);
     }
     return known;
@@ -13379,12 +13395,14 @@ typedef struct zt__frame {
     zt__call call;
     void *parameters; /* of the call: a ze_..._params_t */
 
-    uint64_t begin_ns; /* 0: no tracer times the call */
+    uint64_t begin_ns;              /* 0: no tracer times the call */
+    void *instances[ZT__MAX_HOOKS]; /* what a prologue of the application stores for its epilogue */
+
+    /* What zt__begin_command has done, which is ended or undone after the call. */
     zt_region region;
     int has_region;
-    uint32_t *wait_count; /* the call's parameter, if zt__begin_command has set it to 0; else NULL */
+    uint32_t *wait_count; /* the call's parameter, if it was set to 0; else NULL */
     uint32_t waits;       /* its value before */
-    void *instances[ZT__MAX_HOOKS]; /* what a prologue of the application stores for its epilogue */
 } zt__frame;
 
 /* The parameters of the call of a frame. */
@@ -13392,10 +13410,29 @@ typedef struct zt__frame {
 
 /* ---- launches and copies --------------------------------------------------------------------------------- */
 
+/* Returns whether a command may go into a graph, which may run any number of times. A list also joins the
+   capture of another by waiting for one of its events. So while there is a capture, the driver is queried,
+   and a command that waits may be the one with which its list joins. The mutex is held. */
+ZT__PRIVATE int zt__may_be_captured(zt__tracer *tracer, const zt__known_handle *list,
+                                    const zt__command *command) {
+    const uint32_t query_true = 0x78000022;
+    ze_result_t result;
+    if (list->is_captured || tracer->captures == 0) {
+        return list->is_captured;
+    }
+    if (*command->wait_count > 0 || !tracer->query_capture) {
+        return 1;
+    }
+    zt__unlock(&tracer->mutex);
+    result = tracer->query_capture(command->list);
+    zt__lock(&tracer->mutex);
+    return (uint32_t)result == query_true;
+}
+
 /* Counts a launch or copy. If it is measured, returns the profiler, and the name of the region. The list is
    checked before the filter, so that launches elsewhere do not count for `every` and `limit`.
-   `knows_kernel`: the handle of the kernel is the application's, and so forgotten when it is destroyed. The
-   mutex is held. */
+   `command` is NULL if the driver will refuse it. `knows_kernel`: the handle of the kernel is the
+   application's, and so forgotten when it is destroyed. The mutex is held. */
 ZT__PRIVATE zt_profiler *zt__select_command(zt__tracer *tracer, zt__call call, const zt__command *command,
                                             int knows_kernel, const char **region) {
     zt__known_handle *list = command ? zt__find_or_query_list(tracer, command->list) : NULL;
@@ -13407,7 +13444,8 @@ ZT__PRIVATE zt_profiler *zt__select_command(zt__tracer *tracer, zt__call call, c
         }
         return NULL;
     }
-    if (zt__is_measured(device) && !list->is_captured && !list->is_cloneable && !list->has_command_ids) {
+    if (zt__is_measured(device) && !list->is_cloneable && !list->has_command_ids &&
+        !zt__may_be_captured(tracer, list, command)) {
         /* A copy engine can write time stamps, but cannot execute queries. */
         if (!list->is_copy_only || device->profiler->metric_count == 0) {
             name = zt__name_of_command(tracer, call, command, knows_kernel);
@@ -13433,10 +13471,10 @@ ZT__PRIVATE zt_profiler *zt__select_command(zt__tracer *tracer, zt__call call, c
     return device->profiler;
 }
 
-/* Called before a launch or copy. If it is measured, appends a wait for its events, which it then need not
-   wait for, and the begin of a region. So the GPU time is that of the kernel alone. If the driver refuses the
-   launch, the wait stays on the list. zt__after_call ends the region. `kernel_before_hooks` is the kernel
-   that the application has passed. */
+/* Called before a launch or copy. If it is measured, appends what comes before it: a wait for its events, for
+   which it then need not wait, and the begin of a region. So the GPU time is that of the kernel alone. What
+   comes after it, zt__after_call appends: the end of the region. If the driver refuses the launch, the wait
+   stays on the list. `kernel_before_hooks` is the kernel that the application has passed. */
 ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_before_hooks) {
     zt__tracer *tracer = frame->tracer;
     zt__command command;
@@ -13517,10 +13555,19 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
         lists = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->pphCommandLists;
         count = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->pnumCommandLists;
     } else {
-        lists = *ZT__PARAMETERS(frame, zt__append_lists_params)->pphCommandLists;
-        count = *ZT__PARAMETERS(frame, zt__append_lists_params)->pnumCommandLists;
+        const zt__append_lists_params *p = ZT__PARAMETERS(frame, zt__append_lists_params);
+        const void *immediate = *p->phCommandListImmediate;
+        const zt__known_handle *known;
+        lists = *p->pphCommandLists;
+        count = *p->pnumCommandLists;
+        zt__lock(&frame->tracer->mutex);
+        known = (const zt__known_handle *)zt__map_find(&frame->tracer->lists, &immediate, sizeof immediate);
+        if (known && known->is_captured) {
+            count = 0; /* they go into a graph */
+        }
+        zt__unlock(&frame->tracer->mutex);
     }
-    for (; lists && device; device = zt__next_measured(frame->tracer, device)) {
+    for (; lists && count && device; device = zt__next_measured(frame->tracer, device)) {
         if (device->profiler == zt__executing_for) {
             continue;
         }
@@ -13624,7 +13671,7 @@ ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
         if (list && kind == ZT__KIND_GET_COMMAND_ID) {
             list->has_command_ids = 1;
         } else if (list) {
-            list->is_captured = kind == ZT__KIND_CAPTURE_BEGIN;
+            zt__set_captured(tracer, list, kind == ZT__KIND_CAPTURE_BEGIN);
         }
         zt__unlock(&tracer->mutex);
         break;
@@ -13817,7 +13864,7 @@ ZT__PRIVATE void zt__epilogue(ze_result_t result, void **instance) {
     zt__unlock(&zt__dispatch_mutex);
     zt__change_depth(1);
     for (frame = last; frame; frame = frame->previous) {
-        if (frame->wait_count) {
+        if (frame->wait_count) { /* of the application, so also if the tracer was destroyed */
             *frame->wait_count = frame->waits;
         }
         if (frame->state == ZT__FRAME_CALLBACK) {
@@ -14147,6 +14194,7 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     zt__find_loader_symbol("zeCommandListGetContextHandle", (void *)&tracer->get_context);
     zt__find_loader_symbol("zeCommandListGetDeviceHandle", (void *)&tracer->get_device);
     zt__find_loader_symbol("zeCommandListGetOrdinal", (void *)&tracer->get_ordinal);
+    zt__find_loader_symbol("zeCommandListIsGraphCaptureEnabledExt", (void *)&tracer->query_capture);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -15775,8 +15823,8 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
     if (tracer && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
         if (counts.launches > 0) {
             snprintf(text, sizeof text,
-                     "%llu launches: %llu measured, %llu left out by zt_trace_config, %llu on lists of other "
-                     "contexts or devices.",
+                     "%llu launches: %llu measured, %llu left out by zt_trace_config, %llu on lists that "
+                     "cannot be measured.",
                      (unsigned long long)counts.launches, (unsigned long long)counts.measured,
                      (unsigned long long)counts.filtered, (unsigned long long)counts.elsewhere);
             note(document, text);
@@ -15792,12 +15840,31 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
     note(document, "No region has samples: begin regions with zt_begin, and call zt_collect.");
 }
 
+/* Notes launches that a tracer cannot measure. */
+ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
+#ifdef ZETOOLS_TRACER
+    zt_trace_counts counts = zt_trace_get_counts(document->profiler);
+    char text[256];
+    if (counts.elsewhere > 0) {
+        snprintf(text, sizeof text,
+                 "%llu of %llu launches could not be measured: their lists are of other contexts or devices, "
+                 "of copy engines, can be cloned or changed, or are captured into graphs.",
+                 (unsigned long long)counts.elsewhere, (unsigned long long)counts.launches);
+        note(document, text);
+    }
+#else
+    (void)document, (void)note;
+#endif
+}
+
 /* Passes what all reports note to a function, when the regions have been read. */
 ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_availability availability = zt_get_availability(document->profiler);
     char text[sizeof document->profiler->availability_text.text + 32];
     if (document->shown_count == 0) {
         zt__note_why_empty(document, note);
+    } else {
+        zt__note_elsewhere(document, note);
     }
     if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
         snprintf(text, sizeof text, "There are no metrics: %s", zt_get_availability_text(document->profiler));
