@@ -111,7 +111,7 @@
        - The slots of an immediate list are freed by the next region that is begun on it, or by zt_release.
        - A list that is executed without zt_execute is noticed only at the second collection that finds a
          sample of it.
-       - Release recorded lists that never ran before zt_close. Otherwise the memory of their slots is not
+       - Before zt_close, release recorded lists that never ran. Otherwise the memory of their slots is not
          freed, since the device might still write to it.
 
        Level Zero does not allow two threads to use one command list at a time. Different lists may be used by
@@ -202,13 +202,13 @@
 
        reports = rows + discarded + waiting, at any time. Discarded reports were read, but not delivered as
        rows: the first one of a stream, those that the driver cannot calculate, and those whose rows have no
-       receiver, neither a function nor a profiler. Reports that the device dropped before they were read are
-       gaps; their number is estimated from the length of the gaps (zt_stream_counts.dropped). The row after a
-       gap is marked (zt_row.gap).
+       receiver, neither a function nor a profiler. Reports that the device dropped before they were read
+   leave gaps; their number is estimated from the length of the gaps (zt_stream_counts.dropped). The row after
+   a gap is marked (zt_row.gap).
 
    THE TIMELINE
 
-       With config.timeline, the newest samples keep when they began and ended. The clock of the device and
+       With config.timeline, begin and end of the newest samples are kept. The clock of the device and
        CLOCK_MONOTONIC of the host are compared when the profiler is opened, while it collects, and for
        reports. Times between two comparisons are interpolated, which corrects drift. The device's clock
        starts again from 0 when it overflows. If this may have happened before a sample was collected, its
@@ -226,6 +226,25 @@
        by chance; many samples still give a fair average. Rows and samples are matched only while both are
        kept: if one of them is collected or read late, raise config.timeline or
        zt_stream_config.timeline_rows.
+
+   ROOFLINE
+
+       A roofline shows how far each region is from what the device can do: operations a second against
+       operations a byte of memory traffic, below the peaks of both. A page (.html) has one for the regions
+       whose memory traffic is measured.
+
+       The peaks are given by ZT_PEAKS or zt_set_peaks. A peak that was measured is nearer to what kernels
+       reach than one from a data sheet: benchmark a kernel that copies, and pass its bytes a second.
+
+           zt_bench(profiler, &copy, &result);
+           zt_set_peaks(profiler, 2.0 * copied_bytes / (result.median * 1e-9), 14.6e12, "measured: a copy");
+
+       Without them, the peak bandwidth is the one that the driver reports. It is also what zt_get_limit
+       compares the memory traffic with.
+
+       No metric counts operations: an instruction does as many as it has SIMD lanes, and the device does not
+       report their number. So operations are what zt_set_operations states. Without them, the roofline has
+       the instructions of the vector and matrix engines, and only the roof of the bandwidth.
 
    OPENMETRICS
 
@@ -314,6 +333,7 @@
            "zetools", "program", "date", "opened", "availability"
            "device"    {"name", "driver_version", "uuid", "pci", "core_clock_mhz", "timer_hz"}
            "counts"    zt_counts; "causes": of each zt_cause, by its name
+           "peaks"     {"bytes_per_second", "operations_per_second", "source"}; see ROOFLINE
            "columns"   keys of the metrics that matter most, for a table
            "metrics"   of each key: {"name", "group", "component", "units", "type", "aggregation", "pass",
                        "description"}, and a short "label" for some of "columns". The key is the name; if an
@@ -326,10 +346,11 @@
 
        A region is {"name", "count", "lost", "dropped", "time_ns", "limit", "metrics"}. Where they apply, it
        also has "differs" and "pass_time_ns" (an array) with several passes; "bytes", the memory traffic a
-       second; "histogram"; "streamed", of each key {"rows", "mean", "peak"}; and "tiles", an array with
-       "metrics" of each. "limit" is {"what", "why", "add"} as in zt_limit_info. "histogram" counts the GPU
-       times that are kept for quantiles (see AGGREGATION); bucket i begins at first_ns * ratio^i. Figures are
-   {"count", "sum", "mean", "stddev", "min", "max", "median", "p95"}, and null where they do not apply.
+       second; "operations" and "instructions" a second (see ROOFLINE); "histogram"; "streamed", of each key
+       {"rows", "mean", "peak"}; and "tiles", an array with "metrics" of each. "limit" is {"what", "why",
+       "add"} as in zt_limit_info. "histogram" counts the GPU times that are kept for quantiles (see
+       AGGREGATION); bucket i begins at first_ns * ratio^i. Figures are {"count", "sum", "mean", "stddev",
+       "min", "max", "median", "p95"}, and null where they do not apply.
 
            import json
            run = json.load(open("run.json"))
@@ -347,6 +368,14 @@
                if line["metric"] == "XVE_STALL" and line["tile"] == "all":
                    print(line["region"], line["mean"])
 
+       Instances (.instances.csv) are a row for each sample that config.timeline keeps, in the form of
+       `unitrace -q`, so that scripts for that read them: "=== Device #0 Metrics ===", a blank line, and CSV
+       with the columns Kernel, GlobalInstanceId, SubDeviceId (the tile) and each metric with its units, such
+       as GpuTime[ns] and XVE_STALL[%]. GlobalInstanceId counts samples from 1 in the order of collection.
+
+           import pandas
+           print(pandas.read_csv("run.instances.csv", skiprows=2).groupby("Kernel")["GpuTime[ns]"].sum())
+
        A page (.html) shows all of this in a browser, from one file that loads nothing: regions by their
        share, what limits them, every metric with its description, the distribution of GPU times, the
        timeline if one is kept, and what was lost. It contains the same object as JSON, in which the figures
@@ -358,7 +387,8 @@
        A callback is a function of the application that the library calls. What it may call of the library:
 
        callback    runs on                               may call
-       log         the thread that causes the message    what a sample function may
+       log         the thread that causes the message    what a sample function may, except that it must not
+                                                         close the stream whose message it is
        sample      the thread that collects              all but zt_close, ZT_PASSES, zt_bench and
                                                          zt_compare with this profiler. zt_collect, and
                                                          zt_merge into it, return HANDLE_OBJECT_IN_USE
@@ -396,7 +426,7 @@
        zt_open                the first metric query                        config.wait_timeout_ns
        ZT_PASSES              the work of each pass                         config.wait_timeout_ns
        zt_merge, zt_pack      a thread that collects                        config.wait_timeout_ns
-       zt_close               samples on their way                          config.wait_timeout_ns
+       zt_close               samples and dropped regions on their way      config.wait_timeout_ns
                               threads that match rows with samples          config.wait_timeout_ns
                               the end of the collecting thread              2 seconds
        zt_trace_stop          calls in progress                             config.wait_timeout_ns
@@ -456,6 +486,7 @@
                                page, config.timeline is 65,536 unless it is set
        ZT_LOG                  "stderr": messages are printed there if the program has no log function
        ZT_TIMELINE             overrides config.timeline
+       ZT_PEAKS                overrides zt_set_peaks: bytes and operations a second, "456e9,14.6e12"
        ZT_KERNELS, ZT_CALLS    override names and calls of zt_trace_config: ZT_KERNELS="gemm*,!*_tail"
        ZT_COPIES               overrides zt_trace_config.copies: "1", or "0"
        ZT_AUTO                 the reports of zt_auto, as in ZT_REPORT; "1": as its configuration says; "off",
@@ -679,8 +710,9 @@ typedef enum zt_format {
     ZT_FORMAT_CSV,
     ZT_FORMAT_JSON,
     ZT_FORMAT_TRACE,
-    ZT_FORMAT_HTML,       /* a page for browsers, in one file */
-    ZT_FORMAT_OPENMETRICS /* text for Prometheus; see OPENMETRICS */
+    ZT_FORMAT_HTML,        /* a page for browsers, in one file */
+    ZT_FORMAT_OPENMETRICS, /* text for Prometheus; see OPENMETRICS */
+    ZT_FORMAT_INSTANCES    /* CSV with a row for each sample that config.timeline keeps */
 } zt_format;
 
 /* How the values of a metric are combined over samples. Since 0.1. */
@@ -1004,10 +1036,13 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
                            zt_profiler **profiler);
 
 /* Collects what is on its way, writes the reports that ZT_REPORT names, and frees the profiler. Recorded
-   lists with regions must not be executed afterwards. zt_end of a region that is still open does nothing
-   afterwards.
+   lists with regions must not be executed afterwards, and must not be running now if they were executed
+   without zt_execute: nothing shows that. Immediate lists and executions by zt_execute are waited for. What
+   these have not finished when the time is up is reported, and the memory that the device may still write to
+   is not freed. zt_end of a region that is still open does nothing afterwards.
    The profiler stays open if the driver, a callback or a traced call of another thread does not return in
-   time. A message reports this, and zt_close can be called again.
+   time, or if it is called from a callback that forbids it. A message reports this, and zt_close can be
+   called again.
    One thread; see PROCESSES for the pointer. Since 0.1. */
 ZT_API void zt_close(zt_profiler *profiler);
 
@@ -1118,6 +1153,24 @@ ZT_API ze_result_t zt_get_limit(const zt_profiler *profiler, uint32_t region, zt
 /* Returns "memory bandwidth", "latency", ...: never NULL. Any thread. Since 0.1. */
 ZT_API const char *zt_limit_name(zt_limit limit);
 
+/* Sets what the device can do at the most, for the roofline of a page and for zt_get_limit; see ROOFLINE.
+   ZT_PEAKS in the environment overrides it.
+   bytes_per_second       between the GPU and its memory. 0: not known
+   operations_per_second  of those that zt_set_operations counts. 0: not known
+   source                 where these are from, such as "measured: copy of 256 MB". The first 63 bytes are
+                          copied. NULL: "given by the program"
+   Returns SUCCESS; INVALID_ARGUMENT for a negative number, infinity or NaN. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_set_peaks(zt_profiler *profiler, double bytes_per_second, double operations_per_second,
+                                const char *source);
+
+/* Sets how many operations a sample of a region does, such as 2.0 * m * n * k for a product of matrices.
+   JSON and pages then have the operations a second of the region. They are not packed or merged.
+   region      its name. It may begin later
+   operations  0: not known
+   Returns SUCCESS; INVALID_ARGUMENT for a negative number, infinity or NaN; OUT_OF_HOST_MEMORY. Any thread.
+   Since 0.1. */
+ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, double operations);
+
 /* Benchmarks work. Warms up; then takes samples of the GPU time, without metrics, until one of the conditions
    of zt_bench_end holds; then runs the work with metrics, in all passes, which the profiler collects.
    With config.measure the profiler may be NULL.
@@ -1175,19 +1228,19 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 
 /* Writes a report to a file. It is written beside the file and then renamed, so that nobody reads an
    incomplete one. Symbolic links are followed; pipes and devices are written to directly.
-   path  the suffix chooses the format: .html or .htm, .csv, .json, .trace.json or .prom (OpenMetrics), in
-         upper or lower case; with .txt, a number or no suffix, the report is a table. "-" and "/dev/stdout"
-         are a table on standard output, as wide as the terminal; other tables, such as that of
-         "/dev/stderr", are 80 columns wide. Columns that config.columns asks for and that do not fit follow
-         in a table below. See REPORTS
-   Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace without config.timeline; UNKNOWN if
-   the file cannot be written: zt_get_last_error has the reason. Any thread. Since 0.1. */
+   path  the suffix chooses the format: .html or .htm, .csv, .json, .trace.json, .prom (OpenMetrics) or
+         .instances.csv, in upper or lower case; with .txt, a number or no suffix, the report is a table. "-"
+         and "/dev/stdout" are a table on standard output, as wide as the terminal; other tables, such as
+         that of "/dev/stderr", are 80 columns wide. Columns that config.columns asks for and that do not fit
+         follow in a table below. See REPORTS
+   Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace or instances without config.timeline;
+   UNKNOWN if the file cannot be written: zt_get_last_error has the reason. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
 
 /* Passes the bytes of a report to a function.
    write  is called with the next bytes and `user`, until it returns nonzero
-   Returns SUCCESS; INVALID_ENUMERATION; INVALID_ARGUMENT for a trace without config.timeline; UNKNOWN if
-   `write` stopped it. Any thread. Since 0.1. */
+   Returns SUCCESS; INVALID_ENUMERATION; INVALID_ARGUMENT for a trace or instances without config.timeline;
+   UNKNOWN if `write` stopped it. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user);
 
 /* Returns whether metrics are measured, and if not, why. Any thread. Since 0.1. */
@@ -1257,7 +1310,8 @@ ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t li
 /* Ends reads that wait, delivers what is left, and frees the stream. An attached profiler keeps its rows.
    function  as for zt_stream_read
    Returns the final counts. If a read does not end in 10 seconds, or if it is called from a function that is
-   called with rows, the stream stays open, and a message reports this. One thread. Since 0.1. */
+   called with rows or from the stream's log function, the stream stays open, and a message reports this. One
+   thread. Since 0.1. */
 ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user);
 
 /* Returns what the stream was opened with. Any thread. Since 0.1. */
@@ -1348,6 +1402,8 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *config);
 
 /* ==== interface, disabled ================================================================================= */
 
+/* Each function returns what stands for nothing, and fills in empty structures. */
+
 #ifdef ZT__HAVE_LEVEL_ZERO
 #define ZT__RESULT ze_result_t
 #else
@@ -1411,6 +1467,10 @@ ZT__OFF double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_
 ZT__OFF ZT__RESULT zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info)
     { return ZT__CLEAR(info); }
 ZT__OFF const char *zt_limit_name(zt_limit limit) { return ""; }
+ZT__OFF ZT__RESULT zt_set_peaks(zt_profiler *profiler, double bytes_per_second, double operations_per_second,
+    const char *source) { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_set_operations(zt_profiler *profiler, const char *region, double operations)
+    { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result)
     { ZT__CLEAR(result); if (result) { result->region = UINT32_MAX; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
@@ -1697,16 +1757,20 @@ typedef zt__disabled_scope zt_scope;
        ARMED     read and reset; its list may run again      PENDING by zt_execute (begun + 1); READING, as
                                                              its list may run without zt_execute; FREE when
                                                              it is over
-       PARTIAL   its commands are incomplete, or it is not   READING, to be reset, when it is finished
-                 reset: its data is never read
+       PARTIAL   its commands are incomplete, or it is not   READING, to be reset, when it is finished or
+                 reset: its data is never read               its event may have signalled
        RETIRED   never used again: it cannot be reset, or    -
                  the device may still write to it
 
        `begun` is zt_counts.begun. A tracer does what zt_execute does for the executions that it sees.
 
        A slot also becomes RETIRED when it is the first of its pass and a trial of its query fails (from
-       FREE), and in zt_close when the device may still write to it (from OPEN, PENDING or, with begun - 1,
-       RECORDED).
+       FREE), and in zt_close when the device may still write to it (from OPEN, PENDING, PARTIAL or, with
+       begun - 1, RECORDED).
+
+       Where the driver refuses a command of a region, those before it are on the list. A barrier that signals
+       the event of the slot follows them. So the event shows when the device is done with them, as it does
+       for a region that is complete, unless the driver refuses the barrier, too.
 
        A list numbers its slots as they end. Two of these numbers decide when a slot may be used again.
 
@@ -1722,9 +1786,9 @@ typedef zt__disabled_scope zt_scope;
        A slot is FINISHED when the device is done with its last execution: all slots up to
        `finished_up_to`. zt_execute sets this to 0, and only the following raises it:
 
-       - The event of a PENDING slot has signalled: to the number of that slot, since the end of a region
-         waits for all commands before it. Not if executions overlap or the list also runs without zt_execute:
-         then the event may be that of another execution.
+       - The event of a PENDING slot, or of a PARTIAL one that was submitted, has signalled: to the number of
+         that slot, since the end of a region waits for all commands before it. Not if executions overlap or
+         the list also runs without zt_execute: then the event may be that of another execution.
        - A region is begun on a recorded list: to the newest slot that is over, since a list is reset only
          when the device is done with it. If the list is or may be immediate: to the newest slot whose event
          has signalled, or that zt_execute has submitted.
@@ -3625,10 +3689,15 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
                    "statistics.")                                                                            \
     X(NOT_FINISHED, "%s: %llu samples were still in flight when the time was up, and are counted as lost. "  \
                     "Synchronise with the device before, or raise config.wait_timeout_ns.")                  \
+    X(DROPPED_RUNNING, "%s: %llu dropped regions may still run on the device. What it may write to is not "  \
+                       "freed. Synchronise with the device before, or raise config.wait_timeout_ns.")        \
     X(INSIDE_CALLBACK, "%s was called from the sample or log function, which runs while samples are "        \
                        "collected. Call it elsewhere.")                                                      \
+    X(INSIDE_LOG, "%s was called from the log function. What reports this message still uses what it would " \
+                  "free. Call it elsewhere.")                                                                \
     X(COLLECTOR_BUSY, "%s: another thread was still collecting when the time was up. Try again, or shorten " \
                       "the sample function.")                                                                \
+    X(BAD_FIGURE, "%s: %s is %g. Pass a finite number that is not negative.")                                \
     X(BAD_INDEX, "%s: index %u is too high. Call zt_get_%s_count() first.")                                  \
     X(CLOCKS_UNRELATED, "%s failed: %s. Device time and host time cannot be related, so there is no "        \
                         "timeline. Update loader and driver, or set config.timeline to 0.")                  \
@@ -3638,12 +3707,12 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(CANNOT_WRITE, "zt_report: cannot write '%.512s': %s. Check the directory, its permissions and space.") \
     X(WRITE_STOPPED, "%s: the write function returned that it cannot go on.")                                \
     X(BAD_FORMAT, "zt_write: %d is not a zt_format. Pass one of ZT_FORMAT_TABLE, _CSV, _JSON, _TRACE, "      \
-                  "_HTML and _OPENMETRICS.")                                                                 \
+                  "_HTML, _OPENMETRICS and _INSTANCES.")                                                     \
     X(UNKNOWN_SUFFIX, "%s: the suffix of '%.512s' is none of .txt (or none: a table), .csv, .json, "         \
-                      ".trace.json, .html, .htm and .prom. Use one of these.")                               \
+                      ".trace.json, .html, .htm, .prom and .instances.csv. Use one of these.")               \
     X(BAD_VARIABLE, "zt_open: %s is '%.64s' in the environment, and not %s. It is ignored.")                 \
-    X(TRACE_WITHOUT_TIMELINE, "zt_write: a trace shows the timeline, and this profiler keeps none. Set "     \
-                              "config.timeline to the number of samples to keep, such as 65536.")            \
+    X(NO_KEPT_SAMPLES, "zt_write: this report shows the timeline, and this profiler keeps none. Set "        \
+                       "config.timeline to the number of samples to keep, such as 65536.")                   \
     X(LAYOUTS_DIFFER,                                                                                        \
       "zt_merge: the profilers do not measure the same: %s. Open both with the same groups.")                \
     X(MERGE_SELF, "zt_merge: a profiler cannot be merged into itself. Pass another.")                        \
@@ -3669,12 +3738,12 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(ROWS_BUSY, "zt_close: a thread that reads a stream still attributes its rows to samples of this "      \
                  "profiler. The streams are detached, and the profiler stays open. Close it again later.")   \
     /* of the tracer */                                                                                      \
-    X(TRACING_OFF, "zt_trace_start: no callback was called (%s), so the loader's tracing layer is off. Set " \
+    X(TRACING_OFF, "%s: no callback was called (%s), so the loader's tracing layer is off. Set "             \
                    "ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit, and install the loader's "   \
                    "libze_tracing_layer.")                                                                   \
     X(TRACING_ALREADY, "zt_trace_start: this profiler is already tracing. Call zt_trace_stop() first.")      \
-    X(NO_SUCH_CALL, "zt_trace_start: '%.64s' is not a call that can be traced. Nearest: %s.")                \
-    X(BAD_HOOKS, "zt_trace_start: config.hooks is NULL, or has more than %u. Pass fewer.")                   \
+    X(NO_SUCH_CALL, "%s: '%.64s' is not a call that can be traced. Nearest: %s.")                            \
+    X(BAD_HOOKS, "%s: config.hooks is NULL, or has more than %u. Pass fewer.")                               \
     X(INSIDE_HOOK, "%s was called from a callback of the tracer, which it would have to wait for. Call it "  \
                    "elsewhere.")                                                                             \
     X(CALLS_IN_PROGRESS,                                                                                     \
@@ -3721,6 +3790,13 @@ ZT__PRIVATE zt_log_fn zt__default_log(void) {
     return log && strcmp(log, "stderr") == 0 ? zt__log_to_stderr : NULL;
 }
 
+/* The log functions that this thread is in, from the innermost. */
+typedef struct zt__log_call {
+    const zt__diagnostics *diagnostics;
+    const struct zt__log_call *outer;
+} zt__log_call;
+static ZT__THREAD_LOCAL const zt__log_call *zt__log_calls;
+
 /* zt__report(diagnostics, IDENTIFIER, result, arguments...) stores a message as the last one of a profiler or
    stream; if `diagnostics` is NULL, as that of the thread. Logs it if it is the first of its kind and
    `result` is not SUCCESS. Returns `result`. The log function is a callback: no mutex may be held. */
@@ -3732,6 +3808,7 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     zt__report_message(zt__diagnostics *diagnostics, zt__message message, const char *format, unsigned result,
                        ...) {
     zt__message_text now;
+    zt__log_call call;
     int log;
     va_list arguments;
     va_start(arguments, result);
@@ -3754,9 +3831,25 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     diagnostics->logged[message] |= (uint8_t)log;
     zt__unlock(diagnostics->mutex);
     if (log && diagnostics->log) {
+        call.diagnostics = diagnostics;
+        call.outer = zt__log_calls;
+        zt__log_calls = &call;
         diagnostics->log((int)result, now.text, diagnostics->log_user);
+        zt__log_calls = call.outer;
     }
     return now.result;
+}
+
+/* Returns whether `call` was called from the log function of these diagnostics. Reports that. */
+ZT__PRIVATE int zt__is_inside_log(zt__diagnostics *diagnostics, const char *call) {
+    const zt__log_call *inside = zt__log_calls;
+    while (inside && inside->diagnostics != diagnostics) {
+        inside = inside->outer;
+    }
+    if (inside) {
+        zt__report(diagnostics, INSIDE_LOG, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, call);
+    }
+    return inside != NULL;
 }
 
 /* Returns whether a call has reported that the device is lost. */
@@ -3999,8 +4092,9 @@ typedef struct zt__names_of_type {
 } zt__names_of_type;
 
 ZT__PRIVATE const char *zt__group_name_at(const void *names, uint32_t index) {
-    const zt__names_of_type *of = (const zt__names_of_type *)names;
-    return zt__is_usable_group(of->catalog, index, of->type) ? of->catalog->properties[index].name : NULL;
+    const zt__catalog *catalog = ((const zt__names_of_type *)names)->catalog;
+    zet_metric_group_sampling_type_flags_t type = ((const zt__names_of_type *)names)->type;
+    return zt__is_usable_group(catalog, index, type) ? catalog->properties[index].name : NULL;
 }
 
 /* Reports that there is no such group, with the nearest names, or that it samples instructions. Returns
@@ -4037,7 +4131,8 @@ typedef struct zt__group {
     zet_metric_properties_t *metrics;
     uint32_t metric_count;
     uint32_t first_metric; /* index among the metrics of the profiler */
-    uint32_t tiles;        /* sets of values in a report: 1, or on a root device one for each tile */
+    uint32_t tiles;        /* sets of values in a report: one for each tile of a root device, if the driver
+                              can calculate several; else 1 */
     size_t report_size;    /* in bytes; 0 until the first report was read */
 } zt__group;
 
@@ -4312,6 +4407,7 @@ typedef struct zt__selector {
     const zt_config *config;
     zt__selection *selection;
     zt_availability availability; /* after a failure, the reason */
+    uint32_t tiles;               /* sets of values in a report of any group */
     zt__catalog catalog;
 } zt__selector;
 
@@ -4332,13 +4428,16 @@ ZT__PRIVATE int zt__has_group(const zt__selection *selection, zet_metric_group_h
     return g < selection->group_count;
 }
 
-/* Adds a group of the catalog to the selection, unless it is there already. With config.max_passes of 1,
-   refuses a second group of a domain: drivers would activate only the last one, and return SUCCESS all the
-   same. On failure the message was reported. */
+/* Adds a group of the catalog and its metrics to the selection, unless it is there already. With
+   config.max_passes of 1, refuses a second group of a domain: drivers would activate only the last one, and
+   return SUCCESS all the same. On failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__select_group(zt__selector *selector, uint32_t index) {
     const zet_metric_group_properties_t *properties = &selector->catalog.properties[index];
     zt__selection *selection = selector->selection;
+    zt__group *group;
+    const char *call;
     uint32_t g;
+    ze_result_t result;
     if (zt__has_group(selection, selector->catalog.handles[index])) {
         return ZE_RESULT_SUCCESS;
     }
@@ -4355,10 +4454,16 @@ ZT__PRIVATE ze_result_t zt__select_group(zt__selector *selector, uint32_t index)
         return zt__report(selector->diagnostics, TOO_MANY_GROUPS, ZE_RESULT_ERROR_INVALID_SIZE,
                           (unsigned)ZT__MAX_GROUPS);
     }
-    selection->groups[selection->group_count].handle = selector->catalog.handles[index];
-    selection->groups[selection->group_count].properties = *properties;
-    selection->group_count++;
-    return ZE_RESULT_SUCCESS;
+    group = &selection->groups[selection->group_count++];
+    group->handle = selector->catalog.handles[index];
+    group->properties = *properties;
+    group->tiles = selector->tiles;
+    result = zt__load_metrics(selector->allocator, group, &call);
+    if (result != ZE_RESULT_SUCCESS) {
+        selector->availability =
+            zt__report_refusal(selector->diagnostics, selector->device, 0, result, call, NULL);
+    }
+    return result;
 }
 
 /* Selects the groups that config.groups names, or the default one if neither config.groups nor config.metrics
@@ -4619,42 +4724,15 @@ ZT__PRIVATE ze_result_t zt__plan_passes(zt__selector *selector) {
         selection->pass_sizes[pass] = 0;
         for (g = 0; g < selection->group_count; g++) {
             if (pass_of[g] == pass) {
-                ordered[placed++] = selection->groups[g];
+                ordered[placed] = selection->groups[g];
+                ordered[placed].first_metric = selection->metric_count;
+                selection->metric_count += ordered[placed++].metric_count;
                 selection->pass_sizes[pass]++;
             }
         }
     }
     memcpy(selection->groups, ordered, placed * sizeof *ordered);
     selection->pass_count = needed;
-    return ZE_RESULT_SUCCESS;
-}
-
-/* Loads the metrics of the selected groups. If the driver can calculate several sets of values, a report of a
-   root device has one for each tile; else it has one. On failure the message was reported. */
-ZT__PRIVATE ze_result_t zt__load_selection(zt__selector *selector) {
-    zt__selection *selection = selector->selection;
-    uint32_t g, tiles = 1;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (selector->driver->zetMetricGroupCalculateMultipleMetricValuesExp) {
-        tiles = 0;
-        ZT__INTERNAL(result = zeDeviceGetSubDevices(selector->device, &tiles, NULL));
-        if (result != ZE_RESULT_SUCCESS || tiles == 0 || tiles > ZT__MAX_TILES) {
-            tiles = 1;
-        }
-    }
-    for (g = 0; g < selection->group_count; g++) {
-        zt__group *group = &selection->groups[g];
-        const char *call;
-        result = zt__load_metrics(selector->allocator, group, &call);
-        if (result != ZE_RESULT_SUCCESS) {
-            selector->availability =
-                zt__report_refusal(selector->diagnostics, selector->device, 0, result, call, NULL);
-            return result;
-        }
-        group->first_metric = selection->metric_count;
-        group->tiles = tiles;
-        selection->metric_count += group->metric_count;
-    }
     return ZE_RESULT_SUCCESS;
 }
 
@@ -4665,8 +4743,8 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
                                           const zt__driver *driver, ze_device_handle_t device,
                                           const zt_config *config, zt__selection *selection,
                                           zt_availability *availability) {
-    zt__selector selector = {allocator, diagnostics, driver,       device,
-                             config,    selection,   ZT_AVAILABLE, {0, NULL, NULL, NULL}};
+    zt__selector selector = {allocator, diagnostics,          driver, device, config, selection, ZT_AVAILABLE,
+                             1,         {0, NULL, NULL, NULL}};
     const char *call;
     ze_result_t result;
     memset(selection, 0, sizeof *selection);
@@ -4674,6 +4752,13 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
     if (config->groups && !zt__has_names(config->groups)) {
         *availability = ZT_TIMES_BY_CHOICE;
         return ZE_RESULT_SUCCESS;
+    }
+    if (driver->zetMetricGroupCalculateMultipleMetricValuesExp) {
+        uint32_t tiles = 0;
+        ZT__INTERNAL(result = zeDeviceGetSubDevices(device, &tiles, NULL));
+        if (result == ZE_RESULT_SUCCESS && tiles > 0 && tiles <= ZT__MAX_TILES) {
+            selector.tiles = tiles;
+        }
     }
     result = zt__open_catalog(allocator, driver, device, &selector.catalog, &call);
     if (result != ZE_RESULT_SUCCESS) {
@@ -4692,9 +4777,6 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
     }
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__plan_passes(&selector);
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__load_selection(&selector);
     }
     zt__close_catalog(allocator, &selector.catalog);
     if (result != ZE_RESULT_SUCCESS) {
@@ -5376,7 +5458,7 @@ static const unsigned char zt__transitions[ZT__SLOT_STATE_COUNT][ZT__SLOT_STATE_
     /* PENDING */  {ZT__NO,   ZT__NO,     ZT__OK,  ZT__NO,     ZT__OK, ZT__BACK, ZT__NO, ZT__OK},
     /* READING */  {ZT__OK,   ZT__NO,     ZT__OK,  ZT__OK,     ZT__NO, ZT__OK,   ZT__OK, ZT__OK},
     /* ARMED */    {ZT__OK,   ZT__NO,     ZT__NO,  ZT__BEGINS, ZT__OK, ZT__NO,   ZT__NO, ZT__NO},
-    /* PARTIAL */  {ZT__NO,   ZT__NO,     ZT__NO,  ZT__NO,     ZT__OK, ZT__NO,   ZT__NO, ZT__NO},
+    /* PARTIAL */  {ZT__NO,   ZT__NO,     ZT__NO,  ZT__NO,     ZT__OK, ZT__NO,   ZT__NO, ZT__OK},
     /* RETIRED */  {ZT__NO,   ZT__NO,     ZT__NO,  ZT__NO,     ZT__NO, ZT__NO,   ZT__NO, ZT__NO},
 };
 /* clang-format on */
@@ -5386,6 +5468,7 @@ typedef struct zt__region_record {
     const char *name;
     uint32_t index;
     uint64_t lost, dropped;
+    double operations; /* of a sample; 0: not known */
     zt__statistics statistics;
     zt__moments *streamed; /* for each metric of attached streams */
     uint32_t streamed_count;
@@ -5411,6 +5494,7 @@ struct zt__slot {
     /* for the collector */
     uint64_t overdue_since_ns; /* host time when reading it failed first, or 0. It is lost if that goes on */
     int needs_reset;           /* while PARTIAL: it may have run since it was last reset */
+    int shows_end;             /* while PARTIAL: its event signals when its commands are complete */
     int may_be_written; /* RETIRED, and the device may still write to it: its pools are never destroyed */
 
     /* constant */
@@ -5504,7 +5588,9 @@ typedef struct zt__reading {
     zt__slot *slot;
     zt__slot_state from;
     int is_over;
-    int is_gone; /* it is not on its list any more, unless its event has signalled */
+    int is_finished;
+    int is_announced; /* this execution was, or its list is immediate */
+    int is_gone;      /* it is not on its list any more, unless its event has signalled */
     int has_signalled;
     zt__outcome outcome;
     int is_unusable;    /* it is not reset, or the device may still write to it */
@@ -5540,6 +5626,12 @@ typedef struct zt__facts {
     uint64_t timer_hz; /* of the device's time stamps */
     uint64_t opened_s; /* when the profiler was opened, in seconds since 1970 (UTC) */
 } zt__facts;
+
+/* What the device can do at the most, a second; 0: not known. */
+typedef struct zt__peaks {
+    double bytes, operations;
+    char source[64];
+} zt__peaks;
 
 struct zt_profiler {
     uint32_t id; /* index among the process's profilers, plus ZT__MAX_PROFILERS * a serial number */
@@ -5579,6 +5671,8 @@ struct zt_profiler {
 
     zt__mutex mutex; /* guards what follows; held for bookkeeping only */
     zt_counts counts;
+    zt__peaks peaks;
+    int peaks_are_overridden; /* by ZT_PEAKS */
     uint64_t causes[ZT_CAUSE_COUNT];
     uint32_t state_counts[ZT__SLOT_STATE_COUNT]; /* slots in each state */
     zt__slot_block *blocks;
@@ -5686,6 +5780,26 @@ ZT__PRIVATE int zt__is_over(const zt__slot *slot) {
 
 ZT__PRIVATE int zt__is_finished(const zt__slot *slot) {
     return slot->number <= slot->list->finished_up_to;
+}
+
+/* Returns whether a PARTIAL slot was submitted, and is not known to be finished since then. */
+ZT__PRIVATE int zt__is_submitted(const zt__slot *slot) {
+    return slot->needs_reset && !zt__is_finished(slot) &&
+           (slot->list->state == ZT__LIST_IMMEDIATE || slot->number <= slot->list->ran_up_to);
+}
+
+/* Returns whether the event of a PARTIAL slot shows when the last execution of its commands is complete. */
+ZT__PRIVATE int zt__shows_end(const zt__slot *slot) {
+    return slot->state == ZT__SLOT_PARTIAL && slot->shows_end && !slot->list->overlaps;
+}
+
+/* Returns whether dropped regions of a list are on their way, and their events will show when they end. */
+ZT__PRIVATE int zt__awaits_ends(const zt__list *list) {
+    const zt__slot *slot = list->first;
+    while (slot && !(zt__shows_end(slot) && zt__is_submitted(slot))) {
+        slot = slot->next;
+    }
+    return slot != NULL;
 }
 
 /* Returns whether samples of a list are known to be on their way, or are being read. */
@@ -6408,9 +6522,9 @@ ZT__PRIVATE void zt__enter_list(zt_profiler *profiler, zt__collection *collectio
     memset(collection->is_blocked, 0, sizeof collection->is_blocked);
     ZT__INVARIANT(!list || (list->ran_up_to <= list->ended && list->over_up_to <= list->ended &&
                             list->finished_up_to <= list->ended && list->unexpected_up_to <= list->ended));
-    /* Whoever declares a list to be over does so when the device is done with it. */
+    /* Whoever declares a list to be over does so when the device is done with it, or nearly. */
     if (list && profiler->state_counts[ZT__SLOT_PARTIAL] && list->over_up_to == list->ended &&
-        !zt__is_on_its_way(list)) {
+        !zt__is_on_its_way(list) && !zt__awaits_ends(list)) {
         list->finished_up_to = list->ended;
     }
 }
@@ -6423,7 +6537,8 @@ ZT__PRIVATE int zt__should_read(const zt__collection *collection, const zt__slot
     case ZT__SLOT_ARMED:
         return collection->thorough || zt__is_over(slot) || !collection->is_blocked[slot->state];
     case ZT__SLOT_PARTIAL:
-        return zt__is_finished(slot) && (slot->needs_reset || zt__is_over(slot));
+        return (zt__is_finished(slot) && (slot->needs_reset || zt__is_over(slot))) ||
+               (zt__shows_end(slot) && (collection->thorough || !collection->is_blocked[slot->state]));
     default:
         return 0;
     }
@@ -6452,6 +6567,9 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
             reading->slot = slot;
             reading->from = slot->state;
             reading->is_over = zt__is_over(slot);
+            reading->is_finished = zt__is_finished(slot);
+            reading->is_announced = slot->state == ZT__SLOT_PENDING ||
+                                    (slot->state == ZT__SLOT_PARTIAL && zt__is_submitted(slot));
             reading->is_gone = slot->state == ZT__SLOT_PENDING && zt__is_finished(slot) &&
                                collection->list->state != ZT__LIST_IMMEDIATE;
             reading->cause = ZT_CAUSE_COUNT;
@@ -6517,9 +6635,11 @@ ZT__PRIVATE int zt__is_overdue(zt__slot *slot) {
     return now - slot->overdue_since_ns >= LONGEST_NS;
 }
 
-/* The device is lost. An ARMED slot owes no sample. */
+/* The device is lost. An ARMED or a PARTIAL slot owes no sample. */
 ZT__PRIVATE void zt__lose_to_device(zt__reading *reading) {
-    if (reading->from != ZT__SLOT_ARMED) {
+    if (reading->from == ZT__SLOT_PARTIAL) {
+        reading->slot->shows_end = 0; /* nothing is awaited any more */
+    } else if (reading->from != ZT__SLOT_ARMED) {
         zt__lose(reading, ZT_LOST_DEVICE);
         reading->is_unusable = 1;
     }
@@ -6568,14 +6688,17 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     result = zeEventQueryStatus(slot->event);
     if (result == ZE_RESULT_SUCCESS) {
         reading->has_signalled = 1;
-        if (slot->spans_passes) {
+        if (reading->from == ZT__SLOT_PARTIAL) {
+            reading->outcome = ZT__NO_SAMPLE;
+        } else if (slot->spans_passes) {
             zt__lose(reading, ZT_LOST_OTHER_PASS);
         } else {
             zt__read_reports(profiler, reading);
         }
     } else if (result == ZE_RESULT_NOT_READY) {
         slot->overdue_since_ns = 0;
-        if (reading->is_gone || (reading->is_over && reading->from != ZT__SLOT_PENDING)) {
+        if (reading->is_gone ||
+            (reading->is_over && reading->from != ZT__SLOT_PENDING && reading->from != ZT__SLOT_PARTIAL)) {
             reading->outcome = ZT__NEVER_RAN;
         }
     } else {
@@ -6584,7 +6707,7 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
         if (zt__means_device_loss(result)) {
             zt__store(&profiler->diagnostics.device_lost, 1);
             zt__lose_to_device(reading);
-        } else if (zt__is_overdue(slot)) {
+        } else if (reading->from != ZT__SLOT_PARTIAL && zt__is_overdue(slot)) {
             zt__lose(reading, ZT_LOST_READ_FAILED);
             reading->is_unusable = slot->may_be_written = 1; /* the device may still execute it */
         }
@@ -6609,7 +6732,7 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
             memset(is_blocked, 0, sizeof is_blocked);
         }
         reading->outcome = ZT__NOT_READY;
-        if (reading->from == ZT__SLOT_PARTIAL) {
+        if (reading->from == ZT__SLOT_PARTIAL && reading->is_finished) {
             reading->outcome = ZT__NO_SAMPLE;
         } else if (collection->thorough || reading->is_over || !is_blocked[reading->from]) {
             zt__read_slot(profiler, reading);
@@ -6626,6 +6749,7 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
                 reading->result = result;
                 reading->call = call;
                 reading->is_unusable = 1;
+                slot->shows_end = 0; /* the event may have signalled before the next execution */
             }
         }
     }
@@ -6783,8 +6907,8 @@ ZT__PRIVATE void zt__note_run(zt_profiler *profiler, zt__reading *reading) {
     zt__list *list = reading->slot->list;
     uint64_t number = reading->slot->number;
     /* If the kind of the list is unknown, its second execution shows that it is recorded. */
-    if ((reading->from == ZT__SLOT_ARMED || list->state != ZT__LIST_UNKNOWN) &&
-        reading->from != ZT__SLOT_PENDING && list->state != ZT__LIST_IMMEDIATE) {
+    if ((reading->from == ZT__SLOT_ARMED || list->state != ZT__LIST_UNKNOWN) && !reading->is_announced &&
+        list->state != ZT__LIST_IMMEDIATE) {
         reading->is_unobserved = 1;
         zt__move_list(profiler, list, ZT__LIST_UNOBSERVED);
     }
@@ -6795,8 +6919,8 @@ ZT__PRIVATE void zt__note_run(zt_profiler *profiler, zt__reading *reading) {
         list->over_up_to = number;
     }
     /* An execution that was not announced may still be followed by others. */
-    if (reading->from == ZT__SLOT_PENDING && list->state != ZT__LIST_UNOBSERVED && !list->overlaps &&
-        number > list->finished_up_to) {
+    if (reading->is_announced && list->state != ZT__LIST_UNOBSERVED && list->state != ZT__LIST_UNKNOWN &&
+        !list->overlaps && number > list->finished_up_to) {
         list->finished_up_to = number;
     }
 }
@@ -6805,14 +6929,14 @@ ZT__PRIVATE void zt__note_run(zt_profiler *profiler, zt__reading *reading) {
 ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, const double *row) {
     zt__slot *slot = reading->slot;
     reading->region = slot->region;
+    if (reading->has_signalled && reading->outcome != ZT__NOT_READY) {
+        zt__note_run(profiler, reading);
+    }
     if (reading->outcome != ZT__READ && reading->outcome != ZT__LOST) {
         return;
     }
     if (reading->from == ZT__SLOT_ARMED) {
         profiler->counts.begun++; /* this execution was not announced */
-    }
-    if (reading->has_signalled) {
-        zt__note_run(profiler, reading);
     }
     if (reading->outcome == ZT__READ) {
         profiler->counts.collected++;
@@ -7209,7 +7333,7 @@ ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt
     slot->activation = profiler->activation;
     slot->list = list;
     slot->region = region;
-    slot->is_dropped = slot->needs_reset = 0;
+    slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
     slot->submitted_ns = zt__now_ns();
     list->open_count++;
     return slot;
@@ -7320,7 +7444,7 @@ ZT__PRIVATE void zt__drop_at_begin(zt_profiler *profiler, zt_cause cause) {
 ZT__PRIVATE void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_cause cause, int has_commands) {
     zt__count_dropped(profiler, slot->region, cause);
     slot->generation++;
-    slot->is_dropped = 1;
+    slot->is_dropped = slot->needs_reset = 1;
     if (has_commands) {
         zt__move_slot(profiler, slot, ZT__SLOT_PARTIAL);
         zt__bind_slot(slot);
@@ -7330,40 +7454,53 @@ ZT__PRIVATE void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_ca
     }
 }
 
-/* Appends a time stamp of the device. If it has to wait for the work before it, appends a barrier first. */
-ZT__PRIVATE ze_result_t zt__append_stamp(zt_profiler *profiler, ze_command_list_handle_t list,
-                                         uint64_t *stamp, int after_work, ze_event_handle_t signal,
-                                         int *has_commands) {
-    const char *call = "zeCommandListAppendBarrier";
+/* Appends a time stamp of the device. If it has to wait for the work before it, appends a barrier first. On
+   failure, `*call` is the call that failed. */
+ZT__PRIVATE ze_result_t zt__append_stamp(ze_command_list_handle_t list, uint64_t *stamp, int after_work,
+                                         ze_event_handle_t signal, int *has_commands, const char **call) {
     ze_result_t result = ZE_RESULT_SUCCESS;
+    *call = "zeCommandListAppendBarrier";
     if (after_work) {
         ZT__INTERNAL(result = zeCommandListAppendBarrier(list, NULL, 0, NULL));
     }
     if (result == ZE_RESULT_SUCCESS) {
         *has_commands |= after_work;
-        call = "zeCommandListAppendWriteGlobalTimestamp";
+        *call = "zeCommandListAppendWriteGlobalTimestamp";
         ZT__INTERNAL(result = zeCommandListAppendWriteGlobalTimestamp(list, stamp, signal, 0, NULL));
         *has_commands |= result == ZE_RESULT_SUCCESS;
     }
+    return result;
+}
+
+/* Completes what was appended for a region. Where the driver has refused a command, the event of the slot
+   shows when the device is done with those before it. The log function may destroy the list, so this comes
+   before the message. */
+ZT__PRIVATE ze_result_t zt__complete_append(zt_profiler *profiler, zt__slot *slot,
+                                            ze_command_list_handle_t list, ze_result_t result,
+                                            const char *call, int has_commands) {
+    ze_result_t marked = ZE_RESULT_NOT_READY;
+    if (result != ZE_RESULT_SUCCESS && has_commands && !zt__means_device_loss(result)) {
+        ZT__INTERNAL(marked = zeCommandListAppendBarrier(list, slot->event, 0, NULL));
+    }
+    slot->shows_end = marked == ZE_RESULT_SUCCESS;
     return zt__check(&profiler->diagnostics, result, call, ZT__APPEND_REMEDY);
 }
 
 ZT__PRIVATE ze_result_t zt__append_begin(zt_profiler *profiler, zt__slot *slot, ze_command_list_handle_t list,
                                          int *has_commands) {
     const zt__pass *pass = &profiler->passes[slot->pass];
+    const char *call = NULL;
+    ze_result_t result = ZE_RESULT_SUCCESS;
     uint32_t g;
-    for (g = 0; g < pass->group_count; g++) {
-        ze_result_t result = zetCommandListAppendMetricQueryBegin(list, slot->queries[g]);
-        if (result != ZE_RESULT_SUCCESS) {
-            return zt__check(&profiler->diagnostics, result, "zetCommandListAppendMetricQueryBegin",
-                             ZT__APPEND_REMEDY);
-        }
-        *has_commands = 1;
+    for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
+        call = "zetCommandListAppendMetricQueryBegin";
+        result = zetCommandListAppendMetricQueryBegin(list, slot->queries[g]);
+        *has_commands |= result == ZE_RESULT_SUCCESS;
     }
-    if (!profiler->is_stamped) {
-        return ZE_RESULT_SUCCESS;
+    if (profiler->is_stamped && result == ZE_RESULT_SUCCESS) {
+        result = zt__append_stamp(list, &slot->stamps[0], pass->group_count == 0, NULL, has_commands, &call);
     }
-    return zt__append_stamp(profiler, list, &slot->stamps[0], pass->group_count == 0, NULL, has_commands);
+    return zt__complete_append(profiler, slot, list, result, call, *has_commands);
 }
 
 ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, const char *name) {
@@ -7421,20 +7558,21 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
 ZT__PRIVATE ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
     const zt__pass *pass = &profiler->passes[slot->pass];
     ze_command_list_handle_t list = slot->list->handle;
+    const char *call = NULL;
     ze_result_t result = ZE_RESULT_SUCCESS;
     int has_commands = 1;
     uint32_t g;
     if (profiler->is_stamped) {
-        result = zt__append_stamp(profiler, list, &slot->stamps[1], 1, pass->group_count ? NULL : slot->event,
-                                  &has_commands);
+        result = zt__append_stamp(list, &slot->stamps[1], 1, pass->group_count ? NULL : slot->event,
+                                  &has_commands, &call);
     }
     for (g = pass->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
+        call = "zetCommandListAppendMetricQueryEnd";
         /* It waits for no event, but the validation layer rejects a NULL pointer. */
         result = zetCommandListAppendMetricQueryEnd(list, slot->queries[g], g ? NULL : slot->event, 0,
                                                     &slot->event);
-        zt__check(&profiler->diagnostics, result, "zetCommandListAppendMetricQueryEnd", ZT__APPEND_REMEDY);
     }
-    return result;
+    return zt__complete_append(profiler, slot, list, result, call, has_commands);
 }
 
 /* Ends a region. With `refused`, there is no sample: the driver has refused the command in the region. */
@@ -7459,6 +7597,7 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     if (slot->state != ZT__SLOT_OPEN || slot->generation != region->generation + 1) {
         /* The list was released meanwhile, which has dropped the region. */
     } else if (result != ZE_RESULT_SUCCESS || refused) {
+        slot->shows_end |= result == ZE_RESULT_SUCCESS;
         zt__drop_open_slot(profiler, slot, ZT_DROPPED_APPEND_FAILED, 1);
     } else {
         zt__list_state kind = slot->list->state;
@@ -7559,11 +7698,11 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
 
 /* ---- execution ------------------------------------------------------------------------------------------- */
 
-/* Returns whether a list has samples that are on their way, or that an execution without zt_execute has left.
+/* Returns whether a list has regions that are on their way, or that an execution without zt_execute has left.
    Such an execution has signalled the event of the last slot, since that ends after all others. If the list
    was reset and recorded anew since then, the last slot is new, and the first one may be of the old
    recording: so its event is queried, too, unless it is known to have run. No mutex is held. */
-ZT__PRIVATE int zt__has_unread_samples(zt_profiler *profiler, ze_command_list_handle_t handle) {
+ZT__PRIVATE int zt__has_unread_regions(zt_profiler *profiler, ze_command_list_handle_t handle) {
     const zt__list *list;
     const zt__slot *slot, *first = NULL, *last = NULL;
     ze_event_handle_t events[2] = {NULL, NULL};
@@ -7571,16 +7710,17 @@ ZT__PRIVATE int zt__has_unread_samples(zt_profiler *profiler, ze_command_list_ha
     uint32_t i;
     zt__lock(&profiler->mutex);
     list = zt__find_list(profiler, handle);
-    has_unread = list && zt__is_on_its_way(list);
+    has_unread = list && (zt__is_on_its_way(list) || zt__awaits_ends(list));
     for (slot = list ? list->first : NULL; slot && !has_unread; slot = slot->next) {
-        if ((slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED) && !zt__is_over(slot)) {
+        if ((slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED || zt__shows_end(slot)) &&
+            !zt__is_over(slot)) {
             first = first ? first : slot;
             last = slot;
         }
     }
     if (first) {
         events[0] = last->event;
-        events[1] = first != last && first->state == ZT__SLOT_RECORDED ? first->event : NULL;
+        events[1] = first != last && first->state != ZT__SLOT_ARMED ? first->event : NULL;
     }
     zt__unlock(&profiler->mutex);
     for (i = 0; i < 2 && events[i] && !has_unread; i++) {
@@ -7591,27 +7731,38 @@ ZT__PRIVATE int zt__has_unread_samples(zt_profiler *profiler, ze_command_list_ha
     return has_unread;
 }
 
+/* Returns whether a list has a slot that the next collection resets. */
+ZT__PRIVATE int zt__has_unreset_slot(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    const zt__list *list;
+    const zt__slot *slot = NULL;
+    zt__lock(&profiler->mutex);
+    if (profiler->state_counts[ZT__SLOT_PARTIAL]) {
+        list = zt__find_list(profiler, handle);
+        slot = list ? list->first : NULL;
+    }
+    while (slot && !(slot->state == ZT__SLOT_PARTIAL && slot->needs_reset && zt__is_finished(slot))) {
+        slot = slot->next;
+    }
+    zt__unlock(&profiler->mutex);
+    return slot != NULL;
+}
+
 /* Waits for the samples of earlier executions of a list and reads them, until the deadline. */
 ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t handle, uint64_t deadline) {
-    int has_unread = zt__has_unread_samples(profiler, handle);
+    int has_unread = zt__has_unread_regions(profiler, handle);
     zt__wait wait = zt__wait_until(deadline);
-    int has_partial;
     while (has_unread) {
         if (zt__begin_collecting(profiler, 1)) {
             zt__run_collection(profiler, handle, 1);
             zt__unlock_timed(&profiler->collector);
         }
-        has_unread = zt__has_unread_samples(profiler, handle);
+        has_unread = zt__has_unread_regions(profiler, handle);
         if (has_unread && !zt__wait_again(&wait)) {
             break;
         }
     }
-    zt__lock(&profiler->mutex);
-    has_partial = profiler->state_counts[ZT__SLOT_PARTIAL] > 0;
-    zt__unlock(&profiler->mutex);
-    if (!has_unread && has_partial && zt__lock_until(&profiler->collector, deadline)) {
-        zt__run_collection(profiler, handle, 1); /* resets PARTIAL slots that are finished */
-        zt__unlock_timed(&profiler->collector);
+    if (!has_unread && zt__has_unreset_slot(profiler, handle)) {
+        zt__collect_anew(profiler, deadline);
     }
 }
 
@@ -7667,6 +7818,7 @@ ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, uint64
             }
         }
     }
+    list->overlaps |= zt__awaits_ends(list);
     for (slot = list->first; slot; slot = slot->next) {
         slot->submitted_from = ZT__SLOT_FREE;
         slot->needs_reset = 1;
@@ -9746,12 +9898,16 @@ enum {
     X(L3_MISSES,         0, EVENTS, "L3 misses",                   "L3_MISS", "", "L3Misses")                \
     X(LSC_ACCESSES,      0, EVENTS, "LSC accesses",                "LOAD_STORE_CACHE_ACCESS", "", "")        \
     X(LSC_HITS,          0, EVENTS, "LSC hits",                    "LOAD_STORE_CACHE_HIT", "", "")           \
+    X(ALU0_INSTRUCTIONS, 0, EVENTS, "ALU0 instructions",           "XVE_INST_EXECUTED_ALU0_ALL", "", "")     \
+    X(ALU1_INSTRUCTIONS, 0, EVENTS, "ALU1 instructions",           "XVE_INST_EXECUTED_ALU1_ALL", "", "")     \
+    X(XMX_INSTRUCTIONS,  0, EVENTS, "XMX instructions",                                                      \
+        "XVE_INST_EXECUTED_ALU2_ALL,XVE_INST_EXECUTED_XMX_ALL", "", "")                                      \
     X(COMPUTE_KERNELS,   0, EVENTS, "kernels",                                                               \
         "COMMAND_PARSER_COMPUTE_ENGINE_DISPATCH_KERNEL_COUNT", "", "")                                       \
     X(RENDER_KERNELS,    0, EVENTS, "kernels",                                                               \
         "COMMAND_PARSER_RENDER_ENGINE_DISPATCH_KERNEL_COUNT", "", "")                                        \
     X(MEMORY_TRAFFIC,    0, RATE,   "memory traffic",              "", "", "")                               \
-    X(MEMORY_SHARE,      0, SHARE,  "of the design bandwidth",     "", "", "")                               \
+    X(MEMORY_SHARE,      0, SHARE,  "of the peak bandwidth",       "", "", "")                               \
     X(KERNEL_TIME,       0, OTHER,  "time of a kernel",            "", "", "")                               \
     X(IDLE_TIME,         0, OTHER,  "idle inside the region",      "", "", "")                               \
     X(WALL_SHARE,        0, SHARE,  "of the wall time in regions", "", "", "")
@@ -9786,7 +9942,7 @@ typedef struct zt__advice {
     uint32_t metrics[ZT__ROLE_COUNT];  /* of the profiler; UINT32_MAX: none */
     uint32_t streamed[ZT__ROLE_COUNT]; /* of attached streams, shares only; UINT32_MAX: none */
     uint32_t naming;                   /* ZT__NAMES_; ZT__NAMING_COUNT: no metric has a role */
-    double design_bandwidth;           /* of the device's memory, in GB a second; NaN: not known */
+    zt__peaks peaks;                   /* given, or the design bandwidth of the device's memory */
     double wall_share;                 /* of regions in the wall time, in percent; NaN: not known */
 } zt__advice;
 
@@ -9836,7 +9992,7 @@ ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32
     }
 }
 
-/* Returns the bandwidth for which the device's memory is designed, in GB a second; NaN if it is not known.
+/* Returns the bandwidth for which the device's memory is designed, in GB a second; 0 where it is not known.
    ZE_extension_device_memory_properties reports it. It cannot be computed from the clock rate and bus width
    that every device reports: their units and the transfers in a clock cycle are not specified. Reads and
    writes are assumed to share one bus. With several memories or tiles it is not known which of them a region
@@ -9848,7 +10004,7 @@ ZT__PRIVATE double zt__get_design_bandwidth(const zt_profiler *profiler) {
     ze_result_t result;
     if (!profiler->device || profiler->tile_count > 0 ||
         zt__is_device_lost(&zt__mutable(profiler)->diagnostics)) {
-        return zt__nan();
+        return 0;
     }
     memset(memories, 0, sizeof memories);
     memset(extended, 0, sizeof extended);
@@ -9860,7 +10016,7 @@ ZT__PRIVATE double zt__get_design_bandwidth(const zt_profiler *profiler) {
     ZT__INTERNAL(result = zeDeviceGetMemoryProperties(profiler->device, &count, memories));
     if (result != ZE_RESULT_SUCCESS || count != 1 || extended[0].readBandwidth == 0 ||
         extended[0].bandwidthUnit != ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC) {
-        return zt__nan();
+        return 0;
     }
     return extended[0].readBandwidth > extended[0].writeBandwidth ? extended[0].readBandwidth
                                                                   : extended[0].writeBandwidth;
@@ -9910,7 +10066,13 @@ ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *adv
             zt__match_roles(metric, i, advice->streamed, &advice->naming);
         }
     }
-    advice->design_bandwidth = zt__get_design_bandwidth(profiler);
+    zt__lock(&zt__mutable(profiler)->mutex);
+    advice->peaks = profiler->peaks;
+    zt__unlock(&zt__mutable(profiler)->mutex);
+    if (!(advice->peaks.bytes > 0) && !(advice->peaks.operations > 0)) {
+        advice->peaks.bytes = zt__get_design_bandwidth(profiler) * 1e9;
+        strcpy(advice->peaks.source, "reported by the driver");
+    }
     advice->wall_share = zt__get_wall_share(zt__mutable(profiler));
 }
 
@@ -9991,7 +10153,7 @@ ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advic
     written = zt__first_measured(figures[ZT__ROLE_MEMORY_WRITE_RATE], figures[ZT__ROLE_MEMORY_WRITTEN]);
     figures[ZT__ROLE_MEMORY_TRAFFIC] = zt__first_measured(zt__first_measured(read + written, read), written);
     figures[ZT__ROLE_MEMORY_SHARE] =
-        zt__percent_of(figures[ZT__ROLE_MEMORY_TRAFFIC], advice->design_bandwidth);
+        zt__percent_of(figures[ZT__ROLE_MEMORY_TRAFFIC], advice->peaks.bytes / 1e9);
     /* A region has at least one kernel, so without their number this is the most that one takes. */
     busy = zt__first_measured(figures[ZT__ROLE_GPU_BUSY], 100) / 100;
     kernels = zt__first_measured(figures[ZT__ROLE_COMPUTE_KERNELS], 0) +
@@ -10059,7 +10221,7 @@ static const zt__rule zt__rules[] = {
      {ZT__ROLE_MEMORY_TRAFFIC, ZT__ROLE_EU_STALL, ZT__ROLE_L3_HIT_SHARE}},
     /* [SOL] */
     {ZT_LIMIT_MEMORY_BANDWIDTH,
-     "the traffic is near the design bandwidth",
+     "the traffic is near the peak bandwidth",
      {{ZT__ROLE_MEMORY_SHARE, ZT__AT_LEAST, 80}},
      {ZT__ROLE_MEMORY_TRAFFIC, ZT__ROLE_EU_STALL, ZT__ROLE_L3_HIT_SHARE}},
     {ZT_LIMIT_XMX,
@@ -10080,7 +10242,7 @@ static const zt__rule zt__rules[] = {
      {ZT__ROLE_EU_STALL, ZT__ROLE_XMX_ACTIVE}},
     /* [SOL], [Gen9] */
     {ZT_LIMIT_MEMORY_BANDWIDTH,
-     "threads wait, and much of the design bandwidth is used",
+     "threads wait, and much of the peak bandwidth is used",
      {{ZT__ROLE_MEMORY_SHARE, ZT__AT_LEAST, 60}, {ZT__ROLE_EU_STALL, ZT__AT_LEAST, 10}},
      {ZT__ROLE_MEMORY_TRAFFIC, ZT__ROLE_L3_HIT_SHARE}},
     /* [own] */
@@ -10397,6 +10559,63 @@ ZT_API const char *zt_limit_name(zt_limit limit) {
     return (unsigned)limit < ZT__COUNT_OF(names) ? names[limit] : "unknown";
 }
 
+/* ---- the roofline ---------------------------------------------------------------------------------------- */
+
+/* Checks a figure that the application gives. `what` names it. */
+ZT__PRIVATE ze_result_t zt__check_figure(zt_profiler *profiler, const char *call, const char *what,
+                                         double figure) {
+    if (zt__is_finite(figure) && figure >= 0) {
+        return ZE_RESULT_SUCCESS;
+    }
+    return zt__report(&profiler->diagnostics, BAD_FIGURE, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, what,
+                      figure);
+}
+
+ZT_API ze_result_t zt_set_peaks(zt_profiler *profiler, double bytes_per_second, double operations_per_second,
+                                const char *source) {
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (!profiler) {
+        return result;
+    }
+    result = zt__check_figure(profiler, "zt_set_peaks", "bytes_per_second", bytes_per_second);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__check_figure(profiler, "zt_set_peaks", "operations_per_second", operations_per_second);
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    source = source ? source : "given by the program";
+    zt__lock(&profiler->mutex);
+    if (!profiler->peaks_are_overridden) {
+        profiler->peaks.bytes = bytes_per_second;
+        profiler->peaks.operations = operations_per_second;
+        zt__copy_text(profiler->peaks.source, sizeof profiler->peaks.source, source, strlen(source));
+    }
+    zt__unlock(&profiler->mutex);
+    return result;
+}
+
+ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, double operations) {
+    zt__region_record *record;
+    zt_cause cause;
+    ze_result_t result;
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    result = zt__check_figure(profiler, "zt_set_operations", "operations", operations);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    zt__lock(&profiler->mutex);
+    record = zt__find_or_add_region(profiler, zt__shown_name(region), &cause);
+    if (record) {
+        record->operations = operations;
+    }
+    zt__unlock(&profiler->mutex);
+    return record ? result
+                  : zt__report_no_memory(&profiler->diagnostics, "zt_set_operations", "the name of a region");
+}
+
 /* ==== >>requests: reports that the environment asks for =================================================== */
 
 /* A list of reports is what ZT_REPORT and ZT_AUTO contain: paths, separated by commas. */
@@ -10413,9 +10632,13 @@ typedef struct zt__suffix {
 
 ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path) {
     static const zt__suffix suffixes[] = {
-        {".trace.json", ZT_FORMAT_TRACE, 1}, {".json", ZT_FORMAT_JSON, 0},
-        {".csv", ZT_FORMAT_CSV, 0},          {".html", ZT_FORMAT_HTML, 1},
-        {".htm", ZT_FORMAT_HTML, 1},         {".prom", ZT_FORMAT_OPENMETRICS, 0},
+        {".instances.csv", ZT_FORMAT_INSTANCES, 1},
+        {".trace.json", ZT_FORMAT_TRACE, 1},
+        {".json", ZT_FORMAT_JSON, 0},
+        {".csv", ZT_FORMAT_CSV, 0},
+        {".html", ZT_FORMAT_HTML, 1},
+        {".htm", ZT_FORMAT_HTML, 1},
+        {".prom", ZT_FORMAT_OPENMETRICS, 0},
         {".txt", ZT_FORMAT_TABLE, 0},
     };
     uint32_t i;
@@ -10592,10 +10815,48 @@ ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint
     }
 }
 
-/* Keeps ZT_REPORT for zt_close. What is wrong in the environment is also printed, because those who have
-   set it may not see the messages of the program. */
-ZT__PRIVATE void zt__request_reports(zt_profiler *profiler) {
+/* Reads a number, which has a point in any locale, up to a comma or the end. Returns 0 if it is none. */
+ZT__PRIVATE int zt__read_number(const char **text, double *number) {
+    char digits[64], example[16], *end;
+    size_t used = 0, point;
+    snprintf(example, sizeof example, "%.1f", 0.5); /* the locale's point may have several bytes */
+    point = strlen(example) - 2;
+    for (; **text && **text != ',' && used + point < sizeof digits; (*text)++) {
+        if (**text == '.') {
+            memcpy(digits + used, example + 1, point);
+            used += point;
+        } else {
+            digits[used++] = **text;
+        }
+    }
+    digits[used] = 0;
+    *number = strtod(digits, &end);
+    return used > 0 && !*end && zt__is_finite(*number) && *number >= 0;
+}
+
+/* Keeps ZT_PEAKS: bytes a second and, after a comma, operations a second. Returns 0 if it is something
+   else. */
+ZT__PRIVATE int zt__keep_peaks(zt_profiler *profiler, const char *text) {
+    zt__peaks *peaks = &profiler->peaks;
+    int is_valid = zt__read_number(&text, &peaks->bytes);
+    if (is_valid && *text == ',') {
+        text++;
+        is_valid = zt__read_number(&text, &peaks->operations);
+    }
+    if (!is_valid || *text) {
+        peaks->bytes = peaks->operations = 0;
+        return 0;
+    }
+    strcpy(peaks->source, "given by ZT_PEAKS");
+    profiler->peaks_are_overridden = 1;
+    return 1;
+}
+
+/* Reads what the environment asks for, and keeps ZT_REPORT for zt_close. What is wrong is also printed,
+   because those who have set it may not see the messages of the program. */
+ZT__PRIVATE void zt__read_environment(zt_profiler *profiler) {
     const char *list = getenv("ZT_REPORT"), *log = getenv("ZT_LOG"), *timeline = getenv("ZT_TIMELINE");
+    const char *peaks = getenv("ZT_PEAKS");
     zt__process *process = zt__get_process();
     if (log && !zt__is_off(log) && strcmp(log, "stderr") != 0) {
         zt__report(&profiler->diagnostics, BAD_VARIABLE, ZE_RESULT_ERROR_INVALID_ARGUMENT, "ZT_LOG", log,
@@ -10605,6 +10866,11 @@ ZT__PRIVATE void zt__request_reports(zt_profiler *profiler) {
     if (timeline && !zt__is_number(timeline)) {
         zt__report(&profiler->diagnostics, BAD_VARIABLE, ZE_RESULT_ERROR_INVALID_ARGUMENT, "ZT_TIMELINE",
                    timeline, "a number of samples");
+        zt__print_error(profiler);
+    }
+    if (peaks && *peaks && !zt__keep_peaks(profiler, peaks)) {
+        zt__report(&profiler->diagnostics, BAD_VARIABLE, ZE_RESULT_ERROR_INVALID_ARGUMENT, "ZT_PEAKS", peaks,
+                   "bytes and operations a second, such as '456e9,14.6e12'");
         zt__print_error(profiler);
     }
     if (zt__is_off(list) || !process) {
@@ -10989,17 +11255,31 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
     }
     result = zt__open_configured(context, device, &complete, profiler);
     if (result == ZE_RESULT_SUCCESS) {
-        zt__request_reports(*profiler);
+        zt__read_environment(*profiler);
     }
     return result;
 }
 
+/* Returns whether a list may be immediate, or runs by other means: then it may be running. */
+ZT__PRIVATE int zt__is_unobserved(const zt__list *list) {
+    return list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED;
+}
+
+/* Returns whether the device may still execute what a PARTIAL slot has on its list. */
+ZT__PRIVATE int zt__may_run(const zt__slot *slot) {
+    if (zt__is_unobserved(slot->list)) {
+        return slot->is_dropped && slot->needs_reset && !zt__is_finished(slot); /* else it has run */
+    }
+    return zt__is_submitted(slot);
+}
+
 /* Counts the samples that are still in flight. Regions that are not ended are dropped, samples on their
    way are lost, and recorded regions that never ran are no longer counted as begun. Slots that the device
-   may still write to become RETIRED. */
+   may still write to become RETIRED. An ARMED slot has run, and by the conditions of zt_close its list is
+   not running. */
 ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
     const char *not_ended = NULL;
-    unsigned long long unfinished = 0;
+    unsigned long long unfinished = 0, running = 0;
     zt__slot_block *block;
     uint32_t i;
     zt__lock(&profiler->mutex);
@@ -11017,13 +11297,18 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
                 zt__count_lost(profiler, slot->region, ZT_LOST_NEVER_DELIVERED);
                 break;
             case ZT__SLOT_RECORDED:
-                /* A list that may be immediate, or that runs by other means, may be running. */
-                if (slot->list->state == ZT__LIST_UNKNOWN || slot->list->state == ZT__LIST_UNOBSERVED) {
+                if (zt__is_unobserved(slot->list)) {
                     break;
                 }
                 zt__unbind_slot(slot);
                 zt__free_slot(profiler, slot);
                 continue;
+            case ZT__SLOT_PARTIAL:
+                if (!zt__may_run(slot)) {
+                    continue;
+                }
+                running++;
+                break;
             default:
                 continue;
             }
@@ -11039,25 +11324,41 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
     if (unfinished) {
         zt__report(&profiler->diagnostics, NOT_FINISHED, ZE_RESULT_NOT_READY, call, unfinished);
     }
+    if (running && !zt__is_device_lost(&profiler->diagnostics)) {
+        zt__report(&profiler->diagnostics, DROPPED_RUNNING, ZE_RESULT_NOT_READY, call, running);
+    }
+}
+
+/* Returns whether regions are known to be on their way, also those that were dropped. */
+ZT__PRIVATE int zt__is_running(zt_profiler *profiler) {
+    const zt__list *list;
+    int is_running;
+    zt__lock(&profiler->mutex);
+    is_running = profiler->state_counts[ZT__SLOT_PENDING] || profiler->state_counts[ZT__SLOT_READING];
+    list = profiler->state_counts[ZT__SLOT_PARTIAL] ? profiler->lists : NULL;
+    for (; list && !is_running; list = list->next) {
+        is_running = zt__awaits_ends(list);
+    }
+    zt__unlock(&profiler->mutex);
+    return is_running;
 }
 
 /* Collects until nothing is on its way, but no longer than the configured time. Recorded regions whose
    execution is not announced are waited for only briefly, because most likely they will never run. */
 ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler) {
     const uint64_t brief_ns = 20000000;
-    uint64_t states[ZT__SLOT_STATE_COUNT], timeout_ns = profiler->config.wait_timeout_ns;
+    uint64_t timeout_ns = profiler->config.wait_timeout_ns;
     zt__wait wait = zt__wait_until(zt__deadline(timeout_ns));
-    if (!zt__collect_until(profiler, zt__deadline(timeout_ns < brief_ns ? timeout_ns : brief_ns))) {
-        do {
-            zt__try_collect(profiler, 1);
-            zt__count_states(profiler, states);
-        } while ((states[ZT__SLOT_PENDING] || states[ZT__SLOT_READING]) && zt__wait_again(&wait));
+    zt__collect_until(profiler, zt__deadline(timeout_ns < brief_ns ? timeout_ns : brief_ns));
+    while (zt__is_running(profiler) && zt__wait_again(&wait)) {
+        zt__try_collect(profiler, 1);
     }
 }
 
 ZT_API void zt_close(zt_profiler *profiler) {
     /* A profiler that is not registered is closed already, or belongs to the parent process of a fork. */
-    if (!profiler || !zt__is_registered(profiler) || zt__is_inside_callback(profiler, "zt_close")) {
+    if (!profiler || !zt__is_registered(profiler) || zt__is_inside_callback(profiler, "zt_close") ||
+        zt__is_inside_log(&profiler->diagnostics, "zt_close")) {
         return;
     }
     if (profiler->stop_tracing && !profiler->stop_tracing(profiler)) {
@@ -11155,7 +11456,247 @@ struct zt_stream {
     zt__clock clock;
 };
 
-/* ---- from the device into the ring ----------------------------------------------------------------------- */
+/* Public functions that only read take a const stream, but lock it. */
+ZT__PRIVATE zt_stream *zt__mutable_stream(const zt_stream *stream) {
+    return (zt_stream *)stream;
+}
+
+/* ---- opening --------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__fill_stream_config(zt_stream_config *config) {
+    if (!config->period_ns) {
+        config->period_ns = 1000000;
+    }
+    if (!config->memory_limit) {
+        config->memory_limit = (size_t)8 << 20;
+    }
+    if (!config->timeline_rows) {
+        config->timeline_rows = 16384;
+    }
+}
+
+/* Creates a stream without anything of the device. `given` may be NULL. Returns NULL without memory. */
+ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handle_t device,
+                                         const zt_stream_config *given) {
+    enum { MOST_REPORTS = 1024 };
+    zt_stream_config config = given ? *given : zt_stream_config_default();
+    zt_stream *stream;
+    zt__stream_data *data;
+    uint64_t seed[2];
+    zt__fill_stream_config(&config);
+    if (!config.notify_reports) { /* as many as come in ten milliseconds */
+        uint32_t reports = ZT__STREAM_WAIT_NS / config.period_ns + 1;
+        config.notify_reports = reports < MOST_REPORTS ? reports : (uint32_t)MOST_REPORTS;
+    }
+    if (!config.allocator.allocate) {
+        config.allocator = zt__default_allocator;
+    }
+    stream = (zt_stream *)zt__allocate(&config.allocator, 1, sizeof *stream);
+    data = (zt__stream_data *)zt__allocate(&config.allocator, 1, sizeof *data);
+    if (!stream || !data) {
+        zt__free(&config.allocator, stream);
+        zt__free(&config.allocator, data);
+        return NULL;
+    }
+    pthread_mutex_init(&data->mutex, NULL);
+    data->allocator = config.allocator;
+    data->owners = 1;
+    stream->data = data;
+    stream->process = zt__get_process();
+    stream->context = context;
+    stream->device = device;
+    stream->config = config;
+    stream->info.group = "";
+    stream->diagnostics.mutex = &data->mutex;
+    stream->diagnostics.log = config.log ? config.log : zt__default_log();
+    stream->diagnostics.log_user = config.log_user;
+    stream->time_metric = stream->length_metric = UINT32_MAX;
+    stream->marker_metric = stream->reason_metric = UINT32_MAX;
+    stream->marker_reason = stream->other_reason = zt__nan();
+    stream->gap_first = UINT64_MAX;
+    pthread_mutex_init(&stream->reader.mutex, NULL);
+    zt__load_driver(&stream->driver);
+    /* The device also stores small numbers with another meaning in StreamMarker, so markers have large ones.
+     */
+    seed[0] = zt__now_ns();
+    seed[1] = (uint64_t)(uintptr_t)stream;
+    stream->marker_base = UINT32_C(0x40000000) + (uint32_t)(zt__hash(seed, sizeof seed) & 0x7fffffff);
+    return stream;
+}
+
+/* Reports why the device cannot be sampled. Returns the result of the call that failed. */
+ZT__PRIVATE ze_result_t zt__report_stream_refusal(zt_stream *stream, ze_result_t result, const char *call,
+                                                  const zt__counter_holder *holder) {
+    zt__report_refusal(&stream->diagnostics, stream->device, 1, result, call, holder);
+    return result;
+}
+
+/* Finds the configured group; if none is configured, ComputeBasic, or else the first that is time-based.
+   Refuses a device with several tiles, whose reports have a header, so that only one at a time could be
+   calculated. */
+ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
+    const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
+    const zt_allocator *allocator = &stream->config.allocator;
+    const char *name = stream->config.group ? stream->config.group : "ComputeBasic", *call;
+    zt__group *group = &stream->data->group;
+    zt__catalog catalog;
+    uint32_t index, tiles = 0;
+    ze_result_t result = zt__open_catalog(allocator, &stream->driver, stream->device, &catalog, &call);
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__report_stream_refusal(stream, result, call, NULL);
+    }
+    index = zt__find_group(&catalog, name, strlen(name), type);
+    if (index == UINT32_MAX && !stream->config.group) {
+        index = zt__find_group(&catalog, NULL, 0, type);
+    }
+    if (index != UINT32_MAX) {
+        group->handle = catalog.handles[index];
+        group->properties = catalog.properties[index];
+        group->tiles = 1;
+        stream->info.group = group->properties.name;
+    } else if (zt__has_counters(&catalog)) {
+        result =
+            zt__report_no_group(&stream->diagnostics, "zt_stream_open", &catalog, name, strlen(name), type);
+    } else {
+        result = zt__report(&stream->diagnostics, METRIC_LIBRARY_MISSING,
+                            ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, (unsigned)catalog.count);
+    }
+    zt__close_catalog(allocator, &catalog);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    ZT__INTERNAL(result = zeDeviceGetSubDevices(stream->device, &tiles, NULL));
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__check(&stream->diagnostics, result, "zeDeviceGetSubDevices", "Update the driver.");
+    }
+    if (tiles > 1) {
+        return zt__report(&stream->diagnostics, SEVERAL_TILES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          (unsigned)tiles, stream->info.group);
+    }
+    return result;
+}
+
+/* Loads the metrics, and finds those from which a row has its time, length and marker. */
+ZT__PRIVATE ze_result_t zt__load_stream_metrics(zt_stream *stream) {
+    zt__stream_data *data = stream->data;
+    const char *call;
+    uint32_t i;
+    ze_result_t result = zt__load_metrics(&stream->config.allocator, &data->group, &call);
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__report_stream_refusal(stream, result, call, NULL);
+    }
+    data->metrics =
+        (zt_metric *)zt__allocate(&stream->config.allocator, data->group.metric_count, sizeof *data->metrics);
+    if (!data->metrics) {
+        return zt__report_no_memory(&stream->diagnostics, "zt_stream_open", "metrics");
+    }
+    for (i = 0; i < data->group.metric_count; i++) {
+        zt_metric *metric = &data->metrics[i];
+        int in_ns;
+        zt__describe_metric(&data->group, i, metric);
+        in_ns = strcmp(metric->units, "ns") == 0;
+        if (in_ns && metric->type == (int)ZET_METRIC_TYPE_TIMESTAMP && stream->time_metric == UINT32_MAX) {
+            stream->time_metric = i;
+        } else if (in_ns && strcmp(metric->name, "GpuTime") == 0) {
+            stream->length_metric = i;
+        } else if (strcmp(metric->name, "StreamMarker") == 0) {
+            stream->marker_metric = i;
+        } else if (strcmp(metric->name, "ReportReason") == 0) {
+            stream->reason_metric = i;
+        }
+    }
+    return result;
+}
+
+/* Allocates config.memory_limit: up to a quarter for calculated values, the rest for reports. Rows that are
+   kept for a profiler need more than that. */
+ZT__PRIVATE ze_result_t zt__make_room_for_rows(zt_stream *stream) {
+    enum { LEAST_ROWS = 16, MOST_ROWS = 256, LEAST_RING = 16384 };
+    const zt_allocator *allocator = &stream->config.allocator;
+    zt__stream_data *data = stream->data;
+    uint32_t metrics = data->group.metric_count;
+    size_t limit = stream->config.memory_limit, of_row = metrics * sizeof *stream->values;
+    size_t at_once = limit / 4 / of_row, least = LEAST_ROWS * of_row + LEAST_RING;
+    int complete;
+    if (limit < least) {
+        return zt__report(&stream->diagnostics, MEMORY_LIMIT, ZE_RESULT_ERROR_INVALID_SIZE, "zt_stream_open",
+                          (unsigned long long)limit, stream->info.group, (unsigned long long)least);
+    }
+    stream->max_calculated = at_once < MOST_ROWS ? (uint32_t)at_once : (uint32_t)MOST_ROWS;
+    stream->ring_size = limit - stream->max_calculated * of_row;
+    stream->info.memory = limit;
+    stream->values = (zet_typed_value_t *)zt__allocate(allocator, stream->max_calculated, of_row);
+    stream->ring = (uint8_t *)zt__allocate(allocator, stream->ring_size, 1);
+    stream->row = (double *)zt__allocate(allocator, metrics, sizeof *stream->row);
+    complete = stream->values && stream->ring && stream->row;
+    if (stream->config.profiler) {
+        data->row_capacity = stream->config.timeline_rows;
+        data->rows = (zt__kept_row *)zt__allocate(allocator, data->row_capacity, sizeof *data->rows);
+        data->row_values =
+            (double *)zt__allocate(allocator, data->row_capacity, metrics * sizeof *data->row_values);
+        data->sums = (zt__moments *)zt__allocate(allocator, metrics, sizeof *data->sums);
+        complete = complete && data->rows && data->row_values && data->sums;
+    }
+    return complete ? ZE_RESULT_SUCCESS
+                    : zt__report_no_memory(&stream->diagnostics, "zt_stream_open", "reports and rows");
+}
+
+/* zet_metric_global_timestamps_resolution_exp_t, which old headers do not have. */
+typedef struct zt__timestamps_resolution {
+    uint32_t stype;
+    void *next;
+    uint64_t ticks_per_second, valid_bits;
+} zt__timestamps_resolution;
+
+/* Relates the clock of the group's metrics to that of the host. If the driver does not describe this clock,
+   or cannot read it, uses the clock of the device. If that cannot be read either, rows are assumed to follow
+   each other from now on, a period each. */
+ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
+    enum { RESOLUTION_STYPE = 9 };
+    zet_metric_group_handle_t group = stream->data->group.handle;
+    zt__clock *clock = &stream->clock;
+    ze_device_properties_t device;
+    zet_metric_group_properties_t properties;
+    zt__timestamps_resolution resolution;
+    zt__clock_pair pair;
+    ze_result_t result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    memset(&resolution, 0, sizeof resolution);
+    memset(&properties, 0, sizeof properties);
+    resolution.stype = RESOLUTION_STYPE;
+    properties.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES;
+    properties.pNext = &resolution;
+    if (stream->driver.zetMetricGroupGetGlobalTimestampsExp &&
+        zetMetricGroupGetProperties(group, &properties) == ZE_RESULT_SUCCESS && resolution.ticks_per_second) {
+        zt__init_clock(clock, stream->device, group, resolution.ticks_per_second,
+                       zt__mask_of_bits(resolution.valid_bits));
+        result = zt__read_clocks(&stream->driver, clock, &pair);
+    }
+    if (result != ZE_RESULT_SUCCESS && !zt__means_device_loss(result)) {
+        memset(&device, 0, sizeof device);
+        device.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* its timerResolution is in ticks a second */
+        ZT__INTERNAL(result = zeDeviceGetProperties(stream->device, &device));
+        if (result != ZE_RESULT_SUCCESS) {
+            return zt__check(&stream->diagnostics, result, "zeDeviceGetProperties", "Update the driver.");
+        }
+        zt__init_clock(clock, stream->device, NULL, device.timerResolution,
+                       zt__mask_of_bits(device.timestampValidBits));
+        result = zt__read_clocks(&stream->driver, clock, &pair);
+    }
+    if (zt__means_device_loss(result)) {
+        return zt__check(
+            &stream->diagnostics, result,
+            clock->group ? "zetMetricGroupGetGlobalTimestampsExp" : "zeDeviceGetGlobalTimestamps", "");
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        stream->time_metric = UINT32_MAX;
+        clock->interval_ns = UINT64_MAX; /* later pairs would contradict the assumed times */
+        pair.ns[ZT__DEVICE] = 0;
+        pair.ns[ZT__HOST] = zt__now_ns();
+        pair.error_ns = 0;
+    }
+    zt__add_clock_pair(clock, pair);
+    return ZE_RESULT_SUCCESS;
+}
 
 /* Queries the size of a report. A device may not know it before there is one. */
 ZT__PRIVATE ze_result_t zt__query_report_size(zt_stream *stream) {
@@ -11178,6 +11719,55 @@ ZT__PRIVATE ze_result_t zt__query_report_size(zt_stream *stream) {
     zt__unlock(&stream->data->mutex);
     return result;
 }
+
+/* Activates the group and starts sampling. */
+ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
+    zet_metric_streamer_desc_t streamer;
+    ze_event_pool_desc_t pool;
+    ze_event_desc_t event;
+    zt__counter_holder holder;
+    const char *call = "zeEventPoolCreate";
+    ze_result_t result;
+    memset(&pool, 0, sizeof pool);
+    pool.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
+    pool.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
+    pool.count = 1;
+    memset(&event, 0, sizeof event);
+    event.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
+    event.signal = ZE_EVENT_SCOPE_FLAG_HOST;
+    event.wait = ZE_EVENT_SCOPE_FLAG_HOST;
+    ZT__INTERNAL(result = zeEventPoolCreate(stream->context, &pool, 1, &stream->device, &stream->event_pool));
+    if (result == ZE_RESULT_SUCCESS) {
+        call = "zeEventCreate";
+        ZT__INTERNAL(result = zeEventCreate(stream->event_pool, &event, &stream->event));
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__check(&stream->diagnostics, result, call, "Free events or memory.");
+    }
+    result = zt__activate_group(stream->context, stream->device, &stream->data->group, 1, &holder);
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__report_stream_refusal(stream, result, "zetContextActivateMetricGroups", &holder);
+    }
+    stream->is_activated = 1;
+    result = zt__open_stream_clock(stream);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    memset(&streamer, 0, sizeof streamer);
+    streamer.stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC;
+    streamer.samplingPeriod = stream->config.period_ns;
+    streamer.notifyEveryNReports = stream->config.notify_reports;
+    result = zetMetricStreamerOpen(stream->context, stream->device, stream->data->group.handle, &streamer,
+                                   stream->event, &stream->streamer);
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__report_stream_refusal(stream, result, "zetMetricStreamerOpen", NULL);
+    }
+    stream->info.period_ns = streamer.samplingPeriod ? streamer.samplingPeriod : stream->config.period_ns;
+    stream->info.notify_reports = streamer.notifyEveryNReports;
+    return zt__query_report_size(stream);
+}
+
+/* ---- from the device into the ring ----------------------------------------------------------------------- */
 
 /* Finds where in the ring the next bytes are stored. Returns how many fit there.
 
@@ -11376,26 +11966,12 @@ ZT__PRIVATE int zt__read_stamp(zt_stream *stream, const zt__raw_row *row, uint64
     return 1;
 }
 
-/* Returns whether the time stamp of a row is a little before that of the last row. This looks like one that
-   is nearly a whole wrap of the clock after it, but then the row would end in the future, or much later than
-   a period after the last one although the device dropped nothing. */
-ZT__PRIVATE int zt__has_stepped_back(const zt_stream *stream, const zt__raw_row *row) {
-    const zt__clock *clock = &stream->clock;
-    uint64_t tolerance = zt__clock_tolerance(clock), later = row->end_ns - stream->end_ns;
-    if (later <= clock->wrap_ns / 2) {
-        return 0;
-    }
-    return row->end_ns > row->read_ns + tolerance ||
-           (!row->may_follow_gap && later > clock->wrap_ns - tolerance &&
-            later > stream->info.period_ns + tolerance);
-}
-
 /* Finds when the period of a row ended, which is the time stamp of its report, and how long it lasted. */
 ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
     const zt__clock *clock = &stream->clock;
     uint64_t tolerance = zt__clock_tolerance(clock), opened_ns = clock->pairs[0].ns[ZT__DEVICE];
-    uint64_t period = stream->info.period_ns, stamp = 0;
-    int has_stamp = zt__read_stamp(stream, row, &stamp), is_reported;
+    uint64_t period = stream->info.period_ns, stamp = 0, later_ns;
+    int has_stamp = zt__read_stamp(stream, row, &stamp), is_reported, in_future, in_next_wrap;
     if (!stream->has_end) {
         row->end_ns = opened_ns;
         if (has_stamp) {
@@ -11408,9 +11984,16 @@ ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
         }
     } else {
         row->end_ns = zt__unwrap_after(clock, stamp, stream->end_ns);
-        if (row->end_ns < stream->end_ns || (clock->wrap_ns && zt__has_stepped_back(stream, row))) {
+        later_ns = row->end_ns - stream->end_ns;
+        /* A time stamp that is a little before the last one looks like one that is nearly a whole wrap after
+           it. But then the row would end in the future, or much later although the device dropped nothing. */
+        in_future = row->end_ns > row->read_ns + tolerance;
+        in_next_wrap =
+            !row->may_follow_gap && later_ns > clock->wrap_ns - tolerance && later_ns > period + tolerance;
+        if (row->end_ns < stream->end_ns ||
+            (clock->wrap_ns && later_ns > clock->wrap_ns / 2 && (in_future || in_next_wrap))) {
             row->end_ns = stream->end_ns;
-        } else if (row->may_follow_gap && row->end_ns - stream->end_ns > period + period / 2) {
+        } else if (row->may_follow_gap && later_ns > period + period / 2) {
             /* In a gap the clock can wrap more than once. The gap was reported soon after its end. */
             uint64_t after_gap_ns = zt__unwrap_near(clock, stamp, row->gap_ns);
             row->end_ns = after_gap_ns > row->end_ns ? after_gap_ns : row->end_ns;
@@ -11714,289 +12297,7 @@ ZT__PRIVATE const zt__marker *zt__find_or_add_marker(zt__stream_data *data, cons
     return marker;
 }
 
-/* ---- opening --------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE void zt__fill_stream_config(zt_stream_config *config) {
-    if (!config->period_ns) {
-        config->period_ns = 1000000;
-    }
-    if (!config->memory_limit) {
-        config->memory_limit = (size_t)8 << 20;
-    }
-    if (!config->timeline_rows) {
-        config->timeline_rows = 16384;
-    }
-}
-
-/* Creates a stream without anything of the device. `given` may be NULL. Returns NULL without memory. */
-ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handle_t device,
-                                         const zt_stream_config *given) {
-    enum { MOST_REPORTS = 1024 };
-    zt_stream_config config = given ? *given : zt_stream_config_default();
-    zt_stream *stream;
-    zt__stream_data *data;
-    uint64_t seed[2];
-    zt__fill_stream_config(&config);
-    if (!config.notify_reports) { /* as many as come in ten milliseconds */
-        uint32_t reports = ZT__STREAM_WAIT_NS / config.period_ns + 1;
-        config.notify_reports = reports < MOST_REPORTS ? reports : (uint32_t)MOST_REPORTS;
-    }
-    if (!config.allocator.allocate) {
-        config.allocator = zt__default_allocator;
-    }
-    stream = (zt_stream *)zt__allocate(&config.allocator, 1, sizeof *stream);
-    data = (zt__stream_data *)zt__allocate(&config.allocator, 1, sizeof *data);
-    if (!stream || !data) {
-        zt__free(&config.allocator, stream);
-        zt__free(&config.allocator, data);
-        return NULL;
-    }
-    pthread_mutex_init(&data->mutex, NULL);
-    data->allocator = config.allocator;
-    data->owners = 1;
-    stream->data = data;
-    stream->process = zt__get_process();
-    stream->context = context;
-    stream->device = device;
-    stream->config = config;
-    stream->info.group = "";
-    stream->diagnostics.mutex = &data->mutex;
-    stream->diagnostics.log = config.log ? config.log : zt__default_log();
-    stream->diagnostics.log_user = config.log_user;
-    stream->time_metric = stream->length_metric = UINT32_MAX;
-    stream->marker_metric = stream->reason_metric = UINT32_MAX;
-    stream->marker_reason = stream->other_reason = zt__nan();
-    stream->gap_first = UINT64_MAX;
-    pthread_mutex_init(&stream->reader.mutex, NULL);
-    zt__load_driver(&stream->driver);
-    /* The device also stores small numbers with another meaning in StreamMarker, so markers have large ones.
-     */
-    seed[0] = zt__now_ns();
-    seed[1] = (uint64_t)(uintptr_t)stream;
-    stream->marker_base = UINT32_C(0x40000000) + (uint32_t)(zt__hash(seed, sizeof seed) & 0x7fffffff);
-    return stream;
-}
-
-/* Reports why the device cannot be sampled. Returns the result of the call that failed. */
-ZT__PRIVATE ze_result_t zt__report_stream_refusal(zt_stream *stream, ze_result_t result, const char *call,
-                                                  const zt__counter_holder *holder) {
-    zt__report_refusal(&stream->diagnostics, stream->device, 1, result, call, holder);
-    return result;
-}
-
-/* Finds the configured group; if none is configured, ComputeBasic, or else the first that is time-based.
-   Refuses a device with several tiles, whose reports have a header, so that only one at a time could be
-   calculated. */
-ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
-    const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
-    const zt_allocator *allocator = &stream->config.allocator;
-    const char *name = stream->config.group ? stream->config.group : "ComputeBasic", *call;
-    zt__group *group = &stream->data->group;
-    zt__catalog catalog;
-    uint32_t index, tiles = 0;
-    ze_result_t result = zt__open_catalog(allocator, &stream->driver, stream->device, &catalog, &call);
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__report_stream_refusal(stream, result, call, NULL);
-    }
-    index = zt__find_group(&catalog, name, strlen(name), type);
-    if (index == UINT32_MAX && !stream->config.group) {
-        index = zt__find_group(&catalog, NULL, 0, type);
-    }
-    if (index != UINT32_MAX) {
-        group->handle = catalog.handles[index];
-        group->properties = catalog.properties[index];
-        group->tiles = 1;
-        stream->info.group = group->properties.name;
-    } else if (zt__has_counters(&catalog)) {
-        result =
-            zt__report_no_group(&stream->diagnostics, "zt_stream_open", &catalog, name, strlen(name), type);
-    } else {
-        result = zt__report(&stream->diagnostics, METRIC_LIBRARY_MISSING,
-                            ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, (unsigned)catalog.count);
-    }
-    zt__close_catalog(allocator, &catalog);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    ZT__INTERNAL(result = zeDeviceGetSubDevices(stream->device, &tiles, NULL));
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__check(&stream->diagnostics, result, "zeDeviceGetSubDevices", "Update the driver.");
-    }
-    if (tiles > 1) {
-        return zt__report(&stream->diagnostics, SEVERAL_TILES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          (unsigned)tiles, stream->info.group);
-    }
-    return result;
-}
-
-/* Loads the metrics, and finds those from which a row has its time, length and marker. */
-ZT__PRIVATE ze_result_t zt__load_stream_metrics(zt_stream *stream) {
-    zt__stream_data *data = stream->data;
-    const char *call;
-    uint32_t i;
-    ze_result_t result = zt__load_metrics(&stream->config.allocator, &data->group, &call);
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__report_stream_refusal(stream, result, call, NULL);
-    }
-    data->metrics =
-        (zt_metric *)zt__allocate(&stream->config.allocator, data->group.metric_count, sizeof *data->metrics);
-    if (!data->metrics) {
-        return zt__report_no_memory(&stream->diagnostics, "zt_stream_open", "metrics");
-    }
-    for (i = 0; i < data->group.metric_count; i++) {
-        zt_metric *metric = &data->metrics[i];
-        int in_ns;
-        zt__describe_metric(&data->group, i, metric);
-        in_ns = strcmp(metric->units, "ns") == 0;
-        if (in_ns && metric->type == (int)ZET_METRIC_TYPE_TIMESTAMP && stream->time_metric == UINT32_MAX) {
-            stream->time_metric = i;
-        } else if (in_ns && strcmp(metric->name, "GpuTime") == 0) {
-            stream->length_metric = i;
-        } else if (strcmp(metric->name, "StreamMarker") == 0) {
-            stream->marker_metric = i;
-        } else if (strcmp(metric->name, "ReportReason") == 0) {
-            stream->reason_metric = i;
-        }
-    }
-    return result;
-}
-
-/* Allocates config.memory_limit: up to a quarter for calculated values, the rest for reports. Rows that are
-   kept for a profiler need more than that. */
-ZT__PRIVATE ze_result_t zt__make_room_for_rows(zt_stream *stream) {
-    enum { LEAST_ROWS = 16, MOST_ROWS = 256, LEAST_RING = 16384 };
-    const zt_allocator *allocator = &stream->config.allocator;
-    zt__stream_data *data = stream->data;
-    uint32_t metrics = data->group.metric_count;
-    size_t limit = stream->config.memory_limit, of_row = metrics * sizeof *stream->values;
-    size_t at_once = limit / 4 / of_row, least = LEAST_ROWS * of_row + LEAST_RING;
-    int complete;
-    if (limit < least) {
-        return zt__report(&stream->diagnostics, MEMORY_LIMIT, ZE_RESULT_ERROR_INVALID_SIZE, "zt_stream_open",
-                          (unsigned long long)limit, stream->info.group, (unsigned long long)least);
-    }
-    stream->max_calculated = at_once < MOST_ROWS ? (uint32_t)at_once : (uint32_t)MOST_ROWS;
-    stream->ring_size = limit - stream->max_calculated * of_row;
-    stream->info.memory = limit;
-    stream->values = (zet_typed_value_t *)zt__allocate(allocator, stream->max_calculated, of_row);
-    stream->ring = (uint8_t *)zt__allocate(allocator, stream->ring_size, 1);
-    stream->row = (double *)zt__allocate(allocator, metrics, sizeof *stream->row);
-    complete = stream->values && stream->ring && stream->row;
-    if (stream->config.profiler) {
-        data->row_capacity = stream->config.timeline_rows;
-        data->rows = (zt__kept_row *)zt__allocate(allocator, data->row_capacity, sizeof *data->rows);
-        data->row_values =
-            (double *)zt__allocate(allocator, data->row_capacity, metrics * sizeof *data->row_values);
-        data->sums = (zt__moments *)zt__allocate(allocator, metrics, sizeof *data->sums);
-        complete = complete && data->rows && data->row_values && data->sums;
-    }
-    return complete ? ZE_RESULT_SUCCESS
-                    : zt__report_no_memory(&stream->diagnostics, "zt_stream_open", "reports and rows");
-}
-
-/* zet_metric_global_timestamps_resolution_exp_t, which old headers do not have. */
-typedef struct zt__timestamps_resolution {
-    uint32_t stype;
-    void *next;
-    uint64_t ticks_per_second, valid_bits;
-} zt__timestamps_resolution;
-
-/* Relates the clock of the group's metrics to that of the host. If the driver does not describe this clock,
-   or cannot read it, uses the clock of the device. If that cannot be read either, rows are assumed to follow
-   each other from now on, a period each. */
-ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
-    enum { RESOLUTION_STYPE = 9 };
-    zet_metric_group_handle_t group = stream->data->group.handle;
-    zt__clock *clock = &stream->clock;
-    ze_device_properties_t device;
-    zet_metric_group_properties_t properties;
-    zt__timestamps_resolution resolution;
-    zt__clock_pair pair;
-    ze_result_t result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
-    memset(&resolution, 0, sizeof resolution);
-    memset(&properties, 0, sizeof properties);
-    resolution.stype = RESOLUTION_STYPE;
-    properties.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES;
-    properties.pNext = &resolution;
-    if (stream->driver.zetMetricGroupGetGlobalTimestampsExp &&
-        zetMetricGroupGetProperties(group, &properties) == ZE_RESULT_SUCCESS && resolution.ticks_per_second) {
-        zt__init_clock(clock, stream->device, group, resolution.ticks_per_second,
-                       zt__mask_of_bits(resolution.valid_bits));
-        result = zt__read_clocks(&stream->driver, clock, &pair);
-    }
-    if (result != ZE_RESULT_SUCCESS && !zt__means_device_loss(result)) {
-        memset(&device, 0, sizeof device);
-        device.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* its timerResolution is in ticks a second */
-        ZT__INTERNAL(result = zeDeviceGetProperties(stream->device, &device));
-        if (result != ZE_RESULT_SUCCESS) {
-            return zt__check(&stream->diagnostics, result, "zeDeviceGetProperties", "Update the driver.");
-        }
-        zt__init_clock(clock, stream->device, NULL, device.timerResolution,
-                       zt__mask_of_bits(device.timestampValidBits));
-        result = zt__read_clocks(&stream->driver, clock, &pair);
-    }
-    if (zt__means_device_loss(result)) {
-        return zt__check(
-            &stream->diagnostics, result,
-            clock->group ? "zetMetricGroupGetGlobalTimestampsExp" : "zeDeviceGetGlobalTimestamps", "");
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        stream->time_metric = UINT32_MAX;
-        clock->interval_ns = UINT64_MAX; /* later pairs would contradict the assumed times */
-        pair.ns[ZT__DEVICE] = 0;
-        pair.ns[ZT__HOST] = zt__now_ns();
-        pair.error_ns = 0;
-    }
-    zt__add_clock_pair(clock, pair);
-    return ZE_RESULT_SUCCESS;
-}
-
-/* Activates the group and starts sampling. */
-ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
-    zet_metric_streamer_desc_t streamer;
-    ze_event_pool_desc_t pool;
-    ze_event_desc_t event;
-    zt__counter_holder holder;
-    const char *call = "zeEventPoolCreate";
-    ze_result_t result;
-    memset(&pool, 0, sizeof pool);
-    pool.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
-    pool.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
-    pool.count = 1;
-    memset(&event, 0, sizeof event);
-    event.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
-    event.signal = ZE_EVENT_SCOPE_FLAG_HOST;
-    event.wait = ZE_EVENT_SCOPE_FLAG_HOST;
-    ZT__INTERNAL(result = zeEventPoolCreate(stream->context, &pool, 1, &stream->device, &stream->event_pool));
-    if (result == ZE_RESULT_SUCCESS) {
-        call = "zeEventCreate";
-        ZT__INTERNAL(result = zeEventCreate(stream->event_pool, &event, &stream->event));
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__check(&stream->diagnostics, result, call, "Free events or memory.");
-    }
-    result = zt__activate_group(stream->context, stream->device, &stream->data->group, 1, &holder);
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__report_stream_refusal(stream, result, "zetContextActivateMetricGroups", &holder);
-    }
-    stream->is_activated = 1;
-    result = zt__open_stream_clock(stream);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    memset(&streamer, 0, sizeof streamer);
-    streamer.stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC;
-    streamer.samplingPeriod = stream->config.period_ns;
-    streamer.notifyEveryNReports = stream->config.notify_reports;
-    result = zetMetricStreamerOpen(stream->context, stream->device, stream->data->group.handle, &streamer,
-                                   stream->event, &stream->streamer);
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__report_stream_refusal(stream, result, "zetMetricStreamerOpen", NULL);
-    }
-    stream->info.period_ns = streamer.samplingPeriod ? streamer.samplingPeriod : stream->config.period_ns;
-    stream->info.notify_reports = streamer.notifyEveryNReports;
-    return zt__query_report_size(stream);
-}
+/* ---- closing --------------------------------------------------------------------------------------------- */
 
 /* Frees a stream, also one that is not opened completely. The profiler keeps what it shares with the stream.
  */
@@ -12028,11 +12329,6 @@ ZT__PRIVATE void zt__destroy_stream(zt_stream *stream) {
     zt__release_stream_data(stream->data);
     pthread_mutex_destroy(&stream->reader.mutex);
     zt__free(&allocator, stream);
-}
-
-/* Public functions that only read take a const stream, but lock it. */
-ZT__PRIVATE zt_stream *zt__mutable_stream(const zt_stream *stream) {
-    return (zt_stream *)stream;
 }
 
 /* ---- public ---------------------------------------------------------------------------------------------- */
@@ -12167,6 +12463,9 @@ ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, v
     /* In a forked child, threads that do not exist there may hold the locks. */
     if (!stream || stream->process != zt__get_process()) {
         return counts;
+    }
+    if (zt__is_inside_log(&stream->diagnostics, "zt_stream_close")) {
+        return zt_stream_get_counts(stream);
     }
     is_inside = zt__is_owner(&stream->reader);
     if (!is_inside) {
@@ -12653,6 +12952,11 @@ typedef struct zt__tracer {
     uint32_t open_failures;        /* how many profilers could not be opened */
 } zt__tracer;
 
+/* Returns the call of the application that starts the tracer, for messages. */
+ZT__PRIVATE const char *zt__starting_call(const zt__tracer *tracer) {
+    return tracer->automatic ? "zt_auto" : "zt_trace_start";
+}
+
 /* Where a comment below says that the mutex is held, the function unlocks it while the driver or the
    application's allocator runs, and locks it again. */
 
@@ -13030,7 +13334,7 @@ ZT__PRIVATE zt__timed_call *zt__find_or_add_timed_call(zt__tracer *tracer, zt__c
         made = NULL;
     }
     if (!made) {
-        zt__report_no_memory(tracer->diagnostics, "zt_trace_start", "the times of calls");
+        zt__report_no_memory(tracer->diagnostics, zt__starting_call(tracer), "the times of calls");
     }
     zt__lock(&tracer->mutex);
     if (made && !tracer->timed_calls[call]) { /* else another thread was faster */
@@ -13766,8 +14070,8 @@ ZT__PRIVATE ze_result_t zt__report_no_such_call(const zt__tracer *tracer, const 
     char wanted[65];
     zt__copy_text(wanted, sizeof wanted, name, length);
     nearest = zt__find_nearest(wanted, NULL, ZT__CALL_COUNT, zt__call_name_at);
-    return zt__report(tracer->diagnostics, NO_SUCH_CALL, ZE_RESULT_ERROR_INVALID_ARGUMENT, wanted,
-                      nearest.text);
+    return zt__report(tracer->diagnostics, NO_SUCH_CALL, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                      zt__starting_call(tracer), wanted, nearest.text);
 }
 
 /* Stores which calls a list of patterns selects to be timed. Each pattern must match a call. */
@@ -13797,7 +14101,7 @@ ZT__PRIVATE ze_result_t zt__copy_hooks(zt__tracer *tracer, const zt_hook *hooks,
     tracer->hook_count = 0;
     if (count > ZT__MAX_HOOKS || (count && !hooks)) {
         return zt__report(tracer->diagnostics, BAD_HOOKS, ZE_RESULT_ERROR_INVALID_SIZE,
-                          (unsigned)ZT__MAX_HOOKS);
+                          zt__starting_call(tracer), (unsigned)ZT__MAX_HOOKS);
     }
     for (i = 0; i < count; i++) {
         const char *name = hooks[i].call ? hooks[i].call : "";
@@ -13859,7 +14163,8 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     if (config->names) {
         tracer->names = zt__duplicate_text(&tracer->allocator, config->names);
         if (!tracer->names) {
-            return zt__report_no_memory(tracer->diagnostics, "zt_trace_start", "the names of kernels");
+            return zt__report_no_memory(tracer->diagnostics, zt__starting_call(tracer),
+                                        "the names of kernels");
         }
     }
     tracer->every = config->every ? config->every : 1;
@@ -13914,7 +14219,8 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     ze_result_t(ZE_APICALL * enable_layer)(void);
     ze_result_t result;
     if (zt__has_calls_in_progress(tracer)) {
-        return zt__report(tracer->diagnostics, CALLS_IN_PROGRESS, ZE_RESULT_NOT_READY, "zt_trace_start");
+        return zt__report(tracer->diagnostics, CALLS_IN_PROGRESS, ZE_RESULT_NOT_READY,
+                          zt__starting_call(tracer));
     }
     if (kernels) {
         config.names = kernels;
@@ -13948,7 +14254,7 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     zt__unlock(&zt__dispatch_setup);
     if (result != ZE_RESULT_SUCCESS) {
         return zt__report(tracer->diagnostics, TRACING_OFF, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
-                          zt_result_name(result));
+                          zt__starting_call(tracer), zt_result_name(result));
     }
     return result;
 }
@@ -15313,7 +15619,8 @@ typedef struct zt__document {
     uint32_t index;                  /* of the region that was read last */
     const zt__region_record *record; /* this and what follows is of that region */
     zt_region_info region;
-    zt_stats *stats; /* of each column */
+    double operations; /* of a sample; 0: not known */
+    zt_stats *stats;   /* of each column */
     zt__histogram histogram;
     uint32_t shown_count; /* regions so far that have samples, also lost or dropped ones */
     int differs;          /* passes of one of them differ */
@@ -15336,6 +15643,7 @@ ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
     record = profiler->regions[index];
     region->lost = record->lost;
     region->dropped = record->dropped;
+    document->operations = record->operations;
     zt__unlock(&profiler->mutex);
     document->index = index;
     document->record = record;
@@ -15460,7 +15768,7 @@ ZT__PRIVATE const char *zt__remedy_of(zt_cause cause) {
         "Call zt_end before zt_release and zt_close.",
         "Open a new profiler when the device is back.",
     };
-    return cause < ZT_LOST_NEVER_DELIVERED ? "The device flagged their data as unusable."
+    return cause < ZT_LOST_NEVER_DELIVERED ? "The device flagged the data as unusable."
                                            : remedies[cause - ZT_LOST_NEVER_DELIVERED];
 }
 
@@ -15584,6 +15892,13 @@ ZT__PRIVATE void zt__write_csv_field(zt__writer *writer, const char *text) {
     zt__write_text(writer, "\"");
 }
 
+/* What is no finite number is empty. */
+ZT__PRIVATE void zt__write_csv_number(zt__writer *writer, double number) {
+    if (zt__is_finite(number)) {
+        zt__write_number(writer, number);
+    }
+}
+
 /* A line of CSV. Figures that do not apply are empty. */
 typedef struct zt__csv_line {
     const char *region;
@@ -15607,9 +15922,7 @@ ZT__PRIVATE void zt__write_csv_line(zt__writer *writer, const zt__csv_line *line
               zt__aggregation_name(metric->aggregation), (unsigned long long)line->stats->count);
     for (i = 0; i < ZT__COUNT_OF(figures.values); i++) {
         zt__write_text(writer, ",");
-        if (zt__is_finite(figures.values[i])) {
-            zt__write_number(writer, figures.values[i]);
-        }
+        zt__write_csv_number(writer, figures.values[i]);
     }
     zt__print(writer, ",%s,%s,%s,", line->tile, line->pass, zt__name_differences(line->differs).text);
     if (line->text) {
@@ -15774,6 +16087,78 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     zt__list_notes(document, zt__write_csv_note);
 }
 
+/* ---- a row for each sample ------------------------------------------------------------------------------- */
+
+/* Writes the names of the columns as unitrace does: "GpuTime[ns]", "XVE_STALL[%]". */
+ZT__PRIVATE void zt__write_instance_headings(zt__document *document) {
+    const zt_profiler *profiler = document->profiler;
+    zt__writer *writer = &document->writer;
+    uint32_t i, j;
+    zt__write_text(writer, "=== Device #0 Metrics ===\n\nKernel,GlobalInstanceId,SubDeviceId");
+    if (profiler->passes[0].time_metric == UINT32_MAX) {
+        zt__write_text(writer, ",GpuTime[ns]");
+    }
+    for (i = 0; i < profiler->metric_count; i++) {
+        const zt_metric *metric = &profiler->metrics[i];
+        const char *units = strcmp(metric->units, "percent") == 0 ? "%" : metric->units;
+        zt__write_text(writer, ",");
+        for (j = 0; j < i; j++) {
+            if (strcmp(profiler->metrics[j].name, metric->name) == 0) { /* of another group */
+                zt__write_text(writer, metric->group);
+                zt__write_text(writer, ".");
+                break;
+            }
+        }
+        zt__write_text(writer, metric->name);
+        if (*units) {
+            zt__write_text(writer, "[");
+            zt__write_text(writer, units);
+            zt__write_text(writer, "]");
+        }
+    }
+    zt__write_text(writer, "\n");
+}
+
+/* Writes the kept samples in the form of `unitrace -q`, for scripts that read that: one line before a blank
+   one, the names, and a row for each sample and tile. What was not measured is empty. */
+ZT__PRIVATE void zt__write_instances(zt__document *document) {
+    zt_profiler *profiler = document->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__writer *writer = &document->writer;
+    uint32_t metric, tile = 0;
+    uint64_t i, end;
+    double *values = (double *)zt__allocate(allocator, profiler->layout.column_count, sizeof *values);
+    document->out_of_memory |= !values;
+    zt__write_instance_headings(document);
+    zt__get_kept_samples(profiler, &i, &end);
+    while (values && i < end) {
+        const zt__region_record *record;
+        zt__timeline_sample sample;
+        if (!zt__copy_kept_sample(profiler, i, &sample, values)) {
+            i++; /* replaced by a newer one */
+            continue;
+        }
+        zt__lock(&profiler->mutex);
+        record = profiler->regions[sample.region];
+        zt__unlock(&profiler->mutex);
+        zt__write_csv_field(writer, record->name);
+        zt__print(writer, ",%llu,%u", (unsigned long long)i + 1, (unsigned)tile);
+        if (profiler->passes[0].time_metric == UINT32_MAX) {
+            zt__write_text(writer, ",");
+            zt__write_csv_number(writer, values[0]);
+        }
+        for (metric = 0; metric < profiler->metric_count; metric++) {
+            uint32_t column = profiler->tile_count ? zt__tile_column(profiler, tile, metric) : 1 + metric;
+            zt__write_text(writer, ",");
+            zt__write_csv_number(writer, values[column]);
+        }
+        zt__write_text(writer, "\n");
+        tile = tile + 1 < profiler->tile_count ? tile + 1 : 0;
+        i += tile == 0;
+    }
+    zt__free(allocator, values);
+}
+
 /* ==== >>json: the object that run.json and run.html hold ================================================== */
 
 /* What is the same for all regions. */
@@ -15905,9 +16290,10 @@ ZT__PRIVATE void zt__write_json_histogram(zt__document *document) {
     zt__write_text(writer, "]}");
 }
 
-/* Writes what limits the region, and the traffic to memory while it runs. */
+/* Writes what limits the region, and what it does a second. */
 ZT__PRIVATE void zt__write_json_advice(zt__document *document) {
     zt__writer *writer = &document->writer;
+    const zt_stats *time = &document->region.time_ns;
     double figures[ZT__ROLE_COUNT];
     zt_limit_info limit;
     memset(&limit, 0, sizeof limit);
@@ -15920,6 +16306,17 @@ ZT__PRIVATE void zt__write_json_advice(zt__document *document) {
     zt__write_text(writer, "}");
     if (!zt__is_nan(figures[ZT__ROLE_MEMORY_TRAFFIC])) {
         zt__write_json_figure(writer, "bytes", figures[ZT__ROLE_MEMORY_TRAFFIC] * 1e9);
+    }
+    if (!zt__is_nan(figures[ZT__ROLE_ALU0_INSTRUCTIONS])) {
+        zt__write_json_figure(writer, "instructions",
+                              (figures[ZT__ROLE_ALU0_INSTRUCTIONS] +
+                               zt__first_measured(figures[ZT__ROLE_ALU1_INSTRUCTIONS], 0) +
+                               zt__first_measured(figures[ZT__ROLE_XMX_INSTRUCTIONS], 0)) *
+                                  1e9);
+    }
+    if (document->operations > 0 && zt__is_positive(time->sum)) {
+        zt__write_json_figure(writer, "operations",
+                              document->operations * (double)time->count / time->sum * 1e9);
     }
 }
 
@@ -16133,6 +16530,20 @@ ZT__PRIVATE void zt__write_json_facts(zt__document *document) {
     zt__write_json_text(writer, "availability", zt_get_availability_text(profiler));
 }
 
+/* Writes what the device can do at the most, where that is known. */
+ZT__PRIVATE void zt__write_json_peaks(zt__document *document) {
+    const zt__peaks *peaks = &document->advice.peaks;
+    zt__writer *writer = &document->writer;
+    if (peaks->bytes > 0 || peaks->operations > 0) {
+        zt__write_text(writer, ",\n\"peaks\":{");
+        zt__write_json_figure(writer, "bytes_per_second", peaks->bytes > 0 ? peaks->bytes : zt__nan());
+        zt__write_json_figure(writer, "operations_per_second",
+                              peaks->operations > 0 ? peaks->operations : zt__nan());
+        zt__write_json_text(writer, "source", peaks->source);
+        zt__write_text(writer, "}");
+    }
+}
+
 /* Writes how many samples there are, and why others are missing. */
 ZT__PRIVATE void zt__write_json_counts(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
@@ -16258,6 +16669,7 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
     zt__write_json_facts(document);
     zt__write_json_counts(document);
     if (!document->out_of_memory) {
+        zt__write_json_peaks(document);
         zt__write_json_columns(document, &json);
         zt__write_json_descriptions(document, &json);
     }
@@ -17181,6 +17593,7 @@ static const char *const zt__page[] = {
     "}",
     "",
     "const percent = (share) => isNumber(share) ? scaled(100 * share, SHARES) + \"\\u00a0%\" : MISSING;",
+    "const capital = (text) => text[0].toUpperCase() + text.slice(1);",
     "const plural = (count, word) => COUNT.format(count) + \" \" + word + (count === 1 ? \"\" : \"s\");",
     "",
     "/* ---- the document ---- */",
@@ -17610,8 +18023,9 @@ static const char *const zt__page[] = {
     "        add(facts, \"p\", \"\", \"Inside \" + path.join(\" \\u203a \") + \".\");",
     "    }",
     "    for (const note of region.notes) { add(facts, \"p\", \"mark\", note); }",
-    "    if (isNumber(region.bytes) || isNumber(region.operations)) {",
-    "        const rates = [quantity(region.bytes, \"B/s\"), quantity(region.operations, \"op/s\")].filter((text) => text !== MISSING);",
+    "    const rates = [quantity(region.bytes, \"B/s\"), quantity(region.operations, \"op/s\"), quantity(region.instructions, \"instr/s\")]",
+    "        .filter((text) => text !== MISSING);",
+    "    if (rates.length) {",
     "        if (region.bytes > 0 && region.operations > 0) { rates.push(quantity(region.operations / region.bytes, \"op/B\")); }",
     "        add(facts, \"p\", \"\", \"While it runs: \" + rates.join(\", \") + \".\");",
     "    }",
@@ -17737,21 +18151,27 @@ static const char *const zt__page[] = {
     "    }",
     "}",
     "",
+    "/* Draws what regions do a second: operations where the program has stated them, else instructions of any width, which no peak of",
+    "   operations holds for. */",
     "function showRoofline() {",
-    "    const peaks = doc.peaks || {}, bytes = peaks.bytes_per_second, operations = peaks.operations_per_second;",
-    "    const points = regions.filter((region) => region.bytes > 0 && region.operations > 0)",
+    "    const peaks = doc.peaks || {}, kind = regions.some((region) => region.operations > 0) ? \"operations\" : \"instructions\";",
+    "    const bytes = peaks.bytes_per_second, most = kind === \"operations\" ? peaks.operations_per_second : null;",
+    "    const rate = kind === \"operations\" ? \"op/s\" : \"instr/s\";",
+    "    const points = regions.filter((region) => region.bytes > 0 && region[kind] > 0)",
     "        .sort((a, b) => (b.share || 0) - (a.share || 0)).slice(0, ROOFLINE_POINTS);",
-    "    if (!(bytes > 0) || !(operations > 0) || points.length === 0) { return; }",
-    "    const ridge = operations / bytes, intensities = points.map((region) => region.operations / region.bytes);",
-    "    const lowX = Math.min(ridge, ...intensities) / 3, highX = Math.max(ridge, ...intensities) * 5;",
-    "    const rates = points.map((region) => region.operations);",
-    "    const lowY = Math.min(lowX * bytes, ...rates) / 2, highY = Math.max(operations, ...rates) * 3;",
-    "    const left = 80, right = 940, top = 10, bottom = 300, x = logAxis(lowX, highX, left, right), y = logAxis(lowY, highY, bottom, top);",
+    "    if ((!(bytes > 0) && !(most > 0)) || points.length === 0) { return; }",
+    "    const intensities = points.map((region) => region[kind] / region.bytes), rates = points.map((region) => region[kind]);",
+    "    if (bytes > 0 && most > 0) { intensities.push(most / bytes); }",
+    "    const lowX = Math.min(...intensities) / 3, highX = Math.max(...intensities) * 5;",
+    "    const top = 10, bottom = 300, left = 80, right = 940;",
+    "    const lowY = Math.min(...rates, bytes > 0 ? lowX * bytes : Infinity) / 2, highY = Math.max(...rates, most || 0) * 3;",
+    "    const x = logAxis(lowX, highX, left, right), y = logAxis(lowY, highY, bottom, top);",
     "    addLink(\"roofline\", \"Roofline\");",
-    "    const source = peaks.source === \"measured\" ? \"were measured on this device\" : peaks.source === \"given\" ? \"were given by the user\" :",
-    "        \"are of unknown source\";",
-    "    add(byId(\"roofline\"), \"p\", \"muted\", \"Operations a second against operations a byte of memory traffic, while each region runs. Larger \" +",
-    "        \"points have a larger share of GPU time. The peaks \" + source + \": \" + quantity(bytes, \"B/s\") + \", \" + quantity(operations, \"op/s\") + \".\");",
+    "    const roofs = [bytes > 0 ? quantity(bytes, \"B/s\") : \"\", most > 0 ? quantity(most, rate) : \"\"].filter(Boolean).join(\", \");",
+    "    add(byId(\"roofline\"), \"p\", \"muted\", capital(kind) + \" a second against \" + kind + \" a byte of memory traffic, while each region runs. Larger \" +",
+    "        \"points have a larger share of GPU time. Peak, \" + (peaks.source || \"of unknown source\") + \": \" + roofs + \".\" +",
+    "        (kind === \"operations\" ? \"\" : \" Instructions are those of the vector and matrix engines, each of which does several operations: \" +",
+    "            \"zt_set_operations states how many of these a region does.\"));",
     "    const svg = drawing(byId(\"roofline\"), 960, 345, \"Roofline of \" + plural(points.length, \"region\") + \"; the figures are in the details of each region\");",
     "    for (const tick of ticksOf(lowX, highX)) {",
     "        addSvg(svg, \"path\", {d: \"M\" + x(tick) + \" \" + top + \"V\" + bottom, class: \"grid\"});",
@@ -17759,23 +18179,29 @@ static const char *const zt__page[] = {
     "    }",
     "    for (const tick of ticksOf(lowY, highY)) {",
     "        addSvg(svg, \"path\", {d: \"M\" + left + \" \" + y(tick) + \"H\" + right, class: \"grid\"});",
-    "        addSvg(svg, \"text\", {x: left - 6, y: y(tick) + 4, \"text-anchor\": \"end\"}, quantity(tick, \"op/s\"));",
+    "        addSvg(svg, \"text\", {x: left - 6, y: y(tick) + 4, \"text-anchor\": \"end\"}, quantity(tick, rate));",
     "    }",
-    "    addSvg(svg, \"text\", {x: right, y: bottom + 32, \"text-anchor\": \"end\", class: \"muted\"}, \"operations a byte\");",
+    "    addSvg(svg, \"text\", {x: right, y: bottom + 32, \"text-anchor\": \"end\", class: \"muted\"}, kind + \" a byte\");",
     "    addSvg(svg, \"path\", {d: \"M\" + left + \" \" + top + \"V\" + bottom + \"H\" + right, class: \"axis\"});",
-    "    addSvg(svg, \"path\", {d: \"M\" + x(lowX) + \" \" + y(lowX * bytes) + \"L\" + x(ridge) + \" \" + y(operations) + \"H\" + right, class: \"roof\"});",
-    "    addSvg(svg, \"text\", {x: right, y: y(operations) - 5, \"text-anchor\": \"end\"}, quantity(operations, \"op/s\"));",
-    "    addSvg(svg, \"text\", {x: x(lowX) + 8, y: y(lowX * bytes) + 14}, quantity(bytes, \"B/s\"));",
-    "    addPoints(svg, points, x, y);",
+    "    const ridge = bytes > 0 ? Math.min(highX, (most > 0 ? most : highY) / bytes) : lowX;",
+    "    if (bytes > 0) {",
+    "        addSvg(svg, \"path\", {d: \"M\" + x(lowX) + \" \" + y(lowX * bytes) + \"L\" + x(ridge) + \" \" + y(ridge * bytes), class: \"roof\"});",
+    "        addSvg(svg, \"text\", {x: x(lowX) + 8, y: y(lowX * bytes) + 14}, quantity(bytes, \"B/s\"));",
+    "    }",
+    "    if (most > 0) {",
+    "        addSvg(svg, \"path\", {d: \"M\" + x(ridge) + \" \" + y(most) + \"H\" + right, class: \"roof\"});",
+    "        addSvg(svg, \"text\", {x: right, y: y(most) - 5, \"text-anchor\": \"end\"}, quantity(most, rate));",
+    "    }",
+    "    addPoints(svg, points, kind, rate, x, y);",
     "}",
     "",
     "/* Draws the points, small ones on top, and names those of the largest share where names do not overlap. */",
-    "function addPoints(svg, points, x, y) {",
+    "function addPoints(svg, points, kind, rate, x, y) {",
     "    const named = [];",
     "    for (const region of points) {",
-    "        const at = {x: x(region.operations / region.bytes), y: y(region.operations)}, radius = 3 + 9 * Math.sqrt(region.share || 0);",
+    "        const at = {x: x(region[kind] / region.bytes), y: y(region[kind])}, radius = 3 + 9 * Math.sqrt(region.share || 0);",
     "        const point = addSvg(svg, \"circle\", {cx: at.x, cy: at.y, r: radius, class: \"point\"});",
-    "        addSvg(point, \"title\", {}, region.name + \": \" + quantity(region.operations, \"op/s\") + \", \" + quantity(region.bytes, \"B/s\") +",
+    "        addSvg(point, \"title\", {}, region.name + \": \" + quantity(region[kind], rate) + \", \" + quantity(region.bytes, \"B/s\") +",
     "            (hasOwnTimes ? \", \" + percent(region.share) + \" of GPU time\" : \"\"));",
     "        point.addEventListener(\"click\", () => reveal(region));",
     "        const text = shortName(region.name, 42), width = 7 * text.length, isOnLeft = at.x > 640;",
@@ -18021,11 +18447,11 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     if (!write) {
         return zt__report_null(diagnostics, "zt_write", "write");
     }
-    if ((unsigned)format > ZT_FORMAT_OPENMETRICS) {
+    if ((unsigned)format > ZT_FORMAT_INSTANCES) {
         return zt__report(diagnostics, BAD_FORMAT, ZE_RESULT_ERROR_INVALID_ENUMERATION, (int)format);
     }
-    if (format == ZT_FORMAT_TRACE && !profiler->config.timeline) {
-        return zt__report(diagnostics, TRACE_WITHOUT_TIMELINE, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    if ((format == ZT_FORMAT_TRACE || format == ZT_FORMAT_INSTANCES) && !profiler->config.timeline) {
+        return zt__report(diagnostics, NO_KEPT_SAMPLES, ZE_RESULT_ERROR_INVALID_ARGUMENT);
     }
     allocator = &profiler->config.allocator;
     document = (zt__document *)zt__allocate(allocator, 1, sizeof *document);
@@ -18045,6 +18471,8 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
         zt__write_json(document);
     } else if (format == ZT_FORMAT_TRACE) {
         zt__write_trace(document);
+    } else if (format == ZT_FORMAT_INSTANCES) {
+        zt__write_instances(document);
     } else if (format == ZT_FORMAT_HTML) {
         zt__write_html(document);
     } else if (format == ZT_FORMAT_OPENMETRICS) {

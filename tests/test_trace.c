@@ -817,6 +817,24 @@ static void test_a_refused_execution_overwrites_nothing(void **state) {
     check_work(w);
 }
 
+/* The region around it is dropped, but complete: its queries are reset before each execution. */
+static void test_a_refused_launch_on_a_list_that_is_executed(void **state) {
+    world *w = *state;
+    ze_group_count_t groups = {WORK_GROUPS, 1, 1};
+    zt_profiler *profiler = open_traced(w, NULL);
+    inject("zeCommandListAppendLaunchKernel", 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_result(zeCommandListAppendLaunchKernel(w->list, w->kernel, &groups, NULL, 0, NULL),
+                  ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    ok(zeCommandListClose(w->list));
+    for (int i = 0; i < 10; i++)
+        ok(zeCommandQueueExecuteCommandLists(w->queue, 1, &w->list, NULL));
+    finish_queue(w);
+    assert_int_equal(gpu.findings(), 0);
+    assert_counts(profiler, counted(1, 0, 0, 1, 0));
+    reset_list(w->list);
+    check_work(w);
+}
+
 static void test_a_start_in_the_middle_of_recording(void **state) {
     world *w = *state;
     launch_kernel(w->list, w->kernel);
@@ -1663,7 +1681,6 @@ static void work_with_fault(world *w, const char *function, uint32_t nth) {
     expect_launches(profiler, 5, 0, 0);
     close_profiler(w, profiler);
     check_work(w);
-    forget_repeated_begins();
 }
 
 static void test_every_call_fails_once(void **state) {
@@ -1969,6 +1986,7 @@ int main(void) {
         TEST(test_a_list_that_was_not_reset),
         TEST(test_destroyed_lists_free_slots),
         TEST(test_a_refused_execution_is_not_counted),
+        TEST(test_a_refused_launch_on_a_list_that_is_executed),
         TEST(test_a_refused_execution_overwrites_nothing),
         TEST(test_a_start_in_the_middle_of_recording),
         TEST(test_a_stop_with_lists_recorded),
