@@ -465,7 +465,7 @@
            u32 core clock in MHz; u64 timer in Hz, opening in seconds since 1970 (UTC); 0: not known
            u32 causes; that many u64 counts; u64 unobserved lists
            each metric: text name, group, component, units, description; u32 type, aggregation, pass
-           each region: text name; u64 collected, lost, dropped
+           each region: text name; u64 collected, of each pass; u64 lost, dropped
                each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
                u32 kept samples; each: an f64 a column, NaN where there is no value
 
@@ -1199,11 +1199,12 @@ ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn 
 ZT_API const char *zt_bench_end_name(zt_bench_end end);
 
 /* Adds the statistics and counts of one profiler to those of another. Both must measure the same metrics in
-   the same passes. Samples in flight, the timeline and streamed metrics are not added.
+   the same passes. Samples in flight, the timeline and streamed metrics are not added. Neither collects
+   meanwhile.
    Returns SUCCESS; INVALID_ARGUMENT if they do not measure the same, or are the same profiler; NOT_READY if
-   another thread collected for config.wait_timeout_ns; HANDLE_OBJECT_IN_USE inside the sample function of
-   `into`. On failure no figure has changed, but `into` may have new regions without samples. Any thread.
-   Since 0.1. */
+   other threads collected for the config.wait_timeout_ns of `into`; HANDLE_OBJECT_IN_USE inside the sample
+   function of `into`. On failure no figure has changed, but `into` may have new regions without samples. Any
+   thread. Since 0.1. */
 ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from);
 
 /* Writes all statistics and counts into a buffer; see PACKED STATISTICS. Nothing is collected meanwhile. What
@@ -8492,7 +8493,8 @@ ZT__PRIVATE const char *zt__find_mismatch(const zt_profiler *a, const zt_profile
 typedef struct zt__merged_region {
     zt__region_record *into;
     const zt__region_record *from;
-    zt__statistics statistics; /* a copy of those of `from` */
+    zt__statistics statistics; /* copies of those of `from` */
+    uint64_t lost, dropped;
 } zt__merged_region;
 
 /* Copies the statistics of a region, and makes room for them in `into`, whose collector is held, so that
@@ -8540,27 +8542,28 @@ ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint6
     into->counts.unobserved_lists += unobserved_lists;
 }
 
-/* Adds the prepared regions. The collector of `into` is held. The mutexes are unlocked between regions, so
-   that other threads need not wait for all of them. */
-ZT__PRIVATE void zt__add_regions(zt_profiler *into, zt_profiler *from, const zt__merged_region *regions,
+/* Adds the prepared regions. Both collectors are held, so no statistics change; but regions may be dropped
+   meanwhile, so all counts are copied at once. The mutex of `into` is unlocked between regions, so that other
+   threads need not wait for all of them. */
+ZT__PRIVATE void zt__add_regions(zt_profiler *into, zt_profiler *from, zt__merged_region *regions,
                                  uint32_t count) {
     uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
     uint32_t i;
     zt__lock(&from->mutex);
     memcpy(causes, from->causes, sizeof causes);
     unobserved_lists = from->counts.unobserved_lists;
+    for (i = 0; i < count; i++) {
+        regions[i].lost = regions[i].from->lost;
+        regions[i].dropped = regions[i].from->dropped;
+    }
     zt__unlock(&from->mutex);
     for (i = 0; i < count; i++) {
         const zt__merged_region *merged = &regions[i];
-        uint64_t collected = zt__collected(into, &merged->statistics), region_lost, region_dropped;
-        zt__lock(&from->mutex);
-        region_lost = merged->from->lost;
-        region_dropped = merged->from->dropped;
-        zt__unlock(&from->mutex);
+        uint64_t collected = zt__collected(into, &merged->statistics);
         zt__lock(&into->mutex);
         zt__merge_statistics(&into->layout, &merged->into->statistics, &merged->statistics);
-        merged->into->lost += region_lost;
-        merged->into->dropped += region_dropped;
+        merged->into->lost += merged->lost;
+        merged->into->dropped += merged->dropped;
         into->counts.collected += collected;
         into->counts.begun += collected;
         zt__unlock(&into->mutex);
@@ -8570,11 +8573,30 @@ ZT__PRIVATE void zt__add_regions(zt_profiler *into, zt_profiler *from, const zt_
     zt__unlock(&into->mutex);
 }
 
+/* Locks the collectors of two profilers, so that nothing is collected while one is merged into the other. The
+   order is that of their addresses, so that two threads that merge in opposite directions do not wait for
+   each other. Inside a sample function, this thread holds that of `from`. Returns 0 if a collector is held
+   for too long. */
+ZT__PRIVATE int zt__lock_collectors(zt_profiler *into, zt_profiler *from) {
+    uint64_t deadline = zt__deadline(into->config.wait_timeout_ns);
+    int is_inside = zt__is_owner(&from->collector), into_first = (uintptr_t)into < (uintptr_t)from;
+    zt_profiler *first = into_first || is_inside ? into : from, *second = first == into ? from : into;
+    if (!zt__lock_until(&first->collector, deadline)) {
+        return 0;
+    }
+    if (!is_inside && !zt__lock_until(&second->collector, deadline)) {
+        zt__unlock_timed(&first->collector);
+        return 0;
+    }
+    return 1;
+}
+
 ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     zt_profiler *source = zt__mutable(from);
     zt__merged_region *regions = NULL;
     const char *mismatch;
     uint32_t i, count, prepared = 0;
+    int is_inside;
     ze_result_t result = ZE_RESULT_SUCCESS;
     if (!into || !from) {
         return ZE_RESULT_SUCCESS;
@@ -8590,7 +8612,8 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     if (zt__is_inside_callback(into, "zt_merge")) {
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
-    if (!zt__lock_until(&into->collector, zt__deadline(into->config.wait_timeout_ns))) {
+    is_inside = zt__is_owner(&source->collector);
+    if (!zt__lock_collectors(into, source)) {
         return zt__report(&into->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "zt_merge");
     }
     count = zt_get_region_count(from);
@@ -8616,6 +8639,9 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
         zt__free_statistics(&from->config.allocator, &regions[i].statistics);
     }
     zt__free(&into->config.allocator, regions);
+    if (!is_inside) {
+        zt__unlock_timed(&source->collector);
+    }
     zt__unlock_timed(&into->collector);
     if (result != ZE_RESULT_SUCCESS) {
         zt__report_no_memory(&into->diagnostics, "zt_merge", "statistics");
@@ -8719,10 +8745,12 @@ ZT__PRIVATE void zt__pack_region(zt__packer *packer, const zt_profiler *profiler
                                  const zt__region_record *record) {
     static const zt__moments none = {0, 0, 0, 0, 0, 0, 0};
     const zt__statistics *statistics = &record->statistics;
-    uint32_t column, columns = profiler->layout.column_count;
+    uint32_t pass, column, columns = profiler->layout.column_count;
     size_t i, values = (size_t)statistics->kept * columns;
     zt__pack_text(packer, record->name);
-    zt__pack_u64(packer, zt__collected(profiler, statistics));
+    for (pass = 0; pass < profiler->pass_count; pass++) {
+        zt__pack_u64(packer, statistics->seen[pass]);
+    }
     zt__pack_u64(packer, record->lost);
     zt__pack_u64(packer, record->dropped);
     for (column = 0; column < columns; column++) {
@@ -8955,15 +8983,19 @@ ZT__PRIVATE void zt__unpack_moments(zt__unpacker *unpacker, zt__moments *moments
 ZT__PRIVATE void zt__unpack_region(zt__unpacker *unpacker, zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     const char *name = zt__unpack_text(unpacker);
-    uint64_t collected = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT), timed = 0;
-    uint64_t lost = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-    uint64_t dropped = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
+    uint64_t seen[ZT__MAX_PASSES] = {0}, collected = 0, lost, dropped;
     uint32_t columns = profiler->layout.column_count, index = profiler->region_count;
-    uint32_t pass, column, kept, most = 0;
+    uint32_t pass, column, kept;
     size_t i, values;
     zt__region_record *record;
     zt__statistics *statistics;
     zt_cause cause;
+    for (pass = 0; pass < profiler->pass_count; pass++) {
+        seen[pass] = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
+        collected += seen[pass];
+    }
+    lost = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
+    dropped = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
     /* Memory is allocated only for what the buffer is long enough for. */
     if (!zt__require(unpacker, (unpacker->size - unpacker->used) / ZT__PACKED_MOMENTS_SIZE >= columns)) {
         return;
@@ -8992,17 +9024,9 @@ ZT__PRIVATE void zt__unpack_region(zt__unpacker *unpacker, zt_profiler *profiler
         zt__unpack_moments(unpacker, &statistics->moments[column], collected);
     }
     for (pass = 0; pass < profiler->pass_count; pass++) {
-        statistics->seen[pass] = statistics->moments[zt__pass_time_column(profiler, pass)].count;
-        timed += statistics->seen[pass];
-        if (statistics->seen[pass] > statistics->seen[most]) {
-            most = pass;
-        }
+        zt__require(unpacker, statistics->moments[zt__pass_time_column(profiler, pass)].count <= seen[pass]);
     }
-    if (!zt__require(unpacker, timed <= collected)) {
-        return;
-    }
-    /* Samples without a GPU time can be of any pass. In this one they make room for all kept samples. */
-    statistics->seen[most] += collected - timed;
+    memcpy(statistics->seen, seen, sizeof seen);
     kept = zt__unpack_u32(unpacker, profiler->config.samples);
     values = (size_t)kept * columns;
     if (!zt__require(unpacker, kept <= zt__samples_per_pass(statistics) &&

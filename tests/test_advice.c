@@ -167,7 +167,8 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
         char name[16];
         snprintf(name, sizeof name, "region %u", (unsigned)region);
         put_text(&packed, name);
-        put_u64(&packed, passes); /* collected */
+        for (uint32_t pass = 0; pass < passes; pass++)
+            put_u64(&packed, 1); /* collected */
         put_u64(&packed, 0);
         put_u64(&packed, 0);
         put_moments(&packed, time_ns, 1);
