@@ -72,9 +72,9 @@
        Without metrics, barriers have the same effect. Put regions around the parts that matter, and not
        around every kernel of a pipeline that depends on overlap.
 
-       A region measures the device from the moment at which its list executes the begin to that at which it
-       executes the end. Work of other lists in that time may be included. Begin a region on the list that
-       has its work.
+       A region measures the device from the moment when its list executes the begin to the moment when it
+       executes the end. This includes work of other lists that runs in that time. Begin a region on the list
+       that has its work.
 
        Regions may nest and overlap. Where regions nest on a recorded list that is executed again, some
        drivers return a wrong GPU time for the outer one. Such a sample is lost (ZT_LOST_IMPLAUSIBLE).
@@ -97,8 +97,8 @@
        If a program does otherwise:
 
        - A recorded list is executed without zt_execute: of its executions between two collections, only the
-         last one is measured, and the number of the others is unknown. The list is counted
-         (zt_counts.unobserved_lists), also below the table, and logged once.
+         last one is measured, and the number of the others is unknown. The list is counted in
+         zt_counts.unobserved_lists and below the table, and the first such list is logged.
        - A list is reset without zt_reset or zt_release: the next zt_begin on it frees the slots of regions
          that are known to have run. Other slots stay in use, and their samples stay in flight, until
          zt_execute has executed a later region of the list.
@@ -135,12 +135,12 @@
        then not call zetMetricGroupCalculateMetricValues itself, because drivers cannot calculate metrics on
        two threads at once. The library serialises its own calculations.
 
-       zt_collect with a timeout waits for samples that are known to be on their way: regions on immediate
-       lists, and lists that zt_execute has submitted. The first execution of a recorded list without
-       zt_execute cannot be seen in advance. So until the program first calls zt_execute, zt_collect waits for
-       all recorded regions; from then on it does not wait for lists that were not yet executed, except those
-       that have already run without zt_execute. If the loader cannot tell immediate lists, zt_collect waits
-       for all regions that have not run.
+       zt_collect with a timeout waits for samples that are on their way: those of immediate lists, and of
+       recorded lists that zt_execute has submitted. Whether a program executes recorded lists without
+       zt_execute is not known in advance. So until it first calls zt_execute, zt_collect waits for all
+       recorded regions. From then on, it waits for a recorded list only if zt_execute has submitted it, or if
+       it has already run without zt_execute. If the loader cannot tell whether lists are immediate,
+       zt_collect waits for all regions that have not run.
 
    COUNTS
 
@@ -270,9 +270,8 @@
 
    TRACING, with ZETOOLS_TRACER
 
-       After zt_trace_start, every kernel launch in the process becomes a region, if it goes to a list of the
-       profiler's context and device. The region has the name of the kernel. Code that launches need not be
-       changed:
+       After zt_trace_start, every kernel launch in the process becomes a region with the name of the kernel,
+       if its list belongs to the profiler's context and device. The code that launches need not be changed:
 
            zt_trace_start(profiler, NULL);
            solve(...);        a library that knows nothing of this
@@ -281,23 +280,25 @@
 
        The tracer works through the tracing layer of the loader. zt_trace_start enables the layer in loaders
        from 1.15.7 on. For older ones, set ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit. Loaders
-       report success even if the layer is off. So zt_trace_start makes a call of its own, and fails if that
-       call is not traced.
+       report success even if the layer is off. So zt_trace_start makes a call itself, and fails if that call
+       is not traced.
 
        The tracer observes executions, resets and destructions of lists, so that zt_execute, zt_reset and
        zt_release are not needed. Before a list is executed again, the samples of its last execution are
        collected; this waits as zt_execute does. When a list is reset or destroyed, its slots are freed. For a
-       list that was created before zt_trace_start, the driver is queried for context and device. If it cannot
-       tell them, the list is assumed to be of the profiler's.
+       list that was created before zt_trace_start, the driver is queried for context and device. If it does
+       not report them, the list is assumed to belong to those of the profiler.
 
-       For a launch that waits for events, the tracer appends the wait, then the begin of the region, and then
-       the launch, so that the GPU time is that of the kernel alone. If the driver refuses the launch, the
-       wait stays on the list.
+       For a launch that waits for events, the tracer appends the wait, then the begin of the region, then the
+       launch. So the GPU time does not include the wait. If the driver refuses the launch, the wait stays on
+       the list.
 
        zt_trace_counts counts launches when they are appended, however often their list is executed later. A
-       launch that the driver refuses is a dropped sample. Launches that are captured into a graph cannot be
-       measured, nor can commands on copy engines if the profiler measures metrics. They are counted as
-       elsewhere.
+       launch that the driver refuses is a dropped sample. Launches that cannot be measured are counted as
+       elsewhere: those captured into a graph; on copy engines, if the profiler measures metrics; on lists
+       that can be cloned, because clones would write to the same queries; and on mutable lists, once the
+       application has queried the identifier of a command, because nothing may be appended before that
+       command.
 
        With zt_trace_config.calls, calls of the application are counted and timed on the host. Reports show
        them below the regions, and the timeline has a track for each thread. Calls that the library makes
@@ -322,10 +323,10 @@
    REPORTS
 
        JSON, CSV and pages begin with what a reader needs a year later: the version of the library, the
-       program (its command line, as the system has it: it may contain what is not for everybody), the date
-       of the report, the date when the profiler was opened, and the device's name, driver version, UUID,
-       PCI address and clock rates. Dates are UTC. What the driver does not report is empty or null. Packed
-       statistics keep these facts of the process that measured.
+       command line of the program (which may contain secrets), the date of the report, the date when the
+       profiler was opened, and the device's name, driver version, UUID, PCI address and clock rates. Dates
+       are UTC. What the driver does not report is empty or null. Packed statistics keep these facts of the
+       process that measured.
 
        JSON is an object:
 
@@ -333,11 +334,11 @@
            "device"    {"name", "driver_version", "uuid", "pci", "core_clock_mhz", "timer_hz"}
            "counts"    zt_counts; "causes": of each zt_cause, by its name
            "peaks"     {"bytes_per_second", "operations_per_second", "source"}; see ROOFLINE
-           "columns"   keys of the metrics that show most, for a table
+           "columns"   keys of the metrics that matter most, for a table
            "metrics"   of each key: {"name", "group", "component", "units", "type", "aggregation", "pass",
                        "description"}, and a short "label" for some of "columns". The key is the name; if an
-                       earlier group has a metric of the same name, it is "GROUP.NAME". Without a "group" are
-                       shares that are derived from two metrics
+                       earlier group has a metric of the same name, it is "GROUP.NAME". Shares that are
+                       derived from two metrics have no "group"
            "streamed"  the same for metrics of attached streams
            "regions"   an array in the order of zt_get_region
            "notes"     sentences about what is missing, why, and what to do: those below a table
@@ -348,19 +349,19 @@
        second; "operations" and "instructions" a second (see ROOFLINE); "histogram"; "streamed", of each key
        {"rows", "mean", "peak"}; and "tiles", an array with "metrics" of each. "limit" is {"what", "why",
        "add"} as in zt_limit_info. "histogram" counts the GPU times that are kept for quantiles (see
-       AGGREGATION), and not all: bucket i begins at first_ns * ratio^i. Figures are {"count", "sum", "mean",
-       "stddev", "min", "max", "median", "p95"}, and null where they do not apply.
+       AGGREGATION); bucket i begins at first_ns * ratio^i. Figures are {"count", "sum", "mean", "stddev",
+       "min", "max", "median", "p95"}, and null where they do not apply.
 
            import json
            run = json.load(open("run.json"))
            for region in run["regions"]:
                print(region["name"], region["time_ns"]["mean"], region["metrics"]["XVE_STALL"]["mean"])
 
-       CSV has a line for each set of figures, and the name of the region in each line: GPU time, metrics,
-       and with "stream" as pass those of attached streams, whose count is that of rows. `tile` and `pass`
-       are "all" or a number. Lines of the component "profiler" have no figures: either a count, or, with
-       the aggregation "none", a text in the last column. Those without a region are of the whole profiler,
-       with a line "note" for each of the "notes" of JSON.
+       CSV has a line for the GPU time of each region, and one for each of its metrics. `tile` and `pass` are
+       "all" or a number; for metrics of attached streams, `pass` is "stream" and `count` is that of rows.
+       Lines of the component "profiler" have no figures: either a count, or, with the aggregation "none", a
+       text in the last column. Those without a region are about the whole profiler; there is one with the
+       metric "note" for each of the "notes" of JSON.
 
            import csv
            for line in csv.DictReader(open("run.csv", newline="")):
@@ -408,10 +409,12 @@
    THREADS
 
        Functions that take a profiler or a stream may be called from several threads at once, with these
-       exceptions: nothing else may use a profiler or a stream while it is closed (but zt_stream_close ends a
-       read that waits, and streams that are attached to a profiler may be read and closed while it is
-       closed); one ZT_PASSES, zt_bench or zt_compare runs on a profiler at a time; and a region is begun
-       and ended by threads that may use its list.
+       exceptions:
+
+       - Nothing else may use a profiler or a stream while it is closed. But zt_stream_close ends a read that
+         waits, and streams that are attached to a profiler may be read and closed while it is closed.
+       - One ZT_PASSES, zt_bench or zt_compare runs on a profiler at a time.
+       - A region is begun and ended by threads that may use its list.
 
        What may wait, for what, and how long at the most:
 
@@ -439,8 +442,8 @@
        loaded with RTLD_LOCAL, or in files with ZETOOLS_STATIC. They must agree on which metric groups are
        active, and must not calculate metrics at the same time. The copies find each other by the environment
        variable ZETOOLS_PROCESS_3, which the first call of the library sets. Do not change it. As with any
-       setenv, no other thread may use the environment during that first call. The number in the name is that
-       of the layout of the shared data; copies with different layouts do not find each other.
+       setenv, no other thread may use the environment during that first call. The number in the name is the
+       layout of the shared data: copies with different layouts do not find each other.
 
        A forked child may open profilers and streams of its own. It must not use those of its parent;
        zt_close and zt_stream_close do nothing with them in the child. A program that is started by exec
@@ -487,8 +490,8 @@
        ZT_COPIES               overrides zt_trace_config.copies: "1", or "0"
        ZT_AUTO                 the reports of zt_auto, as in ZT_REPORT; "1": as its configuration says; "off",
                                "0" or "": nothing is traced
-       What is wrong with these is printed on standard error. If a report of ZT_REPORT or ZT_AUTO cannot be
-       written, the table is printed there instead.
+       Mistakes in these are printed on standard error. If a report of ZT_REPORT or ZT_AUTO cannot be written,
+       the table is printed there instead.
 
        COLUMNS                 the width of a table on standard output that is not a terminal. Default: 80
 
@@ -560,8 +563,8 @@ extern "C" {
 /* Measures regions on one device or sub-device, in one context. Since 0.1. */
 typedef struct zt_profiler zt_profiler;
 
-/* A metric group: the same type as zet_metric_group_handle_t. Only the implementation includes the header of
-   that, because it is slow to compile. Since 0.1. */
+/* A metric group: the same type as zet_metric_group_handle_t, whose header only the implementation includes,
+   because it is slow to compile. Since 0.1. */
 typedef struct _zet_metric_group_handle_t *zt_group;
 
 /* A region that was begun. Its fields are private. A copy stands for the same region. Since 0.1. */
@@ -896,14 +899,15 @@ typedef struct zt_trace_config {
     uint32_t hook_count;
 } zt_trace_config;
 
-/* Launches, and copies if they are measured: launches = measured + filtered + elsewhere. zt_counts says what
-   became of those measured. Since 0.1. */
+/* Launches, and copies if they are measured: launches = measured + filtered + elsewhere. zt_counts shows
+   what became of those that are measured. Since 0.1. */
 typedef struct zt_trace_counts {
     uint64_t launches;
     uint64_t measured;  /* a region was begun */
     uint64_t filtered;  /* left out by the configuration */
     uint64_t elsewhere; /* on a list that the profiler cannot measure: of another context or device; of a copy
-                           engine, unless the profiler measures times alone; or captured into a graph */
+                           engine, unless the profiler measures times alone; that can be cloned or changed;
+                           or captured into a graph */
 } zt_trace_counts;
 
 /* A call that was timed. The name lives as long as the program. Since 0.1. */
@@ -1009,7 +1013,8 @@ typedef struct zt_comparison {
    Results are named without ZE_RESULT_ and ZE_RESULT_ERROR_. A function that takes handles or pointers
    returns INVALID_NULL_HANDLE or INVALID_NULL_POINTER for those that are NULL, unless NULL is allowed; one
    that takes an index returns INVALID_ARGUMENT for one that is too high; one that needs memory,
-   OUT_OF_HOST_MEMORY. This is not repeated below. "Any thread" includes several at once. */
+   OUT_OF_HOST_MEMORY. Besides these, it returns SUCCESS, and the results that its own documentation names.
+   This is not repeated below. "Any thread" includes several at once. */
 
 /* Returns the version of the implementation, "major.minor.patch". Any thread. Since 0.1. */
 ZT_API const char *zt_version(void);
@@ -1024,8 +1029,8 @@ ZT_API zt_config zt_config_default(void);
    the result of the call that refused them, or INVALID_ARGUMENT where there are no such groups or metrics.
    OUT_OF_HOST_MEMORY also when 256 profilers are open in the process; DEVICE_LOST; otherwise the result of
    the call that failed. zt_get_last_error(NULL) has the message.
-   Variables of the environment override the configuration; see ENVIRONMENT. What is wrong with them is
-   reported. Any thread, but not two threads for one device at once. Since 0.1. */
+   Variables of the environment override the configuration; see ENVIRONMENT. Mistakes in them are reported.
+   Any thread, but not two threads for one device at once. Since 0.1. */
 ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t device, const zt_config *config,
                            zt_profiler **profiler);
 
@@ -1050,7 +1055,7 @@ ZT_API void zt_end(zt_region *region);
 
 /* Collects samples.
    timeout_ns  0: what is ready, without waiting. Otherwise, waits so many nanoseconds at the most for samples
-               that are on their way; COLLECTING says which these are
+               that are on their way; see COLLECTING
    Returns SUCCESS; NOT_READY, with a timeout only, if it expired, or if a region is not ended; DEVICE_LOST;
    HANDLE_OBJECT_IN_USE inside a sample function. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
@@ -1060,7 +1065,7 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
    are collected. Regions that never ran no longer count as begun. Regions that are not ended are dropped.
    Never waits.
    Returns SUCCESS, also for a list without regions; NOT_READY if samples of the list are not collected yet:
-   the next collection does that. With config.thread, NOT_READY only says that the thread has not collected
+   the next collection does that. With config.thread, NOT_READY only means that the thread has not collected
    them yet. Any thread that may use the list. Since 0.1. */
 ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t list);
 
@@ -1177,6 +1182,8 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
 /* Writes results as a table for people, 80 columns wide: one, or a row for each of many. With the profiler
    that was benchmarked, it has as many metrics as fit, those first that show most; what adds up is in units a
    second. "95% +-" is the precision, "with counters" the perturbation.
+   count        the number of results
+   write, user  receive the text, as in zt_write
    Returns SUCCESS; UNKNOWN if `write` stopped it; OUT_OF_HOST_MEMORY. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_write_benches(const zt_profiler *profiler, const zt_bench_result *results,
                                     uint32_t count, zt_write_fn write, void *user);
@@ -1227,7 +1234,7 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
 
 /* Passes the bytes of a report to a function.
-   user  is passed to `write`
+   write  is called with the next bytes and `user`, until it returns nonzero
    Returns SUCCESS; INVALID_ENUMERATION; INVALID_ARGUMENT for a trace or instances without config.timeline;
    UNKNOWN if `write` stopped it. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user);
@@ -1258,7 +1265,8 @@ ZT_API const char *zt_result_name(ze_result_t result);
 ZT_API ze_result_t zt_find_group(ze_device_handle_t device, const char *name, uint32_t type, zt_group *group);
 
 /* Lists the metric groups of a device as text for people.
-   metrics  not 0: with their metrics
+   metrics      not 0: with their metrics
+   write, user  receive the text, as in zt_write
    Returns SUCCESS; DEPENDENCY_UNAVAILABLE if the driver's metric library is missing; UNKNOWN if `write`
    stopped it; otherwise the result of the call that failed. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_write_fn write, void *user);
@@ -1329,8 +1337,8 @@ ZT_API uint32_t zt_get_streamed_count(const zt_profiler *profiler);
 /* Returns a streamed metric by its index, or NULL if that is too high. Any thread. Since 0.1. */
 ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric);
 
-/* Gets the mean and peak of a streamed metric over the samples of a region that are collected, and ended
-   before the last row that was read. Any thread. Since 0.1. */
+/* Gets the mean and peak of a streamed metric in a region, over those collected samples that ended before the
+   last row that was read. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
                                    zt_streamed *streamed);
 
@@ -1564,7 +1572,7 @@ static inline ZT__UNUSED void zt__close_region(zt_region *region) {
 #endif
 
 /* Makes the statement of a ZT_REGION run once, measured or not. */
-static inline ZT__UNUSED int zt__body(zt_region *region) {
+static inline ZT__UNUSED int zt__begin_body(zt_region *region) {
     return region->body++ == 0;
 }
 
@@ -1577,7 +1585,7 @@ static inline ZT__UNUSED int zt__body(zt_region *region) {
 #define ZT_SCOPE(profiler, list, name) ((void)sizeof(profiler), (void)sizeof(list), (void)sizeof(name))
 #elif defined(__cplusplus)
 #define ZT__REGION(scope, profiler, list, name)                                                              \
-    for (zt_scope scope(profiler, list, name); zt__body(&scope.region);)
+    for (zt_scope scope(profiler, list, name); zt__begin_body(&scope.region);)
 #define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
 #define ZT_SCOPE(profiler, list, name) zt_scope ZT__NAME(zt__scope)(profiler, list, name)
 #define ZT__PASSES(passes, profiler) for (zt__all_passes passes(profiler); zt_passes_next(&passes.state);)
@@ -1585,7 +1593,7 @@ static inline ZT__UNUSED int zt__body(zt_region *region) {
 #elif defined(__GNUC__)
 #define ZT__GUARD __attribute__((cleanup(zt__close_region)))
 #define ZT__REGION(region, profiler, list, name)                                                             \
-    for (zt_region region ZT__GUARD = zt__open_region(profiler, list, name); zt__body(&region);)
+    for (zt_region region ZT__GUARD = zt__open_region(profiler, list, name); zt__begin_body(&region);)
 #define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
 #define ZT_SCOPE(profiler, list, name)                                                                       \
     zt_region ZT__NAME(zt__scope)                                                                            \
@@ -1602,7 +1610,7 @@ static inline ZT__UNUSED int zt__body(zt_region *region) {
 #define ZT__REGION(region, profiler, list, name)                                                             \
     for (zt_region region = zt__open_region(profiler, list, name); region.body == 0;                         \
          zt__close_region(&region))                                                                          \
-        for (; zt__body(&region);)
+        for (; zt__begin_body(&region);)
 #define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
 #endif
 
@@ -1648,10 +1656,11 @@ typedef zt__disabled_scope zt_scope;
 
    CHAPTERS
 
-       Each chapter is a capability, complete with its types, its private functions and then its public
-       functions, and uses only chapters before it. Where it has to call a later one, the later one registers
-       a function when it opens. Only >>requests calls public functions of a later chapter, zt_report and
-       zt_write, because zt_close writes the reports that ZT_REPORT names. Search for the tags:
+
+       Each chapter is one capability: its types, its private functions, then its public functions. It uses
+       only chapters before it. Where it has to call a later one, the later one registers a function when it
+       opens. Only >>requests calls public functions of a later chapter, zt_report and zt_write, because
+       zt_close writes the reports that ZT_REPORT names. Search for the tags:
 
            >>platform     all that differs between systems and compilers
            >>memory       the application's allocator, and the one hash table
@@ -1937,8 +1946,8 @@ ZT__PRIVATE void zt__unlock(zt__mutex *mutex) {
 #define zt__load(pointer) __atomic_load_n(pointer, __ATOMIC_ACQUIRE)
 #define zt__store(pointer, value) __atomic_store_n(pointer, value, __ATOMIC_RELEASE)
 
-/* A mutex that can be locked with a deadline, and that knows the thread that holds it. Callbacks run under
-   it, and what they call must not lock it again. */
+/* A mutex that can be locked with a deadline, and that knows which thread holds it: callbacks run while it is
+   held, and what they call must not lock it again. */
 typedef struct zt__timed_mutex {
     zt__mutex mutex;
     uintptr_t owner; /* the thread, or 0. Atomic */
@@ -2032,8 +2041,8 @@ ZT__PRIVATE void zt__sleep_thread(zt__thread *thread, uint64_t timeout_ns) {
     zt__unlock(&thread->mutex);
 }
 
-/* Stops a thread and waits until it has ended. Returns 0 if it hangs in the driver or in a function of the
-   application. */
+/* Requests that a thread stops, and waits until its last step has returned. Returns 0 if that step hangs, in
+   the driver or in a function of the application. */
 ZT__PRIVATE int zt__await_thread(zt__thread *thread) {
     enum { LONGEST_NS = 2000000000 };
     zt__wait wait;
@@ -2048,7 +2057,7 @@ ZT__PRIVATE int zt__await_thread(zt__thread *thread) {
     return 1;
 }
 
-/* Removes a thread from its list. With the mutex of the list held. */
+/* Removes a thread from its list, whose mutex is held. */
 ZT__PRIVATE void zt__remove_thread(zt__thread *thread) {
     zt__thread **place;
     for (place = &thread->list->first; *place; place = &(*place)->next) {
@@ -2059,7 +2068,7 @@ ZT__PRIVATE void zt__remove_thread(zt__thread *thread) {
     }
 }
 
-/* Joins a thread that has ended, unless that is done. With the mutex of its list held. */
+/* Joins a thread that has ended, unless it is joined already. The mutex of its list is held. */
 ZT__PRIVATE void zt__join_thread(zt__thread *thread) {
     if (zt__load(&thread->running)) {
         pthread_join(thread->handle, NULL);
@@ -2068,8 +2077,7 @@ ZT__PRIVATE void zt__join_thread(zt__thread *thread) {
     }
 }
 
-/* Stops a thread and waits until it has ended. Returns 0 if it hangs: then it still uses its data, and the
-   caller may try again later. */
+/* Stops a thread. Returns 0 if it hangs: then it still uses its data, and the caller may try again later. */
 ZT__PRIVATE int zt__stop_thread(zt__thread *thread) {
     if (!zt__load(&thread->running)) {
         return 1;
@@ -2085,8 +2093,9 @@ ZT__PRIVATE int zt__stop_thread(zt__thread *thread) {
     return 1;
 }
 
-/* Stops all threads but the one that calls exit. A thread that hangs is removed, so that the others are
-   stopped. The list stays locked, so that a thread that another one closes meanwhile is not freed. */
+/* Stops all threads but the one that calls exit. A thread that hangs is only removed from the list. The list
+   stays locked meanwhile, so that zt__stop_thread does not return on another thread, which would then free
+   what is used here. */
 ZT__PRIVATE void zt__stop_threads_at_exit(void) {
     zt__lock(&zt__threads.mutex);
     zt__threads.is_exiting = 1;
@@ -2146,8 +2155,8 @@ ZT__PRIVATE int zt__start_thread(zt__thread *thread, int (*step)(void *user), vo
 /* ---- symbols --------------------------------------------------------------------------------------------- */
 
 /* Stores the address of a function of the Level Zero loader, or NULL, in the function pointer at `function`.
-   The loader is opened by its name, because its symbols are not in the global scope if a library that was
-   loaded with RTLD_LOCAL has brought it. A statically linked loader has its symbols in the global scope. */
+   The loader is looked up by its file name, because its symbols are not in the global scope if it came with a
+   library that was opened with RTLD_LOCAL. The symbols of a statically linked loader are in that scope. */
 ZT__PRIVATE void zt__find_loader_symbol(const char *name, void *function) {
     void *loader = dlopen("libze_loader.so.1", RTLD_LAZY | RTLD_NOLOAD);
     void *symbol;
@@ -2161,11 +2170,11 @@ ZT__PRIVATE void zt__find_loader_symbol(const char *name, void *function) {
     }
 }
 
-/* Returns the name of a C++ function or type as people write it, which the caller frees with free(); or NULL
-   if the name is none, or the process has no C++ library. */
+/* Returns a mangled name of C++ as it is written in the source, to be freed with free(). NULL if the name is
+   not mangled, or the process has no C++ library. */
 ZT__PRIVATE char *zt__demangle(const char *name) {
     static const char *const libraries[] = {NULL, "libstdc++.so.6", "libc++abi.so.1"};
-    static const char type[] = "typeinfo name for "; /* kernels of SYCL are named so */
+    static const char type[] = "typeinfo name for "; /* before the type that names a SYCL kernel */
     char *(*demangle)(const char *, char *, size_t *, int *);
     char *text = NULL;
     uint32_t i;
@@ -2230,8 +2239,8 @@ ZT__PRIVATE void zt__default_release(void *memory, void *user) {
 
 static const zt_allocator zt__default_allocator = {zt__default_allocate, zt__default_release, NULL};
 
-/* Returns memory filled with zeros, or NULL. Calls the application's allocator, as do all functions that
-   receive one: no mutex may be held. */
+/* Returns memory filled with zeros, or NULL. Like every function with a parameter `allocator`, it may call
+   the application's functions: no mutex may be held. */
 ZT__PRIVATE void *zt__allocate(const zt_allocator *allocator, size_t count, size_t size) {
     void *memory;
     if (count == 0 || size > SIZE_MAX / count) {
@@ -2315,7 +2324,7 @@ ZT__PRIVATE void zt__map_add(zt__map *map, const void *key, size_t length, void 
     map->count++;
 }
 
-/* Removes a key. Then enters those after it again, because a search for them stops at the free entry. */
+/* Removes a key. Then enters again those that follow it, because a search for them stops at a free entry. */
 ZT__PRIVATE void zt__map_remove(zt__map *map, const void *key, size_t length) {
     zt__map_entry *entry = map->capacity ? zt__map_place(map, zt__hash(key, length), key, length) : NULL;
     uint32_t i;
@@ -2336,8 +2345,8 @@ ZT__PRIVATE void zt__map_remove(zt__map *map, const void *key, size_t length) {
     }
 }
 
-/* Makes room for one more key. The caller holds the mutex that guards the map. It is unlocked while the
-   allocator runs, so the caller has to repeat its look-ups. Returns 0 without memory. */
+/* Makes room for one more key. The mutex that guards the map is held. It is unlocked while the allocator
+   runs, so the caller has to look its key up again. Returns 0 without memory. */
 ZT__PRIVATE int zt__map_make_room(zt__map *map, const zt_allocator *allocator, zt__mutex *mutex) {
     while (zt__map_is_full(map)) {
         zt__map grown = {NULL, 64, 0};
@@ -2380,8 +2389,8 @@ ZT__PRIVATE void zt__map_free(zt__map *map, const zt_allocator *allocator) {
 
 /* ---- lists of names -------------------------------------------------------------------------------------- */
 
-/* Finds the next name of a list, in which commas separate names, without the blanks around it, and moves
-   `*list` on. Returns 0 at the end. */
+/* Finds the next name of a list whose names are separated by commas, without the blanks around it. Moves
+   `*list` behind it. Returns 0 at the end. */
 ZT__PRIVATE int zt__next_name(const char **list, const char **name, size_t *length) {
     const char *p = *list;
     while (*p == ',' || *p == ' ') {
@@ -2405,7 +2414,7 @@ ZT__PRIVATE int zt__has_names(const char *list) {
     return list && zt__next_name(&list, &name, &length);
 }
 
-/* Returns whether a text consists of the first `length` bytes of another. */
+/* Returns whether a text equals the first `length` bytes of another. */
 ZT__PRIVATE int zt__equals(const char *text, const char *other, size_t length) {
     return strlen(text) == length && memcmp(text, other, length) == 0;
 }
@@ -2442,8 +2451,8 @@ ZT__PRIVATE int zt__matches(const char *pattern, size_t length, const char *text
     return pattern == end;
 }
 
-/* Returns whether a list of patterns selects a name. A pattern after '!' excludes what it matches. A list of
-   such patterns alone, or of none, selects all other names. */
+/* Returns whether a list of patterns selects a name. A pattern after '!' excludes the names that it matches.
+   If no other pattern is in the list, all names that are not excluded are selected. */
 ZT__PRIVATE int zt__is_selected(const char *list, const char *name) {
     const char *pattern;
     size_t length;
@@ -2506,10 +2515,10 @@ typedef struct zt__nearest {
     char text[320];
 } zt__nearest;
 
-/* Returns a name by its index, or NULL to leave it out. */
+/* Returns a name by its index, or NULL if it is not to be shown. */
 typedef const char *(*zt__name_fn)(const void *names, uint32_t index);
 
-/* Finds the three nearest names, from the nearest on. A name that occurs twice is shown once. */
+/* Finds the three nearest names, the nearest first. A name that occurs twice is shown once. */
 ZT__PRIVATE zt__nearest zt__find_nearest(const char *wanted, const void *names, uint32_t count,
                                          zt__name_fn name_at) {
     enum { SHOWN = 3 };
@@ -2584,9 +2593,9 @@ ZT__PRIVATE int zt__next_character(const char **text, zt__character *character) 
     return 1;
 }
 
-/* As zt__next_character, for a terminal. Control and direction characters, which a terminal obeys, become
-   '?'. `width` is how many columns the character takes. */
-ZT__PRIVATE int zt__next_shown(const char **text, zt__character *character, size_t *width) {
+/* As zt__next_character, for a terminal. Control characters and marks of the writing direction, which a
+   terminal obeys, become '?'. `width` is the number of columns that the character occupies. */
+ZT__PRIVATE int zt__next_shown_character(const char **text, zt__character *character, size_t *width) {
     enum { OBEYED = -1 };
     static const struct {
         uint32_t first, last;
@@ -2618,11 +2627,11 @@ ZT__PRIVATE int zt__next_shown(const char **text, zt__character *character, size
     return 1;
 }
 
-/* Returns how many columns of a terminal a text takes. */
+/* Returns how many columns of a terminal a text occupies. */
 ZT__PRIVATE size_t zt__shown_width(const char *text) {
     zt__character character;
     size_t width, sum = 0;
-    while (zt__next_shown(&text, &character, &width)) {
+    while (zt__next_shown_character(&text, &character, &width)) {
         sum += width;
     }
     return sum;
@@ -2687,8 +2696,8 @@ ZT__PRIVATE void zt__write_repeated(zt__writer *writer, char letter, size_t coun
     }
 }
 
-/* Writes numbers and short constant texts, up to 1023 bytes. Fractions have the locale's decimal point. Names
-   and texts of the application or driver need one of the functions below. */
+/* For numbers and constant texts, up to 1023 bytes. Fractions have the locale's decimal point. Texts of the
+   application or the driver may be longer and need escaping: the functions below write them. */
 ZT__PRIVATE ZT__CHECKED_FORMAT(2, 3) void zt__print(zt__writer *writer, const char *format, ...) {
     char text[1024];
     va_list arguments;
@@ -2717,14 +2726,14 @@ ZT__PRIVATE void zt__write_number(zt__writer *writer, double number) {
     zt__write_bytes(writer, point, used);
 }
 
-/* Writes the comma before a member or an element of JSON, unless it is the first. */
+/* Writes the comma before a member of an object or an element of an array in JSON, unless it is the first. */
 ZT__PRIVATE void zt__write_comma(zt__writer *writer) {
     if (writer->last != '{' && writer->last != '[') {
         zt__write_text(writer, ",");
     }
 }
 
-/* Writes what is between the quotes of a string of JSON. */
+/* Writes what stands between the quotes of a string in JSON. */
 ZT__PRIVATE void zt__write_json_characters(zt__writer *writer, const char *text) {
     zt__character character;
     while (zt__next_character(&text, &character)) {
@@ -2749,7 +2758,7 @@ ZT__PRIVATE void zt__write_json_string(zt__writer *writer, const char *text) {
 ZT__PRIVATE void zt__write_shown(zt__writer *writer, const char *text) {
     zt__character character;
     size_t width;
-    while (zt__next_shown(&text, &character, &width)) {
+    while (zt__next_shown_character(&text, &character, &width)) {
         zt__write_bytes(writer, character.bytes, character.length);
     }
 }
@@ -2765,7 +2774,7 @@ ZT__PRIVATE size_t zt__write_shortened(zt__writer *writer, const char *text, siz
         return rest;
     }
     end = (room - 3) / 2;
-    while (rest > end && zt__next_shown(&text, &character, &width)) {
+    while (rest > end && zt__next_shown_character(&text, &character, &width)) {
         rest -= width;
         is_beginning = is_beginning && used + width + 3 + end <= room;
         if (is_beginning) {
@@ -2826,7 +2835,7 @@ ZT__PRIVATE void zt__end_word(zt__paragraph *paragraph) {
 ZT__PRIVATE void zt__add_text(zt__paragraph *paragraph, const char *text) {
     zt__character character;
     size_t width;
-    while (zt__next_shown(&text, &character, &width)) {
+    while (zt__next_shown_character(&text, &character, &width)) {
         if (character.code == ' ') {
             zt__end_word(paragraph);
             continue;
@@ -2872,8 +2881,8 @@ typedef struct zt__table {
     int no_headings; /* not 0: no headings, and no line below them */
 } zt__table;
 
-/* Fills the cells with one line of the headings, by its distance from the last. Returns 0 if no heading has
-   such a line. */
+/* Fills the cells with one line of the headings, counted upwards from the last one, which is 0. Returns 0 if
+   no heading has so many lines. */
 ZT__PRIVATE int zt__fill_heading(const zt__table *table, uint32_t above_last) {
     uint32_t i;
     int found = 0;
@@ -3012,8 +3021,8 @@ static const struct {
     double ns;
 } zt__time_units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
 
-/* Chooses the largest unit of which the smallest figure of a column is at least a tenth, or a whole one in a
-   precise table. With it the largest figure of another column has less than eight digits. */
+/* Chooses the largest unit in which the smallest figure of one column is at least 0.1, or 1 in a precise
+   table; or a larger one, if the largest figure of another column would have eight digits or more. */
 ZT__PRIVATE void zt__choose_time_unit(zt__figure_table *table, uint32_t smallest_of, uint32_t largest_of) {
     double smallest = zt__nan(), largest = 0, least = table->is_precise ? 1 : 0.1;
     uint32_t row;
@@ -3040,8 +3049,9 @@ ZT__PRIVATE int zt__begins_word(const char *text, size_t at) {
     return before == '_' || (before >= 'a' && before <= 'z' && after >= 'A' && after <= 'Z');
 }
 
-/* Finds where to break a heading so that it is as narrow as possible: between words, and inside of names only
-   if `in_names`. Stores the width of the wider line, and returns where the second one begins; 0: nowhere. */
+/* Finds where to break a heading so that it is as narrow as possible: at a blank, and with `in_names` also
+   between the words of a name. Returns where the second line begins, or 0 if there is no such place. Stores
+   the width of the wider line. */
 ZT__PRIVATE size_t zt__find_break(const char *text, int in_names, size_t *narrowest) {
     size_t i, cut = 0, length = strlen(text);
     *narrowest = length;
@@ -3061,8 +3071,8 @@ ZT__PRIVATE int zt__continues_character(char byte) {
     return ((unsigned char)byte & 0xC0) == 0x80;
 }
 
-/* Makes a heading of at most two lines of a name and its units. If it is too long for that, it is shortened
-   in the middle. Returns 0 if it is hard to read: shortened, or broken inside of a word. */
+/* Makes a heading of a name and its units, in at most two lines. What is too long for that is shortened in
+   the middle. Returns 0 if the heading is hard to read: shortened, or broken inside of a word. */
 ZT__PRIVATE int zt__make_heading(char heading[64], const char *name, const char *units) {
     enum { SHORT = 12, LONGEST = 18 };
     char text[512];
@@ -3166,9 +3176,9 @@ ZT__PRIVATE void zt__measure_column(const zt__figure_table *table, zt__figure_co
     }
 }
 
-/* Adds a column. Times get the unit of the table. If other figures add up, a prefix is chosen that suits the
-   largest: "bytes" becomes "MB". Other units, such as percent, stay. A column that may be left out is, if it
-   has no figures. Returns as zt__make_heading. */
+/* Adds a column. Times are shown in the time unit of the table. Other figures that add up get a prefix that
+   suits the largest: "bytes" becomes "MB". Figures that do not add up keep their units. A column without
+   figures is left out, unless its rank is 0. Returns as zt__make_heading. */
 ZT__PRIVATE int zt__add_figures(zt__figure_table *table, uint32_t figure, const char *name, const char *units,
                                 int adds_up, int rank) {
     static const char *const prefixes[] = {"", "k", "M", "G", "T"};
@@ -3247,7 +3257,7 @@ ZT__PRIVATE size_t zt__widest_name(const zt__figure_table *table) {
 }
 
 /* Leaves out columns that do not fit into `room`, those with the highest rank first. Columns of rank 0 stay.
-   If there is room left, names get it. */
+   The room that is left goes to the names. */
 ZT__PRIVATE void zt__fit_columns(zt__figure_table *table, size_t room) {
     enum { SHORTEST_NAME = 16, HIGHEST_RANK = 3 };
     uint32_t i, kept = 0;
@@ -3275,7 +3285,7 @@ ZT__PRIVATE void zt__fit_columns(zt__figure_table *table, size_t room) {
     }
 }
 
-/* Some columns of a table of figures. */
+/* The columns of a table of figures that are written beside each other: `user` of zt__fill_figures. */
 typedef struct zt__figure_part {
     const zt__figure_table *table;
     uint32_t first, count;
@@ -3328,12 +3338,10 @@ ZT__PRIVATE void zt__write_figures(zt__writer *writer, const zt__figure_table *t
 
 /* ==== >>process: what all copies of this header in a process share ======================================== */
 
-/* A process may contain several copies of this header: files with ZETOOLS_STATIC, plugins with hidden symbols
-   or loaded with RTLD_LOCAL, libraries built with different versions. They share one block of memory, and
-   find it by an environment variable, as OpenMP runtimes do. The value of the variable consists of the
-   process identifier, a hash of random bytes that exec changes, and the address of the block. The hash is
-   needed because exec keeps both the identifier and the environment. The number in the variable's name
-   changes with the layout of the block. */
+/* All copies of this header in a process (see PROCESSES) share one block of memory. They find it by an
+   environment variable, as OpenMP runtimes do. Its value consists of the process identifier, a hash of random
+   bytes that exec changes, and the address of the block. The hash is needed because exec keeps both the
+   identifier and the environment. The number in the variable's name changes with the layout of the block. */
 
 enum { ZT__MAX_PROFILERS = 256, ZT__MAX_ACTIVE_GROUPS = 64 };
 
@@ -3353,7 +3361,7 @@ typedef struct zt__process {
     pthread_key_t messages; /* a zt__thread_messages, or NULL */
     zt__active_group active_groups[ZT__MAX_ACTIVE_GROUPS];
     zt_profiler *profilers[ZT__MAX_PROFILERS]; /* those that are open. Atomic: found without the mutex */
-    uint32_t profiler_ids[ZT__MAX_PROFILERS];  /* of each. Atomic, too */
+    uint32_t profiler_ids[ZT__MAX_PROFILERS];  /* of each. Atomic, for the same reason */
     uint32_t serial;                           /* of the profiler opened last */
     uint32_t reporting, automatic;             /* profilers with reports of ZT_REPORT, of zt_auto. Atomic */
 } zt__process;
@@ -3387,7 +3395,7 @@ ZT__PRIVATE zt__process *zt__create_process(void) {
         return NULL;
     }
     pthread_mutex_init(&process->mutex, NULL);
-    /* So that a forked child does not take a region of its parent for one of its own profilers. */
+    /* A forked child has other numbers than its parent, and so ignores regions that the parent has begun. */
     process->serial = (uint32_t)getpid() * 2654435761u;
     return process;
 }
@@ -3403,7 +3411,7 @@ ZT__PRIVATE zt__process *zt__read_process_variable(const char *identity) {
     return (zt__process *)address;
 }
 
-/* Returns the block in the variable. The first copy that needs it creates it. NULL without memory. */
+/* Returns the block whose address is in the variable. The first copy creates it. NULL without memory. */
 ZT__PRIVATE zt__process *zt__find_or_create_process(void) {
     const void *image = (const void *)(uintptr_t)getauxval(AT_RANDOM); /* random bytes, which exec changes */
     char identity[64], value[128];
@@ -3761,15 +3769,15 @@ ZT__PRIVATE void zt__log_to_stderr(int result, const char *text, void *user) {
     fprintf(stderr, "zetools: %s\n", text);
 }
 
-/* Returns the log function where the application has set none: by ZT_LOG, or NULL. */
+/* Returns the log function of an application that has set none: with ZT_LOG, one that prints; else NULL. */
 ZT__PRIVATE zt_log_fn zt__default_log(void) {
     const char *log = getenv("ZT_LOG");
     return log && strcmp(log, "stderr") == 0 ? zt__log_to_stderr : NULL;
 }
 
-/* zt__report(diagnostics, IDENTIFIER, result, arguments...) stores a message as the last one, and logs it if
-   it is the first of its kind and `result` is not SUCCESS. If `diagnostics` is NULL, the message becomes the
-   last one of the thread. Returns `result`. The log function is a callback: no mutex may be held. */
+/* zt__report(diagnostics, IDENTIFIER, result, arguments...) stores a message as the last one of a profiler or
+   stream; if `diagnostics` is NULL, as that of the thread. Logs it if it is the first of its kind and
+   `result` is not SUCCESS. Returns `result`. The log function is a callback: no mutex may be held. */
 #define zt__report(diagnostics, identifier, ...)                                                             \
     zt__report_message(diagnostics, ZT__##identifier, zt__format_##identifier, __VA_ARGS__)
 
@@ -3849,8 +3857,8 @@ ZT__PRIVATE ze_result_t zt__report_no_memory(zt__diagnostics *diagnostics, const
     return zt__report(diagnostics, NO_MEMORY, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, call, what);
 }
 
-/* Returns the last message of these diagnostics, or that of the thread if they are NULL. It stays valid until
-   this thread calls the library again. */
+/* Returns the last message of a profiler or stream; if `diagnostics` is NULL, that of the thread. It stays
+   valid until this thread calls the library again. */
 ZT__PRIVATE const char *zt__get_last_error(zt__diagnostics *diagnostics) {
     zt__thread_messages *messages = zt__get_thread_messages();
     if (!messages) {
@@ -3884,7 +3892,7 @@ ZT_API const char *zt_version(void) {
 
 /* ==== >>driver: functions that a loader may not have ====================================================== */
 
-/* Most of these are newer than Level Zero 1.0. A loader may lack them, so they are looked up at run time. */
+/* A loader may lack these, because most are newer than Level Zero 1.0. So they are looked up at run time. */
 #define ZT__OPTIONAL_FUNCTIONS(X)                                                                            \
     X(zeCommandListIsImmediate, (ze_command_list_handle_t list, ze_bool_t * is_immediate))                   \
     X(zeDeviceGetGlobalTimestamps, (ze_device_handle_t device, uint64_t * host, uint64_t * ticks))           \
@@ -3921,10 +3929,10 @@ ZT__PRIVATE void zt__load_driver(zt__driver *driver) {
 
 enum {
     ZT__MAX_GROUPS = 32,
-    ZT__MAX_TOGETHER = 8,
+    ZT__MAX_GROUPS_IN_PASS = 8,
     ZT__MAX_PASSES = 16,
     ZT__MAX_TILES = 16,
-    ZT__MAX_REQUESTED = 64
+    ZT__MAX_REQUESTED_METRICS = 64
 };
 
 /* ---- the catalog ----------------------------------------------------------------------------------------- */
@@ -3945,8 +3953,8 @@ ZT__PRIVATE void zt__close_catalog(const zt_allocator *allocator, zt__catalog *c
     memset(catalog, 0, sizeof *catalog);
 }
 
-/* Sets `*found` if a group samples instructions. Such a group has few metrics, and the instruction pointer is
-   one of them. On failure `*call` is the call that failed. */
+/* Sets `*found` if a group samples instructions: such a group has few metrics, and one of them is the
+   instruction pointer. On failure `*call` is the call that failed. */
 ZT__PRIVATE ze_result_t zt__detect_instruction_sampling(zet_metric_group_handle_t group, uint8_t *found,
                                                         const char **call) {
     enum { LOOKED_AT = 16 };
@@ -4012,19 +4020,19 @@ ZT__PRIVATE ze_result_t zt__open_catalog(const zt_allocator *allocator, const zt
     return result;
 }
 
-/* Returns whether a group of the catalog is of this sampling type, and the library can use it. */
-ZT__PRIVATE int zt__is_of_type(const zt__catalog *catalog, uint32_t index,
-                               zet_metric_group_sampling_type_flags_t type) {
+/* Returns whether the library can use a group of the catalog by this sampling type. */
+ZT__PRIVATE int zt__is_usable_group(const zt__catalog *catalog, uint32_t index,
+                                    zet_metric_group_sampling_type_flags_t type) {
     return (catalog->properties[index].samplingType & type) && !catalog->samples_instructions[index];
 }
 
-/* Returns the index of the first group of this sampling type, and of this name unless that is NULL;
-   UINT32_MAX if there is none. A device lists most groups twice, once for each type. */
+/* Returns the index of the first group with this name, or with any if that is NULL; UINT32_MAX if there is
+   none. The sampling type is needed because a device lists most groups twice, once for each type. */
 ZT__PRIVATE uint32_t zt__find_group(const zt__catalog *catalog, const char *name, size_t length,
                                     zet_metric_group_sampling_type_flags_t type) {
     uint32_t i;
     for (i = 0; i < catalog->count; i++) {
-        if (zt__is_of_type(catalog, i, type) &&
+        if (zt__is_usable_group(catalog, i, type) &&
             (!name || zt__equals(catalog->properties[i].name, name, length))) {
             return i;
         }
@@ -4046,7 +4054,7 @@ typedef struct zt__names_of_type {
 
 ZT__PRIVATE const char *zt__group_name_at(const void *names, uint32_t index) {
     const zt__names_of_type *of = (const zt__names_of_type *)names;
-    return zt__is_of_type(of->catalog, index, of->type) ? of->catalog->properties[index].name : NULL;
+    return zt__is_usable_group(of->catalog, index, of->type) ? of->catalog->properties[index].name : NULL;
 }
 
 /* Reports that there is no such group, with the nearest names, or that it samples instructions. Returns
@@ -4125,8 +4133,9 @@ ZT__PRIVATE ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__grou
     return result;
 }
 
-/* Returns how values of a metric are combined. The type alone is not enough: drivers give percentages the
-   type of durations, and frequencies that of events. Their units show that they do not add up. */
+/* Returns how the values of a metric are combined. The type alone does not decide it: drivers give
+   percentages the type of durations, and frequencies that of events. Their units show that they do not add
+   up. */
 ZT__PRIVATE zt_aggregation zt__aggregation_of(zet_metric_type_t type, const char *units) {
     static const char *const averaged[] = {"percent", "Percent", "%",   "Hz",   "hz",
                                            "Bps",     "BpS",     "bps", "ratio"};
@@ -4169,8 +4178,8 @@ ZT__PRIVATE void zt__describe_metric(const zt__group *group, uint32_t index, zt_
     metric->pass = 0;
 }
 
-/* If a metric of this name is a flag that its sample is invalid, returns the cause of loss; else
-   ZT_CAUSE_COUNT. */
+/* Returns the cause by which a sample is lost if the flag with this name is set; ZT_CAUSE_COUNT if the metric
+   is no such flag. */
 ZT__PRIVATE zt_cause zt__cause_of_flag(const char *metric_name) {
     static const struct {
         const char *name;
@@ -4194,7 +4203,7 @@ ZT__PRIVATE zt_cause zt__cause_of_flag(const char *metric_name) {
     return ZT_CAUSE_COUNT;
 }
 
-/* Returns a value as a number, or NaN. Its own type counts, which may differ from that of the metric. */
+/* Returns a value as a number, or NaN. Drivers may return a value of another type than that of its metric. */
 ZT__PRIVATE double zt__value_of(const zet_typed_value_t *value) {
     double number = zt__nan();
     switch (value->type) {
@@ -4218,12 +4227,12 @@ ZT__PRIVATE double zt__value_of(const zet_typed_value_t *value) {
 
 /* ---- why counters are not available ----------------------------------------------------------------------- */
 
-/* Who uses the counters, as text for a message. */
-typedef struct zt__holder {
+/* The profiler, stream or process that uses counters, as text for a message. */
+typedef struct zt__counter_holder {
     char text[ZET_MAX_METRIC_GROUP_NAME + 64];
-} zt__holder;
+} zt__counter_holder;
 
-ZT__PRIVATE void zt__describe_holder(const zt__active_group *active, zt__holder *holder) {
+ZT__PRIVATE void zt__describe_holder(const zt__active_group *active, zt__counter_holder *holder) {
     snprintf(holder->text, sizeof holder->text, "group '%s' of %s of this process", active->name,
              active->is_streamed ? "a stream" : "a profiler");
 }
@@ -4246,7 +4255,7 @@ ZT__PRIVATE int zt__share_counters(ze_device_handle_t a, ze_device_handle_t b) {
     return a == b || zt__is_sub_device(a, b) || zt__is_sub_device(b, a);
 }
 
-/* Stores the path and value of the file by which the system restricts counters to privileged users. Returns
+/* Describes the file by which the system reserves counters for privileged users: its path and value. Returns
    whether all users may use them. */
 ZT__PRIVATE int zt__read_paranoid_files(char *text, size_t size) {
     static const char *const paths[] = {"/proc/sys/dev/xe/observation_paranoid",
@@ -4273,9 +4282,10 @@ ZT__PRIVATE int zt__read_paranoid_files(char *text, size_t size) {
     return found && all_may;
 }
 
-/* Describes who uses the counters of a device: for a profiler, a stream of this process, and the other way
-   round, since some drivers do not allow both on one device; else another process. */
-ZT__PRIVATE void zt__find_other_user(ze_device_handle_t device, int is_streamed, zt__holder *holder) {
+/* Describes who else may use the counters of a device. Some drivers do not allow regions and streams on one
+   device: so it may be a stream of this process where a profiler is refused, or a profiler where a stream is;
+   otherwise it is another process. */
+ZT__PRIVATE void zt__find_other_user(ze_device_handle_t device, int is_streamed, zt__counter_holder *holder) {
     zt__process *process = zt__get_process();
     uint32_t i;
     snprintf(holder->text, sizeof holder->text,
@@ -4294,11 +4304,11 @@ ZT__PRIVATE void zt__find_other_user(ze_device_handle_t device, int is_streamed,
     zt__unlock(&process->mutex);
 }
 
-/* Reports why counters are not available, and what to do. `holder` names who uses them. If it is NULL or
-   empty, zt__find_other_user fills it in. `diagnostics` may be NULL. */
+/* Reports why counters are not available, and what to do. `holder` names who uses them; if it is NULL or
+   empty, the holder is looked up. `diagnostics` may be NULL. */
 ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_device_handle_t device,
                                                int is_streamed, ze_result_t result, const char *call,
-                                               const zt__holder *holder) {
+                                               const zt__counter_holder *holder) {
     const char *name = zt_result_name(result);
     /* Without permission, drivers return different results from different calls. */
     int may_be_forbidden =
@@ -4306,7 +4316,7 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
         (result == ZE_RESULT_ERROR_INVALID_ARGUMENT && strcmp(call, "zetMetricQueryPoolCreate") == 0) ||
         (result == ZE_RESULT_ERROR_UNKNOWN && strcmp(call, "zetMetricStreamerOpen") == 0);
     char files[160];
-    zt__holder found;
+    zt__counter_holder found;
     if (zt__means_device_loss(result)) {
         zt__report_device_loss(diagnostics, result, call);
         return ZT_DEVICE_LOST;
@@ -4347,7 +4357,7 @@ typedef struct zt__selection {
     uint32_t pass_sizes[ZT__MAX_PASSES]; /* number of groups in each pass */
 } zt__selection;
 
-/* What zt__select_groups and its helpers work with. */
+/* A selection in progress. */
 typedef struct zt__selector {
     const zt_allocator *allocator;
     zt__diagnostics *diagnostics;
@@ -4376,9 +4386,9 @@ ZT__PRIVATE int zt__has_group(const zt__selection *selection, zet_metric_group_h
     return g < selection->group_count;
 }
 
-/* Adds a group of the catalog to the selection, unless it is there already. With a single pass, refuses a
-   second group of a domain: drivers would activate only the last one and return SUCCESS. On failure the
-   message was reported. */
+/* Adds a group of the catalog to the selection, unless it is there already. With config.max_passes of 1,
+   refuses a second group of a domain: drivers would activate only the last one, and return SUCCESS all the
+   same. On failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__select_group(zt__selector *selector, uint32_t index) {
     const zet_metric_group_properties_t *properties = &selector->catalog.properties[index];
     zt__selection *selection = selector->selection;
@@ -4405,8 +4415,8 @@ ZT__PRIVATE ze_result_t zt__select_group(zt__selector *selector, uint32_t index)
     return ZE_RESULT_SUCCESS;
 }
 
-/* Selects the groups that config.groups names, or the default one without config.groups and config.metrics.
-   On failure the message was reported. */
+/* Selects the groups that config.groups names, or the default one if neither config.groups nor config.metrics
+   is set. On failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__select_by_name(zt__selector *selector) {
     const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
     const char *list = selector->config->groups, *name;
@@ -4436,45 +4446,18 @@ ZT__PRIVATE ze_result_t zt__select_by_name(zt__selector *selector) {
 
 /* Finding the fewest groups that have all requested metrics is a set cover problem, which takes too long to
    solve exactly. So groups are added one by one, beginning with those that have rare metrics. */
-typedef struct zt__cover {
+typedef struct zt__metric_cover {
     uint32_t group_count;  /* those of the catalog, in its order */
     zt__group *groups;     /* the event-based ones, with their metrics; the others have none */
     uint64_t *has;         /* for each group, a bit for each requested metric */
     uint32_t metric_count; /* of all groups */
     uint32_t requested_count;
     uint64_t missing; /* the requested metrics that no selected group has, as bits */
-} zt__cover;
-
-/* Loads the metrics of all event-based groups. On failure the message was reported. */
-ZT__PRIVATE ze_result_t zt__load_cover(zt__selector *selector, zt__cover *cover) {
-    const zt__catalog *catalog = &selector->catalog;
-    const char *call = "zt_open";
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    uint32_t i;
-    cover->groups = (zt__group *)zt__allocate(selector->allocator, catalog->count, sizeof *cover->groups);
-    cover->has = (uint64_t *)zt__allocate(selector->allocator, catalog->count, sizeof *cover->has);
-    if (cover->groups && cover->has) {
-        cover->group_count = catalog->count;
-    } else {
-        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    for (i = 0; i < cover->group_count && result == ZE_RESULT_SUCCESS; i++) {
-        if (zt__is_of_type(catalog, i, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)) {
-            cover->groups[i].handle = catalog->handles[i];
-            result = zt__load_metrics(selector->allocator, &cover->groups[i], &call);
-            cover->metric_count += cover->groups[i].metric_count;
-        }
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        selector->availability =
-            zt__report_refusal(selector->diagnostics, selector->device, 0, result, call, NULL);
-    }
-    return result;
-}
+} zt__metric_cover;
 
 /* Returns the name of a metric by its index among those of all groups. */
 ZT__PRIVATE const char *zt__covered_metric_at(const void *cover, uint32_t index) {
-    const zt__group *group = ((const zt__cover *)cover)->groups;
+    const zt__group *group = ((const zt__metric_cover *)cover)->groups;
     while (index >= group->metric_count) {
         index -= group->metric_count;
         group++;
@@ -4484,17 +4467,18 @@ ZT__PRIVATE const char *zt__covered_metric_at(const void *cover, uint32_t index)
 
 /* Requests the metrics that config.metrics names, and records which groups have each of them. On failure the
    message was reported. */
-ZT__PRIVATE ze_result_t zt__request_metrics(zt__selector *selector, zt__cover *cover) {
+ZT__PRIVATE ze_result_t zt__request_metrics(zt__selector *selector, zt__metric_cover *cover) {
     const char *list = selector->config->metrics, *name;
     size_t length;
     uint32_t i, m;
     for (; zt__next_name(&list, &name, &length); cover->requested_count++) {
-        uint64_t bit = (uint64_t)1 << (cover->requested_count % ZT__MAX_REQUESTED);
-        if (cover->requested_count == ZT__MAX_REQUESTED) {
+        uint64_t bit;
+        if (cover->requested_count == ZT__MAX_REQUESTED_METRICS) {
             selector->availability = ZT_NO_SUCH_METRIC;
             return zt__report(selector->diagnostics, TOO_MANY_METRICS, ZE_RESULT_ERROR_INVALID_SIZE,
-                              (unsigned)ZT__MAX_REQUESTED);
+                              (unsigned)ZT__MAX_REQUESTED_METRICS);
         }
+        bit = (uint64_t)1 << cover->requested_count;
         for (i = 0; i < cover->group_count; i++) {
             for (m = 0; m < cover->groups[i].metric_count; m++) {
                 if (zt__equals(cover->groups[i].metrics[m].name, name, length)) {
@@ -4527,9 +4511,9 @@ ZT__PRIVATE int zt__domain_has_room(const zt__selector *selector, uint32_t index
 }
 
 /* Returns the group to select next: of the groups that have the rarest missing metric, the one with the most
-   missing metrics. Only groups whose domain has room count. Returns UINT32_MAX if none of them has the
-   metric. */
-ZT__PRIVATE uint32_t zt__find_next_group(const zt__selector *selector, const zt__cover *cover,
+   missing metrics. Leaves out groups whose domain has `most` selected groups. Returns UINT32_MAX if no other
+   group has that metric. */
+ZT__PRIVATE uint32_t zt__find_next_group(const zt__selector *selector, const zt__metric_cover *cover,
                                          uint32_t most) {
     uint64_t bit, rarest = 0;
     uint32_t i, fewest = UINT32_MAX, next = UINT32_MAX;
@@ -4554,20 +4538,38 @@ ZT__PRIVATE uint32_t zt__find_next_group(const zt__selector *selector, const zt_
     return next;
 }
 
-/* Adds groups to the selection until it has all metrics that config.metrics names. Groups that do not fit
-   into the passes are added as well: then the conflict is reported, here or in zt__plan_passes. On failure
-   the message was reported. */
+/* Adds groups to the selection until it has all metrics that config.metrics names. Also adds groups that do
+   not fit into the passes, so that zt__select_group or zt__plan_passes reports the conflict. On failure the
+   message was reported. */
 ZT__PRIVATE ze_result_t zt__select_by_metrics(zt__selector *selector) {
-    zt__cover cover;
+    const zt_allocator *allocator = selector->allocator;
+    const zt__catalog *catalog = &selector->catalog;
+    const char *call = "zt_open";
+    ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    zt__metric_cover cover;
     uint32_t i;
-    ze_result_t result;
     memset(&cover, 0, sizeof cover);
-    result = zt__load_cover(selector, &cover);
+    cover.groups = (zt__group *)zt__allocate(allocator, catalog->count, sizeof *cover.groups);
+    cover.has = (uint64_t *)zt__allocate(allocator, catalog->count, sizeof *cover.has);
+    if (cover.groups && cover.has) {
+        cover.group_count = catalog->count;
+        result = ZE_RESULT_SUCCESS;
+    }
+    for (i = 0; i < cover.group_count && result == ZE_RESULT_SUCCESS; i++) {
+        if (zt__is_usable_group(catalog, i, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)) {
+            cover.groups[i].handle = catalog->handles[i];
+            result = zt__load_metrics(allocator, &cover.groups[i], &call);
+            cover.metric_count += cover.groups[i].metric_count;
+        }
+    }
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__request_metrics(selector, &cover);
+    } else {
+        selector->availability =
+            zt__report_refusal(selector->diagnostics, selector->device, 0, result, call, NULL);
     }
     for (i = 0; i < cover.group_count; i++) {
-        if (zt__has_group(selector->selection, selector->catalog.handles[i])) {
+        if (zt__has_group(selector->selection, catalog->handles[i])) {
             cover.missing &= ~cover.has[i];
         }
     }
@@ -4580,17 +4582,17 @@ ZT__PRIVATE ze_result_t zt__select_by_metrics(zt__selector *selector) {
         result = zt__select_group(selector, next);
     }
     for (i = 0; i < cover.group_count; i++) {
-        zt__free_group(selector->allocator, &cover.groups[i]);
+        zt__free_group(allocator, &cover.groups[i]);
     }
-    zt__free(selector->allocator, cover.groups);
-    zt__free(selector->allocator, cover.has);
+    zt__free(allocator, cover.groups);
+    zt__free(allocator, cover.has);
     return result;
 }
 
 /* ---- which groups are measured together ------------------------------------------------------------------ */
 
-/* Stores the pass of each group: the first group of a domain is in the first pass, the second in the second,
-   and later if a pass is full. */
+/* Stores the pass of each group: the first group of a domain is in the first pass, the second one in the
+   second pass, and so on. If a pass is full, the group is in the next one that is not. */
 ZT__PRIVATE void zt__plan_by_domain(const zt__selection *selection, uint32_t *pass_of) {
     uint32_t together[ZT__MAX_GROUPS] = {0};
     uint32_t g, earlier;
@@ -4602,15 +4604,15 @@ ZT__PRIVATE void zt__plan_by_domain(const zt__selection *selection, uint32_t *pa
                 pass_of[g] = pass_of[earlier] + 1;
             }
         }
-        while (together[pass_of[g]] == ZT__MAX_TOGETHER) {
+        while (together[pass_of[g]] == ZT__MAX_GROUPS_IN_PASS) {
             pass_of[g]++;
         }
         together[pass_of[g]]++;
     }
 }
 
-/* Stores the pass of each group as the driver advises, which knows of more conflicts than those of domains.
-   It reorders `handles` by pass. Returns 0 if its answer cannot be used. */
+/* Stores the pass of each group as the driver proposes, which knows of more conflicts than those of domains.
+   It reorders `handles` by pass. Returns 0 if its proposal cannot be used. */
 ZT__PRIVATE int zt__plan_by_driver(const zt__selector *selector, uint32_t *pass_of) {
     const zt__selection *selection = selector->selection;
     zet_metric_group_handle_t handles[ZT__MAX_GROUPS];
@@ -4630,7 +4632,7 @@ ZT__PRIVATE int zt__plan_by_driver(const zt__selector *selector, uint32_t *pass_
         return 0;
     }
     for (pass = 0; pass < passes; pass++) {
-        if (sizes[pass] == 0 || sizes[pass] > ZT__MAX_TOGETHER || sizes[pass] > count - next) {
+        if (sizes[pass] == 0 || sizes[pass] > ZT__MAX_GROUPS_IN_PASS || sizes[pass] > count - next) {
             return 0;
         }
         for (in_pass = 0; in_pass < sizes[pass]; in_pass++, next++) {
@@ -4681,8 +4683,8 @@ ZT__PRIVATE ze_result_t zt__plan_passes(zt__selector *selector) {
     return ZE_RESULT_SUCCESS;
 }
 
-/* Loads the metrics of the selected groups. A report of a root device has a set of values for each tile if
-   the driver can calculate these, else one set. On failure the message was reported. */
+/* Loads the metrics of the selected groups. If the driver can calculate several sets of values, a report of a
+   root device has one for each tile; else it has one. On failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__load_selection(zt__selector *selector) {
     zt__selection *selection = selector->selection;
     uint32_t g, tiles = 1;
@@ -4773,11 +4775,12 @@ ZT__PRIVATE ze_result_t zt__update_activation(const zt__process *process, ze_con
     return zetContextActivateMetricGroups(context, device, count, count ? groups : NULL);
 }
 
-/* Activates a group in addition to those that this process has active. Profilers share a group; a stream has
-   it alone. Returns HANDLE_OBJECT_IN_USE if a profiler or stream of this process uses other counters of the
-   same domain; `holder` then names it, and is empty otherwise. */
-ZT__PRIVATE ze_result_t zt__activate(ze_context_handle_t context, ze_device_handle_t device,
-                                     const zt__group *group, int is_streamed, zt__holder *holder) {
+/* Activates a group in addition to those that this process has activated. Profilers share a group; a stream
+   has its group alone. Returns HANDLE_OBJECT_IN_USE if the domain is in use by a profiler or stream of this
+   process that cannot share it; `holder` then names it, and is empty otherwise. */
+ZT__PRIVATE ze_result_t zt__activate_group(ze_context_handle_t context, ze_device_handle_t device,
+                                           const zt__group *group, int is_streamed,
+                                           zt__counter_holder *holder) {
     zt__process *process = zt__get_process();
     zt__active_group *shared = NULL, *conflicting = NULL, *unused = NULL;
     ze_result_t result = ZE_RESULT_SUCCESS;
@@ -4822,8 +4825,8 @@ ZT__PRIVATE ze_result_t zt__activate(ze_context_handle_t context, ze_device_hand
 }
 
 /* Deactivates a group unless it has other users. The device must be that on which it was activated. */
-ZT__PRIVATE ze_result_t zt__deactivate(ze_context_handle_t context, ze_device_handle_t device,
-                                       const zt__group *group) {
+ZT__PRIVATE ze_result_t zt__deactivate_group(ze_context_handle_t context, ze_device_handle_t device,
+                                             const zt__group *group) {
     zt__process *process = zt__get_process();
     ze_result_t result = ZE_RESULT_SUCCESS;
     uint32_t i;
@@ -4847,10 +4850,10 @@ ZT__PRIVATE ze_result_t zt__deactivate(ze_context_handle_t context, ze_device_ha
 
 /* ---- calculation ----------------------------------------------------------------------------------------- */
 
-/* Calculates one report of a root device, which has a header and a set of values for each tile. If tiles at
-   the end have no set, because they had no work, their values get a type that zt__value_of makes NaN. */
-ZT__PRIVATE ze_result_t zt__calculate_tiles(const zt__driver *driver, const zt__group *group,
-                                            const uint8_t *raw, zet_typed_value_t *values) {
+/* Calculates one report of a root device, which has a header and a set of values for each tile. The last
+   tiles have no set if they had no work: their values get a type that zt__value_of makes NaN. */
+ZT__PRIVATE ze_result_t zt__calculate_tiles_of_report(const zt__driver *driver, const zt__group *group,
+                                                      const uint8_t *raw, zet_typed_value_t *values) {
     uint32_t counts[ZT__MAX_TILES] = {0};
     uint32_t sets = group->tiles, room = group->tiles * group->metric_count, total = room, i;
     ze_result_t result = driver->zetMetricGroupCalculateMultipleMetricValuesExp(
@@ -4870,11 +4873,11 @@ ZT__PRIVATE ze_result_t zt__calculate_tiles(const zt__driver *driver, const zt__
     return result;
 }
 
-/* Calculates `count` reports of one group, which follow each other in `raw`. `values` has room for the values
-   of each: the metrics of each tile. Drivers cannot calculate on two threads at once, not even different
-   groups, so the mutex of the process guards calculation. */
-ZT__PRIVATE ze_result_t zt__calculate(const zt__driver *driver, const zt__group *group, const uint8_t *raw,
-                                      uint32_t count, zet_typed_value_t *values) {
+/* Calculates `count` reports of one group, which follow each other in `raw`. For each report, `values` has
+   room for the metrics of each tile. The mutex of the process is locked, because drivers cannot calculate on
+   two threads at once, not even different groups. */
+ZT__PRIVATE ze_result_t zt__calculate_reports(const zt__driver *driver, const zt__group *group,
+                                              const uint8_t *raw, uint32_t count, zet_typed_value_t *values) {
     zt__process *process = zt__get_process();
     uint32_t i, wanted = count * group->metric_count, calculated = wanted;
     ze_result_t result = ZE_RESULT_SUCCESS;
@@ -4891,8 +4894,8 @@ ZT__PRIVATE ze_result_t zt__calculate(const zt__driver *driver, const zt__group 
         }
     } else {
         for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
-            result = zt__calculate_tiles(driver, group, raw + i * group->report_size,
-                                         values + (size_t)i * group->metric_count * group->tiles);
+            result = zt__calculate_tiles_of_report(driver, group, raw + i * group->report_size,
+                                                   values + (size_t)i * group->metric_count * group->tiles);
         }
     }
     zt__unlock(&process->mutex);
@@ -5031,15 +5034,15 @@ ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_wr
 
 /* ---- moments --------------------------------------------------------------------------------------------- */
 
-/* The moments of one column. `weight` is the sum of weights. `mean` is weighted, and `m2` is the weighted sum
-   of squared distances from it. */
+/* The moments of one column. `weight` is the sum of all weights, `mean` the weighted mean, and `m2` the
+   weighted sum of squared distances from it. */
 typedef struct zt__moments {
     uint64_t count;
     double weight, sum, mean, m2, min, max;
 } zt__moments;
 
-/* Adds a value by West's weighted form of Welford's update, in which no digits cancel. A value whose weight
-   is not positive counts in all but the mean and `m2`. */
+/* Adds a value by West's weighted form of Welford's update, in which no digits cancel. Mean and `m2` ignore a
+   value whose weight is not positive. */
 ZT__PRIVATE void zt__add_value(zt__moments *moments, double value, double weight) {
     double distance = value - moments->mean;
     if (moments->count == 0 || value < moments->min) {
@@ -5080,16 +5083,16 @@ ZT__PRIVATE void zt__merge_moments(zt__moments *into, const zt__moments *from) {
 
 /* ---- statistics of a region ------------------------------------------------------------------------------ */
 
-/* A sample is a row of values. The first column is the GPU time, or the host time of a call; it is the weight
-   of the columns that are averaged. */
-typedef struct zt__layout {
+/* The columns of a sample, which is a row of values. The first is the GPU time, or the host time of a call:
+   it is the weight of the columns that are averaged. */
+typedef struct zt__sample_layout {
     uint32_t column_count;
     uint32_t row_limit;                 /* the most rows kept for quantiles: config.samples */
     const zt_aggregation *aggregations; /* how the values of each column are combined */
-} zt__layout;
+} zt__sample_layout;
 
-/* Only one thread at a time writes, with the mutex of the owner held. So that thread may read without the
-   mutex; others lock it to read. */
+/* The statistics of a region, or of a call. One thread at a time writes, and holds the owner's mutex when it
+   does. That thread may read without the mutex; other threads lock it to read. */
 typedef struct zt__statistics {
     zt__moments *moments;          /* of each column, or NULL: no sample yet */
     double *rows;                  /* samples kept for quantiles */
@@ -5104,8 +5107,8 @@ ZT__PRIVATE void zt__free_statistics(const zt_allocator *allocator, zt__statisti
     memset(statistics, 0, sizeof *statistics);
 }
 
-/* Returns how many samples the pass with the most samples has. */
-ZT__PRIVATE uint64_t zt__count_samples(const zt__statistics *statistics) {
+/* Returns the number of samples of the pass that has most of them. */
+ZT__PRIVATE uint64_t zt__samples_per_pass(const zt__statistics *statistics) {
     uint64_t most = 0;
     uint32_t pass;
     for (pass = 0; pass < ZT__MAX_PASSES; pass++) {
@@ -5114,13 +5117,14 @@ ZT__PRIVATE uint64_t zt__count_samples(const zt__statistics *statistics) {
     return most;
 }
 
-/* Makes room for `more` samples. Called by the thread that writes, without the mutex, which is locked here
-   while pointers are replaced. Returns 0 without memory for the moments. Without memory for rows, fewer are
-   kept. */
-ZT__PRIVATE int zt__reserve_samples(const zt_allocator *allocator, zt__mutex *mutex, const zt__layout *layout,
-                                    zt__statistics *statistics, uint32_t more) {
+/* Makes room for `more` samples. Called by the thread that writes, without the mutex: it is locked here while
+   pointers are replaced. Returns 0 without memory for the moments. Without memory for rows, fewer are kept.
+ */
+ZT__PRIVATE int zt__reserve_samples(const zt_allocator *allocator, zt__mutex *mutex,
+                                    const zt__sample_layout *layout, zt__statistics *statistics,
+                                    uint32_t more) {
     enum { FIRST_ROWS = 8 };
-    uint64_t wanted = zt__count_samples(statistics) + more;
+    uint64_t wanted = zt__samples_per_pass(statistics) + more;
     uint64_t capacity = FIRST_ROWS;
     double *rows, *before = statistics->rows;
     if (statistics->moments && statistics->capacity == layout->row_limit) {
@@ -5176,12 +5180,13 @@ ZT__PRIVATE uint64_t zt__random_state(uint64_t seed, uint64_t n) {
     return state;
 }
 
-/* Adds a sample of a pass. Columns that it did not measure are NaN. The mutex is held, and room was reserved.
+/* Adds a sample of a pass, in which columns that the pass does not measure are NaN. The mutex is held, and
+   room was reserved.
 
    All samples are kept as long as there is room. After that, reservoir sampling gives all samples so far the
-   same chance. The choice is the same in each pass, so a kept row has the n-th sample of every pass, and each
-   pass fills in the columns that it measures. */
-ZT__PRIVATE void zt__add_sample(const zt__layout *layout, zt__statistics *statistics, uint32_t pass,
+   same chance. The n-th sample of each pass goes to the same row, or to none: each pass fills in the columns
+   that it measures. */
+ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics *statistics, uint32_t pass,
                                 const double *row) {
     double weights[ZT_AGGREGATE_NONE + 1] = {0}; /* 0 for flags and for what is not combined */
     uint64_t n = statistics->seen[pass]++, place = n, state;
@@ -5212,16 +5217,16 @@ ZT__PRIVATE void zt__add_sample(const zt__layout *layout, zt__statistics *statis
 /* ---- the statistics of two sets of samples --------------------------------------------------------------- */
 
 /* Returns a random number from 0 up to, but not including, 1. */
-ZT__PRIVATE double zt__random_share(uint64_t *state) {
+ZT__PRIVATE double zt__random_fraction(uint64_t *state) {
     return (double)(int64_t)(zt__random(state) >> 11) / 9007199254740992.0;
 }
 
-/* Stores how many kept rows of each of two sets stay, when the sets are merged into `room` rows. If both sets
-   have kept all their samples, and there is room, all rows stay. Otherwise samples are drawn from both sets,
-   each with the same chance, until there is no room or the set of the drawn one has no more rows. */
-ZT__PRIVATE void zt__share_rows(const zt__statistics *a, const zt__statistics *b, uint32_t room,
-                                uint64_t *state, uint32_t stay[2]) {
-    uint64_t of_a = zt__count_samples(a), of_b = zt__count_samples(b);
+/* Stores how many kept rows of each of two sets stay when the sets are merged into `room` rows. If both sets
+   have kept all their samples, and there is room, all rows stay. Otherwise samples are drawn from both sets
+   with equal chance, until there is no room left, or no row of the set from which a sample was drawn. */
+ZT__PRIVATE void zt__draw_row_counts(const zt__statistics *a, const zt__statistics *b, uint32_t room,
+                                     uint64_t *state, uint32_t stay[2]) {
+    uint64_t of_a = zt__samples_per_pass(a), of_b = zt__samples_per_pass(b);
     double left[2], step[2]; /* samples not drawn yet, and for how many samples each kept row stands */
     stay[0] = a->kept;
     stay[1] = b->kept;
@@ -5234,7 +5239,7 @@ ZT__PRIVATE void zt__share_rows(const zt__statistics *a, const zt__statistics *b
     step[1] = b->kept ? left[1] / b->kept : 0;
     stay[0] = stay[1] = 0;
     while (stay[0] + stay[1] < room) {
-        int drawn = zt__random_share(state) * (left[0] + left[1]) >= left[0];
+        int drawn = zt__random_fraction(state) * (left[0] + left[1]) >= left[0];
         if (stay[drawn] == (drawn ? b : a)->kept) {
             return;
         }
@@ -5244,11 +5249,11 @@ ZT__PRIVATE void zt__share_rows(const zt__statistics *a, const zt__statistics *b
 }
 
 /* Copies `wanted` of `count` rows, chosen at random with equal chance, in their order. `to` may be `rows`. */
-ZT__PRIVATE void zt__draw_rows(const zt__layout *layout, uint64_t *state, double *to, const double *rows,
-                               uint32_t count, uint32_t wanted) {
+ZT__PRIVATE void zt__draw_rows(const zt__sample_layout *layout, uint64_t *state, double *to,
+                               const double *rows, uint32_t count, uint32_t wanted) {
     size_t columns = layout->column_count;
     for (; wanted; rows += columns, count--) {
-        if (zt__random_share(state) * count < wanted) {
+        if (zt__random_fraction(state) * count < wanted) {
             memmove(to, rows, columns * sizeof *rows);
             to += columns;
             wanted--;
@@ -5257,15 +5262,15 @@ ZT__PRIVATE void zt__draw_rows(const zt__layout *layout, uint64_t *state, double
 }
 
 /* Adds the statistics of other samples, for which room was reserved. The mutex of the owner of `into` is
-   held, and nobody writes to `from`. */
-ZT__PRIVATE void zt__merge_statistics(const zt__layout *layout, zt__statistics *into,
+   held, and no thread writes to `from`. */
+ZT__PRIVATE void zt__merge_statistics(const zt__sample_layout *layout, zt__statistics *into,
                                       const zt__statistics *from) {
-    uint64_t state = zt__random_state(into->seed, zt__count_samples(into) + zt__count_samples(from));
+    uint64_t state = zt__random_state(into->seed, zt__samples_per_pass(into) + zt__samples_per_pass(from));
     uint32_t i, stay[2];
     if (!from->moments) {
         return;
     }
-    zt__share_rows(into, from, into->capacity, &state, stay);
+    zt__draw_row_counts(into, from, into->capacity, &state, stay);
     if (stay[0]) {
         zt__draw_rows(layout, &state, into->rows, into->rows, into->kept, stay[0]);
     }
@@ -5292,8 +5297,8 @@ ZT__PRIVATE void zt__clear_stats(zt_stats *stats) {
 }
 
 /* Fills in the statistics of one column, except median and 95th percentile. The mutex is held. */
-ZT__PRIVATE void zt__get_moments(const zt__layout *layout, const zt__statistics *statistics, uint32_t column,
-                                 zt_stats *stats) {
+ZT__PRIVATE void zt__get_moments(const zt__sample_layout *layout, const zt__statistics *statistics,
+                                 uint32_t column, zt_stats *stats) {
     const zt__moments *moments = statistics->moments ? &statistics->moments[column] : NULL;
     zt_aggregation aggregation = layout->aggregations[column];
     zt__clear_stats(stats);
@@ -5310,16 +5315,16 @@ ZT__PRIVATE void zt__get_moments(const zt__layout *layout, const zt__statistics 
     stats->min = moments->min;
     stats->max = moments->max;
     if (aggregation != ZT_AGGREGATE_NONE && moments->weight > 0) {
-        /* The weights stand for as many observations as there were samples. */
+        /* The unbiased variance of as many observations as there are samples, each with the mean weight. */
         double count = (double)moments->count, freedom = moments->weight * (1.0 - 1.0 / count);
         stats->mean = aggregation == ZT_AGGREGATE_SUM ? moments->sum / count : moments->mean;
         stats->stddev = moments->count > 1 ? sqrt(moments->m2 / freedom) : 0;
     }
 }
 
-/* Copies the kept values of one column, without NaN. Returns how many there are: up to `kept`. The mutex is
-   held. */
-ZT__PRIVATE uint32_t zt__copy_column(const zt__layout *layout, const zt__statistics *statistics,
+/* Copies the kept values of one column, without NaN. Returns their number, up to `kept`. The mutex is held.
+ */
+ZT__PRIVATE uint32_t zt__copy_column(const zt__sample_layout *layout, const zt__statistics *statistics,
                                      uint32_t column, double *to) {
     uint32_t i, count = 0;
     for (i = 0; i < statistics->kept; i++) {
@@ -5361,8 +5366,8 @@ ZT__PRIVATE void zt__select_rank(double *values, uint32_t count, uint32_t rank) 
     }
 }
 
-/* Returns the quantile below which this share of the values is, interpolated linearly between the two values
-   next to it; NaN if there are none. Reorders values that are not sorted. */
+/* Returns the quantile below which this share of the values lies, interpolated linearly between the two
+   values next to it; NaN if there are no values. Reorders the values, unless they are sorted. */
 ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share) {
     double position, low, high;
     uint32_t rank, i;
@@ -5467,14 +5472,14 @@ struct zt__slot {
     uint32_t pass; /* its queries are of this pass's groups */
     ze_event_handle_t event;
     uint64_t *stamps; /* two time stamps of the device, or NULL */
-    zet_metric_query_handle_t queries[ZT__MAX_TOGETHER];
+    zet_metric_query_handle_t queries[ZT__MAX_GROUPS_IN_PASS];
 };
 
 /* Slots are made in blocks. */
 typedef struct zt__slot_block {
     struct zt__slot_block *next;
     ze_event_pool_handle_t event_pool;
-    zet_metric_query_pool_handle_t query_pools[ZT__MAX_TOGETHER];
+    zet_metric_query_pool_handle_t query_pools[ZT__MAX_GROUPS_IN_PASS];
     uint64_t *stamps;
     uint32_t count;
     zt__slot *slots;
@@ -5517,9 +5522,11 @@ struct zt__list {
                                   before a reset that was not seen */
 
     /* for the last zt_execute */
-    uint64_t ran_before; /* `ran_up_to` before it, restored if the driver refuses it */
-    int overlaps; /* it was submitted before the one before it was known to be finished, so events do not
-                     show which of them has ended. Until a region is begun */
+    int overlaps;         /* it was submitted before the one before it was known to be finished, so events do
+                             not show which of them has ended. Until a region is begun */
+    uint32_t overwritten; /* samples of the execution before it that it overwrites */
+    uint64_t ran_before, finished_before; /* the numbers before it, restored if the driver refuses it */
+    int overlapped_before;
 };
 
 /* ---- the profiler ---------------------------------------------------------------------------------------- */
@@ -5571,10 +5578,10 @@ typedef struct zt__batch {
     const zt__pass *pass; /* all are of one pass */
     zt__reading readings[ZT__BATCH];
     uint32_t report_count;
-    uint8_t *raw[ZT__MAX_TOGETHER]; /* for each group, the reports one after the other */
-    size_t raw_size[ZT__MAX_TOGETHER];
-    zet_typed_value_t *values[ZT__MAX_TOGETHER]; /* and the values calculated from them */
-    size_t value_count[ZT__MAX_TOGETHER];
+    uint8_t *raw[ZT__MAX_GROUPS_IN_PASS]; /* for each group, the reports one after the other */
+    size_t raw_size[ZT__MAX_GROUPS_IN_PASS];
+    zet_typed_value_t *values[ZT__MAX_GROUPS_IN_PASS]; /* and the values calculated from them */
+    size_t value_count[ZT__MAX_GROUPS_IN_PASS];
     double *rows; /* one for each reading */
 } zt__batch;
 
@@ -5618,7 +5625,8 @@ struct zt_profiler {
     uint32_t lost_flag_count;
     uint32_t pass_count;
     uint32_t tile_count; /* 0 if the device has no separate tiles */
-    zt__layout layout; /* GPU time; metrics; GPU time of each pass if several; metrics of each tile if any */
+    zt__sample_layout
+        layout; /* GPU time; metrics; GPU time of each pass if several; metrics of each tile if any */
     zt_aggregation *column_aggregations;
     char *columns;          /* of the table, from the configuration; NULL: as many as fit */
     char *reports;          /* of ZT_REPORT, to be written when the profiler is closed; NULL: none */
@@ -5955,7 +5963,7 @@ ZT__PRIVATE void zt__destroy_block(zt_profiler *profiler, zt__slot_block *block)
     /* Memory that the device may still write to is not freed: a leak is better than a crash. */
     if (!may_be_written || zt__is_device_lost(&profiler->diagnostics)) {
         for (i = 0; i < block->count && block->slots; i++) {
-            for (g = 0; g < ZT__MAX_TOGETHER; g++) {
+            for (g = 0; g < ZT__MAX_GROUPS_IN_PASS; g++) {
                 if (block->slots[i].queries[g]) {
                     zetMetricQueryDestroy(block->slots[i].queries[g]);
                 }
@@ -5964,7 +5972,7 @@ ZT__PRIVATE void zt__destroy_block(zt_profiler *profiler, zt__slot_block *block)
                 zeEventDestroy(block->slots[i].event);
             }
         }
-        for (g = 0; g < ZT__MAX_TOGETHER; g++) {
+        for (g = 0; g < ZT__MAX_GROUPS_IN_PASS; g++) {
             if (block->query_pools[g]) {
                 zetMetricQueryPoolDestroy(block->query_pools[g]);
             }
@@ -6107,17 +6115,19 @@ ZT__PRIVATE void zt__deactivate_groups(zt_profiler *profiler, const zt__pass *pa
     uint32_t g;
     for (g = 0; g < count; g++) {
         zt__check(&profiler->diagnostics,
-                  zt__deactivate(profiler->context, profiler->device, &pass->groups[g]),
+                  zt__deactivate_group(profiler->context, profiler->device, &pass->groups[g]),
                   "zetContextActivateMetricGroups", "The metric groups may stay active.");
     }
 }
 
 /* Activates all groups of a pass, or none. On HANDLE_OBJECT_IN_USE, `holder` names who uses the counters. */
-ZT__PRIVATE ze_result_t zt__activate_groups(zt_profiler *profiler, const zt__pass *pass, zt__holder *holder) {
+ZT__PRIVATE ze_result_t zt__activate_groups(zt_profiler *profiler, const zt__pass *pass,
+                                            zt__counter_holder *holder) {
     uint32_t g;
     holder->text[0] = 0;
     for (g = 0; g < pass->group_count; g++) {
-        ze_result_t result = zt__activate(profiler->context, profiler->device, &pass->groups[g], 0, holder);
+        ze_result_t result =
+            zt__activate_group(profiler->context, profiler->device, &pass->groups[g], 0, holder);
         if (result != ZE_RESULT_SUCCESS) {
             zt__deactivate_groups(profiler, pass, g);
             return result;
@@ -6364,7 +6374,7 @@ ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
     }
     zt__free_lists(&allocator, profiler->lists);
     zt__free_lists(&allocator, profiler->unused_lists);
-    for (i = 0; i < ZT__MAX_TOGETHER; i++) {
+    for (i = 0; i < ZT__MAX_GROUPS_IN_PASS; i++) {
         zt__free(&allocator, profiler->batch.raw[i]);
         zt__free(&allocator, profiler->batch.values[i]);
     }
@@ -6706,8 +6716,8 @@ ZT__PRIVATE void zt__calculate_group(zt_profiler *profiler, uint32_t g) {
     uint32_t i;
     batch->values[g] = has_room ? (zet_typed_value_t *)values : NULL;
     if (has_room) {
-        result =
-            zt__calculate(&profiler->driver, group, batch->raw[g], batch->report_count, batch->values[g]);
+        result = zt__calculate_reports(&profiler->driver, group, batch->raw[g], batch->report_count,
+                                       batch->values[g]);
     }
     for (i = 0; i < batch->count && result != ZE_RESULT_SUCCESS; i++) {
         zt__reading *reading = &batch->readings[i];
@@ -6716,9 +6726,9 @@ ZT__PRIVATE void zt__calculate_group(zt_profiler *profiler, uint32_t g) {
             continue;
         }
         if (has_room) {
-            alone =
-                zt__calculate(&profiler->driver, group, batch->raw[g] + reading->report * group->report_size,
-                              1, batch->values[g] + reading->report * report_values);
+            alone = zt__calculate_reports(&profiler->driver, group,
+                                          batch->raw[g] + reading->report * group->report_size, 1,
+                                          batch->values[g] + reading->report * report_values);
         }
         if (alone != ZE_RESULT_SUCCESS) {
             reading->result = alone;
@@ -7699,11 +7709,13 @@ ZT__PRIVATE zt_cause zt__loss_by_execution(zt__slot_state state) {
     return state == ZT__SLOT_RETIRED || state == ZT__SLOT_PARTIAL ? ZT_LOST_READ_FAILED : ZT_LOST_OVERWRITTEN;
 }
 
-/* Moves the slots of a list that is about to be executed to PENDING. Returns how many samples of its last
-   execution this one overwrites. With the mutex held. */
-ZT__PRIVATE uint32_t zt__announce_list(zt_profiler *profiler, zt__list *list, uint64_t now) {
-    uint32_t overwritten = 0;
+/* Moves the slots of a list that is about to be executed to PENDING. With the mutex held. */
+ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, uint64_t now) {
     zt__slot *slot = list->first;
+    list->overwritten = 0;
+    list->ran_before = list->ran_up_to;
+    list->finished_before = list->finished_up_to;
+    list->overlapped_before = list->overlaps;
     if (list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED) {
         /* It may have run without zt_execute. Slots that have run while later ones have not belong to an
            immediate list that had this handle, to a recording before a reset, or to an execution that is
@@ -7732,17 +7744,15 @@ ZT__PRIVATE uint32_t zt__announce_list(zt_profiler *profiler, zt__list *list, ui
             zt_cause cause = zt__loss_by_execution(slot->state);
             profiler->counts.begun++;
             zt__count_lost(profiler, slot->region, cause);
-            overwritten += cause == ZT_LOST_OVERWRITTEN;
+            list->overwritten += cause == ZT_LOST_OVERWRITTEN;
             list->overlaps |= cause == ZT_LOST_OVERWRITTEN;
         }
     }
     list->finished_up_to = 0;
-    list->ran_before = list->ran_up_to;
     list->ran_up_to = list->ended;
     if (list->state != ZT__LIST_UNOBSERVED) {
         zt__move_list(profiler, list, ZT__LIST_OBSERVED);
     }
-    return overwritten;
 }
 
 /* Prepares for an execution by zt_execute, or one that a tracer sees: reads the samples of the last execution
@@ -7750,7 +7760,7 @@ ZT__PRIVATE uint32_t zt__announce_list(zt_profiler *profiler, zt__list *list, ui
 ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, uint32_t count,
                                       const ze_command_list_handle_t *lists) {
     uint64_t now, deadline = zt__deadline(profiler->config.wait_timeout_ns);
-    uint32_t i, overwritten = 0;
+    uint32_t i;
     zt__list *list;
     /* Inside a function that the collector calls, nothing can be read before it is overwritten. */
     if (zt__is_inside_callback(profiler, "zt_execute")) {
@@ -7773,47 +7783,63 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, uint32_t count,
     for (i = 0; i < count; i++) {
         list = zt__find_list(profiler, lists[i]);
         if (list && list->state != ZT__LIST_IMMEDIATE) {
-            overwritten += zt__announce_list(profiler, list, now);
+            zt__announce_list(profiler, list, now);
         }
+    }
+    zt__unlock(&profiler->mutex);
+}
+
+/* Reverts zt__announce_list after the driver has refused the execution. With the mutex held. */
+ZT__PRIVATE void zt__retract_list(zt_profiler *profiler, zt__list *list) {
+    zt__slot *slot;
+    for (slot = list->first; slot; slot = slot->next) {
+        zt__slot_state from = slot->submitted_from;
+        slot->submitted_from = ZT__SLOT_FREE;
+        if (from == ZT__SLOT_RECORDED || from == ZT__SLOT_ARMED) {
+            if (slot->state == ZT__SLOT_PENDING) {
+                zt__move_slot(profiler, slot, from);
+            }
+        } else if (from != ZT__SLOT_FREE) { /* a loss was counted */
+            zt_cause cause = zt__loss_by_execution(from);
+            profiler->counts.begun--;
+            profiler->counts.lost--;
+            profiler->causes[cause]--;
+            slot->region->lost--;
+        }
+    }
+    list->ran_up_to = list->ran_before;
+    list->finished_up_to = list->finished_before;
+    list->overlaps = list->overlapped_before;
+}
+
+/* Completes zt__before_execution when it is known whether the driver has refused the execution. */
+ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, uint32_t count,
+                                     const ze_command_list_handle_t *lists, int is_refused) {
+    uint32_t i, overwritten = 0;
+    if (zt__is_owner(&profiler->collector)) {
+        return; /* zt__before_execution has moved no slot */
+    }
+    if (is_refused) {
+        zt__lock_unread_lists(profiler, count, lists);
+    } else {
+        zt__lock(&profiler->mutex);
+    }
+    for (i = 0; i < count; i++) {
+        zt__list *list = zt__find_list(profiler, lists[i]);
+        if (!list || list->state == ZT__LIST_IMMEDIATE) {
+            continue;
+        }
+        if (is_refused) {
+            zt__retract_list(profiler, list);
+        } else {
+            overwritten += list->overwritten;
+        }
+        list->overwritten = 0;
     }
     zt__unlock(&profiler->mutex);
     if (overwritten) {
         zt__report(&profiler->diagnostics, OVERWRITTEN, ZE_RESULT_WARNING_DROPPED_DATA);
     }
-}
-
-/* Reverts zt__before_execution after the driver has refused the execution. */
-ZT__PRIVATE void zt__after_refusal(zt_profiler *profiler, uint32_t count,
-                                   const ze_command_list_handle_t *lists) {
-    uint32_t i;
-    if (zt__is_owner(&profiler->collector)) {
-        return; /* zt__before_execution has moved no slot */
-    }
-    zt__lock_unread_lists(profiler, count, lists);
-    for (i = 0; i < count; i++) {
-        zt__list *list = zt__find_list(profiler, lists[i]);
-        zt__slot *slot;
-        if (!list || list->state == ZT__LIST_IMMEDIATE) {
-            continue;
-        }
-        for (slot = list->first; slot; slot = slot->next) {
-            zt__slot_state from = slot->submitted_from;
-            slot->submitted_from = ZT__SLOT_FREE;
-            if (from == ZT__SLOT_RECORDED || from == ZT__SLOT_ARMED) {
-                if (slot->state == ZT__SLOT_PENDING) {
-                    zt__move_slot(profiler, slot, from);
-                }
-            } else if (from != ZT__SLOT_FREE) { /* a loss was counted */
-                zt_cause cause = zt__loss_by_execution(from);
-                profiler->counts.begun--;
-                profiler->counts.lost--;
-                profiler->causes[cause]--;
-                slot->region->lost--;
-            }
-        }
-        list->ran_up_to = list->ran_before;
-    }
-    zt__unlock(&profiler->mutex);
 }
 
 /* Returns how many lists there are before the first one that is named a second time. */
@@ -7843,8 +7869,8 @@ ZT__PRIVATE ze_result_t zt__execute_measured(zt_profiler *profiler, ze_command_q
     zt__executing_for = profiler;
     result = zeCommandQueueExecuteCommandLists(queue, count, lists, fence);
     zt__executing_for = outer;
+    zt__after_execution(profiler, count, lists, result != ZE_RESULT_SUCCESS);
     if (result != ZE_RESULT_SUCCESS) {
-        zt__after_refusal(profiler, count, lists);
         return zt__check(&profiler->diagnostics, result, "zeCommandQueueExecuteCommandLists",
                          "The lists were not executed.");
     }
@@ -7895,7 +7921,7 @@ ZT__PRIVATE ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
     zt__pass *before = &profiler->passes[profiler->active_pass], *pass = &profiler->passes[index];
     uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
     uint64_t states[ZT__SLOT_STATE_COUNT];
-    zt__holder holder;
+    zt__counter_holder holder;
     const char *call = NULL;
     ze_result_t result;
     if (pass == before) {
@@ -8127,8 +8153,8 @@ ZT__PRIVATE double *zt__lock_with_room(zt_profiler *profiler, const zt__region_r
 }
 
 /* Adds median and 95th percentile to the statistics of a column. Reorders the values. */
-ZT__PRIVATE void zt__add_quantiles(const zt__layout *layout, uint32_t column, double *values, uint32_t count,
-                                   zt_stats *stats) {
+ZT__PRIVATE void zt__add_quantiles(const zt__sample_layout *layout, uint32_t column, double *values,
+                                   uint32_t count, zt_stats *stats) {
     zt_aggregation aggregation = layout->aggregations[column];
     if (count > 0 && (aggregation == ZT_AGGREGATE_SUM || aggregation == ZT_AGGREGATE_MEAN)) {
         stats->median = zt__quantile(values, count, 0.5);
@@ -8397,7 +8423,7 @@ ZT__PRIVATE int zt__prepare_region(zt_profiler *into, zt_profiler *from, zt__mer
     if (!merged->statistics.moments) { /* it has no samples */
         return 1;
     }
-    samples = zt__count_samples(&merged->statistics);
+    samples = zt__samples_per_pass(&merged->statistics);
     if (!zt__reserve_samples(&into->config.allocator, &into->mutex, &into->layout, &merged->into->statistics,
                              samples < UINT32_MAX ? (uint32_t)samples : UINT32_MAX)) {
         return 0;
@@ -8890,7 +8916,7 @@ ZT__PRIVATE void zt__unpack_region(zt__unpacker *unpacker, zt_profiler *profiler
     statistics->seen[most] += collected - timed;
     kept = zt__unpack_u32(unpacker, profiler->config.samples);
     values = (size_t)kept * columns;
-    if (!zt__require(unpacker, kept <= zt__count_samples(statistics) &&
+    if (!zt__require(unpacker, kept <= zt__samples_per_pass(statistics) &&
                                    values <= (unpacker->size - unpacker->used) / sizeof(double)) ||
         values == 0) {
         return;
@@ -9027,14 +9053,15 @@ typedef struct zt__clock {
     zt__clock_pair pairs[ZT__MAX_CLOCK_PAIRS];
 } zt__clock;
 
-/* Splits the time stamp in seconds and the rest: this does not overflow for clocks of up to 18 GHz. */
+/* Converts seconds and the rest apart from each other, which does not overflow for clocks of up to 18 GHz. */
 ZT__PRIVATE uint64_t zt__ticks_to_ns(const zt__clock *clock, uint64_t ticks) {
     uint64_t rate = clock->ticks_per_second;
     ticks &= clock->mask;
     return ticks / rate * 1000000000u + ticks % rate * 1000000000u / rate;
 }
 
-/* Returns the mask for time stamps of so many valid bits. 0, of drivers that do not know, stands for 64. */
+/* Returns the mask for time stamps with this number of valid bits. Drivers that do not know it report 0,
+   which stands for 64. */
 ZT__PRIVATE uint64_t zt__mask_of_bits(uint64_t valid_bits) {
     return valid_bits > 0 && valid_bits < 64 ? (UINT64_C(1) << valid_bits) - 1 : UINT64_MAX;
 }
@@ -9118,7 +9145,7 @@ ZT__PRIVATE uint64_t zt__convert_time(const zt__clock *clock, uint64_t time_ns, 
     return -converted < (double)near->ns[to] ? near->ns[to] - (uint64_t)-converted : 0;
 }
 
-/* Returns the unwrapped time nearest to `about_ns` that a wrapped time can stand for. */
+/* Of the unwrapped times that a wrapped time can stand for, returns the one nearest to `about_ns`. */
 ZT__PRIVATE uint64_t zt__unwrap_near(const zt__clock *clock, uint64_t wrapped_ns, uint64_t about_ns) {
     uint64_t middle = about_ns + clock->wrap_ns / 2;
     if (!clock->wrap_ns || middle < wrapped_ns) {
@@ -9127,7 +9154,7 @@ ZT__PRIVATE uint64_t zt__unwrap_near(const zt__clock *clock, uint64_t wrapped_ns
     return wrapped_ns + (middle - wrapped_ns) / clock->wrap_ns * clock->wrap_ns;
 }
 
-/* Returns the first unwrapped time from `least_ns` on that a wrapped time can stand for. */
+/* Of the unwrapped times that a wrapped time can stand for, returns the first from `least_ns` on. */
 ZT__PRIVATE uint64_t zt__unwrap_after(const zt__clock *clock, uint64_t wrapped_ns, uint64_t least_ns) {
     if (!clock->wrap_ns || wrapped_ns >= least_ns) {
         return wrapped_ns;
@@ -9145,9 +9172,9 @@ ZT__PRIVATE int zt__is_clock_pair_due(const zt__clock *clock) {
            zt__now_ns() - clock->pairs[clock->pair_count - 1].ns[ZT__HOST] >= clock->interval_ns;
 }
 
-/* Adds a pair. One that is before the last, or so close to it that the rate between them may be wrong by more
-   than a thousandth, is left out. When there is no room, every second pair is removed, and the interval
-   doubles, unless there would be too few pairs between two wraps. */
+/* Adds a pair, unless it is before the last one, or so close to it that the rate between them may be wrong by
+   more than a thousandth. When there is no room, every second pair is removed, and the interval doubles,
+   unless there would be too few pairs between two wraps. */
 ZT__PRIVATE void zt__add_clock_pair(zt__clock *clock, zt__clock_pair pair) {
     uint32_t i;
     if (clock->pair_count) {
@@ -9725,14 +9752,14 @@ ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
 
 /* ---- roles of metrics ------------------------------------------------------------------------------------ */
 
-/* What the values of a metric are. Tables show metrics without a role in this order. */
+/* What a metric measures. Tables show metrics without a role in this order. */
 typedef enum zt__quantity {
-    ZT__SHARE,  /* percent of the time, or of something else */
-    ZT__RATE,   /* bytes a second; as a figure, GB a second */
-    ZT__BYTES,  /* as a figure, GB a second */
-    ZT__EVENTS, /* as a figure, a nanosecond */
-    ZT__OTHER,  /* frequencies, clock cycles, times, ratios; as a figure, microseconds */
-    ZT__NOTHING /* nothing that can be compared: identifiers, flags, time stamps, uncertainties */
+    ZT__QUANTITY_SHARE,  /* percent, of the time or of something else */
+    ZT__QUANTITY_RATE,   /* bytes a second; as a figure, GB a second */
+    ZT__QUANTITY_BYTES,  /* as a figure, GB a second */
+    ZT__QUANTITY_EVENTS, /* as a figure, a nanosecond */
+    ZT__QUANTITY_OTHER,  /* frequencies, clock cycles, times, ratios; as a figure, microseconds */
+    ZT__QUANTITY_NOTHING /* nothing that can be compared: identifiers, flags, time stamps, uncertainties */
 } zt__quantity;
 
 /* How metrics are named depends on the metric sets of a device. */
@@ -9740,16 +9767,15 @@ enum {
     ZT__NAMES_XE2,       /* Battlemage and Lunar Lake, and Ponte Vecchio: XVE_STALL */
     ZT__NAMES_ALCHEMIST, /* XveStall */
     ZT__NAMES_GEN,       /* Gen9 to Gen12: EuStall */
-    ZT__NAMINGS
+    ZT__NAMING_COUNT
 };
 
-/* What a figure shows of the work, whatever a device calls the metric. A metric plays a role if it has one of
-   the role's names and its quantity. Roles without names are derived from others.
-   Columns: role; 1 if tables show it, in this order; quantity; name in texts; names of the metric on Xe2, on
-   Alchemist, and before Alchemist.
-   Names: Intel, "Metrics Discovery Application Programming Interface" (metric sets of each device), and the
-   metric sets of Mesa (src/intel/perf). ALU0, ALU1 and ALU2 of Xe2 are the pipes that Alchemist calls FPU, EM
-   and XMX. */
+/* The role of a figure: what it shows of the work, whatever a device calls the metric. A metric has a role if
+   its name is one of the role's and its quantity is that of the role. Roles without names of metrics are
+   derived from other roles. Columns: role; 1 if tables show it, in this order; quantity; name in texts; names
+   of the metric on Xe2, on Alchemist, and before Alchemist. Sources of the names: Intel, "Metrics Discovery
+   Application Programming Interface" (metric sets of each device), and the metric sets of Mesa
+   (src/intel/perf). ALU0, ALU1 and ALU2 of Xe2 are the pipes that Alchemist calls FPU, EM and XMX. */
 /* clang-format off */
 #define ZT__ROLES(X)                                                                                         \
     X(EU_ACTIVE,         1, SHARE,  "EU active",                   "XVE_ACTIVE", "XveActive", "EuActive")    \
@@ -9810,23 +9836,23 @@ static const struct zt__role_description {
     int is_column;
     zt__quantity quantity;
     const char *name;
-    const char *metrics[ZT__NAMINGS]; /* names, separated by commas */
+    const char *metrics[ZT__NAMING_COUNT]; /* names, separated by commas */
 } zt__roles[ZT__ROLE_COUNT] = {
     /* clang-format off */
-    {0, ZT__NOTHING, "", {"", "", ""}},
+    {0, ZT__QUANTITY_NOTHING, "", {"", "", ""}},
 #define X(role, is_column, quantity, name, xe2, alchemist, gen)                                              \
-    {is_column, ZT__##quantity, name, {xe2, alchemist, gen}},
+    {is_column, ZT__QUANTITY_##quantity, name, {xe2, alchemist, gen}},
     ZT__ROLES(X)
 #undef X
     /* clang-format on */
 };
 
-/* The metrics that play the roles, and what is the same for all regions. It is found once for a report, so
-   that no names are compared for each region. */
+/* What is the same for all regions: the metric that has each role, and figures of the device. Prepared once
+   for a report, so that names are not compared again for each region. */
 typedef struct zt__advice {
     uint32_t metrics[ZT__ROLE_COUNT];  /* of the profiler; UINT32_MAX: none */
-    uint32_t streamed[ZT__ROLE_COUNT]; /* shares of attached streams; UINT32_MAX: none */
-    uint32_t naming;                   /* ZT__NAMES_; ZT__NAMINGS: no metric has a role */
+    uint32_t streamed[ZT__ROLE_COUNT]; /* of attached streams, shares only; UINT32_MAX: none */
+    uint32_t naming;                   /* ZT__NAMES_; ZT__NAMING_COUNT: no metric has a role */
     zt__peaks peaks;                   /* given, or the design bandwidth of the device's memory */
     double wall_share;                 /* of regions in the wall time, in percent; NaN: not known */
 } zt__advice;
@@ -9835,26 +9861,26 @@ ZT__PRIVATE zt__quantity zt__quantity_of(const zt_metric *metric) {
     int is_event = metric->type == ZET_METRIC_TYPE_EVENT;
     if (metric->aggregation == ZT_AGGREGATE_FLAG || metric->aggregation == ZT_AGGREGATE_NONE ||
         strstr(metric->name, "Uncertainty")) {
-        return ZT__NOTHING;
+        return ZT__QUANTITY_NOTHING;
     }
     if (!is_event && (strcmp(metric->units, "percent") == 0 || strcmp(metric->units, "%") == 0)) {
-        return ZT__SHARE;
+        return ZT__QUANTITY_SHARE;
     }
     if (zt__ends_with(metric->units, "BpS", strcmp) || zt__ends_with(metric->units, "Bps", strcmp)) {
-        return ZT__RATE;
+        return ZT__QUANTITY_RATE;
     }
     if (strcmp(metric->units, "bytes") == 0) {
-        return ZT__BYTES; /* also of the type of throughputs: older sets count bytes so */
+        return ZT__QUANTITY_BYTES; /* older metric sets count bytes, but give them the type of throughputs */
     }
     if (metric->aggregation == ZT_AGGREGATE_SUM && strcmp(metric->units, "cycles") != 0 &&
         strcmp(metric->units, "ns") != 0) {
-        return ZT__EVENTS;
+        return ZT__QUANTITY_EVENTS;
     }
-    return ZT__OTHER;
+    return ZT__QUANTITY_OTHER;
 }
 
-/* Notes the roles that a metric plays, unless another one plays them already. A name that only one naming has
-   also shows which of them the device uses. */
+/* Stores the roles that a metric has, unless an earlier metric has them. A name that is in one naming alone
+   also shows which naming the device uses. */
 ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32_t *of_roles,
                                  uint32_t *naming) {
     zt__quantity quantity = zt__quantity_of(metric);
@@ -9862,7 +9888,7 @@ ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32
     for (role = ZT__NO_ROLE + 1; role < ZT__ROLE_COUNT; role++) {
         const struct zt__role_description *described = &zt__roles[role];
         uint32_t found = 0, last = 0;
-        for (i = 0; i < ZT__NAMINGS && described->quantity == quantity; i++) {
+        for (i = 0; i < ZT__NAMING_COUNT && described->quantity == quantity; i++) {
             if (described->metrics[i][0] && zt__is_selected(described->metrics[i], metric->name)) {
                 last = i;
                 found++;
@@ -9871,16 +9897,16 @@ ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32
         if (found && of_roles[role] == UINT32_MAX) {
             of_roles[role] = index;
         }
-        if (found == 1 && *naming == ZT__NAMINGS) {
+        if (found == 1 && *naming == ZT__NAMING_COUNT) {
             *naming = last;
         }
     }
 }
 
-/* Returns the bandwidth that the device's memory is designed for, in GB a second; 0 where the device does
-   not report it. ZE_extension_device_memory_properties states it. The clock rate and bus width that every
-   device reports do not: their units and the transfers in a clock cycle are not specified. Reads and writes
-   are assumed to share one bus. With several memories or tiles it is not known which of them a region
+/* Returns the bandwidth for which the device's memory is designed, in GB a second; 0 if it is not known.
+   ZE_extension_device_memory_properties reports it. It cannot be computed from the clock rate and bus width
+   that every device reports: their units and the transfers in a clock cycle are not specified. Reads and
+   writes are assumed to share one bus. With several memories or tiles it is not known which of them a region
    uses. */
 ZT__PRIVATE double zt__get_design_bandwidth(const zt_profiler *profiler) {
     ze_device_memory_properties_t memories[2];
@@ -9907,9 +9933,8 @@ ZT__PRIVATE double zt__get_design_bandwidth(const zt_profiler *profiler) {
                                                                   : extended[0].writeBandwidth;
 }
 
-/* Returns how much of the time from the first kept sample to the last one regions took on the device, in
-   percent; NaN without a timeline, or of less than two samples. Samples that overlap count twice, so this is
-   an upper bound. */
+/* Returns the share of regions in the time from the first kept sample to the last, in percent; NaN without a
+   timeline, or with fewer than two samples. Samples that overlap count twice, so this is an upper bound. */
 ZT__PRIVATE double zt__get_wall_share(zt_profiler *profiler) {
     enum { AT_ONCE = 1024 };
     const zt__timeline *timeline = profiler->timeline;
@@ -9942,13 +9967,13 @@ ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *adv
     uint32_t i, streamed = zt_get_streamed_count(profiler);
     memset(advice->metrics, 0xFF, sizeof advice->metrics);
     memset(advice->streamed, 0xFF, sizeof advice->streamed);
-    advice->naming = ZT__NAMINGS;
+    advice->naming = ZT__NAMING_COUNT;
     for (i = 0; i < profiler->metric_count; i++) {
         zt__match_roles(&profiler->metrics[i], i, advice->metrics, &advice->naming);
     }
     for (i = 0; i < streamed; i++) {
         const zt_metric *metric = zt_get_streamed_metric(profiler, i);
-        if (metric && zt__quantity_of(metric) == ZT__SHARE) {
+        if (metric && zt__quantity_of(metric) == ZT__QUANTITY_SHARE) {
             zt__match_roles(metric, i, advice->streamed, &advice->naming);
         }
     }
@@ -9964,7 +9989,7 @@ ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *adv
 
 /* ---- figures of a region --------------------------------------------------------------------------------- */
 
-/* Returns how many GB a second is one unit of a rate. */
+/* Returns the factor that converts a rate in these units to GB a second. */
 ZT__PRIVATE double zt__scale_of_rate(const char *units) {
     switch (units[0]) {
     case 'T':
@@ -9981,9 +10006,9 @@ ZT__PRIVATE double zt__scale_of_rate(const char *units) {
     }
 }
 
-/* Returns the figure of a role that a metric of the profiler or of a stream plays; NaN if it was not measured
-   in the region. What adds up is divided by the GPU time of its pass, so that figures of different passes can
-   be compared. The mutex is held. */
+/* Returns the figure of a role from the metric of the profiler that has it, or else from that of a stream;
+   NaN if neither was measured in the region. What adds up is divided by the GPU time of its pass, so that
+   figures of different passes can be compared. The mutex is held. */
 ZT__PRIVATE double zt__read_figure(const zt_profiler *profiler, const zt__advice *advice,
                                    const zt__region_record *record, zt__role role) {
     const zt__moments *moments = record->statistics.moments;
@@ -9993,12 +10018,12 @@ ZT__PRIVATE double zt__read_figure(const zt_profiler *profiler, const zt__advice
         const zt_metric *metric = &profiler->metrics[index];
         const zt__moments *of_metric = &moments[1 + index];
         const zt__moments *of_time = &moments[zt__pass_time_column(profiler, metric->pass)];
-        if (quantity == ZT__BYTES || quantity == ZT__EVENTS) {
+        if (quantity == ZT__QUANTITY_BYTES || quantity == ZT__QUANTITY_EVENTS) {
             return zt__is_positive(of_time->sum) ? of_metric->sum / of_time->sum : zt__nan();
         }
         if (of_metric->weight > 0) {
-            return quantity == ZT__RATE ? of_metric->mean * zt__scale_of_rate(metric->units)
-                                        : of_metric->mean;
+            return quantity == ZT__QUANTITY_RATE ? of_metric->mean * zt__scale_of_rate(metric->units)
+                                                 : of_metric->mean;
         }
     }
     index = advice->streamed[role];
@@ -10008,8 +10033,8 @@ ZT__PRIVATE double zt__read_figure(const zt_profiler *profiler, const zt__advice
     return zt__nan();
 }
 
-/* Returns the share of a part in percent; NaN if either was not measured, or if there is nothing of it. */
-ZT__PRIVATE double zt__share_of(double part, double whole) {
+/* Returns how much a part is of a whole, in percent; NaN if either was not measured, or the whole is 0. */
+ZT__PRIVATE double zt__percent_of(double part, double whole) {
     return zt__is_positive(whole) && !zt__is_nan(part) ? 100 * part / whole : zt__nan();
 }
 
@@ -10032,14 +10057,14 @@ ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advic
     }
     zt__unlock(&profiler->mutex);
     figures[ZT__ROLE_L3_HIT_SHARE] =
-        zt__share_of(figures[ZT__ROLE_L3_HITS], figures[ZT__ROLE_L3_HITS] + figures[ZT__ROLE_L3_MISSES]);
+        zt__percent_of(figures[ZT__ROLE_L3_HITS], figures[ZT__ROLE_L3_HITS] + figures[ZT__ROLE_L3_MISSES]);
     figures[ZT__ROLE_LSC_HIT_SHARE] =
-        zt__share_of(figures[ZT__ROLE_LSC_HITS], figures[ZT__ROLE_LSC_ACCESSES]);
+        zt__percent_of(figures[ZT__ROLE_LSC_HITS], figures[ZT__ROLE_LSC_ACCESSES]);
     read = zt__first_measured(figures[ZT__ROLE_MEMORY_READ_RATE], figures[ZT__ROLE_MEMORY_READ]);
     written = zt__first_measured(figures[ZT__ROLE_MEMORY_WRITE_RATE], figures[ZT__ROLE_MEMORY_WRITTEN]);
     figures[ZT__ROLE_MEMORY_TRAFFIC] = zt__first_measured(zt__first_measured(read + written, read), written);
     figures[ZT__ROLE_MEMORY_SHARE] =
-        zt__share_of(figures[ZT__ROLE_MEMORY_TRAFFIC], advice->peaks.bytes / 1e9);
+        zt__percent_of(figures[ZT__ROLE_MEMORY_TRAFFIC], advice->peaks.bytes / 1e9);
     /* A region has at least one kernel, so without their number this is the most that one takes. */
     busy = zt__first_measured(figures[ZT__ROLE_GPU_BUSY], 100) / 100;
     kernels = zt__first_measured(figures[ZT__ROLE_COMPUTE_KERNELS], 0) +
@@ -10061,17 +10086,17 @@ typedef struct zt__rule {
         zt__relation relation;
         double threshold;
     } conditions[2];
-    zt__role shown[3]; /* further figures that the text names */
+    zt__role shown[3]; /* further figures for the text */
 } zt__rule;
 
 /* The first rule of which all conditions hold names what limits a region. A figure that was not measured
    fulfils no condition.
 
-   Order. Where the GPU waits for work, all other figures are low without meaning anything, so that comes
-   first. What is saturated comes next, memory before pipes: a full memory also stalls the pipes, while busy
-   pipes do not fill the memory. What is left is explained by threads that wait, or that are too few. The wall
-   time comes last, because it is of all regions and says little about this one. It is the order in which
-   [Gen9] looks at compute work, with the host before it, as [VTune] has GPU Offload before GPU Compute.
+   Order. Where the GPU waits for work, all other figures are low and mean nothing, so this comes first. Units
+   that are saturated come next, memory before pipes: saturated memory also stalls the pipes, while busy pipes
+   do not saturate memory. Then come threads that wait, or that are too few. The share of the wall time comes
+   last, because it is of all regions together. This is the order of [Gen9] for compute work, with the host
+   before it, as [VTune] has GPU Offload before GPU Compute.
 
    Sources of the thresholds:
    [VTune]  Intel, "VTune Profiler User Guide", Window: Summary - GPU Analysis: a GPU that is used for less
@@ -10160,14 +10185,14 @@ static const zt__rule zt__rules[] = {
      {ZT__ROLE_KERNEL_TIME}},
 };
 
-enum { ZT__FAILS, ZT__OPEN, ZT__HOLDS };
+enum { ZT__RULE_FAILS, ZT__RULE_UNDECIDED, ZT__RULE_HOLDS };
 
-/* Returns whether a rule holds, fails, or is open because figures were not measured; these are added to
-   `unmeasured`. */
-ZT__PRIVATE int zt__judge(const zt__rule *rule, const double figures[ZT__ROLE_COUNT],
-                          uint8_t unmeasured[ZT__ROLE_COUNT]) {
+/* Returns whether a rule holds, fails, or is undecided because figures were not measured. Marks these figures
+   in `unmeasured`. */
+ZT__PRIVATE int zt__evaluate_rule(const zt__rule *rule, const double figures[ZT__ROLE_COUNT],
+                                  uint8_t unmeasured[ZT__ROLE_COUNT]) {
     uint32_t i;
-    int judgement = ZT__HOLDS;
+    int outcome = ZT__RULE_HOLDS;
     for (i = 0; i < ZT__COUNT_OF(rule->conditions); i++) {
         double figure = figures[rule->conditions[i].role], threshold = rule->conditions[i].threshold;
         zt__relation relation = rule->conditions[i].relation;
@@ -10175,17 +10200,17 @@ ZT__PRIVATE int zt__judge(const zt__rule *rule, const double figures[ZT__ROLE_CO
             continue;
         }
         if (zt__is_nan(figure)) {
-            judgement = ZT__OPEN;
+            outcome = ZT__RULE_UNDECIDED;
         } else if (relation == ZT__BELOW ? figure >= threshold : figure < threshold) {
-            return ZT__FAILS;
+            return ZT__RULE_FAILS;
         }
     }
-    for (i = 0; i < ZT__COUNT_OF(rule->conditions) && judgement == ZT__OPEN; i++) {
+    for (i = 0; i < ZT__COUNT_OF(rule->conditions) && outcome == ZT__RULE_UNDECIDED; i++) {
         if (zt__is_nan(figures[rule->conditions[i].role])) {
             unmeasured[rule->conditions[i].role] = 1;
         }
     }
-    return judgement;
+    return outcome;
 }
 
 /* Appends to a text of `room` bytes, as much as fits. */
@@ -10206,9 +10231,9 @@ ZT__PRIVATE void zt__append_figure(zt_limit_info *info, zt__role role, const dou
     }
     if (role == ZT__ROLE_MEMORY_SHARE || role == ZT__ROLE_WALL_SHARE) {
         zt__append(info->text, sizeof info->text, "%s%.0f%% %s", opening, figure, name);
-    } else if (zt__roles[role].quantity == ZT__SHARE) {
+    } else if (zt__roles[role].quantity == ZT__QUANTITY_SHARE) {
         zt__append(info->text, sizeof info->text, "%s%s %.0f%%", opening, name, figure);
-    } else if (zt__roles[role].quantity == ZT__RATE) {
+    } else if (zt__roles[role].quantity == ZT__QUANTITY_RATE) {
         zt__append(info->text, sizeof info->text, "%s%s %.3g GB/s", opening, name, figure);
     } else if (figure >= 999.5) {
         zt__append(info->text, sizeof info->text, "%s%s %.3g ms", opening, name, figure / 1000);
@@ -10217,11 +10242,11 @@ ZT__PRIVATE void zt__append_figure(zt_limit_info *info, zt__role role, const dou
     }
 }
 
-/* Adds the metrics of roles that were not measured, by the names that such a device gives them. */
+/* Lists the metrics that were not measured, by their names on such a device. */
 ZT__PRIVATE void zt__name_missing(const zt__advice *advice, const uint8_t unmeasured[ZT__ROLE_COUNT],
                                   zt_limit_info *info) {
     uint32_t role;
-    for (role = 0; role < ZT__ROLE_COUNT && advice->naming < ZT__NAMINGS; role++) {
+    for (role = 0; role < ZT__ROLE_COUNT && advice->naming < ZT__NAMING_COUNT; role++) {
         const char *names = zt__roles[role].metrics[advice->naming];
         if (unmeasured[role] && names[0] && advice->metrics[role] == UINT32_MAX) {
             zt__append(info->missing, sizeof info->missing, "%s%.*s", info->missing[0] ? "," : "",
@@ -10236,7 +10261,8 @@ ZT__PRIVATE void zt__apply_rules(const zt__advice *advice, const double figures[
     uint8_t unmeasured[ZT__ROLE_COUNT];
     uint32_t i = 0, shown;
     memset(unmeasured, 0, sizeof unmeasured);
-    while (i < ZT__COUNT_OF(zt__rules) && zt__judge(&zt__rules[i], figures, unmeasured) != ZT__HOLDS) {
+    while (i < ZT__COUNT_OF(zt__rules) &&
+           zt__evaluate_rule(&zt__rules[i], figures, unmeasured) != ZT__RULE_HOLDS) {
         i++;
     }
     if (i < ZT__COUNT_OF(zt__rules)) {
@@ -10254,13 +10280,13 @@ ZT__PRIVATE void zt__apply_rules(const zt__advice *advice, const double figures[
         zt__append(info->text, sizeof info->text, ").");
         return;
     }
-    /* With these two, one of the rules holds. */
+    /* With these two figures, one of the rules holds. */
     memset(unmeasured, 0, sizeof unmeasured);
     unmeasured[ZT__ROLE_EU_STALL] = unmeasured[ZT__ROLE_EU_OCCUPANCY] = 1;
     zt__name_missing(advice, unmeasured, info);
     if (info->missing[0]) {
         zt__append(info->text, sizeof info->text, "Not enough metrics: add %s.", info->missing);
-    } else if (advice->naming == ZT__NAMINGS) {
+    } else if (advice->naming == ZT__NAMING_COUNT) {
         strcpy(info->text, "Not enough metrics: none is known to show what limits a region.");
     } else {
         strcpy(info->text, "Not known: the metrics that show it have no values in this region.");
@@ -10278,20 +10304,20 @@ ZT__PRIVATE void zt__find_limit(zt_profiler *profiler, const zt__advice *advice,
 
 /* ---- ranking --------------------------------------------------------------------------------------------- */
 
-/* A column of figures: a metric, or a share that is derived from two. */
+/* A column of a table: a metric, or a share that is derived from two metrics. */
 typedef struct zt__ranked_column {
     uint32_t metric; /* UINT32_MAX: derived */
     zt__role role;   /* ZT__NO_ROLE: none is known */
 } zt__ranked_column;
 
-/* The figures that columns are ranked by: for each region, the mean of each metric. */
+/* The figures by which columns are ranked: for each region, the mean of each metric. */
 typedef struct zt__mean_table {
     const double *means;
     size_t stride; /* from one region to the next */
     uint32_t region_count;
 } zt__mean_table;
 
-ZT__PRIVATE double zt__mean_of(const zt__mean_table *table, uint32_t region, uint32_t metric) {
+ZT__PRIVATE double zt__mean_at(const zt__mean_table *table, uint32_t region, uint32_t metric) {
     return metric == UINT32_MAX ? zt__nan() : table->means[region * table->stride + metric];
 }
 
@@ -10301,18 +10327,18 @@ ZT__PRIVATE double zt__ranked_figure(const zt__advice *advice, const zt__mean_ta
     const uint32_t *metrics = advice->metrics;
     double hits;
     if (column->metric != UINT32_MAX) {
-        return zt__mean_of(table, region, column->metric);
+        return zt__mean_at(table, region, column->metric);
     }
     if (column->role == ZT__ROLE_L3_HIT_SHARE) {
-        hits = zt__mean_of(table, region, metrics[ZT__ROLE_L3_HITS]);
-        return zt__share_of(hits, hits + zt__mean_of(table, region, metrics[ZT__ROLE_L3_MISSES]));
+        hits = zt__mean_at(table, region, metrics[ZT__ROLE_L3_HITS]);
+        return zt__percent_of(hits, hits + zt__mean_at(table, region, metrics[ZT__ROLE_L3_MISSES]));
     }
-    hits = zt__mean_of(table, region, metrics[ZT__ROLE_LSC_HITS]);
-    return zt__share_of(hits, zt__mean_of(table, region, metrics[ZT__ROLE_LSC_ACCESSES]));
+    hits = zt__mean_at(table, region, metrics[ZT__ROLE_LSC_HITS]);
+    return zt__percent_of(hits, zt__mean_at(table, region, metrics[ZT__ROLE_LSC_ACCESSES]));
 }
 
-/* Returns whether a metric shows no more than a ranked one: it has the same name in another group, or the
-   same units, aggregation and values in all regions, or it is the bytes of which a rate is ranked. */
+/* Returns whether a metric shows no more than one that is ranked: it has the same name, in another group; or
+   the same units, aggregation and values in all regions; or it counts the bytes whose rate is ranked. */
 ZT__PRIVATE int zt__is_redundant(const zt_profiler *profiler, const zt__mean_table *table, uint32_t metric,
                                  uint32_t ranked) {
     const zt_metric *a = &profiler->metrics[metric], *b = &profiler->metrics[ranked];
@@ -10320,7 +10346,7 @@ ZT__PRIVATE int zt__is_redundant(const zt_profiler *profiler, const zt__mean_tab
     if (metric == ranked || strcmp(a->name, b->name) == 0) {
         return 1;
     }
-    if (zt__quantity_of(a) == ZT__BYTES && zt__quantity_of(b) == ZT__RATE &&
+    if (zt__quantity_of(a) == ZT__QUANTITY_BYTES && zt__quantity_of(b) == ZT__QUANTITY_RATE &&
         strncmp(a->name, b->name, strlen(a->name)) == 0) {
         return 1;
     }
@@ -10328,7 +10354,7 @@ ZT__PRIVATE int zt__is_redundant(const zt_profiler *profiler, const zt__mean_tab
         return 0;
     }
     for (region = 0; region < table->region_count; region++) {
-        double value = zt__mean_of(table, region, metric), other = zt__mean_of(table, region, ranked);
+        double value = zt__mean_at(table, region, metric), other = zt__mean_at(table, region, ranked);
         if (zt__is_nan(value) != zt__is_nan(other) || (!zt__is_nan(value) && value != other)) {
             return 0;
         }
@@ -10336,7 +10362,7 @@ ZT__PRIVATE int zt__is_redundant(const zt_profiler *profiler, const zt__mean_tab
     return 1;
 }
 
-/* Adds a column unless it shows nothing but zeros, or no more than one before it. */
+/* Adds a column, unless all its figures are 0 or not measured, or it shows no more than one before it. */
 ZT__PRIVATE void zt__add_ranked(const zt_profiler *profiler, const zt__advice *advice,
                                 const zt__mean_table *table, zt__ranked_column column,
                                 zt__ranked_column *ranked, uint32_t *count) {
@@ -10356,9 +10382,9 @@ ZT__PRIVATE void zt__add_ranked(const zt_profiler *profiler, const zt__advice *a
 
 enum { ZT__DERIVED_COLUMNS = 2 };
 
-/* Ranks metrics by what they show: known roles first, in the order of zt__roles; then others by what they
-   measure. The GPU time is not among them, because tables have it anyway. Returns how many columns there are;
-   `ranked` has room for one of each metric and ZT__DERIVED_COLUMNS more. */
+/* Ranks metrics: those with a role first, in the order of zt__roles; then the others by their quantity. The
+   GPU time is left out, because tables have it anyway. Returns the number of columns; `ranked` has room for
+   one of each metric and ZT__DERIVED_COLUMNS more. */
 ZT__PRIVATE uint32_t zt__rank_columns(const zt_profiler *profiler, const zt__advice *advice,
                                       const zt__mean_table *table, zt__ranked_column *ranked) {
     uint32_t role, quantity, metric, count = 0;
@@ -10370,7 +10396,7 @@ ZT__PRIVATE uint32_t zt__rank_columns(const zt_profiler *profiler, const zt__adv
             zt__add_ranked(profiler, advice, table, column, ranked, &count);
         }
     }
-    for (quantity = ZT__SHARE; quantity < ZT__NOTHING; quantity++) {
+    for (quantity = ZT__QUANTITY_SHARE; quantity < ZT__QUANTITY_NOTHING; quantity++) {
         for (metric = 0; metric < profiler->metric_count; metric++) {
             const zt_metric *described = &profiler->metrics[metric];
             column.role = ZT__NO_ROLE;
@@ -10385,9 +10411,9 @@ ZT__PRIVATE uint32_t zt__rank_columns(const zt_profiler *profiler, const zt__adv
 
 /* ---- columns of tables ----------------------------------------------------------------------------------- */
 
-/* Adds the metrics that matter most to a table, the first of them with rank 1, the others with rank 3. The
-   figures are those of all rows, `figure_count` each: metrics begin at `first`, and after them there is room
-   for ZT__DERIVED_COLUMNS. With `are_rates`, what adds up is shown in units a second; clock cycles and times,
+/* Adds metrics to a table, those that matter most first: the first three have rank 1, the others rank 3. Each
+   row has `figure_count` of the figures: metrics begin at `first`, and after them there is room for
+   ZT__DERIVED_COLUMNS. With `are_rates`, what adds up is shown in units a second; clock cycles and times,
    which mean nothing then, are left out. Returns 0 without memory. */
 ZT__PRIVATE int zt__add_ranked_columns(const zt_profiler *profiler, const zt__advice *advice,
                                        zt__figure_table *table, double *figures, uint32_t figure_count,
@@ -10408,7 +10434,7 @@ ZT__PRIVATE int zt__add_ranked_columns(const zt_profiler *profiler, const zt__ad
         for (row = 0; row < table->row_count && !metric; row++) {
             figures[(size_t)row * figure_count + figure] = zt__ranked_figure(advice, &means, row, &ranked[i]);
         }
-        if (are_rates && adds_up && zt__quantity_of(metric) == ZT__OTHER) {
+        if (are_rates && adds_up && zt__quantity_of(metric) == ZT__QUANTITY_OTHER) {
             continue;
         }
         snprintf(units, sizeof units, "%.40s%s", metric ? metric->units : "percent",
@@ -10956,7 +10982,7 @@ ZT__PRIVATE ze_result_t zt__probe_counters(zt_profiler *profiler) {
    only when query pools are created. On failure, one pass without groups remains. */
 ZT__PRIVATE ze_result_t zt__open_metrics(zt_profiler *profiler) {
     zt__pass *pass = &profiler->passes[0];
-    zt__holder holder;
+    zt__counter_holder holder;
     const char *call = "zetMetricQueryPoolCreate";
     int is_active = 0;
     ze_result_t result =
@@ -11237,15 +11263,15 @@ ZT_API void zt_close(zt_profiler *profiler) {
 
 /* ==== >>streams: reports of the device into a ring, and out of it as rows ================================= */
 
-enum { ZT__STREAM_WAIT_NS = 10000000, ZT__MAX_STREAM_READS = 1024, ZT__ROWS_AT_ONCE = 256 };
+/* The longest time between two reads of a thread that waits for rows. */
+enum { ZT__STREAM_WAIT_NS = 10000000 };
 
-/* Reading from the device fills the ring with reports; calculating them and delivering the rows empties
-   it. With config.reader, a thread of the stream reads, and those that call zt_stream_read deliver.
-   Without it, they do both.
+/* Reports are read from the device into a ring, calculated there, and leave it as rows. With config.reader, a
+   thread of the stream reads, and the threads that call zt_stream_read deliver. Without it, they do both.
 
-   There are two locks. `reader` is locked first; its holder delivers rows, calls the driver and functions
-   of the application, and alone uses the fields below `reader`. `data->mutex` guards the counts of the
-   ring, and is held for bookkeeping only. */
+   There are two locks. `reader` is locked first: the thread that holds it delivers rows, calls the driver and
+   functions of the application, and alone uses the fields below `reader`. `data->mutex` guards bookkeeping,
+   and is held briefly. */
 struct zt_stream {
     ze_device_handle_t device;
     ze_context_handle_t context;
@@ -11257,11 +11283,11 @@ struct zt_stream {
     uint32_t marker_base; /* the number of the first marker in the device's reports */
     int is_activated;
     ze_event_pool_handle_t event_pool;
-    ze_event_handle_t event; /* the device notifies with it */
+    ze_event_handle_t event; /* signalled when config.notify_reports are ready */
     zet_metric_streamer_handle_t streamer;
     int is_closing;         /* atomic, as the next four */
     int failure;            /* the result of the last read, or SUCCESS */
-    int is_misaligned;      /* a calculation has failed since the last read: see zt__find_room */
+    int is_misaligned;      /* a calculation has failed since the last read: see zt__find_ring_room */
     uint32_t users;         /* threads inside zt_stream_read */
     uint64_t reader_cpu_ns; /* processor time of the reader thread */
     zt__thread thread;
@@ -11269,8 +11295,8 @@ struct zt_stream {
 
     uint8_t *ring;
     size_t ring_size;
-    size_t partial; /* bytes of a report whose rest is still to come. Used by the thread that reads from
-                       the device: the reader thread, or without one the holder of `reader` */
+    size_t partial; /* bytes of a report whose rest is still to come. Only for the thread that reads from the
+                       device: the reader thread, or without one the thread that holds `reader` */
 
     zt__stream_data *data; /* `data->mutex` guards what follows */
     size_t report_size;    /* 0: not known yet */
@@ -11279,18 +11305,18 @@ struct zt_stream {
     uint64_t calculated;   /* reports that left it so far */
     uint64_t written_ns;   /* when the last of them came */
     uint64_t gap_first;    /* the device dropped reports just before one of the reports gap_first to
-                              gap_last;    UINT64_MAX: it dropped none */
+                              gap_last. UINT64_MAX: it dropped none */
     uint64_t gap_last;
-    uint64_t gap_ns; /* the host time at which the device reported this */
+    uint64_t gap_ns; /* when the device reported this, by the host's clock */
     zt_stream_counts counts;
-    uint32_t row_next,
-        row_count; /* of the calculated rows, row_next and those after it are not yet delivered */
+    uint32_t row_count; /* rows that were calculated last */
+    uint32_t row_next;  /* the first of them that is not yet delivered */
 
-    zt__timed_mutex reader;    /* its holder alone uses what follows */
+    zt__timed_mutex reader;    /* the thread that holds it alone uses what follows */
     zet_typed_value_t *values; /* of calculated rows */
     uint32_t max_calculated;   /* rows that `values` has room for */
     double *row;               /* the values of one row, for its receivers */
-    uint64_t row_report;       /* the number of the report that the first calculated row was made of */
+    uint64_t row_report;       /* the number of the report from which the first calculated row comes */
     int has_calculated;        /* reports of this capture were calculated before */
     int is_first_row;          /* the next row is the first of the capture, which is not valid */
     int is_after_failure;      /* the reports before the next row could not be calculated */
@@ -11299,7 +11325,7 @@ struct zt_stream {
     int has_end;               /* there was a row, so the next two are known */
     uint64_t end_ns;           /* of the last row's period, on the device's clock, unwrapped */
     uint64_t host_ns;          /* the same by the host's clock */
-    uint64_t stamp_offset;     /* is added to time stamps, which may be of another clock */
+    uint64_t stamp_offset;     /* added to time stamps, which may be of another clock */
     uint32_t last_marker;      /* the number of the marker in the last row */
     double marker_reason;      /* ReportReason of rows with a marker; NaN: not seen yet */
     double other_reason;       /* the same of rows without a marker */
@@ -11330,12 +11356,12 @@ ZT__PRIVATE ze_result_t zt__query_report_size(zt_stream *stream) {
     return result;
 }
 
-/* Finds where the next bytes go. Returns how many fit there.
+/* Finds where in the ring the next bytes are stored. Returns how many fit there.
 
-   A read can end within a report; its rest normally comes first in the next read. If a calculation has
-   failed, that may not be so: the partial report is discarded, and the next read is assumed to begin with
-   a report. */
-ZT__PRIVATE size_t zt__find_room(zt_stream *stream, uint8_t **bytes) {
+   A read can end within a report, whose rest then comes first in the next read. After a failed calculation
+   this may not hold: so the partial report is discarded, and the next read is assumed to begin with a report.
+ */
+ZT__PRIVATE size_t zt__find_ring_room(zt_stream *stream, uint8_t **bytes) {
     int is_misaligned = zt__load(&stream->is_misaligned);
     uint64_t place, room;
     zt__lock(&stream->data->mutex);
@@ -11355,10 +11381,10 @@ ZT__PRIVATE size_t zt__find_room(zt_stream *stream, uint8_t **bytes) {
     return room ? (size_t)room * stream->report_size - stream->partial : 0;
 }
 
-/* Reads once. Sets `more` if the device may have more than there was room for. If the device dropped
-   reports, what it returns is valid all the same; the dropped ones are missing before one of the new
-   reports, or before the first of the next read. */
-ZT__PRIVATE ze_result_t zt__read_once(zt_stream *stream, int *more) {
+/* Reads from the device once. Sets `more` if it may have more than there was room for. If the device dropped
+   reports, those that it returns are valid all the same. The gap is then before one of them, or before the
+   first of the next read. */
+ZT__PRIVATE ze_result_t zt__read_into_ring(zt_stream *stream, int *more) {
     size_t room, size;
     uint8_t *bytes;
     uint64_t reports, now;
@@ -11371,7 +11397,7 @@ ZT__PRIVATE ze_result_t zt__read_once(zt_stream *stream, int *more) {
     if (result != ZE_RESULT_SUCCESS || !stream->report_size) {
         return result;
     }
-    size = room = zt__find_room(stream, &bytes);
+    size = room = zt__find_ring_room(stream, &bytes);
     if (room == 0) {
         *more = 1;
         return result;
@@ -11407,8 +11433,7 @@ ZT__PRIVATE ze_result_t zt__read_once(zt_stream *stream, int *more) {
     return ZE_RESULT_SUCCESS;
 }
 
-/* Reads until the device has no more, or the ring is full, but only a few times. Returns whether the
-   device may have more. */
+/* Reads until the device has no more, but at most a few times. Returns whether it may have more. */
 ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
     enum { MOST_READS = 4 };
     int more = 1, reads;
@@ -11417,7 +11442,7 @@ ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
         if (zt__is_device_lost(&stream->diagnostics)) {
             return 0;
         }
-        result = zt__read_once(stream, &more);
+        result = zt__read_into_ring(stream, &more);
         zt__store(&stream->failure, (int)result);
         if (result != ZE_RESULT_SUCCESS) {
             return 0;
@@ -11426,8 +11451,8 @@ ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
     return more;
 }
 
-/* Returns whether the device has notified since the last call. The host polls, because a wait in the
-   driver may be a busy wait. */
+/* Returns whether the device has signalled its event since the last call. The event is polled, because a wait
+   in the driver may be a busy wait. */
 ZT__PRIVATE int zt__was_notified(zt_stream *stream) {
     const char *call = "zeEventQueryStatus";
     ze_result_t result;
@@ -11444,9 +11469,10 @@ ZT__PRIVATE int zt__was_notified(zt_stream *stream) {
 
 /* ---- the reader thread ----------------------------------------------------------------------------------- */
 
-/* Reads what there is, then sleeps until the device notifies, and polls four times in the time between
-   two notifications. It sleeps for ten milliseconds at the most, because the device may not notify. */
-ZT__PRIVATE int zt__read_ahead(void *user) {
+/* The step of the reader thread: reads what there is, then sleeps until the device signals its event, which
+   is polled four times as often as it is expected. Reads again after ten milliseconds in any case, because
+   the device may signal nothing. */
+ZT__PRIVATE int zt__run_reader_thread(void *user) {
     enum { SHORTEST_NS = 100000 };
     zt_stream *stream = (zt_stream *)user;
     uint64_t step = (uint64_t)stream->info.period_ns * stream->info.notify_reports / 4;
@@ -11464,13 +11490,13 @@ ZT__PRIVATE int zt__read_ahead(void *user) {
 
 /* ---- the times of rows, with `reader` held --------------------------------------------------------------- */
 
-/* A row as it was calculated. Times are the device's. */
+/* A row as it was calculated. Times are those of the device's clock, unwrapped. */
 typedef struct zt__raw_row {
     const zet_typed_value_t *values;
-    int may_follow_gap;    /* its report is gap_first or later: the gap is before this row or another one */
-    int is_last_to_follow; /* its report is gap_last or later */
+    int may_follow_gap;    /* its report is gap_first or later, so the gap may be before this row */
+    int is_last_to_follow; /* its report is gap_last or later, so the gap is not before a later row */
     uint64_t gap_ns;       /* when the device reported the gap */
-    uint64_t read_ns;      /* when its report had been read, so the row ended before */
+    uint64_t read_ns;      /* when its report had been read: the row ended before that */
     uint64_t end_ns;       /* the end of its period */
     uint64_t since_end_ns; /* from the end of the row before to its own */
     uint64_t length_ns;
@@ -11498,10 +11524,10 @@ ZT__PRIVATE int zt__read_integer(const zet_typed_value_t *values, uint32_t metri
     return 1;
 }
 
-/* Reads the time stamp of a row, wrapped as those of the clock. Returns 0 where it has none.
+/* Reads the time stamp of a row, wrapped as those of the clock. Returns 0 if it has none.
 
-   Some drivers do not report of which clock these time stamps are, and a clock may be set to 0
-   unexpectedly. If a time stamp is impossible, the row is assumed to follow the one before, and
+   Some drivers do not report to which clock these time stamps belong, and a clock may start again from 0
+   unexpectedly. If a time stamp is impossible, the row is assumed to follow the one before it directly, and
    `stamp_offset` is set so that later time stamps continue from there. */
 ZT__PRIVATE int zt__read_stamp(zt_stream *stream, const zt__raw_row *row, uint64_t *stamp) {
     enum { SLACK_NS = 1000000000 };
@@ -11527,9 +11553,9 @@ ZT__PRIVATE int zt__read_stamp(zt_stream *stream, const zt__raw_row *row, uint64
     return 1;
 }
 
-/* Returns whether the time stamp of a row is a little before the last one, and not nearly a whole wrap of
-   the clock after it, which looks the same. This is so if the row would end in the future, or nearly a
-   wrap later although the device dropped nothing. */
+/* Returns whether the time stamp of a row is a little before that of the last row. This looks like one that
+   is nearly a whole wrap of the clock after it, but then the row would end in the future, or much later than
+   a period after the last one although the device dropped nothing. */
 ZT__PRIVATE int zt__has_stepped_back(const zt_stream *stream, const zt__raw_row *row) {
     const zt__clock *clock = &stream->clock;
     uint64_t tolerance = zt__clock_tolerance(clock), later = row->end_ns - stream->end_ns;
@@ -11541,8 +11567,7 @@ ZT__PRIVATE int zt__has_stepped_back(const zt_stream *stream, const zt__raw_row 
             later > stream->info.period_ns + tolerance);
 }
 
-/* Finds when a row's period ended, which is the time stamp of its report, and how long it lasted. Reports
-   come in order. */
+/* Finds when the period of a row ended, which is the time stamp of its report, and how long it lasted. */
 ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
     const zt__clock *clock = &stream->clock;
     uint64_t tolerance = zt__clock_tolerance(clock), opened_ns = clock->pairs[0].ns[ZT__DEVICE];
@@ -11553,7 +11578,7 @@ ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
         if (has_stamp) {
             row->end_ns = zt__unwrap_after(clock, stamp, opened_ns > tolerance ? opened_ns - tolerance : 0);
         }
-    } else if (!has_stamp) { /* a period after the last one, or after the gap */
+    } else if (!has_stamp) { /* a period after the last row, or at the end of the gap */
         row->end_ns = stream->end_ns + period;
         if (row->is_last_to_follow && row->end_ns < row->gap_ns) {
             row->end_ns = row->gap_ns;
@@ -11571,9 +11596,9 @@ ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
     if (stream->has_end) {
         row->since_end_ns = row->end_ns - stream->end_ns;
     }
-    /* The length is what the device reports, but at the most the time since the row before; if the device
-       reports nothing, it is that time. After a failed calculation, only the device knows where the
-       period began. */
+    /* The length is what the device reports, but at most the time since the end of the row before. If the
+       device reports no length, it is that time; but not after a failed calculation, when a row is missing
+       there. */
     is_reported = zt__read_integer(row->values, stream->length_metric, &row->length_ns);
     row->has_length = is_reported || (stream->has_end && !stream->is_after_failure);
     if (!is_reported || (stream->has_end && row->length_ns > row->since_end_ns)) {
@@ -11584,9 +11609,9 @@ ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
     }
 }
 
-/* Returns the name of the marker that ends a row, or NULL. StreamMarker also has a number in rows without
-   a marker: that of the last marker, or of something else. If the number is that of the row before, it is
-   a new marker only if ReportReason shows that the row was made for one. */
+/* Returns the name of the marker that ended a row, or NULL. In rows without a marker, the metric StreamMarker
+   has the number of the last marker, or one with another meaning. So if a row has the same number as the one
+   before, it has a marker only if the metric ReportReason shows this. */
 ZT__PRIVATE const char *zt__find_marker(zt_stream *stream, const zet_typed_value_t *values) {
     zt__stream_data *data = stream->data;
     uint64_t number = 0;
@@ -11619,10 +11644,11 @@ ZT__PRIVATE const char *zt__find_marker(zt_stream *stream, const zet_typed_value
 
 /* ---- from the ring to the application -------------------------------------------------------------------- */
 
-/* Calculates the next reports that lie one after the other in the ring. Returns 0 where there are none.
+/* Calculates the next reports that lie one after the other in the ring. Returns 0 if there are none.
 
-   Drivers keep state between calls. The first call of a process returns one row less than reports. The
-   first call of a later capture returns a first row that begins in the capture before; it is discarded
+   Drivers keep state between calls. The first call in a process returns one row less than there are reports.
+   The first call for a later capture returns as many, but the first row begins in the capture before; it is
+   discarded
    (`is_first_row`). */
 ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
     const char *call = "zetMetricGroupCalculateMetricValues";
@@ -11671,8 +11697,8 @@ ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
     return 1;
 }
 
-/* Removes the next calculated row, and finds its times and whether it follows a gap. Counts it as
-   delivered if it is valid and wanted, else as discarded. Returns 0 if there is none. */
+/* Gets the next calculated row, with its times and whether it follows a gap. Counts it as delivered if it is
+   valid and `is_wanted`, else as discarded. Returns 0 if there is none. */
 ZT__PRIVATE int zt__next_row(zt_stream *stream, int is_wanted, zt__raw_row *row) {
     uint64_t period = stream->info.period_ns, report, periods;
     int follows_gap, is_delivered;
@@ -11690,9 +11716,9 @@ ZT__PRIVATE int zt__next_row(zt_stream *stream, int is_wanted, zt__raw_row *row)
     row->read_ns = zt__convert_time(&stream->clock, stream->written_ns, ZT__HOST, ZT__DEVICE);
     zt__unlock(&stream->data->mutex);
     zt__find_period(stream, row);
-    /* The device does not report where in gap_first to gap_last it dropped reports. The gap is before
-       each row that comes much more than a period after the one before; if there is none, before the last
-       row. */
+    /* The device does not report where in gap_first to gap_last it dropped reports. There is a gap before
+       each row that ends much more than a period after the one before; if there is no such row, before the
+       last. */
     follows_gap = row->may_follow_gap && (row->since_end_ns > period + period / 2 ||
                                           (row->is_last_to_follow && !stream->is_gap_located));
     periods = (row->since_end_ns + period / 2) / period;
@@ -11719,12 +11745,12 @@ ZT__PRIVATE int zt__next_row(zt_stream *stream, int is_wanted, zt__raw_row *row)
     return 1;
 }
 
-/* Who reads rows. */
+/* What receives the rows of one read. */
 typedef struct zt__receiver {
     zt_row_fn function; /* or NULL */
     void *user;
-    uint64_t row_count; /* valid rows so far, also if nobody wanted them */
-    int has_stopped;    /* `function` wants no more */
+    uint64_t row_count; /* valid rows so far, also those that were discarded */
+    int has_stopped;    /* `function` has returned nonzero */
 } zt__receiver;
 
 /* Delivers the rows that are calculated: to `function`, and to the profiler of an attached stream. */
@@ -11744,7 +11770,7 @@ ZT__PRIVATE void zt__deliver_rows(zt_stream *stream, zt__receiver *receiver) {
         row.device_ns = raw.end_ns - raw.length_ns;
         kept.begin_ns = zt__convert_time(clock, row.device_ns, ZT__DEVICE, ZT__HOST);
         kept.end_ns = zt__convert_time(clock, raw.end_ns, ZT__DEVICE, ZT__HOST);
-        /* Another pair of clock times can move what was converted before by a little. */
+        /* A new pair of clock times can move converted times back by a little. */
         kept.begin_ns = kept.begin_ns > stream->host_ns ? kept.begin_ns : stream->host_ns;
         kept.end_ns = kept.end_ns > kept.begin_ns ? kept.end_ns : kept.begin_ns;
         stream->host_ns = kept.end_ns;
@@ -11772,15 +11798,17 @@ ZT__PRIVATE void zt__deliver_rows(zt_stream *stream, zt__receiver *receiver) {
     }
 }
 
-/* Delivers all rows that there are. Reads from the device as well, unless the reader thread does that. */
+/* Delivers all rows that there are. With `reads_device`, reads from the device before, until it has no more;
+   but not without end, as it may always have more. */
 ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int reads_device) {
+    enum { MOST_READS = 1024 };
     int more = 1, reads = 0;
     zt__clock_pair pair;
     if (zt__is_clock_pair_due(&stream->clock) && !zt__is_device_lost(&stream->diagnostics) &&
         zt__read_clocks(&stream->driver, &stream->clock, &pair) == ZE_RESULT_SUCCESS) {
         zt__add_clock_pair(&stream->clock, pair);
     }
-    while (more && !receiver->has_stopped && reads++ < ZT__MAX_STREAM_READS) {
+    while (more && !receiver->has_stopped && reads++ < MOST_READS) {
         uint64_t end;
         more = reads_device && zt__fill_ring(stream);
         zt__lock(&stream->data->mutex);
@@ -11793,8 +11821,9 @@ ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int 
     zt__attribute_rows_of_stream(stream->data);
 }
 
-/* Delivers rows until there was one, the deadline is over, or reading has failed. */
-ZT__PRIVATE ze_result_t zt__read_until(zt_stream *stream, zt__receiver *receiver, uint64_t deadline) {
+/* Delivers rows until there was one, the deadline has passed, the stream is being closed, or reading fails.
+ */
+ZT__PRIVATE ze_result_t zt__read_rows(zt_stream *stream, zt__receiver *receiver, uint64_t deadline) {
     int reads_device = !zt__load(&stream->thread.running), failure;
     for (;;) {
         uint64_t read_again_ns = zt__deadline(ZT__STREAM_WAIT_NS);
@@ -11816,7 +11845,7 @@ ZT__PRIVATE ze_result_t zt__read_until(zt_stream *stream, zt__receiver *receiver
         if (zt__now_ns() >= deadline) {
             return ZE_RESULT_NOT_READY;
         }
-        /* The device need not notify of everything, so it is read again after a while. */
+        /* The device does not signal its event for every report, so it is read again after a while. */
         while (!zt__load(&stream->is_closing) && zt__wait_again(&wait)) {
             uint64_t written;
             zt__lock(&stream->data->mutex);
@@ -11876,7 +11905,7 @@ ZT__PRIVATE void zt__fill_stream_config(zt_stream_config *config) {
     }
 }
 
-/* Returns a stream that has nothing of the device yet, or NULL without memory. `given` may be NULL. */
+/* Creates a stream without anything of the device. `given` may be NULL. Returns NULL without memory. */
 ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handle_t device,
                                          const zt_stream_config *given) {
     enum { MOST_REPORTS = 1024 };
@@ -11917,7 +11946,8 @@ ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_
     stream->gap_first = UINT64_MAX;
     pthread_mutex_init(&stream->reader.mutex, NULL);
     zt__load_driver(&stream->driver);
-    /* The device also puts small numbers of other meaning into this field, so markers have large ones. */
+    /* The device also stores small numbers with another meaning in StreamMarker, so markers have large ones.
+     */
     seed[0] = zt__now_ns();
     seed[1] = (uint64_t)(uintptr_t)stream;
     stream->marker_base = UINT32_C(0x40000000) + (uint32_t)(zt__hash(seed, sizeof seed) & 0x7fffffff);
@@ -11926,14 +11956,14 @@ ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_
 
 /* Reports why the device cannot be sampled. Returns the result of the call that failed. */
 ZT__PRIVATE ze_result_t zt__report_stream_refusal(zt_stream *stream, ze_result_t result, const char *call,
-                                                  const zt__holder *holder) {
+                                                  const zt__counter_holder *holder) {
     zt__report_refusal(&stream->diagnostics, stream->device, 1, result, call, holder);
     return result;
 }
 
-/* Finds the configured group, or without one ComputeBasic, or else the first that is time-based. Refuses
-   a device of several tiles, because their reports have a header and cannot be calculated many at
-   once. */
+/* Finds the configured group; if none is configured, ComputeBasic, or else the first that is time-based.
+   Refuses a device with several tiles, whose reports have a header, so that only one at a time could be
+   calculated. */
 ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
     const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
     const zt_allocator *allocator = &stream->config.allocator;
@@ -12008,10 +12038,10 @@ ZT__PRIVATE ze_result_t zt__load_stream_metrics(zt_stream *stream) {
     return result;
 }
 
-/* Allocates values and ring within config.memory_limit: up to a quarter for values, the rest for reports.
-   The rows that are kept for a profiler are not part of it. */
+/* Allocates config.memory_limit: up to a quarter for calculated values, the rest for reports. Rows that are
+   kept for a profiler need more than that. */
 ZT__PRIVATE ze_result_t zt__make_room_for_rows(zt_stream *stream) {
-    enum { LEAST_ROWS = 16, LEAST_RING = 16384 };
+    enum { LEAST_ROWS = 16, MOST_ROWS = 256, LEAST_RING = 16384 };
     const zt_allocator *allocator = &stream->config.allocator;
     zt__stream_data *data = stream->data;
     uint32_t metrics = data->group.metric_count;
@@ -12022,7 +12052,7 @@ ZT__PRIVATE ze_result_t zt__make_room_for_rows(zt_stream *stream) {
         return zt__report(&stream->diagnostics, MEMORY_LIMIT, ZE_RESULT_ERROR_INVALID_SIZE, "zt_stream_open",
                           (unsigned long long)limit, stream->info.group, (unsigned long long)least);
     }
-    stream->max_calculated = at_once < ZT__ROWS_AT_ONCE ? (uint32_t)at_once : (uint32_t)ZT__ROWS_AT_ONCE;
+    stream->max_calculated = at_once < MOST_ROWS ? (uint32_t)at_once : (uint32_t)MOST_ROWS;
     stream->ring_size = limit - stream->max_calculated * of_row;
     stream->info.memory = limit;
     stream->values = (zet_typed_value_t *)zt__allocate(allocator, stream->max_calculated, of_row);
@@ -12048,9 +12078,9 @@ typedef struct zt__timestamps_resolution {
     uint64_t ticks_per_second, valid_bits;
 } zt__timestamps_resolution;
 
-/* Relates the clock of the group's metrics to that of the host. If the driver does not describe that
-   clock, or cannot read it, uses the clock of the device. If that cannot be read either, each row is
-   assumed to last a period, from now on. */
+/* Relates the clock of the group's metrics to that of the host. If the driver does not describe this clock,
+   or cannot read it, uses the clock of the device. If that cannot be read either, rows are assumed to follow
+   each other from now on, a period each. */
 ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
     enum { RESOLUTION_STYPE = 9 };
     zet_metric_group_handle_t group = stream->data->group.handle;
@@ -12073,8 +12103,7 @@ ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
     }
     if (result != ZE_RESULT_SUCCESS && !zt__means_device_loss(result)) {
         memset(&device, 0, sizeof device);
-        device.stype =
-            ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* in which the resolution is ticks a second */
+        device.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* its timerResolution is in ticks a second */
         ZT__INTERNAL(result = zeDeviceGetProperties(stream->device, &device));
         if (result != ZE_RESULT_SUCCESS) {
             return zt__check(&stream->diagnostics, result, "zeDeviceGetProperties", "Update the driver.");
@@ -12090,7 +12119,7 @@ ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
     }
     if (result != ZE_RESULT_SUCCESS) {
         stream->time_metric = UINT32_MAX;
-        clock->interval_ns = UINT64_MAX; /* a later reading would not fit to the assumed times */
+        clock->interval_ns = UINT64_MAX; /* later pairs would contradict the assumed times */
         pair.ns[ZT__DEVICE] = 0;
         pair.ns[ZT__HOST] = zt__now_ns();
         pair.error_ns = 0;
@@ -12099,12 +12128,12 @@ ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
     return ZE_RESULT_SUCCESS;
 }
 
-/* Activates the group, and starts to sample. */
+/* Activates the group and starts sampling. */
 ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
     zet_metric_streamer_desc_t streamer;
     ze_event_pool_desc_t pool;
     ze_event_desc_t event;
-    zt__holder holder;
+    zt__counter_holder holder;
     const char *call = "zeEventPoolCreate";
     ze_result_t result;
     memset(&pool, 0, sizeof pool);
@@ -12123,7 +12152,7 @@ ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
     if (result != ZE_RESULT_SUCCESS) {
         return zt__check(&stream->diagnostics, result, call, "Free events or memory.");
     }
-    result = zt__activate(stream->context, stream->device, &stream->data->group, 1, &holder);
+    result = zt__activate_group(stream->context, stream->device, &stream->data->group, 1, &holder);
     if (result != ZE_RESULT_SUCCESS) {
         return zt__report_stream_refusal(stream, result, "zetContextActivateMetricGroups", &holder);
     }
@@ -12146,7 +12175,8 @@ ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
     return zt__query_report_size(stream);
 }
 
-/* Frees a stream, also one that was opened in part. What it shares with the profiler stays. */
+/* Frees a stream, also one that is not opened completely. The profiler keeps what it shares with the stream.
+ */
 ZT__PRIVATE void zt__destroy_stream(zt_stream *stream) {
     zt_allocator allocator = stream->config.allocator;
     if (stream->streamer) {
@@ -12154,7 +12184,8 @@ ZT__PRIVATE void zt__destroy_stream(zt_stream *stream) {
                   "Update the driver.");
     }
     if (stream->is_activated) {
-        zt__check(&stream->diagnostics, zt__deactivate(stream->context, stream->device, &stream->data->group),
+        zt__check(&stream->diagnostics,
+                  zt__deactivate_group(stream->context, stream->device, &stream->data->group),
                   "zetContextActivateMetricGroups", "Update the driver.");
     }
     if (stream->event) {
@@ -12169,8 +12200,8 @@ ZT__PRIVATE void zt__destroy_stream(zt_stream *stream) {
     zt__lock(&stream->data->mutex);
     stream->data->is_open = 0;
     zt__unlock(&stream->data->mutex);
-    zt__attribute_rows_of_stream(
-        stream->data); /* to the last samples, which need not wait for rows any more */
+    /* The last samples need not wait for more rows. */
+    zt__attribute_rows_of_stream(stream->data);
     zt__release_stream_data(stream->data);
     pthread_mutex_destroy(&stream->reader.mutex);
     zt__free(&allocator, stream);
@@ -12225,7 +12256,7 @@ ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_
         result = zt__open_streamer(opened);
     }
     if (result == ZE_RESULT_SUCCESS && opened->config.reader &&
-        !zt__start_thread(&opened->thread, zt__read_ahead, opened)) {
+        !zt__start_thread(&opened->thread, zt__run_reader_thread, opened)) {
 #ifdef ZETOOLS_NO_THREADS
         result = zt__report(&opened->diagnostics, NO_READER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                             "ZETOOLS_NO_THREADS is defined");
@@ -12259,7 +12290,7 @@ ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row
     }
     __atomic_add_fetch(&stream->users, 1, __ATOMIC_ACQ_REL);
     if (zt__lock_until(&stream->reader, deadline)) {
-        result = zt__read_until(stream, &receiver, deadline);
+        result = zt__read_rows(stream, &receiver, deadline);
         zt__unlock_timed(&stream->reader);
     }
     __atomic_sub_fetch(&stream->users, 1, __ATOMIC_ACQ_REL);
@@ -12382,19 +12413,22 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
    receives these callbacks and passes them to the live tracers: one for each profiler that traces, and one
    for zt_auto, which has a profiler for each context and device.
 
-   The chapter has, in this order: the calls and their parameters; what a tracer knows of kernels, devices,
-   lists and times; what it does before and after a call; the dispatcher; and the functions of the interface.
+   The chapter has, in this order: the calls and their parameters; what a tracer knows of kernels, devices
+   and lists; the host times of calls; what is appended around a launch or copy; what else a tracer does
+   before and after a call; the dispatcher; and the functions of the interface.
 
    Locks:
 
      setup, of the dispatcher   held while tracers start and stop, also during calls of the loader, none of
-                                which waits for a callback. Locked first
-     mutex, of the dispatcher   guards the list of live tracers, and the states of frames
+                                which waits for a callback. The mutex of the dispatcher may follow
+     opening, of a tracer       held while zt_auto opens a profiler, whose locks may follow, as may the mutex
+                                of the tracer. Its owner is known; waits are bounded
+     mutex, of the dispatcher   guards the list of live tracers and that of frames. Held while a frame
+                                changes to CALLBACK or ABANDONED
      mutex, of a tracer         guards what the tracer knows of handles, names, counts and times
-     opening, of a tracer       held while zt_auto opens a profiler. Its owner is known; waits are bounded
 
-   The two mutexes are held briefly. Under them no other mutex is locked, and neither the driver nor a
-   function of the application is called. */
+   The two mutexes are held briefly. Under them no other lock is locked, and neither the driver nor a
+   function of the application is called. What is marked atomic is also read without a lock. */
 
 /* The calls of the core interface (ze...) that loaders can trace. Older loaders lack some of them. */
 /* clang-format off */
@@ -12534,6 +12568,7 @@ typedef enum zt__call_kind {
     ZT__KIND_COPY,
     ZT__KIND_CAPTURE_BEGIN,
     ZT__KIND_CAPTURE_END,
+    ZT__KIND_GET_COMMAND_ID,
     ZT__KIND_CONTEXT_DESTROY
 } zt__call_kind;
 
@@ -12566,6 +12601,9 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
         return ZT__KIND_CAPTURE_BEGIN;
     case ZT__CALL_CommandListEndGraphCaptureExt:
         return ZT__KIND_CAPTURE_END;
+    case ZT__CALL_CommandListGetNextCommandIdExp:
+    case ZT__CALL_CommandListGetNextCommandIdWithKernelsExp:
+        return ZT__KIND_GET_COMMAND_ID;
     case ZT__CALL_ContextDestroy:
         return ZT__KIND_CONTEXT_DESTROY;
     default:
@@ -12584,9 +12622,10 @@ typedef struct zt__append_lists_params {
     ze_command_list_handle_t **pphCommandLists;
 } zt__append_lists_params;
 
-typedef struct zt__capture_params {
+/* Of the calls that begin or end a capture, or query an identifier. */
+typedef struct zt__list_params {
     ze_command_list_handle_t *phCommandList;
-} zt__capture_params;
+} zt__list_params;
 
 typedef struct zt__launch_with_arguments_params {
     ze_command_list_handle_t *phCommandList;
@@ -12636,55 +12675,56 @@ typedef struct zt__fill_with_parameters_params {
 /* A launch or copy, whichever call appends it. */
 typedef struct zt__command {
     ze_command_list_handle_t list;
-    uint32_t *wait_count; /* points to the call's parameter, which zt__wait_first changes */
-    ze_event_handle_t *wait_events;
-    uint32_t kernel_count;     /* 0: a copy */
     ze_kernel_handle_t kernel; /* the first one, or NULL */
+    uint32_t kernel_count;     /* 0: a copy */
+    uint32_t *wait_count;      /* points to the call's parameter, which zt__begin_command changes */
+    ze_event_handle_t *wait_events;
 } zt__command;
 
 /* Reads the parameters of a launch or copy. Returns 0 if the list or the kernel is NULL. */
 ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *command) {
-    memset(command, 0, sizeof *command);
-#define ZT__READ_COMMAND(type)                                                                               \
-    const type *p = (const type *)parameters;                                                                \
-    command->list = *p->phCommandList;                                                                       \
-    command->wait_count = p->pnumWaitEvents;                                                                 \
-    command->wait_events = *p->pphWaitEvents
     switch (call) {
 #define X(name, type)                                                                                        \
     case ZT__CALL_##name: {                                                                                  \
-        ZT__READ_COMMAND(type);                                                                              \
-        command->kernel = *p->phKernel;                                                                      \
-        command->kernel_count = 1;                                                                           \
+        const type *p = (const type *)parameters;                                                            \
+        const zt__command launch = {*p->phCommandList, *p->phKernel, 1, p->pnumWaitEvents,                   \
+                                    *p->pphWaitEvents};                                                      \
+        *command = launch;                                                                                   \
         return command->list && command->kernel;                                                             \
     }
         ZT__LAUNCHES(X)
 #undef X
     case ZT__CALL_CommandListAppendLaunchMultipleKernelsIndirect: {
-        ZT__READ_COMMAND(ze_command_list_append_launch_multiple_kernels_indirect_params_t);
-        command->kernel_count = *p->pphKernels ? *p->pnumKernels : 0;
-        command->kernel = command->kernel_count ? **p->pphKernels : NULL;
+        const ze_command_list_append_launch_multiple_kernels_indirect_params_t *p =
+            (const ze_command_list_append_launch_multiple_kernels_indirect_params_t *)parameters;
+        uint32_t count = *p->pphKernels ? *p->pnumKernels : 0;
+        const zt__command launch = {*p->phCommandList, count ? **p->pphKernels : NULL, count,
+                                    p->pnumWaitEvents, *p->pphWaitEvents};
+        *command = launch;
         return command->list && command->kernel;
     }
 #define X(name, type)                                                                                        \
     case ZT__CALL_##name: {                                                                                  \
-        ZT__READ_COMMAND(type);                                                                              \
+        const type *p = (const type *)parameters;                                                            \
+        const zt__command copy = {*p->phCommandList, NULL, 0, p->pnumWaitEvents, *p->pphWaitEvents};         \
+        *command = copy;                                                                                     \
         return command->list != NULL;                                                                        \
     }
         ZT__COPIES(X)
 #undef X
     default:
+        memset(command, 0, sizeof *command);
         return 0;
     }
-#undef ZT__READ_COMMAND
 }
 
 /* ---- what a tracer knows --------------------------------------------------------------------------------- */
 
 enum {
     ZT__MAX_HOOKS = 16,
-    ZT__MAX_RETIRED = 1024, /* from then on, stops leave the registration as it is */
-    ZT__KEPT_CALLS = 512    /* of each call, for quantiles */
+    ZT__MAX_RETIRED = 1024,          /* from then on, stops leave the registration as it is */
+    ZT__KEPT_CALLS = 512,            /* of each call, for quantiles */
+    ZT__LIST_FLAG_CLONEABLE = 1 << 4 /* ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE, since Level Zero 1.9 */
 };
 
 /* A context and device whose lists are measured. */
@@ -12698,7 +12738,7 @@ typedef struct zt__traced_device {
 
     /* Launches and copies on its lists that have no region; with the tracer's mutex. */
     uint64_t left_out;    /* by the configuration */
-    uint64_t impossible;  /* on copy engines, or captured into a graph */
+    uint64_t impossible;  /* on lists that cannot be measured */
     uint64_t copies_seen; /* by zt_auto, where copies are not measured */
 } zt__traced_device;
 
@@ -12715,8 +12755,12 @@ typedef struct zt__known_handle {
     const void *handle;            /* the key */
     zt__kernel_name *name;         /* of a kernel */
     zt__traced_device *device;     /* of a list; NULL: it is not measured */
-    int is_copy_only;              /* of a list: it cannot execute metric queries */
-    int is_captured; /* of a list: its commands go into a graph, which may run any number of times */
+
+    /* why the commands of a list cannot be measured */
+    int is_copy_only;    /* it cannot execute metric queries */
+    int is_captured;     /* its commands go into a graph, which may run any number of times */
+    int is_cloneable;    /* its clones would write to the same queries and events */
+    int has_command_ids; /* the application has queried the identifier of a command to come */
 } zt__known_handle;
 
 /* The statistics of a call that is timed. */
@@ -13019,14 +13063,27 @@ ZT__PRIVATE zt__traced_device *zt__find_device(zt__tracer *tracer, ze_context_ha
     return NULL;
 }
 
-/* Opens a profiler for a context and device that are new to zt_auto. If that fails, the device is added
-   without a profiler, so that it is not tried again. `opening` is held. Returns NULL without memory. */
-ZT__PRIVATE zt__traced_device *zt__open_device(zt__tracer *tracer, ze_context_handle_t context,
-                                               ze_device_handle_t device) {
+/* Returns the record of a context and device, or NULL if nothing measures their lists. Under zt_auto, a
+   profiler is opened for those that are new. If that fails, they are added without one, so that it is not
+   tried again. */
+ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_context_handle_t context,
+                                                       ze_device_handle_t device) {
+    zt__traced_device *found = zt__find_device(tracer, context, device);
     zt_profiler *profiler = NULL;
-    zt__traced_device *added;
-    ze_result_t result = zt_open(context, device, tracer->automatic, &profiler);
-    if (!profiler) {
+    ze_result_t result;
+    if (found || !tracer->automatic ||
+        !zt__lock_until(&tracer->opening, zt__deadline(tracer->wait_timeout_ns))) {
+        return found;
+    }
+    found = zt__find_device(tracer, context, device);
+    if (found) { /* another thread was faster */
+        zt__unlock_timed(&tracer->opening);
+        return found;
+    }
+    result = zt_open(context, device, tracer->automatic, &profiler);
+    if (profiler) {
+        zt__store(&profiler->tracer, tracer);
+    } else {
         zt__thread_messages *messages = zt__get_thread_messages();
         zt__lock(&tracer->mutex);
         if (!tracer->open_failures && messages) {
@@ -13035,29 +13092,11 @@ ZT__PRIVATE zt__traced_device *zt__open_device(zt__tracer *tracer, ze_context_ha
         }
         tracer->open_failures++;
         zt__unlock(&tracer->mutex);
-    } else {
-        zt__store(&profiler->tracer, tracer);
     }
-    added = zt__add_device(tracer, context, device, profiler);
-    if (!added && profiler) {
+    found = zt__add_device(tracer, context, device, profiler);
+    if (!found && profiler) {
         zt__store(&profiler->tracer, (zt__tracer *)NULL);
         zt_close(profiler);
-    }
-    return added;
-}
-
-/* Returns the record of a context and device. Under zt_auto, it is added if there is none. Returns NULL
-   if nothing measures their lists. */
-ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_context_handle_t context,
-                                                       ze_device_handle_t device) {
-    zt__traced_device *found = zt__find_device(tracer, context, device);
-    if (found || !tracer->automatic ||
-        !zt__lock_until(&tracer->opening, zt__deadline(tracer->wait_timeout_ns))) {
-        return found;
-    }
-    found = zt__find_device(tracer, context, device);
-    if (!found) {
-        found = zt__open_device(tracer, context, device);
     }
     zt__unlock_timed(&tracer->opening);
     return found;
@@ -13070,7 +13109,7 @@ ZT__PRIVATE zt__known_handle *zt__remember_list(zt__tracer *tracer, ze_command_l
     zt__known_handle *known = zt__remember_handle(tracer, &tracer->lists, list);
     if (known) {
         known->device = device;
-        known->is_captured = 0;
+        known->is_captured = known->is_cloneable = known->has_command_ids = 0;
         known->is_copy_only = device && ordinal < 32 && (device->copy_only_groups >> ordinal & 1);
     }
     return known;
@@ -13107,7 +13146,7 @@ ZT__PRIVATE zt__known_handle *zt__find_or_query_list(zt__tracer *tracer, ze_comm
 /* ---- host times of calls --------------------------------------------------------------------------------- */
 
 static const zt_aggregation zt__call_columns[1] = {ZT_AGGREGATE_SUM};
-static const zt__layout zt__call_layout = {1, ZT__KEPT_CALLS, zt__call_columns};
+static const zt__sample_layout zt__call_layout = {1, ZT__KEPT_CALLS, zt__call_columns};
 
 /* Warnings and answers are no errors. Older headers lack some of their names, hence the numbers. */
 ZT__PRIVATE int zt__is_error(ze_result_t result) {
@@ -13190,7 +13229,7 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
     zt__unlock(&tracer->mutex);
 }
 
-/* ---- around a call --------------------------------------------------------------------------------------- */
+/* ---- calls in progress ----------------------------------------------------------------------------------- */
 
 /* The state of a frame. A frame goes from UNUSED to CALLBACK, DRIVER, CALLBACK again and back to UNUSED,
    or from DRIVER to ABANDONED and UNUSED if the tracer is destroyed meanwhile. The dispatcher's mutex is
@@ -13216,87 +13255,89 @@ typedef struct zt__frame {
     uint64_t begin_ns; /* 0: no tracer times the call */
     zt_region region;
     int has_region;
-    uint32_t *wait_count;           /* the call's parameter, if zt__wait_first has set it to 0; else NULL */
-    uint32_t waits;                 /* its value before */
+    uint32_t *wait_count; /* the call's parameter, if zt__begin_command has set it to 0; else NULL */
+    uint32_t waits;       /* its value before */
     void *instances[ZT__MAX_HOOKS]; /* what a prologue of the application stores for its epilogue */
 } zt__frame;
 
 /* The parameters of the call of a frame. */
 #define ZT__PARAMETERS(frame, type) ((const type *)(frame)->parameters)
 
-/* Appends a wait for the events of a launch or copy, before its region begins, and removes them from the
-   call. So the GPU time is that of the kernel alone. If the driver refuses the launch, the wait stays on
-   the list. */
-ZT__PRIVATE void zt__wait_first(zt__frame *frame, const zt__command *command) {
-    uint32_t count = *command->wait_count;
-    if (count && command->wait_events &&
-        zeCommandListAppendWaitOnEvents(command->list, count, command->wait_events) == ZE_RESULT_SUCCESS) {
-        frame->wait_count = command->wait_count;
-        frame->waits = count;
-        *command->wait_count = 0;
-    }
-}
+/* ---- launches and copies --------------------------------------------------------------------------------- */
 
-/* Counts a launch or copy, and begins its region if it is measured. The list is checked before the
-   filter, so that launches elsewhere do not count for `every` and `limit`. `kernel_before_hooks` is the
-   kernel that the application has passed; its prologues may have passed another. */
-ZT__PRIVATE void zt__before_command(zt__frame *frame, ze_kernel_handle_t kernel_before_hooks) {
-    zt__tracer *tracer = frame->tracer;
-    zt__command command;
-    zt__known_handle *list = NULL;
-    zt_profiler *profiler = NULL;
+/* Counts a launch or copy. If it is measured, returns the profiler, and the name of the region. The list is
+   checked before the filter, so that launches elsewhere do not count for `every` and `limit`.
+   `knows_kernel`: the handle of the kernel is the application's, and so forgotten when it is destroyed. The
+   mutex is held. */
+ZT__PRIVATE zt_profiler *zt__select_command(zt__tracer *tracer, zt__call call, const zt__command *command,
+                                            int knows_kernel, const char **region) {
+    zt__known_handle *list = command ? zt__find_or_query_list(tracer, command->list) : NULL;
+    zt__traced_device *device = list ? list->device : NULL;
     zt__kernel_name *name = NULL;
-    int is_complete = zt__read_command(frame->call, frame->parameters, &command), is_measured = 0;
-    zt__lock(&tracer->mutex);
-    if (is_complete) {
-        list = zt__find_or_query_list(tracer, command.list);
+    if (!tracer->measured[call]) { /* a copy, which an empty report of zt_auto mentions */
+        if (device) {
+            device->copies_seen++;
+        }
+        return NULL;
     }
-    if (list && !list->is_captured && zt__is_measured(list->device)) {
-        profiler = list->device->profiler;
-    }
-    /* A copy engine can write time stamps, but cannot execute queries. */
-    if (profiler && !(list->is_copy_only && profiler->metric_count > 0)) {
-        /* A hook may destroy a kernel that it has substituted, which is not traced. So its name is
-           queried at each launch. */
-        name = zt__name_of_command(tracer, frame->call, &command, command.kernel == kernel_before_hooks);
+    if (zt__is_measured(device) && !list->is_captured && !list->is_cloneable && !list->has_command_ids) {
+        /* A copy engine can write time stamps, but cannot execute queries. */
+        if (!list->is_copy_only || device->profiler->metric_count == 0) {
+            name = zt__name_of_command(tracer, call, command, knows_kernel);
+        }
     }
     tracer->counts.launches++;
     if (!name) {
         tracer->counts.elsewhere++;
-        if (list && list->device) {
-            list->device->impossible++;
+        if (device) {
+            device->impossible++;
         }
-    } else if (!name->is_selected || name->seen++ % tracer->every != 0 ||
-               (tracer->limit && name->measured >= tracer->limit)) {
+        return NULL;
+    }
+    if (!name->is_selected || name->seen++ % tracer->every != 0 ||
+        (tracer->limit && name->measured >= tracer->limit)) {
         tracer->counts.filtered++;
-        list->device->left_out++;
-    } else {
-        tracer->counts.measured++;
-        name->measured++;
-        is_measured = 1;
+        device->left_out++;
+        return NULL;
     }
-    zt__unlock(&tracer->mutex);
-    if (is_measured) {
-        zt__wait_first(frame, &command);
-        frame->region = zt_begin(profiler, command.list, name->text);
-        frame->has_region = 1;
-    }
+    tracer->counts.measured++;
+    name->measured++;
+    *region = name->text;
+    return device->profiler;
 }
 
-/* Counts a copy that is not measured, for the reports of zt_auto. */
-ZT__PRIVATE void zt__count_copy(zt__frame *frame) {
+/* Called before a launch or copy. If it is measured, appends a wait for its events, which it then need not
+   wait for, and the begin of a region. So the GPU time is that of the kernel alone. If the driver refuses the
+   launch, the wait stays on the list. zt__after_call ends the region. `kernel_before_hooks` is the kernel
+   that the application has passed. */
+ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_before_hooks) {
     zt__tracer *tracer = frame->tracer;
     zt__command command;
-    const zt__known_handle *list;
-    if (zt__read_command(frame->call, frame->parameters, &command)) {
-        zt__lock(&tracer->mutex);
-        list = zt__find_or_query_list(tracer, command.list);
-        if (list && list->device) {
-            list->device->copies_seen++;
-        }
-        zt__unlock(&tracer->mutex);
+    zt_profiler *profiler;
+    const char *region;
+    uint32_t count;
+    int is_complete = zt__read_command(frame->call, frame->parameters, &command);
+    /* A hook may destroy a kernel that it has substituted, which is not traced. So its name is queried at
+       each launch. */
+    int knows_kernel = command.kernel == kernel_before_hooks;
+    zt__lock(&tracer->mutex);
+    profiler = zt__select_command(tracer, frame->call, is_complete ? &command : NULL, knows_kernel, &region);
+    zt__unlock(&tracer->mutex);
+    if (!profiler) {
+        return;
     }
+    count = *command.wait_count;
+    if (count && command.wait_events &&
+        zeCommandListAppendWaitOnEvents(command.list, count, command.wait_events) == ZE_RESULT_SUCCESS) {
+        frame->wait_count = command.wait_count;
+        frame->waits = count;
+        *command.wait_count = 0;
+    }
+    frame->region = zt_begin(profiler, command.list, region);
+    frame->has_region = 1;
 }
+
+/* ---- before and after a call ----------------------------------------------------------------------------- */
 
 ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
@@ -13304,13 +13345,15 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
     ze_device_handle_t device;
     ze_command_list_handle_t list;
     zt__traced_device *traced;
-    uint32_t ordinal;
+    zt__known_handle *known;
+    uint32_t ordinal, is_cloneable = 0;
     if (frame->call == ZT__CALL_CommandListCreate) {
         const ze_command_list_create_params_t *p = ZT__PARAMETERS(frame, ze_command_list_create_params_t);
         context = *p->phContext;
         device = *p->phDevice;
         list = **p->pphCommandList;
         ordinal = (*p->pdesc)->commandQueueGroupOrdinal;
+        is_cloneable = (*p->pdesc)->flags & ZT__LIST_FLAG_CLONEABLE;
     } else {
         const ze_command_list_create_immediate_params_t *p =
             ZT__PARAMETERS(frame, ze_command_list_create_immediate_params_t);
@@ -13321,7 +13364,10 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
     }
     traced = zt__find_or_open_device(tracer, context, device);
     zt__lock(&tracer->mutex);
-    zt__remember_list(tracer, list, traced, ordinal);
+    known = zt__remember_list(tracer, list, traced, ordinal);
+    if (known) {
+        known->is_cloneable = is_cloneable != 0;
+    }
     zt__unlock(&tracer->mutex);
 }
 
@@ -13334,9 +13380,9 @@ ZT__PRIVATE void zt__mark_list_over_everywhere(zt__tracer *tracer, ze_command_li
     }
 }
 
-/* Called before lists are executed, and again if the driver has refused that. An execution by zt_execute
-   is left out for its own profiler, for which zt_execute does the same. */
-ZT__PRIVATE void zt__observe_execution(zt__frame *frame, int is_refused) {
+/* Called before lists are executed, and again after that. `result` is NULL before. An execution by
+   zt_execute is left out for its own profiler, for which zt_execute does the same. */
+ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *result) {
     const ze_command_list_handle_t *lists;
     uint32_t count;
     zt__traced_device *device = zt__next_measured(frame->tracer, NULL);
@@ -13351,8 +13397,8 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, int is_refused) {
         if (device->profiler == zt__executing_for) {
             continue;
         }
-        if (is_refused) {
-            zt__after_refusal(device->profiler, count, lists);
+        if (result) {
+            zt__after_execution(device->profiler, count, lists, *result != ZE_RESULT_SUCCESS);
         } else {
             zt__before_execution(device->profiler, count, lists);
         }
@@ -13401,14 +13447,12 @@ ZT__PRIVATE void zt__before_call(zt__frame *frame) {
     switch (kind) {
     case ZT__KIND_LAUNCH:
     case ZT__KIND_COPY:
-        if (tracer->measured[frame->call]) {
-            zt__before_command(frame, kernel_before_hooks);
-        } else if (kind == ZT__KIND_COPY && tracer->automatic) {
-            zt__count_copy(frame);
+        if (tracer->measured[frame->call] || (kind == ZT__KIND_COPY && tracer->automatic)) {
+            zt__begin_command(frame, kernel_before_hooks);
         }
         break;
     case ZT__KIND_EXECUTE:
-        zt__observe_execution(frame, 0);
+        zt__observe_execution(frame, NULL);
         break;
     case ZT__KIND_LIST_DESTROY: {
         ze_command_list_handle_t list =
@@ -13445,11 +13489,14 @@ ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
                                       0, "zeCommandListReset");
         break;
     case ZT__KIND_CAPTURE_BEGIN:
-    case ZT__KIND_CAPTURE_END: {
+    case ZT__KIND_CAPTURE_END:
+    case ZT__KIND_GET_COMMAND_ID: {
         zt__known_handle *list;
         zt__lock(&tracer->mutex);
-        list = zt__find_or_query_list(tracer, *ZT__PARAMETERS(frame, zt__capture_params)->phCommandList);
-        if (list) {
+        list = zt__find_or_query_list(tracer, *ZT__PARAMETERS(frame, zt__list_params)->phCommandList);
+        if (list && kind == ZT__KIND_GET_COMMAND_ID) {
+            list->has_command_ids = 1;
+        } else if (list) {
             list->is_captured = kind == ZT__KIND_CAPTURE_BEGIN;
         }
         zt__unlock(&tracer->mutex);
@@ -13471,8 +13518,8 @@ ZT__PRIVATE void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t e
     if (frame->has_region) {
         zt__end(&frame->region, result != ZE_RESULT_SUCCESS);
     }
-    if (kind == ZT__KIND_EXECUTE && result != ZE_RESULT_SUCCESS) {
-        zt__observe_execution(frame, 1);
+    if (kind == ZT__KIND_EXECUTE) {
+        zt__observe_execution(frame, &result);
     } else if (result == ZE_RESULT_SUCCESS) {
         zt__after_success(frame, kind);
     }
@@ -13594,30 +13641,6 @@ ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, void *parameters) {
     return first;
 }
 
-/* Called when the driver has returned: callbacks need the tracers again, unless they were destroyed.
-   Returns the last frame. */
-ZT__PRIVATE zt__frame *zt__return_to_call(zt__frame *first) {
-    zt__frame *frame, *last = first;
-    zt__lock(&zt__dispatch_mutex);
-    for (frame = first; frame; frame = frame->next) {
-        if (frame->state == ZT__FRAME_DRIVER) {
-            zt__store(&frame->state, ZT__FRAME_CALLBACK);
-        }
-        last = frame;
-    }
-    zt__unlock(&zt__dispatch_mutex);
-    return last;
-}
-
-ZT__PRIVATE void zt__end_call(zt__frame *first) {
-    zt__current_call = NULL;
-    while (first) {
-        zt__frame *next = first->next; /* another thread may use the frame next */
-        zt__store(&first->state, ZT__FRAME_UNUSED);
-        first = next;
-    }
-}
-
 ZT__PRIVATE void zt__prologue(zt__call call, void *parameters, uintptr_t registration, void **instance) {
     zt__frame *first, *frame;
     uint64_t begin_ns;
@@ -13651,14 +13674,22 @@ ZT__PRIVATE void zt__prologue(zt__call call, void *parameters, uintptr_t registr
 }
 
 ZT__PRIVATE void zt__epilogue(ze_result_t result, void **instance) {
-    zt__frame *first = (zt__frame *)*instance, *frame;
+    zt__frame *first = (zt__frame *)*instance, *last = NULL, *frame, *next;
     uint64_t end_ns;
     if (!first || first != zt__current_call) {
         return;
     }
     end_ns = first->begin_ns ? zt__now_ns() : 0;
+    zt__lock(&zt__dispatch_mutex);
+    for (frame = first; frame; frame = frame->next) {
+        if (frame->state == ZT__FRAME_DRIVER) { /* else its tracer was destroyed */
+            zt__store(&frame->state, ZT__FRAME_CALLBACK);
+        }
+        last = frame;
+    }
+    zt__unlock(&zt__dispatch_mutex);
     zt__change_depth(1);
-    for (frame = zt__return_to_call(first); frame; frame = frame->previous) {
+    for (frame = last; frame; frame = frame->previous) {
         if (frame->wait_count) {
             *frame->wait_count = frame->waits;
         }
@@ -13667,7 +13698,11 @@ ZT__PRIVATE void zt__epilogue(ze_result_t result, void **instance) {
         }
     }
     zt__change_depth(-1);
-    zt__end_call(first);
+    zt__current_call = NULL;
+    for (frame = first; frame; frame = next) {
+        next = frame->next; /* before another thread uses the frame */
+        zt__store(&frame->state, ZT__FRAME_UNUSED);
+    }
 }
 
 /* The loader does not pass which call it is, so each call has its own functions. */
@@ -13932,6 +13967,7 @@ ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config 
         return !config->no_launches;
     case ZT__KIND_CAPTURE_BEGIN:
     case ZT__KIND_CAPTURE_END:
+    case ZT__KIND_GET_COMMAND_ID:
         return !config->no_launches || config->copies;
     case ZT__KIND_COPY:
     case ZT__KIND_CONTEXT_DESTROY:
@@ -15419,7 +15455,7 @@ typedef struct zt__document {
 ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
-    const zt__layout *layout = &profiler->layout;
+    const zt__sample_layout *layout = &profiler->layout;
     zt_region_info *region = &document->region;
     const zt__region_record *record;
     zt__statistics copy;
@@ -18449,7 +18485,8 @@ ZT__PRIVATE void zt__explain_empty_report(const zt__traced_device *device) {
     if (impossible) {
         fprintf(file,
                 "%sNo region for %llu launches that cannot be measured: on copy engines, for which "
-                "ZT_GROUPS= measures times, or captured into a graph.\n",
+                "ZT_GROUPS= measures times, captured into a graph, or on lists that can be cloned or "
+                "changed.\n",
                 before, (unsigned long long)impossible);
     }
     if (!table && !copies && !left_out && !impossible) {

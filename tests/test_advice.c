@@ -486,7 +486,7 @@ static void test_bandwidth_and_wall_time(void **state) {
     (void)state;
     zt__advice advice;
     memset(&advice, 0xFF, sizeof advice);
-    advice.naming = ZT__NAMINGS;
+    advice.naming = ZT__NAMING_COUNT;
     zt_limit_info info = apply(&advice, ZT__ROLE_MEMORY_SHARE, 86, ZT__ROLE_MEMORY_TRAFFIC, 392);
     assert_int_equal(info.limit, ZT_LIMIT_MEMORY_BANDWIDTH);
     assert_contains(info.text, "86% of the peak bandwidth, memory traffic 392 GB/s");
@@ -515,12 +515,12 @@ static void test_thresholds(void **state) {
         uint8_t unmeasured[ZT__ROLE_COUNT] = {0};
         for (int role = 0; role < ZT__ROLE_COUNT; role++)
             figures[role] = NAN;
-        assert_int_equal(zt__judge(rule, figures, unmeasured), ZT__OPEN);
+        assert_int_equal(zt__evaluate_rule(rule, figures, unmeasured), ZT__RULE_UNDECIDED);
         for (uint32_t c = 0; c < COUNT(rule->conditions); c++)
             if (rule->conditions[c].relation)
                 figures[rule->conditions[c].role] =
                     rule->conditions[c].threshold - (rule->conditions[c].relation == ZT__BELOW);
-        assert_int_equal(zt__judge(rule, figures, unmeasured), ZT__HOLDS);
+        assert_int_equal(zt__evaluate_rule(rule, figures, unmeasured), ZT__RULE_HOLDS);
         for (uint32_t c = 0; c < COUNT(rule->conditions); c++) {
             zt__role role = rule->conditions[c].role;
             double before = figures[role];
@@ -528,7 +528,7 @@ static void test_thresholds(void **state) {
                 continue;
             assert_true(unmeasured[role]);
             figures[role] = rule->conditions[c].threshold - (rule->conditions[c].relation != ZT__BELOW);
-            assert_int_equal(zt__judge(rule, figures, unmeasured), ZT__FAILS);
+            assert_int_equal(zt__evaluate_rule(rule, figures, unmeasured), ZT__RULE_FAILS);
             figures[role] = before;
         }
         zt_limit_info info;
@@ -561,14 +561,14 @@ static void test_names(void **state) {
 static void test_roles_are_found(void **state) {
     (void)state;
     static const char *const units[] = {"percent", "GBpS", "bytes", "events"};
-    for (int naming = 0; naming < ZT__NAMINGS; naming++) {
+    for (int naming = 0; naming < ZT__NAMING_COUNT; naming++) {
         for (int role = 1; role < ZT__ROLE_COUNT; role++) {
             const char *list = zt__roles[role].metrics[naming], *name;
             size_t length;
             while (zt__next_name(&list, &name, &length)) {
                 char text[128];
                 zt_metric metric = {text, "", "", units[zt__roles[role].quantity], "", DURATION, 0, 0};
-                uint32_t found[ZT__ROLE_COUNT], named = ZT__NAMINGS;
+                uint32_t found[ZT__ROLE_COUNT], named = ZT__NAMING_COUNT;
                 zt__copy_text(text, sizeof text, name, length);
                 metric.aggregation = zt__aggregation_of(DURATION, metric.units);
                 memset(found, 0xFF, sizeof found);
@@ -577,7 +577,7 @@ static void test_roles_are_found(void **state) {
                 metric.units = "furlongs";
                 memset(found, 0xFF, sizeof found);
                 zt__match_roles(&metric, 7, found, &named);
-                if (zt__roles[role].quantity != ZT__EVENTS)
+                if (zt__roles[role].quantity != ZT__QUANTITY_EVENTS)
                     assert_int_equal(found[role], UINT32_MAX);
             }
         }

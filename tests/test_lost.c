@@ -276,6 +276,7 @@ static void test_overwritten(void **state) {
     collect_all(profiler);
     assert_counts(profiler, counted(3, 1, 2, 0, 0));
     assert_int_equal(zt_get_cause(profiler, ZT_LOST_OVERWRITTEN), 2);
+    assert_int_equal(heard(w, "[OVERWRITTEN]"), 1);
     assert_int_equal(gpu.findings(), 2); /* their queries were not reset: the device had not done with them */
     gpu.forget_findings();
     w->launches += 3;
@@ -304,6 +305,7 @@ static void test_refused_while_the_last_execution_runs(void **state) {
     }
     assert_int_equal(zt_get_counts(profiler).begun, 2);
     assert_int_equal(zt_get_counts(profiler).lost, 0);
+    assert_int_equal(heard(w, "[OVERWRITTEN]"), 0);
     ok(zeEventHostSignal(gate));
     finish_queue(w);
     collect_all(profiler);

@@ -292,6 +292,177 @@ static void test_regions_by_hand_beside_it(void **state) {
     check_work(w);
 }
 
+/* ==== functions that the oldest headers lack ============================================================== */
+
+/* Finds a function of the loader, or skips the test where the loader is older than the function. */
+static void find_newer(const char *name, void *function) {
+    void *found = dlsym(RTLD_DEFAULT, name);
+    if (!found) {
+        printf("skipped: this loader has no %s\n", name);
+        skip();
+    }
+    memcpy(function, &found, sizeof found);
+}
+
+typedef struct group_size {
+    uint32_t x, y, z;
+} group_size;
+
+typedef ze_result_t (*launch_with_parameters)(ze_command_list_handle_t, ze_kernel_handle_t,
+                                              const ze_group_count_t *, const void *, ze_event_handle_t,
+                                              uint32_t, ze_event_handle_t *);
+typedef ze_result_t (*launch_with_arguments)(ze_command_list_handle_t, ze_kernel_handle_t, ze_group_count_t,
+                                             group_size, void **, const void *, ze_event_handle_t, uint32_t,
+                                             ze_event_handle_t *);
+
+/* The events for which they wait are waited for before the region, as those of other launches. */
+static void test_launches_with_arguments(void **state) {
+    world *w = *state;
+    ze_group_count_t groups = {WORK_GROUPS, 1, 1};
+    group_size size = {WORK_ITEMS / WORK_GROUPS, 1, 1};
+    launch_with_parameters with_parameters;
+    launch_with_arguments with_arguments;
+    float factor = 1;
+    uint32_t count = WORK_ITEMS;
+    void *values[] = {&w->sums, &w->ones, &factor, &count};
+    find_newer("zeCommandListAppendLaunchKernelWithParameters", &with_parameters);
+    find_newer("zeCommandListAppendLaunchKernelWithArguments", &with_arguments);
+    zt_profiler *profiler = open_traced(w, NULL);
+    gpu.reset_calls();
+    ok(with_parameters(w->immediate, w->kernel, &groups, NULL, NULL, 1, &w->done));
+    ok(with_arguments(w->immediate, w->kernel, groups, size, values, NULL, NULL, 1, &w->done));
+    assert_int_equal(calls("zeCommandListAppendWaitOnEvents"), 2);
+    w->launches += 2;
+    ok(zeEventHostSignal(w->done));
+    finish_unsignalled(w);
+    collect_all(profiler);
+    expect_launches(profiler, 2, 0, 0);
+    assert_counts(profiler, counted(2, 2, 0, 0, 0));
+    assert_int_equal(region_info(profiler, "saxpy").count, 2);
+    check_work(w);
+}
+
+typedef ze_result_t (*copy_with_parameters)(ze_command_list_handle_t, void *, const void *, size_t,
+                                            const void *, ze_event_handle_t, uint32_t, ze_event_handle_t *);
+typedef ze_result_t (*fill_with_parameters)(ze_command_list_handle_t, void *, const void *, size_t, size_t,
+                                            const void *, ze_event_handle_t, uint32_t, ze_event_handle_t *);
+
+static void test_copies_with_parameters(void **state) {
+    world *w = *state;
+    zt_trace_config config = everything();
+    copy_with_parameters copy;
+    fill_with_parameters fill;
+    float pattern = 0;
+    find_newer("zeCommandListAppendMemoryCopyWithParameters", &copy);
+    find_newer("zeCommandListAppendMemoryFillWithParameters", &fill);
+    config.copies = 1;
+    zt_profiler *profiler = open_traced(w, &config);
+    ok(copy(w->immediate, w->sums, w->sums + 1, sizeof(float), NULL, NULL, 0, NULL));
+    ok(fill(w->immediate, w->sums, &pattern, sizeof pattern, sizeof(float), NULL, NULL, 0, NULL));
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    assert_counts(profiler, counted(2, 2, 0, 0, 0));
+    assert_int_equal(region_info(profiler, "MemoryCopyWithParameters").count, 1);
+    assert_int_equal(region_info(profiler, "MemoryFillWithParameters").count, 1);
+}
+
+typedef ze_result_t (*append_lists)(ze_command_list_handle_t, uint32_t, ze_command_list_handle_t *,
+                                    ze_event_handle_t, uint32_t, ze_event_handle_t *);
+typedef ze_result_t (*append_lists_with_parameters)(ze_command_list_handle_t, uint32_t,
+                                                    ze_command_list_handle_t *, const void *,
+                                                    ze_event_handle_t, uint32_t, ze_event_handle_t *);
+
+/* A recorded list that is appended to an immediate one is executed, unless the driver refuses that. */
+static void test_lists_appended_to_an_immediate_list(void **state) {
+    world *w = *state;
+    append_lists append_recorded;
+    find_newer("zeCommandListImmediateAppendCommandListsExp", &append_recorded);
+    zt_profiler *profiler = open_traced(w, NULL);
+    record(w, w->list);
+    for (int i = 0; i < 5; i++) {
+        ok(append_recorded(w->immediate, 1, &w->list, NULL, 0, NULL));
+        finish_immediate(w, w->immediate);
+        w->launches++;
+    }
+    inject("zeCommandListImmediateAppendCommandListsExp", 1, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    assert_result(append_recorded(w->immediate, 1, &w->list, NULL, 0, NULL),
+                  ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    collect_all(profiler);
+    assert_counts(profiler, counted(5, 5, 0, 0, 0));
+    expect_launches(profiler, 1, 0, 0);
+    check_work(w);
+    reset_list(w->list);
+}
+
+static void test_lists_appended_with_parameters(void **state) {
+    world *w = *state;
+    append_lists_with_parameters append_recorded;
+    find_newer("zeCommandListImmediateAppendCommandListsWithParameters", &append_recorded);
+    zt_profiler *profiler = open_traced(w, NULL);
+    record(w, w->list);
+    for (int i = 0; i < 5; i++) {
+        ok(append_recorded(w->immediate, 1, &w->list, NULL, NULL, 0, NULL));
+        w->launches++;
+    }
+    collect_all(profiler);
+    assert_counts(profiler, counted(5, 5, 0, 0, 0));
+    check_work(w);
+    reset_list(w->list);
+}
+
+typedef ze_result_t (*get_next_command)(ze_command_list_handle_t, const void *, uint64_t *);
+
+/* An identifier that the application queries is that of the launch which follows, so nothing is appended in
+   between. Such launches are not measured; those on other lists are. */
+static void test_a_mutable_list(void **state) {
+    world *w = *state;
+    struct extension { /* ze_mutable_command_list_exp_desc_t, ze_mutable_command_id_exp_desc_t */
+        ze_structure_type_t stype;
+        const void *next;
+        uint32_t flags;
+    } is_mutable = {(ze_structure_type_t)0x00020016, NULL, 0},
+      of_command = {(ze_structure_type_t)0x00020017, NULL, 0};
+    ze_command_list_desc_t desc = {ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, &is_mutable, 0, 0};
+    ze_command_list_handle_t list;
+    get_next_command get_next;
+    uint64_t before = 0, after = 0;
+    find_newer("zeCommandListGetNextCommandIdExp", &get_next);
+    ok(zeCommandListCreate(w->context, w->device, &desc, &list));
+    zt_profiler *profiler = open_traced(w, NULL);
+    ok(get_next(list, &of_command, &before));
+    launch_kernel(list, w->kernel);
+    ok(get_next(list, &of_command, &after));
+    assert_int_equal(after, before + 1);
+    ok(zeCommandListClose(list));
+    execute_unprofiled(w, list);
+    launch(w, w->immediate);
+    finish_immediate(w, w->immediate);
+    w->launches++;
+    collect_all(profiler);
+    expect_launches(profiler, 1, 0, 1);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    check_work(w);
+    ok(zeCommandListDestroy(list));
+}
+
+/* A copy of the list would write to the queries and events of the original. */
+static void test_a_list_that_can_be_cloned(void **state) {
+    world *w = *state;
+    const ze_command_list_flags_t cloneable = 1u << 4; /* ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE */
+    ze_command_list_desc_t desc = {ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, NULL, 0, cloneable};
+    ze_command_list_handle_t list;
+    zt_profiler *profiler = open_traced(w, NULL);
+    ok(zeCommandListCreate(w->context, w->device, &desc, &list));
+    record(w, list);
+    execute_unprofiled(w, list);
+    w->launches++;
+    collect_all(profiler);
+    expect_launches(profiler, 0, 0, 1);
+    assert_counts(profiler, counted(0, 0, 0, 0, 0));
+    check_work(w);
+    ok(zeCommandListDestroy(list));
+}
+
 /* ==== completeness and cost =============================================================================== */
 
 /* The driver calls of launches in steady state: the launches themselves, and the calls of the library. */
@@ -533,6 +704,27 @@ static void test_a_refused_execution_is_not_counted(void **state) {
     w->launches += 2;
     collect_all(profiler);
     assert_counts(profiler, counted(2, 2, 0, 0, 0));
+    check_work(w);
+}
+
+/* The last execution is still on its way: nothing of it is overwritten, and nothing says so. */
+static void test_a_refused_execution_overwrites_nothing(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_with_timeout(w, 1000000);
+    ok(zt_trace_start(profiler, NULL));
+    ze_event_handle_t gate = append_gate(w, w->list);
+    record(w, w->list);
+    ok(zeCommandQueueExecuteCommandLists(w->queue, 1, &w->list, NULL));
+    inject("zeCommandQueueExecuteCommandLists", 1, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    assert_result(zeCommandQueueExecuteCommandLists(w->queue, 1, &w->list, NULL),
+                  ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    assert_int_equal(heard(w, "[OVERWRITTEN]"), 0);
+    ok(zeEventHostSignal(gate));
+    finish_queue(w);
+    w->launches++;
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    ok(zeEventDestroy(gate));
     check_work(w);
 }
 
@@ -1629,6 +1821,12 @@ int main(void) {
         TEST(test_times_alone),
         TEST(test_a_launch_that_waits),
         TEST(test_regions_by_hand_beside_it),
+        TEST(test_launches_with_arguments),
+        TEST(test_copies_with_parameters),
+        TEST(test_lists_appended_to_an_immediate_list),
+        TEST(test_lists_appended_with_parameters),
+        TEST(test_a_mutable_list),
+        TEST(test_a_list_that_can_be_cloned),
         TEST(test_launches_on_reset_lists),
         TEST(test_executions_of_one_list),
         TEST(test_driver_calls_of_an_execution),
@@ -1639,6 +1837,7 @@ int main(void) {
         TEST(test_a_list_that_was_not_reset),
         TEST(test_destroyed_lists_free_slots),
         TEST(test_a_refused_execution_is_not_counted),
+        TEST(test_a_refused_execution_overwrites_nothing),
         TEST(test_a_start_in_the_middle_of_recording),
         TEST(test_a_stop_with_lists_recorded),
         TEST(test_a_reset_between_two_starts),

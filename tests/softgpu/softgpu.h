@@ -131,6 +131,11 @@ struct sg_init_driver_type_desc {
     uint32_t flags;
 };
 
+/* As ze_group_size_t, which the oldest headers do not have. */
+typedef struct sg_group_size {
+    uint32_t x, y, z;
+} sg_group_size;
+
 #define SG_FUNCTION(table, slot, version, kind, name, parameters, arguments) ze_result_t sg_##name parameters;
 #include "functions.def"
 #undef SG_FUNCTION
