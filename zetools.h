@@ -16081,10 +16081,14 @@ ZT__PRIVATE void zt__write_json_stats(zt__writer *writer, const zt_stats *stats)
     zt__write_text(writer, "}");
 }
 
-/* As zt__write_json_stats, but without names, which make up half of a page. */
-ZT__PRIVATE void zt__write_short_stats(zt__writer *writer, const zt_stats *stats) {
+/* Writes the figures of a metric. In a page they have no names, which would make up half of it. */
+ZT__PRIVATE void zt__write_json_metric(zt__writer *writer, const zt_stats *stats) {
     zt__figures figures = zt__list_figures(stats);
     uint32_t i;
+    if (!writer->is_in_html) {
+        zt__write_json_stats(writer, stats);
+        return;
+    }
     zt__print(writer, "[%llu", (unsigned long long)stats->count);
     for (i = 0; i < ZT__COUNT_OF(figures.values); i++) {
         zt__write_text(writer, ",");
@@ -16093,16 +16097,22 @@ ZT__PRIVATE void zt__write_short_stats(zt__writer *writer, const zt_stats *stats
     zt__write_text(writer, "]");
 }
 
-/* Writes `"NAME":`. If an earlier metric has the same name, the group is put before it. */
-ZT__PRIVATE void zt__write_json_key(zt__writer *writer, const zt_metric *metric, int is_repeated) {
-    zt__write_comma(writer);
-    zt__write_text(writer, "\n\"");
+/* Writes the key of a metric: its name, after the group if an earlier metric has the same name. */
+ZT__PRIVATE void zt__write_json_key_text(zt__writer *writer, const zt_metric *metric, int is_repeated) {
+    zt__write_text(writer, "\"");
     if (is_repeated) {
         zt__write_json_characters(writer, metric->group);
         zt__write_text(writer, ".");
     }
     zt__write_json_characters(writer, metric->name);
-    zt__write_text(writer, "\":");
+    zt__write_text(writer, "\"");
+}
+
+ZT__PRIVATE void zt__write_json_key(zt__writer *writer, const zt_metric *metric, int is_repeated) {
+    zt__write_comma(writer);
+    zt__write_text(writer, "\n");
+    zt__write_json_key_text(writer, metric, is_repeated);
+    zt__write_text(writer, ":");
 }
 
 /* Writes the shares that zt__rank_columns derives from two metrics. Only their means are known. */
@@ -16119,11 +16129,7 @@ ZT__PRIVATE void zt__write_json_derived(zt__document *document, const zt__json *
         stats.count = zt__is_nan(stats.mean) ? 0 : document->region.count;
         zt__write_comma(writer);
         zt__print(writer, "\n\"%s\":", zt__roles[json->columns[i].role].name);
-        if (writer->is_in_html) {
-            zt__write_short_stats(writer, &stats);
-        } else {
-            zt__write_json_stats(writer, &stats);
-        }
+        zt__write_json_metric(writer, &stats);
     }
 }
 
@@ -16135,11 +16141,7 @@ ZT__PRIVATE void zt__write_json_metrics(zt__document *document, const zt__json *
     zt__write_text(writer, "{");
     for (i = 0; i < profiler->metric_count; i++) {
         zt__write_json_key(writer, &profiler->metrics[i], json->is_repeated[i]);
-        if (writer->is_in_html) {
-            zt__write_short_stats(writer, &document->stats[first_column + i]);
-        } else {
-            zt__write_json_stats(writer, &document->stats[first_column + i]);
-        }
+        zt__write_json_metric(writer, &document->stats[first_column + i]);
     }
     if (first_column == 1) {
         zt__write_json_derived(document, json);
@@ -16450,17 +16452,12 @@ ZT__PRIVATE void zt__write_json_columns(zt__document *document, const zt__json *
     for (i = 0; i < json->column_count; i++) {
         const zt__ranked_column *column = &json->columns[i];
         zt__write_comma(writer);
-        zt__write_text(writer, "\"");
         if (column->metric == UINT32_MAX) {
-            zt__write_text(writer, zt__roles[column->role].name);
+            zt__write_json_string(writer, zt__roles[column->role].name);
         } else {
-            if (json->is_repeated[column->metric]) {
-                zt__write_json_characters(writer, profiler->metrics[column->metric].group);
-                zt__write_text(writer, ".");
-            }
-            zt__write_json_characters(writer, profiler->metrics[column->metric].name);
+            zt__write_json_key_text(writer, &profiler->metrics[column->metric],
+                                    json->is_repeated[column->metric]);
         }
-        zt__write_text(writer, "\"");
     }
     zt__write_text(writer, "]");
 }
@@ -18335,23 +18332,32 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     zt__begin_writing(&document->writer, write, user);
     document->stats =
         (zt_stats *)zt__allocate(allocator, profiler->layout.column_count, sizeof *document->stats);
-    if (!document->stats) {
-        document->out_of_memory = 1;
-    } else if (format == ZT_FORMAT_CSV) {
-        zt__write_csv(document);
-    } else if (format == ZT_FORMAT_JSON) {
-        zt__write_json(document);
-    } else if (format == ZT_FORMAT_TRACE) {
-        zt__write_trace(document);
-    } else if (format == ZT_FORMAT_INSTANCES) {
-        zt__write_instances(document);
-    } else if (format == ZT_FORMAT_HTML) {
-        zt__write_html(document);
-    } else if (format == ZT_FORMAT_OPENMETRICS) {
-        document->out_of_memory =
-            !zt__write_openmetrics(document->profiler, &document->writer, document->region_count);
-    } else {
-        zt__write_region_table(document, write == zt__write_to_file && user == stdout);
+    document->out_of_memory = !document->stats;
+    if (document->stats) {
+        switch (format) {
+        case ZT_FORMAT_TABLE:
+            zt__write_region_table(document, write == zt__write_to_file && user == stdout);
+            break;
+        case ZT_FORMAT_CSV:
+            zt__write_csv(document);
+            break;
+        case ZT_FORMAT_JSON:
+            zt__write_json(document);
+            break;
+        case ZT_FORMAT_TRACE:
+            zt__write_trace(document);
+            break;
+        case ZT_FORMAT_HTML:
+            zt__write_html(document);
+            break;
+        case ZT_FORMAT_OPENMETRICS:
+            document->out_of_memory =
+                !zt__write_openmetrics(document->profiler, &document->writer, document->region_count);
+            break;
+        case ZT_FORMAT_INSTANCES:
+            zt__write_instances(document);
+            break;
+        }
     }
     stopped = !zt__end_writing(&document->writer);
     if (document->out_of_memory) {
@@ -18611,16 +18617,6 @@ ZT__PRIVATE void zt__end_auto(void) {
     zt__clear_auto();
 }
 
-/* Returns the path of the report by ZT_AUTO in the environment, or else by the configuration: "-" for a
-   table on standard output. Returns NULL if nothing is to be traced. */
-ZT__PRIVATE const char *zt__find_auto_path(const char *configured) {
-    const char *path = getenv("ZT_AUTO");
-    if (!path || strcmp(path, "1") == 0) {
-        path = configured && *configured ? configured : "-";
-    }
-    return zt__is_off(path) ? NULL : path;
-}
-
 /* Calls zeInit, which enables the tracing layer by the environment in loaders that cannot enable it
  * later. */
 ZT__PRIVATE ze_result_t zt__init_with_tracing(void) {
@@ -18653,12 +18649,15 @@ ZT_API zt_auto_config zt_auto_config_default(void) {
 ZT__PRIVATE ze_result_t zt__start_auto(const zt_auto_config *given) {
     static int ends_at_exit;
     zt_auto_config config = given ? *given : zt_auto_config_default();
-    const char *path = zt__find_auto_path(config.report);
+    const char *path = getenv("ZT_AUTO");
     zt_config *kept = &zt__automatic.config, complete;
     zt__tracer *tracer = NULL;
     ze_result_t result;
     int has_memory;
-    if (!path || (zt__automatic.tracer && zt__automatic.process == getpid())) {
+    if (!path || strcmp(path, "1") == 0) {
+        path = config.report && *config.report ? config.report : "-";
+    }
+    if (zt__is_off(path) || (zt__automatic.tracer && zt__automatic.process == getpid())) {
         return ZE_RESULT_SUCCESS;
     }
     result = zt__check_reports(NULL, "zt_auto", path);
