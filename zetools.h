@@ -261,12 +261,15 @@
            zetools_metric_NAME_UNIT         a metric of the device, by region, metric and group, and by
                                             pass if there are several. What adds up is a counter, with
                                             _total; what is averaged is a gauge
+           zetools_tile_metric_NAME_UNIT    the same of each tile, by tile, if there are several
+           zetools_streamed_mean_NAME_UNIT, zetools_streamed_peak_NAME_UNIT  a metric of the attached streams
+                                            while regions run, as gauges by region, metric, group and stream
            zetools_call_seconds, zetools_call_errors_total  host time of calls as a summary, and calls that
                                             failed, by call
 
        Names are in snake case and units are base units: GPU_BUSY in percent becomes
-       zetools_metric_gpu_busy_ratio, from 0 to 1. Flags count samples. Metrics that are not combined, and
-       those of single tiles, are left out. Counters begin at 0 with each profiler.
+       zetools_metric_gpu_busy_ratio, from 0 to 1. Flags count samples. Flags of streams and
+       metrics that are not combined are left out. Counters begin at 0 with each profiler.
 
    TRACING, with ZETOOLS_TRACER
 
@@ -10016,7 +10019,7 @@ ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32
     }
 }
 
-/* Returns the bandwidth for which the device's memory is designed, in GB a second; 0 where it is not known.
+/* Returns the bandwidth for which the device's memory is designed, in GB a second; 0 if it is not known.
    ZE_extension_device_memory_properties reports it. It cannot be computed from the clock rate and bus width
    that every device reports: their units and the transfers in a clock cycle are not specified. Reads and
    writes are assumed to share one bus. With several memories or tiles it is not known which of them a region
@@ -15359,18 +15362,37 @@ ZT__PRIVATE void zt__choose_base_unit(zt__family *family, const char *units) {
     zt__append_snake_case(family->unit, sizeof family->unit, units, strlen(units));
 }
 
-/* Describes the family of a metric. `infix` makes its name differ from those of other families. */
-ZT__PRIVATE void zt__describe_family(zt__family *family, const zt_metric *metric, const char *infix) {
+/* Whose figures a family has. */
+typedef enum zt__family_kind {
+    ZT__OF_DEVICE,
+    ZT__OF_TILES,
+    ZT__STREAMED_MEAN, /* while regions run, like the next */
+    ZT__STREAMED_PEAK,
+    ZT__FAMILY_KIND_COUNT
+} zt__family_kind;
+
+/* Describes the family of a metric. `infix` makes its name differ from those of other families. Metrics that
+   neither add up nor have a mean have none: then its name is "". */
+ZT__PRIVATE void zt__describe_family(zt__family *family, zt__family_kind kind, const zt_metric *metric,
+                                     const char *infix) {
     static const char *const reserved[] = {"_total", "_count", "_sum", "_bucket", "_created", "_info"};
+    static const char *const prefixes[] = {"zetools_metric_", "zetools_tile_metric_",
+                                           "zetools_streamed_mean_", "zetools_streamed_peak_"};
     const char *units = metric->aggregation == ZT_AGGREGATE_FLAG ? "samples" : metric->units;
     size_t length = strlen(metric->name), used;
+    int is_streamed = kind == ZT__STREAMED_MEAN || kind == ZT__STREAMED_PEAK;
     uint32_t i;
+    memset(family, 0, sizeof *family);
+    if (metric->aggregation == ZT_AGGREGATE_NONE ||
+        (is_streamed && metric->aggregation == ZT_AGGREGATE_FLAG)) {
+        return;
+    }
     zt__choose_base_unit(family, units);
-    family->type = metric->aggregation == ZT_AGGREGATE_MEAN ? "gauge" : "counter";
+    family->type = is_streamed || metric->aggregation == ZT_AGGREGATE_MEAN ? "gauge" : "counter";
     if (*units && zt__ends_with(metric->name, units, strcmp)) {
         length -= strlen(units); /* "FrequencyMHz" in MHz becomes "frequency_hertz" */
     }
-    strcpy(family->name, "zetools_metric_");
+    strcpy(family->name, prefixes[kind]);
     zt__append_snake_case(family->name, sizeof family->name, metric->name, length);
     used = strlen(family->name);
     snprintf(family->name + used, sizeof family->name - used, "%s%s%s%s", *infix ? "_" : "", infix,
@@ -15383,54 +15405,94 @@ ZT__PRIVATE void zt__describe_family(zt__family *family, const zt_metric *metric
     }
 }
 
-/* Writes the figures of a metric in each region. Regions without samples have none. */
-ZT__PRIVATE void zt__write_metric_samples(zt_profiler *profiler, zt__writer *writer, uint32_t metric,
-                                          const zt__family *family, uint32_t region_count) {
-    const zt_metric *described = &profiler->metrics[metric];
-    int is_gauge = described->aggregation == ZT_AGGREGATE_MEAN;
-    char pass[16];
-    uint32_t i;
-    snprintf(pass, sizeof pass, "%u", (unsigned)described->pass);
+/* Returns the metric of a family. Streams are attached while reports are written, but never removed. */
+ZT__PRIVATE const zt_metric *zt__metric_of_family(const zt_profiler *profiler, zt__family_kind kind,
+                                                  uint32_t metric) {
+    return kind == ZT__OF_DEVICE || kind == ZT__OF_TILES ? &profiler->metrics[metric]
+                                                         : zt_get_streamed_metric(profiler, metric);
+}
+
+/* Reads the figure of a metric in a region, on a tile. Returns 0 if there is none. */
+ZT__PRIVATE int zt__read_family_figure(zt_profiler *profiler, zt__family_kind kind, uint32_t metric,
+                                       uint32_t region, uint32_t tile, double *figure) {
+    int is_gauge;
+    zt_streamed streamed;
+    zt_stats stats;
+    if (kind == ZT__STREAMED_MEAN || kind == ZT__STREAMED_PEAK) {
+        zt_get_streamed(profiler, region, metric, &streamed);
+        *figure = kind == ZT__STREAMED_MEAN ? streamed.mean : streamed.peak;
+        return streamed.rows > 0 && zt__is_finite(*figure);
+    }
+    zt__lock(&profiler->mutex);
+    zt__get_moments(&profiler->layout, &profiler->regions[region]->statistics,
+                    kind == ZT__OF_TILES ? zt__tile_column(profiler, tile, metric) : 1 + metric, &stats);
+    zt__unlock(&profiler->mutex);
+    is_gauge = profiler->metrics[metric].aggregation == ZT_AGGREGATE_MEAN;
+    *figure = is_gauge ? stats.mean : stats.sum;
+    return stats.count > 0 && zt__is_finite(*figure) && (is_gauge || *figure >= 0);
+}
+
+ZT__PRIVATE void zt__write_number_label(zt__writer *writer, const char *name, uint32_t number) {
+    char text[16];
+    snprintf(text, sizeof text, "%u", (unsigned)number);
+    zt__write_label(writer, name, text);
+}
+
+/* Writes the figures of a metric in each region. */
+ZT__PRIVATE void zt__write_metric_samples(zt_profiler *profiler, zt__writer *writer, zt__family_kind kind,
+                                          uint32_t metric, const zt__family *family, uint32_t region_count) {
+    const zt_metric *described = zt__metric_of_family(profiler, kind, metric);
+    uint32_t i, tile, tiles = kind == ZT__OF_TILES ? profiler->tile_count : 1, stream = 0;
+    double figure;
+    if (kind == ZT__STREAMED_MEAN || kind == ZT__STREAMED_PEAK) {
+        zt__stream_data *data = NULL;
+        do {
+            data = zt__next_attached_stream(profiler, data);
+            stream++;
+        } while (data && metric - data->first_streamed >= data->group.metric_count);
+    }
     for (i = 0; i < region_count; i++) {
-        const zt__region_record *record;
-        zt_stats stats;
-        double value;
+        const char *region;
         zt__lock(&profiler->mutex);
-        record = profiler->regions[i];
-        zt__get_moments(&profiler->layout, &record->statistics, 1 + metric, &stats);
+        region = profiler->regions[i]->name;
         zt__unlock(&profiler->mutex);
-        value = (is_gauge ? stats.mean : stats.sum) * family->factor;
-        if (stats.count == 0 || !zt__is_finite(value) || (!is_gauge && value < 0)) {
-            continue;
+        for (tile = 0; tile < tiles; tile++) {
+            if (!zt__read_family_figure(profiler, kind, metric, i, tile, &figure)) {
+                continue;
+            }
+            zt__begin_labels(writer, family->name, strcmp(family->type, "counter") == 0 ? "_total" : "");
+            zt__write_label(writer, "region", region);
+            zt__write_label(writer, "metric", described->name);
+            zt__write_label(writer, "group", described->group);
+            if (profiler->pass_count > 1 && !stream) {
+                zt__write_number_label(writer, "pass", described->pass);
+            }
+            if (kind == ZT__OF_TILES) {
+                zt__write_number_label(writer, "tile", tile);
+            }
+            if (stream) {
+                zt__write_number_label(writer, "stream", stream);
+            }
+            zt__end_sample(writer, figure * family->factor);
         }
-        zt__begin_labels(writer, family->name, is_gauge ? "" : "_total");
-        zt__write_label(writer, "region", record->name);
-        zt__write_label(writer, "metric", described->name);
-        zt__write_label(writer, "group", described->group);
-        if (profiler->pass_count > 1) {
-            zt__write_label(writer, "pass", pass);
-        }
-        zt__end_sample(writer, value);
     }
 }
 
-/* Returns the first metric whose family has the name of that of `metric`. Metrics that are not combined
-   have no family. */
-ZT__PRIVATE uint32_t zt__first_of_family(const zt_profiler *profiler, const zt__family *families,
-                                         uint32_t metric) {
+/* Returns the first metric whose family has the name of that of `metric`. */
+ZT__PRIVATE uint32_t zt__first_of_family(const zt__family *families, uint32_t metric) {
     uint32_t i = 0;
-    while (i < metric && (profiler->metrics[i].aggregation == ZT_AGGREGATE_NONE ||
-                          strcmp(families[i].name, families[metric].name) != 0)) {
+    while (i < metric && strcmp(families[i].name, families[metric].name) != 0) {
         i++;
     }
     return i;
 }
 
-/* Writes a family for each name of a metric. Metrics of several groups that have the same name share one.
-   Returns 0 without memory. */
-ZT__PRIVATE int zt__write_metric_families(zt_profiler *profiler, zt__writer *writer, uint32_t region_count) {
+/* Writes a family for each name of a metric. Metrics of several groups or streams that have the same name
+   share one. Returns 0 without memory. */
+ZT__PRIVATE int zt__write_metric_families(zt_profiler *profiler, zt__writer *writer, zt__family_kind kind,
+                                          uint32_t count, uint32_t region_count) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    uint32_t i, k, first, count = profiler->metric_count;
+    uint32_t i, k;
     zt__family *families;
     if (count == 0) {
         return 1;
@@ -15440,23 +15502,22 @@ ZT__PRIVATE int zt__write_metric_families(zt_profiler *profiler, zt__writer *wri
         return 0;
     }
     for (i = 0; i < count; i++) {
-        zt__describe_family(&families[i], &profiler->metrics[i], "");
-        first = zt__first_of_family(profiler, families, i);
-        if (families[first].type != families[i].type || families[first].factor != families[i].factor) {
-            zt__describe_family(&families[i], &profiler->metrics[i], families[i].type);
+        const zt_metric *metric = zt__metric_of_family(profiler, kind, i);
+        zt__describe_family(&families[i], kind, metric, "");
+        if (families[zt__first_of_family(families, i)].type != families[i].type) {
+            zt__describe_family(&families[i], kind, metric, families[i].type);
         }
     }
     for (i = 0; i < count; i++) {
-        const zt_metric *metric = &profiler->metrics[i];
-        if (metric->aggregation == ZT_AGGREGATE_NONE || zt__first_of_family(profiler, families, i) < i) {
-            continue; /* neither adds up nor has a mean, or is written already */
+        const zt_metric *metric = zt__metric_of_family(profiler, kind, i);
+        if (!*families[i].name || zt__first_of_family(families, i) < i) {
+            continue; /* none, or written already */
         }
         zt__begin_family(writer, families[i].name, families[i].type, families[i].unit,
                          *metric->description ? metric->description : metric->name);
         for (k = i; k < count; k++) {
-            if (profiler->metrics[k].aggregation != ZT_AGGREGATE_NONE &&
-                strcmp(families[k].name, families[i].name) == 0) {
-                zt__write_metric_samples(profiler, writer, k, &families[k], region_count);
+            if (strcmp(families[k].name, families[i].name) == 0) {
+                zt__write_metric_samples(profiler, writer, kind, k, &families[k], region_count);
             }
         }
     }
@@ -15576,10 +15637,17 @@ ZT__PRIVATE void zt__write_call_families(const zt_profiler *profiler, zt__writer
 
 /* Returns 0 without memory. */
 ZT__PRIVATE int zt__write_openmetrics(zt_profiler *profiler, zt__writer *writer, uint32_t region_count) {
-    int has_memory;
+    const uint32_t streamed = zt_get_streamed_count(profiler);
+    const uint32_t counts[ZT__FAMILY_KIND_COUNT] = {
+        profiler->metric_count, profiler->tile_count ? profiler->metric_count : 0, streamed, streamed};
+    uint32_t kind;
+    int has_memory = 1;
     zt__write_count_families(profiler, writer);
     zt__write_region_families(profiler, writer, region_count);
-    has_memory = zt__write_metric_families(profiler, writer, region_count);
+    for (kind = 0; kind < ZT__FAMILY_KIND_COUNT && has_memory; kind++) {
+        has_memory =
+            zt__write_metric_families(profiler, writer, (zt__family_kind)kind, counts[kind], region_count);
+    }
 #ifdef ZETOOLS_TRACER
     zt__write_call_families(profiler, writer);
 #endif
@@ -16233,10 +16301,14 @@ ZT__PRIVATE void zt__write_json_stats(zt__writer *writer, const zt_stats *stats)
     zt__write_text(writer, "}");
 }
 
-/* As zt__write_json_stats, but without names, which make up half of a page. */
-ZT__PRIVATE void zt__write_short_stats(zt__writer *writer, const zt_stats *stats) {
+/* Writes the figures of a metric. In a page they have no names, which would make up half of it. */
+ZT__PRIVATE void zt__write_json_metric(zt__writer *writer, const zt_stats *stats) {
     zt__figures figures = zt__list_figures(stats);
     uint32_t i;
+    if (!writer->is_in_html) {
+        zt__write_json_stats(writer, stats);
+        return;
+    }
     zt__print(writer, "[%llu", (unsigned long long)stats->count);
     for (i = 0; i < ZT__COUNT_OF(figures.values); i++) {
         zt__write_text(writer, ",");
@@ -16245,16 +16317,22 @@ ZT__PRIVATE void zt__write_short_stats(zt__writer *writer, const zt_stats *stats
     zt__write_text(writer, "]");
 }
 
-/* Writes `"NAME":`. If an earlier metric has the same name, the group is put before it. */
-ZT__PRIVATE void zt__write_json_key(zt__writer *writer, const zt_metric *metric, int is_repeated) {
-    zt__write_comma(writer);
-    zt__write_text(writer, "\n\"");
+/* Writes the key of a metric: its name, after the group if an earlier metric has the same name. */
+ZT__PRIVATE void zt__write_json_key_text(zt__writer *writer, const zt_metric *metric, int is_repeated) {
+    zt__write_text(writer, "\"");
     if (is_repeated) {
         zt__write_json_characters(writer, metric->group);
         zt__write_text(writer, ".");
     }
     zt__write_json_characters(writer, metric->name);
-    zt__write_text(writer, "\":");
+    zt__write_text(writer, "\"");
+}
+
+ZT__PRIVATE void zt__write_json_key(zt__writer *writer, const zt_metric *metric, int is_repeated) {
+    zt__write_comma(writer);
+    zt__write_text(writer, "\n");
+    zt__write_json_key_text(writer, metric, is_repeated);
+    zt__write_text(writer, ":");
 }
 
 /* Writes the shares that zt__rank_columns derives from two metrics. Only their means are known. */
@@ -16271,11 +16349,7 @@ ZT__PRIVATE void zt__write_json_derived(zt__document *document, const zt__json *
         stats.count = zt__is_nan(stats.mean) ? 0 : document->region.count;
         zt__write_comma(writer);
         zt__print(writer, "\n\"%s\":", zt__roles[json->columns[i].role].name);
-        if (writer->is_in_html) {
-            zt__write_short_stats(writer, &stats);
-        } else {
-            zt__write_json_stats(writer, &stats);
-        }
+        zt__write_json_metric(writer, &stats);
     }
 }
 
@@ -16287,11 +16361,7 @@ ZT__PRIVATE void zt__write_json_metrics(zt__document *document, const zt__json *
     zt__write_text(writer, "{");
     for (i = 0; i < profiler->metric_count; i++) {
         zt__write_json_key(writer, &profiler->metrics[i], json->is_repeated[i]);
-        if (writer->is_in_html) {
-            zt__write_short_stats(writer, &document->stats[first_column + i]);
-        } else {
-            zt__write_json_stats(writer, &document->stats[first_column + i]);
-        }
+        zt__write_json_metric(writer, &document->stats[first_column + i]);
     }
     if (first_column == 1) {
         zt__write_json_derived(document, json);
@@ -16602,17 +16672,12 @@ ZT__PRIVATE void zt__write_json_columns(zt__document *document, const zt__json *
     for (i = 0; i < json->column_count; i++) {
         const zt__ranked_column *column = &json->columns[i];
         zt__write_comma(writer);
-        zt__write_text(writer, "\"");
         if (column->metric == UINT32_MAX) {
-            zt__write_text(writer, zt__roles[column->role].name);
+            zt__write_json_string(writer, zt__roles[column->role].name);
         } else {
-            if (json->is_repeated[column->metric]) {
-                zt__write_json_characters(writer, profiler->metrics[column->metric].group);
-                zt__write_text(writer, ".");
-            }
-            zt__write_json_characters(writer, profiler->metrics[column->metric].name);
+            zt__write_json_key_text(writer, &profiler->metrics[column->metric],
+                                    json->is_repeated[column->metric]);
         }
-        zt__write_text(writer, "\"");
     }
     zt__write_text(writer, "]");
 }
@@ -18487,23 +18552,32 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     zt__begin_writing(&document->writer, write, user);
     document->stats =
         (zt_stats *)zt__allocate(allocator, profiler->layout.column_count, sizeof *document->stats);
-    if (!document->stats) {
-        document->out_of_memory = 1;
-    } else if (format == ZT_FORMAT_CSV) {
-        zt__write_csv(document);
-    } else if (format == ZT_FORMAT_JSON) {
-        zt__write_json(document);
-    } else if (format == ZT_FORMAT_TRACE) {
-        zt__write_trace(document);
-    } else if (format == ZT_FORMAT_INSTANCES) {
-        zt__write_instances(document);
-    } else if (format == ZT_FORMAT_HTML) {
-        zt__write_html(document);
-    } else if (format == ZT_FORMAT_OPENMETRICS) {
-        document->out_of_memory =
-            !zt__write_openmetrics(document->profiler, &document->writer, document->region_count);
-    } else {
-        zt__write_region_table(document, write == zt__write_to_file && user == stdout);
+    document->out_of_memory = !document->stats;
+    if (document->stats) {
+        switch (format) {
+        case ZT_FORMAT_TABLE:
+            zt__write_region_table(document, write == zt__write_to_file && user == stdout);
+            break;
+        case ZT_FORMAT_CSV:
+            zt__write_csv(document);
+            break;
+        case ZT_FORMAT_JSON:
+            zt__write_json(document);
+            break;
+        case ZT_FORMAT_TRACE:
+            zt__write_trace(document);
+            break;
+        case ZT_FORMAT_HTML:
+            zt__write_html(document);
+            break;
+        case ZT_FORMAT_OPENMETRICS:
+            document->out_of_memory =
+                !zt__write_openmetrics(document->profiler, &document->writer, document->region_count);
+            break;
+        case ZT_FORMAT_INSTANCES:
+            zt__write_instances(document);
+            break;
+        }
     }
     stopped = !zt__end_writing(&document->writer);
     if (document->out_of_memory) {
@@ -18763,16 +18837,6 @@ ZT__PRIVATE void zt__end_auto(void) {
     zt__clear_auto();
 }
 
-/* Returns the path of the report by ZT_AUTO in the environment, or else by the configuration: "-" for a
-   table on standard output. Returns NULL if nothing is to be traced. */
-ZT__PRIVATE const char *zt__find_auto_path(const char *configured) {
-    const char *path = getenv("ZT_AUTO");
-    if (!path || strcmp(path, "1") == 0) {
-        path = configured && *configured ? configured : "-";
-    }
-    return zt__is_off(path) ? NULL : path;
-}
-
 /* Calls zeInit, which enables the tracing layer by the environment in loaders that cannot enable it
  * later. */
 ZT__PRIVATE ze_result_t zt__init_with_tracing(void) {
@@ -18805,12 +18869,15 @@ ZT_API zt_auto_config zt_auto_config_default(void) {
 ZT__PRIVATE ze_result_t zt__start_auto(const zt_auto_config *given) {
     static int ends_at_exit;
     zt_auto_config config = given ? *given : zt_auto_config_default();
-    const char *path = zt__find_auto_path(config.report);
+    const char *path = getenv("ZT_AUTO");
     zt_config *kept = &zt__automatic.config, complete;
     zt__tracer *tracer = NULL;
     ze_result_t result;
     int has_memory;
-    if (!path || (zt__automatic.tracer && zt__automatic.process == getpid())) {
+    if (!path || strcmp(path, "1") == 0) {
+        path = config.report && *config.report ? config.report : "-";
+    }
+    if (zt__is_off(path) || (zt__automatic.tracer && zt__automatic.process == getpid())) {
         return ZE_RESULT_SUCCESS;
     }
     result = zt__check_reports(NULL, "zt_auto", path);
