@@ -555,7 +555,6 @@ static void test_overwritten(void **state) {
         nap();
     }
     assert_true(region_info(profiler, "outer").lost > 0);
-    forget_repeated_begins();
     expect_times(profiler, "outer", NAN, sum("outer"));
     expect_times(profiler, "inner", sum("inner"), sum("inner"));
     check_paths(profiler);
