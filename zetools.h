@@ -76,8 +76,34 @@
        executes the end. This includes work of other lists that runs in that time. Begin a region on the list
        that has its work.
 
-       Regions may nest and overlap. Where regions nest on a recorded list that is executed again, some
-       drivers return a wrong GPU time for the outer one. Such a sample is lost (ZT_LOST_IMPLAUSIBLE).
+       Regions may nest and overlap; see NESTING.
+
+   NESTING
+
+       A region that is begun on a list while another is open there is inside that one. The GPU time of a
+       region includes that of the regions inside it. Its own time does not, so that own times can be added
+       up. zt_region_info has both, and the parent. A region may be inside different others. Then it has
+       several paths, such as "step;solve" and "check;solve", which zt_get_path returns with the times of
+       each. A region may also be inside itself.
+
+       Own time is the difference of sums: the time of a region less that of those directly inside it. It is
+       NaN where it is not known, because
+
+       - samples of the region, or of regions directly inside it, are in flight, were lost or dropped, or have
+         no GPU time
+       - a region directly inside it has ended after it: then they overlap, and the own time of the region
+         around both is not known either
+       - their list was executed several times without zt_execute, so that the samples of the two may be from
+         different executions
+       - a sample is shorter than those inside it, so that the device has measured one of them wrongly
+       - regions are nested more than 64 deep, or on more than 65,536 paths: those beyond count as not nested
+
+       The own time of a region without regions inside is always known. Own time includes what was not
+       measured, such as launches that a tracer left out (zt_trace_config.names, every, limit), and the time
+       that beginning and ending the regions inside took.
+
+       Where regions nest on a recorded list that is executed again, some drivers return a wrong GPU time for
+       the outer one. Such a sample is lost (ZT_LOST_IMPLAUSIBLE).
 
    COMMAND LISTS
 
@@ -277,12 +303,15 @@
            zetools_metric_NAME_UNIT         a metric of the device, by region, metric and group, and by
                                             pass if there are several. What adds up is a counter, with
                                             _total; what is averaged is a gauge
+           zetools_tile_metric_NAME_UNIT    the same of each tile, by tile, if there are several
+           zetools_streamed_mean_NAME_UNIT, zetools_streamed_peak_NAME_UNIT  a metric of the attached streams
+                                            while regions run, as gauges by region, metric, group and stream
            zetools_call_seconds, zetools_call_errors_total  host time of calls as a summary, and calls that
                                             failed, by call
 
        Names are in snake case and units are base units: GPU_BUSY in percent becomes
-       zetools_metric_gpu_busy_ratio, from 0 to 1. Flags count samples. Metrics that are not combined, and
-       those of single tiles, are left out. Counters begin at 0 with each profiler.
+       zetools_metric_gpu_busy_ratio, from 0 to 1. Flags count samples. Flags of streams and
+       metrics that are not combined are left out. Counters begin at 0 with each profiler.
 
    TRACING, with ZETOOLS_TRACER
 
@@ -475,15 +504,18 @@
        The layout of what zt_pack writes. Little-endian; u32 and u64 are unsigned, f64 is a double of IEEE
        754, text is a u32 length and that many bytes.
 
-           "ZTPK"; u32 layout: 1; u64 size of the whole; u64 checksum: FNV-1a of all that follows
+           "ZTPK"; u32 layout: 2; u64 size of the whole; u64 checksum: FNV-1a of all that follows
            u32 metrics, regions, passes, tiles, config.samples, availability; text of it
            text device, driver version, UUID, PCI address, program; "": not known
            u32 core clock in MHz; u64 timer in Hz, opening in seconds since 1970 (UTC); 0: not known
            u32 causes; that many u64 counts; u64 unobserved lists
            each metric: text name, group, component, units, description; u32 type, aggregation, pass
-           each region: text name; u64 collected, lost, dropped
+           each region: text name; u64 collected, of each pass; u64 lost, dropped
                each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
                u32 kept samples; each: an f64 a column, NaN where there is no value
+           u32 paths; each: u32 index of the outer path, or 4294967295; u32 index of the region
+               u64 samples with a GPU time; f64 sum of these times; u64 samples without: in flight, lost or
+               dropped; u32 1 if it has outlived the outer one; u32 1 if its own time is not known
 
        The columns are: GPU time; the metrics; with several passes, the GPU time of each; with tiles, the
        metrics of each.
@@ -794,7 +826,20 @@ typedef struct zt_region_info {
     uint64_t dropped;
     zt_stats time_ns; /* GPU time in nanoseconds, of all passes */
     uint32_t differs; /* ZT_DIFFERS_ bits; 0: the passes do not differ */
+    uint32_t parent;  /* the region that it is inside; UINT32_MAX: none, or sometimes another. See NESTING */
+    double own_ns;    /* GPU time outside of the regions inside it, of all samples. NaN: not known */
+    double total_ns;  /* GPU time of all samples. Those inside another sample of the region do not count
+                         again. NaN: not known */
 } zt_region_info;
+
+/* A region inside certain others; see NESTING. Since 0.1. */
+typedef struct zt_path_info {
+    uint32_t region; /* its index, for zt_get_region */
+    uint32_t parent; /* the path of the region that it is directly inside. UINT32_MAX: none */
+    uint64_t count;  /* samples that were collected there, with a GPU time */
+    double total_ns; /* the sum of these times */
+    double own_ns;   /* the part of it outside of the regions inside it. NaN: not known */
+} zt_path_info;
 
 /* Samples, and what became of them; see COUNTS. Since 0.1. */
 typedef struct zt_counts {
@@ -1155,6 +1200,13 @@ ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name);
 /* Gets a region by its index. Regions are in the order of their first begin. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info);
 
+/* Returns the number of paths, that is, of regions that were begun inside different others, so far. Any
+   thread. Since 0.1. */
+ZT_API uint32_t zt_get_path_count(const zt_profiler *profiler);
+
+/* Gets a path by its index, which is higher than that of its parent. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info);
+
 /* Gets the statistics of a metric over the collected samples of a region. Without memory, median and 95th
    percentile are NaN. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
@@ -1222,11 +1274,12 @@ ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn 
 ZT_API const char *zt_bench_end_name(zt_bench_end end);
 
 /* Adds the statistics and counts of one profiler to those of another. Both must measure the same metrics in
-   the same passes. Samples in flight, the timeline and streamed metrics are not added.
+   the same passes. Samples in flight, the timeline and streamed metrics are not added; own times that depend
+   on samples in flight are not known then. Neither collects meanwhile.
    Returns SUCCESS; INVALID_ARGUMENT if they do not measure the same, or are the same profiler; NOT_READY if
-   another thread collected for config.wait_timeout_ns; HANDLE_OBJECT_IN_USE inside the sample function of
-   `into`. On failure no figure has changed, but `into` may have new regions without samples. Any thread.
-   Since 0.1. */
+   other threads collected for the config.wait_timeout_ns of `into`; HANDLE_OBJECT_IN_USE inside the sample
+   function of `into`. On failure no figure has changed, but `into` may have new regions without samples. Any
+   thread. Since 0.1. */
 ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from);
 
 /* Writes all statistics and counts into a buffer; see PACKED STATISTICS. Nothing is collected meanwhile. What
@@ -1243,7 +1296,7 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
    config    of this, `log`, `allocator`, `columns` (else `metrics`) and `pass_tolerance` are used. NULL: the
              defaults
    profiler  receives the profiler; NULL on failure
-   Returns SUCCESS; UNSUPPORTED_VERSION for a newer layout; INVALID_SIZE if the buffer is cut off;
+   Returns SUCCESS; UNSUPPORTED_VERSION for another layout; INVALID_SIZE if the buffer is cut off;
    INVALID_ARGUMENT if it is damaged or claims what is impossible; OUT_OF_HOST_MEMORY also when 256 profilers
    are open. zt_get_last_error(NULL) has the message. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *config,
@@ -1485,7 +1538,10 @@ ZT__OFF uint32_t zt_get_metric_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
 ZT__OFF uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
 ZT__OFF ZT__RESULT zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info)
-    { ZT__CLEAR(info); if (info) { info->name = ""; } return ZT__SUCCESS; }
+    { ZT__CLEAR(info); if (info) { info->name = ""; info->parent = UINT32_MAX; } return ZT__SUCCESS; }
+ZT__OFF uint32_t zt_get_path_count(const zt_profiler *profiler) { return 0; }
+ZT__OFF ZT__RESULT zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info)
+    { ZT__CLEAR(info); if (info) { info->parent = UINT32_MAX; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
     zt_stats *stats) { return ZT__CLEAR(stats); }
 ZT__OFF double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) { return 0; }
@@ -1823,7 +1879,20 @@ typedef zt__disabled_scope zt_scope;
        A slot of a recorded list that is PENDING and finished, and whose event has not signalled, never ran:
        it belongs to a recording that was reset.
 
-       A slot is used again on no weaker grounds. */
+       A slot is used again on no weaker grounds.
+
+   PATHS
+
+       A list knows its innermost open slot, and an open slot the one around it, so zt_begin knows where a
+       region is. A path is a region inside a path. A slot keeps its path for all its executions, because
+       commands that are nested once stay so.
+
+       A path adds up the GPU times of its samples, and counts in `missing` those that were begun and not
+       collected. Both follow from the transitions of slots. The own time of a path is its sum less those of
+       the paths directly inside. That is right if all have the samples of the same executions, so it is known
+       only if none is missing. Executions that zt_execute does not announce are counted as they are seen.
+       From the second one of a slot on, some may not have been seen, so that one sample more is missing for
+       good. */
 
 #if defined(ZETOOLS_IMPLEMENTATION) && !defined(ZETOOLS_DISABLE) && !defined(ZT__IMPLEMENTED)
 #define ZT__IMPLEMENTED
@@ -3769,8 +3838,8 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(MERGE_SELF, "zt_merge: a profiler cannot be merged into itself. Pass another.")                        \
     X(BAD_PACK, "zt_unpack: %s. Pass what zt_pack wrote, whole and unchanged.")                              \
     X(TOO_MANY_UNPACKED, "zt_unpack: %u profilers are open in this process. Close some.")                    \
-    X(NEWER_PACK, "zt_unpack: the buffer has layout %u, and zetools " ZETOOLS_VERSION                        \
-                  " reads layout %u. Use the newer version here too.")                                       \
+    X(OTHER_PACK, "zt_unpack: the buffer has layout %u, and zetools " ZETOOLS_VERSION                        \
+                  " reads layout %u. Pack and unpack with the same version.")                                \
     X(BUFFER_TOO_SMALL, "zt_pack: the buffer has %llu bytes, and %llu are needed. Call it with a NULL "      \
                         "buffer first, while nothing is collected.")                                         \
     /* of streams */                                                                                         \
@@ -5471,7 +5540,14 @@ ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share) {
 
 /* ==== >>profiler: what a profiler is made of: slots, lists, names, passes ================================= */
 
-enum { ZT__BATCH = 64, ZT__MAX_REGIONS = 65536 };
+enum {
+    ZT__BATCH = 64,
+    ZT__MAX_REGIONS = 65536,
+    ZT__MAX_NESTED_PATHS = 65536,
+    ZT__MAX_PATHS = ZT__MAX_NESTED_PATHS + ZT__MAX_REGIONS,
+    ZT__PATHS_PER_BLOCK = 128,
+    ZT__MAX_DEPTH = 64
+};
 
 /* The library's own tests define this to stop where an invariant does not hold. */
 #ifndef ZT__INVARIANT
@@ -5514,16 +5590,40 @@ static const unsigned char zt__transitions[ZT__SLOT_STATE_COUNT][ZT__SLOT_STATE_
 };
 /* clang-format on */
 
+typedef struct zt__path zt__path;
+
 /* A region, which its name identifies. */
 typedef struct zt__region_record {
     const char *name;
     uint32_t index;
+    zt__path *paths; /* on which it was begun, the newest first */
     uint64_t lost, dropped;
     double operations; /* of a sample; 0: not known */
     zt__statistics statistics;
     zt__moments *streamed; /* for each metric of attached streams */
     uint32_t streamed_count;
 } zt__region_record;
+
+/* Two regions are on the same path if they have the same name and are inside regions on the same path. */
+typedef struct zt__path_key {
+    zt__path *outer; /* of the region around it, or the profiler's root */
+    zt__region_record *region;
+} zt__path_key;
+
+/* What was collected of a region inside certain others. Paths neither move nor disappear. */
+struct zt__path {
+    zt__path_key key;
+    uint32_t index, depth; /* a path inside no other has depth 1 */
+    zt__path *next;        /* of the same region */
+    zt__path *inner;       /* the paths directly inside, the newest first, */
+    zt__path *next_inner;  /* and the next of those in key.outer */
+    int is_repeated;       /* its region is also one of those around it */
+    int outlives_outer;    /* such a region has ended after the one around it */
+    int is_own_unknown;    /* regions directly inside were not measured, or have outlived it */
+    uint64_t count;        /* samples that were collected and have a GPU time, */
+    double time_ns;        /* and the sum of these times */
+    uint64_t missing;      /* samples in flight, lost or dropped, and without a GPU time */
+};
 
 /* Where a region comes from, for the timeline. Threads are those of the system; 0 is not known. */
 typedef struct zt__origin {
@@ -5541,6 +5641,8 @@ struct zt__slot {
 
     /* its region, and the list that has its commands */
     zt__region_record *region;
+    zt__path *path;      /* of that region */
+    zt__slot *outer;     /* while it is open: the region around it, or NULL */
     zt__list *list;      /* NULL: no list has its commands */
     uint64_t number;     /* its list numbers its slots from 1 as they end */
     uint32_t generation; /* increased when a region begins or ends: a zt_region of another one is stale */
@@ -5603,6 +5705,7 @@ struct zt__list {
     zt__list_state state; /* changed only by zt__move_list */
     zt__list *next;
     zt__slot *first, *last; /* slots that ended and still belong to the list, in order of their numbers */
+    zt__slot *innermost;    /* the open region that was begun last; `outer` leads to the others. Or NULL */
     uint32_t open_count;    /* regions begun and not ended, or being begun: they keep this record */
 
     /* Numbers of slots. None is higher than `ended`. */
@@ -5755,6 +5858,10 @@ struct zt_profiler {
     zt__map names;       /* to region records */
     zt__region_record **regions;
     uint32_t region_count, region_capacity;
+    zt__map path_map; /* to paths, by their keys */
+    zt__path *path_blocks[ZT__MAX_PATHS / ZT__PATHS_PER_BLOCK];
+    uint32_t path_count, path_capacity;
+    zt__path root;      /* around all paths */
     zt__map list_map;   /* to lists */
     zt__map list_names; /* of zt_name_list, to themselves; each stays until the profiler is closed */
     zt__list *lists;
@@ -5832,13 +5939,19 @@ ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
 
 /* ---- states: with the mutex held ------------------------------------------------------------------------- */
 
+/* Counts one more sample on a path as begun, or with -1 one less. */
+ZT__PRIVATE void zt__count_begun(zt_profiler *profiler, zt__path *path, int change) {
+    profiler->counts.begun += (uint64_t)change;
+    path->missing += (uint64_t)change;
+}
+
 ZT__PRIVATE void zt__move_slot(zt_profiler *profiler, zt__slot *slot, zt__slot_state to) {
     zt__transition transition = (zt__transition)zt__transitions[slot->state][to];
     ZT__INVARIANT(transition != ZT__NO);
     if (transition == ZT__BEGINS) {
-        profiler->counts.begun++;
+        zt__count_begun(profiler, slot->path, 1);
     } else if (transition == ZT__BACK) {
-        profiler->counts.begun--;
+        zt__count_begun(profiler, slot->path, -1);
     }
     profiler->state_counts[slot->state]--;
     profiler->state_counts[to]++;
@@ -6059,6 +6172,74 @@ ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, con
     }
     zt__free_unlocked(profiler, made);
     return region;
+}
+
+/* Paths are in blocks, so that they need not move. */
+ZT__PRIVATE zt__path *zt__path_at(const zt_profiler *profiler, uint32_t index) {
+    return &profiler->path_blocks[index / ZT__PATHS_PER_BLOCK][index % ZT__PATHS_PER_BLOCK];
+}
+
+ZT__PRIVATE zt__path *zt__find_path(const zt_profiler *profiler, zt__path *outer, zt__region_record *region) {
+    zt__path_key key;
+    if (region->paths && region->paths->key.outer == outer) { /* most regions have one path */
+        return region->paths;
+    }
+    key.outer = outer;
+    key.region = region;
+    return (zt__path *)zt__map_find(&profiler->path_map, &key, sizeof key);
+}
+
+/* Returns 0 without memory. */
+ZT__PRIVATE int zt__make_room_for_path(zt_profiler *profiler) {
+    if (profiler->path_count == profiler->path_capacity) {
+        zt__path *block = (zt__path *)zt__allocate_unlocked(profiler, ZT__PATHS_PER_BLOCK, sizeof *block);
+        if (block &&
+            profiler->path_count == profiler->path_capacity) { /* else another thread has added one */
+            profiler->path_blocks[profiler->path_capacity / ZT__PATHS_PER_BLOCK] = block;
+            profiler->path_capacity += ZT__PATHS_PER_BLOCK;
+            block = NULL;
+        }
+        zt__free_unlocked(profiler, block);
+    }
+    return profiler->path_count < profiler->path_capacity &&
+           zt__map_make_room(&profiler->path_map, &profiler->config.allocator, &profiler->mutex);
+}
+
+/* Returns the path of a region inside another path, added if it is new, or NULL without memory. If regions
+   are nested too deeply, such as where many are never ended, or on too many paths, it is that of the region
+   inside no other. */
+ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *outer,
+                                           zt__region_record *region) {
+    zt__path *path = zt__find_path(profiler, outer, region), *above;
+    int has_room = 1;
+    if (!path && outer->depth > 0 &&
+        (outer->depth == ZT__MAX_DEPTH || profiler->path_count >= ZT__MAX_NESTED_PATHS)) {
+        outer->is_own_unknown = 1;
+        outer = &profiler->root;
+        path = zt__find_path(profiler, outer, region);
+    }
+    while (!path && has_room &&
+           (profiler->path_count == profiler->path_capacity || zt__map_is_full(&profiler->path_map))) {
+        has_room = zt__make_room_for_path(profiler);
+        path = zt__find_path(profiler, outer, region); /* another thread may have added it */
+    }
+    if (path || !has_room) {
+        return path;
+    }
+    path = zt__path_at(profiler, profiler->path_count);
+    path->index = profiler->path_count++;
+    path->key.outer = outer;
+    path->key.region = region;
+    path->depth = outer->depth + 1;
+    path->next = region->paths;
+    region->paths = path;
+    path->next_inner = outer->inner;
+    outer->inner = path;
+    for (above = outer; above->depth > 0; above = above->key.outer) {
+        path->is_repeated |= above->key.region == region;
+    }
+    zt__map_add(&profiler->path_map, &path->key, sizeof path->key, path);
+    return path;
 }
 
 ZT__PRIVATE zt__list *zt__find_list(const zt_profiler *profiler, ze_command_list_handle_t handle) {
@@ -6520,7 +6701,11 @@ ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
         zt__free(&allocator, profiler->batch.values[i]);
     }
     zt__free(&allocator, profiler->batch.rows);
+    for (i = 0; i < profiler->path_capacity / ZT__PATHS_PER_BLOCK; i++) {
+        zt__free(&allocator, profiler->path_blocks[i]);
+    }
     zt__map_free(&profiler->names, &allocator);
+    zt__map_free(&profiler->path_map, &allocator);
     zt__map_free(&profiler->list_map, &allocator);
     for (i = 0; i < profiler->list_names.capacity; i++) {
         zt__free(&allocator, profiler->list_names.entries[i].value);
@@ -7022,6 +7207,7 @@ ZT__PRIVATE void zt__note_run(zt_profiler *profiler, zt__reading *reading) {
 /* Counts the sample of a reading. With the mutex held. */
 ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, const double *row) {
     zt__slot *slot = reading->slot;
+    zt__path *path = slot->path;
     reading->region = slot->region;
     if (reading->has_signalled && reading->outcome != ZT__NOT_READY) {
         zt__note_run(profiler, reading);
@@ -7029,12 +7215,18 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
     if (reading->outcome != ZT__READ && reading->outcome != ZT__LOST) {
         return;
     }
-    if (reading->from == ZT__SLOT_ARMED) {
-        profiler->counts.begun++; /* this execution was not announced */
+    if (reading->from == ZT__SLOT_ARMED) { /* this execution was not announced */
+        zt__count_begun(profiler, path, 1);
+        path->missing++; /* there may have been others, so the samples of nested regions need not match */
     }
     if (reading->outcome == ZT__READ) {
         profiler->counts.collected++;
         zt__add_sample(&profiler->layout, &slot->region->statistics, slot->pass, row);
+        if (!zt__is_nan(row[0])) {
+            path->count++;
+            path->time_ns += row[0];
+            path->missing--;
+        }
         if (profiler->sample_collected) {
             profiler->sample_collected(profiler, reading, row);
         }
@@ -7260,20 +7452,13 @@ ZT__PRIVATE int zt__awaits_samples(const zt_profiler *profiler) {
     return 0;
 }
 
-/* Returns the slot of a region that is not ended, or NULL. If `list` is NULL, searches all lists. With the
-   mutex held. */
-ZT__PRIVATE zt__slot *zt__find_open_slot(const zt_profiler *profiler, const zt__list *list) {
-    const zt__slot_block *block;
-    uint32_t i;
-    for (block = profiler->state_counts[ZT__SLOT_OPEN] ? profiler->blocks : NULL; block;
-         block = block->next) {
-        for (i = 0; i < block->count; i++) {
-            if (block->slots[i].state == ZT__SLOT_OPEN && (!list || block->slots[i].list == list)) {
-                return &block->slots[i];
-            }
-        }
+/* Returns the slot of a region that is not ended, or NULL. With the mutex held. */
+ZT__PRIVATE const zt__slot *zt__find_open_slot(const zt_profiler *profiler) {
+    const zt__list *list = profiler->state_counts[ZT__SLOT_OPEN] ? profiler->lists : NULL;
+    while (list && !list->innermost) {
+        list = list->next;
     }
-    return NULL;
+    return list ? list->innermost : NULL;
 }
 
 /* Collects until nothing is on its way. Returns 0 if the deadline passes first. */
@@ -7320,7 +7505,7 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
     }
     if (timeout_ns && is_complete) {
         zt__lock(&profiler->mutex);
-        open = zt__find_open_slot(profiler, NULL);
+        open = zt__find_open_slot(profiler);
         not_ended = open ? open->region->name : NULL;
         zt__unlock(&profiler->mutex);
     }
@@ -7416,21 +7601,38 @@ ZT__PRIVATE int zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_s
     return list->over_up_to > over_before;
 }
 
-/* Returns a free slot, which it opens for a region, or NULL. With the mutex held. */
-ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt__region_record *region) {
+/* Returns a free slot, which it opens for a region on this path, or NULL. With the mutex held. */
+ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt__path *path) {
     zt__slot *slot = zt__pop_free_slot(&profiler->passes[profiler->active_pass]);
     if (!slot) {
         return NULL;
     }
+    slot->path = path;
+    slot->outer = list->innermost;
+    list->innermost = slot;
     zt__move_slot(profiler, slot, ZT__SLOT_OPEN);
     slot->generation++;
     slot->activation = profiler->activation;
     slot->list = list;
-    slot->region = region;
+    slot->region = path->key.region;
     slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
     slot->submitted_ns = zt__now_ns();
     list->open_count++;
     return slot;
+}
+
+/* Removes a slot from the open ones of its list. If regions inside it are still open, they overlap with it,
+   and the time outside of them is known neither for it nor for the region around it. With the mutex held. */
+ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__slot *slot) {
+    zt__slot **place = &slot->list->innermost;
+    if (*place != slot) {
+        (slot->outer ? slot->outer->path : &profiler->root)->is_own_unknown = 1;
+        slot->path->is_own_unknown = 1;
+    }
+    for (; *place != slot; place = &(*place)->outer) {
+        (*place)->path->outlives_outer = 1;
+    }
+    *place = slot->outer;
 }
 
 /* Collects when zt_begin finds no free slot. If this shows that slots of the list have run, they are over,
@@ -7493,6 +7695,7 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
     enum { TRIES = 4 };
     zt__list_state kind = zt__query_list_kind(profiler, handle);
     zt__region_record *region;
+    zt__path *path;
     zt__list *list;
     zt__slot *slot = NULL;
     uint32_t tries;
@@ -7501,11 +7704,12 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
     region = zt__find_or_add_region(profiler, name, cause);
     list = region ? zt__find_or_add_list(profiler, handle) : NULL;
     if (list) {
+        list->open_count++; /* keeps the record of the list while the mutex is unlocked */
         zt__note_begin(profiler, list, kind);
-        slot = zt__acquire_slot(profiler, list, region);
-        /* Keeps the record of the list while the mutex is unlocked. */
-        list->open_count++;
-        for (tries = 0; !slot && tries < TRIES; tries++) {
+        path =
+            zt__find_or_add_path(profiler, list->innermost ? list->innermost->path : &profiler->root, region);
+        slot = path ? zt__acquire_slot(profiler, list, path) : NULL;
+        for (tries = 0; path && !slot && tries < TRIES; tries++) {
             zt__unlock(&profiler->mutex);
             *cause = zt__provide_slots(profiler, list, kind);
             zt__lock(&profiler->mutex);
@@ -7513,13 +7717,17 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
                 break;
             }
             *cause = ZT_DROPPED_NO_SLOT; /* if other threads have taken the new slots */
-            slot = zt__acquire_slot(profiler, list, region);
+            slot = zt__acquire_slot(profiler, list, path);
         }
         list->open_count--;
     }
     if (!slot) {
         profiler->counts.begun++;
+        list = zt__find_list(profiler, handle);
         zt__count_dropped(profiler, region, list, zt__now_ns(), *cause);
+        if (list && list->innermost) {
+            list->innermost->path->is_own_unknown = 1;
+        }
     }
     zt__unlock(&profiler->mutex);
     return slot;
@@ -7537,6 +7745,7 @@ ZT__PRIVATE void zt__drop_at_begin(zt_profiler *profiler, zt_cause cause) {
    held. */
 ZT__PRIVATE void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_cause cause, int has_commands) {
     zt__count_dropped(profiler, slot->region, slot->list, slot->submitted_ns, cause);
+    zt__leave_nesting(profiler, slot);
     slot->generation++;
     slot->is_dropped = slot->needs_reset = 1;
     if (has_commands) {
@@ -7705,6 +7914,7 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     } else {
         zt__list_state kind = slot->list->state;
         slot->spans_passes = slot->activation != profiler->activation;
+        zt__leave_nesting(profiler, slot);
         zt__move_slot(profiler, slot, kind == ZT__LIST_IMMEDIATE ? ZT__SLOT_PENDING : ZT__SLOT_RECORDED);
         zt__bind_slot(slot);
         if (kind == ZT__LIST_IMMEDIATE || kind == ZT__LIST_UNKNOWN) {
@@ -7740,7 +7950,7 @@ ZT__PRIVATE void zt__mark_list_over(zt_profiler *profiler, ze_command_list_handl
     zt__lock(&profiler->mutex);
     list = zt__find_list(profiler, handle);
     if (list) {
-        while (list->open_count && (open = zt__find_open_slot(profiler, list)) != NULL) {
+        while ((open = list->innermost) != NULL) {
             not_ended = open->region->name;
             zt__drop_open_slot(profiler, open, ZT_DROPPED_NOT_CLOSED, 1);
         }
@@ -7938,7 +8148,7 @@ ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, uint64
             zt__move_slot(profiler, slot, ZT__SLOT_PENDING);
         } else {
             zt_cause cause = zt__loss_by_execution(slot->state);
-            profiler->counts.begun++;
+            zt__count_begun(profiler, slot->path, 1);
             zt__count_lost(profiler, slot, cause, 1);
             list->overwritten += cause == ZT_LOST_OVERWRITTEN;
             list->overlaps |= cause == ZT_LOST_OVERWRITTEN;
@@ -7999,7 +8209,7 @@ ZT__PRIVATE void zt__retract_list(zt_profiler *profiler, zt__list *list) {
                 zt__move_slot(profiler, slot, from);
             }
         } else if (from != ZT__SLOT_FREE) { /* a loss was counted */
-            profiler->counts.begun--;
+            zt__count_begun(profiler, slot->path, -1);
             zt__count_lost(profiler, slot, zt__loss_by_execution(from), -1);
         }
     }
@@ -8443,6 +8653,77 @@ ZT__PRIVATE uint32_t zt__find_differences(const zt_profiler *profiler, const zt_
     return differs;
 }
 
+/* Returns the time of the samples on a path that is outside of regions inside it, or NaN if samples of the
+   path, or of those directly inside it, are missing. The mutex is held. */
+ZT__PRIVATE double zt__own_time(const zt__path *path) {
+    double own_ns = path->time_ns;
+    const zt__path *inner;
+    uint64_t missing = path->inner ? path->missing : 0;
+    for (inner = path->inner; inner; inner = inner->next_inner) {
+        own_ns -= inner->time_ns;
+        missing += inner->missing;
+    }
+    /* Below 0, the device has measured the region or those inside it wrongly. */
+    return path->is_own_unknown || missing || own_ns < 0 ? zt__nan() : own_ns;
+}
+
+/* Adds up the paths of a region. The mutex is held. */
+ZT__PRIVATE void zt__add_paths(const zt_profiler *profiler, const zt__region_record *record,
+                               zt_region_info *info) {
+    const zt__path *path, *outer = record->paths ? record->paths->key.outer : &profiler->root;
+    int is_same = 1;
+    info->own_ns = info->total_ns = 0;
+    for (path = record->paths; path; path = path->next) {
+        info->own_ns += zt__own_time(path);
+        if (!path->is_repeated) {
+            info->total_ns += path->time_ns;
+        } else if (path->outlives_outer) {
+            info->total_ns = zt__nan();
+        }
+        is_same &= path->key.outer->key.region == outer->key.region;
+    }
+    info->parent = is_same && outer->depth > 0 ? outer->key.region->index : UINT32_MAX;
+}
+
+ZT_API uint32_t zt_get_path_count(const zt_profiler *profiler) {
+    zt_profiler *locked = zt__mutable(profiler);
+    uint32_t count;
+    if (!profiler) {
+        return 0;
+    }
+    zt__lock(&locked->mutex);
+    count = profiler->path_count;
+    zt__unlock(&locked->mutex);
+    return count;
+}
+
+ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info) {
+    zt_profiler *locked = zt__mutable(profiler);
+    const zt__path *found = NULL;
+    if (info) {
+        memset(info, 0, sizeof *info);
+        info->parent = UINT32_MAX;
+        info->total_ns = info->own_ns = zt__nan();
+    }
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!info) {
+        return zt__report_null(&locked->diagnostics, "zt_get_path", "info");
+    }
+    zt__lock(&locked->mutex);
+    if (path < profiler->path_count) {
+        found = zt__path_at(profiler, path);
+        info->region = found->key.region->index;
+        info->parent = found->depth > 1 ? found->key.outer->index : UINT32_MAX;
+        info->count = found->count;
+        info->total_ns = found->time_ns;
+        info->own_ns = zt__own_time(found);
+    }
+    zt__unlock(&locked->mutex);
+    return found ? ZE_RESULT_SUCCESS : zt__report_index(profiler, "zt_get_path", "path", path);
+}
+
 ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info) {
     zt_profiler *locked = zt__mutable(profiler);
     const zt__region_record *record;
@@ -8453,6 +8734,8 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     if (info) {
         memset(info, 0, sizeof *info);
         info->name = "";
+        info->parent = UINT32_MAX;
+        info->own_ns = info->total_ns = zt__nan();
         zt__clear_stats(&info->time_ns);
     }
     record = zt__get_record(profiler, "zt_get_region", region, "info", info, &result);
@@ -8465,6 +8748,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     info->lost = record->lost;
     info->dropped = record->dropped;
     info->count = zt__collected(profiler, &record->statistics);
+    zt__add_paths(profiler, record, info);
     zt__get_moments(&profiler->layout, &record->statistics, 0, &info->time_ns);
     for (pass = 0; pass < profiler->pass_count; pass++) {
         uint32_t column = zt__pass_time_column(profiler, pass);
@@ -8651,7 +8935,8 @@ ZT__PRIVATE const char *zt__find_mismatch(const zt_profiler *a, const zt_profile
 typedef struct zt__merged_region {
     zt__region_record *into;
     const zt__region_record *from;
-    zt__statistics statistics; /* a copy of those of `from` */
+    zt__statistics statistics; /* copies of those of `from` */
+    uint64_t lost, dropped;
 } zt__merged_region;
 
 /* Copies the statistics of a region, and makes room for them in `into`, whose collector is held, so that
@@ -8684,6 +8969,43 @@ ZT__PRIVATE int zt__prepare_region(zt_profiler *into, zt_profiler *from, zt__mer
     return merged->into->statistics.capacity >= rows;
 }
 
+/* A path of the other profiler, copied, and the one that it is added to. */
+typedef struct zt__merged_path {
+    zt__path *into;
+    zt__path from;
+} zt__merged_path;
+
+/* Copies the paths, all of one moment, and adds those to `into` that it does not have. The regions are
+   prepared. Returns 0 without memory. */
+ZT__PRIVATE int zt__prepare_paths(zt_profiler *into, zt_profiler *from, const zt__merged_region *regions,
+                                  zt__merged_path *paths, uint32_t count) {
+    uint32_t i;
+    int has_all = 1;
+    zt__lock(&from->mutex);
+    for (i = 0; i < count; i++) {
+        paths[i].from = *zt__path_at(from, i);
+    }
+    zt__unlock(&from->mutex);
+    zt__lock(&into->mutex);
+    for (i = 0; i < count && has_all; i++) {
+        const zt__path_key *key = &paths[i].from.key;
+        zt__path *outer = key->outer->depth > 0 ? paths[key->outer->index].into : &into->root;
+        paths[i].into = zt__find_or_add_path(into, outer, regions[key->region->index].into);
+        has_all = paths[i].into != NULL;
+    }
+    zt__unlock(&into->mutex);
+    return has_all;
+}
+
+/* Adds the figures of a path. The mutex is held. */
+ZT__PRIVATE void zt__merge_path(zt__path *into, const zt__path *from) {
+    into->outlives_outer |= from->outlives_outer;
+    into->is_own_unknown |= from->is_own_unknown;
+    into->count += from->count;
+    into->time_ns += from->time_ns;
+    into->missing += from->missing;
+}
+
 /* Adds what was lost and dropped. The mutex is held. */
 ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint64_t unobserved_lists) {
     uint32_t i;
@@ -8699,27 +9021,28 @@ ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint6
     into->counts.unobserved_lists += unobserved_lists;
 }
 
-/* Adds the prepared regions. The collector of `into` is held. The mutexes are unlocked between regions, so
-   that other threads need not wait for all of them. */
-ZT__PRIVATE void zt__add_regions(zt_profiler *into, zt_profiler *from, const zt__merged_region *regions,
+/* Adds the prepared regions. Both collectors are held, so no statistics change; but regions may be dropped
+   meanwhile, so all counts are copied at once. The mutex of `into` is unlocked between regions, so that other
+   threads need not wait for all of them. */
+ZT__PRIVATE void zt__add_regions(zt_profiler *into, zt_profiler *from, zt__merged_region *regions,
                                  uint32_t count) {
     uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
     uint32_t i;
     zt__lock(&from->mutex);
     memcpy(causes, from->causes, sizeof causes);
     unobserved_lists = from->counts.unobserved_lists;
+    for (i = 0; i < count; i++) {
+        regions[i].lost = regions[i].from->lost;
+        regions[i].dropped = regions[i].from->dropped;
+    }
     zt__unlock(&from->mutex);
     for (i = 0; i < count; i++) {
         const zt__merged_region *merged = &regions[i];
-        uint64_t collected = zt__collected(into, &merged->statistics), region_lost, region_dropped;
-        zt__lock(&from->mutex);
-        region_lost = merged->from->lost;
-        region_dropped = merged->from->dropped;
-        zt__unlock(&from->mutex);
+        uint64_t collected = zt__collected(into, &merged->statistics);
         zt__lock(&into->mutex);
         zt__merge_statistics(&into->layout, &merged->into->statistics, &merged->statistics);
-        merged->into->lost += region_lost;
-        merged->into->dropped += region_dropped;
+        merged->into->lost += merged->lost;
+        merged->into->dropped += merged->dropped;
         into->counts.collected += collected;
         into->counts.begun += collected;
         zt__unlock(&into->mutex);
@@ -8729,11 +9052,31 @@ ZT__PRIVATE void zt__add_regions(zt_profiler *into, zt_profiler *from, const zt_
     zt__unlock(&into->mutex);
 }
 
+/* Locks the collectors of two profilers, so that nothing is collected while one is merged into the other. The
+   order is that of their addresses, so that two threads that merge in opposite directions do not wait for
+   each other. Inside a sample function, this thread holds that of `from`. Returns 0 if a collector is held
+   for too long. */
+ZT__PRIVATE int zt__lock_collectors(zt_profiler *into, zt_profiler *from) {
+    uint64_t deadline = zt__deadline(into->config.wait_timeout_ns);
+    int is_inside = zt__is_owner(&from->collector), into_first = (uintptr_t)into < (uintptr_t)from;
+    zt_profiler *first = into_first || is_inside ? into : from, *second = first == into ? from : into;
+    if (!zt__lock_until(&first->collector, deadline)) {
+        return 0;
+    }
+    if (!is_inside && !zt__lock_until(&second->collector, deadline)) {
+        zt__unlock_timed(&first->collector);
+        return 0;
+    }
+    return 1;
+}
+
 ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     zt_profiler *source = zt__mutable(from);
     zt__merged_region *regions = NULL;
+    zt__merged_path *paths = NULL;
     const char *mismatch;
-    uint32_t i, count, prepared = 0;
+    uint32_t i, count, path_count, prepared = 0;
+    int is_inside;
     ze_result_t result = ZE_RESULT_SUCCESS;
     if (!into || !from) {
         return ZE_RESULT_SUCCESS;
@@ -8749,12 +9092,17 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     if (zt__is_inside_callback(into, "zt_merge")) {
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
-    if (!zt__lock_until(&into->collector, zt__deadline(into->config.wait_timeout_ns))) {
+    is_inside = zt__is_owner(&source->collector);
+    if (!zt__lock_collectors(into, source)) {
         return zt__report(&into->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "zt_merge");
     }
+    path_count = zt_get_path_count(from); /* before that of the regions, so that it has all their regions */
     count = zt_get_region_count(from);
     if (count > 0) {
         regions = (zt__merged_region *)zt__allocate(&into->config.allocator, count, sizeof *regions);
+    }
+    if (path_count > 0) {
+        paths = (zt__merged_path *)zt__allocate(&into->config.allocator, path_count, sizeof *paths);
     }
     /* No figure changes before there is memory for everything. */
     while (regions && prepared < count) {
@@ -8766,8 +9114,14 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
         }
         prepared++;
     }
-    if (prepared == count) {
+    if (prepared == count &&
+        (path_count == 0 || (paths && zt__prepare_paths(into, source, regions, paths, path_count)))) {
         zt__add_regions(into, source, regions, count);
+        zt__lock(&into->mutex);
+        for (i = 0; i < path_count; i++) {
+            zt__merge_path(paths[i].into, &paths[i].from);
+        }
+        zt__unlock(&into->mutex);
     } else {
         result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -8775,6 +9129,10 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
         zt__free_statistics(&from->config.allocator, &regions[i].statistics);
     }
     zt__free(&into->config.allocator, regions);
+    zt__free(&into->config.allocator, paths);
+    if (!is_inside) {
+        zt__unlock_timed(&source->collector);
+    }
     zt__unlock_timed(&into->collector);
     if (result != ZE_RESULT_SUCCESS) {
         zt__report_no_memory(&into->diagnostics, "zt_merge", "statistics");
@@ -8785,7 +9143,12 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
 /* ---- packing --------------------------------------------------------------------------------------------- */
 
 /* PACKED STATISTICS, in the manual, describes the layout. */
-enum { ZT__PACK_LAYOUT = 1, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
+enum {
+    ZT__PACK_LAYOUT = 2,
+    ZT__PACK_HEADER_SIZE = 24,
+    ZT__PACKED_MOMENTS_SIZE = 7 * 8,
+    ZT__PACKED_PATH_SIZE = 4 * 4 + 3 * 8
+};
 
 /* Writes into a buffer. Bytes that do not fit are only counted. */
 typedef struct zt__packer {
@@ -8878,10 +9241,12 @@ ZT__PRIVATE void zt__pack_region(zt__packer *packer, const zt_profiler *profiler
                                  const zt__region_record *record) {
     static const zt__moments none = {0, 0, 0, 0, 0, 0, 0};
     const zt__statistics *statistics = &record->statistics;
-    uint32_t column, columns = profiler->layout.column_count;
+    uint32_t pass, column, columns = profiler->layout.column_count;
     size_t i, values = (size_t)statistics->kept * columns;
     zt__pack_text(packer, record->name);
-    zt__pack_u64(packer, zt__collected(profiler, statistics));
+    for (pass = 0; pass < profiler->pass_count; pass++) {
+        zt__pack_u64(packer, statistics->seen[pass]);
+    }
     zt__pack_u64(packer, record->lost);
     zt__pack_u64(packer, record->dropped);
     for (column = 0; column < columns; column++) {
@@ -8904,10 +9269,21 @@ ZT__PRIVATE void zt__pack_region(zt__packer *packer, const zt_profiler *profiler
     }
 }
 
+/* The mutex is held. */
+ZT__PRIVATE void zt__pack_path(zt__packer *packer, const zt__path *path) {
+    zt__pack_u32(packer, path->depth > 1 ? path->key.outer->index : UINT32_MAX);
+    zt__pack_u32(packer, path->key.region->index);
+    zt__pack_u64(packer, path->count);
+    zt__pack_f64(packer, path->time_ns);
+    zt__pack_u64(packer, path->missing);
+    zt__pack_u32(packer, (uint32_t)path->outlives_outer);
+    zt__pack_u32(packer, (uint32_t)path->is_own_unknown);
+}
+
 ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *size) {
     zt_profiler *locked = zt__mutable(profiler);
     zt__packer packer = {NULL, 0, ZT__PACK_HEADER_SIZE}, header = {NULL, ZT__PACK_HEADER_SIZE, 0};
-    uint32_t i, regions;
+    uint32_t i, regions, paths;
     int is_inside;
     if (!profiler) {
         if (size) {
@@ -8926,6 +9302,7 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
     }
     packer.bytes = header.bytes = (uint8_t *)buffer;
     packer.room = buffer ? *size : 0;
+    paths = zt_get_path_count(profiler); /* before that of the regions, so that it has all their regions */
     regions = zt_get_region_count(profiler);
     zt__pack_profiler(&packer, locked, regions);
     for (i = 0; i < regions; i++) {
@@ -8933,6 +9310,12 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
         zt__pack_region(&packer, profiler, profiler->regions[i]);
         zt__unlock(&locked->mutex);
     }
+    zt__pack_u32(&packer, paths);
+    zt__lock(&locked->mutex);
+    for (i = 0; i < paths; i++) {
+        zt__pack_path(&packer, zt__path_at(profiler, i));
+    }
+    zt__unlock(&locked->mutex);
     if (!is_inside) {
         zt__unlock_timed(&locked->collector);
     }
@@ -9114,15 +9497,19 @@ ZT__PRIVATE void zt__unpack_moments(zt__unpacker *unpacker, zt__moments *moments
 ZT__PRIVATE void zt__unpack_region(zt__unpacker *unpacker, zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     const char *name = zt__unpack_text(unpacker);
-    uint64_t collected = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT), timed = 0;
-    uint64_t lost = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-    uint64_t dropped = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
+    uint64_t seen[ZT__MAX_PASSES] = {0}, collected = 0, lost, dropped;
     uint32_t columns = profiler->layout.column_count, index = profiler->region_count;
-    uint32_t pass, column, kept, most = 0;
+    uint32_t pass, column, kept;
     size_t i, values;
     zt__region_record *record;
     zt__statistics *statistics;
     zt_cause cause;
+    for (pass = 0; pass < profiler->pass_count; pass++) {
+        seen[pass] = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
+        collected += seen[pass];
+    }
+    lost = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
+    dropped = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
     /* Memory is allocated only for what the buffer is long enough for. */
     if (!zt__require(unpacker, (unpacker->size - unpacker->used) / ZT__PACKED_MOMENTS_SIZE >= columns)) {
         return;
@@ -9151,17 +9538,9 @@ ZT__PRIVATE void zt__unpack_region(zt__unpacker *unpacker, zt_profiler *profiler
         zt__unpack_moments(unpacker, &statistics->moments[column], collected);
     }
     for (pass = 0; pass < profiler->pass_count; pass++) {
-        statistics->seen[pass] = statistics->moments[zt__pass_time_column(profiler, pass)].count;
-        timed += statistics->seen[pass];
-        if (statistics->seen[pass] > statistics->seen[most]) {
-            most = pass;
-        }
+        zt__require(unpacker, statistics->moments[zt__pass_time_column(profiler, pass)].count <= seen[pass]);
     }
-    if (!zt__require(unpacker, timed <= collected)) {
-        return;
-    }
-    /* Samples without a GPU time can be of any pass. In this one they make room for all kept samples. */
-    statistics->seen[most] += collected - timed;
+    memcpy(statistics->seen, seen, sizeof seen);
     kept = zt__unpack_u32(unpacker, profiler->config.samples);
     values = (size_t)kept * columns;
     if (!zt__require(unpacker, kept <= zt__samples_per_pass(statistics) &&
@@ -9177,6 +9556,38 @@ ZT__PRIVATE void zt__unpack_region(zt__unpacker *unpacker, zt_profiler *profiler
         statistics->rows[i] = zt__unpack_f64(unpacker);
     }
     statistics->kept = statistics->capacity = kept;
+}
+
+ZT__PRIVATE void zt__unpack_paths(zt__unpacker *unpacker, zt_profiler *profiler) {
+    uint32_t i, count = zt__unpack_u32(unpacker, ZT__MAX_PATHS);
+    if (!zt__require(unpacker, (unpacker->size - unpacker->used) / ZT__PACKED_PATH_SIZE >= count)) {
+        return;
+    }
+    for (i = 0; i < count; i++) {
+        uint32_t outer_index = zt__unpack_u32(unpacker, UINT32_MAX);
+        uint32_t region = zt__unpack_u32(unpacker, UINT32_MAX);
+        zt__path *outer, *path;
+        if (!zt__require(unpacker,
+                         (outer_index < i || outer_index == UINT32_MAX) && region < profiler->region_count)) {
+            return;
+        }
+        outer = outer_index == UINT32_MAX ? &profiler->root : zt__path_at(profiler, outer_index);
+        zt__lock(&profiler->mutex);
+        path = zt__find_or_add_path(profiler, outer, profiler->regions[region]);
+        zt__unlock(&profiler->mutex);
+        if (!path) {
+            unpacker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+            return;
+        }
+        if (!zt__require(unpacker, path->index == i && path->key.outer == outer)) {
+            return; /* it was there before, or is nested too deeply */
+        }
+        path->count = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
+        path->time_ns = zt__unpack_f64(unpacker);
+        path->missing = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
+        path->outlives_outer = (int)zt__unpack_u32(unpacker, 1);
+        path->is_own_unknown = (int)zt__unpack_u32(unpacker, 1);
+    }
 }
 
 /* Checks the header and the checksum, and reports what is wrong. `size` is that of the buffer at first, and
@@ -9195,8 +9606,8 @@ ZT__PRIVATE ze_result_t zt__check_pack(const uint8_t *bytes, size_t *size) {
     layout = zt__unpack_u32(&header, UINT32_MAX);
     stated = zt__unpack_u64(&header, UINT64_MAX);
     hash = zt__unpack_u64(&header, UINT64_MAX);
-    if (layout > ZT__PACK_LAYOUT) {
-        return zt__report(NULL, NEWER_PACK, ZE_RESULT_ERROR_UNSUPPORTED_VERSION, (unsigned)layout,
+    if (layout != ZT__PACK_LAYOUT && layout != 0) {
+        return zt__report(NULL, OTHER_PACK, ZE_RESULT_ERROR_UNSUPPORTED_VERSION, (unsigned)layout,
                           (unsigned)ZT__PACK_LAYOUT);
     }
     if (stated > *size) {
@@ -9256,6 +9667,7 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     for (i = 0; i < region_count && unpacker.result == ZE_RESULT_SUCCESS; i++) {
         zt__unpack_region(&unpacker, unpacked);
     }
+    zt__unpack_paths(&unpacker, unpacked);
     zt__require(&unpacker, unpacker.used == unpacker.size);
     result = unpacker.result;
     if (result == ZE_RESULT_ERROR_INVALID_ARGUMENT) {
@@ -10223,7 +10635,7 @@ ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32
     }
 }
 
-/* Returns the bandwidth for which the device's memory is designed, in GB a second; 0 where it is not known.
+/* Returns the bandwidth for which the device's memory is designed, in GB a second; 0 if it is not known.
    ZE_extension_device_memory_properties reports it. It cannot be computed from the clock rate and bus width
    that every device reports: their units and the transfers in a clock cycle are not specified. Reads and
    writes are assumed to share one bus. With several memories or tiles it is not known which of them a region
@@ -10910,15 +11322,15 @@ ZT__PRIVATE FILE *zt__find_standard_stream(const char *path) {
 }
 
 /* A path of a list. It has room for more than any system accepts, so what is cut cannot be opened, either. */
-typedef struct zt__path {
+typedef struct zt__file_path {
     char text[5120];
-} zt__path;
+} zt__file_path;
 
 /* Returns a path with %p and %q{NAME} replaced: by the number of the process, and by a variable of the
    environment. */
-ZT__PRIVATE zt__path zt__expand_path(const char *name, size_t length) {
+ZT__PRIVATE zt__file_path zt__expand_path(const char *name, size_t length) {
     const char *end = name + length;
-    zt__path path;
+    zt__file_path path;
     size_t used = 0;
     while (name < end) {
         char variable[256], number[24];
@@ -10947,7 +11359,7 @@ ZT__PRIVATE zt__path zt__expand_path(const char *name, size_t length) {
 }
 
 /* Takes the next path from a list. "table" is a table on standard output. Returns 0 at the end. */
-ZT__PRIVATE int zt__next_path(const char **list, zt__path *path) {
+ZT__PRIVATE int zt__next_path(const char **list, zt__file_path *path) {
     const char *name;
     size_t length;
     if (!zt__next_name(list, &name, &length)) {
@@ -10962,12 +11374,12 @@ ZT__PRIVATE int zt__next_path(const char **list, zt__path *path) {
 
 /* Makes a path that of the n-th profiler of the process: run.csv, run.2.csv, ... Pipes and devices get no
    number. */
-ZT__PRIVATE void zt__number_path(zt__path *path, uint32_t n) {
+ZT__PRIVATE void zt__number_path(zt__file_path *path, uint32_t n) {
     const zt__suffix *suffix = zt__find_suffix(path->text);
     size_t length = strlen(path->text);
     size_t tail = suffix ? strlen(suffix->text) : strlen(zt__after_last_dot(path->text));
     struct stat target;
-    zt__path unnumbered = *path;
+    zt__file_path unnumbered = *path;
     if (n > 1 && !zt__find_standard_stream(path->text) &&
         (stat(path->text, &target) != 0 || S_ISREG(target.st_mode))) {
         snprintf(path->text, sizeof path->text, "%.*s.%u%s", (int)(length - tail), unnumbered.text,
@@ -10998,7 +11410,7 @@ ZT__PRIVATE int zt__is_off(const char *value) {
 
 /* Returns whether a list has a report that shows the timeline. */
 ZT__PRIVATE int zt__shows_timeline(const char *list) {
-    zt__path path;
+    zt__file_path path;
     while (list && zt__next_path(&list, &path)) {
         const zt__suffix *suffix = zt__find_suffix(path.text);
         if (suffix && suffix->shows_timeline) {
@@ -11010,7 +11422,7 @@ ZT__PRIVATE int zt__shows_timeline(const char *list) {
 
 /* Reports the first path of a list whose suffix stands for no format. */
 ZT__PRIVATE ze_result_t zt__check_reports(zt__diagnostics *diagnostics, const char *call, const char *list) {
-    zt__path path;
+    zt__file_path path;
     zt_format format;
     while (zt__next_path(&list, &path)) {
         if (!zt__find_standard_stream(path.text) && !zt__find_format(path.text, &format)) {
@@ -11029,7 +11441,7 @@ ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *file) {
    standard error instead. */
 ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint32_t n) {
     zt_log_fn log = profiler->diagnostics.log;
-    zt__path path;
+    zt__file_path path;
     int has_failed = 0;
     if (log == zt__log_to_stderr) {
         profiler->diagnostics.log = NULL; /* it would print the first message of a kind as well */
@@ -11526,6 +11938,7 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
                 not_ended = slot->region->name;
                 zt__count_dropped(profiler, slot->region, slot->list, slot->submitted_ns,
                                   ZT_DROPPED_NOT_CLOSED);
+                zt__leave_nesting(profiler, slot);
                 slot->generation++;
                 break;
             case ZT__SLOT_PENDING:
@@ -12789,7 +13202,9 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
    The two mutexes are held briefly. Under them no other lock is locked, and neither the driver nor a
    function of the application is called. What is marked atomic is also read without a lock. */
 
-/* The calls of the core interface (ze...) that loaders can trace. Older loaders lack some of them. */
+/* The calls of the core interface (ze...) that loaders can trace. Older loaders lack some of them. Where one
+   of these lists is used, X is defined as what stands there for each call: a constant, its name, its
+   callbacks. */
 /* clang-format off */
 #define ZT__CALLS(X)                                                                                         \
     X(CommandListAppendBarrier) X(CommandListAppendEventReset) X(CommandListAppendGraphExt)                  \
@@ -14206,21 +14621,33 @@ static const zt__callbacks zt__callbacks_of[ZT__CALL_COUNT] = {
 
 /* ---- registration with the loader ------------------------------------------------------------------------ */
 
-/* Registers the callbacks of a call, if the loader can trace it. */
-ZT__PRIVATE ze_result_t zt__register_call(zel_tracer_handle_t handle, uint32_t call) {
+/* Creates and enables a tracer object of the loader, with callbacks for those of these calls that the loader
+   can trace. If that fails, `*handle` is NULL, or has to be retired or destroyed. */
+ZT__PRIVATE ze_result_t zt__create_registration(const uint8_t *calls, uintptr_t registration,
+                                                zel_tracer_handle_t *handle) {
     ze_result_t(ZE_APICALL * register_callback)(zel_tracer_handle_t, zel_tracer_reg_t, zt__callback);
+    zel_tracer_desc_t desc;
     char symbol[128];
+    uint32_t call;
     ze_result_t result;
-    snprintf(symbol, sizeof symbol, "zelTracer%sRegisterCallback", zt__call_name(call) + strlen("ze"));
-    zt__find_loader_symbol(symbol, (void *)&register_callback);
-    if (!register_callback) {
-        return ZE_RESULT_SUCCESS;
+    memset(&desc, 0, sizeof desc);
+    desc.stype = ZEL_STRUCTURE_TYPE_TRACER_DESC;
+    desc.pUserData = (void *)registration;
+    result = zelTracerCreate(&desc, handle);
+    for (call = 0; call < ZT__CALL_COUNT && result == ZE_RESULT_SUCCESS; call++) {
+        if (!calls[call]) {
+            continue;
+        }
+        snprintf(symbol, sizeof symbol, "zelTracer%sRegisterCallback", zt__call_name(call) + strlen("ze"));
+        zt__find_loader_symbol(symbol, (void *)&register_callback);
+        if (register_callback) {
+            result = register_callback(*handle, ZEL_REGISTER_PROLOGUE, zt__callbacks_of[call].before);
+        }
+        if (register_callback && result == ZE_RESULT_SUCCESS) {
+            result = register_callback(*handle, ZEL_REGISTER_EPILOGUE, zt__callbacks_of[call].after);
+        }
     }
-    result = register_callback(handle, ZEL_REGISTER_PROLOGUE, zt__callbacks_of[call].before);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = register_callback(handle, ZEL_REGISTER_EPILOGUE, zt__callbacks_of[call].after);
-    }
-    return result;
+    return result == ZE_RESULT_SUCCESS ? zelTracerSetEnabled(*handle, 1) : result;
 }
 
 /* Makes a call to find out whether callbacks come. With the tracing layer off, none come, although
@@ -14248,7 +14675,6 @@ ZT__PRIVATE void zt__retire(zel_tracer_handle_t handle) {
 ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
     static uintptr_t last_registration;
     uint8_t calls[ZT__CALL_COUNT];
-    zel_tracer_desc_t desc;
     zel_tracer_handle_t handle = NULL;
     ze_result_t result;
     uint32_t call;
@@ -14259,21 +14685,7 @@ ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
     if (zt__dispatch.handle && memcmp(zt__dispatch.registered, calls, sizeof calls) == 0) {
         return zt__callbacks_come(zt__dispatch.registration) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
     }
-    memset(&desc, 0, sizeof desc);
-    desc.stype = ZEL_STRUCTURE_TYPE_TRACER_DESC;
-    desc.pUserData = (void *)++last_registration;
-    result = zelTracerCreate(&desc, &handle);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    for (call = 0; call < ZT__CALL_COUNT && result == ZE_RESULT_SUCCESS; call++) {
-        if (calls[call]) {
-            result = zt__register_call(handle, call);
-        }
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zelTracerSetEnabled(handle, 1);
-    }
+    result = zt__create_registration(calls, ++last_registration, &handle);
     if (result == ZE_RESULT_SUCCESS && zt__callbacks_come(last_registration)) {
         if (zt__dispatch.handle) {
             zt__retire(zt__dispatch.handle);
@@ -14283,9 +14695,10 @@ ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
         memcpy(zt__dispatch.registered, calls, sizeof calls);
         return result;
     }
-    if (zt__dispatch.handle || zt__dispatch.retired_count) {
+    if (handle && (zt__dispatch.handle || zt__dispatch.retired_count)) {
         zt__retire(handle);
-    } else { /* nothing was ever traced, so there is no call that zelTracerDestroy could wait for */
+    } else if (handle) { /* nothing was ever traced, so there is no call that zelTracerDestroy could wait for
+                          */
         zelTracerSetEnabled(handle, 0);
         zelTracerDestroy(handle);
     }
@@ -15636,18 +16049,37 @@ ZT__PRIVATE void zt__choose_base_unit(zt__family *family, const char *units) {
     zt__append_snake_case(family->unit, sizeof family->unit, units, strlen(units));
 }
 
-/* Describes the family of a metric. `infix` makes its name differ from those of other families. */
-ZT__PRIVATE void zt__describe_family(zt__family *family, const zt_metric *metric, const char *infix) {
+/* Whose figures a family has. */
+typedef enum zt__family_kind {
+    ZT__OF_DEVICE,
+    ZT__OF_TILES,
+    ZT__STREAMED_MEAN, /* while regions run, like the next */
+    ZT__STREAMED_PEAK,
+    ZT__FAMILY_KIND_COUNT
+} zt__family_kind;
+
+/* Describes the family of a metric. `infix` makes its name differ from those of other families. Metrics that
+   neither add up nor have a mean have none: then its name is "". */
+ZT__PRIVATE void zt__describe_family(zt__family *family, zt__family_kind kind, const zt_metric *metric,
+                                     const char *infix) {
     static const char *const reserved[] = {"_total", "_count", "_sum", "_bucket", "_created", "_info"};
+    static const char *const prefixes[] = {"zetools_metric_", "zetools_tile_metric_",
+                                           "zetools_streamed_mean_", "zetools_streamed_peak_"};
     const char *units = metric->aggregation == ZT_AGGREGATE_FLAG ? "samples" : metric->units;
     size_t length = strlen(metric->name), used;
+    int is_streamed = kind == ZT__STREAMED_MEAN || kind == ZT__STREAMED_PEAK;
     uint32_t i;
+    memset(family, 0, sizeof *family);
+    if (metric->aggregation == ZT_AGGREGATE_NONE ||
+        (is_streamed && metric->aggregation == ZT_AGGREGATE_FLAG)) {
+        return;
+    }
     zt__choose_base_unit(family, units);
-    family->type = metric->aggregation == ZT_AGGREGATE_MEAN ? "gauge" : "counter";
+    family->type = is_streamed || metric->aggregation == ZT_AGGREGATE_MEAN ? "gauge" : "counter";
     if (*units && zt__ends_with(metric->name, units, strcmp)) {
         length -= strlen(units); /* "FrequencyMHz" in MHz becomes "frequency_hertz" */
     }
-    strcpy(family->name, "zetools_metric_");
+    strcpy(family->name, prefixes[kind]);
     zt__append_snake_case(family->name, sizeof family->name, metric->name, length);
     used = strlen(family->name);
     snprintf(family->name + used, sizeof family->name - used, "%s%s%s%s", *infix ? "_" : "", infix,
@@ -15660,54 +16092,94 @@ ZT__PRIVATE void zt__describe_family(zt__family *family, const zt_metric *metric
     }
 }
 
-/* Writes the figures of a metric in each region. Regions without samples have none. */
-ZT__PRIVATE void zt__write_metric_samples(zt_profiler *profiler, zt__writer *writer, uint32_t metric,
-                                          const zt__family *family, uint32_t region_count) {
-    const zt_metric *described = &profiler->metrics[metric];
-    int is_gauge = described->aggregation == ZT_AGGREGATE_MEAN;
-    char pass[16];
-    uint32_t i;
-    snprintf(pass, sizeof pass, "%u", (unsigned)described->pass);
+/* Returns the metric of a family. Streams are attached while reports are written, but never removed. */
+ZT__PRIVATE const zt_metric *zt__metric_of_family(const zt_profiler *profiler, zt__family_kind kind,
+                                                  uint32_t metric) {
+    return kind == ZT__OF_DEVICE || kind == ZT__OF_TILES ? &profiler->metrics[metric]
+                                                         : zt_get_streamed_metric(profiler, metric);
+}
+
+/* Reads the figure of a metric in a region, on a tile. Returns 0 if there is none. */
+ZT__PRIVATE int zt__read_family_figure(zt_profiler *profiler, zt__family_kind kind, uint32_t metric,
+                                       uint32_t region, uint32_t tile, double *figure) {
+    int is_gauge;
+    zt_streamed streamed;
+    zt_stats stats;
+    if (kind == ZT__STREAMED_MEAN || kind == ZT__STREAMED_PEAK) {
+        zt_get_streamed(profiler, region, metric, &streamed);
+        *figure = kind == ZT__STREAMED_MEAN ? streamed.mean : streamed.peak;
+        return streamed.rows > 0 && zt__is_finite(*figure);
+    }
+    zt__lock(&profiler->mutex);
+    zt__get_moments(&profiler->layout, &profiler->regions[region]->statistics,
+                    kind == ZT__OF_TILES ? zt__tile_column(profiler, tile, metric) : 1 + metric, &stats);
+    zt__unlock(&profiler->mutex);
+    is_gauge = profiler->metrics[metric].aggregation == ZT_AGGREGATE_MEAN;
+    *figure = is_gauge ? stats.mean : stats.sum;
+    return stats.count > 0 && zt__is_finite(*figure) && (is_gauge || *figure >= 0);
+}
+
+ZT__PRIVATE void zt__write_number_label(zt__writer *writer, const char *name, uint32_t number) {
+    char text[16];
+    snprintf(text, sizeof text, "%u", (unsigned)number);
+    zt__write_label(writer, name, text);
+}
+
+/* Writes the figures of a metric in each region. */
+ZT__PRIVATE void zt__write_metric_samples(zt_profiler *profiler, zt__writer *writer, zt__family_kind kind,
+                                          uint32_t metric, const zt__family *family, uint32_t region_count) {
+    const zt_metric *described = zt__metric_of_family(profiler, kind, metric);
+    uint32_t i, tile, tiles = kind == ZT__OF_TILES ? profiler->tile_count : 1, stream = 0;
+    double figure;
+    if (kind == ZT__STREAMED_MEAN || kind == ZT__STREAMED_PEAK) {
+        zt__stream_data *data = NULL;
+        do {
+            data = zt__next_attached_stream(profiler, data);
+            stream++;
+        } while (data && metric - data->first_streamed >= data->group.metric_count);
+    }
     for (i = 0; i < region_count; i++) {
-        const zt__region_record *record;
-        zt_stats stats;
-        double value;
+        const char *region;
         zt__lock(&profiler->mutex);
-        record = profiler->regions[i];
-        zt__get_moments(&profiler->layout, &record->statistics, 1 + metric, &stats);
+        region = profiler->regions[i]->name;
         zt__unlock(&profiler->mutex);
-        value = (is_gauge ? stats.mean : stats.sum) * family->factor;
-        if (stats.count == 0 || !zt__is_finite(value) || (!is_gauge && value < 0)) {
-            continue;
+        for (tile = 0; tile < tiles; tile++) {
+            if (!zt__read_family_figure(profiler, kind, metric, i, tile, &figure)) {
+                continue;
+            }
+            zt__begin_labels(writer, family->name, strcmp(family->type, "counter") == 0 ? "_total" : "");
+            zt__write_label(writer, "region", region);
+            zt__write_label(writer, "metric", described->name);
+            zt__write_label(writer, "group", described->group);
+            if (profiler->pass_count > 1 && !stream) {
+                zt__write_number_label(writer, "pass", described->pass);
+            }
+            if (kind == ZT__OF_TILES) {
+                zt__write_number_label(writer, "tile", tile);
+            }
+            if (stream) {
+                zt__write_number_label(writer, "stream", stream);
+            }
+            zt__end_sample(writer, figure * family->factor);
         }
-        zt__begin_labels(writer, family->name, is_gauge ? "" : "_total");
-        zt__write_label(writer, "region", record->name);
-        zt__write_label(writer, "metric", described->name);
-        zt__write_label(writer, "group", described->group);
-        if (profiler->pass_count > 1) {
-            zt__write_label(writer, "pass", pass);
-        }
-        zt__end_sample(writer, value);
     }
 }
 
-/* Returns the first metric whose family has the name of that of `metric`. Metrics that are not combined
-   have no family. */
-ZT__PRIVATE uint32_t zt__first_of_family(const zt_profiler *profiler, const zt__family *families,
-                                         uint32_t metric) {
+/* Returns the first metric whose family has the name of that of `metric`. */
+ZT__PRIVATE uint32_t zt__first_of_family(const zt__family *families, uint32_t metric) {
     uint32_t i = 0;
-    while (i < metric && (profiler->metrics[i].aggregation == ZT_AGGREGATE_NONE ||
-                          strcmp(families[i].name, families[metric].name) != 0)) {
+    while (i < metric && strcmp(families[i].name, families[metric].name) != 0) {
         i++;
     }
     return i;
 }
 
-/* Writes a family for each name of a metric. Metrics of several groups that have the same name share one.
-   Returns 0 without memory. */
-ZT__PRIVATE int zt__write_metric_families(zt_profiler *profiler, zt__writer *writer, uint32_t region_count) {
+/* Writes a family for each name of a metric. Metrics of several groups or streams that have the same name
+   share one. Returns 0 without memory. */
+ZT__PRIVATE int zt__write_metric_families(zt_profiler *profiler, zt__writer *writer, zt__family_kind kind,
+                                          uint32_t count, uint32_t region_count) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    uint32_t i, k, first, count = profiler->metric_count;
+    uint32_t i, k;
     zt__family *families;
     if (count == 0) {
         return 1;
@@ -15717,23 +16189,22 @@ ZT__PRIVATE int zt__write_metric_families(zt_profiler *profiler, zt__writer *wri
         return 0;
     }
     for (i = 0; i < count; i++) {
-        zt__describe_family(&families[i], &profiler->metrics[i], "");
-        first = zt__first_of_family(profiler, families, i);
-        if (families[first].type != families[i].type || families[first].factor != families[i].factor) {
-            zt__describe_family(&families[i], &profiler->metrics[i], families[i].type);
+        const zt_metric *metric = zt__metric_of_family(profiler, kind, i);
+        zt__describe_family(&families[i], kind, metric, "");
+        if (families[zt__first_of_family(families, i)].type != families[i].type) {
+            zt__describe_family(&families[i], kind, metric, families[i].type);
         }
     }
     for (i = 0; i < count; i++) {
-        const zt_metric *metric = &profiler->metrics[i];
-        if (metric->aggregation == ZT_AGGREGATE_NONE || zt__first_of_family(profiler, families, i) < i) {
-            continue; /* neither adds up nor has a mean, or is written already */
+        const zt_metric *metric = zt__metric_of_family(profiler, kind, i);
+        if (!*families[i].name || zt__first_of_family(families, i) < i) {
+            continue; /* none, or written already */
         }
         zt__begin_family(writer, families[i].name, families[i].type, families[i].unit,
                          *metric->description ? metric->description : metric->name);
         for (k = i; k < count; k++) {
-            if (profiler->metrics[k].aggregation != ZT_AGGREGATE_NONE &&
-                strcmp(families[k].name, families[i].name) == 0) {
-                zt__write_metric_samples(profiler, writer, k, &families[k], region_count);
+            if (strcmp(families[k].name, families[i].name) == 0) {
+                zt__write_metric_samples(profiler, writer, kind, k, &families[k], region_count);
             }
         }
     }
@@ -15853,10 +16324,17 @@ ZT__PRIVATE void zt__write_call_families(const zt_profiler *profiler, zt__writer
 
 /* Returns 0 without memory. */
 ZT__PRIVATE int zt__write_openmetrics(zt_profiler *profiler, zt__writer *writer, uint32_t region_count) {
-    int has_memory;
+    const uint32_t streamed = zt_get_streamed_count(profiler);
+    const uint32_t counts[ZT__FAMILY_KIND_COUNT] = {
+        profiler->metric_count, profiler->tile_count ? profiler->metric_count : 0, streamed, streamed};
+    uint32_t kind;
+    int has_memory = 1;
     zt__write_count_families(profiler, writer);
     zt__write_region_families(profiler, writer, region_count);
-    has_memory = zt__write_metric_families(profiler, writer, region_count);
+    for (kind = 0; kind < ZT__FAMILY_KIND_COUNT && has_memory; kind++) {
+        has_memory =
+            zt__write_metric_families(profiler, writer, (zt__family_kind)kind, counts[kind], region_count);
+    }
 #ifdef ZETOOLS_TRACER
     zt__write_call_families(profiler, writer);
 #endif
@@ -16510,10 +16988,14 @@ ZT__PRIVATE void zt__write_json_stats(zt__writer *writer, const zt_stats *stats)
     zt__write_text(writer, "}");
 }
 
-/* As zt__write_json_stats, but without names, which make up half of a page. */
-ZT__PRIVATE void zt__write_short_stats(zt__writer *writer, const zt_stats *stats) {
+/* Writes the figures of a metric. In a page they have no names, which would make up half of it. */
+ZT__PRIVATE void zt__write_json_metric(zt__writer *writer, const zt_stats *stats) {
     zt__figures figures = zt__list_figures(stats);
     uint32_t i;
+    if (!writer->is_in_html) {
+        zt__write_json_stats(writer, stats);
+        return;
+    }
     zt__print(writer, "[%llu", (unsigned long long)stats->count);
     for (i = 0; i < ZT__COUNT_OF(figures.values); i++) {
         zt__write_text(writer, ",");
@@ -16522,16 +17004,22 @@ ZT__PRIVATE void zt__write_short_stats(zt__writer *writer, const zt_stats *stats
     zt__write_text(writer, "]");
 }
 
-/* Writes `"NAME":`. If an earlier metric has the same name, the group is put before it. */
-ZT__PRIVATE void zt__write_json_key(zt__writer *writer, const zt_metric *metric, int is_repeated) {
-    zt__write_comma(writer);
-    zt__write_text(writer, "\n\"");
+/* Writes the key of a metric: its name, after the group if an earlier metric has the same name. */
+ZT__PRIVATE void zt__write_json_key_text(zt__writer *writer, const zt_metric *metric, int is_repeated) {
+    zt__write_text(writer, "\"");
     if (is_repeated) {
         zt__write_json_characters(writer, metric->group);
         zt__write_text(writer, ".");
     }
     zt__write_json_characters(writer, metric->name);
-    zt__write_text(writer, "\":");
+    zt__write_text(writer, "\"");
+}
+
+ZT__PRIVATE void zt__write_json_key(zt__writer *writer, const zt_metric *metric, int is_repeated) {
+    zt__write_comma(writer);
+    zt__write_text(writer, "\n");
+    zt__write_json_key_text(writer, metric, is_repeated);
+    zt__write_text(writer, ":");
 }
 
 /* Writes the shares that zt__rank_columns derives from two metrics. Only their means are known. */
@@ -16548,11 +17036,7 @@ ZT__PRIVATE void zt__write_json_derived(zt__document *document, const zt__json *
         stats.count = zt__is_nan(stats.mean) ? 0 : document->region.count;
         zt__write_comma(writer);
         zt__print(writer, "\n\"%s\":", zt__roles[json->columns[i].role].name);
-        if (writer->is_in_html) {
-            zt__write_short_stats(writer, &stats);
-        } else {
-            zt__write_json_stats(writer, &stats);
-        }
+        zt__write_json_metric(writer, &stats);
     }
 }
 
@@ -16564,11 +17048,7 @@ ZT__PRIVATE void zt__write_json_metrics(zt__document *document, const zt__json *
     zt__write_text(writer, "{");
     for (i = 0; i < profiler->metric_count; i++) {
         zt__write_json_key(writer, &profiler->metrics[i], json->is_repeated[i]);
-        if (writer->is_in_html) {
-            zt__write_short_stats(writer, &document->stats[first_column + i]);
-        } else {
-            zt__write_json_stats(writer, &document->stats[first_column + i]);
-        }
+        zt__write_json_metric(writer, &document->stats[first_column + i]);
     }
     if (first_column == 1) {
         zt__write_json_derived(document, json);
@@ -16880,17 +17360,12 @@ ZT__PRIVATE void zt__write_json_columns(zt__document *document, const zt__json *
     for (i = 0; i < json->column_count; i++) {
         const zt__ranked_column *column = &json->columns[i];
         zt__write_comma(writer);
-        zt__write_text(writer, "\"");
         if (column->metric == UINT32_MAX) {
-            zt__write_text(writer, zt__roles[column->role].name);
+            zt__write_json_string(writer, zt__roles[column->role].name);
         } else {
-            if (json->is_repeated[column->metric]) {
-                zt__write_json_characters(writer, profiler->metrics[column->metric].group);
-                zt__write_text(writer, ".");
-            }
-            zt__write_json_characters(writer, profiler->metrics[column->metric].name);
+            zt__write_json_key_text(writer, &profiler->metrics[column->metric],
+                                    json->is_repeated[column->metric]);
         }
-        zt__write_text(writer, "\"");
     }
     zt__write_text(writer, "]");
 }
@@ -19531,23 +20006,32 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     zt__begin_writing(&document->writer, write, user);
     document->stats =
         (zt_stats *)zt__allocate(allocator, profiler->layout.column_count, sizeof *document->stats);
-    if (!document->stats) {
-        document->out_of_memory = 1;
-    } else if (format == ZT_FORMAT_CSV) {
-        zt__write_csv(document);
-    } else if (format == ZT_FORMAT_JSON) {
-        zt__write_json(document);
-    } else if (format == ZT_FORMAT_TRACE) {
-        document->out_of_memory = !zt__write_trace(document->profiler, &document->writer);
-    } else if (format == ZT_FORMAT_INSTANCES) {
-        zt__write_instances(document);
-    } else if (format == ZT_FORMAT_HTML) {
-        zt__write_html(document);
-    } else if (format == ZT_FORMAT_OPENMETRICS) {
-        document->out_of_memory =
-            !zt__write_openmetrics(document->profiler, &document->writer, document->region_count);
-    } else {
-        zt__write_region_table(document, write == zt__write_to_file && user == stdout);
+    document->out_of_memory = !document->stats;
+    if (document->stats) {
+        switch (format) {
+        case ZT_FORMAT_TABLE:
+            zt__write_region_table(document, write == zt__write_to_file && user == stdout);
+            break;
+        case ZT_FORMAT_CSV:
+            zt__write_csv(document);
+            break;
+        case ZT_FORMAT_JSON:
+            zt__write_json(document);
+            break;
+        case ZT_FORMAT_TRACE:
+            document->out_of_memory = !zt__write_trace(document->profiler, &document->writer);
+            break;
+        case ZT_FORMAT_HTML:
+            zt__write_html(document);
+            break;
+        case ZT_FORMAT_OPENMETRICS:
+            document->out_of_memory =
+                !zt__write_openmetrics(document->profiler, &document->writer, document->region_count);
+            break;
+        case ZT_FORMAT_INSTANCES:
+            zt__write_instances(document);
+            break;
+        }
     }
     stopped = !zt__end_writing(&document->writer);
     if (document->out_of_memory) {
@@ -19729,7 +20213,7 @@ ZT__PRIVATE void zt__explain_empty_report(const zt__traced_device *device) {
     uint64_t left_out = device->left_out, impossible = device->impossible;
     const char *before = "zetools: zt_auto: ";
     FILE *table = NULL, *file = stderr;
-    zt__path path;
+    zt__file_path path;
     while (!table && zt__next_path(&list, &path)) {
         table = zt__find_standard_stream(path.text);
     }
@@ -19807,16 +20291,6 @@ ZT__PRIVATE void zt__end_auto(void) {
     zt__clear_auto();
 }
 
-/* Returns the path of the report by ZT_AUTO in the environment, or else by the configuration: "-" for a
-   table on standard output. Returns NULL if nothing is to be traced. */
-ZT__PRIVATE const char *zt__find_auto_path(const char *configured) {
-    const char *path = getenv("ZT_AUTO");
-    if (!path || strcmp(path, "1") == 0) {
-        path = configured && *configured ? configured : "-";
-    }
-    return zt__is_off(path) ? NULL : path;
-}
-
 /* Calls zeInit, which enables the tracing layer by the environment in loaders that cannot enable it
  * later. */
 ZT__PRIVATE ze_result_t zt__init_with_tracing(void) {
@@ -19849,12 +20323,15 @@ ZT_API zt_auto_config zt_auto_config_default(void) {
 ZT__PRIVATE ze_result_t zt__start_auto(const zt_auto_config *given) {
     static int ends_at_exit;
     zt_auto_config config = given ? *given : zt_auto_config_default();
-    const char *path = zt__find_auto_path(config.report);
+    const char *path = getenv("ZT_AUTO");
     zt_config *kept = &zt__automatic.config, complete;
     zt__tracer *tracer = NULL;
     ze_result_t result;
     int has_memory;
-    if (!path || (zt__automatic.tracer && zt__automatic.process == getpid())) {
+    if (!path || strcmp(path, "1") == 0) {
+        path = config.report && *config.report ? config.report : "-";
+    }
+    if (zt__is_off(path) || (zt__automatic.tracer && zt__automatic.process == getpid())) {
         return ZE_RESULT_SUCCESS;
     }
     result = zt__check_reports(NULL, "zt_auto", path);
