@@ -18316,7 +18316,8 @@ ZT__PRIVATE int zt__compare_slices(const void *a, const void *b) {
     return one->kind < other->kind ? -1 : one->kind > other->kind;
 }
 
-/* Returns when the call of a thread that began at a time has returned; that time if it is not known. */
+/* Returns when the call of a thread that began at a time has returned. If that is not known, the call lasts a
+   nanosecond, so that a flow can begin in it. */
 ZT__PRIVATE uint64_t zt__find_end_of_execution(const zt__trace *trace, uint64_t begin_ns, uint32_t thread) {
     uint32_t low = 0, high = trace->execution_count;
     while (low < high) {
@@ -18331,7 +18332,7 @@ ZT__PRIVATE uint64_t zt__find_end_of_execution(const zt__trace *trace, uint64_t 
         trace->executions[low].thread == thread && trace->executions[low].end_ns > begin_ns) {
         return trace->executions[low].end_ns;
     }
-    return begin_ns;
+    return begin_ns + 1;
 }
 
 ZT__PRIVATE const zt__region_record *zt__get_region_of(zt_profiler *profiler, uint32_t region) {
