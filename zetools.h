@@ -6246,13 +6246,13 @@ ZT__PRIVATE zt__list *zt__find_list(const zt_profiler *profiler, ze_command_list
     return (zt__list *)zt__map_find(&profiler->list_map, (const void *)&handle, sizeof handle);
 }
 
-/* Returns the record of a list, added if it is new, or NULL without memory. Level Zero allows only one thread
-   at a time to use a command list, so no other thread adds the same list meanwhile. */
-ZT__PRIVATE zt__list *zt__find_or_add_list(zt_profiler *profiler, ze_command_list_handle_t handle) {
+/* Adds a list that zt__find_list has not found. Returns NULL without memory. Level Zero allows only one
+   thread at a time to use a command list, so no other thread adds the same list meanwhile. */
+ZT__PRIVATE zt__list *zt__add_list(zt_profiler *profiler, ze_command_list_handle_t handle) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    zt__list *list = zt__find_list(profiler, handle);
-    if (list || !zt__map_make_room(&profiler->list_map, allocator, &profiler->mutex)) {
-        return list;
+    zt__list *list;
+    if (!zt__map_make_room(&profiler->list_map, allocator, &profiler->mutex)) {
+        return NULL;
     }
     if (profiler->unused_lists) {
         list = profiler->unused_lists;
@@ -7702,8 +7702,11 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
     *cause = ZT_DROPPED_NO_MEMORY;
     zt__lock(&profiler->mutex);
     region = zt__find_or_add_region(profiler, name, cause);
-    list = region ? zt__find_or_add_list(profiler, handle) : NULL;
-    if (list) {
+    list = zt__find_list(profiler, handle);
+    if (region && !list) {
+        list = zt__add_list(profiler, handle);
+    }
+    if (region && list) {
         list->open_count++; /* keeps the record of the list while the mutex is unlocked */
         zt__note_begin(profiler, list, kind);
         path =
@@ -8360,7 +8363,10 @@ ZT_API ze_result_t zt_name_list(zt_profiler *profiler, ze_command_list_handle_t 
     if (is_named) {
         copy = zt__find_or_add_list_name(profiler, name);
     }
-    list = copy ? zt__find_or_add_list(profiler, handle) : zt__find_list(profiler, handle);
+    list = zt__find_list(profiler, handle);
+    if (copy && !list) {
+        list = zt__add_list(profiler, handle);
+    }
     if (list) {
         list->name = copy ? copy : is_named ? list->name : NULL;
     }
