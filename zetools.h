@@ -76,8 +76,34 @@
        executes the end. This includes work of other lists that runs in that time. Begin a region on the list
        that has its work.
 
-       Regions may nest and overlap. Where regions nest on a recorded list that is executed again, some
-       drivers return a wrong GPU time for the outer one. Such a sample is lost (ZT_LOST_IMPLAUSIBLE).
+       Regions may nest and overlap; see NESTING.
+
+   NESTING
+
+       A region that is begun on a list while another is open there is inside that one. The GPU time of a
+       region includes that of the regions inside it. Its own time does not, so that own times can be added
+       up. zt_region_info has both, and the parent. A region may be inside different others. Then it has
+       several paths, such as "step;solve" and "check;solve", which zt_get_path returns with the times of
+       each. A region may also be inside itself.
+
+       Own time is the difference of sums: the time of a region less that of those directly inside it. It is
+       NaN where it is not known, because
+
+       - samples of the region, or of regions directly inside it, are in flight, were lost or dropped, or have
+         no GPU time
+       - a region directly inside it has ended after it: then they overlap, and the own time of the region
+         around both is not known either
+       - their list was executed several times without zt_execute, so that the samples of the two may be from
+         different executions
+       - a sample is shorter than those inside it, so that the device has measured one of them wrongly
+       - regions are nested more than 64 deep, or on more than 65,536 paths: those beyond count as not nested
+
+       The own time of a region without regions inside is always known. Own time includes what was not
+       measured, such as launches that a tracer left out (zt_trace_config.names, every, limit), and the time
+       that beginning and ending the regions inside took.
+
+       Where regions nest on a recorded list that is executed again, some drivers return a wrong GPU time for
+       the outer one. Such a sample is lost (ZT_LOST_IMPLAUSIBLE).
 
    COMMAND LISTS
 
@@ -111,7 +137,7 @@
        - The slots of an immediate list are freed by the next region that is begun on it, or by zt_release.
        - A list that is executed without zt_execute is noticed only at the second collection that finds a
          sample of it.
-       - Release recorded lists that never ran before zt_close. Otherwise the memory of their slots is not
+       - Before zt_close, release recorded lists that never ran. Otherwise the memory of their slots is not
          freed, since the device might still write to it.
 
        Level Zero does not allow two threads to use one command list at a time. Different lists may be used by
@@ -202,13 +228,13 @@
 
        reports = rows + discarded + waiting, at any time. Discarded reports were read, but not delivered as
        rows: the first one of a stream, those that the driver cannot calculate, and those whose rows have no
-       receiver, neither a function nor a profiler. Reports that the device dropped before they were read are
-       gaps; their number is estimated from the length of the gaps (zt_stream_counts.dropped). The row after a
-       gap is marked (zt_row.gap).
+       receiver, neither a function nor a profiler. Reports that the device dropped before they were read
+   leave gaps; their number is estimated from the length of the gaps (zt_stream_counts.dropped). The row after
+   a gap is marked (zt_row.gap).
 
    THE TIMELINE
 
-       With config.timeline, the newest samples keep when they began and ended. The clock of the device and
+       With config.timeline, begin and end of the newest samples are kept. The clock of the device and
        CLOCK_MONOTONIC of the host are compared when the profiler is opened, while it collects, and for
        reports. Times between two comparisons are interpolated, which corrects drift. The device's clock
        starts again from 0 when it overflows. If this may have happened before a sample was collected, its
@@ -298,10 +324,10 @@
 
        zt_trace_counts counts launches when they are appended, however often their list is executed later. A
        launch that the driver refuses is a dropped sample. Launches that cannot be measured are counted as
-       elsewhere: those captured into a graph; on copy engines, if the profiler measures metrics; on lists
-       that can be cloned, because clones would write to the same queries; and on mutable lists, once the
-       application has queried the identifier of a command, because nothing may be appended before that
-       command.
+       elsewhere, and reports note them: those captured into a graph, or that wait for events while another
+       list is captured; on copy engines, if the profiler measures metrics; on lists that can be cloned,
+       because clones would write to the same queries; and on mutable lists, once the application has queried
+       the identifier of a command, because nothing may be appended before that command.
 
        With zt_trace_config.calls, calls of the application are counted and timed on the host. Reports show
        them below the regions, and the timeline has a track for each thread. Calls that the library makes
@@ -390,7 +416,8 @@
        A callback is a function of the application that the library calls. What it may call of the library:
 
        callback    runs on                               may call
-       log         the thread that causes the message    what a sample function may
+       log         the thread that causes the message    what a sample function may, except that it must not
+                                                         close the stream whose message it is
        sample      the thread that collects              all but zt_close, ZT_PASSES, zt_bench and
                                                          zt_compare with this profiler. zt_collect, and
                                                          zt_merge into it, return HANDLE_OBJECT_IN_USE
@@ -428,7 +455,7 @@
        zt_open                the first metric query                        config.wait_timeout_ns
        ZT_PASSES              the work of each pass                         config.wait_timeout_ns
        zt_merge, zt_pack      a thread that collects                        config.wait_timeout_ns
-       zt_close               samples on their way                          config.wait_timeout_ns
+       zt_close               samples and dropped regions on their way      config.wait_timeout_ns
                               threads that match rows with samples          config.wait_timeout_ns
                               the end of the collecting thread              2 seconds
        zt_trace_stop          calls in progress                             config.wait_timeout_ns
@@ -461,15 +488,18 @@
        The layout of what zt_pack writes. Little-endian; u32 and u64 are unsigned, f64 is a double of IEEE
        754, text is a u32 length and that many bytes.
 
-           "ZTPK"; u32 layout: 1; u64 size of the whole; u64 checksum: FNV-1a of all that follows
+           "ZTPK"; u32 layout: 2; u64 size of the whole; u64 checksum: FNV-1a of all that follows
            u32 metrics, regions, passes, tiles, config.samples, availability; text of it
            text device, driver version, UUID, PCI address, program; "": not known
            u32 core clock in MHz; u64 timer in Hz, opening in seconds since 1970 (UTC); 0: not known
            u32 causes; that many u64 counts; u64 unobserved lists
            each metric: text name, group, component, units, description; u32 type, aggregation, pass
-           each region: text name; u64 collected, lost, dropped
+           each region: text name; u64 collected, of each pass; u64 lost, dropped
                each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
                u32 kept samples; each: an f64 a column, NaN where there is no value
+           u32 paths; each: u32 index of the outer path, or 4294967295; u32 index of the region
+               u64 samples with a GPU time; f64 sum of these times; u64 samples without: in flight, lost or
+               dropped; u32 1 if it has outlived the outer one; u32 1 if its own time is not known
 
        The columns are: GPU time; the metrics; with several passes, the GPU time of each; with tiles, the
        metrics of each.
@@ -780,7 +810,20 @@ typedef struct zt_region_info {
     uint64_t dropped;
     zt_stats time_ns; /* GPU time in nanoseconds, of all passes */
     uint32_t differs; /* ZT_DIFFERS_ bits; 0: the passes do not differ */
+    uint32_t parent;  /* the region that it is inside; UINT32_MAX: none, or sometimes another. See NESTING */
+    double own_ns;    /* GPU time outside of the regions inside it, of all samples. NaN: not known */
+    double total_ns;  /* GPU time of all samples. Those inside another sample of the region do not count
+                         again. NaN: not known */
 } zt_region_info;
+
+/* A region inside certain others; see NESTING. Since 0.1. */
+typedef struct zt_path_info {
+    uint32_t region; /* its index, for zt_get_region */
+    uint32_t parent; /* the path of the region that it is directly inside. UINT32_MAX: none */
+    uint64_t count;  /* samples that were collected there, with a GPU time */
+    double total_ns; /* the sum of these times */
+    double own_ns;   /* the part of it outside of the regions inside it. NaN: not known */
+} zt_path_info;
 
 /* Samples, and what became of them; see COUNTS. Since 0.1. */
 typedef struct zt_counts {
@@ -1038,10 +1081,13 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
                            zt_profiler **profiler);
 
 /* Collects what is on its way, writes the reports that ZT_REPORT names, and frees the profiler. Recorded
-   lists with regions must not be executed afterwards. zt_end of a region that is still open does nothing
-   afterwards.
+   lists with regions must not be executed afterwards, and must not be running now if they were executed
+   without zt_execute: nothing shows that. Immediate lists and executions by zt_execute are waited for. What
+   these have not finished when the time is up is reported, and the memory that the device may still write to
+   is not freed. zt_end of a region that is still open does nothing afterwards.
    The profiler stays open if the driver, a callback or a traced call of another thread does not return in
-   time. A message reports this, and zt_close can be called again.
+   time, or if it is called from a callback that forbids it. A message reports this, and zt_close can be
+   called again.
    One thread; see PROCESSES for the pointer. Since 0.1. */
 ZT_API void zt_close(zt_profiler *profiler);
 
@@ -1131,6 +1177,13 @@ ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name);
 /* Gets a region by its index. Regions are in the order of their first begin. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info);
 
+/* Returns the number of paths, that is, of regions that were begun inside different others, so far. Any
+   thread. Since 0.1. */
+ZT_API uint32_t zt_get_path_count(const zt_profiler *profiler);
+
+/* Gets a path by its index, which is higher than that of its parent. Any thread. Since 0.1. */
+ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info);
+
 /* Gets the statistics of a metric over the collected samples of a region. Without memory, median and 95th
    percentile are NaN. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
@@ -1198,11 +1251,12 @@ ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn 
 ZT_API const char *zt_bench_end_name(zt_bench_end end);
 
 /* Adds the statistics and counts of one profiler to those of another. Both must measure the same metrics in
-   the same passes. Samples in flight, the timeline and streamed metrics are not added.
+   the same passes. Samples in flight, the timeline and streamed metrics are not added; own times that depend
+   on samples in flight are not known then. Neither collects meanwhile.
    Returns SUCCESS; INVALID_ARGUMENT if they do not measure the same, or are the same profiler; NOT_READY if
-   another thread collected for config.wait_timeout_ns; HANDLE_OBJECT_IN_USE inside the sample function of
-   `into`. On failure no figure has changed, but `into` may have new regions without samples. Any thread.
-   Since 0.1. */
+   other threads collected for the config.wait_timeout_ns of `into`; HANDLE_OBJECT_IN_USE inside the sample
+   function of `into`. On failure no figure has changed, but `into` may have new regions without samples. Any
+   thread. Since 0.1. */
 ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from);
 
 /* Writes all statistics and counts into a buffer; see PACKED STATISTICS. Nothing is collected meanwhile. What
@@ -1219,7 +1273,7 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
    config    of this, `log`, `allocator`, `columns` (else `metrics`) and `pass_tolerance` are used. NULL: the
              defaults
    profiler  receives the profiler; NULL on failure
-   Returns SUCCESS; UNSUPPORTED_VERSION for a newer layout; INVALID_SIZE if the buffer is cut off;
+   Returns SUCCESS; UNSUPPORTED_VERSION for another layout; INVALID_SIZE if the buffer is cut off;
    INVALID_ARGUMENT if it is damaged or claims what is impossible; OUT_OF_HOST_MEMORY also when 256 profilers
    are open. zt_get_last_error(NULL) has the message. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *config,
@@ -1309,7 +1363,8 @@ ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t li
 /* Ends reads that wait, delivers what is left, and frees the stream. An attached profiler keeps its rows.
    function  as for zt_stream_read
    Returns the final counts. If a read does not end in 10 seconds, or if it is called from a function that is
-   called with rows, the stream stays open, and a message reports this. One thread. Since 0.1. */
+   called with rows or from the stream's log function, the stream stays open, and a message reports this. One
+   thread. Since 0.1. */
 ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user);
 
 /* Returns what the stream was opened with. Any thread. Since 0.1. */
@@ -1400,6 +1455,8 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *config);
 
 /* ==== interface, disabled ================================================================================= */
 
+/* Each function returns what stands for nothing, and fills in empty structures. */
+
 #ifdef ZT__HAVE_LEVEL_ZERO
 #define ZT__RESULT ze_result_t
 #else
@@ -1456,7 +1513,10 @@ ZT__OFF uint32_t zt_get_metric_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
 ZT__OFF uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
 ZT__OFF ZT__RESULT zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info)
-    { ZT__CLEAR(info); if (info) { info->name = ""; } return ZT__SUCCESS; }
+    { ZT__CLEAR(info); if (info) { info->name = ""; info->parent = UINT32_MAX; } return ZT__SUCCESS; }
+ZT__OFF uint32_t zt_get_path_count(const zt_profiler *profiler) { return 0; }
+ZT__OFF ZT__RESULT zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info)
+    { ZT__CLEAR(info); if (info) { info->parent = UINT32_MAX; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
     zt_stats *stats) { return ZT__CLEAR(stats); }
 ZT__OFF double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) { return 0; }
@@ -1753,16 +1813,20 @@ typedef zt__disabled_scope zt_scope;
        ARMED     read and reset; its list may run again      PENDING by zt_execute (begun + 1); READING, as
                                                              its list may run without zt_execute; FREE when
                                                              it is over
-       PARTIAL   its commands are incomplete, or it is not   READING, to be reset, when it is finished
-                 reset: its data is never read
+       PARTIAL   its commands are incomplete, or it is not   READING, to be reset, when it is finished or
+                 reset: its data is never read               its event may have signalled
        RETIRED   never used again: it cannot be reset, or    -
                  the device may still write to it
 
        `begun` is zt_counts.begun. A tracer does what zt_execute does for the executions that it sees.
 
        A slot also becomes RETIRED when it is the first of its pass and a trial of its query fails (from
-       FREE), and in zt_close when the device may still write to it (from OPEN, PENDING or, with begun - 1,
-       RECORDED).
+       FREE), and in zt_close when the device may still write to it (from OPEN, PENDING, PARTIAL or, with
+       begun - 1, RECORDED).
+
+       Where the driver refuses a command of a region, those before it are on the list. A barrier that signals
+       the event of the slot follows them. So the event shows when the device is done with them, as it does
+       for a region that is complete, unless the driver refuses the barrier, too.
 
        A list numbers its slots as they end. Two of these numbers decide when a slot may be used again.
 
@@ -1778,9 +1842,9 @@ typedef zt__disabled_scope zt_scope;
        A slot is FINISHED when the device is done with its last execution: all slots up to
        `finished_up_to`. zt_execute sets this to 0, and only the following raises it:
 
-       - The event of a PENDING slot has signalled: to the number of that slot, since the end of a region
-         waits for all commands before it. Not if executions overlap or the list also runs without zt_execute:
-         then the event may be that of another execution.
+       - The event of a PENDING slot, or of a PARTIAL one that was submitted, has signalled: to the number of
+         that slot, since the end of a region waits for all commands before it. Not if executions overlap or
+         the list also runs without zt_execute: then the event may be that of another execution.
        - A region is begun on a recorded list: to the newest slot that is over, since a list is reset only
          when the device is done with it. If the list is or may be immediate: to the newest slot whose event
          has signalled, or that zt_execute has submitted.
@@ -1790,7 +1854,20 @@ typedef zt__disabled_scope zt_scope;
        A slot of a recorded list that is PENDING and finished, and whose event has not signalled, never ran:
        it belongs to a recording that was reset.
 
-       A slot is used again on no weaker grounds. */
+       A slot is used again on no weaker grounds.
+
+   PATHS
+
+       A list knows its innermost open slot, and an open slot the one around it, so zt_begin knows where a
+       region is. A path is a region inside a path. A slot keeps its path for all its executions, because
+       commands that are nested once stay so.
+
+       A path adds up the GPU times of its samples, and counts in `missing` those that were begun and not
+       collected. Both follow from the transitions of slots. The own time of a path is its sum less those of
+       the paths directly inside. That is right if all have the samples of the same executions, so it is known
+       only if none is missing. Executions that zt_execute does not announce are counted as they are seen.
+       From the second one of a slot on, some may not have been seen, so that one sample more is missing for
+       good. */
 
 #if defined(ZETOOLS_IMPLEMENTATION) && !defined(ZETOOLS_DISABLE) && !defined(ZT__IMPLEMENTED)
 #define ZT__IMPLEMENTED
@@ -3681,8 +3758,12 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
                    "statistics.")                                                                            \
     X(NOT_FINISHED, "%s: %llu samples were still in flight when the time was up, and are counted as lost. "  \
                     "Synchronise with the device before, or raise config.wait_timeout_ns.")                  \
+    X(DROPPED_RUNNING, "%s: %llu dropped regions may still run on the device. What it may write to is not "  \
+                       "freed. Synchronise with the device before, or raise config.wait_timeout_ns.")        \
     X(INSIDE_CALLBACK, "%s was called from the sample or log function, which runs while samples are "        \
                        "collected. Call it elsewhere.")                                                      \
+    X(INSIDE_LOG, "%s was called from the log function. What reports this message still uses what it would " \
+                  "free. Call it elsewhere.")                                                                \
     X(COLLECTOR_BUSY, "%s: another thread was still collecting when the time was up. Try again, or shorten " \
                       "the sample function.")                                                                \
     X(BAD_FIGURE, "%s: %s is %g. Pass a finite number that is not negative.")                                \
@@ -3706,8 +3787,8 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(MERGE_SELF, "zt_merge: a profiler cannot be merged into itself. Pass another.")                        \
     X(BAD_PACK, "zt_unpack: %s. Pass what zt_pack wrote, whole and unchanged.")                              \
     X(TOO_MANY_UNPACKED, "zt_unpack: %u profilers are open in this process. Close some.")                    \
-    X(NEWER_PACK, "zt_unpack: the buffer has layout %u, and zetools " ZETOOLS_VERSION                        \
-                  " reads layout %u. Use the newer version here too.")                                       \
+    X(OTHER_PACK, "zt_unpack: the buffer has layout %u, and zetools " ZETOOLS_VERSION                        \
+                  " reads layout %u. Pack and unpack with the same version.")                                \
     X(BUFFER_TOO_SMALL, "zt_pack: the buffer has %llu bytes, and %llu are needed. Call it with a NULL "      \
                         "buffer first, while nothing is collected.")                                         \
     /* of streams */                                                                                         \
@@ -3726,12 +3807,12 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(ROWS_BUSY, "zt_close: a thread that reads a stream still attributes its rows to samples of this "      \
                  "profiler. The streams are detached, and the profiler stays open. Close it again later.")   \
     /* of the tracer */                                                                                      \
-    X(TRACING_OFF, "zt_trace_start: no callback was called (%s), so the loader's tracing layer is off. Set " \
+    X(TRACING_OFF, "%s: no callback was called (%s), so the loader's tracing layer is off. Set "             \
                    "ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit, and install the loader's "   \
                    "libze_tracing_layer.")                                                                   \
     X(TRACING_ALREADY, "zt_trace_start: this profiler is already tracing. Call zt_trace_stop() first.")      \
-    X(NO_SUCH_CALL, "zt_trace_start: '%.64s' is not a call that can be traced. Nearest: %s.")                \
-    X(BAD_HOOKS, "zt_trace_start: config.hooks is NULL, or has more than %u. Pass fewer.")                   \
+    X(NO_SUCH_CALL, "%s: '%.64s' is not a call that can be traced. Nearest: %s.")                            \
+    X(BAD_HOOKS, "%s: config.hooks is NULL, or has more than %u. Pass fewer.")                               \
     X(INSIDE_HOOK, "%s was called from a callback of the tracer, which it would have to wait for. Call it "  \
                    "elsewhere.")                                                                             \
     X(CALLS_IN_PROGRESS,                                                                                     \
@@ -3778,6 +3859,13 @@ ZT__PRIVATE zt_log_fn zt__default_log(void) {
     return log && strcmp(log, "stderr") == 0 ? zt__log_to_stderr : NULL;
 }
 
+/* The log functions that this thread is in, from the innermost. */
+typedef struct zt__log_call {
+    const zt__diagnostics *diagnostics;
+    const struct zt__log_call *outer;
+} zt__log_call;
+static ZT__THREAD_LOCAL const zt__log_call *zt__log_calls;
+
 /* zt__report(diagnostics, IDENTIFIER, result, arguments...) stores a message as the last one of a profiler or
    stream; if `diagnostics` is NULL, as that of the thread. Logs it if it is the first of its kind and
    `result` is not SUCCESS. Returns `result`. The log function is a callback: no mutex may be held. */
@@ -3789,6 +3877,7 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     zt__report_message(zt__diagnostics *diagnostics, zt__message message, const char *format, unsigned result,
                        ...) {
     zt__message_text now;
+    zt__log_call call;
     int log;
     va_list arguments;
     va_start(arguments, result);
@@ -3811,9 +3900,25 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     diagnostics->logged[message] |= (uint8_t)log;
     zt__unlock(diagnostics->mutex);
     if (log && diagnostics->log) {
+        call.diagnostics = diagnostics;
+        call.outer = zt__log_calls;
+        zt__log_calls = &call;
         diagnostics->log((int)result, now.text, diagnostics->log_user);
+        zt__log_calls = call.outer;
     }
     return now.result;
+}
+
+/* Returns whether `call` was called from the log function of these diagnostics. Reports that. */
+ZT__PRIVATE int zt__is_inside_log(zt__diagnostics *diagnostics, const char *call) {
+    const zt__log_call *inside = zt__log_calls;
+    while (inside && inside->diagnostics != diagnostics) {
+        inside = inside->outer;
+    }
+    if (inside) {
+        zt__report(diagnostics, INSIDE_LOG, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, call);
+    }
+    return inside != NULL;
 }
 
 /* Returns whether a call has reported that the device is lost. */
@@ -4056,8 +4161,9 @@ typedef struct zt__names_of_type {
 } zt__names_of_type;
 
 ZT__PRIVATE const char *zt__group_name_at(const void *names, uint32_t index) {
-    const zt__names_of_type *of = (const zt__names_of_type *)names;
-    return zt__is_usable_group(of->catalog, index, of->type) ? of->catalog->properties[index].name : NULL;
+    const zt__catalog *catalog = ((const zt__names_of_type *)names)->catalog;
+    zet_metric_group_sampling_type_flags_t type = ((const zt__names_of_type *)names)->type;
+    return zt__is_usable_group(catalog, index, type) ? catalog->properties[index].name : NULL;
 }
 
 /* Reports that there is no such group, with the nearest names, or that it samples instructions. Returns
@@ -4094,7 +4200,8 @@ typedef struct zt__group {
     zet_metric_properties_t *metrics;
     uint32_t metric_count;
     uint32_t first_metric; /* index among the metrics of the profiler */
-    uint32_t tiles;        /* sets of values in a report: 1, or on a root device one for each tile */
+    uint32_t tiles;        /* sets of values in a report: one for each tile of a root device, if the driver
+                              can calculate several; else 1 */
     size_t report_size;    /* in bytes; 0 until the first report was read */
 } zt__group;
 
@@ -4369,6 +4476,7 @@ typedef struct zt__selector {
     const zt_config *config;
     zt__selection *selection;
     zt_availability availability; /* after a failure, the reason */
+    uint32_t tiles;               /* sets of values in a report of any group */
     zt__catalog catalog;
 } zt__selector;
 
@@ -4389,13 +4497,16 @@ ZT__PRIVATE int zt__has_group(const zt__selection *selection, zet_metric_group_h
     return g < selection->group_count;
 }
 
-/* Adds a group of the catalog to the selection, unless it is there already. With config.max_passes of 1,
-   refuses a second group of a domain: drivers would activate only the last one, and return SUCCESS all the
-   same. On failure the message was reported. */
+/* Adds a group of the catalog and its metrics to the selection, unless it is there already. With
+   config.max_passes of 1, refuses a second group of a domain: drivers would activate only the last one, and
+   return SUCCESS all the same. On failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__select_group(zt__selector *selector, uint32_t index) {
     const zet_metric_group_properties_t *properties = &selector->catalog.properties[index];
     zt__selection *selection = selector->selection;
+    zt__group *group;
+    const char *call;
     uint32_t g;
+    ze_result_t result;
     if (zt__has_group(selection, selector->catalog.handles[index])) {
         return ZE_RESULT_SUCCESS;
     }
@@ -4412,10 +4523,16 @@ ZT__PRIVATE ze_result_t zt__select_group(zt__selector *selector, uint32_t index)
         return zt__report(selector->diagnostics, TOO_MANY_GROUPS, ZE_RESULT_ERROR_INVALID_SIZE,
                           (unsigned)ZT__MAX_GROUPS);
     }
-    selection->groups[selection->group_count].handle = selector->catalog.handles[index];
-    selection->groups[selection->group_count].properties = *properties;
-    selection->group_count++;
-    return ZE_RESULT_SUCCESS;
+    group = &selection->groups[selection->group_count++];
+    group->handle = selector->catalog.handles[index];
+    group->properties = *properties;
+    group->tiles = selector->tiles;
+    result = zt__load_metrics(selector->allocator, group, &call);
+    if (result != ZE_RESULT_SUCCESS) {
+        selector->availability =
+            zt__report_refusal(selector->diagnostics, selector->device, 0, result, call, NULL);
+    }
+    return result;
 }
 
 /* Selects the groups that config.groups names, or the default one if neither config.groups nor config.metrics
@@ -4676,42 +4793,15 @@ ZT__PRIVATE ze_result_t zt__plan_passes(zt__selector *selector) {
         selection->pass_sizes[pass] = 0;
         for (g = 0; g < selection->group_count; g++) {
             if (pass_of[g] == pass) {
-                ordered[placed++] = selection->groups[g];
+                ordered[placed] = selection->groups[g];
+                ordered[placed].first_metric = selection->metric_count;
+                selection->metric_count += ordered[placed++].metric_count;
                 selection->pass_sizes[pass]++;
             }
         }
     }
     memcpy(selection->groups, ordered, placed * sizeof *ordered);
     selection->pass_count = needed;
-    return ZE_RESULT_SUCCESS;
-}
-
-/* Loads the metrics of the selected groups. If the driver can calculate several sets of values, a report of a
-   root device has one for each tile; else it has one. On failure the message was reported. */
-ZT__PRIVATE ze_result_t zt__load_selection(zt__selector *selector) {
-    zt__selection *selection = selector->selection;
-    uint32_t g, tiles = 1;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (selector->driver->zetMetricGroupCalculateMultipleMetricValuesExp) {
-        tiles = 0;
-        ZT__INTERNAL(result = zeDeviceGetSubDevices(selector->device, &tiles, NULL));
-        if (result != ZE_RESULT_SUCCESS || tiles == 0 || tiles > ZT__MAX_TILES) {
-            tiles = 1;
-        }
-    }
-    for (g = 0; g < selection->group_count; g++) {
-        zt__group *group = &selection->groups[g];
-        const char *call;
-        result = zt__load_metrics(selector->allocator, group, &call);
-        if (result != ZE_RESULT_SUCCESS) {
-            selector->availability =
-                zt__report_refusal(selector->diagnostics, selector->device, 0, result, call, NULL);
-            return result;
-        }
-        group->first_metric = selection->metric_count;
-        group->tiles = tiles;
-        selection->metric_count += group->metric_count;
-    }
     return ZE_RESULT_SUCCESS;
 }
 
@@ -4722,8 +4812,8 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
                                           const zt__driver *driver, ze_device_handle_t device,
                                           const zt_config *config, zt__selection *selection,
                                           zt_availability *availability) {
-    zt__selector selector = {allocator, diagnostics, driver,       device,
-                             config,    selection,   ZT_AVAILABLE, {0, NULL, NULL, NULL}};
+    zt__selector selector = {allocator, diagnostics,          driver, device, config, selection, ZT_AVAILABLE,
+                             1,         {0, NULL, NULL, NULL}};
     const char *call;
     ze_result_t result;
     memset(selection, 0, sizeof *selection);
@@ -4731,6 +4821,13 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
     if (config->groups && !zt__has_names(config->groups)) {
         *availability = ZT_TIMES_BY_CHOICE;
         return ZE_RESULT_SUCCESS;
+    }
+    if (driver->zetMetricGroupCalculateMultipleMetricValuesExp) {
+        uint32_t tiles = 0;
+        ZT__INTERNAL(result = zeDeviceGetSubDevices(device, &tiles, NULL));
+        if (result == ZE_RESULT_SUCCESS && tiles > 0 && tiles <= ZT__MAX_TILES) {
+            selector.tiles = tiles;
+        }
     }
     result = zt__open_catalog(allocator, driver, device, &selector.catalog, &call);
     if (result != ZE_RESULT_SUCCESS) {
@@ -4749,9 +4846,6 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
     }
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__plan_passes(&selector);
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__load_selection(&selector);
     }
     zt__close_catalog(allocator, &selector.catalog);
     if (result != ZE_RESULT_SUCCESS) {
@@ -5395,7 +5489,14 @@ ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share) {
 
 /* ==== >>profiler: what a profiler is made of: slots, lists, names, passes ================================= */
 
-enum { ZT__BATCH = 64, ZT__MAX_REGIONS = 65536 };
+enum {
+    ZT__BATCH = 64,
+    ZT__MAX_REGIONS = 65536,
+    ZT__MAX_NESTED_PATHS = 65536,
+    ZT__MAX_PATHS = ZT__MAX_NESTED_PATHS + ZT__MAX_REGIONS,
+    ZT__PATHS_PER_BLOCK = 128,
+    ZT__MAX_DEPTH = 64
+};
 
 /* The library's own tests define this to stop where an invariant does not hold. */
 #ifndef ZT__INVARIANT
@@ -5433,15 +5534,18 @@ static const unsigned char zt__transitions[ZT__SLOT_STATE_COUNT][ZT__SLOT_STATE_
     /* PENDING */  {ZT__NO,   ZT__NO,     ZT__OK,  ZT__NO,     ZT__OK, ZT__BACK, ZT__NO, ZT__OK},
     /* READING */  {ZT__OK,   ZT__NO,     ZT__OK,  ZT__OK,     ZT__NO, ZT__OK,   ZT__OK, ZT__OK},
     /* ARMED */    {ZT__OK,   ZT__NO,     ZT__NO,  ZT__BEGINS, ZT__OK, ZT__NO,   ZT__NO, ZT__NO},
-    /* PARTIAL */  {ZT__NO,   ZT__NO,     ZT__NO,  ZT__NO,     ZT__OK, ZT__NO,   ZT__NO, ZT__NO},
+    /* PARTIAL */  {ZT__NO,   ZT__NO,     ZT__NO,  ZT__NO,     ZT__OK, ZT__NO,   ZT__NO, ZT__OK},
     /* RETIRED */  {ZT__NO,   ZT__NO,     ZT__NO,  ZT__NO,     ZT__NO, ZT__NO,   ZT__NO, ZT__NO},
 };
 /* clang-format on */
+
+typedef struct zt__path zt__path;
 
 /* A region, which its name identifies. */
 typedef struct zt__region_record {
     const char *name;
     uint32_t index;
+    zt__path *paths; /* on which it was begun, the newest first */
     uint64_t lost, dropped;
     double operations; /* of a sample; 0: not known */
     zt__statistics statistics;
@@ -5449,12 +5553,35 @@ typedef struct zt__region_record {
     uint32_t streamed_count;
 } zt__region_record;
 
+/* Two regions are on the same path if they have the same name and are inside regions on the same path. */
+typedef struct zt__path_key {
+    zt__path *outer; /* of the region around it, or the profiler's root */
+    zt__region_record *region;
+} zt__path_key;
+
+/* What was collected of a region inside certain others. Paths neither move nor disappear. */
+struct zt__path {
+    zt__path_key key;
+    uint32_t index, depth; /* a path inside no other has depth 1 */
+    zt__path *next;        /* of the same region */
+    zt__path *inner;       /* the paths directly inside, the newest first, */
+    zt__path *next_inner;  /* and the next of those in key.outer */
+    int is_repeated;       /* its region is also one of those around it */
+    int outlives_outer;    /* such a region has ended after the one around it */
+    int is_own_unknown;    /* regions directly inside were not measured, or have outlived it */
+    uint64_t count;        /* samples that were collected and have a GPU time, */
+    double time_ns;        /* and the sum of these times */
+    uint64_t missing;      /* samples in flight, lost or dropped, and without a GPU time */
+};
+
 struct zt__slot {
     zt__slot_state state;      /* changed only by zt__move_slot */
     zt__slot *next, *previous; /* in the chain of free slots (`next` only), or in that of its list */
 
     /* its region, and the list that has its commands */
     zt__region_record *region;
+    zt__path *path;      /* of that region */
+    zt__slot *outer;     /* while it is open: the region around it, or NULL */
     zt__list *list;      /* NULL: no list has its commands */
     uint64_t number;     /* its list numbers its slots from 1 as they end */
     uint32_t generation; /* increased when a region begins or ends: a zt_region of another one is stale */
@@ -5469,6 +5596,7 @@ struct zt__slot {
     /* for the collector */
     uint64_t overdue_since_ns; /* host time when reading it failed first, or 0. It is lost if that goes on */
     int needs_reset;           /* while PARTIAL: it may have run since it was last reset */
+    int shows_end;             /* while PARTIAL: its event signals when its commands are complete */
     int may_be_written; /* RETIRED, and the device may still write to it: its pools are never destroyed */
 
     /* constant */
@@ -5514,6 +5642,7 @@ struct zt__list {
     zt__list_state state; /* changed only by zt__move_list */
     zt__list *next;
     zt__slot *first, *last; /* slots that ended and still belong to the list, in order of their numbers */
+    zt__slot *innermost;    /* the open region that was begun last; `outer` leads to the others. Or NULL */
     uint32_t open_count;    /* regions begun and not ended, or being begun: they keep this record */
 
     /* Numbers of slots. None is higher than `ended`. */
@@ -5562,7 +5691,9 @@ typedef struct zt__reading {
     zt__slot *slot;
     zt__slot_state from;
     int is_over;
-    int is_gone; /* it is not on its list any more, unless its event has signalled */
+    int is_finished;
+    int is_announced; /* this execution was, or its list is immediate */
+    int is_gone;      /* it is not on its list any more, unless its event has signalled */
     int has_signalled;
     zt__outcome outcome;
     int is_unusable;    /* it is not reset, or the device may still write to it */
@@ -5654,6 +5785,10 @@ struct zt_profiler {
     zt__map names;       /* to region records */
     zt__region_record **regions;
     uint32_t region_count, region_capacity;
+    zt__map path_map; /* to paths, by their keys */
+    zt__path *path_blocks[ZT__MAX_PATHS / ZT__PATHS_PER_BLOCK];
+    uint32_t path_count, path_capacity;
+    zt__path root;    /* around all paths */
     zt__map list_map; /* to lists */
     zt__list *lists;
     zt__list *unused_lists; /* records for reuse */
@@ -5726,13 +5861,19 @@ ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
 
 /* ---- states: with the mutex held ------------------------------------------------------------------------- */
 
+/* Counts one more sample on a path as begun, or with -1 one less. */
+ZT__PRIVATE void zt__count_begun(zt_profiler *profiler, zt__path *path, int change) {
+    profiler->counts.begun += (uint64_t)change;
+    path->missing += (uint64_t)change;
+}
+
 ZT__PRIVATE void zt__move_slot(zt_profiler *profiler, zt__slot *slot, zt__slot_state to) {
     zt__transition transition = (zt__transition)zt__transitions[slot->state][to];
     ZT__INVARIANT(transition != ZT__NO);
     if (transition == ZT__BEGINS) {
-        profiler->counts.begun++;
+        zt__count_begun(profiler, slot->path, 1);
     } else if (transition == ZT__BACK) {
-        profiler->counts.begun--;
+        zt__count_begun(profiler, slot->path, -1);
     }
     profiler->state_counts[slot->state]--;
     profiler->state_counts[to]++;
@@ -5752,6 +5893,26 @@ ZT__PRIVATE int zt__is_over(const zt__slot *slot) {
 
 ZT__PRIVATE int zt__is_finished(const zt__slot *slot) {
     return slot->number <= slot->list->finished_up_to;
+}
+
+/* Returns whether a PARTIAL slot was submitted, and is not known to be finished since then. */
+ZT__PRIVATE int zt__is_submitted(const zt__slot *slot) {
+    return slot->needs_reset && !zt__is_finished(slot) &&
+           (slot->list->state == ZT__LIST_IMMEDIATE || slot->number <= slot->list->ran_up_to);
+}
+
+/* Returns whether the event of a PARTIAL slot shows when the last execution of its commands is complete. */
+ZT__PRIVATE int zt__shows_end(const zt__slot *slot) {
+    return slot->state == ZT__SLOT_PARTIAL && slot->shows_end && !slot->list->overlaps;
+}
+
+/* Returns whether dropped regions of a list are on their way, and their events will show when they end. */
+ZT__PRIVATE int zt__awaits_ends(const zt__list *list) {
+    const zt__slot *slot = list->first;
+    while (slot && !(zt__shows_end(slot) && zt__is_submitted(slot))) {
+        slot = slot->next;
+    }
+    return slot != NULL;
 }
 
 /* Returns whether samples of a list are known to be on their way, or are being read. */
@@ -5921,6 +6082,74 @@ ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, con
     }
     zt__free_unlocked(profiler, made);
     return region;
+}
+
+/* Paths are in blocks, so that they need not move. */
+ZT__PRIVATE zt__path *zt__path_at(const zt_profiler *profiler, uint32_t index) {
+    return &profiler->path_blocks[index / ZT__PATHS_PER_BLOCK][index % ZT__PATHS_PER_BLOCK];
+}
+
+ZT__PRIVATE zt__path *zt__find_path(const zt_profiler *profiler, zt__path *outer, zt__region_record *region) {
+    zt__path_key key;
+    if (region->paths && region->paths->key.outer == outer) { /* most regions have one path */
+        return region->paths;
+    }
+    key.outer = outer;
+    key.region = region;
+    return (zt__path *)zt__map_find(&profiler->path_map, &key, sizeof key);
+}
+
+/* Returns 0 without memory. */
+ZT__PRIVATE int zt__make_room_for_path(zt_profiler *profiler) {
+    if (profiler->path_count == profiler->path_capacity) {
+        zt__path *block = (zt__path *)zt__allocate_unlocked(profiler, ZT__PATHS_PER_BLOCK, sizeof *block);
+        if (block &&
+            profiler->path_count == profiler->path_capacity) { /* else another thread has added one */
+            profiler->path_blocks[profiler->path_capacity / ZT__PATHS_PER_BLOCK] = block;
+            profiler->path_capacity += ZT__PATHS_PER_BLOCK;
+            block = NULL;
+        }
+        zt__free_unlocked(profiler, block);
+    }
+    return profiler->path_count < profiler->path_capacity &&
+           zt__map_make_room(&profiler->path_map, &profiler->config.allocator, &profiler->mutex);
+}
+
+/* Returns the path of a region inside another path, added if it is new, or NULL without memory. If regions
+   are nested too deeply, such as where many are never ended, or on too many paths, it is that of the region
+   inside no other. */
+ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *outer,
+                                           zt__region_record *region) {
+    zt__path *path = zt__find_path(profiler, outer, region), *above;
+    int has_room = 1;
+    if (!path && outer->depth > 0 &&
+        (outer->depth == ZT__MAX_DEPTH || profiler->path_count >= ZT__MAX_NESTED_PATHS)) {
+        outer->is_own_unknown = 1;
+        outer = &profiler->root;
+        path = zt__find_path(profiler, outer, region);
+    }
+    while (!path && has_room &&
+           (profiler->path_count == profiler->path_capacity || zt__map_is_full(&profiler->path_map))) {
+        has_room = zt__make_room_for_path(profiler);
+        path = zt__find_path(profiler, outer, region); /* another thread may have added it */
+    }
+    if (path || !has_room) {
+        return path;
+    }
+    path = zt__path_at(profiler, profiler->path_count);
+    path->index = profiler->path_count++;
+    path->key.outer = outer;
+    path->key.region = region;
+    path->depth = outer->depth + 1;
+    path->next = region->paths;
+    region->paths = path;
+    path->next_inner = outer->inner;
+    outer->inner = path;
+    for (above = outer; above->depth > 0; above = above->key.outer) {
+        path->is_repeated |= above->key.region == region;
+    }
+    zt__map_add(&profiler->path_map, &path->key, sizeof path->key, path);
+    return path;
 }
 
 ZT__PRIVATE zt__list *zt__find_list(const zt_profiler *profiler, ze_command_list_handle_t handle) {
@@ -6382,7 +6611,11 @@ ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
         zt__free(&allocator, profiler->batch.values[i]);
     }
     zt__free(&allocator, profiler->batch.rows);
+    for (i = 0; i < profiler->path_capacity / ZT__PATHS_PER_BLOCK; i++) {
+        zt__free(&allocator, profiler->path_blocks[i]);
+    }
     zt__map_free(&profiler->names, &allocator);
+    zt__map_free(&profiler->path_map, &allocator);
     zt__map_free(&profiler->list_map, &allocator);
     zt__free(&allocator, (void *)profiler->regions);
     for (i = 0; i < profiler->selection.group_count; i++) {
@@ -6474,9 +6707,9 @@ ZT__PRIVATE void zt__enter_list(zt_profiler *profiler, zt__collection *collectio
     memset(collection->is_blocked, 0, sizeof collection->is_blocked);
     ZT__INVARIANT(!list || (list->ran_up_to <= list->ended && list->over_up_to <= list->ended &&
                             list->finished_up_to <= list->ended && list->unexpected_up_to <= list->ended));
-    /* Whoever declares a list to be over does so when the device is done with it. */
+    /* Whoever declares a list to be over does so when the device is done with it, or nearly. */
     if (list && profiler->state_counts[ZT__SLOT_PARTIAL] && list->over_up_to == list->ended &&
-        !zt__is_on_its_way(list)) {
+        !zt__is_on_its_way(list) && !zt__awaits_ends(list)) {
         list->finished_up_to = list->ended;
     }
 }
@@ -6489,7 +6722,8 @@ ZT__PRIVATE int zt__should_read(const zt__collection *collection, const zt__slot
     case ZT__SLOT_ARMED:
         return collection->thorough || zt__is_over(slot) || !collection->is_blocked[slot->state];
     case ZT__SLOT_PARTIAL:
-        return zt__is_finished(slot) && (slot->needs_reset || zt__is_over(slot));
+        return (zt__is_finished(slot) && (slot->needs_reset || zt__is_over(slot))) ||
+               (zt__shows_end(slot) && (collection->thorough || !collection->is_blocked[slot->state]));
     default:
         return 0;
     }
@@ -6518,6 +6752,9 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
             reading->slot = slot;
             reading->from = slot->state;
             reading->is_over = zt__is_over(slot);
+            reading->is_finished = zt__is_finished(slot);
+            reading->is_announced = slot->state == ZT__SLOT_PENDING ||
+                                    (slot->state == ZT__SLOT_PARTIAL && zt__is_submitted(slot));
             reading->is_gone = slot->state == ZT__SLOT_PENDING && zt__is_finished(slot) &&
                                collection->list->state != ZT__LIST_IMMEDIATE;
             reading->cause = ZT_CAUSE_COUNT;
@@ -6583,9 +6820,11 @@ ZT__PRIVATE int zt__is_overdue(zt__slot *slot) {
     return now - slot->overdue_since_ns >= LONGEST_NS;
 }
 
-/* The device is lost. An ARMED slot owes no sample. */
+/* The device is lost. An ARMED or a PARTIAL slot owes no sample. */
 ZT__PRIVATE void zt__lose_to_device(zt__reading *reading) {
-    if (reading->from != ZT__SLOT_ARMED) {
+    if (reading->from == ZT__SLOT_PARTIAL) {
+        reading->slot->shows_end = 0; /* nothing is awaited any more */
+    } else if (reading->from != ZT__SLOT_ARMED) {
         zt__lose(reading, ZT_LOST_DEVICE);
         reading->is_unusable = 1;
     }
@@ -6634,14 +6873,17 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     result = zeEventQueryStatus(slot->event);
     if (result == ZE_RESULT_SUCCESS) {
         reading->has_signalled = 1;
-        if (slot->spans_passes) {
+        if (reading->from == ZT__SLOT_PARTIAL) {
+            reading->outcome = ZT__NO_SAMPLE;
+        } else if (slot->spans_passes) {
             zt__lose(reading, ZT_LOST_OTHER_PASS);
         } else {
             zt__read_reports(profiler, reading);
         }
     } else if (result == ZE_RESULT_NOT_READY) {
         slot->overdue_since_ns = 0;
-        if (reading->is_gone || (reading->is_over && reading->from != ZT__SLOT_PENDING)) {
+        if (reading->is_gone ||
+            (reading->is_over && reading->from != ZT__SLOT_PENDING && reading->from != ZT__SLOT_PARTIAL)) {
             reading->outcome = ZT__NEVER_RAN;
         }
     } else {
@@ -6650,7 +6892,7 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
         if (zt__means_device_loss(result)) {
             zt__store(&profiler->diagnostics.device_lost, 1);
             zt__lose_to_device(reading);
-        } else if (zt__is_overdue(slot)) {
+        } else if (reading->from != ZT__SLOT_PARTIAL && zt__is_overdue(slot)) {
             zt__lose(reading, ZT_LOST_READ_FAILED);
             reading->is_unusable = slot->may_be_written = 1; /* the device may still execute it */
         }
@@ -6675,7 +6917,7 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
             memset(is_blocked, 0, sizeof is_blocked);
         }
         reading->outcome = ZT__NOT_READY;
-        if (reading->from == ZT__SLOT_PARTIAL) {
+        if (reading->from == ZT__SLOT_PARTIAL && reading->is_finished) {
             reading->outcome = ZT__NO_SAMPLE;
         } else if (collection->thorough || reading->is_over || !is_blocked[reading->from]) {
             zt__read_slot(profiler, reading);
@@ -6692,6 +6934,7 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
                 reading->result = result;
                 reading->call = call;
                 reading->is_unusable = 1;
+                slot->shows_end = 0; /* the event may have signalled before the next execution */
             }
         }
     }
@@ -6849,8 +7092,8 @@ ZT__PRIVATE void zt__note_run(zt_profiler *profiler, zt__reading *reading) {
     zt__list *list = reading->slot->list;
     uint64_t number = reading->slot->number;
     /* If the kind of the list is unknown, its second execution shows that it is recorded. */
-    if ((reading->from == ZT__SLOT_ARMED || list->state != ZT__LIST_UNKNOWN) &&
-        reading->from != ZT__SLOT_PENDING && list->state != ZT__LIST_IMMEDIATE) {
+    if ((reading->from == ZT__SLOT_ARMED || list->state != ZT__LIST_UNKNOWN) && !reading->is_announced &&
+        list->state != ZT__LIST_IMMEDIATE) {
         reading->is_unobserved = 1;
         zt__move_list(profiler, list, ZT__LIST_UNOBSERVED);
     }
@@ -6861,8 +7104,8 @@ ZT__PRIVATE void zt__note_run(zt_profiler *profiler, zt__reading *reading) {
         list->over_up_to = number;
     }
     /* An execution that was not announced may still be followed by others. */
-    if (reading->from == ZT__SLOT_PENDING && list->state != ZT__LIST_UNOBSERVED && !list->overlaps &&
-        number > list->finished_up_to) {
+    if (reading->is_announced && list->state != ZT__LIST_UNOBSERVED && list->state != ZT__LIST_UNKNOWN &&
+        !list->overlaps && number > list->finished_up_to) {
         list->finished_up_to = number;
     }
 }
@@ -6870,19 +7113,26 @@ ZT__PRIVATE void zt__note_run(zt_profiler *profiler, zt__reading *reading) {
 /* Counts the sample of a reading. With the mutex held. */
 ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, const double *row) {
     zt__slot *slot = reading->slot;
+    zt__path *path = slot->path;
     reading->region = slot->region;
+    if (reading->has_signalled && reading->outcome != ZT__NOT_READY) {
+        zt__note_run(profiler, reading);
+    }
     if (reading->outcome != ZT__READ && reading->outcome != ZT__LOST) {
         return;
     }
-    if (reading->from == ZT__SLOT_ARMED) {
-        profiler->counts.begun++; /* this execution was not announced */
-    }
-    if (reading->has_signalled) {
-        zt__note_run(profiler, reading);
+    if (reading->from == ZT__SLOT_ARMED) { /* this execution was not announced */
+        zt__count_begun(profiler, path, 1);
+        path->missing++; /* there may have been others, so the samples of nested regions need not match */
     }
     if (reading->outcome == ZT__READ) {
         profiler->counts.collected++;
         zt__add_sample(&profiler->layout, &slot->region->statistics, slot->pass, row);
+        if (!zt__is_nan(row[0])) {
+            path->count++;
+            path->time_ns += row[0];
+            path->missing--;
+        }
         if (profiler->sample_collected) {
             profiler->sample_collected(profiler, slot->region, &reading->times, row);
         }
@@ -7108,20 +7358,13 @@ ZT__PRIVATE int zt__awaits_samples(const zt_profiler *profiler) {
     return 0;
 }
 
-/* Returns the slot of a region that is not ended, or NULL. If `list` is NULL, searches all lists. With the
-   mutex held. */
-ZT__PRIVATE zt__slot *zt__find_open_slot(const zt_profiler *profiler, const zt__list *list) {
-    const zt__slot_block *block;
-    uint32_t i;
-    for (block = profiler->state_counts[ZT__SLOT_OPEN] ? profiler->blocks : NULL; block;
-         block = block->next) {
-        for (i = 0; i < block->count; i++) {
-            if (block->slots[i].state == ZT__SLOT_OPEN && (!list || block->slots[i].list == list)) {
-                return &block->slots[i];
-            }
-        }
+/* Returns the slot of a region that is not ended, or NULL. With the mutex held. */
+ZT__PRIVATE const zt__slot *zt__find_open_slot(const zt_profiler *profiler) {
+    const zt__list *list = profiler->state_counts[ZT__SLOT_OPEN] ? profiler->lists : NULL;
+    while (list && !list->innermost) {
+        list = list->next;
     }
-    return NULL;
+    return list ? list->innermost : NULL;
 }
 
 /* Collects until nothing is on its way. Returns 0 if the deadline passes first. */
@@ -7168,7 +7411,7 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
     }
     if (timeout_ns && is_complete) {
         zt__lock(&profiler->mutex);
-        open = zt__find_open_slot(profiler, NULL);
+        open = zt__find_open_slot(profiler);
         not_ended = open ? open->region->name : NULL;
         zt__unlock(&profiler->mutex);
     }
@@ -7264,21 +7507,38 @@ ZT__PRIVATE int zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_s
     return list->over_up_to > over_before;
 }
 
-/* Returns a free slot, which it opens for a region, or NULL. With the mutex held. */
-ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt__region_record *region) {
+/* Returns a free slot, which it opens for a region on this path, or NULL. With the mutex held. */
+ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt__path *path) {
     zt__slot *slot = zt__pop_free_slot(&profiler->passes[profiler->active_pass]);
     if (!slot) {
         return NULL;
     }
+    slot->path = path;
+    slot->outer = list->innermost;
+    list->innermost = slot;
     zt__move_slot(profiler, slot, ZT__SLOT_OPEN);
     slot->generation++;
     slot->activation = profiler->activation;
     slot->list = list;
-    slot->region = region;
-    slot->is_dropped = slot->needs_reset = 0;
+    slot->region = path->key.region;
+    slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
     slot->submitted_ns = zt__now_ns();
     list->open_count++;
     return slot;
+}
+
+/* Removes a slot from the open ones of its list. If regions inside it are still open, they overlap with it,
+   and the time outside of them is known neither for it nor for the region around it. With the mutex held. */
+ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__slot *slot) {
+    zt__slot **place = &slot->list->innermost;
+    if (*place != slot) {
+        (slot->outer ? slot->outer->path : &profiler->root)->is_own_unknown = 1;
+        slot->path->is_own_unknown = 1;
+    }
+    for (; *place != slot; place = &(*place)->outer) {
+        (*place)->path->outlives_outer = 1;
+    }
+    *place = slot->outer;
 }
 
 /* Collects when zt_begin finds no free slot. If this shows that slots of the list have run, they are over,
@@ -7341,6 +7601,7 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
     enum { TRIES = 4 };
     zt__list_state kind = zt__query_list_kind(profiler, handle);
     zt__region_record *region;
+    zt__path *path;
     zt__list *list;
     zt__slot *slot = NULL;
     uint32_t tries;
@@ -7349,11 +7610,12 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
     region = zt__find_or_add_region(profiler, name, cause);
     list = region ? zt__find_or_add_list(profiler, handle) : NULL;
     if (list) {
+        list->open_count++; /* keeps the record of the list while the mutex is unlocked */
         zt__note_begin(profiler, list, kind);
-        slot = zt__acquire_slot(profiler, list, region);
-        /* Keeps the record of the list while the mutex is unlocked. */
-        list->open_count++;
-        for (tries = 0; !slot && tries < TRIES; tries++) {
+        path =
+            zt__find_or_add_path(profiler, list->innermost ? list->innermost->path : &profiler->root, region);
+        slot = path ? zt__acquire_slot(profiler, list, path) : NULL;
+        for (tries = 0; path && !slot && tries < TRIES; tries++) {
             zt__unlock(&profiler->mutex);
             *cause = zt__provide_slots(profiler, list, kind);
             zt__lock(&profiler->mutex);
@@ -7361,13 +7623,17 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
                 break;
             }
             *cause = ZT_DROPPED_NO_SLOT; /* if other threads have taken the new slots */
-            slot = zt__acquire_slot(profiler, list, region);
+            slot = zt__acquire_slot(profiler, list, path);
         }
         list->open_count--;
     }
     if (!slot) {
         profiler->counts.begun++;
         zt__count_dropped(profiler, region, *cause);
+        list = zt__find_list(profiler, handle);
+        if (list && list->innermost) {
+            list->innermost->path->is_own_unknown = 1;
+        }
     }
     zt__unlock(&profiler->mutex);
     return slot;
@@ -7385,8 +7651,9 @@ ZT__PRIVATE void zt__drop_at_begin(zt_profiler *profiler, zt_cause cause) {
    held. */
 ZT__PRIVATE void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_cause cause, int has_commands) {
     zt__count_dropped(profiler, slot->region, cause);
+    zt__leave_nesting(profiler, slot);
     slot->generation++;
-    slot->is_dropped = 1;
+    slot->is_dropped = slot->needs_reset = 1;
     if (has_commands) {
         zt__move_slot(profiler, slot, ZT__SLOT_PARTIAL);
         zt__bind_slot(slot);
@@ -7396,40 +7663,53 @@ ZT__PRIVATE void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_ca
     }
 }
 
-/* Appends a time stamp of the device. If it has to wait for the work before it, appends a barrier first. */
-ZT__PRIVATE ze_result_t zt__append_stamp(zt_profiler *profiler, ze_command_list_handle_t list,
-                                         uint64_t *stamp, int after_work, ze_event_handle_t signal,
-                                         int *has_commands) {
-    const char *call = "zeCommandListAppendBarrier";
+/* Appends a time stamp of the device. If it has to wait for the work before it, appends a barrier first. On
+   failure, `*call` is the call that failed. */
+ZT__PRIVATE ze_result_t zt__append_stamp(ze_command_list_handle_t list, uint64_t *stamp, int after_work,
+                                         ze_event_handle_t signal, int *has_commands, const char **call) {
     ze_result_t result = ZE_RESULT_SUCCESS;
+    *call = "zeCommandListAppendBarrier";
     if (after_work) {
         ZT__INTERNAL(result = zeCommandListAppendBarrier(list, NULL, 0, NULL));
     }
     if (result == ZE_RESULT_SUCCESS) {
         *has_commands |= after_work;
-        call = "zeCommandListAppendWriteGlobalTimestamp";
+        *call = "zeCommandListAppendWriteGlobalTimestamp";
         ZT__INTERNAL(result = zeCommandListAppendWriteGlobalTimestamp(list, stamp, signal, 0, NULL));
         *has_commands |= result == ZE_RESULT_SUCCESS;
     }
+    return result;
+}
+
+/* Completes what was appended for a region. Where the driver has refused a command, the event of the slot
+   shows when the device is done with those before it. The log function may destroy the list, so this comes
+   before the message. */
+ZT__PRIVATE ze_result_t zt__complete_append(zt_profiler *profiler, zt__slot *slot,
+                                            ze_command_list_handle_t list, ze_result_t result,
+                                            const char *call, int has_commands) {
+    ze_result_t marked = ZE_RESULT_NOT_READY;
+    if (result != ZE_RESULT_SUCCESS && has_commands && !zt__means_device_loss(result)) {
+        ZT__INTERNAL(marked = zeCommandListAppendBarrier(list, slot->event, 0, NULL));
+    }
+    slot->shows_end = marked == ZE_RESULT_SUCCESS;
     return zt__check(&profiler->diagnostics, result, call, ZT__APPEND_REMEDY);
 }
 
 ZT__PRIVATE ze_result_t zt__append_begin(zt_profiler *profiler, zt__slot *slot, ze_command_list_handle_t list,
                                          int *has_commands) {
     const zt__pass *pass = &profiler->passes[slot->pass];
+    const char *call = NULL;
+    ze_result_t result = ZE_RESULT_SUCCESS;
     uint32_t g;
-    for (g = 0; g < pass->group_count; g++) {
-        ze_result_t result = zetCommandListAppendMetricQueryBegin(list, slot->queries[g]);
-        if (result != ZE_RESULT_SUCCESS) {
-            return zt__check(&profiler->diagnostics, result, "zetCommandListAppendMetricQueryBegin",
-                             ZT__APPEND_REMEDY);
-        }
-        *has_commands = 1;
+    for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
+        call = "zetCommandListAppendMetricQueryBegin";
+        result = zetCommandListAppendMetricQueryBegin(list, slot->queries[g]);
+        *has_commands |= result == ZE_RESULT_SUCCESS;
     }
-    if (!profiler->is_stamped) {
-        return ZE_RESULT_SUCCESS;
+    if (profiler->is_stamped && result == ZE_RESULT_SUCCESS) {
+        result = zt__append_stamp(list, &slot->stamps[0], pass->group_count == 0, NULL, has_commands, &call);
     }
-    return zt__append_stamp(profiler, list, &slot->stamps[0], pass->group_count == 0, NULL, has_commands);
+    return zt__complete_append(profiler, slot, list, result, call, *has_commands);
 }
 
 ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, const char *name) {
@@ -7487,20 +7767,21 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
 ZT__PRIVATE ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
     const zt__pass *pass = &profiler->passes[slot->pass];
     ze_command_list_handle_t list = slot->list->handle;
+    const char *call = NULL;
     ze_result_t result = ZE_RESULT_SUCCESS;
     int has_commands = 1;
     uint32_t g;
     if (profiler->is_stamped) {
-        result = zt__append_stamp(profiler, list, &slot->stamps[1], 1, pass->group_count ? NULL : slot->event,
-                                  &has_commands);
+        result = zt__append_stamp(list, &slot->stamps[1], 1, pass->group_count ? NULL : slot->event,
+                                  &has_commands, &call);
     }
     for (g = pass->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
+        call = "zetCommandListAppendMetricQueryEnd";
         /* It waits for no event, but the validation layer rejects a NULL pointer. */
         result = zetCommandListAppendMetricQueryEnd(list, slot->queries[g], g ? NULL : slot->event, 0,
                                                     &slot->event);
-        zt__check(&profiler->diagnostics, result, "zetCommandListAppendMetricQueryEnd", ZT__APPEND_REMEDY);
     }
-    return result;
+    return zt__complete_append(profiler, slot, list, result, call, has_commands);
 }
 
 /* Ends a region. With `refused`, there is no sample: the driver has refused the command in the region. */
@@ -7525,10 +7806,12 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     if (slot->state != ZT__SLOT_OPEN || slot->generation != region->generation + 1) {
         /* The list was released meanwhile, which has dropped the region. */
     } else if (result != ZE_RESULT_SUCCESS || refused) {
+        slot->shows_end |= result == ZE_RESULT_SUCCESS;
         zt__drop_open_slot(profiler, slot, ZT_DROPPED_APPEND_FAILED, 1);
     } else {
         zt__list_state kind = slot->list->state;
         slot->spans_passes = slot->activation != profiler->activation;
+        zt__leave_nesting(profiler, slot);
         zt__move_slot(profiler, slot, kind == ZT__LIST_IMMEDIATE ? ZT__SLOT_PENDING : ZT__SLOT_RECORDED);
         zt__bind_slot(slot);
         if (kind == ZT__LIST_IMMEDIATE || kind == ZT__LIST_UNKNOWN) {
@@ -7564,7 +7847,7 @@ ZT__PRIVATE void zt__mark_list_over(zt_profiler *profiler, ze_command_list_handl
     zt__lock(&profiler->mutex);
     list = zt__find_list(profiler, handle);
     if (list) {
-        while (list->open_count && (open = zt__find_open_slot(profiler, list)) != NULL) {
+        while ((open = list->innermost) != NULL) {
             not_ended = open->region->name;
             zt__drop_open_slot(profiler, open, ZT_DROPPED_NOT_CLOSED, 1);
         }
@@ -7625,11 +7908,11 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
 
 /* ---- execution ------------------------------------------------------------------------------------------- */
 
-/* Returns whether a list has samples that are on their way, or that an execution without zt_execute has left.
+/* Returns whether a list has regions that are on their way, or that an execution without zt_execute has left.
    Such an execution has signalled the event of the last slot, since that ends after all others. If the list
    was reset and recorded anew since then, the last slot is new, and the first one may be of the old
    recording: so its event is queried, too, unless it is known to have run. No mutex is held. */
-ZT__PRIVATE int zt__has_unread_samples(zt_profiler *profiler, ze_command_list_handle_t handle) {
+ZT__PRIVATE int zt__has_unread_regions(zt_profiler *profiler, ze_command_list_handle_t handle) {
     const zt__list *list;
     const zt__slot *slot, *first = NULL, *last = NULL;
     ze_event_handle_t events[2] = {NULL, NULL};
@@ -7637,16 +7920,17 @@ ZT__PRIVATE int zt__has_unread_samples(zt_profiler *profiler, ze_command_list_ha
     uint32_t i;
     zt__lock(&profiler->mutex);
     list = zt__find_list(profiler, handle);
-    has_unread = list && zt__is_on_its_way(list);
+    has_unread = list && (zt__is_on_its_way(list) || zt__awaits_ends(list));
     for (slot = list ? list->first : NULL; slot && !has_unread; slot = slot->next) {
-        if ((slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED) && !zt__is_over(slot)) {
+        if ((slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED || zt__shows_end(slot)) &&
+            !zt__is_over(slot)) {
             first = first ? first : slot;
             last = slot;
         }
     }
     if (first) {
         events[0] = last->event;
-        events[1] = first != last && first->state == ZT__SLOT_RECORDED ? first->event : NULL;
+        events[1] = first != last && first->state != ZT__SLOT_ARMED ? first->event : NULL;
     }
     zt__unlock(&profiler->mutex);
     for (i = 0; i < 2 && events[i] && !has_unread; i++) {
@@ -7657,27 +7941,38 @@ ZT__PRIVATE int zt__has_unread_samples(zt_profiler *profiler, ze_command_list_ha
     return has_unread;
 }
 
+/* Returns whether a list has a slot that the next collection resets. */
+ZT__PRIVATE int zt__has_unreset_slot(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    const zt__list *list;
+    const zt__slot *slot = NULL;
+    zt__lock(&profiler->mutex);
+    if (profiler->state_counts[ZT__SLOT_PARTIAL]) {
+        list = zt__find_list(profiler, handle);
+        slot = list ? list->first : NULL;
+    }
+    while (slot && !(slot->state == ZT__SLOT_PARTIAL && slot->needs_reset && zt__is_finished(slot))) {
+        slot = slot->next;
+    }
+    zt__unlock(&profiler->mutex);
+    return slot != NULL;
+}
+
 /* Waits for the samples of earlier executions of a list and reads them, until the deadline. */
 ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t handle, uint64_t deadline) {
-    int has_unread = zt__has_unread_samples(profiler, handle);
+    int has_unread = zt__has_unread_regions(profiler, handle);
     zt__wait wait = zt__wait_until(deadline);
-    int has_partial;
     while (has_unread) {
         if (zt__begin_collecting(profiler, 1)) {
             zt__run_collection(profiler, handle, 1);
             zt__unlock_timed(&profiler->collector);
         }
-        has_unread = zt__has_unread_samples(profiler, handle);
+        has_unread = zt__has_unread_regions(profiler, handle);
         if (has_unread && !zt__wait_again(&wait)) {
             break;
         }
     }
-    zt__lock(&profiler->mutex);
-    has_partial = profiler->state_counts[ZT__SLOT_PARTIAL] > 0;
-    zt__unlock(&profiler->mutex);
-    if (!has_unread && has_partial && zt__lock_until(&profiler->collector, deadline)) {
-        zt__run_collection(profiler, handle, 1); /* resets PARTIAL slots that are finished */
-        zt__unlock_timed(&profiler->collector);
+    if (!has_unread && zt__has_unreset_slot(profiler, handle)) {
+        zt__collect_anew(profiler, deadline);
     }
 }
 
@@ -7733,6 +8028,7 @@ ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, uint64
             }
         }
     }
+    list->overlaps |= zt__awaits_ends(list);
     for (slot = list->first; slot; slot = slot->next) {
         slot->submitted_from = ZT__SLOT_FREE;
         slot->needs_reset = 1;
@@ -7745,7 +8041,7 @@ ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, uint64
             zt__move_slot(profiler, slot, ZT__SLOT_PENDING);
         } else {
             zt_cause cause = zt__loss_by_execution(slot->state);
-            profiler->counts.begun++;
+            zt__count_begun(profiler, slot->path, 1);
             zt__count_lost(profiler, slot->region, cause);
             list->overwritten += cause == ZT_LOST_OVERWRITTEN;
             list->overlaps |= cause == ZT_LOST_OVERWRITTEN;
@@ -7804,7 +8100,7 @@ ZT__PRIVATE void zt__retract_list(zt_profiler *profiler, zt__list *list) {
             }
         } else if (from != ZT__SLOT_FREE) { /* a loss was counted */
             zt_cause cause = zt__loss_by_execution(from);
-            profiler->counts.begun--;
+            zt__count_begun(profiler, slot->path, -1);
             profiler->counts.lost--;
             profiler->causes[cause]--;
             slot->region->lost--;
@@ -8198,6 +8494,77 @@ ZT__PRIVATE uint32_t zt__find_differences(const zt_profiler *profiler, const zt_
     return differs;
 }
 
+/* Returns the time of the samples on a path that is outside of regions inside it, or NaN if samples of the
+   path, or of those directly inside it, are missing. The mutex is held. */
+ZT__PRIVATE double zt__own_time(const zt__path *path) {
+    double own_ns = path->time_ns;
+    const zt__path *inner;
+    uint64_t missing = path->inner ? path->missing : 0;
+    for (inner = path->inner; inner; inner = inner->next_inner) {
+        own_ns -= inner->time_ns;
+        missing += inner->missing;
+    }
+    /* Below 0, the device has measured the region or those inside it wrongly. */
+    return path->is_own_unknown || missing || own_ns < 0 ? zt__nan() : own_ns;
+}
+
+/* Adds up the paths of a region. The mutex is held. */
+ZT__PRIVATE void zt__add_paths(const zt_profiler *profiler, const zt__region_record *record,
+                               zt_region_info *info) {
+    const zt__path *path, *outer = record->paths ? record->paths->key.outer : &profiler->root;
+    int is_same = 1;
+    info->own_ns = info->total_ns = 0;
+    for (path = record->paths; path; path = path->next) {
+        info->own_ns += zt__own_time(path);
+        if (!path->is_repeated) {
+            info->total_ns += path->time_ns;
+        } else if (path->outlives_outer) {
+            info->total_ns = zt__nan();
+        }
+        is_same &= path->key.outer->key.region == outer->key.region;
+    }
+    info->parent = is_same && outer->depth > 0 ? outer->key.region->index : UINT32_MAX;
+}
+
+ZT_API uint32_t zt_get_path_count(const zt_profiler *profiler) {
+    zt_profiler *locked = zt__mutable(profiler);
+    uint32_t count;
+    if (!profiler) {
+        return 0;
+    }
+    zt__lock(&locked->mutex);
+    count = profiler->path_count;
+    zt__unlock(&locked->mutex);
+    return count;
+}
+
+ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info) {
+    zt_profiler *locked = zt__mutable(profiler);
+    const zt__path *found = NULL;
+    if (info) {
+        memset(info, 0, sizeof *info);
+        info->parent = UINT32_MAX;
+        info->total_ns = info->own_ns = zt__nan();
+    }
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!info) {
+        return zt__report_null(&locked->diagnostics, "zt_get_path", "info");
+    }
+    zt__lock(&locked->mutex);
+    if (path < profiler->path_count) {
+        found = zt__path_at(profiler, path);
+        info->region = found->key.region->index;
+        info->parent = found->depth > 1 ? found->key.outer->index : UINT32_MAX;
+        info->count = found->count;
+        info->total_ns = found->time_ns;
+        info->own_ns = zt__own_time(found);
+    }
+    zt__unlock(&locked->mutex);
+    return found ? ZE_RESULT_SUCCESS : zt__report_index(profiler, "zt_get_path", "path", path);
+}
+
 ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info) {
     zt_profiler *locked = zt__mutable(profiler);
     const zt__region_record *record;
@@ -8208,6 +8575,8 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     if (info) {
         memset(info, 0, sizeof *info);
         info->name = "";
+        info->parent = UINT32_MAX;
+        info->own_ns = info->total_ns = zt__nan();
         zt__clear_stats(&info->time_ns);
     }
     record = zt__get_record(profiler, "zt_get_region", region, "info", info, &result);
@@ -8220,6 +8589,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     info->lost = record->lost;
     info->dropped = record->dropped;
     info->count = zt__collected(profiler, &record->statistics);
+    zt__add_paths(profiler, record, info);
     zt__get_moments(&profiler->layout, &record->statistics, 0, &info->time_ns);
     for (pass = 0; pass < profiler->pass_count; pass++) {
         uint32_t column = zt__pass_time_column(profiler, pass);
@@ -8406,7 +8776,8 @@ ZT__PRIVATE const char *zt__find_mismatch(const zt_profiler *a, const zt_profile
 typedef struct zt__merged_region {
     zt__region_record *into;
     const zt__region_record *from;
-    zt__statistics statistics; /* a copy of those of `from` */
+    zt__statistics statistics; /* copies of those of `from` */
+    uint64_t lost, dropped;
 } zt__merged_region;
 
 /* Copies the statistics of a region, and makes room for them in `into`, whose collector is held, so that
@@ -8439,6 +8810,43 @@ ZT__PRIVATE int zt__prepare_region(zt_profiler *into, zt_profiler *from, zt__mer
     return merged->into->statistics.capacity >= rows;
 }
 
+/* A path of the other profiler, copied, and the one that it is added to. */
+typedef struct zt__merged_path {
+    zt__path *into;
+    zt__path from;
+} zt__merged_path;
+
+/* Copies the paths, all of one moment, and adds those to `into` that it does not have. The regions are
+   prepared. Returns 0 without memory. */
+ZT__PRIVATE int zt__prepare_paths(zt_profiler *into, zt_profiler *from, const zt__merged_region *regions,
+                                  zt__merged_path *paths, uint32_t count) {
+    uint32_t i;
+    int has_all = 1;
+    zt__lock(&from->mutex);
+    for (i = 0; i < count; i++) {
+        paths[i].from = *zt__path_at(from, i);
+    }
+    zt__unlock(&from->mutex);
+    zt__lock(&into->mutex);
+    for (i = 0; i < count && has_all; i++) {
+        const zt__path_key *key = &paths[i].from.key;
+        zt__path *outer = key->outer->depth > 0 ? paths[key->outer->index].into : &into->root;
+        paths[i].into = zt__find_or_add_path(into, outer, regions[key->region->index].into);
+        has_all = paths[i].into != NULL;
+    }
+    zt__unlock(&into->mutex);
+    return has_all;
+}
+
+/* Adds the figures of a path. The mutex is held. */
+ZT__PRIVATE void zt__merge_path(zt__path *into, const zt__path *from) {
+    into->outlives_outer |= from->outlives_outer;
+    into->is_own_unknown |= from->is_own_unknown;
+    into->count += from->count;
+    into->time_ns += from->time_ns;
+    into->missing += from->missing;
+}
+
 /* Adds what was lost and dropped. The mutex is held. */
 ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint64_t unobserved_lists) {
     uint32_t i;
@@ -8454,27 +8862,28 @@ ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint6
     into->counts.unobserved_lists += unobserved_lists;
 }
 
-/* Adds the prepared regions. The collector of `into` is held. The mutexes are unlocked between regions, so
-   that other threads need not wait for all of them. */
-ZT__PRIVATE void zt__add_regions(zt_profiler *into, zt_profiler *from, const zt__merged_region *regions,
+/* Adds the prepared regions. Both collectors are held, so no statistics change; but regions may be dropped
+   meanwhile, so all counts are copied at once. The mutex of `into` is unlocked between regions, so that other
+   threads need not wait for all of them. */
+ZT__PRIVATE void zt__add_regions(zt_profiler *into, zt_profiler *from, zt__merged_region *regions,
                                  uint32_t count) {
     uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
     uint32_t i;
     zt__lock(&from->mutex);
     memcpy(causes, from->causes, sizeof causes);
     unobserved_lists = from->counts.unobserved_lists;
+    for (i = 0; i < count; i++) {
+        regions[i].lost = regions[i].from->lost;
+        regions[i].dropped = regions[i].from->dropped;
+    }
     zt__unlock(&from->mutex);
     for (i = 0; i < count; i++) {
         const zt__merged_region *merged = &regions[i];
-        uint64_t collected = zt__collected(into, &merged->statistics), region_lost, region_dropped;
-        zt__lock(&from->mutex);
-        region_lost = merged->from->lost;
-        region_dropped = merged->from->dropped;
-        zt__unlock(&from->mutex);
+        uint64_t collected = zt__collected(into, &merged->statistics);
         zt__lock(&into->mutex);
         zt__merge_statistics(&into->layout, &merged->into->statistics, &merged->statistics);
-        merged->into->lost += region_lost;
-        merged->into->dropped += region_dropped;
+        merged->into->lost += merged->lost;
+        merged->into->dropped += merged->dropped;
         into->counts.collected += collected;
         into->counts.begun += collected;
         zt__unlock(&into->mutex);
@@ -8484,11 +8893,31 @@ ZT__PRIVATE void zt__add_regions(zt_profiler *into, zt_profiler *from, const zt_
     zt__unlock(&into->mutex);
 }
 
+/* Locks the collectors of two profilers, so that nothing is collected while one is merged into the other. The
+   order is that of their addresses, so that two threads that merge in opposite directions do not wait for
+   each other. Inside a sample function, this thread holds that of `from`. Returns 0 if a collector is held
+   for too long. */
+ZT__PRIVATE int zt__lock_collectors(zt_profiler *into, zt_profiler *from) {
+    uint64_t deadline = zt__deadline(into->config.wait_timeout_ns);
+    int is_inside = zt__is_owner(&from->collector), into_first = (uintptr_t)into < (uintptr_t)from;
+    zt_profiler *first = into_first || is_inside ? into : from, *second = first == into ? from : into;
+    if (!zt__lock_until(&first->collector, deadline)) {
+        return 0;
+    }
+    if (!is_inside && !zt__lock_until(&second->collector, deadline)) {
+        zt__unlock_timed(&first->collector);
+        return 0;
+    }
+    return 1;
+}
+
 ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     zt_profiler *source = zt__mutable(from);
     zt__merged_region *regions = NULL;
+    zt__merged_path *paths = NULL;
     const char *mismatch;
-    uint32_t i, count, prepared = 0;
+    uint32_t i, count, path_count, prepared = 0;
+    int is_inside;
     ze_result_t result = ZE_RESULT_SUCCESS;
     if (!into || !from) {
         return ZE_RESULT_SUCCESS;
@@ -8504,12 +8933,17 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     if (zt__is_inside_callback(into, "zt_merge")) {
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
-    if (!zt__lock_until(&into->collector, zt__deadline(into->config.wait_timeout_ns))) {
+    is_inside = zt__is_owner(&source->collector);
+    if (!zt__lock_collectors(into, source)) {
         return zt__report(&into->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "zt_merge");
     }
+    path_count = zt_get_path_count(from); /* before that of the regions, so that it has all their regions */
     count = zt_get_region_count(from);
     if (count > 0) {
         regions = (zt__merged_region *)zt__allocate(&into->config.allocator, count, sizeof *regions);
+    }
+    if (path_count > 0) {
+        paths = (zt__merged_path *)zt__allocate(&into->config.allocator, path_count, sizeof *paths);
     }
     /* No figure changes before there is memory for everything. */
     while (regions && prepared < count) {
@@ -8521,8 +8955,14 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
         }
         prepared++;
     }
-    if (prepared == count) {
+    if (prepared == count &&
+        (path_count == 0 || (paths && zt__prepare_paths(into, source, regions, paths, path_count)))) {
         zt__add_regions(into, source, regions, count);
+        zt__lock(&into->mutex);
+        for (i = 0; i < path_count; i++) {
+            zt__merge_path(paths[i].into, &paths[i].from);
+        }
+        zt__unlock(&into->mutex);
     } else {
         result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -8530,6 +8970,10 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
         zt__free_statistics(&from->config.allocator, &regions[i].statistics);
     }
     zt__free(&into->config.allocator, regions);
+    zt__free(&into->config.allocator, paths);
+    if (!is_inside) {
+        zt__unlock_timed(&source->collector);
+    }
     zt__unlock_timed(&into->collector);
     if (result != ZE_RESULT_SUCCESS) {
         zt__report_no_memory(&into->diagnostics, "zt_merge", "statistics");
@@ -8540,7 +8984,12 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
 /* ---- packing --------------------------------------------------------------------------------------------- */
 
 /* PACKED STATISTICS, in the manual, describes the layout. */
-enum { ZT__PACK_LAYOUT = 1, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
+enum {
+    ZT__PACK_LAYOUT = 2,
+    ZT__PACK_HEADER_SIZE = 24,
+    ZT__PACKED_MOMENTS_SIZE = 7 * 8,
+    ZT__PACKED_PATH_SIZE = 4 * 4 + 3 * 8
+};
 
 /* Writes into a buffer. Bytes that do not fit are only counted. */
 typedef struct zt__packer {
@@ -8633,10 +9082,12 @@ ZT__PRIVATE void zt__pack_region(zt__packer *packer, const zt_profiler *profiler
                                  const zt__region_record *record) {
     static const zt__moments none = {0, 0, 0, 0, 0, 0, 0};
     const zt__statistics *statistics = &record->statistics;
-    uint32_t column, columns = profiler->layout.column_count;
+    uint32_t pass, column, columns = profiler->layout.column_count;
     size_t i, values = (size_t)statistics->kept * columns;
     zt__pack_text(packer, record->name);
-    zt__pack_u64(packer, zt__collected(profiler, statistics));
+    for (pass = 0; pass < profiler->pass_count; pass++) {
+        zt__pack_u64(packer, statistics->seen[pass]);
+    }
     zt__pack_u64(packer, record->lost);
     zt__pack_u64(packer, record->dropped);
     for (column = 0; column < columns; column++) {
@@ -8659,10 +9110,21 @@ ZT__PRIVATE void zt__pack_region(zt__packer *packer, const zt_profiler *profiler
     }
 }
 
+/* The mutex is held. */
+ZT__PRIVATE void zt__pack_path(zt__packer *packer, const zt__path *path) {
+    zt__pack_u32(packer, path->depth > 1 ? path->key.outer->index : UINT32_MAX);
+    zt__pack_u32(packer, path->key.region->index);
+    zt__pack_u64(packer, path->count);
+    zt__pack_f64(packer, path->time_ns);
+    zt__pack_u64(packer, path->missing);
+    zt__pack_u32(packer, (uint32_t)path->outlives_outer);
+    zt__pack_u32(packer, (uint32_t)path->is_own_unknown);
+}
+
 ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *size) {
     zt_profiler *locked = zt__mutable(profiler);
     zt__packer packer = {NULL, 0, ZT__PACK_HEADER_SIZE}, header = {NULL, ZT__PACK_HEADER_SIZE, 0};
-    uint32_t i, regions;
+    uint32_t i, regions, paths;
     int is_inside;
     if (!profiler) {
         if (size) {
@@ -8681,6 +9143,7 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
     }
     packer.bytes = header.bytes = (uint8_t *)buffer;
     packer.room = buffer ? *size : 0;
+    paths = zt_get_path_count(profiler); /* before that of the regions, so that it has all their regions */
     regions = zt_get_region_count(profiler);
     zt__pack_profiler(&packer, locked, regions);
     for (i = 0; i < regions; i++) {
@@ -8688,6 +9151,12 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
         zt__pack_region(&packer, profiler, profiler->regions[i]);
         zt__unlock(&locked->mutex);
     }
+    zt__pack_u32(&packer, paths);
+    zt__lock(&locked->mutex);
+    for (i = 0; i < paths; i++) {
+        zt__pack_path(&packer, zt__path_at(profiler, i));
+    }
+    zt__unlock(&locked->mutex);
     if (!is_inside) {
         zt__unlock_timed(&locked->collector);
     }
@@ -8869,15 +9338,19 @@ ZT__PRIVATE void zt__unpack_moments(zt__unpacker *unpacker, zt__moments *moments
 ZT__PRIVATE void zt__unpack_region(zt__unpacker *unpacker, zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     const char *name = zt__unpack_text(unpacker);
-    uint64_t collected = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT), timed = 0;
-    uint64_t lost = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
-    uint64_t dropped = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
+    uint64_t seen[ZT__MAX_PASSES] = {0}, collected = 0, lost, dropped;
     uint32_t columns = profiler->layout.column_count, index = profiler->region_count;
-    uint32_t pass, column, kept, most = 0;
+    uint32_t pass, column, kept;
     size_t i, values;
     zt__region_record *record;
     zt__statistics *statistics;
     zt_cause cause;
+    for (pass = 0; pass < profiler->pass_count; pass++) {
+        seen[pass] = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
+        collected += seen[pass];
+    }
+    lost = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
+    dropped = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
     /* Memory is allocated only for what the buffer is long enough for. */
     if (!zt__require(unpacker, (unpacker->size - unpacker->used) / ZT__PACKED_MOMENTS_SIZE >= columns)) {
         return;
@@ -8906,17 +9379,9 @@ ZT__PRIVATE void zt__unpack_region(zt__unpacker *unpacker, zt_profiler *profiler
         zt__unpack_moments(unpacker, &statistics->moments[column], collected);
     }
     for (pass = 0; pass < profiler->pass_count; pass++) {
-        statistics->seen[pass] = statistics->moments[zt__pass_time_column(profiler, pass)].count;
-        timed += statistics->seen[pass];
-        if (statistics->seen[pass] > statistics->seen[most]) {
-            most = pass;
-        }
+        zt__require(unpacker, statistics->moments[zt__pass_time_column(profiler, pass)].count <= seen[pass]);
     }
-    if (!zt__require(unpacker, timed <= collected)) {
-        return;
-    }
-    /* Samples without a GPU time can be of any pass. In this one they make room for all kept samples. */
-    statistics->seen[most] += collected - timed;
+    memcpy(statistics->seen, seen, sizeof seen);
     kept = zt__unpack_u32(unpacker, profiler->config.samples);
     values = (size_t)kept * columns;
     if (!zt__require(unpacker, kept <= zt__samples_per_pass(statistics) &&
@@ -8932,6 +9397,38 @@ ZT__PRIVATE void zt__unpack_region(zt__unpacker *unpacker, zt_profiler *profiler
         statistics->rows[i] = zt__unpack_f64(unpacker);
     }
     statistics->kept = statistics->capacity = kept;
+}
+
+ZT__PRIVATE void zt__unpack_paths(zt__unpacker *unpacker, zt_profiler *profiler) {
+    uint32_t i, count = zt__unpack_u32(unpacker, ZT__MAX_PATHS);
+    if (!zt__require(unpacker, (unpacker->size - unpacker->used) / ZT__PACKED_PATH_SIZE >= count)) {
+        return;
+    }
+    for (i = 0; i < count; i++) {
+        uint32_t outer_index = zt__unpack_u32(unpacker, UINT32_MAX);
+        uint32_t region = zt__unpack_u32(unpacker, UINT32_MAX);
+        zt__path *outer, *path;
+        if (!zt__require(unpacker,
+                         (outer_index < i || outer_index == UINT32_MAX) && region < profiler->region_count)) {
+            return;
+        }
+        outer = outer_index == UINT32_MAX ? &profiler->root : zt__path_at(profiler, outer_index);
+        zt__lock(&profiler->mutex);
+        path = zt__find_or_add_path(profiler, outer, profiler->regions[region]);
+        zt__unlock(&profiler->mutex);
+        if (!path) {
+            unpacker->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+            return;
+        }
+        if (!zt__require(unpacker, path->index == i && path->key.outer == outer)) {
+            return; /* it was there before, or is nested too deeply */
+        }
+        path->count = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
+        path->time_ns = zt__unpack_f64(unpacker);
+        path->missing = zt__unpack_u64(unpacker, ZT__MAX_PACKED_COUNT);
+        path->outlives_outer = (int)zt__unpack_u32(unpacker, 1);
+        path->is_own_unknown = (int)zt__unpack_u32(unpacker, 1);
+    }
 }
 
 /* Checks the header and the checksum, and reports what is wrong. `size` is that of the buffer at first, and
@@ -8950,8 +9447,8 @@ ZT__PRIVATE ze_result_t zt__check_pack(const uint8_t *bytes, size_t *size) {
     layout = zt__unpack_u32(&header, UINT32_MAX);
     stated = zt__unpack_u64(&header, UINT64_MAX);
     hash = zt__unpack_u64(&header, UINT64_MAX);
-    if (layout > ZT__PACK_LAYOUT) {
-        return zt__report(NULL, NEWER_PACK, ZE_RESULT_ERROR_UNSUPPORTED_VERSION, (unsigned)layout,
+    if (layout != ZT__PACK_LAYOUT && layout != 0) {
+        return zt__report(NULL, OTHER_PACK, ZE_RESULT_ERROR_UNSUPPORTED_VERSION, (unsigned)layout,
                           (unsigned)ZT__PACK_LAYOUT);
     }
     if (stated > *size) {
@@ -9011,6 +9508,7 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     for (i = 0; i < region_count && unpacker.result == ZE_RESULT_SUCCESS; i++) {
         zt__unpack_region(&unpacker, unpacked);
     }
+    zt__unpack_paths(&unpacker, unpacked);
     zt__require(&unpacker, unpacker.used == unpacker.size);
     result = unpacker.result;
     if (result == ZE_RESULT_ERROR_INVALID_ARGUMENT) {
@@ -10589,15 +11087,15 @@ ZT__PRIVATE FILE *zt__find_standard_stream(const char *path) {
 }
 
 /* A path of a list. It has room for more than any system accepts, so what is cut cannot be opened, either. */
-typedef struct zt__path {
+typedef struct zt__file_path {
     char text[5120];
-} zt__path;
+} zt__file_path;
 
 /* Returns a path with %p and %q{NAME} replaced: by the number of the process, and by a variable of the
    environment. */
-ZT__PRIVATE zt__path zt__expand_path(const char *name, size_t length) {
+ZT__PRIVATE zt__file_path zt__expand_path(const char *name, size_t length) {
     const char *end = name + length;
-    zt__path path;
+    zt__file_path path;
     size_t used = 0;
     while (name < end) {
         char variable[256], number[24];
@@ -10626,7 +11124,7 @@ ZT__PRIVATE zt__path zt__expand_path(const char *name, size_t length) {
 }
 
 /* Takes the next path from a list. "table" is a table on standard output. Returns 0 at the end. */
-ZT__PRIVATE int zt__next_path(const char **list, zt__path *path) {
+ZT__PRIVATE int zt__next_path(const char **list, zt__file_path *path) {
     const char *name;
     size_t length;
     if (!zt__next_name(list, &name, &length)) {
@@ -10641,12 +11139,12 @@ ZT__PRIVATE int zt__next_path(const char **list, zt__path *path) {
 
 /* Makes a path that of the n-th profiler of the process: run.csv, run.2.csv, ... Pipes and devices get no
    number. */
-ZT__PRIVATE void zt__number_path(zt__path *path, uint32_t n) {
+ZT__PRIVATE void zt__number_path(zt__file_path *path, uint32_t n) {
     const zt__suffix *suffix = zt__find_suffix(path->text);
     size_t length = strlen(path->text);
     size_t tail = suffix ? strlen(suffix->text) : strlen(zt__after_last_dot(path->text));
     struct stat target;
-    zt__path unnumbered = *path;
+    zt__file_path unnumbered = *path;
     if (n > 1 && !zt__find_standard_stream(path->text) &&
         (stat(path->text, &target) != 0 || S_ISREG(target.st_mode))) {
         snprintf(path->text, sizeof path->text, "%.*s.%u%s", (int)(length - tail), unnumbered.text,
@@ -10677,7 +11175,7 @@ ZT__PRIVATE int zt__is_off(const char *value) {
 
 /* Returns whether a list has a report that shows the timeline. */
 ZT__PRIVATE int zt__shows_timeline(const char *list) {
-    zt__path path;
+    zt__file_path path;
     while (list && zt__next_path(&list, &path)) {
         const zt__suffix *suffix = zt__find_suffix(path.text);
         if (suffix && suffix->shows_timeline) {
@@ -10689,7 +11187,7 @@ ZT__PRIVATE int zt__shows_timeline(const char *list) {
 
 /* Reports the first path of a list whose suffix stands for no format. */
 ZT__PRIVATE ze_result_t zt__check_reports(zt__diagnostics *diagnostics, const char *call, const char *list) {
-    zt__path path;
+    zt__file_path path;
     zt_format format;
     while (zt__next_path(&list, &path)) {
         if (!zt__find_standard_stream(path.text) && !zt__find_format(path.text, &format)) {
@@ -10708,7 +11206,7 @@ ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *file) {
    standard error instead. */
 ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint32_t n) {
     zt_log_fn log = profiler->diagnostics.log;
-    zt__path path;
+    zt__file_path path;
     int has_failed = 0;
     if (log == zt__log_to_stderr) {
         profiler->diagnostics.log = NULL; /* it would print the first message of a kind as well */
@@ -11174,12 +11672,26 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
     return result;
 }
 
+/* Returns whether a list may be immediate, or runs by other means: then it may be running. */
+ZT__PRIVATE int zt__is_unobserved(const zt__list *list) {
+    return list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED;
+}
+
+/* Returns whether the device may still execute what a PARTIAL slot has on its list. */
+ZT__PRIVATE int zt__may_run(const zt__slot *slot) {
+    if (zt__is_unobserved(slot->list)) {
+        return slot->is_dropped && slot->needs_reset && !zt__is_finished(slot); /* else it has run */
+    }
+    return zt__is_submitted(slot);
+}
+
 /* Counts the samples that are still in flight. Regions that are not ended are dropped, samples on their
    way are lost, and recorded regions that never ran are no longer counted as begun. Slots that the device
-   may still write to become RETIRED. */
+   may still write to become RETIRED. An ARMED slot has run, and by the conditions of zt_close its list is
+   not running. */
 ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
     const char *not_ended = NULL;
-    unsigned long long unfinished = 0;
+    unsigned long long unfinished = 0, running = 0;
     zt__slot_block *block;
     uint32_t i;
     zt__lock(&profiler->mutex);
@@ -11190,6 +11702,7 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
             case ZT__SLOT_OPEN:
                 not_ended = slot->region->name;
                 zt__count_dropped(profiler, slot->region, ZT_DROPPED_NOT_CLOSED);
+                zt__leave_nesting(profiler, slot);
                 slot->generation++;
                 break;
             case ZT__SLOT_PENDING:
@@ -11197,13 +11710,18 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
                 zt__count_lost(profiler, slot->region, ZT_LOST_NEVER_DELIVERED);
                 break;
             case ZT__SLOT_RECORDED:
-                /* A list that may be immediate, or that runs by other means, may be running. */
-                if (slot->list->state == ZT__LIST_UNKNOWN || slot->list->state == ZT__LIST_UNOBSERVED) {
+                if (zt__is_unobserved(slot->list)) {
                     break;
                 }
                 zt__unbind_slot(slot);
                 zt__free_slot(profiler, slot);
                 continue;
+            case ZT__SLOT_PARTIAL:
+                if (!zt__may_run(slot)) {
+                    continue;
+                }
+                running++;
+                break;
             default:
                 continue;
             }
@@ -11219,25 +11737,41 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
     if (unfinished) {
         zt__report(&profiler->diagnostics, NOT_FINISHED, ZE_RESULT_NOT_READY, call, unfinished);
     }
+    if (running && !zt__is_device_lost(&profiler->diagnostics)) {
+        zt__report(&profiler->diagnostics, DROPPED_RUNNING, ZE_RESULT_NOT_READY, call, running);
+    }
+}
+
+/* Returns whether regions are known to be on their way, also those that were dropped. */
+ZT__PRIVATE int zt__is_running(zt_profiler *profiler) {
+    const zt__list *list;
+    int is_running;
+    zt__lock(&profiler->mutex);
+    is_running = profiler->state_counts[ZT__SLOT_PENDING] || profiler->state_counts[ZT__SLOT_READING];
+    list = profiler->state_counts[ZT__SLOT_PARTIAL] ? profiler->lists : NULL;
+    for (; list && !is_running; list = list->next) {
+        is_running = zt__awaits_ends(list);
+    }
+    zt__unlock(&profiler->mutex);
+    return is_running;
 }
 
 /* Collects until nothing is on its way, but no longer than the configured time. Recorded regions whose
    execution is not announced are waited for only briefly, because most likely they will never run. */
 ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler) {
     const uint64_t brief_ns = 20000000;
-    uint64_t states[ZT__SLOT_STATE_COUNT], timeout_ns = profiler->config.wait_timeout_ns;
+    uint64_t timeout_ns = profiler->config.wait_timeout_ns;
     zt__wait wait = zt__wait_until(zt__deadline(timeout_ns));
-    if (!zt__collect_until(profiler, zt__deadline(timeout_ns < brief_ns ? timeout_ns : brief_ns))) {
-        do {
-            zt__try_collect(profiler, 1);
-            zt__count_states(profiler, states);
-        } while ((states[ZT__SLOT_PENDING] || states[ZT__SLOT_READING]) && zt__wait_again(&wait));
+    zt__collect_until(profiler, zt__deadline(timeout_ns < brief_ns ? timeout_ns : brief_ns));
+    while (zt__is_running(profiler) && zt__wait_again(&wait)) {
+        zt__try_collect(profiler, 1);
     }
 }
 
 ZT_API void zt_close(zt_profiler *profiler) {
     /* A profiler that is not registered is closed already, or belongs to the parent process of a fork. */
-    if (!profiler || !zt__is_registered(profiler) || zt__is_inside_callback(profiler, "zt_close")) {
+    if (!profiler || !zt__is_registered(profiler) || zt__is_inside_callback(profiler, "zt_close") ||
+        zt__is_inside_log(&profiler->diagnostics, "zt_close")) {
         return;
     }
     if (profiler->stop_tracing && !profiler->stop_tracing(profiler)) {
@@ -11335,7 +11869,247 @@ struct zt_stream {
     zt__clock clock;
 };
 
-/* ---- from the device into the ring ----------------------------------------------------------------------- */
+/* Public functions that only read take a const stream, but lock it. */
+ZT__PRIVATE zt_stream *zt__mutable_stream(const zt_stream *stream) {
+    return (zt_stream *)stream;
+}
+
+/* ---- opening --------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__fill_stream_config(zt_stream_config *config) {
+    if (!config->period_ns) {
+        config->period_ns = 1000000;
+    }
+    if (!config->memory_limit) {
+        config->memory_limit = (size_t)8 << 20;
+    }
+    if (!config->timeline_rows) {
+        config->timeline_rows = 16384;
+    }
+}
+
+/* Creates a stream without anything of the device. `given` may be NULL. Returns NULL without memory. */
+ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handle_t device,
+                                         const zt_stream_config *given) {
+    enum { MOST_REPORTS = 1024 };
+    zt_stream_config config = given ? *given : zt_stream_config_default();
+    zt_stream *stream;
+    zt__stream_data *data;
+    uint64_t seed[2];
+    zt__fill_stream_config(&config);
+    if (!config.notify_reports) { /* as many as come in ten milliseconds */
+        uint32_t reports = ZT__STREAM_WAIT_NS / config.period_ns + 1;
+        config.notify_reports = reports < MOST_REPORTS ? reports : (uint32_t)MOST_REPORTS;
+    }
+    if (!config.allocator.allocate) {
+        config.allocator = zt__default_allocator;
+    }
+    stream = (zt_stream *)zt__allocate(&config.allocator, 1, sizeof *stream);
+    data = (zt__stream_data *)zt__allocate(&config.allocator, 1, sizeof *data);
+    if (!stream || !data) {
+        zt__free(&config.allocator, stream);
+        zt__free(&config.allocator, data);
+        return NULL;
+    }
+    pthread_mutex_init(&data->mutex, NULL);
+    data->allocator = config.allocator;
+    data->owners = 1;
+    stream->data = data;
+    stream->process = zt__get_process();
+    stream->context = context;
+    stream->device = device;
+    stream->config = config;
+    stream->info.group = "";
+    stream->diagnostics.mutex = &data->mutex;
+    stream->diagnostics.log = config.log ? config.log : zt__default_log();
+    stream->diagnostics.log_user = config.log_user;
+    stream->time_metric = stream->length_metric = UINT32_MAX;
+    stream->marker_metric = stream->reason_metric = UINT32_MAX;
+    stream->marker_reason = stream->other_reason = zt__nan();
+    stream->gap_first = UINT64_MAX;
+    pthread_mutex_init(&stream->reader.mutex, NULL);
+    zt__load_driver(&stream->driver);
+    /* The device also stores small numbers with another meaning in StreamMarker, so markers have large ones.
+     */
+    seed[0] = zt__now_ns();
+    seed[1] = (uint64_t)(uintptr_t)stream;
+    stream->marker_base = UINT32_C(0x40000000) + (uint32_t)(zt__hash(seed, sizeof seed) & 0x7fffffff);
+    return stream;
+}
+
+/* Reports why the device cannot be sampled. Returns the result of the call that failed. */
+ZT__PRIVATE ze_result_t zt__report_stream_refusal(zt_stream *stream, ze_result_t result, const char *call,
+                                                  const zt__counter_holder *holder) {
+    zt__report_refusal(&stream->diagnostics, stream->device, 1, result, call, holder);
+    return result;
+}
+
+/* Finds the configured group; if none is configured, ComputeBasic, or else the first that is time-based.
+   Refuses a device with several tiles, whose reports have a header, so that only one at a time could be
+   calculated. */
+ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
+    const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
+    const zt_allocator *allocator = &stream->config.allocator;
+    const char *name = stream->config.group ? stream->config.group : "ComputeBasic", *call;
+    zt__group *group = &stream->data->group;
+    zt__catalog catalog;
+    uint32_t index, tiles = 0;
+    ze_result_t result = zt__open_catalog(allocator, &stream->driver, stream->device, &catalog, &call);
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__report_stream_refusal(stream, result, call, NULL);
+    }
+    index = zt__find_group(&catalog, name, strlen(name), type);
+    if (index == UINT32_MAX && !stream->config.group) {
+        index = zt__find_group(&catalog, NULL, 0, type);
+    }
+    if (index != UINT32_MAX) {
+        group->handle = catalog.handles[index];
+        group->properties = catalog.properties[index];
+        group->tiles = 1;
+        stream->info.group = group->properties.name;
+    } else if (zt__has_counters(&catalog)) {
+        result =
+            zt__report_no_group(&stream->diagnostics, "zt_stream_open", &catalog, name, strlen(name), type);
+    } else {
+        result = zt__report(&stream->diagnostics, METRIC_LIBRARY_MISSING,
+                            ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, (unsigned)catalog.count);
+    }
+    zt__close_catalog(allocator, &catalog);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    ZT__INTERNAL(result = zeDeviceGetSubDevices(stream->device, &tiles, NULL));
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__check(&stream->diagnostics, result, "zeDeviceGetSubDevices", "Update the driver.");
+    }
+    if (tiles > 1) {
+        return zt__report(&stream->diagnostics, SEVERAL_TILES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          (unsigned)tiles, stream->info.group);
+    }
+    return result;
+}
+
+/* Loads the metrics, and finds those from which a row has its time, length and marker. */
+ZT__PRIVATE ze_result_t zt__load_stream_metrics(zt_stream *stream) {
+    zt__stream_data *data = stream->data;
+    const char *call;
+    uint32_t i;
+    ze_result_t result = zt__load_metrics(&stream->config.allocator, &data->group, &call);
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__report_stream_refusal(stream, result, call, NULL);
+    }
+    data->metrics =
+        (zt_metric *)zt__allocate(&stream->config.allocator, data->group.metric_count, sizeof *data->metrics);
+    if (!data->metrics) {
+        return zt__report_no_memory(&stream->diagnostics, "zt_stream_open", "metrics");
+    }
+    for (i = 0; i < data->group.metric_count; i++) {
+        zt_metric *metric = &data->metrics[i];
+        int in_ns;
+        zt__describe_metric(&data->group, i, metric);
+        in_ns = strcmp(metric->units, "ns") == 0;
+        if (in_ns && metric->type == (int)ZET_METRIC_TYPE_TIMESTAMP && stream->time_metric == UINT32_MAX) {
+            stream->time_metric = i;
+        } else if (in_ns && strcmp(metric->name, "GpuTime") == 0) {
+            stream->length_metric = i;
+        } else if (strcmp(metric->name, "StreamMarker") == 0) {
+            stream->marker_metric = i;
+        } else if (strcmp(metric->name, "ReportReason") == 0) {
+            stream->reason_metric = i;
+        }
+    }
+    return result;
+}
+
+/* Allocates config.memory_limit: up to a quarter for calculated values, the rest for reports. Rows that are
+   kept for a profiler need more than that. */
+ZT__PRIVATE ze_result_t zt__make_room_for_rows(zt_stream *stream) {
+    enum { LEAST_ROWS = 16, MOST_ROWS = 256, LEAST_RING = 16384 };
+    const zt_allocator *allocator = &stream->config.allocator;
+    zt__stream_data *data = stream->data;
+    uint32_t metrics = data->group.metric_count;
+    size_t limit = stream->config.memory_limit, of_row = metrics * sizeof *stream->values;
+    size_t at_once = limit / 4 / of_row, least = LEAST_ROWS * of_row + LEAST_RING;
+    int complete;
+    if (limit < least) {
+        return zt__report(&stream->diagnostics, MEMORY_LIMIT, ZE_RESULT_ERROR_INVALID_SIZE, "zt_stream_open",
+                          (unsigned long long)limit, stream->info.group, (unsigned long long)least);
+    }
+    stream->max_calculated = at_once < MOST_ROWS ? (uint32_t)at_once : (uint32_t)MOST_ROWS;
+    stream->ring_size = limit - stream->max_calculated * of_row;
+    stream->info.memory = limit;
+    stream->values = (zet_typed_value_t *)zt__allocate(allocator, stream->max_calculated, of_row);
+    stream->ring = (uint8_t *)zt__allocate(allocator, stream->ring_size, 1);
+    stream->row = (double *)zt__allocate(allocator, metrics, sizeof *stream->row);
+    complete = stream->values && stream->ring && stream->row;
+    if (stream->config.profiler) {
+        data->row_capacity = stream->config.timeline_rows;
+        data->rows = (zt__kept_row *)zt__allocate(allocator, data->row_capacity, sizeof *data->rows);
+        data->row_values =
+            (double *)zt__allocate(allocator, data->row_capacity, metrics * sizeof *data->row_values);
+        data->sums = (zt__moments *)zt__allocate(allocator, metrics, sizeof *data->sums);
+        complete = complete && data->rows && data->row_values && data->sums;
+    }
+    return complete ? ZE_RESULT_SUCCESS
+                    : zt__report_no_memory(&stream->diagnostics, "zt_stream_open", "reports and rows");
+}
+
+/* zet_metric_global_timestamps_resolution_exp_t, which old headers do not have. */
+typedef struct zt__timestamps_resolution {
+    uint32_t stype;
+    void *next;
+    uint64_t ticks_per_second, valid_bits;
+} zt__timestamps_resolution;
+
+/* Relates the clock of the group's metrics to that of the host. If the driver does not describe this clock,
+   or cannot read it, uses the clock of the device. If that cannot be read either, rows are assumed to follow
+   each other from now on, a period each. */
+ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
+    enum { RESOLUTION_STYPE = 9 };
+    zet_metric_group_handle_t group = stream->data->group.handle;
+    zt__clock *clock = &stream->clock;
+    ze_device_properties_t device;
+    zet_metric_group_properties_t properties;
+    zt__timestamps_resolution resolution;
+    zt__clock_pair pair;
+    ze_result_t result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    memset(&resolution, 0, sizeof resolution);
+    memset(&properties, 0, sizeof properties);
+    resolution.stype = RESOLUTION_STYPE;
+    properties.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES;
+    properties.pNext = &resolution;
+    if (stream->driver.zetMetricGroupGetGlobalTimestampsExp &&
+        zetMetricGroupGetProperties(group, &properties) == ZE_RESULT_SUCCESS && resolution.ticks_per_second) {
+        zt__init_clock(clock, stream->device, group, resolution.ticks_per_second,
+                       zt__mask_of_bits(resolution.valid_bits));
+        result = zt__read_clocks(&stream->driver, clock, &pair);
+    }
+    if (result != ZE_RESULT_SUCCESS && !zt__means_device_loss(result)) {
+        memset(&device, 0, sizeof device);
+        device.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* its timerResolution is in ticks a second */
+        ZT__INTERNAL(result = zeDeviceGetProperties(stream->device, &device));
+        if (result != ZE_RESULT_SUCCESS) {
+            return zt__check(&stream->diagnostics, result, "zeDeviceGetProperties", "Update the driver.");
+        }
+        zt__init_clock(clock, stream->device, NULL, device.timerResolution,
+                       zt__mask_of_bits(device.timestampValidBits));
+        result = zt__read_clocks(&stream->driver, clock, &pair);
+    }
+    if (zt__means_device_loss(result)) {
+        return zt__check(
+            &stream->diagnostics, result,
+            clock->group ? "zetMetricGroupGetGlobalTimestampsExp" : "zeDeviceGetGlobalTimestamps", "");
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        stream->time_metric = UINT32_MAX;
+        clock->interval_ns = UINT64_MAX; /* later pairs would contradict the assumed times */
+        pair.ns[ZT__DEVICE] = 0;
+        pair.ns[ZT__HOST] = zt__now_ns();
+        pair.error_ns = 0;
+    }
+    zt__add_clock_pair(clock, pair);
+    return ZE_RESULT_SUCCESS;
+}
 
 /* Queries the size of a report. A device may not know it before there is one. */
 ZT__PRIVATE ze_result_t zt__query_report_size(zt_stream *stream) {
@@ -11358,6 +12132,55 @@ ZT__PRIVATE ze_result_t zt__query_report_size(zt_stream *stream) {
     zt__unlock(&stream->data->mutex);
     return result;
 }
+
+/* Activates the group and starts sampling. */
+ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
+    zet_metric_streamer_desc_t streamer;
+    ze_event_pool_desc_t pool;
+    ze_event_desc_t event;
+    zt__counter_holder holder;
+    const char *call = "zeEventPoolCreate";
+    ze_result_t result;
+    memset(&pool, 0, sizeof pool);
+    pool.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
+    pool.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
+    pool.count = 1;
+    memset(&event, 0, sizeof event);
+    event.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
+    event.signal = ZE_EVENT_SCOPE_FLAG_HOST;
+    event.wait = ZE_EVENT_SCOPE_FLAG_HOST;
+    ZT__INTERNAL(result = zeEventPoolCreate(stream->context, &pool, 1, &stream->device, &stream->event_pool));
+    if (result == ZE_RESULT_SUCCESS) {
+        call = "zeEventCreate";
+        ZT__INTERNAL(result = zeEventCreate(stream->event_pool, &event, &stream->event));
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__check(&stream->diagnostics, result, call, "Free events or memory.");
+    }
+    result = zt__activate_group(stream->context, stream->device, &stream->data->group, 1, &holder);
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__report_stream_refusal(stream, result, "zetContextActivateMetricGroups", &holder);
+    }
+    stream->is_activated = 1;
+    result = zt__open_stream_clock(stream);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    memset(&streamer, 0, sizeof streamer);
+    streamer.stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC;
+    streamer.samplingPeriod = stream->config.period_ns;
+    streamer.notifyEveryNReports = stream->config.notify_reports;
+    result = zetMetricStreamerOpen(stream->context, stream->device, stream->data->group.handle, &streamer,
+                                   stream->event, &stream->streamer);
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__report_stream_refusal(stream, result, "zetMetricStreamerOpen", NULL);
+    }
+    stream->info.period_ns = streamer.samplingPeriod ? streamer.samplingPeriod : stream->config.period_ns;
+    stream->info.notify_reports = streamer.notifyEveryNReports;
+    return zt__query_report_size(stream);
+}
+
+/* ---- from the device into the ring ----------------------------------------------------------------------- */
 
 /* Finds where in the ring the next bytes are stored. Returns how many fit there.
 
@@ -11556,26 +12379,12 @@ ZT__PRIVATE int zt__read_stamp(zt_stream *stream, const zt__raw_row *row, uint64
     return 1;
 }
 
-/* Returns whether the time stamp of a row is a little before that of the last row. This looks like one that
-   is nearly a whole wrap of the clock after it, but then the row would end in the future, or much later than
-   a period after the last one although the device dropped nothing. */
-ZT__PRIVATE int zt__has_stepped_back(const zt_stream *stream, const zt__raw_row *row) {
-    const zt__clock *clock = &stream->clock;
-    uint64_t tolerance = zt__clock_tolerance(clock), later = row->end_ns - stream->end_ns;
-    if (later <= clock->wrap_ns / 2) {
-        return 0;
-    }
-    return row->end_ns > row->read_ns + tolerance ||
-           (!row->may_follow_gap && later > clock->wrap_ns - tolerance &&
-            later > stream->info.period_ns + tolerance);
-}
-
 /* Finds when the period of a row ended, which is the time stamp of its report, and how long it lasted. */
 ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
     const zt__clock *clock = &stream->clock;
     uint64_t tolerance = zt__clock_tolerance(clock), opened_ns = clock->pairs[0].ns[ZT__DEVICE];
-    uint64_t period = stream->info.period_ns, stamp = 0;
-    int has_stamp = zt__read_stamp(stream, row, &stamp), is_reported;
+    uint64_t period = stream->info.period_ns, stamp = 0, later_ns;
+    int has_stamp = zt__read_stamp(stream, row, &stamp), is_reported, in_future, in_next_wrap;
     if (!stream->has_end) {
         row->end_ns = opened_ns;
         if (has_stamp) {
@@ -11588,9 +12397,16 @@ ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
         }
     } else {
         row->end_ns = zt__unwrap_after(clock, stamp, stream->end_ns);
-        if (row->end_ns < stream->end_ns || (clock->wrap_ns && zt__has_stepped_back(stream, row))) {
+        later_ns = row->end_ns - stream->end_ns;
+        /* A time stamp that is a little before the last one looks like one that is nearly a whole wrap after
+           it. But then the row would end in the future, or much later although the device dropped nothing. */
+        in_future = row->end_ns > row->read_ns + tolerance;
+        in_next_wrap =
+            !row->may_follow_gap && later_ns > clock->wrap_ns - tolerance && later_ns > period + tolerance;
+        if (row->end_ns < stream->end_ns ||
+            (clock->wrap_ns && later_ns > clock->wrap_ns / 2 && (in_future || in_next_wrap))) {
             row->end_ns = stream->end_ns;
-        } else if (row->may_follow_gap && row->end_ns - stream->end_ns > period + period / 2) {
+        } else if (row->may_follow_gap && later_ns > period + period / 2) {
             /* In a gap the clock can wrap more than once. The gap was reported soon after its end. */
             uint64_t after_gap_ns = zt__unwrap_near(clock, stamp, row->gap_ns);
             row->end_ns = after_gap_ns > row->end_ns ? after_gap_ns : row->end_ns;
@@ -11894,289 +12710,7 @@ ZT__PRIVATE const zt__marker *zt__find_or_add_marker(zt__stream_data *data, cons
     return marker;
 }
 
-/* ---- opening --------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE void zt__fill_stream_config(zt_stream_config *config) {
-    if (!config->period_ns) {
-        config->period_ns = 1000000;
-    }
-    if (!config->memory_limit) {
-        config->memory_limit = (size_t)8 << 20;
-    }
-    if (!config->timeline_rows) {
-        config->timeline_rows = 16384;
-    }
-}
-
-/* Creates a stream without anything of the device. `given` may be NULL. Returns NULL without memory. */
-ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handle_t device,
-                                         const zt_stream_config *given) {
-    enum { MOST_REPORTS = 1024 };
-    zt_stream_config config = given ? *given : zt_stream_config_default();
-    zt_stream *stream;
-    zt__stream_data *data;
-    uint64_t seed[2];
-    zt__fill_stream_config(&config);
-    if (!config.notify_reports) { /* as many as come in ten milliseconds */
-        uint32_t reports = ZT__STREAM_WAIT_NS / config.period_ns + 1;
-        config.notify_reports = reports < MOST_REPORTS ? reports : (uint32_t)MOST_REPORTS;
-    }
-    if (!config.allocator.allocate) {
-        config.allocator = zt__default_allocator;
-    }
-    stream = (zt_stream *)zt__allocate(&config.allocator, 1, sizeof *stream);
-    data = (zt__stream_data *)zt__allocate(&config.allocator, 1, sizeof *data);
-    if (!stream || !data) {
-        zt__free(&config.allocator, stream);
-        zt__free(&config.allocator, data);
-        return NULL;
-    }
-    pthread_mutex_init(&data->mutex, NULL);
-    data->allocator = config.allocator;
-    data->owners = 1;
-    stream->data = data;
-    stream->process = zt__get_process();
-    stream->context = context;
-    stream->device = device;
-    stream->config = config;
-    stream->info.group = "";
-    stream->diagnostics.mutex = &data->mutex;
-    stream->diagnostics.log = config.log ? config.log : zt__default_log();
-    stream->diagnostics.log_user = config.log_user;
-    stream->time_metric = stream->length_metric = UINT32_MAX;
-    stream->marker_metric = stream->reason_metric = UINT32_MAX;
-    stream->marker_reason = stream->other_reason = zt__nan();
-    stream->gap_first = UINT64_MAX;
-    pthread_mutex_init(&stream->reader.mutex, NULL);
-    zt__load_driver(&stream->driver);
-    /* The device also stores small numbers with another meaning in StreamMarker, so markers have large ones.
-     */
-    seed[0] = zt__now_ns();
-    seed[1] = (uint64_t)(uintptr_t)stream;
-    stream->marker_base = UINT32_C(0x40000000) + (uint32_t)(zt__hash(seed, sizeof seed) & 0x7fffffff);
-    return stream;
-}
-
-/* Reports why the device cannot be sampled. Returns the result of the call that failed. */
-ZT__PRIVATE ze_result_t zt__report_stream_refusal(zt_stream *stream, ze_result_t result, const char *call,
-                                                  const zt__counter_holder *holder) {
-    zt__report_refusal(&stream->diagnostics, stream->device, 1, result, call, holder);
-    return result;
-}
-
-/* Finds the configured group; if none is configured, ComputeBasic, or else the first that is time-based.
-   Refuses a device with several tiles, whose reports have a header, so that only one at a time could be
-   calculated. */
-ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
-    const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
-    const zt_allocator *allocator = &stream->config.allocator;
-    const char *name = stream->config.group ? stream->config.group : "ComputeBasic", *call;
-    zt__group *group = &stream->data->group;
-    zt__catalog catalog;
-    uint32_t index, tiles = 0;
-    ze_result_t result = zt__open_catalog(allocator, &stream->driver, stream->device, &catalog, &call);
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__report_stream_refusal(stream, result, call, NULL);
-    }
-    index = zt__find_group(&catalog, name, strlen(name), type);
-    if (index == UINT32_MAX && !stream->config.group) {
-        index = zt__find_group(&catalog, NULL, 0, type);
-    }
-    if (index != UINT32_MAX) {
-        group->handle = catalog.handles[index];
-        group->properties = catalog.properties[index];
-        group->tiles = 1;
-        stream->info.group = group->properties.name;
-    } else if (zt__has_counters(&catalog)) {
-        result =
-            zt__report_no_group(&stream->diagnostics, "zt_stream_open", &catalog, name, strlen(name), type);
-    } else {
-        result = zt__report(&stream->diagnostics, METRIC_LIBRARY_MISSING,
-                            ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, (unsigned)catalog.count);
-    }
-    zt__close_catalog(allocator, &catalog);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    ZT__INTERNAL(result = zeDeviceGetSubDevices(stream->device, &tiles, NULL));
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__check(&stream->diagnostics, result, "zeDeviceGetSubDevices", "Update the driver.");
-    }
-    if (tiles > 1) {
-        return zt__report(&stream->diagnostics, SEVERAL_TILES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          (unsigned)tiles, stream->info.group);
-    }
-    return result;
-}
-
-/* Loads the metrics, and finds those from which a row has its time, length and marker. */
-ZT__PRIVATE ze_result_t zt__load_stream_metrics(zt_stream *stream) {
-    zt__stream_data *data = stream->data;
-    const char *call;
-    uint32_t i;
-    ze_result_t result = zt__load_metrics(&stream->config.allocator, &data->group, &call);
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__report_stream_refusal(stream, result, call, NULL);
-    }
-    data->metrics =
-        (zt_metric *)zt__allocate(&stream->config.allocator, data->group.metric_count, sizeof *data->metrics);
-    if (!data->metrics) {
-        return zt__report_no_memory(&stream->diagnostics, "zt_stream_open", "metrics");
-    }
-    for (i = 0; i < data->group.metric_count; i++) {
-        zt_metric *metric = &data->metrics[i];
-        int in_ns;
-        zt__describe_metric(&data->group, i, metric);
-        in_ns = strcmp(metric->units, "ns") == 0;
-        if (in_ns && metric->type == (int)ZET_METRIC_TYPE_TIMESTAMP && stream->time_metric == UINT32_MAX) {
-            stream->time_metric = i;
-        } else if (in_ns && strcmp(metric->name, "GpuTime") == 0) {
-            stream->length_metric = i;
-        } else if (strcmp(metric->name, "StreamMarker") == 0) {
-            stream->marker_metric = i;
-        } else if (strcmp(metric->name, "ReportReason") == 0) {
-            stream->reason_metric = i;
-        }
-    }
-    return result;
-}
-
-/* Allocates config.memory_limit: up to a quarter for calculated values, the rest for reports. Rows that are
-   kept for a profiler need more than that. */
-ZT__PRIVATE ze_result_t zt__make_room_for_rows(zt_stream *stream) {
-    enum { LEAST_ROWS = 16, MOST_ROWS = 256, LEAST_RING = 16384 };
-    const zt_allocator *allocator = &stream->config.allocator;
-    zt__stream_data *data = stream->data;
-    uint32_t metrics = data->group.metric_count;
-    size_t limit = stream->config.memory_limit, of_row = metrics * sizeof *stream->values;
-    size_t at_once = limit / 4 / of_row, least = LEAST_ROWS * of_row + LEAST_RING;
-    int complete;
-    if (limit < least) {
-        return zt__report(&stream->diagnostics, MEMORY_LIMIT, ZE_RESULT_ERROR_INVALID_SIZE, "zt_stream_open",
-                          (unsigned long long)limit, stream->info.group, (unsigned long long)least);
-    }
-    stream->max_calculated = at_once < MOST_ROWS ? (uint32_t)at_once : (uint32_t)MOST_ROWS;
-    stream->ring_size = limit - stream->max_calculated * of_row;
-    stream->info.memory = limit;
-    stream->values = (zet_typed_value_t *)zt__allocate(allocator, stream->max_calculated, of_row);
-    stream->ring = (uint8_t *)zt__allocate(allocator, stream->ring_size, 1);
-    stream->row = (double *)zt__allocate(allocator, metrics, sizeof *stream->row);
-    complete = stream->values && stream->ring && stream->row;
-    if (stream->config.profiler) {
-        data->row_capacity = stream->config.timeline_rows;
-        data->rows = (zt__kept_row *)zt__allocate(allocator, data->row_capacity, sizeof *data->rows);
-        data->row_values =
-            (double *)zt__allocate(allocator, data->row_capacity, metrics * sizeof *data->row_values);
-        data->sums = (zt__moments *)zt__allocate(allocator, metrics, sizeof *data->sums);
-        complete = complete && data->rows && data->row_values && data->sums;
-    }
-    return complete ? ZE_RESULT_SUCCESS
-                    : zt__report_no_memory(&stream->diagnostics, "zt_stream_open", "reports and rows");
-}
-
-/* zet_metric_global_timestamps_resolution_exp_t, which old headers do not have. */
-typedef struct zt__timestamps_resolution {
-    uint32_t stype;
-    void *next;
-    uint64_t ticks_per_second, valid_bits;
-} zt__timestamps_resolution;
-
-/* Relates the clock of the group's metrics to that of the host. If the driver does not describe this clock,
-   or cannot read it, uses the clock of the device. If that cannot be read either, rows are assumed to follow
-   each other from now on, a period each. */
-ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
-    enum { RESOLUTION_STYPE = 9 };
-    zet_metric_group_handle_t group = stream->data->group.handle;
-    zt__clock *clock = &stream->clock;
-    ze_device_properties_t device;
-    zet_metric_group_properties_t properties;
-    zt__timestamps_resolution resolution;
-    zt__clock_pair pair;
-    ze_result_t result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
-    memset(&resolution, 0, sizeof resolution);
-    memset(&properties, 0, sizeof properties);
-    resolution.stype = RESOLUTION_STYPE;
-    properties.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES;
-    properties.pNext = &resolution;
-    if (stream->driver.zetMetricGroupGetGlobalTimestampsExp &&
-        zetMetricGroupGetProperties(group, &properties) == ZE_RESULT_SUCCESS && resolution.ticks_per_second) {
-        zt__init_clock(clock, stream->device, group, resolution.ticks_per_second,
-                       zt__mask_of_bits(resolution.valid_bits));
-        result = zt__read_clocks(&stream->driver, clock, &pair);
-    }
-    if (result != ZE_RESULT_SUCCESS && !zt__means_device_loss(result)) {
-        memset(&device, 0, sizeof device);
-        device.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* its timerResolution is in ticks a second */
-        ZT__INTERNAL(result = zeDeviceGetProperties(stream->device, &device));
-        if (result != ZE_RESULT_SUCCESS) {
-            return zt__check(&stream->diagnostics, result, "zeDeviceGetProperties", "Update the driver.");
-        }
-        zt__init_clock(clock, stream->device, NULL, device.timerResolution,
-                       zt__mask_of_bits(device.timestampValidBits));
-        result = zt__read_clocks(&stream->driver, clock, &pair);
-    }
-    if (zt__means_device_loss(result)) {
-        return zt__check(
-            &stream->diagnostics, result,
-            clock->group ? "zetMetricGroupGetGlobalTimestampsExp" : "zeDeviceGetGlobalTimestamps", "");
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        stream->time_metric = UINT32_MAX;
-        clock->interval_ns = UINT64_MAX; /* later pairs would contradict the assumed times */
-        pair.ns[ZT__DEVICE] = 0;
-        pair.ns[ZT__HOST] = zt__now_ns();
-        pair.error_ns = 0;
-    }
-    zt__add_clock_pair(clock, pair);
-    return ZE_RESULT_SUCCESS;
-}
-
-/* Activates the group and starts sampling. */
-ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
-    zet_metric_streamer_desc_t streamer;
-    ze_event_pool_desc_t pool;
-    ze_event_desc_t event;
-    zt__counter_holder holder;
-    const char *call = "zeEventPoolCreate";
-    ze_result_t result;
-    memset(&pool, 0, sizeof pool);
-    pool.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
-    pool.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
-    pool.count = 1;
-    memset(&event, 0, sizeof event);
-    event.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
-    event.signal = ZE_EVENT_SCOPE_FLAG_HOST;
-    event.wait = ZE_EVENT_SCOPE_FLAG_HOST;
-    ZT__INTERNAL(result = zeEventPoolCreate(stream->context, &pool, 1, &stream->device, &stream->event_pool));
-    if (result == ZE_RESULT_SUCCESS) {
-        call = "zeEventCreate";
-        ZT__INTERNAL(result = zeEventCreate(stream->event_pool, &event, &stream->event));
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__check(&stream->diagnostics, result, call, "Free events or memory.");
-    }
-    result = zt__activate_group(stream->context, stream->device, &stream->data->group, 1, &holder);
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__report_stream_refusal(stream, result, "zetContextActivateMetricGroups", &holder);
-    }
-    stream->is_activated = 1;
-    result = zt__open_stream_clock(stream);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    memset(&streamer, 0, sizeof streamer);
-    streamer.stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC;
-    streamer.samplingPeriod = stream->config.period_ns;
-    streamer.notifyEveryNReports = stream->config.notify_reports;
-    result = zetMetricStreamerOpen(stream->context, stream->device, stream->data->group.handle, &streamer,
-                                   stream->event, &stream->streamer);
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__report_stream_refusal(stream, result, "zetMetricStreamerOpen", NULL);
-    }
-    stream->info.period_ns = streamer.samplingPeriod ? streamer.samplingPeriod : stream->config.period_ns;
-    stream->info.notify_reports = streamer.notifyEveryNReports;
-    return zt__query_report_size(stream);
-}
+/* ---- closing --------------------------------------------------------------------------------------------- */
 
 /* Frees a stream, also one that is not opened completely. The profiler keeps what it shares with the stream.
  */
@@ -12208,11 +12742,6 @@ ZT__PRIVATE void zt__destroy_stream(zt_stream *stream) {
     zt__release_stream_data(stream->data);
     pthread_mutex_destroy(&stream->reader.mutex);
     zt__free(&allocator, stream);
-}
-
-/* Public functions that only read take a const stream, but lock it. */
-ZT__PRIVATE zt_stream *zt__mutable_stream(const zt_stream *stream) {
-    return (zt_stream *)stream;
 }
 
 /* ---- public ---------------------------------------------------------------------------------------------- */
@@ -12348,6 +12877,9 @@ ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, v
     if (!stream || stream->process != zt__get_process()) {
         return counts;
     }
+    if (zt__is_inside_log(&stream->diagnostics, "zt_stream_close")) {
+        return zt_stream_get_counts(stream);
+    }
     is_inside = zt__is_owner(&stream->reader);
     if (!is_inside) {
         zt__store(&stream->is_closing, 1); /* ends reads that wait */
@@ -12433,7 +12965,9 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
    The two mutexes are held briefly. Under them no other lock is locked, and neither the driver nor a
    function of the application is called. What is marked atomic is also read without a lock. */
 
-/* The calls of the core interface (ze...) that loaders can trace. Older loaders lack some of them. */
+/* The calls of the core interface (ze...) that loaders can trace. Older loaders lack some of them. Where one
+   of these lists is used, X is defined as what stands there for each call: a constant, its name, its
+   callbacks. */
 /* clang-format off */
 #define ZT__CALLS(X)                                                                                         \
     X(CommandListAppendBarrier) X(CommandListAppendEventReset) X(CommandListAppendGraphExt)                  \
@@ -12761,7 +13295,7 @@ typedef struct zt__known_handle {
 
     /* why the commands of a list cannot be measured */
     int is_copy_only;    /* it cannot execute metric queries */
-    int is_captured;     /* its commands go into a graph, which may run any number of times */
+    int is_captured;     /* its commands go into a graph, by zeCommandListBegin...Capture...Ext */
     int is_cloneable;    /* its clones would write to the same queries and events */
     int has_command_ids; /* the application has queried the identifier of a command to come */
 } zt__known_handle;
@@ -12808,6 +13342,8 @@ typedef struct zt__tracer {
     ze_result_t(ZE_APICALL *get_context)(ze_command_list_handle_t, ze_context_handle_t *);
     ze_result_t(ZE_APICALL *get_device)(ze_command_list_handle_t, ze_device_handle_t *);
     ze_result_t(ZE_APICALL *get_ordinal)(ze_command_list_handle_t, uint32_t *);
+    /* QUERY_TRUE while a list is captured into a graph. NULL: the loader has no graphs. */
+    ze_result_t(ZE_APICALL *query_capture)(ze_command_list_handle_t);
 
     const zt_config *automatic; /* of zt_auto: how to open profilers for new devices; else NULL */
     zt__timed_mutex opening;
@@ -12817,6 +13353,7 @@ typedef struct zt__tracer {
     zt__map kernel_names;   /* by their text */
     zt__map kernels, lists; /* zt__known_handle, by handle */
     zt__known_handle *unused_handles;
+    uint32_t captures; /* lists that are captured */
     zt_trace_counts counts;
     zt__timed_call *timed_calls[ZT__CALL_COUNT]; /* by zt__call; NULL: not seen yet */
     zt__timed_call *in_order[ZT__CALL_COUNT];    /* the same, in the order of first appearance */
@@ -12827,6 +13364,11 @@ typedef struct zt__tracer {
     zt__message_text open_failure; /* of zt_auto: the first message */
     uint32_t open_failures;        /* how many profilers could not be opened */
 } zt__tracer;
+
+/* Returns the call of the application that starts the tracer, for messages. */
+ZT__PRIVATE const char *zt__starting_call(const zt__tracer *tracer) {
+    return tracer->automatic ? "zt_auto" : "zt_trace_start";
+}
 
 /* Where a comment below says that the mutex is held, the function unlocks it while the driver or the
    application's allocator runs, and locks it again. */
@@ -12859,12 +13401,23 @@ ZT__PRIVATE zt__known_handle *zt__remember_handle(zt__tracer *tracer, zt__map *m
     return NULL;
 }
 
+/* Stores whether a capture into a graph has begun on a list. The mutex is held. */
+ZT__PRIVATE void zt__set_captured(zt__tracer *tracer, zt__known_handle *list, int is_captured) {
+    if (is_captured && !list->is_captured) {
+        tracer->captures++;
+    } else if (!is_captured && list->is_captured) {
+        tracer->captures--;
+    }
+    list->is_captured = is_captured;
+}
+
 ZT__PRIVATE void zt__forget_handle(zt__tracer *tracer, zt__map *map, const void *handle) {
     zt__known_handle *known;
     zt__lock(&tracer->mutex);
     known = (zt__known_handle *)zt__map_find(map, &handle, sizeof handle);
     if (known) {
         zt__map_remove(map, &handle, sizeof handle);
+        zt__set_captured(tracer, known, 0);
         known->next = tracer->unused_handles;
         tracer->unused_handles = known;
     }
@@ -12885,6 +13438,7 @@ ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
     zt__free_known(tracer, &tracer->lists);
     zt__free_known(tracer, &tracer->kernels);
     zt__free_known(tracer, &tracer->kernel_names);
+    tracer->captures = 0;
     while (tracer->unused_handles) {
         zt__known_handle *unused = tracer->unused_handles;
         tracer->unused_handles = unused->next;
@@ -13112,7 +13666,8 @@ ZT__PRIVATE zt__known_handle *zt__remember_list(zt__tracer *tracer, ze_command_l
     zt__known_handle *known = zt__remember_handle(tracer, &tracer->lists, list);
     if (known) {
         known->device = device;
-        known->is_captured = known->is_cloneable = known->has_command_ids = 0;
+        zt__set_captured(tracer, known, 0);
+        known->is_cloneable = known->has_command_ids = 0;
         known->is_copy_only = device && ordinal < 32 && (device->copy_only_groups >> ordinal & 1);
     }
     return known;
@@ -13192,7 +13747,7 @@ ZT__PRIVATE zt__timed_call *zt__find_or_add_timed_call(zt__tracer *tracer, zt__c
         made = NULL;
     }
     if (!made) {
-        zt__report_no_memory(tracer->diagnostics, "zt_trace_start", "the times of calls");
+        zt__report_no_memory(tracer->diagnostics, zt__starting_call(tracer), "the times of calls");
     }
     zt__lock(&tracer->mutex);
     if (made && !tracer->timed_calls[call]) { /* else another thread was faster */
@@ -13255,12 +13810,14 @@ typedef struct zt__frame {
     zt__call call;
     void *parameters; /* of the call: a ze_..._params_t */
 
-    uint64_t begin_ns; /* 0: no tracer times the call */
+    uint64_t begin_ns;              /* 0: no tracer times the call */
+    void *instances[ZT__MAX_HOOKS]; /* what a prologue of the application stores for its epilogue */
+
+    /* What zt__begin_command has done, which is ended or undone after the call. */
     zt_region region;
     int has_region;
-    uint32_t *wait_count; /* the call's parameter, if zt__begin_command has set it to 0; else NULL */
+    uint32_t *wait_count; /* the call's parameter, if it was set to 0; else NULL */
     uint32_t waits;       /* its value before */
-    void *instances[ZT__MAX_HOOKS]; /* what a prologue of the application stores for its epilogue */
 } zt__frame;
 
 /* The parameters of the call of a frame. */
@@ -13268,10 +13825,29 @@ typedef struct zt__frame {
 
 /* ---- launches and copies --------------------------------------------------------------------------------- */
 
+/* Returns whether a command may go into a graph, which may run any number of times. A list also joins the
+   capture of another by waiting for one of its events. So while there is a capture, the driver is queried,
+   and a command that waits may be the one with which its list joins. The mutex is held. */
+ZT__PRIVATE int zt__may_be_captured(zt__tracer *tracer, const zt__known_handle *list,
+                                    const zt__command *command) {
+    const uint32_t query_true = 0x78000022;
+    ze_result_t result;
+    if (list->is_captured || tracer->captures == 0) {
+        return list->is_captured;
+    }
+    if (*command->wait_count > 0 || !tracer->query_capture) {
+        return 1;
+    }
+    zt__unlock(&tracer->mutex);
+    result = tracer->query_capture(command->list);
+    zt__lock(&tracer->mutex);
+    return (uint32_t)result == query_true;
+}
+
 /* Counts a launch or copy. If it is measured, returns the profiler, and the name of the region. The list is
    checked before the filter, so that launches elsewhere do not count for `every` and `limit`.
-   `knows_kernel`: the handle of the kernel is the application's, and so forgotten when it is destroyed. The
-   mutex is held. */
+   `command` is NULL if the driver will refuse it. `knows_kernel`: the handle of the kernel is the
+   application's, and so forgotten when it is destroyed. The mutex is held. */
 ZT__PRIVATE zt_profiler *zt__select_command(zt__tracer *tracer, zt__call call, const zt__command *command,
                                             int knows_kernel, const char **region) {
     zt__known_handle *list = command ? zt__find_or_query_list(tracer, command->list) : NULL;
@@ -13283,7 +13859,8 @@ ZT__PRIVATE zt_profiler *zt__select_command(zt__tracer *tracer, zt__call call, c
         }
         return NULL;
     }
-    if (zt__is_measured(device) && !list->is_captured && !list->is_cloneable && !list->has_command_ids) {
+    if (zt__is_measured(device) && !list->is_cloneable && !list->has_command_ids &&
+        !zt__may_be_captured(tracer, list, command)) {
         /* A copy engine can write time stamps, but cannot execute queries. */
         if (!list->is_copy_only || device->profiler->metric_count == 0) {
             name = zt__name_of_command(tracer, call, command, knows_kernel);
@@ -13309,10 +13886,10 @@ ZT__PRIVATE zt_profiler *zt__select_command(zt__tracer *tracer, zt__call call, c
     return device->profiler;
 }
 
-/* Called before a launch or copy. If it is measured, appends a wait for its events, which it then need not
-   wait for, and the begin of a region. So the GPU time is that of the kernel alone. If the driver refuses the
-   launch, the wait stays on the list. zt__after_call ends the region. `kernel_before_hooks` is the kernel
-   that the application has passed. */
+/* Called before a launch or copy. If it is measured, appends what comes before it: a wait for its events, for
+   which it then need not wait, and the begin of a region. So the GPU time is that of the kernel alone. What
+   comes after it, zt__after_call appends: the end of the region. If the driver refuses the launch, the wait
+   stays on the list. `kernel_before_hooks` is the kernel that the application has passed. */
 ZT__PRIVATE void zt__begin_command(zt__frame *frame, ze_kernel_handle_t kernel_before_hooks) {
     zt__tracer *tracer = frame->tracer;
     zt__command command;
@@ -13393,10 +13970,19 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
         lists = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->pphCommandLists;
         count = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->pnumCommandLists;
     } else {
-        lists = *ZT__PARAMETERS(frame, zt__append_lists_params)->pphCommandLists;
-        count = *ZT__PARAMETERS(frame, zt__append_lists_params)->pnumCommandLists;
+        const zt__append_lists_params *p = ZT__PARAMETERS(frame, zt__append_lists_params);
+        const void *immediate = *p->phCommandListImmediate;
+        const zt__known_handle *known;
+        lists = *p->pphCommandLists;
+        count = *p->pnumCommandLists;
+        zt__lock(&frame->tracer->mutex);
+        known = (const zt__known_handle *)zt__map_find(&frame->tracer->lists, &immediate, sizeof immediate);
+        if (known && known->is_captured) {
+            count = 0; /* they go into a graph */
+        }
+        zt__unlock(&frame->tracer->mutex);
     }
-    for (; lists && device; device = zt__next_measured(frame->tracer, device)) {
+    for (; lists && count && device; device = zt__next_measured(frame->tracer, device)) {
         if (device->profiler == zt__executing_for) {
             continue;
         }
@@ -13500,7 +14086,7 @@ ZT__PRIVATE void zt__after_success(zt__frame *frame, zt__call_kind kind) {
         if (list && kind == ZT__KIND_GET_COMMAND_ID) {
             list->has_command_ids = 1;
         } else if (list) {
-            list->is_captured = kind == ZT__KIND_CAPTURE_BEGIN;
+            zt__set_captured(tracer, list, kind == ZT__KIND_CAPTURE_BEGIN);
         }
         zt__unlock(&tracer->mutex);
         break;
@@ -13693,7 +14279,7 @@ ZT__PRIVATE void zt__epilogue(ze_result_t result, void **instance) {
     zt__unlock(&zt__dispatch_mutex);
     zt__change_depth(1);
     for (frame = last; frame; frame = frame->previous) {
-        if (frame->wait_count) {
+        if (frame->wait_count) { /* of the application, so also if the tracer was destroyed */
             *frame->wait_count = frame->waits;
         }
         if (frame->state == ZT__FRAME_CALLBACK) {
@@ -13737,21 +14323,33 @@ static const zt__callbacks zt__callbacks_of[ZT__CALL_COUNT] = {
 
 /* ---- registration with the loader ------------------------------------------------------------------------ */
 
-/* Registers the callbacks of a call, if the loader can trace it. */
-ZT__PRIVATE ze_result_t zt__register_call(zel_tracer_handle_t handle, uint32_t call) {
+/* Creates and enables a tracer object of the loader, with callbacks for those of these calls that the loader
+   can trace. If that fails, `*handle` is NULL, or has to be retired or destroyed. */
+ZT__PRIVATE ze_result_t zt__create_registration(const uint8_t *calls, uintptr_t registration,
+                                                zel_tracer_handle_t *handle) {
     ze_result_t(ZE_APICALL * register_callback)(zel_tracer_handle_t, zel_tracer_reg_t, zt__callback);
+    zel_tracer_desc_t desc;
     char symbol[128];
+    uint32_t call;
     ze_result_t result;
-    snprintf(symbol, sizeof symbol, "zelTracer%sRegisterCallback", zt__call_name(call) + strlen("ze"));
-    zt__find_loader_symbol(symbol, (void *)&register_callback);
-    if (!register_callback) {
-        return ZE_RESULT_SUCCESS;
+    memset(&desc, 0, sizeof desc);
+    desc.stype = ZEL_STRUCTURE_TYPE_TRACER_DESC;
+    desc.pUserData = (void *)registration;
+    result = zelTracerCreate(&desc, handle);
+    for (call = 0; call < ZT__CALL_COUNT && result == ZE_RESULT_SUCCESS; call++) {
+        if (!calls[call]) {
+            continue;
+        }
+        snprintf(symbol, sizeof symbol, "zelTracer%sRegisterCallback", zt__call_name(call) + strlen("ze"));
+        zt__find_loader_symbol(symbol, (void *)&register_callback);
+        if (register_callback) {
+            result = register_callback(*handle, ZEL_REGISTER_PROLOGUE, zt__callbacks_of[call].before);
+        }
+        if (register_callback && result == ZE_RESULT_SUCCESS) {
+            result = register_callback(*handle, ZEL_REGISTER_EPILOGUE, zt__callbacks_of[call].after);
+        }
     }
-    result = register_callback(handle, ZEL_REGISTER_PROLOGUE, zt__callbacks_of[call].before);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = register_callback(handle, ZEL_REGISTER_EPILOGUE, zt__callbacks_of[call].after);
-    }
-    return result;
+    return result == ZE_RESULT_SUCCESS ? zelTracerSetEnabled(*handle, 1) : result;
 }
 
 /* Makes a call to find out whether callbacks come. With the tracing layer off, none come, although
@@ -13779,7 +14377,6 @@ ZT__PRIVATE void zt__retire(zel_tracer_handle_t handle) {
 ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
     static uintptr_t last_registration;
     uint8_t calls[ZT__CALL_COUNT];
-    zel_tracer_desc_t desc;
     zel_tracer_handle_t handle = NULL;
     ze_result_t result;
     uint32_t call;
@@ -13790,21 +14387,7 @@ ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
     if (zt__dispatch.handle && memcmp(zt__dispatch.registered, calls, sizeof calls) == 0) {
         return zt__callbacks_come(zt__dispatch.registration) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
     }
-    memset(&desc, 0, sizeof desc);
-    desc.stype = ZEL_STRUCTURE_TYPE_TRACER_DESC;
-    desc.pUserData = (void *)++last_registration;
-    result = zelTracerCreate(&desc, &handle);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    for (call = 0; call < ZT__CALL_COUNT && result == ZE_RESULT_SUCCESS; call++) {
-        if (calls[call]) {
-            result = zt__register_call(handle, call);
-        }
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zelTracerSetEnabled(handle, 1);
-    }
+    result = zt__create_registration(calls, ++last_registration, &handle);
     if (result == ZE_RESULT_SUCCESS && zt__callbacks_come(last_registration)) {
         if (zt__dispatch.handle) {
             zt__retire(zt__dispatch.handle);
@@ -13814,9 +14397,10 @@ ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
         memcpy(zt__dispatch.registered, calls, sizeof calls);
         return result;
     }
-    if (zt__dispatch.handle || zt__dispatch.retired_count) {
+    if (handle && (zt__dispatch.handle || zt__dispatch.retired_count)) {
         zt__retire(handle);
-    } else { /* nothing was ever traced, so there is no call that zelTracerDestroy could wait for */
+    } else if (handle) { /* nothing was ever traced, so there is no call that zelTracerDestroy could wait for
+                          */
         zelTracerSetEnabled(handle, 0);
         zelTracerDestroy(handle);
     }
@@ -13899,8 +14483,8 @@ ZT__PRIVATE ze_result_t zt__report_no_such_call(const zt__tracer *tracer, const 
     char wanted[65];
     zt__copy_text(wanted, sizeof wanted, name, length);
     nearest = zt__find_nearest(wanted, NULL, ZT__CALL_COUNT, zt__call_name_at);
-    return zt__report(tracer->diagnostics, NO_SUCH_CALL, ZE_RESULT_ERROR_INVALID_ARGUMENT, wanted,
-                      nearest.text);
+    return zt__report(tracer->diagnostics, NO_SUCH_CALL, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                      zt__starting_call(tracer), wanted, nearest.text);
 }
 
 /* Stores which calls a list of patterns selects to be timed. Each pattern must match a call. */
@@ -13930,7 +14514,7 @@ ZT__PRIVATE ze_result_t zt__copy_hooks(zt__tracer *tracer, const zt_hook *hooks,
     tracer->hook_count = 0;
     if (count > ZT__MAX_HOOKS || (count && !hooks)) {
         return zt__report(tracer->diagnostics, BAD_HOOKS, ZE_RESULT_ERROR_INVALID_SIZE,
-                          (unsigned)ZT__MAX_HOOKS);
+                          zt__starting_call(tracer), (unsigned)ZT__MAX_HOOKS);
     }
     for (i = 0; i < count; i++) {
         const char *name = hooks[i].call ? hooks[i].call : "";
@@ -13992,7 +14576,8 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     if (config->names) {
         tracer->names = zt__duplicate_text(&tracer->allocator, config->names);
         if (!tracer->names) {
-            return zt__report_no_memory(tracer->diagnostics, "zt_trace_start", "the names of kernels");
+            return zt__report_no_memory(tracer->diagnostics, zt__starting_call(tracer),
+                                        "the names of kernels");
         }
     }
     tracer->every = config->every ? config->every : 1;
@@ -14022,6 +14607,7 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     zt__find_loader_symbol("zeCommandListGetContextHandle", (void *)&tracer->get_context);
     zt__find_loader_symbol("zeCommandListGetDeviceHandle", (void *)&tracer->get_device);
     zt__find_loader_symbol("zeCommandListGetOrdinal", (void *)&tracer->get_ordinal);
+    zt__find_loader_symbol("zeCommandListIsGraphCaptureEnabledExt", (void *)&tracer->query_capture);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -14046,7 +14632,8 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     ze_result_t(ZE_APICALL * enable_layer)(void);
     ze_result_t result;
     if (zt__has_calls_in_progress(tracer)) {
-        return zt__report(tracer->diagnostics, CALLS_IN_PROGRESS, ZE_RESULT_NOT_READY, "zt_trace_start");
+        return zt__report(tracer->diagnostics, CALLS_IN_PROGRESS, ZE_RESULT_NOT_READY,
+                          zt__starting_call(tracer));
     }
     if (kernels) {
         config.names = kernels;
@@ -14080,7 +14667,7 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     zt__unlock(&zt__dispatch_setup);
     if (result != ZE_RESULT_SUCCESS) {
         return zt__report(tracer->diagnostics, TRACING_OFF, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
-                          zt_result_name(result));
+                          zt__starting_call(tracer), zt_result_name(result));
     }
     return result;
 }
@@ -15714,8 +16301,8 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
     if (tracer && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
         if (counts.launches > 0) {
             snprintf(text, sizeof text,
-                     "%llu launches: %llu measured, %llu left out by zt_trace_config, %llu on lists of other "
-                     "contexts or devices.",
+                     "%llu launches: %llu measured, %llu left out by zt_trace_config, %llu on lists that "
+                     "cannot be measured.",
                      (unsigned long long)counts.launches, (unsigned long long)counts.measured,
                      (unsigned long long)counts.filtered, (unsigned long long)counts.elsewhere);
             note(document, text);
@@ -15731,12 +16318,31 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
     note(document, "No region has samples: begin regions with zt_begin, and call zt_collect.");
 }
 
+/* Notes launches that a tracer cannot measure. */
+ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
+#ifdef ZETOOLS_TRACER
+    zt_trace_counts counts = zt_trace_get_counts(document->profiler);
+    char text[256];
+    if (counts.elsewhere > 0) {
+        snprintf(text, sizeof text,
+                 "%llu of %llu launches could not be measured: their lists are of other contexts or devices, "
+                 "of copy engines, can be cloned or changed, or are captured into graphs.",
+                 (unsigned long long)counts.elsewhere, (unsigned long long)counts.launches);
+        note(document, text);
+    }
+#else
+    (void)document, (void)note;
+#endif
+}
+
 /* Passes what all reports note to a function, when the regions have been read. */
 ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_availability availability = zt_get_availability(document->profiler);
     char text[sizeof document->profiler->availability_text.text + 32];
     if (document->shown_count == 0) {
         zt__note_why_empty(document, note);
+    } else {
+        zt__note_elsewhere(document, note);
     }
     if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
         snprintf(text, sizeof text, "There are no metrics: %s", zt_get_availability_text(document->profiler));
@@ -18539,7 +19145,7 @@ ZT__PRIVATE void zt__explain_empty_report(const zt__traced_device *device) {
     uint64_t left_out = device->left_out, impossible = device->impossible;
     const char *before = "zetools: zt_auto: ";
     FILE *table = NULL, *file = stderr;
-    zt__path path;
+    zt__file_path path;
     while (!table && zt__next_path(&list, &path)) {
         table = zt__find_standard_stream(path.text);
     }
