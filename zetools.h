@@ -406,10 +406,10 @@
            print(pandas.read_csv("run.instances.csv", skiprows=2).groupby("Kernel")["GpuTime[ns]"].sum())
 
        A page (.html) shows all of this in a browser, from one file that loads nothing: regions by their
-       share, what limits them, every metric with its description, the distribution of GPU times, the
-       timeline if one is kept, and what was lost. It contains the same object as JSON, in which the figures
-       of "metrics" are arrays in the order above, and "timeline" has the newest 100,000 samples as
-       {"begin_ns", "end_ns", "spans": [[region, begin, end], ...]}.
+       share, what limits them, every metric with its description, the distribution of GPU times, a
+       roofline, the timeline if one is kept, and what was lost. It contains the same object as JSON, in
+       which the figures of "metrics" are arrays in the order above, and "timeline" has the newest 100,000
+       samples as {"begin_ns", "end_ns", "spans": [[region, begin, end], ...]}.
 
    CALLBACKS
 
