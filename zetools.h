@@ -422,10 +422,10 @@
            print(pandas.read_csv("run.instances.csv", skiprows=2).groupby("Kernel")["GpuTime[ns]"].sum())
 
        A page (.html) shows all of this in a browser, from one file that loads nothing: regions by their
-       share, what limits them, every metric with its description, the distribution of GPU times, the
-       timeline if one is kept, and what was lost. It contains the same object as JSON, in which the figures
-       of "metrics" are arrays in the order above, and "timeline" has the newest 100,000 samples as
-       {"begin_ns", "end_ns", "spans": [[region, begin, end], ...]}.
+       share, what limits them, every metric with its description, the distribution of GPU times, a
+       roofline, the timeline if one is kept, and what was lost. It contains the same object as JSON, in
+       which the figures of "metrics" are arrays in the order above, and "timeline" has the newest 100,000
+       samples as {"begin_ns", "end_ns", "spans": [[region, begin, end], ...]}.
 
    CALLBACKS
 
@@ -19713,7 +19713,7 @@ static const char *const zt__page[] = {
     "    const intensities = points.map((region) => region[kind] / region.bytes), rates = points.map((region) => region[kind]);",
     "    if (bytes > 0 && most > 0) { intensities.push(most / bytes); }",
     "    const lowX = Math.min(...intensities) / 3, highX = Math.max(...intensities) * 5;",
-    "    const top = 10, bottom = 300, left = 80, right = 940;",
+    "    const width = window.innerWidth < 900 ? 640 : 960, top = 10, bottom = 300, left = 80, right = width - 20;",
     "    const lowY = Math.min(...rates, bytes > 0 ? lowX * bytes : Infinity) / 2, highY = Math.max(...rates, most || 0) * 3;",
     "    const x = logAxis(lowX, highX, left, right), y = logAxis(lowY, highY, bottom, top);",
     "    addLink(\"roofline\", \"Roofline\");",
@@ -19722,7 +19722,7 @@ static const char *const zt__page[] = {
     "        \"points have a larger share of GPU time. Peak, \" + (peaks.source || \"of unknown source\") + \": \" + roofs + \".\" +",
     "        (kind === \"operations\" ? \"\" : \" Instructions are those of the vector and matrix engines, each of which does several operations: \" +",
     "            \"zt_set_operations states how many of these a region does.\"));",
-    "    const svg = drawing(byId(\"roofline\"), 960, 345, \"Roofline of \" + plural(points.length, \"region\") + \"; the figures are in the details of each region\");",
+    "    const svg = drawing(byId(\"roofline\"), width, 345, \"Roofline of \" + plural(points.length, \"region\") + \"; the figures are in the details of each region\");",
     "    for (const tick of ticksOf(lowX, highX)) {",
     "        addSvg(svg, \"path\", {d: \"M\" + x(tick) + \" \" + top + \"V\" + bottom, class: \"grid\"});",
     "        addSvg(svg, \"text\", {x: x(tick), y: bottom + 15, \"text-anchor\": \"middle\"}, quantity(tick, \"\"));",
@@ -19742,11 +19742,11 @@ static const char *const zt__page[] = {
     "        addSvg(svg, \"path\", {d: \"M\" + x(ridge) + \" \" + y(most) + \"H\" + right, class: \"roof\"});",
     "        addSvg(svg, \"text\", {x: right, y: y(most) - 5, \"text-anchor\": \"end\"}, quantity(most, rate));",
     "    }",
-    "    addPoints(svg, points, kind, rate, x, y);",
+    "    addPoints(svg, points, kind, rate, x, y, width * 2 / 3);",
     "}",
     "",
     "/* Draws the points, small ones on top, and names those of the largest share where names do not overlap. */",
-    "function addPoints(svg, points, kind, rate, x, y) {",
+    "function addPoints(svg, points, kind, rate, x, y, leftFrom) {",
     "    const named = [];",
     "    for (const region of points) {",
     "        const at = {x: x(region[kind] / region.bytes), y: y(region[kind])}, radius = 3 + 9 * Math.sqrt(region.share || 0);",
@@ -19754,7 +19754,7 @@ static const char *const zt__page[] = {
     "        addSvg(point, \"title\", {}, region.name + \": \" + quantity(region[kind], rate) + \", \" + quantity(region.bytes, \"B/s\") +",
     "            (hasOwnTimes ? \", \" + percent(region.share) + \" of GPU time\" : \"\"));",
     "        point.addEventListener(\"click\", () => reveal(region));",
-    "        const text = shortName(region.name, 42), width = 7 * text.length, isOnLeft = at.x > 640;",
+    "        const text = shortName(region.name, 42), width = 7 * text.length, isOnLeft = at.x > leftFrom;",
     "        const left = isOnLeft ? at.x - radius - 3 - width : at.x + radius + 3;",
     "        const isFree = named.every((other) => Math.abs(other.y - at.y) > 14 || other.left > left + width || other.left + other.width < left);",
     "        if (named.length < 12 && isFree) { named.push({text, left, width, y: at.y, anchor: isOnLeft ? \"end\" : \"start\"}); }",
