@@ -1618,10 +1618,10 @@ typedef zt__disabled_scope zt_scope;
            >>opening      zt_open, zt_close
            >>streams      sampling by the clock
            >>tracer       regions around the launches of others (ZETOOLS_TRACER)
-           >>bench        zt_bench, zt_compare
            >>openmetrics  figures for Prometheus, as OpenMetrics text
            >>reports      tables, CSV, JSON, traces, files
            >>page         the page that run.html is
+           >>bench        zt_bench, zt_compare
            >>automatic    zt_auto: tracing that reports at exit (ZETOOLS_TRACER)
 
    LOCKS
@@ -3619,7 +3619,7 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(THREAD_HANGS, "%s: a thread of the library's own does not return from the driver, or from "            \
                     "config.sample. Nothing is closed. Close it again later.")                               \
     /* of merging and reports */                                                                             \
-    X(CANNOT_WRITE, "zt_report: cannot write '%.512s': %s. Check the directory, its permissions and space.") \
+    X(CANNOT_WRITE, "%s: cannot write '%.512s': %s. Check the directory, its permissions and space.")        \
     X(WRITE_STOPPED, "%s: the write function returned that it cannot go on.")                                \
     X(BAD_FORMAT, "zt_write: %d is not a zt_format. Pass one of ZT_FORMAT_TABLE, _CSV, _JSON, _TRACE, "      \
                   "_HTML and _OPENMETRICS.")                                                                 \
@@ -14133,661 +14133,6 @@ ZT__PRIVATE int zt__copy_kept_call(const zt_profiler *profiler, uint64_t index, 
 
 #endif /* ZETOOLS_TRACER */
 
-/* ==== >>bench: samples, until the interval of their median is narrow ====================================== */
-
-/* ---- samples --------------------------------------------------------------------------------------------- */
-
-typedef struct zt__series {
-    uint32_t count;
-    double samples[ZT_BENCH_SAMPLES]; /* in the order in which they were taken */
-    double mhz[ZT_BENCH_SAMPLES];     /* the device's frequency after each; NaN: unknown */
-    double sorted[ZT_BENCH_SAMPLES];  /* the samples in ascending order */
-} zt__series;
-
-ZT__PRIVATE void zt__add_to_series(zt__series *series, double sample, double mhz) {
-    uint32_t i = series->count++;
-    series->samples[i] = sample;
-    series->mhz[i] = mhz;
-    for (; i > 0 && series->sorted[i - 1] > sample; i--) {
-        series->sorted[i] = series->sorted[i - 1];
-    }
-    series->sorted[i] = sample;
-}
-
-/* Stores the confidence interval of the median, by the sign test. Returns half its width as a share of
-   the median, or NaN if the median is 0.
-
-   A sample lies on either side of the true median with equal chance, so the ranks of the interval's ends
-   follow from the binomial distribution. The ends are chosen for 97.5%: stopping when the interval is
-   narrow lowers its coverage a little, so that at least 95% remain. */
-ZT__PRIVATE double zt__median_interval(double *sorted, uint32_t count, double *low, double *high) {
-    double term = 1, below = 0, median = zt__quantile(sorted, count, 0.5);
-    uint32_t i, rank = 0;
-    for (i = 0; i < count; i++) {
-        term /= 2; /* 2^-1000 at the least, which a double still holds */
-    }
-    for (i = 0; i < count / 2; i++) {
-        below += term;
-        if (below > 0.0125) {
-            break;
-        }
-        rank = i + 1;
-        term = term * (count - i) / (i + 1);
-    }
-    *low = sorted[rank ? rank - 1 : 0];
-    *high = sorted[count - (rank ? rank : 1)];
-    return median > 0 ? (*high - *low) / 2 / median : zt__nan();
-}
-
-/* ---- the stopping rule ----------------------------------------------------------------------------------- */
-
-ZT__PRIVATE uint32_t zt__clamp(uint32_t value, uint32_t least, uint32_t most) {
-    return value < least ? least : value > most ? most : value;
-}
-
-/* Replaces what is 0 by its default. */
-ZT__PRIVATE zt_bench_config zt__fill_in_defaults(const zt_bench_config *given) {
-    enum { LEAST_SAMPLES = 10 };
-    zt_bench_config config = *given;
-    uint32_t max_samples = given->max_samples ? given->max_samples : (uint32_t)ZT_BENCH_SAMPLES;
-    config.warm_up = given->warm_up ? given->warm_up : 3;
-    config.max_samples = zt__clamp(max_samples, LEAST_SAMPLES, ZT_BENCH_SAMPLES);
-    config.min_samples = zt__clamp(given->min_samples, LEAST_SAMPLES, config.max_samples);
-    config.max_time_ns = given->max_time_ns ? given->max_time_ns : UINT64_C(10000000000);
-    config.precision = zt__is_positive(given->precision) ? given->precision : 0.01;
-    config.max_change = zt__is_positive(given->max_change) ? given->max_change : 0.02;
-    config.counter_runs = given->counter_runs ? given->counter_runs : 5;
-    return config;
-}
-
-typedef struct zt__stop_rule {
-    const zt_bench_config *limits;
-    uint64_t deadline;
-    uint32_t next_precise; /* the count at which the interval is next compared with config.precision */
-    uint32_t next_noise;   /* the count at which it is next compared with that of half as many samples */
-    double half_precision; /* the precision of half as many samples; NaN: not compared yet */
-} zt__stop_rule;
-
-ZT__PRIVATE zt__stop_rule zt__begin_stop_rule(const zt_bench_config *limits) {
-    enum { NOISE_FROM = 64 };
-    zt__stop_rule rule;
-    rule.limits = limits;
-    rule.deadline = zt__deadline(limits->max_time_ns);
-    rule.next_precise = limits->min_samples;
-    rule.next_noise = zt__clamp(limits->min_samples, NOISE_FROM, ZT_BENCH_SAMPLES);
-    rule.half_precision = zt__nan();
-    return rule;
-}
-
-/* Returns which condition is met, or ZT_BENCH_NOT_RUN if more samples are needed.
-
-   After every sample, the interval might be narrow by chance and end the benchmark too early. So it is
-   compared with config.precision only when there are a quarter more samples. Twice as many samples should
-   narrow it by 29%. If they narrow it by less than 5%, the rest is noise that more samples do not remove.
- */
-ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, zt__series *series) {
-    uint32_t count = series->count;
-    double low, high, precision;
-    if (count < rule->limits->min_samples) {
-        return ZT_BENCH_NOT_RUN;
-    }
-    precision = zt__median_interval(series->sorted, count, &low, &high);
-    if (count >= rule->next_precise) {
-        rule->next_precise = count + count / 4 + 1;
-        if (!zt__is_nan(precision) && precision < rule->limits->precision) {
-            return ZT_BENCH_PRECISE;
-        }
-    }
-    if (count >= rule->next_noise) {
-        double before = rule->half_precision;
-        rule->next_noise = count * 2;
-        rule->half_precision = precision;
-        if (!zt__is_nan(before) && !zt__is_nan(precision) && precision > 0.95 * before) {
-            return ZT_BENCH_NOISE;
-        }
-    }
-    if (count == rule->limits->max_samples) {
-        return ZT_BENCH_FULL;
-    }
-    return zt__now_ns() >= rule->deadline ? ZT_BENCH_TIME : ZT_BENCH_NOT_RUN;
-}
-
-/* ---- results --------------------------------------------------------------------------------------------- */
-
-/* Clears a result, with its name. `unnamed` is the name if the configuration has none. */
-ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_config *config,
-                                        const char *unnamed) {
-    const char *name = unnamed;
-    if (config && (config->name || config->region)) {
-        name = config->name ? config->name : config->region;
-    }
-    memset(result, 0, sizeof *result);
-    zt__copy_text(result->name, sizeof result->name, name, strlen(name));
-    result->median = result->low = result->high = result->quartile1 = result->quartile3 = zt__nan();
-    result->min = result->max = result->precision = result->frequency_mhz = zt__nan();
-    result->counter_median = result->perturbation = zt__nan();
-    result->region = UINT32_MAX;
-}
-
-/* Fills in a result, and marks samples that are outliers or were taken at another frequency.
-   `series->sorted` is overwritten. */
-ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series, double max_change) {
-    uint32_t i, known = 0, count = series->count;
-    double spread;
-    if (count == 0) {
-        return;
-    }
-    result->count = count;
-    result->precision = zt__median_interval(series->sorted, count, &result->low, &result->high);
-    result->median = zt__quantile(series->sorted, count, 0.5);
-    result->quartile1 = zt__quantile(series->sorted, count, 0.25);
-    result->quartile3 = zt__quantile(series->sorted, count, 0.75);
-    result->min = series->sorted[0];
-    result->max = series->sorted[count - 1];
-    for (i = 0; i < count; i++) {
-        if (!zt__is_nan(series->mhz[i])) {
-            series->sorted[known++] = series->mhz[i];
-        }
-    }
-    result->frequency_mhz = zt__quantile(series->sorted, known, 0.5);
-    spread = 1.5 * (result->quartile3 - result->quartile1);
-    for (i = 0; i < count; i++) {
-        double sample = series->samples[i], change = fabs(series->mhz[i] / result->frequency_mhz - 1);
-        result->samples[i] = sample;
-        if (sample < result->quartile1 - spread || sample > result->quartile3 + spread) {
-            result->marks[i] |= ZT_BENCH_OUTLIER;
-            result->outliers++;
-        }
-        if (!zt__is_nan(change) && change > max_change) {
-            result->marks[i] |= ZT_BENCH_CHANGED;
-            result->changed++;
-        }
-    }
-}
-
-/* ---- taking samples -------------------------------------------------------------------------------------- */
-
-typedef struct zt__bench {
-    const char *call;
-    zt_bench_config config;   /* nothing is 0 that has a default */
-    const char *region;       /* whose GPU time is a sample. NULL: the first of the work, once it has run */
-    zt_profiler *profiler;    /* the application's, or NULL */
-    zt_profiler *stopwatch;   /* measures times alone, without queries; NULL with config.measure */
-    zes_freq_handle_t domain; /* whose frequency is the GPU's, or NULL */
-    zt__series *series;
-} zt__bench;
-
-/* Returns the index of a region by its name, which may be NULL, or UINT32_MAX if there is none. */
-ZT__PRIVATE uint32_t zt__find_region(zt_profiler *profiler, const char *name) {
-    uint32_t i, found = UINT32_MAX;
-    zt__lock(&profiler->mutex);
-    for (i = 0; name && i < profiler->region_count && found == UINT32_MAX; i++) {
-        if (strcmp(profiler->regions[i]->name, name) == 0) {
-            found = i;
-        }
-    }
-    zt__unlock(&profiler->mutex);
-    return found;
-}
-
-ZT__PRIVATE const char *zt__bench_name(const zt__bench *bench) {
-    if (bench->config.name) {
-        return bench->config.name;
-    }
-    return bench->region ? bench->region : "the benchmark";
-}
-
-/* Reports why there is no sample, and returns NaN. */
-ZT__PRIVATE double zt__report_no_sample(const zt__bench *bench, const char *why) {
-    zt__report(zt__diagnostics_of(bench->profiler), NO_BENCH_SAMPLE, ZE_RESULT_NOT_READY, bench->call,
-               zt__bench_name(bench), why);
-    return zt__nan();
-}
-
-/* Runs the work once with a profiler. Returns the GPU time of its region. If a sample of the run is
-   missing, reports that and returns NaN. */
-ZT__PRIVATE double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
-    zt_region_info before, after;
-    zt_counts counts_before = zt_get_counts(profiler), counts;
-    uint32_t region = zt__find_region(profiler, bench->region);
-    ze_result_t result;
-    int failed;
-    memset(&before, 0, sizeof before);
-    if (region != UINT32_MAX) {
-        zt_get_region(profiler, region, &before);
-    }
-    failed = bench->config.run(profiler, bench->config.user) != 0;
-    if (!bench->region && zt_get_region_count(profiler) > 0) {
-        zt_get_region(profiler, 0, &after);
-        bench->region = after.name;
-    }
-    if (failed) {
-        return zt__report_no_sample(bench, "it failed");
-    }
-    result = zt_collect(profiler, profiler->config.wait_timeout_ns);
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__report_no_sample(bench, zt_result_name(result));
-    }
-    counts = zt_get_counts(profiler);
-    if (counts.lost != counts_before.lost || counts.dropped != counts_before.dropped) {
-        return zt__report_no_sample(bench, "a sample of a region was lost or dropped");
-    }
-    region = zt__find_region(profiler, bench->region);
-    if (region == UINT32_MAX || zt_get_region(profiler, region, &after) != ZE_RESULT_SUCCESS ||
-        after.time_ns.count == before.time_ns.count) {
-        return zt__report_no_sample(bench, "no region was measured");
-    }
-    return after.time_ns.sum - (before.time_ns.count ? before.time_ns.sum : 0);
-}
-
-/* Does the work once, without metrics. Returns its time, or NaN. */
-ZT__PRIVATE double zt__measure_once(zt__bench *bench) {
-    double sample;
-    if (!bench->config.measure) {
-        return zt__run_work(bench, bench->stopwatch);
-    }
-    sample = bench->config.measure(bench->config.user);
-    return !zt__is_finite(sample) || sample < 0 ? zt__report_no_sample(bench, "it failed") : sample;
-}
-
-/* Finds the frequency domain of the GPU, if the system management interface has it. */
-ZT__PRIVATE void zt__find_frequency_domain(zt__bench *bench) {
-    const zt__driver *driver = bench->profiler ? &bench->profiler->driver : NULL;
-    zes_freq_handle_t domains[16];
-    uint32_t i, count = ZT__COUNT_OF(domains);
-    if (!driver || !bench->profiler->device || !driver->zesDeviceEnumFrequencyDomains ||
-        !driver->zesFrequencyGetProperties || !driver->zesFrequencyGetState ||
-        driver->zesDeviceEnumFrequencyDomains((zes_device_handle_t)bench->profiler->device, &count,
-                                              domains) != ZE_RESULT_SUCCESS) {
-        return;
-    }
-    for (i = 0; i < count && !bench->domain; i++) {
-        zes_freq_properties_t properties;
-        memset(&properties, 0, sizeof properties);
-        properties.stype = ZES_STRUCTURE_TYPE_FREQ_PROPERTIES;
-        if (driver->zesFrequencyGetProperties(domains[i], &properties) == ZE_RESULT_SUCCESS &&
-            properties.type == ZES_FREQ_DOMAIN_GPU) {
-            bench->domain = domains[i];
-        }
-    }
-}
-
-/* Takes one sample, and the frequency of the device after it. A run without a sample is repeated. Returns
-   0 if the last attempt fails, too. */
-ZT__PRIVATE int zt__measure_sample(zt__bench *bench) {
-    enum { TRIES = 4 };
-    zes_freq_state_t state;
-    double sample = zt__nan(), mhz = zt__nan();
-    int i;
-    for (i = 0; i < TRIES && zt__is_nan(sample); i++) {
-        sample = zt__measure_once(bench);
-    }
-    if (zt__is_nan(sample)) {
-        return 0;
-    }
-    memset(&state, 0, sizeof state);
-    state.stype = ZES_STRUCTURE_TYPE_FREQ_STATE;
-    if (bench->config.frequency) {
-        mhz = bench->config.frequency(bench->config.user);
-    } else if (bench->domain &&
-               bench->profiler->driver.zesFrequencyGetState(bench->domain, &state) == ZE_RESULT_SUCCESS) {
-        mhz = state.actual;
-    }
-    zt__add_to_series(bench->series, sample, mhz);
-    return 1;
-}
-
-/* Does the work config.warm_up times. After the first three, stops when `max_time_ns` is over. */
-ZT__PRIVATE void zt__warm_up(zt__bench *bench, uint64_t max_time_ns) {
-    uint64_t deadline = zt__deadline(max_time_ns);
-    uint32_t i;
-    for (i = 0; i < bench->config.warm_up && (i < 3 || zt__now_ns() < deadline); i++) {
-        zt__measure_once(bench);
-    }
-}
-
-ZT__PRIVATE void zt__close_bench(zt__bench *bench) {
-    zt_close(bench->stopwatch);
-    zt__free(bench->profiler ? &bench->profiler->config.allocator : &zt__default_allocator, bench->series);
-}
-
-/* Checks the configuration and prepares a benchmark. On failure nothing is left to close. */
-ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_profiler *profiler,
-                                       const zt_bench_config *config) {
-    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (!config) {
-        return zt__report_null(diagnostics, call, "config");
-    }
-    if (!config->run && !config->measure) {
-        return zt__report(diagnostics, NOTHING_TO_BENCH, ZE_RESULT_ERROR_INVALID_NULL_POINTER, call);
-    }
-    memset(bench, 0, sizeof *bench);
-    bench->call = call;
-    bench->config = zt__fill_in_defaults(config);
-    bench->region = config->region;
-    bench->profiler = profiler;
-    bench->series = (zt__series *)zt__allocate(
-        profiler ? &profiler->config.allocator : &zt__default_allocator, 1, sizeof *bench->series);
-    if (!bench->series) {
-        return zt__report_no_memory(diagnostics, call, "samples");
-    }
-    if (!config->measure) {
-        zt_config times_alone = profiler->config;
-        times_alone.groups = "";
-        times_alone.metrics = times_alone.columns = NULL;
-        times_alone.require_metrics = times_alone.thread = 0;
-        times_alone.sample = NULL;
-        times_alone.timeline = 0;
-        result = zt__open_configured(profiler->context, profiler->device, &times_alone, &bench->stopwatch);
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        zt__close_bench(bench);
-        return zt__report(diagnostics, CALL_FAILED, result, "zt_open", zt_result_name(result),
-                          zt__get_last_error(NULL));
-    }
-    zt__find_frequency_domain(bench);
-    return ZE_RESULT_SUCCESS;
-}
-
-/* Returns whether the work needs a profiler with a device, and there is none. Then benchmarks do nothing,
-   as any function without a profiler. */
-ZT__PRIVATE int zt__has_nothing_to_run(const zt_profiler *profiler, const zt_bench_config *config) {
-    return (!profiler || !profiler->device) && config && config->run && !config->measure;
-}
-
-/* Runs the work with metrics, several times in each pass of the profiler. These runs are no samples. */
-ZT__PRIVATE void zt__run_with_counters(zt__bench *bench, zt_bench_result *result) {
-    uint32_t i, taken = 0, runs = bench->config.counter_runs;
-    double *samples = bench->series->samples; /* free to use: the samples are in the result */
-    if (bench->config.measure || bench->profiler->metric_count == 0) {
-        return;
-    }
-    for (i = 0; i < runs; i++) {
-        ZT_PASSES(bench->profiler) {
-            double sample = zt__run_work(bench, bench->profiler);
-            if (!zt__is_nan(sample) && taken < ZT_BENCH_SAMPLES) {
-                samples[taken++] = sample;
-            }
-        }
-    }
-    result->counter_runs = runs;
-    result->region = zt__find_region(bench->profiler, bench->region);
-    result->counter_median = zt__quantile(samples, taken, 0.5);
-    result->perturbation = result->counter_median / result->median;
-}
-
-static const char *const zt__bench_ends[] = {"not run", "precise", "noise", "time", "full"};
-
-ZT_API const char *zt_bench_end_name(zt_bench_end end) {
-    return (unsigned)end < ZT__COUNT_OF(zt__bench_ends) ? zt__bench_ends[end] : "unknown";
-}
-
-ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result) {
-    zt__bench bench;
-    zt__stop_rule rule;
-    ze_result_t opened;
-    int has_sample;
-    if (!result) {
-        return zt__report_null(zt__diagnostics_of(profiler), "zt_bench", "result");
-    }
-    zt__clear_bench_result(result, config, "");
-    if (zt__has_nothing_to_run(profiler, config)) {
-        return ZE_RESULT_SUCCESS;
-    }
-    opened = zt__open_bench(&bench, "zt_bench", profiler, config);
-    if (opened != ZE_RESULT_SUCCESS) {
-        return opened;
-    }
-    zt__warm_up(&bench, bench.config.max_time_ns);
-    rule = zt__begin_stop_rule(&bench.config);
-    do {
-        has_sample = zt__measure_sample(&bench);
-        if (has_sample) {
-            result->end = zt__apply_stop_rule(&rule, bench.series);
-        }
-    } while (has_sample && result->end == ZT_BENCH_NOT_RUN);
-    zt__describe_series(result, bench.series, bench.config.max_change);
-    if (has_sample) {
-        zt__run_with_counters(&bench, result);
-    }
-    zt__copy_text(result->name, sizeof result->name, zt__bench_name(&bench), strlen(zt__bench_name(&bench)));
-    zt__close_bench(&bench);
-    return has_sample ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
-}
-
-/* ---- comparing ------------------------------------------------------------------------------------------- */
-
-/* Takes samples of two variants in turn, until the stopping rule of `a` is met by their ratios. The order
-   alternates, so that drift favours neither. */
-ZT__PRIVATE ze_result_t zt__compare_benches(zt__bench *a, zt__bench *b, zt__series *ratios,
-                                            zt_comparison *result) {
-    zt__stop_rule rule;
-    int has_samples;
-    zt__warm_up(a, a->config.max_time_ns);
-    zt__warm_up(b, a->config.max_time_ns);
-    rule = zt__begin_stop_rule(&a->config);
-    do {
-        int b_first = ratios->count & 1;
-        has_samples = zt__measure_sample(b_first ? b : a) && zt__measure_sample(b_first ? a : b);
-        if (has_samples) {
-            double ratio =
-                b->series->samples[b->series->count - 1] / a->series->samples[a->series->count - 1];
-            zt__add_to_series(ratios, zt__is_finite(ratio) ? ratio : 1, zt__nan());
-            result->a.end = result->b.end = zt__apply_stop_rule(&rule, ratios);
-        }
-    } while (has_samples && result->a.end == ZT_BENCH_NOT_RUN);
-    zt__describe_series(&result->a, a->series, a->config.max_change);
-    zt__describe_series(&result->b, b->series, b->config.max_change);
-    if (!has_samples) {
-        return ZE_RESULT_NOT_READY;
-    }
-    /* The interval is that of the ratios of pairs. The ratio of the medians may lie outside of it, if the
-       distributions differ in shape; then the interval is widened to contain it. */
-    result->ratio = result->b.median / result->a.median;
-    zt__median_interval(ratios->sorted, ratios->count, &result->low, &result->high);
-    if (!zt__is_nan(result->ratio)) {
-        result->low = result->ratio < result->low ? result->ratio : result->low;
-        result->high = result->ratio > result->high ? result->ratio : result->high;
-    }
-    result->differs = result->low > 1 || result->high < 1;
-    return ZE_RESULT_SUCCESS;
-}
-
-ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
-                              zt_comparison *result) {
-    const zt_allocator *allocator = profiler ? &profiler->config.allocator : &zt__default_allocator;
-    zt__bench one, other;
-    zt__series *ratios;
-    ze_result_t done;
-    if (!result) {
-        return zt__report_null(zt__diagnostics_of(profiler), "zt_compare", "result");
-    }
-    zt__clear_bench_result(&result->a, a, "a");
-    zt__clear_bench_result(&result->b, b, "b");
-    result->ratio = result->low = result->high = zt__nan();
-    result->differs = 0;
-    if (zt__has_nothing_to_run(profiler, a) || zt__has_nothing_to_run(profiler, b)) {
-        return ZE_RESULT_SUCCESS;
-    }
-    done = zt__open_bench(&one, "zt_compare", profiler, a);
-    if (done != ZE_RESULT_SUCCESS) {
-        return done;
-    }
-    done = zt__open_bench(&other, "zt_compare", profiler, b);
-    if (done == ZE_RESULT_SUCCESS) {
-        ratios = (zt__series *)zt__allocate(allocator, 1, sizeof *ratios);
-        done = ratios ? zt__compare_benches(&one, &other, ratios, result)
-                      : zt__report_no_memory(zt__diagnostics_of(profiler), "zt_compare", "samples");
-        zt__free(allocator, ratios);
-        zt__close_bench(&other);
-    }
-    zt__close_bench(&one);
-    return done;
-}
-
-/* ---- benchmarks for people ------------------------------------------------------------------------------- */
-
-/* The figures of a row: these, and the rates of the metrics. */
-enum {
-    ZT__BENCH_MEDIAN,
-    ZT__BENCH_INTERVAL,
-    ZT__BENCH_MINIMUM,
-    ZT__BENCH_COUNT,
-    ZT__BENCH_OUTLIERS,
-    ZT__BENCH_CHANGED,
-    ZT__BENCH_END,
-    ZT__BENCH_MHZ,
-    ZT__BENCH_SLOWDOWN,
-    ZT__BENCH_FIGURES
-};
-
-enum { ZT__BENCH_ROOM = 80 };
-
-ZT__PRIVATE void zt__fill_bench_row(const zt_profiler *profiler, const zt_bench_result *result,
-                                    double *figures) {
-    uint32_t i, metrics = zt_get_metric_count(profiler);
-    figures[ZT__BENCH_MEDIAN] = result->median;
-    figures[ZT__BENCH_INTERVAL] = result->precision * 100;
-    figures[ZT__BENCH_MINIMUM] = result->min;
-    figures[ZT__BENCH_COUNT] = result->count;
-    figures[ZT__BENCH_OUTLIERS] = result->outliers;
-    figures[ZT__BENCH_CHANGED] = result->changed;
-    figures[ZT__BENCH_END] = (double)result->end;
-    figures[ZT__BENCH_MHZ] = result->frequency_mhz;
-    figures[ZT__BENCH_SLOWDOWN] = result->perturbation;
-    for (i = 0; i < metrics; i++) {
-        figures[ZT__BENCH_FIGURES + i] = zt_get_rate(profiler, result->region, i);
-    }
-}
-
-ZT__PRIVATE void zt__add_bench_columns(zt__figure_table *table, int are_changed) {
-    zt__add_figures(table, ZT__BENCH_MEDIAN, "median", "ns", 1, 0);
-    zt__add_figures(table, ZT__BENCH_INTERVAL, "95% +-", "percent", 0, 0);
-    zt__add_figures(table, ZT__BENCH_MINIMUM, "minimum", "ns", 1, 0);
-    zt__add_figures(table, ZT__BENCH_COUNT, "samples", "", 0, 0);
-    zt__add_figures(table, ZT__BENCH_OUTLIERS, "outliers", "", 0, 2);
-    zt__add_texts(table, ZT__BENCH_END, "ended by", zt__bench_ends);
-    zt__add_figures(table, ZT__BENCH_SLOWDOWN, "with counters", "times", 0, 2);
-    zt__add_figures(table, ZT__BENCH_MHZ, "frequency", "MHz", 0, 2);
-    if (are_changed) {
-        zt__add_figures(table, ZT__BENCH_CHANGED, "at another frequency", "", 0, 2);
-    }
-}
-
-/* Writes a table of results. Returns 0 without memory. */
-ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *profiler,
-                                      const zt_bench_result *const *results, uint32_t count) {
-    const zt_allocator *allocator = profiler ? &profiler->config.allocator : &zt__default_allocator;
-    uint32_t i, are_changed = 0, are_unknown = 0;
-    uint32_t figure_count = ZT__BENCH_FIGURES + zt_get_metric_count(profiler) + ZT__DERIVED_COLUMNS;
-    double *figures = (double *)zt__allocate(allocator, count, figure_count * sizeof *figures);
-    zt__paragraph note;
-    zt__figure_table table;
-    zt__advice advice;
-    int is_complete;
-    memset(&table, 0, sizeof table);
-    table.heading = "benchmark";
-    table.is_precise = 1;
-    table.rows = (zt__figure_row *)zt__allocate(allocator, count, sizeof *table.rows);
-    table.columns = (zt__figure_column *)zt__allocate(allocator, figure_count, sizeof *table.columns);
-    is_complete = figures && table.rows && table.columns;
-    for (i = 0; i < count && is_complete; i++) {
-        table.rows[i].name = results[i]->name;
-        table.rows[i].figures = figures + (size_t)i * figure_count;
-        zt__fill_bench_row(profiler, results[i], figures + (size_t)i * figure_count);
-        are_changed += results[i]->changed > 0;
-        are_unknown += results[i]->count > 0 && zt__is_nan(results[i]->frequency_mhz);
-        table.row_count++;
-    }
-    if (is_complete) {
-        zt__choose_time_unit(&table, ZT__BENCH_MINIMUM, ZT__BENCH_MEDIAN);
-        zt__add_bench_columns(&table, are_changed > 0);
-        if (zt_get_metric_count(profiler) > 0) {
-            zt__prepare_advice(profiler, &advice);
-            is_complete = zt__add_ranked_columns(profiler, &advice, &table, figures, figure_count,
-                                                 ZT__BENCH_FIGURES, 1);
-        }
-        zt__fit_columns(&table, ZT__BENCH_ROOM);
-        zt__write_figures(writer, &table, ZT__BENCH_ROOM);
-    }
-    if (are_unknown > 0) {
-        note = zt__begin_paragraph(writer, ZT__BENCH_ROOM, 0, 0);
-        zt__add_text(&note, "The frequency is not known: set ZES_ENABLE_SYSMAN=1, or config.frequency.");
-        zt__end_paragraph(&note);
-    }
-    zt__free(allocator, table.columns);
-    zt__free(allocator, table.rows);
-    zt__free(allocator, figures);
-    return is_complete;
-}
-
-ZT__PRIVATE ze_result_t zt__end_bench_writing(zt__writer *writer, zt__diagnostics *diagnostics,
-                                              const char *call) {
-    return zt__end_writing(writer) ? ZE_RESULT_SUCCESS
-                                   : zt__report(diagnostics, WRITE_STOPPED, ZE_RESULT_ERROR_UNKNOWN, call);
-}
-
-ZT_API ze_result_t zt_write_benches(const zt_profiler *profiler, const zt_bench_result *results,
-                                    uint32_t count, zt_write_fn write, void *user) {
-    const zt_allocator *allocator = profiler ? &profiler->config.allocator : &zt__default_allocator;
-    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
-    const zt_bench_result **list;
-    zt__writer writer;
-    int is_complete;
-    uint32_t i;
-    if (!results || !write) {
-        return zt__report_null(diagnostics, "zt_write_benches", results ? "write" : "results");
-    }
-    list = (const zt_bench_result **)zt__allocate(allocator, (size_t)count + 1, sizeof *list);
-    for (i = 0; list && i < count; i++) {
-        list[i] = &results[i];
-    }
-    zt__begin_writing(&writer, write, user);
-    is_complete = list && (count == 0 || zt__write_bench_table(&writer, profiler, list, count));
-    zt__free(allocator, (void *)list);
-    if (!is_complete) {
-        return zt__report_no_memory(diagnostics, "zt_write_benches", "a table");
-    }
-    return zt__end_bench_writing(&writer, diagnostics, "zt_write_benches");
-}
-
-ZT_API ze_result_t zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
-                                  zt_write_fn write, void *user) {
-    if (!result || !write) {
-        return zt__report_null(zt__diagnostics_of(profiler), "zt_write_bench", result ? "write" : "result");
-    }
-    return zt_write_benches(profiler, result, 1, write, user);
-}
-
-ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user) {
-    const zt_bench_result *both[2];
-    zt__writer writer;
-    char ratio[128];
-    if (!result || !write) {
-        return zt__report_null(NULL, "zt_write_comparison", result ? "write" : "result");
-    }
-    both[0] = &result->a;
-    both[1] = &result->b;
-    zt__begin_writing(&writer, write, user);
-    if (!zt__write_bench_table(&writer, NULL, both, 2)) {
-        return zt__report_no_memory(NULL, "zt_write_comparison", "a table");
-    }
-    if (!zt__is_nan(result->ratio)) {
-        const char *verdict = result->ratio > 1 ? "slower" : "faster";
-        zt__paragraph sentence = zt__begin_paragraph(&writer, ZT__BENCH_ROOM, 0, 0);
-        zt__add_text(&sentence, result->b.name);
-        snprintf(ratio, sizeof ratio, " takes %.4f times as long as ", result->ratio);
-        zt__add_text(&sentence, ratio);
-        zt__add_text(&sentence, result->a.name);
-        snprintf(ratio, sizeof ratio, " (95%%: %.4f to %.4f): ", result->low, result->high);
-        zt__add_text(&sentence, ratio);
-        zt__add_text(&sentence, result->differs ? verdict : "no difference shown");
-        zt__end_paragraph(&sentence);
-    }
-    return zt__end_bench_writing(&writer, NULL, "zt_write_comparison");
-}
-
 /* ==== >>openmetrics: figures for Prometheus, in the OpenMetrics text format =============================== */
 
 /* All samples of a family are written one after the other, so each family goes through all regions. */
@@ -16898,23 +16243,34 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
 
 /* ---- files ----------------------------------------------------------------------------------------------- */
 
-ZT__PRIVATE ze_result_t zt__report_unwritable(zt_profiler *profiler, const char *path) {
-    return zt__report(&profiler->diagnostics, CANNOT_WRITE, ZE_RESULT_ERROR_UNKNOWN, path, strerror(errno));
+/* What is written, where to, and for whom. */
+typedef struct zt__output {
+    const char *call, *path; /* the path of the application, "-" for standard output */
+    zt__diagnostics *diagnostics;
+    const zt_allocator *allocator;
+    /* Writes the content. UNKNOWN: the file does not take it, and errno has the reason. Other failures are
+       reported. */
+    ze_result_t (*write_content)(const void *content, FILE *file);
+    const void *content;
+} zt__output;
+
+ZT__PRIVATE ze_result_t zt__report_unwritable(const zt__output *output) {
+    return zt__report(output->diagnostics, CANNOT_WRITE, ZE_RESULT_ERROR_UNKNOWN, output->call, output->path,
+                      strerror(errno));
 }
 
-/* Writes a report to `file`, and closes it. `path` is for messages. */
-ZT__PRIVATE ze_result_t zt__write_and_close(zt_profiler *profiler, zt_format format, FILE *file,
-                                            const char *path) {
+/* Writes to `file`, and ends that with `end`: fclose, or fflush for a standard stream. */
+ZT__PRIVATE ze_result_t zt__write_content(const zt__output *output, FILE *file, int (*end)(FILE *)) {
     ze_result_t result;
     if (!file) {
-        return zt__report_unwritable(profiler, path);
+        return zt__report_unwritable(output);
     }
     errno = 0;
-    result = zt_write(profiler, format, zt__write_to_file, file);
-    if (fclose(file) != 0 && result == ZE_RESULT_SUCCESS) {
+    result = output->write_content(output->content, file);
+    if (end(file) != 0 && result == ZE_RESULT_SUCCESS) {
         result = ZE_RESULT_ERROR_UNKNOWN;
     }
-    return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(profiler, path) : result;
+    return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(output) : result;
 }
 
 /* The file that a report goes to, and the one that it is written to first. */
@@ -16958,16 +16314,15 @@ ZT__PRIVATE int zt__follow_links(zt__target_file *file, const char *path) {
 }
 
 /* Writes a file beside the target and renames it, so that nobody reads an incomplete one. */
-ZT__PRIVATE ze_result_t zt__replace_file(zt_profiler *profiler, zt_format format, const char *path) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    zt__target_file *file = (zt__target_file *)zt__allocate(allocator, 1, sizeof *file);
+ZT__PRIVATE ze_result_t zt__replace_file(const zt__output *output) {
+    zt__target_file *file = (zt__target_file *)zt__allocate(output->allocator, 1, sizeof *file);
     struct stat before;
     ze_result_t result;
     if (!file) {
-        return zt__report_no_memory(&profiler->diagnostics, "zt_report", "a path");
+        return zt__report_no_memory(output->diagnostics, output->call, "a path");
     }
-    if (!zt__follow_links(file, path)) {
-        result = zt__report_unwritable(profiler, path);
+    if (!zt__follow_links(file, output->path)) {
+        result = zt__report_unwritable(output);
     } else {
         const char *slash = strrchr(file->path, '/'), *name = slash ? slash + 1 : file->path;
         FILE *part;
@@ -16978,48 +16333,57 @@ ZT__PRIVATE ze_result_t zt__replace_file(zt_profiler *profiler, zt_format format
         if (part && stat(file->path, &before) == 0) {
             chmod(file->beside, before.st_mode & 0777); /* the same people may read the report as before */
         }
-        result = zt__write_and_close(profiler, format, part, path);
+        result = zt__write_content(output, part, fclose);
         if (result == ZE_RESULT_SUCCESS && rename(file->beside, file->path) != 0) {
-            result = zt__report_unwritable(profiler, path);
+            result = zt__report_unwritable(output);
         }
         if (result != ZE_RESULT_SUCCESS) {
             remove(file->beside);
         }
     }
-    zt__free(allocator, file);
+    zt__free(output->allocator, file);
     return result;
 }
 
-ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
-    zt_profiler *locked = zt__mutable(profiler);
+ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
+    FILE *stream = zt__find_standard_stream(output->path);
     struct stat target;
-    FILE *stream;
+    if (stream) {
+        return zt__write_content(output, stream, fflush);
+    }
+    /* Pipes, terminals and devices are written to, and not replaced by a file. */
+    if (stat(output->path, &target) == 0 && !S_ISREG(target.st_mode) && !S_ISDIR(target.st_mode)) {
+        return zt__write_content(output, fopen(output->path, "wb"), fclose);
+    }
+    return zt__replace_file(output);
+}
+
+typedef struct zt__report_content {
+    const zt_profiler *profiler;
     zt_format format;
-    ze_result_t result;
+} zt__report_content;
+
+ZT__PRIVATE ze_result_t zt__write_report(const void *content, FILE *file) {
+    const zt__report_content *report = (const zt__report_content *)content;
+    return zt_write(report->profiler, report->format, zt__write_to_file, file);
+}
+
+ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
+    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
+    zt__report_content content;
+    zt__output output = {"zt_report", path, diagnostics, NULL, zt__write_report, &content};
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
     }
     if (!path) {
-        return zt__report_null(&locked->diagnostics, "zt_report", "path");
+        return zt__report_null(diagnostics, "zt_report", "path");
     }
-    stream = zt__find_standard_stream(path);
-    if (stream) {
-        errno = 0;
-        result = zt_write(profiler, ZT_FORMAT_TABLE, zt__write_to_file, stream);
-        if (result == ZE_RESULT_SUCCESS && fflush(stream) != 0) {
-            result = ZE_RESULT_ERROR_UNKNOWN;
-        }
-        return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(locked, path) : result;
+    content.profiler = profiler;
+    if (!zt__find_format(path, &content.format)) {
+        return zt__report(diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_report", path);
     }
-    if (!zt__find_format(path, &format)) {
-        return zt__report(&locked->diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_report",
-                          path);
-    }
-    /* Pipes, terminals and devices are written to, and not replaced by a file. */
-    if (stat(path, &target) == 0 && !S_ISREG(target.st_mode) && !S_ISDIR(target.st_mode)) {
-        return zt__write_and_close(locked, format, fopen(path, "wb"), path);
-    }
-    return zt__replace_file(locked, format, path);
+    output.allocator = &profiler->config.allocator;
+    return zt__write_output(&output);
 }
 
 /* ==== >>page: the page that run.html is =================================================================== */
@@ -18107,6 +17471,661 @@ ZT__PRIVATE void zt__write_html(zt__document *document) {
             zt__write_text(writer, "\n");
         }
     }
+}
+
+/* ==== >>bench: samples, until the interval of their median is narrow ====================================== */
+
+/* ---- samples --------------------------------------------------------------------------------------------- */
+
+typedef struct zt__series {
+    uint32_t count;
+    double samples[ZT_BENCH_SAMPLES]; /* in the order in which they were taken */
+    double mhz[ZT_BENCH_SAMPLES];     /* the device's frequency after each; NaN: unknown */
+    double sorted[ZT_BENCH_SAMPLES];  /* the samples in ascending order */
+} zt__series;
+
+ZT__PRIVATE void zt__add_to_series(zt__series *series, double sample, double mhz) {
+    uint32_t i = series->count++;
+    series->samples[i] = sample;
+    series->mhz[i] = mhz;
+    for (; i > 0 && series->sorted[i - 1] > sample; i--) {
+        series->sorted[i] = series->sorted[i - 1];
+    }
+    series->sorted[i] = sample;
+}
+
+/* Stores the confidence interval of the median, by the sign test. Returns half its width as a share of
+   the median, or NaN if the median is 0.
+
+   A sample lies on either side of the true median with equal chance, so the ranks of the interval's ends
+   follow from the binomial distribution. The ends are chosen for 97.5%: stopping when the interval is
+   narrow lowers its coverage a little, so that at least 95% remain. */
+ZT__PRIVATE double zt__median_interval(double *sorted, uint32_t count, double *low, double *high) {
+    double term = 1, below = 0, median = zt__quantile(sorted, count, 0.5);
+    uint32_t i, rank = 0;
+    for (i = 0; i < count; i++) {
+        term /= 2; /* 2^-1000 at the least, which a double still holds */
+    }
+    for (i = 0; i < count / 2; i++) {
+        below += term;
+        if (below > 0.0125) {
+            break;
+        }
+        rank = i + 1;
+        term = term * (count - i) / (i + 1);
+    }
+    *low = sorted[rank ? rank - 1 : 0];
+    *high = sorted[count - (rank ? rank : 1)];
+    return median > 0 ? (*high - *low) / 2 / median : zt__nan();
+}
+
+/* ---- the stopping rule ----------------------------------------------------------------------------------- */
+
+ZT__PRIVATE uint32_t zt__clamp(uint32_t value, uint32_t least, uint32_t most) {
+    return value < least ? least : value > most ? most : value;
+}
+
+/* Replaces what is 0 by its default. */
+ZT__PRIVATE zt_bench_config zt__fill_in_defaults(const zt_bench_config *given) {
+    enum { LEAST_SAMPLES = 10 };
+    zt_bench_config config = *given;
+    uint32_t max_samples = given->max_samples ? given->max_samples : (uint32_t)ZT_BENCH_SAMPLES;
+    config.warm_up = given->warm_up ? given->warm_up : 3;
+    config.max_samples = zt__clamp(max_samples, LEAST_SAMPLES, ZT_BENCH_SAMPLES);
+    config.min_samples = zt__clamp(given->min_samples, LEAST_SAMPLES, config.max_samples);
+    config.max_time_ns = given->max_time_ns ? given->max_time_ns : UINT64_C(10000000000);
+    config.precision = zt__is_positive(given->precision) ? given->precision : 0.01;
+    config.max_change = zt__is_positive(given->max_change) ? given->max_change : 0.02;
+    config.counter_runs = given->counter_runs ? given->counter_runs : 5;
+    return config;
+}
+
+typedef struct zt__stop_rule {
+    const zt_bench_config *limits;
+    uint64_t deadline;
+    uint32_t next_precise; /* the count at which the interval is next compared with config.precision */
+    uint32_t next_noise;   /* the count at which it is next compared with that of half as many samples */
+    double half_precision; /* the precision of half as many samples; NaN: not compared yet */
+} zt__stop_rule;
+
+ZT__PRIVATE zt__stop_rule zt__begin_stop_rule(const zt_bench_config *limits) {
+    enum { NOISE_FROM = 64 };
+    zt__stop_rule rule;
+    rule.limits = limits;
+    rule.deadline = zt__deadline(limits->max_time_ns);
+    rule.next_precise = limits->min_samples;
+    rule.next_noise = zt__clamp(limits->min_samples, NOISE_FROM, ZT_BENCH_SAMPLES);
+    rule.half_precision = zt__nan();
+    return rule;
+}
+
+/* Returns which condition is met, or ZT_BENCH_NOT_RUN if more samples are needed.
+
+   After every sample, the interval might be narrow by chance and end the benchmark too early. So it is
+   compared with config.precision only when there are a quarter more samples. Twice as many samples should
+   narrow it by 29%. If they narrow it by less than 5%, the rest is noise that more samples do not remove.
+ */
+ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, zt__series *series) {
+    uint32_t count = series->count;
+    double low, high, precision;
+    if (count < rule->limits->min_samples) {
+        return ZT_BENCH_NOT_RUN;
+    }
+    precision = zt__median_interval(series->sorted, count, &low, &high);
+    if (count >= rule->next_precise) {
+        rule->next_precise = count + count / 4 + 1;
+        if (!zt__is_nan(precision) && precision < rule->limits->precision) {
+            return ZT_BENCH_PRECISE;
+        }
+    }
+    if (count >= rule->next_noise) {
+        double before = rule->half_precision;
+        rule->next_noise = count * 2;
+        rule->half_precision = precision;
+        if (!zt__is_nan(before) && !zt__is_nan(precision) && precision > 0.95 * before) {
+            return ZT_BENCH_NOISE;
+        }
+    }
+    if (count == rule->limits->max_samples) {
+        return ZT_BENCH_FULL;
+    }
+    return zt__now_ns() >= rule->deadline ? ZT_BENCH_TIME : ZT_BENCH_NOT_RUN;
+}
+
+/* ---- results --------------------------------------------------------------------------------------------- */
+
+/* Clears a result, with its name. `unnamed` is the name if the configuration has none. */
+ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_config *config,
+                                        const char *unnamed) {
+    const char *name = unnamed;
+    if (config && (config->name || config->region)) {
+        name = config->name ? config->name : config->region;
+    }
+    memset(result, 0, sizeof *result);
+    zt__copy_text(result->name, sizeof result->name, name, strlen(name));
+    result->median = result->low = result->high = result->quartile1 = result->quartile3 = zt__nan();
+    result->min = result->max = result->precision = result->frequency_mhz = zt__nan();
+    result->counter_median = result->perturbation = zt__nan();
+    result->region = UINT32_MAX;
+}
+
+/* Fills in a result, and marks samples that are outliers or were taken at another frequency.
+   `series->sorted` is overwritten. */
+ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series, double max_change) {
+    uint32_t i, known = 0, count = series->count;
+    double spread;
+    if (count == 0) {
+        return;
+    }
+    result->count = count;
+    result->precision = zt__median_interval(series->sorted, count, &result->low, &result->high);
+    result->median = zt__quantile(series->sorted, count, 0.5);
+    result->quartile1 = zt__quantile(series->sorted, count, 0.25);
+    result->quartile3 = zt__quantile(series->sorted, count, 0.75);
+    result->min = series->sorted[0];
+    result->max = series->sorted[count - 1];
+    for (i = 0; i < count; i++) {
+        if (!zt__is_nan(series->mhz[i])) {
+            series->sorted[known++] = series->mhz[i];
+        }
+    }
+    result->frequency_mhz = zt__quantile(series->sorted, known, 0.5);
+    spread = 1.5 * (result->quartile3 - result->quartile1);
+    for (i = 0; i < count; i++) {
+        double sample = series->samples[i], change = fabs(series->mhz[i] / result->frequency_mhz - 1);
+        result->samples[i] = sample;
+        if (sample < result->quartile1 - spread || sample > result->quartile3 + spread) {
+            result->marks[i] |= ZT_BENCH_OUTLIER;
+            result->outliers++;
+        }
+        if (!zt__is_nan(change) && change > max_change) {
+            result->marks[i] |= ZT_BENCH_CHANGED;
+            result->changed++;
+        }
+    }
+}
+
+/* ---- taking samples -------------------------------------------------------------------------------------- */
+
+typedef struct zt__bench {
+    const char *call;
+    zt_bench_config config;   /* nothing is 0 that has a default */
+    const char *region;       /* whose GPU time is a sample. NULL: the first of the work, once it has run */
+    zt_profiler *profiler;    /* the application's, or NULL */
+    zt_profiler *stopwatch;   /* measures times alone, without queries; NULL with config.measure */
+    zes_freq_handle_t domain; /* whose frequency is the GPU's, or NULL */
+    zt__series *series;
+} zt__bench;
+
+/* Returns the index of a region by its name, which may be NULL, or UINT32_MAX if there is none. */
+ZT__PRIVATE uint32_t zt__find_region(zt_profiler *profiler, const char *name) {
+    uint32_t i, found = UINT32_MAX;
+    zt__lock(&profiler->mutex);
+    for (i = 0; name && i < profiler->region_count && found == UINT32_MAX; i++) {
+        if (strcmp(profiler->regions[i]->name, name) == 0) {
+            found = i;
+        }
+    }
+    zt__unlock(&profiler->mutex);
+    return found;
+}
+
+ZT__PRIVATE const char *zt__bench_name(const zt__bench *bench) {
+    if (bench->config.name) {
+        return bench->config.name;
+    }
+    return bench->region ? bench->region : "the benchmark";
+}
+
+/* Reports why there is no sample, and returns NaN. */
+ZT__PRIVATE double zt__report_no_sample(const zt__bench *bench, const char *why) {
+    zt__report(zt__diagnostics_of(bench->profiler), NO_BENCH_SAMPLE, ZE_RESULT_NOT_READY, bench->call,
+               zt__bench_name(bench), why);
+    return zt__nan();
+}
+
+/* Runs the work once with a profiler. Returns the GPU time of its region. If a sample of the run is
+   missing, reports that and returns NaN. */
+ZT__PRIVATE double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
+    zt_region_info before, after;
+    zt_counts counts_before = zt_get_counts(profiler), counts;
+    uint32_t region = zt__find_region(profiler, bench->region);
+    ze_result_t result;
+    int failed;
+    memset(&before, 0, sizeof before);
+    if (region != UINT32_MAX) {
+        zt_get_region(profiler, region, &before);
+    }
+    failed = bench->config.run(profiler, bench->config.user) != 0;
+    if (!bench->region && zt_get_region_count(profiler) > 0) {
+        zt_get_region(profiler, 0, &after);
+        bench->region = after.name;
+    }
+    if (failed) {
+        return zt__report_no_sample(bench, "it failed");
+    }
+    result = zt_collect(profiler, profiler->config.wait_timeout_ns);
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__report_no_sample(bench, zt_result_name(result));
+    }
+    counts = zt_get_counts(profiler);
+    if (counts.lost != counts_before.lost || counts.dropped != counts_before.dropped) {
+        return zt__report_no_sample(bench, "a sample of a region was lost or dropped");
+    }
+    region = zt__find_region(profiler, bench->region);
+    if (region == UINT32_MAX || zt_get_region(profiler, region, &after) != ZE_RESULT_SUCCESS ||
+        after.time_ns.count == before.time_ns.count) {
+        return zt__report_no_sample(bench, "no region was measured");
+    }
+    return after.time_ns.sum - (before.time_ns.count ? before.time_ns.sum : 0);
+}
+
+/* Does the work once, without metrics. Returns its time, or NaN. */
+ZT__PRIVATE double zt__measure_once(zt__bench *bench) {
+    double sample;
+    if (!bench->config.measure) {
+        return zt__run_work(bench, bench->stopwatch);
+    }
+    sample = bench->config.measure(bench->config.user);
+    return !zt__is_finite(sample) || sample < 0 ? zt__report_no_sample(bench, "it failed") : sample;
+}
+
+/* Finds the frequency domain of the GPU, if the system management interface has it. */
+ZT__PRIVATE void zt__find_frequency_domain(zt__bench *bench) {
+    const zt__driver *driver = bench->profiler ? &bench->profiler->driver : NULL;
+    zes_freq_handle_t domains[16];
+    uint32_t i, count = ZT__COUNT_OF(domains);
+    if (!driver || !bench->profiler->device || !driver->zesDeviceEnumFrequencyDomains ||
+        !driver->zesFrequencyGetProperties || !driver->zesFrequencyGetState ||
+        driver->zesDeviceEnumFrequencyDomains((zes_device_handle_t)bench->profiler->device, &count,
+                                              domains) != ZE_RESULT_SUCCESS) {
+        return;
+    }
+    for (i = 0; i < count && !bench->domain; i++) {
+        zes_freq_properties_t properties;
+        memset(&properties, 0, sizeof properties);
+        properties.stype = ZES_STRUCTURE_TYPE_FREQ_PROPERTIES;
+        if (driver->zesFrequencyGetProperties(domains[i], &properties) == ZE_RESULT_SUCCESS &&
+            properties.type == ZES_FREQ_DOMAIN_GPU) {
+            bench->domain = domains[i];
+        }
+    }
+}
+
+/* Takes one sample, and the frequency of the device after it. A run without a sample is repeated. Returns
+   0 if the last attempt fails, too. */
+ZT__PRIVATE int zt__measure_sample(zt__bench *bench) {
+    enum { TRIES = 4 };
+    zes_freq_state_t state;
+    double sample = zt__nan(), mhz = zt__nan();
+    int i;
+    for (i = 0; i < TRIES && zt__is_nan(sample); i++) {
+        sample = zt__measure_once(bench);
+    }
+    if (zt__is_nan(sample)) {
+        return 0;
+    }
+    memset(&state, 0, sizeof state);
+    state.stype = ZES_STRUCTURE_TYPE_FREQ_STATE;
+    if (bench->config.frequency) {
+        mhz = bench->config.frequency(bench->config.user);
+    } else if (bench->domain &&
+               bench->profiler->driver.zesFrequencyGetState(bench->domain, &state) == ZE_RESULT_SUCCESS) {
+        mhz = state.actual;
+    }
+    zt__add_to_series(bench->series, sample, mhz);
+    return 1;
+}
+
+/* Does the work config.warm_up times. After the first three, stops when `max_time_ns` is over. */
+ZT__PRIVATE void zt__warm_up(zt__bench *bench, uint64_t max_time_ns) {
+    uint64_t deadline = zt__deadline(max_time_ns);
+    uint32_t i;
+    for (i = 0; i < bench->config.warm_up && (i < 3 || zt__now_ns() < deadline); i++) {
+        zt__measure_once(bench);
+    }
+}
+
+ZT__PRIVATE void zt__close_bench(zt__bench *bench) {
+    zt_close(bench->stopwatch);
+    zt__free(bench->profiler ? &bench->profiler->config.allocator : &zt__default_allocator, bench->series);
+}
+
+/* Checks the configuration and prepares a benchmark. On failure nothing is left to close. */
+ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_profiler *profiler,
+                                       const zt_bench_config *config) {
+    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (!config) {
+        return zt__report_null(diagnostics, call, "config");
+    }
+    if (!config->run && !config->measure) {
+        return zt__report(diagnostics, NOTHING_TO_BENCH, ZE_RESULT_ERROR_INVALID_NULL_POINTER, call);
+    }
+    memset(bench, 0, sizeof *bench);
+    bench->call = call;
+    bench->config = zt__fill_in_defaults(config);
+    bench->region = config->region;
+    bench->profiler = profiler;
+    bench->series = (zt__series *)zt__allocate(
+        profiler ? &profiler->config.allocator : &zt__default_allocator, 1, sizeof *bench->series);
+    if (!bench->series) {
+        return zt__report_no_memory(diagnostics, call, "samples");
+    }
+    if (!config->measure) {
+        zt_config times_alone = profiler->config;
+        times_alone.groups = "";
+        times_alone.metrics = times_alone.columns = NULL;
+        times_alone.require_metrics = times_alone.thread = 0;
+        times_alone.sample = NULL;
+        times_alone.timeline = 0;
+        result = zt__open_configured(profiler->context, profiler->device, &times_alone, &bench->stopwatch);
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__close_bench(bench);
+        return zt__report(diagnostics, CALL_FAILED, result, "zt_open", zt_result_name(result),
+                          zt__get_last_error(NULL));
+    }
+    zt__find_frequency_domain(bench);
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Returns whether the work needs a profiler with a device, and there is none. Then benchmarks do nothing,
+   as any function without a profiler. */
+ZT__PRIVATE int zt__has_nothing_to_run(const zt_profiler *profiler, const zt_bench_config *config) {
+    return (!profiler || !profiler->device) && config && config->run && !config->measure;
+}
+
+/* Runs the work with metrics, several times in each pass of the profiler. These runs are no samples. */
+ZT__PRIVATE void zt__run_with_counters(zt__bench *bench, zt_bench_result *result) {
+    uint32_t i, taken = 0, runs = bench->config.counter_runs;
+    double *samples = bench->series->samples; /* free to use: the samples are in the result */
+    if (bench->config.measure || bench->profiler->metric_count == 0) {
+        return;
+    }
+    for (i = 0; i < runs; i++) {
+        ZT_PASSES(bench->profiler) {
+            double sample = zt__run_work(bench, bench->profiler);
+            if (!zt__is_nan(sample) && taken < ZT_BENCH_SAMPLES) {
+                samples[taken++] = sample;
+            }
+        }
+    }
+    result->counter_runs = runs;
+    result->region = zt__find_region(bench->profiler, bench->region);
+    result->counter_median = zt__quantile(samples, taken, 0.5);
+    result->perturbation = result->counter_median / result->median;
+}
+
+static const char *const zt__bench_ends[] = {"not run", "precise", "noise", "time", "full"};
+
+ZT_API const char *zt_bench_end_name(zt_bench_end end) {
+    return (unsigned)end < ZT__COUNT_OF(zt__bench_ends) ? zt__bench_ends[end] : "unknown";
+}
+
+ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result) {
+    zt__bench bench;
+    zt__stop_rule rule;
+    ze_result_t opened;
+    int has_sample;
+    if (!result) {
+        return zt__report_null(zt__diagnostics_of(profiler), "zt_bench", "result");
+    }
+    zt__clear_bench_result(result, config, "");
+    if (zt__has_nothing_to_run(profiler, config)) {
+        return ZE_RESULT_SUCCESS;
+    }
+    opened = zt__open_bench(&bench, "zt_bench", profiler, config);
+    if (opened != ZE_RESULT_SUCCESS) {
+        return opened;
+    }
+    zt__warm_up(&bench, bench.config.max_time_ns);
+    rule = zt__begin_stop_rule(&bench.config);
+    do {
+        has_sample = zt__measure_sample(&bench);
+        if (has_sample) {
+            result->end = zt__apply_stop_rule(&rule, bench.series);
+        }
+    } while (has_sample && result->end == ZT_BENCH_NOT_RUN);
+    zt__describe_series(result, bench.series, bench.config.max_change);
+    if (has_sample) {
+        zt__run_with_counters(&bench, result);
+    }
+    zt__copy_text(result->name, sizeof result->name, zt__bench_name(&bench), strlen(zt__bench_name(&bench)));
+    zt__close_bench(&bench);
+    return has_sample ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+}
+
+/* ---- comparing ------------------------------------------------------------------------------------------- */
+
+/* Takes samples of two variants in turn, until the stopping rule of `a` is met by their ratios. The order
+   alternates, so that drift favours neither. */
+ZT__PRIVATE ze_result_t zt__compare_benches(zt__bench *a, zt__bench *b, zt__series *ratios,
+                                            zt_comparison *result) {
+    zt__stop_rule rule;
+    int has_samples;
+    zt__warm_up(a, a->config.max_time_ns);
+    zt__warm_up(b, a->config.max_time_ns);
+    rule = zt__begin_stop_rule(&a->config);
+    do {
+        int b_first = ratios->count & 1;
+        has_samples = zt__measure_sample(b_first ? b : a) && zt__measure_sample(b_first ? a : b);
+        if (has_samples) {
+            double ratio =
+                b->series->samples[b->series->count - 1] / a->series->samples[a->series->count - 1];
+            zt__add_to_series(ratios, zt__is_finite(ratio) ? ratio : 1, zt__nan());
+            result->a.end = result->b.end = zt__apply_stop_rule(&rule, ratios);
+        }
+    } while (has_samples && result->a.end == ZT_BENCH_NOT_RUN);
+    zt__describe_series(&result->a, a->series, a->config.max_change);
+    zt__describe_series(&result->b, b->series, b->config.max_change);
+    if (!has_samples) {
+        return ZE_RESULT_NOT_READY;
+    }
+    /* The interval is that of the ratios of pairs. The ratio of the medians may lie outside of it, if the
+       distributions differ in shape; then the interval is widened to contain it. */
+    result->ratio = result->b.median / result->a.median;
+    zt__median_interval(ratios->sorted, ratios->count, &result->low, &result->high);
+    if (!zt__is_nan(result->ratio)) {
+        result->low = result->ratio < result->low ? result->ratio : result->low;
+        result->high = result->ratio > result->high ? result->ratio : result->high;
+    }
+    result->differs = result->low > 1 || result->high < 1;
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
+                              zt_comparison *result) {
+    const zt_allocator *allocator = profiler ? &profiler->config.allocator : &zt__default_allocator;
+    zt__bench one, other;
+    zt__series *ratios;
+    ze_result_t done;
+    if (!result) {
+        return zt__report_null(zt__diagnostics_of(profiler), "zt_compare", "result");
+    }
+    zt__clear_bench_result(&result->a, a, "a");
+    zt__clear_bench_result(&result->b, b, "b");
+    result->ratio = result->low = result->high = zt__nan();
+    result->differs = 0;
+    if (zt__has_nothing_to_run(profiler, a) || zt__has_nothing_to_run(profiler, b)) {
+        return ZE_RESULT_SUCCESS;
+    }
+    done = zt__open_bench(&one, "zt_compare", profiler, a);
+    if (done != ZE_RESULT_SUCCESS) {
+        return done;
+    }
+    done = zt__open_bench(&other, "zt_compare", profiler, b);
+    if (done == ZE_RESULT_SUCCESS) {
+        ratios = (zt__series *)zt__allocate(allocator, 1, sizeof *ratios);
+        done = ratios ? zt__compare_benches(&one, &other, ratios, result)
+                      : zt__report_no_memory(zt__diagnostics_of(profiler), "zt_compare", "samples");
+        zt__free(allocator, ratios);
+        zt__close_bench(&other);
+    }
+    zt__close_bench(&one);
+    return done;
+}
+
+/* ---- benchmarks for people ------------------------------------------------------------------------------- */
+
+/* The figures of a row: these, and the rates of the metrics. */
+enum {
+    ZT__BENCH_MEDIAN,
+    ZT__BENCH_INTERVAL,
+    ZT__BENCH_MINIMUM,
+    ZT__BENCH_COUNT,
+    ZT__BENCH_OUTLIERS,
+    ZT__BENCH_CHANGED,
+    ZT__BENCH_END,
+    ZT__BENCH_MHZ,
+    ZT__BENCH_SLOWDOWN,
+    ZT__BENCH_FIGURES
+};
+
+enum { ZT__BENCH_ROOM = 80 };
+
+ZT__PRIVATE void zt__fill_bench_row(const zt_profiler *profiler, const zt_bench_result *result,
+                                    double *figures) {
+    uint32_t i, metrics = zt_get_metric_count(profiler);
+    figures[ZT__BENCH_MEDIAN] = result->median;
+    figures[ZT__BENCH_INTERVAL] = result->precision * 100;
+    figures[ZT__BENCH_MINIMUM] = result->min;
+    figures[ZT__BENCH_COUNT] = result->count;
+    figures[ZT__BENCH_OUTLIERS] = result->outliers;
+    figures[ZT__BENCH_CHANGED] = result->changed;
+    figures[ZT__BENCH_END] = (double)result->end;
+    figures[ZT__BENCH_MHZ] = result->frequency_mhz;
+    figures[ZT__BENCH_SLOWDOWN] = result->perturbation;
+    for (i = 0; i < metrics; i++) {
+        figures[ZT__BENCH_FIGURES + i] = zt_get_rate(profiler, result->region, i);
+    }
+}
+
+ZT__PRIVATE void zt__add_bench_columns(zt__figure_table *table, int are_changed) {
+    zt__add_figures(table, ZT__BENCH_MEDIAN, "median", "ns", 1, 0);
+    zt__add_figures(table, ZT__BENCH_INTERVAL, "95% +-", "percent", 0, 0);
+    zt__add_figures(table, ZT__BENCH_MINIMUM, "minimum", "ns", 1, 0);
+    zt__add_figures(table, ZT__BENCH_COUNT, "samples", "", 0, 0);
+    zt__add_figures(table, ZT__BENCH_OUTLIERS, "outliers", "", 0, 2);
+    zt__add_texts(table, ZT__BENCH_END, "ended by", zt__bench_ends);
+    zt__add_figures(table, ZT__BENCH_SLOWDOWN, "with counters", "times", 0, 2);
+    zt__add_figures(table, ZT__BENCH_MHZ, "frequency", "MHz", 0, 2);
+    if (are_changed) {
+        zt__add_figures(table, ZT__BENCH_CHANGED, "at another frequency", "", 0, 2);
+    }
+}
+
+/* Writes a table of results. Returns 0 without memory. */
+ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *profiler,
+                                      const zt_bench_result *const *results, uint32_t count) {
+    const zt_allocator *allocator = profiler ? &profiler->config.allocator : &zt__default_allocator;
+    uint32_t i, are_changed = 0, are_unknown = 0;
+    uint32_t figure_count = ZT__BENCH_FIGURES + zt_get_metric_count(profiler) + ZT__DERIVED_COLUMNS;
+    double *figures = (double *)zt__allocate(allocator, count, figure_count * sizeof *figures);
+    zt__paragraph note;
+    zt__figure_table table;
+    zt__advice advice;
+    int is_complete;
+    memset(&table, 0, sizeof table);
+    table.heading = "benchmark";
+    table.is_precise = 1;
+    table.rows = (zt__figure_row *)zt__allocate(allocator, count, sizeof *table.rows);
+    table.columns = (zt__figure_column *)zt__allocate(allocator, figure_count, sizeof *table.columns);
+    is_complete = figures && table.rows && table.columns;
+    for (i = 0; i < count && is_complete; i++) {
+        table.rows[i].name = results[i]->name;
+        table.rows[i].figures = figures + (size_t)i * figure_count;
+        zt__fill_bench_row(profiler, results[i], figures + (size_t)i * figure_count);
+        are_changed += results[i]->changed > 0;
+        are_unknown += results[i]->count > 0 && zt__is_nan(results[i]->frequency_mhz);
+        table.row_count++;
+    }
+    if (is_complete) {
+        zt__choose_time_unit(&table, ZT__BENCH_MINIMUM, ZT__BENCH_MEDIAN);
+        zt__add_bench_columns(&table, are_changed > 0);
+        if (zt_get_metric_count(profiler) > 0) {
+            zt__prepare_advice(profiler, &advice);
+            is_complete = zt__add_ranked_columns(profiler, &advice, &table, figures, figure_count,
+                                                 ZT__BENCH_FIGURES, 1);
+        }
+        zt__fit_columns(&table, ZT__BENCH_ROOM);
+        zt__write_figures(writer, &table, ZT__BENCH_ROOM);
+    }
+    if (are_unknown > 0) {
+        note = zt__begin_paragraph(writer, ZT__BENCH_ROOM, 0, 0);
+        zt__add_text(&note, "The frequency is not known: set ZES_ENABLE_SYSMAN=1, or config.frequency.");
+        zt__end_paragraph(&note);
+    }
+    zt__free(allocator, table.columns);
+    zt__free(allocator, table.rows);
+    zt__free(allocator, figures);
+    return is_complete;
+}
+
+ZT__PRIVATE ze_result_t zt__end_bench_writing(zt__writer *writer, zt__diagnostics *diagnostics,
+                                              const char *call) {
+    return zt__end_writing(writer) ? ZE_RESULT_SUCCESS
+                                   : zt__report(diagnostics, WRITE_STOPPED, ZE_RESULT_ERROR_UNKNOWN, call);
+}
+
+ZT_API ze_result_t zt_write_benches(const zt_profiler *profiler, const zt_bench_result *results,
+                                    uint32_t count, zt_write_fn write, void *user) {
+    const zt_allocator *allocator = profiler ? &profiler->config.allocator : &zt__default_allocator;
+    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
+    const zt_bench_result **list;
+    zt__writer writer;
+    int is_complete;
+    uint32_t i;
+    if (!results || !write) {
+        return zt__report_null(diagnostics, "zt_write_benches", results ? "write" : "results");
+    }
+    list = (const zt_bench_result **)zt__allocate(allocator, (size_t)count + 1, sizeof *list);
+    for (i = 0; list && i < count; i++) {
+        list[i] = &results[i];
+    }
+    zt__begin_writing(&writer, write, user);
+    is_complete = list && (count == 0 || zt__write_bench_table(&writer, profiler, list, count));
+    zt__free(allocator, (void *)list);
+    if (!is_complete) {
+        return zt__report_no_memory(diagnostics, "zt_write_benches", "a table");
+    }
+    return zt__end_bench_writing(&writer, diagnostics, "zt_write_benches");
+}
+
+ZT_API ze_result_t zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
+                                  zt_write_fn write, void *user) {
+    if (!result || !write) {
+        return zt__report_null(zt__diagnostics_of(profiler), "zt_write_bench", result ? "write" : "result");
+    }
+    return zt_write_benches(profiler, result, 1, write, user);
+}
+
+ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user) {
+    const zt_bench_result *both[2];
+    zt__writer writer;
+    char ratio[128];
+    if (!result || !write) {
+        return zt__report_null(NULL, "zt_write_comparison", result ? "write" : "result");
+    }
+    both[0] = &result->a;
+    both[1] = &result->b;
+    zt__begin_writing(&writer, write, user);
+    if (!zt__write_bench_table(&writer, NULL, both, 2)) {
+        return zt__report_no_memory(NULL, "zt_write_comparison", "a table");
+    }
+    if (!zt__is_nan(result->ratio)) {
+        const char *verdict = result->ratio > 1 ? "slower" : "faster";
+        zt__paragraph sentence = zt__begin_paragraph(&writer, ZT__BENCH_ROOM, 0, 0);
+        zt__add_text(&sentence, result->b.name);
+        snprintf(ratio, sizeof ratio, " takes %.4f times as long as ", result->ratio);
+        zt__add_text(&sentence, ratio);
+        zt__add_text(&sentence, result->a.name);
+        snprintf(ratio, sizeof ratio, " (95%%: %.4f to %.4f): ", result->low, result->high);
+        zt__add_text(&sentence, ratio);
+        zt__add_text(&sentence, result->differs ? verdict : "no difference shown");
+        zt__end_paragraph(&sentence);
+    }
+    return zt__end_bench_writing(&writer, NULL, "zt_write_comparison");
 }
 
 /* ==== >>automatic: tracing that reports at exit =========================================================== */
