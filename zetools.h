@@ -919,6 +919,9 @@ typedef struct zt_bench_config {
     double max_change;     /* Samples whose frequency differs from the median by more than this share are
                               marked. Default: 0.02. */
     uint32_t counter_runs; /* Runs with metrics, in each pass. Default: 5. */
+    double bytes_per_run;  /* Bytes that a run moves and items that it works on, for rates, by your own count.
+                              0: there is no such rate. */
+    double items_per_run;
 } zt_bench_config;
 
 /* Which condition ended a benchmark. Since 0.1. */
@@ -946,6 +949,8 @@ typedef struct zt_bench_result {
     double quartile1, quartile3;
     double min, max;
     double precision;                      /* half the interval, as a share of the median */
+    double bytes_per_second;               /* at the median, of config.bytes_per_run */
+    double items_per_second;               /* at the median, of config.items_per_run */
     double frequency_mhz;                  /* median. NaN: not known */
     uint32_t counter_runs;                 /* runs with metrics, in each pass */
     double counter_median;                 /* their median */
@@ -3106,8 +3111,8 @@ ZT__PRIVATE void zt__measure_column(const zt__figure_table *table, zt__figure_co
 }
 
 /* Adds a column. Times get the unit of the table. If other figures add up, a prefix is chosen that suits the
-   largest: "bytes" becomes "MB". Other units, such as percent, stay. A column that may be left out is, if it
-   has no figures. Returns as zt__make_heading. */
+   largest: "bytes" becomes "MB", and "/s" becomes "M/s". Other units, such as percent, stay. A column that
+   may be left out is, if it has no figures. Returns as zt__make_heading. */
 ZT__PRIVATE int zt__add_figures(zt__figure_table *table, uint32_t figure, const char *name, const char *units,
                                 int adds_up, int rank) {
     static const char *const prefixes[] = {"", "k", "M", "G", "T"};
@@ -3149,7 +3154,7 @@ ZT__PRIVATE int zt__add_figures(zt__figure_table *table, uint32_t figure, const 
     if (adds_up && strncmp(units, "bytes", 5) == 0) { /* bytes, or bytes/s */
         snprintf(unit, sizeof unit, "%sB%.40s", prefixes[prefix], units + 5);
     } else if (prefix > 0) {
-        snprintf(unit, sizeof unit, "%s %.40s", prefixes[prefix], units);
+        snprintf(unit, sizeof unit, "%s%s%.40s", prefixes[prefix], *units == '/' ? "" : " ", units);
     } else if (strcmp(units, "events") == 0) {
         unit[0] = 0; /* a count needs no unit */
     }
@@ -17606,12 +17611,20 @@ ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_
     result->median = result->low = result->high = result->quartile1 = result->quartile3 = zt__nan();
     result->min = result->max = result->precision = result->frequency_mhz = zt__nan();
     result->counter_median = result->perturbation = zt__nan();
+    result->bytes_per_second = result->items_per_second = zt__nan();
     result->region = UINT32_MAX;
+}
+
+/* Returns what a run does in a second, or NaN. `amount` is what it does, or 0; `ns` is its time. */
+ZT__PRIVATE double zt__rate_of_run(double amount, double ns) {
+    double rate = zt__is_positive(amount) && zt__is_positive(ns) ? amount / ns * 1e9 : zt__nan();
+    return zt__is_finite(rate) ? rate : zt__nan();
 }
 
 /* Fills in a result, and marks samples that are outliers or were taken at another frequency.
    `series->sorted` is overwritten. */
-ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series, double max_change) {
+ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series,
+                                     const zt_bench_config *config) {
     uint32_t i, known = 0, count = series->count;
     double spread;
     if (count == 0) {
@@ -17624,6 +17637,8 @@ ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series
     result->quartile3 = zt__quantile(series->sorted, count, 0.75);
     result->min = series->sorted[0];
     result->max = series->sorted[count - 1];
+    result->bytes_per_second = zt__rate_of_run(config->bytes_per_run, result->median);
+    result->items_per_second = zt__rate_of_run(config->items_per_run, result->median);
     for (i = 0; i < count; i++) {
         if (!zt__is_nan(series->mhz[i])) {
             series->sorted[known++] = series->mhz[i];
@@ -17638,7 +17653,7 @@ ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series
             result->marks[i] |= ZT_BENCH_OUTLIER;
             result->outliers++;
         }
-        if (!zt__is_nan(change) && change > max_change) {
+        if (!zt__is_nan(change) && change > config->max_change) {
             result->marks[i] |= ZT_BENCH_CHANGED;
             result->changed++;
         }
@@ -17887,7 +17902,7 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
             result->end = zt__apply_stop_rule(&rule, bench.series);
         }
     } while (has_sample && result->end == ZT_BENCH_NOT_RUN);
-    zt__describe_series(result, bench.series, bench.config.max_change);
+    zt__describe_series(result, bench.series, &bench.config);
     if (has_sample) {
         zt__run_with_counters(&bench, result);
     }
@@ -17917,8 +17932,8 @@ ZT__PRIVATE ze_result_t zt__compare_benches(zt__bench *a, zt__bench *b, zt__seri
             result->a.end = result->b.end = zt__apply_stop_rule(&rule, ratios);
         }
     } while (has_samples && result->a.end == ZT_BENCH_NOT_RUN);
-    zt__describe_series(&result->a, a->series, a->config.max_change);
-    zt__describe_series(&result->b, b->series, b->config.max_change);
+    zt__describe_series(&result->a, a->series, &a->config);
+    zt__describe_series(&result->b, b->series, &b->config);
     if (!has_samples) {
         return ZE_RESULT_NOT_READY;
     }
@@ -17973,6 +17988,8 @@ enum {
     ZT__BENCH_MEDIAN,
     ZT__BENCH_INTERVAL,
     ZT__BENCH_MINIMUM,
+    ZT__BENCH_BYTES,
+    ZT__BENCH_ITEMS,
     ZT__BENCH_COUNT,
     ZT__BENCH_OUTLIERS,
     ZT__BENCH_CHANGED,
@@ -17990,6 +18007,8 @@ ZT__PRIVATE void zt__fill_bench_row(const zt_profiler *profiler, const zt_bench_
     figures[ZT__BENCH_MEDIAN] = result->median;
     figures[ZT__BENCH_INTERVAL] = result->precision * 100;
     figures[ZT__BENCH_MINIMUM] = result->min;
+    figures[ZT__BENCH_BYTES] = result->bytes_per_second;
+    figures[ZT__BENCH_ITEMS] = result->items_per_second;
     figures[ZT__BENCH_COUNT] = result->count;
     figures[ZT__BENCH_OUTLIERS] = result->outliers;
     figures[ZT__BENCH_CHANGED] = result->changed;
@@ -18005,6 +18024,8 @@ ZT__PRIVATE void zt__add_bench_columns(zt__figure_table *table, int are_changed)
     zt__add_figures(table, ZT__BENCH_MEDIAN, "median", "ns", 1, 0);
     zt__add_figures(table, ZT__BENCH_INTERVAL, "95% +-", "percent", 0, 0);
     zt__add_figures(table, ZT__BENCH_MINIMUM, "minimum", "ns", 1, 0);
+    zt__add_figures(table, ZT__BENCH_BYTES, "bytes", "bytes/s", 1, 1);
+    zt__add_figures(table, ZT__BENCH_ITEMS, "items", "/s", 1, 1);
     zt__add_figures(table, ZT__BENCH_COUNT, "samples", "", 0, 0);
     zt__add_figures(table, ZT__BENCH_OUTLIERS, "outliers", "", 0, 2);
     zt__add_texts(table, ZT__BENCH_END, "ended by", zt__bench_ends);

@@ -251,6 +251,11 @@ static void test_ends_when_noise_no_longer_falls(void **state) {
 
 /* ==== results ============================================================================================= */
 
+static double take_no_time(void *user) {
+    (void)user;
+    return 0;
+}
+
 static double in_turn(void *user) {
     work *from = (work *)user;
     static const double samples[] = {5, 1, 4, 2, 3, 8, 7, 6, 9, 10, 1000};
@@ -273,6 +278,43 @@ static void test_figures(void **state) {
     assert_int_equal(result.marks[10], ZT_BENCH_OUTLIER);
     assert_true(result.samples[0] == 5 && result.samples[10] == 1000);
     assert_true(isnan(result.frequency_mhz) && isnan(result.perturbation));
+}
+
+/* Rates are those of the median. Without a count, or without a time, there is none. */
+static void test_rates_of_a_run(void **state) {
+    static kept_text written;
+    (void)state;
+    work from = work_of(NORMAL, 0, 1, 1);
+    zt_bench_config config = config_for(&from);
+    from.taken = 8;
+    config.measure = in_turn;
+    config.min_samples = config.max_samples = 11;
+    config.bytes_per_run = 24;
+    zt_bench_result result = bench_of(config);
+    assert_close(result.bytes_per_second, 4e9); /* 24 bytes in 6 ns */
+    assert_true(isnan(result.items_per_second));
+    config.items_per_run = 3;
+    config.bytes_per_run = -1;
+    from.taken = 8;
+    result = bench_of(config);
+    assert_close(result.items_per_second, 5e8);
+    assert_true(isnan(result.bytes_per_second));
+    written.used = 0;
+    ok(zt_write_bench(NULL, &result, keep_text, &written));
+    assert_contains(written.bytes, "  items ");
+    assert_contains(written.bytes, "    M/s ");
+    assert_contains(written.bytes, "    500 ");
+    assert_null(strstr(written.bytes, "B/s"));
+    result.bytes_per_second = 23.5e9;
+    written.used = 0;
+    ok(zt_write_bench(NULL, &result, keep_text, &written));
+    assert_contains(written.bytes, "  bytes  items ");
+    assert_contains(written.bytes, "   GB/s    M/s ");
+    assert_contains(written.bytes, "  23.50    500 ");
+    config.measure = take_no_time;
+    config.bytes_per_run = 8;
+    result = bench_of(config);
+    assert_true(isnan(result.bytes_per_second) && isnan(result.items_per_second));
 }
 
 static double frequency_of(void *user) {
@@ -386,11 +428,6 @@ static double take_a_microsecond(void *unused) {
 }
 
 /* Times of less than a microsecond keep their digits. A time that is not finite is no sample. */
-static double take_no_time(void *user) {
-    (void)user;
-    return 0;
-}
-
 static double take_five_and_a_half_ns(void *user) {
     (void)user;
     return 5.5;
@@ -592,6 +629,7 @@ int main(void) {
         TEST(test_warm_up_ends_when_time_is_up),
         TEST(test_ends_when_noise_no_longer_falls),
         TEST(test_figures),
+        TEST(test_rates_of_a_run),
         TEST(test_samples_at_a_changed_frequency),
         TEST(test_failing_work),
         TEST(test_work_on_the_device),
